@@ -1,0 +1,27 @@
+"""A source: raw bytes, the canonical text made from them, and how."""
+
+import msgspec
+
+
+class Extracted(msgspec.Struct, frozen=True, kw_only=True):
+    """The canonical text of one document.
+
+    `text` is UTF-8 with lines ended by one newline each (empty for an empty document): line n is what
+    `sed -n np` prints of the stored file. `pages` holds the first line number of each page where the
+    format has pages. `extractor` names program, version and rule version: the same raw bytes under the
+    same extractor give the same text.
+    """
+
+    text: bytes
+    title: str
+    media_type: str
+    extractor: str
+    pages: tuple[int, ...] = ()
+
+    def page_of(self, line: int) -> int | None:
+        """The page (from 1) on which a line stands, None for a format without pages."""
+        return sum(1 for first in self.pages if first <= line) or None
+
+
+class Unreadable(Exception):
+    """A file from which no text can be had; the message says why in a few words."""

@@ -1,0 +1,55 @@
+"""A box as the rest of VERA sees it, whichever backend runs it."""
+
+from typing import Protocol
+
+import msgspec
+
+
+class CommandResult(msgspec.Struct, frozen=True, kw_only=True):
+    """What one shell command did.
+
+    `head` and `tail` are the first and last bytes of its output (stdout and stderr in order); when
+    `size` is not larger than both together, `head + tail` is the whole of it. `sha256` covers all
+    `size` bytes. `spool` is the path inside the box of the complete output, '' when none was kept.
+    `reason` is exited, timeout, cancelled, output_limit or died; `shell` says what became of the shell's
+    state: kept, restored (rolled back to before the command) or fresh. `seconds` is wall time.
+    """
+
+    exit_code: int | None
+    head: bytes
+    tail: bytes = b""
+    size: int
+    sha256: str
+    spool: str = ""
+    reason: str = "exited"
+    shell: str = "kept"
+    cwd: str = "/work"
+    seconds: float = 0.0
+
+
+class BoxError(Exception):
+    """The sandbox cannot do what was asked: a sentence, and the next command to type when there is one."""
+
+    def __init__(self, message: str, *, hint: str = "") -> None:
+        super().__init__(message)
+        self.hint = hint
+
+
+class Box(Protocol):
+    """One started sandbox with one persistent shell; commands run one at a time."""
+
+    @property
+    def backend(self) -> str: ...
+
+    @property
+    def isolation(self) -> str:
+        """A sentence for banner, log and attestation; 'no isolation' for the host backend."""
+        ...
+
+    async def start(self) -> None:
+        """Raises BoxError with the next command to type when the backend cannot start."""
+        ...
+
+    async def run(self, command: str, *, timeout: float) -> CommandResult: ...
+
+    async def close(self) -> None: ...

@@ -1,0 +1,55 @@
+"""The `vera` command: one file a command, loaded when it is called."""
+
+import importlib
+
+import click
+
+from vera import __version__
+
+COMMANDS = {
+    "run": ("vera.cli.run:run", "Answer a question, with every statement cited."),
+    "resume": ("vera.cli.resume:resume", "Go on with an interrupted run."),
+    "show": ("vera.cli.show:show", "Show a session: its answer, and the bytes behind each citation."),
+    "rebuild": ("vera.cli.rebuild:rebuild", "Make the ledgers and notes of a session again from its log."),
+    "doctor": ("vera.cli.doctor:doctor", "Say what this machine has, and how to get what is missing."),
+    "config": ("vera.cli.config:config", "Print every setting and where it came from."),
+}
+"""Command name → (where it lives, its line in `vera --help`)."""
+
+
+class LazyGroup(click.Group):
+    """A group that knows its commands by name and imports one only to run it or to show its help."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        return list(COMMANDS)
+
+    def get_command(self, ctx: click.Context, name: str) -> click.Command | None:
+        if name not in COMMANDS:
+            return None
+        module, attribute = COMMANDS[name][0].split(":")
+        command = getattr(importlib.import_module(module), attribute)
+        assert isinstance(command, click.Command)
+        return command
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        try:
+            return super().resolve_command(ctx, args)
+        except click.UsageError as error:
+            from difflib import get_close_matches
+
+            near = get_close_matches(args[0], COMMANDS, n=1)
+            if near:
+                error.message += f" Did you mean '{near[0]}'?"
+            raise
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        with formatter.section("Commands"):
+            formatter.write_dl([(name, line) for name, (_, line) in COMMANDS.items()])
+
+
+@click.group(cls=LazyGroup, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
+@click.version_option(__version__, prog_name="vera")
+def main() -> None:
+    """VERA answers research questions and proves each statement with bytes that anyone can check."""

@@ -1,0 +1,364 @@
+"""The vocabulary of a run: whoever reads this file knows everything that can happen in one.
+
+Every record of `trace.jsonl` is one of these structs, told apart by `type`. Text that may be large is a
+`Text`: the string itself up to `INLINE_BYTES`, a `Blob` (its place in the store) above.
+"""
+
+import re
+from typing import Any
+
+import msgspec
+
+FORMAT = 1
+"""Version of the log format; a log of a newer format is refused, not guessed at."""
+
+INLINE_BYTES = 4096
+"""Texts longer than this live in the store, so that log lines stay short and are rarely torn."""
+
+
+def _snake(name: str) -> str:
+    return re.sub(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])", "_", name).lower()
+
+
+class Blob(msgspec.Struct, frozen=True):
+    """Bytes in the store: their sha256 (hexadecimal) and their number."""
+
+    sha256: str
+    size: int
+
+
+Text = str | Blob
+
+
+class Event(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, tag_field="type", tag=_snake):
+    """What every record carries; the log fills these in when it appends.
+
+    `seq` counts from 1 over the whole log, `ts` is Unix time in seconds, `lane` the lane it belongs to,
+    `prev` the hash of the record before ('' for the first). The record's own hash is the last member of
+    its line and covers the line's bytes up to there (see `session.log`).
+    """
+
+    seq: int = 0
+    ts: float = 0.0
+    lane: str = ""
+    prev: str = ""
+
+
+class Session(Event, frozen=True, kw_only=True):
+    """The first record: which VERA began this log, under which settings (secrets left out)."""
+
+    format: int
+    version: str
+    settings: dict[str, Any]
+
+
+class Task(Event, frozen=True, kw_only=True):
+    """The question, and the folder it is asked about ('' for none)."""
+
+    task: Text
+    input_dir: str = ""
+
+
+class Corpus(Event, frozen=True, kw_only=True):
+    """The input folder was indexed. `unreadable` holds (name, reason), at most 200 of `skipped` in all."""
+
+    files: int
+    read: int
+    size: int
+    seconds: float
+    skipped: int = 0
+    unreadable: tuple[tuple[str, str], ...] = ()
+
+
+class ModelServer(Event, frozen=True, kw_only=True):
+    """The model that will be asked, as the probe found it."""
+
+    kind: str
+    base_url: str
+    model: str
+    protocol: str
+    context_tokens: int | None = None
+    parallel: int = 1
+    local: bool = True
+    warnings: tuple[str, ...] = ()
+
+
+class Sandbox(Event, frozen=True, kw_only=True):
+    """A box was started for a lane, or none could be (`backend` none, `isolation` says why)."""
+
+    backend: str
+    isolation: str
+    profile: str = ""
+    work_dir: str = ""
+
+
+class ContainerEvent(Event, frozen=True, kw_only=True):
+    """Something in the life of a box: started, died, restored, closed."""
+
+    event: str
+    detail: str = ""
+
+
+class LaneStarted(Event, frozen=True, kw_only=True):
+    """A lane begins. `system` and `task_message` are the constant head of each of its prompts.
+
+    `protocol` is the turn form, `prompt_sha256` the hash of the prompt templates that made the head,
+    `high_tokens` and `high_bytes` the size at which a context epoch ends, `tail_steps` how many steps the
+    next one keeps.
+    """
+
+    purpose: str
+    system: Text
+    task_message: Text
+    tools: tuple[str, ...]
+    protocol: str
+    system_role: str
+    prompt_sha256: str
+    high_tokens: int
+    high_bytes: int
+    tail_steps: int
+
+
+class ContextEpoch(Event, frozen=True, kw_only=True):
+    """A context epoch ends before `step`: the notes block is made anew, the tail keeps `tail_steps` steps."""
+
+    step: int
+    tail_steps: int
+    prompt_bytes: int
+
+
+class Model(Event, frozen=True, kw_only=True):
+    """One model call. `input_bytes` is the prompt on the wire, `prefix_bytes` how much of it was the
+    beginning of the prompt before; times in seconds; token counts as the server gave them."""
+
+    step: int
+    scope: str
+    latency_s: float
+    first_byte_s: float = 0.0
+    finish_reason: str = ""
+    n_messages: int = 0
+    input_bytes: int = 0
+    prefix_bytes: int = 0
+    prompt_tokens: int | None = None
+    completion_tokens: int | None = None
+    cached_tokens: int | None = None
+    attempts: int = 1
+    truncated: str = ""
+    error: str = ""
+
+
+class ModelIo(Event, frozen=True, kw_only=True):
+    """The request by reference and the response whole.
+
+    The request is what `lane.context.assemble` makes of the log up to record `at_seq`; `request_sha256`
+    is the hash of those messages as JSON, so that anyone can build it again and compare.
+    """
+
+    step: int
+    scope: str
+    at_seq: int
+    request_sha256: str
+    request_bytes: int
+    parameters: dict[str, Any]
+    content: Text
+    reasoning: Text = ""
+    tool_calls: tuple[dict[str, Any], ...] = ()
+    finish_reason: str = ""
+
+
+class Assistant(Event, frozen=True, kw_only=True):
+    """The turn that was chosen, byte for byte as received; it waits to be acted on."""
+
+    step: int
+    content: Text
+    tool_calls: tuple[dict[str, Any], ...] = ()
+    finish_reason: str = ""
+
+
+class PolicyParseError(Event, frozen=True, kw_only=True):
+    """A turn that broke the format: nothing ran; `reply` is what the model is told. `count` in a row."""
+
+    step: int
+    count: int
+    codes: tuple[str, ...]
+    reply: Text
+
+
+class PolicyNotesGuard(Event, frozen=True, kw_only=True):
+    """A command changed or removed earlier bytes of /work/notes.md; it was restored from the host's copy."""
+
+    step: int
+    detail: str
+
+
+class ToolStarted(Event, frozen=True, kw_only=True):
+    """Written before the effect: a call without its `tool` record may have run, and is never run again."""
+
+    step: int
+    call: str
+    tool: str
+    args: Text
+
+
+class Tool(Event, frozen=True, kw_only=True):
+    """A call's result. `obs` is the observation exactly as the model sees it from now on.
+
+    `outcome` is ok, failed, refused or interrupted; `error_type` a stable word for what failed.
+    `evidence` is the id it became, '' for none.
+    """
+
+    step: int
+    call: str
+    tool: str
+    outcome: str
+    obs: Text
+    evidence: str = ""
+    error_type: str = ""
+    exit_code: int | None = None
+    seconds: float = 0.0
+
+
+class Evidence(Event, frozen=True, kw_only=True):
+    """Bytes that can be cited. Line n of the evidence is line n of the canonical text `text`.
+
+    `tier` is captured (taken by the host from /input, a fetch or a search) or observed (printed by the
+    sandbox or read from /work). A `lead` can be followed but not cited in support. `first` and `last` are
+    the lines that were shown. `raw` is what the text was made from, where that differs, by `extractor`.
+    """
+
+    id: str
+    call: str
+    step: int
+    tool: str
+    tier: str
+    source: str
+    summary: str
+    text: Blob
+    lines: int
+    first: int
+    last: int
+    lead: bool = False
+    title: str = ""
+    media_type: str = ""
+    extractor: str = ""
+    raw: Blob | None = None
+    pages: tuple[int, ...] = ()
+    exit_code: int | None = None
+
+
+class Note(Event, frozen=True, kw_only=True):
+    """A line or more appended to notes.md: by the model, or absorbed from a command's append."""
+
+    step: int
+    text: Text
+    by: str = "model"
+
+
+class Status(Event, frozen=True, kw_only=True):
+    """The epistemic state changed: IN_PROGRESS, BLOCKED, UNRESOLVED or VERIFIED, and why."""
+
+    step: int
+    status: str
+    reason: str = ""
+
+
+class Cited(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """One citation of an answer, resolved: `sha256` is that of the cited bytes `start` to `end` of the
+    evidence's canonical text. When it could not be resolved, `problem` says why and the rest is empty."""
+
+    evidence: str
+    first: int = 0
+    last: int = 0
+    start: int = 0
+    end: int = 0
+    sha256: str = ""
+    problem: str = ""
+
+
+class Output(Event, frozen=True, kw_only=True):
+    """A file that the agent left in /work/output, kept with the session; `problem` says why one was not."""
+
+    path: str
+    sha256: str = ""
+    size: int = 0
+    problem: str = ""
+
+
+class Answer(Event, frozen=True, kw_only=True):
+    """A final answer with its citations in order of appearance; `submitted` is the file it came from."""
+
+    step: int
+    text: Text
+    citations: tuple[Cited, ...] = ()
+    submitted: str = ""
+
+
+class LaneEnded(Event, frozen=True, kw_only=True):
+    """A lane is over: `answered`, or the `reason` it stopped without an answer."""
+
+    reason: str
+    detail: str = ""
+
+
+class Recovered(Event, frozen=True, kw_only=True):
+    """The log ended in an unfinished line (a crash while writing); its bytes were moved aside."""
+
+    torn_bytes: int
+    moved_to: str
+
+
+class Resumed(Event, frozen=True, kw_only=True):
+    """An interrupted run goes on under this version of VERA."""
+
+    version: str
+
+
+class RunEnd(Event, frozen=True, kw_only=True):
+    """The last record of a run. `exit_code` as in the table of exit codes; `seconds` of wall time."""
+
+    status: str
+    reason: str
+    exit_code: int
+    steps: int
+    seconds: float
+
+
+Record = (
+    Session
+    | Task
+    | Corpus
+    | ModelServer
+    | Sandbox
+    | ContainerEvent
+    | LaneStarted
+    | ContextEpoch
+    | Model
+    | ModelIo
+    | Assistant
+    | PolicyParseError
+    | PolicyNotesGuard
+    | ToolStarted
+    | Tool
+    | Evidence
+    | Note
+    | Status
+    | Output
+    | Answer
+    | LaneEnded
+    | Recovered
+    | Resumed
+    | RunEnd
+)
+
+_encoder = msgspec.json.Encoder()
+_decoder = msgspec.json.Decoder(Record)
+
+
+def encode(event: Event) -> bytes:
+    """The event as one line of JSON without a newline."""
+    return _encoder.encode(event)
+
+
+def decode(line: bytes) -> Record:
+    """The event of one line. Raises msgspec.DecodeError when it is not one of this vocabulary."""
+    return _decoder.decode(line)

@@ -103,8 +103,8 @@ class LaneStarted(Event, frozen=True, kw_only=True):
     """A lane begins. `system` and `task_message` are the constant head of each of its prompts.
 
     `protocol` is the turn form, `prompt_sha256` the hash of the prompt templates that made the head,
-    `high_tokens` and `high_bytes` the size at which a context epoch ends, `tail_steps` how many steps the
-    next one keeps.
+    `high_tokens` the prompt size at which a context epoch ends (`max_bytes` a lower cap, 0 for none),
+    `tail_steps` how many steps the next epoch keeps at most.
     """
 
     purpose: str
@@ -115,7 +115,7 @@ class LaneStarted(Event, frozen=True, kw_only=True):
     system_role: str
     prompt_sha256: str
     high_tokens: int
-    high_bytes: int
+    max_bytes: int
     tail_steps: int
 
 
@@ -250,7 +250,7 @@ class Note(Event, frozen=True, kw_only=True):
     """A line or more appended to notes.md: by the model, or absorbed from a command's append."""
 
     step: int
-    text: Text
+    text: str
     by: str = "model"
 
 
@@ -361,4 +361,5 @@ def encode(event: Event) -> bytes:
 
 def decode(line: bytes) -> Record:
     """The event of one line. Raises msgspec.DecodeError when it is not one of this vocabulary."""
-    return _decoder.decode(line)
+    record: Record = _decoder.decode(line)
+    return record

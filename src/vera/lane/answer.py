@@ -1,0 +1,65 @@
+"""The citations of an answer, resolved: each becomes bytes of a stored text, or a named problem."""
+
+import hashlib
+from collections.abc import Mapping
+
+from vera.events import Cited, Evidence
+from vera.evidence.citation import Citation, find_citations
+from vera.evidence.span import Lines
+from vera.store import Store, StoreError
+
+MAX_CITATIONS = 2000
+"""An answer with more is cut off here; the rest is reported as one problem."""
+
+
+def resolve(text: str, evidence: Mapping[str, Evidence], store: Store) -> tuple[Cited, ...]:
+    """Every citation in `text`, in order of appearance, each place once."""
+    found: dict[tuple[str, int | None, int | None], Cited] = {}
+    texts: dict[str, Lines | str] = {}
+    for citation in find_citations(text):
+        key = (citation.evidence, citation.first, citation.last)
+        if key in found:
+            continue
+        if len(found) == MAX_CITATIONS:
+            problem = f"only the first {MAX_CITATIONS} citations are looked at"
+            found[key] = Cited(evidence=citation.evidence, problem=problem)
+            break
+        found[key] = _resolve(citation, evidence.get(citation.evidence), store, texts)
+    return tuple(found.values())
+
+
+def _resolve(
+    citation: Citation, evidence: Evidence | None, store: Store, texts: dict[str, Lines | str]
+) -> Cited:
+    first, last = citation.first or 0, citation.last or citation.first or 0
+
+    def problem(sentence: str) -> Cited:
+        return Cited(evidence=citation.evidence, first=first, last=last, problem=sentence)
+
+    if evidence is None:
+        return problem("there is no such evidence")
+    if evidence.lead:
+        return problem("a search result is a lead; cite the lines that were read")
+    digest = evidence.text.sha256
+    if digest not in texts:
+        try:
+            texts[digest] = Lines(store.get(digest))
+        except StoreError as error:
+            texts[digest] = str(error)
+    lines = texts[digest]
+    if isinstance(lines, str):
+        return problem(lines)
+    if citation.first is None:
+        first, last = evidence.first, evidence.last
+    try:
+        start, end = lines.bounds(first, last)
+    except IndexError:
+        return problem(f"it has {len(lines)} lines")
+    return Cited(
+        evidence=citation.evidence,
+        first=first,
+        last=last,
+        start=start,
+        end=end,
+        sha256=hashlib.sha256(lines.text[start:end]).hexdigest(),
+    )

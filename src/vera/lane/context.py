@@ -1,0 +1,106 @@
+"""The prompt of a step, assembled from a lane's folded state. Same log, same bytes.
+
+The order is fixed: system, primary task, pinned notes, action tail. It moves in epochs: within one, each
+prompt is the one before plus appended messages, so a server's prefix cache serves nearly all of it.
+"""
+
+from collections.abc import Callable
+
+import msgspec
+
+from vera.events import Text
+from vera.model.types import Message
+from vera.state import LaneState, Notes, TailMessage, text_size
+
+Load = Callable[[Text], str]
+
+_WIRE_PER_MESSAGE = 32
+"""Bytes of JSON around a message's content."""
+
+
+def assemble(lane: LaneState, load: Load) -> tuple[Message, ...]:
+    """The messages of the lane's next model call.
+
+    Raises ValueError for a lane that was not started.
+    """
+    if lane.started is None:
+        raise ValueError(f"lane {lane.name} was not started")
+    system = load(lane.started.system)
+    task = load(lane.started.task_message)
+    if block := notes_block(lane.epoch_notes, lane.high_bytes * 40 // 100):
+        task = f"{task}\n\n{block}"
+    if lane.started.system_role == "user":
+        head = [Message(role="user", content=f"{system}\n\n{task}")]
+    else:
+        head = [Message(role=lane.started.system_role, content=system), Message(role="user", content=task)]
+    tail = [_message(message, load) for step in lane.tail for message in step.messages]
+    return (*head, *tail)
+
+
+def notes_block(notes: Notes, limit: int) -> str:
+    """The pinned notes in at most about `limit` bytes: the newest whole, older ones as counts.
+
+    Empty when nothing was noted.
+    """
+    keep, size = len(notes.lines), 0
+    while keep and size + text_size(notes.lines[keep - 1].text) + 3 <= limit:
+        keep -= 1
+        size += text_size(notes.lines[keep].text) + 3
+    shown = notes.without_first(keep, notes.lines, size)
+    if not (shown.lines or shown.folded_notes or shown.folded_first):
+        return ""
+    lines = ["PINNED notes.md"]
+    if shown.folded_first:
+        lines.append(f"- (older evidence {shown.folded_first} to {shown.folded_last}: read an id to see it)")
+    if shown.folded_notes:
+        lines.append(f"- ({shown.folded_notes} older notes: read /work/notes.md)")
+    lines += ["- " + line.text.replace("\n", "\n  ") for line in shown.lines]
+    return "\n".join(lines)
+
+
+def epoch_is_over(lane: LaneState) -> bool:
+    """Whether the next prompt would be larger than the lane's limit and a new epoch would make it smaller."""
+    return len(lane.tail) > 1 and estimated_bytes(lane) > lane.high_bytes
+
+
+def estimated_bytes(lane: LaneState) -> int:
+    """About the size of the next prompt on the wire, without assembling it."""
+    if lane.started is None:
+        return 0
+    head = text_size(lane.started.system) + text_size(lane.started.task_message)
+    notes = min(lane.epoch_notes.size + 3 * len(lane.epoch_notes.lines), lane.high_bytes * 40 // 100)
+    # Newlines and quotes are escaped on the wire: an eighth covers code and JSON.
+    content = head + notes + lane.tail_size
+    return content + content // 8 + _WIRE_PER_MESSAGE * (3 + 2 * len(lane.tail))
+
+
+def wire(messages: tuple[Message, ...]) -> bytes:
+    """The messages as the JSON array that goes to the server; `model_io` keeps its sha256."""
+    return msgspec.json.encode(messages)
+
+
+def shared_prefix(before: bytes, after: bytes) -> int:
+    """How many bytes at the start of `after` are those of `before` (both from `wire`).
+
+    The closing bracket of the earlier array does not count.
+    """
+    before = before.removesuffix(b"]")
+    if after.startswith(before):
+        return len(before)
+    low, high = 0, min(len(before), len(after))
+    while low < high:
+        middle = (low + high + 1) // 2
+        if before[:middle] == after[:middle]:
+            low = middle
+        else:
+            high = middle - 1
+    return low
+
+
+def _message(message: TailMessage, load: Load) -> Message:
+    return Message(
+        role=message.role,
+        content=load(message.content),
+        tool_calls=list(message.tool_calls) or None,
+        tool_call_id=message.tool_call_id or None,
+    )

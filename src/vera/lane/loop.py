@@ -1,0 +1,376 @@
+"""The one loop: a lane thinks, acts and observes until it has answered or must stop.
+
+It keeps no memory of its own. What comes next is read off the folded log (`LaneState`), so a run that was
+killed between any two records goes on from there: a logged turn is acted on without asking the model
+again, and an effect that was started is never started twice.
+"""
+
+import asyncio
+import hashlib
+import json
+import time
+from collections.abc import Coroutine, Sequence
+from typing import Any
+
+import msgspec
+
+from vera import events, protocol
+from vera.lane import context
+from vera.lane.answer import resolve
+from vera.lane.observation import observation, one_line
+from vera.lane.prompts import Prompts
+from vera.lane.tools import Call, Outcome, Tool, check_arguments, failed
+from vera.lane.tools.note import bounded
+from vera.model.types import Completion, Model, ModelError, Request
+from vera.protocol.turn import Parsed, Turn
+from vera.session import Session
+from vera.state import LaneState
+
+MAX_PARSE_ERRORS = 5
+"""Broken turns in a row after which a lane ends."""
+
+
+class LaneSpec(msgspec.Struct, frozen=True, kw_only=True):
+    """What makes a lane of one purpose: its head, its limits and how it asks.
+
+    `max_steps` 0 means no limit; `answer_tokens` bounds one turn; `room` the bytes of an observation.
+    """
+
+    name: str
+    purpose: str
+    system: str
+    task_message: str
+    protocol: str = "text"
+    system_role: str = "system"
+    temperature: float = 0.2
+    max_steps: int = 80
+    answer_tokens: int = 4096
+    high_tokens: int = 24_000
+    max_bytes: int = 0
+    tail_steps: int = 4
+    room: int = 8_000
+
+
+class Lane:
+    """A lane at work on a session. `run` returns its final state; `stop` ends it at the next safe point."""
+
+    def __init__(
+        self, session: Session, spec: LaneSpec, model: Model, tools: Sequence[Tool], prompts: Prompts
+    ) -> None:
+        self._session = session
+        self._spec = spec
+        self._model = model
+        self._tools = {tool.spec.name: tool for tool in tools}
+        self._specs = [tool.spec for tool in tools]
+        self._prompts = prompts
+        self._before = b""
+        self._stop_reason = ""
+        self._current: asyncio.Task[None] | None = None
+
+    @property
+    def state(self) -> LaneState:
+        return self._session.state.lane(self._spec.name)
+
+    def stop(self, reason: str) -> None:
+        """End the lane as soon as what is being waited for could be cancelled; nothing logged is lost."""
+        self._stop_reason = reason
+        if self._current is not None:
+            self._current.cancel()
+
+    async def run(self) -> LaneState:
+        """Work until the lane has ended.
+
+        Raises ModelError when the model cannot be reached any more: the session can be resumed.
+        """
+        if self.state.started is None:
+            self._start()
+        while (state := self.state).ended is None:
+            if state.answer is not None:
+                self._emit(events.LaneEnded(reason="answered"))
+            elif state.open_call is not None:
+                self._give_up(state.open_call)
+            elif self._stop_reason:
+                self._emit(events.LaneEnded(reason=self._stop_reason))
+            elif state.pending is not None:
+                await self._interruptible(self._act(state, state.pending))
+            elif state.parse_errors >= MAX_PARSE_ERRORS:
+                detail = f"{state.parse_errors} turns in a row broke the format"
+                self._emit(events.LaneEnded(reason="parse_errors", detail=detail))
+            elif self._spec.max_steps and state.step >= self._spec.max_steps:
+                self._emit(events.LaneEnded(reason="steps", detail=f"all {state.step} steps are used"))
+            elif context.epoch_is_over(state):
+                size = context.estimated_bytes(state)
+                self._emit(
+                    events.ContextEpoch(
+                        step=state.step + 1, tail_steps=self._spec.tail_steps, prompt_bytes=size
+                    )
+                )
+            else:
+                await self._interruptible(self._think(state))
+        return self.state
+
+    async def _interruptible(self, step: Coroutine[Any, Any, None]) -> None:
+        self._current = asyncio.ensure_future(step)
+        try:
+            await self._current
+        except asyncio.CancelledError:
+            if not self._stop_reason:
+                raise
+        finally:
+            self._current = None
+
+    def _start(self) -> None:
+        spec, text = self._spec, self._session.text
+        self._emit(
+            events.LaneStarted(
+                purpose=spec.purpose,
+                system=text(spec.system),
+                task_message=text(spec.task_message),
+                tools=tuple(self._tools),
+                protocol=spec.protocol,
+                system_role=spec.system_role,
+                prompt_sha256=self._prompts.sha256("system", "task"),
+                high_tokens=spec.high_tokens,
+                max_bytes=spec.max_bytes,
+                tail_steps=spec.tail_steps,
+            )
+        )
+
+    async def _think(self, state: LaneState) -> None:
+        """Ask the model and log its turn."""
+        at_seq = self._session.state.seq
+        messages = context.assemble(state, self._session.load)
+        wire = context.wire(messages)
+        prefix = context.shared_prefix(self._before, wire)
+        step = state.step + 1
+        request = Request(
+            messages=messages,
+            temperature=self._spec.temperature,
+            max_tokens=self._spec.answer_tokens,
+            schema=protocol.schema(self._specs) if self._spec.protocol == "json_schema" else None,
+            tools=tuple(protocol.definitions(self._specs)) if self._spec.protocol == "tools" else (),
+        )
+        started = time.monotonic()
+        try:
+            completion = await self._model.complete(request)
+        except ModelError as error:
+            self._emit(
+                events.Model(
+                    step=step,
+                    scope="agent",
+                    latency_s=round(time.monotonic() - started, 6),
+                    n_messages=len(messages),
+                    input_bytes=len(wire),
+                    prefix_bytes=prefix,
+                    error=one_line(str(error), 500),
+                )
+            )
+            raise
+        self._before = wire
+        self._log_completion(completion, step, at_seq, messages_count=len(messages), wire=wire, prefix=prefix)
+
+    def _log_completion(
+        self, completion: Completion, step: int, at_seq: int, *, messages_count: int, wire: bytes, prefix: int
+    ) -> None:
+        choice, usage, text = completion.choices[0], completion.usage, self._session.text
+        self._emit(
+            events.Model(
+                step=step,
+                scope="agent",
+                latency_s=round(completion.latency_s, 6),
+                first_byte_s=round(completion.first_byte_s, 6),
+                finish_reason=choice.finish_reason,
+                n_messages=messages_count,
+                input_bytes=len(wire),
+                prefix_bytes=prefix,
+                prompt_tokens=usage.prompt_tokens,
+                completion_tokens=usage.completion_tokens,
+                cached_tokens=usage.cached_tokens,
+                attempts=completion.attempts,
+                truncated=completion.truncated,
+            )
+        )
+        content = text(choice.content)
+        self._emit(
+            events.ModelIo(
+                step=step,
+                scope="agent",
+                at_seq=at_seq,
+                request_sha256=hashlib.sha256(wire).hexdigest(),
+                request_bytes=len(wire),
+                parameters={
+                    "model": self._model.info.name,
+                    "temperature": self._spec.temperature,
+                    "max_tokens": self._spec.answer_tokens,
+                },
+                content=content,
+                reasoning=text(choice.reasoning),
+                tool_calls=choice.tool_calls,
+                finish_reason=choice.finish_reason,
+            )
+        )
+        self._emit(
+            events.Assistant(
+                step=step, content=content, tool_calls=choice.tool_calls, finish_reason=choice.finish_reason
+            )
+        )
+
+    async def _act(self, state: LaneState, pending: events.Assistant) -> None:
+        """Do the one thing that the pending turn asks for."""
+        parsed = self._parse(pending)
+        turn = parsed.turn
+        if turn is None:
+            self._refuse(state, pending, parsed)
+            return
+        if turn.note and not state.pending_noted and (note := bounded(turn.note)):
+            self._emit(events.Note(step=pending.step, text=note))
+        action = turn.action
+        if action.final is not None:
+            self._answer(pending.step, action.final)
+            return
+        assert action.tool is not None
+        await self._call(pending.step, action.tool, turn, parsed)
+
+    def _parse(self, pending: events.Assistant) -> Parsed:
+        content = self._session.load(pending.content)
+        if self._spec.protocol == "json_schema":
+            return protocol.parse_json(content)
+        if self._spec.protocol == "tools":
+            return protocol.parse_tools(content, pending.tool_calls)
+        return protocol.parse_text(content)
+
+    def _refuse(self, state: LaneState, pending: events.Assistant, parsed: Parsed) -> None:
+        count = state.parse_errors + 1
+        reply = self._prompts.render(
+            "format_error",
+            errors=parsed.errors,
+            cut=pending.finish_reason == "length",
+            answer_tokens=self._spec.answer_tokens,
+            count=count,
+            limit=MAX_PARSE_ERRORS,
+        )
+        self._emit(
+            events.PolicyParseError(
+                step=pending.step,
+                count=count,
+                codes=tuple(error.code for error in parsed.errors),
+                reply=self._session.text(reply),
+            )
+        )
+
+    def _answer(self, step: int, text: str, submitted: str = "") -> None:
+        evidence, store = self._session.state.evidence, self._session.store
+        self._emit(
+            events.Answer(
+                step=step,
+                text=self._session.text(text),
+                citations=resolve(text, evidence, store),
+                submitted=submitted,
+            )
+        )
+
+    async def _call(self, step: int, name: str, turn: Turn, parsed: Parsed) -> None:
+        session, args = self._session, turn.action.args
+        call_id = session.state.next_call_id()
+        tool = self._tools.get(name)
+        problem = check_arguments(tool.spec, args) if tool else f"its tools are {', '.join(self._tools)}"
+        started_at = time.monotonic()
+        encoded = json.dumps(args, ensure_ascii=False)
+        self._emit(
+            events.ToolStarted(step=step, call=call_id, tool=one_line(name, 64), args=session.text(encoded))
+        )
+        if tool is None:
+            outcome = failed(one_line(name, 64), "unknown_tool", f"there is no such tool; {problem}")
+        elif problem:
+            outcome = failed(name, "bad_arguments", problem)
+        else:
+            call = Call(
+                evidence_id=session.state.next_evidence_id(),
+                room=self._spec.room,
+                store=session.store,
+                evidence=session.state.evidence,
+            )
+            outcome = await tool.run(args, call)
+        self._log_outcome(step, call_id, name, outcome, parsed, time.monotonic() - started_at)
+
+    def _log_outcome(
+        self, step: int, call_id: str, name: str, outcome: Outcome, parsed: Parsed, seconds: float
+    ) -> None:
+        session = self._session
+        for output in outcome.outputs:
+            self._emit(output)
+        if outcome.final is not None:
+            self._answer(step, outcome.final, submitted=outcome.header)
+            return
+        if outcome.note:
+            self._emit(events.Note(step=step, text=outcome.note))
+        evidence_id = ""
+        if (draft := outcome.evidence) is not None:
+            evidence_id = session.state.next_evidence_id()
+            raw = None if draft.raw is None else events.Blob(session.store.put(draft.raw), len(draft.raw))
+            self._emit(
+                events.Evidence(
+                    id=evidence_id,
+                    call=call_id,
+                    step=step,
+                    tool=name,
+                    tier=draft.tier,
+                    source=draft.source,
+                    summary=draft.summary,
+                    text=events.Blob(session.store.put(draft.text), len(draft.text)),
+                    lines=draft.lines,
+                    first=draft.first,
+                    last=draft.last,
+                    lead=draft.lead,
+                    title=draft.title,
+                    media_type=draft.media_type,
+                    extractor=draft.extractor,
+                    raw=raw,
+                    pages=draft.pages,
+                    exit_code=outcome.exit_code,
+                )
+            )
+        shown = observation(outcome.header, outcome.body, self._footer(step, parsed))
+        self._emit(
+            events.Tool(
+                step=step,
+                call=call_id,
+                tool=one_line(name, 64),
+                outcome=outcome.outcome,
+                obs=session.text(shown),
+                evidence=evidence_id,
+                error_type=outcome.error_type,
+                exit_code=outcome.exit_code,
+                seconds=round(seconds, 6),
+            )
+        )
+
+    def _footer(self, step: int, parsed: Parsed) -> str:
+        """Where the run stands: frozen into the observation, so that the prompt only ever grows."""
+        parts = []
+        if parsed.ignored_actions:
+            parts.append(f"{parsed.ignored_actions} further action(s) in your turn were not run: one a turn.")
+        limit = self._spec.max_steps
+        if limit:
+            parts.append(f"Step {step} of {limit}.")
+            if limit - step == 2:
+                parts.append("Two steps are left: answer now with what you have.")
+        return " ".join(parts)
+
+    def _give_up(self, started: events.ToolStarted) -> None:
+        """A call was under way when the run stopped: it may have run, and is not run again."""
+        reply = self._prompts.render("interrupted", tool=started.tool)
+        self._emit(
+            events.Tool(
+                step=started.step,
+                call=started.call,
+                tool=started.tool,
+                outcome="interrupted",
+                obs=self._session.text(reply),
+                error_type="interrupted",
+            )
+        )
+
+    def _emit(self, event: events.Event) -> None:
+        self._session.emit(event, lane=self._spec.name)
+

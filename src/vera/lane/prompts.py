@@ -1,0 +1,70 @@
+"""Prompt templates: files under `vera/prompts/<profile>/`, or a folder of one's own."""
+
+import hashlib
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+PACKAGED = Path(__file__).parent.parent / "prompts"
+DEFAULT_PROFILE = "en"
+
+
+class PromptError(Exception):
+    """A profile or template is not there or cannot be filled in: a sentence for the person."""
+
+
+def profiles() -> list[str]:
+    """The names of the packaged profiles."""
+    return sorted(path.name for path in PACKAGED.iterdir() if path.is_dir() and not path.name.startswith("_"))
+
+
+class Prompts:
+    """The templates of one profile: a packaged name, or the path of a folder.
+
+    A template that the profile does not have is taken from the default profile. A name that a template
+    uses and nobody gave is an error, never an empty string.
+    """
+
+    def __init__(self, profile: str = DEFAULT_PROFILE) -> None:
+        folder = Path(profile) if "/" in profile else PACKAGED / profile
+        if not folder.is_dir():
+            raise PromptError(
+                f"There is no prompt profile {profile!r}. Known: {', '.join(profiles())}, or the path of a "
+                "folder with templates (written with a slash)."
+            )
+        self._folders = (folder, PACKAGED / DEFAULT_PROFILE)
+
+    def render(self, name: str, **values: Any) -> str:
+        """The template `name` filled in, without surrounding white space. Raises PromptError."""
+        from jinja2 import TemplateError
+
+        try:
+            return _environment(self._folders).get_template(f"{name}.md.j2").render(**values).strip()
+        except TemplateError as error:
+            raise PromptError(f"The prompt template {name}.md.j2 cannot be filled in: {error}.") from error
+
+    def sha256(self, *names: str) -> str:
+        """One hash over the source of the named templates, in order."""
+        digest = hashlib.sha256()
+        for name in names:
+            for folder in self._folders:
+                path = folder / f"{name}.md.j2"
+                if path.is_file():
+                    digest.update(path.read_bytes() + b"\0")
+                    break
+        return digest.hexdigest()
+
+
+@cache
+def _environment(folders: tuple[Path, ...]) -> Any:
+    from jinja2 import FileSystemLoader, StrictUndefined
+    from jinja2.sandbox import SandboxedEnvironment
+
+    return SandboxedEnvironment(
+        loader=FileSystemLoader([str(folder) for folder in folders]),
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        keep_trailing_newline=False,
+        autoescape=False,  # the output is a prompt for a model, not a page
+    )

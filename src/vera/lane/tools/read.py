@@ -1,0 +1,154 @@
+"""`read`: numbered lines of an input file, of a file in /work, or of an evidence, by the host."""
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from vera import events
+from vera.evidence.canonical import extract
+from vera.evidence.reading import read_regular
+from vera.evidence.source import Extracted, Unreadable
+from vera.evidence.span import Lines
+from vera.lane.observation import one_line, shown
+from vera.lane.tools import Call, EvidenceDraft, Outcome, failed
+from vera.protocol.turn import ToolSpec
+from vera.search.corpus import Corpus
+from vera.store import StoreError
+
+MAX_LINES = 400
+MAX_WORK_FILE = 16 << 20
+
+SPEC = ToolSpec(
+    name="read",
+    description=(
+        "Show numbered lines of an input file (its name as search shows it), of a file under /work, or of an "
+        f"earlier evidence (its id). At most {MAX_LINES} lines a call; these lines can be cited."
+    ),
+    properties={
+        "path": {"type": "string"},
+        "first": {"type": "integer", "minimum": 1, "maximum": 10**9},
+        "last": {"type": "integer", "minimum": 1, "maximum": 10**9},
+    },
+    required=("path",),
+)
+
+
+class Read:
+    """The tool over one corpus (None: there is no input folder) and one workspace.
+
+    `work` is the folder that a box sees as /work, `work_name` how the model knows it where there is no
+    isolation.
+    """
+
+    spec = SPEC
+
+    def __init__(self, corpus: Corpus | None, work: Path, input_name: str = "/input") -> None:
+        self._corpus = corpus
+        self._work = work
+        self._prefixes = tuple({f"{input_name.rstrip('/')}/", "/input/"})
+
+    async def run(self, args: Mapping[str, Any], call: Call) -> Outcome:
+        path = args["path"].strip()
+        name = one_line(path)
+        first, last = args.get("first", 1), args.get("last")
+        if last is not None and last < first:
+            return failed(f"read {name}", "bad_arguments", f"'last' ({last}) lies before 'first' ({first})")
+        if path in call.evidence:
+            return self._evidence(call.evidence[path], first, last, call)
+        work_path = self._within_work(path)
+        try:
+            if work_path is not None:
+                data = read_regular(self._work, work_path, MAX_WORK_FILE)
+                extracted = extract(data, work_path)
+                return _window(extracted, first, last, call, f"/work/{work_path}", "observed", data)
+            if self._corpus is None:
+                return failed(
+                    f"read {name}", "not_found", "there are no input files; read /work/… or an evidence id"
+                )
+            document = self._corpus.document(self._within_input(path))
+        except Unreadable as unreadable:
+            return failed(f"read {name}", "unreadable", str(unreadable))
+        return _window(document.extracted, first, last, call, document.path, "captured", document.raw)
+
+    def _within_work(self, path: str) -> str | None:
+        for prefix in ("/work/", f"{self._work}/"):
+            if path.startswith(prefix):
+                return path.removeprefix(prefix)
+        return None
+
+    def _within_input(self, path: str) -> str:
+        for prefix in self._prefixes:
+            if path.startswith(prefix):
+                return path.removeprefix(prefix)
+        return path
+
+    def _evidence(self, evidence: events.Evidence, first: int, last: int | None, call: Call) -> Outcome:
+        """More lines of an evidence: the same bytes under a new id, of the same tier."""
+        try:
+            text = call.store.get(evidence.text.sha256)
+        except StoreError as error:
+            return failed(f"read {evidence.id}", "unreadable", str(error))
+        lines = Lines(text)
+        first, last = _clip(first, last, len(lines))
+        if not last:
+            return failed(
+                f"read {evidence.id}", "no_such_lines", f"it has {len(lines)} lines; {first} is not one of them"
+            )
+        where = f"lines {first}-{last} of {len(lines)}"
+        return Outcome(
+            header=f"{call.evidence_id} · read {evidence.id} ({evidence.source}) · {where} · {evidence.tier}",
+            body=shown(lines, first, last, call.room, call.evidence_id),
+            evidence=EvidenceDraft(
+                tier=evidence.tier,
+                source=evidence.source,
+                summary=f"read {one_line(evidence.source, 80)} · {where}",
+                text=text,
+                first=first,
+                last=last,
+                lines=len(lines),
+                lead=evidence.lead,
+                title=evidence.title,
+                media_type=evidence.media_type,
+                extractor=evidence.extractor,
+                pages=evidence.pages,
+            ),
+        )
+
+
+def _window(
+    extracted: Extracted, first: int, last: int | None, call: Call, source: str, tier: str, raw: bytes
+) -> Outcome:
+    lines = Lines(extracted.text)
+    name = one_line(source)
+    first, last = _clip(first, last, len(lines))
+    if not last:
+        sentence = f"it has {len(lines)} lines; {first} is not one of them"
+        return failed(f"read {name}", "no_such_lines", sentence)
+    where = f"lines {first}-{last} of {len(lines)}"
+    page = extracted.page_of(first)
+    header = f"{call.evidence_id} · read {name} · {where}{f' · page {page}' if page else ''} · {tier}"
+    return Outcome(
+        header=header,
+        body=shown(lines, first, last, call.room, call.evidence_id),
+        evidence=EvidenceDraft(
+            tier=tier,
+            source=source,
+            summary=f"read {name} · {where}",
+            text=extracted.text,
+            first=first,
+            last=last,
+            lines=len(lines),
+            title=extracted.title,
+            media_type=extracted.media_type,
+            extractor=extracted.extractor,
+            raw=None if raw == extracted.text else raw,
+            pages=extracted.pages,
+        ),
+    )
+
+
+def _clip(first: int, last: int | None, total: int) -> tuple[int, int]:
+    """The asked lines that exist, at most MAX_LINES of them; a last line of 0 when none does."""
+    if first > total:
+        return first, 0
+    return first, min(last or total, first + MAX_LINES - 1, total)

@@ -1,0 +1,79 @@
+"""`search`: the full-text index of the input folder."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from vera.evidence.span import Lines
+from vera.lane.observation import one_line
+from vera.lane.tools import Call, EvidenceDraft, Outcome, failed
+from vera.protocol.turn import ToolSpec
+from vera.search.corpus import Corpus, Hit
+
+DEFAULT_HITS = 8
+
+SPEC = ToolSpec(
+    name="search",
+    description=(
+        "Search the input files by words (or a \"phrase\"). Shows the best passages with file and lines. "
+        "A hit is a lead: read its lines before you cite them."
+    ),
+    properties={
+        "query": {"type": "string"},
+        "limit": {"type": "integer", "minimum": 1, "maximum": 20},
+    },
+    required=("query",),
+)
+
+
+class Search:
+    """The tool over one corpus."""
+
+    spec = SPEC
+
+    def __init__(self, corpus: Corpus) -> None:
+        self._corpus = corpus
+
+    async def run(self, args: Mapping[str, Any], call: Call) -> Outcome:
+        query = one_line(args["query"])
+        if not query:
+            return failed("search", "empty", "the query is empty; give the words to look for")
+        hits = self._corpus.search(args["query"], args.get("limit", DEFAULT_HITS))
+        files = self._corpus.file_count
+        if hits:
+            count = f"{files} files indexed; {len(hits)} hits, best first; read a hit to cite it."
+        else:
+            count = f"{files} files indexed; no hit. Try other words, or fewer."
+        body = "\n".join([count, *_within(hits, call.room)])
+        text = (body + "\n").encode("utf-8", "replace")
+        lines = len(Lines(text))
+        return Outcome(
+            header=f'{call.evidence_id} · search "{query}" · captured',
+            body=body,
+            evidence=EvidenceDraft(
+                tier="captured",
+                source="search of the input folder",
+                summary=f'search "{one_line(query, 80)}" · {len(hits)} hits',
+                text=text,
+                first=1,
+                last=lines,
+                lines=lines,
+                lead=True,
+                media_type="text/plain",
+                extractor="search/1",
+            ),
+        )
+
+
+def _within(hits: list[Hit], room: int) -> list[str]:
+    """The hits as lines, as many as fit; the first is always shown."""
+    out: list[str] = []
+    for rank, hit in enumerate(hits, 1):
+        page = f" page {hit.page}" if hit.page else ""
+        head = f"[{rank}] {hit.path} lines {hit.first}-{hit.last} of {hit.lines_total}{page} (score {hit.score:.2f})"
+        body = [f"{number}| {line}" for number, line in enumerate(hit.text.split("\n"), hit.first)]
+        room -= len(head) + sum(len(line.encode("utf-8", "replace")) + 1 for line in body)
+        if room < 0 and rank > 1:
+            out.append(f"[{len(hits) - rank + 1} more hits not shown]")
+            break
+        out += [head, *body]
+    return out

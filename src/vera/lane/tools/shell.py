@@ -1,0 +1,110 @@
+"""`shell`: a command in the lane's sandbox."""
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from vera.evidence.canonical import extract
+from vera.evidence.reading import read_regular
+from vera.evidence.source import Unreadable
+from vera.evidence.span import Lines
+from vera.lane.observation import one_line, shown
+from vera.lane.tools import Call, EvidenceDraft, Outcome, failed
+from vera.protocol.turn import ToolSpec
+from vera.sandbox.types import Box, BoxError, CommandResult
+
+MAX_OUTPUT = 8 << 20
+"""Bytes of one command's output that are kept whole; of a larger one, its beginning and its end."""
+
+SPEC = ToolSpec(
+    name="shell",
+    description=(
+        "Run a bash command in a persistent shell (working folder, variables and functions stay). Output is "
+        "stdout and stderr; it supports only what was computed, never what a document says."
+    ),
+    properties={"cmd": {"type": "string"}},
+    required=("cmd",),
+)
+
+
+class Shell:
+    """The tool over one started box; `timeout` in seconds."""
+
+    spec = SPEC
+
+    def __init__(self, box: Box, workspace: Path, timeout: float) -> None:
+        self._box = box
+        self._workspace = workspace
+        self._timeout = timeout
+
+    async def run(self, args: Mapping[str, Any], call: Call) -> Outcome:
+        command = args["cmd"]
+        name = f"shell {one_line(command, 80)}"
+        try:
+            result = await self._box.run(command, timeout=self._timeout)
+        except BoxError as error:
+            return failed(name, "sandbox", str(error))
+        output, whole = self._output(result)
+        try:
+            text = extract(output, "output.txt").text if output else b""
+        except Unreadable:
+            text = f"(binary output: {result.size} bytes, sha256 {result.sha256})\n".encode()
+        lines = Lines(text)
+        said = _sentence(result, whole, self._timeout)
+        return Outcome(
+            header=f"{call.evidence_id} · {name} · {said} · observed",
+            body=shown(lines, 1, len(lines), call.room, call.evidence_id),
+            outcome="ok" if result.exit_code == 0 else "failed",
+            error_type="" if result.exit_code == 0 else _error_type(result),
+            exit_code=result.exit_code,
+            evidence=EvidenceDraft(
+                tier="observed",
+                source=one_line(command),
+                summary=f"{name} · {said}",
+                text=text,
+                first=min(1, len(lines)),
+                last=len(lines),
+                lines=len(lines),
+                media_type="text/plain",
+                extractor=f"shell/{self._box.backend}",
+                raw=None if output == text else output,
+            ),
+        )
+
+    def _output(self, result: CommandResult) -> tuple[bytes, bool]:
+        """All the command printed where it was kept and still is what was printed, else both its ends."""
+        ends = result.head + result.tail
+        if result.size <= len(ends):
+            return ends, True
+        if result.spool and result.size <= MAX_OUTPUT:
+            import hashlib
+
+            try:
+                spooled = read_regular(self._workspace, result.spool.removeprefix("/work/"), MAX_OUTPUT)
+            except Unreadable:
+                spooled = b""
+            if hashlib.sha256(spooled).hexdigest() == result.sha256:
+                return spooled, True
+        left_out = f"\n[… {result.size - len(ends)} bytes of output were not kept …]\n"
+        return result.head + left_out.encode() + result.tail, False
+
+
+def _sentence(result: CommandResult, whole: bool, timeout: float) -> str:
+    match result.reason:
+        case "exited":
+            said = f"exit {result.exit_code}"
+        case "timeout":
+            said = f"killed after {timeout:g} s, with everything it had started"
+        case "output_limit":
+            said = "killed: it printed too much"
+        case reason:
+            said = reason
+    if result.shell != "kept":
+        said += f" · shell {result.shell}"
+    if not whole:
+        said += f" · {result.size} bytes printed, both ends kept"
+    return f"{said} · {result.seconds:.1f} s"
+
+
+def _error_type(result: CommandResult) -> str:
+    return "exit_code" if result.reason == "exited" else result.reason

@@ -1,0 +1,19 @@
+"""The session folder: log, ledgers, notes, lock, resume."""
+
+from vera.session.log import LogBroken, LogError, LogInUse, Reader
+from vera.session.seal import Integrity, check
+from vera.session.session import Session, SessionError, load_text, rebuild, replace_file
+
+__all__ = [
+    "Integrity",
+    "LogBroken",
+    "LogError",
+    "LogInUse",
+    "Reader",
+    "Session",
+    "SessionError",
+    "check",
+    "load_text",
+    "rebuild",
+    "replace_file",
+]

@@ -1,0 +1,218 @@
+"""A session: the folder of one run, with its log, store, state and projections."""
+
+import os
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, BinaryIO, TypeVar
+
+from vera import __version__, events
+from vera.events import Blob, Text
+from vera.session import seal
+from vera.session.log import Log, LogBroken, LogError, LogInUse, Reader
+from vera.session.projections import Projection, all_projections
+from vera.state import RunState
+from vera.store import Store
+
+E = TypeVar("E", bound=events.Event)
+
+TRACE = "trace.jsonl"
+
+_SYNCED = (
+    events.Evidence,
+    events.Tool,
+    events.PolicyParseError,
+    events.ToolStarted,
+    events.Answer,
+    events.LaneEnded,
+    events.RunEnd,
+)
+"""Records that are on the disk before anything goes on: evidence, effects and the ends of steps."""
+
+
+class SessionError(Exception):
+    """The folder cannot be used as asked: a sentence that ends with what to do."""
+
+
+class Session:
+    """An open session. Everything that happens goes through `emit`; everything known is in `state`."""
+
+    def __init__(self, root: Path, log: Log, state: RunState, store: Store) -> None:
+        self.root = root
+        self.log = log
+        self.state = state
+        self.store = store
+        self._subscribers: list[Callable[[events.Record], None]] = []
+        self._projections: list[tuple[Projection, BinaryIO]] = []
+
+    @classmethod
+    def create(
+        cls, root: Path, settings: dict[str, Any], clock: Callable[[], float] = time.time
+    ) -> "Session":
+        """Begin a session in an empty or new folder.
+
+        Raises SessionError when the folder holds one already or cannot be written to.
+        """
+        try:
+            root.mkdir(parents=True, exist_ok=True)
+            (root / "workspace").mkdir(exist_ok=True)
+            log = Log.create(root / TRACE, clock)
+        except LogError as error:
+            raise SessionError(_why_not_new(root, error)) from None
+        except (OSError, ValueError) as error:
+            raise SessionError(f"Cannot use {root} as work folder: {_reason(error)}.") from None
+        session = cls(root, log, RunState(), Store(root / "store"))
+        session._open_projections()
+        session.emit(events.Session(format=events.FORMAT, version=__version__, settings=settings), lane="")
+        return session
+
+    @classmethod
+    def resume(cls, root: Path, clock: Callable[[], float] = time.time) -> "Session":
+        """Open an interrupted session to go on with it: whatever was torn is cut and said, every
+        projection is made again.
+
+        Raises SessionError for a folder without a session, with a finished one, with a broken log, or in use.
+        """
+        state = RunState()
+        records: list[events.Record] = []
+
+        def fold(record: events.Record) -> None:
+            state.apply(record)
+            records.append(record)
+
+        path = root / TRACE
+        if not path.is_file():
+            raise SessionError(f"There is no session in {root} (no {TRACE}). See 'vera run --help'.")
+        try:
+            log, recovered = Log.reopen(path, clock, fold)
+        except LogBroken as broken:
+            raise SessionError(
+                f"{broken} It was altered after it was written, so the run cannot go on from it; "
+                "start a new one in another work folder."
+            ) from None
+        except LogError as error:
+            raise SessionError(str(error)) from None
+        if state.ended is not None or (root / seal.NAME).exists():
+            log.close()
+            raise SessionError(f"The run in {root} has finished. Read it with 'vera show {root}'.")
+        if state.task is None:
+            log.close()
+            raise SessionError(
+                f"The run in {root} stopped before its task was written. Start it again in a new folder."
+            )
+        session = cls(root, log, state, Store(root / "store"))
+        session._open_projections(records)
+        if recovered is not None:
+            session.emit(recovered, lane="")
+        session.emit(events.Resumed(version=__version__), lane="")
+        return session
+
+    @property
+    def workspace(self) -> Path:
+        """The one folder that a sandbox sees, as /work."""
+        return self.root / "workspace"
+
+    def subscribe(self, listener: Callable[[events.Record], None]) -> None:
+        """Call `listener` with each record after it was written."""
+        self._subscribers.append(listener)
+
+    def emit(self, event: E, lane: str = "main") -> E:
+        """Append an event, fold it into the state and the projections, and return it as written.
+
+        Raises LogError when it cannot be written.
+        """
+        record = self.log.append(event, lane, sync=isinstance(event, _SYNCED))
+        self.state.apply(record)
+        for projection, file in self._projections:
+            if added := projection.add(record):  # type: ignore[arg-type] # E is a member of Record
+                file.write(added)
+                file.flush()
+        for listener in self._subscribers:
+            listener(record)  # type: ignore[arg-type] # E is a member of Record
+        return record
+
+    def text(self, value: str) -> Text:
+        """The text as an event carries it: itself when short, a blob in the store when long."""
+        data = value.encode("utf-8", "replace")
+        if len(data) <= events.INLINE_BYTES:
+            return data.decode()
+        return Blob(self.store.put(data), len(data))
+
+    def load(self, text: Text) -> str:
+        """The text itself. Raises StoreError when its blob is missing or altered."""
+        return load_text(self.store, text)
+
+    def finish(self, end: events.RunEnd) -> None:
+        """Write the last record and seal the log."""
+        record = self.emit(end, lane="")
+        seal.write(self.root, record.seq, self.log.head)
+
+    def close(self) -> None:
+        """Close every file and let go of the lock."""
+        for _, file in self._projections:
+            file.close()
+        self._projections = []
+        self.log.close()
+
+    def _open_projections(self, records: list[events.Record] | None = None) -> None:
+        projections = all_projections(self.load)
+        for projection in projections:
+            content = b"".join(map(projection.add, records or []))
+            replace_file(self.root / projection.name, content)
+            self._projections.append((projection, (self.root / projection.name).open("ab")))
+
+
+def load_text(store: Store, text: Text) -> str:
+    """The text of an event, from the store where it lies there."""
+    return store.get(text.sha256).decode() if isinstance(text, Blob) else text
+
+
+def rebuild(root: Path) -> list[str]:
+    """Make every projection of a session again from its log; the names of the files that were different.
+
+    Raises SessionError when there is no log or it is broken.
+    """
+    store = Store(root / "store")
+    projections = all_projections(lambda text: load_text(store, text))
+    contents = {projection.name: bytearray() for projection in projections}
+    try:
+        for _, record in Reader(root / TRACE).poll():
+            for projection in projections:
+                contents[projection.name] += projection.add(record)
+    except FileNotFoundError:
+        raise SessionError(f"There is no session in {root} (no {TRACE}).") from None
+    except LogBroken as broken:
+        raise SessionError(str(broken)) from None
+    changed = []
+    for name, content in contents.items():
+        path = root / name
+        if not path.is_file() or path.read_bytes() != content:
+            replace_file(path, bytes(content))
+            changed.append(name)
+    return changed
+
+
+def replace_file(path: Path, content: bytes) -> None:
+    """Write a file whole or not at all."""
+    temporary = path.with_name(path.name + ".new")
+    with temporary.open("wb") as file:
+        file.write(content)
+        file.flush()
+        os.fsync(file.fileno())
+    temporary.replace(path)
+
+
+def _why_not_new(root: Path, error: LogError) -> str:
+    if isinstance(error, LogInUse):
+        return f"{error} Wait for it to end, or choose another work folder."
+    try:
+        state = RunState(record for _, record in Reader(root / TRACE).poll())
+    except (LogBroken, OSError):
+        return f"{error} Choose another work folder."
+    if state.ended is not None:
+        return f"The run in {root} has finished: 'vera show {root}' shows it. Choose another work folder."
+    return f"The run in {root} was interrupted: 'vera resume {root}' goes on. Or choose another work folder."
+
+
+def _reason(error: Exception) -> str:
+    return (error.strerror if isinstance(error, OSError) else None) or str(error)

@@ -1,0 +1,315 @@
+"""RunState: the memory of a run, folded from its log, lane by lane.
+
+`RunState.apply(event)` is the only thing that changes it. What it hands out is frozen (`LaneState`) or a
+read-only view, and bounded: a lane of 10,000 steps costs a step as much as a lane of ten.
+"""
+
+from collections.abc import Iterable, Mapping
+from types import MappingProxyType
+from typing import Any
+
+import msgspec
+
+from vera import events
+from vera.events import Blob, Event, Text
+
+BYTES_PER_TOKEN = 3.5
+"""Assumed until a server's own count shows that its tokens are shorter. English prose has about 4.5."""
+
+NOTES_KEPT_BYTES = 64_000
+"""Notes older than the newest this many bytes are folded to counts; notes.md keeps all of them."""
+
+NOT_RUN = "Not run: exactly one action runs per turn, the first. Ask again if you still need it."
+
+
+def text_size(text: Text) -> int:
+    """The UTF-8 size in bytes of a text, wherever it lives."""
+    return text.size if isinstance(text, Blob) else len(text.encode("utf-8", "surrogatepass"))
+
+
+class TailMessage(msgspec.Struct, frozen=True, kw_only=True):
+    """A message of the action tail, its text by reference where it is large."""
+
+    role: str
+    content: Text
+    tool_calls: tuple[dict[str, Any], ...] = ()
+    tool_call_id: str = ""
+
+
+class TailStep(msgspec.Struct, frozen=True, kw_only=True):
+    """A turn and what came of it, as messages; `size` is their text in bytes."""
+
+    step: int
+    messages: tuple[TailMessage, ...]
+    size: int
+
+
+class NoteLine(msgspec.Struct, frozen=True, kw_only=True):
+    """A line of notes.md: the model's own words, or (with `evidence`) what an evidence is."""
+
+    text: str
+    evidence: str = ""
+
+
+class Notes(msgspec.Struct, frozen=True, kw_only=True):
+    """The newest notes, and what was folded away before them."""
+
+    lines: tuple[NoteLine, ...] = ()
+    size: int = 0
+    folded_notes: int = 0
+    folded_first: str = ""
+    folded_last: str = ""
+
+    def add(self, line: NoteLine) -> "Notes":
+        """These notes with one more; beyond NOTES_KEPT_BYTES the older half is folded to counts."""
+        lines, size = (*self.lines, line), self.size + text_size(line.text)
+        if size <= NOTES_KEPT_BYTES:
+            return msgspec.structs.replace(self, lines=lines, size=size)
+        keep = len(lines)
+        kept = 0
+        while keep and kept + text_size(lines[keep - 1].text) <= NOTES_KEPT_BYTES // 2:
+            keep -= 1
+            kept += text_size(lines[keep].text)
+        return self.without_first(keep, lines, kept)
+
+    def without_first(self, count: int, lines: tuple[NoteLine, ...], kept_size: int) -> "Notes":
+        """`lines` with the first `count` folded into the counts of what went before."""
+        gone = lines[:count]
+        ids = [line.evidence for line in gone if line.evidence]
+        return Notes(
+            lines=lines[count:],
+            size=kept_size,
+            folded_notes=self.folded_notes + sum(1 for line in gone if not line.evidence),
+            folded_first=self.folded_first or (ids[0] if ids else ""),
+            folded_last=ids[-1] if ids else self.folded_last,
+        )
+
+
+class LaneState(msgspec.Struct, frozen=True, kw_only=True):
+    """What one lane knows. `step` counts its turns.
+
+    `pending` is a turn not yet acted on (`pending_noted`: its NOTE line already is in the notes);
+    `open_call` a started effect without a result. `notes` are those of now, `epoch_notes` those that the
+    prompt shows until the next epoch. `bytes_per_token` shrinks when the server counts more tokens than
+    assumed. `parse_errors` counts broken turns in a row, `length_stops` turns in a row that were cut off.
+    """
+
+    name: str
+    started: events.LaneStarted | None = None
+    step: int = 0
+    pending: events.Assistant | None = None
+    pending_noted: bool = False
+    open_call: events.ToolStarted | None = None
+    tail: tuple[TailStep, ...] = ()
+    tail_size: int = 0
+    epochs: int = 0
+    notes: Notes = Notes()
+    epoch_notes: Notes = Notes()
+    bytes_per_token: float = BYTES_PER_TOKEN
+    parse_errors: int = 0
+    length_stops: int = 0
+    tool_calls: int = 0
+    prompt_tokens: int = 0
+    completion_tokens: int = 0
+    status: str = "IN_PROGRESS"
+    status_reason: str = ""
+    answer: events.Answer | None = None
+    ended: events.LaneEnded | None = None
+
+    @property
+    def high_bytes(self) -> int:
+        """The prompt size in bytes at which an epoch ends."""
+        if self.started is None:
+            return 0
+        limit = int(self.started.high_tokens * self.bytes_per_token)
+        return min(limit, self.started.max_bytes) if self.started.max_bytes else limit
+
+
+class RunState:
+    """The fold of a log. `apply` takes the records in order; everything else only looks."""
+
+    __slots__ = (
+        "_calls",
+        "_ended",
+        "_evidence",
+        "_lanes",
+        "_last_ts",
+        "_outputs",
+        "_seq",
+        "_session",
+        "_started_ts",
+        "_task",
+    )
+
+    def __init__(self, records: Iterable[Event] = ()) -> None:
+        self._seq = 0
+        self._started_ts = 0.0
+        self._last_ts = 0.0
+        self._calls = 0
+        self._session: events.Session | None = None
+        self._task: events.Task | None = None
+        self._ended: events.RunEnd | None = None
+        self._evidence: dict[str, events.Evidence] = {}
+        self._lanes: dict[str, LaneState] = {}
+        self._outputs: list[events.Output] = []
+        for record in records:
+            self.apply(record)
+
+    @property
+    def seq(self) -> int:
+        """The number of the last record that was folded in."""
+        return self._seq
+
+    @property
+    def started_ts(self) -> float:
+        return self._started_ts
+
+    @property
+    def last_ts(self) -> float:
+        return self._last_ts
+
+    @property
+    def session(self) -> events.Session | None:
+        return self._session
+
+    @property
+    def task(self) -> events.Task | None:
+        return self._task
+
+    @property
+    def ended(self) -> events.RunEnd | None:
+        return self._ended
+
+    @property
+    def evidence(self) -> Mapping[str, events.Evidence]:
+        """Every evidence of the session by id, in order."""
+        return MappingProxyType(self._evidence)
+
+    @property
+    def lanes(self) -> Mapping[str, LaneState]:
+        return MappingProxyType(self._lanes)
+
+    @property
+    def outputs(self) -> tuple[events.Output, ...]:
+        return tuple(self._outputs)
+
+    def lane(self, name: str) -> LaneState:
+        """The lane's state; an empty one before its first event."""
+        return self._lanes.get(name) or LaneState(name=name)
+
+    def next_evidence_id(self) -> str:
+        """Session-wide: ids of two lanes never meet."""
+        return f"ev_{len(self._evidence) + 1:04d}"
+
+    def next_call_id(self) -> str:
+        return f"call_{self._calls + 1:04d}"
+
+    def apply(self, event: Event) -> None:
+        """Fold one record in."""
+        self._seq = event.seq
+        self._last_ts = event.ts
+        match event:
+            case events.Session():
+                self._session = event
+                self._started_ts = event.ts
+            case events.Task():
+                self._task = event
+            case events.RunEnd():
+                self._ended = event
+            case events.Resumed():
+                self._ended = None
+            case events.Output():
+                self._outputs.append(event)
+            case events.Evidence():
+                self._evidence[event.id] = event
+            case events.ToolStarted():
+                self._calls += 1
+            case _:
+                pass
+        if event.lane:
+            self._lanes[event.lane] = fold_lane(self.lane(event.lane), event)
+
+
+def fold_lane(lane: LaneState, event: Event) -> LaneState:
+    """The lane after one of its events. Pure."""
+    replace = msgspec.structs.replace
+    match event:
+        case events.LaneStarted():
+            return replace(lane, started=event)
+        case events.Model():
+            return _count_model(lane, event)
+        case events.Assistant():
+            stops = lane.length_stops + 1 if event.finish_reason == "length" else 0
+            return replace(lane, pending=event, pending_noted=False, step=event.step, length_stops=stops)
+        case events.Note():
+            notes = lane.notes.add(NoteLine(text=event.text))
+            return replace(lane, notes=notes, pending_noted=lane.pending_noted or event.by == "model")
+        case events.Evidence():
+            line = NoteLine(text=f"{event.id} · {event.summary}", evidence=event.id)
+            return replace(lane, notes=lane.notes.add(line))
+        case events.ToolStarted():
+            return replace(lane, open_call=event)
+        case events.Tool():
+            counted = lane.tool_calls + (event.outcome != "refused")
+            return replace(_close_step(lane, event.obs), open_call=None, parse_errors=0, tool_calls=counted)
+        case events.PolicyParseError():
+            return replace(_close_step(lane, event.reply), parse_errors=event.count)
+        case events.ContextEpoch():
+            return _begin_epoch(lane, event)
+        case events.Status():
+            return replace(lane, status=event.status, status_reason=event.reason)
+        case events.Answer():
+            return replace(lane, answer=event, pending=None)
+        case events.LaneEnded():
+            return replace(lane, ended=event, pending=None)
+        case _:
+            return lane
+
+
+def _count_model(lane: LaneState, event: events.Model) -> LaneState:
+    ratio = lane.bytes_per_token
+    if event.prompt_tokens and event.input_bytes:
+        ratio = max(0.5, min(ratio, event.input_bytes / event.prompt_tokens))
+    return msgspec.structs.replace(
+        lane,
+        bytes_per_token=ratio,
+        prompt_tokens=lane.prompt_tokens + (event.prompt_tokens or 0),
+        completion_tokens=lane.completion_tokens + (event.completion_tokens or 0),
+    )
+
+
+def _close_step(lane: LaneState, reply: Text) -> LaneState:
+    """The pending turn and its reply become a step of the tail."""
+    turn = lane.pending
+    if turn is None:
+        return lane
+    said = TailMessage(role="assistant", content=turn.content, tool_calls=turn.tool_calls)
+    if turn.tool_calls:
+        ids = [str(call.get("id", "")) for call in turn.tool_calls]
+        replies = (
+            TailMessage(role="tool", content=reply, tool_call_id=ids[0]),
+            *(TailMessage(role="tool", content=NOT_RUN, tool_call_id=other) for other in ids[1:]),
+        )
+    else:
+        replies = (TailMessage(role="user", content=reply),)
+    messages = (said, *replies)
+    size = sum(text_size(message.content) for message in messages)
+    step = TailStep(step=turn.step, messages=messages, size=size)
+    return msgspec.structs.replace(
+        lane, pending=None, tail=(*lane.tail, step), tail_size=lane.tail_size + size
+    )
+
+
+def _begin_epoch(lane: LaneState, event: events.ContextEpoch) -> LaneState:
+    """Keep the newest step, and older ones while they are few and small enough; show the notes of now."""
+    budget = lane.high_bytes * 35 // 100
+    kept = lane.tail[-1:]
+    size = sum(step.size for step in kept)
+    for step in reversed(lane.tail[:-1]):
+        if len(kept) >= event.tail_steps or size + step.size > budget:
+            break
+        kept = (step, *kept)
+        size += step.size
+    return msgspec.structs.replace(
+        lane, tail=kept, tail_size=size, epochs=lane.epochs + 1, epoch_notes=lane.notes
+    )

@@ -1,0 +1,159 @@
+"""What a run needs before its first step: a model, the index of the input folder, a box."""
+
+import hashlib
+import os
+from collections.abc import Callable
+from contextlib import AsyncExitStack, ExitStack
+from pathlib import Path
+
+import platformdirs
+
+from vera import events
+from vera.agent.research import Place
+from vera.config import ModelSettings, SandboxSettings
+from vera.evidence.extractor import Extractor
+from vera.model.types import Model, ModelError
+from vera.sandbox.backends import open_box
+from vera.sandbox.spec import BoxSpec
+from vera.sandbox.types import BoxError
+from vera.search.corpus import Corpus, Progress
+from vera.session import Session
+
+UNREADABLE_LISTED = 200
+
+Say = Callable[[str], None]
+
+
+class SetupError(Exception):
+    """A run cannot begin: a sentence for the person, and the exit code that goes with it."""
+
+    def __init__(self, message: str, exit_code: int) -> None:
+        super().__init__(message)
+        self.exit_code = exit_code
+
+
+async def open_model(settings: ModelSettings, stack: AsyncExitStack, say: Say) -> Model:
+    """The model to ask: a file of one's own, the configured server, one found on this machine, or the
+    built-in extractive model. Whatever was started ends with `stack`.
+
+    Raises SetupError (exit code 5) when what was asked for is not to be had.
+    """
+    from vera.model.connect import connect
+    from vera.model.probe import discover
+
+    base_url, name = settings.base_url, settings.name
+    key: str | None = settings.key.get_secret_value() or None
+    try:
+        if settings.file is not None:
+            from vera.model.embedded import EmbeddedServer
+
+            server = EmbeddedServer(settings.file, context_tokens=settings.context_tokens)
+            say(f"starting a model server for {settings.file.name} …")
+            await stack.enter_async_context(server)
+            base_url, name, key = server.base_url, "", server.key
+        elif not base_url:
+            found = await discover()
+            if not found:
+                from vera.model.extractive import Extractive
+
+                return Extractive()
+            base_url, key = found[0].base_url, None
+        model = await connect(
+            base_url,
+            name,
+            key,
+            timeout_s=settings.timeout_s,
+            total_deadline_s=settings.deadline_s,
+            protocol=settings.protocol,
+            context_tokens=settings.context_tokens,
+        )
+    except ModelError as error:
+        raise SetupError(str(error), 5) from None
+    stack.push_async_callback(model.close)
+    return model
+
+
+def open_corpus(input_dir: Path, stack: ExitStack, progress: Callable[[Progress], None]) -> Corpus:
+    """The input folder's index, brought up to date. Its child processes end with `stack`.
+
+    Raises SetupError: no such folder (2), nothing in it can be read (1), or the index cannot be used (1).
+    """
+    from vera.search.corpus import EmptyCorpus, IndexUnusable
+
+    if not input_dir.is_dir():
+        problem = "is not a folder" if input_dir.exists() else "does not exist"
+        raise SetupError(f"The input folder {input_dir} {problem}. Give one with --input-dir.", 2)
+    if not os.access(input_dir, os.R_OK | os.X_OK):
+        raise SetupError(f"The input folder {input_dir} cannot be read by you.", 2)
+    real = input_dir.resolve()
+    digest = hashlib.sha256(os.fsencode(real)).hexdigest()[:24]
+    cache = Path(platformdirs.user_cache_dir("vera")) / "index" / digest
+    extractor = stack.enter_context(Extractor())
+    corpus = stack.enter_context(Corpus(real, cache, extractor))
+    try:
+        corpus.update(progress)
+    except (EmptyCorpus, IndexUnusable) as error:
+        raise SetupError(str(error), 1) from None
+    return corpus
+
+
+def corpus_event(corpus: Corpus) -> events.Corpus:
+    """What the index update found, for the log; a long list of unreadable files is cut."""
+    report = corpus.report
+    return events.Corpus(
+        files=report.files,
+        read=report.read,
+        size=corpus.stats().bytes,
+        seconds=round(report.seconds, 3),
+        skipped=len(report.unreadable),
+        unreadable=report.unreadable[:UNREADABLE_LISTED],
+    )
+
+
+def model_event(model: Model) -> events.ModelServer:
+    """What the probe found, for the log."""
+    info = model.info
+    return events.ModelServer(
+        kind=info.kind,
+        base_url=info.base_url,
+        model=info.name,
+        protocol=info.protocol,
+        context_tokens=info.context_tokens,
+        parallel=info.parallel,
+        local=info.local,
+        warnings=info.warnings,
+    )
+
+
+async def open_place(
+    session: Session, settings: SandboxSettings, corpus: Corpus | None, model: Model, stack: AsyncExitStack
+) -> Place:
+    """Where the lane works: a started box where one is wanted and can be had, else no shell, and it is said.
+
+    The built-in model uses no shell, so none is started for it. Raises SetupError (exit code 5) when a
+    backend that was spelled out cannot start.
+    """
+    root = corpus.root if corpus else None
+    if settings.backend == "none" or (model.info.kind == "builtin" and settings.backend == "auto"):
+        return Place(box=None, corpus=corpus)
+    spec = BoxSpec(work=session.workspace, input=root, run=session.root.name)
+    log = (session.root / "container.log").open("ab", buffering=0)
+    stack.callback(log.close)
+    try:
+        box = await open_box(settings.backend, spec, log=log.write)
+    except BoxError as error:
+        if settings.backend != "auto":
+            hint = f" Next: {error.hint}" if error.hint else ""
+            raise SetupError(f"{error}{hint}", 5) from None
+        session.emit(events.Sandbox(backend="none", isolation=f"the agent has no shell: {error}"))
+        return Place(box=None, corpus=corpus)
+    stack.push_async_callback(box.close)
+    session.emit(
+        events.Sandbox(
+            backend=box.backend,
+            isolation=box.isolation,
+            profile=spec.profile,
+            work_dir=box.work,
+        )
+    )
+    return Place(box=box, corpus=corpus, work_name=box.work, input_name=box.input)

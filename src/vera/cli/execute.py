@@ -1,0 +1,158 @@
+"""One research run, new or resumed, from the command line: setup, the lane, the end, what is printed."""
+
+import asyncio
+import json
+import signal
+from collections.abc import Callable
+from contextlib import AsyncExitStack, ExitStack
+from pathlib import Path
+
+import click
+
+from vera import events
+from vera.agent import research, setup
+from vera.agent.research import ResearchOptions, Result
+from vera.cli.exit import INTERRUPTED, NOT_READY, stop
+from vera.cli.progress import Progress
+from vera.config import Settings
+from vera.lane.prompts import Prompts
+from vera.model.types import ModelError
+from vera.report import answer as report
+from vera.search.corpus import Progress as IndexProgress
+from vera.session import Session
+
+STEPS_BY_EFFORT = {"quick": 20, "normal": 80, "thorough": 200}
+
+
+def execute(
+    open_session: Callable[[], Session],
+    settings: Settings,
+    *,
+    max_steps: int,
+    as_json: bool,
+    progress: Progress,
+) -> None:
+    """Run the session's main lane to its end, print the answer on stdout and exit with the run's code.
+
+    What a run needs is found before the session is begun, so that a mistake leaves no session behind.
+    """
+    with ExitStack() as stack:
+        input_dir = settings.run.input_dir
+        corpus = None
+        if input_dir is not None:
+            corpus = setup.open_corpus(input_dir, stack, _index_progress(progress))
+            progress.done()
+        code = asyncio.run(_execute(open_session, settings, corpus, max_steps, as_json, progress))
+    raise SystemExit(code)
+
+
+async def _execute(
+    open_session: Callable[[], Session],
+    settings: Settings,
+    corpus: "research.Corpus | None",
+    max_steps: int,
+    as_json: bool,
+    progress: Progress,
+) -> int:
+    async with AsyncExitStack() as stack:
+        model = await setup.open_model(settings.model, stack, progress.say)
+        prompts = Prompts(settings.model.prompt_profile)
+        session = open_session()
+        stack.callback(session.close)
+        session.subscribe(progress)
+        if corpus is not None:
+            session.emit(setup.corpus_event(corpus))
+        session.emit(setup.model_event(model))
+        if not model.info.local:
+            from vera.model.url import data_notice
+
+            progress.say(data_notice(model.info.base_url))
+        place = await setup.open_place(session, settings.sandbox, corpus, model, stack)
+        options = ResearchOptions(
+            max_steps=max_steps,
+            temperature=settings.model.temperature,
+            answer_tokens=settings.model.max_tokens,
+            system_role=settings.model.system_role,
+            high_tokens=settings.context.high_tokens,
+            max_chars=settings.context.max_chars or 0,
+            tail_steps=settings.context.tail_steps,
+            tool_seconds=settings.sandbox.max_tool_seconds,
+        )
+        task = session.state.task
+        question = session.load(task.task) if task else ""
+        lane = research.make_lane(session, question, model, place, prompts, options)
+        _listen(lane.stop, progress)
+        try:
+            await lane.run()
+        except ModelError as error:
+            stop(f"{error} What was done is kept: go on with 'vera resume {session.root}'.", NOT_READY)
+        except asyncio.CancelledError:
+            progress.done()
+            click.echo(f"vera: stopped. Go on with 'vera resume {session.root}'.", err=True)
+            return INTERRUPTED
+        result = research.conclude(session)
+        _print(session, result, as_json)
+        return result.exit_code
+
+
+def _listen(finish: Callable[[str], None], progress: Progress) -> None:
+    """First Ctrl-C: finish with what is known. Second, or SIGTERM: stop at once, to be resumed."""
+    loop = asyncio.get_running_loop()
+    current = asyncio.current_task()
+    assert current is not None
+
+    def first() -> None:
+        loop.add_signal_handler(signal.SIGINT, current.cancel)
+        progress.say("finishing with what is known; Ctrl-C again stops at once")
+        finish("interrupted")
+
+    loop.add_signal_handler(signal.SIGINT, first)
+    loop.add_signal_handler(signal.SIGTERM, current.cancel)
+
+
+def _index_progress(progress: Progress) -> Callable[[IndexProgress], None]:
+    def show(at: IndexProgress) -> None:
+        if at.message:
+            progress.now(at.message)
+        else:
+            progress.now(f"{at.phase}: {at.files} of {at.total} files, {at.bytes / 1e6:.0f} MB")
+
+    return show
+
+
+def _print(session: Session, result: Result, as_json: bool) -> None:
+    if as_json:
+        click.echo(json.dumps(as_dict(session.root, session.state.task, result), ensure_ascii=False, indent=2))
+        return
+    click.echo(report.plain(result.text, result.quotes))
+    click.echo(report.closing_line(session.state, result.quotes))
+    click.echo(f"Session: {session.root}", err=True)
+
+
+def as_dict(root: Path, task: events.Task | None, result: Result) -> dict[str, object]:
+    """The result as `--json` prints it."""
+    return {
+        "work_dir": str(root),
+        "status": result.status,
+        "reason": result.reason,
+        "exit_code": result.exit_code,
+        "steps": result.steps,
+        "input_dir": task.input_dir if task else "",
+        "answer": result.text,
+        "citations": [
+            {
+                "citation": quote.label,
+                "evidence": quote.evidence,
+                "source": quote.source,
+                "first": quote.first,
+                "last": quote.last,
+                "page": quote.page,
+                "tier": quote.tier,
+                "quote": "\n".join(quote.lines),
+                "sha256": quote.sha256,
+                "text_sha256": quote.text_sha256,
+                "problem": quote.problem,
+            }
+            for quote in result.quotes
+        ],
+    }

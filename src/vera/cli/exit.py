@@ -1,0 +1,43 @@
+"""Errors that end a command: one sentence on stderr and the exit code that goes with it."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import NoReturn
+
+import click
+
+ERROR = 1
+USAGE = 2
+NOT_READY = 5
+INTERRUPTED = 130
+
+
+def stop(sentence: str, code: int) -> NoReturn:
+    """End the command: `sentence` on stderr, exit with `code`."""
+    click.echo(f"vera: {sentence}", err=True)
+    raise SystemExit(code)
+
+
+@contextmanager
+def clean_errors() -> Iterator[None]:
+    """Foreseeable failures inside end the command by a sentence, never by a traceback."""
+    from vera.agent.research import TaskTooLong
+    from vera.agent.setup import SetupError
+    from vera.config import ConfigError
+    from vera.lane.prompts import PromptError
+    from vera.session import LogError, SessionError
+    from vera.store import StoreError
+
+    try:
+        yield
+    except SetupError as error:
+        stop(str(error), error.exit_code)
+    except (ConfigError, PromptError, TaskTooLong) as error:
+        stop(str(error), USAGE)
+    except (SessionError, LogError, StoreError) as error:
+        stop(str(error), ERROR)
+    except BrokenPipeError:
+        raise SystemExit(ERROR) from None
+    except OSError as error:
+        where = f" ({error.filename})" if error.filename else ""
+        stop(f"{error.strerror or error}{where}.", ERROR)

@@ -1,0 +1,96 @@
+"""Progress of a run on stderr: a live line on a terminal, plain milestones elsewhere."""
+
+import sys
+import time
+from typing import TextIO
+
+from vera import events
+
+
+class Progress:
+    """Listens to a session's events and says what matters, in a line each.
+
+    On a terminal the line of the moment is rewritten in place while a step is under way.
+    """
+
+    def __init__(self, stream: TextIO | None = None, *, quiet: bool = False) -> None:
+        self._stream = stream or sys.stderr
+        self._quiet = quiet
+        self._live = self._stream.isatty()
+        self._pending = False
+        self._began = time.monotonic()
+
+    def say(self, line: str) -> None:
+        """A line that stays."""
+        if self._quiet:
+            return
+        self._clear()
+        self._stream.write(line + "\n")
+        self._stream.flush()
+
+    def now(self, line: str) -> None:
+        """What is going on at this moment; shown on a terminal only, and replaced by what comes next."""
+        if self._quiet or not self._live:
+            return
+        self._clear()
+        self._stream.write(line[:100])
+        self._stream.flush()
+        self._pending = True
+
+    def done(self) -> None:
+        """Take the live line away."""
+        self._clear()
+
+    def __call__(self, record: events.Record) -> None:
+        match record:
+            case events.Recovered():
+                self.say(f"recovered: {record.torn_bytes} unfinished bytes of the log moved to {record.moved_to}")
+            case events.Corpus():
+                self._corpus(record)
+            case events.ModelServer():
+                self._model(record)
+            case events.Sandbox():
+                self.say(f"sandbox: {record.backend} ({record.isolation})")
+            case events.Model() if record.error:
+                self.say(f"step {record.step}: the model failed: {record.error}")
+            case events.Model():
+                self.now(f"step {record.step}: answered in {record.latency_s:.1f} s")
+            case events.ToolStarted():
+                self.now(f"step {record.step}: {record.tool} …")
+            case events.Tool():
+                evidence = f" → {record.evidence}" if record.evidence else ""
+                problem = "" if record.outcome == "ok" else f" ({record.outcome}: {record.error_type})"
+                self.say(f"step {record.step}: {record.tool}{evidence}{problem}")
+            case events.PolicyParseError():
+                self.say(f"step {record.step}: format error ({', '.join(record.codes)}), asked again")
+            case events.ContextEpoch():
+                self.now(f"step {record.step}: new context epoch")
+            case events.Answer():
+                self.say(f"step {record.step}: answer with {len(record.citations)} citations")
+            case events.RunEnd():
+                seconds = time.monotonic() - self._began
+                self.say(f"{record.status}: {record.reason} ({record.steps} steps, {seconds:.1f} s)")
+            case _:
+                pass
+
+    def _corpus(self, record: events.Corpus) -> None:
+        self.say(
+            f"input: {record.files} files, {record.size / 1e6:.1f} MB"
+            + (f", {record.read} read in {record.seconds:.1f} s" if record.read else " (index up to date)")
+        )
+        for name, reason in record.unreadable:
+            self.say(f"  not readable: {name}: {reason}")
+        if record.skipped > len(record.unreadable):
+            self.say(f"  … and {record.skipped - len(record.unreadable)} more")
+
+    def _model(self, record: events.ModelServer) -> None:
+        where = f" at {record.base_url}" if record.base_url else ""
+        context = f", context {record.context_tokens} tokens" if record.context_tokens else ""
+        self.say(f"model: {record.model} ({record.kind}{where}{context})")
+        for warning in record.warnings:
+            self.say(f"  {warning}")
+
+    def _clear(self) -> None:
+        if self._pending:
+            self._stream.write("\r\x1b[2K")
+            self._pending = False

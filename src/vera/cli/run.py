@@ -1,0 +1,126 @@
+"""`vera run`: answer a question."""
+
+import re
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import click
+
+MAX_TASK_BYTES = 1 << 20
+
+# Option → the setting it sets.
+FLAGS = {
+    "work_dir": "run.work_dir",
+    "input_dir": "run.input_dir",
+    "base_dir": "run.base_dir",
+    "max_steps": "run.max_steps",
+    "effort": "run.effort",
+    "model_base_url": "model.base_url",
+    "model_name": "model.name",
+    "model_file": "model.file",
+    "temperature": "model.temperature",
+    "protocol": "model.protocol",
+    "system_role": "model.system_role",
+    "prompt_profile": "model.prompt_profile",
+    "sandbox": "sandbox.backend",
+}
+
+
+@click.command()
+@click.argument("question", required=False)
+@click.option("--task", help="The question: text, '-' for standard input, or @FILE.")
+@click.option("--work-dir", type=click.Path(), help="Session folder; a new one under work/ by default.")
+@click.option("--input-dir", type=click.Path(), help="Folder of documents to answer from.")
+@click.option("--base-dir", type=click.Path(), help="Folder that holds the work folders.")
+@click.option("--model-base-url", help="OpenAI-compatible server, such as http://127.0.0.1:1234.")
+@click.option("--model-name", help="Model to ask for; the loaded one by default.")
+@click.option("--model-file", type=click.Path(), help="GGUF file to serve with llama.cpp (extra 'local').")
+@click.option("--max-steps", type=int, help="Steps a run may take; 0 is unlimited.  [default: 80]")
+@click.option("--temperature", type=float, help="Sampling temperature.")
+@click.option("--effort", type=click.Choice(["quick", "normal", "thorough"]), help="How much work it is worth.")
+@click.option("--protocol", type=click.Choice(["auto", "text", "json_schema", "tools"]), help="Form of a turn.")
+@click.option("--system-role", type=click.Choice(["system", "user"]), help="Role of the instructions.")
+@click.option("--prompt-profile", help="Set of prompts.")
+@click.option("--sandbox", help="Where commands run: auto, none, or host (no isolation).")
+@click.option("-c", "--config", "overrides", multiple=True, help="KEY=VALUE or FILE.yaml; may be repeated.")
+@click.option("--json", "as_json", is_flag=True, help="Print the result as JSON.")
+@click.option("-q", "--quiet", is_flag=True, help="No progress on stderr.")
+def run(
+    question: str | None,
+    task: str | None,
+    overrides: tuple[str, ...],
+    as_json: bool,
+    quiet: bool,
+    **options: Any,
+) -> None:
+    """Answer a question, with every statement cited.
+
+    The answer goes to stdout, progress to stderr. Exit codes: 0 verified, 1 error, 2 usage, 3 unresolved,
+    4 contradicted, 5 environment not ready, 6 budget spent, 130 interrupted.
+    """
+    from vera.cli.exit import clean_errors
+
+    with clean_errors():
+        from vera import config, events
+        from vera.cli.execute import STEPS_BY_EFFORT, execute
+        from vera.cli.progress import Progress
+        from vera.session import Session
+
+        text = read_task(question, task)
+        flags = {FLAGS[name]: value for name, value in options.items() if value is not None}
+        loaded = config.load(overrides, flags)
+        settings = loaded.settings
+        given = loaded.origin["run.max_steps"].is_given
+        max_steps = settings.run.max_steps if given else STEPS_BY_EFFORT[settings.run.effort]
+        root = settings.run.work_dir or default_work_dir(settings.run.base_dir, text)
+
+        def open_session() -> Session:
+            session = Session.create(root, config.public(settings))
+            input_dir = str(settings.run.input_dir.resolve()) if settings.run.input_dir else ""
+            session.emit(events.Task(task=session.text(text), input_dir=input_dir), lane="")
+            return session
+
+        execute(
+            open_session, settings, max_steps=max_steps, as_json=as_json, progress=Progress(quiet=quiet)
+        )
+
+
+def read_task(question: str | None, task: str | None) -> str:
+    """The question from whichever place it was given in. Ends the command when there is none, or two."""
+    from vera.cli.exit import USAGE, stop
+
+    if question is not None and task is not None:
+        stop("the question was given twice: as an argument and with --task.", USAGE)
+    text = question if question is not None else task
+    if text is None:
+        stop("there is no question. Type: vera run \"QUESTION\" --input-dir DIR", USAGE)
+    if task is not None:
+        text = _from_elsewhere(task)
+    text = text.strip()
+    if not text:
+        stop("the task is empty. Type: vera run \"QUESTION\" --input-dir DIR", USAGE)
+    if len(text.encode("utf-8", "replace")) > MAX_TASK_BYTES:
+        stop("the task is longer than 1 MB. Put long material into a file of the input folder.", USAGE)
+    return text
+
+
+def _from_elsewhere(task: str) -> str:
+    from vera.cli.exit import USAGE, stop
+
+    if task == "-":
+        return click.get_binary_stream("stdin").read(MAX_TASK_BYTES + 1).decode("utf-8", "replace")
+    if task.startswith("@"):
+        try:
+            with Path(task[1:]).open("rb") as file:
+                return file.read(MAX_TASK_BYTES + 1).decode("utf-8", "replace")
+        except OSError as error:
+            stop(f"the task file {task[1:]} cannot be read: {error.strerror}.", USAGE)
+    return task
+
+
+def default_work_dir(base: Path, task: str) -> Path:
+    """`BASE/work/<UTC time>-<first words>`."""
+    words = re.sub(r"[^a-z0-9]+", "-", task.lower()[:200]).strip("-")[:40].strip("-")
+    stamp = datetime.now(UTC).strftime("%Y%m%dT%H%M%S")
+    return base / "work" / f"{stamp}-{words or 'run'}"

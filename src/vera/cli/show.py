@@ -1,0 +1,99 @@
+"""`vera show`: a session's answer, and the bytes behind each citation."""
+
+import json
+from pathlib import Path
+
+import click
+
+
+@click.command()
+@click.argument("work_dir", type=click.Path(path_type=Path))
+@click.option("--evidence", metavar="ID[:FIRST[-LAST]]", help="Print an evidence, or some of its lines.")
+@click.option("--request", type=int, metavar="STEP", help="Print the messages that the model got at a step.")
+@click.option("--json", "as_json", is_flag=True, help="Print as JSON.")
+def show(work_dir: Path, evidence: str | None, request: int | None, as_json: bool) -> None:
+    """Show a session: its answer with the cited bytes, and whether its log is whole.
+
+    Exit code 1 when the log was altered or the store does not hold what it says.
+    """
+    from vera.cli.exit import ERROR, clean_errors, stop
+
+    with clean_errors():
+        from vera.session import check
+
+        try:
+            integrity = check(work_dir)
+        except FileNotFoundError:
+            stop(f"there is no session in {work_dir} (no trace.jsonl).", ERROR)
+        if integrity.verdict == "BROKEN":
+            stop(integrity.sentence, ERROR)
+        if evidence is not None:
+            _evidence(work_dir, evidence)
+        elif request is not None:
+            _request(work_dir, request)
+        else:
+            _answer(work_dir, as_json, integrity.sentence)
+
+
+def _answer(work_dir: Path, as_json: bool, sentence: str) -> None:
+    from vera.agent.research import result_of
+    from vera.cli.execute import as_dict
+    from vera.report import answer as report
+    from vera.session import Reader
+    from vera.state import RunState
+    from vera.store import Store
+
+    state = RunState(record for _, record in Reader(work_dir / "trace.jsonl").poll())
+    result = result_of(state, Store(work_dir / "store"))
+    if as_json:
+        out = {**as_dict(work_dir, state.task, result), "log": sentence}
+        click.echo(json.dumps(out, ensure_ascii=False, indent=2))
+    else:
+        click.echo(report.plain(result.text, result.quotes))
+        click.echo(report.closing_line(state, result.quotes))
+        click.echo(sentence)
+    if any(quote.problem for quote in result.quotes):
+        raise SystemExit(1)
+
+
+def _evidence(work_dir: Path, wanted: str) -> None:
+    from vera.cli.exit import USAGE, stop
+    from vera.evidence.citation import find_citations
+    from vera.evidence.span import Lines
+    from vera.lane.observation import numbered
+    from vera.session import Reader
+    from vera.state import RunState
+    from vera.store import Store
+
+    found = find_citations(f"[{wanted.strip().strip('[]')}]")
+    if not found:
+        stop(f"{wanted!r} is no evidence id; write it like ev_0003 or ev_0003:12-14.", USAGE)
+    state = RunState(record for _, record in Reader(work_dir / "trace.jsonl").poll())
+    evidence = state.evidence.get(found[0].evidence)
+    if evidence is None:
+        stop(f"there is no {found[0].evidence} in this session; it has {len(state.evidence)}.", USAGE)
+    lines = Lines(Store(work_dir / "store").get(evidence.text.sha256))
+    first = found[0].first or evidence.first
+    last = found[0].last or found[0].first or evidence.last
+    click.echo(f"{evidence.id} · {evidence.summary} · {evidence.tier} · sha256 {evidence.text.sha256}", err=True)
+    try:
+        shown = numbered(lines, first, last) if len(lines) else []
+    except IndexError:
+        stop(f"{evidence.id} has {len(lines)} lines.", USAGE)
+    for line in shown:
+        click.echo(line)
+
+
+def _request(work_dir: Path, step: int) -> None:
+    from vera.cli.exit import ERROR, USAGE, stop
+    from vera.lane.request import rebuild_request
+    from vera.session import Reader
+    from vera.store import Store
+
+    records = [record for _, record in Reader(work_dir / "trace.jsonl").poll()]
+    rebuilt = rebuild_request(records, Store(work_dir / "store"), step)
+    if rebuilt is None:
+        stop(f"the model was not asked at step {step}.", USAGE)
+    if not rebuilt.same:
+        stop("the request made again from the log is not the one that was sent.", ERROR)
+    click.echo(json.dumps(json.loads(rebuilt.wire), ensure_ascii=False, indent=2))

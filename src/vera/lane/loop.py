@@ -14,7 +14,7 @@ from typing import Any
 
 import msgspec
 
-from vera import events, protocol
+from vera import events
 from vera.lane import context
 from vera.lane.answer import resolve
 from vera.lane.observation import observation, one_line
@@ -22,7 +22,7 @@ from vera.lane.prompts import Prompts
 from vera.lane.tools import Call, Outcome, Tool, check_arguments, failed
 from vera.lane.tools.note import bounded
 from vera.model.types import Completion, Model, ModelError, Request
-from vera.protocol.turn import Parsed, Turn
+from vera.protocol import Parsed, Turn, json_schema, text, tools
 from vera.session import Session
 from vera.state import LaneState
 
@@ -55,13 +55,13 @@ class Lane:
     """A lane at work on a session. `run` returns its final state; `stop` ends it at the next safe point."""
 
     def __init__(
-        self, session: Session, spec: LaneSpec, model: Model, tools: Sequence[Tool], prompts: Prompts
+        self, session: Session, spec: LaneSpec, model: Model, tool_list: Sequence[Tool], prompts: Prompts
     ) -> None:
         self._session = session
         self._spec = spec
         self._model = model
-        self._tools = {tool.spec.name: tool for tool in tools}
-        self._specs = [tool.spec for tool in tools]
+        self._tools = {tool.spec.name: tool for tool in tool_list}
+        self._specs = [tool.spec for tool in tool_list]
         self._prompts = prompts
         self._before = b""
         self._stop_reason = ""
@@ -120,12 +120,12 @@ class Lane:
             self._current = None
 
     def _start(self) -> None:
-        spec, text = self._spec, self._session.text
+        spec, keep = self._spec, self._session.text
         self._emit(
             events.LaneStarted(
                 purpose=spec.purpose,
-                system=text(spec.system),
-                task_message=text(spec.task_message),
+                system=keep(spec.system),
+                task_message=keep(spec.task_message),
                 tools=tuple(self._tools),
                 protocol=spec.protocol,
                 system_role=spec.system_role,
@@ -147,8 +147,8 @@ class Lane:
             messages=messages,
             temperature=self._spec.temperature,
             max_tokens=self._spec.answer_tokens,
-            schema=protocol.schema(self._specs) if self._spec.protocol == "json_schema" else None,
-            tools=tuple(protocol.definitions(self._specs)) if self._spec.protocol == "tools" else (),
+            schema=json_schema.schema(self._specs) if self._spec.protocol == "json_schema" else None,
+            tools=tuple(tools.definitions(self._specs)) if self._spec.protocol == "tools" else (),
         )
         started = time.monotonic()
         try:
@@ -172,7 +172,7 @@ class Lane:
     def _log_completion(
         self, completion: Completion, step: int, at_seq: int, *, messages_count: int, wire: bytes, prefix: int
     ) -> None:
-        choice, usage, text = completion.choices[0], completion.usage, self._session.text
+        choice, usage, keep = completion.choices[0], completion.usage, self._session.text
         self._emit(
             events.Model(
                 step=step,
@@ -190,7 +190,7 @@ class Lane:
                 truncated=completion.truncated,
             )
         )
-        content = text(choice.content)
+        content = keep(choice.content)
         self._emit(
             events.ModelIo(
                 step=step,
@@ -204,7 +204,7 @@ class Lane:
                     "max_tokens": self._spec.answer_tokens,
                 },
                 content=content,
-                reasoning=text(choice.reasoning),
+                reasoning=keep(choice.reasoning),
                 tool_calls=choice.tool_calls,
                 finish_reason=choice.finish_reason,
             )
@@ -234,10 +234,10 @@ class Lane:
     def _parse(self, pending: events.Assistant) -> Parsed:
         content = self._session.load(pending.content)
         if self._spec.protocol == "json_schema":
-            return protocol.parse_json(content)
+            return json_schema.parse(content)
         if self._spec.protocol == "tools":
-            return protocol.parse_tools(content, pending.tool_calls)
-        return protocol.parse_text(content)
+            return tools.parse(content, pending.tool_calls)
+        return text.parse(content)
 
     def _refuse(self, state: LaneState, pending: events.Assistant, parsed: Parsed) -> None:
         count = state.parse_errors + 1
@@ -258,13 +258,13 @@ class Lane:
             )
         )
 
-    def _answer(self, step: int, text: str, submitted: str = "") -> None:
+    def _answer(self, step: int, answer: str, submitted: str = "") -> None:
         evidence, store = self._session.state.evidence, self._session.store
         self._emit(
             events.Answer(
                 step=step,
-                text=self._session.text(text),
-                citations=resolve(text, evidence, store),
+                text=self._session.text(answer),
+                citations=resolve(answer, evidence, store),
                 submitted=submitted,
             )
         )

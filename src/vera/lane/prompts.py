@@ -39,7 +39,8 @@ class Prompts:
         from jinja2 import TemplateError
 
         try:
-            return _environment(self._folders).get_template(f"{name}.md.j2").render(**values).strip()
+            template = _environment(self._folders).get_template(f"{name}.md.j2")
+            return str(template.render(**values)).strip()
         except TemplateError as error:
             raise PromptError(f"The prompt template {name}.md.j2 cannot be filled in: {error}.") from error
 

@@ -42,7 +42,13 @@ def doctor(as_json: bool) -> None:
 
 
 async def _look() -> list[Finding]:
-    checks: tuple[Callable[[], Awaitable[list[Finding]]], ...] = (_python, _index, _folders, _models, _sandbox)
+    checks: tuple[Callable[[], Awaitable[list[Finding]]], ...] = (
+        _python,
+        _index,
+        _folders,
+        _models,
+        _sandbox,
+    )
     found: list[Finding] = []
     for check in checks:
         found += await check()
@@ -79,7 +85,9 @@ async def _index() -> list[Finding]:
         database.execute("CREATE VIRTUAL TABLE probe USING fts5(text, content='')")
     except sqlite3.OperationalError:
         sentence = f"SQLite {sqlite3.sqlite_version} has no FTS5"
-        return [Finding(part="full-text index", state="broken", found=sentence, next="use a Python with FTS5")]
+        return [
+            Finding(part="full-text index", state="broken", found=sentence, next="use a Python with FTS5")
+        ]
     finally:
         database.close()
     return [Finding(part="full-text index", state="ok", found=f"SQLite {sqlite3.sqlite_version} with FTS5")]
@@ -107,7 +115,8 @@ async def _models() -> list[Finding]:
 
     found = await discover()
     findings = [
-        Finding(part="model server", state="ok", found=f"{server.kind} at {server.base_url}") for server in found
+        Finding(part="model server", state="ok", found=f"{server.kind} at {server.base_url}")
+        for server in found
     ]
     if not findings:
         findings.append(
@@ -146,6 +155,8 @@ def _table(findings: list[Finding]) -> None:
     width = max(len(finding.part) for finding in findings)
     for finding in findings:
         colour = {"ok": "green", "missing": "yellow", "broken": "red"}[finding.state]
-        click.echo(f"{finding.part:<{width}}  {click.style(f'{finding.state:<7}', fg=colour)}  {finding.found}")
+        click.echo(
+            f"{finding.part:<{width}}  {click.style(f'{finding.state:<7}', fg=colour)}  {finding.found}"
+        )
         if finding.next:
             click.echo(f"{'':<{width}}           next: {finding.next}")

@@ -18,17 +18,15 @@ from vera.config import Settings
 from vera.lane.prompts import Prompts
 from vera.model.types import ModelError
 from vera.report import answer as report
+from vera.search.corpus import Corpus
 from vera.search.corpus import Progress as IndexProgress
 from vera.session import Session
-
-STEPS_BY_EFFORT = {"quick": 20, "normal": 80, "thorough": 200}
 
 
 def execute(
     open_session: Callable[[], Session],
     settings: Settings,
     *,
-    max_steps: int,
     as_json: bool,
     progress: Progress,
 ) -> None:
@@ -42,15 +40,14 @@ def execute(
         if input_dir is not None:
             corpus = setup.open_corpus(input_dir, stack, _index_progress(progress))
             progress.done()
-        code = asyncio.run(_execute(open_session, settings, corpus, max_steps, as_json, progress))
+        code = asyncio.run(_execute(open_session, settings, corpus, as_json, progress))
     raise SystemExit(code)
 
 
 async def _execute(
     open_session: Callable[[], Session],
     settings: Settings,
-    corpus: "research.Corpus | None",
-    max_steps: int,
+    corpus: Corpus | None,
     as_json: bool,
     progress: Progress,
 ) -> int:
@@ -64,12 +61,12 @@ async def _execute(
             session.emit(setup.corpus_event(corpus))
         session.emit(setup.model_event(model))
         if not model.info.local:
-            from vera.model.url import data_notice
+            from vera.model.url import disclosure
 
-            progress.say(data_notice(model.info.base_url))
+            progress.say(disclosure(model.info.base_url))
         place = await setup.open_place(session, settings.sandbox, corpus, model, stack)
         options = ResearchOptions(
-            max_steps=max_steps,
+            max_steps=settings.run.max_steps,
             temperature=settings.model.temperature,
             answer_tokens=settings.model.max_tokens,
             system_role=settings.model.system_role,
@@ -122,7 +119,9 @@ def _index_progress(progress: Progress) -> Callable[[IndexProgress], None]:
 
 def _print(session: Session, result: Result, as_json: bool) -> None:
     if as_json:
-        click.echo(json.dumps(as_dict(session.root, session.state.task, result), ensure_ascii=False, indent=2))
+        click.echo(
+            json.dumps(as_dict(session.root, session.state.task, result), ensure_ascii=False, indent=2)
+        )
         return
     click.echo(report.plain(result.text, result.quotes))
     click.echo(report.closing_line(session.state, result.quotes))

@@ -44,7 +44,9 @@ class Progress:
     def __call__(self, record: events.Record) -> None:
         match record:
             case events.Recovered():
-                self.say(f"recovered: {record.torn_bytes} unfinished bytes of the log moved to {record.moved_to}")
+                self.say(
+                    f"recovered: {record.torn_bytes} unfinished bytes of the log moved to {record.moved_to}"
+                )
             case events.Corpus():
                 self._corpus(record)
             case events.ModelServer():

@@ -1,6 +1,8 @@
 """`vera resume`: go on with an interrupted run."""
 
+from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
 import click
 
@@ -23,26 +25,33 @@ def resume(
 
     with clean_errors():
         from vera import config
-        from vera.cli.execute import STEPS_BY_EFFORT, execute
+        from vera.cli.execute import execute
         from vera.cli.progress import Progress
         from vera.session import Session
 
         session = Session.resume(work_dir)
         try:
             state = session.state
-            logged = config.from_public(state.session.settings if state.session else {})
-            if state.task and state.task.input_dir:
-                logged["run.input_dir"] = state.task.input_dir
+            logged = as_overrides(state.session.settings if state.session else {})
+            flags = {"run.input_dir": (state.task.input_dir if state.task else "") or None}
             if max_steps is not None:
-                logged["run.max_steps"] = max_steps
-            loaded = config.load(overrides, logged)
-            settings = loaded.settings
-            execute(
-                lambda: session,
-                settings,
-                max_steps=settings.run.max_steps,
-                as_json=as_json,
-                progress=Progress(quiet=quiet),
-            )
+                flags["run.max_steps"] = str(max_steps)
+            settings = config.load([*logged, *overrides], flags).settings
+            execute(lambda: session, settings, as_json=as_json, progress=Progress(quiet=quiet))
         finally:
             session.close()
+
+
+def as_overrides(logged: Mapping[str, Any]) -> list[str]:
+    """The settings of a run, as its log has them, in the form of -c. Keys are not in a log: left out."""
+    from vera.config.catalogue import catalogue
+
+    known = catalogue()
+    values = {
+        f"{section}.{name}": value for section, group in logged.items() for name, value in group.items()
+    }
+    return [
+        f"{key}={str(value).lower() if isinstance(value, bool) else value}"
+        for key, value in values.items()
+        if key in known and not known[key].secret and value is not None
+    ]

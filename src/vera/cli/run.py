@@ -1,13 +1,18 @@
 """`vera run`: answer a question."""
 
 import re
+import sys
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
+if TYPE_CHECKING:
+    from vera.config import Loaded, Settings
+
 MAX_TASK_BYTES = 1 << 20
+STEPS_BY_EFFORT = {"quick": 20, "normal": 80, "thorough": 200}
 
 # Option → the setting it sets.
 FLAGS = {
@@ -38,8 +43,12 @@ FLAGS = {
 @click.option("--model-file", type=click.Path(), help="GGUF file to serve with llama.cpp (extra 'local').")
 @click.option("--max-steps", type=int, help="Steps a run may take; 0 is unlimited.  [default: 80]")
 @click.option("--temperature", type=float, help="Sampling temperature.")
-@click.option("--effort", type=click.Choice(["quick", "normal", "thorough"]), help="How much work it is worth.")
-@click.option("--protocol", type=click.Choice(["auto", "text", "json_schema", "tools"]), help="Form of a turn.")
+@click.option(
+    "--effort", type=click.Choice(["quick", "normal", "thorough"]), help="How much work it is worth."
+)
+@click.option(
+    "--protocol", type=click.Choice(["auto", "text", "json_schema", "tools"]), help="Form of a turn."
+)
 @click.option("--system-role", type=click.Choice(["system", "user"]), help="Role of the instructions.")
 @click.option("--prompt-profile", help="Set of prompts.")
 @click.option("--sandbox", help="Where commands run: auto, none, or host (no isolation).")
@@ -63,16 +72,17 @@ def run(
 
     with clean_errors():
         from vera import config, events
-        from vera.cli.execute import STEPS_BY_EFFORT, execute
+        from vera.cli.execute import execute
         from vera.cli.progress import Progress
         from vera.session import Session
 
         text = read_task(question, task)
         flags = {FLAGS[name]: value for name, value in options.items() if value is not None}
         loaded = config.load(overrides, flags)
-        settings = loaded.settings
-        given = loaded.origin["run.max_steps"].is_given
-        max_steps = settings.run.max_steps if given else STEPS_BY_EFFORT[settings.run.effort]
+        settings = with_effort(loaded)
+        progress = Progress(quiet=quiet)
+        for warning in loaded.warnings:
+            progress.say(f"warning: {warning}")
         root = settings.run.work_dir or default_work_dir(settings.run.base_dir, text)
 
         def open_session() -> Session:
@@ -81,9 +91,18 @@ def run(
             session.emit(events.Task(task=session.text(text), input_dir=input_dir), lane="")
             return session
 
-        execute(
-            open_session, settings, max_steps=max_steps, as_json=as_json, progress=Progress(quiet=quiet)
-        )
+        execute(open_session, settings, as_json=as_json, progress=progress)
+
+
+def with_effort(loaded: "Loaded") -> "Settings":
+    """The settings with the steps that the effort is worth, unless steps were set by anyone."""
+    from vera.config import Place
+
+    settings = loaded.settings
+    if loaded.origin["run.max_steps"].place is not Place.DEFAULT:
+        return settings
+    run = settings.run.model_copy(update={"max_steps": STEPS_BY_EFFORT[settings.run.effort]})
+    return settings.model_copy(update={"run": run})
 
 
 def read_task(question: str | None, task: str | None) -> str:
@@ -94,12 +113,12 @@ def read_task(question: str | None, task: str | None) -> str:
         stop("the question was given twice: as an argument and with --task.", USAGE)
     text = question if question is not None else task
     if text is None:
-        stop("there is no question. Type: vera run \"QUESTION\" --input-dir DIR", USAGE)
+        stop('there is no question. Type: vera run "QUESTION" --input-dir DIR', USAGE)
     if task is not None:
         text = _from_elsewhere(task)
     text = text.strip()
     if not text:
-        stop("the task is empty. Type: vera run \"QUESTION\" --input-dir DIR", USAGE)
+        stop('the task is empty. Type: vera run "QUESTION" --input-dir DIR', USAGE)
     if len(text.encode("utf-8", "replace")) > MAX_TASK_BYTES:
         stop("the task is longer than 1 MB. Put long material into a file of the input folder.", USAGE)
     return text
@@ -109,7 +128,7 @@ def _from_elsewhere(task: str) -> str:
     from vera.cli.exit import USAGE, stop
 
     if task == "-":
-        return click.get_binary_stream("stdin").read(MAX_TASK_BYTES + 1).decode("utf-8", "replace")
+        return sys.stdin.buffer.read(MAX_TASK_BYTES + 1).decode("utf-8", "replace")
     if task.startswith("@"):
         try:
             with Path(task[1:]).open("rb") as file:

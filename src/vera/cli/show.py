@@ -75,7 +75,9 @@ def _evidence(work_dir: Path, wanted: str) -> None:
     lines = Lines(Store(work_dir / "store").get(evidence.text.sha256))
     first = found[0].first or evidence.first
     last = found[0].last or found[0].first or evidence.last
-    click.echo(f"{evidence.id} · {evidence.summary} · {evidence.tier} · sha256 {evidence.text.sha256}", err=True)
+    click.echo(
+        f"{evidence.id} · {evidence.summary} · {evidence.tier} · sha256 {evidence.text.sha256}", err=True
+    )
     try:
         shown = numbered(lines, first, last) if len(lines) else []
     except IndexError:

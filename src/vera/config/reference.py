@@ -1,0 +1,54 @@
+"""The tables of docs/reference/settings.md, made from the code.
+
+`python -m vera.config.reference docs/reference/settings.md` writes them into the page anew.
+"""
+
+import sys
+from pathlib import Path
+
+from vera.config.catalogue import Setting, catalogue, sections, written
+from vera.config.environment import NOT_SETTINGS
+from vera.config.loading import defaults, public
+
+BEGIN = "<!-- settings: made by `python -m vera.config.reference`, do not edit -->"
+END = "<!-- end of settings -->"
+
+
+def tables() -> str:
+    """One table a section: each setting with its default, its other names, what is allowed, its meaning."""
+    values = public(defaults())
+    parts = []
+    for section, kind in sections().items():
+        own = values[section]
+        assert isinstance(own, dict)
+        lines = [f"### {section}", "", (kind.__doc__ or "").strip(), ""]
+        if kind.later:
+            lines += [f"*Used by {kind.later}, which a later version brings: no effect yet.*", ""]
+        lines += ["| setting | default | also set by | may be | meaning |", "|---|---|---|---|---|"]
+        lines += [_row(each, own[each.leaf]) for each in catalogue().values() if each.section == section]
+        parts.append("\n".join(lines))
+    others = [f"- `{name}`: {meaning}." for name, meaning in NOT_SETTINGS.items()]
+    parts.append("\n".join(["### Names that are no settings", "", *others]))
+    return "\n\n".join(parts)
+
+
+def with_tables(page: str) -> str:
+    """The page with the tables between its two marks made anew. Raises ValueError if a mark is missing."""
+    head, found, rest = page.partition(BEGIN)
+    _, also_found, foot = rest.partition(END)
+    if not (found and also_found):
+        raise ValueError(f"The page must hold the lines {BEGIN} and {END}")
+    return f"{head}{BEGIN}\n\n{tables()}\n\n{END}{foot}"
+
+
+def _row(setting: Setting, default: object) -> str:
+    names = [f"`{name}`" for name in (setting.flag, *setting.env) if name]
+    default_text = str(default) if setting.secret else f"`{written(default)}`"
+    allowed = setting.allowed.replace("|", "\\|")
+    cells = (f"`{setting.key}`", default_text, ", ".join(names) or "–", allowed, setting.description)
+    return f"| {' | '.join(cells)} |"
+
+
+if __name__ == "__main__":
+    target = Path(sys.argv[1])
+    target.write_text(with_tables(target.read_text(encoding="utf-8")), encoding="utf-8")

@@ -1,0 +1,355 @@
+"""Every setting of VERA: its type, its bounds, its names, and one line on what it means.
+
+The defaults stand in `vera/default.yaml`. A setting whose feature is still to come says so.
+"""
+
+from ipaddress import ip_address
+from pathlib import Path
+from typing import Annotated, Any, ClassVar, Literal
+from urllib.parse import urlsplit
+
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, JsonValue, SecretStr
+
+from vera.config.bounded import expand_home
+
+Effort = Literal["quick", "normal", "thorough"]
+Protocol = Literal["auto", "text", "json_schema", "tools"]
+SystemRole = Literal["system", "user"]
+Backend = Literal["auto", "host", "none"]
+"""What runs shell commands. A backend that is added is added here."""
+
+
+def setting(
+    description: str,
+    *,
+    env: tuple[str, ...] = (),
+    flag: str = "",
+    allowed: str = "",
+    ge: float | None = None,
+    gt: float | None = None,
+    le: float | None = None,
+    pattern: str | None = None,
+) -> Any:
+    """A field of a section.
+
+    `env` are its names in the specifications, before which `VERA_<SECTION>__<KEY>` always counts; `flag` its
+    option on the command line; `allowed` what may stand there, where type and bounds do not say it.
+    """
+    names: dict[str, JsonValue] = {"env": list(env), "flag": flag, "allowed": allowed}
+    return Field(description=description, json_schema_extra=names, ge=ge, gt=gt, le=le, pattern=pattern)
+
+
+def _model_address(value: str) -> str:
+    if not value:
+        return value
+    if any(c.isspace() or not c.isprintable() for c in value):
+        raise ValueError("white space in an address")
+    parts = urlsplit(value if "://" in value else f"http://{value}")
+    if parts.scheme.lower() not in ("http", "https") or not parts.hostname or "@" in parts.netloc:
+        raise ValueError("not an http address, or one with a password in it")
+    if parts.query or parts.fragment:
+        raise ValueError("a query in an address, where keys hide")
+    parts.port  # noqa: B018 (reading it raises ValueError for what is no port)
+    return value
+
+
+def _bind_address(value: str) -> str:
+    if value != "localhost":
+        ip_address(value)
+    return value
+
+
+def _header_text(value: SecretStr) -> SecretStr:
+    text = value.get_secret_value().strip()
+    if not text.isascii() or not text.isprintable() or " " in text:
+        raise ValueError("no text for an HTTP header")
+    return SecretStr(text)
+
+
+def _home(value: Path) -> Path:
+    if "\0" in str(value):
+        raise ValueError("a zero byte in a path")
+    return expand_home(value)
+
+
+Secret = Annotated[SecretStr, AfterValidator(_header_text)]
+FilePath = Annotated[Path, AfterValidator(_home)]
+
+SECRET_FORM = "a key in one word of ASCII"
+
+
+class Section(BaseModel):
+    """A group of settings. `later` names the feature that will use them, while it does not exist yet."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False, hide_input_in_errors=True)
+    later: ClassVar[str] = ""
+
+
+class ModelSettings(Section):
+    """The language model and how it is spoken to."""
+
+    base_url: Annotated[str, AfterValidator(_model_address)] = setting(
+        "Address of an OpenAI-compatible server. Empty: a server found on this machine, else the built-in "
+        "extractive model.",
+        env=("MODEL_BASE_URL", "OPENAI_BASE_URL"),
+        flag="--model-base-url",
+        allowed="an address such as http://127.0.0.1:1234/v1, without password or query",
+    )
+    name: str = setting(
+        "Model to ask for. Empty: the one that the server has loaded.",
+        env=("MODEL_NAME",),
+        flag="--model-name",
+    )
+    key: Secret = setting(
+        "Key for the server at base_url; sent nowhere else and never printed.",
+        env=("OPENAI_API_KEY",),
+        allowed=SECRET_FORM,
+    )
+    file: FilePath | None = setting(
+        "A GGUF file to serve on this machine with llama.cpp (extra `local`).", flag="--model-file"
+    )
+    timeout_s: float = setting(
+        "Seconds without a byte from the server until a request is given up; the first byte gets an "
+        "allowance that grows with the prompt.",
+        env=("MODEL_TIMEOUT",),
+        gt=0,
+        le=86400,
+    )
+    deadline_s: float = setting("Seconds for one request with all its retries.", gt=0, le=86400)
+    temperature: float = setting("Sampling temperature.", flag="--temperature", ge=0, le=2)
+    max_tokens: int = setting("Room for one answer, in tokens.", ge=16, le=1_000_000)
+    context_tokens: int | None = setting(
+        "Context length of the model in tokens, where the server does not say or says it wrong.",
+        ge=1024,
+        le=100_000_000,
+    )
+    protocol: Protocol = setting(
+        "Form in which a turn travels; auto asks the server what it can.", flag="--protocol"
+    )
+    system_role: SystemRole = setting(
+        "Role of the instructions; user is for chat templates that have no system role.",
+        env=("SYSTEM_ROLE",),
+        flag="--system-role",
+    )
+    prompt_profile: str = setting(
+        "Set of prompts to use.",
+        env=("PROMPT_PROFILE",),
+        flag="--prompt-profile",
+        pattern=r"^[a-z][a-z0-9_-]{0,31}$",
+        allowed="the name of a set of prompts, such as en",
+    )
+
+
+class RunSettings(Section):
+    """One run: how far it may go, and its folders. Relative paths start at the working folder."""
+
+    max_steps: int = setting(
+        "Steps that a run may take; 0 is unlimited.",
+        env=("MAX_STEPS",),
+        flag="--max-steps",
+        ge=0,
+        le=10_000_000,
+    )
+    effort: Effort = setting(
+        "How much work the question is worth; decides max_steps where nobody else does.", flag="--effort"
+    )
+    work_dir: FilePath | None = setting(
+        "The session folder. null: a new one named after the question.", flag="--work-dir"
+    )
+    input_dir: FilePath | None = setting(
+        "Folder of documents to read, seen by the agent as /input.", flag="--input-dir"
+    )
+    base_dir: FilePath = setting(
+        "Folder that holds the work folders and what outlives a run.", flag="--base-dir", allowed="a path"
+    )
+
+
+class SandboxSettings(Section):
+    """Where shell commands run."""
+
+    backend: Backend = setting(
+        "What runs shell commands. host has no isolation and must be asked for by you, not by a file of the "
+        "working folder; none runs without a shell; auto takes the best there is, never host.",
+        flag="--sandbox",
+    )
+    max_tool_seconds: float = setting(
+        "Seconds until a shell command is stopped.", env=("MAX_TOOL_SECONDS",), gt=0, le=604800
+    )
+
+
+class ContextSettings(Section):
+    """How much of a run the model sees at each step."""
+
+    high_tokens: int = setting(
+        "Prompt size in tokens at which a new epoch starts; the model's own context may set a lower one.",
+        ge=2000,
+        le=100_000_000,
+    )
+    max_chars: int | None = setting(
+        "A further cap on the prompt, in characters; the lower of the two counts.",
+        env=("CONTEXT_MAX_CHARS",),
+        ge=4000,
+        le=1_000_000_000,
+    )
+    tail_steps: int = setting(
+        "Steps that are kept word for word when an epoch starts, as far as they fit.",
+        env=("ACTION_TAIL_MESSAGES",),
+        ge=1,
+        le=1000,
+    )
+
+
+class NotesSettings(Section):
+    """The agent's notes."""
+
+    later: ClassVar[str] = "the gates"
+
+    update_interval: int = setting(
+        "Steps without a note after which other tools wait for one.",
+        env=("NOTES_UPDATE_INTERVAL",),
+        ge=1,
+        le=10_000,
+    )
+
+
+class PolicySettings(Section):
+    """When a gate refuses an action, or ends a run that gets nowhere."""
+
+    later: ClassVar[str] = "the gates"
+
+    stagnation_limit: int = setting(
+        "Unresolved turns without new evidence until only tool calls are accepted.",
+        env=("STAGNATION_LIMIT",),
+        ge=1,
+        le=10_000,
+    )
+    failure_escalation_limit: int = setting(
+        "Failures of one type until another way of acquisition is demanded.",
+        env=("FAILURE_ESCALATION_LIMIT",),
+        ge=1,
+        le=10_000,
+    )
+    query_mutation_budget: int = setting(
+        "Times that one family of queries may be tried without new evidence.",
+        env=("QUERY_MUTATION_BUDGET",),
+        ge=1,
+        le=10_000,
+    )
+    query_vector_min: int = setting(
+        "Search intents that a negative claim needs.", env=("QUERY_VECTOR_MIN",), ge=0, le=4
+    )
+    source_budget: int = setting(
+        "Registrable domains reached with content until an unverified run ends.",
+        env=("SOURCE_BUDGET",),
+        ge=1,
+        le=100_000,
+    )
+    move_repeat_limit: int = setting(
+        "Times that an unresolved run may repeat one move.", env=("MOVE_REPEAT_LIMIT",), ge=1, le=10_000
+    )
+    domain_shift_limit: int = setting(
+        "Visits in a row to one domain while a negative claim lacks sources.",
+        env=("DOMAIN_SHIFT_LIMIT",),
+        ge=1,
+        le=10_000,
+    )
+    negative_claim_min_official: int = setting(
+        "Official domains that a negative claim needs.", env=("NEGATIVE_CLAIM_MIN_OFFICIAL",), ge=0, le=100
+    )
+    negative_claim_min_independent: int = setting(
+        "Independent domains that a negative claim needs.",
+        env=("NEGATIVE_CLAIM_MIN_INDEPENDENT",),
+        ge=0,
+        le=100,
+    )
+    negative_claim_threshold_pct: float = setting(
+        "Share of the steps (0.6 is 60 %) after which a negative claim with its sources may conclude.",
+        env=("NEGATIVE_CLAIM_THRESHOLD_PCT",),
+        ge=0,
+        le=1,
+    )
+    negative_claim_max_steps: int = setting(
+        "Steps after which a negative claim with its sources may conclude, whatever the share.",
+        env=("NEGATIVE_CLAIM_MAX_STEPS",),
+        ge=1,
+        le=10_000_000,
+    )
+
+
+class BraveSettings(Section):
+    """Web search by Brave."""
+
+    later: ClassVar[str] = "web search"
+
+    key: Secret = setting(
+        "Key for the Brave Search API; empty: Brave is not used.",
+        env=("BRAVE_API_KEY", "BRAVE_SEARCH_API_KEY"),
+        allowed=SECRET_FORM,
+    )
+    api_version: str = setting(
+        "Version that is asked for in the Api-Version header; empty: none is.",
+        env=("BRAVE_API_VERSION",),
+        pattern=r"^[0-9A-Za-z.-]{0,32}$",
+        allowed="a version such as 2023-01-01",
+    )
+    default_count: int = setting(
+        "Results to ask for when the agent names no number.", env=("BRAVE_DEFAULT_COUNT",), ge=1, le=20
+    )
+    discovery_required: bool = setting(
+        "Whether a web task must try one search before other web access.", env=("BRAVE_DISCOVERY_REQUIRED",)
+    )
+    min_interval_s: float = setting(
+        "Least seconds between two calls.", env=("BRAVE_MIN_INTERVAL",), ge=0, le=3600
+    )
+    backoff_max_s: float = setting(
+        "Longest back-off in seconds after a call that was refused.",
+        env=("BRAVE_BACKOFF_MAX",),
+        ge=0,
+        le=3600,
+    )
+    cooldown_s: float = setting(
+        "Seconds without calls once the circuit breaker opens.", env=("BRAVE_COOLDOWN_S",), ge=0, le=86400
+    )
+    max_consec_429: int = setting(
+        "Answers 429 in a row that open the circuit breaker.", env=("BRAVE_MAX_CONSEC_429",), ge=1, le=1000
+    )
+    max_calls: int = setting(
+        "Calls that a run may make; 0 is unlimited.", env=("BRAVE_MAX_CALLS",), ge=0, le=10_000_000
+    )
+
+
+class VerificationSettings(Section):
+    """How an answer is verified."""
+
+    later: ClassVar[str] = "verification"
+
+    rounds: int = setting(
+        "Rounds of verification and repair at most.", env=("VERIFIER_ROUNDS",), ge=1, le=100
+    )
+
+
+class DashboardSettings(Section):
+    """Where the dashboard listens."""
+
+    later: ClassVar[str] = "the dashboard"
+
+    host: Annotated[str, AfterValidator(_bind_address)] = setting(
+        "Address to listen at; only 127.0.0.1, ::1 and localhost keep it to this machine.",
+        env=("HOST",),
+        allowed="an IP address or localhost",
+    )
+    port: int = setting("Port to listen at.", env=("PORT",), ge=1, le=65535)
+
+
+class Settings(Section):
+    """All settings, frozen."""
+
+    model: ModelSettings
+    run: RunSettings
+    sandbox: SandboxSettings
+    context: ContextSettings
+    notes: NotesSettings
+    policy: PolicySettings
+    brave: BraveSettings
+    verification: VerificationSettings
+    dashboard: DashboardSettings

@@ -1,0 +1,87 @@
+"""What every test stands on: a private home, the real parts that it names, and a place for figures.
+
+- `@pytest.mark.needs("docker")`: skipped on a machine without it, and the last lines of the run say what was
+  not tested and how to get it. In `VERA_REQUIRE=docker,llama` a missing part is a failure.
+- `measured("installed MiB", 41.5)`: a figure that the last lines of the run show.
+"""
+
+import os
+import shutil
+import sys
+import tempfile
+from collections import Counter
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+sys.path.insert(0, str(Path(__file__).parent))
+
+import isolation
+import parts
+
+REQUIRE = "VERA_REQUIRE"
+
+required = pytest.StashKey[frozenset[str]]()
+untested = pytest.StashKey[Counter[str]]()
+figures = pytest.StashKey[list[str]]()
+undo = pytest.StashKey[dict[str, str | None]]()
+home = pytest.StashKey[Path]()
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    names = frozenset(name.strip() for name in os.environ.get(REQUIRE, "").split(",") if name.strip())
+    if unknown := names - parts.PARTS.keys():
+        raise pytest.UsageError(
+            f"{REQUIRE} names {', '.join(sorted(unknown))}, which is no part of this table: "
+            f"{', '.join(parts.PARTS)}."
+        )
+    config.stash[required] = names
+    config.stash[untested] = Counter()
+    config.stash[figures] = []
+    # Here and not in a fixture: modules under test are imported while tests are collected.
+    config.stash[home] = Path(tempfile.mkdtemp(prefix="vera-test-home-"))
+    config.stash[undo] = isolation.apply(isolation.private_environment(config.stash[home]))
+
+
+def pytest_unconfigure(config: pytest.Config) -> None:
+    if undo in config.stash:
+        isolation.apply(config.stash[undo])
+        shutil.rmtree(config.stash[home], ignore_errors=True)
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_runtest_setup(item: pytest.Item) -> None:
+    """Skips or fails a test whose parts are not all here, before any fixture of it starts."""
+    for name in [name for marker in item.iter_markers("needs") for name in marker.args]:
+        if name not in parts.PARTS:
+            pytest.fail(f"needs({name!r}) is no part of tests/parts.py.", pytrace=False)
+        if parts.is_here(name):
+            continue
+        reason = f"needs {name}. To get it: {parts.PARTS[name].how_to_get}"
+        if name in item.config.stash[required]:
+            pytest.fail(f"{REQUIRE} has {name}, and it is not here: this test {reason}", pytrace=False)
+        item.config.stash[untested][name] += 1
+        pytest.skip(reason)
+
+
+@pytest.hookimpl(wrapper=True, tryfirst=True)
+def pytest_terminal_summary(
+    terminalreporter: pytest.TerminalReporter, config: pytest.Config
+) -> Iterator[None]:
+    yield  # everything else speaks first: these lines are the last before the count
+    if config.stash[figures]:
+        terminalreporter.section("measured")
+        for line in config.stash[figures]:
+            terminalreporter.line(line)
+    if config.stash[untested]:
+        terminalreporter.section("not tested on this machine")
+        for name, count in sorted(config.stash[untested].items()):
+            tests = "1 test" if count == 1 else f"{count} tests"
+            terminalreporter.line(f"{name} ({tests}). To get it: {parts.PARTS[name].how_to_get}")
+
+
+@pytest.fixture(scope="session")
+def measured(pytestconfig: pytest.Config) -> Callable[[str, object], None]:
+    """Keeps a named figure for the last lines of the run."""
+    return lambda name, value: pytestconfig.stash[figures].append(f"{name}: {value}")

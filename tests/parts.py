@@ -1,0 +1,89 @@
+"""The real parts of a machine that some tests need: how to see whether one is here, and how to get it.
+
+A test names its parts with `@pytest.mark.needs("docker")`. A new part is one line of `PARTS`.
+"""
+
+import functools
+import shutil
+import subprocess
+import sys
+import tempfile
+from collections.abc import Callable
+from dataclasses import dataclass
+
+PROBE_SECONDS = 20.0
+
+
+@dataclass(frozen=True)
+class Part:
+    is_here: Callable[[], bool]
+    how_to_get: str
+    """What to type, for a person who reads it in the last lines of a test run."""
+
+
+def runs(*argv: str) -> Callable[[], bool]:
+    """A probe: this command is installed, and ends with exit code 0 in `PROBE_SECONDS`."""
+
+    def probe() -> bool:
+        if shutil.which(argv[0]) is None:
+            return False
+        try:
+            done = subprocess.run(argv, stdin=subprocess.DEVNULL, capture_output=True, timeout=PROBE_SECONDS)
+        except (OSError, subprocess.TimeoutExpired):
+            return False
+        return done.returncode == 0
+
+    return probe
+
+
+def imports(*modules: str) -> Callable[[], bool]:
+    """A probe: these modules can be imported, tried in a process of its own as a bad wheel can crash."""
+    return runs(sys.executable, "-c", "import " + ", ".join(modules))
+
+
+def every(*probes: Callable[[], bool]) -> Callable[[], bool]:
+    return lambda: all(probe() for probe in probes)
+
+
+def any_of(*probes: Callable[[], bool]) -> Callable[[], bool]:
+    return lambda: any(probe() for probe in probes)
+
+
+def downloads_from_pypi() -> bool:
+    """Fetches one small wheel as pip is set up here, with its mirror, proxy and certificates."""
+    with tempfile.TemporaryDirectory() as folder:
+        options = ["--quiet", "--no-cache-dir", "--no-deps", "--retries=1", "--timeout=8", "--dest", folder]
+        return runs(sys.executable, "-m", "pip", "download", *options, "iniconfig")()
+
+
+PARTS: dict[str, Part] = {
+    "llama": Part(
+        imports("xllamacpp", "gguf"),
+        "pip install xllamacpp gguf (in .venv; needs a C++ compiler where no wheel fits the machine)",
+    ),
+    "docker": Part(
+        runs("docker", "version", "--format", "{{.Server.Version}}"),
+        "sudo apt install docker.io && sudo systemctl start docker (macOS: start Docker Desktop)",
+    ),
+    "bubblewrap": Part(
+        runs("bwrap", "--ro-bind", "/", "/", "--unshare-all", "true"),
+        "sudo apt install bubblewrap (Linux, with unprivileged user namespaces allowed)",
+    ),
+    "ripgrep": Part(runs("rg", "--version"), "sudo apt install ripgrep (macOS: brew install ripgrep)"),
+    "browser": Part(
+        every(
+            imports("playwright"),
+            any_of(*(runs(name, "--version") for name in ("chromium", "chromium-browser", "google-chrome"))),
+        ),
+        "pip install playwright (in .venv), and sudo apt install chromium",
+    ),
+    "promtool": Part(runs("promtool", "--version"), "sudo apt install prometheus (promtool comes with it)"),
+    "ensurepip": Part(imports("ensurepip"), "sudo apt install python3-venv"),
+    "pypi": Part(downloads_from_pypi, "connect to the internet, or set pip's index to a mirror you reach"),
+}
+
+
+@functools.cache
+def is_here(name: str) -> bool:
+    """Whether that part works on this machine, asked once a run."""
+    return PARTS[name].is_here()

@@ -87,6 +87,8 @@ def main(arguments: list[str]) -> int:
             command = ["-m", "pytest", *arguments[1:]]
         else:
             command = ["-m", "vera", *arguments]
+            # So that a message which says what to type says what works here: `vera` may not be on PATH.
+            os.environ["_VERA_COMMAND"] = f"python3 {sys.argv[0]}"
         # -P: a file named like a module in the person's own folder is never imported in its place.
         os.execv(PYTHON, [PYTHON, "-P", *command])
     except NotReady as refusal:

@@ -48,11 +48,12 @@ class TaskTooLong(Exception):
 
 
 class Place(msgspec.Struct, frozen=True, kw_only=True):
-    """What the lane has to work with: its box (None: no shell), its corpus (None: no input folder), and
-    how the model sees the two folders."""
+    """What the lane has to work with: its box (None: no shell), its corpus of so many `files` (None: no
+    input folder), and how the model sees the two folders."""
 
     box: Box | None
     corpus: Corpus | None
+    files: int = 0
     work_name: str = "/work"
     input_name: str = "/input"
 
@@ -92,7 +93,7 @@ def make_lane(
         "task",
         task=task.strip(),
         files=files,
-        count=place.corpus.file_count if place.corpus else 0,
+        count=place.files,
         input_name=place.input_name,
     )
     high_bytes = int(high_tokens * BYTES_PER_TOKEN)
@@ -172,7 +173,7 @@ def result_of(state: RunState, store: Store) -> Result:
 def _tools(session: Session, place: Place, options: ResearchOptions) -> Sequence[Tool]:
     tools: list[Tool] = []
     if place.corpus is not None:
-        tools.append(Search(place.corpus))
+        tools.append(Search(place.corpus, place.files))
     tools.append(Read(place.corpus, session.workspace, place.input_name))
     if place.box is not None:
         tools.append(Shell(place.box, session.workspace, options.tool_seconds))

@@ -6,22 +6,32 @@ from collections.abc import Callable
 from contextlib import AsyncExitStack, ExitStack
 from pathlib import Path
 
+import msgspec
 import platformdirs
 
 from vera import events
 from vera.agent.research import Place
-from vera.config import ModelSettings, SandboxSettings
+from vera.config.settings import ModelSettings, SandboxSettings
 from vera.evidence.extractor import Extractor
 from vera.model.types import Model, ModelError
 from vera.sandbox.backends import open_box
 from vera.sandbox.spec import BoxSpec
 from vera.sandbox.types import BoxError
-from vera.search.corpus import Corpus, Progress
+from vera.search.corpus import Corpus, EmptyCorpus, IndexReport, IndexUnusable, Progress, Stats
 from vera.session import Session
 
 UNREADABLE_LISTED = 200
 
 Say = Callable[[str], None]
+
+
+class Input(msgspec.Struct, frozen=True, kw_only=True):
+    """The input folder by its real path, its index, and what bringing that up to date found."""
+
+    folder: Path
+    corpus: Corpus
+    report: IndexReport
+    stats: Stats
 
 
 class SetupError(Exception):
@@ -47,8 +57,7 @@ async def open_model(settings: ModelSettings, stack: AsyncExitStack, say: Say) -
         if settings.file is not None:
             from vera.model.embedded import EmbeddedServer
 
-            server = EmbeddedServer(settings.file, context_tokens=settings.context_tokens)
-            say(f"starting a model server for {settings.file.name} …")
+            server = EmbeddedServer(settings.file, context_tokens=settings.context_tokens, progress=say)
             await stack.enter_async_context(server)
             base_url, name, key = server.base_url, "", server.key
         elif not base_url:
@@ -73,13 +82,11 @@ async def open_model(settings: ModelSettings, stack: AsyncExitStack, say: Say) -
     return model
 
 
-def open_corpus(input_dir: Path, stack: ExitStack, progress: Callable[[Progress], None]) -> Corpus:
+def open_input(input_dir: Path, stack: ExitStack, progress: Callable[[Progress], None]) -> Input:
     """The input folder's index, brought up to date. Its child processes end with `stack`.
 
     Raises SetupError: no such folder (2), nothing in it can be read (1), or the index cannot be used (1).
     """
-    from vera.search.corpus import EmptyCorpus, IndexUnusable
-
     if not input_dir.is_dir():
         problem = "is not a folder" if input_dir.exists() else "does not exist"
         raise SetupError(f"The input folder {input_dir} {problem}. Give one with --input-dir.", 2)
@@ -91,19 +98,19 @@ def open_corpus(input_dir: Path, stack: ExitStack, progress: Callable[[Progress]
     extractor = stack.enter_context(Extractor())
     corpus = stack.enter_context(Corpus(real, cache, extractor))
     try:
-        corpus.update(progress)
+        report = corpus.update(progress)
+        return Input(folder=real, corpus=corpus, report=report, stats=corpus.stats())
     except (EmptyCorpus, IndexUnusable) as error:
         raise SetupError(str(error), 1) from None
-    return corpus
 
 
-def corpus_event(corpus: Corpus) -> events.Corpus:
+def corpus_event(found: Input) -> events.Corpus:
     """What the index update found, for the log; a long list of unreadable files is cut."""
-    report = corpus.report
+    report = found.report
     return events.Corpus(
-        files=report.files,
+        files=found.stats.files,
         read=report.read,
-        size=corpus.stats().bytes,
+        size=found.stats.bytes,
         seconds=round(report.seconds, 3),
         skipped=len(report.unreadable),
         unreadable=report.unreadable[:UNREADABLE_LISTED],
@@ -126,17 +133,20 @@ def model_event(model: Model) -> events.ModelServer:
 
 
 async def open_place(
-    session: Session, settings: SandboxSettings, corpus: Corpus | None, model: Model, stack: AsyncExitStack
+    session: Session, settings: SandboxSettings, found: Input | None, model: Model, stack: AsyncExitStack
 ) -> Place:
     """Where the lane works: a started box where one is wanted and can be had, else no shell, and it is said.
 
     The built-in model uses no shell, so none is started for it. Raises SetupError (exit code 5) when a
     backend that was spelled out cannot start.
     """
-    root = corpus.root if corpus else None
+    corpus = found.corpus if found else None
+    files = found.stats.files if found else 0
     if settings.backend == "none" or (model.info.kind == "builtin" and settings.backend == "auto"):
-        return Place(box=None, corpus=corpus)
-    spec = BoxSpec(work=session.workspace, input=root, run=session.root.name)
+        return Place(box=None, corpus=corpus, files=files)
+    spec = BoxSpec(
+        work=session.workspace, input=found.folder if found else None, run=session.root.name
+    )
     log = (session.root / "container.log").open("ab", buffering=0)
     stack.callback(log.close)
     try:
@@ -146,7 +156,7 @@ async def open_place(
             hint = f" Next: {error.hint}" if error.hint else ""
             raise SetupError(f"{error}{hint}", 5) from None
         session.emit(events.Sandbox(backend="none", isolation=f"the agent has no shell: {error}"))
-        return Place(box=None, corpus=corpus)
+        return Place(box=None, corpus=corpus, files=files)
     stack.push_async_callback(box.close)
     session.emit(
         events.Sandbox(
@@ -156,4 +166,4 @@ async def open_place(
             work_dir=box.work,
         )
     )
-    return Place(box=box, corpus=corpus, work_name=box.work, input_name=box.input)
+    return Place(box=box, corpus=corpus, files=files, work_name=box.work, input_name=box.input)

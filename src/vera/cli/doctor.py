@@ -12,6 +12,8 @@ from pathlib import Path
 import click
 import msgspec
 
+from vera.cli.exit import as_typed
+
 
 class Finding(msgspec.Struct, frozen=True, kw_only=True):
     """One line of the table: `state` is ok, missing (the part is optional) or broken (a run needs it)."""
@@ -159,4 +161,4 @@ def _table(findings: list[Finding]) -> None:
             f"{finding.part:<{width}}  {click.style(f'{finding.state:<7}', fg=colour)}  {finding.found}"
         )
         if finding.next:
-            click.echo(f"{'':<{width}}           next: {finding.next}")
+            click.echo(f"{'':<{width}}           next: {as_typed(finding.next)}")

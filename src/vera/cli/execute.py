@@ -18,7 +18,6 @@ from vera.config import Settings
 from vera.lane.prompts import Prompts
 from vera.model.types import ModelError
 from vera.report import answer as report
-from vera.search.corpus import Corpus
 from vera.search.corpus import Progress as IndexProgress
 from vera.session import Session
 
@@ -36,18 +35,18 @@ def execute(
     """
     with ExitStack() as stack:
         input_dir = settings.run.input_dir
-        corpus = None
+        found = None
         if input_dir is not None:
-            corpus = setup.open_corpus(input_dir, stack, _index_progress(progress))
+            found = setup.open_input(input_dir, stack, _index_progress(progress))
             progress.done()
-        code = asyncio.run(_execute(open_session, settings, corpus, as_json, progress))
+        code = asyncio.run(_execute(open_session, settings, found, as_json, progress))
     raise SystemExit(code)
 
 
 async def _execute(
     open_session: Callable[[], Session],
     settings: Settings,
-    corpus: Corpus | None,
+    found: setup.Input | None,
     as_json: bool,
     progress: Progress,
 ) -> int:
@@ -57,14 +56,14 @@ async def _execute(
         session = open_session()
         stack.callback(session.close)
         session.subscribe(progress)
-        if corpus is not None:
-            session.emit(setup.corpus_event(corpus))
+        if found is not None:
+            session.emit(setup.corpus_event(found))
         session.emit(setup.model_event(model))
         if not model.info.local:
             from vera.model.url import disclosure
 
             progress.say(disclosure(model.info.base_url))
-        place = await setup.open_place(session, settings.sandbox, corpus, model, stack)
+        place = await setup.open_place(session, settings.sandbox, found, model, stack)
         options = ResearchOptions(
             max_steps=settings.run.max_steps,
             temperature=settings.model.temperature,
@@ -85,8 +84,7 @@ async def _execute(
             stop(f"{error} What was done is kept: go on with 'vera resume {session.root}'.", NOT_READY)
         except asyncio.CancelledError:
             progress.done()
-            click.echo(f"vera: stopped. Go on with 'vera resume {session.root}'.", err=True)
-            return INTERRUPTED
+            stop(f"stopped. Go on with 'vera resume {session.root}'.", INTERRUPTED)
         result = research.conclude(session)
         _print(session, result, as_json)
         return result.exit_code

@@ -1,5 +1,7 @@
 """Errors that end a command: one sentence on stderr and the exit code that goes with it."""
 
+import os
+import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import NoReturn
@@ -11,10 +13,18 @@ USAGE = 2
 NOT_READY = 5
 INTERRUPTED = 130
 
+_COMMANDS = re.compile(r"\bvera (run|resume|show|rebuild|doctor|config)\b")
+
+
+def as_typed(sentence: str) -> str:
+    """The sentence with its commands as this person types them (`python3 run.py resume …`)."""
+    typed = os.environ.get("_VERA_COMMAND", "vera")
+    return _COMMANDS.sub(lambda found: f"{typed} {found.group(1)}", sentence)
+
 
 def stop(sentence: str, code: int) -> NoReturn:
     """End the command: `sentence` on stderr, exit with `code`."""
-    click.echo(f"vera: {sentence}", err=True)
+    click.echo(f"vera: {as_typed(sentence)}", err=True)
     raise SystemExit(code)
 
 

@@ -5,6 +5,7 @@ import time
 from typing import TextIO
 
 from vera import events
+from vera.cli.exit import as_typed
 
 
 class Progress:
@@ -25,7 +26,7 @@ class Progress:
         if self._quiet:
             return
         self._clear()
-        self._stream.write(line + "\n")
+        self._stream.write(as_typed(line) + "\n")
         self._stream.flush()
 
     def now(self, line: str) -> None:

@@ -373,4 +373,3 @@ class Lane:
 
     def _emit(self, event: events.Event) -> None:
         self._session.emit(event, lane=self._spec.name)
-

@@ -57,4 +57,3 @@ def _reach(lines: Lines, start: int, stop: int, room: int, direction: int) -> in
         if number == stop or room <= 0:
             return number
         number += direction
-

@@ -1,4 +1,4 @@
-"""Prompt templates: files under `vera/prompts/<profile>/`, or a folder of one's own."""
+"""Prompt templates: files under `vera/prompts/<profile>/`."""
 
 import hashlib
 from functools import cache
@@ -19,20 +19,16 @@ def profiles() -> list[str]:
 
 
 class Prompts:
-    """The templates of one profile: a packaged name, or the path of a folder.
+    """The templates of one profile.
 
     A template that the profile does not have is taken from the default profile. A name that a template
     uses and nobody gave is an error, never an empty string.
     """
 
     def __init__(self, profile: str = DEFAULT_PROFILE) -> None:
-        folder = Path(profile) if "/" in profile else PACKAGED / profile
-        if not folder.is_dir():
-            raise PromptError(
-                f"There is no prompt profile {profile!r}. Known: {', '.join(profiles())}, or the path of a "
-                "folder with templates (written with a slash)."
-            )
-        self._folders = (folder, PACKAGED / DEFAULT_PROFILE)
+        if profile not in profiles():
+            raise PromptError(f"There is no prompt profile {profile!r}. Known: {', '.join(profiles())}.")
+        self._folders = (PACKAGED / profile, PACKAGED / DEFAULT_PROFILE)
 
     def render(self, name: str, **values: Any) -> str:
         """The template `name` filled in, without surrounding white space. Raises PromptError."""

@@ -19,7 +19,9 @@ class Rebuilt(msgspec.Struct, frozen=True):
     same: bool
 
 
-def rebuild_request(records: Sequence[events.Record], store: Store, step: int, lane: str = "main") -> Rebuilt | None:
+def rebuild_request(
+    records: Sequence[events.Record], store: Store, step: int, lane: str = "main"
+) -> Rebuilt | None:
     """The request of a lane's step, None when the model was not asked there. Raises StoreError."""
     for record in records:
         if isinstance(record, events.ModelIo) and record.step == step and record.lane == lane:

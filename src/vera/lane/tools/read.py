@@ -12,7 +12,7 @@ from vera.evidence.span import Lines
 from vera.lane.observation import one_line, shown
 from vera.lane.tools import Call, EvidenceDraft, Outcome, failed
 from vera.protocol.turn import ToolSpec
-from vera.search.corpus import Corpus
+from vera.search.corpus import Corpus, IndexUnusable, UnknownDocument
 from vera.store import StoreError
 
 MAX_LINES = 400
@@ -66,8 +66,10 @@ class Read:
                     f"read {name}", "not_found", "there are no input files; read /work/… or an evidence id"
                 )
             document = self._corpus.document(self._within_input(path))
-        except Unreadable as unreadable:
-            return failed(f"read {name}", "unreadable", str(unreadable))
+        except UnknownDocument as unknown:
+            return failed(f"read {name}", "not_found", str(unknown))
+        except (Unreadable, IndexUnusable) as problem:
+            return failed(f"read {name}", "unreadable", str(problem))
         return _window(document.extracted, first, last, call, document.path, "captured", document.raw)
 
     def _within_work(self, path: str) -> str | None:
@@ -91,9 +93,7 @@ class Read:
         lines = Lines(text)
         first, last = _clip(first, last, len(lines))
         if not last:
-            return failed(
-                f"read {evidence.id}", "no_such_lines", f"it has {len(lines)} lines; {first} is not one of them"
-            )
+            return _no_such_lines(evidence.id, first, len(lines))
         where = f"lines {first}-{last} of {len(lines)}"
         return Outcome(
             header=f"{call.evidence_id} · read {evidence.id} ({evidence.source}) · {where} · {evidence.tier}",
@@ -122,8 +122,7 @@ def _window(
     name = one_line(source)
     first, last = _clip(first, last, len(lines))
     if not last:
-        sentence = f"it has {len(lines)} lines; {first} is not one of them"
-        return failed(f"read {name}", "no_such_lines", sentence)
+        return _no_such_lines(name, first, len(lines))
     where = f"lines {first}-{last} of {len(lines)}"
     page = extracted.page_of(first)
     header = f"{call.evidence_id} · read {name} · {where}{f' · page {page}' if page else ''} · {tier}"
@@ -145,6 +144,10 @@ def _window(
             pages=extracted.pages,
         ),
     )
+
+
+def _no_such_lines(name: str, first: int, total: int) -> Outcome:
+    return failed(f"read {name}", "no_such_lines", f"it has {total} lines; {first} is not one of them")
 
 
 def _clip(first: int, last: int | None, total: int) -> tuple[int, int]:

@@ -1,20 +1,20 @@
 """`search`: the full-text index of the input folder."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from vera.evidence.span import Lines
 from vera.lane.observation import one_line
 from vera.lane.tools import Call, EvidenceDraft, Outcome, failed
 from vera.protocol.turn import ToolSpec
-from vera.search.corpus import Corpus, Hit
+from vera.search.corpus import Corpus, Hit, IndexUnusable
 
 DEFAULT_HITS = 8
 
 SPEC = ToolSpec(
     name="search",
     description=(
-        "Search the input files by words (or a \"phrase\"). Shows the best passages with file and lines. "
+        'Search the input files by words (or a "phrase"). Shows the best passages with file and lines. '
         "A hit is a lead: read its lines before you cite them."
     ),
     properties={
@@ -30,20 +30,24 @@ class Search:
 
     spec = SPEC
 
-    def __init__(self, corpus: Corpus) -> None:
+    def __init__(self, corpus: Corpus, files: int) -> None:
         self._corpus = corpus
+        self._files = files
 
     async def run(self, args: Mapping[str, Any], call: Call) -> Outcome:
         query = one_line(args["query"])
         if not query:
             return failed("search", "empty", "the query is empty; give the words to look for")
-        hits = self._corpus.search(args["query"], args.get("limit", DEFAULT_HITS))
-        files = self._corpus.file_count
+        try:
+            found = self._corpus.search(args["query"], args.get("limit", DEFAULT_HITS))
+        except IndexUnusable as error:
+            return failed("search", "index", str(error))
+        hits = found.hits
         if hits:
-            count = f"{files} files indexed; {len(hits)} hits, best first; read a hit to cite it."
+            count = f"{self._files} files indexed; {len(hits)} hits, best first; read a hit to cite it."
         else:
-            count = f"{files} files indexed; no hit. Try other words, or fewer."
-        body = "\n".join([count, *_within(hits, call.room)])
+            count = f"{self._files} files indexed; no hit. Try other words, or fewer."
+        body = "\n".join([count, *([found.note] if found.note else []), *_within(hits, call.room)])
         text = (body + "\n").encode("utf-8", "replace")
         lines = len(Lines(text))
         return Outcome(
@@ -64,12 +68,13 @@ class Search:
         )
 
 
-def _within(hits: list[Hit], room: int) -> list[str]:
+def _within(hits: Sequence[Hit], room: int) -> list[str]:
     """The hits as lines, as many as fit; the first is always shown."""
     out: list[str] = []
     for rank, hit in enumerate(hits, 1):
         page = f" page {hit.page}" if hit.page else ""
-        head = f"[{rank}] {hit.path} lines {hit.first}-{hit.last} of {hit.lines_total}{page} (score {hit.score:.2f})"
+        where = f"{one_line(hit.path)} lines {hit.first}-{hit.last} of {hit.lines_total}{page}"
+        head = f"[{rank}] {where} (score {hit.score:.2f})"
         body = [f"{number}| {line}" for number, line in enumerate(hit.text.split("\n"), hit.first)]
         room -= len(head) + sum(len(line.encode("utf-8", "replace")) + 1 for line in body)
         if room < 0 and rank > 1:

@@ -61,8 +61,8 @@ class Submit:
         root = self._workspace / "output"
         for entry in walk(root, MAX_FILES):
             shown = one_line(entry.path, 400)
-            if entry.problem:
-                kept.append(events.Output(path=shown, problem=entry.problem))
+            if entry.skipped:
+                kept.append(events.Output(path=shown, problem=entry.skipped))
                 continue
             try:
                 data = read_regular(root, entry.path, MAX_FILE)

@@ -1,0 +1,106 @@
+"""Office Open XML packages (ECMA-376): a zip of XML parts, opened as if it meant harm."""
+
+import io
+import zipfile
+import zlib
+from collections.abc import Mapping
+from functools import cache
+from importlib.metadata import PackageNotFoundError, version
+from typing import Protocol
+
+from vera.evidence.source import Unreadable
+
+PART_LIMIT = 256 << 20
+"""Uncompressed bytes that are read of one package, all parts together."""
+
+_MEMBERS = 20_000
+_CHUNK = 1 << 18
+
+
+class Handler(Protocol):
+    """Gets the elements of a part one by one; names are `{namespace}local`."""
+
+    def start(self, tag: str, attributes: Mapping[str, str]) -> None: ...
+
+    def end(self, tag: str) -> None: ...
+
+    def data(self, text: str) -> None: ...
+
+
+class Package:
+    """A package in memory. Raises Unreadable where it is broken, encrypted or unfolds to too much."""
+
+    def __init__(self, data: bytes) -> None:
+        lxml_version()
+        try:
+            self._zip = zipfile.ZipFile(io.BytesIO(data))
+            self._names = {member.filename for member in self._zip.infolist()[:_MEMBERS]}
+        except _ZIP_ERRORS:
+            raise Unreadable("its zip container is broken") from None
+        self._left = PART_LIMIT
+
+    def names(self) -> frozenset[str]:
+        return frozenset(self._names)
+
+    def parse(self, part: str, handler: Handler) -> None:
+        """Feed a part to `handler` as it is unpacked: neither the XML nor a tree of it is ever held whole."""
+        from lxml import etree
+
+        # "internal": with False the target gets attributes with "&#38;" in them. There are no entities to
+        # resolve: _Guard refuses their declaration.
+        parser = etree.XMLParser(
+            target=_Guard(handler),
+            resolve_entities="internal",
+            no_network=True,
+            load_dtd=False,
+            huge_tree=False,
+        )
+        try:
+            with self._zip.open(part) as stream:
+                while chunk := stream.read(_CHUNK):
+                    self._left -= len(chunk)
+                    if self._left < 0:
+                        raise Unreadable(f"it unpacks to more than {PART_LIMIT >> 20} MB")
+                    parser.feed(chunk)
+            parser.close()
+        except etree.LxmlError:
+            raise Unreadable(f"its part {part} is no valid XML") from None
+        except _ZIP_ERRORS:
+            raise Unreadable("its zip container is broken") from None
+
+
+_ZIP_ERRORS = (
+    zipfile.BadZipFile,
+    zlib.error,
+    EOFError,
+    KeyError,
+    NotImplementedError,  # a compression method that Python does not know
+    OSError,
+    OverflowError,
+    RuntimeError,  # an encrypted member
+    ValueError,
+)
+
+
+class _Guard:
+    """Passes elements on and refuses a document type: Office writes none, and entities live there."""
+
+    def __init__(self, handler: Handler) -> None:
+        self.start = handler.start
+        self.end = handler.end
+        self.data = handler.data
+
+    def doctype(self, *_: object) -> None:
+        raise Unreadable("its XML declares a document type, which Office files never do")
+
+    def close(self) -> None:
+        """Asked for by lxml's parser interface."""
+
+
+@cache
+def lxml_version() -> str:
+    """Raises Unreadable with what to type when lxml is not installed."""
+    try:
+        return version("lxml")
+    except PackageNotFoundError:
+        raise Unreadable('needs the docs extra: pip install "vera-agent[docs]"') from None

@@ -1,0 +1,81 @@
+"""The formats that VERA reads, and how a file finds its own."""
+
+from collections.abc import Callable
+from typing import NamedTuple
+
+from vera.evidence.canonical import docx, html, jsontext, markdown, pdf, rows, text, xlsx
+from vera.evidence.canonical.sniff import content_kind
+from vera.evidence.source import Extracted, Unreadable
+
+
+class Format(NamedTuple):
+    """One format: `hostile` ones are parsed by large libraries and belong into a process of their own.
+
+    `limit` is the largest file in bytes that is read.
+    """
+
+    name: str
+    suffixes: tuple[str, ...]
+    hostile: bool
+    limit: int
+    extract: Callable[[bytes, str], Extracted]
+
+
+_MB = 1 << 20
+
+PLAIN = Format("txt", (".txt", ".text", ".log"), False, 256 * _MB, text.extract)
+
+FORMATS: tuple[Format, ...] = (
+    PLAIN,
+    Format("md", (".md", ".markdown"), False, 256 * _MB, markdown.extract),
+    Format("csv", (".csv",), False, 256 * _MB, rows.extract_csv),
+    Format("tsv", (".tsv", ".tab"), False, 256 * _MB, rows.extract_tsv),
+    Format("json", (".json", ".geojson", ".ipynb"), False, 256 * _MB, jsontext.extract),
+    Format("jsonl", (".jsonl", ".ndjson"), False, 256 * _MB, rows.extract_jsonl),
+    Format("html", (".html", ".htm", ".xhtml"), True, 32 * _MB, html.extract),
+    Format("pdf", (".pdf",), True, 256 * _MB, pdf.extract),
+    Format("docx", (".docx", ".docm"), True, 64 * _MB, docx.extract),
+    Format("xlsx", (".xlsx", ".xlsm"), True, 64 * _MB, xlsx.extract),
+)
+
+_BY_NAME = {known.name: known for known in FORMATS}
+_BY_SUFFIX = {suffix: known for known in FORMATS for suffix in known.suffixes}
+_TEXT_FORMATS = frozenset(("txt", "md", "csv", "tsv", "json", "jsonl", "html"))
+
+
+def format_of(data: bytes, name: str) -> Format:
+    """The format of a file: by its bytes where they tell, by the suffix of its name among kinds of text.
+
+    Raises Unreadable for an empty file, one that is too large, and one that is no text.
+    """
+    kind = content_kind(data, name)
+    suffix = _BY_SUFFIX.get(_suffix(name))
+    if kind in ("text", "page") and suffix is not None and suffix.name in _TEXT_FORMATS:
+        found = suffix
+    else:
+        found = {"text": PLAIN, "page": _BY_NAME["html"]}.get(kind) or _BY_NAME[kind]
+    if len(data) > found.limit:
+        raise Unreadable(f"larger than {found.limit // _MB} MB")
+    return found
+
+
+def extract(data: bytes, name: str) -> Extracted:
+    """The canonical text of a file. `name` (a path, or the path of a URL) helps to tell the format.
+
+    Pure, and always an answer: whatever the bytes are, an Extracted or Unreadable. Hostile formats are
+    better given to `vera.evidence.extractor.Extractor`, which bounds time and memory as well.
+    """
+    return extract_as(format_of(data, name), data, name)
+
+
+def extract_as(chosen: Format, data: bytes, name: str) -> Extracted:
+    """The canonical text of a file of a known format (from `format_of`)."""
+    extracted = chosen.extract(data, name)
+    if not extracted.text.strip():
+        raise Unreadable("it holds no text")
+    return extracted
+
+
+def _suffix(name: str) -> str:
+    last = name.rpartition("/")[2]
+    return "." + last.rpartition(".")[2].lower() if "." in last else ""

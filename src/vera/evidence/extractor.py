@@ -1,0 +1,125 @@
+"""The extractor: canonical text of untrusted files, hostile formats in a process of their own.
+
+PDF, HTML and Office files are parsed by large libraries that a file may crash, hang or take over. They
+are parsed by one warm worker (`vera.evidence.worker`) with limits on time and memory, an empty
+environment and no right to write files; it is replaced when it dies and after a number of documents.
+Formats that are plain text are done in place.
+"""
+
+from collections import deque
+from collections.abc import Iterable, Iterator
+from concurrent.futures import Future
+from threading import Lock
+from types import TracebackType
+from typing import Self, TypeVar
+
+import msgspec
+
+from vera.evidence.canonical.registry import Format, extract_as, format_of
+from vera.evidence.pump import Limits, Pump
+from vera.evidence.source import Extracted, Unreadable
+
+__all__ = ["Extractor", "Limits"]
+
+Key = TypeVar("Key")
+
+_WINDOW_DOCUMENTS = 64
+_WINDOW_BYTES = 64 << 20
+
+
+class Extractor:
+    """Canonical text under limits. A context manager; the worker starts with the first hostile file.
+
+    May be used from several threads at once; the documents wait for one worker.
+    """
+
+    def __init__(self, limits: Limits | None = None) -> None:
+        self._limits = limits or Limits()
+        self._pump: Pump | None = None
+        self._closed = False
+        self._lock = Lock()
+
+    def extract(self, data: bytes, name: str) -> Extracted:
+        """The canonical text of one file; `name` (a path) helps to tell its format.
+
+        Raises Unreadable with the reason, also when the file crashed the worker or took too long.
+        """
+        chosen = format_of(data, name)
+        if chosen.hostile:
+            return self._submit(data, name).result()
+        return extract_as(chosen, data, name)
+
+    def extract_all(
+        self, items: Iterable[tuple[Key, bytes, str]]
+    ) -> Iterator[tuple[Key, Extracted | Unreadable]]:
+        """The results for (key, data, name) in the order of `items`, read ahead of the consumer.
+
+        While the consumer uses one result the worker already extracts the next ones. `items` is drawn from
+        in the consumer's own thread; at most 64 documents or 64 MB of them are held.
+        """
+        window: deque[tuple[Key, _Pending]] = deque()
+        held = 0
+        for key, data, name in items:
+            pending = self._begin(data, name)
+            window.append((key, pending))
+            held += pending.size
+            while len(window) > _WINDOW_DOCUMENTS or held > _WINDOW_BYTES:
+                first, oldest = window.popleft()
+                held -= oldest.size
+                yield first, oldest.result()
+        while window:
+            first, oldest = window.popleft()
+            yield first, oldest.result()
+
+    def close(self) -> None:
+        """End the worker; what still waits becomes Unreadable. Closing twice does nothing."""
+        with self._lock:
+            self._closed = True
+            pump, self._pump = self._pump, None
+        if pump is not None:
+            pump.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def _begin(self, data: bytes, name: str) -> "_Pending":
+        try:
+            chosen = format_of(data, name)
+        except Unreadable as error:
+            return _Pending(size=0, failed=error)
+        if chosen.hostile:
+            return _Pending(size=len(data), future=self._submit(data, name))
+        return _Pending(size=len(data), plain=(chosen, data, name))
+
+    def _submit(self, data: bytes, name: str) -> Future[Extracted]:
+        with self._lock:
+            if self._closed:
+                raise RuntimeError("the extractor is closed")
+            if self._pump is None:
+                self._pump = Pump(self._limits)
+            return self._pump.submit(data, name)
+
+
+class _Pending(msgspec.Struct, frozen=True):
+    """A result that is there, is being made by the worker, or will be made here when its turn comes."""
+
+    size: int
+    failed: Unreadable | None = None
+    future: Future[Extracted] | None = None
+    plain: tuple[Format, bytes, str] | None = None
+
+    def result(self) -> Extracted | Unreadable:
+        try:
+            if self.future is not None:
+                return self.future.result()
+            if self.plain is not None:
+                return extract_as(*self.plain)
+        except Unreadable as error:
+            return error
+        assert self.failed is not None
+        return self.failed

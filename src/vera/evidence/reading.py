@@ -1,0 +1,192 @@
+"""Reading files of a folder that somebody else fills: never out of it, never for ever, never too much.
+
+Opened step by step from the folder's own descriptor, without following links (the race-free way of
+openat(2)), never blocking on a pipe or device, with a bound on the bytes.
+"""
+
+import errno
+import os
+import stat
+from collections.abc import Iterator
+from itertools import islice
+from pathlib import Path
+
+import msgspec
+
+from vera.evidence.source import Unreadable
+
+DEEPEST = 100
+"""Folders within folders that are looked into."""
+
+_ROOT = os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC
+_FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
+_FILE = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_NOCTTY | os.O_CLOEXEC
+_CHUNK = 1 << 20
+
+
+class Entry(msgspec.Struct, frozen=True, kw_only=True):
+    """One thing in a folder: a regular file, or something that is `skipped` for the reason given.
+
+    `path` is relative, with slashes; bytes of a name that are no UTF-8 stand in it as Python's
+    surrogate escapes. `size`, `mtime_ns` and `ctime_ns` tell whether a file has changed.
+    """
+
+    path: str
+    size: int = 0
+    mtime_ns: int = 0
+    ctime_ns: int = 0
+    skipped: str = ""
+
+
+def read_regular(root: Path, relative: str, limit: int) -> bytes:
+    """The bytes of the regular file `relative` under `root`, at most `limit` of them.
+
+    Raises Unreadable with the reason: outside the folder, a link on the way, no regular file, larger than
+    `limit` (also when it grows while it is read), or whatever the system says.
+    """
+    parts = [part for part in relative.split("/") if part not in ("", ".")]
+    if relative.startswith("/") or ".." in parts or "\0" in relative or len(parts) > DEEPEST + 1:
+        raise Unreadable("its path leads out of the folder")
+    if not parts:
+        raise Unreadable("a folder, not a file")
+    try:
+        folder = os.open(root, _ROOT)
+        try:
+            for part in parts[:-1]:
+                inner = os.open(part, _FOLDER, dir_fd=folder)
+                os.close(folder)
+                folder = inner
+            return _read(folder, parts[-1], limit)
+        finally:
+            os.close(folder)
+    except OSError as error:
+        raise Unreadable(_reason(error)) from None
+    except UnicodeEncodeError:
+        raise Unreadable("no file can have this name") from None
+
+
+def walk(root: Path, max_files: int) -> Iterator[Entry]:
+    """Everything under `root` but folders, sorted by the bytes of the names, folder by folder.
+
+    Links are reported as skipped and not followed; so are devices, pipes, sockets, and folders that
+    cannot be opened or lie deeper than DEEPEST. After `max_files` files and folders one last entry, for
+    the folder at hand, says that the rest was not looked at; there alone the order is the system's. A
+    folder that cannot be opened at all is one entry with the path '.'.
+    """
+    left = max_files
+    folders: list[_Folder] = []
+    try:
+        try:
+            folders.append(_Folder(os.open(root, _ROOT), ".", left + 1))
+        except OSError as error:
+            yield Entry(path=".", skipped=_reason(error))
+        while folders:
+            folder = folders[-1]
+            if not folder.names:
+                os.close(folders.pop().descriptor)
+                continue
+            if left == 0:
+                yield Entry(path=folder.path, skipped=f"more than {max_files} files: the rest was not read")
+                return
+            left -= 1
+            entry = _look(folder, folder.names.pop())
+            if isinstance(entry, Entry):
+                yield entry
+            elif len(folders) > DEEPEST:
+                yield Entry(path=entry, skipped=f"more than {DEEPEST} folders deep")
+            else:
+                try:
+                    descriptor = os.open(entry.rpartition("/")[2], _FOLDER, dir_fd=folder.descriptor)
+                    folders.append(_Folder(descriptor, entry, left + 1))
+                except OSError as error:
+                    yield Entry(path=entry, skipped=_reason(error))
+    finally:
+        for folder in folders:
+            os.close(folder.descriptor)
+
+
+class _Folder:
+    """An open folder and the names in it that are still to come, last first. Closes what it cannot list."""
+
+    def __init__(self, descriptor: int, path: str, most: int) -> None:
+        self.descriptor = descriptor
+        self.path = path
+        try:
+            with os.scandir(descriptor) as listing:
+                names = [entry.name for entry in islice(listing, most)]
+        except OSError:
+            os.close(descriptor)
+            raise
+        self.names = sorted(names, key=os.fsencode, reverse=True)
+
+    def path_of(self, name: str) -> str:
+        return name if self.path == "." else f"{self.path}/{name}"
+
+
+def _look(folder: _Folder, name: str) -> Entry | str:
+    """An entry for what bears the name, or the path of a folder."""
+    path = folder.path_of(name)
+    try:
+        status = os.stat(name, dir_fd=folder.descriptor, follow_symlinks=False)
+    except OSError as error:
+        return Entry(path=path, skipped=_reason(error))
+    if stat.S_ISDIR(status.st_mode):
+        return path
+    return Entry(
+        path=path,
+        size=status.st_size,
+        mtime_ns=status.st_mtime_ns,
+        ctime_ns=status.st_ctime_ns,
+        skipped=_irregular(status.st_mode),
+    )
+
+
+def _read(folder: int, name: str, limit: int) -> bytes:
+    # Looked at before it is opened: opening a device can already do something.
+    _refuse_irregular(os.stat(name, dir_fd=folder, follow_symlinks=False).st_mode)
+    with os.fdopen(os.open(name, _FILE, dir_fd=folder), "rb", buffering=0) as file:
+        status = os.fstat(file.fileno())
+        _refuse_irregular(status.st_mode)
+        if status.st_size > limit:
+            raise Unreadable(_too_large(limit))
+        chunks: list[bytes] = []
+        left = limit + 1
+        while left > 0 and (chunk := file.read(min(left, max(status.st_size, _CHUNK)))):
+            chunks.append(chunk)
+            left -= len(chunk)
+    if left <= 0:
+        raise Unreadable(_too_large(limit))
+    return b"".join(chunks)
+
+
+def _refuse_irregular(mode: int) -> None:
+    if reason := _irregular(mode):
+        raise Unreadable(reason)
+
+
+def _irregular(mode: int) -> str:
+    """What a thing is that is no regular file, '' for a regular file."""
+    if stat.S_ISREG(mode):
+        return ""
+    if stat.S_ISLNK(mode):
+        return "a symbolic link, which is not followed"
+    if stat.S_ISDIR(mode):
+        return "a folder, not a file"
+    if stat.S_ISFIFO(mode):
+        return "a named pipe, not a file"
+    return "a socket, not a file" if stat.S_ISSOCK(mode) else "a device, not a file"
+
+
+def _too_large(limit: int) -> str:
+    return f"larger than {limit >> 20} MB" if limit >= 1 << 20 else f"larger than {limit} bytes"
+
+
+def _reason(error: OSError) -> str:
+    match error.errno:
+        case errno.ENOENT:
+            return "there is no such file"
+        case errno.EACCES | errno.EPERM:
+            return "no permission to read it"
+        case errno.ELOOP | errno.ENOTDIR:
+            return "its path leads through a link or something that is no folder"
+    return (error.strerror or "it cannot be read").lower()

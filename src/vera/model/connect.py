@@ -1,0 +1,220 @@
+"""From a base URL to a client that knows its server: kind, model, context length, parallelism, protocol."""
+
+from typing import Literal, get_args
+
+import msgspec
+
+from vera.model import failure, loose
+from vera.model.client import TIMEOUT_S, TOTAL_DEADLINE_S, ChatClient
+from vera.model.failure import Failure, Place
+from vera.model.ollama import OllamaWire
+from vera.model.openai import OpenAIWire
+from vera.model.probe import asker, fingerprint
+from vera.model.retry import RetryPolicy
+from vera.model.servers.base import SMALLEST_USEFUL_CONTEXT, Ask, Details, Server, Sighting
+from vera.model.servers.registry import GENERIC
+from vera.model.transport import Transport
+from vera.model.types import Message, ModelError, ModelInfo, Request
+from vera.model.url import host_of
+from vera.model.wire import Dialect
+
+Protocol = Literal["auto", "text", "json_schema", "tools"]
+
+HOSTED_PARALLEL = 8
+"""Requests at once to a hosted endpoint: far below every provider's limits, enough for a run's lanes."""
+
+NAMES_SHOWN = 8
+PROBE_TOKENS = 200
+PROBE_WORDS = ("vera-1", "vera-2")
+
+
+class _Endpoint(msgspec.Struct, frozen=True, kw_only=True):
+    """A model on a server, as far as asking has shown."""
+
+    base_url: str
+    local: bool
+    key: str | None
+    server: Server
+    sighting: Sighting
+    name: str
+    picked: bool
+    details: Details
+    context_tokens: int | None
+
+
+async def connect(
+    base_url: str,
+    name: str = "",
+    key: str | None = None,
+    *,
+    timeout_s: float = TIMEOUT_S,
+    total_deadline_s: float = TOTAL_DEADLINE_S,
+    protocol: Protocol = "auto",
+    context_tokens: int | None = None,
+) -> ChatClient:
+    """A client for the server at `base_url`, ready to use; its `info` says what was found out.
+
+    A local server (loopback, private networks, `*.local`) is fingerprinted; an empty `name` takes the
+    model it has loaded. With `auto` the protocol is `json_schema` if the server keeps to a schema when
+    asked with one that the prompt does not mention, else `tools` if it says that the model's template
+    has them, else `text`. `context_tokens` overrides what the server says (and is what Ollama is asked
+    to provide). A hosted endpoint is asked for nothing but its list of models, and `auto` means `text`.
+
+    Raises ModelError: nothing answers there, the key is refused, no such model, none to choose.
+    """
+    if protocol not in get_args(Protocol):
+        choices = "|".join(get_args(Protocol))
+        raise ModelError(f"{protocol!r} is no protocol; use one of them: --protocol {choices}")
+    endpoint = await _examine(base_url, name, key, context_tokens)
+    if protocol == "auto":
+        probe = _client(endpoint, "text", timeout_s, timeout_s * 2, RetryPolicy(attempts=1))
+        try:
+            protocol = await _best_protocol(probe, endpoint.details)
+        finally:
+            await probe.close()
+    return _client(endpoint, protocol, timeout_s, total_deadline_s, RetryPolicy())
+
+
+async def keeps_to_schema(client: ChatClient) -> bool:
+    """Whether the server constrains its model by a JSON schema: the schema's words are not in the prompt."""
+    schema = {
+        "type": "object",
+        "properties": {"probe": {"type": "string", "enum": list(PROBE_WORDS)}},
+        "required": ["probe"],
+        "additionalProperties": False,
+    }
+    request = Request(
+        messages=(Message(role="user", content="ping"),),
+        temperature=0.0,
+        max_tokens=PROBE_TOKENS,
+        schema=schema,
+    )
+    try:
+        completion = await client.complete(request)
+    except ModelError:
+        return False
+    answer = loose.decode(completion.choices[0].content.encode())
+    return answer in [{"probe": word} for word in PROBE_WORDS]
+
+
+async def _examine(base_url: str, name: str, key: str | None, context_tokens: int | None) -> _Endpoint:
+    transport = Transport(base_url, key)
+    try:
+        listed = await _reach(transport)
+        ask = asker(transport)
+        server, sighting = await _identify(transport, ask, listed)
+        chosen = _chosen(name, server, sighting, transport)
+        details = await server.describe(ask, chosen)
+    finally:
+        await transport.close()
+    return _Endpoint(
+        base_url=transport.base_url,
+        local=transport.local,
+        key=transport.key,
+        server=server,
+        sighting=sighting,
+        name=chosen,
+        picked=not name,
+        details=details,
+        context_tokens=context_tokens or details.context_tokens,
+    )
+
+
+async def _reach(transport: Transport) -> int:
+    """The HTTP status of the list of models. Raises ModelError if nobody answers, or the key is refused."""
+    place = Place(url=transport.base_url, key=transport.key)
+    try:
+        status, answer = await transport.ask(f"{transport.base_url}/models", seconds=10.0)
+    except Failure as problem:
+        raise failure.error_of(problem) from problem
+    if status in (401, 403):
+        raise failure.error_of(failure.refused(place, status, msgspec.json.encode(answer)))
+    return status
+
+
+async def _identify(transport: Transport, ask: Ask, listed: int) -> tuple[Server, Sighting]:
+    if not transport.local:
+        return GENERIC, await GENERIC.recognise(ask) or Sighting()
+    seen = await fingerprint(ask)
+    if seen is not None:
+        return seen
+    if listed == 200:
+        return GENERIC, Sighting()
+    raise ModelError(
+        f"Something answers at {transport.base_url}, but it is no model server (HTTP {listed} for its list "
+        "of models). See which servers run here: vera doctor"
+    )
+
+
+def _chosen(name: str, server: Server, sighting: Sighting, transport: Transport) -> str:
+    where = f"{server.title} at {transport.base_url}"
+    offers = ", ".join(sighting.models[:NAMES_SHOWN]) + (", …" if len(sighting.models) > NAMES_SHOWN else "")
+    if name:
+        # Ollama takes a name without a tag for its tag "latest".
+        known = [full for full in (name, f"{name}:latest") if full in sighting.models]
+        if server.strict_names and not known:
+            has = f"It has: {offers}. Choose one: --model-name NAME" if offers else "It has none at all."
+            raise ModelError(f"{where} has no model {name!r}. {has}")
+        return known[0] if known else name
+    if sighting.loaded:
+        return sighting.loaded[0]
+    if sighting.models and (transport.local or len(sighting.models) == 1):
+        return sighting.models[0]
+    if sighting.models:
+        host = host_of(transport.base_url)
+        raise ModelError(f"{host} offers several models: {offers}. Choose one: --model-name NAME")
+    raise ModelError(f"{where} lists no model. Load one there, or name it: --model-name NAME")
+
+
+def _client(
+    endpoint: _Endpoint, protocol: str, timeout_s: float, total_deadline_s: float, retries: RetryPolicy
+) -> ChatClient:
+    server, context = endpoint.server, endpoint.context_tokens
+    info = ModelInfo(
+        kind=server.kind,
+        base_url=endpoint.base_url,
+        name=endpoint.name,
+        context_tokens=context,
+        parallel=endpoint.details.parallel if endpoint.local else HOSTED_PARALLEL,
+        protocol=protocol,
+        local=endpoint.local and not endpoint.details.remote,
+        warnings=_warnings(endpoint),
+    )
+    return ChatClient(
+        endpoint.base_url,
+        endpoint.name,
+        endpoint.key,
+        info=info,
+        wire=OllamaWire(context) if server.kind == "ollama" and context else OpenAIWire(),
+        dialect=Dialect(n=server.takes_n),
+        timeout_s=timeout_s,
+        total_deadline_s=total_deadline_s,
+        retries=retries,
+        larger_context=server.larger_context(endpoint.name),
+    )
+
+
+def _warnings(endpoint: _Endpoint) -> tuple[str, ...]:
+    server, name, context = endpoint.server, endpoint.name, endpoint.context_tokens
+    warnings = list(endpoint.details.warnings)
+    if endpoint.picked and name not in endpoint.sighting.loaded and len(endpoint.sighting.models) > 1:
+        warnings.append(
+            f"{server.title} says of no model that it is loaded; taking {name}. "
+            "To choose another: --model-name NAME"
+        )
+    if context is not None and context < SMALLEST_USEFUL_CONTEXT:
+        line = server.larger_context(name)
+        more = f" Start it with a larger one: {line}" if line else ""
+        warnings.append(
+            f"The context of {name} is {context} tokens; below {SMALLEST_USEFUL_CONTEXT} a run forgets what "
+            f"it has just read.{more}"
+        )
+    if endpoint.key and not endpoint.local and endpoint.base_url.startswith("http:"):
+        warnings.append(f"The key travels unencrypted to {host_of(endpoint.base_url)}; use https:// instead.")
+    return tuple(warnings)
+
+
+async def _best_protocol(client: ChatClient, details: Details) -> Literal["text", "json_schema", "tools"]:
+    if client.info.local and await keeps_to_schema(client):
+        return "json_schema"
+    return "tools" if details.tools else "text"

@@ -1,0 +1,132 @@
+"""Ollama's own chat route, where the context size is part of the request (its OpenAI route ignores it)."""
+
+import json
+from typing import Any
+
+from vera.model import loose
+from vera.model.reasoning import split_reasoning
+from vera.model.types import Choice, Message, Request, Usage
+from vera.model.url import server_root
+from vera.model.wire import Dialect, IncompleteReply, Reply, ReplyError, UnreadableReply
+
+MOST_TOOL_CALLS = 64
+TOP_LEVEL = frozenset({"think", "keep_alive", "logprobs", "top_logprobs"})
+"""Fields of `Request.sampling` that are no model options here."""
+
+
+class OllamaWire:
+    """`POST {root}/api/chat`, streamed as one JSON object a line."""
+
+    def __init__(self, context_tokens: int) -> None:
+        self._context_tokens = context_tokens
+
+    def url(self, base_url: str) -> str:
+        return f"{server_root(base_url)}/api/chat"
+
+    def body(self, model: str, request: Request, dialect: Dialect) -> dict[str, Any]:
+        options: dict[str, Any] = {"num_ctx": self._context_tokens, "num_predict": request.max_tokens}
+        if dialect.temperature:
+            options["temperature"] = request.temperature
+        options.update((k, v) for k, v in request.sampling.items() if k not in TOP_LEVEL)
+        body: dict[str, Any] = {
+            "model": model,
+            "messages": [_message(m) for m in request.messages],
+            "stream": True,
+            # Without these a prompt that is too long loses its beginning in silence.
+            "truncate": False,
+            "shift": False,
+            "options": options,
+        }
+        if request.schema is not None:
+            body["format"] = request.schema
+        if request.tools:
+            body["tools"] = list(request.tools)
+        body.update((k, v) for k, v in request.sampling.items() if k in TOP_LEVEL)
+        return body
+
+    def reader(self, request: Request) -> "OllamaReader":
+        return OllamaReader()
+
+
+class OllamaReader:
+    """Reads a reply of one JSON object a line; the last says `done` and what was counted."""
+
+    def __init__(self) -> None:
+        self._content: list[str] = []
+        self._thinking: list[str] = []
+        self._calls: list[dict[str, Any]] = []
+        self._last: dict[str, Any] = {}
+        self._unread = b""
+        self._anything = False
+        self.started = False
+        self.finished = False
+
+    def feed(self, line: bytes) -> None:
+        if not line.strip():
+            return
+        self._anything = True
+        piece = loose.mapping(loose.decode(line))
+        if not piece:
+            self._unread = self._unread or line[:2000]
+            return
+        if piece.get("error"):
+            raise ReplyError(loose.count(piece.get("status_code")) or 0, line[:16_384])
+        message = loose.mapping(piece.get("message"))
+        self._content.append(loose.text(message.get("content")))
+        self._thinking.append(loose.text(message.get("thinking")))
+        for call in loose.items(message.get("tool_calls"), MOST_TOOL_CALLS - len(self._calls)):
+            self._calls.append(_tool_call(loose.mapping(call), len(self._calls)))
+        self.started = self.started or bool(message.get("content") or message.get("thinking") or self._calls)
+        if piece.get("done") is True:
+            self._last = piece
+            self.finished = True
+
+    def close(self) -> Reply:
+        if not self.finished:
+            if self._unread and not self.started:
+                raise UnreadableReply(self._unread)
+            raise IncompleteReply("the stream ended in the middle" if self._anything else "it was empty")
+        content, inline = split_reasoning("".join(self._content))
+        reason = loose.text(self._last.get("done_reason"))[:40] or "stop"
+        choice = Choice(
+            content=content,
+            reasoning="\n".join(part for part in ("".join(self._thinking), inline) if part),
+            tool_calls=tuple(self._calls),
+            finish_reason="tool_calls" if self._calls and reason == "stop" else reason,
+        )
+        usage = Usage(
+            prompt_tokens=loose.count(self._last.get("prompt_eval_count")),
+            completion_tokens=loose.count(self._last.get("eval_count")),
+        )
+        return Reply(choices=(choice,), usage=usage)
+
+
+def _message(message: Message) -> dict[str, Any]:
+    said: dict[str, Any] = {"role": message.role, "content": message.content or ""}
+    if message.tool_calls:
+        said["tool_calls"] = [_call_with_object(call) for call in message.tool_calls]
+    if message.tool_call_id is not None:
+        said["tool_call_id"] = message.tool_call_id
+    return said
+
+
+def _call_with_object(call: dict[str, Any]) -> dict[str, Any]:
+    """OpenAI carries a call's arguments as text, Ollama as an object."""
+    function = loose.mapping(call.get("function"))
+    arguments = function.get("arguments")
+    if isinstance(arguments, str):
+        arguments = loose.mapping(loose.decode(arguments.encode("utf-8", "replace")))
+    return {**call, "function": {**function, "arguments": arguments or {}}}
+
+
+def _tool_call(call: dict[str, Any], position: int) -> dict[str, Any]:
+    function = loose.mapping(call.get("function"))
+    arguments = function.get("arguments")
+    return {
+        "id": loose.text(call.get("id")) or f"call_{position}",
+        "type": "function",
+        "function": {
+            "name": loose.text(function.get("name")),
+            "arguments": arguments if isinstance(arguments, str) else json.dumps(arguments or {}),
+        },
+    }

@@ -1,0 +1,92 @@
+"""LM Studio: `/api/v1/models` (0.4 and later) or `/api/v0/models` tell what is loaded, and how."""
+
+import shlex
+from typing import Any
+
+from vera.model import loose
+from vera.model.servers.base import ROOMY_CONTEXT, Ask, Details, Server, Sighting
+
+
+async def recognise(ask: Ask) -> Sighting | None:
+    models = await _models(ask)
+    if models is None:
+        return None
+    loaded = [name for model in models for name in _instances(model)]
+    others = [_key(model) for model in models if not _instances(model)]
+    return Sighting(models=tuple(filter(None, loaded + others)), loaded=tuple(loaded))
+
+
+async def describe(ask: Ask, name: str) -> Details:
+    for model in await _models(ask) or []:
+        instances = _instances(model)
+        if name != _key(model) and name not in instances:
+            continue
+        if not instances:
+            return Details(
+                tools=_tools(model),
+                warnings=(
+                    f"{name} is not loaded; LM Studio will load it with its default context, often only "
+                    f"4096 tokens. Load it yourself: {larger_context(name)}",
+                ),
+            )
+        config = instances.get(name) or next(iter(instances.values()))
+        return Details(
+            context_tokens=loose.count(config.get("context_length")) or None,
+            parallel=min(loose.count(config.get("parallel")) or 1, 64),
+            tools=_tools(model),
+        )
+    return Details()
+
+
+def larger_context(name: str) -> str:
+    return f"lms load {shlex.quote(name)} --context-length {ROOMY_CONTEXT}"
+
+
+async def _models(ask: Ask) -> list[dict[str, Any]] | None:
+    """Its language models in either form, None if this is not LM Studio."""
+    # For a route it does not know LM Studio answers HTTP 200 and an error object: shapes decide, not status.
+    new = loose.mapping(await ask("/api/v1/models")).get("models")
+    if isinstance(new, list):
+        models = [loose.mapping(item) for item in loose.items(new)]
+        if all("key" in m and "loaded_instances" in m for m in models):
+            return [m for m in models if m.get("type") in ("llm", "vlm")]
+    old = loose.mapping(await ask("/api/v0/models")).get("data")
+    if isinstance(old, list):
+        models = [loose.mapping(item) for item in loose.items(old)]
+        if models and all("state" in m and "id" in m for m in models):
+            return [m for m in models if m.get("type") in ("llm", "vlm")]
+    return None
+
+
+def _key(model: dict[str, Any]) -> str:
+    return loose.text(model.get("key")) or loose.text(model.get("id"))
+
+
+def _instances(model: dict[str, Any]) -> dict[str, dict[str, Any]]:
+    """The loaded instances by the name that requests use, each with its configuration."""
+    if "state" in model:
+        loaded = {"context_length": model.get("loaded_context_length")}
+        return {_key(model): loaded} if model["state"] == "loaded" else {}
+    found = {}
+    for item in loose.items(model.get("loaded_instances")):
+        instance = loose.mapping(item)
+        found[loose.text(instance.get("id")) or _key(model)] = loose.mapping(instance.get("config"))
+    return found
+
+
+def _tools(model: dict[str, Any]) -> bool:
+    abilities = model.get("capabilities")
+    if isinstance(abilities, list):
+        return "tool_use" in abilities
+    return loose.mapping(abilities).get("trained_for_tool_use") is True
+
+
+SERVER = Server(
+    kind="lmstudio",
+    title="LM Studio",
+    port=1234,
+    recognise=recognise,
+    describe=describe,
+    larger_context=larger_context,
+    takes_n=False,
+)

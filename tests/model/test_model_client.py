@@ -1,0 +1,296 @@
+"""The chat client against a real HTTP server that plays a script."""
+
+import asyncio
+import json
+
+import pytest
+
+from support.asking import answer, failure, question, until, with_client
+from support.scripted_server import Fault, Raw, ScriptedServer, Slow
+from vera.model.client import ChatClient
+from vera.model.retry import RetryPolicy
+from vera.model.types import Completion, Message, ModelError, ModelInfo, Request
+
+
+def info(parallel: int = 1, **more: object) -> ModelInfo:
+    return ModelInfo(kind="openai", parallel=parallel, **more)  # type: ignore[arg-type]  # any of its fields
+
+
+def test_an_answer_is_streamed_and_its_usage_read() -> None:
+    with ScriptedServer(["Hello, this is a rather long answer in several pieces."]) as server:
+        done = answer(server)
+    assert done.choices[0].content == "Hello, this is a rather long answer in several pieces."
+    assert done.usage.prompt_tokens and done.usage.completion_tokens
+    assert done.attempts == 1
+    assert done.first_byte_s > 0
+    assert server.requests[0].body["stream"] is True
+
+
+def test_the_servers_cached_part_of_the_prompt_is_reported() -> None:
+    def grow(index: int) -> Request:
+        said = (Message(role="user", content=f"message {i} " + "x" * 400) for i in range(index))
+        return Request(messages=tuple(said))
+
+    async def ask(client: ChatClient) -> list[Completion]:
+        return [await client.complete(grow(1)), await client.complete(grow(2))]
+
+    with ScriptedServer(["a", "b"]) as server:
+        first, second = with_client(server, ask)
+    assert first.usage.cached_tokens == 0
+    assert second.usage.cached_tokens == first.usage.prompt_tokens
+
+
+def test_the_request_on_the_wire_holds_the_messages_as_they_are() -> None:
+    messages = (
+        Message(role="assistant", tool_calls=[{"id": "c", "type": "function", "function": {"name": "f"}}]),
+        Message(role="tool", content="done: ünï", tool_call_id="c"),
+    )
+    with ScriptedServer(["x"]) as server:
+        answer(server, Request(messages=messages))
+    assert server.requests[0].body["messages"] == [
+        {"role": "assistant", "tool_calls": [{"id": "c", "type": "function", "function": {"name": "f"}}]},
+        {"role": "tool", "content": "done: ünï", "tool_call_id": "c"},
+    ]
+
+
+def test_a_server_that_ignores_stream_is_understood() -> None:
+    message = {"content": "x", "reasoning_content": "why", "finish_reason": "length"}
+    with ScriptedServer([message], streams=False) as server:
+        choice = answer(server).choices[0]
+    assert (choice.content, choice.reasoning, choice.finish_reason) == ("x", "why", "length")
+
+
+def test_content_null_and_tool_calls_come_through_http() -> None:
+    call = {"id": "c1", "type": "function", "function": {"name": "shell", "arguments": '{"command": "ls"}'}}
+    with ScriptedServer([{"content": None, "tool_calls": [call]}]) as server:
+        choice = answer(server).choices[0]
+    assert (choice.content, choice.tool_calls, choice.finish_reason) == ("", (call,), "tool_calls")
+
+
+def test_usage_that_never_comes_stays_unknown() -> None:
+    with ScriptedServer(["x"], usage=False) as server:
+        assert answer(server).usage.prompt_tokens is None
+
+
+def test_a_stream_cut_into_single_bytes_gives_the_same_answer() -> None:
+    delta = {"content": "<think>wäg</think>né"}
+    chunk = json.dumps(
+        {"choices": [{"index": 0, "delta": delta, "finish_reason": "stop"}]}, ensure_ascii=False
+    )
+    data = f": hello\r\n\r\ndata: {chunk}\r\n\r\ndata: [DONE]\r\n\r\n".encode()
+    with ScriptedServer([Raw(*(data[i : i + 1] for i in range(len(data))))]) as server:
+        choice = answer(server).choices[0]
+    assert (choice.content, choice.reasoning) == ("né", "wäg")
+
+
+def test_truncation_is_said_in_the_completion() -> None:
+    reply = {
+        "content": "x",
+        "finish_reason": "length",
+        "usage": {"prompt_tokens": 4000, "completion_tokens": 96},
+    }
+    with ScriptedServer([reply]) as server:
+        done = answer(server, question(max_tokens=500))
+    assert "context of 4096 tokens" in done.truncated
+
+
+def test_a_lone_surrogate_in_a_message_does_not_stop_a_request() -> None:
+    with ScriptedServer(["x"]) as server:
+        answer(server, question("file \udcff.txt"))
+    assert server.requests[0].body["messages"][0]["content"] == "file ?.txt"
+
+
+def test_a_host_name_that_cannot_exist_is_refused_in_a_sentence() -> None:
+    with pytest.raises(ModelError, match="no usable base URL"):
+        ChatClient("http://❤️.example", "m")
+
+
+# candidates
+
+
+def test_several_candidates_come_from_one_request_where_the_server_can() -> None:
+    with ScriptedServer([["a", "b", "c"]]) as server:
+        done = answer(server, question(n=3))
+    assert [c.content for c in done.choices] == ["a", "b", "c"]
+    assert len(server.requests) == 1
+
+
+def test_candidates_that_a_server_does_not_give_are_asked_for_one_by_one() -> None:
+    with ScriptedServer([["a", "b", "c"]], honours_n=False) as server:
+        done = answer(server, question(n=3, sampling={"seed": 5}), info=info(4))
+    assert sorted(c.content for c in done.choices) == ["a", "b", "c"]
+    assert [r.body.get("n") for r in server.requests] == [3, None, None]
+    assert sorted(r.body["seed"] for r in server.requests) == [5, 6, 7]
+    assert done.usage.completion_tokens == 3
+
+
+def test_a_server_that_refuses_n_is_asked_one_by_one_and_not_for_n_again() -> None:
+    async def ask(client: ChatClient) -> list[int]:
+        return [len((await client.complete(question(n=2))).choices) for _ in range(2)]
+
+    with ScriptedServer(["a", "b", "c", "d"], refuses=["n"]) as server:
+        assert with_client(server, ask) == [2, 2]
+    assert sum("n" in r.body for r in server.requests) == 1
+
+
+def test_a_candidate_that_fails_does_not_cost_the_others() -> None:
+    with ScriptedServer(["a", Fault(400), "c"], honours_n=False) as server:
+        done = answer(server, question(n=3))
+    assert sorted(c.content for c in done.choices) == ["a", "c"]
+
+
+# how much at once
+
+
+@pytest.mark.parametrize("parallel", [1, 3])
+def test_no_more_requests_run_at_once_than_the_endpoint_serves(parallel: int) -> None:
+    async def ask(client: ChatClient) -> None:
+        await asyncio.gather(*(client.complete(question()) for _ in range(6)))
+
+    with ScriptedServer([Slow(0.03, "x")], exhausted="repeat") as server:
+        with_client(server, ask, info=info(parallel))
+    assert server.most_at_once == parallel
+
+
+def test_single_requests_for_candidates_respect_the_limit_too() -> None:
+    with ScriptedServer([Slow(0.02, "x")], honours_n=False, exhausted="repeat") as server:
+        done = answer(server, question(n=5), info=info(2))
+    assert len(done.choices) == 5
+    assert server.most_at_once == 2
+
+
+def test_a_request_for_several_candidates_fills_their_places() -> None:
+    async def ask(client: ChatClient) -> None:
+        await asyncio.gather(*(client.complete(question(n=2)) for _ in range(2)))
+
+    with ScriptedServer(lambda index, body: Slow(0.03, ["a", "b"])) as server:
+        with_client(server, ask, info=info(2))
+    assert server.most_at_once == 1
+
+
+# fields that a server does not take
+
+
+@pytest.mark.parametrize(
+    ("refused", "sent_instead"),
+    [("stream_options", None), ("max_tokens", "max_completion_tokens"), ("temperature", None)],
+)
+def test_a_field_refused_by_name_is_left_out_from_then_on(refused: str, sent_instead: str | None) -> None:
+    async def ask(client: ChatClient) -> list[Completion]:
+        return [await client.complete(question(max_tokens=9)) for _ in range(2)]
+
+    with ScriptedServer(["a", "b"], refuses=[refused]) as server:
+        first, second = with_client(server, ask)
+    assert (first.choices[0].content, second.choices[0].content) == ("a", "b")
+    assert [refused in r.body for r in server.requests] == [True, False, False]
+    assert sent_instead is None or server.requests[-1].body[sent_instead] == 9
+    assert first.attempts == 1
+
+
+@pytest.mark.parametrize(
+    ("refused", "request_", "protocol"),
+    [
+        ("response_format", question(schema={"type": "object"}), "json_schema"),
+        ("tools", question(tools=({"type": "function", "function": {"name": "f"}},)), "tools"),
+    ],
+)
+def test_a_refused_protocol_is_named_with_the_way_out(refused: str, request_: Request, protocol: str) -> None:
+    with ScriptedServer([], refuses=[refused]) as server:
+        error = failure(server, request_)
+    assert f"the {protocol} protocol" in str(error)
+    assert "--protocol text" in str(error)
+    assert not error.transient
+
+
+# the key
+
+
+def test_the_key_goes_to_its_host() -> None:
+    with ScriptedServer(["x"], key="sk-right") as server:
+        answer(server, key="  sk-right\n")
+    assert server.requests[0].headers["authorization"] == "Bearer sk-right"
+
+
+def test_without_a_key_no_header_is_sent() -> None:
+    with ScriptedServer(["x"]) as server:
+        answer(server, key="")
+    assert "authorization" not in server.requests[0].headers
+
+
+@pytest.mark.parametrize("status", [301, 302, 303, 307, 308])
+def test_a_redirect_is_never_followed(status: int) -> None:
+    with ScriptedServer(["stolen"]) as thief:
+        redirect = Fault(status, {"Location": thief.base_url + "/chat/completions"})
+        with ScriptedServer([redirect]) as server:
+            error = failure(server, key="sk-secret")
+    assert thief.paths == []
+    assert "--model-base-url" in str(error)
+    assert not error.transient
+
+
+def test_a_key_that_the_server_repeats_is_not_shown() -> None:
+    body = {"error": {"message": "Incorrect API key provided: sk-secret-123."}}
+    with ScriptedServer([Fault(401, body=body)]) as server:
+        error = failure(server, key="sk-secret-123")
+    assert "sk-secret-123" not in str(error)
+    assert "[key]" in str(error)
+    assert "OPENAI_API_KEY" in str(error)
+
+
+@pytest.mark.parametrize("key", ["sk-one\nsk-two", "schlüssel", "two words"])
+def test_a_key_that_no_header_can_carry_is_refused_without_being_shown(key: str) -> None:
+    with pytest.raises(ModelError) as error:
+        ChatClient("http://127.0.0.1:1", "m", key)
+    assert key not in str(error.value)
+
+
+def test_a_proxy_from_the_environment_is_not_used_for_a_local_server(monkeypatch: pytest.MonkeyPatch) -> None:
+    with ScriptedServer(["through the proxy"]) as proxy, ScriptedServer(["direct"]) as server:
+        monkeypatch.setenv("ALL_PROXY", proxy.root)
+        monkeypatch.setenv("HTTP_PROXY", proxy.root)
+        monkeypatch.setenv("http_proxy", proxy.root)
+        monkeypatch.delenv("NO_PROXY", raising=False)
+        monkeypatch.delenv("no_proxy", raising=False)
+        assert answer(server).choices[0].content == "direct"
+    assert proxy.paths == []
+
+
+# the end
+
+
+def test_a_cancelled_request_closes_its_stream() -> None:
+    async def ask(client: ChatClient) -> None:
+        task = asyncio.create_task(client.complete(question()))
+        await until(lambda: server.requests)
+        task.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await task
+        await until(lambda: server.cancelled)
+        assert (await client.complete(question())).choices[0].content == "next"
+
+    with ScriptedServer([Slow(60, "never"), "next"]) as server:
+        with_client(server, ask)
+    assert server.cancelled == 1
+
+
+def test_connections_are_used_again() -> None:
+    async def ask(client: ChatClient) -> None:
+        for _ in range(3):
+            await client.complete(question())
+
+    with ScriptedServer(["a", "b", "c"]) as server:
+        with_client(server, ask)
+    assert len({r.headers["x-test-connection"] for r in server.requests}) == 1
+
+
+def test_a_request_body_is_compact_json() -> None:
+    with ScriptedServer(["x"]) as server:
+        answer(server)
+    assert server.requests[0].raw_bytes == len(json.dumps(server.requests[0].body, separators=(",", ":")))
+
+
+def test_one_attempt_means_one() -> None:
+    with ScriptedServer([Fault(500), "x"]) as server:
+        error = failure(server, retries=RetryPolicy(attempts=1))
+    assert error.transient
+    assert len(server.requests) == 1

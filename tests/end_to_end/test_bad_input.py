@@ -6,6 +6,7 @@ import os
 from pathlib import Path
 
 import pytest
+
 from support.cli import vera
 from support.scripted_server import ScriptedServer
 from support.turns import as_reply, final
@@ -27,7 +28,9 @@ def one_sentence(stderr: str) -> str:
 
 
 def test_no_such_input_folder(tmp_path: Path) -> None:
-    done = vera("run", "Why?", "--input-dir", tmp_path / "nowhere", "--work-dir", tmp_path / "w", cwd=tmp_path)
+    done = vera(
+        "run", "Why?", "--input-dir", tmp_path / "nowhere", "--work-dir", tmp_path / "w", cwd=tmp_path
+    )
     assert done.returncode == 2
     assert "does not exist" in one_sentence(done.stderr)
     assert not (tmp_path / "w").exists()
@@ -159,7 +162,7 @@ def test_no_space_left_is_said_in_one_sentence_and_the_run_can_be_resumed(
         "from vera.session import log\n"
         "real, count = os.write, [0]\n"
         "def write(fd, data):\n"
-        "    if data.startswith(b'{\"type\":\"tool\"'):\n"
+        '    if data.startswith(b\'{"type":"tool"\'):\n'
         "        return real(os.open('/dev/full', os.O_WRONLY), data)\n"
         "    return real(fd, data)\n"
         "os.write = write\n"

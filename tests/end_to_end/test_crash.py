@@ -7,10 +7,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+
 from support.cli import folded, records
 from support.scripted_server import ScriptedServer
 from support.turns import answered_turns, as_reply, final, turn
-
 from vera import events
 from vera.session import check, rebuild
 
@@ -78,7 +78,16 @@ def test_a_run_killed_behind_any_record_is_resumed_to_its_end(documents: Path, t
             boundary += 1
             assert boundary < MOST_RECORDS
             work = tmp_path / f"work-{boundary}"
-            run = ["run", "--task", "How long?", "--input-dir", str(documents), "--work-dir", str(work), *common]
+            run = [
+                "run",
+                "--task",
+                "How long?",
+                "--input-dir",
+                str(documents),
+                "--work-dir",
+                str(work),
+                *common,
+            ]
             code = vera(run, kill_after=boundary)
             if code == 3:
                 break  # the run has fewer records than that: every boundary was tried

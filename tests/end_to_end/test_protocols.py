@@ -3,11 +3,13 @@
 from pathlib import Path
 
 import pytest
+
 from support.cli import folded, records, vera
 from support.scripted_server import Drop, Fault, Raw, ScriptedServer
 from support.turns import as_reply, final, turn
-
 from vera import events
+from vera.session import load_text
+from vera.store import Store
 
 QUESTION = "How long must a written offer be valid?"
 
@@ -16,7 +18,9 @@ QUESTION = "How long must a written offer be valid?"
 def documents(tmp_path: Path) -> Path:
     folder = tmp_path / "documents"
     folder.mkdir()
-    (folder / "terms.txt").write_text("Terms\n\nA written offer must be valid for at least three years.\nEnd.\n")
+    (folder / "terms.txt").write_text(
+        "Terms\n\nA written offer must be valid for at least three years.\nEnd.\n"
+    )
     (folder / "other.txt").write_text("Nothing of interest.\n" * 5)
     return folder
 
@@ -67,12 +71,13 @@ def test_a_ten_step_run_ends_with_the_scripted_answer_whatever_the_server_does(
     state = folded(tmp_path / "work")
     assert list(state.evidence) == [f"ev_{number:04d}" for number in range(1, 9)]
     assert {evidence.tier for evidence in state.evidence.values() if evidence.tool == "shell"} == {"observed"}
-    shells = [str(record.obs) for record in ran if record.tool == "shell"]
+    store = Store(tmp_path / "work" / "store")
+    shells = [load_text(store, record.obs) for record in ran if record.tool == "shell"]
     assert "1| /tmp kept" in shells[1]
     assert "exit 1" in shells[2]
     assert "not shown: read" in shells[3]
-    assert "1| 1\n" in shells[3]
-    assert "3000| 3000" in shells[3]
+    assert "\n1| 1\n" in shells[3]
+    assert "\n3000| 3000\n" in shells[3]
     calls = [record for record in log if isinstance(record, events.Model)]
     assert max(call.attempts for call in calls) > 1
     assert all(call.prompt_tokens for call in calls if not call.error)
@@ -80,7 +85,9 @@ def test_a_ten_step_run_ends_with_the_scripted_answer_whatever_the_server_does(
 
 def test_json_schema_and_tools_are_chosen_when_the_server_honours_them(tmp_path: Path) -> None:
     for form in ("text", "json_schema", "tools"):
-        with ScriptedServer([as_reply(final("Nothing to cite."), form)], kind="llamacpp", protocol=form) as server:
+        with ScriptedServer(
+            [as_reply(final("Nothing to cite."), form)], kind="llamacpp", protocol=form
+        ) as server:
             done = vera(
                 "run", "Is there anything?", "--work-dir", tmp_path / form,
                 "--model-base-url", server.root, "--sandbox", "none", cwd=tmp_path,
@@ -131,7 +138,9 @@ def test_the_step_limit_ends_a_run_with_exit_code_6_and_what_is_known(tmp_path: 
 
 
 def test_an_answer_written_to_a_file_is_submitted_and_everything_beside_it_is_kept(tmp_path: Path) -> None:
-    write = "mkdir -p output/data && echo 'The answer is 4.' > output/answer.md && printf 4 > output/data/n.txt"
+    write = (
+        "mkdir -p output/data && echo 'The answer is 4.' > output/answer.md && printf 4 > output/data/n.txt"
+    )
     script = [turn("shell", cmd=write), turn("submit", path="/work/output/answer.md")]
     with ScriptedServer([as_reply(said, "text") for said in script]) as server:
         done = vera(

@@ -1,5 +1,7 @@
 """The prompt: a fixed order, assembled in epochs, within a hard budget. Same log, same bytes."""
 
+from itertools import pairwise
+
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -68,7 +70,7 @@ def test_within_an_epoch_each_prompt_is_a_byte_prefix_of_the_next(
 ) -> None:
     lane = fold_lane(LaneState(name="main"), started(high_tokens=1500))
     prompts = play(lane, script)
-    for (_, before, _), (_, after, began) in zip(prompts, prompts[1:], strict=False):
+    for (_, before, _), (_, after, began) in pairwise(prompts):
         if not began:
             assert after.startswith(before.removesuffix(b"]"))
             assert context.shared_prefix(before, after) == len(before) - 1

@@ -2,6 +2,7 @@
 
 import subprocess
 import sys
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
@@ -42,7 +43,7 @@ def test_records_come_back_as_they_were_written_with_number_time_and_lane(tmp_pa
 def test_each_record_names_the_hash_of_the_one_before_and_its_own(tmp_path: Path) -> None:
     write(tmp_path / "trace.jsonl").close()
     lines = (tmp_path / "trace.jsonl").read_bytes().splitlines()
-    for before, after in zip(lines, lines[1:], strict=False):
+    for before, after in pairwise(lines):
         own = before[-66:-2]
         assert b'"prev":"' + own + b'"' in after
 

@@ -7,6 +7,7 @@ from pathlib import Path
 import msgspec
 
 from vera import events
+from vera.evidence.extractor import Extractor
 from vera.lane.loop import Lane, LaneSpec
 from vera.lane.prompts import Prompts
 from vera.lane.tools import Tool
@@ -49,8 +50,9 @@ class TaskTooLong(Exception):
 
 class Place(msgspec.Struct, frozen=True, kw_only=True):
     """What the lane has to work with: its box (None: no shell), its corpus of so many `files` (None: no
-    input folder), and how the model sees the two folders."""
+    input folder), what makes text of files, and how the model sees the two folders."""
 
+    extractor: Extractor
     box: Box | None
     corpus: Corpus | None
     files: int = 0
@@ -174,7 +176,7 @@ def _tools(session: Session, place: Place, options: ResearchOptions) -> Sequence
     tools: list[Tool] = []
     if place.corpus is not None:
         tools.append(Search(place.corpus, place.files))
-    tools.append(Read(place.corpus, session.workspace, place.input_name))
+    tools.append(Read(place.corpus, session.workspace, place.extractor, place.input_name))
     if place.box is not None:
         tools.append(Shell(place.box, session.workspace, options.tool_seconds))
     tools.append(Note())

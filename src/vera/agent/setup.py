@@ -11,7 +11,7 @@ import platformdirs
 
 from vera import events
 from vera.agent.research import Place
-from vera.config.settings import ModelSettings, SandboxSettings
+from vera.config.settings import BUILT_IN, ModelSettings, SandboxSettings
 from vera.evidence.extractor import Extractor
 from vera.model.types import Model, ModelError
 from vera.sandbox.backends import open_box
@@ -48,6 +48,8 @@ async def open_model(settings: ModelSettings, stack: AsyncExitStack, say: Say) -
 
     Raises SetupError (exit code 5) when what was asked for is not to be had.
     """
+    if settings.base_url == BUILT_IN and settings.file is None:
+        return _built_in()
     from vera.model.connect import connect
     from vera.model.probe import discover
 
@@ -61,12 +63,10 @@ async def open_model(settings: ModelSettings, stack: AsyncExitStack, say: Say) -
             await stack.enter_async_context(server)
             base_url, name, key = server.base_url, "", server.key
         elif not base_url:
-            found = await discover()
-            if not found:
-                from vera.model.extractive import Extractive
-
-                return Extractive()
-            base_url, key = found[0].base_url, None
+            found = next((server for server in await discover() if server.models), None)
+            if found is None:
+                return _built_in()
+            base_url, key = found.base_url, None
         model = await connect(
             base_url,
             name,
@@ -82,8 +82,16 @@ async def open_model(settings: ModelSettings, stack: AsyncExitStack, say: Say) -
     return model
 
 
-def open_input(input_dir: Path, stack: ExitStack, progress: Callable[[Progress], None]) -> Input:
-    """The input folder's index, brought up to date. Its child processes end with `stack`.
+def _built_in() -> Model:
+    from vera.model.extractive import Extractive
+
+    return Extractive()
+
+
+def open_input(
+    input_dir: Path, extractor: Extractor, stack: ExitStack, progress: Callable[[Progress], None]
+) -> Input:
+    """The input folder's index, brought up to date. It is closed with `stack`.
 
     Raises SetupError: no such folder (2), nothing in it can be read (1), or the index cannot be used (1).
     """
@@ -95,7 +103,6 @@ def open_input(input_dir: Path, stack: ExitStack, progress: Callable[[Progress],
     real = input_dir.resolve()
     digest = hashlib.sha256(os.fsencode(real)).hexdigest()[:24]
     cache = Path(platformdirs.user_cache_dir("vera")) / "index" / digest
-    extractor = stack.enter_context(Extractor())
     corpus = stack.enter_context(Corpus(real, cache, extractor))
     try:
         report = corpus.update(progress)
@@ -133,7 +140,12 @@ def model_event(model: Model) -> events.ModelServer:
 
 
 async def open_place(
-    session: Session, settings: SandboxSettings, found: Input | None, model: Model, stack: AsyncExitStack
+    session: Session,
+    settings: SandboxSettings,
+    extractor: Extractor,
+    found: Input | None,
+    model: Model,
+    stack: AsyncExitStack,
 ) -> Place:
     """Where the lane works: a started box where one is wanted and can be had, else no shell, and it is said.
 
@@ -143,10 +155,8 @@ async def open_place(
     corpus = found.corpus if found else None
     files = found.stats.files if found else 0
     if settings.backend == "none" or (model.info.kind == "builtin" and settings.backend == "auto"):
-        return Place(box=None, corpus=corpus, files=files)
-    spec = BoxSpec(
-        work=session.workspace, input=found.folder if found else None, run=session.root.name
-    )
+        return Place(extractor=extractor, box=None, corpus=corpus, files=files)
+    spec = BoxSpec(work=session.workspace, input=found.folder if found else None, run=session.root.name)
     log = (session.root / "container.log").open("ab", buffering=0)
     stack.callback(log.close)
     try:
@@ -156,7 +166,7 @@ async def open_place(
             hint = f" Next: {error.hint}" if error.hint else ""
             raise SetupError(f"{error}{hint}", 5) from None
         session.emit(events.Sandbox(backend="none", isolation=f"the agent has no shell: {error}"))
-        return Place(box=None, corpus=corpus, files=files)
+        return Place(extractor=extractor, box=None, corpus=corpus, files=files)
     stack.push_async_callback(box.close)
     session.emit(
         events.Sandbox(
@@ -166,4 +176,11 @@ async def open_place(
             work_dir=box.work,
         )
     )
-    return Place(box=box, corpus=corpus, files=files, work_name=box.work, input_name=box.input)
+    return Place(
+        extractor=extractor,
+        box=box,
+        corpus=corpus,
+        files=files,
+        work_name=box.work,
+        input_name=box.input,
+    )

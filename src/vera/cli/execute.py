@@ -15,6 +15,7 @@ from vera.agent.research import ResearchOptions, Result
 from vera.cli.exit import INTERRUPTED, NOT_READY, stop
 from vera.cli.progress import Progress
 from vera.config import Settings
+from vera.evidence.extractor import Extractor
 from vera.lane.prompts import Prompts
 from vera.model.types import ModelError
 from vera.report import answer as report
@@ -35,17 +36,19 @@ def execute(
     """
     with ExitStack() as stack:
         input_dir = settings.run.input_dir
+        extractor = stack.enter_context(Extractor())
         found = None
         if input_dir is not None:
-            found = setup.open_input(input_dir, stack, _index_progress(progress))
+            found = setup.open_input(input_dir, extractor, stack, _index_progress(progress))
             progress.done()
-        code = asyncio.run(_execute(open_session, settings, found, as_json, progress))
+        code = asyncio.run(_execute(open_session, settings, extractor, found, as_json, progress))
     raise SystemExit(code)
 
 
 async def _execute(
     open_session: Callable[[], Session],
     settings: Settings,
+    extractor: Extractor,
     found: setup.Input | None,
     as_json: bool,
     progress: Progress,
@@ -62,8 +65,9 @@ async def _execute(
         if not model.info.local:
             from vera.model.url import disclosure
 
-            progress.say(disclosure(model.info.base_url))
-        place = await setup.open_place(session, settings.sandbox, found, model, stack)
+            if sentence := disclosure(model.info.base_url):
+                progress.say(sentence)
+        place = await setup.open_place(session, settings.sandbox, extractor, found, model, stack)
         options = ResearchOptions(
             max_steps=settings.run.max_steps,
             temperature=settings.model.temperature,

@@ -38,7 +38,7 @@ FLAGS = {
 @click.option("--work-dir", type=click.Path(), help="Session folder; a new one under work/ by default.")
 @click.option("--input-dir", type=click.Path(), help="Folder of documents to answer from.")
 @click.option("--base-dir", type=click.Path(), help="Folder that holds the work folders.")
-@click.option("--model-base-url", help="OpenAI-compatible server, such as http://127.0.0.1:1234.")
+@click.option("--model-base-url", help="OpenAI-compatible server (http://127.0.0.1:1234), or builtin.")
 @click.option("--model-name", help="Model to ask for; the loaded one by default.")
 @click.option("--model-file", type=click.Path(), help="GGUF file to serve with llama.cpp (extra 'local').")
 @click.option("--max-steps", type=int, help="Steps a run may take; 0 is unlimited.  [default: 80]")

@@ -39,8 +39,12 @@ def setting(
     return Field(description=description, json_schema_extra=names, ge=ge, gt=gt, le=le, pattern=pattern)
 
 
+BUILT_IN = "builtin"
+"""Instead of a server's address: the built-in extractive model, whatever servers there are."""
+
+
 def _model_address(value: str) -> str:
-    if not value:
+    if value in ("", BUILT_IN):
         return value
     if any(c.isspace() or not c.isprintable() for c in value):
         raise ValueError("white space in an address")
@@ -89,11 +93,11 @@ class ModelSettings(Section):
     """The language model and how it is spoken to."""
 
     base_url: Annotated[str, AfterValidator(_model_address)] = setting(
-        "Address of an OpenAI-compatible server. Empty: a server found on this machine, else the built-in "
-        "extractive model.",
+        "Address of an OpenAI-compatible server, or builtin for the built-in extractive model. Empty: a "
+        "server found on this machine, else the built-in model.",
         env=("MODEL_BASE_URL", "OPENAI_BASE_URL"),
         flag="--model-base-url",
-        allowed="an address such as http://127.0.0.1:1234/v1, without password or query",
+        allowed="an address such as http://127.0.0.1:1234/v1, without password or query, or builtin",
     )
     name: str = setting(
         "Model to ask for. Empty: the one that the server has loaded.",

@@ -15,9 +15,10 @@ from typing import Any
 import msgspec
 
 from vera import events
+from vera.evidence.span import Lines
 from vera.lane import context
 from vera.lane.answer import resolve
-from vera.lane.observation import observation, one_line
+from vera.lane.observation import observation, one_line, shown
 from vera.lane.prompts import Prompts
 from vera.lane.tools import Call, Outcome, Tool, check_arguments, failed
 from vera.lane.tools.note import bounded
@@ -285,7 +286,6 @@ class Lane:
             outcome = failed(name, "bad_arguments", problem)
         else:
             call = Call(
-                evidence_id=session.state.next_evidence_id(),
                 room=self._spec.room,
                 store=session.store,
                 evidence=session.state.evidence,
@@ -300,7 +300,7 @@ class Lane:
         for output in outcome.outputs:
             self._emit(output)
         if outcome.final is not None:
-            self._answer(step, outcome.final, submitted=outcome.header)
+            self._answer(step, outcome.final, submitted=outcome.submitted)
             return
         if outcome.note:
             self._emit(events.Note(step=step, text=outcome.note))
@@ -330,14 +330,17 @@ class Lane:
                     exit_code=outcome.exit_code,
                 )
             )
-        shown = observation(outcome.header, outcome.body, self._footer(step, parsed))
+        body = outcome.body
+        if draft is not None and not body:
+            body = shown(Lines(draft.text), draft.first, draft.last, self._spec.room, evidence_id)
+        seen = observation(evidence_id, outcome.header, body, self._footer(step, parsed))
         self._emit(
             events.Tool(
                 step=step,
                 call=call_id,
                 tool=one_line(name, 64),
                 outcome=outcome.outcome,
-                obs=session.text(shown),
+                obs=session.text(seen),
                 evidence=evidence_id,
                 error_type=outcome.error_type,
                 exit_code=outcome.exit_code,

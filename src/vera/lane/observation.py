@@ -43,9 +43,11 @@ def shown(lines: Lines, first: int, last: int, limit: int, evidence_id: str) -> 
     return "\n".join([*numbered(lines, first, head), skipped, *rest])
 
 
-def observation(header: str, body: str, footer: str = "") -> str:
-    """The message for the model: what this is, its lines, and where the run stands."""
-    return "\n".join(part for part in (f"OBSERVATION {header}", body, footer) if part)
+def observation(evidence_id: str, header: str, body: str, footer: str = "") -> str:
+    """The message for the model: what this is (with its id, where it can be cited), its lines, and where
+    the run stands."""
+    first = f"OBSERVATION {evidence_id} · {header}" if evidence_id else f"OBSERVATION · {header}"
+    return "\n".join(part for part in (first, body, footer) if part)
 
 
 def _reach(lines: Lines, start: int, stop: int, room: int, direction: int) -> int:

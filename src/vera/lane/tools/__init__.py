@@ -29,10 +29,11 @@ class EvidenceDraft(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Outcome(msgspec.Struct, frozen=True, kw_only=True):
-    """A call's result: `header` says what it is, `body` is shown under it.
+    """A call's result: `header` says what it is; under it stands `body`, or without one the lines of the
+    evidence.
 
     `outcome` is ok, failed or refused. `note` is a line for notes.md; `final` the text of an answer handed
-    in as a file, `outputs` what stood beside it.
+    in as the file `submitted`, `outputs` what stood beside it.
     """
 
     header: str
@@ -43,16 +44,13 @@ class Outcome(msgspec.Struct, frozen=True, kw_only=True):
     evidence: EvidenceDraft | None = None
     note: str = ""
     final: str | None = None
+    submitted: str = ""
     outputs: tuple[events.Output, ...] = ()
 
 
 class Call(msgspec.Struct, frozen=True, kw_only=True):
-    """What a tool may know of the call it serves.
+    """What a tool may know of the call it serves; `room` is how many bytes of an observation are shown."""
 
-    `evidence_id` is the id that its evidence will get; `room` how many bytes of an observation are shown.
-    """
-
-    evidence_id: str
     room: int
     store: Store
     evidence: Mapping[str, events.Evidence]
@@ -72,7 +70,7 @@ class Tool(Protocol):
 def failed(header: str, error_type: str, sentence: str, *, exit_code: int | None = None) -> Outcome:
     """An outcome without evidence: `sentence` tells the model what happened and what to do instead."""
     return Outcome(
-        header=f"· {header} · error: {sentence}", outcome="failed", error_type=error_type, exit_code=exit_code
+        header=f"{header} · error: {sentence}", outcome="failed", error_type=error_type, exit_code=exit_code
     )
 
 

@@ -32,4 +32,4 @@ class Note:
         text = bounded(args["text"])
         if not text:
             return failed("note", "empty", "the note is empty; write what you learnt")
-        return Outcome(header="· note · written to notes.md", note=text)
+        return Outcome(header="note · written to notes.md", note=text)

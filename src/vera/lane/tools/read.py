@@ -5,11 +5,11 @@ from pathlib import Path
 from typing import Any
 
 from vera import events
-from vera.evidence.canonical import extract
+from vera.evidence.extractor import Extractor
 from vera.evidence.reading import read_regular
 from vera.evidence.source import Extracted, Unreadable
 from vera.evidence.span import Lines
-from vera.lane.observation import one_line, shown
+from vera.lane.observation import one_line
 from vera.lane.tools import Call, EvidenceDraft, Outcome, failed
 from vera.protocol.turn import ToolSpec
 from vera.search.corpus import Corpus, IndexUnusable, UnknownDocument
@@ -36,14 +36,17 @@ SPEC = ToolSpec(
 class Read:
     """The tool over one corpus (None: there is no input folder) and one workspace.
 
-    `work` is the folder that a box sees as /work, `work_name` how the model knows it where there is no
-    isolation.
+    `work` is the folder that a box sees as /work, `input_name` how the model knows the input folder, and
+    `extractor` what makes text of the hostile files that may lie in /work.
     """
 
     spec = SPEC
 
-    def __init__(self, corpus: Corpus | None, work: Path, input_name: str = "/input") -> None:
+    def __init__(
+        self, corpus: Corpus | None, work: Path, extractor: Extractor, input_name: str = "/input"
+    ) -> None:
         self._corpus = corpus
+        self._extractor = extractor
         self._work = work
         self._prefixes = tuple({f"{input_name.rstrip('/')}/", "/input/"})
 
@@ -59,8 +62,8 @@ class Read:
         try:
             if work_path is not None:
                 data = read_regular(self._work, work_path, MAX_WORK_FILE)
-                extracted = extract(data, work_path)
-                return _window(extracted, first, last, call, f"/work/{work_path}", "observed", data)
+                extracted = self._extractor.extract(data, work_path)
+                return _window(extracted, first, last, f"/work/{work_path}", "observed", data)
             if self._corpus is None:
                 return failed(
                     f"read {name}", "not_found", "there are no input files; read /work/… or an evidence id"
@@ -70,7 +73,7 @@ class Read:
             return failed(f"read {name}", "not_found", str(unknown))
         except (Unreadable, IndexUnusable) as problem:
             return failed(f"read {name}", "unreadable", str(problem))
-        return _window(document.extracted, first, last, call, document.path, "captured", document.raw)
+        return _window(document.extracted, first, last, document.path, "captured", document.raw)
 
     def _within_work(self, path: str) -> str | None:
         for prefix in ("/work/", f"{self._work}/"):
@@ -96,8 +99,7 @@ class Read:
             return _no_such_lines(evidence.id, first, len(lines))
         where = f"lines {first}-{last} of {len(lines)}"
         return Outcome(
-            header=f"{call.evidence_id} · read {evidence.id} ({evidence.source}) · {where} · {evidence.tier}",
-            body=shown(lines, first, last, call.room, call.evidence_id),
+            header=f"read {evidence.id} ({evidence.source}) · {where} · {evidence.tier}",
             evidence=EvidenceDraft(
                 tier=evidence.tier,
                 source=evidence.source,
@@ -116,7 +118,7 @@ class Read:
 
 
 def _window(
-    extracted: Extracted, first: int, last: int | None, call: Call, source: str, tier: str, raw: bytes
+    extracted: Extracted, first: int, last: int | None, source: str, tier: str, raw: bytes
 ) -> Outcome:
     lines = Lines(extracted.text)
     name = one_line(source)
@@ -125,10 +127,9 @@ def _window(
         return _no_such_lines(name, first, len(lines))
     where = f"lines {first}-{last} of {len(lines)}"
     page = extracted.page_of(first)
-    header = f"{call.evidence_id} · read {name} · {where}{f' · page {page}' if page else ''} · {tier}"
+    header = f"read {name} · {where}{f' · page {page}' if page else ''} · {tier}"
     return Outcome(
         header=header,
-        body=shown(lines, first, last, call.room, call.evidence_id),
         evidence=EvidenceDraft(
             tier=tier,
             source=source,

@@ -51,7 +51,7 @@ class Search:
         text = (body + "\n").encode("utf-8", "replace")
         lines = len(Lines(text))
         return Outcome(
-            header=f'{call.evidence_id} · search "{query}" · captured',
+            header=f'search "{query}" · captured',
             body=body,
             evidence=EvidenceDraft(
                 tier="captured",

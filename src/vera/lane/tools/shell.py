@@ -1,14 +1,16 @@
 """`shell`: a command in the lane's sandbox."""
 
+import hashlib
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from vera.evidence.canonical import extract
+from vera.evidence.canonical.encoding import to_utf8
+from vera.evidence.canonical.text import canonical
 from vera.evidence.reading import read_regular
 from vera.evidence.source import Unreadable
 from vera.evidence.span import Lines
-from vera.lane.observation import one_line, shown
+from vera.lane.observation import one_line
 from vera.lane.tools import Call, EvidenceDraft, Outcome, failed
 from vera.protocol.turn import ToolSpec
 from vera.sandbox.types import Box, BoxError, CommandResult
@@ -45,15 +47,11 @@ class Shell:
         except BoxError as error:
             return failed(name, "sandbox", str(error))
         output, whole = self._output(result)
-        try:
-            text = extract(output, "output.txt").text if output else b""
-        except Unreadable:
-            text = f"(binary output: {result.size} bytes, sha256 {result.sha256})\n".encode()
+        text = canonical(to_utf8(output)[0])
         lines = Lines(text)
         said = _sentence(result, whole, self._timeout)
         return Outcome(
-            header=f"{call.evidence_id} · {name} · {said} · observed",
-            body=shown(lines, 1, len(lines), call.room, call.evidence_id),
+            header=f"{name} · {said} · observed",
             outcome="ok" if result.exit_code == 0 else "failed",
             error_type="" if result.exit_code == 0 else _error_type(result),
             exit_code=result.exit_code,
@@ -62,7 +60,7 @@ class Shell:
                 source=one_line(command),
                 summary=f"{name} · {said}",
                 text=text,
-                first=min(1, len(lines)),
+                first=1,
                 last=len(lines),
                 lines=len(lines),
                 media_type="text/plain",
@@ -77,8 +75,6 @@ class Shell:
         if result.size <= len(ends):
             return ends, True
         if result.spool and result.size <= MAX_OUTPUT:
-            import hashlib
-
             try:
                 spooled = read_regular(self._workspace, result.spool.removeprefix("/work/"), MAX_OUTPUT)
             except Unreadable:

@@ -51,8 +51,9 @@ class Submit:
         if not answer:
             return failed(name, "empty", "that file is empty; write the answer there first")
         return Outcome(
-            header=f"· {name} · taken as the final answer",
+            header=f"{name} · taken as the final answer",
             final=answer,
+            submitted=one_line(relative, 400),
             outputs=tuple(self._outputs(call)),
         )
 

@@ -13,7 +13,10 @@ from vera.state import RunState
 def vera(
     *arguments: object, cwd: Path, stdin: str = "", **environment: str
 ) -> subprocess.CompletedProcess[str]:
-    """Run `vera ARGUMENTS` in `cwd` and wait for its end."""
+    """Run `vera ARGUMENTS` in `cwd` and wait for its end.
+
+    Without a server of the test's own it asks the built-in model, never one that runs on this machine.
+    """
     return subprocess.run(
         [sys.executable, "-m", "vera", *map(str, arguments)],
         cwd=cwd,
@@ -21,7 +24,7 @@ def vera(
         capture_output=True,
         text=True,
         timeout=120,
-        env={**os.environ, **environment},
+        env={**os.environ, "MODEL_BASE_URL": "builtin", **environment},
     )
 
 

@@ -172,9 +172,7 @@ class Log:
         its last whole record.
         """
         self._last_ts = max(self._last_ts, round(self._clock(), 6))
-        record = msgspec.structs.replace(
-            event, seq=self.seq + 1, ts=self._last_ts, lane=lane, prev=self.head
-        )
+        record = msgspec.structs.replace(event, seq=self.seq + 1, ts=self._last_ts, lane=lane, prev=self.head)
         line, head = seal_line(events.encode(record))
         try:
             written = os.write(self._descriptor, line)

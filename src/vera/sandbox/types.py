@@ -10,9 +10,11 @@ class CommandResult(msgspec.Struct, frozen=True, kw_only=True):
 
     `head` and `tail` are the first and last bytes of its output (stdout and stderr in order); when
     `size` is not larger than both together, `head + tail` is the whole of it. `sha256` covers all
-    `size` bytes. `spool` is the path inside the box of the complete output, '' when none was kept.
-    `reason` is exited, timeout, cancelled, output_limit or died; `shell` says what became of the shell's
-    state: kept, restored (rolled back to before the command) or fresh. `seconds` is wall time.
+    `size` bytes. `spool` is the path inside the box of the complete output (of its first 64 MiB when it is
+    longer), '' when none was kept; what the box has there is untrusted until its hash was compared.
+    `reason` is exited, timeout, cancelled, output_limit or died (the shell, by a signal); `exit_code` is
+    None for the three in the middle. `shell` says what became of the shell's state: kept, restored (rolled
+    back to before the command) or fresh. `seconds` is wall time.
     """
 
     exit_code: int | None

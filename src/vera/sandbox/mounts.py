@@ -1,0 +1,66 @@
+"""Which folders may be mounted into a box, and who owns what is made there."""
+
+import os
+from pathlib import Path
+
+from vera.sandbox.spec import BoxSpec
+from vera.sandbox.types import BoxError
+
+# With all that lies below them: devices, sockets, the kernel's own files.
+NEVER = (Path("/proc"), Path("/sys"), Path("/dev"), Path("/run"), Path("/boot"))
+DOCKER_SOCKETS = (Path("/var/run/docker.sock"), Path("/run/docker.sock"))
+# For work that is done for root: an unprivileged user that no distribution gives to a person.
+UNPRIVILEGED = 10001
+
+
+def check(spec: BoxSpec) -> tuple[Path, Path | None]:
+    """The real paths of work and input folder. Raises BoxError for what must not be mounted."""
+    work = _admitted(spec.work, "work", spec.forbidden)
+    return work, _admitted(spec.input, "input", spec.forbidden) if spec.input else None
+
+
+def _admitted(folder: Path, kind: str, forbidden: tuple[Path, ...]) -> Path:
+    try:
+        real = folder.resolve(strict=True)
+    except (OSError, RuntimeError) as error:
+        raise BoxError(
+            f"The {kind} folder {folder} cannot be reached ({error}).", hint=f"mkdir -p {folder}"
+        ) from error
+    if not real.is_dir():
+        raise BoxError(f"The {kind} folder {folder} is not a folder.", hint=f"ls -ld {folder}")
+    for below in NEVER:
+        if real.is_relative_to(below):
+            raise BoxError(
+                f"The {kind} folder {folder} is part of {below} and is not mounted into a sandbox."
+            )
+    home = Path.home().resolve()
+    guarded = [
+        (home, "your home folder"),
+        *((socket, "the Docker socket") for socket in DOCKER_SOCKETS),
+        *((path.resolve(), "VERA's own files") for path in forbidden),
+    ]
+    for path, what in guarded:
+        if path.is_relative_to(real):
+            raise BoxError(
+                f"The {kind} folder {folder} holds {what} ({path}) and is not mounted into a sandbox; "
+                "choose a folder further down."
+            )
+    for path in forbidden:
+        if real.is_relative_to(path.resolve()):
+            raise BoxError(f"The {kind} folder {folder} lies in {path}, which belongs to VERA alone.")
+    return real
+
+
+def identity(spec: BoxSpec, work: Path) -> tuple[int, int]:
+    """User and group that commands run as: those asked for, or the work folder's owner; never root.
+
+    A work folder of root is handed to an unprivileged user (the folder itself, not what lies in it).
+    """
+    owner = work.stat()
+    uid = owner.st_uid if spec.uid is None else spec.uid
+    gid = owner.st_gid if spec.gid is None else spec.gid
+    if uid == 0:
+        uid = gid = UNPRIVILEGED
+        if os.getuid() == 0 and owner.st_uid == 0:
+            os.chown(work, uid, gid)
+    return uid, gid or uid

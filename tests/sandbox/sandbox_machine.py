@@ -1,0 +1,90 @@
+"""A real box that tests speak to without `await`."""
+
+import asyncio
+import contextlib
+import os
+import shutil
+import subprocess
+import tempfile
+from collections.abc import Coroutine, Iterator
+from functools import cache
+from pathlib import Path
+from typing import Any, TypeVar
+
+import pytest
+
+from vera.sandbox.backends import open_box
+from vera.sandbox.box import Limits
+from vera.sandbox.spec import BoxSpec
+from vera.sandbox.types import CommandResult
+
+T = TypeVar("T")
+
+LINUX = pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="the host backend needs Linux")
+HOST = pytest.param("host", id="host", marks=LINUX)
+DOCKER = pytest.param("docker", id="docker", marks=pytest.mark.needs("docker"))
+BUBBLEWRAP = pytest.param("bubblewrap", id="bubblewrap", marks=pytest.mark.needs("bubblewrap"))
+
+IMAGE_VARIABLE = "VERA_BASE_IMAGE"
+DEFAULT_IMAGE = "vera-base:bookworm"
+
+
+class Machine:
+    """A started box and its own event loop, which runs only during a call."""
+
+    def __init__(self, backend: str, spec: BoxSpec, limits: Limits | None = None) -> None:
+        self.backend, self.spec, self.work = backend, spec, spec.work
+        self.log: list[bytes] = []
+        self._runner = asyncio.Runner()
+        self.box = self._runner.run(open_box(backend, spec, limits=limits, log=self.log.append))
+
+    def run(self, command: str, timeout: float = 30.0) -> CommandResult:
+        return self.do(self.box.run(command, timeout=timeout))
+
+    def output(self, command: str, timeout: float = 30.0) -> str:
+        result = self.run(command, timeout)
+        return (result.head + result.tail).decode()
+
+    def do(self, coroutine: Coroutine[Any, Any, T]) -> T:
+        return self._runner.run(coroutine)
+
+    def close(self) -> None:
+        self._runner.run(self.box.close())
+        self._runner.close()
+
+
+@contextlib.contextmanager
+def work_folder() -> Iterator[Path]:
+    """A folder that other users may reach: pytest's own lies below a private one."""
+    folder = Path(tempfile.mkdtemp(prefix="vera-test-work-"))
+    folder.chmod(0o755)
+    try:
+        yield folder
+    finally:
+        shutil.rmtree(folder)
+
+
+@contextlib.contextmanager
+def machine(backend: str, work: Path, limits: Limits | None = None, **changes: Any) -> Iterator[Machine]:
+    started = Machine(backend, spec_for(backend, work, **changes), limits)
+    try:
+        yield started
+    finally:
+        started.close()
+
+
+def spec_for(backend: str, work: Path, **changes: Any) -> BoxSpec:
+    if backend == "docker":
+        changes.setdefault("image", image())
+    return BoxSpec(work=work, **changes)
+
+
+@cache
+def image() -> str:
+    """An image with bash and python3 that is on this machine; nothing is ever pulled."""
+    name = os.environ.get(IMAGE_VARIABLE, DEFAULT_IMAGE)
+    shown = subprocess.run(["docker", "image", "inspect", name], capture_output=True, check=False)
+    if shown.returncode != 0:
+        report = pytest.fail if "docker" in os.environ.get("VERA_REQUIRE", "") else pytest.skip
+        report(f"There is no image {name}: set {IMAGE_VARIABLE} to one with bash and python3.")
+    return name

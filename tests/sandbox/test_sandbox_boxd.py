@@ -1,0 +1,68 @@
+"""The supervisor as a file: alone, old enough in its grammar, and exact in what it keeps of an output."""
+
+import ast
+import hashlib
+import os
+import sys
+import tempfile
+from pathlib import Path
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from vera.sandbox import boxd
+from vera.sandbox.box import SUPERVISOR
+
+
+def test_the_supervisor_is_python_3_9_and_needs_the_standard_library_only() -> None:
+    tree = ast.parse(SUPERVISOR.read_text(), feature_version=(3, 9))
+    names = {alias.name for node in ast.walk(tree) if isinstance(node, ast.Import) for alias in node.names}
+    names |= {str(node.module) for node in ast.walk(tree) if isinstance(node, ast.ImportFrom)}
+    assert {name.partition(".")[0] for name in names} <= sys.stdlib_module_names
+
+
+@given(
+    st.lists(st.binary(min_size=1, max_size=40), max_size=12),
+    st.integers(0, 30),
+    st.integers(0, 30),
+    st.integers(0, 200),
+)
+def test_head_tail_hash_and_file_agree_with_the_whole(
+    chunks: list[bytes], head: int, tail: int, cap: int
+) -> None:
+    with tempfile.TemporaryDirectory() as work:
+        capture = boxd.Capture("1", f"{work}/fifo", boxd.Spool(work), head, tail, cap)
+        writer = os.open(f"{work}/fifo", os.O_WRONLY)
+        for chunk in chunks[:-1]:
+            os.write(writer, chunk)
+            capture.read()
+        for chunk in chunks[-1:]:
+            os.write(writer, chunk)
+        first, last = capture.complete()
+        whole = b"".join(chunks)
+        assert capture.size == len(whole)
+        assert capture.sha256.hexdigest() == hashlib.sha256(whole).hexdigest()
+        assert first == whole[:head]
+        assert last == whole[head:][-tail:] if tail else last == b""
+        if len(whole) > head + tail and cap:
+            assert Path(capture.path).read_bytes() == whole[:cap]
+        else:
+            assert capture.path == ""
+        os.close(writer)
+        capture.close()
+
+
+@given(st.lists(st.tuples(st.text(max_size=20), st.binary(max_size=60)), max_size=8), st.integers(1, 50))
+def test_frames_are_put_together_from_any_pieces(sent: list[tuple[str, bytes]], step: int) -> None:
+    from vera.sandbox import frames
+
+    data = b"".join(frames.encode({"op": name}, payload) for name, payload in sent)
+    reader, writer = os.pipe()
+    channel = boxd.Channel(reader, writer)
+    got = []
+    for start in range(0, len(data), step):
+        os.write(writer, data[start : start + step])
+        got += [(header["op"], payload) for header, payload in channel.receive()]
+    os.close(reader)
+    os.close(writer)
+    assert got == sent

@@ -91,6 +91,7 @@ async def _execute(
             stop(f"stopped. Go on with 'vera resume {session.root}'.", INTERRUPTED)
         result = research.conclude(session)
         _print(session, result, as_json)
+        progress.say(f"Session: {session.root}")
         return result.exit_code
 
 
@@ -127,7 +128,6 @@ def _print(session: Session, result: Result, as_json: bool) -> None:
         return
     click.echo(report.plain(result.text, result.quotes))
     click.echo(report.closing_line(session.state, result.quotes))
-    click.echo(f"Session: {session.root}", err=True)
 
 
 def as_dict(root: Path, task: events.Task | None, result: Result) -> dict[str, object]:

@@ -58,7 +58,6 @@ async def _execute(
         prompts = Prompts(settings.model.prompt_profile)
         session = open_session()
         stack.callback(session.close)
-        session.subscribe(progress)
         if found is not None:
             session.emit(setup.corpus_event(found))
         session.emit(setup.model_event(model))

@@ -46,6 +46,8 @@ def clean_errors() -> Iterator[None]:
         stop(str(error), USAGE)
     except (SessionError, LogError, StoreError) as error:
         stop(str(error), ERROR)
+    except KeyboardInterrupt:
+        stop("interrupted.", INTERRUPTED)
     except BrokenPipeError:
         raise SystemExit(ERROR) from None
     except OSError as error:

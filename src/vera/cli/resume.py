@@ -29,7 +29,8 @@ def resume(
         from vera.cli.progress import Progress
         from vera.session import Session
 
-        session = Session.resume(work_dir)
+        progress = Progress(quiet=quiet)
+        session = Session.resume(work_dir, progress)
         try:
             state = session.state
             logged = as_overrides(state.session.settings if state.session else {})
@@ -37,7 +38,7 @@ def resume(
             if max_steps is not None:
                 flags["run.max_steps"] = str(max_steps)
             settings = config.load([*logged, *overrides], flags).settings
-            execute(lambda: session, settings, as_json=as_json, progress=Progress(quiet=quiet))
+            execute(lambda: session, settings, as_json=as_json, progress=progress)
         finally:
             session.close()
 

@@ -87,6 +87,7 @@ def run(
 
         def open_session() -> Session:
             session = Session.create(root, config.public(settings))
+            session.subscribe(progress)
             input_dir = str(settings.run.input_dir.resolve()) if settings.run.input_dir else ""
             session.emit(events.Task(task=session.text(text), input_dir=input_dir), lane="")
             return session

@@ -16,6 +16,8 @@ from vera.store import Store
 
 E = TypeVar("E", bound=events.Event)
 
+Listener = Callable[[events.Record], None]
+
 TRACE = "trace.jsonl"
 
 _SYNCED = (
@@ -42,7 +44,7 @@ class Session:
         self.log = log
         self.state = state
         self.store = store
-        self._subscribers: list[Callable[[events.Record], None]] = []
+        self._subscribers: list[Listener] = []
         self._projections: list[tuple[Projection, BinaryIO]] = []
 
     @classmethod
@@ -67,9 +69,9 @@ class Session:
         return session
 
     @classmethod
-    def resume(cls, root: Path, clock: Callable[[], float] = time.time) -> "Session":
-        """Open an interrupted session to go on with it: whatever was torn is cut and said, every
-        projection is made again.
+    def resume(cls, root: Path, *listeners: Listener, clock: Callable[[], float] = time.time) -> "Session":
+        """Open an interrupted session to go on with it: whatever was torn is cut and said (to the log and
+        to `listeners`, which stay subscribed), every projection is made again.
 
         Raises SessionError for a folder without a session, with a finished one, with a broken log, or in use.
         """
@@ -102,6 +104,8 @@ class Session:
             )
         session = cls(root, log, state, Store(root / "store"))
         session._open_projections(records)
+        for listener in listeners:
+            session.subscribe(listener)
         if recovered is not None:
             session.emit(recovered, lane="")
         session.emit(events.Resumed(version=__version__), lane="")
@@ -112,7 +116,7 @@ class Session:
         """The one folder that a sandbox sees, as /work."""
         return self.root / "workspace"
 
-    def subscribe(self, listener: Callable[[events.Record], None]) -> None:
+    def subscribe(self, listener: Listener) -> None:
         """Call `listener` with each record after it was written."""
         self._subscribers.append(listener)
 

@@ -152,3 +152,23 @@ def test_an_answer_written_to_a_file_is_submitted_and_everything_beside_it_is_ke
     outputs = folded(tmp_path / "work").outputs
     assert [output.path for output in outputs] == ["answer.md", "data/n.txt"]
     assert (tmp_path / "work" / "output" / "data" / "n.txt").read_text() == "4"
+
+
+def test_a_command_may_append_to_the_notes_and_cannot_destroy_them(tmp_path: Path) -> None:
+    script = [
+        turn("shell", cmd="echo 'seen by a command' >> notes.md"),
+        turn("shell", cmd="rm notes.md"),
+        turn("read", path="/work/notes.md"),
+        final("Done."),
+    ]
+    with ScriptedServer([as_reply(said, "text") for said in script]) as server:
+        done = vera(
+            "run", "Do something", "--work-dir", tmp_path / "w", "--sandbox", "host",
+            "--model-base-url", server.root, "--protocol", "text", cwd=tmp_path,
+        )  # fmt: skip
+    assert done.returncode == 3, done.stderr
+    log = records(tmp_path / "w")
+    assert [record.text for record in log if isinstance(record, events.Note)] == ["seen by a command"]
+    assert sum(isinstance(record, events.PolicyNotesGuard) for record in log) == 1
+    assert "it was restored" in server.requests[2].body["messages"][-1]["content"]
+    assert "seen by a command" in server.requests[3].body["messages"][-1]["content"]

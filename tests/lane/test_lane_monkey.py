@@ -7,10 +7,10 @@ from pathlib import Path
 
 import msgspec
 import pytest
+
 from support.cli import folded, records
 from support.lanes import new_session, open_lane
 from support.tiny_llama import TinyLlama
-
 from vera import events
 from vera.evidence.extractor import Extractor
 from vera.lane.request import rebuild_request
@@ -28,7 +28,7 @@ from vera.store import Store
 STEPS = 200
 
 ONLY_ASCII = {str(byte): -100 for byte in range(128, 256)}
-ENDS_STRINGS = {str(ord(character)): 3 for character in "\"}]"}
+ENDS_STRINGS = {str(ord(character)): 3 for character in '"}]'}
 
 
 class Monkey:

@@ -9,6 +9,7 @@ import msgspec
 from vera import events
 from vera.evidence.extractor import Extractor
 from vera.lane.loop import Lane, LaneSpec
+from vera.lane.notes import NAME, NotesMirror
 from vera.lane.prompts import Prompts
 from vera.lane.tools import Tool
 from vera.lane.tools.note import Note
@@ -178,7 +179,8 @@ def _tools(session: Session, place: Place, options: ResearchOptions) -> Sequence
         tools.append(Search(place.corpus, place.files))
     tools.append(Read(place.corpus, session.workspace, place.extractor, place.input_name))
     if place.box is not None:
-        tools.append(Shell(place.box, session.workspace, options.tool_seconds))
+        mirror = NotesMirror(session.root / NAME, session.workspace)
+        tools.append(Shell(place.box, session.workspace, mirror, options.tool_seconds))
     tools.append(Note())
     if place.box is not None:
         tools.append(Submit(session.workspace, lambda name, data: keep_output(session.root, name, data)))

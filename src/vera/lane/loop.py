@@ -303,7 +303,9 @@ class Lane:
             self._answer(step, outcome.final, submitted=outcome.submitted)
             return
         if outcome.note:
-            self._emit(events.Note(step=step, text=outcome.note))
+            self._emit(events.Note(step=step, text=outcome.note, by=outcome.note_by))
+        if outcome.notes_restored:
+            self._emit(events.PolicyNotesGuard(step=step, detail=outcome.notes_restored))
         evidence_id = ""
         if (draft := outcome.evidence) is not None:
             evidence_id = session.state.next_evidence_id()

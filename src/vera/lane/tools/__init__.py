@@ -32,7 +32,8 @@ class Outcome(msgspec.Struct, frozen=True, kw_only=True):
     """A call's result: `header` says what it is; under it stands `body`, or without one the lines of the
     evidence.
 
-    `outcome` is ok, failed or refused. `note` is a line for notes.md; `final` the text of an answer handed
+    `outcome` is ok, failed or refused. `note` is a line for notes.md by `note_by`; `notes_restored` says why
+    the mirror of notes.md was put back. `final` the text of an answer handed
     in as the file `submitted`, `outputs` what stood beside it.
     """
 
@@ -43,6 +44,8 @@ class Outcome(msgspec.Struct, frozen=True, kw_only=True):
     exit_code: int | None = None
     evidence: EvidenceDraft | None = None
     note: str = ""
+    note_by: str = "model"
+    notes_restored: str = ""
     final: str | None = None
     submitted: str = ""
     outputs: tuple[events.Output, ...] = ()

@@ -17,6 +17,7 @@ from vera.store import StoreError
 
 MAX_LINES = 400
 MAX_WORK_FILE = 16 << 20
+NOTES = "notes.md"
 
 SPEC = ToolSpec(
     name="read",
@@ -61,7 +62,9 @@ class Read:
         work_path = self._within_work(path)
         try:
             if work_path is not None:
-                data = read_regular(self._work, work_path, MAX_WORK_FILE)
+                # Of the notes the host's own file, which is the newer one and cannot be forged.
+                root = self._work.parent if work_path == NOTES else self._work
+                data = read_regular(root, work_path, MAX_WORK_FILE)
                 extracted = self._extractor.extract(data, work_path)
                 return _window(extracted, first, last, f"/work/{work_path}", "observed", data)
             if self._corpus is None:

@@ -10,6 +10,7 @@ from vera.evidence.canonical.text import canonical
 from vera.evidence.reading import read_regular
 from vera.evidence.source import Unreadable
 from vera.evidence.span import Lines
+from vera.lane.notes import NotesMirror
 from vera.lane.observation import one_line
 from vera.lane.tools import Call, EvidenceDraft, Outcome, failed
 from vera.protocol.turn import ToolSpec
@@ -30,31 +31,40 @@ SPEC = ToolSpec(
 
 
 class Shell:
-    """The tool over one started box; `timeout` in seconds."""
+    """The tool over one started box and the mirror of notes.md in its workspace; `timeout` in seconds."""
 
     spec = SPEC
 
-    def __init__(self, box: Box, workspace: Path, timeout: float) -> None:
+    def __init__(self, box: Box, workspace: Path, notes: NotesMirror, timeout: float) -> None:
         self._box = box
+        self._notes = notes
         self._workspace = workspace
         self._timeout = timeout
 
     async def run(self, args: Mapping[str, Any], call: Call) -> Outcome:
         command = args["cmd"]
         name = f"shell {one_line(command, 80)}"
+        before = self._notes.sync()
         try:
             result = await self._box.run(command, timeout=self._timeout)
         except BoxError as error:
             return failed(name, "sandbox", str(error))
+        after = self._notes.sync()
+        restored = after.restored or before.restored
         output, whole = self._output(result)
         text = canonical(to_utf8(output)[0])
         lines = Lines(text)
         said = _sentence(result, whole, self._timeout)
+        if restored:
+            said += f" · /work/notes.md only grows: {restored}, and it was restored"
         return Outcome(
             header=f"{name} · {said} · observed",
             outcome="ok" if result.exit_code == 0 else "failed",
             error_type="" if result.exit_code == 0 else _error_type(result),
             exit_code=result.exit_code,
+            note="\n".join(text for text in (before.appended, after.appended) if text),
+            note_by="command",
+            notes_restored=restored,
             evidence=EvidenceDraft(
                 tier="observed",
                 source=one_line(command),

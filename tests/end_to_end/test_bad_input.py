@@ -16,7 +16,7 @@ from support.turns import as_reply, final
 def documents(tmp_path: Path) -> Path:
     folder = tmp_path / "documents"
     folder.mkdir()
-    (folder / "a.txt").write_text("The sky is blue.\n")
+    (folder / "a.txt").write_text("The colour of the sky is blue.\n")
     return folder
 
 

@@ -62,7 +62,7 @@ class Progress:
                 self.now(f"step {record.step}: {record.tool} …")
             case events.Tool():
                 evidence = f" → {record.evidence}" if record.evidence else ""
-                problem = "" if record.outcome == "ok" else f" ({record.outcome}: {record.error_type})"
+                problem = "" if record.outcome == "ok" else f" ({record.error_type})"
                 self.say(f"step {record.step}: {record.tool}{evidence}{problem}")
             case events.PolicyParseError():
                 self.say(f"step {record.step}: format error ({', '.join(record.codes)}), asked again")

@@ -1,0 +1,42 @@
+"""The text of the answer: where the extracts stand, and honestly what they are."""
+
+from collections.abc import Sequence
+
+from vera.model.extractive.scoring import Window
+
+_EXTRACTS = (
+    "These are extracts chosen by word match by VERA's built-in extractive model, not a synthesis: "
+    "no language model was configured or found."
+)
+_NOTHING = (
+    "VERA's built-in extractive model found no lines that answer this question. It chooses extracts by word "
+    "match and does not synthesise; no language model was configured or found."
+)
+_QUERIES_NAMED = 4
+
+
+def answer_text(chosen: Sequence[Window], searches: Sequence[str]) -> str:
+    """The final answer: one line a citation, best first; what was searched when there is none.
+
+    Nothing is quoted here: the harness cuts the quotes from the stored bytes.
+    """
+    if chosen:
+        return "\n".join([_EXTRACTS, *(f"{rank}. {_cited(window)}" for rank, window in enumerate(chosen, 1))])
+    return "\n".join([_NOTHING, *_searched(searches)])
+
+
+def _cited(window: Window) -> str:
+    return f"{_plain(window.path)} [{window.evidence}:{window.first}-{window.last}]"
+
+
+def _searched(searches: Sequence[str]) -> list[str]:
+    if not searches:
+        return ["No search could be made: the question holds no word to search for, or every search failed."]
+    named = "; ".join(f"“{_plain(query)}”" for query in searches[:_QUERIES_NAMED])
+    return [f"Searched the input files for: {named}."]
+
+
+def _plain(text: str) -> str:
+    """A name that cannot be taken for a citation or a second line."""
+    shown = (char if char.isprintable() and char not in "[]【】" else " " for char in text)
+    return " ".join("".join(shown).split())

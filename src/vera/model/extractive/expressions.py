@@ -1,0 +1,194 @@
+"""Whether a text holds an expression of the kind that a question asks for, and how plainly.
+
+An expression whose words all stand in the question is not its answer.
+"""
+
+import re
+from collections.abc import Callable, Iterator
+from itertools import islice
+
+from vera.model.extractive import patterns
+from vera.model.extractive.lexicon import NUMBER_WORDS
+from vera.model.extractive.question import Kind, Question, time_unit_stems
+from vera.model.extractive.words import affinity, words
+
+LONGEST_TEXT = 2000
+_VAGUE = ("one", "a", "an", "no", "several")
+
+Finder = Callable[[Question, str], float]
+
+
+def strength(question: Question, text: str) -> float:
+    """How plainly the text holds an expression of the question's kind: 0 not at all, 1 exactly.
+
+    Always 0 for the kind `ANY`.
+    """
+    finder = _FINDERS.get(question.kind)
+    return finder(question, text[:LONGEST_TEXT]) if finder else 0.0
+
+
+def _new(question: Question, pattern: re.Pattern[str], text: str) -> Iterator[re.Match[str]]:
+    """Matches that say something that the question did not."""
+    for match in pattern.finditer(text):
+        if any(word.form not in question.spoken for word in words(match.group())):
+            yield match
+
+
+def _has(question: Question, pattern: re.Pattern[str], text: str) -> float:
+    return 1.0 if next(_new(question, pattern, text), None) else 0.0
+
+
+def _any_of(*found: re.Pattern[str]) -> Finder:
+    return lambda question, text: max(_has(question, pattern, text) for pattern in found)
+
+
+def _at_least(enough: int, pattern: re.Pattern[str]) -> Finder:
+    return lambda question, text: min(1.0, sum(1 for _ in islice(pattern.finditer(text), enough)) / enough)
+
+
+def _numbers(question: Question, text: str) -> Iterator[re.Match[str]]:
+    for match in patterns.NUMBER.finditer(text):
+        enumerator = match.start() < 3 and text[match.end() : match.end() + 1] in (".", ")")
+        reference = patterns.REFERENCE.search(text[max(0, match.start() - 12) : match.start()])
+        if not enumerator and not reference and match.group().lower() not in question.spoken:
+            yield match
+
+
+def _is_exact(number: str) -> bool:
+    return number[0].isdigit() or number in NUMBER_WORDS or not number.isascii()
+
+
+def _count(question: Question, text: str) -> float:
+    """A number, best of all one with what the question counts right beside it."""
+    in_time = any(unit.stem in time_unit_stems() for unit in question.units)
+    plain = 0.4 if question.units else 0.8
+    best = 0.0
+    for match in _numbers(question, text):
+        number = match.group().lower()
+        after = islice(words(text[match.end() : match.end() + 60]), 4)
+        before = list(words(text[max(0, match.start() - 30) : match.start()]))[-1:]
+        nearby = [*after, *before]
+        if any(affinity(unit, word) >= 0.7 for unit in question.units[-1:] for word in nearby):
+            worth = 1.0
+        elif in_time and any(word.stem in time_unit_stems() for word in nearby):
+            worth = 0.6
+        else:
+            worth = plain if _is_exact(number) else 0.0
+        best = max(best, worth * (0.7 if number in _VAGUE else 1.0))
+    return best
+
+
+def _duration(question: Question, text: str) -> float:
+    return max(
+        _has(question, patterns.DURATION, text),
+        0.5 * _has(question, patterns.MEASURE, text),
+        0.5 * _has(question, patterns.LASTING, text),
+    )
+
+
+def _measure(question: Question, text: str) -> float:
+    plain = 0.4 if next(_numbers(question, text), None) else 0.0
+    return max(_has(question, patterns.MEASURE, text), 0.8 * _has(question, patterns.DURATION, text), plain)
+
+
+def _money(question: Question, text: str) -> float:
+    plain = 0.4 if any(match.group()[0].isdigit() for match in _numbers(question, text)) else 0.0
+    return max(
+        _has(question, patterns.MONEY, text),
+        0.7 * _has(question, patterns.PERCENT, text),
+        0.6 * _has(question, patterns.MEASURE, text),
+        plain,
+    )
+
+
+def _date(question: Question, text: str) -> float:
+    return max(
+        _has(question, patterns.DATE, text),
+        0.6 * _has(question, patterns.DURATION, text),
+        0.35 * _has(question, patterns.DAY, text),
+    )
+
+
+def _clock(question: Question, text: str) -> float:
+    return max(_has(question, patterns.CLOCK, text), 0.4 * _date(question, text))
+
+
+def _name(question: Question, text: str) -> float:
+    named = _new(question, patterns.NAME, text)
+    return 1.0 if any(match.start() > 0 or " " in match.group() for match in named) else 0.0
+
+
+def _person(question: Question, text: str) -> float:
+    return max(_name(question, text), 0.5 * _has(question, patterns.ROLE, text))
+
+
+def _place(question: Question, text: str) -> float:
+    return max(
+        _has(question, patterns.PLACE, text),
+        0.9 * _has(question, patterns.PATH, text),
+        0.5 * _name(question, text),
+        0.4 * _has(question, patterns.SPOT, text),
+    )
+
+
+def _path(question: Question, text: str) -> float:
+    return max(_has(question, patterns.PATH, text), 0.3 * _has(question, patterns.CODE, text))
+
+
+def _definition(question: Question, text: str) -> float:
+    """A defining phrase right after the term: "X is a …", "X means …", "X: …"; early is better."""
+    best = 0.0
+    subjects = [term.word for term in question.terms if term.weight >= 1.0]
+    for word in words(text):
+        if not any(affinity(subject, word) >= 0.75 for subject in subjects):
+            continue
+        if match := patterns.DEFINES.match(text[word.end : word.end + 60]):
+            label = word.start < 8 and match.group().rstrip().endswith(":")
+            worth = 1.0 if match.group("strong") or label else 0.6
+            best = max(best, worth * (1.0 if word.start < 40 else 0.7))
+    return best
+
+
+def _expansion(question: Question, text: str) -> float:
+    """Words whose initials spell a term of the question, or the term in brackets behind them."""
+    initials = "".join(text[word.start].lower() for word in words(text))
+    # Small words ("of", "for") may or may not lend their letter.
+    capitals = "".join(text[word.start].lower() for word in words(text) if text[word.start].isupper())
+    best = 0.0
+    for term in question.terms:
+        letters = term.word.form
+        if not 2 <= len(letters) <= 10 or not letters.isalpha() or term.weight < 1.0:
+            continue
+        if letters in capitals or letters in initials:
+            return 1.0
+        if re.search(rf"\({re.escape(letters)}s?\)", text, re.IGNORECASE):
+            best = 0.7
+    return best
+
+
+def _reason(question: Question, text: str) -> float:
+    return max(_has(question, patterns.REASON, text), 0.4 if patterns.PURPOSE.search(text) else 0.0)
+
+
+_FINDERS: dict[Kind, Finder] = {
+    Kind.COUNT: _count,
+    Kind.DURATION: _duration,
+    Kind.MEASURE: _measure,
+    Kind.MONEY: _money,
+    Kind.PERCENT: _any_of(patterns.PERCENT),
+    Kind.DATE: _date,
+    Kind.CLOCK: _clock,
+    Kind.FREQUENCY: _any_of(patterns.FREQUENCY, patterns.DURATION),
+    Kind.PERSON: _person,
+    Kind.PLACE: _place,
+    Kind.NAME: _name,
+    Kind.CODE: _any_of(patterns.CODE),
+    Kind.PATH: _path,
+    Kind.LINK: _any_of(patterns.LINK),
+    Kind.VERSION: _any_of(patterns.VERSION),
+    Kind.DEFINITION: _definition,
+    Kind.EXPANSION: _expansion,
+    Kind.REASON: _reason,
+    Kind.METHOD: _at_least(2, patterns.METHOD),
+    Kind.PERMISSION: _at_least(1, patterns.PERMISSION),
+}

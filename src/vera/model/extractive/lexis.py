@@ -1,0 +1,122 @@
+"""How much each word of a question weighs, and how nearly the words of a text are those words."""
+
+import math
+from collections.abc import Iterable, Iterator, Sequence
+
+import msgspec
+
+from vera.model.extractive.conversation import Excerpt
+from vera.model.extractive.layout import Piece, pieces
+from vera.model.extractive.question import Question, Term
+from vera.model.extractive.words import Word, affinity, is_cjk
+
+SYNONYM = 0.6
+"""The affinity of a word that the table of synonyms gives for a term."""
+
+_TABULAR = (".csv", ".tsv")
+
+
+class Lexis(msgspec.Struct, frozen=True):
+    """The question's terms with their weights in the texts seen: rare words weigh more."""
+
+    terms: tuple[Term, ...]
+    weights: tuple[float, ...]
+
+    @property
+    def total(self) -> float:
+        return sum(self.weights) or 1.0
+
+
+def weigh(question: Question, excerpts: Iterable[Excerpt]) -> Lexis:
+    """Weights by inverse frequency over the paragraphs of all excerpts seen (Spärck Jones 1972).
+
+    The excerpts were found by the question's own words, so the frequencies are of use only among them.
+    """
+    counts = [0] * len(question.terms)
+    total = 0
+    matcher = Matcher(question.terms)
+    for excerpt in excerpts:
+        blocks: dict[int, set[int]] = {}
+        for piece in layout_of(excerpt):
+            blocks.setdefault(piece.block, set()).update(matcher.found(piece.words))
+        total += len(blocks)
+        for found in blocks.values():
+            for index in found:
+                counts[index] += 1
+    weights = tuple(
+        # A pair of characters that stands nowhere is most likely no word but the border of two.
+        0.3
+        if not count and is_cjk(term.word.form)
+        else term.weight * (0.4 + math.log((total + 1) / (count + 0.5)) / math.log(total + 2))
+        for term, count in zip(question.terms, counts, strict=True)
+    )
+    return Lexis(question.terms, weights)
+
+
+def layout_of(excerpt: Excerpt) -> list[Piece]:
+    """The pieces of an excerpt's lines."""
+    return pieces(excerpt.lines, tabular=excerpt.path.lower().endswith(_TABULAR))
+
+
+class Matcher:
+    """Finds question terms among words; remembers the affinities, as texts repeat their words.
+
+    Terms go by their index in the question.
+    """
+
+    def __init__(self, terms: Sequence[Term]) -> None:
+        self._terms = terms
+        self._known: dict[str, tuple[tuple[int, float], ...]] = {}
+
+    def matches(self, word: Word) -> tuple[tuple[int, float], ...]:
+        """The terms that a word may stand for, each with the affinity."""
+        known = self._known.get(word.form)
+        if known is None:
+            known = tuple(self._compare(word))
+            self._known[word.form] = known
+        return known
+
+    def found(self, tokens: Iterable[Word]) -> set[int]:
+        """The terms that surely stand among the words."""
+        return {index for word in tokens for index, value in self.matches(word) if value >= 0.75}
+
+    def vector(self, tokens: Iterable[Word]) -> list[float]:
+        """The best affinity of each term with any of the words."""
+        best = [0.0] * len(self._terms)
+        for word in tokens:
+            for index, value in self.matches(word):
+                best[index] = max(best[index], value)
+        return best
+
+    def _compare(self, word: Word) -> Iterator[tuple[int, float]]:
+        for index, term in enumerate(self._terms):
+            value = affinity(term.word, word)
+            if value < SYNONYM and any(affinity(other, word) >= 0.95 for other in term.alternatives):
+                value = SYNONYM
+            if value > 0:
+                yield index, value
+
+
+def longest_run(asked: Sequence[str], seen: Sequence[Word]) -> float:
+    """The longest run of the question's words, stop words too, that stands here: 0 to 1 (five words)."""
+    best = 0
+    before = [0] * (len(asked) + 1)
+    for word in seen:
+        now = [0] * (len(asked) + 1)
+        for index, form in enumerate(asked, 1):
+            if form == word.stem:
+                now[index] = before[index - 1] + 1
+                best = max(best, now[index])
+        before = now
+    return min(1.0, max(0, best - 1) / 4)
+
+
+def closeness(left: Sequence[int], right: Sequence[int]) -> float:
+    """1 for neighbours in order, less with distance and in the other order; looks at 20 places each."""
+    best = 0.0
+    for one in left[:20]:
+        for other in right[:20]:
+            gap = other - one
+            if gap:
+                best = max(best, 1.0 / (1 + 0.25 * (abs(gap) - 1)) * (1.0 if gap > 0 else 0.8))
+    return best if best >= 0.3 else 0.0

@@ -1,0 +1,138 @@
+"""The shapes of expressions that answer questions: numbers, times, amounts, names, options, paths, …
+
+No pattern backtracks over more than a run of word characters: each is linear in a bounded text.
+"""
+
+import re
+
+from vera.model.extractive.lexicon import NUMBER_WORDS
+
+_NUMBER_WORD = "|".join(word for word in NUMBER_WORDS if word != "one")
+_DIGITS = r"\d[\d.,]*"
+_AMOUNT = rf"(?:{_DIGITS}|{_NUMBER_WORD}|one|a|an|several|few)(?:\s?\(\d+\))?"
+
+
+def _compiled(*alternatives: str) -> re.Pattern[str]:
+    return re.compile("|".join(alternatives), re.IGNORECASE)
+
+
+NUMBER = _compiled(
+    rf"(?<![\w.,-])(?:\d[\d.,]*\d|\d|{_NUMBER_WORD}|one|a|an|once|twice|no|several)(?![\w])",
+    r"[〇零一二三四五六七八九十百千万两]{1,12}",
+)
+REFERENCE = _compiled(
+    r"\b(?:sections?|versions?|clauses?|articles?|chapters?|figures?|tables?|paragraphs?|pages?|steps?|part|"
+    r"rfc|nos?|number|appendix|item|footnote|v)\b\.?\s*$",
+    r"[§#\[]\s*$",
+)
+"""What stands before a number that counts nothing but names a place: "section 6", "version 3"."""
+
+_UNIT_OF_TIME = (
+    r"(?:calendar |business |working |full |consecutive )?"
+    r"(?:years?|months?|weeks?|days?|hours?|minutes?|seconds?|milliseconds?|decades?|centur(?:y|ies)|quarters?|"
+    r"nights?|fortnights?|hrs?|mins?|secs?|ms)\b"
+)
+DURATION = _compiled(
+    rf"\b{_AMOUNT}(?:[\s-]|\s?(?:-|–|to|or|and)\s?{_AMOUNT}[\s-])?{_UNIT_OF_TIME}",
+    r"\b\d+\s?(?:ms|s|h|d)\b",
+)
+LASTING = _compiled(
+    r"\b(?:until|as long as|during|indefinite(?:ly)?|perpetual|permanent(?:ly)?|lifetime|forever)\b"
+)
+MEASURE = _compiled(
+    rf"\b{_DIGITS}\s?(?:°\s?[CF]?|%|[munµkc]?m\b|met(?:re|er)s?|kilomet(?:re|er)s?|(?:nautical )?miles?|feet|"
+    r"foot|ft|inch(?:es)?|yards?|k?g\b|mg\b|tons?|tonnes?|pounds?|lbs?|kilograms?|grams?|lit(?:re|er)s?|"
+    r"gallons?|ml\b|[kmgtp]i?b\b|bytes?|octets?|bits?|characters?|pixels?|px|k?w\b|kwh|volts?|v\b|amps?|"
+    r"[kmg]?hz|km/h|mph|knots|degrees?|hectares?|acres?|square|cubic|dpi|db|bar\b|psi|pa\b|times)",
+    rf"\b{_DIGITS}\s?[\"″′]",
+)
+MONEY = _compiled(
+    r"[$€£¥₹]\s?\d",
+    rf"\b{_DIGITS}\s?(?:[$€£¥₹]|(?:million |billion )?(?:us )?(?:dollars?|euros?|pounds?|cents?|eur|usd|gbp|"
+    r"chf|francs?|yen|rupees?|kronor|crowns?))",
+    r"\b(?:eur|usd|gbp|chf|cad|aud)\s?\d",
+    r"\b(?:free of charge|no charge|gratis|free)\b",
+)
+PERCENT = _compiled(
+    rf"\b(?:{_DIGITS}|{_NUMBER_WORD})\s?(?:%|per ?cent\b|percentage points?\b)",
+    r"\b(?:half|third|quarter)s?\b",
+)
+_MONTH = (
+    r"(?:jan(?:uary)?|feb(?:ruary)?|mar(?:ch)?|apr(?:il)?|may|june?|july?|aug(?:ust)?|sep(?:t(?:ember)?)?|"
+    r"oct(?:ober)?|nov(?:ember)?|dec(?:ember)?)"
+)
+DATE = _compiled(
+    r"\b(?:1\d{3}|20\d\d)\b",
+    r"\b\d{4}-\d\d-\d\d\b",
+    rf"\b{_MONTH}\.? \d{{1,4}}\b",
+    rf"\b\d{{1,2}}(?:st|nd|rd|th)?(?: of)? {_MONTH}\b",
+    r"\b\d{1,2}[./]\d{1,2}[./]\d{2,4}\b",
+    r"\b\d+(?:st|nd|rd|th)[ -](?:century|day)\b",
+    r"\b\d+ (?:bc|ad|bce|ce)\b",
+)
+DAY = _compiled(
+    r"\b(?:mon|tues|wednes|thurs|fri|satur|sun)days?\b",
+    r"\b(?:spring|summer|autumn|winter|midnight|noon|daily|weekly|monthly|yearly|annually)\b",
+    r"\b(?:within|after|before|until|once|every|upon|as of|immediately|as soon as|during|when|if)\b",
+)
+CLOCK = _compiled(
+    r"\b\d{1,2}[:.]\d\d\b", r"\b\d{1,2}\s?(?:am|pm|a\.m|p\.m|o'clock)\b", r"\b(?:noon|midnight)\b"
+)
+FREQUENCY = _compiled(
+    rf"\b(?:every|each|per)\s+(?:other |{_AMOUNT} )?\w+",
+    r"\b(?:once|twice|times|daily|hourly|weekly|monthly|quarterly|yearly|annual(?:ly)?|biennial(?:ly)?|"
+    r"triennial(?:ly)?|always|never|continuously|regularly|periodically)\b",
+)
+NAME = re.compile(
+    r"(?<![.!?\w] )(?<![\w])(?:[A-Z][\w'’-]+|[A-Z]{2,})"
+    r"(?:\s+(?:of|the|de|van|von|and|for)?\s?[A-Z][\w'’.-]*)*"
+)
+PLACE = re.compile(
+    r"\b(?:in|at|on|from|near|to|into|under|outside|inside|between|north|south|east|west|of)"
+    r"\s+(?:the\s+)?[A-Z]\w+"
+)
+SPOT = _compiled(
+    r"\b(?:in|at|on|inside|outside|under|within|near|behind|above|below|from)\s+(?:the|a|an|your|each|any)\s+\w+"
+)
+CODE = re.compile(
+    r"(?<![\w-])--?[A-Za-z][\w-]*|`[^`\n]{1,80}`|\b\w+\(\)|\b[a-z]+_\w+|\b[A-Z][A-Z0-9]*_[A-Z0-9_]+|"
+    r"(?<![\w.])\w+(?:\.\w+){1,4}\b|\b[a-z]+[A-Z]\w*|\$\{?\w+|\"[^\"\n]{1,40}\"|'[^'\n]{1,40}'|\b[A-Z]{2,}\b"
+)
+PATH = re.compile(
+    r"(?<![\w:/])(?:~|\$\w+|\.{1,2})?/[\w.@~{}$-]+(?:/[\w.@*{}$-]*)*|(?<![\w-])[\w-]+\.(?:[a-z]{1,5}\d?)\b|"
+    r"(?<![\w.-])[\w.-]+/[\w./-]+|[A-Z]:\\\w+"
+)
+LINK = _compiled(
+    r"\bhttps?://\S+",
+    r"\bwww\.\S+",
+    r"(?<![\w.+-])[\w.+-]+@[\w-]+\.\w+",
+    r"(?<![\w-])[\w-]+\.(?:com|org|net|edu|gov|io|eu|de|uk)\b",
+)
+VERSION = _compiled(r"\bv?\d+(?:\.\d+)+\w*", r"\bversion \d+", r"\bv\d+")
+REASON = _compiled(
+    r"\b(?:because|due to|owing to|since|therefore|so that|in order to|as a result|reasons?|caused? by|"
+    r"thanks to|to avoid|to prevent|to ensure|to protect|to allow|to make|to keep|purpose|otherwise|ensures?|"
+    r"prevents?|after|for the sake)\b"
+)
+PURPOSE = re.compile(r"\bto [a-z]{3,}\b|\bas (?:the|it|they)\b|\bwhen\b|\bfor\b")
+METHOD = _compiled(
+    r"\b(?:by \w+ing|using|use|run|type|press|click|select|enter|set|call|invoke|specify|pass|add|open|"
+    r"choose|must|should|can be|via|through|by means of|with the|first|then)\b",
+    r"(?<![\w-])--?[a-z][\w-]*",
+    "`",
+)
+PERMISSION = _compiled(
+    r"\b(?:may|must|shall|should|can|cannot|not|no|never|only|unless|except|provided|allowed|permitted|required|"
+    r"prohibited|forbidden|entitled|eligible|mandatory|optional|always|without|need)\b"
+)
+ROLE = _compiled(
+    r"\bby (?:the |an? )?\w+",
+    r"\b\w+(?:er|or|ist|ant|ee|man|woman|head|chief|team|board|committee|department|office|agency|council|court|"
+    r"holder|body)\b",
+)
+DEFINES = _compiled(
+    r"[\"'”’)\]*_`]*\s*(?:\([^()]{1,30}\)\s*)?,?\s*"
+    r"(?:(?P<strong>(?:is|are|was|were) (?:an?|the|one|any|defined)\b|means?\b|refers? to\b|denotes?\b|"
+    r"stands for\b|shall mean\b|describes?\b)|(?:is|are|was|were)\b|[:=–—]|\(|- )"
+)
+"""What follows a term that is defined; the group `strong` where nothing else can be meant."""

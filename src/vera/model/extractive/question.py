@@ -1,0 +1,252 @@
+"""What a question asks: its terms, and of which kind its answer must be.
+
+The kinds are those of factoid question answering since the TREC-8 track (Voorhees 1999; Li and Roth 2002),
+with those that manuals and rules need: an option, a path, a permission.
+"""
+
+import re
+from enum import StrEnum
+from functools import cache
+
+import msgspec
+
+from vera.model.extractive.lexicon import HEAD_NOUNS, SCAFFOLDING, STOPWORDS, SYNONYMS, TIME_UNITS
+from vera.model.extractive.words import Word, is_cjk, root, stem, words
+
+LONGEST_QUESTION = 2000
+MOST_TERMS = 40
+
+
+class Kind(StrEnum):
+    """The kind of expression that answers a question; `ANY` where the question does not say."""
+
+    COUNT = "count"
+    DURATION = "duration"
+    MEASURE = "measure"
+    MONEY = "money"
+    PERCENT = "percent"
+    DATE = "date"
+    CLOCK = "clock"
+    FREQUENCY = "frequency"
+    PERSON = "person"
+    PLACE = "place"
+    NAME = "name"
+    CODE = "code"
+    PATH = "path"
+    LINK = "link"
+    VERSION = "version"
+    DEFINITION = "definition"
+    EXPANSION = "expansion"
+    REASON = "reason"
+    METHOD = "method"
+    PERMISSION = "permission"
+    ANY = "any"
+
+
+class Term(msgspec.Struct, frozen=True):
+    """A content word of the question with its prior weight and the words that may stand in for it."""
+
+    word: Word
+    weight: float
+    alternatives: tuple[Word, ...] = ()
+
+
+class Question(msgspec.Struct, frozen=True):
+    """A question taken apart.
+
+    `units` are the words counted or measured ("how many *years*"); `spoken` every token of the question,
+    stop words too: an expression that the question itself holds is never its answer. `sequence` are its
+    stems in order.
+    """
+
+    text: str
+    terms: tuple[Term, ...]
+    kind: Kind
+    units: tuple[Word, ...] = ()
+    spoken: frozenset[str] = frozenset()
+    sequence: tuple[str, ...] = ()
+
+
+_FRAMES: tuple[tuple[re.Pattern[str], Kind], ...] = tuple(
+    (re.compile(pattern), kind)
+    for pattern, kind in (
+        (r"\bstands? for\b|\b(abbreviation|acronym|initials)\b", Kind.EXPANSION),
+        (r"\bhow (often|frequently)\b|\bwhat frequency\b", Kind.FREQUENCY),
+        (r"\bhow (long|old)\b|\bhow much (time|longer)\b|\bhow (soon|quickly)\b", Kind.DURATION),
+        (r"\bhow many\b|\bhow large a number\b", Kind.COUNT),
+        (r"\bhow (tall|high|deep|wide|far|fast|heavy|big|large|hot|cold|thick|small|strong)\b", Kind.MEASURE),
+        (r"\bhow (expensive|costly)\b|\bhow much\b", Kind.MONEY),
+        (r"\b(why|how come)\b|\bfor what reason\b", Kind.REASON),
+        (r"\b(at|by) what time\b|\bwhat time\b", Kind.CLOCK),
+        (r"\b(who|whom|whose)\b", Kind.PERSON),
+        (r"\bwhere\b", Kind.PLACE),
+        (r"\b(meaning|definition) of\b|^define\b|\b(mean|meant|defined|means)\b", Kind.DEFINITION),
+    )
+)
+_NAMED_BY_CLASS = frozenset(
+    (Kind.DATE, Kind.PERCENT, Kind.LINK, Kind.CLOCK, Kind.PLACE, Kind.PERSON, Kind.NAME, Kind.CODE, Kind.PATH)
+)
+_WHEN = re.compile(r"\bwhen\b")
+_WH_NOUN = re.compile(r"\b(?:what|which)\b(?:\W+(?:is|are|was|were)\W+(?:the|a|an)\b)?((?:\W+\w+){1,8})")
+_NAME_THE = re.compile(r"^(?:name|list|give|state|find|identify)\W+(?:the\W+)?((?:\w+\W+){1,5})")
+_WHAT_IS = re.compile(r"^(?:so\W+)?what(?:'s|’s|\W+(?:is|are|was|were))\W+(.*)$", re.DOTALL)
+_COUNTED = re.compile(r"\bhow many\b((?:\W+\w+){1,4})")
+_METHOD = re.compile(r"\bhow (do|does|did|can|could|should|would|to|is|are|was|were|must)\b")
+_AUXILIARIES = (
+    "is are was were am be been do does did can could may must shall should will would has have had"
+)
+_BREAKS = frozenset(
+    f"{_AUXILIARIES} of in on at by for to from with under that which who when if the a an you i we they it "
+    "he she there".split()
+)
+_MODAL = re.compile(rf"^\W*(?:{'|'.join(_AUXILIARIES.split())})\b")
+_CJK_KINDS = (
+    (re.compile("多少|几[个年天月次]|幾|いくつ|何[人年日回個]|몇"), Kind.COUNT),
+    (re.compile("多久|多长|どのくらい|얼마나"), Kind.DURATION),
+    (re.compile("什么时候|何时|哪年|いつ|언제"), Kind.DATE),
+)
+_CJK_SCAFFOLD = re.compile(
+    "什么时候|什么|多少|哪(?:个|些|里|年|儿)?|怎么样|怎么|如何|为什么|为何|何时|多久|是否|可以|谁|吗|呢|的|了|是|在|有|"
+    "和|与|及|请问|[\u3040-\u309f]+|何|誰|무엇|언제|얼마나"
+)
+
+
+@cache
+def _synonyms() -> dict[str, tuple[Word, ...]]:
+    table: dict[str, tuple[Word, ...]] = {}
+    for row in SYNONYMS:
+        group = [next(words(entry)) for entry in row]
+        for word in group:
+            table[word.stem] = tuple(other for other in group if other.stem != word.stem)
+    return table
+
+
+@cache
+def _scaffolding() -> frozenset[str]:
+    return frozenset(stem(word) for word in SCAFFOLDING)
+
+
+@cache
+def _head_kinds() -> dict[str, str]:
+    return {stem(noun): kind for kind, nouns in HEAD_NOUNS.items() for noun in nouns.split()}
+
+
+@cache
+def time_unit_stems() -> frozenset[str]:
+    """Stems of the words that measure time."""
+    return frozenset(stem(word) for word in TIME_UNITS)
+
+
+def analyse(text: str) -> Question:
+    """The question's terms, the kind of its answer, and what it counts. Never raises."""
+    text = text[:LONGEST_QUESTION].strip()
+    lowered = " ".join(text.lower().split())
+    kind, units = _kind(lowered)
+    classes = _class_nouns(lowered) if kind in _NAMED_BY_CLASS else frozenset()
+    spoken = list(words(text))
+    return Question(
+        text=text,
+        terms=_terms(text, classes),
+        kind=kind,
+        units=units,
+        spoken=frozenset(word.form for word in spoken),
+        sequence=tuple(word.stem for word in spoken[: 2 * MOST_TERMS]),
+    )
+
+
+def _terms(text: str, classes: frozenset[str] = frozenset()) -> tuple[Term, ...]:
+    readable = _CJK_SCAFFOLD.sub(" ", text)
+    chosen: dict[str, Term] = {}
+    sentence_start = True
+    for word in words(readable):
+        original = readable[word.start : word.end]
+        starts, sentence_start = sentence_start, readable[word.end : word.end + 1] in ".?!"
+        if (
+            word.form in STOPWORDS
+            or word.stem in chosen
+            or (len(word.form) == 1 and not _single_counts(readable, word))
+        ):
+            continue
+        if word.stem in _scaffolding() or word.stem in classes:
+            weight = 0.3
+        elif (original[:1].isupper() and not starts) or any(char.isdigit() for char in original):
+            weight = 1.2
+        else:
+            weight = 1.0
+        chosen[word.stem] = Term(word, weight, _synonyms().get(word.stem, ()))
+        if len(chosen) == MOST_TERMS:
+            break
+    return tuple(chosen.values())
+
+
+def _single_counts(text: str, word: Word) -> bool:
+    original, around = text[word.start : word.end], text[max(0, word.start - 1) : word.end + 1]
+    return original.isdigit() or original.isupper() or is_cjk(original) or "-" in around
+
+
+def _kind(lowered: str) -> tuple[Kind, tuple[Word, ...]]:
+    for pattern, kind in _FRAMES:
+        if pattern.search(lowered):
+            return kind, _units(lowered, kind)
+    for pattern, kind in _CJK_KINDS:
+        if pattern.search(lowered):
+            return kind, ()
+    headed = _head_kind(lowered)
+    if headed is not None:
+        return headed
+    if _WHEN.search(lowered) and not re.search(r"\b(what|which)\b.*\bwhen\b", lowered):
+        return Kind.DATE, ()
+    if (what_is := _WHAT_IS.match(lowered)) and _asks_definition(what_is.group(1)):
+        return Kind.DEFINITION, ()
+    if _METHOD.search(lowered):
+        return Kind.METHOD, ()
+    return (Kind.PERMISSION if _MODAL.match(lowered) else Kind.ANY), ()
+
+
+def _asks_definition(subject: str) -> bool:
+    """Whether a bare name follows "what is": "an orphan in RPP", "photosynthesis"; not "the cost of …"."""
+    return len(_terms(subject)) <= 3 and (
+        subject.startswith(("a ", "an ")) or not re.search(r"\b(of|for|in|to|when|if)\b", subject)
+    )
+
+
+def _class_nouns(lowered: str) -> frozenset[str]:
+    """The noun that names the kind of the answer: an answer shows it ("1934") and seldom says it ("year")."""
+    match = _WH_NOUN.search(lowered) or _NAME_THE.match(lowered)
+    found: set[str] = set()
+    for word in words(match.group(1)) if match else ():
+        if word.form in _BREAKS:
+            break
+        if word.stem in _head_kinds():
+            found.add(word.stem)
+    return frozenset(found)
+
+
+def _units(lowered: str, kind: Kind) -> tuple[Word, ...]:
+    counted = _COUNTED.search(lowered) if kind is Kind.COUNT else None
+    if counted is None:
+        return ()
+    units = []
+    for word in words(counted.group(1)):
+        if word.form in _BREAKS:
+            break
+        units.append(word)
+    return tuple(units)
+
+
+def _head_kind(lowered: str) -> tuple[Kind, tuple[Word, ...]] | None:
+    """The kind that the noun after "what" or "which" (or "name the") calls for."""
+    match = _WH_NOUN.search(lowered) or _NAME_THE.match(lowered)
+    if match is None:
+        return None
+    found: Kind | None = None
+    unit: tuple[Word, ...] = ()
+    for word in words(match.group(1)):
+        if word.form in _BREAKS:
+            break
+        kind = _head_kinds().get(word.stem) or _head_kinds().get(root(word.stem))
+        if kind is not None:
+            found, unit = Kind(kind), (word,)
+    if found is None:
+        return None
+    return found, unit if found in (Kind.CODE, Kind.MEASURE, Kind.VERSION) else ()

@@ -1,0 +1,213 @@
+"""Fetch a URL under the egress policy: each hop judged, looked up once, and dialled at a checked address."""
+
+import asyncio
+import time
+from collections.abc import Callable, Coroutine
+from dataclasses import dataclass
+from functools import partial
+from typing import TYPE_CHECKING, Any
+from urllib.parse import urljoin
+
+import msgspec
+
+from vera import __version__
+from vera.sandbox.egress.authority import AuthorityError, Url
+from vera.sandbox.egress.dial import Dialer, in_words
+from vera.sandbox.egress.secrets import Secrets
+from vera.sandbox.egress.types import Connection, FailedError, Policy, RefusedError, Request
+from vera.sandbox.fetch.attempt import Attempt
+from vera.sandbox.fetch.decode import DecodeError, Decoder, TooLarge
+from vera.sandbox.fetch.exchange import Exchange, ResponseError, ResponseHead
+from vera.sandbox.fetch.receipt import Fetched, FetchError, Hop, Kind
+from vera.sandbox.fetch.reply import Reply, receipt_of
+from vera.sandbox.fetch.url import normalise
+
+if TYPE_CHECKING:
+    import ssl
+
+USER_AGENT = f"VERA/{__version__} (research agent; https://github.com/vera-agent/vera)"
+REDIRECTS = frozenset({301, 302, 303, 307, 308})
+SECRET_REASON = "a key or password of this run stands in the URL"
+
+
+@dataclass(frozen=True, kw_only=True)
+class FetchLimits:
+    """Bounds of one fetch in bytes and seconds; `body` counts after decompression, `wire` before it.
+
+    `silence` is between two bytes, `total` over all hops; `at_once` fetches run, others wait.
+    """
+
+    body: int = 32 << 20
+    wire: int = 32 << 20
+    redirects: int = 8
+    silence: float = 20.0
+    total: float = 90.0
+    at_once: int = 8
+
+
+class Fetcher:
+    """Gets URLs with no cookie, no credential and no proxy of the environment; keeps nothing between two.
+
+    `log` gets one record for each connection, as the tunnel's. `tls` makes the context that proves servers'
+    names; by default it trusts what httpx trusts (certifi's bundle, or SSL_CERT_FILE).
+    """
+
+    def __init__(
+        self,
+        policy: Policy,
+        dialer: Dialer,
+        *,
+        secrets: Secrets | None = None,
+        limits: FetchLimits | None = None,
+        log: Callable[[Connection], object] | None = None,
+        tls: "Callable[[], ssl.SSLContext] | None" = None,
+        user_agent: str = USER_AGENT,
+    ) -> None:
+        self._policy = policy
+        self._dialer = dialer
+        self._secrets = secrets or Secrets()
+        self._limits = limits or FetchLimits()
+        self._log = log or (lambda connection: None)
+        self._make_tls = tls or _trusting_the_usual
+        self._tls: ssl.SSLContext | None = None
+        self._user_agent = user_agent
+        self._free = asyncio.Semaphore(self._limits.at_once)
+
+    async def fetch(self, url: str) -> Fetched:
+        """The response to a GET, after redirects, whatever its status. Raises FetchError."""
+        if self._secrets.found_in(url):
+            raise FetchError(f"The URL is not fetched: {SECRET_REASON}.", "refused")
+        try:
+            target = normalise(url)
+        except AuthorityError as error:
+            raise FetchError(str(error), "url") from None
+        followed: list[Hop] = []
+        async with self._free:
+            try:
+                async with asyncio.timeout(self._limits.total):
+                    return await self._follow(url.strip(), target, followed)
+            except TimeoutError:
+                raise FetchError(
+                    f"{target} was not there whole after {self._limits.total:g} s.",
+                    "timeout",
+                    tuple(followed),
+                ) from None
+
+    async def _follow(self, requested: str, url: Url, followed: list[Hop]) -> Fetched:
+        started, began = time.time(), time.monotonic()
+        while True:
+            reply = await self._hop(url, followed)
+            if not reply.location:
+                break
+            followed.append(Hop(url=str(url), status=reply.head.status, address=reply.address))
+            if len(followed) > self._limits.redirects:
+                raise FetchError(
+                    f"{requested} was redirected more than {self._limits.redirects} times.",
+                    "redirects",
+                    tuple(followed),
+                )
+            try:
+                url = normalise(urljoin(str(url), reply.location))
+            except ValueError as error:
+                raise FetchError(
+                    self._without_secrets(f"{url} redirects to what cannot be fetched: {error}"),
+                    "redirects",
+                    tuple(followed),
+                ) from None
+        return Fetched(receipt=receipt_of(requested, reply, tuple(followed), started, began), body=reply.body)
+
+    async def _hop(self, url: Url, followed: list[Hop]) -> Reply:
+        attempt = Attempt(url)
+        try:
+            reply = await self._get(url, attempt)
+        except RefusedError as error:
+            attempt.verdict, attempt.reason = "refused", str(error)
+            raise FetchError(
+                f"{attempt.shown} is not fetched: {error}.", "refused", tuple(followed)
+            ) from None
+        except (FailedError, ResponseError, TooLarge, DecodeError, OSError) as error:
+            kind, attempt.reason = _failure(error, self._limits)
+            raise FetchError(f"{url} cannot be fetched: {attempt.reason}.", kind, tuple(followed)) from None
+        else:
+            attempt.reason = ""
+            return reply
+        finally:
+            attempt.close()
+            self._log(attempt.record())
+
+    async def _get(self, url: Url, attempt: Attempt) -> Reply:
+        where = url.authority
+        if self._secrets.found_in(str(url)):
+            attempt.secret = True
+            raise RefusedError(SECRET_REASON)
+        decision = self._policy.decide(Request(method="GET", host=where.host, port=where.port, url=str(url)))
+        if not decision.allowed:
+            raise RefusedError(decision.reason)
+        (reader, writer), address = await self._dialer.dial(where, self._connector(url))
+        exchange = Exchange(reader, writer, silence_seconds=self._limits.silence)
+        attempt.exchange, attempt.address, attempt.verdict = exchange, str(address), "allowed"
+        tls, certificate = exchange.tls()
+        head = await exchange.get(url, self._user_agent)
+        reply = Reply(url=url, head=head, address=str(address), tls=tls, certificate=certificate)
+        location = head.header("location")
+        if head.status in REDIRECTS and location:
+            return msgspec.structs.replace(reply, location=_text(location))
+        body, wire_size, coding = await self._body(exchange, head)
+        return msgspec.structs.replace(reply, body=body, wire_size=wire_size, coding=coding)
+
+    async def _body(self, exchange: Exchange, head: ResponseHead) -> tuple[bytes, int, str]:
+        decoder = Decoder(head.header("content-encoding").strip().lower(), self._limits.body)
+        announced = head.header("content-length")
+        if announced.isdecimal() and int(announced[:20]) > self._limits.wire:
+            raise TooLarge
+        pieces, wire_size = [], 0
+        async for piece in exchange.body():
+            wire_size += len(piece)
+            if wire_size > self._limits.wire:
+                raise TooLarge
+            pieces.append(decoder.feed(piece))
+        decoder.finish()
+        return b"".join(pieces), wire_size, decoder.coding
+
+    def _connector(
+        self, url: Url
+    ) -> Callable[[str, int], Coroutine[Any, Any, tuple[asyncio.StreamReader, asyncio.StreamWriter]]]:
+        """Connects to an address and, for https, has it prove the name of the URL's host."""
+        if url.scheme == "http":
+            return asyncio.open_connection
+        if self._tls is None:
+            self._tls = self._make_tls()
+        return partial(asyncio.open_connection, ssl=self._tls, server_hostname=url.authority.host)
+
+    def _without_secrets(self, text: str) -> str:
+        return f"Not fetched: {SECRET_REASON}." if self._secrets.found_in(text) else text
+
+
+def _failure(error: Exception, limits: FetchLimits) -> tuple[Kind, str]:
+    match error:
+        case TooLarge():
+            return "too_large", f"it is larger than {min(limits.body, limits.wire)} bytes"
+        case DecodeError():
+            return "encoding", str(error)
+        case FailedError(status=504):
+            return "timeout", str(error)
+        case TimeoutError():
+            return "timeout", f"no byte came for {limits.silence:g} s"
+        case OSError():
+            return "failed", in_words(error)
+        case _:
+            return "failed", str(error)
+
+
+def _text(header: str) -> str:
+    """A header as UTF-8, which servers send in Location, else as it was read (RFC 9110: Latin-1)."""
+    try:
+        return header.encode("latin-1").decode("utf-8")
+    except UnicodeDecodeError:
+        return header
+
+
+def _trusting_the_usual() -> "ssl.SSLContext":
+    import httpx
+
+    return httpx.create_ssl_context()

@@ -224,6 +224,7 @@ class Evidence(Event, frozen=True, kw_only=True):
     `tier` is captured (taken by the host from /input, a fetch or a search) or observed (printed by the
     sandbox or read from /work). A `lead` can be followed but not cited in support. `first` and `last` are
     the lines that were shown. `raw` is what the text was made from, where that differs, by `extractor`.
+    Of a fetched page `receipt` is the record of its retrieval as JSON, and `http_status` how it was answered.
     """
 
     id: str
@@ -244,6 +245,29 @@ class Evidence(Event, frozen=True, kw_only=True):
     raw: Blob | None = None
     pages: tuple[int, ...] = ()
     exit_code: int | None = None
+    receipt: Blob | None = None
+    http_status: int | None = None
+
+
+class Egress(Event, frozen=True, kw_only=True):
+    """A connection to the outside: by a program in the box (`by` box), or by the host's fetch (`by` fetch).
+
+    `verdict` is allowed, refused (by us, before a byte was passed on) or failed; `address` the one that was
+    dialled. Bytes are those passed on, up towards the host; `started` is Unix time.
+    """
+
+    by: str
+    host: str
+    port: int
+    method: str
+    verdict: str
+    url: str = ""
+    address: str = ""
+    reason: str = ""
+    bytes_up: int = 0
+    bytes_down: int = 0
+    seconds: float = 0.0
+    started: float = 0.0
 
 
 class Note(Event, frozen=True, kw_only=True):
@@ -340,6 +364,7 @@ Record = (
     | ToolStarted
     | Tool
     | Evidence
+    | Egress
     | Note
     | Status
     | Output

@@ -20,7 +20,7 @@ from vera.lane import context
 from vera.lane.answer import resolve
 from vera.lane.observation import observation, one_line, shown
 from vera.lane.prompts import Prompts
-from vera.lane.tools import Call, Outcome, Tool, check_arguments, failed
+from vera.lane.tools import Call, EvidenceDraft, Outcome, Tool, check_arguments, failed
 from vera.lane.tools.note import bounded
 from vera.model.types import Completion, Model, ModelError, Request
 from vera.protocol import Parsed, Turn, json_schema, text, tools
@@ -306,32 +306,8 @@ class Lane:
             self._emit(events.Note(step=step, text=outcome.note, by=outcome.note_by))
         if outcome.notes_restored:
             self._emit(events.PolicyNotesGuard(step=step, detail=outcome.notes_restored))
-        evidence_id = ""
-        if (draft := outcome.evidence) is not None:
-            evidence_id = session.state.next_evidence_id()
-            raw = None if draft.raw is None else events.Blob(session.store.put(draft.raw), len(draft.raw))
-            self._emit(
-                events.Evidence(
-                    id=evidence_id,
-                    call=call_id,
-                    step=step,
-                    tool=name,
-                    tier=draft.tier,
-                    source=draft.source,
-                    summary=draft.summary,
-                    text=events.Blob(session.store.put(draft.text), len(draft.text)),
-                    lines=draft.lines,
-                    first=draft.first,
-                    last=draft.last,
-                    lead=draft.lead,
-                    title=draft.title,
-                    media_type=draft.media_type,
-                    extractor=draft.extractor,
-                    raw=raw,
-                    pages=draft.pages,
-                    exit_code=outcome.exit_code,
-                )
-            )
+        draft = outcome.evidence
+        evidence_id = self._keep(step, call_id, name, draft, outcome.exit_code) if draft else ""
         body = outcome.body
         if draft is not None and not body:
             body = shown(Lines(draft.text), draft.first, draft.last, self._spec.room, evidence_id)
@@ -349,6 +325,43 @@ class Lane:
                 seconds=round(seconds, 6),
             )
         )
+
+    def record(self, draft: EvidenceDraft, tool: str) -> str:
+        """Keep what was captured while a call is under way (a command that fetched a page); its id."""
+        started = self.state.open_call
+        step, call_id = (started.step, started.call) if started else (self.state.step, "")
+        return self._keep(step, call_id, tool, draft, None)
+
+    def _keep(self, step: int, call_id: str, tool: str, draft: EvidenceDraft, exit_code: int | None) -> str:
+        evidence_id = self._session.state.next_evidence_id()
+        self._emit(
+            events.Evidence(
+                id=evidence_id,
+                call=call_id,
+                step=step,
+                tool=tool,
+                tier=draft.tier,
+                source=draft.source,
+                summary=draft.summary,
+                text=self._blob(draft.text),
+                lines=draft.lines,
+                first=draft.first,
+                last=draft.last,
+                lead=draft.lead,
+                title=draft.title,
+                media_type=draft.media_type,
+                extractor=draft.extractor,
+                raw=None if draft.raw is None else self._blob(draft.raw),
+                pages=draft.pages,
+                exit_code=exit_code,
+                receipt=None if draft.receipt is None else self._blob(draft.receipt),
+                http_status=draft.http_status,
+            )
+        )
+        return evidence_id
+
+    def _blob(self, data: bytes) -> events.Blob:
+        return events.Blob(self._session.store.put(data), len(data))
 
     def _footer(self, step: int, parsed: Parsed) -> str:
         """Where the run stands: frozen into the observation, so that the prompt only ever grows."""

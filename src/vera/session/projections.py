@@ -48,40 +48,41 @@ class Notes:
 
 
 class EvidenceLedger:
-    """evidence.jsonl: one record for each call that became evidence."""
+    """evidence.jsonl: one record for each evidence, written when its call has ended."""
 
     name = "evidence.jsonl"
 
     def __init__(self, load: Load) -> None:
         self._load = load
         self._started: dict[str, events.ToolStarted] = {}
-        self._evidence: dict[str, events.Evidence] = {}
+        self._open: dict[str, list[events.Evidence]] = {}
 
     def add(self, record: events.Record) -> bytes:
         match record:
             case events.ToolStarted():
                 self._started[record.lane] = record
             case events.Evidence():
-                self._evidence[record.lane] = record
-            case events.Tool() if record.evidence:
-                return _utf8(json.dumps(self._row(record), ensure_ascii=False) + "\n")
+                self._open.setdefault(record.lane, []).append(record)
+            case events.Tool():
+                rows = [self._row(evidence, record) for evidence in self._open.pop(record.lane, [])]
+                return _utf8("".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows))
             case _:
                 pass
         return b""
 
-    def _row(self, tool: events.Tool) -> dict[str, Any]:
-        evidence = self._evidence[tool.lane]
+    def _row(self, evidence: events.Evidence, tool: events.Tool) -> dict[str, Any]:
         started = self._started[tool.lane]
         return {
             "id": evidence.id,
             "ts": datetime.fromtimestamp(tool.ts, UTC).isoformat(timespec="milliseconds"),
             "lane": tool.lane,
             "step": tool.step,
-            "tool": tool.tool,
+            "tool": evidence.tool,
             "args": json.loads(self._load(started.args)),
             "tier": evidence.tier,
             "source": evidence.source,
             "sha256": evidence.text.sha256,
+            "http_status": evidence.http_status,
             "lines": evidence.lines,
             "obs": {
                 "exit_code": tool.exit_code,

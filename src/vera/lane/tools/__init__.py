@@ -26,6 +26,8 @@ class EvidenceDraft(msgspec.Struct, frozen=True, kw_only=True):
     extractor: str = ""
     raw: bytes | None = None
     pages: tuple[int, ...] = ()
+    receipt: bytes | None = None
+    http_status: int | None = None
 
 
 class Outcome(msgspec.Struct, frozen=True, kw_only=True):

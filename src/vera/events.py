@@ -192,12 +192,16 @@ class PolicyNotesGuard(Event, frozen=True, kw_only=True):
 
 
 class ToolStarted(Event, frozen=True, kw_only=True):
-    """Written before the effect: a call without its `tool` record may have run, and is never run again."""
+    """Written before the effect: a call without its `tool` record may have run, and is never run again.
+
+    `recovered` names the deviations from the strict form of a turn that were accepted.
+    """
 
     step: int
     call: str
     tool: str
     args: Text
+    recovered: tuple[str, ...] = ()
 
 
 class Tool(Event, frozen=True, kw_only=True):

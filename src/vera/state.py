@@ -134,6 +134,7 @@ class RunState:
         "_evidence",
         "_lanes",
         "_last_ts",
+        "_model_server",
         "_outputs",
         "_seq",
         "_session",
@@ -151,7 +152,8 @@ class RunState:
         self._ended: events.RunEnd | None = None
         self._evidence: dict[str, events.Evidence] = {}
         self._lanes: dict[str, LaneState] = {}
-        self._outputs: list[events.Output] = []
+        self._model_server: events.ModelServer | None = None
+        self._outputs: dict[str, events.Output] = {}
         for record in records:
             self.apply(record)
 
@@ -191,7 +193,13 @@ class RunState:
 
     @property
     def outputs(self) -> tuple[events.Output, ...]:
-        return tuple(self._outputs)
+        """The files that were handed in with an answer, each path once."""
+        return tuple(self._outputs.values())
+
+    @property
+    def model_server(self) -> events.ModelServer | None:
+        """The model that was asked last."""
+        return self._model_server
 
     def lane(self, name: str) -> LaneState:
         """The lane's state; an empty one before its first event."""
@@ -218,8 +226,11 @@ class RunState:
                 self._ended = event
             case events.Resumed():
                 self._ended = None
+                self._lanes = {name: _reopened(lane) for name, lane in self._lanes.items()}
+            case events.ModelServer():
+                self._model_server = event
             case events.Output():
-                self._outputs.append(event)
+                self._outputs[event.path] = event
             case events.Evidence():
                 self._evidence[event.id] = event
             case events.ToolStarted():
@@ -228,6 +239,15 @@ class RunState:
                 pass
         if event.lane:
             self._lanes[event.lane] = fold_lane(self.lane(event.lane), event)
+
+
+def _reopened(lane: LaneState) -> LaneState:
+    """A lane that ended without an answer goes on when its run is resumed."""
+    if lane.ended is None or lane.answer is not None:
+        return lane
+    return msgspec.structs.replace(
+        lane, ended=None, parse_errors=0, status="IN_PROGRESS", status_reason="resumed"
+    )
 
 
 def fold_lane(lane: LaneState, event: Event) -> LaneState:

@@ -2,9 +2,14 @@
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
+
+if TYPE_CHECKING:
+    from vera.state import RunState
+
+BUILT_IN = "builtin"
 
 
 @click.command()
@@ -33,7 +38,7 @@ def resume(
         session = Session.resume(work_dir, progress)
         try:
             state = session.state
-            logged = as_overrides(state.session.settings if state.session else {})
+            logged = as_overrides(state.session.settings if state.session else {}) + as_asked(state)
             flags = {"run.input_dir": (state.task.input_dir if state.task else "") or None}
             if max_steps is not None:
                 flags["run.max_steps"] = str(max_steps)
@@ -41,6 +46,21 @@ def resume(
             execute(lambda: session, settings, as_json=as_json, progress=progress)
         finally:
             session.close()
+
+
+def as_asked(state: "RunState") -> list[str]:
+    """The server that was found and the form of a turn that was chosen, in the form of -c: the prompt of a
+    lane is written for one form, and a server may have been found by itself."""
+    server = state.model_server
+    if server is None:
+        return []
+    if server.kind == BUILT_IN:
+        return [f"model.base_url={BUILT_IN}"]
+    pinned = [f"model.protocol={server.protocol}"]
+    settings = state.session.settings if state.session else {}
+    if not settings.get("model", {}).get("file"):
+        pinned += [f"model.base_url={server.base_url}", f"model.name={server.model}"]
+    return pinned
 
 
 def as_overrides(logged: Mapping[str, Any]) -> list[str]:

@@ -278,7 +278,13 @@ class Lane:
         started_at = time.monotonic()
         encoded = json.dumps(args, ensure_ascii=False)
         self._emit(
-            events.ToolStarted(step=step, call=call_id, tool=one_line(name, 64), args=session.text(encoded))
+            events.ToolStarted(
+                step=step,
+                call=call_id,
+                tool=one_line(name, 64),
+                args=session.text(encoded),
+                recovered=parsed.recovered,
+            )
         )
         if tool is None:
             outcome = failed(one_line(name, 64), "unknown_tool", f"there is no such tool; {problem}")

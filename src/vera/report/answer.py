@@ -88,15 +88,22 @@ def closing_line(state: RunState, quoted: list[Quote]) -> str:
     """The status of the run and its figures, in one line."""
     lane = state.lane("main")
     good = sum(1 for quote in quoted if not quote.problem)
-    figures = [f"{good} of {len(quoted)} citations stand in the store"]
-    if reason := lane.status_reason:
-        return f"{lane.status}: {reason} · {figures[0]}."
-    return f"{lane.status} · {figures[0]}."
+    match good, len(quoted):
+        case _, 0:
+            figures = "no citations"
+        case 1, 1:
+            figures = "its citation stands in the store"
+        case all_of_them, count if all_of_them == count:
+            figures = f"all {count} citations stand in the store"
+        case some, count:
+            figures = f"{some} of {count} citations stand in the store"
+    status = f"{lane.status}: {lane.status_reason}" if lane.status_reason else lane.status
+    return f"{status} · {figures}."
 
 
 def _block(quote: Quote) -> str:
     if quote.problem:
-        return f"{quote.label} cannot be shown: {quote.problem}."
+        return f"{quote.label} cannot be shown: {quote.problem.rstrip('.')}."
     count = quote.last - quote.first + 1
     where = f"line{'s' if count > 1 else ''} {quote.label[1:-1].split(':')[1]}"
     page = f", page {quote.page}" if quote.page else ""

@@ -20,6 +20,9 @@ Listener = Callable[[events.Record], None]
 
 TRACE = "trace.jsonl"
 
+RESUMABLE = frozenset({6, 130})
+"""Exit codes of runs that ended without an answer and can go on: budget spent, interrupted."""
+
 _SYNCED = (
     events.Evidence,
     events.Tool,
@@ -58,6 +61,7 @@ class Session:
         try:
             root.mkdir(parents=True, exist_ok=True)
             (root / "workspace").mkdir(exist_ok=True)
+            _set_aside_unbegun(root, clock)
             log = Log.create(root / TRACE, clock)
         except LogError as error:
             raise SessionError(_why_not_new(root, error)) from None
@@ -70,8 +74,10 @@ class Session:
 
     @classmethod
     def resume(cls, root: Path, *listeners: Listener, clock: Callable[[], float] = time.time) -> "Session":
-        """Open an interrupted session to go on with it: whatever was torn is cut and said (to the log and
-        to `listeners`, which stay subscribed), every projection is made again.
+        """Open a session that was interrupted, or ended with its budget spent, to go on with it.
+
+        What was torn is cut and said (to the log and to `listeners`, which stay subscribed), and every
+        projection is made again.
 
         Raises SessionError for a folder without a session, with a finished one, with a broken log, or in use.
         """
@@ -94,9 +100,9 @@ class Session:
             ) from None
         except LogError as error:
             raise SessionError(str(error)) from None
-        if state.ended is not None or (root / seal.NAME).exists():
+        if state.ended is not None and state.ended.exit_code not in RESUMABLE:
             log.close()
-            raise SessionError(f"The run in {root} has finished. Read it with 'vera show {root}'.")
+            raise SessionError(f"The run in {root} has finished: 'vera show {root}' shows it.")
         if state.task is None:
             log.close()
             raise SessionError(
@@ -204,6 +210,26 @@ def replace_file(path: Path, content: bytes) -> None:
         file.flush()
         os.fsync(file.fileno())
     temporary.replace(path)
+
+
+def _set_aside_unbegun(root: Path, clock: Callable[[], float]) -> None:
+    """Rename the log of a run that never took a step (its sandbox or model could not start)."""
+    path = root / TRACE
+    if not path.exists():
+        return
+    state = RunState()
+    try:
+        log, _ = Log.reopen(path, clock, state.apply)
+    except LogBroken:
+        return
+    try:
+        if not state.lanes and state.ended is None:
+            aside = next(
+                name for n in range(1, 1000) if not (name := path.with_name(f"{TRACE}.unbegun-{n}")).exists()
+            )
+            path.rename(aside)
+    finally:
+        log.close()
 
 
 def _why_not_new(root: Path, error: LogError) -> str:

@@ -12,17 +12,21 @@ _NOTHING = (
     "VERA's built-in extractive model found no lines that answer this question. It chooses extracts by word "
     "match and does not synthesise; no language model was configured or found."
 )
+_NO_DOCUMENTS = (
+    "No documents were given to look in: name a folder with --input-dir, or start a model server "
+    "(vera doctor says what this machine has)."
+)
 _QUERIES_NAMED = 4
 
 
-def answer_text(chosen: Sequence[Window], searches: Sequence[str]) -> str:
+def answer_text(chosen: Sequence[Window], searches: Sequence[str], documents: bool = True) -> str:
     """The final answer: one line a citation, best first; what was searched when there is none.
 
     Nothing is quoted here: the harness cuts the quotes from the stored bytes.
     """
     if chosen:
         return "\n".join([_EXTRACTS, *(f"{rank}. {_cited(window)}" for rank, window in enumerate(chosen, 1))])
-    return "\n".join([_NOTHING, *_searched(searches)])
+    return "\n".join([_NOTHING, *(_searched(searches) if documents else [_NO_DOCUMENTS])])
 
 
 def _cited(window: Window) -> str:

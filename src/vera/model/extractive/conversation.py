@@ -15,7 +15,7 @@ LONGEST_LINE = 4000
 MOST_LINES = 20_000
 
 _TASK = re.compile(r"^\W{0,4}PRIMARY TASK\W{0,4}$")
-_FILES = re.compile(r"^INPUT FILES\b")
+_FILES = re.compile(r"^INPUT FILES\b(: none$)?")
 _PINNED = re.compile(r"^PINNED notes\.md\b")
 _OBSERVATION = re.compile(r"^OBSERVATION (?:(ev_\d{1,9}) )?· (.*)$")
 _SEARCHED = re.compile(r'^search "(.*)" · ')
@@ -76,7 +76,8 @@ class Conversation(msgspec.Struct, frozen=True):
 
     `searched` counts the searches made, also failed ones and those of which only the note is left; `steps`
     the assistant's turns in sight, `refused` the final answers among them (one that was accepted would have
-    ended the run). `unreadable` names the files that a read failed on.
+    ended the run). `unreadable` names the files that a read failed on; `documents` is false when the task
+    says that there are no input files.
     """
 
     question: str
@@ -91,6 +92,7 @@ class Conversation(msgspec.Struct, frozen=True):
     steps: int = 0
     refused: int = 0
     unreadable: tuple[str, ...] = ()
+    documents: bool = True
 
 
 def understand(messages: Sequence[Message]) -> Conversation:
@@ -144,6 +146,7 @@ class _Reader:
         self._leads: list[Lead] = []
         self._candidates: list[Candidate] = []
         self._unreadable: list[str] = []
+        self._documents = True
         self._noted_searches = self._failed_searches = self._steps = self._refused = 0
 
     def turn(self, content: str) -> None:
@@ -158,8 +161,9 @@ class _Reader:
         for line in _lines(content):
             if not self._question and _TASK.match(line):
                 part = "task"
-            elif part and _FILES.match(line):
+            elif part and (files := _FILES.match(line)):
                 part = "files"
+                self._documents = files.group(1) is None
             elif _PINNED.match(line):
                 part = "notes"
             elif part == "task":
@@ -202,6 +206,7 @@ class _Reader:
             steps=self._steps,
             refused=self._refused,
             unreadable=tuple(self._unreadable),
+            documents=self._documents,
         )
 
     def _note(self, line: str) -> None:

@@ -65,7 +65,7 @@ def next_turn(conversation: Conversation) -> Turn:
     """The next turn of the extractive model. Same conversation, same turn."""
     step = _survey(conversation)
     note = _note(step)
-    if not step.question.terms:
+    if not step.question.terms or not conversation.documents:
         return _final(step, (), note)
     exhausted = _is_exhausted(conversation)
     query = None if exhausted else _query(step)
@@ -283,7 +283,7 @@ def _final(step: Step, chosen: Sequence[Window], note: str | None) -> Turn:
     used = tuple(dict.fromkeys(window.evidence for window in chosen))
     return Turn(
         thought=_ANSWERING,
-        action=Action(final=answer_text(chosen, step.conversation.searches)),
+        action=Action(final=answer_text(chosen, step.conversation.searches, step.conversation.documents)),
         note=note,
         evidence_used=used,
         status_update="UNRESOLVED",

@@ -181,3 +181,33 @@ def test_doctor_names_every_part_and_what_to_type_for_a_missing_one(tmp_path: Pa
     assert {"Python", "extra docs", "extra local", "index cache", "sandbox host"} <= findings.keys()
     for finding in findings.values():
         assert finding["state"] == "ok" or finding["next"], finding
+
+
+def test_a_run_that_spent_its_steps_goes_on_with_more(tmp_path: Path) -> None:
+    noted = as_reply(turn("note", text="half of it"), "text")
+    with ScriptedServer([noted, noted, noted, as_reply(final("All of it."), "text")]) as server:
+        arguments = ("--sandbox", "none", "--protocol", "text", "--model-base-url", server.root)
+        first = vera("run", "How?", "--work-dir", "w", "--max-steps", 3, *arguments, cwd=tmp_path)
+        assert first.returncode == 6
+        again = vera("resume", "w", "--max-steps", 5, cwd=tmp_path)
+    assert again.returncode == 3, again.stderr
+    assert again.stdout.startswith("All of it.")
+    assert "SEALED" in vera("show", "w", cwd=tmp_path).stdout
+
+
+def test_a_folder_whose_run_never_began_can_be_used_again(tmp_path: Path) -> None:
+    arguments = ("run", "How?", "--work-dir", "w", "--protocol", "text")
+    with ScriptedServer([as_reply(final("So."), "text")]) as server:
+        to = ("--model-base-url", server.root)
+        broken = vera(*arguments, *to, "--prompt-profile", "none-such", cwd=tmp_path)
+        assert broken.returncode == 2
+        wrong = vera(*arguments, *to, "--sandbox", "none", "-c", "egress.allow_cidrs=x", cwd=tmp_path)
+        assert wrong.returncode == 2
+        assert vera(*arguments, *to, "--sandbox", "none", cwd=tmp_path).returncode == 3
+
+
+def test_without_documents_the_built_in_model_says_so_at_once(tmp_path: Path) -> None:
+    done = vera("run", "What colour is the sky?", "--work-dir", "w", cwd=tmp_path)
+    assert done.returncode == 3
+    assert "No documents were given" in done.stdout
+    assert folded(tmp_path / "w").lane("main").step == 1

@@ -223,7 +223,7 @@ def _set_aside_unbegun(root: Path, clock: Callable[[], float]) -> None:
     except LogBroken:
         return
     try:
-        if not state.lanes and state.ended is None:
+        if state.ended is None and not any(lane.started for lane in state.lanes.values()):
             aside = next(
                 name for n in range(1, 1000) if not (name := path.with_name(f"{TRACE}.unbegun-{n}")).exists()
             )

@@ -1,22 +1,28 @@
 """What a run needs before its first step: a model, the index of the input folder, a box."""
 
+import asyncio
 import hashlib
 import os
 from collections.abc import Callable
 from contextlib import AsyncExitStack, ExitStack
+from functools import partial
 from pathlib import Path
 
 import msgspec
 import platformdirs
 
 from vera import events
+from vera.agent.box_record import BoxRecord
+from vera.agent.errors import SetupError
 from vera.agent.research import Place
+from vera.agent.web import Web
 from vera.config.settings import BUILT_IN, ModelSettings, SandboxSettings
 from vera.evidence.extractor import Extractor
 from vera.model.types import Model, ModelError
-from vera.sandbox.backends import open_box
+from vera.sandbox import image
+from vera.sandbox.backends import choose, open_box
 from vera.sandbox.spec import BoxSpec
-from vera.sandbox.types import BoxError
+from vera.sandbox.types import BoxError, Refusal
 from vera.search.corpus import Corpus, EmptyCorpus, IndexReport, IndexUnusable, Progress, Stats
 from vera.session import Session
 
@@ -34,15 +40,7 @@ class Input(msgspec.Struct, frozen=True, kw_only=True):
     stats: Stats
 
 
-class SetupError(Exception):
-    """A run cannot begin: a sentence for the person, and the exit code that goes with it."""
-
-    def __init__(self, message: str, exit_code: int) -> None:
-        super().__init__(message)
-        self.exit_code = exit_code
-
-
-async def open_model(settings: ModelSettings, stack: AsyncExitStack, say: Say) -> Model:
+async def open_model(settings: ModelSettings, stack: AsyncExitStack, say: Say, now: Say) -> Model:
     """The model to ask: a file of one's own, the configured server, one found on this machine, or the
     built-in extractive model. Whatever was started ends with `stack`.
 
@@ -59,7 +57,8 @@ async def open_model(settings: ModelSettings, stack: AsyncExitStack, say: Say) -
         if settings.file is not None:
             from vera.model.embedded import EmbeddedServer
 
-            server = EmbeddedServer(settings.file, context_tokens=settings.context_tokens, progress=say)
+            say(f"serving {settings.file} with llama.cpp")
+            server = EmbeddedServer(settings.file, context_tokens=settings.context_tokens, progress=now)
             await stack.enter_async_context(server)
             base_url, name, key = server.base_url, "", server.key
         elif not base_url:
@@ -144,29 +143,54 @@ async def open_place(
     settings: SandboxSettings,
     extractor: Extractor,
     found: Input | None,
+    web: Web | None,
     model: Model,
     stack: AsyncExitStack,
+    progress: image.Progress,
 ) -> Place:
     """Where the lane works: a started box where one is wanted and can be had, else no shell, and it is said.
 
-    The built-in model uses no shell, so none is started for it. Raises SetupError (exit code 5) when a
-    backend that was spelled out cannot start.
+    The built-in model uses no shell, so none is started for it. The image of a docker box is built when it
+    is missing. Raises SetupError (exit code 5) when a backend or rights that were spelled out are not to be
+    had.
     """
     corpus = found.corpus if found else None
     files = found.stats.files if found else 0
+    no_shell = Place(extractor=extractor, box=None, corpus=corpus, files=files, web=web)
     if settings.backend == "none" or (model.info.kind == "builtin" and settings.backend == "auto"):
-        return Place(extractor=extractor, box=None, corpus=corpus, files=files)
-    spec = BoxSpec(work=session.workspace, input=found.folder if found else None, run=session.root.name)
-    log = (session.root / "container.log").open("ab", buffering=0)
-    stack.callback(log.close)
+        return no_shell
+    spec = BoxSpec(
+        work=session.workspace,
+        input=found.folder if found else None,
+        profile=settings.profile,
+        privileged=settings.privileged,
+        run=session.root.name,
+    )
+    record = BoxRecord(session)
+    stack.callback(record.close)
+
+    def passed_over(backend: str, why: BoxError) -> None:
+        progress.say(f"sandbox: not {backend}: {why}")
+
     try:
-        box = await open_box(settings.backend, spec, log=log.write)
+        for backend in choose(settings.backend):
+            await asyncio.to_thread(backend.reap)
+        box = await open_box(
+            settings.backend,
+            spec,
+            log=record.write,
+            egress=web.proxy.serve if web else None,
+            image=partial(image.ensure_image, settings.base_image, progress, may_build=settings.build),
+            tell=record.tell,
+            passed_over=passed_over,
+        )
     except BoxError as error:
-        if settings.backend != "auto":
+        must_be = settings.backend != "auto" or settings.profile == "lab" or settings.privileged
+        if must_be or isinstance(error, Refusal):
             hint = f" Next: {error.hint}" if error.hint else ""
             raise SetupError(f"{error}{hint}", 5) from None
         session.emit(events.Sandbox(backend="none", isolation=f"the agent has no shell: {error}"))
-        return Place(extractor=extractor, box=None, corpus=corpus, files=files)
+        return no_shell
     stack.push_async_callback(box.close)
     session.emit(
         events.Sandbox(
@@ -181,6 +205,7 @@ async def open_place(
         box=box,
         corpus=corpus,
         files=files,
+        web=web,
         work_name=box.work,
         input_name=box.input,
     )

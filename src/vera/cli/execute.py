@@ -12,7 +12,8 @@ import click
 from vera import events
 from vera.agent import research, setup
 from vera.agent.research import ResearchOptions, Result
-from vera.cli.exit import INTERRUPTED, NOT_READY, stop
+from vera.agent.web import open_web
+from vera.cli.exit import ERROR, INTERRUPTED, NOT_READY, in_words, stop
 from vera.cli.progress import Progress
 from vera.config import Settings
 from vera.evidence.extractor import Extractor
@@ -20,7 +21,14 @@ from vera.lane.prompts import Prompts
 from vera.model.types import ModelError
 from vera.report import answer as report
 from vera.search.corpus import Progress as IndexProgress
-from vera.session import Session
+from vera.session import LogError, Session
+from vera.store import StoreError
+
+WEB_REACH = {
+    "auto": "fetch and commands may reach public hosts",
+    "public": "fetch and commands may reach public hosts",
+    "allowlist": "fetch and commands may reach the hosts of the allow-list",
+}
 
 
 def execute(
@@ -54,7 +62,7 @@ async def _execute(
     progress: Progress,
 ) -> int:
     async with AsyncExitStack() as stack:
-        model = await setup.open_model(settings.model, stack, progress.say)
+        model = await setup.open_model(settings.model, stack, progress.say, progress.now)
         prompts = Prompts(settings.model.prompt_profile)
         session = open_session()
         stack.callback(session.close)
@@ -66,7 +74,21 @@ async def _execute(
 
             if sentence := disclosure(model.info.base_url):
                 progress.say(sentence)
-        place = await setup.open_place(session, settings.sandbox, extractor, found, model, stack)
+        web = None
+        if model.info.kind != "builtin":
+            web = open_web(
+                session,
+                settings.egress,
+                sealed=settings.sandbox.profile == "sealed",
+                secrets=[key.get_secret_value() for key in (settings.model.key, settings.brave.key)],
+                extractor=extractor,
+                lane=research.LANE,
+            )
+        if web is not None:
+            progress.say(f"web: {WEB_REACH[settings.egress.mode]}; --egress none closes it")
+        place = await setup.open_place(
+            session, settings.sandbox, extractor, found, web, model, stack, progress
+        )
         options = ResearchOptions(
             max_steps=settings.run.max_steps,
             temperature=settings.model.temperature,
@@ -85,6 +107,9 @@ async def _execute(
             await lane.run()
         except ModelError as error:
             stop(f"{error} What was done is kept: go on with 'vera resume {session.root}'.", NOT_READY)
+        except (LogError, StoreError, OSError) as error:
+            kept = f"What was done is kept: when that is mended, 'vera resume {session.root}' goes on."
+            stop(f"{in_words(error)} {kept}", ERROR)
         except asyncio.CancelledError:
             progress.done()
             stop(f"stopped. Go on with 'vera resume {session.root}'.", INTERRUPTED)

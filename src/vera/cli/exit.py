@@ -13,7 +13,7 @@ USAGE = 2
 NOT_READY = 5
 INTERRUPTED = 130
 
-_COMMANDS = re.compile(r"\bvera (run|resume|show|rebuild|doctor|config)\b")
+_COMMANDS = re.compile(r"\bvera (run|resume|show|rebuild|build|doctor|config)\b")
 
 
 def as_typed(sentence: str) -> str:
@@ -28,11 +28,19 @@ def stop(sentence: str, code: int) -> NoReturn:
     raise SystemExit(code)
 
 
+def in_words(error: Exception) -> str:
+    """The error as one sentence."""
+    if isinstance(error, OSError):
+        where = f" ({error.filename})" if error.filename else ""
+        return f"{error.strerror or error}{where}."
+    return str(error)
+
+
 @contextmanager
 def clean_errors() -> Iterator[None]:
     """Foreseeable failures inside end the command by a sentence, never by a traceback."""
+    from vera.agent.errors import SetupError
     from vera.agent.research import TaskTooLong
-    from vera.agent.setup import SetupError
     from vera.config import ConfigError
     from vera.lane.prompts import PromptError
     from vera.session import LogError, SessionError
@@ -51,5 +59,4 @@ def clean_errors() -> Iterator[None]:
     except BrokenPipeError:
         raise SystemExit(ERROR) from None
     except OSError as error:
-        where = f" ({error.filename})" if error.filename else ""
-        stop(f"{error.strerror or error}{where}.", ERROR)
+        stop(in_words(error), ERROR)

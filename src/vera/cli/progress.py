@@ -7,6 +7,13 @@ from typing import TextIO
 from vera import events
 from vera.cli.exit import as_typed
 
+UNREADABLE_SHOWN = 10
+
+
+def counted(number: int, thing: str) -> str:
+    """`1 step`, `2 steps`."""
+    return f"{number} {thing}{'' if number == 1 else 's'}"
+
 
 class Progress:
     """Listens to a session's events and says what matters, in a line each.
@@ -64,27 +71,28 @@ class Progress:
                 evidence = f" → {record.evidence}" if record.evidence else ""
                 problem = "" if record.outcome == "ok" else f" ({record.error_type})"
                 self.say(f"step {record.step}: {record.tool}{evidence}{problem}")
+            case events.Egress() if record.verdict == "refused":
+                self.say(f"  refused: {record.host}:{record.port}: {record.reason}")
             case events.PolicyParseError():
                 self.say(f"step {record.step}: format error ({', '.join(record.codes)}), asked again")
             case events.ContextEpoch():
                 self.now(f"step {record.step}: new context epoch")
             case events.Answer():
-                self.say(f"step {record.step}: answer with {len(record.citations)} citations")
+                self.say(f"step {record.step}: answer with {counted(len(record.citations), 'citation')}")
             case events.RunEnd():
                 seconds = time.monotonic() - self._began
-                self.say(f"{record.status}: {record.reason} ({record.steps} steps, {seconds:.1f} s)")
+                took = f"{counted(record.steps, 'step')}, {seconds:.1f} s"
+                self.say(f"{record.status}: {record.reason} ({took})")
             case _:
                 pass
 
     def _corpus(self, record: events.Corpus) -> None:
-        self.say(
-            f"input: {record.files} files, {record.size / 1e6:.1f} MB"
-            + (f", {record.read} read in {record.seconds:.1f} s" if record.read else " (index up to date)")
-        )
-        for name, reason in record.unreadable:
+        state = f"{record.read} looked at in {record.seconds:.1f} s" if record.read else "index up to date"
+        self.say(f"input: {counted(record.files, 'file')} with text, {record.size / 1e6:.1f} MB, {state}")
+        for name, reason in record.unreadable[:UNREADABLE_SHOWN]:
             self.say(f"  not readable: {name}: {reason}")
-        if record.skipped > len(record.unreadable):
-            self.say(f"  … and {record.skipped - len(record.unreadable)} more")
+        if record.skipped > UNREADABLE_SHOWN:
+            self.say(f"  … and {record.skipped - UNREADABLE_SHOWN} more, which the log names")
 
     def _model(self, record: events.ModelServer) -> None:
         where = f" at {record.base_url}" if record.base_url else ""

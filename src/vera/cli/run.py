@@ -29,6 +29,11 @@ FLAGS = {
     "system_role": "model.system_role",
     "prompt_profile": "model.prompt_profile",
     "sandbox": "sandbox.backend",
+    "profile": "sandbox.profile",
+    "privileged": "sandbox.privileged",
+    "base_image": "sandbox.base_image",
+    "build": "sandbox.build",
+    "egress": "egress.mode",
 }
 
 
@@ -51,7 +56,25 @@ FLAGS = {
 )
 @click.option("--system-role", type=click.Choice(["system", "user"]), help="Role of the instructions.")
 @click.option("--prompt-profile", help="Set of prompts.")
-@click.option("--sandbox", help="Where commands run: auto, none, or host (no isolation).")
+@click.option("--sandbox", help="Where commands run: auto, docker, bubblewrap, none, or host (no isolation).")
+@click.option(
+    "--profile",
+    type=click.Choice(["sealed", "research", "lab"]),
+    help="What commands may do: no network, the web, or root in their sandbox.  [default: research]",
+)
+@click.option(
+    "--privileged",
+    flag_value=True,
+    default=None,
+    help="With --profile lab: no isolation at all, root inside can take over this machine.",
+)
+@click.option(
+    "--egress",
+    type=click.Choice(["auto", "none", "allowlist", "public"]),
+    help="What of the web may be reached.  [default: auto, which is public but for sealed]",
+)
+@click.option("--base-image", help="Image that the sandbox's own image is built on.")
+@click.option("--no-build", "build", flag_value=False, default=None, help="Do not build a missing image.")
 @click.option("-c", "--config", "overrides", multiple=True, help="KEY=VALUE or FILE.yaml; may be repeated.")
 @click.option("--json", "as_json", is_flag=True, help="Print the result as JSON.")
 @click.option("-q", "--quiet", is_flag=True, help="No progress on stderr.")

@@ -90,7 +90,7 @@ class LaneState(msgspec.Struct, frozen=True, kw_only=True):
 
     `pending` is a turn not yet acted on (`pending_noted`: its NOTE line already is in the notes);
     `open_call` a started effect without a result. `notes` are those of now, `epoch_notes` those that the
-    prompt shows until the next epoch. `bytes_per_token` shrinks when the server counts more tokens than
+    prompt shows until the next epoch, which began before step `epoch_step`. `bytes_per_token` shrinks when the server counts more tokens than
     assumed. `parse_errors` counts broken turns in a row, `length_stops` turns in a row that were cut off.
     """
 
@@ -103,6 +103,7 @@ class LaneState(msgspec.Struct, frozen=True, kw_only=True):
     tail: tuple[TailStep, ...] = ()
     tail_size: int = 0
     epochs: int = 0
+    epoch_step: int = 0
     notes: Notes = Notes()
     epoch_notes: Notes = Notes()
     bytes_per_token: float = BYTES_PER_TOKEN
@@ -123,6 +124,18 @@ class LaneState(msgspec.Struct, frozen=True, kw_only=True):
             return 0
         limit = int(self.started.high_tokens * self.bytes_per_token)
         return min(limit, self.started.max_bytes) if self.started.max_bytes else limit
+
+    @property
+    def head_bytes(self) -> int:
+        """The size of what begins each prompt: system and task message."""
+        if self.started is None:
+            return 0
+        return text_size(self.started.system) + text_size(self.started.task_message)
+
+    @property
+    def notes_bytes(self) -> int:
+        """How much of a prompt its notes may be: two fifths, less beside a long task."""
+        return max(0, min(self.high_bytes * 40 // 100, self.high_bytes * 80 // 100 - self.head_bytes))
 
 
 class RunState:
@@ -322,7 +335,8 @@ def _close_step(lane: LaneState, reply: Text) -> LaneState:
 
 def _begin_epoch(lane: LaneState, event: events.ContextEpoch) -> LaneState:
     """Keep the newest step, and older ones while they are few and small enough; show the notes of now."""
-    budget = lane.high_bytes * 35 // 100
+    notes = min(lane.notes.size + 3 * len(lane.notes.lines), lane.notes_bytes)
+    budget = lane.high_bytes * 60 // 100 - lane.head_bytes - notes
     kept = lane.tail[-1:]
     size = sum(step.size for step in kept)
     for step in reversed(lane.tail[:-1]):
@@ -331,5 +345,5 @@ def _begin_epoch(lane: LaneState, event: events.ContextEpoch) -> LaneState:
         kept = (step, *kept)
         size += step.size
     return msgspec.structs.replace(
-        lane, tail=kept, tail_size=size, epochs=lane.epochs + 1, epoch_notes=lane.notes
+        lane, tail=kept, tail_size=size, epochs=lane.epochs + 1, epoch_step=event.step, epoch_notes=lane.notes
     )

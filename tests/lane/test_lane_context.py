@@ -2,6 +2,7 @@
 
 from itertools import pairwise
 
+import msgspec
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -82,6 +83,19 @@ def test_the_newest_observation_is_always_in_the_prompt(script: list[tuple[str, 
     lane = fold_lane(LaneState(name="main"), started(high_tokens=700))
     for (state, _, _), (_, observed, _) in zip(play(lane, script)[1:], script, strict=False):
         assert state.tail[-1].messages[-1].content == observed
+
+
+@settings(max_examples=80, deadline=None)
+@given(steps, st.integers(200, 3000), st.integers(0, 8000))
+def test_a_new_epoch_is_never_over_at_once_however_long_the_task(
+    script: list[tuple[str, str, str | None]], high_tokens: int, task_bytes: int
+) -> None:
+    lane = fold_lane(
+        LaneState(name="main"),
+        msgspec.structs.replace(started(high_tokens=high_tokens), task_message="t" * task_bytes),
+    )
+    for state, _, began in play(lane, script):
+        assert not (began and context.epoch_is_over(state))
 
 
 def test_a_long_run_stays_under_its_limit_and_starts_each_epoch_well_below() -> None:

@@ -27,7 +27,7 @@ def assemble(lane: LaneState, load: Load) -> tuple[Message, ...]:
         raise ValueError(f"lane {lane.name} was not started")
     system = load(lane.started.system)
     task = load(lane.started.task_message)
-    if block := notes_block(lane.epoch_notes, lane.high_bytes * 40 // 100):
+    if block := notes_block(lane.epoch_notes, lane.notes_bytes):
         task = f"{task}\n\n{block}"
     if lane.started.system_role == "user":
         head = [Message(role="user", content=f"{system}\n\n{task}")]
@@ -59,18 +59,16 @@ def notes_block(notes: Notes, limit: int) -> str:
 
 
 def epoch_is_over(lane: LaneState) -> bool:
-    """Whether the next prompt would be larger than the lane's limit and a new epoch would make it smaller."""
-    return len(lane.tail) > 1 and estimated_bytes(lane) > lane.high_bytes
+    """Whether the next prompt would be larger than the lane's limit, and no epoch began for it yet."""
+    is_new = lane.epoch_step == lane.step + 1
+    return not is_new and len(lane.tail) > 1 and estimated_bytes(lane) > lane.high_bytes
 
 
 def estimated_bytes(lane: LaneState) -> int:
     """About the size of the next prompt on the wire, without assembling it."""
-    if lane.started is None:
-        return 0
-    head = text_size(lane.started.system) + text_size(lane.started.task_message)
-    notes = min(lane.epoch_notes.size + 3 * len(lane.epoch_notes.lines), lane.high_bytes * 40 // 100)
+    notes = min(lane.epoch_notes.size + 3 * len(lane.epoch_notes.lines), lane.notes_bytes)
     # Newlines and quotes are escaped on the wire: an eighth covers code and JSON.
-    content = head + notes + lane.tail_size
+    content = lane.head_bytes + notes + lane.tail_size
     return content + content // 8 + _WIRE_PER_MESSAGE * (3 + 2 * len(lane.tail))
 
 

@@ -90,8 +90,9 @@ class LaneState(msgspec.Struct, frozen=True, kw_only=True):
 
     `pending` is a turn not yet acted on (`pending_noted`: its NOTE line already is in the notes);
     `open_call` a started effect without a result. `notes` are those of now, `epoch_notes` those that the
-    prompt shows until the next epoch, which began before step `epoch_step`. `bytes_per_token` shrinks when the server counts more tokens than
-    assumed. `parse_errors` counts broken turns in a row, `length_stops` turns in a row that were cut off.
+    prompt shows until the next epoch; the last one began before step `epoch_step`. `bytes_per_token` shrinks
+    when the server counts more tokens than assumed. `parse_errors` counts broken turns in a row,
+    `length_stops` turns in a row that were cut off.
     """
 
     name: str

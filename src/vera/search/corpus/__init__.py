@@ -1,0 +1,31 @@
+"""The corpus index: full-text search over a folder of documents, with hits that cite lines.
+
+SQLite FTS5 over overlapping chunks of about 2 kB; see `schema` for what lies on disk, `update` for how it
+follows the folder, `search` for how a question finds its lines.
+"""
+
+from vera.search.corpus.corpus import Corpus
+from vera.search.corpus.values import (
+    Document,
+    EmptyCorpus,
+    Found,
+    Hit,
+    IndexReport,
+    IndexUnusable,
+    Progress,
+    Stats,
+    UnknownDocument,
+)
+
+__all__ = [
+    "Corpus",
+    "Document",
+    "EmptyCorpus",
+    "Found",
+    "Hit",
+    "IndexReport",
+    "IndexUnusable",
+    "Progress",
+    "Stats",
+    "UnknownDocument",
+]

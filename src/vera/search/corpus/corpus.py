@@ -1,0 +1,232 @@
+"""The corpus: a folder of documents that can be searched and read."""
+
+import difflib
+import hashlib
+import sqlite3
+import threading
+from collections.abc import Callable
+from contextlib import AbstractContextManager, suppress
+from pathlib import Path
+from types import TracebackType
+from typing import Self, TypeVar
+
+import msgspec
+
+from vera import __version__
+from vera.evidence.extractor import Extractor
+from vera.evidence.source import Extracted, Unreadable
+from vera.search.corpus import schema
+from vera.search.corpus.analyzer import Analyzer
+from vera.search.corpus.folder import Folder
+from vera.search.corpus.index import File, Index, Stamp, ended
+from vera.search.corpus.lock import PATIENCE_S, Busy, Held, exclusive
+from vera.search.corpus.search import search
+from vera.search.corpus.update import Update
+from vera.search.corpus.values import (
+    Document,
+    EmptyCorpus,
+    Found,
+    IndexReport,
+    IndexUnusable,
+    Progress,
+    Stats,
+    UnknownDocument,
+)
+from vera.search.corpus.writer import Writer
+
+T = TypeVar("T")
+_Tell = Callable[[Progress], None]
+
+_FILE = "index.sqlite"
+_LOCK = "lock"
+_MAX_HITS = 50
+_NEAR_NAMES = 5
+_LONGEST_NAME = 1000
+
+
+class Corpus:
+    """A folder `root` with its full-text index in the folder `cache`, which is its alone.
+
+    Use it as a context manager or `close` it. Threads may share it; they take turns. Several processes may
+    use one cache: one of them writes at a time, and searching goes on meanwhile. The extractor is the
+    caller's to close.
+    """
+
+    def __init__(self, root: Path, cache: Path, extractor: Extractor) -> None:
+        self._folder = Folder(root)
+        self._cache = cache
+        self._extractor = extractor
+        self._form = f"{schema.FORMAT} vera-{__version__} {root.resolve()}"
+        self._opened: Index | None = None
+        self._analyzer = Analyzer()
+        self._turn = threading.RLock()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def close(self) -> None:
+        with self._turn:
+            self._analyzer.close()
+            self._close_index()
+
+    def update(self, progress: Callable[[Progress], None] | None = None) -> IndexReport:
+        """Bring the index to what the folder holds; files whose size and times are unchanged are not read.
+
+        Interrupted or killed, it leaves a usable index and goes on where it was the next time. While
+        another process updates the same index it waits and says so by `progress`.
+
+        Raises EmptyCorpus when there is no text in the whole folder, IndexUnusable when the index cannot
+        be written.
+        """
+        return self._update(progress or _nobody, PATIENCE_S)
+
+    def search(self, query: str, limit: int = 8) -> Found:
+        """The best passages for a query, at most `limit` (and at most 50) of them, best first.
+
+        Any string may be asked; words in double quotes must stand so. Files that have changed since they
+        were indexed are indexed again before they answer. Raises IndexUnusable.
+        """
+        limit = min(max(limit, 0), _MAX_HITS)
+        with self._turn:
+            found, changed = self._search(query, limit)
+            if changed:
+                with suppress(Busy, EmptyCorpus):
+                    self._update(_nobody, patience=0)
+                found, changed = self._search(query, limit)
+        if not changed:
+            return found
+        left_out = f"Left out, for they have changed: {', '.join(sorted(changed)[:_NEAR_NAMES])}."
+        return msgspec.structs.replace(found, note=f"{found.note} {left_out}".lstrip())
+
+    def document(self, path: str) -> Document:
+        """A file of the corpus as it is now, with its canonical text.
+
+        Raises UnknownDocument with names that look like `path` when the index knows no such file,
+        Unreadable when it has no text or cannot be read any more.
+        """
+        with self._turn:
+            row = self._ask(lambda index: index.file(_searchable(path)))
+            if row is None:
+                raise self._ask(lambda index: _unknown(path, index))
+            if row.unreadable:
+                raise Unreadable(row.unreadable)
+            stamp = self._folder.stamp(path)
+            raw = self._folder.read(path)
+            extracted = self._ask(lambda index: _as_indexed(index, row, raw))
+            if extracted is None:
+                extracted = self._extractor.extract(raw, path)
+                self._put(path, stamp, raw, extracted)
+        return Document(
+            path=path,
+            raw=raw,
+            raw_sha256=hashlib.sha256(raw).hexdigest(),
+            source=hashlib.sha256(extracted.text).hexdigest(),
+            extracted=extracted,
+        )
+
+    def names(self, limit: int) -> list[str]:
+        """The first `limit` names of files with text, in order."""
+        with self._turn:
+            return self._ask(lambda index: index.names(limit))
+
+    def stats(self) -> Stats:
+        """The size of the index as it is now."""
+        with self._turn:
+            return self._ask(lambda index: index.stats())
+
+    def _update(self, tell: _Tell, patience: float, *, anew: bool = False) -> IndexReport:
+        with self._turn, self._exclusive(tell, patience) as held:
+
+            def heard(progress: Progress) -> None:
+                held.still_working()
+                tell(progress)
+
+            if anew:
+                self._discard()
+            try:
+                return Update(self._open(), self._folder, self._extractor, heard).run()
+            except sqlite3.Error as error:
+                self._give_up_unless_damaged(error)
+                self._discard()
+            return Update(self._open(), self._folder, self._extractor, heard).run()
+
+    def _search(self, query: str, limit: int) -> tuple[Found, frozenset[str]]:
+        return self._ask(lambda index: search(index, self._folder, self._analyzer, query, limit))
+
+    def _ask(self, question: Callable[[Index], T]) -> T:
+        """The index's answer; a damaged index is made anew first."""
+        if self._opened is None:
+            with self._exclusive(_nobody, PATIENCE_S):
+                self._open()
+        try:
+            return question(self._open())
+        except sqlite3.Error as error:
+            self._give_up_unless_damaged(error)
+        with suppress(EmptyCorpus):
+            self._update(_nobody, PATIENCE_S, anew=True)
+        return question(self._open())
+
+    def _put(self, path: str, stamp: Stamp | None, raw: bytes, extracted: Extracted) -> None:
+        """Index again a file that was found changed, unless another process is writing."""
+        if stamp is not None:
+            with suppress(Busy), self._exclusive(_nobody, patience=0), Writer(self._open()) as writer:
+                writer.forget(path)
+                writer.put(path, stamp, raw, extracted)
+
+    def _open(self) -> Index:
+        """The index; the lock is held or it was open before."""
+        if self._opened is None:
+            self._opened = Index(self._cache / _FILE, self._form)
+        return self._opened
+
+    def _discard(self) -> None:
+        """Delete the index: it is derived and can be made again. The lock is held."""
+        self._close_index()
+        schema.remove(self._cache / _FILE)
+
+    def _close_index(self) -> None:
+        if self._opened is not None:
+            self._opened.close()
+            self._opened = None
+
+    def _exclusive(self, tell: _Tell, patience: float) -> AbstractContextManager[Held]:
+        return exclusive(
+            self._cache / _LOCK, lambda message: tell(Progress(phase="waiting", message=message)), patience
+        )
+
+    def _give_up_unless_damaged(self, error: sqlite3.Error) -> None:
+        """Raise what nothing can be done about from here: a full disk, no right to write."""
+        if not schema.is_damage(error):
+            raise IndexUnusable(
+                f"The index in {self._cache} cannot be used: {error}. "
+                "Free some space or make the folder writable."
+            ) from error
+
+
+def _nobody(_: Progress) -> None:
+    """Nobody wants to hear of the progress."""
+
+
+def _searchable(name: str) -> str:
+    return name[:_LONGEST_NAME].encode(errors="replace").decode().replace("\0", " ")
+
+
+def _as_indexed(index: Index, row: File, raw: bytes) -> Extracted | None:
+    """What was extracted from these bytes when they were indexed; None if the index is of other bytes."""
+    if hashlib.sha256(raw).hexdigest() != row.raw_sha256:
+        return None
+    text = ended(raw, row.length) if row.verbatim else index.text_of(row)
+    return row.extracted(text) if hashlib.sha256(text).hexdigest() == row.source else None
+
+
+def _unknown(path: str, index: Index) -> UnknownDocument:
+    name = _searchable(path)
+    pool = sorted(set(index.like(name)) | set(index.names(_NEAR_NAMES)))
+    near = difflib.get_close_matches(name, pool, n=_NEAR_NAMES, cutoff=0.3)
+    advice = f"Names like it: {', '.join(near)}." if near else "Search for its words to find the name."
+    return UnknownDocument(f"No file of the input folder is named {name[:200]!r}. {advice}", tuple(near))

@@ -1,0 +1,114 @@
+"""What goes into the corpus index and what comes out of it."""
+
+import msgspec
+
+from vera.evidence.source import Extracted
+
+
+class Progress(msgspec.Struct, frozen=True, kw_only=True):
+    """How far an update has come.
+
+    `phase` is `waiting` (another process is indexing the same folder), `looking` (comparing the folder
+    with the index) or `indexing`; `files` of `total` are done, `bytes` of raw input read so far.
+    `message` is one sentence for the person.
+    """
+
+    phase: str
+    files: int = 0
+    total: int = 0
+    bytes: int = 0
+    message: str = ""
+
+
+class IndexReport(msgspec.Struct, frozen=True, kw_only=True):
+    """What an update found and did.
+
+    `files` are in the folder; of these `read` were new or changed and `unchanged` were not opened;
+    `removed` left the index. `bytes` of raw input were read. `chunks` are in the index now. `unreadable`
+    lists (name, reason) for every file of the folder without text, also of earlier updates, in order of
+    names.
+    """
+
+    files: int
+    read: int
+    unchanged: int
+    removed: int
+    bytes: int
+    chunks: int
+    unreadable: tuple[tuple[str, str], ...]
+    seconds: float
+
+
+class Hit(msgspec.Struct, frozen=True, kw_only=True):
+    """A passage that answers a query.
+
+    `path` is the file's name below the root, with slashes. Lines `first` to `last` (from 1, at most 8)
+    are the best of the chunk `chunk_first` to `chunk_last`, in a text of `lines_total` lines; `text` is
+    exactly those lines of the canonical text whose sha256 is `source`. `page` is None for formats without
+    pages. `score` is about 1 when the lines hold all that was asked for. `matched` are the words of the
+    query that stand in the lines, `missing` those that do not.
+    """
+
+    path: str
+    title: str
+    score: float
+    first: int
+    last: int
+    chunk_first: int
+    chunk_last: int
+    lines_total: int
+    page: int | None
+    text: str
+    source: str
+    matched: tuple[str, ...]
+    missing: tuple[str, ...]
+
+
+class Found(msgspec.Struct, frozen=True, kw_only=True):
+    """The hits of one search, best first, and a sentence in `note` when there is something to say of it
+    (nothing found and why, a phrase that stands nowhere, a file that changed meanwhile)."""
+
+    hits: tuple[Hit, ...]
+    note: str = ""
+
+
+class Document(msgspec.Struct, frozen=True, kw_only=True):
+    """One file of the corpus: its raw bytes and the canonical text made from them.
+
+    `raw_sha256` is that of `raw`, `source` that of `extracted.text`.
+    """
+
+    path: str
+    raw: bytes
+    raw_sha256: str
+    source: str
+    extracted: Extracted
+
+
+class Stats(msgspec.Struct, frozen=True, kw_only=True):
+    """The size of the index: files with text, their chunks, bytes of canonical text, unreadable files."""
+
+    files: int
+    chunks: int
+    bytes: int
+    unreadable: int
+
+
+class EmptyCorpus(Exception):
+    """Nothing in the folder could be read; `reasons` are (name, reason), the message a whole sentence."""
+
+    def __init__(self, message: str, reasons: tuple[tuple[str, str], ...] = ()) -> None:
+        super().__init__(message)
+        self.reasons = reasons
+
+
+class UnknownDocument(LookupError):
+    """No file of the corpus has this name; `near` are names that look like it."""
+
+    def __init__(self, message: str, near: tuple[str, ...] = ()) -> None:
+        super().__init__(message)
+        self.near = near
+
+
+class IndexUnusable(Exception):
+    """The index cannot be written or another process holds it without end; the message says what to do."""

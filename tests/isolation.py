@@ -8,6 +8,9 @@ import platformdirs
 OURS = ("VERA_", "MODEL_", "OPENAI_", "BRAVE_", "NEGATIVE_CLAIM_", "QUERY_", "CONTEXT_")
 """Environment names that begin so are settings of VERA or keys for it."""
 
+KEPT = ("VERA_BASE_IMAGE",)
+"""What the sandbox's image is built on belongs to the machine that tests run on, not to a person."""
+
 ALSO_OURS = (
     "ACTION_TAIL_MESSAGES",
     "DOMAIN_SHIFT_LIMIT",
@@ -32,7 +35,9 @@ TERMINAL = ("NO_COLOR", "FORCE_COLOR", "CLICOLOR", "CLICOLOR_FORCE")
 def private_environment(home: Path) -> dict[str, str | None]:
     """The changes to the environment for a run whose home is that folder; None removes a name."""
     changes: dict[str, str | None] = {
-        name: None for name in os.environ if name.startswith(OURS) or name in ALSO_OURS + TERMINAL
+        name: None
+        for name in os.environ
+        if (name.startswith(OURS) and name not in KEPT) or name in ALSO_OURS + TERMINAL
     }
     changes |= what_tools_keep_in_the_real_home()
     changes["HOME"] = str(home)

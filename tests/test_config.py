@@ -33,6 +33,7 @@ SPECIFIED = {
     "SYSTEM_ROLE": ("model.system_role", "system"),
     "MAX_STEPS": ("run.max_steps", 80),
     "MAX_TOOL_SECONDS": ("sandbox.max_tool_seconds", 900),
+    "VERA_BASE_IMAGE": ("sandbox.base_image", "debian:bookworm-slim"),
     "CONTEXT_MAX_CHARS": ("context.max_chars", None),
     "ACTION_TAIL_MESSAGES": ("context.tail_steps", 4),
     "NOTES_UPDATE_INTERVAL": ("notes.update_interval", 3),
@@ -272,7 +273,7 @@ def test_an_override_may_unset_what_may_be_null(desk: Desk) -> None:
         ("model.timeout_s=0", "a number above 0 and up to 86400"),
         ("model.timeout_s=inf", "a number above 0 and up to 86400"),
         ("run.effort=hard", "run.effort must be one of quick, normal, thorough"),
-        ("sandbox.backend=vm", "sandbox.backend must be one of auto, host, none"),
+        ("sandbox.backend=vm", "sandbox.backend must be one of auto, docker, bubblewrap, host, none"),
         ("brave.discovery_required=perhaps", "must be true or false"),
         ("context.max_chars=5", "a whole number from 4000 to 1000000000, or null"),
         ("model.base_url=ftp://x", "an address such as http://127.0.0.1:1234/v1"),
@@ -587,6 +588,24 @@ def test_a_folder_cannot_switch_isolation_off(desk: Desk, name: str, text: str) 
     assert "host runs commands without isolation" in desk.complaint()
     assert desk.load("sandbox.backend=host").settings.sandbox.backend == "host"
     assert desk.load(environ={"VERA_SANDBOX__BACKEND": "none"}).settings.sandbox.backend == "none"
+
+
+@pytest.mark.parametrize(
+    ("text", "asked_by_hand"),
+    [
+        ("{profile: lab}", "--profile lab"),
+        ("{privileged: on}", "--privileged"),
+        ("{base_image: evil/image}", "--base-image evil/image"),
+    ],
+)
+def test_a_folder_cannot_make_the_sandbox_weaker(desk: Desk, text: str, asked_by_hand: str) -> None:
+    desk.write("vera.yaml", f"sandbox: {text}")
+    assert f"ask for it yourself: {asked_by_hand}, or VERA_SANDBOX__" in desk.complaint()
+
+
+def test_a_folder_may_make_the_sandbox_stronger(desk: Desk) -> None:
+    desk.write("vera.yaml", "sandbox: {profile: sealed, backend: docker, privileged: false}")
+    assert desk.load().settings.sandbox.profile == "sealed"
 
 
 @pytest.mark.parametrize("reference", ["env:AWS_SECRET", "@/etc/hostname"])

@@ -1,4 +1,7 @@
-"""A process that holds a box, to be killed by a test: BACKEND WORK IMAGE COMMAND. Says READY when it runs."""
+"""A process that holds a box, to be killed by a test. Says READY when its command runs.
+
+BACKEND WORK IMAGE COMMAND [PROFILE]
+"""
 
 import asyncio
 import sys
@@ -8,8 +11,9 @@ from vera.sandbox.backends import open_box
 from vera.sandbox.spec import BoxSpec
 
 
-async def main(backend: str, work: str, image: str, command: str) -> None:
-    box = await open_box(backend, BoxSpec(work=Path(work), image=image))
+async def main(backend: str, work: str, image: str, command: str, profile: str = "research") -> None:
+    spec = BoxSpec(work=Path(work), image=image, profile=profile)  # type: ignore[arg-type] # one of the three
+    box = await open_box(backend, spec)
     try:
         await box.run("sleep 3000 &", timeout=60)
         busy = asyncio.create_task(box.run(command, timeout=600)) if command else None

@@ -4,7 +4,6 @@ import asyncio
 import contextlib
 import os
 import shutil
-import subprocess
 import tempfile
 from collections.abc import Coroutine, Iterator
 from functools import cache
@@ -13,10 +12,12 @@ from typing import Any, TypeVar
 
 import pytest
 
+from vera.config.loading import defaults
 from vera.sandbox.backends import open_box
 from vera.sandbox.box import Limits
+from vera.sandbox.image import ensure_image, exists
 from vera.sandbox.spec import BoxSpec
-from vera.sandbox.types import CommandResult
+from vera.sandbox.types import BoxError, CommandResult
 
 T = TypeVar("T")
 
@@ -25,8 +26,9 @@ HOST = pytest.param("host", id="host", marks=LINUX)
 DOCKER = pytest.param("docker", id="docker", marks=pytest.mark.needs("docker"))
 BUBBLEWRAP = pytest.param("bubblewrap", id="bubblewrap", marks=pytest.mark.needs("bubblewrap"))
 
-IMAGE_VARIABLE = "VERA_BASE_IMAGE"
-DEFAULT_IMAGE = "vera-base:bookworm"
+BASE_VARIABLE = "VERA_BASE_IMAGE"
+# What .ci/run makes.
+OWN_BASE = "vera-base:bookworm"
 
 
 class Machine:
@@ -35,8 +37,14 @@ class Machine:
     def __init__(self, backend: str, spec: BoxSpec, limits: Limits | None = None) -> None:
         self.backend, self.spec, self.work = backend, spec, spec.work
         self.log: list[bytes] = []
+        self.events: list[tuple[str, str]] = []
         self._runner = asyncio.Runner()
-        self.box = self._runner.run(open_box(backend, spec, limits=limits, log=self.log.append))
+        self.box = self._runner.run(
+            open_box(backend, spec, limits=limits, log=self.log.append, tell=self._tell)
+        )
+
+    def _tell(self, event: str, detail: str) -> None:
+        self.events.append((event, detail))
 
     def run(self, command: str, timeout: float = 30.0) -> CommandResult:
         return self.do(self.box.run(command, timeout=timeout))
@@ -48,8 +56,17 @@ class Machine:
     def do(self, coroutine: Coroutine[Any, Any, T]) -> T:
         return self._runner.run(coroutine)
 
+    def close_box(self) -> None:
+        """End the box alone: what was told of it is all here then."""
+        self.do(self.box.close())
+
+    def kill_program(self) -> None:
+        """Kill the program that the host side has started (the supervisor, where nothing is in between)."""
+        assert self.box._process is not None
+        self.box._process.kill()
+
     def close(self) -> None:
-        self._runner.run(self.box.close())
+        self.close_box()
         self._runner.close()
 
 
@@ -80,11 +97,33 @@ def spec_for(backend: str, work: Path, **changes: Any) -> BoxSpec:
 
 
 @cache
+def base_image() -> str:
+    """The one that is named, the one of .ci/run where it is, else the default."""
+    named = os.environ.get(BASE_VARIABLE)
+    return named or (OWN_BASE if exists(OWN_BASE) else defaults().sandbox.base_image)
+
+
 def image() -> str:
-    """An image with bash and python3 that is on this machine; nothing is ever pulled."""
-    name = os.environ.get(IMAGE_VARIABLE, DEFAULT_IMAGE)
-    shown = subprocess.run(["docker", "image", "inspect", name], capture_output=True, check=False)
-    if shown.returncode != 0:
-        report = pytest.fail if "docker" in os.environ.get("VERA_REQUIRE", "") else pytest.skip
-        report(f"There is no image {name}: set {IMAGE_VARIABLE} to one with bash and python3.")
+    """The sandbox's own image, built from the real Dockerfile when this machine does not have it yet."""
+    name, problem = build_once()
+    if problem:
+        # Named on purpose it must be usable; a machine without network is none to blame.
+        report = pytest.fail if BASE_VARIABLE in os.environ else pytest.skip
+        report(f"{problem} Name an image of this machine, a Debian, in {BASE_VARIABLE}.")
     return name
+
+
+@cache
+def build_once() -> tuple[str, str]:
+    """The image's name, and why it could not be built, if so."""
+    try:
+        return asyncio.run(ensure_image(base_image(), Silent())), ""
+    except BoxError as error:
+        return "", str(error)
+
+
+class Silent:
+    def say(self, line: str) -> None:
+        """Nobody reads it."""
+
+    now = say

@@ -7,11 +7,13 @@ from pathlib import Path
 import msgspec
 
 from vera import events
+from vera.agent.web import Web
 from vera.evidence.extractor import Extractor
 from vera.lane.loop import Lane, LaneSpec
 from vera.lane.notes import NAME, NotesMirror
 from vera.lane.prompts import Prompts
 from vera.lane.tools import Tool
+from vera.lane.tools.fetch import Fetch
 from vera.lane.tools.note import Note
 from vera.lane.tools.read import Read
 from vera.lane.tools.search import Search
@@ -51,12 +53,14 @@ class TaskTooLong(Exception):
 
 class Place(msgspec.Struct, frozen=True, kw_only=True):
     """What the lane has to work with: its box (None: no shell), its corpus of so many `files` (None: no
-    input folder), what makes text of files, and how the model sees the two folders."""
+    input folder), what makes text of files, its way to the web (None: there is none), and how the model
+    sees the two folders."""
 
     extractor: Extractor
     box: Box | None
     corpus: Corpus | None
     files: int = 0
+    web: Web | None = None
     work_name: str = "/work"
     input_name: str = "/input"
 
@@ -121,7 +125,10 @@ def make_lane(
         tail_steps=options.tail_steps,
         room=max(1500, min(8000, high_bytes // 6)),
     )
-    return Lane(session, spec, model, tools, prompts)
+    lane = Lane(session, spec, model, tools, prompts)
+    if place.web is not None:
+        place.web.command.record = lane.record
+    return lane
 
 
 def context_limits(context_tokens: int | None, options: ResearchOptions) -> tuple[int, int]:
@@ -177,6 +184,8 @@ def _tools(session: Session, place: Place, options: ResearchOptions) -> Sequence
     tools: list[Tool] = []
     if place.corpus is not None:
         tools.append(Search(place.corpus, place.files))
+    if place.web is not None:
+        tools.append(Fetch(place.web.capture))
     tools.append(Read(place.corpus, session.workspace, place.extractor, place.input_name))
     if place.box is not None:
         mirror = NotesMirror(session.root / NAME, session.workspace)
@@ -220,6 +229,7 @@ def _text(state: RunState, store: Store) -> tuple[str, list[report.Quote]]:
         text = load_text(store, lane.answer.text)
         return text, report.quotes(lane.answer, state.evidence, store)
     noted = [f"- {line.text}" for line in lane.notes.lines if not line.evidence]
+    so_far = "No answer was reached" if lane.ended else "The run has not ended"
     if not noted:
-        return "No answer was reached, and nothing was noted.", []
-    return "\n".join(["No answer was reached. What was noted on the way:", "", *noted]), []
+        return f"{so_far}, and nothing was noted.", []
+    return "\n".join([f"{so_far}. What was noted on the way:", "", *noted]), []

@@ -11,6 +11,7 @@ COMMANDS = {
     "resume": ("vera.cli.resume:resume", "Go on with an interrupted run."),
     "show": ("vera.cli.show:show", "Show a session: its answer, and the bytes behind each citation."),
     "rebuild": ("vera.cli.rebuild:rebuild", "Make the ledgers and notes of a session again from its log."),
+    "build": ("vera.cli.build:build", "Build the image of the docker sandbox."),
     "doctor": ("vera.cli.doctor:doctor", "Say what this machine has, and how to get what is missing."),
     "config": ("vera.cli.config:config", "Print every setting and where it came from."),
 }

@@ -7,12 +7,17 @@ import platform
 import sqlite3
 import sys
 from collections.abc import Awaitable, Callable
+from functools import partial
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 import msgspec
 
 from vera.cli.exit import as_typed
+
+if TYPE_CHECKING:
+    from vera.config.settings import SandboxSettings
 
 
 class Finding(msgspec.Struct, frozen=True, kw_only=True):
@@ -25,16 +30,24 @@ class Finding(msgspec.Struct, frozen=True, kw_only=True):
 
 
 @click.command()
+@click.option("--sandbox", is_flag=True, help="Try to get out of the sandbox in use, and print what works.")
+@click.option("-c", "--config", "overrides", multiple=True, help="KEY=VALUE or FILE.yaml; may be repeated.")
 @click.option("--json", "as_json", is_flag=True, help="Print as JSON.")
-def doctor(as_json: bool) -> None:
+def doctor(sandbox: bool, overrides: tuple[str, ...], as_json: bool) -> None:
     """Say what this machine has, and the next command to type for what is missing.
 
-    Exit code 5 when something is broken that every run needs.
+    Exit code 5 when something is broken that every run needs; with --sandbox, when something works inside
+    that should not, or there is no sandbox.
     """
     from vera.cli.exit import NOT_READY, clean_errors
 
     with clean_errors():
-        findings = asyncio.run(_look())
+        from vera import config
+
+        settings = config.load(overrides).settings.sandbox
+        if sandbox:
+            raise SystemExit(_probe(settings, as_json))
+        findings = asyncio.run(_look(settings))
     if as_json:
         click.echo(msgspec.json.format(msgspec.json.encode(findings)).decode())
     else:
@@ -43,13 +56,42 @@ def doctor(as_json: bool) -> None:
         raise SystemExit(NOT_READY)
 
 
-async def _look() -> list[Finding]:
+def _probe(settings: "SandboxSettings", as_json: bool) -> int:
+    """Print what the acceptance probes found in the backend in use; the exit code."""
+    from vera.cli.exit import NOT_READY, stop
+    from vera.cli.progress import Progress
+    from vera.sandbox import acceptance
+    from vera.sandbox.image import ensure_image
+    from vera.sandbox.types import BoxError
+
+    image = partial(ensure_image, settings.base_image, Progress(), may_build=False)
+    try:
+        found = asyncio.run(acceptance.probe(settings.backend, settings.profile, image))
+    except BoxError as error:
+        stop(f"{error} Next: {error.hint}" if error.hint else str(error), NOT_READY)
+    if as_json:
+        click.echo(msgspec.json.format(msgspec.json.encode(found)).decode())
+    else:
+        width = max(len(attempt.name) for attempt in found.attempts)
+        for attempt in found.attempts:
+            colour = "red" if attempt.is_opening else "yellow" if attempt.worked else "green"
+            state = "open, by design" if attempt.worked else "stopped"
+            click.echo(
+                f"{attempt.name:<{width}}  {click.style('OPEN' if attempt.is_opening else state, fg=colour)}"
+            )
+        click.echo(
+            f"{found.backend} ({found.isolation}): {len(found.openings)} of {len(found.attempts)} open."
+        )
+    return NOT_READY if found.openings else 0
+
+
+async def _look(settings: "SandboxSettings") -> list[Finding]:
     checks: tuple[Callable[[], Awaitable[list[Finding]]], ...] = (
         _python,
         _index,
         _folders,
         _models,
-        _sandbox,
+        partial(_sandbox, settings),
     )
     found: list[Finding] = []
     for check in checks:
@@ -132,16 +174,18 @@ async def _models() -> list[Finding]:
     return findings
 
 
-async def _sandbox() -> list[Finding]:
+async def _sandbox(settings: "SandboxSettings") -> list[Finding]:
     import tempfile
 
     from vera.sandbox.backends import BACKENDS
+    from vera.sandbox.recipe import image_name
     from vera.sandbox.spec import BoxSpec
 
     findings = []
     with tempfile.TemporaryDirectory(prefix="vera-doctor-") as folder:
+        spec = BoxSpec(work=Path(folder), image=image_name(settings.base_image))
         for backend in BACKENDS:
-            report = await backend.probe(BoxSpec(work=Path(folder)))
+            report = await backend.probe(spec)
             findings.append(
                 Finding(
                     part=f"sandbox {backend.name}",

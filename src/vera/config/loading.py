@@ -9,7 +9,7 @@ from pathlib import Path
 from pydantic import SecretStr, ValidationError
 
 from vera.config.bounded import expand_home
-from vera.config.catalogue import Setting, catalogue, sections, unknown
+from vera.config.catalogue import Setting, catalogue, sections, unknown, written
 from vera.config.environment import dotenv_layer, environment_layer
 from vera.config.errors import ConfigError, plain, sentences
 from vera.config.origin import Entry, Layer, Origin, Place
@@ -21,12 +21,6 @@ PACKAGED = Path(__file__).parents[1] / "default.yaml"
 
 ASSIGNMENT = re.compile(r"([\w.-]+)=(.*)", re.DOTALL)
 """`-c` text that sets a value; with a path separator before its `=` it is a file."""
-
-UNASKED_HOST = (
-    "sandbox.backend: host runs commands without isolation, which {} cannot decide for you. If you trust "
-    "this folder and its model, ask for it yourself: --sandbox host, or VERA_SANDBOX__BACKEND=host in the "
-    "environment"
-)
 
 
 @dataclass(frozen=True)
@@ -166,18 +160,43 @@ def _settle(merged: Layer, environ: Mapping[str, str], problems: list[str]) -> L
             value = SecretStr("")
         tree[setting.section][setting.leaf] = value
     origin = {key: entry.origin for key, entry in merged.items()}
-    backend = merged["sandbox.backend"]
-    if backend.value == "host" and backend.origin.place.of_the_folder:
-        problems.append(UNASKED_HOST.format(backend.origin))
     if warning := _withhold(tree, origin):
         warnings.append(warning)
     try:
         settings = Settings.model_validate(tree)
     except ValidationError as error:
         problems += [_sentence(each["loc"], merged) for each in error.errors(include_input=False)]
+    else:
+        problems += _unasked(settings, origin)
     if problems:
         raise ConfigError(problems)
     return Loaded(settings, origin, tuple(warnings))
+
+
+def _unasked(settings: Settings, origin: Mapping[str, Origin]) -> list[str]:
+    """A sentence for each setting that weakens the sandbox and was chosen by a file of the working folder."""
+    sandbox = settings.sandbox
+    weaker = {
+        "sandbox.backend": (sandbox.backend == "host", "runs commands without isolation"),
+        "sandbox.profile": (sandbox.profile == "lab", "makes commands root in their sandbox"),
+        "sandbox.privileged": (sandbox.privileged, "takes the sandbox's isolation away"),
+        "sandbox.base_image": (
+            sandbox.base_image != _packaged()["sandbox.base_image"].value,
+            "decides which system commands run in",
+        ),
+    }
+    problems = []
+    for key, (is_weaker, effect) in weaker.items():
+        if is_weaker and origin[key].place.of_the_folder:
+            setting = catalogue()[key]
+            value = written(getattr(sandbox, setting.leaf))
+            flag = setting.flag if value == "true" else f"{setting.flag} {value}"
+            problems.append(
+                f"{key}: {value} {effect}, which {origin[key]} cannot decide for you. If you trust this "
+                f"folder and its model, ask for it yourself: {flag}, or {setting.own_env}={value} in the "
+                "environment"
+            )
+    return problems
 
 
 def _value(setting: Setting, entry: Entry, environ: Mapping[str, str], warnings: list[str]) -> object:

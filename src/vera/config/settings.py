@@ -15,8 +15,11 @@ from vera.config.bounded import expand_home
 Effort = Literal["quick", "normal", "thorough"]
 Protocol = Literal["auto", "text", "json_schema", "tools"]
 SystemRole = Literal["system", "user"]
-Backend = Literal["auto", "host", "none"]
+EgressMode = Literal["auto", "none", "allowlist", "public"]
+Backend = Literal["auto", "docker", "bubblewrap", "host", "none"]
 """What runs shell commands. A backend that is added is added here."""
+Profile = Literal["sealed", "research", "lab"]
+"""How much a box may do: `vera.sandbox.spec.PROFILES` says the same."""
 
 
 def setting(
@@ -176,8 +179,43 @@ class SandboxSettings(Section):
         "working folder; none runs without a shell; auto takes the best there is, never host.",
         flag="--sandbox",
     )
+    profile: Profile = setting(
+        "How much a command may do. sealed: no network. research: an unprivileged user, a read-only system, "
+        "the web through VERA. lab: root inside, so that apt works; must be asked for by you.",
+        flag="--profile",
+    )
+    privileged: bool = setting(
+        "Whether docker may drop its isolation for the lab profile: root inside can then take over this "
+        "machine. Must be asked for by you.",
+        flag="--privileged",
+    )
+    base_image: str = setting(
+        "Debian or Ubuntu image on which `vera build` makes the sandbox's own image; chosen by you, not by a "
+        "file of the working folder.",
+        env=("VERA_BASE_IMAGE",),
+        flag="--base-image",
+        pattern=r"^[a-z0-9][A-Za-z0-9._/:@-]{0,254}$",
+        allowed="the name of an image, such as debian:bookworm-slim",
+    )
+    build: bool = setting("Whether a run builds the sandbox's image when it is missing.", flag="--no-build")
     max_tool_seconds: float = setting(
         "Seconds until a shell command is stopped.", env=("MAX_TOOL_SECONDS",), gt=0, le=604800
+    )
+
+
+class EgressSettings(Section):
+    """What may be reached on the network, by commands in the sandbox and by `fetch`."""
+
+    mode: EgressMode = setting(
+        "none: nothing. allowlist: the hosts of `allow`. public: every public host. auto: public, and none "
+        "in the sealed profile. Private, loopback and metadata addresses are refused in each.",
+        flag="--egress",
+    )
+    allow: str = setting(
+        "Hosts of the allow-list, separated by commas: pypi.org, *.example.org, mirror.lan:8081."
+    )
+    allow_cidrs: str = setting(
+        "Ranges of non-public addresses that may be reached too, separated by commas: 10.1.2.0/24."
     )
 
 
@@ -190,7 +228,7 @@ class ContextSettings(Section):
         le=100_000_000,
     )
     max_chars: int | None = setting(
-        "A further cap on the prompt, in characters; the lower of the two counts.",
+        "A further cap on the prompt, in characters (as bytes of UTF-8); the lower of the two counts.",
         env=("CONTEXT_MAX_CHARS",),
         ge=4000,
         le=1_000_000_000,
@@ -351,6 +389,7 @@ class Settings(Section):
     model: ModelSettings
     run: RunSettings
     sandbox: SandboxSettings
+    egress: EgressSettings
     context: ContextSettings
     notes: NotesSettings
     policy: PolicySettings

@@ -10,6 +10,9 @@ from pathlib import Path
 from typing import Any
 
 from vera.sandbox import frames, transcript
+from vera.sandbox.egress.tunnel import Serve, Tunnel
+from vera.sandbox.engine_events import EngineEvents, Tell
+from vera.sandbox.environment import PROXY_PORT
 from vera.sandbox.spec import Launch
 from vera.sandbox.types import BoxError, CommandResult
 
@@ -28,18 +31,21 @@ def take(n):
 exec(compile(take(int.from_bytes(take(4), "big")), "boxd.py", "exec"), {"__name__": "__main__"})
 """
 SUPERVISOR = Path(__file__).with_name("boxd.py")
+FETCH_COMMAND = Path(__file__).parent / "fetch" / "command.py"
 
 MAX_COMMAND = 1 << 20
 STDERR_KEPT = 8192
 STDERR_LOGGED = 1 << 20
+MAX_UNREAD = 96 << 20
 # After a deadline: five seconds for each way of killing, and a loaded machine.
 ANSWER_SLACK = 30.0
 CLOSE_SECONDS = 5.0
 
 
-def supervisor_command(python: str, run_dir: str, work: str) -> tuple[str, ...]:
-    """The argv that a backend runs inside; `run_dir` must be private to the supervisor."""
-    return (python, "-I", "-S", "-c", BOOT, run_dir, work)
+def supervisor_command(python: str, run_dir: str, work: str, owner: str = "") -> tuple[str, ...]:
+    """The argv that a backend runs inside; `run_dir` must be private to the supervisor. With `owner`
+    (uid:gid) a supervisor that is root gives that user what was made in the work folder."""
+    return (python, "-I", "-S", "-c", BOOT, run_dir, work, *([owner] if owner else []))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -56,7 +62,12 @@ class Limits:
 
 class SupervisedBox:
     """A `Box` (see `types`) over any launch. `log` gets each command's bounded output and the supervisor's
-    own words, as `container.log` keeps them."""
+    own words, as `container.log` keeps them; `tell` what happens to the box: started, restored or fresh (its
+    shell), died, killed, closed, and between them the engine's own events.
+
+    With `egress` (an `EgressProxy`'s `serve`) programs in the box find a proxy on their own loopback, at
+    `proxy_port` (0 for any: then it is known after the start); without, they have no way out.
+    """
 
     def __init__(
         self,
@@ -65,11 +76,19 @@ class SupervisedBox:
         limits: Limits | None = None,
         log: Callable[[bytes], object] | None = None,
         start_timeout: float = 60.0,
+        egress: Serve | None = None,
+        proxy_port: int = PROXY_PORT,
+        tell: Tell | None = None,
     ) -> None:
         self.launch = launch
         self._limits = limits or Limits()
         self._log = log or (lambda data: None)
         self._start_timeout = start_timeout
+        self._tell = tell or (lambda event, detail: None)
+        self._following = EngineEvents(launch.events, launch.env, tell) if launch.events and tell else None
+        self.proxy_port = proxy_port
+        self._tunnel = Tunnel(egress, self._send) if egress else None
+        self._listening: asyncio.Future[int] | None = None
         self._lock = asyncio.Lock()
         self._numbers = itertools.count(1)
         # Names of spool files stay apart when a run is resumed in the same folder.
@@ -125,7 +144,9 @@ class SupervisedBox:
         source = SUPERVISOR.read_bytes()
         self._write(len(source).to_bytes(4, "big") + source)
         try:
-            ready = await asyncio.wait_for(asyncio.shield(self._ready), self._start_timeout)
+            async with asyncio.timeout(self._start_timeout):
+                ready = await asyncio.shield(self._ready)
+                await self._listen()
         except TimeoutError:
             await self.close()
             raise BoxError(
@@ -140,6 +161,17 @@ class SupervisedBox:
             f"[box {self._tag}: {self.backend}, supervisor pid {ready.pid}, "
             f"python {ready.python}, bash {ready.bash}]\n".encode()
         )
+        self._tell("started", f"{self.backend}, box {self._tag}")
+        if self._following is not None:
+            await self._following.start()
+
+    async def _listen(self) -> None:
+        """Have the supervisor listen for the tunnel. Raises BoxError."""
+        if self._tunnel is None:
+            return
+        self._listening = asyncio.get_running_loop().create_future()
+        self._send({"op": "net", "do": "listen", "k": self.proxy_port}, FETCH_COMMAND.read_bytes())
+        self.proxy_port = await self._listening
 
     async def run(self, command: str, *, timeout: float) -> CommandResult:
         """Run one command; others wait for their turn. Raises BoxError when there is no result to be had.
@@ -174,10 +206,11 @@ class SupervisedBox:
             "spool": limits.spool,
             "limit": limits.output,
         }
-        self._write(frames.encode(header, text))
+        self._send(header, text)
         try:
             return await asyncio.wait_for(asyncio.shield(answer), timeout + limits.grace + ANSWER_SLACK)
         except TimeoutError:
+            self._tell("killed", "the supervisor stopped answering")
             await self._kill()
             raise BoxError(
                 f"The {self.backend} sandbox stopped answering; it was ended and its shell state is lost."
@@ -188,11 +221,14 @@ class SupervisedBox:
         finally:
             del self._answers[name]
             if answer.done() and answer.exception() is None:
-                self._log(transcript.of_command(text, answer.result()))
+                result = answer.result()
+                self._log(transcript.of_command(text, result))
+                if result.shell != "kept":
+                    self._tell(result.shell, f"the shell, after command {name} ({result.reason})")
 
     async def _cancel(self, name: str, answer: "asyncio.Future[CommandResult]") -> None:
         """Have the supervisor end the command. Cancelled once more, or unanswered, the box is ended."""
-        self._write(frames.encode({"op": "cancel", "id": name}))
+        self._send({"op": "cancel", "id": name})
         done: set[Any] = set()
         try:
             done, _ = await asyncio.wait({answer}, timeout=self._limits.grace + ANSWER_SLACK)
@@ -204,6 +240,10 @@ class SupervisedBox:
         """End the box with every process in it. Never raises for a box that is gone already."""
         process, died = self._process, self._ended
         self._ended = True
+        if self._is_ready and not died:
+            self._tell("closed", "")
+        if self._tunnel is not None:
+            await self._tunnel.close()
         if process is None:
             return
         assert process.stdin is not None
@@ -217,6 +257,8 @@ class SupervisedBox:
         for task in self._tasks:
             task.cancel()
         await asyncio.gather(*self._tasks, return_exceptions=True)
+        if self._following is not None:
+            await self._following.stop()
 
     async def _kill(self) -> None:
         process, self._ended = self._process, True
@@ -226,11 +268,18 @@ class SupervisedBox:
         await asyncio.to_thread(self.launch.remove)
         await process.wait()
 
+    def _send(self, header: dict[str, Any], payload: bytes = b"") -> None:
+        self._write(frames.encode(header, payload))
+
     def _write(self, data: bytes) -> None:
-        # Bounded without drain(): one command of at most MAX_COMMAND is under way at a time.
+        # Bounded without drain(): one command of at most MAX_COMMAND is under way at a time, and of each
+        # connection one window. A supervisor that is not ours may ask for answers and never read them.
         assert self._process is not None
         assert self._process.stdin is not None
         self._process.stdin.write(data)
+        if self._process.stdin.transport.get_write_buffer_size() > MAX_UNREAD:
+            with contextlib.suppress(ProcessLookupError):
+                self._process.kill()
 
     async def _pump_frames(self, process: asyncio.subprocess.Process) -> None:
         """Read everything the supervisor says until it ends; then nobody waits for an answer any more."""
@@ -246,12 +295,18 @@ class SupervisedBox:
             self._log(f"[box {self._tag}: the supervisor sent {error}]\n".encode())
             with contextlib.suppress(ProcessLookupError):
                 process.kill()
-        self._ended = True
+        was_ended, self._ended = self._ended, True
+        if self._tunnel is not None:
+            self._tunnel.stop()
         # stderr may still hold the reason.
         await asyncio.wait([self._tasks[1]], timeout=1.0)
+        if self._is_ready and not was_ended:
+            self._tell("died", self._last_words().removeprefix("; it said: "))
         if not self._ready.done():
             self._ready.set_exception(self._gone())
             self._ready.exception()  # retrieved: after a start that ran out of time nobody asks for it
+        if self._listening is not None and not self._listening.done():
+            self._listening.set_exception(self._gone())
         for answer in self._answers.values():
             if not answer.done():
                 answer.set_exception(self._gone())
@@ -260,6 +315,9 @@ class SupervisedBox:
         assert self._ready is not None
         if frame.ev == "ready" and not self._ready.done():
             self._ready.set_result(frame)
+            return
+        if frame.ev == "net":
+            self._on_net(frame, payload)
             return
         answer = self._answers.get(frame.id)
         if answer is None or answer.done():
@@ -282,6 +340,18 @@ class SupervisedBox:
         elif frame.ev == "error":
             answer.set_exception(BoxError(f"The {self.backend} sandbox refused a command: {frame.error}."))
 
+    def _on_net(self, frame: frames.Frame, payload: bytes) -> None:
+        waiting = self._listening if self._listening and not self._listening.done() else None
+        if frame.do == "listening" and waiting:
+            waiting.set_result(frame.k)
+        elif frame.do == "failed" and waiting:
+            where = f"port {self.proxy_port} of its loopback"
+            waiting.set_exception(
+                BoxError(f"The {self.backend} sandbox has no way out by {where}: {frame.error[:200]}.")
+            )
+        elif self._tunnel is not None:
+            self._tunnel.on_frame(frame.c, frame.do, frame.k, payload)
+
     async def _pump_stderr(self, process: asyncio.subprocess.Process) -> None:
         assert process.stderr is not None
         logged = 0
@@ -290,6 +360,10 @@ class SupervisedBox:
             if logged < STDERR_LOGGED:
                 logged += len(data)
                 self._log(data)
+
+    @property
+    def _is_ready(self) -> bool:
+        return self._ready is not None and self._ready.done() and self._ready.exception() is None
 
     def _gone(self) -> BoxError:
         if self._ready is None or not self._ready.done():

@@ -6,6 +6,7 @@ being a field of the header.
 
     host → boxd   run {id, timeout, grace, head, tail, spool, limit} + command text;  cancel {id};  ping
     boxd → host   ready {pid, python, bash};  done {id, …} + head and tail of the output;  pong;  error
+    both ways     net {do, c, k}: the tunnel, see `Tunnel`
 
 One bash runs every command, so its state persists. It reads commands from fd 250, reports on fd 251 and is
 woken on fd 249; all three are closed for the evaluated text. The output of a command goes to its own FIFO
@@ -14,8 +15,10 @@ and completion is a status record, never an end of file: a background server doe
 Before each command the shell forks a standby copy of itself that blocks. When the shell dies, or is killed
 with the command, the standby becomes the shell: state (not files) is rolled back to before the command.
 
-Usage: boxd.py RUN_DIR WORK_DIR. RUN_DIR is private to the supervisor (FIFOs); WORK_DIR is where the shell
-starts and where output too long for memory is kept (.vera/out/ID.log).
+Usage: boxd.py RUN_DIR WORK_DIR [OWNER]. RUN_DIR is private to the supervisor (FIFOs); WORK_DIR is where the
+shell starts and where output too long for memory is kept (.vera/out/ID.log). With OWNER (uid:gid), what root
+has made below WORK_DIR is given to that user: at the start, after each command and at the end. Without a
+RUN_DIR ('') that is all that happens.
 """
 
 # pathlib would be a third of the import time, and a box starts in 50 ms.
@@ -33,6 +36,7 @@ import resource
 import select
 import selectors
 import signal
+import socket
 import struct
 import sys
 import time
@@ -46,10 +50,19 @@ MAX_PAYLOAD = 4 << 20
 INLINE_COMMAND = 4096
 # Background jobs whose output is still followed; above it the oldest gets SIGPIPE.
 MAX_LINGERING = 64
+# Commands of ours, below the work folder.
+COMMAND_FOLDERS = (".vera", "bin")
+# The tunnel: connections at once, and bytes of one that are on their way unacknowledged.
+MAX_STREAMS = 128
+WINDOW = 256 << 10
+PIECE = 64 << 10
 # Bytes that all spool files of one box may hold together.
 SPOOL_TOTAL = 1 << 30
 READ_SIZE = 1 << 20
 KILL_SECONDS = 5.0
+# Giving files back: time for it after a command and at the end, and how deep it goes.
+GIVE_SECONDS, GIVE_AT_END_SECONDS = 1.0, 3.0
+GIVE_DEPTH = 100
 # How long a shell may take, on a loaded machine, to fork its standby before a deadline counts against it.
 FORK_SECONDS = 2.0
 
@@ -80,8 +93,9 @@ while __v_rc=$?; do while __v_rc=$?; do
   builtin eval "$__v_c" </dev/null >"$__v_o" 2>&1 249<&- 250<&- 251>&-;
 done; done
 """.replace("\n", " ")  # one line, so that bash counts the lines of a command from 1
+# `set +h`: a virtual environment may come to stand before commands that were found already.
 PROLOGUE = (
-    "export -n __v_loop; (( BASH_VERSINFO[0] * 100 + BASH_VERSINFO[1] >= 404 )) || exit 3; "
+    "set +h; export -n __v_loop; (( BASH_VERSINFO[0] * 100 + BASH_VERSINFO[1] >= 404 )) || exit 3; "
     r'builtin printf "hello %s.%s\0" "${BASH_VERSINFO[@]:0:2}" >&251; builtin eval "$__v_loop"'
 )
 
@@ -139,8 +153,29 @@ class Channel:
             yield header, payload
 
 
+def create(work: str, folders: tuple[str, ...], name: str, mode: int) -> tuple[int, str]:
+    """A new file below the work folder, open for writing, and its path. Raises OSError.
+
+    It is reached through handles, so that no link that a command has planted leads elsewhere.
+    """
+    folder = os.open(work, os.O_RDONLY | os.O_DIRECTORY)
+    try:
+        for part in folders:
+            with contextlib.suppress(FileExistsError):
+                os.mkdir(part, 0o755, dir_fd=folder)
+            below = os.open(part, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW, dir_fd=folder)
+            os.close(folder)
+            folder = below
+        with contextlib.suppress(FileNotFoundError):
+            os.unlink(name, dir_fd=folder)
+        flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW
+        return os.open(name, flags, mode, dir_fd=folder), "/".join((work, *folders, name))
+    finally:
+        os.close(folder)
+
+
 class Spool:
-    """The folder of complete outputs, written through handles so that no planted link leads elsewhere."""
+    """The folder of complete outputs, and how much it may still take."""
 
     def __init__(self, work: str) -> None:
         self.work = work
@@ -148,20 +183,7 @@ class Spool:
 
     def create(self, name: str) -> tuple[int, str]:
         """A new file open for writing, and its path. Raises OSError."""
-        folder = os.open(self.work, os.O_RDONLY | os.O_DIRECTORY)
-        try:
-            for part in (".vera", "out"):
-                with contextlib.suppress(FileExistsError):
-                    os.mkdir(part, 0o755, dir_fd=folder)
-                below = os.open(part, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW, dir_fd=folder)
-                os.close(folder)
-                folder = below
-            with contextlib.suppress(FileNotFoundError):
-                os.unlink(f"{name}.log", dir_fd=folder)
-            flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW
-            return os.open(f"{name}.log", flags, 0o644, dir_fd=folder), f"{self.work}/.vera/out/{name}.log"
-        finally:
-            os.close(folder)
+        return create(self.work, (".vera", "out"), f"{name}.log", 0o644)
 
 
 class Capture:
@@ -422,7 +444,9 @@ class Shell:
         os.chdir(work)
         # bash itself is found on the path without the folder that commands can write to.
         bash = next(p for d in os.get_exec_path() if os.access(p := os.path.join(d, "bash"), os.X_OK))
-        path = f"{work}/.venv/bin:{os.environ.get('PATH', os.defpath)}"
+        path = ":".join(
+            (f"{work}/.venv/bin", os.environ.get("PATH", os.defpath), "/".join((work, *COMMAND_FOLDERS)))
+        )
         env = {**os.environ, "PATH": path, "__v_loop": LOOP}
         os.execve(bash, ["bash", "--noprofile", "--norc", "-c", PROLOGUE], env)
 
@@ -486,17 +510,208 @@ class Running:
         return pid in self.before and entry.started <= self.tick
 
 
+class Owner:
+    """Whom the files below the work folder belong to, whoever made them: user and group outside the box."""
+
+    def __init__(self, work: str, uid: int, gid: int) -> None:
+        self.work, self.uid, self.gid = work, uid, gid
+
+    def give(self, seconds: float) -> None:
+        """Hand over what belongs to others, as far as the time goes; through no link, into no mount."""
+        with contextlib.suppress(OSError):
+            folder = os.open(self.work, os.O_RDONLY | os.O_DIRECTORY)
+            try:
+                if os.fstat(folder).st_uid != self.uid:
+                    os.fchown(folder, self.uid, self.gid)
+                self._walk(folder, os.fstat(folder).st_dev, 0, time.monotonic() + seconds)
+            finally:
+                os.close(folder)
+
+    def _walk(self, folder: int, device: int, depth: int, deadline: float) -> None:
+        below = []
+        with os.scandir(folder) as entries:
+            for entry in entries:
+                if time.monotonic() > deadline:
+                    return
+                with contextlib.suppress(OSError):
+                    status = entry.stat(follow_symlinks=False)
+                    if status.st_dev != device:
+                        continue
+                    if status.st_uid != self.uid:
+                        os.chown(entry.name, self.uid, self.gid, dir_fd=folder, follow_symlinks=False)
+                    if entry.is_dir(follow_symlinks=False) and depth < GIVE_DEPTH:
+                        below.append(entry.name)
+        for name in below:
+            if time.monotonic() > deadline:
+                return
+            with contextlib.suppress(OSError):
+                inner = os.open(name, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW, dir_fd=folder)
+                try:
+                    if os.fstat(inner).st_dev == device:
+                        self._walk(inner, device, depth + 1, deadline)
+                finally:
+                    os.close(inner)
+
+
+class Stream:
+    """One connection of a program in the box to the tunnel."""
+
+    def __init__(self, number: int, end: socket.socket) -> None:
+        end.setblocking(False)
+        self.number = number
+        self.end = end
+        self.out = bytearray()
+        self.delivered = 0  # bytes to the program that are not acknowledged to the host yet
+        self.in_flight = 0  # bytes to the host that it has not acknowledged yet
+        self.reading = True
+        self.closing = False
+
+    def interest(self) -> int:
+        wanted = selectors.EVENT_WRITE if self.out else 0
+        if self.reading and self.in_flight < WINDOW:
+            wanted |= selectors.EVENT_READ
+        return wanted
+
+
+class Tunnel:
+    """The way out: connections to a port of the box's own loopback become `net` frames {do, c, k}.
+
+    host → boxd   listen {k: port} + the program of the command `fetch`, if any;  data {c} + bytes;
+                  close {c}, after what was sent;  ack {c, k: bytes}
+    boxd → host   listening {k: port};  open {c};  data {c} + bytes;  end {c}: the program sends no more;
+                  close {c}: it is gone;  ack {c, k}: bytes it has taken
+    """
+
+    def __init__(self, channel: Channel, selector: selectors.BaseSelector, work: str) -> None:
+        self.channel, self.selector, self.work = channel, selector, work
+        self.listener: socket.socket | None = None
+        self.streams: dict[int, Stream] = {}
+        self.opened = 0
+
+    def on_frame(self, header: dict[str, Any], payload: bytes) -> None:
+        do = header.get("do")
+        if do == "listen":
+            self.install(payload)
+            self.listen(int(header["k"]))
+            return
+        stream = self.streams.get(header.get("c", 0))
+        if stream is None:
+            return  # it ended while the frame was under way
+        if do == "data":
+            stream.out += payload
+        elif do == "ack":
+            stream.in_flight -= int(header["k"])
+        elif do == "close":
+            stream.closing = True
+        self.serve(stream)
+
+    def install(self, program: bytes) -> None:
+        """Put the command `fetch` where the shell's PATH ends. Without it a box can do all but fetch."""
+        with contextlib.suppress(OSError):
+            if program:
+                file, _ = create(self.work, COMMAND_FOLDERS, "fetch", 0o755)
+                with open(file, "wb") as script:
+                    script.write(program)
+
+    def listen(self, port: int) -> None:
+        listener = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
+        listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        listener.setblocking(False)
+        try:
+            listener.bind(("127.0.0.1", port))
+            listener.listen(MAX_STREAMS)
+        except OSError as error:
+            listener.close()
+            self.tell("failed", 0, error=str(error))
+            return
+        self.listener = listener
+        self.set_interest(listener, selectors.EVENT_READ, self.accept)
+        self.tell("listening", 0, k=listener.getsockname()[1])
+
+    def accept(self) -> None:
+        assert self.listener is not None
+        try:
+            end, _ = self.listener.accept()
+        except OSError:
+            return  # the program has left again, or no descriptor is to be had
+        self.opened += 1
+        stream = self.streams[self.opened] = Stream(self.opened, end)
+        if len(self.streams) >= MAX_STREAMS:
+            self.set_interest(self.listener, 0, self.accept)
+        self.tell("open", stream.number)
+        self.serve(stream)
+
+    def serve(self, stream: Stream) -> None:
+        """Move what can be moved without waiting, and wait for what may come next."""
+        try:
+            self.deliver(stream)
+            self.collect(stream)
+        except BlockingIOError:
+            pass
+        except OSError:
+            self.tell("close", stream.number)
+            self.drop(stream)
+            return
+        if stream.closing and not stream.out:
+            self.drop(stream)
+        else:
+            self.set_interest(stream.end, stream.interest(), lambda: self.serve(stream))
+
+    def deliver(self, stream: Stream) -> None:
+        while stream.out:
+            try:
+                size = stream.end.send(stream.out[:PIECE])
+            except BlockingIOError:
+                break
+            del stream.out[:size]
+            stream.delivered += size
+        if stream.delivered and not stream.closing:
+            self.tell("ack", stream.number, k=stream.delivered)
+            stream.delivered = 0
+
+    def collect(self, stream: Stream) -> None:
+        if not stream.reading or stream.closing or stream.in_flight >= WINDOW:
+            return
+        data = stream.end.recv(min(PIECE, WINDOW - stream.in_flight))
+        if data:
+            stream.in_flight += len(data)
+            self.tell("data", stream.number, data)
+        else:
+            stream.reading = False
+            self.tell("end", stream.number)
+
+    def drop(self, stream: Stream) -> None:
+        self.set_interest(stream.end, 0, lambda: None)
+        stream.end.close()
+        del self.streams[stream.number]
+        if self.listener is not None:
+            self.set_interest(self.listener, selectors.EVENT_READ, self.accept)
+
+    def set_interest(self, end: socket.socket, wanted: int, callback: Callable[[], None]) -> None:
+        known = self.selector.get_map().get(end)
+        if known is None and wanted:
+            self.selector.register(end, wanted, callback)
+        elif known is not None and not wanted:
+            self.selector.unregister(end)
+        elif known is not None and known.events != wanted:
+            self.selector.modify(end, wanted, callback)
+
+    def tell(self, do: str, number: int, payload: bytes = b"", **fields: Any) -> None:
+        self.channel.send({"ev": "net", "do": do, "c": number, **fields}, payload)
+
+
 class Supervisor:
     """One shell, one command at a time, one loop over everything that can happen."""
 
-    def __init__(self, run: str, work: str) -> None:
-        self.run_dir, self.work = run, work
+    def __init__(self, run: str, work: str, owner: Owner | None = None) -> None:
+        self.run_dir, self.work, self.owner = run, work, owner
         self.channel = Channel()
         self.family = Family(self.pause)
         self.spool = Spool(work)
         self.selector = selectors.DefaultSelector()
         self.host_end = select.poll()
         self.host_end.register(self.channel.reader, 0)
+        self.tunnel = Tunnel(self.channel, self.selector, work)
         self.running: Running | None = None
         self.lingering: list[Capture] = []
         self.announced = False
@@ -506,6 +721,7 @@ class Supervisor:
             "run": self.on_run,
             "cancel": self.on_cancel,
             "ping": self.on_ping,
+            "net": self.tunnel.on_frame,
         }
         os.makedirs(run, mode=0o700, exist_ok=True)
         raise_open_file_limit()
@@ -525,6 +741,8 @@ class Supervisor:
 
     def loop(self) -> None:
         """Serve until the host is gone. Raises HostGone or FatalError."""
+        if self.owner:
+            self.owner.give(GIVE_AT_END_SECONDS)
         self.shell = self.new_shell()
         while True:
             wait = max(0.0, self.running.deadline - time.monotonic()) if self.running else None
@@ -731,6 +949,8 @@ class Supervisor:
         capture = running.capture
         head, tail = capture.complete()
         remove(running.file)
+        if self.owner:
+            self.owner.give(GIVE_SECONDS)
         self.lingering.append(capture)
         if len(self.lingering) > MAX_LINGERING:
             self.drop(self.lingering[0])
@@ -763,10 +983,14 @@ class Supervisor:
 
     def leave(self) -> None:
         """End everything. As PID 1 our exit does it: the kernel kills the namespace."""
-        if self.family.is_init:
+        if self.family.is_init and not self.owner:
             return
         self.host_end.unregister(self.channel.reader)
         self.family.end(self.family.members, 0.2)
+        if self.owner:
+            self.owner.give(GIVE_AT_END_SECONDS)
+        if self.family.is_init:
+            return
         for name in os.listdir(self.run_dir):
             remove(os.path.join(self.run_dir, name))
         os.rmdir(self.run_dir)
@@ -784,8 +1008,13 @@ def raise_open_file_limit() -> None:
         resource.setrlimit(resource.RLIMIT_NOFILE, (wanted, hard))
 
 
-def main(run: str, work: str) -> int:
-    supervisor = Supervisor(run, work)
+def main(run: str, work: str, owner: str = "") -> int:
+    uid, _, gid = owner.partition(":")
+    person = Owner(work, int(uid), int(gid)) if owner else None
+    if person and not run:
+        person.give(GIVE_AT_END_SECONDS)
+        return 0
+    supervisor = Supervisor(run, work, person)
     code = 0
     try:
         supervisor.loop()

@@ -4,6 +4,22 @@ from pathlib import PurePosixPath
 
 SYSTEM_PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
 
+PROXY_PORT = 3128
+
+
+def proxy_environment(port: int = PROXY_PORT) -> dict[str, str]:
+    """Variables that lead programs to the box's own end of the tunnel: there is no other way out.
+
+    Small letters for curl, wget, git and apt, large ones for most others; pip, uv and npm read both.
+    """
+    address = f"http://127.0.0.1:{port}"
+    direct = "localhost,127.0.0.1,::1"
+    return {
+        **dict.fromkeys(("http_proxy", "https_proxy", "HTTP_PROXY", "HTTPS_PROXY"), address),
+        **dict.fromkeys(("no_proxy", "NO_PROXY"), direct),
+        "NODE_USE_ENV_PROXY": "1",
+    }
+
 
 def environment(work: str = "/work", *, path: str = SYSTEM_PATH) -> dict[str, str]:
     """Variables for a box whose work folder is `work` (a path as the box sees it).

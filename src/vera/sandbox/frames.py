@@ -36,6 +36,9 @@ class Frame(msgspec.Struct, frozen=True, kw_only=True):
     sha256: str = ""
     spool: str = ""
     head: int = 0
+    do: str = ""
+    c: int = 0
+    k: int = 0
     n: int = 0
 
 

@@ -55,6 +55,8 @@ class Launch:
     """Ends what outlives a killed supervisor. May block for some seconds."""
     explain: Callable[[str], tuple[str, str] | None] = lambda said: None
     """For a start that failed: what the program said → a sentence for the person, and a command to type."""
+    events: tuple[str, ...] = ()
+    """The argv of a program that prints what the engine does to this box, as JSON lines; () for none."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -71,6 +73,10 @@ class Backend(Protocol):
     """A way to run a box. It only builds an argv; everything else is shared."""
 
     name: str
+    has_network: bool
+    """Its boxes see the host's own network and need no tunnel."""
+    has_image: bool
+    """Its boxes are made from an image, which `BoxSpec.image` names."""
 
     def launch(self, spec: BoxSpec) -> Launch:
         """Raises BoxError for what it refuses, with the next command to type."""

@@ -37,6 +37,10 @@ class BoxError(Exception):
         self.hint = hint
 
 
+class Refusal(BoxError):
+    """The person has ruled out what would be needed: nothing else is tried in its place."""
+
+
 class Box(Protocol):
     """One started sandbox with one persistent shell; commands run one at a time."""
 

@@ -85,6 +85,8 @@ EXPLANATIONS = (
 
 class Bubblewrap:
     name = "bubblewrap"
+    has_network = False
+    has_image = False
 
     def launch(self, spec: BoxSpec) -> Launch:
         """Raises BoxError where bwrap is missing or would run as root, and for mounts that are refused."""

@@ -11,16 +11,18 @@ from functools import cache, partial
 from pathlib import Path
 
 from vera.sandbox import mounts, owner
-from vera.sandbox.backends import trial
-from vera.sandbox.box import SupervisedBox, supervisor_command
+from vera.sandbox.backends import give_back, trial
+from vera.sandbox.box import SUPERVISOR, SupervisedBox, supervisor_command
 from vera.sandbox.environment import environment
 from vera.sandbox.spec import BoxSpec, Launch, MiB, Report
-from vera.sandbox.types import BoxError
+from vera.sandbox.types import BoxError, Refusal
 
 LABEL = "vera.sandbox"
 RUN_DIR = "/run/boxd"
 SECCOMP = Path(__file__).with_name("seccomp.json")
 CLI_SECONDS = 30.0
+# The events of a box are asked for after its start and told from before it; no start takes that long.
+EVENTS_SINCE = "10m"
 # Enough for apt and pip as root inside, nothing that reaches the machine.
 LAB_CAPABILITIES = ("CHOWN", "DAC_OVERRIDE", "FOWNER", "FSETID", "KILL", "SETGID", "SETUID")
 
@@ -73,14 +75,16 @@ class Engine:
 
 class Docker:
     name = "docker"
+    has_network = False
+    has_image = True
 
     def launch(self, spec: BoxSpec) -> Launch:
         """Raises BoxError without a local engine or an image, and for mounts that are refused."""
         work, source = mounts.check(spec)
         if spec.privileged and spec.profile != "lab":
-            raise BoxError(
+            raise Refusal(
                 f"--privileged goes with the lab profile only, not with {spec.profile}.",
-                hint="vera run --sandbox-profile lab --privileged",
+                hint="vera run --profile lab --privileged",
             )
         if not spec.image:
             raise BoxError("No sandbox image was named.", hint="vera build")
@@ -89,6 +93,7 @@ class Docker:
         lab = spec.profile == "lab"
         # In a rootless engine root inside is the person outside; anybody else would be a stranger to /work.
         uid, gid = (0, 0) if lab or found.rootless else mounts.identity(spec, work)
+        owner_outside = "" if found.rootless or not lab else person(spec, work)
         argv = [
             "docker",
             "run",
@@ -101,6 +106,7 @@ class Docker:
             f"--label={LABEL}={name}",
             f"--label={LABEL}.run={spec.run}",
             f"--label={LABEL}.lane={spec.lane}",
+            f"--label={give_back.LABEL}={owner_outside}",
             "--network=none",
             "--workdir=/work",
             f"--user={uid}:{gid}",
@@ -113,7 +119,7 @@ class Docker:
             *(["--security-opt=label=disable"] if found.selinux else []),
             *(f"--env={key}={value}" for key, value in {**environment(), **spec.env}.items()),
             spec.image,
-            *supervisor_command("python3", RUN_DIR, "/work"),
+            *supervisor_command("python3", RUN_DIR, "/work", owner_outside),
         ]
         return Launch(
             backend=self.name,
@@ -123,20 +129,30 @@ class Docker:
             input="/input" if source else "",
             remove=partial(remove, [name]),
             explain=partial(explain, spec.image),
+            events=(
+                *("docker", "events", f"--since={EVENTS_SINCE}", "--format={{json .}}"),
+                *("--filter=type=container", f"--filter=label={LABEL}={name}"),
+            ),
         )
 
     async def probe(self, spec: BoxSpec) -> Report:
         return await trial.start(self, spec, says="Starts a container and runs commands.", check=complaint)
 
     def reap(self) -> int:
-        """Remove containers with our label whose VERA process is dead; 0 also without an engine."""
+        """Remove containers with our label whose VERA process is dead; 0 also without an engine.
+
+        What root made in the work folder of a lab is given to the person, as the supervisor would have done.
+        """
         if shutil.which("docker") is None:
             return 0
         shown = client("ps", "--all", f"--filter=label={LABEL}", "--format={{.Names}}")
         names = shown.stdout.split() if shown is not None else []
         dead = [name for name in names if (who := owner.owner_of(name, self.name)) and who.is_dead]
         if dead:
+            labs = give_back.labs_among(client("inspect", *dead))
             remove(dead)
+            for lab in labs:
+                client(*give_back.arguments(lab, bind(lab.work, "/work")), data=SUPERVISOR.read_text())
         return len(dead)
 
 
@@ -146,6 +162,14 @@ def bind(source: Path, target: str, *, read_only: bool = False) -> str:
     fields = ["type=bind", f"source={source}", f"target={target}", *(["readonly"] if read_only else [])]
     csv.writer(text, lineterminator="").writerow(fields)
     return f"--mount={text.getvalue()}"
+
+
+def person(spec: BoxSpec, work: Path) -> str:
+    """User and group who own the work folder outside, as uid:gid; '' when that is root."""
+    status = work.stat()
+    uid = status.st_uid if spec.uid is None else spec.uid
+    gid = status.st_gid if spec.gid is None else spec.gid
+    return f"{uid}:{gid}" if uid else ""
 
 
 def limits(spec: BoxSpec) -> list[str]:
@@ -163,10 +187,10 @@ def limits(spec: BoxSpec) -> list[str]:
 def isolation_options(spec: BoxSpec) -> list[str]:
     if spec.privileged:
         return ["--privileged"]
-    common = ["--cap-drop=ALL", "--security-opt=no-new-privileges"]
+    common = ["--cap-drop=ALL", "--security-opt=no-new-privileges", f"--security-opt=seccomp={SECCOMP}"]
     if spec.profile == "lab":
         return [*common, *(f"--cap-add={name}" for name in LAB_CAPABILITIES)]
-    return [*common, f"--security-opt=seccomp={SECCOMP}", "--read-only"]
+    return [*common, "--read-only"]
 
 
 def describe(spec: BoxSpec, found: Engine) -> str:
@@ -215,12 +239,12 @@ def engine() -> Engine:
     )
 
 
-def client(*arguments: str) -> "subprocess.CompletedProcess[str] | None":
-    """One call of the docker client; None when it takes too long."""
+def client(*arguments: str, data: str = "") -> "subprocess.CompletedProcess[str] | None":
+    """One call of the docker client, with `data` as its input; None when it takes too long."""
     try:
         return subprocess.run(
             ["docker", *arguments],
-            stdin=subprocess.DEVNULL,
+            input=data,
             capture_output=True,
             text=True,
             errors="replace",

@@ -24,6 +24,8 @@ PASSED = ("TZ", "TMPDIR", "USER", "LOGNAME")
 
 class Host:
     name = "host"
+    has_network = True
+    has_image = False
 
     def launch(self, spec: BoxSpec) -> Launch:
         """Raises BoxError on a system without /proc, and when bash or the work folder is missing."""

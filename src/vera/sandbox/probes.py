@@ -1,11 +1,16 @@
 """Runs inside a box and tries to get out: LIMITS [PROBE …]. Prints JSON: probe → whether it worked.
 
-Standard library only. System calls are made with arguments that a kernel refuses after the permission check,
-but files are really written: on a bare machine name the probes to run.
+One file, standard library only. System calls are made with arguments that a kernel refuses after the
+permission check, but files are really written: on a bare machine name the probes to run.
+
+LIMITS is JSON: the box's own limits (pids, memory, fsize, tmp, in bytes) and what the host has beside it: a
+`port` that is listened at on all addresses, an `abstract` socket, the path of a `secret` file.
 """
 
 # The probes are about single calls of the system, which pathlib would hide.
 # ruff: noqa: PTH101, PTH108, PTH110, PTH116, PTH123, PTH208, PTH211, SIM115
+
+from __future__ import annotations
 
 import ctypes
 import errno
@@ -17,40 +22,43 @@ import signal
 import socket
 import subprocess
 import sys
+from collections.abc import Callable
+from typing import Any
 
 LIBC = ctypes.CDLL(None, use_errno=True)
 X86 = platform.machine() == "x86_64"
 MIB = 1 << 20
+LIMITS: dict[str, Any] = {}
 
 
-def allowed(x86, aarch64, *arguments):
+def allowed(x86: int, aarch64: int, *arguments: int | bytes) -> bool:
     """Whether the kernel lets us ask: anything but a refusal or an unknown call."""
     ctypes.set_errno(0)
-    done = LIBC.syscall(x86 if X86 else aarch64, *arguments)
+    done: int = LIBC.syscall(x86 if X86 else aarch64, *arguments)
     return done >= 0 or ctypes.get_errno() not in (errno.EPERM, errno.ENOSYS, errno.EACCES)
 
 
-def unshares():
+def unshares() -> bool:
     child = os.fork()
     if child == 0:
         os._exit(0 if allowed(272, 97, 0x10000000) else 1)
     return os.waitpid(child, 0)[1] == 0
 
 
-def clones():
+def clones() -> bool:
     ctypes.set_errno(0)
-    child = LIBC.syscall(56 if X86 else 220, 0x10000000 | 17, 0, 0, 0, 0)
+    child: int = LIBC.syscall(56 if X86 else 220, 0x10000000 | 17, 0, 0, 0, 0)
     if child == 0:
         os._exit(0)
     return child > 0 and os.waitpid(child, 0)[0] == child
 
 
-def writes(path, data=b"x"):
+def writes(path: str, data: bytes = b"x") -> bool:
     with open(path, "ab", buffering=0) as file:
         return file.write(data) == len(data)
 
 
-def fills(path, megabytes):
+def fills(path: str, megabytes: int) -> bool:
     try:
         with open(path, "wb", buffering=0) as file:
             for _ in range(megabytes):
@@ -61,7 +69,7 @@ def fills(path, megabytes):
         os.unlink(path)
 
 
-def sparse(path, size):
+def sparse(path: str, size: int) -> bool:
     try:
         with open(path, "wb") as file:
             file.truncate(size)
@@ -70,19 +78,19 @@ def sparse(path, size):
         os.unlink(path)
 
 
-def connects(family, address):
+def connects(family: int, address: str | tuple[str, int]) -> bool:
     with socket.socket(family) as client:
         client.settimeout(2)
         client.connect(address)
         return True
 
 
-def opens(family, kind=socket.SOCK_STREAM, protocol=0):
+def opens(family: int, kind: int = socket.SOCK_STREAM, protocol: int = 0) -> bool:
     socket.socket(family, kind, protocol).close()
     return True
 
 
-def many_processes():
+def many_processes() -> bool:
     children = []
     try:
         for _ in range(LIMITS["pids"] + 20):
@@ -97,55 +105,63 @@ def many_processes():
             os.waitpid(child, 0)
 
 
-def much_memory():
+def much_memory() -> bool:
     size = LIMITS["memory"] + 64 * MIB
     code = f"b = bytearray({size}); b[::4096] = b'x' * len(b[::4096])"
     return subprocess.run([sys.executable, "-c", code], stderr=subprocess.DEVNULL).returncode == 0
 
 
-def root_owned_setuid():
+def root_owned_setuid() -> bool:
     pathlib.Path("/work/suid").write_bytes(b"")
     os.chown("/work/suid", 0, 0)
     os.chmod("/work/suid", 0o4755)
     return os.stat("/work/suid").st_uid == 0
 
 
-def status(field):
+def status(field: str) -> int:
     for line in pathlib.Path("/proc/self/status").read_text().splitlines():
         if line.startswith(field + ":"):
             return int(line.split()[1], 16)
     return 0
 
 
-def executes_from_work():
+def executes_from_work() -> bool:
     path = pathlib.Path("/work/tool")
     path.write_text("#!/bin/sh\nexit 0\n")
     path.chmod(0o755)
     return subprocess.run([str(path)]).returncode == 0
 
 
-def makes_fifo():
+def makes_device() -> bool:
+    os.mknod("/work/device", 0o60666, os.makedev(8, 0))
+    return True
+
+
+def reads_by_link() -> bool:
+    os.symlink(LIMITS["secret"], "/work/link")
+    return bool(pathlib.Path("/work/link").read_bytes())
+
+
+def makes_fifo() -> bool:
     os.mkfifo("/work/fifo")
     return True
 
 
-def host_processes():
+def host_processes() -> bool:
     """More than what descends from the supervisor, or a supervisor that is not PID 1."""
     text = pathlib.Path("/proc/1/cmdline").read_bytes()
     return b"boxd" not in text
 
 
-def default_route():
+def default_route() -> bool:
     return len(pathlib.Path("/proc/net/route").read_text().splitlines()) > 1
 
 
-def interfaces():
+def interfaces() -> bool:
     return sorted(name for _, name in socket.if_nameindex()) != ["lo"]
 
 
-LIMITS = json.loads(sys.argv[1])
-
-PROBES = {
+PROBES: dict[str, Callable[[], object]] = {
     "more processes than the limit": many_processes,
     "more memory than the limit": much_memory,
     "fill /tmp": lambda: fills("/tmp/big", LIMITS["tmp"] // MIB + 8),
@@ -157,11 +173,9 @@ PROBES = {
     "write /": lambda: writes("/probe"),
     "write /input": lambda: writes("/input/probe"),
     "root-owned setuid file in /work": root_owned_setuid,
-    "a device in /work": lambda: os.mknod("/work/device", 0o60666, os.makedev(8, 0)) is None,
+    "a device in /work": makes_device,
     "a path of the host": lambda: os.path.exists(LIMITS["secret"]),
-    "a link to a path of the host": lambda: (
-        os.symlink(LIMITS["secret"], "/work/link") or bool(pathlib.Path("/work/link").read_bytes())
-    ),
+    "a link to a path of the host": reads_by_link,
     "variables of the host": lambda: "PROBE_SECRET" in os.environ,
     "variables of the supervisor": lambda: pathlib.Path("/proc/1/environ").read_bytes() is not None,
     "memory of the supervisor": lambda: open("/proc/1/mem", "rb") is not None,
@@ -206,12 +220,18 @@ PROBES = {
 }
 
 
-def attempt(probe):
+def attempt(probe: Callable[[], object]) -> bool:
     try:
         return bool(probe())
     except (OSError, ValueError):
         return False
 
 
-signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
-sys.stdout.write(json.dumps({name: attempt(PROBES[name]) for name in sys.argv[2:] or PROBES}))
+def main(limits: str, *names: str) -> None:
+    LIMITS.update(json.loads(limits))
+    signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+    sys.stdout.write(json.dumps({name: attempt(PROBES[name]) for name in names or PROBES}))
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])

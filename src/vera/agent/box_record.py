@@ -1,0 +1,32 @@
+"""What the session folder keeps of its boxes: `container.log` and `container_events.log`."""
+
+import json
+import time
+
+from vera import events
+from vera.session import Session
+
+
+class BoxRecord:
+    """`write` takes what a box wrote, `tell` what happened to it; each happening is a `container_event` too.
+
+    After the run's end the session's log is sealed: how its last box ended stands in the file alone.
+    """
+
+    def __init__(self, session: Session) -> None:
+        self._session = session
+        self._output = (session.root / "container.log").open("ab", buffering=0)
+        self._events = (session.root / "container_events.log").open("ab", buffering=0)
+
+    def write(self, data: bytes) -> None:
+        self._output.write(data)
+
+    def tell(self, event: str, detail: str) -> None:
+        line = {"time": round(time.time(), 3), "event": event, **({"detail": detail} if detail else {})}
+        self._events.write(json.dumps(line, ensure_ascii=False).encode("utf-8", "replace") + b"\n")
+        if self._session.state.ended is None:
+            self._session.emit(events.ContainerEvent(event=event, detail=detail))
+
+    def close(self) -> None:
+        self._output.close()
+        self._events.close()

@@ -13,7 +13,8 @@ from vera.sandbox.spec import BoxSpec
 
 async def main(backend: str, work: str, image: str, command: str, profile: str = "research") -> None:
     spec = BoxSpec(work=Path(work), image=image, profile=profile)  # type: ignore[arg-type] # one of the three
-    box = await open_box(backend, spec)
+    # With someone to tell, the engine's events are followed by a program that has to end, too.
+    box = await open_box(backend, spec, tell=lambda event, detail: None)
     try:
         await box.run("sleep 3000 &", timeout=60)
         busy = asyncio.create_task(box.run(command, timeout=600)) if command else None

@@ -177,10 +177,12 @@ def test_the_lab_is_never_replaced_by_something_else(run: Callable[..., object],
     assert "Docker is not installed" in done.stderr
 
 
-def test_the_built_in_model_starts_no_box(tmp_path: Path) -> None:
+@pytest.mark.parametrize("backend", ["auto", "docker", "host"])
+def test_the_built_in_model_starts_no_box(backend: str, tmp_path: Path) -> None:
     (tmp_path / "in").mkdir()
     (tmp_path / "in" / "a.txt").write_text("A written offer is valid for three years.\n")
-    done = vera("run", "How long is an offer valid?", "--input-dir", "in", "--work-dir", "w", cwd=tmp_path)
+    arguments = ["--input-dir", "in", "--work-dir", "w", "--sandbox", backend]
+    done = vera("run", "How long is an offer valid?", *arguments, cwd=tmp_path)
     assert done.returncode in (0, 3), done.stderr
     assert not (tmp_path / "w" / "container_events.log").exists()
 

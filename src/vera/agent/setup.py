@@ -150,14 +150,14 @@ async def open_place(
 ) -> Place:
     """Where the lane works: a started box where one is wanted and can be had, else no shell, and it is said.
 
-    The built-in model uses no shell, so none is started for it. The image of a docker box is built when it
-    is missing. Raises SetupError (exit code 5) when a backend or rights that were spelled out are not to be
-    had.
+    The built-in model uses no shell, so no box is ever started for it. The image of a docker box is built
+    when it is missing. Raises SetupError (exit code 5) when a backend or rights that were spelled out are not
+    to be had.
     """
     corpus = found.corpus if found else None
     files = found.stats.files if found else 0
     no_shell = Place(extractor=extractor, box=None, corpus=corpus, files=files, web=web)
-    if settings.backend == "none" or (model.info.kind == "builtin" and settings.backend == "auto"):
+    if settings.backend == "none" or model.info.kind == "builtin":
         return no_shell
     spec = BoxSpec(
         work=session.workspace,
@@ -185,6 +185,7 @@ async def open_place(
             passed_over=passed_over,
         )
     except BoxError as error:
+        progress.now("")
         must_be = settings.backend != "auto" or settings.profile == "lab" or settings.privileged
         if must_be or isinstance(error, Refusal):
             hint = f" Next: {error.hint}" if error.hint else ""

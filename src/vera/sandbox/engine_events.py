@@ -57,7 +57,13 @@ class EngineEvents:
             self._process.kill()
         self._reader.cancel()
         await asyncio.gather(self._reader, return_exceptions=True)
-        await self._process.wait()
+        assert self._process.stdout is not None
+        with contextlib.suppress(TimeoutError):
+            async with asyncio.timeout(LAST_SECONDS):
+                # wait() returns at the end of the pipe, and a full pipe that nobody reads has none.
+                while await self._process.stdout.read(MAX_LINE):
+                    pass
+                await self._process.wait()
 
     async def _read(self, process: asyncio.subprocess.Process) -> None:
         assert process.stdout is not None

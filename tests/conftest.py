@@ -29,6 +29,18 @@ undo = pytest.StashKey[dict[str, str | None]]()
 home = pytest.StashKey[Path]()
 
 
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption(
+        "--long", action="store_true", help="Repeat what can go wrong by chance 20 times instead of 3."
+    )
+
+
+@pytest.fixture(scope="session")
+def repeats(pytestconfig: pytest.Config) -> int:
+    """How often a test repeats what can go wrong by chance."""
+    return 20 if pytestconfig.getoption("--long") else 3
+
+
 def pytest_configure(config: pytest.Config) -> None:
     names = frozenset(name.strip() for name in os.environ.get(REQUIRE, "").split(",") if name.strip())
     if unknown := names - parts.PARTS.keys():

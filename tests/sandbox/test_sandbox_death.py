@@ -16,7 +16,6 @@ from vera.sandbox.backends import BACKENDS
 
 PROGRAM = Path(__file__).with_name("sandbox_host_process.py")
 SECONDS = 10.0
-REPEATS = 3
 STATES = {"idle": "", "busy": "while :; do :; done", "flooding": "yes"}
 
 
@@ -50,6 +49,10 @@ def remains(backend: str, pid: int) -> list[str]:
     return [name for name in names if f".{pid}." in name]
 
 
+def children_of(pid: int) -> list[int]:
+    return [int(child) for child in Path(f"/proc/{pid}/task/{pid}/children").read_text().split()]
+
+
 def wait_until(condition: Callable[[], bool]) -> bool:
     deadline = time.monotonic() + SECONDS
     while not condition():
@@ -62,9 +65,11 @@ def wait_until(condition: Callable[[], bool]) -> bool:
 @pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGTERM, signal.SIGINT], ids=lambda n: n.name)
 @pytest.mark.parametrize("state", STATES)
 @pytest.mark.parametrize("backend", [HOST, DOCKER, BUBBLEWRAP])
-def test_nothing_is_left_when_the_holder_dies(backend: str, state: str, number: signal.Signals) -> None:
+def test_nothing_is_left_when_the_holder_dies(
+    backend: str, state: str, number: signal.Signals, repeats: int
+) -> None:
     with work_folder() as work:
-        holders = [start(backend, work, STATES[state]) for _ in range(REPEATS)]
+        holders = [start(backend, work, STATES[state]) for _ in range(repeats)]
         try:
             for holder in holders:
                 assert holder.stdout is not None
@@ -85,6 +90,28 @@ def test_nothing_is_left_when_the_holder_dies(backend: str, state: str, number: 
                 holder.stdout.close()
 
 
+@pytest.mark.parametrize("state", STATES)
+@pytest.mark.parametrize("backend", [DOCKER, BUBBLEWRAP])
+def test_nothing_is_left_when_the_client_is_killed(backend: str, state: str, repeats: int) -> None:
+    """The docker client or bwrap, while its holder lives on."""
+    with work_folder() as work:
+        for _ in range(repeats):
+            holder = start(backend, work, STATES[state])
+            try:
+                assert holder.stdout is not None
+                assert holder.stdout.readline() == b"READY\n"
+                for child in children_of(holder.pid):
+                    os.kill(child, signal.SIGKILL)
+                assert wait_until(lambda pid=holder.pid: not remains(backend, pid)), remains(
+                    backend, holder.pid
+                )
+            finally:
+                holder.kill()
+                holder.wait()
+                assert holder.stdout is not None
+                holder.stdout.close()
+
+
 @pytest.mark.parametrize("backend", [HOST, DOCKER, BUBBLEWRAP])
 def test_nothing_is_left_when_the_holder_and_its_child_die_together(backend: str) -> None:
     """The docker client, bwrap, or the supervisor itself: the last line of defence is the reaper."""
@@ -92,10 +119,10 @@ def test_nothing_is_left_when_the_holder_and_its_child_die_together(backend: str
         holder = start(backend, work, "sleep 1000")
         assert holder.stdout is not None
         assert holder.stdout.readline() == b"READY\n"
-        children = Path(f"/proc/{holder.pid}/task/{holder.pid}/children").read_text().split()
+        children = children_of(holder.pid)
         os.kill(holder.pid, signal.SIGSTOP)
         for child in children:
-            os.kill(int(child), signal.SIGKILL)
+            os.kill(child, signal.SIGKILL)
         holder.kill()
         holder.wait()
         holder.stdout.close()

@@ -1,8 +1,10 @@
 """Reading a folder that somebody else fills."""
 
+import contextlib
 import os
 import socket
 import tempfile
+import threading
 from pathlib import Path
 
 import pytest
@@ -87,6 +89,41 @@ def test_the_limit_holds_for_what_the_file_is_and_for_what_it_becomes(tmp_path: 
     assert len(read_regular(tmp_path, "file", 101)) == 101
     # Of size 0 when looked at, endless when read: what a growing file is at its worst.
     assert "larger than 100 bytes" in reason(Path("/proc/self"), "smaps") or not Path("/proc/self").exists()
+
+
+def test_a_sparse_file_of_ten_gigabytes_is_refused_without_reading_it(tmp_path: Path) -> None:
+    with (tmp_path / "huge").open("wb") as file:
+        file.truncate(10 << 30)
+    with pytest.raises(Unreadable):
+        read_regular(tmp_path, "huge", 1 << 20)
+
+
+def test_a_folder_that_is_swapped_for_a_link_again_and_again_never_lets_a_read_out(tmp_path: Path) -> None:
+    root, outside = tmp_path / "root", tmp_path / "outside"
+    for folder, text in ((root / "real", b"inside"), (outside, b"secret")):
+        folder.mkdir(parents=True)
+        (folder / "file").write_bytes(text)
+    (root / "link").symlink_to(outside)
+    stop = threading.Event()
+
+    def swap() -> None:
+        while not stop.is_set():
+            (root / "real").rename(root / "aside")
+            (root / "link").rename(root / "real")
+            (root / "real").rename(root / "link")
+            (root / "aside").rename(root / "real")
+
+    swapping = threading.Thread(target=swap)
+    swapping.start()
+    seen = set()
+    try:
+        for _ in range(3000):
+            with contextlib.suppress(Unreadable):
+                seen.add(read_regular(root, "real/file", 1 << 20))
+    finally:
+        stop.set()
+        swapping.join()
+    assert seen <= {b"inside"}
 
 
 def test_a_walk_lists_files_in_the_order_of_their_bytes(tmp_path: Path) -> None:

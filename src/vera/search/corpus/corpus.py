@@ -6,6 +6,7 @@ import sqlite3
 import threading
 from collections.abc import Callable
 from contextlib import AbstractContextManager, suppress
+from importlib.util import find_spec
 from pathlib import Path
 from types import TracebackType
 from typing import Self, TypeVar
@@ -56,7 +57,9 @@ class Corpus:
         self._folder = Folder(root)
         self._cache = cache
         self._extractor = extractor
-        self._form = f"{schema.FORMAT} vera-{__version__} {root.resolve()}"
+        # With an extra that was installed meanwhile, files that could not be read can be.
+        extras = "docs" if find_spec("lxml") else ""
+        self._form = f"{schema.FORMAT} vera-{__version__} {extras} {root.resolve()}"
         self._opened: Index | None = None
         self._analyzer = Analyzer()
         self._turn = threading.RLock()

@@ -91,8 +91,7 @@ class LaneState(msgspec.Struct, frozen=True, kw_only=True):
     `pending` is a turn not yet acted on (`pending_noted`: its NOTE line already is in the notes);
     `open_call` a started effect without a result. `notes` are those of now, `epoch_notes` those that the
     prompt shows until the next epoch; the last one began before step `epoch_step`. `bytes_per_token` shrinks
-    when the server counts more tokens than assumed. `parse_errors` counts broken turns in a row,
-    `length_stops` turns in a row that were cut off.
+    when the server counts more tokens than assumed. `parse_errors` counts broken turns in a row.
     """
 
     name: str
@@ -103,16 +102,11 @@ class LaneState(msgspec.Struct, frozen=True, kw_only=True):
     open_call: events.ToolStarted | None = None
     tail: tuple[TailStep, ...] = ()
     tail_size: int = 0
-    epochs: int = 0
     epoch_step: int = 0
     notes: Notes = Notes()
     epoch_notes: Notes = Notes()
     bytes_per_token: float = BYTES_PER_TOKEN
     parse_errors: int = 0
-    length_stops: int = 0
-    tool_calls: int = 0
-    prompt_tokens: int = 0
-    completion_tokens: int = 0
     status: str = "IN_PROGRESS"
     status_reason: str = ""
     answer: events.Answer | None = None
@@ -271,10 +265,9 @@ def fold_lane(lane: LaneState, event: Event) -> LaneState:
         case events.LaneStarted():
             return replace(lane, started=event)
         case events.Model():
-            return _count_model(lane, event)
+            return _calibrate(lane, event)
         case events.Assistant():
-            stops = lane.length_stops + 1 if event.finish_reason == "length" else 0
-            return replace(lane, pending=event, pending_noted=False, step=event.step, length_stops=stops)
+            return replace(lane, pending=event, pending_noted=False, step=event.step)
         case events.Note():
             notes = lane.notes.add(NoteLine(text=event.text))
             return replace(lane, notes=notes, pending_noted=lane.pending_noted or event.by == "model")
@@ -284,8 +277,7 @@ def fold_lane(lane: LaneState, event: Event) -> LaneState:
         case events.ToolStarted():
             return replace(lane, open_call=event)
         case events.Tool():
-            counted = lane.tool_calls + (event.outcome != "refused")
-            return replace(_close_step(lane, event.obs), open_call=None, parse_errors=0, tool_calls=counted)
+            return replace(_close_step(lane, event.obs), open_call=None, parse_errors=0)
         case events.PolicyParseError():
             return replace(_close_step(lane, event.reply), parse_errors=event.count)
         case events.ContextEpoch():
@@ -300,16 +292,12 @@ def fold_lane(lane: LaneState, event: Event) -> LaneState:
             return lane
 
 
-def _count_model(lane: LaneState, event: events.Model) -> LaneState:
-    ratio = lane.bytes_per_token
-    if event.prompt_tokens and event.input_bytes:
-        ratio = max(0.5, min(ratio, event.input_bytes / event.prompt_tokens))
-    return msgspec.structs.replace(
-        lane,
-        bytes_per_token=ratio,
-        prompt_tokens=lane.prompt_tokens + (event.prompt_tokens or 0),
-        completion_tokens=lane.completion_tokens + (event.completion_tokens or 0),
-    )
+def _calibrate(lane: LaneState, event: events.Model) -> LaneState:
+    """The lane's bytes per token never grow: a prompt is rather too short than cut by the server."""
+    if not event.prompt_tokens or not event.input_bytes:
+        return lane
+    ratio = max(0.5, min(lane.bytes_per_token, event.input_bytes / event.prompt_tokens))
+    return msgspec.structs.replace(lane, bytes_per_token=ratio)
 
 
 def _close_step(lane: LaneState, reply: Text) -> LaneState:
@@ -346,5 +334,5 @@ def _begin_epoch(lane: LaneState, event: events.ContextEpoch) -> LaneState:
         kept = (step, *kept)
         size += step.size
     return msgspec.structs.replace(
-        lane, tail=kept, tail_size=size, epochs=lane.epochs + 1, epoch_step=event.step, epoch_notes=lane.notes
+        lane, tail=kept, tail_size=size, epoch_step=event.step, epoch_notes=lane.notes
     )

@@ -1,0 +1,34 @@
+"""Claims: what an answer states, sentence by sentence, and where it says it found that."""
+
+import msgspec
+
+
+class Cite(msgspec.Struct, frozen=True, omit_defaults=True):
+    """Lines `first` to `last` of an evidence; both None for the lines of it that were shown."""
+
+    evidence: str
+    first: int | None = None
+    last: int | None = None
+
+
+class Claim(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """One statement of an answer.
+
+    `key` is c1, c2, … in order of appearance. `text` is the statement without citations and markup;
+    `start` to `end` its place in the answer, in characters, citations included. `form` is
+
+    - `statement`: it says something;
+    - `extract`: it only points at a source ("1. GPL-3.txt [ev_0003:257-262]"), so it states that these lines
+      stand there;
+    - `absence`: it says that the sources do not tell, which is no statement about the world.
+
+    Of `load_bearing` claims each must be supported before an answer is.
+    """
+
+    key: str
+    text: str
+    start: int
+    end: int
+    cites: tuple[Cite, ...] = ()
+    form: str = "statement"
+    load_bearing: bool = True

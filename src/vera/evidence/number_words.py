@@ -1,0 +1,155 @@
+"""Numbers that are spelled out: "twenty-five", "three hundred thousand", "two dozen", "the twenty-first"."""
+
+import re
+from decimal import Decimal
+from typing import Literal, NamedTuple
+
+from vera.evidence.units import ARITHMETIC
+
+_SMALL_NAMES = (
+    "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen "
+    "sixteen seventeen eighteen nineteen"
+)
+_TENS_NAMES = "twenty thirty forty fifty sixty seventy eighty ninety"
+_ORDINAL_NAMES = (
+    "first second third fourth fifth sixth seventh eighth ninth tenth eleventh twelfth thirteenth "
+    "fourteenth fifteenth sixteenth seventeenth eighteenth nineteenth"
+)
+_SMALL = {word: value for value, word in enumerate(_SMALL_NAMES.split())}
+_TENS = {word: 10 * value for value, word in enumerate(_TENS_NAMES.split(), 2)}
+_ORDINALS = {word: value for value, word in enumerate(_ORDINAL_NAMES.split(), 1)}
+_ORDINALS |= {word.removesuffix("y") + "ieth": value for word, value in _TENS.items()}
+_DENOMINATORS = {
+    "half": 2,
+    "halves": 2,
+    "quarter": 4,
+    "quarters": 4,
+    **{word: value for word, value in _ORDINALS.items() if 3 <= value <= 10},
+    **{word + "s": value for word, value in _ORDINALS.items() if 3 <= value <= 10},
+}
+SCALES = {
+    "hundred": 100,
+    "thousand": 1_000,
+    "lakh": 100_000,
+    "million": 1_000_000,
+    "crore": 10_000_000,
+    "billion": 1_000_000_000,
+    "trillion": 1_000_000_000_000,
+}
+"""Scale word → factor."""
+
+NUMBER_WORDS = frozenset({*_SMALL, *_TENS, *_ORDINALS, *SCALES, "dozen", "half"})
+"""Every word, in lower case, with which a number that is spelled out can begin."""
+
+_VAGUE = re.compile(r"(?:several|few|many|some|couple of|per|every|each|last|past)\s{1,3}\Z", re.IGNORECASE)
+_WORD = re.compile(r"(?P<and>\s{1,3}and\s{1,3}|\s{1,3}|-)?(?P<word>[A-Za-z]{2,12})(?![A-Za-z])")
+_HALF = re.compile(r"half(?:(?:\s{1,3}|-)an?(?:\s{1,3}|-)(?P<scale>[a-z]{5,8})\b)?", re.IGNORECASE)
+_MOST_WORDS = 16
+
+
+class Spelled(NamedTuple):
+    """A number in words that ends before `end`; `step` is what one more of its last word would add."""
+
+    value: Decimal
+    step: Decimal
+    end: int
+    form: Literal["number", "ordinal", "fraction"]
+
+
+def spelled(text: str, start: int) -> Spelled | None:
+    """The number that begins with the word at `start`, None when it is none ("several hundred")."""
+    half = _HALF.match(text, start)
+    if half is None:
+        return _Reader(text, start).read()
+    scale = {**SCALES, "dozen": 12}.get((half["scale"] or "").lower())
+    if scale is None:
+        return Spelled(Decimal("0.5"), Decimal("0.01"), start + 4, "fraction")
+    return Spelled(Decimal(scale // 2), Decimal(max(1, scale // 10)), half.end(), "number")
+
+
+class _Reader:
+    """One walk along the words of a number, from the largest scale to the smallest."""
+
+    def __init__(self, text: str, start: int) -> None:
+        self._text = text
+        self._start = start
+        self._end = start
+        self._total = 0
+        self._current: int | None = None
+        self._scale = 0
+        self._step = 1
+        self._form: Literal["number", "ordinal"] = "number"
+
+    def read(self) -> Spelled | None:
+        for _ in range(_MOST_WORDS):
+            match = _WORD.match(self._text, self._end)
+            if match is None or not self._takes(match["word"].lower(), (match["and"] or "").strip() == "and"):
+                break
+            self._end = match.end()
+            if self._form != "number":
+                break
+        if self._end == self._start:
+            return None
+        value = Decimal(self._total + (self._current or 0))
+        if self._form != "ordinal" and (fraction := self._fraction(value)):
+            return fraction
+        return Spelled(value, Decimal(self._step), self._end, self._form)
+
+    def _takes(self, word: str, joined: bool) -> bool:
+        """Whether the number goes on with `word`, which is then part of it."""
+        begun = self._current is not None or self._total > 0
+        if joined and not (begun and (self._total or (self._current or 0) >= 100)):
+            return False
+        if word in _SMALL or word in _TENS:
+            return self._adds(_SMALL.get(word, _TENS.get(word, 0)))
+        if word in _ORDINALS and not joined:
+            if begun and self._current is not None and not self._fits(_ORDINALS[word]):
+                return False
+            self._adds(_ORDINALS[word])
+            self._form = "ordinal"
+            return True
+        return not joined and self._multiplies(word, begun)
+
+    def _fits(self, value: int) -> bool:
+        current = self._current or 0
+        if current >= 100 and current % 100 == 0:
+            return value < 100
+        return current % 100 >= 20 and current % 10 == 0 and 1 <= value <= 9
+
+    def _adds(self, value: int) -> bool:
+        if self._current is not None and not self._fits(value):
+            return False
+        self._current = (self._current or 0) + value
+        self._step = 1
+        return True
+
+    def _multiplies(self, word: str, begun: bool) -> bool:
+        if word not in SCALES and word != "dozen":
+            return False
+        if not begun and _VAGUE.search(self._text, max(0, self._start - 12), self._start):
+            return False
+        if word in ("hundred", "dozen"):
+            if self._current is not None and not 1 <= self._current <= 99:
+                return False
+            self._current = (self._current or 1) * (100 if word == "hundred" else 12)
+            return True
+        scale = SCALES[word]
+        if (self._scale and scale >= self._scale) or (begun and self._current is None):
+            return False
+        self._total += (self._current or 1) * scale
+        self._current = None
+        self._scale = self._step = scale
+        return True
+
+    def _fraction(self, value: Decimal) -> Spelled | None:
+        """A fraction whose numerator was read: "two thirds", "one half"."""
+        match = _WORD.match(self._text, self._end)
+        denominator = _DENOMINATORS.get(match["word"].lower(), 0) if match else 0
+        if match is None or not denominator or not 0 < value < denominator:
+            return None
+        plural = match["word"].lower().endswith("s")
+        if plural != (value > 1):
+            return None
+        return Spelled(
+            ARITHMETIC.divide(value, Decimal(denominator)), Decimal("0.01"), match.end(), "fraction"
+        )

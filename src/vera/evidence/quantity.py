@@ -1,0 +1,129 @@
+"""Numbers, dates, percentages and amounts with units, as they stand in a text.
+
+Reading is one walk along the words of the text: at a digit, a number word or a month, patterns of bounded
+length say what begins there. What is ambiguous keeps its readings (03/05/2021 is in May or in March).
+"""
+
+import re
+from collections.abc import Iterator, Sequence
+from decimal import Decimal
+
+from msgspec.structs import replace
+
+from vera.evidence.number_words import NUMBER_WORDS
+from vera.evidence.quantity_dates import (
+    DECADES,
+    MONTHS,
+    RELATIVE,
+    date_from_digit,
+    date_from_month,
+    relative_date,
+    time_of_day,
+)
+from vera.evidence.quantity_kinds import CalendarDate, Hedge, Kind, Quantity
+from vera.evidence.quantity_numbers import identifier, name_with_number, number_from_digit, number_from_word
+from vera.evidence.units import ARITHMETIC, unit_words
+
+__all__ = ["CalendarDate", "Hedge", "Kind", "Quantity", "quantities"]
+
+_SPACE = "[ \t\u00a0\u202f\u2009]"
+_DASH = "[-‐‑‒–—−]"
+_TOKEN = re.compile(r"[^\W_]+")
+_RANGE = re.compile(rf"{_SPACE}?(?:(?P<dash>{_DASH})|to|x|×|by){_SPACE}?(?:[A-Z]{{0,3}}[$€£¥])?\Z")
+_PAIR = re.compile(rf"{_SPACE}?(?:{_DASH}|to|and|or|&){_SPACE}?(?:the{_SPACE})?\Z")
+_LONGEST_WORD = 24
+_FARTHEST_NEIGHBOUR = 8
+_SMALLEST_WITH_OWN_SCALE = 1000
+
+
+def quantities(text: str) -> Iterator[Quantity]:
+    """Every quantity of `text`, in order. Takes time proportional to the text, whatever stands in it."""
+    held: Quantity | None = None
+    for found in _each(text):
+        if held is None:
+            held = found
+            continue
+        first, held = _joined(text, held, found)
+        if first is not None:
+            yield first
+    if held is not None:
+        yield held
+
+
+def _each(text: str) -> Iterator[Quantity]:
+    """The quantities one by one, before neighbours are joined."""
+    end = 0
+    for token in _TOKEN.finditer(text):
+        if token.start() < end:
+            continue
+        for found in _begun(text, token.start(), token.end()):
+            if found.start < end:  # both neighbours claim a sign that stands between them: "5 $ 6"
+                found = replace(found, start=end, text=text[end : found.end])
+            yield found
+            end = found.end
+
+
+def _begun(text: str, start: int, end: int) -> Sequence[Quantity]:
+    """What begins with the run of letters and digits from `start` to `end`."""
+    if "0" <= text[start] <= "9":
+        name = name_with_number(text, start, end)
+        if name is not None:
+            return (name,)
+        return date_from_digit(text, start) or time_of_day(text, start) or number_from_digit(text, start, end)
+    if end - start > _LONGEST_WORD:
+        return ()
+    word = text[start:end].lower()
+    if word in MONTHS:
+        return date_from_month(text, start)
+    if word in NUMBER_WORDS:
+        return number_from_word(text, start)
+    if word in RELATIVE:
+        return relative_date(text, start, end)
+    if word in DECADES:
+        value = Decimal(DECADES[word])
+        return (
+            Quantity(text=text[start:end], start=start, end=end, kind="decade", value=value, spelled=True),
+        )
+    if not word.isalpha() and any("0" <= letter <= "9" for letter in word):
+        return (identifier(text, start, end),)
+    return ()
+
+
+def _joined(text: str, first: Quantity, second: Quantity) -> tuple[Quantity | None, Quantity]:
+    """Two neighbours, where one lends the other what is said once: "5–7 million", "$5–7", "19th and 20th
+    century"; feet and inches become one amount, and the first is then None."""
+    if not 0 <= second.start - first.end <= _FARTHEST_NEIGHBOUR:
+        return first, second
+    between = text[first.end : second.start]
+    if first.kind == "ordinal" and second.kind == "century" and _PAIR.match(between):
+        return replace(first, kind="century"), second
+    if first.kind == second.kind == "amount" and between.strip(" ,") in ("", "and"):
+        return _feet_and_inches(text, first, second)
+    if match := _RANGE.match(between):
+        return _ranged(first, second, dashed=bool(match["dash"]))
+    return first, second
+
+
+def _feet_and_inches(text: str, first: Quantity, second: Quantity) -> tuple[Quantity | None, Quantity]:
+    if first.units != unit_words()["foot"] or second.units != unit_words()["inch"]:
+        return first, second
+    inches = ARITHMETIC.fma(first.value, Decimal(12), second.value)
+    written = text[first.start : second.end]
+    return None, replace(second, text=written, start=first.start, value=inches, hedge=first.hedge)
+
+
+def _ranged(first: Quantity, second: Quantity, *, dashed: bool) -> tuple[Quantity, Quantity]:
+    """Both ends of a range; "10–7 lead" counts no leads."""
+    if first.kind not in ("number", "money") or second.kind not in ("number", "money", "percent", "amount"):
+        return first, second
+    if first.scale == 1 < second.scale and first.value < _SMALLEST_WITH_OWN_SCALE:
+        scale = Decimal(second.scale)
+        value, step = ARITHMETIC.multiply(first.value, scale), ARITHMETIC.multiply(first.step, scale)
+        first = replace(first, value=value, step=step, scale=second.scale)
+    if second.units and not first.units:
+        first = replace(first, units=second.units, kind=second.kind)
+    elif first.units and not second.units:
+        second = replace(second, units=first.units, kind=first.kind)
+    if dashed and not second.units:
+        second = replace(second, counts=False)
+    return first, second

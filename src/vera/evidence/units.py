@@ -1,0 +1,220 @@
+"""Units of measure and currencies: how they are written, and how many of a base unit they are.
+
+Factors are those of the International Yard and Pound Agreement (1959), the SI Brochure (9th edition) and
+IEC 80000-13 for data sizes. A spelling with several meanings (a gallon, a ton, a pound) has several readings.
+"""
+
+from collections.abc import Mapping
+from decimal import Context, Decimal
+from functools import cache
+from typing import NamedTuple
+
+ARITHMETIC = Context(prec=40)
+"""Whatever context the caller's thread has set, the same values come out."""
+
+
+class Unit(NamedTuple):
+    """`dimension` names what is measured; a value in base units is `value * factor + offset`."""
+
+    dimension: str
+    factor: Decimal
+    offset: Decimal = Decimal(0)
+
+
+_WORDS = """
+length 0.000001 micron microns micrometre micrometres micrometer micrometers
+length 0.001 millimetre millimetres millimeter millimeters
+length 0.01 centimetre centimetres centimeter centimeters
+length 1 metre metres meter meters
+length 1000 kilometre kilometres kilometer kilometers
+length 0.0254 inch inches
+length 0.3048 foot feet
+length 0.9144 yard yards
+length 1609.344 mile miles
+length 1852 nautical_mile nautical_miles
+length 1.8288 fathom fathoms
+length 9460730472580800 light_year light_years
+area 1 square_metre square_metres square_meter square_meters sq_m
+area 1000000 square_kilometre square_kilometres square_kilometer square_kilometers sq_km
+area 0.00064516 square_inch square_inches sq_in
+area 0.09290304 square_foot square_feet sq_ft
+area 2589988.110336 square_mile square_miles sq_mi
+area 10000 hectare hectares
+area 4046.8564224 acre acres
+volume 0.001 litre litres liter liters
+volume 0.000001 millilitre millilitres milliliter milliliters
+volume 1 cubic_metre cubic_metres cubic_meter cubic_meters
+volume 0.028316846592 cubic_foot cubic_feet
+volume 0.003785411784 gallon gallons
+volume 0.00454609 gallon gallons
+volume 0.000473176473 pint pints
+volume 0.00056826125 pint pints
+volume 0.158987294928 barrel barrels
+mass 0.001 gram grams gramme grammes
+mass 0.000001 milligram milligrams
+mass 1 kilogram kilograms kilogramme kilogrammes kilo kilos
+mass 1000 tonne tonnes metric_ton metric_tons ton tons
+mass 907.18474 ton tons short_ton short_tons
+mass 1016.0469088 ton tons long_ton long_tons
+mass 0.45359237 pound pounds
+mass 0.028349523125 ounce ounces
+speed 0.277777777777777777777777777777 kilometres_per_hour kilometers_per_hour
+speed 0.44704 miles_per_hour
+speed 1 metres_per_second meters_per_second
+speed 0.514444444444444444444444444444 knot knots
+time 1 second seconds
+time 60 minute minutes
+time 3600 hour hours
+time 86400 day days
+time 604800 week weeks
+time 1209600 fortnight fortnights
+time 2629800 month months
+time 31557600 year years
+time 315576000 decade decades
+time 3155760000 century centuries
+time 0.001 millisecond milliseconds
+data 1 byte bytes
+data 1000 kilobyte kilobytes
+data 1000000 megabyte megabytes
+data 1000000000 gigabyte gigabytes
+data 1000000000000 terabyte terabytes
+power 1 watt watts
+power 1000 kilowatt kilowatts
+power 1000000 megawatt megawatts
+power 1000000000 gigawatt gigawatts
+power 745.699871582270 horsepower
+energy 3600000 kilowatt_hour kilowatt_hours
+energy 3600000000 megawatt_hour megawatt_hours
+energy 1 joule joules
+frequency 1 hertz
+frequency 1000 kilohertz
+frequency 1000000 megahertz
+frequency 1000000000 gigahertz
+percent 1 percent per_cent percentage_point percentage_points
+dollar 1 dollar dollars us_dollars
+dollar 0.01 cent cents
+euro 0.01 cent cents
+euro 1 euro euros
+pound 1 pound pounds pounds_sterling
+pound 0.01 pence
+yen 1 yen
+yuan 1 yuan renminbi
+rupee 1 rupee rupees
+rouble 1 rouble roubles ruble rubles
+franc 1 franc francs
+krona 1 krona kronor krone kroner
+peso 1 peso pesos
+"""
+"""Dimension, factor, spellings in lower case; `_` stands for the space or hyphen between two words."""
+
+_SYMBOLS = """
+length 0.000000001 nm
+length 0.000001 µm μm
+length 0.001 mm
+length 0.01 cm
+length 1 m
+length 1000 km
+length 0.0254 in ″
+length 0.3048 ft ′
+length 0.9144 yd
+length 1609.344 mi
+area 1 m² m2
+area 1000000 km² km2
+area 10000 ha
+area 0.09290304 ft²
+volume 0.001 l L
+volume 0.000001 ml mL cc
+volume 1 m³ m3
+mass 0.000001 mg
+mass 0.001 g
+mass 1 kg
+mass 1000 t
+mass 0.45359237 lb lbs
+mass 0.028349523125 oz
+speed 0.277777777777777777777777777777 km/h kph kmh
+speed 0.44704 mph
+speed 1 m/s
+time 0.001 ms msec
+time 1 s sec secs
+time 60 min mins
+time 3600 h hr hrs
+time 31557600 yr yrs
+data 1000 kB KB
+data 1024 KiB kB KB
+data 1000000 MB
+data 1048576 MiB MB
+data 1000000000 GB
+data 1073741824 GiB GB
+data 1000000000000 TB
+data 1099511627776 TiB TB
+power 1 W
+power 1000 kW
+power 1000000 MW
+power 1000000000 GW
+power 745.699871582270 hp
+energy 3600000 kWh
+energy 3600000000 MWh
+energy 3600000000000 GWh
+frequency 1 Hz
+frequency 1000 kHz
+frequency 1000000 MHz
+frequency 1000000000 GHz
+percent 1 % ％ pct
+percent 0.1 ‰
+dollar 1 $ US$ A$ C$ CA$ AU$ NZ$ HK$ S$ R$ USD AUD CAD NZD HKD SGD
+euro 1 € EUR
+pound 1 £ GBP
+yen 1 ¥ JPY
+yuan 1 ¥ CNY RMB
+rupee 1 ₹ INR Rs
+rouble 1 ₽ RUB
+won 1 ₩ KRW
+franc 1 CHF
+krona 1 SEK NOK DKK
+lira 1 ₺ TRY
+shekel 1 ₪ ILS
+naira 1 ₦ NGN
+baht 1 ฿ THB
+dong 1 ₫ VND
+"""
+
+_CURRENCIES = "dollar euro pound yen yuan rupee rouble won franc krona peso lira shekel naira baht dong"
+
+_FIVE_NINTHS = ARITHMETIC.divide(Decimal(5), Decimal(9))
+_TEMPERATURES = {
+    "C": Unit("temperature", Decimal(1), Decimal("273.15")),
+    "F": Unit("temperature", _FIVE_NINTHS, ARITHMETIC.multiply(Decimal("459.67"), _FIVE_NINTHS)),
+    "K": Unit("temperature", Decimal(1)),
+}
+
+
+@cache
+def unit_words() -> Mapping[str, tuple[Unit, ...]]:
+    """The readings of units that are spelled out, by lower-case name with single spaces."""
+    return {
+        **_read(_WORDS),
+        "degrees celsius": (_TEMPERATURES["C"],),
+        "degrees fahrenheit": (_TEMPERATURES["F"],),
+    }
+
+
+@cache
+def unit_symbols() -> Mapping[str, tuple[Unit, ...]]:
+    """The readings of symbols and codes, by symbol; case matters."""
+    degrees = {f"°{letter}": (unit,) for letter, unit in _TEMPERATURES.items()}
+    return {**_read(_SYMBOLS), **degrees, "ºC": degrees["°C"], "ºF": degrees["°F"]}
+
+
+def is_money(unit: Unit) -> bool:
+    """Whether this is a currency."""
+    return unit.dimension in _CURRENCIES.split()
+
+
+def _read(table: str) -> dict[str, tuple[Unit, ...]]:
+    units: dict[str, tuple[Unit, ...]] = {}
+    for line in table.strip().splitlines():
+        dimension, factor, *spellings = line.split()
+        for spelling in spellings:
+            name = spelling.replace("_", " ")
+            units[name] = (*units.get(name, ()), Unit(dimension, Decimal(factor)))
+    return units

@@ -150,8 +150,9 @@ class Model(Event, frozen=True, kw_only=True):
 class ModelIo(Event, frozen=True, kw_only=True):
     """The request by reference and the response whole.
 
-    The request is what `lane.context.assemble` makes of the log up to record `at_seq`; `request_sha256`
-    is the hash of those messages as JSON, so that anyone can build it again and compare.
+    The request of a lane is what `lane.context.assemble` makes of the log up to record `at_seq`;
+    `request_sha256` is the hash of those messages as JSON, so that anyone can build it again and compare.
+    A call outside a lane (the verifier's `decompose` and `judge`) keeps its messages as `request`.
     """
 
     step: int
@@ -164,6 +165,7 @@ class ModelIo(Event, frozen=True, kw_only=True):
     reasoning: Text = ""
     tool_calls: tuple[dict[str, Any], ...] = ()
     finish_reason: str = ""
+    request: Text = ""
 
 
 class Assistant(Event, frozen=True, kw_only=True):
@@ -321,6 +323,231 @@ class Answer(Event, frozen=True, kw_only=True):
     submitted: str = ""
 
 
+class VerifierStarted(Event, frozen=True, kw_only=True):
+    """A round of verification begins on the answer written as record `answer_seq`.
+
+    `rule` is who labels spans: `model` or `literal`. `model` names the verifier's model ('' for none) and
+    `policy` is the stored policy object that the verdict will be computed under.
+    """
+
+    round: int
+    answer_seq: int
+    rule: str
+    policy: Blob
+    model: str = ""
+
+
+class Derivation(Event, frozen=True, kw_only=True):
+    """A command whose output the answer cites was run again in a clean box: fresh /work, same /input.
+
+    `outcome` is `same` (the cited lines were printed again), `different`, `failed` (no exit 0) or
+    `unavailable` (no box; `reason` says why). `output` is what it printed. `scripts` are the files of the
+    workspace that were copied beside it (path, sha256). `without_input` says whether the same lines came
+    when /input was empty: then the value rests on nothing but the command.
+    """
+
+    round: int
+    evidence: str
+    command: Text
+    outcome: str
+    output: Text = ""
+    scripts: tuple[tuple[str, str], ...] = ()
+    without_input: bool = False
+    exit_code: int | None = None
+    reason: str = ""
+
+
+class Audit(Event, frozen=True, kw_only=True):
+    """The answer was checked without a model. `findings` is a JSON array of `vera.evidence.finding.Finding`;
+    `claims_version` and `audit_version` name the rules that made them."""
+
+    round: int
+    claims: int
+    hard: int
+    soft: int
+    findings: Text
+    claims_version: str
+    audit_version: str
+
+
+class Question(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """A yes/no question that would show a claim to be wrong, bound to a source.
+
+    `source` is an evidence id, a path under /input or a URL; `label` one of `vera.audit.taxonomy.TAXONOMY`;
+    `kind` is support, or coverage for the slots of a negative claim.
+    """
+
+    claim: str
+    question: str
+    source: str
+    label: str
+    kind: str = "support"
+
+
+class VerifierQuestions(Event, frozen=True, kw_only=True):
+    """What the verifier will look up, at most three. `problem` says why there are none, or fewer."""
+
+    round: int
+    questions: tuple[Question, ...]
+    problem: str = ""
+
+
+class VerifierCheck(Event, frozen=True, kw_only=True):
+    """A question was looked up in a lane of its own, `check_lane`.
+
+    `answer` is yes, no or unknown; `citations` are the captured spans or command receipts it rests on. One
+    without any is `unknown`, and `reason` says so.
+    """
+
+    round: int
+    check: int
+    question: Question
+    check_lane: str
+    answer: str
+    citations: tuple[Cited, ...] = ()
+    reason: str = ""
+
+
+class SpanLabel(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """What lines `first` to `last` of an evidence say of a claim.
+
+    `relation` is SUPPORTS, CONTRADICTS, QUALIFIES or IRRELEVANT, by `agree` of `votes` readings.
+    """
+
+    evidence: str
+    first: int
+    last: int
+    relation: str
+    agree: int = 1
+    votes: int = 1
+
+
+class VerifierLabels(Event, frozen=True, kw_only=True):
+    """The spans of one claim were labelled, by the rule or model `maker` with the prompt `prompt_sha256`.
+
+    `problem` says why a reading gave nothing (unparsable output is recorded, never guessed at).
+    """
+
+    round: int
+    claim: str
+    labels: tuple[SpanLabel, ...]
+    maker: str
+    prompt_sha256: str = ""
+    problem: str = ""
+
+
+class Score(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """One reading of the whole answer by one criterion: `points` in hundredths, 100 (entirely wrong) to 400
+    (entirely right), None when it could not be parsed. `method` is logprobs or reply; `order` how the claims
+    were laid out, forward or backward."""
+
+    criterion: str
+    points: int | None
+    method: str
+    order: str = "forward"
+
+
+class Instruction(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """What to do about a claim, in words of ours: the judge picks `action`, claim, source and lines only.
+
+    `action` is READ, FETCH, SEARCH, COMPUTE, CITE, REWORD, REMOVE or COVER.
+    """
+
+    claim: str
+    action: str
+    source: str = ""
+    first: int = 0
+    last: int = 0
+
+
+class VerifierScore(Event, frozen=True, kw_only=True):
+    """The judge's scores, and at most three instructions. `problem` says why a reading gave none."""
+
+    round: int
+    scores: tuple[Score, ...]
+    instructions: tuple[Instruction, ...] = ()
+    problem: str = ""
+
+
+class Verifier(Event, frozen=True, kw_only=True):
+    """The decision of a round. `attestation` is the id of the attestation made (`sha256:…`), and `envelope`
+    the signed envelope in the store.
+
+    `result` and `reason` are those of the attestation. `score` is in hundredths after the caps,
+    `score_before_cap` before; None without a judge. `caps` are the reasons. The rest is what the round cost.
+    """
+
+    round: int
+    answer_seq: int
+    result: str
+    reason: str
+    attestation: str
+    envelope: Blob
+    score: int | None = None
+    score_before_cap: int | None = None
+    caps: tuple[str, ...] = ()
+    claims: int = 0
+    supported: int = 0
+    disputed: int = 0
+    hard: int = 0
+    soft: int = 0
+    unknown_checks: int = 0
+    model_calls: int = 0
+    prompt_tokens: int = 0
+    completion_tokens: int = 0
+    tool_calls: int = 0
+    seconds: float = 0.0
+
+
+class VerifierToAgent(Event, frozen=True, kw_only=True):
+    """What the agent is told of a round: the score after caps and why, the findings, what to do.
+
+    Its answer is taken back, and the lane goes on with this as the newest message.
+    """
+
+    round: int
+    step: int
+    content: Text
+    score: int | None = None
+
+
+class NextAction(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """A step that the verifier proposes."""
+
+    goal: str
+    suggested_tools: tuple[str, ...] = ()
+    success_criteria: str = ""
+    source: str = ""
+
+
+class VerifierGradient(Event, frozen=True, kw_only=True):
+    """The feedback as data: what is missing, what is wrong, what to do next, when it is enough."""
+
+    round: int
+    step: int
+    missing: tuple[str, ...]
+    wrong: tuple[str, ...]
+    next_actions: tuple[NextAction, ...]
+    stop_when: str
+
+
+class PolicyChoice(Event, frozen=True, kw_only=True):
+    """The first tool call after the verifier's feedback, and whether it followed a proposed action."""
+
+    step: int
+    tool: str
+    matched: bool
+
+
+class AnswerChosen(Event, frozen=True, kw_only=True):
+    """The best verified answer of all rounds: the one of `round`, written as record `answer_seq`."""
+
+    round: int
+    answer_seq: int
+    attestation: str
+    reason: str
+
+
 class LaneEnded(Event, frozen=True, kw_only=True):
     """A lane is over: `answered`, or the `reason` it stopped without an answer."""
 
@@ -373,6 +600,18 @@ Record = (
     | Status
     | Output
     | Answer
+    | VerifierStarted
+    | Derivation
+    | Audit
+    | VerifierQuestions
+    | VerifierCheck
+    | VerifierLabels
+    | VerifierScore
+    | Verifier
+    | VerifierToAgent
+    | VerifierGradient
+    | PolicyChoice
+    | AnswerChosen
     | LaneEnded
     | Recovered
     | Resumed

@@ -85,6 +85,15 @@ class Notes(msgspec.Struct, frozen=True, kw_only=True):
         )
 
 
+class Failing(msgspec.Struct, frozen=True, kw_only=True):
+    """A call that failed `count` times in a row, each time with the same arguments and the same error."""
+
+    tool: str
+    args: Text
+    error_type: str
+    count: int = 1
+
+
 class LaneState(msgspec.Struct, frozen=True, kw_only=True):
     """What one lane knows. `step` counts its turns.
 
@@ -92,6 +101,9 @@ class LaneState(msgspec.Struct, frozen=True, kw_only=True):
     `open_call` a started effect without a result. `notes` are those of now, `epoch_notes` those that the
     prompt shows until the next epoch; the last one began before step `epoch_step`. `bytes_per_token` shrinks
     when the server counts more tokens than assumed. `parse_errors` counts broken turns in a row.
+    `answer_turn` is the turn that gave `answer`; `feedback` what the verifier said of the last one that it
+    took back, `epoch_feedback` the same once the epoch's tail no longer holds it. `advice` is what it
+    proposed, until the next tool call.
     """
 
     name: str
@@ -107,9 +119,14 @@ class LaneState(msgspec.Struct, frozen=True, kw_only=True):
     epoch_notes: Notes = Notes()
     bytes_per_token: float = BYTES_PER_TOKEN
     parse_errors: int = 0
+    failing: Failing | None = None
     status: str = "IN_PROGRESS"
     status_reason: str = ""
     answer: events.Answer | None = None
+    answer_turn: events.Assistant | None = None
+    feedback: events.VerifierToAgent | None = None
+    epoch_feedback: Text = ""
+    advice: events.VerifierGradient | None = None
     ended: events.LaneEnded | None = None
 
     @property
@@ -133,17 +150,41 @@ class LaneState(msgspec.Struct, frozen=True, kw_only=True):
         return max(0, min(self.high_bytes * 40 // 100, self.high_bytes * 80 // 100 - self.head_bytes))
 
 
+class Round(msgspec.Struct, frozen=True, kw_only=True):
+    """One round of verification, as far as it has come. `decision` ends it; `told` took the answer back.
+
+    `model_calls`, tokens and `tool_calls` are those of the verifier and its check lanes.
+    """
+
+    started: events.VerifierStarted
+    derivations: tuple[events.Derivation, ...] = ()
+    audit: events.Audit | None = None
+    questions: events.VerifierQuestions | None = None
+    checks: tuple[events.VerifierCheck, ...] = ()
+    labels: tuple[events.VerifierLabels, ...] = ()
+    score: events.VerifierScore | None = None
+    decision: events.Verifier | None = None
+    told: events.VerifierToAgent | None = None
+    model_calls: int = 0
+    prompt_tokens: int = 0
+    completion_tokens: int = 0
+    tool_calls: int = 0
+
+
 class RunState:
     """The fold of a log. `apply` takes the records in order; everything else only looks."""
 
     __slots__ = (
+        "_answers",
         "_calls",
+        "_chosen",
         "_ended",
         "_evidence",
         "_lanes",
         "_last_ts",
         "_model_server",
         "_outputs",
+        "_rounds",
         "_seq",
         "_session",
         "_started_ts",
@@ -162,6 +203,9 @@ class RunState:
         self._lanes: dict[str, LaneState] = {}
         self._model_server: events.ModelServer | None = None
         self._outputs: dict[str, events.Output] = {}
+        self._answers: dict[int, events.Answer] = {}
+        self._rounds: dict[int, Round] = {}
+        self._chosen: events.AnswerChosen | None = None
         for record in records:
             self.apply(record)
 
@@ -205,6 +249,21 @@ class RunState:
         return tuple(self._outputs.values())
 
     @property
+    def answers(self) -> Mapping[int, events.Answer]:
+        """Every answer of the main lane by the number of its record."""
+        return MappingProxyType(self._answers)
+
+    @property
+    def rounds(self) -> Mapping[int, Round]:
+        """The rounds of verification by number, from 1."""
+        return MappingProxyType(self._rounds)
+
+    @property
+    def chosen(self) -> events.AnswerChosen | None:
+        """The best verified answer, once it was chosen."""
+        return self._chosen
+
+    @property
     def model_server(self) -> events.ModelServer | None:
         """The model that was asked last."""
         return self._model_server
@@ -233,7 +292,7 @@ class RunState:
             case events.RunEnd():
                 self._ended = event
             case events.Resumed():
-                self._ended = None
+                self._ended = self._chosen = None
                 self._lanes = {name: _reopened(lane) for name, lane in self._lanes.items()}
             case events.ModelServer():
                 self._model_server = event
@@ -243,10 +302,56 @@ class RunState:
                 self._evidence[event.id] = event
             case events.ToolStarted():
                 self._calls += 1
+            case events.Answer(lane="main"):
+                self._answers[event.seq] = event
+            case events.AnswerChosen():
+                self._chosen = event
+            case events.VerifierStarted():
+                self._rounds[event.round] = Round(started=event)
             case _:
-                pass
+                self._fold_round(event)
         if event.lane:
             self._lanes[event.lane] = fold_lane(self.lane(event.lane), event)
+
+    def _fold_round(self, event: Event) -> None:
+        """What happened in a round of verification, and what it cost."""
+        change: dict[str, Any]
+        match event:
+            case events.Model() if event.scope.startswith("verifier") and self._rounds:
+                self._count_call(event)
+                return
+            case events.Tool() if event.lane.startswith("check-") and self._rounds:
+                number, last = next(reversed(self._rounds.items()))
+                self._rounds[number] = msgspec.structs.replace(last, tool_calls=last.tool_calls + 1)
+                return
+            case events.Derivation():
+                change = {"derivations": (*self._rounds[event.round].derivations, event)}
+            case events.Audit():
+                change = {"audit": event}
+            case events.VerifierQuestions():
+                change = {"questions": event}
+            case events.VerifierCheck():
+                change = {"checks": (*self._rounds[event.round].checks, event)}
+            case events.VerifierLabels():
+                change = {"labels": (*self._rounds[event.round].labels, event)}
+            case events.VerifierScore():
+                change = {"score": event}
+            case events.Verifier():
+                change = {"decision": event}
+            case events.VerifierToAgent():
+                change = {"told": event}
+            case _:
+                return
+        self._rounds[event.round] = msgspec.structs.replace(self._rounds[event.round], **change)
+
+    def _count_call(self, call: events.Model) -> None:
+        number, last = next(reversed(self._rounds.items()))
+        self._rounds[number] = msgspec.structs.replace(
+            last,
+            model_calls=last.model_calls + 1,
+            prompt_tokens=last.prompt_tokens + (call.prompt_tokens or 0),
+            completion_tokens=last.completion_tokens + (call.completion_tokens or 0),
+        )
 
 
 def _reopened(lane: LaneState) -> LaneState:
@@ -254,7 +359,7 @@ def _reopened(lane: LaneState) -> LaneState:
     if lane.ended is None or lane.answer is not None:
         return lane
     return msgspec.structs.replace(
-        lane, ended=None, parse_errors=0, status="IN_PROGRESS", status_reason="resumed"
+        lane, ended=None, parse_errors=0, failing=None, status="IN_PROGRESS", status_reason="resumed"
     )
 
 
@@ -276,8 +381,11 @@ def fold_lane(lane: LaneState, event: Event) -> LaneState:
             return replace(lane, notes=lane.notes.add(line))
         case events.ToolStarted():
             return replace(lane, open_call=event)
+        case events.PolicyChoice():
+            return replace(lane, advice=None)
         case events.Tool():
-            return replace(_close_step(lane, event.obs), open_call=None, parse_errors=0)
+            failing = _failing(lane, event)
+            return replace(_close_step(lane, event.obs), open_call=None, parse_errors=0, failing=failing)
         case events.PolicyParseError():
             return replace(_close_step(lane, event.reply), parse_errors=event.count)
         case events.ContextEpoch():
@@ -285,11 +393,26 @@ def fold_lane(lane: LaneState, event: Event) -> LaneState:
         case events.Status():
             return replace(lane, status=event.status, status_reason=event.reason)
         case events.Answer():
-            return replace(lane, answer=event, pending=None)
+            return replace(lane, answer=event, answer_turn=lane.pending, pending=None, open_call=None)
+        case events.VerifierGradient():
+            return replace(lane, advice=event)
+        case events.VerifierToAgent():
+            return _take_back(lane, event)
         case events.LaneEnded():
             return replace(lane, ended=event, pending=None)
         case _:
             return lane
+
+
+def _failing(lane: LaneState, event: events.Tool) -> Failing | None:
+    """The failure that the lane repeats, after the result of its open call."""
+    started, before = lane.open_call, lane.failing
+    if started is None or event.outcome != "failed":
+        return None
+    now = Failing(tool=started.tool, args=started.args, error_type=event.error_type)
+    if before is None or msgspec.structs.replace(before, count=1) != now:
+        return now
+    return msgspec.structs.replace(now, count=before.count + 1)
 
 
 def _calibrate(lane: LaneState, event: events.Model) -> LaneState:
@@ -298,6 +421,21 @@ def _calibrate(lane: LaneState, event: events.Model) -> LaneState:
         return lane
     ratio = max(0.5, min(lane.bytes_per_token, event.input_bytes / event.prompt_tokens))
     return msgspec.structs.replace(lane, bytes_per_token=ratio)
+
+
+def _take_back(lane: LaneState, event: events.VerifierToAgent) -> LaneState:
+    """The answer was refused: its turn and the feedback become a step of the tail, and the lane goes on."""
+    reopened = msgspec.structs.replace(
+        lane,
+        pending=lane.answer_turn,
+        answer=None,
+        answer_turn=None,
+        ended=None,
+        parse_errors=0,
+        feedback=event,
+        epoch_feedback="",
+    )
+    return _close_step(reopened, event.content)
 
 
 def _close_step(lane: LaneState, reply: Text) -> LaneState:
@@ -325,7 +463,8 @@ def _close_step(lane: LaneState, reply: Text) -> LaneState:
 def _begin_epoch(lane: LaneState, event: events.ContextEpoch) -> LaneState:
     """Keep the newest step, and older ones while they are few and small enough; show the notes of now."""
     notes = min(lane.notes.size + 3 * len(lane.notes.lines), lane.notes_bytes)
-    budget = lane.high_bytes * 60 // 100 - lane.head_bytes - notes
+    pinned = lane.feedback.content if lane.feedback else ""
+    budget = lane.high_bytes * 60 // 100 - lane.head_bytes - notes - text_size(pinned)
     kept = lane.tail[-1:]
     size = sum(step.size for step in kept)
     for step in reversed(lane.tail[:-1]):
@@ -333,6 +472,13 @@ def _begin_epoch(lane: LaneState, event: events.ContextEpoch) -> LaneState:
             break
         kept = (step, *kept)
         size += step.size
+    if lane.feedback and any(step.step == lane.feedback.step for step in kept):
+        pinned = ""
     return msgspec.structs.replace(
-        lane, tail=kept, tail_size=size, epoch_step=event.step, epoch_notes=lane.notes
+        lane,
+        tail=kept,
+        tail_size=size,
+        epoch_step=event.step,
+        epoch_notes=lane.notes,
+        epoch_feedback=pinned,
     )

@@ -132,7 +132,7 @@ def test_when_nothing_answers_it_says_so_and_names_its_searches() -> None:
     none = 'OBSERVATION ev_0001 · search "years written offer valid" · captured\n1 files indexed; no hit.'
     final = turn(said(TASK, call("search"), none, call("search"), none, call("search"), none))
     assert final.action.final is not None
-    assert "found no lines that answer" in final.action.final
+    assert "No lines were found that answer" in final.action.final
     assert "years written offer valid" in final.action.final
     assert not find_citations(final.action.final)
     assert final.evidence_used == ()

@@ -8,7 +8,8 @@ The script is a list of replies, one for each chat request, or a function `(inde
 
 - a `str`: the content of the answer;
 - a `dict`: the message itself: any of `content`, `reasoning_content`, `tool_calls`, `finish_reason`,
-  `usage` (replaces the computed one; None leaves it out);
+  `usage` (replaces the computed one; None leaves it out), `logprobs` (a list of tokens in OpenAI's form, sent
+  only to a request that asks for them);
 - a `list` of these: candidates. A request for `n` takes n of them at once; one that asks for fewer takes
   what it asked for and leaves the rest to the requests that follow;
 - `Fault(status, headers, body)`: an HTTP error;
@@ -326,6 +327,9 @@ class _Handler(BaseHTTPRequestHandler):
         broken: bool = False,
     ) -> None:
         messages: list[dict[str, Any]] = [{"content": r} if isinstance(r, str) else dict(r) for r in replies]
+        tokens = [message.pop("logprobs", None) if body.get("logprobs") else None for message in messages]
+        for message in messages:
+            message.pop("logprobs", None)
         usage: dict[str, Any] | None = None
         if self.owner.usage:
             prompt = "".join(f"{m.get('role')}\n{m.get('content')}\n" for m in body.get("messages", ()))
@@ -336,7 +340,10 @@ class _Handler(BaseHTTPRequestHandler):
         native = path == "/api/chat"
         if not (body.get("stream", native) and self.owner.streams):
             whole = _native_whole if native else _whole
-            self._whole_answer(whole(self.owner.model, messages, usage), broken)
+            answer = whole(self.owner.model, messages, usage)
+            for index, choice in enumerate(answer.get("choices", ())):
+                choice.update(_logprobs(tokens[index]))
+            self._whole_answer(answer, broken)
             return
         self._start(200, "application/x-ndjson" if native else "text/event-stream", chunked=True)
         for text in ahead:
@@ -346,6 +353,8 @@ class _Handler(BaseHTTPRequestHandler):
         for index, message in enumerate(messages):
             for delta in _deltas(message):
                 self._send(native, delta, index)
+            if tokens[index] is not None:
+                self._send_tokens(native, tokens[index], index)
         if broken:
             self._break()
         elif native:
@@ -364,6 +373,14 @@ class _Handler(BaseHTTPRequestHandler):
         self._chunk(
             _line(_native_piece(model, delta)) if native else _event(_piece(model, index, delta, None))
         )
+
+    def _send_tokens(self, native: bool, tokens: list[Any], index: int) -> None:
+        if native:
+            self._chunk(_line({**_native_piece(self.owner.model, {}), "logprobs": tokens}))
+            return
+        piece = _piece(self.owner.model, index, {}, None)
+        piece["choices"][0].update(_logprobs(tokens))
+        self._chunk(_event(piece))
 
     def _whole_answer(self, answer: dict[str, Any], broken: bool) -> None:
         data = json.dumps(answer).encode()
@@ -479,6 +496,10 @@ def _whole(model: str, messages: list[dict[str, Any]], usage: dict[str, Any] | N
     if usage is not None:
         answer["usage"] = usage
     return answer
+
+
+def _logprobs(tokens: list[Any] | None) -> dict[str, Any]:
+    return {} if tokens is None else {"logprobs": {"content": tokens}}
 
 
 def _native_piece(model: str, delta: dict[str, Any]) -> dict[str, Any]:

@@ -29,6 +29,8 @@ def assemble(lane: LaneState, load: Load) -> tuple[Message, ...]:
     task = load(lane.started.task_message)
     if block := notes_block(lane.epoch_notes, lane.notes_bytes):
         task = f"{task}\n\n{block}"
+    if lane.epoch_feedback:
+        task = f"{task}\n\n{load(lane.epoch_feedback)}"
     if lane.started.system_role == "user":
         head = [Message(role="user", content=f"{system}\n\n{task}")]
     else:
@@ -68,7 +70,7 @@ def estimated_bytes(lane: LaneState) -> int:
     """About the size of the next prompt on the wire, without assembling it."""
     notes = min(lane.epoch_notes.size + 3 * len(lane.epoch_notes.lines), lane.notes_bytes)
     # Newlines and quotes are escaped on the wire: an eighth covers code and JSON.
-    content = lane.head_bytes + notes + lane.tail_size
+    content = lane.head_bytes + notes + text_size(lane.epoch_feedback) + lane.tail_size
     return content + content // 8 + _WIRE_PER_MESSAGE * (3 + 2 * len(lane.tail))
 
 

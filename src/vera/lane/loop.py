@@ -17,6 +17,7 @@ import msgspec
 from vera import events
 from vera.evidence.span import Lines
 from vera.lane import context
+from vera.lane.advice import follows
 from vera.lane.answer import resolve
 from vera.lane.observation import observation, one_line, shown
 from vera.lane.prompts import Prompts
@@ -35,6 +36,8 @@ class LaneSpec(msgspec.Struct, frozen=True, kw_only=True):
     """What makes a lane of one purpose: its head, its limits and how it asks.
 
     `max_steps` 0 means no limit; `answer_tokens` bounds one turn; `room` the bytes of an observation.
+    `scope` says in the log who asks the model, `templates` which prompts made the head. A call that fails
+    `repeat_limit` times in a row with the same arguments and error ends the lane (0: it does not).
     """
 
     name: str
@@ -50,6 +53,9 @@ class LaneSpec(msgspec.Struct, frozen=True, kw_only=True):
     max_bytes: int = 0
     tail_steps: int = 4
     room: int = 8_000
+    scope: str = "agent"
+    templates: tuple[str, ...] = ("system", "task")
+    repeat_limit: int = 0
 
 
 class Lane:
@@ -67,6 +73,11 @@ class Lane:
         self._before = b""
         self._stop_reason = ""
         self._current: asyncio.Task[None] | None = None
+
+    @property
+    def max_steps(self) -> int:
+        """Turns that the lane may take; 0 is unlimited."""
+        return self._spec.max_steps
 
     @property
     def state(self) -> LaneState:
@@ -97,6 +108,9 @@ class Lane:
             elif state.parse_errors >= MAX_PARSE_ERRORS:
                 detail = f"{state.parse_errors} turns in a row broke the format"
                 self._emit(events.LaneEnded(reason="parse_errors", detail=detail))
+            elif state.failing and 0 < self._spec.repeat_limit <= state.failing.count:
+                detail = f"{state.failing.tool} failed {state.failing.count} times in the same way"
+                self._emit(events.LaneEnded(reason="loop", detail=detail))
             elif self._spec.max_steps and state.step >= self._spec.max_steps:
                 self._emit(events.LaneEnded(reason="steps", detail=f"all {state.step} steps are used"))
             elif context.epoch_is_over(state):
@@ -130,7 +144,7 @@ class Lane:
                 tools=tuple(self._tools),
                 protocol=spec.protocol,
                 system_role=spec.system_role,
-                prompt_sha256=self._prompts.sha256("system", "task"),
+                prompt_sha256=self._prompts.sha256(*spec.templates),
                 high_tokens=spec.high_tokens,
                 max_bytes=spec.max_bytes,
                 tail_steps=spec.tail_steps,
@@ -158,7 +172,7 @@ class Lane:
             self._emit(
                 events.Model(
                     step=step,
-                    scope="agent",
+                    scope=self._spec.scope,
                     latency_s=round(time.monotonic() - started, 6),
                     n_messages=len(messages),
                     input_bytes=len(wire),
@@ -177,7 +191,7 @@ class Lane:
         self._emit(
             events.Model(
                 step=step,
-                scope="agent",
+                scope=self._spec.scope,
                 latency_s=round(completion.latency_s, 6),
                 first_byte_s=round(completion.first_byte_s, 6),
                 finish_reason=choice.finish_reason,
@@ -195,7 +209,7 @@ class Lane:
         self._emit(
             events.ModelIo(
                 step=step,
-                scope="agent",
+                scope=self._spec.scope,
                 at_seq=at_seq,
                 request_sha256=hashlib.sha256(wire).hexdigest(),
                 request_bytes=len(wire),
@@ -277,6 +291,9 @@ class Lane:
         problem = check_arguments(tool.spec, args) if tool else f"its tools are {', '.join(self._tools)}"
         started_at = time.monotonic()
         encoded = json.dumps(args, ensure_ascii=False)
+        if advice := self.state.advice:
+            matched = follows(advice, name, args)
+            self._emit(events.PolicyChoice(step=step, tool=one_line(name, 64), matched=matched))
         self._emit(
             events.ToolStarted(
                 step=step,

@@ -25,6 +25,9 @@ def rebuild_request(
     """The request of a lane's step, None when the model was not asked there. Raises StoreError."""
     for record in records:
         if isinstance(record, events.ModelIo) and record.step == step and record.lane == lane:
+            if record.request:
+                wire = load_text(store, record.request).encode()
+                return Rebuilt(wire, hashlib.sha256(wire).hexdigest() == record.request_sha256)
             state = RunState(before for before in records if before.seq <= record.at_seq)
             messages = context.assemble(state.lane(lane), lambda text: load_text(store, text))
             wire = context.wire(messages)

@@ -4,6 +4,7 @@ import json
 from typing import Any
 
 from vera.model import loose
+from vera.model.logprobs import TOP_LOGPROBS, TokenFold
 from vera.model.reasoning import split_reasoning
 from vera.model.types import Choice, Message, Request, Usage
 from vera.model.url import server_root
@@ -41,6 +42,8 @@ class OllamaWire:
             body["format"] = request.schema
         if request.tools:
             body["tools"] = list(request.tools)
+        if request.logprobs and dialect.logprobs:
+            body["logprobs"], body["top_logprobs"] = True, TOP_LOGPROBS
         body.update((k, v) for k, v in request.sampling.items() if k in TOP_LEVEL)
         return body
 
@@ -55,6 +58,7 @@ class OllamaReader:
         self._content: list[str] = []
         self._thinking: list[str] = []
         self._calls: list[dict[str, Any]] = []
+        self._tokens = TokenFold()
         self._last: dict[str, Any] = {}
         self._unread = b""
         self._anything = False
@@ -74,6 +78,7 @@ class OllamaReader:
         message = loose.mapping(piece.get("message"))
         self._content.append(loose.text(message.get("content")))
         self._thinking.append(loose.text(message.get("thinking")))
+        self._tokens.add(piece.get("logprobs"))
         for call in loose.items(message.get("tool_calls"), MOST_TOOL_CALLS - len(self._calls)):
             self._calls.append(_tool_call(loose.mapping(call), len(self._calls)))
         self.started = self.started or bool(message.get("content") or message.get("thinking") or self._calls)
@@ -93,6 +98,7 @@ class OllamaReader:
             reasoning="\n".join(part for part in ("".join(self._thinking), inline) if part),
             tool_calls=tuple(self._calls),
             finish_reason="tool_calls" if self._calls and reason == "stop" else reason,
+            tokens=self._tokens.value(),
         )
         usage = Usage(
             prompt_tokens=loose.count(self._last.get("prompt_eval_count")),

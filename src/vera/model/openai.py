@@ -6,6 +6,7 @@ from typing import Any
 import msgspec
 
 from vera.model import loose
+from vera.model.logprobs import TOP_LOGPROBS, TokenFold
 from vera.model.reasoning import split_reasoning
 from vera.model.stream import EventDecoder
 from vera.model.types import Choice, Request, Usage
@@ -42,6 +43,8 @@ class OpenAIWire:
             body["response_format"] = {"type": "json_schema", "json_schema": named}
         if request.tools:
             body["tools"] = list(request.tools)
+        if request.logprobs and dialect.logprobs:
+            body["logprobs"], body["top_logprobs"] = True, TOP_LOGPROBS
         body.update((k, v) for k, v in request.sampling.items() if k not in OURS)
         return body
 
@@ -97,6 +100,7 @@ class OpenAIReader:
         for item in choices:
             piece = loose.mapping(item)
             self._choice(piece).add(loose.mapping(piece.get("delta")) or loose.mapping(piece.get("message")))
+            self._choice(piece).tokens.add(loose.mapping(piece.get("logprobs")).get("content"))
             self.started = self.started or self._choice(piece).begun
         self._usage.add(chunk, bool(choices))
 
@@ -110,6 +114,7 @@ class OpenAIReader:
         for position, item in enumerate(loose.items(answer["choices"], MOST_CHOICES)):
             piece = {"index": position, **loose.mapping(item)}
             self._choice(piece).add(loose.mapping(piece.get("message")))
+            self._choice(piece).tokens.add(loose.mapping(piece.get("logprobs")).get("content"))
         self._usage.add(answer, False)
         self.finished = True
 
@@ -126,6 +131,7 @@ class _Choice:
     def __init__(self) -> None:
         self.finish_reason = ""
         self.begun = False
+        self.tokens = TokenFold()
         self._content: list[str] = []
         self._reasoning: list[str] = []
         self._calls: list[dict[str, Any]] = []
@@ -150,7 +156,13 @@ class _Choice:
             for call, arguments in zip(self._calls, self._arguments, strict=True)
         )
         finish_reason = self.finish_reason or ("tool_calls" if calls else "stop")
-        return Choice(content=content, reasoning=reasoning, tool_calls=calls, finish_reason=finish_reason)
+        return Choice(
+            content=content,
+            reasoning=reasoning,
+            tool_calls=calls,
+            finish_reason=finish_reason,
+            tokens=self.tokens.value(),
+        )
 
     def _add_call(self, call: dict[str, Any], position: int) -> None:
         function = loose.mapping(call.get("function"))

@@ -18,8 +18,9 @@ class Request(msgspec.Struct, frozen=True, kw_only=True):
     """A request for one completion, or for `n` of them from one prompt.
 
     `max_tokens` bounds the answer; `schema` asks for JSON constrained by it (`response_format`
-    json_schema); `tools` are OpenAI function definitions. `sampling` holds further fields of the wire
-    form (`top_p`, `seed`, …) as they are.
+    json_schema); `tools` are OpenAI function definitions. `logprobs` asks for the probabilities of the
+    answer's tokens (`Choice.tokens`), which a server may not give. `sampling` holds further fields of the
+    wire form (`top_p`, `seed`, …) as they are.
     """
 
     messages: tuple[Message, ...]
@@ -28,6 +29,7 @@ class Request(msgspec.Struct, frozen=True, kw_only=True):
     n: int = 1
     schema: dict[str, Any] | None = None
     tools: tuple[dict[str, Any], ...] = ()
+    logprobs: bool = False
     sampling: dict[str, Any] = {}
 
 
@@ -39,13 +41,27 @@ class Usage(msgspec.Struct, frozen=True, kw_only=True):
     cached_tokens: int | None = None
 
 
+class Token(msgspec.Struct, frozen=True):
+    """One token of an answer: its text, the natural logarithm of its probability, and the likeliest tokens at
+    its place (itself among them, as a rule), each as (text, logprob)."""
+
+    text: str
+    logprob: float
+    top: tuple[tuple[str, float], ...] = ()
+
+
 class Choice(msgspec.Struct, frozen=True, kw_only=True):
-    """One candidate answer. `content` is free of reasoning, which stands apart; never None."""
+    """One candidate answer. `content` is free of reasoning, which stands apart; never None.
+
+    `tokens` are those that the server gave probabilities of, which may begin before the content (reasoning);
+    empty when it gave none.
+    """
 
     content: str = ""
     reasoning: str = ""
     tool_calls: tuple[dict[str, Any], ...] = ()
     finish_reason: str = "stop"
+    tokens: tuple[Token, ...] = ()
 
 
 class Completion(msgspec.Struct, frozen=True, kw_only=True):

@@ -13,6 +13,7 @@ class Dialect(msgspec.Struct, frozen=True, kw_only=True):
     stream_options: bool = True
     n: bool = True
     temperature: bool = True
+    logprobs: bool = True
     token_field: str = "max_tokens"
 
 

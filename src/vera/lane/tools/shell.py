@@ -51,7 +51,7 @@ class Shell:
             return failed(name, "sandbox", str(error))
         after = self._notes.sync()
         restored = after.restored or before.restored
-        output, whole = self._output(result)
+        output, whole = printed(result, self._workspace)
         text = canonical(to_utf8(output)[0])
         lines = Lines(text)
         said = _sentence(result, whole, self._timeout)
@@ -79,20 +79,21 @@ class Shell:
             ),
         )
 
-    def _output(self, result: CommandResult) -> tuple[bytes, bool]:
-        """All the command printed where it was kept and still is what was printed, else both its ends."""
-        ends = result.head + result.tail
-        if result.size <= len(ends):
-            return ends, True
-        if result.spool and result.size <= MAX_OUTPUT:
-            try:
-                spooled = read_regular(self._workspace, result.spool.removeprefix("/work/"), MAX_OUTPUT)
-            except Unreadable:
-                spooled = b""
-            if hashlib.sha256(spooled).hexdigest() == result.sha256:
-                return spooled, True
-        left_out = f"\n[… {result.size - len(ends)} bytes of output were not kept …]\n"
-        return result.head + left_out.encode() + result.tail, False
+
+def printed(result: CommandResult, workspace: Path) -> tuple[bytes, bool]:
+    """All the command printed where it was kept and still is what was printed, else both its ends."""
+    ends = result.head + result.tail
+    if result.size <= len(ends):
+        return ends, True
+    if result.spool and result.size <= MAX_OUTPUT:
+        try:
+            spooled = read_regular(workspace, result.spool.removeprefix("/work/"), MAX_OUTPUT)
+        except Unreadable:
+            spooled = b""
+        if hashlib.sha256(spooled).hexdigest() == result.sha256:
+            return spooled, True
+    left_out = f"\n[… {result.size - len(ends)} bytes of output were not kept …]\n"
+    return result.head + left_out.encode() + result.tail, False
 
 
 def _sentence(result: CommandResult, whole: bool, timeout: float) -> str:

@@ -5,12 +5,11 @@ from collections.abc import Sequence
 from vera.model.extractive.scoring import Window
 
 _EXTRACTS = (
-    "These are extracts chosen by word match by VERA's built-in extractive model, not a synthesis: "
-    "no language model was configured or found."
+    "These are extracts chosen by word match, not a synthesis: no language model was configured or found."
 )
 _NOTHING = (
-    "VERA's built-in extractive model found no lines that answer this question. It chooses extracts by word "
-    "match and does not synthesise; no language model was configured or found."
+    "No lines were found that answer this question. Extracts are chosen by word match, without a synthesis: "
+    "no language model was configured or found."
 )
 _NO_DOCUMENTS = (
     "No documents were given to look in: name a folder with --input-dir, or start a model server "

@@ -1,0 +1,41 @@
+"""`shell` in a box that is started when the first command is asked for."""
+
+from collections.abc import Awaitable, Callable, Mapping
+from typing import Any
+
+from vera.lane.capture import FetchCommand
+from vera.lane.observation import one_line
+from vera.lane.tools import Call, EvidenceDraft, Outcome, Tool, failed
+from vera.lane.tools.shell import SPEC
+from vera.sandbox.types import BoxError
+
+
+class LazyShell:
+    """The tool over a box that may never be needed.
+
+    `start` gives a started shell, and whoever passed it in ends that. A box that cannot be started is tried
+    once: every call then says why. `command` is the host's side of the box's own `fetch`, None without one.
+    """
+
+    spec = SPEC
+
+    def __init__(self, start: Callable[[], Awaitable[Tool]], command: FetchCommand | None = None) -> None:
+        self._start = start
+        self._command = command
+        self._shell: Tool | None = None
+        self._problem = ""
+
+    def keep_pages(self, record: Callable[[EvidenceDraft, str], str]) -> None:
+        """Pages that commands fetch become evidence through `record`."""
+        if self._command is not None:
+            self._command.record = record
+
+    async def run(self, args: Mapping[str, Any], call: Call) -> Outcome:
+        if self._shell is None and not self._problem:
+            try:
+                self._shell = await self._start()
+            except BoxError as error:
+                self._problem = str(error)
+        if self._shell is None:
+            return failed(f"shell {one_line(args['cmd'], 80)}", "sandbox", self._problem)
+        return await self._shell.run(args, call)

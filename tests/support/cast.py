@@ -1,0 +1,106 @@
+"""One scripted server that plays every part of a run: the worker, and the verifier with its check lanes.
+
+    cast = Cast([turn("read", path="terms.txt"), final("Three years [ev_0001:3].")])
+    with ScriptedServer(cast) as server: ...
+    assert cast.asked["label"] == 2
+
+Each part is a function of the request that may look at the prompt; by default the verifier asks no question,
+labels every span SUPPORTS and gives 4.
+"""
+
+import json
+import re
+from collections import Counter
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from support.turns import as_reply, final, turn
+from vera.protocol import Turn
+
+Part = Callable[[dict[str, Any]], Any]
+
+MARKS = {
+    "decompose": "You audit an answer that somebody else wrote.",
+    "check": "You are a checker of VERA.",
+    "label": "You label spans of text.",
+    "score": "You judge an answer.",
+}
+
+
+def part_of(body: dict[str, Any]) -> str:
+    """Which part a request is for: worker, decompose, check, label or score."""
+    head = str(body["messages"][0]["content"])
+    return next((part for part, mark in MARKS.items() if mark in head), "worker")
+
+
+def span_count(body: dict[str, Any]) -> int:
+    """How many spans a label request shows."""
+    found = re.search(r"Label each of the (\d+) spans", str(body["messages"][-1]["content"]))
+    assert found is not None
+    return int(found[1])
+
+
+def all_labelled(relation: str) -> Part:
+    """A judge that labels every span alike."""
+
+    def label(body: dict[str, Any]) -> str:
+        spans = [{"index": number + 1, "relation": relation} for number in range(span_count(body))]
+        return json.dumps({"spans": spans})
+
+    return label
+
+
+def scored(points: int, *instructions: dict[str, Any]) -> Part:
+    """A judge that gives the same score by every criterion."""
+    return lambda body: json.dumps({"score": points, "instructions": list(instructions)})
+
+
+def asking(*questions: dict[str, str]) -> Part:
+    """A verifier that asks these questions: claim, question, source, label."""
+    return lambda body: json.dumps({"questions": list(questions)})
+
+
+def looked_up(*turns: Turn) -> Part:
+    """A check lane that takes these turns, one after the other."""
+
+    def check(body: dict[str, Any]) -> Any:
+        taken = sum(message["role"] == "assistant" for message in body["messages"])
+        return as_reply(turns[min(taken, len(turns) - 1)], "text")
+
+    return check
+
+
+class Cast:
+    """The script of a whole run; `asked` counts the requests by part, `bodies` keeps them."""
+
+    def __init__(
+        self,
+        worker: Sequence[Turn | str],
+        *,
+        decompose: Part | None = None,
+        check: Part | None = None,
+        label: Part | None = None,
+        score: Part | None = None,
+    ) -> None:
+        self._worker = list(worker)
+        self._parts: dict[str, Part] = {
+            "decompose": decompose or asking(),
+            "check": check or looked_up(final("unknown")),
+            "label": label or all_labelled("SUPPORTS"),
+            "score": score or scored(4),
+        }
+        self.asked: Counter[str] = Counter()
+        self.bodies: dict[str, list[dict[str, Any]]] = {}
+
+    def __call__(self, index: int, body: dict[str, Any]) -> Any:
+        part = part_of(body)
+        number = self.asked[part]
+        self.asked[part] += 1
+        self.bodies.setdefault(part, []).append(body)
+        if part != "worker":
+            return self._parts[part](body)
+        said = self._worker[min(number, len(self._worker) - 1)]
+        return said if isinstance(said, str) else as_reply(said, "text")
+
+
+__all__ = ["Cast", "all_labelled", "asking", "final", "looked_up", "part_of", "scored", "span_count", "turn"]

@@ -1,0 +1,95 @@
+"""Every cited place exists, may be cited, and holds the bytes that were seen."""
+
+import hashlib
+from collections.abc import Iterator, Mapping
+from typing import NamedTuple
+
+from vera.audit.case import Case
+from vera.audit.claims import readable
+from vera.audit.source_text import SourceText
+from vera.events import Evidence
+from vera.evidence.citation import CITATION_LIMIT
+from vera.evidence.claim import Cite
+from vera.evidence.finding import Finding
+
+
+class _Fault(NamedTuple):
+    code: str
+    label: str
+    message: str
+    detail: str = ""
+
+
+def citations(case: Case) -> Iterator[Finding]:
+    """Of each citation `unknown_evidence`, `lead_cited`, `bytes_missing`, `bytes_altered` or `no_such_lines`;
+    of the answer `empty_answer` and `too_many_citations`. All are hard."""
+    yield from _of_the_answer(case)
+    intact = {digest: _is_intact(source, digest) for digest, source in case.sources.items()}
+    for claim in case.claims:
+        for cite in dict.fromkeys(claim.cites):
+            evidence = case.evidence.get(cite.evidence)
+            first, last = _lines(cite, evidence)
+            fault = _fault(case, cite, evidence, (first, last), intact)
+            if fault is not None:
+                yield Finding(
+                    code=fault.code,
+                    label=fault.label,
+                    severity="hard",
+                    claim=claim.key,
+                    evidence=cite.evidence,
+                    first=first,
+                    last=last,
+                    message=fault.message,
+                    detail=fault.detail,
+                )
+
+
+def _of_the_answer(case: Case) -> Iterator[Finding]:
+    if not case.answer.strip():
+        message = "The answer is empty; answer the question, or say what the sources do not tell."
+        yield Finding(code="empty_answer", label="goal_drift", severity="hard", message=message)
+    elif readable(case.answer)[1] < len(case.answer):
+        message = f"The answer has more than {CITATION_LIMIT} citations; cite the few lines that decide."
+        yield Finding(code="too_many_citations", label="wrong_evidence", severity="hard", message=message)
+
+
+def _lines(cite: Cite, evidence: Evidence | None) -> tuple[int, int]:
+    """The lines that are meant: those that were shown, where the citation names none."""
+    if cite.first is None:
+        return (evidence.first, evidence.last) if evidence else (0, 0)
+    return cite.first, cite.first if cite.last is None else cite.last
+
+
+def _is_intact(source: SourceText, digest: str) -> bool:
+    return hashlib.sha256(source.data).hexdigest() == digest
+
+
+def _fault(
+    case: Case, cite: Cite, evidence: Evidence | None, lines: tuple[int, int], intact: Mapping[str, bool]
+) -> _Fault | None:
+    if evidence is None:
+        message = f"There is no evidence {cite.evidence}; cite one that was seen in this session."
+        return _Fault("unknown_evidence", "wrong_evidence", message)
+    if evidence.lead:
+        return _Fault(
+            "lead_cited", "invalid_source", "A search result is a lead; cite the lines that were read."
+        )
+    digest = evidence.text.sha256
+    if digest not in intact:
+        why = case.unreadable.get(digest, "they are not in the store")
+        message = f"The bytes of {cite.evidence} cannot be read; read the source again and cite that."
+        return _Fault("bytes_missing", "wrong_evidence", message, why)
+    if not intact[digest]:
+        message = f"The stored bytes of {cite.evidence} are not those that were seen; read the source again."
+        return _Fault("bytes_altered", "wrong_evidence", message, digest)
+    return _no_such_lines(cite, lines, len(case.sources[digest].lines))
+
+
+def _no_such_lines(cite: Cite, lines: tuple[int, int], count: int) -> _Fault | None:
+    first, last = lines
+    if 1 <= first <= last <= count:
+        return None
+    shown = str(first) if first == last else f"{first}-{last}"
+    has = f"{cite.evidence} has {count} line{'' if count == 1 else 's'}"
+    fix = "write the first line first" if first > last else "cite lines that exist"
+    return _Fault("no_such_lines", "wrong_evidence", f"{has}, so there is no {shown}; {fix}.", shown)

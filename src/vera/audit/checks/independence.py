@@ -1,0 +1,101 @@
+"""Independence: a statement about the web needs sources that do not come from one hand."""
+
+from collections.abc import Iterator, Mapping, Sequence
+
+from vera.audit.case import Case, Place, statements
+from vera.events import Evidence
+from vera.evidence.claim import Claim
+from vera.evidence.finding import Finding
+from vera.evidence.independence import Group, SourceDoc, clusters
+
+_LISTED = 4
+
+
+def independence(case: Case) -> Iterator[Finding]:
+    """`not_independent` (hard) for each load-bearing statement that rests on web pages only, and on fewer
+    independent ones than `policy.web_sources`. A file of /input is primary: one suffices."""
+    needed = case.policy.web_sources
+    cited = [(claim, here) for claim, here in statements(case) if claim.load_bearing]
+    if needed < 2:
+        return
+    groups = groups_of([place for _, here in cited for place in here])
+    for claim, here in cited:
+        captured = [place for place in here if place.evidence.tier == "captured" and not place.evidence.lead]
+        pages = [place for place in captured if is_web(place.evidence)]
+        if not pages or len(pages) < len(captured):
+            continue
+        own = {
+            groups[place.evidence.text.sha256].key: groups[place.evidence.text.sha256]
+            for place in pages
+            if answered(place.evidence)
+        }
+        if len(own) < needed:
+            yield _finding(claim, pages, list(own.values()), needed)
+
+
+def is_web(evidence: Evidence) -> bool:
+    """Whether it came from the web."""
+    url = evidence.source.lower().startswith(("http://", "https://"))
+    return url or evidence.http_status is not None or evidence.receipt is not None
+
+
+def answered(evidence: Evidence) -> bool:
+    """Whether the server gave the page, not an error."""
+    return evidence.http_status is None or 200 <= evidence.http_status < 300
+
+
+def groups_of(cited: Sequence[Place]) -> Mapping[str, Group]:
+    """The group of each cited web page, by the sha256 of its text. Two captures of one text are one page."""
+    pages: dict[str, Place] = {}
+    for place in cited:
+        if is_web(place.evidence) and place.evidence.tier == "captured":
+            pages.setdefault(place.evidence.text.sha256, place)
+    docs = [
+        SourceDoc(key=sha256, url=place.evidence.source, text=place.source.text)
+        for sha256, place in pages.items()
+    ]
+    return {sha256: group for group in clusters(docs) for sha256 in group.sources}
+
+
+def _finding(claim: Claim, pages: Sequence[Place], own: Sequence[Group], needed: int) -> Finding:
+    return Finding(
+        code="not_independent",
+        label="copied_source",
+        severity="hard",
+        claim=claim.key,
+        evidence=pages[0].evidence.id,
+        message=f"This rests on {len(own)} independent source{'' if len(own) == 1 else 's'} from the web, "
+        f"and needs {needed}: {_why(pages, own)}. Add a page of another publisher that is no copy.",
+        detail="; ".join(f"{place.evidence.id} {place.evidence.source[:200]}" for place in _distinct(pages)),
+    )
+
+
+def _distinct(pages: Sequence[Place]) -> list[Place]:
+    return list({place.evidence.id: place for place in pages}.values())[:_LISTED]
+
+
+def _why(pages: Sequence[Place], own: Sequence[Group]) -> str:
+    """Which pages are one, and why."""
+    ids: dict[str, list[str]] = {}
+    for place in _distinct(pages):
+        ids.setdefault(place.evidence.text.sha256, []).append(place.evidence.id)
+    if not own:
+        return f"{', '.join(name for names in ids.values() for name in names)} did not hold the page"
+    reasons = []
+    for names in ids.values():
+        if len(names) > 1:
+            reasons.append(f"{' and '.join(names)} are the same text")
+    for group in own:
+        members = [sha256 for sha256 in group.sources if sha256 in ids]
+        if len(members) > 1:
+            pair = " and ".join(ids[sha256][0] for sha256 in members)
+            shared = {link.domain for link in group.links if {link.first, link.second} & set(members)}
+            if shared == {""}:
+                reasons.append(f"{pair} are copies of each other")
+            elif "" in shared:
+                reasons.append(f"{pair} are of one site or copies of each other")
+            else:
+                reasons.append(f"{pair} are both of {group.key}")
+    if not reasons:
+        reasons.append(f"{pages[0].evidence.id} is of {own[0].key}, and no other is cited")
+    return "; ".join(reasons)

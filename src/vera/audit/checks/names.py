@@ -1,0 +1,216 @@
+"""Names: people, places, organisations and works that a claim names must stand in what it cites.
+
+A name is absent when none of the cited sources, their titles and addresses has it in any form: with other
+diacritics, as the country of a nationality (Canadian, Canada), as initials or spelled out (NBA, National
+Basketball Association). A page may still mean it by another name, so this is a hint and no veto.
+"""
+
+import re
+from collections.abc import Iterator, Sequence
+from itertools import islice
+from urllib.parse import unquote
+
+import msgspec
+
+from vera.audit.case import Case, Place, statements
+from vera.audit.source_text import SourceText
+from vera.evidence.finding import Finding
+from vera.evidence.words import STOPWORDS, Word, stem, words
+
+NAMES_CHECKED = 200
+NAMES_LISTED = 12
+"""Names of one claim that are looked for, and missing ones that a finding lists."""
+
+_SAME = tuple(
+    frozenset(row.split())
+    for row in """
+us usa america american|uk britain british england english
+netherlands dutch holland|france french|greece greek|switzerland swiss|denmark danish dane|poland polish pole
+turkey turkish turk turkiye|spain spanish spaniard|wales welsh|ireland irish|sweden swedish swede
+finland finnish finn|philippines filipino filipina philippine|germany german deutsch|scotland scottish scot
+china chinese|japan japanese|norway norwegian|peru peruvian|thailand thai|czechia czech|ukraine ukrainian
+iceland icelandic|israel israeli|iraq iraqi|pakistan pakistani|bangladesh bangladeshi|vietnam vietnamese
+belgium belgian|brazil brazilian brasil|argentina argentine argentinian|hungary hungarian|serbia serb serbian
+croatia croat croatian|portugal portuguese|lebanon lebanese|congo congolese|taiwan taiwanese|malta maltese
+eu europe european|russia russian|italy italian|kenya kenyan|cyprus cypriot|kazakhstan kazakh
+quebec quebecois|uzbekistan uzbek|afghanistan afghan
+""".strip().replace("|", "\n").split("\n")
+)  # fmt: skip
+_SAME_BY_WORD = {word: row for row in _SAME for word in row}
+
+_SPELLED = {
+    "united states": frozenset(("us", "usa", "america", "american", "americans")),
+    "united kingdom": frozenset(("uk", "britain", "british")),
+    "european union": frozenset(("eu",)),
+    "united nations": frozenset(("un",)),
+}
+"""Names of several words, and the single words that say the same."""
+
+_SPELLED_PATTERN = re.compile("|".join(phrase.replace(" ", r"\s{1,3}") for phrase in _SPELLED), re.IGNORECASE)
+
+_MONTHS = {
+    name: (name[:3], f"-{number:02d}-", f"/{number:02d}/", f".{number:02d}.")
+    for number, name in enumerate(
+        (
+            "january",
+            "february",
+            "march",
+            "april",
+            "may",
+            "june",
+            "july",
+            "august",
+            "september",
+            "october",
+            "november",
+            "december",
+        ),
+        1,
+    )
+}
+_WEEKDAYS = frozenset(("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday"))
+
+_TITLES = frozenset(("dr", "mr", "mrs", "ms"))
+
+_OPENING = re.compile(
+    r"(?:\A|(?<!\b[A-Za-z])(?<!\b(?:Dr|Mr|Ms|St|Mt|Jr|Sr|Lt|vs|Co))(?<!\b(?:Mrs|Rev|Gen|Gov|Col|Sgt|Sen|Rep|Inc|Ltd))"
+    r"[.!?])[\"'”’)\]]{0,3}\s{0,4}[\"'“‘(\[]{0,3}\Z"
+)
+_LOOK_BACK = 16
+_ACRONYM = re.compile(r"[A-Z]{2,8}")
+_LONGEST_SPELLED_OUT = 8
+
+
+class Name(msgspec.Struct, frozen=True):
+    """A capitalised word of a text as `written`, its folded `form`, and the characters where it stands."""
+
+    written: str
+    form: str
+    start: int
+    end: int
+
+
+def names_in(text: str) -> list[Name]:
+    """The words of names in `text`, in order.
+
+    A word at the start of a sentence counts when the next one is capitalised as well; single
+    letters, titles, weekdays and words without content of their own are none.
+    """
+    tokens = list(words(text))
+    return [
+        Name(text[token.start : token.end], token.form, token.start, token.end)
+        for index, token in enumerate(tokens)
+        if _is_name(text, tokens, index)
+    ]
+
+
+def _is_name(text: str, tokens: Sequence[Word], index: int) -> bool:
+    token = tokens[index]
+    written = text[token.start : token.end]
+    if not any(character.isupper() for character in written) or len(token.form) < 2:
+        return False
+    if token.form in STOPWORDS or token.form in _WEEKDAYS or token.form in _TITLES:
+        return False
+    if not written[0].isupper() or written[1:] != written[1:].lower():
+        return True
+    if not _OPENING.search(text[max(0, token.start - _LOOK_BACK) : token.start]):
+        return True
+    return index + 1 < len(tokens) and text[tokens[index + 1].start].isupper()
+
+
+class Pages:
+    """What is known of the cited sources: their text, titles and addresses, and forms of the names there."""
+
+    def __init__(self, cited: Sequence[Place]) -> None:
+        self._texts = list({place.evidence.text.sha256: place.source for place in cited}.values())
+        about = " ".join(f"{place.evidence.title} {unquote(place.evidence.source)}" for place in cited)
+        self._texts.append(SourceText(about.encode("utf-8", "replace")))
+
+    def has(self, name: Name) -> bool:
+        """Whether the name stands there in one of its forms."""
+        if any(self._has(form) for form in _SAME_BY_WORD.get(name.form, (name.form,))):
+            return True
+        if any(name.form in same and self.holds(phrase) for phrase, same in _SPELLED.items()):
+            return True
+        if name.form in _MONTHS:
+            return any(self.holds(form) for form in _MONTHS[name.form])
+        return _ACRONYM.fullmatch(name.written) is not None and self._spelled_out(name.written)
+
+    def has_spelled(self, phrase: str) -> bool:
+        """Whether a name of several words (a key of `_SPELLED`) stands there, or a word for it."""
+        return self.holds(phrase) or any(self._has(form) for form in _SPELLED[phrase])
+
+    def has_acronym(self, letters: str) -> bool:
+        """Whether these capitals stand there as a word."""
+        pattern = re.compile(rf"(?<!\w){letters}(?!\w)")
+        return any(pattern.search(text.text) for text in self._texts)
+
+    def _has(self, form: str) -> bool:
+        wanted = stem(form)
+        return any(wanted in text.stems for text in self._texts) or (len(form) >= 4 and self.holds(form))
+
+    def holds(self, form: str) -> bool:
+        """Whether these characters stand there, up to case and how they are set."""
+        return any(form in text.folded for text in self._texts)
+
+    def _spelled_out(self, letters: str) -> bool:
+        gap = r"[\s-]{1,3}(?:(?:of|the|and|for|de|in|on)\s{1,3}){0,2}"
+        pattern = re.compile(r"\b" + gap.join(rf"{letter}\w{{1,30}}" for letter in letters))
+        return any(pattern.search(text.text) for text in self._texts)
+
+
+def missing_names(text: str, pages: Pages) -> list[Name]:
+    """The names of `text` that do not stand in `pages`, each once."""
+    found = names_in(text)
+    unique = list({name.form: name for name in found}.values())[:NAMES_CHECKED]
+    absent = {name.form for name in unique if not pages.has(name)}
+    if not absent:
+        return []
+    spelled = {name.start for run in _runs(text, found) if _abbreviated(run, pages) for name in run}
+    for phrase in islice(_SPELLED_PATTERN.finditer(text), NAMES_CHECKED):
+        if pages.has_spelled(" ".join(phrase.group().lower().split())):
+            spelled.update(range(*phrase.span()))
+    left = {name.form: name for name in found if name.form in absent and name.start not in spelled}
+    return sorted(left.values(), key=lambda name: name.start)
+
+
+def _runs(text: str, found: Sequence[Name]) -> Iterator[list[Name]]:
+    """Names with nothing but white space and small words between them."""
+    run: list[Name] = []
+    for name in found:
+        if run and not _JOINED.fullmatch(text, run[-1].end, name.start):
+            yield run
+            run = []
+        run.append(name)
+    if run:
+        yield run
+
+
+_JOINED = re.compile(r"[\s-]{1,3}(?:(?:of|the|and|for|de|in|on)\s{1,3}){0,2}")
+
+
+def _abbreviated(run: Sequence[Name], pages: Pages) -> bool:
+    """Whether the sources have the run by its initials: National Basketball Association as NBA."""
+    if not 2 < len(run) <= _LONGEST_SPELLED_OUT:
+        return False
+    letters = "".join(name.written[0] for name in run)
+    return letters.isascii() and pages.has_acronym(letters)
+
+
+def names(case: Case) -> Iterator[Finding]:
+    """One finding for each claim with names that no cited source has."""
+    for claim, cited in statements(case):
+        if not cited:
+            continue
+        absent = missing_names(claim.text, Pages(cited))
+        if absent:
+            listed = ", ".join(name.written for name in absent[:NAMES_LISTED])
+            yield Finding(
+                code="name_absent",
+                label="fabricated",
+                severity="soft",
+                claim=claim.key,
+                evidence=cited[0].evidence.id,
+                detail=listed,
+                message=f"No cited source names {listed}. Cite one that does, or drop the name.",
+            )

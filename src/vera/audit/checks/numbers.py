@@ -1,0 +1,223 @@
+"""Numbers, dates and amounts of a claim must stand in the sources that it cites.
+
+One that stands nowhere in the cited sources is the strongest veto that needs no model: on WiCE (Kamoi et al.,
+EMNLP 2023) hardly any claim with one is supported. One that stands elsewhere in a source, but not in the
+cited lines, is a hint; so is one that people often derive rather than read (three sons, the second time).
+"""
+
+from bisect import bisect_left
+from collections.abc import Iterator, Sequence
+from decimal import Decimal
+
+from vera.audit.case import Case, Place, statements
+from vera.audit.source_text import SourceText
+from vera.evidence.claim import Claim
+from vera.evidence.finding import Finding, Severity
+from vera.evidence.quantity import Kind, Quantity, quantities
+from vera.evidence.quantity_index import QuantityIndex, backed, backing
+
+CLAIM_FINDINGS = 20
+"""Findings that are told of one claim, hard ones first."""
+
+_LARGEST_COUNT = Decimal(12)
+_LARGEST_RANK = Decimal(3)
+_SEASON_END = len("98")
+"""The second year of "1997–98" follows from the first in a season or an academic year."""
+
+_HEAD_LINES = 10
+_NAMED_SOURCES = 3
+_ABSENT: dict[Kind, str] = {
+    "date": "date_absent",
+    "decade": "date_absent",
+    "century": "date_absent",
+    "time": "date_absent",
+    "percent": "amount_absent",
+    "money": "amount_absent",
+    "amount": "amount_absent",
+}
+
+
+def numbers(case: Case) -> Iterator[Finding]:
+    """What of the numbers of each claim does not stand in what it cites."""
+    sources = _Sources(case)
+    for claim, cited in statements(case):
+        if all(place.evidence.tier == "observed" for place in cited):
+            continue
+        found = list(_of_claim(claim, cited, sources))
+        found.sort(key=lambda finding: finding.severity != "hard")
+        yield from found[:CLAIM_FINDINGS]
+
+
+class _Indexed:
+    """A source with its index, from which the part of some lines can be cut."""
+
+    def __init__(self, source: SourceText) -> None:
+        self.index = QuantityIndex(source.quantities)
+        self._quantities = source.quantities
+        self._starts = [quantity.start for quantity in source.quantities]
+        self._lines = [0]
+        for line in source.text.split("\n"):
+            self._lines.append(self._lines[-1] + len(line) + 1)
+        head = self.between(1, min(_HEAD_LINES, len(self._lines) - 1))
+        self.dateline = tuple(quantity for quantity in head if quantity.kind == "date")
+
+    def between(self, first: int, last: int) -> Sequence[Quantity]:
+        """The quantities that begin in lines `first` to `last`."""
+        low = bisect_left(self._starts, self._lines[first - 1])
+        return self._quantities[low : bisect_left(self._starts, self._lines[last])]
+
+
+class _Sources:
+    """The indexes of a case, each made when it is first asked for."""
+
+    def __init__(self, case: Case) -> None:
+        self._case = case
+        self._indexed: dict[str, _Indexed] = {}
+        self._described: dict[str, tuple[Quantity, ...]] = {}
+
+    def whole(self, cited: Sequence[Place]) -> list[QuantityIndex]:
+        """Everything that each cited source says."""
+        captured = {place.evidence.text.sha256: place for place in cited if place.evidence.tier != "observed"}
+        return [self._source(place).index for place in captured.values()]
+
+    def beside(self, cited: Sequence[Place]) -> QuantityIndex:
+        """The titles and addresses of the sources, and of what a command printed the cited lines, if they
+        were printed again in a clean box."""
+        return QuantityIndex(self._beside(cited))
+
+    def part(self, cited: Sequence[Place]) -> QuantityIndex:
+        """What the cited lines say, read with the heads of their sources: titles, addresses and datelines."""
+        lines = [*self._beside(cited)]
+        for place in cited:
+            if place.evidence.tier != "observed":
+                source = self._source(place)
+                lines += source.between(place.first, place.last)
+                lines += source.dateline
+        return QuantityIndex(lines)
+
+    def _source(self, place: Place) -> _Indexed:
+        sha256 = place.evidence.text.sha256
+        if sha256 not in self._indexed:
+            self._indexed[sha256] = _Indexed(place.source)
+        return self._indexed[sha256]
+
+    def _beside(self, cited: Sequence[Place]) -> Iterator[Quantity]:
+        for place in cited:
+            evidence = place.evidence
+            if evidence.tier != "observed":
+                if evidence.id not in self._described:
+                    address = evidence.source.partition("?")[0].partition("#")[0]
+                    self._described[evidence.id] = tuple(quantities(f"{evidence.title}\n{address}"))
+                yield from self._described[evidence.id]
+            elif self._derived(evidence.id):
+                yield from place.span.quantities
+
+    def _derived(self, evidence: str) -> bool:
+        derivation = self._case.derivations.get(evidence)
+        return derivation is not None and derivation.outcome == "same"
+
+
+def _of_claim(claim: Claim, cited: Sequence[Place], sources: _Sources) -> Iterator[Finding]:
+    asked = [quantity for quantity in quantities(claim.text) if not _is_idle(quantity)]
+    if not asked:
+        return
+    whole, beside = sources.whole(cited), sources.beside(cited)
+    stated: list[Quantity] = []
+    told: set[str] = set()
+    for quantity in asked:
+        backings = {backing(quantity, index) for index in whole}
+        if "stated" in backings or backed(quantity, beside):
+            stated.append(quantity)
+        elif quantity.text not in told:
+            told.add(quantity.text)
+            yield _missing(
+                quantity, claim, cited, hard="unclear" not in backings and not _is_derivable(quantity)
+            )
+    part = sources.part(cited) if stated else None
+    for quantity in stated:
+        if part is None or quantity.text in told or _is_derivable(quantity):
+            continue
+        if not backed(quantity, part):
+            told.add(quantity.text)
+            yield _elsewhere(quantity, claim, cited)
+
+
+def _is_idle(quantity: Quantity) -> bool:
+    """Words that are seldom meant as numbers: one, first, half; and dates told from the day of writing."""
+    if quantity.kind == "relative":
+        return True
+    return quantity.spelled and quantity.value in (0, 1, Decimal("0.5")) and not quantity.parts
+
+
+def _is_derivable(quantity: Quantity) -> bool:
+    """Whether a writer may have counted it, or taken it from the wording, instead of reading it."""
+    match quantity.kind:
+        case "fraction":
+            return True
+        case "number":
+            return quantity.value <= _LARGEST_COUNT and (quantity.spelled or quantity.counts)
+        case "ordinal":
+            return quantity.value <= _LARGEST_RANK
+        case "amount":
+            return quantity.value == 1
+        case "identifier":
+            return "/" in quantity.text or any(letter.isalpha() for letter in quantity.text)
+        case "date":
+            month_alone = not any(reading.year or reading.day for reading in quantity.dates)
+            return month_alone or len(quantity.text) == _SEASON_END
+        case _:
+            return False
+
+
+def _missing(quantity: Quantity, claim: Claim, cited: Sequence[Place], *, hard: bool) -> Finding:
+    if hard:
+        message = (
+            f'"{quantity.text}" stands nowhere in {_named(cited)}: give the value that stands there, '
+            "cite a source that has this one, or drop it."
+        )
+        code = _ABSENT.get(quantity.kind, "number_absent")
+        return _finding(code, "fabricated", "hard", message, quantity, claim, cited)
+    message = (
+        f'"{quantity.text}" does not stand in {_named(cited)} as it is written here: '
+        "say how it follows, or say what stands there."
+    )
+    return _finding("number_unclear", "misinterpretation", "soft", message, quantity, claim, cited)
+
+
+def _elsewhere(quantity: Quantity, claim: Claim, cited: Sequence[Place]) -> Finding:
+    message = (
+        f'"{quantity.text}" stands in {_named(cited)}, but not in the lines that are cited: cite others.'
+    )
+    return _finding("number_not_in_span", "wrong_evidence", "soft", message, quantity, claim, cited)
+
+
+def _finding(
+    code: str,
+    label: str,
+    severity: Severity,
+    message: str,
+    quantity: Quantity,
+    claim: Claim,
+    cited: Sequence[Place],
+) -> Finding:
+    place = cited[0]
+    return Finding(
+        code=code,
+        label=label,
+        severity=severity,
+        message=message,
+        claim=claim.key,
+        evidence=place.evidence.id,
+        first=place.first,
+        last=place.last,
+        detail=quantity.text,
+    )
+
+
+def _named(cited: Sequence[Place]) -> str:
+    """The cited sources as a message names them: "the cited source ev_0003"."""
+    names = list(dict.fromkeys(place.evidence.id for place in cited))
+    if len(names) == 1:
+        return f"the cited source {names[0]}"
+    more = f" and {len(names) - _NAMED_SOURCES} more" if len(names) > _NAMED_SOURCES else ""
+    return f"the cited sources {', '.join(names[:_NAMED_SOURCES])}{more}"

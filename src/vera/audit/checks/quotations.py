@@ -1,0 +1,231 @@
+"""Quotations: what stands in quotation marks must stand in a source that is cited for it."""
+
+import re
+from bisect import bisect_right
+from collections.abc import Iterator, Sequence
+from itertools import pairwise
+
+from vera.audit.case import Case, Place, places
+from vera.evidence.citation import find_citations
+from vera.evidence.claim import Claim
+from vera.evidence.finding import Finding
+from vera.evidence.quote import MIN_WORDS, Located, Quotation, QuoteIndex, find_quotations, locate
+from vera.evidence.words import negations
+
+_SHOWN = 160
+_FENCE = re.compile(r"^[ \t]{0,3}(```|~~~)[^\n]*\n.*?(?:^[ \t]{0,3}\1[ \t]*$|\Z)", re.MULTILINE | re.DOTALL)
+_NOT_SAID = re.compile(
+    r"(?i)\b(?:not|never|no|nowhere|none|without|\w{2,8}n['’]t)\b.{0,80}?\b(?:mention|contain|appear|occur|say|said"
+    r"|state|include|use|find|found|call|describe|match|hold|read)"
+)
+
+
+def quotations(case: Case) -> Iterator[Finding]:
+    """What is wrong with the quotations of the answer, in order.
+
+    `quotation_false` (hard): it stands in no source that its statement cites. `quotation_uncited` (hard):
+    nothing is cited. `quotation_not_in_span` (soft): it stands elsewhere in the source. `quotation_gap`
+    (soft): its ellipsis leaves out a negation. `quotation_term` (soft): one or two words that stand nowhere.
+    """
+    starts = [claim.start for claim in case.claims]
+    indexes = _Indexes()
+    for quotation in find_quotations(_prose(case.answer)):
+        claims = _claims_at(case.claims, starts, quotation)
+        if not claims or claims[-1].form == "absence":
+            continue
+        finding = _examine(case, claims, quotation, indexes)
+        if finding is not None:
+            yield finding
+
+
+class _Indexes:
+    """The cited sources, each folded once."""
+
+    def __init__(self) -> None:
+        self._known: dict[str, QuoteIndex] = {}
+
+    def of(self, place: Place) -> QuoteIndex:
+        sha256 = place.evidence.text.sha256
+        if sha256 not in self._known:
+            loose = place.evidence.media_type == "application/pdf"
+            self._known[sha256] = QuoteIndex(place.source.data, loose=loose)
+        return self._known[sha256]
+
+
+def _prose(answer: str) -> str:
+    """The answer with citations and blocks of code blanked; every place stays where it is."""
+    pieces = [(cite.start, cite.end) for cite in find_citations(answer)]
+    pieces += [block.span() for block in _FENCE.finditer(answer)]
+    out: list[str] = []
+    position = 0
+    for start, end in sorted(pieces):
+        if start >= position:
+            out += (answer[position:start], " " * (end - start))
+            position = end
+    return "".join([*out, answer[position:]])
+
+
+def _claims_at(claims: Sequence[Claim], starts: Sequence[int], quotation: Quotation) -> Sequence[Claim]:
+    """The claims in which the quotation stands; one of several sentences stands in several."""
+    first = max(0, bisect_right(starts, quotation.start) - 1)
+    last = bisect_right(starts, quotation.end - 1)
+    return [claim for claim in claims[first:last] if claim.end > quotation.start]
+
+
+def _examine(case: Case, claims: Sequence[Claim], quotation: Quotation, indexes: _Indexes) -> Finding | None:
+    cited = [place for claim in claims for place in places(case, claim)]
+    claim = next((claim for claim in reversed(claims) if claim.cites), claims[0])
+    if not cited:
+        excused = claim.cites or _is_term(quotation.text) or locate(quotation.text, case.task)
+        return None if excused else _uncited(claim, quotation)
+    found = [(place, located) for place in cited if (located := indexes.of(place).locate(quotation.text))]
+    whole = [(place, located) for place, located in found if located.whole]
+    if whole:
+        return _in_span(claim, quotation, cited, whole)
+    if any(locate(quotation.text, place.evidence.title) for place in cited):
+        return None
+    if _is_term(quotation.text):
+        return _term(claim, quotation, cited[0])
+    if not found and _NOT_SAID.search(" ".join(claim.text for claim in claims)[:2000]):
+        return None
+    return _cut(claim, quotation, *found[0]) if found else _false(claim, quotation, cited, indexes)
+
+
+def _is_term(text: str) -> bool:
+    """Whether it is one or two words, which may be a title, a term or irony."""
+    return text.isascii() and len(text.split()) < MIN_WORDS
+
+
+def _term(claim: Claim, quotation: Quotation, place: Place) -> Finding:
+    return Finding(
+        code="quotation_term",
+        label="wrong_evidence",
+        severity="soft",
+        claim=claim.key,
+        evidence=place.evidence.id,
+        message=f"“{_short(quotation.text)}” stands in no cited source; if it is a quotation, cite its lines, "
+        "else drop the quotation marks.",
+        detail=_short(quotation.text),
+    )
+
+
+def _in_span(
+    claim: Claim, quotation: Quotation, cited: Sequence[Place], found: Sequence[tuple[Place, Located]]
+) -> Finding | None:
+    """The quotation is true; whether it stands in the lines that are cited."""
+    for place, located in found:
+        if _covered(place, located, cited):
+            return _gap(claim, quotation, place, located)
+    for place in cited:
+        if QuoteIndex(place.span.data).locate(quotation.text):
+            return None
+    place, located = found[0]
+    where = _lines(located.first, located.last)
+    return Finding(
+        code="quotation_not_in_span",
+        label="wrong_evidence",
+        severity="soft",
+        claim=claim.key,
+        evidence=place.evidence.id,
+        first=located.first,
+        last=located.last,
+        message=f"The quotation “{_short(quotation.text)}” stands in {where} of {place.evidence.id}, not in "
+        f"the cited lines; cite {where}.",
+        detail=f"{place.evidence.id}:{located.first}-{located.last}",
+    )
+
+
+def _covered(place: Place, located: Located, cited: Sequence[Place]) -> bool:
+    """Whether the cited lines of this source hold all lines of the quotation."""
+    own = [other for other in cited if other.evidence.text.sha256 == place.evidence.text.sha256]
+    line = located.first
+    for other in sorted(own, key=lambda other: other.first):
+        if other.first <= line <= other.last:
+            line = other.last + 1
+    return line > located.last
+
+
+def _gap(claim: Claim, quotation: Quotation, place: Place, located: Located) -> Finding | None:
+    """A hint when the words left out for an ellipsis deny something."""
+    for (_, end), (start, _) in pairwise(located.parts):
+        left_out = place.source.data[end:start].decode("utf-8", "replace")
+        denied = negations(left_out)
+        if denied:
+            return Finding(
+                code="quotation_gap",
+                label="misinterpretation",
+                severity="soft",
+                claim=claim.key,
+                evidence=place.evidence.id,
+                first=located.first,
+                last=located.last,
+                message=f"What “{_short(quotation.text)}” leaves out holds “{denied[0].form}”; quote the "
+                "whole sentence.",
+                detail=_short(" ".join(left_out.split())),
+            )
+    return None
+
+
+def _uncited(claim: Claim, quotation: Quotation) -> Finding:
+    return Finding(
+        code="quotation_uncited",
+        label="missing_source",
+        severity="hard",
+        claim=claim.key,
+        message=f"No source is cited for the quotation “{_short(quotation.text)}”; cite the lines it stands "
+        "in, or drop it.",
+        detail=_short(quotation.text),
+    )
+
+
+def _cut(claim: Claim, quotation: Quotation, place: Place, located: Located) -> Finding:
+    words = place.source.data[max(0, located.start - 40) : located.end + 40].decode("utf-8", "ignore")
+    return Finding(
+        code="quotation_false",
+        label="fabricated",
+        severity="hard",
+        claim=claim.key,
+        evidence=place.evidence.id,
+        first=located.first,
+        last=located.last,
+        message=f"The quotation “{_short(quotation.text)}” begins or ends inside a word of "
+        f"{place.evidence.id}; quote whole words.",
+        detail=f"there: …{' '.join(words.split())}…",
+    )
+
+
+def _false(claim: Claim, quotation: Quotation, cited: Sequence[Place], indexes: _Indexes) -> Finding:
+    near = [(place, near) for place in cited if (near := indexes.of(place).nearest(quotation.text))]
+    names = ", ".join(dict.fromkeys(place.evidence.id for place in cited))
+    message = f"The quotation “{_short(quotation.text)}” does not stand in {_short(names)}"
+    if not near:
+        return Finding(
+            code="quotation_false",
+            label="fabricated",
+            severity="hard",
+            claim=claim.key,
+            evidence=cited[0].evidence.id,
+            message=f"{message}, and nothing like it; quote what stands there, or drop it.",
+            detail=_short(quotation.text),
+        )
+    place, difference = max(near, key=lambda pair: pair[1].shared)
+    where = f"{_lines(difference.first, difference.last)} of {place.evidence.id}"
+    return Finding(
+        code="quotation_false",
+        label="fabricated",
+        severity="hard",
+        claim=claim.key,
+        evidence=place.evidence.id,
+        first=difference.first,
+        last=difference.last,
+        message=f"{message} as it is written; {where} say something near. Quote them exactly.",
+        detail=difference.marked,
+    )
+
+
+def _lines(first: int, last: int) -> str:
+    return f"line {first}" if first == last else f"lines {first}-{last}"
+
+
+def _short(text: str) -> str:
+    return text if len(text) <= _SHOWN else text[: _SHOWN - 1] + "…"

@@ -1,0 +1,163 @@
+"""Cited pages were published within the time that the task asks for."""
+
+import re
+from collections.abc import Iterator
+from datetime import date
+from itertools import islice
+from typing import NamedTuple
+from urllib.parse import urlsplit
+
+from vera.audit.case import Case
+from vera.audit.source_text import SourceText
+from vera.events import Evidence
+from vera.evidence.finding import Finding
+
+_HEAD_LINES = 40
+_MOST_CHARACTERS = 400
+
+_MONTHS = "jan feb mar apr may jun jul aug sep oct nov dec"
+_MONTH_NUMBERS = {name: number for number, name in enumerate(_MONTHS.split(), 1)}
+_MONTH = rf"(?:{_MONTHS.replace(' ', '|')})[a-z]{{0,6}}\.?"
+_DATE = re.compile(
+    r"(?P<iso>(?P<iy>[0-9]{4})-(?P<im>[0-9]{2})(?:-(?P<id>[0-9]{2}))?)"
+    rf"|(?P<d1>[0-9]{{1,2}})(?:st|nd|rd|th|\.)? (?:of )?(?P<m1>{_MONTH}),? (?P<y1>[0-9]{{4}})"
+    rf"|(?P<m2>{_MONTH}) (?:(?P<d2>[0-9]{{1,2}})(?:st|nd|rd|th)?,? )?(?P<y2>[0-9]{{4}})"
+    r"|(?P<a>[0-9]{1,2})[./](?P<b>[0-9]{1,2})[./](?P<y3>[0-9]{4})",
+    re.IGNORECASE,
+)
+_PUBLISHED = re.compile(
+    r"\b(?:published|posted|issued|released|publication date|date published|pubdate)\b"
+    r"\W{0,4}(?:on|at|online|in|by [^\n]{1,60}?(?: on|,|\|))?\W{0,4}(?:[a-z]{3,9}day\W{1,3})?",
+    re.IGNORECASE,
+)
+_ADDRESS_DATE = re.compile(r"/(?P<y>(?:19|20)[0-9]{2})/(?P<m>[0-9]{1,2})/(?P<d>[0-9]{1,2})(?:/|\Z)")
+
+
+class _Period(NamedTuple):
+    """The days, first to last, that a date as written may mean."""
+
+    first: date
+    last: date
+
+
+def time_window(case: Case) -> Iterator[Finding]:
+    """`outside_window` (hard) for each claim on a page published outside the window, `no_date` (soft) where
+    no publication date is to be seen, `bad_window` (hard) when a bound of the window is no date.
+
+    A date counts beside a word like "published" in the title or the first lines, or in the path of the URL.
+    One that can be read in two ways is outside only if both are.
+    """
+    asked = (case.policy.not_before, case.policy.not_after)
+    if not any(asked):
+        return
+    bounds = [_bound(text) for text in asked]
+    for text, bound in zip(asked, bounds, strict=True):
+        if text and bound is None:
+            message = "The time window is not written as dates such as 2021-05-03; say it again."
+            yield Finding(
+                code="bad_window", label="invalid_source", severity="hard", message=message, detail=text[:100]
+            )
+    after, before = bounds
+    found: dict[str, _Period | None] = {}
+    for claim in case.claims:
+        for name in dict.fromkeys(cite.evidence for cite in claim.cites):
+            evidence = case.evidence.get(name)
+            source = case.sources.get(evidence.text.sha256) if evidence else None
+            if evidence is None or source is None or evidence.http_status is None:
+                continue
+            if name not in found:
+                found[name] = _published(evidence, source)
+            finding = _finding(claim.key, name, found[name], after, before)
+            if finding is not None:
+                yield finding
+
+
+def _finding(
+    claim: str, evidence: str, published: _Period | None, after: _Period | None, before: _Period | None
+) -> Finding | None:
+    if published is None:
+        message = (
+            f"No publication date is to be seen on {evidence}; cite a page that shows when it was published."
+        )
+        return Finding(
+            code="no_date",
+            label="invalid_source",
+            severity="soft",
+            claim=claim,
+            evidence=evidence,
+            message=message,
+        )
+    too_early = after is not None and published.last < after.first
+    too_late = before is not None and published.first > before.last
+    if not too_early and not too_late:
+        return None
+    when = (
+        str(published.first)
+        if published.first == published.last
+        else f"{published.first} to {published.last}"
+    )
+    side = "before" if too_early else "after"
+    return Finding(
+        code="outside_window",
+        label="invalid_source",
+        severity="hard",
+        claim=claim,
+        evidence=evidence,
+        message=f"{evidence} was published {side} the time that is asked for; cite one from within it.",
+        detail=when,
+    )
+
+
+def _bound(text: str) -> _Period | None:
+    match = _DATE.match(text)
+    if match is not None and match["iso"]:
+        return _period(match)
+    return _year(text) if re.fullmatch(r"[0-9]{4}", text) else None
+
+
+def _published(evidence: Evidence, source: SourceText) -> _Period | None:
+    """When a page says it was published, first in its title, then in its first lines, then in its URL."""
+    count = min(_HEAD_LINES, len(source.lines))
+    head = (source.lines.cut(number, number).decode("utf-8", "replace") for number in range(1, count + 1))
+    lines = [evidence.title, *head]
+    for line, following in zip(lines, [*lines[1:], ""], strict=True):
+        shown = line[:_MOST_CHARACTERS]
+        for word in islice(_PUBLISHED.finditer(shown), 8):
+            text = shown[word.end() :] or following[:_MOST_CHARACTERS].lstrip()
+            match = _DATE.match(text)
+            if match is not None and (period := _period(match)) is not None:
+                return period
+    match = _ADDRESS_DATE.search(urlsplit(evidence.source).path) if "://" in evidence.source else None
+    return _day(int(match["y"]), int(match["m"]), int(match["d"])) if match else None
+
+
+def _period(match: re.Match[str]) -> _Period | None:
+    if match["iso"]:
+        year, month, day = match["iy"], int(match["im"]), match["id"]
+    elif match["a"]:
+        a, b, year = int(match["a"]), int(match["b"]), match["y3"]
+        ways = [each for each in (_day(int(year), b, a), _day(int(year), a, b)) if each is not None]
+        return _Period(min(way.first for way in ways), max(way.last for way in ways)) if ways else None
+    else:
+        year, day = match["y1"] or match["y2"], match["d1"] or match["d2"]
+        month = _MONTH_NUMBERS[(match["m1"] or match["m2"])[:3].lower()]
+    return _day(int(year), month, int(day)) if day else _month(int(year), month)
+
+
+def _day(year: int, month: int, day: int) -> _Period | None:
+    try:
+        found = date(year, month, day)
+    except ValueError:
+        return None
+    return _Period(found, found)
+
+
+def _month(year: int, month: int) -> _Period | None:
+    if not (1 <= month <= 12 and 1 <= year <= 9998):
+        return None
+    following = date(year + month // 12, month % 12 + 1, 1)
+    return _Period(date(year, month, 1), date.fromordinal(following.toordinal() - 1))
+
+
+def _year(text: str) -> _Period | None:
+    return _Period(date(int(text), 1, 1), date(int(text), 12, 31)) if int(text) else None

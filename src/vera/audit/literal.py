@@ -1,0 +1,240 @@
+"""The rule `literal`: what cited lines say of a claim, without a model.
+
+A span supports a claim when one of its sentences has the claim's words, all of them and in their order, with
+nothing between them but articles; when the sentence denies, doubts or attributes exactly as much as the claim
+does; and when the words do not continue a phrase that changes them ("the son of" Einstein died; 5 "million").
+A number stands with its sign, currency and percent. So who did what to whom cannot be turned round, and what
+the rule calls supported can be read in the source as it is. It is strict on purpose: a paraphrase, and a
+sentence that needs a second one, are left to a model.
+
+A span contradicts a claim only when it has the same words and exactly one of the two is negated.
+"""
+
+import re
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from typing import Literal
+
+from vera.audit.case import Case, Place, places
+from vera.events import SpanLabel, VerifierLabels
+from vera.evidence.claim import Claim
+from vera.evidence.words import hedges, inflected, negations, singular, unmarked, words
+
+VERSION = "literal/1"
+"""The maker of the labels; changes whenever the same lines may get another label."""
+
+SPAN_LIMIT = 20_000
+SENTENCE_LIMIT = 2_000
+"""Characters: more than that is no place where a statement stands."""
+
+Relation = Literal["SUPPORTS", "CONTRADICTS", "QUALIFIES", "IRRELEVANT"]
+
+_WRAPPED = 40  # a line that long may go on in the next one
+_SENTENCE_END = re.compile(
+    r"(?<!\b[A-Za-z])(?<!\b(?:Dr|Mr|Ms|St|Mt|Jr|Sr|No|vs|al))(?<!\b(?:Mrs|Inc|Ltd|Rev|Gen|Sen|Art|Sec|Fig))"
+    r"[.!?][\"'”’)\]]{0,3}\s{1,4}(?=[\"'“‘(\[]{0,3}[^\sa-z])|[。！？]"
+)
+_NEW_BLOCK = re.compile(r"\s{0,12}(?:[-*•‣+#|>]|\(?[0-9a-zA-Z]{1,3}[.)]\s|$)")
+_SYMBOL = re.compile(r"[%$€£¥₹°±+=|/^]|[<>≤≥~≈](?=\s?\d)|(?<!\w)[-−–](?=[\d.$€£¥])|:(?=\s|$)")
+
+_VALUE_MARK = re.compile(r"[$€£¥₹±<>≤≥~≈+/^-]")
+_NO_MARKS = str.maketrans("", "", "'’.")
+_SAME_MARK = {"percent": "%", "−": "-", "–": "-"}
+
+_SKIPPED = frozenset(("a", "an", "the", "also", "then", "thus", "therefore", "however"))
+_COPULAS = frozenset(("is", "are"))
+_FIELD_MARKS = frozenset((":", "=", "|"))
+_NEGATIONS = frozenset(("not", "no", "never"))
+_CONTRACTIONS = {
+    "cannot": "can", "cant": "can", "wont": "will",
+    **{word + "nt": word for word in ("is", "are", "was", "were", "do", "does", "did", "has", "have", "had",
+                                      "could", "would", "should", "must", "need")},
+}  # fmt: skip
+
+
+def _set(text: str) -> frozenset[str]:
+    return frozenset(text.split())
+
+
+_DISTANCE = _set(
+    """said says saying told according argue argues argued wrote writes stated states think thinks thought
+    whether wonder wonders wondered asked asks ask question questioned dispute disputes disputed doubt doubts
+    doubted myth hypothesis fiction fictional imagine imagined pretend pretended wrong wrongly falsely
+    mistakenly except unlike instead rather otherwise"""
+)
+"""Words that put a distance between a sentence and what it says, wherever in the sentence they stand."""
+
+_LEADS_ON = _set(
+    """of by for with from to in on at and or nor than per between against like as former formerly vice deputy
+    ex anti non fake mock pseudo nearly almost about approximately roughly around least most up over under"""
+)
+"""Before a run they make it the end of a phrase that says something else."""
+
+_CONTINUES = _set(
+    """hundred thousand million billion trillion dozen bn mn k m % / ^ per or nor less more fewer lower higher
+    below above short than percentage"""
+)
+"""After a run they make it the beginning of another value."""
+
+
+def label(claim: Claim, place: Place) -> Relation:
+    """What the cited lines say of the claim: SUPPORTS, CONTRADICTS or, whenever in doubt, IRRELEVANT.
+
+    An extract states only that the lines stand there, and they do.
+    """
+    if claim.form == "extract":
+        return "SUPPORTS"
+    if claim.form != "statement":
+        return "IRRELEVANT"
+    start, end = place.source.lines.bounds(place.first, place.last)
+    if end - start > 4 * SPAN_LIMIT:
+        return "IRRELEVANT"
+    anchor = _anchor(claim.text)
+    found = {
+        _relation(claim.text, sentence)
+        for sentence in _sentences(place.span.text)
+        if anchor in unmarked(sentence).translate(_NO_MARKS)
+    }
+    decided = found - {"IRRELEVANT"}
+    return decided.pop() if len(decided) == 1 else "IRRELEVANT"
+
+
+def labels(case: Case, round: int) -> tuple[VerifierLabels, ...]:  # noqa: A002
+    """The labels of every claim that cites something, in the order of the claims."""
+    return tuple(
+        VerifierLabels(
+            round=round,
+            claim=claim.key,
+            labels=tuple(
+                SpanLabel(
+                    evidence=place.evidence.id,
+                    first=place.first,
+                    last=place.last,
+                    relation=label(claim, place),
+                )
+                for place in cited
+            ),
+            maker=VERSION,
+        )
+        for claim in case.claims
+        if (cited := places(case, claim))
+    )
+
+
+def _anchor(text: str) -> str:
+    """The beginning of the longest word of `text`: a quick look tells which sentences cannot have it."""
+    plain = [word.form for word in words(text) if word.form.isascii() and word.form.isalpha()]
+    longest = max(
+        (form for form in plain if form not in _CONTRACTIONS and form not in _SKIPPED), key=len, default=""
+    )
+    return inflected(longest)[:-1] if longest not in _SAME_MARK else ""
+
+
+def _relation(claim: str, sentence: str) -> Relation:
+    wanted, seen = _tokens(claim), _tokens(sentence)
+    if not _has_content(wanted) or sentence.rstrip("\"'”’) ").endswith("?"):
+        return "IRRELEVANT"
+    ours, theirs = _turns(claim, wanted), _turns(sentence, seen)
+    if ours == theirs:
+        return "SUPPORTS" if any(_runs(wanted, seen, singular)) else "IRRELEVANT"
+    difference = (ours - theirs) + (theirs - ours)
+    one_negation = difference.total() == 1 and _NEGATIONS.issuperset(difference)
+    return "CONTRADICTS" if one_negation and _denies(wanted, seen) else "IRRELEVANT"
+
+
+def _denies(wanted: Sequence[str], seen: Sequence[str]) -> bool:
+    """Whether both are the same run of words but for a negation within it, on one side."""
+    kept = [index for index, token in enumerate(seen) if _affirms(token)]
+    claimed = [token for token in wanted if _affirms(token)]
+    denied = len(claimed) < len(wanted) and not _NEGATIONS.isdisjoint(wanted)
+    for start, end in _runs(claimed, [seen[index] for index in kept], inflected):
+        inside = seen[max(0, kept[start] - 1) : kept[end - 1] + 1]
+        if denied == _NEGATIONS.isdisjoint(inside):
+            return True
+    return False
+
+
+def _affirms(token: str) -> bool:
+    """Whether a word is neither a negation nor the "do" that one brings."""
+    return token not in _NEGATIONS and token not in ("do", "does", "did")
+
+
+def _runs(
+    wanted: Sequence[str], seen: Sequence[str], base: Callable[[str], str]
+) -> Iterator[tuple[int, int]]:
+    """Starts and ends of `wanted` as a run of `seen` that is not part of a phrase which changes it."""
+    ours, theirs = [base(token) for token in wanted], [base(token) for token in seen]
+    for start in range(len(theirs) - len(ours) + 1):
+        end = start + len(ours)
+        before = seen[start - 1] if start else ""
+        after = seen[end] if end < len(seen) else ""
+        if before in _LEADS_ON or _VALUE_MARK.fullmatch(before) or after in _CONTINUES:
+            continue
+        if all(map(_equal, ours, theirs[start:end])):
+            yield start, end
+
+
+def _equal(one: str, other: str) -> bool:
+    return one == other or (one in _COPULAS and other in _FIELD_MARKS)
+
+
+def _has_content(tokens: Sequence[str]) -> bool:
+    return any(len(token) > 3 or token.isdigit() or not token.isascii() for token in tokens)
+
+
+def _turns(text: str, tokens: Sequence[str]) -> Counter[str]:
+    """The words of a sentence that deny, doubt or attribute what it says."""
+    turns = Counter(token for token in tokens if token in _NEGATIONS or token in _DISTANCE)
+    turns.update(word.form for word in hedges(text))
+    turns.update(
+        word.form
+        for word in negations(text)
+        if word.form not in _NEGATIONS and word.form not in _CONTRACTIONS
+    )
+    return turns
+
+
+def _tokens(text: str) -> list[str]:
+    """The words and symbols of `text` in order, contractions undone, articles left out."""
+    marked = [(match.start(), match.group()) for match in _SYMBOL.finditer(text)]
+    marked += [(word.start, _possessive(text, word.start, word.end) + word.form) for word in words(text)]
+    return [token for _, mark in sorted(marked) for token in _expanded(mark) if token not in _SKIPPED]
+
+
+def _possessive(text: str, start: int, end: int) -> str:
+    """A mark for "Einstein's", which is not Einstein."""
+    written = text[start:end].lower().replace("’", "'")
+    plural = written.endswith("s") and text[end : end + 1] in ("'", "’")
+    return "'" if plural or written.endswith("'s") else ""
+
+
+def _expanded(token: str) -> tuple[str, ...]:
+    if token in _CONTRACTIONS:
+        return _CONTRACTIONS[token], "not"
+    return (_SAME_MARK.get(token, token),)
+
+
+def _sentences(text: str) -> Iterator[str]:
+    """The sentences of cited lines: wrapped lines are joined, list items and short lines stand alone."""
+    for block in _blocks(text):
+        start = 0
+        for end in _SENTENCE_END.finditer(block):
+            yield from _bounded(block[start : end.end()])
+            start = end.end()
+        yield from _bounded(block[start:])
+
+
+def _bounded(sentence: str) -> Iterator[str]:
+    if sentence.strip() and len(sentence) <= SENTENCE_LIMIT:
+        yield sentence
+
+
+def _blocks(text: str) -> Iterator[str]:
+    block: list[str] = []
+    for line in text.split("\n"):
+        if block and (len(block[-1]) < _WRAPPED or _NEW_BLOCK.match(line)):
+            yield " ".join(block)
+            block = []
+        block.append(line)
+    if block:
+        yield " ".join(block)

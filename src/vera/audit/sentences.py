@@ -1,0 +1,102 @@
+"""Where a sentence of an answer ends."""
+
+import re
+from collections.abc import Collection, Iterator, Mapping
+
+from vera.audit.lexicon import FUNCTION_WORDS, word_set
+
+_STOP = re.compile(
+    r"(?P<stop>[.!?…]{1,12})[\"'”’»)\]*_`]{0,6}(?=\s|\Z|[\[【])"
+    r"|(?P<wide>[。！？]{1,8}[」』”’\"]{0,2})"
+    r"|(?P<line>\n)"
+)
+_SPACE = re.compile(r"\s*")
+_NEXT_WORD = re.compile(r"[\"'“”‘’(*_]{0,6}([^\W\d_]{1,40})")
+_LAST_TOKEN = re.compile(r"[^\s(\[{“”\"‘*_]{1,24}\Z")
+_INITIALS = re.compile(r"(?:[^\W\d_]\.){0,6}[^\W\d_]")
+_ROMAN = re.compile(r"[IVXLC]{1,8}\b")
+_MONTH = re.compile(
+    r"(?:Jan|Feb|Mar|Mär|Apr|May|Mai|Jun|Jul|Aug|Sep|O[ck]t|Nov|De[cz])[a-zä]{0,7}\b", re.IGNORECASE
+)
+
+_NEVER_LAST = word_set("""
+    approx bzw ca capt cf col dr e.g eg fr gen gov hon i.e ie lt mr mrs ms mt prof rep resp rev sen sgt
+    st vs z.b d.h
+    """)
+_BEFORE_NUMBERS = word_set("abs art ch eq fig figs no nos nr p para pp sec ver vol")
+_MAYBE_LAST = word_set("""
+    al apr aug bros co corp dec dept dist ed eds est etc feb ft inc jan jr jul jun llc ltd mar nov oct
+    ph.d plc sep sept sr univ usw
+    """)
+
+
+def sentences(
+    text: str, start: int, end: int, citations: Mapping[int, int], ends: Collection[int]
+) -> Iterator[tuple[int, int]]:
+    """The sentences of `text[start:end]`, as places in it that together cover it.
+
+    `citations` maps where a citation begins to where it ends, and `ends` holds where they end. Those after a
+    full stop belong to the sentence before it. A line ends a sentence when a citation or a colon ends the
+    line. Linear in the length.
+    """
+    begun = start
+    for match in _STOP.finditer(text, start, end):
+        if match.start() < begun:
+            continue
+        after = _past_citations(text, match.end(), end, citations)
+        follows = _SPACE.match(text, after, end)
+        following = follows.end() if follows else after
+        if following >= end:
+            continue
+        if _ends(text, match, begun, after, following, ends):
+            yield begun, after
+            begun = after
+    if begun < end:
+        yield begun, end
+
+
+def _past_citations(text: str, position: int, end: int, citations: Mapping[int, int]) -> int:
+    """Where the citations that follow a full stop end, with a second full stop after them."""
+    past = position
+    while (space := _SPACE.match(text, past, end)) is not None and space.end() in citations:
+        past = citations[space.end()]
+        if text.startswith(".", past) and past < end:
+            past += 1
+    return past
+
+
+def _ends(
+    text: str, match: re.Match[str], begun: int, after: int, following: int, ends: Collection[int]
+) -> bool:
+    """Whether the sentence that began at `begun` ends here, the next beginning at `following`."""
+    if match["wide"]:
+        return True
+    if text[following].islower():
+        return False
+    if match["line"]:
+        return after == match.end() and _closes_line(text, begun, match.start(), ends)
+    return match["stop"] != "." or _ends_with_dot(text, match.start(), begun, following, after > match.end())
+
+
+def _closes_line(text: str, begun: int, newline: int, ends: Collection[int]) -> bool:
+    last = newline
+    while last > begun and text[last - 1].isspace():
+        last -= 1
+    return last > begun and (last in ends or text[last - 1] in ":：")
+
+
+def _ends_with_dot(text: str, dot: int, begun: int, following: int, cited: bool) -> bool:
+    found = _LAST_TOKEN.search(text, max(begun, dot - 25), dot)
+    token = found[0] if found else ""
+    lowered = token.lower()
+    if token.isdigit():
+        opens = found is not None and not text[begun : found.start()].strip('*_("“ \n')
+        return not opens and not (len(token) <= 2 and _MONTH.match(text, following))
+    if lowered in _NEVER_LAST:
+        return False
+    if lowered in _BEFORE_NUMBERS:
+        return not (text[following].isdigit() or _ROMAN.match(text, following))
+    if cited or not (lowered in _MAYBE_LAST or _INITIALS.fullmatch(token)):
+        return True
+    word = _NEXT_WORD.match(text, following)
+    return word is None or word[1].lower() in FUNCTION_WORDS

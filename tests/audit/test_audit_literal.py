@@ -1,0 +1,122 @@
+"""The rule `literal`: each attack beside a benign twin."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from support.cited import cited, place
+from vera.audit.literal import VERSION, label, labels
+
+
+def relation(claim: str, span: str, form: str = "statement") -> str:
+    case = cited(claim, span, form=form)
+    return label(case.claims[0], place(case))
+
+
+@pytest.mark.parametrize(
+    ("span", "verbatim", "attack"),
+    [
+        ("Alpha bought Beta in 2019.", "Alpha bought Beta in 2019.", "Beta bought Alpha in 2019."),
+        ("Alpha was bought by Beta.", "Alpha was bought by Beta.", "Alpha bought Beta."),
+        ("The loss was 5 million.", "The loss was 5 million.", "The loss was 5."),
+        ("The loss was $5 million.", "The loss was $5 million.", "The loss was 5 million."),
+        ("The change was -5 %.", "The change was -5 percent.", "The change was 5 percent."),
+        ("The rent is 1,800 euros.", "The rent is 1800 euros.", "The rent is 1801 euros."),
+        ("The bridge may close in May.", "The bridge may close in May.", "The bridge closes in May."),
+        ("Alpha is said to own Beta.", "Alpha is said to own Beta.", "Alpha owns Beta."),
+        ("The son of Einstein died in 1982.", "The son of Einstein died in 1982.", "Einstein died in 1982."),
+        ("Einstein's died in 1982.", "Einstein's died in 1982.", "Einstein died in 1982."),
+        ("The vice president resigned.", "The vice president resigned.", "The president resigned."),
+        ("If it rains, the match ends.", "If it rains, the match ends.", "The match ends."),
+        ("It is false that Alpha pays.", "It is false that Alpha pays.", "Alpha pays."),
+        ("Officials said the dam broke.", "Officials said the dam broke.", "The dam broke."),
+        ("Revenue was 5 and cost was 7.", "Revenue was 5 and cost was 7.", "Revenue was 7."),
+        ("Rent: 900 euros\nDeposit: 1,800 euros", "Deposit: 1,800 euros", "Rent: 1,800 euros"),
+    ],
+)
+def test_words_turned_round_are_not_what_the_source_says(span: str, verbatim: str, attack: str) -> None:
+    assert relation(verbatim, span) == "SUPPORTS"
+    assert relation(attack, span) == "IRRELEVANT"
+
+
+@pytest.mark.parametrize(
+    ("claim", "span"),
+    [
+        ("The bridge opened in 1932.", "As is known, the bridge opened in 1932 after six years of work."),
+        ("The dam therefore broke.", "The dam broke."),
+        ("Copies of the program are free.",
+         "1. This clause is about copies. Copies of the\n   program are free. Sources are not."),
+        ("The rent is 900 euros per month.", "Rent: 900 euros per month\nDeposit: 1,800 euros"),
+        ("The lease ends on 31 March 2027.", "**The lease** ends on 31 March 2027."),
+        ("“The tenant doesn’t pay.”", "The tenant doesn't pay."),
+        ("Zoë’s café opened.", "ZOE'S CAFE OPENED!"),
+        ("本公司成立于1998年。", "本公司成立于1998年。总部在北京。"),
+        ("A long line that is wrapped goes on after the end of it.",
+         "A long line that is wrapped goes on after\nthe end of it. More follows."),
+    ],
+)  # fmt: skip
+def test_how_it_is_set_does_not_matter(claim: str, span: str) -> None:
+    assert relation(claim, span) == "SUPPORTS"
+
+
+@pytest.mark.parametrize(
+    ("claim", "span"),
+    [
+        ("The lease does not renew.", "The lease renews."),
+        ("The lease renews.", "The lease does not renew."),
+        ("A tenant keeps dogs.", "No tenant keeps dogs."),
+        ("The gate isn't open.", "The gate is open."),
+    ],
+)
+def test_the_same_words_denied_contradict(claim: str, span: str) -> None:
+    assert relation(claim, span) == "CONTRADICTS"
+
+
+@pytest.mark.parametrize(
+    ("claim", "span"),
+    [
+        ("The bridge opened in 1932.", "The bridge opened in 1932 but was not painted."),
+        ("The bridge opened in 1932.", "It is not true that the bridge opened in 1932."),
+        ("The bridge opened in 1932.", "The tunnel did not open in 1932."),
+        ("The bridge opened.", "The bridge opened. The bridge has not opened. The bridge not opened."),
+        ("The lease renews.", "Does the lease renew? The lease renews?"),
+        ("The dam broke.", "The dam. Broke."),
+        ("The dam broke.", "- the dam\n- broke"),
+        ("Yes.", "Yes."),
+        ("The dam broke.", "***"),
+        ("", "Something."),
+    ],
+)
+def test_a_doubt_is_never_a_verdict(claim: str, span: str) -> None:
+    assert relation(claim, span) == "IRRELEVANT"
+
+
+def test_an_extract_says_only_that_the_lines_stand_there() -> None:
+    assert relation("1. GPL-3.txt", "Nobody is named here.", form="extract") == "SUPPORTS"
+    assert relation("The files do not tell.", "The files do not tell.", form="absence") == "IRRELEVANT"
+
+
+def test_labels_name_their_maker_and_every_place() -> None:
+    case = cited("The dam broke.", "The dam broke.", "The dam held.")
+    (made,) = labels(case, 2)
+    assert (made.round, made.claim, made.maker) == (2, "c1", VERSION)
+    assert [(one.evidence, one.first, one.last, one.relation) for one in made.labels] == [
+        ("ev_0001", 1, 1, "SUPPORTS"),
+        ("ev_0002", 1, 1, "IRRELEVANT"),
+    ]
+
+
+def test_a_claim_without_a_place_has_no_labels() -> None:
+    assert labels(cited("The dam broke.", "The dam broke.", first=7), 1) == ()
+
+
+@given(st.lists(st.sampled_from(["dam", "broke", "not", "may", "5", "%", "of", "Beta", "said"]), min_size=1))
+def test_only_words_in_their_order_support(claim: list[str]) -> None:
+    span = "Beta said 5 % of the dam may not have broke."
+    if relation(" ".join(claim), span) == "SUPPORTS":
+        assert " ".join(claim) in "Beta said 5 % of dam may not"
+
+
+@pytest.mark.parametrize("span", ["a dam " * 200_000, "A. " * 300_000, "\n" * 79_000, "not dam " * 9_000])
+def test_a_hostile_span_ends(span: str) -> None:
+    assert relation("The dam broke.", span) == "IRRELEVANT"

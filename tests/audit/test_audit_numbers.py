@@ -1,0 +1,192 @@
+"""Numbers of a claim must stand in the sources that it cites: absent ones veto, misplaced ones are hints."""
+
+import hashlib
+
+import msgspec
+import pytest
+
+from vera.audit.case import Case
+from vera.audit.checks.numbers import CLAIM_FINDINGS, numbers
+from vera.audit.source_text import SourceText
+from vera.events import Blob, Derivation, Evidence
+from vera.evidence.claim import Cite, Claim
+from vera.evidence.finding import Finding
+
+PAGE = """The Example Bridge
+Published 2 March 2017
+The bridge is 1,280 metres long and cost $35 million.
+It opened on 27 May 1937, and 200,000 people walked across it.
+Its towers are 746 feet high. Anna, Ben and Carl, sons of the engineer, were there.
+"""
+
+
+def evidence(identity: str, text: str, **fields: object) -> tuple[Evidence, str, SourceText]:
+    data = text.encode()
+    sha256 = hashlib.sha256(data).hexdigest()
+    lines = text.count("\n")
+    kept = Evidence(
+        id=identity,
+        call="call_0001",
+        step=1,
+        tool="fetch",
+        tier=str(fields.get("tier", "captured")),
+        source=str(fields.get("source", "https://bridge.example/")),
+        summary="",
+        text=Blob(sha256, len(data)),
+        lines=lines,
+        first=1,
+        last=lines,
+        title=str(fields.get("title", "")),
+    )
+    return kept, sha256, SourceText(data)
+
+
+def findings(
+    claim: str,
+    *cites: Cite,
+    sources: tuple[tuple[Evidence, str, SourceText], ...] = (),
+    derivations: dict[str, Derivation] | None = None,
+) -> list[Finding]:
+    sources = sources or (evidence("ev_0001", PAGE),)
+    case = Case(
+        task="",
+        answer=claim,
+        claims=(
+            Claim(key="c1", text=claim, start=0, end=len(claim), cites=cites or (Cite("ev_0001", 1, 5),)),
+        ),
+        evidence={kept.id: kept for kept, _, _ in sources},
+        sources={sha256: text for _, sha256, text in sources},
+        derivations=derivations or {},
+    )
+    return list(numbers(case))
+
+
+def codes(found: list[Finding]) -> list[tuple[str, str, str]]:
+    return [(finding.severity, finding.code, finding.detail) for finding in found]
+
+
+def test_a_claim_whose_numbers_stand_there_has_no_finding() -> None:
+    assert findings("Opened in May 1937, the 1.28 km bridge cost $35 million; its towers reach 227 m.") == []
+
+
+@pytest.mark.parametrize(
+    ("claim", "code", "detail"),
+    [
+        ("220,000 people walked across it.", "number_absent", "220,000"),
+        ("It opened on 28 May 1937.", "date_absent", "28 May 1937"),
+        ("It was built in the 1920s.", "date_absent", "1920s"),
+        ("It cost $36 million.", "amount_absent", "$36 million"),
+        ("It cost €35 million.", "amount_absent", "€35 million"),
+        ("It is 1,290 metres long.", "amount_absent", "1,290 metres"),
+        ("It carries 40 percent of the traffic.", "amount_absent", "40 percent"),
+    ],
+)
+def test_a_value_that_stands_nowhere_in_the_source_is_a_hard_finding(
+    claim: str, code: str, detail: str
+) -> None:
+    (found,) = findings(claim)
+    assert codes([found]) == [("hard", code, detail)]
+    assert found.label == "fabricated"
+    assert (found.claim, found.evidence, found.first, found.last) == ("c1", "ev_0001", 1, 5)
+    assert detail in found.message and "ev_0001" in found.message
+
+
+def test_a_value_elsewhere_in_the_source_is_a_soft_finding() -> None:
+    (found,) = findings("It cost $35 million.", Cite("ev_0001", 4, 5))
+    assert codes([found]) == [("soft", "number_not_in_span", "$35 million")]
+    assert found.label == "wrong_evidence"
+
+
+def test_the_cited_lines_of_a_claim_are_taken_together() -> None:
+    claim = "It cost $35 million, and its towers are 746 feet high."
+    assert findings(claim, Cite("ev_0001", 3, 3), Cite("ev_0001", 5, 5)) == []
+
+
+def test_the_dateline_and_the_title_belong_to_every_span() -> None:
+    assert findings("In 2017 the bridge was 1,280 metres long.", Cite("ev_0001", 3, 3)) == []
+    sources = (
+        evidence("ev_0001", PAGE, title="Bridges of 1999", source="https://b.example/2001/04/03/x?n=88"),
+    )
+    assert findings("In 1999, on 3 April 2001.", Cite("ev_0001", 3, 3), sources=sources) == []
+    assert codes(findings("It has 88 lamps.", sources=sources)) == [("hard", "number_absent", "88")]
+
+
+@pytest.mark.parametrize("claim", ["He had three sons.", "It was the second one.", "He had four sons."])
+def test_small_counts_that_a_reader_can_make_are_at_most_soft(claim: str) -> None:
+    assert [finding.severity for finding in findings(claim)] in ([], ["soft"])
+
+
+@pytest.mark.parametrize("claim", ["One of the first to cross it.", "Half of it.", "He came on Wednesday."])
+def test_words_that_are_seldom_numbers_are_left_alone(claim: str) -> None:
+    assert findings(claim) == []
+
+
+def test_a_claim_is_looked_up_in_all_its_sources() -> None:
+    sources = (evidence("ev_0001", PAGE), evidence("ev_0002", "It has 88 lamps.\n"))
+    assert (
+        findings("It has 88 lamps and cost $35 million.", Cite("ev_0001"), Cite("ev_0002"), sources=sources)
+        == []
+    )
+    (found,) = findings("It has 89 lamps.", Cite("ev_0001"), Cite("ev_0002"), sources=sources)
+    assert "ev_0001, ev_0002" in found.message
+
+
+@pytest.mark.parametrize("cite", [Cite("ev_0009"), Cite("ev_0001", 90, 91)])
+def test_a_claim_without_a_citation_that_holds_is_for_other_checks(cite: Cite) -> None:
+    assert findings("It has 88 lamps.", cite) == []
+
+
+def test_a_claim_on_observed_evidence_alone_is_for_the_check_of_computed_values() -> None:
+    sources = (evidence("ev_0001", "42\n", tier="observed"),)
+    assert findings("The sum is 43.", Cite("ev_0001"), sources=sources) == []
+
+
+@pytest.mark.parametrize(
+    ("outcome", "expected"), [("same", []), ("different", ["hard"]), ("failed", ["hard"])]
+)
+def test_a_printed_value_counts_beside_a_page_when_it_was_derived_again(
+    outcome: str, expected: list[str]
+) -> None:
+    sources = (evidence("ev_0001", PAGE), evidence("ev_0002", "27343\n", tier="observed"))
+    derivations = {
+        "ev_0002": Derivation(round=1, evidence="ev_0002", command="python3 a.py", outcome=outcome)
+    }
+    found = findings(
+        "It cost $35 million, or 27,343 a metre.",
+        Cite("ev_0001"),
+        Cite("ev_0002"),
+        sources=sources,
+        derivations=derivations,
+    )
+    assert [finding.severity for finding in found] == expected
+
+
+def test_a_value_in_the_task_still_needs_its_source() -> None:
+    kept, sha256, text = evidence("ev_0001", PAGE)
+    claim = Claim(key="c1", text="In 1941 it opened.", start=0, end=18, cites=(Cite("ev_0001"),))
+    case = Case(
+        task="What opened in 1941?",
+        answer=claim.text,
+        claims=(claim,),
+        evidence={kept.id: kept},
+        sources={sha256: text},
+    )
+    assert codes(list(numbers(case))) == [("hard", "date_absent", "1941")]
+
+
+def test_hard_findings_come_first_and_the_rest_is_bounded() -> None:
+    claim = "He had four sons. " + " ".join(f"{number} lamps." for number in range(5000, 5100))
+    found = findings(claim)
+    assert len(found) == CLAIM_FINDINGS
+    assert {finding.severity for finding in found} == {"hard"}
+
+
+def test_invalid_bytes_in_a_source_do_not_move_its_lines() -> None:
+    data = b"\xff\xfe caf\xe2\nIt has 88 lamps.\nIt has 99 doors.\n"
+    sha256 = hashlib.sha256(data).hexdigest()
+    kept, _, _ = evidence("ev_0001", PAGE)
+    kept = msgspec.structs.replace(kept, text=Blob(sha256, len(data)))
+    sources = ((kept, sha256, SourceText(data)),)
+    assert findings("It has 88 lamps.", Cite("ev_0001", 2, 2), sources=sources) == []
+    (found,) = findings("It has 99 doors.", Cite("ev_0001", 2, 2), sources=sources)
+    assert found.code == "number_not_in_span"

@@ -1,0 +1,129 @@
+"""What stands in quotation marks must stand in a cited source, character by character."""
+
+import pytest
+
+from support.audits import case_of, evidence_of, page_of
+from vera.audit.checks.quotations import quotations
+from vera.evidence.finding import Finding
+
+PAGE = """The Bridge
+It opened on 27 May 1937 and “cost more than expected”, said Anna.
+The engineer did not say that it was safe in a storm.
+It is 1,280 metres long and carries six lanes.
+"""
+
+
+def findings(answer: str, text: str = PAGE, task: str = "", **fields: object) -> list[Finding]:
+    return list(quotations(case_of(answer, evidence_of("ev_0001", text, **fields), task=task)))
+
+
+def codes(found: list[Finding]) -> list[tuple[str, str]]:
+    return [(finding.severity, finding.code) for finding in found]
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        "The page says “It opened on 27 May 1937” [ev_0001:2].",
+        'It "cost more than expected" [ev_0001:2], and is "1,280 metres long" [ev_0001:4].',
+        "As it says [ev_0001:4]:\n\n> It is 1,280 metres long\n> and carries six lanes.\n",
+        "It says “It opened on 27 May 1937 … said Anna” [ev_0001:2].",
+        "It says “**It opened** on 27 May 1937” [ev_0001:2].",
+    ],
+)
+def test_a_true_quotation_has_no_finding(answer: str) -> None:
+    assert findings(answer) == []
+
+
+def test_one_or_two_words_that_stand_nowhere_are_a_hint() -> None:
+    assert codes(findings("It was a “huge success” [ev_0001:2].")) == [("soft", "quotation_term")]
+    assert findings("It was a “great success” [ev_0001:2] of “Anna”.", "Anna had great success.\n" * 2) == []
+    assert findings("It was a “huge success”.") == []
+
+
+def test_a_quotation_over_two_sentences_is_one() -> None:
+    text = "It was late. Nobody was there to see it.\n"
+    assert findings("He writes “It was late. Nobody was there to see it.” [ev_0001:1]", text) == []
+    false = findings("He writes “It was late. Somebody was there to see it.” [ev_0001:1]", text)
+    assert codes(false) == [("hard", "quotation_false")]
+
+
+def test_an_altered_quotation_is_false_and_the_difference_is_shown() -> None:
+    (found,) = findings("The page says “It opened on 28 May 1937” [ev_0001:2].")
+    assert (found.severity, found.code, found.label) == ("hard", "quotation_false", "fabricated")
+    assert (found.claim, found.evidence, found.first) == ("c1", "ev_0001", 2)
+    assert "[-28-] {+27+}" in found.detail
+
+
+def test_every_changed_character_is_caught() -> None:
+    quote = "It is 1,280 metres long and carries six lanes"
+    for index, char in enumerate(quote):
+        if char.isalnum():
+            changed = quote[:index] + ("7" if char != "7" else "8") + quote[index + 1 :]
+            assert codes(findings(f"It says “{changed}” [ev_0001:4].")) == [("hard", "quotation_false")]
+
+
+def test_a_quotation_that_cuts_a_word_is_false() -> None:
+    (found,) = findings("It was “supported by nobody” [ev_0001:1].", "It was unsupported by nobody.\n")
+    assert found.severity == "hard" and "inside a word" in found.message
+
+
+def test_an_invented_quotation_is_false() -> None:
+    (found,) = findings("Anna said “we never planned any such tunnel” [ev_0001:2].")
+    assert found.code == "quotation_false" and "nothing like it" in found.message
+
+
+def test_a_quotation_from_elsewhere_in_the_source_is_a_hint_with_the_right_lines() -> None:
+    (found,) = findings("It “carries six lanes” [ev_0001:2].")
+    assert (found.severity, found.code, found.label) == ("soft", "quotation_not_in_span", "wrong_evidence")
+    assert (found.first, found.last) == (4, 4)
+
+
+def test_one_of_several_sources_suffices() -> None:
+    case = case_of(
+        "It “carries six lanes” [ev_0002:1] [ev_0001:4].",
+        evidence_of("ev_0001", PAGE),
+        page_of("ev_0002", "Another page\n"),
+    )
+    assert list(quotations(case)) == []
+
+
+def test_a_quotation_without_a_source_is_a_hard_finding() -> None:
+    (found,) = findings("Anna said “it carries six lanes”.")
+    assert (found.severity, found.code, found.label) == ("hard", "quotation_uncited", "missing_source")
+
+
+def test_the_words_of_the_question_may_be_repeated_without_a_source() -> None:
+    assert (
+        findings("You asked about “the longest bridge of all”.", task="What is the longest bridge of all?")
+        == []
+    )
+
+
+def test_the_title_of_a_page_counts() -> None:
+    assert (
+        findings("The page “A History of Bridges” tells it [ev_0001:2].", title="A History of Bridges") == []
+    )
+
+
+def test_what_is_said_not_to_stand_there_need_not() -> None:
+    assert findings("The page does not mention “the great storm of 1940” [ev_0001:1-4].") == []
+
+
+def test_an_ellipsis_that_leaves_out_a_negation_is_a_hint() -> None:
+    (found,) = findings("It says “The engineer … say that it was safe” [ev_0001:3].")
+    assert (found.severity, found.code) == ("soft", "quotation_gap")
+
+
+def test_strings_in_code_are_no_quotations() -> None:
+    assert findings('It prints this [ev_0001:1]:\n\n```\nprint("hello there big world")\n```\n') == []
+
+
+def test_a_citation_that_does_not_hold_is_left_to_the_citation_check() -> None:
+    assert findings("It “carries six lanes” [ev_0009:1].") == []
+
+
+def test_a_pdf_may_break_words() -> None:
+    answer = "It says “the agreement of the parties” [ev_0001:1]."
+    assert findings(answer, "the agree ment of the parties\n", media_type="application/pdf") == []
+    assert codes(findings(answer, "the agree ment of the parties\n")) == [("hard", "quotation_false")]

@@ -65,7 +65,7 @@ def open_line(line: bytes, number: int, seq: int, prev: str) -> tuple[events.Rec
         raise LogBroken(number, "its bytes do not match its hash")
     try:
         record = events.decode(body)
-    except msgspec.MsgspecError as error:
+    except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as error:
         raise LogBroken(number, f"it is no record of this version ({error})") from None
     if record.prev != prev:
         raise LogBroken(number, "it does not follow the record before it")
@@ -186,6 +186,13 @@ class Log:
             raise LogError(f"Could not write to {self.path}: {error.strerror}.") from error
         self.seq, self.head, self._end = record.seq, head, self._end + len(line)
         return record
+
+    def sync(self) -> None:
+        """Every record so far is on the disk. Raises LogError when that cannot be."""
+        try:
+            _fdatasync(self._descriptor)
+        except OSError as error:
+            raise LogError(f"Could not write to {self.path}: {error.strerror}.") from error
 
     def close(self) -> None:
         """Let go of the log and its lock. A second call does nothing."""

@@ -8,9 +8,10 @@ from typing import Any, BinaryIO, TypeVar
 
 from vera import __version__, events
 from vera.events import Blob, Text
-from vera.session import seal
+from vera.session import seal as seals
 from vera.session.log import Log, LogBroken, LogError, LogInUse, Reader
 from vera.session.projections import Projection, all_projections
+from vera.session.seal import Sign
 from vera.state import RunState
 from vera.store import Store
 
@@ -29,10 +30,11 @@ _SYNCED = (
     events.PolicyParseError,
     events.ToolStarted,
     events.Answer,
+    events.Verifier,
     events.LaneEnded,
     events.RunEnd,
 )
-"""Records that are on the disk before anything goes on: evidence, effects and the ends of steps."""
+"""Records that are on the disk before anything goes on: evidence, effects, verdicts and the ends of steps."""
 
 
 class SessionError(Exception):
@@ -152,10 +154,15 @@ class Session:
         """The text itself. Raises StoreError when its blob is missing or altered."""
         return load_text(self.store, text)
 
-    def finish(self, end: events.RunEnd) -> None:
+    def seal(self, sign: Sign | None = None) -> None:
+        """Seal the log as it stands now; `sign` signs the seal. Records may still follow."""
+        self.log.sync()
+        seals.write(self.root, self.log.seq, self.log.head, sign)
+
+    def finish(self, end: events.RunEnd, sign: Sign | None = None) -> None:
         """Write the last record and seal the log."""
-        record = self.emit(end, lane="")
-        seal.write(self.root, record.seq, self.log.head)
+        self.emit(end, lane="")
+        self.seal(sign)
 
     def close(self) -> None:
         """Close every file and let go of the lock."""

@@ -1,0 +1,132 @@
+"""What the cards cover: independent clusters of sources, what is missing, and what disagrees."""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+
+from vera.attestation.cards import Cards, place_name
+from vera.attestation.objects import (
+    NAME_LIMIT,
+    TEXT_LIMIT,
+    Card,
+    CheckResult,
+    Cluster,
+    Coverage,
+    Digest,
+    Omission,
+    Source,
+    bounded,
+)
+from vera.audit.case import Case, place_of
+from vera.evidence.claim import Cite
+from vera.evidence.independence import SourceDoc, clusters
+
+
+def cover(case: Case, made: Cards, checks: Sequence[CheckResult]) -> Coverage:
+    """The coverage of one round.
+
+    Clusters are made of every source that is cited or has a card, so that a card more or less never changes
+    which sources count as one. A file is its own cluster unless it is a copy.
+    """
+    omissions = (
+        *_unsupported(case, made.cards.values()),
+        *_unreadable(case),
+        *_unanswered(checks),
+        *made.refused,
+    )
+    return Coverage(
+        clusters=_clusters(case, made),
+        omissions=tuple(dict.fromkeys(omissions)),
+        contradictions=contradictions(made.cards),
+        sources=len(made.sources),
+        searches=len(case.lookups),
+    )
+
+
+def is_web(source: Source) -> bool:
+    """Whether the host took a source from the web, rather than from a file or a command."""
+    is_address = source.name.lower().startswith(("http://", "https://"))
+    return source.tier == "captured" and (is_address or bool(source.retrieval))
+
+
+def contradictions(cards: Mapping[Digest, Card]) -> tuple[tuple[Digest, Digest], ...]:
+    """Pairs (supporting, contradicting) of cards for one claim.
+
+    Each card that disagrees is in one, paired with the first of the other side: all pairs would be as many
+    as the product of both sides.
+    """
+    sides: dict[str, tuple[list[Digest], list[Digest]]] = {}
+    for card_id, card in cards.items():
+        supporting, contradicting = sides.setdefault(card.claim, ([], []))
+        if card.relation == "SUPPORTS":
+            supporting.append(card_id)
+        elif card.relation == "CONTRADICTS":
+            contradicting.append(card_id)
+    pairs: list[tuple[Digest, Digest]] = []
+    for supporting, contradicting in sides.values():
+        if supporting and contradicting:
+            pairs += [(card, contradicting[0]) for card in supporting]
+            pairs += [(supporting[0], card) for card in contradicting]
+    return tuple(pairs)
+
+
+def _clusters(case: Case, made: Cards) -> tuple[Cluster, ...]:
+    docs = [
+        SourceDoc(
+            key=source_id,
+            url=source.name if is_web(source) else "",
+            text=case.sources[source.canonical.removeprefix("sha256:")].text,
+        )
+        for source_id, source in sorted(made.sources.items())
+    ]
+    cards: dict[Digest, list[Digest]] = {}
+    for card_id, card in made.cards.items():
+        cards.setdefault(card.source, []).append(card_id)
+    found = (
+        Cluster(
+            key=bounded(group.key, NAME_LIMIT),
+            sources=group.sources,
+            cards=tuple(card for source in group.sources for card in cards.get(source, ())),
+        )
+        for group in clusters(docs)
+    )
+    return tuple(sorted(found, key=lambda cluster: (cluster.key, cluster.sources)))
+
+
+def _unsupported(case: Case, cards: Iterable[Card]) -> Iterator[Omission]:
+    """Claims about which no card says anything, and citations that do not hold."""
+    spoken = {card.claim for card in cards if card.relation != "IRRELEVANT"}
+    for claim in case.claims:
+        cited = [_pointer(cite) for cite in claim.cites]
+        if claim.load_bearing and claim.key not in spoken:
+            why = "No card says anything about this claim."
+            yield _omission(claim.key, why, cited[0] if cited else "")
+        for cite, pointer in zip(claim.cites, cited, strict=True):
+            if place_of(case, cite) is None:
+                yield _omission(claim.key, "The cited lines cannot be read.", pointer)
+
+
+def _pointer(cite: Cite) -> str:
+    """The citation as the answer writes it."""
+    if cite.first is None:
+        return cite.evidence
+    return place_name(cite.evidence, cite.first, cite.first if cite.last is None else cite.last)
+
+
+def _unreadable(case: Case) -> Iterator[Omission]:
+    for evidence in case.evidence.values():
+        reason = case.unreadable.get(evidence.text.sha256)
+        if reason is not None:
+            yield _omission(evidence.source or evidence.id, reason, evidence.id)
+
+
+def _unanswered(checks: Iterable[CheckResult]) -> Iterator[Omission]:
+    for check in checks:
+        if check.answer == "unknown":
+            yield _omission(check.claim, f"A check could not be answered: {check.question}", check.source)
+
+
+def _omission(cell: str, why: str, pointer: str) -> Omission:
+    return Omission(
+        cell=bounded(cell, NAME_LIMIT),
+        why=bounded(why, TEXT_LIMIT),
+        pointer=bounded(pointer, NAME_LIMIT),
+    )

@@ -1,0 +1,286 @@
+"""What a verdict is computed from, collected from a log and its store.
+
+The same log and store give the same record, live before the verdict is written and in every replay after it.
+No sentence in it depends on where the session lies.
+"""
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from datetime import UTC, datetime
+
+import msgspec
+
+from vera import events
+from vera.attestation.objects import ObjectError, Policy, parse
+from vera.attestation.record import Record
+from vera.audit.case import Lookup
+from vera.evidence.citation import find_citations
+from vera.session.log import seal_line
+from vera.store import Store, StoreError
+
+MOST_ANSWER_BYTES = 16 << 20
+MOST_TEXT_BYTES = 256 << 20
+"""Of all texts that one verdict rests on together; what lies above cannot be read."""
+MOST_LOOKUPS = 10_000
+_MOST_QUERY = 2000
+
+_HITS = re.compile(r"(?:^|[^0-9])([0-9]{1,9}) (?:hits?|results?)\Z")
+_QUERY_ARGUMENTS = ("query", "q")
+
+
+class GatherError(ValueError):
+    """A round of which no verdict can be computed: a sentence that says why.
+
+    `missing` is the sha256 of the blob that would be needed, '' when it is not that.
+    """
+
+    def __init__(self, sentence: str, missing: str = "") -> None:
+        super().__init__(sentence)
+        self.missing = missing
+
+
+def gather(records: Sequence[events.Record], store: Store, round: int) -> Record:  # noqa: A002
+    """The record of one round of verification: the last one of that number that was begun.
+
+    `records` is the log from its beginning; what follows the round's verdict is not looked at. Raises
+    GatherError when the round, its answer or its policy is not there.
+    """
+    begin = _last_start(records, round)
+    verdict = _verdict_after(records, begin, round)
+    before = records[:verdict]
+    started = before[begin]
+    assert isinstance(started, events.VerifierStarted)
+    within = before[begin:]
+    texts = _Texts(store)
+    answer = texts.load(_answer(before, started.answer_seq).text, "The answer")
+    evidence = {each.id: each for each in before if isinstance(each, events.Evidence)}
+    derivations = tuple(
+        texts.inlined(each) for each in within if isinstance(each, events.Derivation) and each.round == round
+    )
+    checks = tuple(each for each in within if isinstance(each, events.VerifierCheck) and each.round == round)
+    labels = tuple(each for each in within if isinstance(each, events.VerifierLabels) and each.round == round)
+    lookups = tuple(_lookups(before, texts))
+    for pointed in _pointed_at(answer, derivations, checks, labels):
+        if (found := evidence.get(pointed)) is not None:
+            texts.want(found.text)
+    for derivation in derivations:
+        for _, sha256 in derivation.scripts:
+            texts.want_script(sha256)
+    last = before[-1]
+    return Record(
+        task=_task(before, texts),
+        answer=answer,
+        round=round,
+        policy=_policy(store, started.policy),
+        evidence=evidence,
+        texts=texts.found,
+        unreadable=texts.unreadable,
+        lookups=lookups,
+        derivations=derivations,
+        checks=checks,
+        labels=labels,
+        scores=tuple(
+            score
+            for each in within
+            if isinstance(each, events.VerifierScore) and each.round == round
+            for score in each.scores
+        ),
+        verifier=_verifier(before, started),
+        log=(last.seq, _hash_of(records, verdict - 1)),
+        issued_at=rfc3339(last.ts),
+        notes=tuple(_problems(within, round)),
+    )
+
+
+def rfc3339(seconds: float) -> str:
+    """Unix time as RFC 3339 in UTC, with milliseconds. Raises GatherError for a time that is none."""
+    try:
+        moment = datetime.fromtimestamp(seconds, UTC)
+    except (OverflowError, ValueError, OSError):
+        raise GatherError(f"The time {seconds!r} in the log is no time.") from None
+    return moment.isoformat(timespec="milliseconds").replace("+00:00", "Z")
+
+
+def _last_start(records: Sequence[events.Record], number: int) -> int:
+    for index in range(len(records) - 1, -1, -1):
+        record = records[index]
+        if isinstance(record, events.VerifierStarted) and record.round == number:
+            return index
+    raise GatherError(f"Round {number} of verification was never begun.")
+
+
+def _verdict_after(records: Sequence[events.Record], begin: int, number: int) -> int:
+    """The index of the round's verdict, the length of the log when there is none yet."""
+    for index in range(begin, len(records)):
+        record = records[index]
+        if isinstance(record, events.Verifier) and record.round == number:
+            return index
+    return len(records)
+
+
+def _hash_of(records: Sequence[events.Record], index: int) -> str:
+    """The hash of a record: the next one names it, of the newest it is computed from its line."""
+    if index + 1 < len(records):
+        return records[index + 1].prev
+    return seal_line(events.encode(records[index]))[1]
+
+
+def _answer(before: Sequence[events.Record], seq: int) -> events.Answer:
+    record = before[seq - 1] if 1 <= seq <= len(before) else None
+    if not isinstance(record, events.Answer) or record.seq != seq:
+        raise GatherError(f"Record {seq}, which the verdict is about, is no answer.")
+    return record
+
+
+def _policy(store: Store, blob: events.Blob) -> Policy:
+    try:
+        return parse(store.get(blob.sha256), Policy)
+    except StoreError:
+        raise GatherError(
+            f"The policy {blob.sha256} of the verdict is not in the store.", blob.sha256
+        ) from None
+    except ObjectError as error:
+        raise GatherError(f"The policy of the verdict is {error}.") from None
+
+
+def _task(before: Sequence[events.Record], texts: "_Texts") -> str:
+    for record in reversed(before):
+        if isinstance(record, events.Task):
+            return texts.load(record.task, "The task")
+    return ""
+
+
+def _verifier(before: Sequence[events.Record], started: events.VerifierStarted) -> str:
+    """Who gives the verdict: the version of VERA that wrote the round, and the model or rule."""
+    version = ""
+    for record in reversed(before):
+        if isinstance(record, events.Session | events.Resumed):
+            version = record.version
+            break
+    return f"vera {version}, {started.rule}" + (f" {started.model}" if started.model else "")
+
+
+def _problems(within: Iterable[events.Record], number: int) -> Iterator[str]:
+    """What the questions and the score gave less than they should, as it was logged, each once.
+
+    (A problem with labels stands in them.)
+    """
+    seen = {""}
+    for record in within:
+        if isinstance(record, events.VerifierQuestions | events.VerifierScore) and record.round == number:
+            if record.problem not in seen:
+                yield record.problem
+            seen.add(record.problem)
+
+
+def _pointed_at(
+    answer: str,
+    derivations: Iterable[events.Derivation],
+    checks: Iterable[events.VerifierCheck],
+    labels: Iterable[events.VerifierLabels],
+) -> Iterator[str]:
+    """The ids of all evidence that the verdict may have to read."""
+    yield from (citation.evidence for citation in find_citations(answer))
+    yield from (derivation.evidence for derivation in derivations)
+    yield from (cited.evidence for check in checks for cited in check.citations)
+    yield from (check.question.source for check in checks)
+    yield from (label.evidence for labelled in labels for label in labelled.labels)
+
+
+def _lookups(before: Iterable[events.Record], texts: "_Texts") -> Iterator[Lookup]:
+    """The searches that gave something to follow, or said that there is nothing, in order."""
+    calls: dict[str, events.ToolStarted] = {}
+    count = 0
+    for record in before:
+        if isinstance(record, events.ToolStarted):
+            calls[record.call] = record
+        elif isinstance(record, events.Evidence) and (record.lead or record.tool == "search"):
+            call = calls.get(record.call)
+            query = _query(texts.text(call.args)) if call else ""
+            if not query:
+                continue
+            count += 1
+            if count > MOST_LOOKUPS:
+                return
+            hits = _HITS.search(record.summary[-100:])
+            yield Lookup(tool=record.tool, query=query, evidence=record.id, hits=int(hits[1]) if hits else 0)
+
+
+def _query(arguments: str) -> str:
+    try:
+        decoded = msgspec.json.decode(arguments)
+    except (msgspec.MsgspecError, ValueError, RecursionError):
+        return ""
+    if not isinstance(decoded, dict):
+        return ""
+    for name in _QUERY_ARGUMENTS:
+        if isinstance(value := decoded.get(name), str):
+            return " ".join(value.split())[:_MOST_QUERY]
+    return ""
+
+
+class _Texts:
+    """Texts by sha256, each read once, as many as fit into MOST_TEXT_BYTES."""
+
+    def __init__(self, store: Store) -> None:
+        self._store = store
+        self._room = MOST_TEXT_BYTES
+        self.found: dict[str, bytes] = {}
+        self.unreadable: dict[str, str] = {}
+
+    def want(self, blob: events.Blob) -> None:
+        """Read a text, or note why it cannot be read."""
+        if blob.sha256 in self.found or blob.sha256 in self.unreadable:
+            return
+        if blob.size > self._room:
+            self.unreadable[blob.sha256] = f"the texts of one verdict hold at most {MOST_TEXT_BYTES} bytes"
+            return
+        data = self._get(blob.sha256)
+        if data is not None:
+            self.found[blob.sha256] = data
+            self._room -= len(data)
+
+    def want_script(self, sha256: str) -> None:
+        """Read a script by its hash, whose size the log does not say; one that was not kept is left out."""
+        try:
+            size = self._store.path(sha256).stat().st_size
+        except (StoreError, OSError):
+            return
+        self.want(events.Blob(sha256, size))
+
+    def inlined(self, derivation: events.Derivation) -> events.Derivation:
+        """The derivation with its command and output as strings, so that a pure check can read them."""
+        return msgspec.structs.replace(
+            derivation, command=self.text(derivation.command), output=self.text(derivation.output)
+        )
+
+    def text(self, text: events.Text) -> str:
+        """The string, '' for one that cannot be read (it is then among the unreadable)."""
+        if isinstance(text, str):
+            return text
+        data = self._get(text.sha256) if text.size <= MOST_ANSWER_BYTES else None
+        return "" if data is None else data.decode("utf-8", "replace")
+
+    def load(self, text: events.Text, what: str) -> str:
+        """The string. Raises GatherError when it cannot be read."""
+        if isinstance(text, str):
+            return text
+        if text.size > MOST_ANSWER_BYTES:
+            raise GatherError(f"{what} is larger than {MOST_ANSWER_BYTES >> 20} MB.")
+        data = self._get(text.sha256)
+        if data is None:
+            raise GatherError(f"{what} is not in the store: blob {text.sha256}.", text.sha256)
+        return data.decode("utf-8", "replace")
+
+    def _get(self, sha256: str) -> bytes | None:
+        """The bytes; where there are none, the reason is kept in words that name no place."""
+        try:
+            if not self._store.has(sha256):
+                self.unreadable[sha256] = "it is not in the store"
+                return None
+            return self._store.get(sha256)
+        except StoreError:
+            self.unreadable[sha256] = "its stored bytes were altered"
+        except OSError:
+            self.unreadable[sha256] = "its stored bytes cannot be read"
+        return None

@@ -1,0 +1,348 @@
+"""The hyperthesis: what the evidence of an attestation cannot rule out, named by mechanical rules.
+
+Each detector is a pure function that looks at the objects and names at most one blind spot. One of them
+always does, so the hyperthesis is never empty.
+"""
+
+from collections.abc import Callable, Iterable, Mapping
+from functools import cached_property
+
+from vera.attestation.coverage import is_web
+from vera.attestation.objects import (
+    TEXT_LIMIT,
+    Boundary,
+    Card,
+    Coverage,
+    Digest,
+    Findings,
+    Hyperthesis,
+    Policy,
+    Source,
+    bounded,
+)
+from vera.events import Evidence
+from vera.evidence.independence import registrable_domain
+
+NAMED = 5
+"""Of many names the first are told."""
+
+LEAST_PAGE_BYTES = 40
+"""A PDF with less text a page than this was probably scanned."""
+
+
+class Seen:
+    """What an attestation rests on: its objects, the `evidence` of the session by id, and by the sha256 of
+    its text why one is `unreadable`."""
+
+    def __init__(
+        self,
+        *,
+        policy: Policy,
+        findings: Findings,
+        coverage: Coverage,
+        cards: Mapping[Digest, Card],
+        sources: Mapping[Digest, Source],
+        evidence: Mapping[str, Evidence],
+        unreadable: Mapping[str, str],
+    ) -> None:
+        self.policy = policy
+        self.findings = findings
+        self.coverage = coverage
+        self.cards = cards
+        self.sources = sources
+        self.evidence = evidence
+        self.unreadable = unreadable
+
+    @cached_property
+    def used(self) -> tuple[Source, ...]:
+        """The sources that carry a card, in order of their ids."""
+        ids = {card.source for card in self.cards.values() if card.relation != "IRRELEVANT"}
+        return tuple(source for source_id, source in sorted(self.sources.items()) if source_id in ids)
+
+    @cached_property
+    def web(self) -> tuple[Source, ...]:
+        """Those of them that are web pages."""
+        return tuple(source for source in self.used if is_web(source))
+
+
+Detector = Callable[[Seen], Hyperthesis | None]
+
+
+def hyperthesis(seen: Seen) -> tuple[Hyperthesis, ...]:
+    """What every detector names, in the order of DETECTORS; never empty."""
+    return tuple(found for detect in DETECTORS if (found := detect(seen)) is not None)
+
+
+def _reader(seen: Seen) -> Hyperthesis:
+    if seen.policy.rule == "literal":
+        return _named(
+            "no_judge",
+            "semantics",
+            "No model judged whether the answer answers the question, or what the cited lines mean.",
+            "Each statement can stand in its source and the question still be unanswered.",
+            "Each supported claim has its numbers, names and content words in the cited lines, "
+            "with the same polarity.",
+        )
+    return _named(
+        "one_judge",
+        "model_limit",
+        "One model read every span and gave every score.",
+        "What this model misreads, it misreads for each claim alike.",
+        "The checks without a model outrank it, and its score can only lower a result.",
+    )
+
+
+def _consistency(seen: Seen) -> Hyperthesis | None:
+    repeated = sum(1 for card in seen.cards.values() if card.confidence.votes > 1)
+    if not repeated:
+        return None
+    return _named(
+        "judge_consistency",
+        "model_limit",
+        f"The confidence of {_count(repeated, 'card')} is the agreement of repeated readings by one model.",
+        "A model can agree with itself and be wrong.",
+        "The lower bound of that agreement is given as consistency, not as a probability of truth.",
+    )
+
+
+def _addressed_judge(seen: Seen) -> Hyperthesis | None:
+    if seen.policy.rule != "model" or not seen.web:
+        return None
+    return _named(
+        "page_to_judge",
+        "adversary",
+        "The judge read text of web pages, which may have been written to sway it.",
+        "Lines that look like evidence or like an order to the judge can turn a label.",
+        "The judge has no tools, gets the text fenced as data, and returns words of a fixed list and line "
+        "numbers only.",
+    )
+
+
+def _program_logic(seen: Seen) -> Hyperthesis | None:
+    derived = [source.name for source in seen.used if source.tier == "derived"]
+    if not derived:
+        return None
+    return _named(
+        "program_logic",
+        "semantics",
+        f"What a command computes was not judged: {_names(derived)}.",
+        "A program can print the same value twice and compute the wrong thing.",
+        "A clean box with the same input printed the same lines again.",
+    )
+
+
+def _not_derived(seen: Seen) -> Hyperthesis | None:
+    observed = [source.name for source in seen.sources.values() if source.tier == "observed"]
+    if not observed:
+        return None
+    return _named(
+        "not_derived",
+        "tool_limit",
+        f"The answer cites output of the sandbox that was not computed again: {_names(observed)}.",
+        "The sandbox can print anything.",
+        "It carries no card.",
+    )
+
+
+def _hidden_text(seen: Seen) -> Hyperthesis | None:
+    formats = ("html/", "docx/", "xlsx/")
+    pages = [source.name for source in seen.used if source.extractor.startswith(formats)]
+    if not pages:
+        return None
+    return _named(
+        "hidden_text",
+        "tool_limit",
+        f"Text that a document hides, shows in pictures or adds by a script was not read: {_names(pages)}.",
+        "It may change what the visible lines mean.",
+        "The raw bytes are kept, and the text can be made again from them.",
+    )
+
+
+def _no_text_layer(seen: Seen) -> Hyperthesis | None:
+    scanned = [
+        evidence.source
+        for evidence in seen.evidence.values()
+        if evidence.extractor.startswith("pdf/")
+        and evidence.text.size < LEAST_PAGE_BYTES * max(len(evidence.pages), 1)
+    ]
+    if not scanned:
+        return None
+    return _named(
+        "no_text_layer",
+        "tool_limit",
+        f"A PDF has pages with hardly any text, probably pictures of pages: {_names(scanned)}.",
+        "What stands on them was not read.",
+        "Only text that is in the file carries a card.",
+    )
+
+
+def _one_domain(seen: Seen) -> Hyperthesis | None:
+    domains = {registrable_domain(source.name) for source in seen.web}
+    if len(domains) != 1 or len(seen.web) != len(seen.used):
+        return None
+    return _named(
+        "one_domain",
+        "missing_data",
+        f"All evidence comes from one publisher: {_names(domains)}.",
+        "A mistake or an interest of this publisher is in all of it.",
+        "Pages of one registrable domain count as one source.",
+    )
+
+
+def _pages_change(seen: Seen) -> Hyperthesis | None:
+    if not seen.web:
+        return None
+    return _named(
+        "pages_change",
+        "time",
+        f"{_count(len(seen.web), 'web page')} were read as they stood when they were fetched.",
+        "They may say something else now, or to another reader.",
+        "The bytes and the receipt of each fetch are kept.",
+    )
+
+
+def _files_as_given(seen: Seen) -> Hyperthesis | None:
+    files = [source.name for source in seen.used if source.tier == "captured" and not is_web(source)]
+    if not files:
+        return None
+    return _named(
+        "files_as_given",
+        "frame_lock",
+        f"Files were taken as they were given: {_names(files)}.",
+        "A file can itself be wrong, altered or out of date.",
+        "The bytes that were read are kept under their hash.",
+    )
+
+
+def _not_read(seen: Seen) -> Hyperthesis | None:
+    everything = seen.evidence.values()
+    refused = [each.source for each in everything if each.http_status and not 200 <= each.http_status < 300]
+    unreadable = [each.source for each in everything if each.text.sha256 in seen.unreadable]
+    if not refused and not unreadable:
+        return None
+    return _named(
+        "not_read",
+        "permission" if refused else "missing_data",
+        f"Sources could not be read: {_names([*refused, *unreadable])}.",
+        "They may hold what supports or contradicts a claim.",
+        "They carry no card.",
+    )
+
+
+def _unknown_checks(seen: Seen) -> Hyperthesis | None:
+    unknown = [check.question for check in seen.findings.checks if check.answer == "unknown"]
+    if not unknown:
+        return None
+    return _named(
+        "unknown_checks",
+        "missing_data",
+        f"{_count(len(unknown), 'question')} of the verifier found no answer: {_names(unknown)}",
+        "An answer could have shown a claim to be wrong.",
+        "An open question of a claim that must hold keeps the score at 2 of 4 or less.",
+    )
+
+
+def _cut_short(seen: Seen) -> Hyperthesis | None:
+    limits = seen.findings.limits
+    if not limits:
+        return None
+    return _named(
+        "cut_short",
+        "cost",
+        f"Parts of the verification gave nothing: {_names(limits)}",
+        "What was not read may contradict a claim.",
+        "A claim without a card is not supported.",
+    )
+
+
+def _copies(seen: Seen) -> Hyperthesis | None:
+    shared = [cluster.key for cluster in seen.coverage.clusters if len(cluster.sources) > 1]
+    if not shared:
+        return None
+    return _named(
+        "copies",
+        "missing_data",
+        f"Several sources are one, by copying or by publisher, in {_count(len(shared), 'cluster')}.",
+        "Their agreement is no confirmation; copies that were reworded are not noticed.",
+        "Sources of one cluster count once.",
+    )
+
+
+def _weak_sandbox(seen: Seen) -> Hyperthesis | None:
+    words = seen.policy.sandbox.lower().replace(",", " ").split()
+    weak = [word for word in ("host", "privileged") if word in words]
+    if not weak:
+        return None
+    return _named(
+        "weak_sandbox",
+        "adversary",
+        f"Commands ran with little or no isolation: {seen.policy.sandbox}.",
+        "What they did could reach beyond the sandbox, and so the files that were read.",
+        "Every file that was read is kept by its hash.",
+    )
+
+
+def _leads(seen: Seen) -> Hyperthesis | None:
+    if not seen.coverage.searches:
+        return None
+    return _named(
+        "hits_not_read",
+        "cost",
+        f"{_count(seen.coverage.searches, 'search', 'searches')} gave hits of which not all were read.",
+        "An unread hit may contradict a claim.",
+        "Only lines that were read carry a card.",
+    )
+
+
+def _scope(seen: Seen) -> Hyperthesis | None:
+    if not seen.policy.scope:
+        return None
+    return _named(
+        "scope",
+        "frame_lock",
+        f"Nothing was looked at outside of: {_names(seen.policy.scope)}.",
+        "What decides the question may lie elsewhere.",
+        "The verdict holds within this scope.",
+    )
+
+
+DETECTORS: tuple[Detector, ...] = (
+    _reader,
+    _consistency,
+    _addressed_judge,
+    _program_logic,
+    _not_derived,
+    _hidden_text,
+    _no_text_layer,
+    _one_domain,
+    _pages_change,
+    _files_as_given,
+    _not_read,
+    _unknown_checks,
+    _cut_short,
+    _copies,
+    _weak_sandbox,
+    _leads,
+    _scope,
+)
+
+
+def _named(detector: str, boundary: Boundary, blind_spot: str, risk: str, bound: str) -> Hyperthesis:
+    return Hyperthesis(
+        blind_spot=bounded(blind_spot, TEXT_LIMIT),
+        boundary=boundary,
+        risk=risk,
+        bound=bound,
+        detector=detector,
+    )
+
+
+def _names(names: Iterable[str]) -> str:
+    """The first of the names, in order, each once, and how many more there are."""
+    distinct = sorted(set(names))
+    shown = "; ".join(" ".join(name.split())[:200] for name in distinct[:NAMED])
+    return shown + (f"; and {len(distinct) - NAMED} more" if len(distinct) > NAMED else "")
+
+
+def _count(number: int, one: str, many: str = "") -> str:
+    return f"{number} {one if number == 1 else many or one + 's'}"

@@ -1,0 +1,295 @@
+"""Level 0 of a replay: every hash, link of the chain, seal and signature of a session."""
+
+import hashlib
+import os
+import re
+import stat
+from collections.abc import Collection, Iterator, Mapping
+from pathlib import Path
+from typing import Literal
+
+import msgspec
+
+from vera import events
+from vera.attestation.envelope import MOST_BYTES, EnvelopeError, Opened, objects_of, open_envelope, payload_of
+from vera.attestation.keys import verify_hex
+from vera.attestation.objects import AnyObject, Digest, ObjectError, object_id
+from vera.attestation.report import Level, Remark, Verdict, counted, level, listed
+from vera.session import Integrity, check
+from vera.store import Store, StoreError
+
+ATTESTATION = "attestation.json"
+_FILES = ("trace.jsonl", "seal.json", ATTESTATION)
+_BLOB = re.compile(r"[0-9a-f]{64}")
+_CHUNK = 1 << 20
+_UNFINISHED = ".new-"
+
+
+class NoSession(Exception):
+    """There is nothing to replay: a sentence that says where was looked."""
+
+
+class Round(msgspec.Struct, frozen=True, kw_only=True):
+    """A verdict as the log has it, its envelope, and all that it names.
+
+    `opened` is None when the envelope cannot be relied on, `objects` also when one of them is missing.
+    """
+
+    event: events.Verifier
+    opened: Opened | None = None
+    objects: dict[Digest, AnyObject] | None = None
+
+
+class Loaded(msgspec.Struct, frozen=True, kw_only=True):
+    """A session that was read whole, as far as it holds."""
+
+    records: tuple[events.Record, ...]
+    store: Store
+    rounds: tuple[Round, ...]
+    chosen: Round | None
+
+
+def check_integrity(root: Path, trust: Collection[str]) -> tuple[Level, Loaded]:
+    """Level 0 of a session. `trust` holds the key ids that may sign, none: any. Raises NoSession."""
+    if not os.path.lexists(root / "trace.jsonl"):
+        raise NoSession(f"There is no session in {root} (no trace.jsonl).")
+    remarks = list(_irregular(root))
+    if remarks:
+        nothing = Loaded(records=(), store=Store(root / "store"), rounds=(), chosen=None)
+        return level("L0", "integrity", remarks, ""), nothing
+    log = _Log()
+    integrity = check(root, verify_hex, log.fold)
+    remarks += _log_remarks(integrity)
+    sizes = dict[str, int]()
+    remarks += _sweep(root / "store", sizes)
+    store = Store(root / "store")
+    rounds: tuple[Round, ...] = ()
+    chosen = None
+    if integrity.verdict != "BROKEN":
+        remarks += log.unstored(sizes)
+        blobs = _Blobs(store, sizes)
+        rounds = tuple(_round(event, blobs, remarks) for event in log.verdicts)
+        chosen = _chosen(log, rounds, remarks)
+        remarks += _attestation_file(root, rounds, chosen)
+        remarks += _signers(integrity, rounds, trust)
+    summary = f"{counted(integrity.records, 'record')}, sealed; {counted(len(sizes), 'blob')}, all whole."
+    loaded = Loaded(records=tuple(log.records), store=store, rounds=rounds, chosen=chosen)
+    return level("L0", "integrity", remarks, summary), loaded
+
+
+def blobs_of(record: events.Record) -> Iterator[events.Blob]:
+    """Every blob that a record names."""
+    for name in record.__struct_fields__:
+        yield from _blobs_in(getattr(record, name))
+
+
+def _blobs_in(value: object) -> Iterator[events.Blob]:
+    if isinstance(value, events.Blob):
+        yield value
+    elif isinstance(value, tuple):
+        for each in value:
+            yield from _blobs_in(each)
+    elif isinstance(value, msgspec.Struct):
+        for name in value.__struct_fields__:
+            yield from _blobs_in(getattr(value, name))
+
+
+class _Log:
+    """What level 0 needs of the log, collected in one pass."""
+
+    def __init__(self) -> None:
+        self.records: list[events.Record] = []
+        self.verdicts: list[events.Verifier] = []
+        self.choice: events.AnswerChosen | None = None
+        self._named: dict[tuple[str, int], int] = {}
+
+    def fold(self, record: events.Record) -> None:
+        self.records.append(record)
+        for blob in blobs_of(record):
+            self._named.setdefault((blob.sha256, blob.size), record.seq)
+        if isinstance(record, events.Verifier):
+            self.verdicts.append(record)
+        elif isinstance(record, events.AnswerChosen):
+            self.choice = record
+
+    def unstored(self, sizes: dict[str, int]) -> Iterator[Remark]:
+        """The blobs that the log names and the store does not have, or not in that size."""
+        for (sha256, size), line in self._named.items():
+            found = sizes.get(sha256)
+            if found is None:
+                yield _remark("MISSING", _line(line), f"The store has no blob {sha256[:64]}.")
+            elif found != size:
+                sentence = f"The log says {size} bytes of blob {sha256}, and it has {found}."
+                yield _remark("ALTERED", _line(line), sentence)
+
+
+def _irregular(root: Path) -> Iterator[Remark]:
+    """What is no plain file is not opened: a link could lead anywhere, a pipe would wait for ever."""
+    for name in _FILES:
+        try:
+            mode = (root / name).lstat().st_mode
+        except FileNotFoundError:
+            continue
+        if not stat.S_ISREG(mode):
+            yield _remark("ALTERED", name, f"{name} is a link or no plain file, so it was not opened.")
+
+
+def _log_remarks(integrity: Integrity) -> Iterator[Remark]:
+    where = _line(integrity.line) if integrity.line else "seal.json"
+    if integrity.verdict == "BROKEN":
+        yield _remark("BROKEN", where, integrity.sentence)
+    elif integrity.verdict == "UNSEALED":
+        yield _remark("UNSEALED", "seal.json", integrity.sentence)
+
+
+def _sweep(folder: Path, sizes: dict[str, int]) -> Iterator[Remark]:
+    """Hash every file of a store; `sizes` gets the size of each blob that is there, whole or not."""
+    if not folder.is_dir():
+        return
+    for prefix in sorted(folder.iterdir()):
+        if not prefix.is_dir():
+            yield _remark("", f"store/{prefix.name}", "This is no blob; nothing looks at it.")
+            continue
+        for path in sorted(prefix.iterdir()):
+            yield from _hashed(path, sizes)
+
+
+def _hashed(path: Path, sizes: dict[str, int]) -> Iterator[Remark]:
+    where = f"store/{path.parent.name}/{path.name}"
+    if path.name.startswith(_UNFINISHED):
+        return
+    if not _BLOB.fullmatch(path.name) or path.name[:2] != path.parent.name:
+        yield _remark("", where, "This is no blob; nothing looks at it.")
+        return
+    sha256, size = hashlib.sha256(), 0
+    try:
+        descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
+        with os.fdopen(descriptor, "rb") as file:
+            if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+                raise OSError("no plain file")
+            while chunk := file.read(_CHUNK):
+                sha256.update(chunk)
+                size += len(chunk)
+    except OSError as error:
+        yield _remark("ALTERED", where, f"The blob cannot be read: {error.strerror or error}.")
+        return
+    sizes[path.name] = size
+    if sha256.hexdigest() != path.name:
+        yield _remark("ALTERED", where, f"The blob was altered: its bytes hash to {sha256.hexdigest()}.")
+
+
+def _round(event: events.Verifier, blobs: "_Blobs", remarks: list[Remark]) -> Round:
+    """A verdict with its envelope; what is wrong with them goes to `remarks`."""
+    where = f"{_line(event.seq)}, round {event.round}"
+    opened = None
+    try:
+        opened = open_envelope(blobs.read(event.envelope.sha256))
+        objects = objects_of(opened.attestation, lambda name: blobs.read(name.removeprefix("sha256:")))
+        _agrees(event, opened, objects)
+        blobs.read(event.attestation.removeprefix("sha256:"))
+    except _Absent as error:
+        remarks.append(_remark("MISSING", where, str(error)))
+    except (StoreError, EnvelopeError) as error:
+        remarks.append(_remark("ALTERED", where, str(error)))
+    except ObjectError as error:
+        remarks.append(_remark("ALTERED", where, f"The attestation names {error}."))
+    else:
+        return Round(event=event, opened=opened, objects=objects)
+    return Round(event=event, opened=opened)
+
+
+class _Absent(Exception):
+    pass
+
+
+class _Blobs:
+    """The blobs of a store that were swept, by sha256."""
+
+    def __init__(self, store: Store, sizes: Mapping[str, int]) -> None:
+        self._store = store
+        self._sizes = sizes
+
+    def read(self, sha256: str) -> bytes:
+        """The bytes. Raises _Absent, StoreError, and ObjectError for what is too large for any object."""
+        size = self._sizes.get(sha256)
+        if size is None:
+            raise _Absent(f"The store has no blob {sha256}, which the attestation needs.")
+        if size > MOST_BYTES:
+            raise ObjectError(f"a blob of {size} bytes")
+        return self._store.get(sha256)
+
+
+def _agrees(event: events.Verifier, opened: Opened, objects: dict[Digest, AnyObject]) -> None:
+    """Raises EnvelopeError unless envelope, objects and the record of the log say the same."""
+    attestation = opened.attestation
+    if payload_of(attestation, objects) != opened.payload:
+        raise EnvelopeError("The subjects of the statement are not those of its attestation.")
+    if object_id(attestation) != event.attestation:
+        raise EnvelopeError("The envelope holds another attestation than the log names.")
+    if attestation.log != (event.seq - 1, event.prev):
+        raise EnvelopeError("The attestation was made at another place of the log, or of another log.")
+    attested = (attestation.round, attestation.result, attestation.reason, attestation.scores.after or None)
+    if attested != (event.round, event.result, event.reason, event.score):
+        raise EnvelopeError("Round, result, reason or score in the log are not those of the attestation.")
+
+
+def _chosen(log: _Log, rounds: tuple[Round, ...], remarks: list[Remark]) -> Round | None:
+    """The round whose answer was chosen; before a choice is made there is none."""
+    choice = log.choice
+    if choice is None:
+        return None
+    for each in rounds:
+        event = each.event
+        wanted = (choice.round, choice.answer_seq, choice.attestation)
+        if (event.round, event.answer_seq, event.attestation) == wanted:
+            return each
+    sentence = f"The answer that was chosen names round {choice.round}, which has no such verdict."
+    remarks.append(_remark("ALTERED", _line(choice.seq), sentence))
+    return None
+
+
+def _attestation_file(root: Path, rounds: tuple[Round, ...], chosen: Round | None) -> Iterator[Remark]:
+    """attestation.json is the envelope of the chosen round, byte for byte."""
+    try:
+        with (root / ATTESTATION).open("rb") as file:
+            data = file.read(MOST_BYTES + 1)
+    except FileNotFoundError:
+        if chosen is not None:
+            yield _remark("MISSING", ATTESTATION, f"An answer was chosen, but {ATTESTATION} is not there.")
+        return
+    sha256 = hashlib.sha256(data).hexdigest()
+    expected = [each for each in rounds if each.event.envelope.sha256 == sha256]
+    if chosen is not None and chosen not in expected:
+        sentence = f"{ATTESTATION} is not the envelope of round {chosen.event.round}, which was chosen."
+        yield _remark("ALTERED", ATTESTATION, sentence)
+    elif not expected:
+        yield _remark("ALTERED", ATTESTATION, f"{ATTESTATION} is the envelope of no round in the log.")
+
+
+def _signers(integrity: Integrity, rounds: tuple[Round, ...], trust: Collection[str]) -> Iterator[Remark]:
+    signed: dict[str, list[str]] = {}
+    if integrity.keyid:
+        signed.setdefault(integrity.keyid, []).append("seal.json")
+    for each in rounds:
+        if each.opened is not None:
+            signed.setdefault(each.opened.keyid, []).append(f"round {each.event.round}")
+    for keyid, what in signed.items():
+        where = f"key {keyid}"
+        if not trust:
+            yield _remark("", where, f"It signed {listed(what)}; not pinned (--trust accepts no other).")
+        elif keyid in trust:
+            yield _remark("", where, f"It signed {listed(what)}; you trust it.")
+        else:
+            yield _remark("UNTRUSTED", where, f"It signed {listed(what)}, and it is no key that you trust.")
+    unsigned = integrity.sealed and not integrity.keyid
+    if unsigned and (rounds or trust):
+        sentence = "seal.json is not signed, so nobody says where the log ends."
+        yield _remark("UNTRUSTED" if trust else "UNSEALED", "seal.json", sentence)
+
+
+def _line(number: int) -> str:
+    return f"trace.jsonl line {number}"
+
+
+def _remark(verdict: Verdict | Literal[""], where: str, sentence: str) -> Remark:
+    return Remark(verdict=verdict, where=where, sentence=sentence)

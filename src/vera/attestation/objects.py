@@ -1,0 +1,375 @@
+"""The objects of an attestation: frozen, hashed over canonical JSON, named by that hash.
+
+An object's id is `sha256:` and the sha256 of its canonical form (RFC 8785), which is also the name of the
+blob in the store that holds it: whoever has the store can check each id with `sha256sum`. The member `kind`
+names the object and the version of its form (`card/v1`); a member that has its default value is left out.
+There are no floating-point numbers: scores are hundredths, shares basis points, times RFC 3339 in UTC. Every
+text is bounded (`bounded` cuts one to size). The JSON Schemas are in `docs/schemas`.
+"""
+
+import hashlib
+from typing import Annotated, ClassVar, Literal, TypeVar
+
+import msgspec
+import rfc8785
+from msgspec import Meta
+
+from vera.audit.case import AuditPolicy
+from vera.evidence.finding import Finding
+
+KEY_LIMIT = 128
+NAME_LIMIT = 2000
+TEXT_LIMIT = 4000
+THESIS_LIMIT = 20_000
+NOTE_LIMIT = 280
+SURROUNDING_LIMIT = 64
+
+Digest = Annotated[str, Meta(pattern="^sha256:[0-9a-f]{64}$", max_length=71)]
+"""`sha256:` and 64 hexadecimal digits."""
+OptionalDigest = Annotated[str, Meta(pattern=r"^(sha256:[0-9a-f]{64})?(?!\n)$", max_length=71)]
+"""A digest, or '' for none."""
+Digests = Annotated[tuple[Digest, ...], Meta(extra_json_schema={"uniqueItems": True})]
+"""A set of digests: sorted, each once."""
+Key = Annotated[str, Meta(max_length=KEY_LIMIT)]
+Name = Annotated[str, Meta(max_length=NAME_LIMIT)]
+LongText = Annotated[str, Meta(max_length=TEXT_LIMIT)]
+Count = Annotated[int, Meta(ge=0, le=2**53 - 1)]
+"""A number of things, or a place: what every JSON reader holds exactly (RFC 8785, section 3.2.2.3)."""
+LineNumber = Annotated[int, Meta(ge=1, le=2**53 - 1)]
+Points = Annotated[int, Meta(ge=0, le=400)]
+"""Hundredths of a point, 100 (entirely wrong) to 400 (entirely right); 0 for none."""
+Timestamp = Annotated[
+    str,
+    Meta(
+        pattern=r"^[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}(\.[0-9]{1,9})?(Z|\+00:00)(?!\n)$",
+        max_length=40,
+    ),
+]
+OptionalTimestamp = Annotated[
+    str,
+    Meta(
+        pattern=r"^([0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}(\.[0-9]{1,9})?(Z|\+00:00))?(?!\n)$",
+        max_length=40,
+    ),
+]
+
+Relation = Literal["SUPPORTS", "CONTRADICTS", "QUALIFIES", "IRRELEVANT"]
+Result = Literal["SUPPORTED", "DISPUTED", "UNSUPPORTED", "INCONCLUSIVE"]
+Reason = Literal[
+    "", "REFUTED", "NO_EVIDENCE", "PARTIAL", "BUDGET", "COVERAGE", "JUDGE_UNRELIABLE", "SCORE", "FINDINGS"
+]
+"""Why a result is not SUPPORTED (the table is in `vera.attestation.reduce`)."""
+Boundary = Literal[
+    "missing_data", "tool_limit", "permission", "cost", "time", "semantics", "adversary", "model_limit",
+    "frame_lock",
+]  # fmt: skip
+
+
+class Part(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, forbid_unknown_fields=True):
+    """What objects are made of. The members named in `sets` are kept sorted, each element once."""
+
+    sets: ClassVar[tuple[str, ...]] = ()
+
+    def __post_init__(self) -> None:
+        for name in self.sets:
+            msgspec.structs.force_setattr(self, name, tuple(sorted(set(getattr(self, name)))))
+
+
+class Object(Part, frozen=True, kw_only=True, tag_field="kind"):
+    """What has an id. The tag carries the version of the form, so that it is part of the bytes."""
+
+
+class SubClaim(Part, frozen=True, kw_only=True):
+    """A claim of the thesis: what must hold. `form` as in `vera.evidence.claim.Claim`."""
+
+    key: Key
+    text: LongText
+    form: Key = "statement"
+    load_bearing: bool = True
+
+
+class Thesis(Object, frozen=True, kw_only=True, tag="thesis/v1"):
+    """What is attested: for an answer, the question, the digest of the answer's bytes, and its claims.
+
+    `text` is the question in Unicode normalisation form C with white space folded. A claim of form `extract`
+    states that certain lines of a source stand there; its text says so.
+    """
+
+    text: Annotated[str, Meta(max_length=THESIS_LIMIT)]
+    sub_claims: tuple[SubClaim, ...]
+    answer: OptionalDigest = ""
+    lens: Key = ""
+
+
+class Policy(Object, frozen=True, kw_only=True, tag="policy/v1", omit_defaults=False):
+    """Under which rules the result is computed; every value is spelled out.
+
+    `rule` is who labels spans; `min_score` in hundredths; `file_sources` and `web_sources` how many
+    independent sources a claim needs; `scope` where was looked; `claims`, `audit`, `literal`, `reduce` the
+    versions of the rules, `suffix_list` that of the public suffixes; `sandbox` how commands were isolated.
+    """
+
+    sets: ClassVar[tuple[str, ...]] = ("scope",)
+
+    rule: Literal["model", "literal"]
+    audit_policy: AuditPolicy
+    claims: Key
+    audit: Key
+    reduce: Key
+    literal: Key = ""
+    suffix_list: Key = ""
+    min_score: Points = 300
+    file_sources: LineNumber = 1
+    web_sources: LineNumber = 2
+    scope: tuple[Name, ...] = ()
+    sandbox: Name = ""
+
+
+class Source(Object, frozen=True, kw_only=True, tag="source/v1"):
+    """Bytes and the text made from them.
+
+    `name` is the path, the URL, or the command; `raw` is left out where the text is the raw bytes, and
+    `retrieval` is the receipt of how they came from the web. `tier` is captured (taken by the host), derived
+    (printed by the sandbox, and again by a clean one) or observed (printed by the sandbox only).
+    """
+
+    name: Name
+    tier: Literal["captured", "derived", "observed"]
+    canonical: Digest
+    raw: OptionalDigest = ""
+    extractor: Name = ""
+    media_type: Name = ""
+    retrieval: OptionalDigest = ""
+
+
+class SpanSelector(Part, frozen=True, kw_only=True):
+    """Bytes `start` to `end` of a canonical text, lines `first` to `last`, with their hash and surroundings
+    (TextPositionSelector and TextQuoteSelector of the W3C Web Annotation model, the quote by its hash)."""
+
+    start: Count
+    end: Count
+    first: LineNumber
+    last: LineNumber
+    sha256: Digest
+    prefix: Annotated[str, Meta(max_length=SURROUNDING_LIMIT)] = ""
+    suffix: Annotated[str, Meta(max_length=SURROUNDING_LIMIT)] = ""
+
+
+class Confidence(Part, frozen=True, kw_only=True):
+    """How sure a label is: `agree` of `votes` readings by `method`.
+
+    `low_bp` is the one-sided 95 % lower bound of their share (Wilson, 1927), in basis points: consistency of
+    the reader, not truth. A rule has none.
+    """
+
+    method: Key
+    agree: Count = 1
+    votes: Count = 1
+    low_bp: Annotated[int, Meta(ge=0, le=10_000)] = 0
+
+
+class Card(Object, frozen=True, kw_only=True, tag="card/v1"):
+    """An evidence card: what one span says of one claim.
+
+    `evidence` is its id in the session; `maker` the rule, or the model with the hash of its prompt.
+    """
+
+    thesis: Digest
+    source: Digest
+    evidence: Key
+    span: SpanSelector
+    claim: Key
+    relation: Relation
+    confidence: Confidence
+    maker: Name
+    notes: Annotated[str, Meta(max_length=NOTE_LIMIT)] = ""
+
+
+class Cluster(Part, frozen=True, kw_only=True):
+    """Sources that count as one: copies of each other, or of one registrable domain."""
+
+    sets: ClassVar[tuple[str, ...]] = ("sources", "cards")
+
+    key: Name
+    sources: Digests
+    cards: Digests
+
+
+class Omission(Part, frozen=True, kw_only=True):
+    """Something that was not covered: which `cell` (a claim, a source), why, and where to look."""
+
+    cell: Name
+    why: LongText
+    pointer: Name = ""
+
+
+class Coverage(Object, frozen=True, kw_only=True, tag="coverage/v1"):
+    """What the cards cover: clusters of sources, what is missing, and cards that disagree.
+
+    Each card that disagrees with another about a claim is in a pair (supporting, contradicting).
+    `sources` and `searches` count what was used and what was asked.
+    """
+
+    sets: ClassVar[tuple[str, ...]] = ("contradictions",)
+
+    clusters: tuple[Cluster, ...]
+    omissions: tuple[Omission, ...] = ()
+    contradictions: tuple[tuple[Digest, Digest], ...] = ()
+    sources: Count = 0
+    searches: Count = 0
+
+
+class Hyperthesis(Part, frozen=True, kw_only=True):
+    """What this evidence cannot rule out: a blind spot, its kind, the risk, the bound that was kept, and the
+    mechanical rule that named it."""
+
+    blind_spot: LongText
+    boundary: Boundary
+    risk: LongText
+    bound: LongText
+    detector: Key
+
+
+class CheckResult(Part, frozen=True, kw_only=True):
+    """A verifier's question and its answer."""
+
+    claim: Key
+    question: LongText
+    source: Name
+    label: Key
+    answer: Literal["yes", "no", "unknown"]
+    kind: Literal["support", "coverage"] = "support"
+
+
+class Reading(Part, frozen=True, kw_only=True):
+    """One reading of the whole answer by the judge; `points` is 0 when it could not be parsed."""
+
+    criterion: Key
+    points: Points = 0
+    method: Key = ""
+    order: Key = ""
+
+
+class Unread(Part, frozen=True, kw_only=True):
+    """A claim whose spans were not read, or not in a way that could be parsed, and why."""
+
+    claim: Key
+    why: LongText
+
+
+class Scores(Part, frozen=True, kw_only=True):
+    """The judge's score in hundredths before and after the caps (0: none), and the caps' reasons."""
+
+    before: Points = 0
+    after: Points = 0
+    readings: Count = 0
+    unparsed: Count = 0
+    caps: tuple[LongText, ...] = ()
+
+
+class ClaimResult(Part, frozen=True, kw_only=True):
+    """The result for one claim: `supports` and `contradicts` count independent clusters."""
+
+    claim: Key
+    result: Result
+    reason: Reason = ""
+    supports: Count = 0
+    contradicts: Count = 0
+
+
+class Findings(Object, frozen=True, kw_only=True, tag="findings/v1"):
+    """What the audit found, what the checks answered, and how the judge read.
+
+    `limits` are the parts of the round that gave less than they should, in words.
+    """
+
+    findings: tuple[Finding, ...] = ()
+    checks: tuple[CheckResult, ...] = ()
+    readings: tuple[Reading, ...] = ()
+    unread: tuple[Unread, ...] = ()
+    limits: tuple[LongText, ...] = ()
+
+
+class Attestation(Object, frozen=True, kw_only=True, tag="attestation/v1"):
+    """The verdict, and everything it was computed from, by hash.
+
+    `evidence_set` is the digest of the list of card ids; `log` is the number and hash of the log's record at
+    which it was made; `receipts` the retrievals of its sources; `verifier` who labelled. `hyperthesis` is
+    never empty.
+    """
+
+    sets: ClassVar[tuple[str, ...]] = ("cards", "receipts")
+
+    thesis: Digest
+    policy: Digest
+    findings: Digest
+    coverage: Digest
+    cards: Digests
+    evidence_set: Digest
+    result: Result
+    reason: Reason
+    claims: tuple[ClaimResult, ...]
+    scores: Scores
+    hyperthesis: Annotated[tuple[Hyperthesis, ...], Meta(min_length=1)]
+    verifier: Name
+    issued_at: Timestamp
+    log: tuple[Count, Annotated[str, Meta(pattern="^[0-9a-f]{64}$", max_length=64)]]
+    round: LineNumber = 1
+    receipts: Digests = ()
+    request: OptionalDigest = ""
+    expires_at: OptionalTimestamp = ""
+    supersedes: OptionalDigest = ""
+
+
+AnyObject = Thesis | Policy | Source | Card | Coverage | Findings | Attestation
+KINDS: tuple[type[AnyObject], ...] = (Thesis, Policy, Source, Card, Coverage, Findings, Attestation)
+Kind = TypeVar("Kind", Thesis, Policy, Source, Card, Coverage, Findings, Attestation)
+
+
+class ObjectError(ValueError):
+    """Bytes that are no object of the wanted kind, or not in canonical form."""
+
+
+def canonical(value: object) -> bytes:
+    """The canonical JSON (RFC 8785) of a struct or of plain values. Raises ObjectError for what has none."""
+    try:
+        return rfc8785.dumps(msgspec.to_builtins(value))
+    except (rfc8785.CanonicalizationError, UnicodeError, TypeError) as error:
+        raise ObjectError(str(error)) from None
+
+
+def digest(data: bytes) -> Digest:
+    """`sha256:…` of bytes."""
+    return "sha256:" + hashlib.sha256(data).hexdigest()
+
+
+def object_id(value: AnyObject) -> Digest:
+    """The object's id: the digest of its canonical form."""
+    return digest(canonical(value))
+
+
+def parse(data: bytes, kind: type[Kind]) -> Kind:
+    """The object that these bytes are.
+
+    Raises ObjectError unless they are its canonical form, byte for byte.
+    """
+    try:
+        value = msgspec.json.decode(data, type=kind)
+    except (msgspec.MsgspecError, ValueError, RecursionError) as error:
+        raise ObjectError(f"not a {kind.__name__}: {error}") from None
+    if canonical(value) != data:
+        raise ObjectError(f"a {kind.__name__} that is not in canonical form")
+    return value
+
+
+def bounded(text: str, limit: int) -> str:
+    """`text` as an object may hold it: valid Unicode, at most `limit` characters.
+
+    What is longer is cut and ends in the sha256 of the whole, so that different texts stay different.
+    """
+    valid = text.encode("utf-8", "replace").decode("utf-8")
+    if len(valid) <= limit:
+        return valid
+    whole = hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
+    mark = f"… (cut; sha256 of the whole {whole})"
+    return valid[: limit - len(mark)] + mark

@@ -1,0 +1,287 @@
+"""The reduction: from what was shown to a result. Pure, and computed from published objects only.
+
+For each claim, `s` counts the independent clusters of sources with a card that SUPPORTS it (captured or
+derived sources, and only when more than half of the readings say so), `c` those with a card that CONTRADICTS
+it. `k` is how many are needed: the policy's `file_sources` when a supporting source is a file or a derived
+computation, else its `web_sources`. The first row that fits decides.
+
+| of one claim | result | reason |
+|---|---|---|
+| c > 0, s = 0 | UNSUPPORTED | REFUTED |
+| a hard finding, other than those of coverage | UNSUPPORTED | NO_EVIDENCE |
+| c > 0, s > 0 | DISPUTED | |
+| a hard finding of coverage (`coverage_missing`, `not_independent`) | INCONCLUSIVE | COVERAGE |
+| s ≥ k | SUPPORTED | |
+| 0 < s < k | INCONCLUSIVE | COVERAGE |
+| s = 0, its spans were not read for want of budget | INCONCLUSIVE | BUDGET |
+| s = 0, a reading could not be parsed, or half of them or more disagree | INCONCLUSIVE | JUDGE_UNRELIABLE |
+| s = 0, a card that QUALIFIES | INCONCLUSIVE | PARTIAL |
+| nothing | INCONCLUSIVE | NO_EVIDENCE |
+
+| of the whole | result | reason |
+|---|---|---|
+| a hard finding that is on no load-bearing claim | INCONCLUSIVE | FINDINGS |
+| no load-bearing claim | INCONCLUSIVE | NO_EVIDENCE |
+| a claim refuted | UNSUPPORTED | REFUTED |
+| a claim disputed | DISPUTED | |
+| a claim not supported, another supported | that of the worst claim | PARTIAL |
+| no claim supported | that of the worst claim | that of the worst claim |
+| all supported, rule `model`, the score is not readable | INCONCLUSIVE | JUDGE_UNRELIABLE |
+| all supported, rule `model`, score after caps below `min_score` | INCONCLUSIVE | SCORE |
+| all supported, rule `literal`, a cap | INCONCLUSIVE | SCORE |
+| all supported | SUPPORTED | |
+
+The score is the mean over the criteria of the mean over their readings, each rounded down. A reading that
+could not be parsed is counted and is no number; the score is readable when of each criterion at least half
+of the readings are, since a page that makes the harshest reading fail must not raise the mean. A cap brings
+the score down to at most 2 of 4. A score can keep a result from being SUPPORTED and never make it so.
+"""
+
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+
+import msgspec
+
+from vera.attestation.coverage import is_web
+from vera.attestation.objects import (
+    TEXT_LIMIT,
+    Card,
+    ClaimResult,
+    Coverage,
+    Digest,
+    Findings,
+    Policy,
+    Reading,
+    Reason,
+    Result,
+    Scores,
+    Source,
+    Thesis,
+    bounded,
+)
+
+VERSION = "reduce/1"
+"""Changes whenever the same objects may give another result: replay then says RULES_CHANGED."""
+
+CAP = 200
+"""The score, in hundredths, above which a capped one does not rise."""
+
+COVERAGE_CODES = frozenset({"coverage_missing", "not_independent"})
+"""Hard findings that say: not enough was looked at, rather than: what is said is not there."""
+
+MOST_CAPS = 20
+
+_WORST_FIRST: tuple[tuple[Result, Reason], ...] = (
+    ("UNSUPPORTED", "REFUTED"),
+    ("DISPUTED", ""),
+    ("UNSUPPORTED", "NO_EVIDENCE"),
+    ("INCONCLUSIVE", "JUDGE_UNRELIABLE"),
+    ("INCONCLUSIVE", "BUDGET"),
+    ("INCONCLUSIVE", "NO_EVIDENCE"),
+    ("INCONCLUSIVE", "PARTIAL"),
+    ("INCONCLUSIVE", "COVERAGE"),
+    ("SUPPORTED", ""),
+)
+_BUDGET = re.compile(r"(?i)\bbudget\b")
+
+
+class Reduced(msgspec.Struct, frozen=True, kw_only=True):
+    """The result with its reason, that of each claim in the order of the thesis, and the scores."""
+
+    result: Result
+    reason: Reason
+    claims: tuple[ClaimResult, ...]
+    scores: Scores
+
+
+def reduce(
+    *,
+    thesis: Thesis,
+    policy: Policy,
+    findings: Findings,
+    coverage: Coverage,
+    cards: Mapping[Digest, Card],
+    sources: Mapping[Digest, Source],
+) -> Reduced:
+    """The result of the objects by the table above. A card without its source supports nothing."""
+    tallies = _tallies(coverage, cards, sources)
+    hard = _hard_codes(findings)
+    weigh = _Weigh(policy, findings)
+    claims = tuple(
+        weigh.claim(claim.key, tallies.get(claim.key, _Tally()), hard.get(claim.key, frozenset()))
+        for claim in thesis.sub_claims
+    )
+    bearing = {claim.key for claim in thesis.sub_claims if claim.load_bearing}
+    results = [claim for claim in claims if claim.claim in bearing]
+    scores = _scores(findings.readings, tuple(_caps(weigh, thesis, tallies, hard, bearing)))
+    result, reason = _overall(results, policy, findings.readings, scores, stray=bool(hard.keys() - bearing))
+    return Reduced(result=result, reason=reason, claims=claims, scores=scores)
+
+
+class _Tally:
+    """What the cards of one claim say: the clusters on each side."""
+
+    def __init__(self) -> None:
+        self.supports: set[str] = set()
+        self.contradicts: set[str] = set()
+        self.qualifies = False
+        self.wavering = False
+        self.beyond_web = False
+
+    def add(self, card: Card, source: Source | None, cluster: str) -> None:
+        if card.relation == "CONTRADICTS":
+            self.contradicts.add(cluster)
+        elif card.relation == "QUALIFIES":
+            self.qualifies = True
+        elif card.relation == "SUPPORTS" and source is not None and source.tier != "observed":
+            if 2 * card.confidence.agree > card.confidence.votes:
+                self.supports.add(cluster)
+                self.beyond_web = self.beyond_web or not is_web(source)
+            else:
+                self.wavering = True
+
+
+def _tallies(
+    coverage: Coverage, cards: Mapping[Digest, Card], sources: Mapping[Digest, Source]
+) -> dict[str, _Tally]:
+    cluster_of = {
+        source: f"cluster {index}"
+        for index, cluster in enumerate(coverage.clusters)
+        for source in cluster.sources
+    }
+    tallies: dict[str, _Tally] = {}
+    for card in cards.values():
+        tally = tallies.setdefault(card.claim, _Tally())
+        tally.add(card, sources.get(card.source), cluster_of.get(card.source, card.source))
+    return tallies
+
+
+def _hard_codes(findings: Findings) -> dict[str, frozenset[str]]:
+    """The codes of the hard findings by claim, '' for the answer as a whole."""
+    codes: dict[str, set[str]] = {}
+    for finding in findings.findings:
+        if finding.severity == "hard":
+            codes.setdefault(finding.claim, set()).add(finding.code)
+    return {claim: frozenset(found) for claim, found in codes.items()}
+
+
+class _Weigh:
+    """The first table, under one policy."""
+
+    def __init__(self, policy: Policy, findings: Findings) -> None:
+        self.policy = policy
+        self.checks = findings.checks
+        self._unread = {unread.claim: unread.why for unread in findings.unread}
+
+    def needed(self, tally: _Tally) -> int:
+        return self.policy.file_sources if tally.beyond_web else self.policy.web_sources
+
+    def claim(self, key: str, tally: _Tally, hard: frozenset[str]) -> ClaimResult:
+        supports, contradicts = len(tally.supports), len(tally.contradicts)
+        result: Result = "INCONCLUSIVE"
+        reason: Reason = ""
+        if contradicts and not supports:
+            result, reason = "UNSUPPORTED", "REFUTED"
+        elif hard - COVERAGE_CODES:
+            result, reason = "UNSUPPORTED", "NO_EVIDENCE"
+        elif contradicts:
+            result = "DISPUTED"
+        elif not hard and supports >= self.needed(tally):
+            result = "SUPPORTED"
+        elif hard or supports:
+            reason = "COVERAGE"
+        else:
+            reason = self._nothing(key, tally)
+        return ClaimResult(
+            claim=key, result=result, reason=reason, supports=supports, contradicts=contradicts
+        )
+
+    def _nothing(self, key: str, tally: _Tally) -> Reason:
+        if _BUDGET.search(self._unread.get(key, "")):
+            return "BUDGET"
+        if tally.wavering or key in self._unread:
+            return "JUDGE_UNRELIABLE"
+        return "PARTIAL" if tally.qualifies else "NO_EVIDENCE"
+
+
+def _caps(
+    weigh: _Weigh,
+    thesis: Thesis,
+    tallies: Mapping[str, _Tally],
+    hard: Mapping[str, frozenset[str]],
+    bearing: set[str],
+) -> Iterator[str]:
+    """A sentence for each reason why the score may not be more than 2 of 4."""
+    known = {claim.key for claim in thesis.sub_claims}
+    for check in weigh.checks:
+        if check.claim not in bearing and check.claim in known:
+            continue
+        if check.answer == "unknown":
+            yield f"A check of {check.claim} could not be answered: {check.question}"
+        elif check.answer == "no":
+            yield f"A check of {check.claim} was answered no: {check.question}"
+    for key, codes in hard.items():
+        if "coverage_missing" in codes:
+            yield f"{key or 'The answer'} says that something is not so, and too little was searched to know."
+        if "not_independent" in codes:
+            yield f"{key or 'The answer'} rests on sources that are not independent of each other."
+    for claim in thesis.sub_claims:
+        tally = tallies.get(claim.key)
+        if not claim.load_bearing or tally is None or tally.beyond_web:
+            continue
+        count, needed = len(tally.supports), weigh.policy.web_sources
+        if 0 < count < needed:
+            yield f"{claim.key} is a claim about the web: independent sources {count}, needed {needed}."
+
+
+def _scores(readings: Sequence[Reading], caps: Iterable[str]) -> Scores:
+    distinct = [bounded(cap, TEXT_LIMIT) for cap in dict.fromkeys(caps)]
+    if len(distinct) > MOST_CAPS:
+        more = len(distinct) - MOST_CAPS
+        distinct = [*distinct[:MOST_CAPS], f"There are {more} more reasons of these kinds."]
+    means = _criterion_means(readings)
+    before = sum(means) // len(means) if means else 0
+    return Scores(
+        before=before,
+        after=min(before, CAP) if distinct else before,
+        readings=len(readings),
+        unparsed=sum(1 for reading in readings if not reading.points),
+        caps=tuple(distinct),
+    )
+
+
+def _criterion_means(readings: Iterable[Reading]) -> list[int]:
+    """The mean points of each criterion that could be read at all, rounded down."""
+    by_criterion: dict[str, list[int]] = {}
+    for reading in readings:
+        if reading.points:
+            by_criterion.setdefault(reading.criterion, []).append(reading.points)
+    return [sum(points) // len(points) for points in by_criterion.values()]
+
+
+def _readable(readings: Iterable[Reading]) -> bool:
+    """Whether there are readings, and of each criterion at least half could be parsed."""
+    balance: dict[str, int] = {}
+    for reading in readings:
+        balance[reading.criterion] = balance.get(reading.criterion, 0) + (1 if reading.points else -1)
+    return bool(balance) and min(balance.values()) >= 0 and any(reading.points for reading in readings)
+
+
+def _overall(
+    claims: Sequence[ClaimResult], policy: Policy, readings: Sequence[Reading], scores: Scores, *, stray: bool
+) -> tuple[Result, Reason]:
+    """The second table. `stray`: there is a hard finding that is on no load-bearing claim."""
+    if stray:
+        return "INCONCLUSIVE", "FINDINGS"
+    if not claims:
+        return "INCONCLUSIVE", "NO_EVIDENCE"
+    worst = min(((claim.result, claim.reason) for claim in claims), key=_WORST_FIRST.index)
+    if worst[0] != "SUPPORTED":
+        decided = worst[0] == "DISPUTED" or worst[1] == "REFUTED"
+        partly = any(claim.result == "SUPPORTED" for claim in claims)
+        return (worst[0], "PARTIAL") if partly and not decided else worst
+    if policy.rule == "literal":
+        return ("INCONCLUSIVE", "SCORE") if scores.caps else ("SUPPORTED", "")
+    if not _readable(readings):
+        return "INCONCLUSIVE", "JUDGE_UNRELIABLE"
+    return ("SUPPORTED", "") if scores.after >= policy.min_score else ("INCONCLUSIVE", "SCORE")

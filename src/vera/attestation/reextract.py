@@ -1,0 +1,95 @@
+"""Level 2 of a replay: canonical text made again from raw bytes by the extractor that was recorded."""
+
+import hashlib
+from typing import Literal
+
+from vera import events
+from vera.attestation.integrity import Loaded
+from vera.attestation.objects import Source
+from vera.attestation.report import Level, Remark, Verdict, counted, level
+from vera.evidence.canonical import FORMATS
+from vera.evidence.extractor import Extractor
+from vera.evidence.source import Unreadable
+from vera.store import Store, StoreError
+
+SUBJECT = "text"
+_FORMATS = frozenset(known.name for known in FORMATS)
+
+
+def check_texts(loaded: Loaded) -> Level:
+    """Level 2 of a session whose bytes are whole: the texts of all sources of its attestations."""
+    if not loaded.rounds:
+        sentence = "There is no attestation, so no text needs to be made again."
+        return Level(name="L2", subject=SUBJECT, verdict="NOT_ATTESTED", sentence=sentence)
+    wanted = {
+        each.canonical.removeprefix("sha256:")
+        for attested in loaded.rounds
+        for each in (attested.objects or {}).values()
+        if isinstance(each, Source)
+    }
+    origins = _origins(loaded.records, wanted)
+    remarks: list[Remark] = []
+    made = 0
+    with Extractor() as extractor:
+        for evidence in origins:
+            found = _extract_again(evidence, loaded.store, extractor)
+            remarks += found
+            made += not any(each.verdict for each in found)
+    plain = len(wanted) - len({evidence.text.sha256 for evidence in origins})
+    kept = f"; {plain} stored as they came" if plain else ""
+    return level(
+        "L2", SUBJECT, remarks, f"{counted(made, 'text')} made again from raw bytes: the same{kept}."
+    )
+
+
+def _origins(records: tuple[events.Record, ...], wanted: set[str]) -> list[events.Evidence]:
+    """For each wanted text the evidence that say what it was made from, each pair of bytes once.
+
+    What is read again by its id has no raw bytes of its own; then those of the first capture count. A text
+    that never had any others is what its extractor must make of the text itself.
+    """
+    of_text: dict[str, list[events.Evidence]] = {}
+    for record in records:
+        if (
+            isinstance(record, events.Evidence)
+            and record.text.sha256 in wanted
+            and format_named(record.extractor)
+        ):
+            of_text.setdefault(record.text.sha256, []).append(record)
+    found: dict[tuple[str, str, str], events.Evidence] = {}
+    for text, captures in of_text.items():
+        with_raw = [each for each in captures if each.raw is not None]
+        for each in with_raw or captures[:1]:
+            found.setdefault((text, each.raw.sha256 if each.raw else "", each.extractor), each)
+    return list(found.values())
+
+
+def format_named(extractor: str) -> str:
+    """The format in an extractor's name (html of `html/selectolax-1.0/rules-1`), '' for none of ours."""
+    name = extractor.partition("/")[0]
+    return name if name in _FORMATS else ""
+
+
+def _extract_again(evidence: events.Evidence, store: Store, extractor: Extractor) -> list[Remark]:
+    """What is to be said about the text of an evidence; nothing when it was made again."""
+
+    def remark(verdict: Verdict | Literal[""], sentence: str) -> list[Remark]:
+        where = f"{evidence.id}, trace.jsonl line {evidence.seq}"
+        return [Remark(verdict=verdict, where=where, sentence=sentence)]
+
+    blob = evidence.raw or evidence.text
+    try:
+        raw = store.get(blob.sha256)
+    except StoreError:
+        return remark("MISSING", f"Its raw bytes are not in the store: blob {blob.sha256}.")
+    try:
+        again = extractor.extract(raw, f"source.{format_named(evidence.extractor)}")
+    except Unreadable as reason:
+        return remark("UNREADABLE", f"No text can be made of its raw bytes here: {reason}.")
+    same_text = hashlib.sha256(again.text).hexdigest() == evidence.text.sha256
+    if again.extractor == evidence.extractor:
+        return [] if same_text else remark("DIFFERS", "Its raw bytes give another text than the stored one.")
+    changed = f"Its text was made by {evidence.extractor}; here is {again.extractor}"
+    if same_text:
+        return remark("", f"{changed}, which makes the same.")
+    return remark("EXTRACTOR_CHANGED", f"{changed}, which makes another.")

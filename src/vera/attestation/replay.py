@@ -1,0 +1,62 @@
+"""Replay: a session, or a bundle of one, held against itself. No model, no network, no trust in its maker.
+
+Level 0 reads bytes (`integrity`), level 1 computes every verdict again (`recompute`), level 2 makes the text
+of every source again from its raw bytes (`reextract`). A level is looked at only when the bytes are whole.
+"""
+
+from collections.abc import Collection
+from pathlib import Path
+
+from vera.attestation.integrity import Loaded, NoSession, check_integrity
+from vera.attestation.report import Attested, Level, Report
+
+__all__ = ["LEVELS", "NoSession", "Report", "replay"]
+
+LEVELS = (0, 1, 2)
+
+
+def replay(session_dir: Path, trust: Collection[str] = (), level: int = 2) -> Report:
+    """Replay a session up to a level. `trust` holds the key ids that may have signed; none: any may.
+
+    Reads only. Raises NoSession when there is none, OSError when it cannot be read.
+    """
+    integrity, loaded = check_integrity(session_dir, trust)
+    levels = [integrity]
+    whole = integrity.verdict not in ("BROKEN", "ALTERED")
+    if level >= 1:
+        levels.append(_verdicts(loaded) if whole else _not_checked("L1", "verdict"))
+    if level >= 2:
+        levels.append(_texts(loaded) if whole else _not_checked("L2", "text"))
+    return Report(levels=tuple(levels), attested=tuple(_attested(loaded)))
+
+
+def _verdicts(loaded: Loaded) -> Level:
+    from vera.attestation.recompute import check_verdicts
+
+    return check_verdicts(loaded)
+
+
+def _texts(loaded: Loaded) -> Level:
+    from vera.attestation.reextract import check_texts
+
+    return check_texts(loaded)
+
+
+def _not_checked(name: str, subject: str) -> Level:
+    sentence = "The bytes are not whole (L0), so nothing was computed from them."
+    return Level(name=name, subject=subject, verdict="NOT_CHECKED", sentence=sentence)
+
+
+def _attested(loaded: Loaded) -> list[Attested]:
+    return [
+        Attested(
+            round=each.event.round,
+            attestation=each.event.attestation,
+            result=each.event.result,
+            reason=each.event.reason,
+            keyid=each.opened.keyid,
+            chosen=each is loaded.chosen,
+        )
+        for each in loaded.rounds
+        if each.opened is not None
+    ]

@@ -1,0 +1,1 @@
+"""Verification: decompose, check, judge; the verdict itself is computed by `vera.attestation`."""

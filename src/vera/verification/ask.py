@@ -1,0 +1,274 @@
+"""One question to the verifier's model: no tools, an answer of a fixed form, both in the log.
+
+A reply is untrusted. It is one JSON object that fits a struct of enums, numbers and short texts, or it is a
+problem: nothing is guessed from prose, and no number is read out of it.
+"""
+
+import asyncio
+import hashlib
+import re
+import time
+from collections.abc import Coroutine, Iterable
+from typing import Annotated, Any, Generic, TypeVar
+
+import msgspec
+
+from vera import events
+from vera.lane import context
+from vera.lane.observation import one_line
+from vera.model.types import Choice, Completion, Message, ModelError, Request, Token
+from vera.protocol.json_recovery import Broken, read_object, scrub
+from vera.protocol.reasoning import after_reasoning
+from vera.verification.desk import Desk
+
+T = TypeVar("T", bound=msgspec.Struct)
+R = TypeVar("R")
+
+LONGEST_REPLY = 100_000
+BYTES_PER_TOKEN = 3
+"""Assumed of text in a prompt, on the safe side: English has about 4.5, Chinese about 3."""
+
+HEAD_TOKENS = 1000
+"""What a prompt's own words take, beside the data in it."""
+
+LEAST_ROOM = 3000
+
+_FENCED = re.compile(r"(?:\A|\n)[ \t]*+(?:`{3,}+|~{3,}+)[ \t]*+(?i:json)?+\s*+(?=\{)")
+_SCHEMA_WORDS = frozenset({"type", "properties", "required", "items", "enum", "anyOf", "pattern"})
+"""What OpenAI's strict mode and the grammars of llama.cpp, vLLM and SGLang have in common."""
+
+ClaimKey = Annotated[str, msgspec.Meta(extra_json_schema={"pattern": "^c[0-9]{1,5}$"})]
+"""A claim's key in a reply. A schema holds the model to its form; what it names is looked up."""
+
+EvidenceId = Annotated[str, msgspec.Meta(extra_json_schema={"pattern": "^(ev_[0-9]{4,9})?$"})]
+"""An evidence id in a reply, or ''; as a ClaimKey."""
+
+
+class Reply(msgspec.Struct, Generic[T], frozen=True, kw_only=True):
+    """What came back: `value`, or a `problem` in half a sentence.
+
+    `tokens` are the answer's tokens with their probabilities, where they were asked for and given.
+    `unreachable` says that the model could not be had at all, so that asking again is no use now.
+    """
+
+    value: T | None = None
+    problem: str = ""
+    content: str = ""
+    tokens: tuple[Token, ...] = ()
+    unreachable: bool = False
+
+
+def prompt(desk: Desk, template: str, **values: Any) -> tuple[Message, ...]:
+    """The messages that a template makes: its part `system`, then its part `data`."""
+    system = desk.prompts.render(template, part="system", **values)
+    data = desk.prompts.render(template, part="data", **values)
+    role = desk.options.system_role
+    if role == "user":
+        return (Message(role="user", content=f"{system}\n\n{data}"),)
+    return (Message(role=role, content=system), Message(role="user", content=data))
+
+
+def room(desk: Desk) -> int:
+    """How many bytes of data fit into one prompt."""
+    context_tokens = desk.model.info.context_tokens if desk.model else None
+    high = desk.options.high_tokens
+    tokens = high if context_tokens is None else min(high, context_tokens * 7 // 10)
+    return max(LEAST_ROOM, (tokens - desk.options.answer_tokens - HEAD_TOKENS) * BYTES_PER_TOKEN)
+
+
+class Line:
+    """The line to the model in one lane.
+
+    Once the model cannot be reached, nothing more is asked on it: each reply says so at once.
+    """
+
+    def __init__(self, desk: Desk, lane: str, scope: str) -> None:
+        self._desk, self._lane, self._scope = desk, lane, scope
+        self._down = ""
+
+    async def ask(
+        self, step: int, messages: tuple[Message, ...], form: type[T], *, logprobs: bool = False
+    ) -> Reply[T]:
+        """As the function `ask`."""
+        if self._down:
+            return Reply(problem=self._down, unreachable=True)
+        reply = await ask(
+            self._desk,
+            lane=self._lane,
+            step=step,
+            scope=self._scope,
+            messages=messages,
+            form=form,
+            logprobs=logprobs,
+        )
+        if reply.unreachable:
+            self._down = reply.problem
+        return reply
+
+
+async def together(desk: Desk, jobs: Iterable[Coroutine[Any, Any, R]]) -> list[R]:
+    """The results of the jobs, in their order, begun in that order, as many at once as the endpoint serves.
+
+    When one raises, the others are cancelled and it is raised.
+    """
+    free = asyncio.Semaphore(max(1, desk.model.info.parallel if desk.model else 1))
+
+    async def in_turn(job: Coroutine[Any, Any, R]) -> R:
+        async with free:
+            return await job
+
+    try:
+        async with asyncio.TaskGroup() as group:
+            tasks = [group.create_task(in_turn(job)) for job in jobs]
+    except BaseExceptionGroup as failed:
+        raise failed.exceptions[0] from None
+    return [task.result() for task in tasks]
+
+
+async def ask(
+    desk: Desk,
+    *,
+    lane: str,
+    step: int,
+    scope: str,
+    messages: tuple[Message, ...],
+    form: type[T],
+    logprobs: bool = False,
+) -> Reply[T]:
+    """Ask the model once. Never raises for a model that fails or answers nonsense: that is a problem."""
+    model = desk.model
+    if model is None:
+        return Reply(problem="there is no verifier model", unreachable=True)
+    request = Request(
+        messages=messages,
+        temperature=0.0,
+        max_tokens=desk.options.answer_tokens,
+        schema=schema_of(form) if model.info.protocol == "json_schema" else None,
+        logprobs=logprobs,
+    )
+    at_seq, wire, started = desk.session.state.seq, context.wire(messages), time.monotonic()
+    try:
+        completion = await model.complete(request)
+    except ModelError as error:
+        call = events.Model(
+            step=step,
+            scope=scope,
+            latency_s=round(time.monotonic() - started, 6),
+            n_messages=len(messages),
+            input_bytes=len(wire),
+            error=one_line(str(error), 500),
+        )
+        desk.session.emit(call, lane=lane)
+        return Reply(problem=f"the model failed: {call.error}", unreachable=error.transient)
+    _record(desk, lane, step, scope, request, at_seq, wire, completion)
+    choice = completion.choices[0]
+    return _read(choice, form)
+
+
+def _record(
+    desk: Desk,
+    lane: str,
+    step: int,
+    scope: str,
+    request: Request,
+    at_seq: int,
+    wire: bytes,
+    completion: Completion,
+) -> None:
+    session, choice, usage = desk.session, completion.choices[0], completion.usage
+    assert desk.model is not None
+    session.emit(
+        events.Model(
+            step=step,
+            scope=scope,
+            latency_s=round(completion.latency_s, 6),
+            first_byte_s=round(completion.first_byte_s, 6),
+            finish_reason=choice.finish_reason,
+            n_messages=len(request.messages),
+            input_bytes=len(wire),
+            prompt_tokens=usage.prompt_tokens,
+            completion_tokens=usage.completion_tokens,
+            cached_tokens=usage.cached_tokens,
+            attempts=completion.attempts,
+            truncated=completion.truncated,
+        ),
+        lane=lane,
+    )
+    session.emit(
+        events.ModelIo(
+            step=step,
+            scope=scope,
+            at_seq=at_seq,
+            request_sha256=hashlib.sha256(wire).hexdigest(),
+            request_bytes=len(wire),
+            parameters={
+                "model": desk.model.info.name,
+                "temperature": request.temperature,
+                "max_tokens": request.max_tokens,
+                "schema": request.schema is not None,
+                "logprobs": request.logprobs,
+            },
+            content=session.text(choice.content),
+            reasoning=session.text(choice.reasoning),
+            tool_calls=choice.tool_calls,
+            finish_reason=choice.finish_reason,
+            request=session.text(wire.decode()),
+        ),
+        lane=lane,
+    )
+
+
+def _read(choice: Choice, form: type[T]) -> Reply[T]:
+    value = read_reply(choice.content, form)
+    if isinstance(value, str):
+        cut = " (it was cut off at the token limit)" if choice.finish_reason == "length" else ""
+        return Reply(problem=value + cut, content=choice.content, tokens=choice.tokens)
+    return Reply(value=value, content=choice.content, tokens=choice.tokens)
+
+
+def read_reply(content: str, form: type[T]) -> T | str:
+    """The reply as a struct, or why it is none.
+
+    Accepted are reasoning before the object, a fence around it, and text without braces after it. Members
+    that the form does not have are not looked at.
+    """
+    if len(content) > LONGEST_REPLY:
+        return f"the reply is longer than {LONGEST_REPLY} characters"
+    body = after_reasoning(scrub(content).lstrip("\ufeff"))[0].strip()
+    fenced = _FENCED.search(body)
+    start = 0 if body.startswith("{") or fenced is None else fenced.end()
+    if not body.startswith("{", start):
+        return "the reply is no JSON object"
+    found = read_object(body, start)
+    if isinstance(found, Broken):
+        return f"the reply is no JSON object: {found.reason}"
+    if "{" in body[:start] or "{" in body[found.end :]:
+        return "the reply holds more than one JSON object"
+    try:
+        return msgspec.convert(found.value, type=form)
+    except msgspec.ValidationError as error:
+        return f"the reply has not the form asked for: {one_line(str(error), 200)}"
+
+
+def schema_of(form: type[msgspec.Struct]) -> dict[str, Any]:
+    """The JSON Schema of a struct for strict decoding: closed objects, all members required, no `$ref`."""
+    (schema,), components = msgspec.json.schema_components([form])
+    inlined: dict[str, Any] = _inlined(schema, components)
+    return inlined
+
+
+def _inlined(schema: dict[str, Any], components: dict[str, Any]) -> dict[str, Any]:
+    if "$ref" in schema:
+        return _inlined(components[schema["$ref"].rpartition("/")[2]], components)
+    kept = {word: value for word, value in schema.items() if word in _SCHEMA_WORDS}
+    if "properties" in kept:
+        kept["properties"] = {
+            name: _inlined(member, components) for name, member in kept["properties"].items()
+        }
+        kept["required"] = list(kept["properties"])
+        kept["additionalProperties"] = False
+    if "items" in kept:
+        kept["items"] = _inlined(kept["items"], components)
+    if "anyOf" in kept:
+        kept["anyOf"] = [_inlined(choice, components) for choice in kept["anyOf"]]
+    return kept

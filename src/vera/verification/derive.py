@@ -1,0 +1,280 @@
+"""Deriving computed values again: a cited command runs once more in a clean box.
+
+What the sandbox printed proves nothing by itself: it can print anything. In a fresh /work, with the same
+/input and no network, the same command has only the scripts that it names to rest on. Run a last time with an
+empty /input, it shows whether the lines rest on the input at all. What follows from that, the audit says
+(`vera.audit.checks.computed`).
+"""
+
+import asyncio
+import hashlib
+import json
+import re
+import shutil
+import tempfile
+import time
+from collections.abc import Iterable, Mapping, Sequence
+from itertools import pairwise
+from pathlib import Path, PurePosixPath
+
+import msgspec
+
+from vera import events
+from vera.evidence.canonical.encoding import to_utf8
+from vera.evidence.canonical.text import canonical
+from vera.evidence.reading import read_regular
+from vera.evidence.source import Unreadable
+from vera.evidence.span import Lines
+from vera.lane.observation import one_line
+from vera.lane.tools.shell import printed
+from vera.sandbox.types import BoxError, CommandResult
+from vera.session import Reader, Session
+from vera.session.session import TRACE
+from vera.store import StoreError
+from vera.verification.desk import Desk
+
+MOST_COMMANDS = 16
+MOST_SECONDS = 120.0
+"""Seconds of one run of one command."""
+
+ALL_SECONDS = 600.0
+"""Seconds of a round after which no further command is begun."""
+
+MOST_SCRIPTS = 8
+LARGEST_SCRIPT = 128 << 10
+MOST_WORDS = 1000
+
+FROM_WORK = "it was read from /work, where the sandbox can write anything"
+
+_PROGRAM = re.compile(r"\.(?:py|sh|bash|awk|sed|sql|pl|rb|m?js|ts|[rR]|jl|lua|php|jq|bc|go|c|cpp|rs|java)\Z")
+_INTERPRETER = re.compile(r"python[0-9.]*|(?:ba|da|)sh|source|\.|perl|ruby|node|[gm]?awk|-f|Rscript|lua|php")
+"""Programs are told by their name, by a first line with #!, or by the word before them."""
+
+_WORD = re.compile(r"[\w@%+.~-][\w@%+./~-]{0,511}|(?<=\s)\.(?=\s)")
+_HOME = re.compile(r"(?<![\w./-])(?:\$\{?(?:HOME|WORK|PWD)\}?|~|/work|\.)/")
+
+
+class Script(msgspec.Struct, frozen=True):
+    """A file of the workspace that a command names."""
+
+    path: str
+    data: bytes
+
+    @property
+    def sha256(self) -> str:
+        return hashlib.sha256(self.data).hexdigest()
+
+
+class Run(msgspec.Struct, frozen=True, kw_only=True):
+    """What a clean run printed, as canonical text. `failure` says how it ended other than well, `problem`
+    why there was none."""
+
+    text: bytes = b""
+    exit_code: int | None = None
+    failure: str = ""
+    problem: str = ""
+
+
+class Derived(msgspec.Struct, frozen=True, kw_only=True):
+    """A command's clean runs: with the input, and without it where the first went well."""
+
+    scripts: Sequence[Script]
+    run: Run
+    bare: Run | None = None
+
+
+async def derive_all(desk: Desk, number: int, evidence_ids: Iterable[str]) -> tuple[events.Derivation, ...]:
+    """Run the commands behind these observed evidences again, one after the other, and log what came.
+
+    What an interrupted round has derived already is not run again. Raises LogError only: where a command
+    cannot be run, its outcome is `unavailable`.
+    """
+    session = desk.session
+    done = {known.evidence: known for known in session.state.rounds[number].derivations}
+    wanted = tuple(dict.fromkeys(evidence_ids))
+    commands = _commands(session, [each for each in wanted if each not in done])
+    derived: dict[str, Derived] = {}
+    until = time.monotonic() + ALL_SECONDS
+    for evidence_id in wanted:
+        if evidence_id in done:
+            continue
+        command = commands.get(evidence_id)
+        late = time.monotonic() > until or len(derived) >= MOST_COMMANDS
+        if command is None:
+            derivation = _unavailable(number, evidence_id, FROM_WORK)
+        elif command not in derived and late:
+            derivation = _unavailable(number, evidence_id, "too many commands are cited to run all again")
+        else:
+            if command not in derived:
+                derived[command] = await _runs(desk, command)
+            derivation = _compare(desk, number, evidence_id, command, derived[command])
+        done[evidence_id] = session.emit(derivation, lane=f"verify-{number}")
+    return tuple(done[evidence_id] for evidence_id in wanted)
+
+
+def _commands(session: Session, evidence_ids: Sequence[str]) -> Mapping[str, str]:
+    """The command that printed each evidence; none for what was read from /work."""
+    if not evidence_ids:
+        return {}
+    known = session.state.evidence
+    printed_by = {each.text.sha256: each.call for each in known.values() if each.tool == "shell"}
+    calls = {
+        each.id: each.call if each.tool == "shell" else printed_by.get(each.text.sha256, "")
+        for each in (known[evidence_id] for evidence_id in evidence_ids if evidence_id in known)
+        if each.extractor.startswith("shell/")  # lines of it read again keep that name
+    }
+    wanted, said = set(calls.values()), dict[str, str]()
+    for _, record in Reader(session.root / TRACE).poll():
+        if isinstance(record, events.ToolStarted) and record.call in wanted:
+            said[record.call] = _command(session, record)
+    return {evidence_id: said[call] for evidence_id, call in calls.items() if said.get(call)}
+
+
+def _command(session: Session, started: events.ToolStarted) -> str:
+    try:
+        args = json.loads(session.load(started.args))
+    except (StoreError, ValueError):
+        return ""
+    command = args.get("cmd") if isinstance(args, dict) else None
+    return command if isinstance(command, str) else ""
+
+
+async def _runs(desk: Desk, command: str) -> Derived:
+    scripts = await asyncio.to_thread(scripts_of, command, desk.session.workspace)
+    for script in scripts:
+        desk.session.store.put(script.data)
+    run = await _run(desk, command, scripts, with_input=True)
+    task = desk.session.state.task
+    if run.problem or run.failure:
+        return Derived(scripts=scripts, run=run)
+    if task is None or not task.input_dir:
+        return Derived(scripts=scripts, run=run, bare=run)
+    return Derived(scripts=scripts, run=run, bare=await _run(desk, command, scripts, with_input=False))
+
+
+async def _run(desk: Desk, command: str, scripts: Sequence[Script], *, with_input: bool) -> Run:
+    if desk.open_box is None:
+        return Run(problem="there is no sandbox to run it in")
+    work = Path(tempfile.mkdtemp(prefix=".derive-", dir=desk.session.root))
+    seconds = min(desk.options.tool_seconds, MOST_SECONDS)
+    try:
+        place(work, scripts)
+        async with desk.open_box(work, with_input) as box:
+            result = await box.run(command, timeout=seconds)
+            output, _ = printed(result, work)
+    except (BoxError, OSError) as error:
+        return Run(problem=f"the sandbox failed: {one_line(str(error), 300)}")
+    finally:
+        await asyncio.to_thread(shutil.rmtree, work, ignore_errors=True)
+    return Run(
+        text=canonical(to_utf8(output)[0]), exit_code=result.exit_code, failure=_failure(result, seconds)
+    )
+
+
+def _failure(result: CommandResult, seconds: float) -> str:
+    if result.reason == "timeout":
+        return f"it was stopped after {seconds:g} s"
+    if result.reason != "exited":
+        return f"it ended badly ({result.reason})"
+    return f"it ended with exit {result.exit_code}" if result.exit_code else ""
+
+
+def _compare(desk: Desk, number: int, evidence_id: str, command: str, derived: Derived) -> events.Derivation:
+    """What the runs of a command say of one evidence that it printed."""
+    session, run, bare = desk.session, derived.run, derived.bare
+    try:
+        pieces = _cited_pieces(session, number, evidence_id)
+    except StoreError as error:
+        return _unavailable(number, evidence_id, str(error))
+    if problem := run.problem or (bare.problem if bare else ""):
+        return _unavailable(number, evidence_id, problem)
+    came = all(b"\n" + piece + b"\n" in b"\n" + run.text for piece in pieces)
+    return events.Derivation(
+        round=number,
+        evidence=evidence_id,
+        command=session.text(command),
+        outcome="failed" if run.failure else "same" if came else "different",
+        output=session.text(run.text.decode("utf-8", "replace")),
+        scripts=tuple((script.path, script.sha256) for script in derived.scripts),
+        without_input=bare is not None and rests_on_nothing(pieces, bare.text),
+        exit_code=run.exit_code,
+        reason=run.failure or ("" if came else "the cited lines were not printed again"),
+    )
+
+
+def rests_on_nothing(pieces: Sequence[bytes], bare: bytes) -> bool:
+    """Whether a cited line came out of the run without input as well.
+
+    Lines with a number decide where there are any: headings are the same in each run, and so is a zero.
+    """
+    lines = [line for piece in pieces for line in piece.split(b"\n") if line.strip()]
+    telling = [line for line in lines if re.search(rb"[1-9]", line)] or lines
+    return not set(telling).isdisjoint(bare.split(b"\n"))
+
+
+def _cited_pieces(session: Session, number: int, evidence_id: str) -> tuple[bytes, ...]:
+    """The lines that the round's answer cites of an evidence, else those shown. Raises StoreError."""
+    evidence = session.state.evidence[evidence_id]
+    answer = session.state.answers.get(session.state.rounds[number].started.answer_seq)
+    cited = [
+        (cited.first, cited.last)
+        for cited in (answer.citations if answer else ())
+        if cited.evidence == evidence_id and not cited.problem
+    ]
+    lines = Lines(session.store.get(evidence.text.sha256))
+    shown = [(evidence.first, evidence.last)] if evidence.lines else []
+    return tuple(lines.cut(first, last) for first, last in cited or shown)
+
+
+def _unavailable(number: int, evidence_id: str, reason: str) -> events.Derivation:
+    return events.Derivation(
+        round=number, evidence=evidence_id, command="", outcome="unavailable", reason=reason
+    )
+
+
+def scripts_of(command: str, workspace: Path) -> list[Script]:
+    """The programs of the workspace that a command names: regular text files, at most MOST_SCRIPTS.
+
+    Data that the sandbox has written is left behind: a value that rests on it rests on no source.
+    """
+    for folder in {str(workspace), str(workspace.resolve())}:
+        command = command.replace(f"{folder}/", "/work/")
+    words = [word[0] for word in _WORD.finditer(_HOME.sub("", command))][:MOST_WORDS]
+    folders = ["", *(f"{after}/" for word, after in pairwise(words) if word == "cd")]
+    found: dict[str, Script] = {}
+    for before, word in zip(["", *words], words, strict=False):
+        for folder in folders[:4]:
+            path = PurePosixPath(folder + word).as_posix()
+            if path in found or len(found) >= MOST_SCRIPTS:
+                continue
+            try:
+                data = read_regular(workspace, path, LARGEST_SCRIPT)
+            except Unreadable:
+                continue
+            if is_program(path, data, before):
+                found[path] = Script(path, data)
+    return list(found.values())
+
+
+def is_program(path: str, data: bytes, before: str) -> bool:
+    """Whether a file is text that runs, by its name, its first line or the word `before` it."""
+    named = _PROGRAM.search(path) or _INTERPRETER.fullmatch(before)
+    if b"\0" in data or not (named or data.startswith(b"#!")):
+        return False
+    try:
+        data.decode()
+    except UnicodeDecodeError:
+        return False
+    return True
+
+
+def place(work: Path, scripts: Iterable[Script]) -> None:
+    """Copies of the scripts in a work folder, for whichever user the box has. Raises OSError."""
+    for script in scripts:
+        target = work / script.path
+        target.parent.mkdir(parents=True, exist_ok=True)
+        for folder in target.relative_to(work).parents:
+            if folder.name:
+                (work / folder).chmod(0o755)
+        target.write_bytes(script.data)
+        target.chmod(0o755)

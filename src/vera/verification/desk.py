@@ -1,0 +1,54 @@
+"""What a verifier works with, handed in by whoever runs it."""
+
+from collections.abc import Callable, Sequence
+from contextlib import AbstractAsyncContextManager
+from pathlib import Path
+
+import msgspec
+
+from vera.audit.case import AuditPolicy
+from vera.lane.prompts import Prompts
+from vera.lane.tools import Tool
+from vera.model.types import Model
+from vera.sandbox.types import Box
+from vera.session import Session
+
+MAX_CHECKS = 3
+"""Questions of one round at most (DeepVerifier asks the fewest that decide, at most three)."""
+
+
+class VerifierOptions(msgspec.Struct, frozen=True, kw_only=True):
+    """How a verifier works. `rule` is model or literal; `check_steps` the turns of a check lane; `readings` how
+    often labels and scores are read when the server gives no logprobs; `passages` how many of a source's best
+    sentences the judge sees beside the cited lines; `answer_tokens` bounds one reply. `min_score` is in
+    hundredths, `scope` where the run may look (files, web), `sandbox` what its commands ran in, `tool_seconds`
+    how long one command of a check may take."""
+
+    rule: str = "model"
+    rounds: int = 3
+    checks: int = MAX_CHECKS
+    check_steps: int = 4
+    readings: int = 2
+    passages: int = 10
+    answer_tokens: int = 1200
+    high_tokens: int = 16_000
+    system_role: str = "system"
+    min_score: int = 300
+    audit: AuditPolicy = AuditPolicy()
+    scope: tuple[str, ...] = ()
+    sandbox: str = ""
+    tool_seconds: float = 120.0
+
+
+class Desk(msgspec.Struct, frozen=True, kw_only=True):
+    """`open_tools(lane)` opens the tools of a check lane (read, search, fetch, and a shell whose box starts when
+    it is first used) and closes them after it. `open_box(work, with_input)` starts a sealed box on a fresh
+    work folder, with the run's input or with an empty one; None where no box can be had. Either may raise
+    `vera.sandbox.types.BoxError`. `model` is None under the literal rule."""
+
+    session: Session
+    model: Model | None
+    prompts: Prompts
+    open_tools: Callable[[str], AbstractAsyncContextManager[Sequence[Tool]]]
+    open_box: Callable[[Path, bool], AbstractAsyncContextManager[Box]] | None
+    options: VerifierOptions

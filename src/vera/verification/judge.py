@@ -1,0 +1,384 @@
+"""The judge: what each shown span says of a claim, and how good the whole answer is.
+
+It has no tools, sees spans and no worker's chat, and returns enums and numbers only. A label can be less
+favourable than a reading, never more: the readings of one claim see its spans in both orders, and all of
+them must say SUPPORTS. What it says is logged; the verdict is computed from that elsewhere.
+"""
+
+import itertools
+from collections.abc import Sequence
+from typing import Literal
+
+import msgspec
+
+from vera import events
+from vera.attestation.objects import Relation
+from vera.audit.case import Case, Place, place_of, places
+from vera.audit.source_text import SourceText
+from vera.evidence.claim import Cite, Claim
+from vera.evidence.finding import Finding
+from vera.store import StoreError
+from vera.verification.ask import ClaimKey, EvidenceId, Line, Reply, prompt, room, together
+from vera.verification.desk import Desk
+from vera.verification.exhibits import Exhibits, Shown, show
+from vera.verification.expectation import expected_points
+from vera.verification.fence import Row, fence, named
+
+SCOPE = "verifier_judge"
+EXTRACT_RULE = "extract/1"
+"""Who labels a claim that only points at lines: they stand there, which is all that it states."""
+
+ORDERS = ("forward", "backward")
+CRITERIA = ("task_fit", "evidence_support", "error_signals")
+"""Several criteria judge better than one (arXiv:2607.05391)."""
+
+MOST_LABELLED = 100
+"""Claims of one answer that a model reads."""
+
+MOST_INSTRUCTIONS = 3
+SHORT = 2000
+"""Bytes of a task, or of a claim and what is known of it, that are shown beside other things."""
+
+Action = Literal["READ", "FETCH", "SEARCH", "COMPUTE", "CITE", "REWORD", "REMOVE", "COVER"]
+
+_LEAST_FAVOURABLE: tuple[Relation, ...] = ("CONTRADICTS", "QUALIFIES", "IRRELEVANT", "SUPPORTS")
+"""Of several readings the first in this order counts, so SUPPORTS only when all say so."""
+
+
+class SpanReading(msgspec.Struct, frozen=True):
+    """What one reading says of the span with this number."""
+
+    index: int
+    relation: Relation
+
+
+class LabelReply(msgspec.Struct, frozen=True):
+    """The form of a label call's reply."""
+
+    spans: tuple[SpanReading, ...]
+
+
+class Advice(msgspec.Struct, frozen=True):
+    """What a judge proposes: a claim's key, an action, and where (`evidence` '' for nowhere)."""
+
+    claim: ClaimKey
+    action: Action
+    evidence: EvidenceId
+    first: int
+    last: int
+
+
+class ScoreReply(msgspec.Struct, frozen=True):
+    """The form of a score call's reply."""
+
+    score: Literal[1, 2, 3, 4]
+    instructions: tuple[Advice, ...]
+
+
+def lane_of(number: int) -> str:
+    """The lane in which a round's own records stand."""
+    return f"verify-{number}"
+
+
+async def label(
+    desk: Desk,
+    number: int,
+    case: Case,
+    findings: Sequence[Finding],
+    checks: Sequence[events.VerifierCheck],
+) -> tuple[events.Instruction, ...]:
+    """Label the spans of every load-bearing claim of round `number`, and log that; labelled ones are left.
+
+    Returns what the labels themselves suggest: to cite lines that would support a claim and are not cited.
+    """
+    done = {labels.claim for labels in desk.session.state.rounds[number].labels}
+    todo = [
+        (position, claim)
+        for position, claim in enumerate(case.claims)
+        if claim.load_bearing and claim.form != "absence" and claim.key not in done
+    ]
+    bench = _Bench(desk, number, case, findings, checks)
+    read = [(position, claim) for position, claim in todo if claim.form == "statement"]
+    for _, claim in todo:
+        if claim.form == "extract":
+            bench.extract(claim)
+    for _, claim in read[MOST_LABELLED:]:
+        bench.log(claim, (), f"beyond the budget of {MOST_LABELLED} claims that a model reads")
+    hints = await together(desk, (bench.label(position, claim) for position, claim in read[:MOST_LABELLED]))
+    return tuple(itertools.chain.from_iterable(hints))
+
+
+async def score(
+    desk: Desk,
+    number: int,
+    case: Case,
+    findings: Sequence[Finding],
+    checks: Sequence[events.VerifierCheck],
+    hints: Sequence[events.Instruction] = (),
+) -> events.VerifierScore:
+    """Score the answer of round `number` by three criteria, and log that.
+
+    Where the server gives the probabilities of tokens, each criterion is read once; else it is read
+    `options.readings` times, with the claims in both orders. `hints` go before the judge's instructions.
+    """
+    bench = _Bench(desk, number, case, findings, checks)
+    readings = max(1, desk.options.readings)
+    plan = [(criterion, ORDERS[turn % 2]) for criterion in CRITERIA for turn in range(readings)]
+    first = await bench.score(0, *plan[0])
+    rest = [
+        (step, criterion, order)
+        for step, (criterion, order) in enumerate(plan[1:], 1)
+        if first.score.method == "reply" or (criterion != CRITERIA[0] and order == ORDERS[0])
+    ]
+    others = await together(desk, (bench.score(step, criterion, order) for step, criterion, order in rest))
+    read = [first, *others]
+    advice, problems = _instructions(case, read)
+    return desk.session.emit(
+        events.VerifierScore(
+            round=number,
+            scores=tuple(reading.score for reading in read),
+            instructions=tuple(dict.fromkeys([*hints, *advice]))[:MOST_INSTRUCTIONS],
+            problem="; ".join(dict.fromkeys([r.problem for r in read if r.problem] + problems)),
+        ),
+        lane=lane_of(number),
+    )
+
+
+class _ScoreReading(msgspec.Struct, frozen=True):
+    """One reading: its score, what it proposes, and why it gave none."""
+
+    score: events.Score
+    advice: tuple[Advice, ...] = ()
+    problem: str = ""
+
+
+class _Bench:
+    """One round's case as the judge sees it, and the calls about it."""
+
+    def __init__(
+        self,
+        desk: Desk,
+        number: int,
+        case: Case,
+        findings: Sequence[Finding],
+        checks: Sequence[events.VerifierCheck],
+    ) -> None:
+        self._desk, self._number, self._case = desk, number, case
+        self._findings, self._checks = findings, checks
+        self._line = Line(desk, lane_of(number), SCOPE)
+        self._short = min(SHORT, room(desk) // 5)
+        self._room = room(desk) - 2 * self._short
+        self._readings = max(1, desk.options.readings)
+        self._sources: dict[str, SourceText | None] = {}
+        self._exhibits = Exhibits(case, self._whole, desk.options.passages)
+
+    def extract(self, claim: Claim) -> None:
+        """What only points at lines is supported by these lines, by rule."""
+        labels = tuple(
+            events.SpanLabel(
+                evidence=place.evidence.id, first=place.first, last=place.last, relation="SUPPORTS"
+            )
+            for place in places(self._case, claim)
+        )
+        self.log(claim, labels, "" if labels else "it cites no line that exists", maker=EXTRACT_RULE)
+
+    async def label(self, position: int, claim: Claim) -> tuple[events.Instruction, ...]:
+        """Label the spans of a claim; when only uncited lines support it, the instruction to cite them."""
+        shown = show(self._exhibits.of(claim, self._checks), self._room)
+        if not shown:
+            self.log(claim, (), "")
+            return ()
+        votes: list[dict[int, Relation]] = []
+        problems: list[str] = []
+        for turn in range(self._readings):
+            messages = prompt(
+                self._desk,
+                "judge_label",
+                task=fence("task", named("task", self._case.task), self._short).text,
+                claim=fence(f"claim {claim.key}", self._claim_rows(position, claim), self._short).text,
+                spans=[span.text for span in (shown if turn % 2 == 0 else reversed(shown))],
+                count=len(shown),
+            )
+            step = 2 + position * self._readings + turn
+            reply = await self._line.ask(step, messages, LabelReply)
+            if reply.value is None:
+                problems.append(f"reading {turn + 1}: {reply.problem}")
+                continue
+            votes.append(relations(reply.value, len(shown)))
+        labels, uncited = settle(shown, votes, self._readings)
+        self.log(claim, labels, "; ".join(problems))
+        return tuple(
+            events.Instruction(
+                claim=claim.key, action="CITE", source=span.evidence, first=span.first, last=span.last
+            )
+            for span in uncited[:1]
+            if not any(found.relation == "SUPPORTS" for found in labels)
+        )
+
+    async def score(self, step: int, criterion: str, order: str) -> _ScoreReading:
+        """Read the whole answer once by one criterion."""
+        messages = prompt(
+            self._desk,
+            "judge_score",
+            task=fence("task", named("task", self._case.task), self._short).text,
+            claims=self._answer(backward=order == "backward"),
+            criterion=criterion,
+            most=MOST_INSTRUCTIONS,
+        )
+        first_step = 2 + len(self._case.claims) * self._readings
+        reply = await self._line.ask(first_step + step, messages, ScoreReply, logprobs=True)
+        if reply.value is None:
+            nothing = events.Score(criterion=criterion, points=None, method="reply", order=order)
+            return _ScoreReading(nothing, (), f"{criterion}, {order}: {reply.problem}")
+        points = _expected(reply, reply.value)
+        method = "reply" if points is None else "logprobs"
+        points = 100 * reply.value.score if points is None else points
+        read = events.Score(criterion=criterion, points=points, method=method, order=order)
+        return _ScoreReading(read, reply.value.instructions)
+
+    def log(self, claim: Claim, labels: tuple[events.SpanLabel, ...], problem: str, maker: str = "") -> None:
+        model = self._desk.model
+        self._desk.session.emit(
+            events.VerifierLabels(
+                round=self._number,
+                claim=claim.key,
+                labels=labels,
+                maker=maker or (model.info.name or model.info.kind if model else ""),
+                prompt_sha256="" if maker else self._desk.prompts.sha256("judge_label"),
+                problem=problem,
+            ),
+            lane=lane_of(self._number),
+        )
+
+    def _claim_rows(self, position: int, claim: Claim) -> list[Row]:
+        """The claim, what stands before it in the answer (it may begin with "It"), and its findings."""
+        before = self._case.claims[position - 1].text if position else ""
+        return [
+            *named("claim", claim.text),
+            *([("before", before)] if before else []),
+            *(("finding", f"{f.severity}: {f.message}") for f in self._of(claim)),
+        ]
+
+    def _answer(self, backward: bool) -> list[str]:
+        """Every claim in a fence, with labels, findings, check answers and cited lines, as many as fit."""
+        labelled = {record.claim: record for record in self._desk.session.state.rounds[self._number].labels}
+        blocks: list[str] = []
+        left = self._room
+        share = max(600, left // max(1, len(self._case.claims)))
+        for claim in self._case.claims:
+            rows = [*named("claim", claim.text), *self._results(claim, labelled.get(claim.key))]
+            block = fence(f"claim {claim.key}", rows, min(share, self._short)).text
+            spans = show(self._exhibits.of(claim, self._checks, around=False), share - len(block.encode()))
+            whole = "\n".join([block, *(span.text for span in spans)])
+            left -= len(whole.encode())
+            if left < 0 and blocks:
+                break
+            blocks.append(whole)
+        hidden = len(self._case.claims) - len(blocks)
+        more = [f"({hidden} more claims do not fit.)"] if hidden else []
+        return [*(reversed(blocks) if backward else blocks), *more]
+
+    def _results(self, claim: Claim, labels: events.VerifierLabels | None) -> list[Row]:
+        rows: list[Row] = [("form", claim.form if claim.load_bearing else f"{claim.form}, not load-bearing")]
+        for found in labels.labels if labels else ():
+            if found.relation != "IRRELEVANT":
+                where = f"{found.evidence}:{found.first}-{found.last}"
+                rows.append(("label", f"{where} {found.relation} ({found.agree} of {found.votes} readings)"))
+        if labels and not any(found.relation == "SUPPORTS" for found in labels.labels):
+            rows.append(("label", "no cited line SUPPORTS it"))
+        rows += [("finding", f"{f.severity} {f.label}: {f.message}") for f in self._of(claim)]
+        rows += [
+            ("check", f"{check.question.question} Answer: {check.answer}")
+            for check in self._checks
+            if check.question.claim == claim.key
+        ]
+        return rows
+
+    def _of(self, claim: Claim) -> list[Finding]:
+        return [finding for finding in self._findings if finding.claim == claim.key]
+
+    def _whole(self, evidence_id: str) -> Place | None:
+        """An evidence with its whole source: of the case, or captured by a check and then in the store."""
+        evidence = self._desk.session.state.evidence.get(evidence_id)
+        if evidence is None:
+            return None
+        place = place_of(self._case, Cite(evidence_id, 1, 1))
+        if place is not None:
+            return place
+        digest = evidence.text.sha256
+        if digest not in self._sources:
+            try:
+                self._sources[digest] = SourceText(self._desk.session.store.get(digest))
+            except StoreError:
+                self._sources[digest] = None
+        source = self._sources[digest]
+        return Place(evidence, source, 1, 1) if source else None
+
+
+def relations(reply: LabelReply, count: int) -> dict[int, Relation]:
+    """The relation of each of `count` spans by one reading: the least favourable when it says several, and
+    IRRELEVANT of one that it leaves out. Numbers of no span are passed over."""
+    said: dict[int, Relation] = {}
+    for span in reply.spans:
+        if 1 <= span.index <= count:
+            said[span.index] = _least([span.relation, said.get(span.index, "SUPPORTS")])
+    return {index: said.get(index, "IRRELEVANT") for index in range(1, count + 1)}
+
+
+def settle(
+    shown: Sequence[Shown], votes: Sequence[dict[int, Relation]], readings: int
+) -> tuple[tuple[events.SpanLabel, ...], list[events.SpanLabel]]:
+    """The labels that the readings agree on, and the uncited spans that would have supported the claim.
+
+    SUPPORTS needs all `readings`: with one that could not be read it is left open, and there is no label.
+    """
+    labels: list[events.SpanLabel] = []
+    uncited: list[events.SpanLabel] = []
+    for index, span in enumerate(shown, 1):
+        said = [vote[index] for vote in votes]
+        if not said:
+            continue
+        relation = _least(said)
+        found = events.SpanLabel(
+            evidence=span.exhibit.evidence,
+            first=span.exhibit.first,
+            last=span.exhibit.last,
+            relation=relation,
+            agree=said.count(relation),
+            votes=len(said),
+        )
+        if relation != "SUPPORTS":
+            labels.append(found)
+        elif len(said) == readings:
+            (uncited if span.exhibit.kind == "passage" else labels).append(found)
+    return tuple(labels), uncited
+
+
+def _least(said: Sequence[Relation]) -> Relation:
+    return min(said, key=_LEAST_FAVOURABLE.index)
+
+
+def _expected(reply: Reply[ScoreReply], value: ScoreReply) -> int | None:
+    return expected_points(reply.tokens, reply.content, value.score) if reply.tokens else None
+
+
+def _instructions(case: Case, read: Sequence[_ScoreReading]) -> tuple[list[events.Instruction], list[str]]:
+    """What the readings propose, the most critical reading first; what names no claim of ours is dropped."""
+    keys = {claim.key for claim in case.claims}
+    ordered = sorted(read, key=lambda reading: reading.score.points or 0)
+    advice = [item for reading in ordered for item in reading.advice]
+    kept = [_instruction(case, item) for item in advice if item.claim in keys]
+    dropped = len(advice) - len(kept)
+    return kept, [f"{dropped} instructions named no claim of the answer"] if dropped else []
+
+
+def _instruction(case: Case, item: Advice) -> events.Instruction:
+    """An instruction whose source and lines exist; what does not is left out of it."""
+    evidence = case.evidence.get(item.evidence)
+    if evidence is None:
+        return events.Instruction(claim=item.claim, action=item.action)
+    if not 1 <= item.first <= item.last <= evidence.lines:
+        return events.Instruction(claim=item.claim, action=item.action, source=evidence.id)
+    return events.Instruction(
+        claim=item.claim, action=item.action, source=evidence.id, first=item.first, last=item.last
+    )

@@ -1,0 +1,198 @@
+"""One round of verification: how VERA doubts an answer.
+
+The audit comes first and needs no model. Only an answer without a hard finding is worth a model's time:
+questions are drawn from it, each looked up in a lane of its own, then a judge labels the cited spans and
+gives a score. The verdict is computed from what was logged (`vera.attestation.build`), so anyone can compute
+it again. Each part that is logged already is not done again: an interrupted round goes on.
+"""
+
+from collections.abc import Callable
+
+import msgspec
+
+from vera import events
+from vera.attestation import reduce
+from vera.attestation.build import build, case_of
+from vera.attestation.envelope import seal_envelope
+from vera.attestation.gather import gather
+from vera.attestation.keys import Signer
+from vera.attestation.objects import Policy, canonical
+from vera.attestation.record import Record
+from vera.audit import VERSION as AUDIT_VERSION
+from vera.audit import Case, audit, literal
+from vera.audit.claims import VERSION as CLAIMS_VERSION
+from vera.evidence.finding import Finding
+from vera.evidence.independence import suffix_list_version
+from vera.session import Reader, Session
+from vera.verification import judge
+from vera.verification.check import check_all
+from vera.verification.decompose import decompose
+from vera.verification.derive import derive_all
+from vera.verification.desk import Desk
+from vera.verification.judge import lane_of
+from vera.verification.scout import questions as scout_questions
+from vera.verification.scout import slots
+
+Say = Callable[[str], None]
+
+
+async def verify(desk: Desk, signer: Signer, *, last: bool, now: Say) -> events.Verifier:
+    """Verify the main lane's answer: the round under way, or a new one. Returns the decision.
+
+    In the `last` round the claims are labelled even when there are hard findings, so that the person sees
+    which of them stand. `now` is told what is being done.
+    """
+    session = desk.session
+    number = _begin(desk)
+    now(f"verifying, round {number}: audit")
+    if session.state.rounds[number].audit is None:
+        await derive_all(desk, number, _computed_from(case_of(_record(session, number))))
+    case, findings = _audit(session, number)
+    stands = not any(finding.severity == "hard" for finding in findings)
+    if desk.options.rule == "literal":
+        _label_by_rule(session, number, case)
+    elif stands or last:
+        await _ask_model(desk, number, case, findings, stands, now)
+    return _decide(session, signer, number)
+
+
+def _begin(desk: Desk) -> int:
+    """The round under way, or a new one for the answer of now."""
+    session = desk.session
+    answer = session.state.lane("main").answer
+    assert answer is not None
+    number = len(session.state.rounds)
+    if not number or session.state.rounds[number].decision is not None:
+        number += 1
+        policy = canonical(_policy(desk))
+        session.emit(
+            events.VerifierStarted(
+                round=number,
+                answer_seq=answer.seq,
+                rule=desk.options.rule,
+                policy=events.Blob(session.store.put(policy), len(policy)),
+                model=desk.model.info.name if desk.model else "",
+            ),
+            lane=lane_of(number),
+        )
+    return number
+
+
+def _policy(desk: Desk) -> Policy:
+    options = desk.options
+    return Policy(
+        rule="model" if options.rule == "model" else "literal",
+        audit_policy=options.audit,
+        claims=CLAIMS_VERSION,
+        audit=AUDIT_VERSION,
+        reduce=reduce.VERSION,
+        literal=literal.VERSION,
+        suffix_list=suffix_list_version(),
+        min_score=options.min_score,
+        web_sources=options.audit.web_sources,
+        scope=options.scope,
+        sandbox=options.sandbox,
+    )
+
+
+def _record(session: Session, number: int) -> Record:
+    records = [record for _, record in Reader(session.root / "trace.jsonl").poll()]
+    return gather(records, session.store, number)
+
+
+def _computed_from(case: Case) -> list[str]:
+    """The observed evidence that load-bearing claims cite: commands to run again."""
+    cited = (cite.evidence for claim in case.claims if claim.load_bearing for cite in claim.cites)
+    return [
+        evidence_id
+        for evidence_id in dict.fromkeys(cited)
+        if (evidence := case.evidence.get(evidence_id)) is not None and evidence.tier == "observed"
+    ]
+
+
+def _audit(session: Session, number: int) -> tuple[Case, tuple[Finding, ...]]:
+    """The audit's findings, logged once."""
+    case = case_of(_record(session, number))
+    logged = session.state.rounds[number].audit
+    if logged is not None:
+        return case, msgspec.json.decode(session.load(logged.findings), type=tuple[Finding, ...])
+    findings = audit(case)
+    session.emit(
+        events.Audit(
+            round=number,
+            claims=len(case.claims),
+            hard=sum(finding.severity == "hard" for finding in findings),
+            soft=sum(finding.severity == "soft" for finding in findings),
+            findings=session.text(canonical(findings).decode()),
+            claims_version=CLAIMS_VERSION,
+            audit_version=AUDIT_VERSION,
+        ),
+        lane=lane_of(number),
+    )
+    return case, findings
+
+
+def _label_by_rule(session: Session, number: int, case: Case) -> None:
+    done = {labels.claim for labels in session.state.rounds[number].labels}
+    for labels in literal.labels(case, number):
+        if labels.claim not in done:
+            session.emit(labels, lane=lane_of(number))
+
+
+async def _ask_model(
+    desk: Desk, number: int, case: Case, findings: tuple[Finding, ...], stands: bool, now: Say
+) -> None:
+    """Questions, checks, labels and a score; only the labels when the answer cannot stand anyway."""
+    session = desk.session
+    checks: tuple[events.VerifierCheck, ...] = ()
+    if stands:
+        asked = session.state.rounds[number].questions
+        if asked is None:
+            now(f"verifying, round {number}: what to look up")
+            asked = await decompose(desk, number, case, findings, scout_questions(slots(case)))
+        now(f"verifying, round {number}: {len(asked.questions)} look-ups")
+        checks = await check_all(desk, number, asked.questions)
+    now(f"verifying, round {number}: what the cited lines say")
+    hints = await judge.label(desk, number, case, findings, checks)
+    if stands and session.state.rounds[number].score is None:
+        now(f"verifying, round {number}: score")
+        await judge.score(desk, number, case, findings, checks, hints)
+
+
+def _decide(session: Session, signer: Signer, number: int) -> events.Verifier:
+    """Compute the verdict from the log, keep its objects, sign it, and seal the log with it."""
+    built = build(_record(session, number))
+    for data in built.objects.values():
+        session.store.put(data)
+    session.store.put(signer.public)
+    envelope = seal_envelope(built, signer)
+    attestation, state = built.attestation, session.state.rounds[number]
+    results = [claim.result for claim in attestation.claims]
+    scores = attestation.scores
+    decision = session.emit(
+        events.Verifier(
+            round=number,
+            answer_seq=state.started.answer_seq,
+            result=attestation.result,
+            reason=attestation.reason,
+            attestation=built.attestation_id,
+            envelope=events.Blob(session.store.put(envelope), len(envelope)),
+            score=scores.after or None,
+            score_before_cap=scores.before or None,
+            caps=scores.caps,
+            claims=len(results),
+            supported=results.count("SUPPORTED"),
+            disputed=results.count("DISPUTED"),
+            hard=state.audit.hard if state.audit else 0,
+            soft=state.audit.soft if state.audit else 0,
+            unknown_checks=sum(check.answer == "unknown" for check in state.checks),
+            model_calls=state.model_calls,
+            prompt_tokens=state.prompt_tokens,
+            completion_tokens=state.completion_tokens,
+            tool_calls=state.tool_calls,
+            seconds=round(max(0.0, session.state.last_ts - state.started.ts), 3),
+        ),
+        lane=lane_of(number),
+    )
+    session.seal(signer.seal)
+    return decision

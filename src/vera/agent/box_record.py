@@ -13,8 +13,9 @@ class BoxRecord:
     After the run's end the session's log is sealed: how its last box ended stands in the file alone.
     """
 
-    def __init__(self, session: Session) -> None:
+    def __init__(self, session: Session, lane: str = "main") -> None:
         self._session = session
+        self._lane = lane
         self._output = (session.root / "container.log").open("ab", buffering=0)
         self._events = (session.root / "container_events.log").open("ab", buffering=0)
 
@@ -25,7 +26,7 @@ class BoxRecord:
         line = {"time": round(time.time(), 3), "event": event, **({"detail": detail} if detail else {})}
         self._events.write(json.dumps(line, ensure_ascii=False).encode("utf-8", "replace") + b"\n")
         if self._session.state.ended is None:
-            self._session.emit(events.ContainerEvent(event=event, detail=detail))
+            self._session.emit(events.ContainerEvent(event=event, detail=detail), lane=self._lane)
 
     def close(self) -> None:
         self._output.close()

@@ -1,5 +1,6 @@
-"""Research: one lane that answers a question about documents, and the end of the run."""
+"""Research: a lane answers, its answer is verified, and the best verified answer of all rounds is kept."""
 
+import asyncio
 import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -7,7 +8,10 @@ from pathlib import Path
 import msgspec
 
 from vera import events
+from vera.agent import in_words
+from vera.agent.errors import TaskTooLong
 from vera.agent.web import Web
+from vera.attestation.keys import Signer
 from vera.evidence.extractor import Extractor
 from vera.lane.loop import Lane, LaneSpec
 from vera.lane.notes import NAME, NotesMirror
@@ -23,15 +27,22 @@ from vera.model.types import Model
 from vera.report import answer as report
 from vera.sandbox.types import Box
 from vera.search.corpus import Corpus
-from vera.session import Session, load_text, replace_file
+from vera.session import Session, replace_file
 from vera.state import BYTES_PER_TOKEN, LaneState, RunState
 from vera.store import Store
+from vera.verification import feedback
+from vera.verification.desk import Desk
+from vera.verification.verifier import Say, verify
 
 LANE = "main"
 HIGH_TOKENS = 24_000
 """The prompt size at which an epoch ends, on a model that could take more (`docs/design.md`, Context)."""
 
 FILES_LISTED = 40
+
+
+def _silent(_: str) -> None:
+    """Nobody is told."""
 
 
 class ResearchOptions(msgspec.Struct, frozen=True, kw_only=True):
@@ -45,10 +56,6 @@ class ResearchOptions(msgspec.Struct, frozen=True, kw_only=True):
     max_chars: int = 0
     tail_steps: int = 4
     tool_seconds: float = 900
-
-
-class TaskTooLong(Exception):
-    """The task does not fit the model's context: a sentence for the person."""
 
 
 class Place(msgspec.Struct, frozen=True, kw_only=True):
@@ -66,13 +73,12 @@ class Place(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Result(msgspec.Struct, frozen=True, kw_only=True):
-    """What a run came to, ready to be shown. `text` is the answer, or what is known without one."""
+    """What a run came to, ready to be shown."""
 
     status: str
     reason: str
     exit_code: int
-    text: str
-    quotes: list[report.Quote]
+    report: report.Report
     steps: int
 
 
@@ -139,43 +145,157 @@ def context_limits(context_tokens: int | None, options: ResearchOptions) -> tupl
     return answer, min(options.high_tokens, int(0.7 * context_tokens) - answer)
 
 
-def conclude(session: Session, clock: Callable[[], float] = time.time) -> Result:
-    """End the run of a lane that has ended: its status, answer.md, the last record and the seal."""
-    state = session.state
-    lane = state.lane(LANE)
-    status, reason, exit_code = _verdict(lane)
+class Research:
+    """One run: the lane, then rounds of verification, until an answer is verified or no round is left.
+
+    An answer is replaced only by one that is better verified: the best of the rounds wins, not the last.
+    """
+
+    def __init__(self, lane: Lane, desk: Desk, signer: Signer, now: Say = _silent) -> None:
+        self._lane = lane
+        self._desk = desk
+        self._signer = signer
+        self._now = now
+        self._stopped = ""
+        self._verifying: asyncio.Task[events.Verifier] | None = None
+
+    def stop(self, reason: str) -> None:
+        """Finish with what is known, as soon as what is being waited for could be cancelled."""
+        self._stopped = reason
+        self._lane.stop(reason)
+        if self._verifying is not None:
+            self._verifying.cancel()
+
+    async def run(self, clock: Callable[[], float] = time.time) -> Result:
+        """Work to the end of the run and conclude it.
+
+        Raises ModelError when the model that answers cannot be reached any more, and LogError, StoreError or
+        OSError when nothing can be written: the session can be resumed.
+        """
+        while (await self._lane.run()).answer is not None:
+            decision = await self._verify(last=self._is_last())
+            if decision is None or self._is_last() or _is_settled(decision):
+                break
+            feedback.tell(self._desk, decision)
+        session = self._desk.session
+        self._choose()
+        return conclude(session, self._signer, interrupted=self._was_stopped(), clock=clock)
+
+    def _was_stopped(self) -> bool:
+        return bool(self._stopped)
+
+    def _is_last(self) -> bool:
+        """Whether no further answer can follow the one of now."""
+        rounds, state = self._desk.session.state.rounds, self._lane.state
+        begun = sum(1 for each in rounds.values() if each.started.answer_seq != _seq(state))
+        spent = self._lane.max_steps and state.step >= self._lane.max_steps
+        return self._was_stopped() or bool(spent) or begun + 1 >= self._desk.options.rounds
+
+    async def _verify(self, *, last: bool) -> events.Verifier | None:
+        """The decision on the answer of now; None when the run was stopped meanwhile."""
+        decided = [
+            each.decision
+            for each in self._desk.session.state.rounds.values()
+            if each.decision and each.started.answer_seq == _seq(self._lane.state)
+        ]
+        if decided:
+            return decided[-1]
+        if self._was_stopped():
+            return None
+        self._verifying = asyncio.ensure_future(verify(self._desk, self._signer, last=last, now=self._now))
+        try:
+            return await self._verifying
+        except asyncio.CancelledError:
+            task = asyncio.current_task()
+            asked_twice = task is not None and task.cancelling() > 0
+            if asked_twice or not self._was_stopped():
+                raise
+            return None
+        finally:
+            self._verifying = None
+
+    def _choose(self) -> None:
+        session = self._desk.session
+        decisions = [each.decision for each in session.state.rounds.values() if each.decision]
+        if not decisions:
+            return
+        best = min(decisions, key=_rank)
+        session.emit(
+            events.AnswerChosen(
+                round=best.round,
+                answer_seq=best.answer_seq,
+                attestation=best.attestation,
+                reason=f"{best.result.lower()}, {best.hard} hard findings"
+                + (f", the best of {len(decisions)} rounds" if len(decisions) > 1 else ""),
+            )
+        )
+
+
+def _is_settled(decision: events.Verifier) -> bool:
+    """Whether the agent can do nothing more: it is verified, or no reading of the judge could be used."""
+    unjudged = decision.reason == "JUDGE_UNRELIABLE" and not decision.hard
+    return decision.result == "SUPPORTED" or unjudged
+
+
+def _seq(lane: LaneState) -> int:
+    return lane.answer.seq if lane.answer else 0
+
+
+RESULTS = ("SUPPORTED", "DISPUTED", "INCONCLUSIVE", "UNSUPPORTED")
+"""From best to worst, for the choice among rounds."""
+
+
+def _rank(decision: events.Verifier) -> tuple[int, int, int, int, int]:
+    """Fewest hard findings, then result, most claims supported, score, fewest soft; the earlier of equals."""
+    return (
+        decision.hard,
+        RESULTS.index(decision.result),
+        decision.claims - decision.supported,
+        -(decision.score or 0),
+        decision.soft,
+    )
+
+
+def conclude(
+    session: Session,
+    signer: Signer | None = None,
+    *,
+    interrupted: bool = False,
+    clock: Callable[[], float] = time.time,
+) -> Result:
+    """End the run of a lane that has ended: status, answer.md, attestation.json, last record, seal."""
+    status, reason, exit_code = _verdict(session.state, interrupted)
+    lane = session.state.lane(LANE)
     session.emit(events.Status(step=lane.step, status=status, reason=reason), lane=LANE)
-    text, quotes = _text(state, session.store)
-    task = session.load(state.task.task) if state.task else ""
-    content = report.markdown(state, task, text, quotes)
-    replace_file(session.root / "answer.md", content.encode("utf-8", "replace"))
+    result = result_of(session.state, session.store, exit_code)
+    task = session.load(session.state.task.task) if session.state.task else ""
+    replace_file(session.root / "answer.md", report.markdown(task, result.report).encode("utf-8", "replace"))
+    if chosen := _chosen(session.state):
+        replace_file(session.root / "attestation.json", session.store.get(chosen.envelope.sha256))
     session.finish(
         events.RunEnd(
             status=status,
             reason=reason,
             exit_code=exit_code,
             steps=lane.step,
-            seconds=round(max(0.0, clock() - state.started_ts), 3),
-        )
+            seconds=round(max(0.0, clock() - session.state.started_ts), 3),
+        ),
+        signer.seal if signer else None,
     )
-    return Result(
-        status=status, reason=reason, exit_code=exit_code, text=text, quotes=quotes, steps=lane.step
-    )
+    return result
 
 
-def result_of(state: RunState, store: Store) -> Result:
+def result_of(state: RunState, store: Store, exit_code: int = 3) -> Result:
     """The result of a run as its log has it so far.
 
     Raises StoreError when a part of the answer is missing or altered in the store.
     """
     lane = state.lane(LANE)
-    text, quotes = _text(state, store)
     return Result(
         status=lane.status,
         reason=lane.status_reason,
-        exit_code=state.ended.exit_code if state.ended else 3,
-        text=text,
-        quotes=quotes,
+        exit_code=state.ended.exit_code if state.ended else exit_code,
+        report=report.build(state, store, _text_without_answer(lane)),
         steps=lane.step,
     )
 
@@ -203,18 +323,28 @@ def keep_output(root: Path, name: str, data: bytes) -> None:
     path.write_bytes(data)
 
 
-def _verdict(lane: LaneState) -> tuple[str, str, int]:
-    """Status, reason and exit code. Without verification nothing is better than UNRESOLVED."""
-    ended = lane.ended
+def _chosen(state: RunState) -> events.Verifier | None:
+    """The decision on the answer that was chosen."""
+    return state.rounds[state.chosen.round].decision if state.chosen else None
+
+
+def _verdict(state: RunState, interrupted: bool) -> tuple[str, str, int]:
+    """Status, reason and exit code. Only an attestation says VERIFIED."""
+    lane, decision = state.lane(LANE), _chosen(state)
+    if decision is not None:
+        rule = state.rounds[decision.round].started.rule
+        if decision.result == "SUPPORTED":
+            return "VERIFIED", in_words.verified(decision, rule), 0
+        reason = in_words.unresolved(decision)
+        if interrupted:
+            return "UNRESOLVED", reason, 130
+        if decision.result == "DISPUTED" or decision.reason == "REFUTED":
+            return "UNRESOLVED", reason, 4
+        return "UNRESOLVED", reason, 6 if lane.ended and lane.ended.reason == "steps" else 3
     if lane.answer is not None:
-        bad = sum(1 for cited in lane.answer.citations if cited.problem)
-        if bad:
-            return "UNRESOLVED", f"{bad} of {len(lane.answer.citations)} citations point at nothing", 3
-        if lane.answer.citations:
-            return "UNRESOLVED", "the answer is cited, but not yet verified", 3
-        return "UNRESOLVED", "the answer cites nothing", 3
-    reason = ended.reason if ended else ""
-    match reason:
+        return "UNRESOLVED", "stopped before the answer was verified", 130
+    ended = lane.ended
+    match ended.reason if ended else "":
         case "interrupted":
             return "UNRESOLVED", "interrupted before an answer was reached", 130
         case "steps":
@@ -223,13 +353,10 @@ def _verdict(lane: LaneState) -> tuple[str, str, int]:
             return "UNRESOLVED", f"no answer was reached: {ended.detail if ended else 'unknown'}", 3
 
 
-def _text(state: RunState, store: Store) -> tuple[str, list[report.Quote]]:
-    lane = state.lane(LANE)
-    if lane.answer is not None:
-        text = load_text(store, lane.answer.text)
-        return text, report.quotes(lane.answer, state.evidence, store)
+def _text_without_answer(lane: LaneState) -> str:
+    """What is known when there is no answer."""
     noted = [f"- {line.text}" for line in lane.notes.lines if not line.evidence]
     so_far = "No answer was reached" if lane.ended else "The run has not ended"
     if not noted:
-        return f"{so_far}, and nothing was noted.", []
-    return "\n".join([f"{so_far}. What was noted on the way:", "", *noted]), []
+        return f"{so_far}, and nothing was noted."
+    return "\n".join([f"{so_far}. What was noted on the way:", "", *noted])

@@ -16,7 +16,9 @@ from vera.agent.box_record import BoxRecord
 from vera.agent.errors import SetupError
 from vera.agent.research import Place
 from vera.agent.web import Web
-from vera.config.settings import BUILT_IN, ModelSettings, SandboxSettings
+from vera.attestation.keys import Signer
+from vera.audit.case import AuditPolicy
+from vera.config.settings import BUILT_IN, ModelSettings, SandboxSettings, Settings, VerificationSettings
 from vera.evidence.extractor import Extractor
 from vera.model.types import Model, ModelError
 from vera.sandbox import image
@@ -25,6 +27,7 @@ from vera.sandbox.spec import BoxSpec
 from vera.sandbox.types import BoxError, Refusal
 from vera.search.corpus import Corpus, EmptyCorpus, IndexReport, IndexUnusable, Progress, Stats
 from vera.session import Session
+from vera.verification.desk import VerifierOptions
 
 UNREADABLE_LISTED = 200
 
@@ -79,6 +82,83 @@ async def open_model(settings: ModelSettings, stack: AsyncExitStack, say: Say, n
         raise SetupError(str(error), 5) from None
     stack.push_async_callback(model.close)
     return model
+
+
+async def open_verifier_model(
+    settings: VerificationSettings, asked: ModelSettings, model: Model, stack: AsyncExitStack
+) -> Model | None:
+    """The model that verifies: another server's where one is named, else the one that answers.
+
+    None under the literal rule, which needs none. Raises SetupError (exit code 5) when it is not to be had,
+    (2) when a model is to verify and there is none.
+    """
+    if settings.rule == "literal":
+        return None
+    if settings.model_base_url:
+        from vera.model.connect import connect
+
+        try:
+            verifier = await connect(
+                settings.model_base_url,
+                settings.model_name,
+                settings.model_key.get_secret_value() or None,
+                timeout_s=asked.timeout_s,
+                total_deadline_s=asked.deadline_s,
+                protocol="auto",
+                context_tokens=None,
+            )
+        except ModelError as error:
+            raise SetupError(f"The verifier's model: {error}", 5) from None
+        stack.push_async_callback(verifier.close)
+        return verifier
+    if model.info.kind != BUILT_IN:
+        return model
+    if settings.rule == "model":
+        raise SetupError(
+            "The built-in model cannot verify. Name a server with --verifier-model-base-url, or use "
+            "--verifier literal.",
+            2,
+        )
+    return None
+
+
+def verifier_options(settings: Settings, verifier: Model | None, place: Place) -> VerifierOptions:
+    """How the verifier of this run works."""
+    checked, policy = settings.verification, settings.policy
+    box = place.box
+    return VerifierOptions(
+        rule="model" if verifier else "literal",
+        rounds=checked.rounds,
+        check_steps=checked.check_steps,
+        readings=checked.readings,
+        answer_tokens=min(settings.model.max_tokens, 2000),
+        system_role=settings.model.system_role,
+        audit=AuditPolicy(
+            not_before=checked.not_before,
+            not_after=checked.not_after,
+            web_sources=checked.web_sources,
+            negative_official=policy.negative_claim_min_official,
+            negative_independent=policy.negative_claim_min_independent,
+        ),
+        scope=tuple(["files"] * (place.corpus is not None) + ["web"] * (place.web is not None)),
+        sandbox=f"{box.backend}, {settings.sandbox.profile}" if box else "",
+    )
+
+
+def secrets_of(settings: Settings) -> list[str]:
+    """Every key that must not leave this machine but to its own server."""
+    keys = (settings.model.key, settings.verification.model_key, settings.brave.key)
+    return [key.get_secret_value() for key in keys]
+
+
+def open_signer() -> Signer:
+    """The key that signs verdicts, made on first use. Raises SetupError (exit code 5) when it is unusable."""
+    from vera.attestation.keys import KeyFileError, load_or_create
+
+    try:
+        return load_or_create()
+    except KeyFileError as error:
+        raise SetupError(str(error), 5) from None
 
 
 def _built_in() -> Model:

@@ -10,6 +10,8 @@ COMMANDS = {
     "run": ("vera.cli.run:run", "Answer a question, with every statement cited."),
     "resume": ("vera.cli.resume:resume", "Go on with an interrupted run."),
     "show": ("vera.cli.show:show", "Show a session: its answer, and the bytes behind each citation."),
+    "replay": ("vera.cli.replay:replay", "Check a session or bundle: every byte, verdict and text, offline."),
+    "export": ("vera.cli.export:export", "Write a session into one file that replays on another machine."),
     "rebuild": ("vera.cli.rebuild:rebuild", "Make the ledgers and notes of a session again from its log."),
     "build": ("vera.cli.build:build", "Build the image of the docker sandbox."),
     "doctor": ("vera.cli.doctor:doctor", "Say what this machine has, and how to get what is missing."),

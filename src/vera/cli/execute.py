@@ -11,7 +11,8 @@ import click
 
 from vera import events
 from vera.agent import research, setup
-from vera.agent.research import ResearchOptions, Result
+from vera.agent.desk import open_desk
+from vera.agent.research import Research, ResearchOptions, Result
 from vera.agent.web import open_web
 from vera.cli.exit import ERROR, INTERRUPTED, NOT_READY, in_words, stop
 from vera.cli.progress import Progress
@@ -63,6 +64,8 @@ async def _execute(
 ) -> int:
     async with AsyncExitStack() as stack:
         model = await setup.open_model(settings.model, stack, progress.say, progress.now)
+        verifier = await setup.open_verifier_model(settings.verification, settings.model, model, stack)
+        signer = setup.open_signer()
         prompts = Prompts(settings.model.prompt_profile)
         session = open_session()
         stack.callback(session.close)
@@ -80,7 +83,7 @@ async def _execute(
                 session,
                 settings.egress,
                 sealed=settings.sandbox.profile == "sealed",
-                secrets=[key.get_secret_value() for key in (settings.model.key, settings.brave.key)],
+                secrets=setup.secrets_of(settings),
                 extractor=extractor,
                 lane=research.LANE,
             )
@@ -102,9 +105,18 @@ async def _execute(
         task = session.state.task
         question = session.load(task.task) if task else ""
         lane = research.make_lane(session, question, model, place, prompts, options)
-        _listen(lane.stop, progress)
+        desk = open_desk(
+            session=session,
+            settings=settings,
+            place=place,
+            model=verifier,
+            prompts=prompts,
+            options=setup.verifier_options(settings, verifier, place),
+        )
+        run = Research(lane, desk, signer, progress.now)
+        _listen(run.stop, progress)
         try:
-            await lane.run()
+            result = await run.run()
         except ModelError as error:
             stop(f"{error} What was done is kept: go on with 'vera resume {session.root}'.", NOT_READY)
         except (LogError, StoreError, OSError) as error:
@@ -113,7 +125,7 @@ async def _execute(
         except asyncio.CancelledError:
             progress.done()
             stop(f"stopped. Go on with 'vera resume {session.root}'.", INTERRUPTED)
-        result = research.conclude(session)
+        progress.done()
         _print(session, result, as_json)
         progress.say(f"Session: {session.root}")
         return result.exit_code
@@ -150,8 +162,8 @@ def _print(session: Session, result: Result, as_json: bool) -> None:
             json.dumps(as_dict(session.root, session.state.task, result), ensure_ascii=False, indent=2)
         )
         return
-    click.echo(report.plain(result.text, result.quotes))
-    click.echo(report.closing_line(session.state, result.quotes))
+    click.echo(report.plain(result.report))
+    click.echo(report.closing_line(result.report))
 
 
 def as_dict(root: Path, task: events.Task | None, result: Result) -> dict[str, object]:
@@ -163,7 +175,17 @@ def as_dict(root: Path, task: events.Task | None, result: Result) -> dict[str, o
         "exit_code": result.exit_code,
         "steps": result.steps,
         "input_dir": task.input_dir if task else "",
-        "answer": result.text,
+        "answer": result.report.text,
+        "attestation": result.report.attestation,
+        "claims": [
+            {
+                "claim": claim.key,
+                "mark": claim.mark,
+                "text": claim.text,
+                "findings": list(claim.findings),
+            }
+            for claim in result.report.claims
+        ],
         "citations": [
             {
                 "citation": quote.label,
@@ -173,11 +195,12 @@ def as_dict(root: Path, task: events.Task | None, result: Result) -> dict[str, o
                 "last": quote.last,
                 "page": quote.page,
                 "tier": quote.tier,
+                "at": quote.at,
                 "quote": "\n".join(quote.lines),
                 "sha256": quote.sha256,
                 "text_sha256": quote.text_sha256,
                 "problem": quote.problem,
             }
-            for quote in result.quotes
+            for quote in result.report.quotes
         ],
     }

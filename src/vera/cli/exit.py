@@ -13,7 +13,7 @@ USAGE = 2
 NOT_READY = 5
 INTERRUPTED = 130
 
-_COMMANDS = re.compile(r"\bvera (run|resume|show|rebuild|build|doctor|config)\b")
+_COMMANDS = re.compile(r"\bvera (run|resume|show|replay|export|check|bench|rebuild|build|doctor|config)\b")
 
 
 def as_typed(sentence: str) -> str:
@@ -39,24 +39,30 @@ def in_words(error: Exception) -> str:
 @contextmanager
 def clean_errors() -> Iterator[None]:
     """Foreseeable failures inside end the command by a sentence, never by a traceback."""
-    from vera.agent.errors import SetupError
-    from vera.agent.research import TaskTooLong
-    from vera.config import ConfigError
-    from vera.lane.prompts import PromptError
-    from vera.session import LogError, SessionError
-    from vera.store import StoreError
-
     try:
         yield
-    except SetupError as error:
-        stop(str(error), error.exit_code)
-    except (ConfigError, PromptError, TaskTooLong) as error:
-        stop(str(error), USAGE)
-    except (SessionError, LogError, StoreError) as error:
-        stop(str(error), ERROR)
     except KeyboardInterrupt:
         stop("interrupted.", INTERRUPTED)
     except BrokenPipeError:
         raise SystemExit(ERROR) from None
     except OSError as error:
         stop(in_words(error), ERROR)
+    except Exception as error:
+        if (code := _code_of(error)) is None:
+            raise
+        stop(str(error), code)
+
+
+def _code_of(error: Exception) -> int | None:
+    """The exit code of a foreseeable failure, None for a bug. The classes are loaded only to be compared."""
+    from vera.agent.errors import SetupError, TaskTooLong
+    from vera.config import ConfigError
+    from vera.lane.prompts import PromptError
+    from vera.session import LogError, SessionError
+    from vera.store import StoreError
+
+    if isinstance(error, SetupError):
+        return error.exit_code
+    if isinstance(error, ConfigError | PromptError | TaskTooLong):
+        return USAGE
+    return ERROR if isinstance(error, SessionError | LogError | StoreError) else None

@@ -5,6 +5,7 @@ import time
 from typing import TextIO
 
 from vera import events
+from vera.agent.in_words import points
 from vera.cli.exit import as_typed
 
 UNREADABLE_SHOWN = 10
@@ -50,6 +51,9 @@ class Progress:
         self._clear()
 
     def __call__(self, record: events.Record) -> None:
+        if record.lane.startswith(("check-", "verify-")):
+            self._verification(record)
+            return
         match record:
             case events.Recovered():
                 self.say(
@@ -83,6 +87,29 @@ class Progress:
                 seconds = time.monotonic() - self._began
                 took = f"{counted(record.steps, 'step')}, {seconds:.1f} s"
                 self.say(f"{record.status}: {record.reason} ({took})")
+            case _:
+                pass
+
+    def _verification(self, record: events.Record) -> None:
+        """What the verifier does; the steps of its lanes are a passing line only."""
+        match record:
+            case events.Model() if record.error:
+                self.say(f"{record.lane}: the model failed: {record.error}")
+            case events.ToolStarted():
+                self.now(f"{record.lane}, step {record.step}: {record.tool} …")
+            case events.Derivation():
+                again = "the same lines" if record.outcome == "same" else record.reason or record.outcome
+                self.say(f"round {record.round}: {record.evidence} run again in a clean box: {again}")
+            case events.Audit():
+                found = f"{counted(record.hard, 'hard finding')}, {record.soft} soft"
+                self.say(f"round {record.round}: audit of {counted(record.claims, 'claim')}: {found}")
+            case events.VerifierCheck():
+                self.say(f"round {record.round}: {record.question.question} {record.answer}")
+            case events.Verifier():
+                score = f", score {points(record.score)} of 4" if record.score is not None else ""
+                reason = f" ({record.reason})" if record.reason else ""
+                stands = f"{record.supported} of {counted(record.claims, 'claim')} supported"
+                self.say(f"round {record.round}: {record.result}{reason}, {stands}{score}")
             case _:
                 pass
 

@@ -34,6 +34,10 @@ FLAGS = {
     "base_image": "sandbox.base_image",
     "build": "sandbox.build",
     "egress": "egress.mode",
+    "verifier": "verification.rule",
+    "verifier_rounds": "verification.rounds",
+    "verifier_model_base_url": "verification.model_base_url",
+    "verifier_model_name": "verification.model_name",
 }
 
 
@@ -75,6 +79,14 @@ FLAGS = {
 )
 @click.option("--base-image", help="Image that the sandbox's own image is built on.")
 @click.option("--no-build", "build", flag_value=False, default=None, help="Do not build a missing image.")
+@click.option(
+    "--verifier",
+    type=click.Choice(["auto", "model", "literal"]),
+    help="Who says what a cited span means: a model, or the word-by-word rule.  [default: auto]",
+)
+@click.option("--verifier-rounds", type=int, help="Rounds of verification and repair.  [default: 3]")
+@click.option("--verifier-model-base-url", help="Another server for the verifier.")
+@click.option("--verifier-model-name", help="Model to ask for there.")
 @click.option("-c", "--config", "overrides", multiple=True, help="KEY=VALUE or FILE.yaml; may be repeated.")
 @click.option("--json", "as_json", is_flag=True, help="Print the result as JSON.")
 @click.option("-q", "--quiet", is_flag=True, help="No progress on stderr.")

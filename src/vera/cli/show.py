@@ -49,10 +49,10 @@ def _answer(work_dir: Path, as_json: bool, sentence: str) -> None:
         out = {**as_dict(work_dir, state.task, result), "log": sentence}
         click.echo(json.dumps(out, ensure_ascii=False, indent=2))
     else:
-        click.echo(report.plain(result.text, result.quotes))
-        click.echo(report.closing_line(state, result.quotes))
+        click.echo(report.plain(result.report))
+        click.echo(report.closing_line(result.report))
         click.echo(sentence)
-    if any(quote.problem for quote in result.quotes):
+    if any(quote.problem for quote in result.report.quotes):
         raise SystemExit(1)
 
 

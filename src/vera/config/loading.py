@@ -160,8 +160,7 @@ def _settle(merged: Layer, environ: Mapping[str, str], problems: list[str]) -> L
             value = SecretStr("")
         tree[setting.section][setting.leaf] = value
     origin = {key: entry.origin for key, entry in merged.items()}
-    if warning := _withhold(tree, origin):
-        warnings.append(warning)
+    warnings += _withhold(tree, origin)
     try:
         settings = Settings.model_validate(tree)
     except ValidationError as error:
@@ -230,23 +229,33 @@ def _secret(setting: Setting, entry: Entry, environ: Mapping[str, str], warnings
     return secret
 
 
-def _withhold(tree: dict[str, dict[str, object]], origin: dict[str, Origin]) -> str:
-    """Takes the model's key away from an address that the working folder chose, unless it chose both.
+KEYED_ADDRESSES = (
+    ("model", "base_url", "key", "--model-base-url, or MODEL_BASE_URL in the environment"),
+    ("verification", "model_base_url", "model_key", "--verifier-model-base-url"),
+)
+"""Section, address, the key that goes there, and how a person names the address."""
 
-    Returns the sentence for the person, empty if nothing was withheld.
+
+def _withhold(tree: dict[str, dict[str, object]], origin: dict[str, Origin]) -> list[str]:
+    """Takes each key away from an address that the working folder chose, unless it chose both.
+
+    Returns a sentence for the person for each that was withheld.
     """
-    key, address = tree["model"]["key"], origin["model.base_url"]
-    given = key.get_secret_value() if isinstance(key, SecretStr) else key
-    if not given or not address.place.of_the_folder or origin["model.key"].place.of_the_folder:
-        return ""
-    tree["model"]["key"] = SecretStr("")
-    source = origin["model.key"]
-    origin["model.key"] = Origin(source.place, f"{source.text} (withheld)")
-    return (
-        f"Your key ({source}) is not sent to the model's address, because that comes from {address} and not "
-        "from you. If it may have the key, name the address yourself: --model-base-url, or MODEL_BASE_URL in "
-        "the environment."
-    )
+    said = []
+    for section, address_name, key_name, by_hand in KEYED_ADDRESSES:
+        key, address = tree[section][key_name], origin[f"{section}.{address_name}"]
+        source = origin[f"{section}.{key_name}"]
+        given = key.get_secret_value() if isinstance(key, SecretStr) else key
+        if not given or not address.place.of_the_folder or source.place.of_the_folder:
+            continue
+        tree[section][key_name] = SecretStr("")
+        origin[f"{section}.{key_name}"] = Origin(source.place, f"{source.text} (withheld)")
+        whose = "model's" if section == "model" else "verifier's"
+        said.append(
+            f"Your key ({source}) is not sent to the {whose} address, because that comes from {address} and "
+            f"not from you. If it may have the key, name the address yourself: {by_hand}."
+        )
+    return said
 
 
 def _sentence(location: tuple[int | str, ...], merged: Layer) -> str:

@@ -18,6 +18,7 @@ SystemRole = Literal["system", "user"]
 EgressMode = Literal["auto", "none", "allowlist", "public"]
 Backend = Literal["auto", "docker", "bubblewrap", "host", "none"]
 """What runs shell commands. A backend that is added is added here."""
+VerifierRule = Literal["auto", "model", "literal"]
 Profile = Literal["sealed", "research", "lab"]
 """How much a box may do: `vera.sandbox.spec.PROFILES` says the same."""
 
@@ -83,6 +84,8 @@ Secret = Annotated[SecretStr, AfterValidator(_header_text)]
 FilePath = Annotated[Path, AfterValidator(_home)]
 
 SECRET_FORM = "a key in one word of ASCII"
+DATE = r"^(\d{4}-\d{2}-\d{2})?$"
+DATE_FORM = "a date such as 2021-05-03"
 
 
 class Section(BaseModel):
@@ -363,10 +366,45 @@ class BraveSettings(Section):
 class VerificationSettings(Section):
     """How an answer is verified."""
 
-    later: ClassVar[str] = "verification"
-
+    rule: VerifierRule = setting(
+        "Who says what a cited span means for a claim. model: a language model in clean-room lanes. literal: "
+        "a mechanical rule, every number, name and content word of the claim in the cited lines. auto: "
+        "model, and literal where there is none.",
+        flag="--verifier",
+    )
     rounds: int = setting(
-        "Rounds of verification and repair at most.", env=("VERIFIER_ROUNDS",), ge=1, le=100
+        "Rounds of verification and repair at most.",
+        env=("VERIFIER_ROUNDS",),
+        flag="--verifier-rounds",
+        ge=1,
+        le=100,
+    )
+    model_base_url: Annotated[str, AfterValidator(_model_address)] = setting(
+        "Address of another server for the verifier. Empty: the model that answers also verifies, in lanes "
+        "that know nothing of its chat.",
+        flag="--verifier-model-base-url",
+        allowed="an address such as http://127.0.0.1:1234/v1, without password or query",
+    )
+    model_name: str = setting(
+        "Model to ask for there. Empty: the one that the server has loaded.", flag="--verifier-model-name"
+    )
+    model_key: Secret = setting(
+        "Key for the server at model_base_url; sent nowhere else and never printed.",
+        env=("VERIFIER_API_KEY",),
+        allowed=SECRET_FORM,
+    )
+    check_steps: int = setting("Turns that the check of one question may take.", ge=1, le=100)
+    readings: int = setting(
+        "Times that labels and scores are read where the server gives no probabilities of its tokens.",
+        ge=1,
+        le=20,
+    )
+    web_sources: int = setting("Independent sources that a claim about the web needs.", ge=1, le=20)
+    not_before: str = setting(
+        "Pages published before this date are no evidence; empty: no bound.", pattern=DATE, allowed=DATE_FORM
+    )
+    not_after: str = setting(
+        "Pages published after this date are no evidence; empty: no bound.", pattern=DATE, allowed=DATE_FORM
     )
 
 

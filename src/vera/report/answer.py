@@ -1,13 +1,22 @@
 """The answer as a person reads it: the text, then each cited place with its bytes cut from the store."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
+from datetime import UTC, datetime
 
 import msgspec
 
-from vera.events import Answer, Cited, Evidence
+from vera.attestation.build import claims_of
+from vera.attestation.objects import Attestation, Card, ClaimResult, Digest, Findings, parse
+from vera.events import Answer, Cited, Evidence, Verifier
+from vera.evidence.finding import Finding
 from vera.evidence.span import Lines
+from vera.session import load_text
 from vera.state import RunState
 from vera.store import Store, StoreError
+
+MARKS = ("supported", "disputed", "unresolved", "unchecked", "dropped")
+FALSE_QUOTATIONS = ("quotation_false", "quotation_uncited")
+CLAIM_SHOWN = 200
 
 MAX_QUOTED_LINES = 24
 """Of a longer citation the beginning and the end are printed."""
@@ -16,8 +25,8 @@ MAX_QUOTED_LINES = 24
 class Quote(msgspec.Struct, frozen=True, kw_only=True):
     """One cited place: its lines as they stand in the store, or why they cannot be shown.
 
-    `sha256` is that of the cited bytes, `text_sha256` names the stored text in which they are the lines
-    `first` to `last`.
+    `at` is when the bytes were taken (UTC), `sha256` that of the cited bytes, `text_sha256` names the stored
+    text in which they are the lines `first` to `last`.
     """
 
     evidence: str
@@ -26,6 +35,7 @@ class Quote(msgspec.Struct, frozen=True, kw_only=True):
     source: str = ""
     tier: str = ""
     page: int | None = None
+    at: str = ""
     lines: tuple[str, ...] = ()
     sha256: str = ""
     text_sha256: str = ""
@@ -37,6 +47,33 @@ class Quote(msgspec.Struct, frozen=True, kw_only=True):
         if not self.first:
             return f"[{self.evidence}]"
         return f"[{self.evidence}:{self.first}{f'-{self.last}' if self.last > self.first else ''}]"
+
+
+class MarkedClaim(msgspec.Struct, frozen=True, kw_only=True):
+    """A claim of the answer with its mark: supported, disputed, unresolved, unchecked, or dropped.
+
+    `unchecked` means that nobody looked (a round that a hard finding elsewhere ended), not that it is wrong;
+    `dropped` that its quotation stands in no source, so it is struck out. `findings` are the audit's
+    sentences.
+    """
+
+    key: str
+    text: str
+    start: int
+    end: int
+    mark: str
+    findings: tuple[str, ...] = ()
+
+
+class Report(msgspec.Struct, frozen=True, kw_only=True):
+    """What a run has to show. `text` carries the marks of the claims when there is a verdict."""
+
+    text: str
+    status: str
+    quotes: tuple[Quote, ...] = ()
+    claims: tuple[MarkedClaim, ...] = ()
+    attestation: str = ""
+    figures: str = ""
 
 
 def quotes(answer: Answer, evidence: Mapping[str, Evidence], store: Store) -> list[Quote]:
@@ -62,6 +99,7 @@ def _quote(cited: Cited, evidence: Evidence | None, store: Store) -> Quote:
         source=evidence.source,
         tier=evidence.tier,
         page=sum(1 for first in evidence.pages if first <= cited.first) or None,
+        at=datetime.fromtimestamp(evidence.ts, UTC).strftime("%Y-%m-%d %H:%M:%SZ"),
         lines=() if problem else tuple(cut.split("\n")),
         sha256=cited.sha256,
         text_sha256=evidence.text.sha256,
@@ -69,26 +107,120 @@ def _quote(cited: Cited, evidence: Evidence | None, store: Store) -> Quote:
     )
 
 
-def markdown(state: RunState, task: str, text: str, quoted: list[Quote]) -> str:
-    """answer.md: question, answer, cited bytes, and one line of figures."""
-    parts = [f"# {task.strip()}", text.strip()]
-    if quoted:
+def build(state: RunState, store: Store, without_answer: str) -> Report:
+    """What a run has to show: the chosen answer, else the last one, else the text `without_answer`.
+
+    Raises StoreError when a part of it is missing or altered in the store.
+    """
+    lane = state.lane("main")
+    chosen = state.chosen
+    answer = state.answers[chosen.answer_seq] if chosen else lane.answer
+    status = f"{lane.status}: {lane.status_reason}" if lane.status_reason else lane.status
+    if answer is None:
+        return Report(text=without_answer, status=status)
+    text = load_text(store, answer.text)
+    quoted = quotes(answer, state.evidence, store)
+    if chosen is None:
+        return Report(text=text, status=status, quotes=tuple(quoted))
+    decision = state.rounds[chosen.round].decision
+    assert decision is not None
+    known = [each for each in state.evidence.values() if each.seq < decision.seq]
+    claims = _marked(text, known, decision, store)
+    return Report(
+        text=_with_marks(text, claims),
+        status=status,
+        quotes=tuple(quoted),
+        claims=tuple(claims),
+        attestation=decision.attestation,
+        figures=_figures(claims),
+    )
+
+
+def _marked(text: str, evidence: Iterable[Evidence], decision: Verifier, store: Store) -> list[MarkedClaim]:
+    """The claims of the answer as the attestation has them."""
+    attestation = parse(store.get(_hexadecimal(decision.attestation)), Attestation)
+    findings = parse(store.get(_hexadecimal(attestation.findings)), Findings).findings
+    labelled = {parse(store.get(_hexadecimal(card)), Card).claim for card in attestation.cards}
+    results = {each.claim: each for each in attestation.claims}
+    marked = []
+    for claim in claims_of(text, evidence):
+        if not claim.load_bearing:
+            continue
+        of_it = [finding for finding in findings if finding.claim == claim.key]
+        marked.append(
+            MarkedClaim(
+                key=claim.key,
+                text=claim.text,
+                start=claim.start,
+                end=claim.end,
+                mark=_mark(results.get(claim.key), of_it, claim.key in labelled),
+                findings=tuple(finding.message for finding in of_it),
+            )
+        )
+    return marked
+
+
+def _hexadecimal(object_id: Digest) -> str:
+    return object_id.removeprefix("sha256:")
+
+
+def _mark(result: ClaimResult | None, findings: Sequence[Finding], labelled: bool) -> str:
+    if any(finding.code in FALSE_QUOTATIONS for finding in findings):
+        return "dropped"
+    if result is None:
+        return "unchecked"
+    match result.result:
+        case "SUPPORTED":
+            return "supported"
+        case "DISPUTED":
+            return "disputed"
+        case _:
+            hard = any(finding.severity == "hard" for finding in findings)
+            return "unresolved" if labelled or hard else "unchecked"
+
+
+def _with_marks(text: str, claims: Sequence[MarkedClaim]) -> str:
+    """The answer with each claim's mark behind it. A false quotation is struck out, never repeated as one."""
+    parts, at = [], 0
+    for claim in claims:
+        said = text[claim.start : claim.end].rstrip()
+        parts += [text[at : claim.start], f"~~{said}~~" if claim.mark == "dropped" else said]
+        parts.append(f" ({claim.mark})")
+        at = claim.start + len(said)
+    return "".join([*parts, text[at:]])
+
+
+def _figures(claims: Sequence[MarkedClaim]) -> str:
+    counts = {mark: sum(claim.mark == mark for claim in claims) for mark in MARKS}
+    counted = ", ".join(f"{mark} {count}" for mark, count in counts.items())
+    return f"claims {len(claims)}, {counted}, quotations false 0"
+
+
+def markdown(task: str, shown: Report) -> str:
+    """answer.md: question, answer with marks, findings on its claims, cited bytes, a line of figures."""
+    parts = [f"# {task.strip()}", shown.text.strip()]
+    if noted := [claim for claim in shown.claims if claim.findings]:
+        parts.append("## Findings")
+        parts += [_finding_block(claim) for claim in noted]
+    if shown.quotes:
         parts.append("## Cited")
-        parts += [_block(quote) for quote in quoted]
-    parts += ["---", closing_line(state, quoted)]
+        parts += [_block(quote) for quote in shown.quotes]
+    parts += ["---", closing_line(shown)]
     return "\n\n".join(parts) + "\n"
 
 
-def plain(text: str, quoted: list[Quote]) -> str:
-    """The answer for a terminal: the text, then each cited place."""
-    return "\n\n".join([text.strip(), *(_block(quote) for quote in quoted)]) + "\n"
+def plain(shown: Report) -> str:
+    """The answer for a terminal: the text, what was found, then each cited place."""
+    noted = [_finding_block(claim) for claim in shown.claims if claim.findings]
+    return "\n\n".join([shown.text.strip(), *noted, *(_block(quote) for quote in shown.quotes)]) + "\n"
 
 
-def closing_line(state: RunState, quoted: list[Quote]) -> str:
+def closing_line(shown: Report) -> str:
     """The status of the run and its figures, in one line."""
-    lane = state.lane("main")
-    good = sum(1 for quote in quoted if not quote.problem)
-    match good, len(quoted):
+    if shown.figures:
+        return f"{shown.status} · {shown.figures}."
+    good = sum(1 for quote in shown.quotes if not quote.problem)
+    match good, len(shown.quotes):
         case _, 0:
             figures = "no citations"
         case 1, 1:
@@ -97,8 +229,12 @@ def closing_line(state: RunState, quoted: list[Quote]) -> str:
             figures = f"all {count} citations stand in the store"
         case some, count:
             figures = f"{some} of {count} citations stand in the store"
-    status = f"{lane.status}: {lane.status_reason}" if lane.status_reason else lane.status
-    return f"{status} · {figures}."
+    return f"{shown.status} · {figures}."
+
+
+def _finding_block(claim: MarkedClaim) -> str:
+    text = claim.text if len(claim.text) <= CLAIM_SHOWN else claim.text[:CLAIM_SHOWN] + "…"
+    return "\n".join([f"{claim.mark}: {text}", *(f"- {finding}" for finding in claim.findings)])
 
 
 def _block(quote: Quote) -> str:
@@ -107,7 +243,8 @@ def _block(quote: Quote) -> str:
     count = quote.last - quote.first + 1
     where = f"line{'s' if count > 1 else ''} {quote.label[1:-1].split(':')[1]}"
     page = f", page {quote.page}" if quote.page else ""
-    head = f"{quote.label} {quote.source}, {where}{page} ({quote.tier}, store/{quote.text_sha256[:12]}…)"
+    taken = f"{quote.tier} {quote.at}, store/{quote.text_sha256[:12]}…"
+    head = f"{quote.label} {quote.source}, {where}{page} ({taken})"
     lines = list(quote.lines)
     if len(lines) > MAX_QUOTED_LINES:
         half = MAX_QUOTED_LINES // 2

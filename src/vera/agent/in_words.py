@@ -1,0 +1,47 @@
+"""A verdict as a sentence for the person."""
+
+from vera import events
+
+WHY = {
+    "REFUTED": "the cited sources contradict it",
+    "NO_EVIDENCE": "its claims do not stand on cited lines",
+    "PARTIAL": "only some of its claims stand on cited lines",
+    "BUDGET": "the budget ended before its claims were covered",
+    "COVERAGE": "its claims are not covered by enough independent sources or searches",
+    "JUDGE_UNRELIABLE": "the verifier's model gave no reading that can be used",
+    "SCORE": "every claim stands on cited lines, but the verifier's score is too low",
+    "FINDINGS": "the audit found the answer itself at fault",
+}
+
+
+def verified(decision: events.Verifier, rule: str) -> str:
+    """Why an answer is verified, and by what."""
+    count = "its claim stands" if decision.claims == 1 else f"all {decision.claims} claims stand"
+    if rule == "literal":
+        unjudged = "no model judged whether they answer the question"
+        return f"as quoted: {count} in the cited lines; {unjudged}"
+    score = f", score {points(decision.score)} of 4" if decision.score else ""
+    return f"{count} on cited lines{score}"
+
+
+def unresolved(decision: events.Verifier) -> str:
+    """Why an answer is not verified, with what is behind it."""
+    why = WHY.get(
+        decision.reason, "it is disputed" if decision.result == "DISPUTED" else "it is not verified"
+    )
+    if decision.result == "DISPUTED":
+        why = "its sources contradict each other"
+    parts = [f"{why} ({decision.supported} of {decision.claims} claims supported)"]
+    if decision.hard:
+        parts.append(f"{decision.hard} hard finding{'s' if decision.hard > 1 else ''}")
+    if decision.score is not None and decision.reason == "SCORE":
+        parts.append(f"score {points(decision.score)} of 4")
+    parts += decision.caps
+    return "; ".join(parts)
+
+
+def points(hundredths: int | None) -> str:
+    """A score in hundredths as people write it: 350 → 3.5."""
+    if hundredths is None:
+        return "none"
+    return f"{hundredths / 100:.2f}".rstrip("0").rstrip(".")

@@ -1,0 +1,95 @@
+"""`vera replay`: hold a session, or a bundle of one, against itself."""
+
+import json
+import re
+import tempfile
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+if TYPE_CHECKING:
+    from vera.attestation.report import Report
+
+_KEYID = re.compile(r"[0-9a-f]{64}")
+
+
+@click.command()
+@click.argument("session", metavar="SESSION|BUNDLE", type=click.Path(path_type=Path))
+@click.option(
+    "--trust",
+    metavar="KEYID",
+    multiple=True,
+    help="Accept signatures of this key only (64 hexadecimal digits; may be given several times).",
+)
+@click.option(
+    "--level",
+    type=click.IntRange(0, 2),
+    default=2,
+    show_default=True,
+    help="Stop after this level: 0 bytes, 1 verdicts, 2 texts.",
+)
+@click.option("--json", "as_json", is_flag=True, help="Print as JSON.")
+def replay(session: Path, trust: tuple[str, ...], level: int, as_json: bool) -> None:
+    """Check a session, or a bundle made by 'vera export', without a model and without a network.
+
+    \b
+    L0  integrity  every hash, chain link, blob, seal and signature
+    L1  verdict    claims, findings, spans and result computed again from the log
+    L2  text       the text of every source made again from its raw bytes
+
+    Exit code 0 when all of it agrees, 1 when anything does not (also RULES_CHANGED, EXTRACTOR_CHANGED,
+    MISSING, UNSEALED and UNTRUSTED), 2 for wrong usage, 3 when all is whole but nothing was attested.
+    """
+    from vera.attestation.bundle import BundleError, unpack
+    from vera.attestation.replay import NoSession
+    from vera.attestation.replay import replay as hold_against_itself
+    from vera.cli.exit import ERROR, USAGE, clean_errors, stop
+
+    for keyid in trust:
+        if not _KEYID.fullmatch(keyid):
+            stop(f"--trust {keyid!r} is no key id: give the 64 hexadecimal digits that replay shows.", USAGE)
+    with clean_errors():
+        try:
+            if session.is_file():
+                with tempfile.TemporaryDirectory(prefix="vera-replay-") as folder:
+                    unpack(session, Path(folder))
+                    report = hold_against_itself(Path(folder), trust, level)
+            else:
+                report = hold_against_itself(session, trust, level)
+        except (NoSession, BundleError) as error:
+            stop(str(error), ERROR)
+        click.echo(_as_json(session, report) if as_json else _as_text(report))
+    raise SystemExit(report.exit_code)
+
+
+def _as_json(session: Path, report: "Report") -> str:
+    import msgspec
+
+    plain = {"session": str(session), "exit_code": report.exit_code, **msgspec.to_builtins(report)}
+    return json.dumps(plain, ensure_ascii=False, indent=2)
+
+
+def _as_text(report: "Report") -> str:
+    """One line a level, then what is behind it."""
+    width = max(len(level.verdict) for level in report.levels)
+    lines = [
+        f"{level.name} {level.subject:<9}  {level.verdict:<{width}}  {level.sentence}"
+        for level in report.levels
+    ]
+    for each in report.attested:
+        why = f" ({each.reason})" if each.reason else ""
+        mark = ", chosen" if each.chosen else ""
+        lines += ["", f"round {each.round}{mark}: {each.result}{why}", f"  {each.attestation}"]
+    for level in report.levels:
+        if level.remarks:
+            lines += ["", f"{level.name}:"]
+        for remark in level.remarks:
+            verdict = f"{remark.verdict}  " if remark.verdict else ""
+            lines.append(f"  {verdict}{remark.where}: {remark.sentence}")
+    return "\n".join(_printable(line) for line in lines)
+
+
+def _printable(line: str) -> str:
+    """A session may come from a stranger: nothing in it reaches the terminal as a control code."""
+    return "".join(char if char.isprintable() else "\ufffd" for char in line)

@@ -1,0 +1,127 @@
+"""The desk of a run: tools and boxes of check lanes, in real sandboxes."""
+
+import asyncio
+from collections.abc import AsyncIterator, Mapping
+from contextlib import asynccontextmanager
+from typing import Any
+
+import pytest
+
+from support.workers import Workplace, desk_of, workplace
+from vera.agent.research import Place
+from vera.evidence.extractor import Extractor
+from vera.lane.tools import Call, Outcome, Tool
+from vera.sandbox.backends import open_box
+from vera.sandbox.spec import BoxSpec
+from vera.verification.desk import Desk
+
+needs_bubblewrap = pytest.mark.needs("bubblewrap")
+LANE = "check-1.1"
+
+
+@asynccontextmanager
+async def desk_at(work: Workplace) -> AsyncIterator[Desk]:
+    """The desk of a run whose worker has left a file in /work."""
+    (work.session.workspace / "secret.txt").write_text("42\n")
+    with Extractor() as extractor:
+        box = await open_box(work.backend, BoxSpec(work=work.session.workspace, input=work.input))
+        try:
+            yield desk_of(work.session, Place(extractor=extractor, box=box, corpus=None))
+        finally:
+            await box.close()
+
+
+async def use(desk: Desk, tool: Tool, args: Mapping[str, Any]) -> Outcome:
+    session = desk.session
+    return await tool.run(args, Call(room=4000, store=session.store, evidence=session.state.evidence))
+
+
+def printed(outcome: Outcome) -> str:
+    return outcome.evidence.text.decode() if outcome.evidence else outcome.header
+
+
+@needs_bubblewrap
+def test_a_check_lane_has_a_shell_over_its_own_work_and_the_same_input() -> None:
+    async def run(work: Workplace) -> list[str]:
+        async with desk_at(work) as desk, desk.open_tools(LANE) as tools:
+            shell = {tool.spec.name: tool for tool in tools}["shell"]
+            commands = ("ls /work", "cat /input/a.txt", "touch x; ls /work", "touch /input/x")
+            return [printed(await use(desk, shell, {"cmd": command})) for command in commands]
+
+    with workplace("bubblewrap", {"a.txt": "given\n"}) as work:
+        listed, given, after, refused = asyncio.run(run(work))
+        assert "secret.txt" not in listed
+        assert given == "given\n"
+        assert "x" in after
+        assert "Read-only" in refused
+        assert not (work.session.root / "checks").exists()
+
+
+@needs_bubblewrap
+def test_the_box_of_a_check_lane_starts_with_its_first_command() -> None:
+    async def run(work: Workplace) -> tuple[bool, bool]:
+        log = work.session.root / "container.log"
+        async with desk_at(work) as desk, desk.open_tools(LANE) as tools:
+            before = log.exists()
+            shell = {tool.spec.name: tool for tool in tools}["shell"]
+            await use(desk, shell, {"cmd": "true"})
+            return before, log.exists()
+
+    with workplace("bubblewrap", {}) as work:
+        assert asyncio.run(run(work)) == (False, True)
+
+
+@needs_bubblewrap
+def test_read_of_a_check_lane_sees_no_file_of_the_worker() -> None:
+    async def run(work: Workplace) -> Outcome:
+        async with desk_at(work) as desk, desk.open_tools(LANE) as tools:
+            read = {tool.spec.name: tool for tool in tools}["read"]
+            return await use(desk, read, {"path": "/work/secret.txt"})
+
+    with workplace("bubblewrap", {}) as work:
+        assert asyncio.run(run(work)).error_type == "unreadable"
+
+
+@needs_bubblewrap
+def test_a_clean_box_has_the_input_or_an_empty_one_and_no_way_out() -> None:
+    async def run(work: Workplace) -> list[str]:
+        said = []
+        async with desk_at(work) as desk:
+            assert desk.open_box is not None
+            for with_input in (True, False):
+                clean = work.session.root / f"clean-{with_input}"
+                clean.mkdir()
+                async with desk.open_box(clean, with_input) as box:
+                    result = await box.run("ls /input /work; env | grep -ic proxy", timeout=20)
+                    said.append((result.head + result.tail).decode())
+        return said
+
+    with workplace("bubblewrap", {"a.txt": "given\n"}) as work:
+        full, empty = asyncio.run(run(work))
+        assert full.split() == ["/input:", "a.txt", "/work:", "0"]
+        assert empty.split() == ["/input:", "/work:", "0"]
+
+
+def test_a_run_without_a_box_has_no_shell_and_no_clean_box() -> None:
+    async def run(work: Workplace) -> tuple[set[str], bool]:
+        with Extractor() as extractor:
+            desk = desk_of(work.session, Place(extractor=extractor, box=None, corpus=None))
+            async with desk.open_tools(LANE) as tools:
+                return {tool.spec.name for tool in tools}, desk.open_box is None
+
+    with workplace("host", {}) as work:
+        assert asyncio.run(run(work)) == ({"read"}, True)
+
+
+@needs_bubblewrap
+def test_a_box_that_cannot_start_is_an_answer_not_an_exception() -> None:
+    async def run(work: Workplace) -> list[Outcome]:
+        async with desk_at(work) as desk, desk.open_tools(LANE) as tools:
+            shell = {tool.spec.name: tool for tool in tools}["shell"]
+            folder = work.session.root / "checks" / LANE / "work"
+            folder.rmdir()
+            return [await use(desk, shell, {"cmd": "true"}) for _ in range(2)]
+
+    with workplace("bubblewrap", {}) as work:
+        first, second = asyncio.run(run(work))
+        assert first.error_type == second.error_type == "sandbox"

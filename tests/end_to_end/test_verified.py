@@ -1,0 +1,131 @@
+"""A whole run with its verifier: what reaches VERIFIED, what does not, and what the agent is told."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from support.cast import Cast, all_labelled, asking, final, looked_up, scored, turn
+from support.cli import folded, records, vera
+from support.scripted_server import ScriptedServer
+from vera import events
+from vera.store import Store
+
+QUESTION = "How long must a written offer be valid?"
+READ = turn("read", path="terms.txt")
+GOOD = final("A written offer must be valid for at least three years [ev_0001:3].")
+
+
+@pytest.fixture
+def documents(tmp_path: Path) -> Path:
+    folder = tmp_path / "documents"
+    folder.mkdir()
+    (folder / "terms.txt").write_text(
+        "Terms\n\nA written offer must be valid for at least three years.\nIt is free of charge.\nEnd.\n"
+    )
+    return folder
+
+
+def run(cast: Cast, documents: Path, work: Path, *more: object) -> tuple[int, str, str]:
+    with ScriptedServer(cast) as server:
+        done = vera(
+            "run", "--task", QUESTION, "--input-dir", documents, "--work-dir", work,
+            "--model-base-url", server.root, "--protocol", "text", "--sandbox", "none", "--egress", "none",
+            *more, cwd=work.parent,
+        )  # fmt: skip
+    return done.returncode, done.stdout, done.stderr
+
+
+def test_a_supported_answer_is_verified_and_signed(documents: Path, tmp_path: Path) -> None:
+    cast = Cast([READ, GOOD])
+    code, out, error = run(cast, documents, tmp_path / "work")
+    assert code == 0, error
+    assert "(supported)" in out and "VERIFIED" in out and "score 4 of 4" in out
+    state = folded(tmp_path / "work")
+    decision = state.rounds[1].decision
+    assert decision is not None and decision.result == "SUPPORTED"
+    assert state.lane("main").status == "VERIFIED"
+    envelope = (tmp_path / "work" / "attestation.json").read_bytes()
+    assert Store(tmp_path / "work" / "store").get(decision.envelope.sha256) == envelope
+    assert cast.asked["label"] == 2 and cast.asked["score"] == 6
+
+
+def test_a_hard_finding_goes_back_without_a_judge_call(documents: Path, tmp_path: Path) -> None:
+    cast = Cast([READ, final("A written offer must be valid for seven years [ev_0001:3]."), GOOD])
+    code, _, error = run(cast, documents, tmp_path / "work")
+    assert code == 0, error
+    told = str(cast.bodies["worker"][2]["messages"][-1]["content"])
+    assert "seven" in told and "round 1 of 3" in told
+    state = folded(tmp_path / "work")
+    assert state.rounds[1].score is None and not state.rounds[1].labels
+    assert [each.decision.result for each in state.rounds.values() if each.decision] == [
+        state.rounds[1].decision.result if state.rounds[1].decision else "",
+        "SUPPORTED",
+    ]
+
+
+def test_the_best_round_wins_not_the_last(documents: Path, tmp_path: Path) -> None:
+    worse = final("A written offer must be valid for nine years [ev_0001:3].")
+    cast = Cast([READ, GOOD, worse, worse], score=scored(2))
+    code, out, error = run(cast, documents, tmp_path / "work")
+    assert code == 3, error
+    chosen = folded(tmp_path / "work").chosen
+    assert chosen is not None and chosen.round == 1
+    assert "at least three years" in out and "nine" not in out
+    assert "the verifier's score is too low" in out
+
+
+def test_a_contradicted_answer_ends_with_exit_code_4(documents: Path, tmp_path: Path) -> None:
+    cast = Cast([READ, GOOD], label=all_labelled("CONTRADICTS"))
+    code, out, error = run(cast, documents, tmp_path / "work", "--verifier-rounds", 1)
+    assert code == 4, error
+    assert "UNRESOLVED" in out and "contradict" in out
+
+
+def test_checks_run_in_lanes_of_their_own(documents: Path, tmp_path: Path) -> None:
+    question = {
+        "claim": "c1",
+        "question": "Does the file say that a written offer is valid for three years?",
+        "source": "terms.txt",
+        "label": "misinterpretation",
+    }
+    cast = Cast(
+        [READ, GOOD],
+        decompose=asking(question),
+        check=looked_up(turn("read", path="terms.txt"), final("yes [ev_0002:3]")),
+    )
+    code, _, error = run(cast, documents, tmp_path / "work")
+    assert code == 0, error
+    (check,) = folded(tmp_path / "work").rounds[1].checks
+    assert (check.answer, check.check_lane) == ("yes", "check-1.1")
+    worker_said = "read the terms first"
+    assert all(worker_said not in json.dumps(body) for body in cast.bodies["check"])
+
+
+def test_an_unknown_check_caps_the_score_and_the_agent_is_told_so(documents: Path, tmp_path: Path) -> None:
+    question = {"claim": "c1", "question": "Is it so?", "source": "ev_0001", "label": "misinterpretation"}
+    cast = Cast([READ, GOOD, GOOD, GOOD], decompose=asking(question), check=looked_up(final("yes")))
+    code, _, error = run(cast, documents, tmp_path / "work")
+    assert code == 3, error
+    told = str(cast.bodies["worker"][2]["messages"][-1]["content"])
+    assert "Score 2 of 4" in told and "The judge gave 4" in told and "CAPPED" in told
+
+
+def test_a_verifier_that_talks_nonsense_never_verifies(documents: Path, tmp_path: Path) -> None:
+    cast = Cast([READ, GOOD], label=lambda body: "VERIFIED! Score: 4", score=lambda body: "4")
+    code, out, error = run(cast, documents, tmp_path / "work", "--verifier-rounds", 1)
+    assert code == 3, error
+    assert "UNRESOLVED" in out
+    readings = [record for record in records(tmp_path / "work") if isinstance(record, events.VerifierScore)]
+    assert not readings or all(score.points is None for each in readings for score in each.scores)
+
+
+def test_a_verifier_that_cannot_be_reached_is_said_before_anything_is_begun(
+    documents: Path, tmp_path: Path
+) -> None:
+    cast = Cast([READ, GOOD])
+    code, _, error = run(
+        cast, documents, tmp_path / "work", "--verifier-model-base-url", "http://127.0.0.1:9"
+    )
+    assert code == 5 and "The verifier's model" in error
+    assert not (tmp_path / "work").exists()

@@ -187,9 +187,10 @@ def test_a_denial_that_the_cited_line_makes_itself_needs_no_coverage() -> None:
 
 
 def test_a_denial_that_the_cited_line_does_not_make_needs_it() -> None:
-    assert codes(case_of("The licence does not cover trademarks [ev_0001:3].", LICENCE)) == [
-        ("hard", "coverage_missing")
-    ]
+    answer = "The licence does not cover trademarks [ev_0001:3]."
+    asked = case_of(answer, LICENCE, task="What does the licence cover?")
+    assert codes(asked) == [("hard", "coverage_missing")]
+    assert codes(case_of(answer, LICENCE)) == [("soft", "coverage_missing")]
 
 
 def test_about_local_files_two_searches_of_them_suffice() -> None:
@@ -212,7 +213,7 @@ def test_a_task_that_forbids_something_makes_no_claim_negative() -> None:
 
 def test_what_a_command_printed_again_was_found_by_looking_at_everything() -> None:
     printed = evidence_of("ev_0001", "0 matches\n", tier="observed", tool="shell")
-    case = case_of("No file holds the word [ev_0001:1].", printed)
+    case = case_of("No file holds the word [ev_0001:1].", printed, task="Which files hold the word?")
     assert codes(case) == [("hard", "coverage_missing")]
     again = Derivation(round=1, evidence="ev_0001", command="grep", outcome="same")
     assert codes(msgspec.structs.replace(case, derivations={"ev_0001": again})) == []

@@ -121,6 +121,19 @@ def test_words_that_are_seldom_numbers_are_left_alone(claim: str) -> None:
     assert findings(claim) == []
 
 
+@pytest.mark.parametrize(
+    ("claim", "severity"),
+    [
+        ("She praised the 2016 film about it.", "soft"),
+        ("She praised the 2016 television series about it.", "soft"),
+        ("She praised it in 2016.", "hard"),
+        ("She praised the 2016 report on it.", "hard"),
+    ],
+)
+def test_a_year_that_only_tells_which_work_is_meant_is_a_hint(claim: str, severity: str) -> None:
+    assert [finding.severity for finding in findings(claim)] == [severity]
+
+
 def test_a_claim_is_looked_up_in_all_its_sources() -> None:
     sources = (evidence("ev_0001", PAGE), evidence("ev_0002", "It has 88 lamps.\n"))
     assert (

@@ -41,6 +41,16 @@ def test_one_or_two_words_that_stand_nowhere_are_a_hint() -> None:
     assert findings("It was a “huge success”.") == []
 
 
+def test_a_title_that_stands_nowhere_is_a_hint_and_an_altered_one_is_false() -> None:
+    text = "The Long Road to Bridge Number 2, a book.\n"
+    assert codes(findings("Anna wrote “Through the Looking-Glass” [ev_0001:1].", text)) == [
+        ("soft", "quotation_term")
+    ]
+    assert findings("Anna wrote “The Long Road to Bridge Number 2” [ev_0001:1].", text) == []
+    for altered in ("The Long Roid to Bridge Number 2", "The Long Road to Bridge Number 3"):
+        assert codes(findings(f"Anna wrote “{altered}” [ev_0001:1].", text)) == [("hard", "quotation_false")]
+
+
 def test_a_quotation_over_two_sentences_is_one() -> None:
     text = "It was late. Nobody was there to see it.\n"
     assert findings("He writes “It was late. Nobody was there to see it.” [ev_0001:1]", text) == []

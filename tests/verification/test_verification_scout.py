@@ -50,9 +50,7 @@ def test_candidates_are_enumerated_from_one_cited_place_each_with_an_outcome() -
 
 
 def test_candidates_without_a_list_are_asked_for() -> None:
-    scout = slots(
-        club("The members are Austria, Belgium and Denmark [ev_0001:3].", "List all members.")
-    )
+    scout = slots(club("The members are Austria, Belgium and Denmark [ev_0001:3].", "List all members."))
     (found,) = scout.claims
     assert found.missing == ("scope", "candidates", "outcomes")
     assert [each.outcome for each in found.candidates] == ["ev_0001:3", "", ""]

@@ -151,12 +151,15 @@ def secrets_of(settings: Settings) -> list[str]:
     return [key.get_secret_value() for key in keys]
 
 
-def open_signer() -> Signer:
-    """The key that signs verdicts, made on first use. Raises SetupError (exit code 5) when it is unusable."""
+def open_signer(input_dir: Path | None) -> Signer:
+    """The key that signs verdicts, made on first use; it may not lie where the sandbox sees it.
+
+    Raises SetupError (exit code 5) when it cannot be used.
+    """
     from vera.attestation.keys import KeyFileError, load_or_create
 
     try:
-        return load_or_create()
+        return load_or_create(outside=[input_dir] if input_dir else [])
     except KeyFileError as error:
         raise SetupError(str(error), 5) from None
 

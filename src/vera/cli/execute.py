@@ -8,6 +8,7 @@ from contextlib import AsyncExitStack, ExitStack
 from pathlib import Path
 
 import click
+import msgspec
 
 from vera import events
 from vera.agent import research, setup
@@ -65,7 +66,7 @@ async def _execute(
     async with AsyncExitStack() as stack:
         model = await setup.open_model(settings.model, stack, progress.say, progress.now)
         verifier = await setup.open_verifier_model(settings.verification, settings.model, model, stack)
-        signer = setup.open_signer()
+        signer = setup.open_signer(settings.run.input_dir)
         prompts = Prompts(settings.model.prompt_profile)
         session = open_session()
         stack.callback(session.close)
@@ -105,13 +106,16 @@ async def _execute(
         task = session.state.task
         question = session.load(task.task) if task else ""
         lane = research.make_lane(session, question, model, place, prompts, options)
+        checked = setup.verifier_options(settings, verifier, place)
+        if model.info.kind == "builtin":  # told what is wrong, it would say the same again
+            checked = msgspec.structs.replace(checked, rounds=1)
         desk = open_desk(
             session=session,
             settings=settings,
             place=place,
             model=verifier,
             prompts=prompts,
-            options=setup.verifier_options(settings, verifier, place),
+            options=checked,
         )
         run = Research(lane, desk, signer, progress.now)
         _listen(run.stop, progress)

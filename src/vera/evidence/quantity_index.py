@@ -291,7 +291,8 @@ def _may_be_dated(reading: CalendarDate, index: QuantityIndex) -> bool:
     if reading.month and reading.year and reading._replace(year=0) in index.yearless:
         return not index.years or bool(index.years & {reading.year - 1, reading.year, reading.year + 1})
     if not index.years:
-        return True
+        named = not reading.month or CalendarDate(0, reading.month) in index.dates
+        return named or any(_relative(index, period) for period in ("day", "week", "month"))
     if reading.day:
         return _is_near_day(reading, index)
     if reading.month:

@@ -54,7 +54,8 @@ class Difference(msgspec.Struct, frozen=True, kw_only=True):
     """The passage that is nearest to a quotation, for a message only: its bytes and lines, and what differs.
 
     `marked` is the quotation with each difference as `[-said-]` and `{+stands there+}`; `shared` the
-    percentage of its words that stand in the passage, in order.
+    percentage of its words that stand in the passage, in order. `misspelt` says that word for word it is the
+    same, but for letters or digits within some of them.
     """
 
     start: int
@@ -63,6 +64,7 @@ class Difference(msgspec.Struct, frozen=True, kw_only=True):
     last: int
     marked: str
     shared: int
+    misspelt: bool = False
 
 
 class Quotation(msgspec.Struct, frozen=True):
@@ -128,6 +130,7 @@ class QuoteIndex:
             last=self._lines.number_at(max(start, end - 1)),
             marked=_marked(said, there, matcher),
             shared=shared,
+            misspelt=_misspelt(said, there, matcher),
         )
 
     @cached_property
@@ -487,6 +490,39 @@ def _earliest(form: _Form, part: str, position: int) -> tuple[int, int] | None:
 
 def _key(word: str) -> str:
     return unicodedata.normalize("NFKC", word).replace("’", "'")
+
+
+def _misspelt(said: Sequence[str], there: Sequence[str], matcher: "SequenceMatcher[str]") -> bool:
+    changed = [(said[a:b], there[c:d]) for kind, a, b, c, d in _within(matcher) if kind != "equal"]
+    return all(len(ours) == len(theirs) and all(map(_nearly, ours, theirs)) for ours, theirs in changed)
+
+
+def _within(matcher: "SequenceMatcher[str]") -> list[tuple[str, int, int, int, int]]:
+    """The steps without what the window holds before and after the passage."""
+    steps = list(matcher.get_opcodes())
+    if steps and steps[0][0] == "insert":
+        steps = steps[1:]
+    if steps and steps[-1][0] == "insert":
+        steps = steps[:-1]
+    return [_trimmed(step, first=step is steps[0], last=step is steps[-1]) for step in steps]
+
+
+def _trimmed(
+    step: tuple[str, int, int, int, int], *, first: bool, last: bool
+) -> tuple[str, int, int, int, int]:
+    """A replacement at an end of the quotation, with as many words of the window as it replaces."""
+    kind, a, b, c, d = step
+    if kind == "replace" and d - c > b - a and first != last:
+        return (kind, a, b, d - (b - a), d) if first else (kind, a, b, c, c + (b - a))
+    return step
+
+
+def _nearly(said: str, there: str) -> bool:
+    """Whether two words are one but for a letter or two, and not for case alone; two numbers always are."""
+    if said.lower() == there.lower() or abs(len(said) - len(there)) > 1:
+        return False
+    both_numbers = said[0].isdigit() and there[0].isdigit()
+    return both_numbers or SequenceMatcher(None, said, there, autojunk=False).ratio() >= 0.6
 
 
 def _marked(said: Sequence[str], there: Sequence[str], matcher: "SequenceMatcher[str]") -> str:

@@ -18,11 +18,14 @@ MAX_CHECKS = 3
 
 
 class VerifierOptions(msgspec.Struct, frozen=True, kw_only=True):
-    """How a verifier works. `rule` is model or literal; `check_steps` the turns of a check lane; `readings` how
-    often labels and scores are read when the server gives no logprobs; `passages` how many of a source's best
-    sentences the judge sees beside the cited lines; `answer_tokens` bounds one reply. `min_score` is in
-    hundredths, `scope` where the run may look (files, web), `sandbox` what its commands ran in, `tool_seconds`
-    how long one command of a check may take."""
+    """How a verifier works.
+
+    `rule` is model or literal; `checks` and `check_steps` bound the questions of a round and the turns of
+    one, `tool_seconds` one of its commands. `readings` is how often labels and scores are read when the
+    server gives no logprobs, `passages` how many of a source's best sentences the judge sees beside the cited
+    lines, `answer_tokens` the room of one reply. `min_score` is in hundredths, `scope` where the run may look
+    (files, web), `sandbox` what its commands ran in.
+    """
 
     rule: str = "model"
     rounds: int = 3
@@ -41,10 +44,13 @@ class VerifierOptions(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Desk(msgspec.Struct, frozen=True, kw_only=True):
-    """`open_tools(lane)` opens the tools of a check lane (read, search, fetch, and a shell whose box starts when
+    """The verifier's place of work. `model` is None under the literal rule.
+
+    `open_tools(lane)` opens the tools of a check lane (read, search, fetch, and a shell whose box starts when
     it is first used) and closes them after it. `open_box(work, with_input)` starts a sealed box on a fresh
     work folder, with the run's input or with an empty one; None where no box can be had. Either may raise
-    `vera.sandbox.types.BoxError`. `model` is None under the literal rule."""
+    `vera.sandbox.types.BoxError`.
+    """
 
     session: Session
     model: Model | None

@@ -31,7 +31,8 @@ def negative(case: Case) -> Iterator[Finding]:
     denies it and too little was searched; `set_unproven` (soft) for one that says "these are all" without a
     cited line that lists them.
 
-    A value that a command printed, and printed again in a clean box, was found by looking at everything.
+    A value that a command printed, and printed again in a clean box, was found by looking at everything. Of a
+    document without a task no searches are on record: there a missing coverage is soft.
     """
     wants_set = asks_complete_set(case.task)
     for claim, cited in statements(case):
@@ -72,7 +73,7 @@ def _coverage(case: Case, claim: Claim, cited: Sequence[Place]) -> Iterator[Find
         yield Finding(
             code="coverage_missing",
             label="generic_search",
-            severity="hard",
+            severity="hard" if case.task or case.lookups else "soft",
             claim=claim.key,
             evidence=cited[0].evidence.id if cited else "",
             message=f"This denies something, and no cited line says so: {'; '.join(wanting)}; or cite a line "

@@ -5,6 +5,7 @@ EMNLP 2023) hardly any claim with one is supported. One that stands elsewhere in
 cited lines, is a hint; so is one that people often derive rather than read (three sons, the second time).
 """
 
+import re
 from bisect import bisect_left
 from collections.abc import Iterator, Sequence
 from decimal import Decimal
@@ -24,6 +25,9 @@ _LARGEST_RANK = Decimal(3)
 _SEASON_END = len("98")
 """The second year of "1997–98" follows from the first in a season or an academic year."""
 
+_WORK = re.compile(
+    r"\s(?:[\w-]{1,20}\s)?(?:film|movie|novel|book|play|musical|opera|album|song|single|series|game)\b", re.I
+)
 _HEAD_LINES = 10
 _NAMED_SOURCES = 3
 _ABSENT: dict[Kind, str] = {
@@ -130,9 +134,8 @@ def _of_claim(claim: Claim, cited: Sequence[Place], sources: _Sources) -> Iterat
             stated.append(quantity)
         elif quantity.text not in told:
             told.add(quantity.text)
-            yield _missing(
-                quantity, claim, cited, hard="unclear" not in backings and not _is_derivable(quantity)
-            )
+            derivable = _is_derivable(quantity) or _tells_works_apart(quantity, claim)
+            yield _missing(quantity, claim, cited, hard="unclear" not in backings and not derivable)
     part = sources.part(cited) if stated else None
     for quantity in stated:
         if part is None or quantity.text in told or _is_derivable(quantity):
@@ -167,6 +170,11 @@ def _is_derivable(quantity: Quantity) -> bool:
             return month_alone or len(quantity.text) == _SEASON_END
         case _:
             return False
+
+
+def _tells_works_apart(quantity: Quantity, claim: Claim) -> bool:
+    """Whether a year only says which work is meant ("the 2017 film"), as general knowledge has it."""
+    return quantity.kind == "date" and _WORK.match(claim.text, quantity.end) is not None
 
 
 def _missing(quantity: Quantity, claim: Claim, cited: Sequence[Place], *, hard: bool) -> Finding:

@@ -13,6 +13,9 @@ from vera.evidence.quote import MIN_WORDS, Located, Quotation, QuoteIndex, find_
 from vera.evidence.words import negations
 
 _SHOWN = 160
+_TITLE_WORDS = 12
+_PUNCTUATION = "'\"’‘“”.,:;!?()–—-&"
+_SMALL = frozenset({"from", "with", "into", "over", "upon", "versus"})
 _FENCE = re.compile(r"^[ \t]{0,3}(```|~~~)[^\n]*\n.*?(?:^[ \t]{0,3}\1[ \t]*$|\Z)", re.MULTILINE | re.DOTALL)
 _NOT_SAID = re.compile(
     r"(?i)\b(?:not|never|no|nowhere|none|without|\w{2,8}n['’]t)\b.{0,80}?\b(?:mention|contain|appear|occur|say|said"
@@ -25,7 +28,8 @@ def quotations(case: Case) -> Iterator[Finding]:
 
     `quotation_false` (hard): it stands in no source that its statement cites. `quotation_uncited` (hard):
     nothing is cited. `quotation_not_in_span` (soft): it stands elsewhere in the source. `quotation_gap`
-    (soft): its ellipsis leaves out a negation. `quotation_term` (soft): one or two words that stand nowhere.
+    (soft): its ellipsis leaves out a negation. `quotation_term` (soft): one or two words, or
+    a title, that stand nowhere.
     """
     starts = [claim.start for claim in case.claims]
     indexes = _Indexes()
@@ -84,7 +88,7 @@ def _examine(case: Case, claims: Sequence[Claim], quotation: Quotation, indexes:
         return _in_span(claim, quotation, cited, whole)
     if any(locate(quotation.text, place.evidence.title) for place in cited):
         return None
-    if _is_term(quotation.text):
+    if _is_term(quotation.text) and not _altered(quotation, cited, indexes):
         return _term(claim, quotation, cited[0])
     if not found and _NOT_SAID.search(" ".join(claim.text for claim in claims)[:2000]):
         return None
@@ -92,8 +96,20 @@ def _examine(case: Case, claims: Sequence[Claim], quotation: Quotation, indexes:
 
 
 def _is_term(text: str) -> bool:
-    """Whether it is one or two words, which may be a title, a term or irony."""
-    return text.isascii() and len(text.split()) < MIN_WORDS
+    """Whether it is one or two words, or set like a title: it need not be a quotation."""
+    parts = [word.strip(_PUNCTUATION) for word in text.split()]
+    telling = [word for word in parts if word and (len(word) > 3 or word[0].isupper())]
+    if len(parts) < MIN_WORDS:
+        return text.isascii()
+    if len(parts) > _TITLE_WORDS or len(telling) < 2:
+        return False
+    return all(word[0].isupper() or word[0].isdigit() or word in _SMALL for word in telling)
+
+
+def _altered(quotation: Quotation, cited: Sequence[Place], indexes: _Indexes) -> bool:
+    """Whether it stands in a cited source but for letters or digits within its words."""
+    near = (indexes.of(place).nearest(quotation.text) for place in cited)
+    return any(difference is not None and difference.misspelt for difference in near)
 
 
 def _term(claim: Claim, quotation: Quotation, place: Place) -> Finding:
@@ -103,8 +119,8 @@ def _term(claim: Claim, quotation: Quotation, place: Place) -> Finding:
         severity="soft",
         claim=claim.key,
         evidence=place.evidence.id,
-        message=f"“{_short(quotation.text)}” stands in no cited source; if it is a quotation, cite its lines, "
-        "else drop the quotation marks.",
+        message=f"“{_short(quotation.text)}” stands in no cited source; if it is a quotation, cite its "
+        "lines, else drop the quotation marks.",
         detail=_short(quotation.text),
     )
 
@@ -218,7 +234,7 @@ def _false(claim: Claim, quotation: Quotation, cited: Sequence[Place], indexes: 
         evidence=place.evidence.id,
         first=difference.first,
         last=difference.last,
-        message=f"{message} as it is written; {where} say something near. Quote them exactly.",
+        message=f"{message} as it is written; the nearest is in {where}. Quote it exactly.",
         detail=difference.marked,
     )
 

@@ -13,7 +13,7 @@ SOURCE = Path(__file__).parents[1] / "src" / "vera"
 FLOORS = {
     "__main__": 9,
     **dict.fromkeys(["cli", "batch"], 8),
-    **dict.fromkeys(["agent", "mcp"], 7),
+    **dict.fromkeys(["agent", "bench", "mcp"], 7),
     **dict.fromkeys(["verification", "dashboard"], 6),
     **dict.fromkeys(["lane", "report"], 5),
     **dict.fromkeys(["attestation", "selection"], 4),

@@ -13,6 +13,7 @@ COMMANDS = {
     "replay": ("vera.cli.replay:replay", "Check a session or bundle: every byte, verdict and text, offline."),
     "export": ("vera.cli.export:export", "Write a session into one file that replays on another machine."),
     "rebuild": ("vera.cli.rebuild:rebuild", "Make the ledgers and notes of a session again from its log."),
+    "bench": ("vera.cli.bench:bench", "Measure VERA's own parts."),
     "build": ("vera.cli.build:build", "Build the image of the docker sandbox."),
     "doctor": ("vera.cli.doctor:doctor", "Say what this machine has, and how to get what is missing."),
     "config": ("vera.cli.config:config", "Print every setting and where it came from."),

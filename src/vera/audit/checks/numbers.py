@@ -63,7 +63,11 @@ class _Indexed:
         for line in source.text.split("\n"):
             self._lines.append(self._lines[-1] + len(line) + 1)
         head = self.between(1, min(_HEAD_LINES, len(self._lines) - 1))
-        self.dateline = tuple(quantity for quantity in head if quantity.kind == "date")
+        self.dateline = tuple(
+            quantity
+            for quantity in head
+            if quantity.kind == "date" and any(reading.day for reading in quantity.dates)
+        )
 
     def between(self, first: int, last: int) -> Sequence[Quantity]:
         """The quantities that begin in lines `first` to `last`."""
@@ -158,7 +162,8 @@ def _is_derivable(quantity: Quantity) -> bool:
         case "fraction":
             return True
         case "number":
-            return quantity.value <= _LARGEST_COUNT and (quantity.spelled or quantity.counts)
+            is_count = quantity.value == quantity.value.to_integral_value() <= _LARGEST_COUNT
+            return is_count and (quantity.spelled or quantity.counts)
         case "ordinal":
             return quantity.value <= _LARGEST_RANK
         case "amount":

@@ -91,9 +91,11 @@ class Read:
         return path
 
     def _evidence(self, evidence: events.Evidence, first: int, last: int | None, call: Call) -> Outcome:
-        """More lines of an evidence: the same bytes under a new id, of the same tier."""
+        """More lines of an evidence: the same bytes under a new id, of the same tier and origin."""
         try:
             text = call.store.get(evidence.text.sha256)
+            raw = call.store.get(evidence.raw.sha256) if evidence.raw else None
+            receipt = call.store.get(evidence.receipt.sha256) if evidence.receipt else None
         except StoreError as error:
             return failed(f"read {evidence.id}", "unreadable", str(error))
         lines = Lines(text)
@@ -115,7 +117,10 @@ class Read:
                 title=evidence.title,
                 media_type=evidence.media_type,
                 extractor=evidence.extractor,
+                raw=raw,
                 pages=evidence.pages,
+                receipt=receipt,
+                http_status=evidence.http_status,
             ),
         )
 

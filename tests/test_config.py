@@ -61,6 +61,7 @@ SPECIFIED = {
     "HOST": ("dashboard.host", "127.0.0.1"),
     "PORT": ("dashboard.port", 8844),
     "VERIFIER_ROUNDS": ("verification.rounds", 3),
+    "VERIFIER_API_KEY": ("verification.model_key", SecretStr("")),
 }
 """The names that the specifications give, with where they lead here and what holds without them."""
 
@@ -628,6 +629,39 @@ def test_the_key_is_withheld_from_an_address_that_the_folder_chose(desk: Desk, n
 
     both_from_the_person = desk.load("model.base_url=https://elsewhere", environ=environ)
     assert both_from_the_person.settings.model.key.get_secret_value() == "sk-1"
+
+
+def test_the_verifiers_key_is_withheld_from_an_address_that_the_folder_chose(desk: Desk) -> None:
+    desk.write("vera.yaml", "verification: {model_base_url: 'https://elsewhere'}")
+    environ = {"VERIFIER_API_KEY": "sk-2", "OPENAI_API_KEY": "sk-1"}
+    loaded = desk.load(environ=environ)
+    assert loaded.settings.verification.model_base_url == "https://elsewhere"
+    assert loaded.settings.verification.model_key.get_secret_value() == ""
+    assert loaded.settings.model.key.get_secret_value() == "sk-1", "the model's address is the person's"
+    assert str(loaded.origin["verification.model_key"]) == "environment VERIFIER_API_KEY (withheld)"
+    (said,) = loaded.warnings
+    assert "is not sent to the verifier's address" in said
+    assert "that comes from file vera.yaml:1 and not from you" in said
+    assert said.endswith("name the address yourself: --verifier-model-base-url.")
+
+    by_hand = desk.load(flags={"verification.model_base_url": "https://elsewhere"}, environ=environ)
+    assert by_hand.settings.verification.model_key.get_secret_value() == "sk-2"
+    assert by_hand.warnings == ()
+
+
+def test_the_key_of_one_server_is_never_that_of_the_other(desk: Desk) -> None:
+    desk.write("vera.yaml", "verification: {model_base_url: 'https://elsewhere', model_key: sk-folder}")
+    settings = desk.load(environ={"OPENAI_API_KEY": "sk-1"}).settings
+    assert settings.model.key.get_secret_value() == "sk-1"
+    assert settings.verification.model_key.get_secret_value() == "sk-folder"
+    alone = desk.load(
+        "verification.model_base_url=https://judge", environ={"OPENAI_API_KEY": "sk-1"}
+    ).settings
+    assert alone.verification.model_key.get_secret_value() == "sk-folder"
+    desk.write("vera.yaml", "")
+    assert (
+        desk.load(environ={"OPENAI_API_KEY": "sk-1"}).settings.verification.model_key.get_secret_value() == ""
+    )
 
 
 def test_a_folder_may_choose_both_address_and_key(desk: Desk) -> None:

@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
+from support.cast import Cast, final
 from support.cli import vera
 from support.scripted_server import ScriptedServer
-from support.turns import as_reply, final
 
 
 @pytest.fixture
@@ -72,7 +72,7 @@ def test_a_model_that_goes_away_in_the_middle_leaves_a_run_to_resume(tmp_path: P
         )  # fmt: skip
     assert done.returncode == 5
     assert "vera resume" in one_sentence(done.stderr)
-    with ScriptedServer([as_reply(final("Because."), "text")]) as server:
+    with ScriptedServer(Cast([final("Because.")])) as server:
         done = vera("resume", "w", "-c", f"model.base_url={server.root}", cwd=tmp_path)
     assert done.returncode == 3, done.stderr
     assert done.stdout.startswith("Because.")
@@ -89,7 +89,7 @@ def test_a_work_folder_in_use(tmp_path: Path, documents: Path) -> None:
 
 def test_a_finished_work_folder_is_neither_run_nor_resumed_again(tmp_path: Path, documents: Path) -> None:
     arguments = ("run", "What colour is the sky?", "--input-dir", documents, "--work-dir", "w")
-    assert vera(*arguments, cwd=tmp_path).returncode == 3
+    assert vera(*arguments, cwd=tmp_path).returncode == 0
     before = (tmp_path / "w" / "trace.jsonl").read_bytes()
     for again in (arguments, ("resume", "w")):
         done = vera(*again, cwd=tmp_path)
@@ -129,7 +129,7 @@ def test_files_that_cannot_be_read_are_named_and_the_rest_is_used(tmp_path: Path
     (documents / "picture.png").write_bytes(b"\x89PNG\r\n\x1a\n" + bytes(range(256)) * 4)
     (documents / "link.txt").symlink_to("/etc/passwd")
     done = vera("run", "What colour is the sky?", "--input-dir", documents, "--work-dir", "w", cwd=tmp_path)
-    assert done.returncode == 3
+    assert done.returncode == 0
     assert "not readable: picture.png" in done.stderr
     assert "not readable: link.txt" in done.stderr
 
@@ -179,5 +179,5 @@ def test_no_space_left_is_said_in_one_sentence_and_the_run_can_be_resumed(
     assert done.returncode == 1
     assert "No space left on device" in one_sentence(done.stderr)
     resumed = vera("resume", "w", "--json", cwd=tmp_path)
-    assert resumed.returncode == 3, resumed.stderr
+    assert resumed.returncode == 0, resumed.stderr
     assert json.loads(resumed.stdout)["citations"]

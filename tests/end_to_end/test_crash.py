@@ -2,17 +2,24 @@
 
 import multiprocessing
 import os
+import re
 import signal
+from collections import Counter
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import pytest
 
+from support.cast import all_labelled, asking, part_of, scored
 from support.cli import folded, records
 from support.scripted_server import ScriptedServer
-from support.turns import answered_turns, as_reply, final, turn
+from support.turns import answered_turns, as_reply, final, observation, turn
 from vera import events
+from vera.attestation.replay import replay
 from vera.session import check, rebuild
+from vera.store import Store
 
 SCRIPT = [
     turn("search", query="written offer valid"),
@@ -47,7 +54,10 @@ def in_process(arguments: list[str], kill_after: int) -> None:
 
 
 CONTEXT = multiprocessing.get_context("forkserver")
-CONTEXT.set_forkserver_preload(["vera.cli.run", "vera.cli.resume", "vera.cli.execute", "vera.model.connect"])
+CONTEXT.set_forkserver_preload([
+    "vera.cli.run", "vera.cli.resume", "vera.cli.execute", "vera.model.connect", "vera.config.loading",
+    "cryptography.hazmat.primitives.asymmetric.ed25519", "httpx", "jinja2", "publicsuffixlist",
+])  # fmt: skip
 
 
 def vera(arguments: list[str], kill_after: int = 0) -> int | None:
@@ -73,6 +83,7 @@ def test_a_run_killed_behind_any_record_is_resumed_to_its_end(documents: Path, t
 
     with ScriptedServer(reply) as server:
         common = ["--model-base-url", server.root, "--protocol", "text", "--sandbox", "host", "--quiet"]
+        common += ["--verifier", "literal", "--verifier-rounds", "1"]
         boundary = 0
         while True:
             boundary += 1
@@ -136,6 +147,7 @@ def test_projections_are_rebuilt_byte_for_byte(documents: Path, tmp_path: Path) 
         vera([
             "run", "--task", "How long?", "--input-dir", str(documents), "--work-dir", str(work),
             "--model-base-url", server.root, "--protocol", "text", "--sandbox", "host", "--quiet",
+            "--verifier", "literal", "--verifier-rounds", "1",
         ])  # fmt: skip
     made = {name: (work / name).read_bytes() for name in ("notes.md", "evidence.jsonl")}
     for name in made:
@@ -144,3 +156,171 @@ def test_projections_are_rebuilt_byte_for_byte(documents: Path, tmp_path: Path) 
     assert {name: (work / name).read_bytes() for name in made} == made
     assert b"the term stands in terms.txt" in made["notes.md"]
     assert b"- ev_0001" in made["notes.md"]
+
+
+class Play:
+    """A run that is verified in its second round, every part of it played from what the prompt holds, so that
+    it goes on after a crash where it was."""
+
+    def __init__(self, documents: Path) -> None:
+        counted = f"echo ran >> count.txt; wc -l < {documents}/terms.txt"
+        self._worker = [
+            turn("read", path="terms.txt"),
+            turn("shell", cmd=counted),
+            final("A written offer must be valid for seven years [ev_0001:3]."),
+            turn("read", path="terms.txt", first=3, last=3),
+            final(
+                "A written offer must be valid for three years [ev_0001:3]. The file has 4 lines [ev_0002:1]."
+            ),
+        ]
+        question = {
+            "claim": "c1",
+            "question": "Does the file say that a written offer must be valid for three years?",
+            "source": "terms.txt",
+            "label": "misinterpretation",
+        }
+        self._parts = {
+            "decompose": asking(question),
+            "label": all_labelled("SUPPORTS"),
+            "score": scored(4),
+            "check": self._check,
+            "worker": self._work,
+        }
+
+    def __call__(self, index: int, body: dict[str, Any]) -> Any:
+        return self._parts[part_of(body)](body)
+
+    def _work(self, body: dict[str, Any]) -> Any:
+        return as_reply(self._worker[min(answered_turns(body), len(self._worker) - 1)], "text")
+
+    def _check(self, body: dict[str, Any]) -> Any:
+        if not answered_turns(body):
+            return as_reply(turn("read", path="terms.txt"), "text")
+        found = re.search(r"ev_\d{4}", observation(body))
+        assert found is not None
+        return as_reply(final(f"yes [{found[0]}:3]"), "text")
+
+
+OF_ROUNDS = (events.VerifierToAgent, events.VerifierGradient, events.AnswerChosen)
+"""Records of the main lane that follow from a round."""
+
+ONCE = (
+    events.VerifierStarted,
+    events.Derivation,
+    events.Audit,
+    events.VerifierQuestions,
+    events.VerifierCheck,
+    events.VerifierLabels,
+    events.VerifierScore,
+    events.Verifier,
+    events.VerifierToAgent,
+)
+"""What a round has once: of derivations one for each evidence, of labels one for each claim, and so on."""
+
+MEANINGFUL = (events.Answer, events.LaneEnded, events.PolicyChoice, events.Status)
+"""Records of the main lane behind which a run is killed, beside those of verification: what it does at its
+other records the first test has tried."""
+
+
+def kill_points(log: Iterable[events.Record]) -> list[int]:
+    """The records of verification: of each kind (by lane and part) the first."""
+    first: dict[tuple[str, ...], int] = {}
+    for record in log:
+        verifies = record.lane.startswith(("verify-", "check-", "derive"))
+        begun = first or isinstance(record, events.Answer)
+        if begun and (verifies or isinstance(record, (*MEANINGFUL, *OF_ROUNDS, events.RunEnd))):
+            part = getattr(record, "scope", getattr(record, "event", ""))
+            lane = "" if isinstance(record, events.ContainerEvent) else record.lane
+            first.setdefault((type(record).__name__, lane, part), record.seq)
+    return list(first.values())
+
+
+def once_of(record: events.Record) -> tuple[object, ...]:
+    about = (getattr(record, name, None) for name in ("round", "evidence", "check", "claim"))
+    return (type(record).__name__, *about)
+
+
+def verdicts(work: Path) -> list[tuple[object, ...]]:
+    """What every round came to, and how the run ended."""
+    state = folded(work)
+    assert state.chosen is not None
+    assert state.ended is not None
+    made = [
+        (
+            d.round,
+            d.result,
+            d.reason,
+            d.claims,
+            d.supported,
+            d.hard,
+            d.soft,
+            d.score,
+            d.caps,
+            d.unknown_checks,
+        )
+        for d in (each.decision for each in state.rounds.values())
+        if d is not None
+    ]
+    assert len(made) == len(state.rounds), "a round without its verdict"
+    answer = state.answers[state.chosen.answer_seq].text
+    return [*made, (state.chosen.round, answer, state.ended.status, state.ended.reason)]
+
+
+def check_verified(work: Path, expected: list[tuple[object, ...]]) -> None:
+    """The run is whole, its verdict is the one expected and replays, and nothing of it was done twice."""
+    log = records(work)
+    assert check(work).verdict == "SEALED"
+    assert [record.seq for record in log] == list(range(1, len(log) + 1))
+    assert verdicts(work) == expected
+    done = Counter(once_of(record) for record in log if isinstance(record, ONCE))
+    assert set(done.values()) == {1}
+    told = {
+        msgspec.structs.replace(r, seq=0, ts=0, prev="")
+        for r in log
+        if isinstance(r, events.VerifierGradient)
+    }
+    assert len(told) == 1
+    for kind in (events.ToolStarted, events.Tool):
+        calls = [record.call for record in log if isinstance(record, kind)]
+        assert len(set(calls)) == len(calls)
+    assert (work / "workspace" / "count.txt").read_text() == "ran\n"
+    report = replay(work, (), 2)
+    assert report.exit_code == 0, report
+    decision = folded(work).rounds[2].decision
+    assert decision is not None
+    signed = (work / "attestation.json").read_bytes()
+    assert signed == Store(work / "store").get(decision.envelope.sha256)
+    assert rebuild(work) == []
+    left = [path.name for path in work.iterdir() if path.name.startswith((".", "checks"))]
+    assert left == [], "folders of the verifier are left behind"
+
+
+@pytest.mark.timeout(600)
+def test_a_run_killed_in_its_verification_is_resumed_to_the_same_verdict(
+    documents: Path, tmp_path: Path
+) -> None:
+    task = "How long must a written offer be valid, and how many lines has the file?"
+    with ScriptedServer(Play(documents)) as server:
+
+        def run(work: Path, kill_after: int = 0) -> int | None:
+            return vera([
+                "run", "--task", task, "--input-dir", str(documents), "--work-dir", str(work),
+                "--model-base-url", server.root, "--protocol", "text", "--sandbox", "host",
+                "--egress", "none", "--quiet",
+            ], kill_after)  # fmt: skip
+
+        whole = tmp_path / "whole"
+        assert run(whole) == 0
+        expected = verdicts(whole)
+        check_verified(whole, expected)
+        points = kill_points(records(whole))
+        assert {type(records(whole)[point - 1]) for point in points} >= {*ONCE, *OF_ROUNDS, *MEANINGFUL}
+        for point in points:
+            work = tmp_path / f"work-{point}"
+            assert run(work, point) == -signal.SIGKILL
+            before = (work / "trace.jsonl").read_bytes()
+            has_ended = isinstance(records(work)[-1], events.RunEnd)
+            assert vera(["resume", str(work), "--quiet"]) == (1 if has_ended else 0), point
+            assert (work / "trace.jsonl").read_bytes().startswith(before), "a record was lost"
+            if not has_ended:
+                check_verified(work, expected)

@@ -13,6 +13,9 @@ from vera.store import Store
 
 QUESTION = "How long must a written offer be valid?"
 
+WITHOUT_JUDGE = ("--verifier", "literal", "--verifier-rounds", 1)
+"""The answer is verified once, by rule: nothing is asked of the model after it."""
+
 
 @pytest.fixture
 def documents(tmp_path: Path) -> Path:
@@ -59,9 +62,9 @@ def test_a_ten_step_run_ends_with_the_scripted_answer_whatever_the_server_does(
             "--model-base-url", server.root, "--protocol", form, "--sandbox", "host", cwd=tmp_path,
         )  # fmt: skip
     assert done.returncode == 3, done.stderr
-    assert done.stdout.startswith("At least three years [ev_0005:3].")
+    assert done.stdout.startswith("At least three years [ev_0005:3]. (")
     assert "> A written offer must be valid for at least three years." in done.stdout
-    assert "not yet verified" in done.stdout
+    assert "the verifier's model gave no reading that can be used" in done.stdout
     log = records(tmp_path / "work")
     ran = [record for record in log if isinstance(record, events.Tool)]
     assert [record.tool for record in ran if record.outcome != "failed"] == [
@@ -90,7 +93,7 @@ def test_json_schema_and_tools_are_chosen_when_the_server_honours_them(tmp_path:
         ) as server:
             done = vera(
                 "run", "Is there anything?", "--work-dir", tmp_path / form,
-                "--model-base-url", server.root, "--sandbox", "none", cwd=tmp_path,
+                "--model-base-url", server.root, "--sandbox", "none", *WITHOUT_JUDGE, cwd=tmp_path,
             )  # fmt: skip
         assert done.returncode == 3, done.stderr
         lane = folded(tmp_path / form).lane("main")
@@ -103,7 +106,7 @@ def test_a_broken_turn_is_answered_with_what_is_wrong_and_nothing_runs(tmp_path:
     with ScriptedServer([broken, as_reply(final("Done."), "text")]) as server:
         done = vera(
             "run", "Do something", "--work-dir", tmp_path / "work", "--sandbox", "host",
-            "--model-base-url", server.root, "--protocol", "text", cwd=tmp_path,
+            "--model-base-url", server.root, "--protocol", "text", *WITHOUT_JUDGE, cwd=tmp_path,
         )  # fmt: skip
     assert done.returncode == 3
     assert not (tmp_path / "work" / "workspace" / "ran").exists()
@@ -145,7 +148,7 @@ def test_an_answer_written_to_a_file_is_submitted_and_everything_beside_it_is_ke
     with ScriptedServer([as_reply(said, "text") for said in script]) as server:
         done = vera(
             "run", "Compute 2 + 2", "--work-dir", tmp_path / "work", "--sandbox", "host",
-            "--model-base-url", server.root, "--protocol", "text", cwd=tmp_path,
+            "--model-base-url", server.root, "--protocol", "text", *WITHOUT_JUDGE, cwd=tmp_path,
         )  # fmt: skip
     assert done.returncode == 3, done.stderr
     assert done.stdout.startswith("The answer is 4.")
@@ -164,7 +167,7 @@ def test_a_command_may_append_to_the_notes_and_cannot_destroy_them(tmp_path: Pat
     with ScriptedServer([as_reply(said, "text") for said in script]) as server:
         done = vera(
             "run", "Do something", "--work-dir", tmp_path / "w", "--sandbox", "host",
-            "--model-base-url", server.root, "--protocol", "text", cwd=tmp_path,
+            "--model-base-url", server.root, "--protocol", "text", *WITHOUT_JUDGE, cwd=tmp_path,
         )  # fmt: skip
     assert done.returncode == 3, done.stderr
     log = records(tmp_path / "w")

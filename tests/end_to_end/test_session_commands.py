@@ -11,10 +11,14 @@ from pathlib import Path
 
 import pytest
 
+from support.cast import Cast
 from support.cli import folded, records, vera
 from support.scripted_server import ScriptedServer, Slow
 from support.turns import as_reply, final, turn
 from vera import events
+
+WITHOUT_JUDGE = ("--verifier", "literal", "--verifier-rounds", 1)
+"""The answer is verified once, by rule: nothing is asked of the model after it."""
 
 
 @pytest.fixture
@@ -25,7 +29,7 @@ def finished(tmp_path: Path) -> Path:
     (documents / "sky.txt").write_text("About the sky.\n\nThe sky is blue on 12 days in May.\n")
     done = vera("run", "On how many days is the sky blue?", "--input-dir", documents, "--work-dir", "w",
                 cwd=tmp_path)  # fmt: skip
-    assert done.returncode == 3, done.stderr
+    assert done.returncode == 0, done.stderr
     return tmp_path / "w"
 
 
@@ -45,6 +49,23 @@ def test_the_json_of_a_run_holds_quotes_that_hash_to_what_it_says(finished: Path
     assert hashlib.sha256(stored.read_bytes()).hexdigest() == cited["text_sha256"]
     lines = stored.read_text().splitlines()[cited["first"] - 1 : cited["last"]]
     assert "\n".join(lines) == cited["quote"]
+
+
+def test_show_has_the_marks_and_the_attestation_of_a_verified_run(finished: Path) -> None:
+    shown = vera("show", finished, cwd=finished).stdout
+    assert "(supported)" in shown
+    assert "VERIFIED: as quoted: its claim stands in the cited lines" in shown
+    assert (
+        "claims 1, supported 1, disputed 0, unresolved 0, unchecked 0, dropped 0, quotations false 0."
+        in shown
+    )
+    decision = folded(finished).rounds[1].decision
+    assert decision is not None
+    as_json = json.loads(vera("show", finished, "--json", cwd=finished).stdout)
+    assert as_json["attestation"] == decision.attestation
+    assert (as_json["status"], as_json["exit_code"]) == ("VERIFIED", 0)
+    (claim,) = as_json["claims"]
+    assert (claim["mark"], claim["findings"]) == ("supported", [])
 
 
 def test_show_prints_the_lines_of_an_evidence_and_the_request_of_a_step(finished: Path) -> None:
@@ -73,7 +94,7 @@ def test_answer_md_holds_question_answer_and_quotes(finished: Path) -> None:
     text = (finished / "answer.md").read_text()
     assert text.startswith("# On how many days is the sky blue?")
     assert "> The sky is blue on 12 days in May." in text
-    assert "UNRESOLVED: the answer is cited, but not yet verified" in text
+    assert "VERIFIED: as quoted: its claim stands in the cited lines" in text
 
 
 def test_rebuild_says_that_nothing_changed_or_what_did(finished: Path) -> None:
@@ -87,7 +108,7 @@ def test_a_key_never_appears_in_the_session_folder_or_in_what_is_printed(tmp_pat
     with ScriptedServer([as_reply(final("Nothing."), "text")], key=secret) as server:
         done = vera(
             "run", "Anything?", "--work-dir", "w", "--sandbox", "host", "--protocol", "text",
-            "--model-base-url", server.root, cwd=tmp_path, OPENAI_API_KEY=secret,
+            "--model-base-url", server.root, *WITHOUT_JUDGE, cwd=tmp_path, OPENAI_API_KEY=secret,
         )  # fmt: skip
         assert done.returncode == 3, done.stderr
         assert server.requests[0].headers["authorization"] == f"Bearer {secret}"
@@ -139,7 +160,7 @@ def test_a_terminated_run_can_be_resumed(tmp_path: Path) -> None:
         _, err = process.communicate(timeout=30)
     assert process.returncode == 130
     assert "vera resume" in err
-    with ScriptedServer([as_reply(final("Long enough."), "text")]) as server:
+    with ScriptedServer(Cast([final("Long enough.")])) as server:
         done = vera("resume", "w", "-c", f"model.base_url={server.root}", cwd=tmp_path)
     assert done.returncode == 3, done.stderr
     assert done.stdout.startswith("Long enough.")
@@ -186,7 +207,15 @@ def test_doctor_names_every_part_and_what_to_type_for_a_missing_one(tmp_path: Pa
 def test_a_run_that_spent_its_steps_goes_on_with_more(tmp_path: Path) -> None:
     noted = as_reply(turn("note", text="half of it"), "text")
     with ScriptedServer([noted, noted, noted, as_reply(final("All of it."), "text")]) as server:
-        arguments = ("--sandbox", "none", "--protocol", "text", "--model-base-url", server.root)
+        arguments = (
+            "--sandbox",
+            "none",
+            "--protocol",
+            "text",
+            "--model-base-url",
+            server.root,
+            *WITHOUT_JUDGE,
+        )
         first = vera("run", "How?", "--work-dir", "w", "--max-steps", 3, *arguments, cwd=tmp_path)
         assert first.returncode == 6
         again = vera("resume", "w", "--max-steps", 5, cwd=tmp_path)
@@ -198,7 +227,7 @@ def test_a_run_that_spent_its_steps_goes_on_with_more(tmp_path: Path) -> None:
 def test_a_folder_whose_run_never_began_can_be_used_again(tmp_path: Path) -> None:
     arguments = ("run", "How?", "--work-dir", "w", "--protocol", "text")
     with ScriptedServer([as_reply(final("So."), "text")]) as server:
-        to = ("--model-base-url", server.root)
+        to = ("--model-base-url", server.root, *WITHOUT_JUDGE)
         broken = vera(*arguments, *to, "--prompt-profile", "none-such", cwd=tmp_path)
         assert broken.returncode == 2
         wrong = vera(*arguments, *to, "--sandbox", "none", "-c", "egress.allow_cidrs=x", cwd=tmp_path)

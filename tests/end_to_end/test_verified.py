@@ -9,6 +9,7 @@ from support.cast import Cast, all_labelled, asking, final, looked_up, scored, t
 from support.cli import folded, records, vera
 from support.scripted_server import ScriptedServer
 from vera import events
+from vera.lane.request import rebuild_request
 from vera.store import Store
 
 QUESTION = "How long must a written offer be valid?"
@@ -129,3 +130,72 @@ def test_a_verifier_that_cannot_be_reached_is_said_before_anything_is_begun(
     )
     assert code == 5 and "The verifier's model" in error
     assert not (tmp_path / "work").exists()
+
+
+def test_what_a_run_prints_as_json_is_what_show_prints_later(documents: Path, tmp_path: Path) -> None:
+    wrong = final(
+        "A written offer must be valid for seven years [ev_0001:3]. It is free of charge [ev_0001:4]."
+    )
+    cast = Cast([READ, wrong])
+    code, out, error = run(cast, documents, tmp_path / "work", "--verifier-rounds", 1, "--json")
+    assert code == 3, error
+    printed = json.loads(out)
+    decision = folded(tmp_path / "work").rounds[1].decision
+    assert decision is not None
+    assert printed["attestation"] == decision.attestation
+    assert (printed["status"], printed["exit_code"]) == ("UNRESOLVED", 3)
+    first, second = printed["claims"]
+    assert (first["mark"], second["mark"], second["findings"]) == ("unresolved", "supported", [])
+    (finding,) = first["findings"]
+    assert "seven" in finding or "7" in finding
+    shown = vera("show", tmp_path / "work", "--json", cwd=tmp_path)
+    assert shown.returncode == 0, shown.stderr
+    later = json.loads(shown.stdout)
+    assert "SEALED" in later.pop("log")
+    assert {name: later[name] for name in printed if name != "work_dir"} == {
+        name: printed[name] for name in printed if name != "work_dir"
+    }
+    in_words = vera("show", tmp_path / "work", cwd=tmp_path).stdout
+    assert f"- {finding}" in in_words
+    assert "(unresolved)" in in_words and "(supported)" in in_words
+
+
+def test_every_request_of_the_verifier_can_be_made_again_from_the_log(
+    documents: Path, tmp_path: Path
+) -> None:
+    question = {"claim": "c1", "question": "Is it so?", "source": "terms.txt", "label": "misinterpretation"}
+    look_up = looked_up(turn("read", path="terms.txt"), final("yes [ev_0001:3]"))
+    cast = Cast([READ, GOOD], decompose=asking(question), check=look_up)
+    code, _, error = run(cast, documents, tmp_path / "work")
+    assert code == 0, error
+    log, store = records(tmp_path / "work"), Store(tmp_path / "work" / "store")
+    sent = {
+        json.dumps(body["messages"], sort_keys=True) for bodies in cast.bodies.values() for body in bodies
+    }
+    calls = [record for record in log if isinstance(record, events.ModelIo)]
+    assert {call.lane for call in calls} == {"main", "verify-1", "check-1.1"}
+    assert len({(call.lane, call.step) for call in calls}) == len(calls) == sum(cast.asked.values())
+    for call in calls:
+        rebuilt = rebuild_request(log, store, call.step, call.lane)
+        assert rebuilt is not None and rebuilt.same
+        assert json.dumps(json.loads(rebuilt.wire), sort_keys=True) in sent
+
+
+def test_a_run_that_spent_its_steps_after_feedback_goes_on_with_more(documents: Path, tmp_path: Path) -> None:
+    wrong = final("A written offer must be valid for seven years [ev_0001:3].")
+    cast = Cast([READ, wrong, turn("read", path="terms.txt", first=3, last=3), GOOD])
+    with ScriptedServer(cast) as server:
+        done = vera(
+            "run", "--task", QUESTION, "--input-dir", documents, "--work-dir", "w", "--max-steps", 3,
+            "--model-base-url", server.root, "--protocol", "text", "--sandbox", "none", "--egress", "none",
+            cwd=tmp_path,
+        )  # fmt: skip
+        assert done.returncode == 6, done.stderr
+        assert "seven years" in done.stdout and "1 hard finding" in done.stdout
+        assert (tmp_path / "w" / "attestation.json").exists()
+        again = vera("resume", "w", "--max-steps", 5, cwd=tmp_path)
+    assert again.returncode == 0, again.stderr
+    assert "at least three years" in again.stdout
+    state = folded(tmp_path / "w")
+    assert list(state.rounds) == [1, 2]
+    assert state.chosen is not None and state.chosen.round == 2

@@ -43,13 +43,16 @@ def site() -> Iterator[str]:
     thread.join()
 
 
+WITHOUT_JUDGE = ("--verifier", "literal", "--verifier-rounds", 1)
+
+
 def run(tmp_path: Path, site: str, script: list[str], sandbox: str) -> tuple[ScriptedServer, str]:
     with ScriptedServer(script) as server:
         done = vera(
             "run", "How long is an offer valid?", "--work-dir", "w", "--sandbox", sandbox,
             "--model-base-url", server.root, "--protocol", "text",
             "-c", "egress.mode=allowlist", "-c", f"egress.allow={site.removeprefix('http://')}",
-            "-c", "egress.allow_cidrs=127.0.0.0/8", cwd=tmp_path,
+            "-c", "egress.allow_cidrs=127.0.0.0/8", *WITHOUT_JUDGE, cwd=tmp_path,
         )  # fmt: skip
     assert done.returncode == 3, done.stderr
     return server, done.stdout

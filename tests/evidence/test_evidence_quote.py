@@ -6,7 +6,8 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from vera.evidence.quote import QUOTE_LIMIT, QuoteIndex, find_quotations, locate, nearest
+from vera.evidence.quotation import QUOTE_LIMIT, find_quotations
+from vera.evidence.quote import QuoteIndex, locate, nearest
 
 TEXT = """The Licence
 

@@ -26,6 +26,8 @@ def verified(decision: events.Verifier, rule: str) -> str:
 
 def unresolved(decision: events.Verifier) -> str:
     """Why an answer is not verified, with what is behind it."""
+    if not decision.claims and not decision.hard:
+        return "the answer states nothing that could be verified"
     why = WHY.get(
         decision.reason, "it is disputed" if decision.result == "DISPUTED" else "it is not verified"
     )

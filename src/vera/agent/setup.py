@@ -248,6 +248,7 @@ async def open_place(
         profile=settings.profile,
         privileged=settings.privileged,
         run=session.root.name,
+        forbidden=(session.root / "trace.jsonl", session.store.root),
     )
     record = BoxRecord(session)
     stack.callback(record.close)

@@ -13,7 +13,7 @@ from vera.audit.case import Case, Lookup, Place
 from vera.events import Evidence
 from vera.evidence.claim import Claim
 from vera.evidence.independence import registrable_domain
-from vera.evidence.quote import find_quotations
+from vera.evidence.quotation import find_quotations
 from vera.evidence.words import STOPWORDS, folded, negations, stems, words
 
 SAME_SUBJECT_PERCENT = 50

@@ -12,6 +12,10 @@ COMMANDS = {
     "show": ("vera.cli.show:show", "Show a session: its answer, and the bytes behind each citation."),
     "replay": ("vera.cli.replay:replay", "Check a session or bundle: every byte, verdict and text, offline."),
     "export": ("vera.cli.export:export", "Write a session into one file that replays on another machine."),
+    "check": (
+        "vera.cli.check:check",
+        "Check a document's quotations, numbers and names against its sources.",
+    ),
     "rebuild": ("vera.cli.rebuild:rebuild", "Make the ledgers and notes of a session again from its log."),
     "bench": ("vera.cli.bench:bench", "Measure VERA's own parts."),
     "build": ("vera.cli.build:build", "Build the image of the docker sandbox."),

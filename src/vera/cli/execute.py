@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+import shutil
 import signal
 from collections.abc import Callable
 from contextlib import AsyncExitStack, ExitStack
@@ -12,7 +13,7 @@ import msgspec
 
 from vera import events
 from vera.agent import research, setup
-from vera.agent.desk import open_desk
+from vera.agent.desk import CHECKS, open_desk
 from vera.agent.research import Research, ResearchOptions, Result
 from vera.agent.web import open_web
 from vera.cli.exit import ERROR, INTERRUPTED, NOT_READY, in_words, stop
@@ -109,6 +110,7 @@ async def _execute(
         checked = setup.verifier_options(settings, verifier, place)
         if model.info.kind == "builtin":  # told what is wrong, it would say the same again
             checked = msgspec.structs.replace(checked, rounds=1)
+        _clear_away(session.root)
         desk = open_desk(
             session=session,
             settings=settings,
@@ -133,6 +135,12 @@ async def _execute(
         _print(session, result, as_json)
         progress.say(f"Session: {session.root}")
         return result.exit_code
+
+
+def _clear_away(root: Path) -> None:
+    """Remove the folders of clean boxes and checks that a killed run has left in its session."""
+    for left in (*root.glob(".derive-*"), *root.glob(".empty-*"), root / CHECKS):
+        shutil.rmtree(left, ignore_errors=True)
 
 
 def _listen(finish: Callable[[str], None], progress: Progress) -> None:

@@ -1,6 +1,6 @@
 """`vera resume`: go on with an interrupted run."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -38,8 +38,10 @@ def resume(
         session = Session.resume(work_dir, progress)
         try:
             state = session.state
-            logged = as_overrides(state.session.settings if state.session else {}) + as_asked(state)
+            begun_with = state.session.settings if state.session else {}
+            logged = as_overrides(begun_with) + as_asked(state)
             flags = {"run.input_dir": (state.task.input_dir if state.task else "") or None}
+            flags |= as_withheld(begun_with, overrides)
             if max_steps is not None:
                 flags["run.max_steps"] = str(max_steps)
             settings = config.load([*logged, *overrides], flags).settings
@@ -76,3 +78,19 @@ def as_overrides(logged: Mapping[str, Any]) -> list[str]:
         for key, value in values.items()
         if key in known and not known[key].secret and value is not None
     ]
+
+
+def as_withheld(logged: Mapping[str, Any], overrides: Sequence[str]) -> dict[str, str | None]:
+    """An empty key for each address that got none when the run began, unless it is named again.
+
+    The working folder had named it, or it was found by itself; in the log it looks like the person's choice.
+    """
+    from vera.config.loading import KEYED_ADDRESSES
+
+    withheld: dict[str, str | None] = {}
+    for section, address, key, _ in KEYED_ADDRESSES:
+        known = logged.get(section, {})
+        named = any(text.startswith(f"{section}.{address}=") for text in overrides)
+        if not named and (known.get(key) == "not set" or not known.get(address)):
+            withheld[f"{section}.{key}"] = ""
+    return withheld

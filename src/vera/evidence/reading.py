@@ -68,10 +68,10 @@ def read_regular(root: Path, relative: str, limit: int) -> bytes:
 def walk(root: Path, max_files: int) -> Iterator[Entry]:
     """Everything under `root` but folders, sorted by the bytes of the names, folder by folder.
 
-    Links are reported as skipped and not followed; so are devices, pipes, sockets, and folders that
-    cannot be opened or lie deeper than DEEPEST. After `max_files` files and folders one last entry, for
-    the folder at hand, says that the rest was not looked at; there alone the order is the system's. A
-    folder that cannot be opened at all is one entry with the path '.'.
+    Links are reported as skipped and not followed; so are devices, pipes, sockets, session folders below
+    `root`, and folders that cannot be opened or lie deeper than DEEPEST. After `max_files` files and folders
+    one last entry, for the folder at hand, says that the rest was not looked at; there alone the order is
+    the system's. A folder that cannot be opened at all is one entry with the path '.'.
     """
     left = max_files
     folders: list[_Folder] = []
@@ -98,6 +98,9 @@ def walk(root: Path, max_files: int) -> Iterator[Entry]:
                 try:
                     descriptor = os.open(entry.rpartition("/")[2], _FOLDER, dir_fd=folder.descriptor)
                     folders.append(_Folder(descriptor, entry, left + 1))
+                    if folders[-1].is_session:
+                        os.close(folders.pop().descriptor)
+                        yield Entry(path=entry, skipped="a session of VERA: what it wrote is no source")
                 except OSError as error:
                     yield Entry(path=entry, skipped=_reason(error))
     finally:
@@ -118,6 +121,11 @@ class _Folder:
             os.close(descriptor)
             raise
         self.names = sorted(names, key=os.fsencode, reverse=True)
+
+    @property
+    def is_session(self) -> bool:
+        """Whether it is the folder of a run, whose answers must not become documents of the next one."""
+        return {"trace.jsonl", "workspace"} <= set(self.names)
 
     def path_of(self, name: str) -> str:
         return name if self.path == "." else f"{self.path}/{name}"

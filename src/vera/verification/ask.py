@@ -111,6 +111,7 @@ async def together(desk: Desk, jobs: Iterable[Coroutine[Any, Any, R]]) -> list[R
 
     When one raises, the others are cancelled and it is raised.
     """
+    begun = list(jobs)
     free = asyncio.Semaphore(max(1, desk.model.info.parallel if desk.model else 1))
 
     async def in_turn(job: Coroutine[Any, Any, R]) -> R:
@@ -119,9 +120,12 @@ async def together(desk: Desk, jobs: Iterable[Coroutine[Any, Any, R]]) -> list[R
 
     try:
         async with asyncio.TaskGroup() as group:
-            tasks = [group.create_task(in_turn(job)) for job in jobs]
+            tasks = [group.create_task(in_turn(job)) for job in begun]
     except BaseExceptionGroup as failed:
         raise failed.exceptions[0] from None
+    finally:
+        for job in begun:
+            job.close()  # one that never had its turn
     return [task.result() for task in tasks]
 
 

@@ -39,6 +39,9 @@ MOST_INSTRUCTIONS = 3
 SHORT = 2000
 """Bytes of a task, or of a claim and what is known of it, that are shown beside other things."""
 
+ALL = 1 << 30
+"""Room for every claim: one that is cut where less is given is not labelled, since nobody read its end."""
+
 Action = Literal["READ", "FETCH", "SEARCH", "COMPUTE", "CITE", "REWORD", "REMOVE", "COVER"]
 
 _LEAST_FAVOURABLE: tuple[Relation, ...] = ("CONTRADICTS", "QUALIFIES", "IRRELEVANT", "SUPPORTS")
@@ -184,6 +187,10 @@ class _Bench:
 
     async def label(self, position: int, claim: Claim) -> tuple[events.Instruction, ...]:
         """Label the spans of a claim; when only uncited lines support it, the instruction to cite them."""
+        whole = named("claim", claim.text)
+        if fence("", whole, self._short) != fence("", whole, ALL):
+            self.log(claim, (), f"beyond the budget of {self._short} bytes that a model reads of one claim")
+            return ()
         shown = show(self._exhibits.of(claim, self._checks), self._room)
         if not shown:
             self.log(claim, (), "")

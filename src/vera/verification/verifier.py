@@ -51,7 +51,7 @@ async def verify(desk: Desk, signer: Signer, *, last: bool, now: Say) -> events.
     stands = not any(finding.severity == "hard" for finding in findings)
     if desk.options.rule == "literal":
         _label_by_rule(session, number, case)
-    elif stands or last:
+    elif (stands or last) and any(claim.load_bearing for claim in case.claims):
         await _ask_model(desk, number, case, findings, stands, now)
     return _decide(session, signer, number)
 

@@ -104,13 +104,17 @@ _WALLS = (
             r"\bcookie (?:consent|settings)\b|\b(?:we|partners|this (?:web)?site)\b.{0,60}\bcookies\b",
             r"\b(?:accept|reject|agree|manage|allow|decline)\b.{0,24}\b(?:all|cookies|options|choices)\b",
             r"\bour \d{0,5} ?partners\b|\byour (?:choices|consent|personal data)\b|\blegitimate interest\b",
-            r"\A\W{0,4}(?:i agree|agree|accept|reject|ok|close|more options|learn more)\W{0,4}\Z",
-            r"\A\W{0,4}(?:privacy policy|settings|terms(?: of (?:use|service))?|imprint)\W{0,4}\Z",
         ),
         _LEAST_WORDS_BESIDE_BANNER,
         False,
     ),
 )
+_BUTTON = _phrases(
+    r"\A\W{0,4}(?:i agree|agree|accept|reject|ok|close|more options|learn more)\W{0,4}\Z",
+    r"\A\W{0,4}(?:privacy policy|settings|terms(?: of (?:use|service))?|imprint)\W{0,4}\Z",
+)
+"""Words of a banner that are no content, and do not make a page a wall by themselves."""
+
 _PIECE = re.compile(r"(?<=[.!?])\s+|\n")
 _WORD = re.compile(r"\w+")
 _PROSE_WORDS = 8
@@ -197,6 +201,8 @@ def _wall(title: str, text: str) -> str:
         for piece in pieces:
             if wall.sentence.search(piece):
                 hit = True
+                continue
+            if _BUTTON.search(piece):
                 continue
             words = len(_WORD.findall(piece))
             left += words if not wall.prose or words >= _PROSE_WORDS else 0

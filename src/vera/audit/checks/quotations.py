@@ -9,7 +9,8 @@ from vera.audit.case import Case, Place, places
 from vera.evidence.citation import find_citations
 from vera.evidence.claim import Claim
 from vera.evidence.finding import Finding
-from vera.evidence.quote import MIN_WORDS, Located, Quotation, QuoteIndex, find_quotations, locate
+from vera.evidence.quotation import MIN_WORDS, Quotation, find_quotations
+from vera.evidence.quote import Located, QuoteIndex, locate
 from vera.evidence.words import negations
 
 _SHOWN = 160

@@ -13,6 +13,9 @@ MAX_HEAD = 64 << 10
 MAX_INTERIM = 16
 ACCEPT = "text/html, application/pdf;q=0.9, text/plain;q=0.8, */*;q=0.7"
 
+Fields = tuple[tuple[str, str], ...]
+"""Header lines of a request, in ASCII."""
+
 
 class ResponseError(Exception):
     """What the server sent is no HTTP response, or the connection ended in the middle of one."""
@@ -44,18 +47,23 @@ class Exchange:
         self.bytes_up = 0
         self.bytes_down = 0
 
-    async def get(self, url: Url, user_agent: str) -> ResponseHead:
-        """Send the request, return the head of the response. Raises ResponseError, OSError, TimeoutError."""
+    async def get(self, url: Url, user_agent: str, fields: Fields = ()) -> ResponseHead:
+        """Send the request, return the head of the response. Raises ResponseError, OSError, TimeoutError.
+
+        `fields` are further header lines; an Accept among them stands for the usual one.
+        """
         import h11
 
+        accept = [] if any(name.lower() == "accept" for name, _ in fields) else [("Accept", ACCEPT)]
         request = h11.Request(
             method="GET",
             target=url.target,
             headers=[
                 ("Host", url.host_header),
                 ("User-Agent", user_agent),
-                ("Accept", ACCEPT),
+                *accept,
                 ("Accept-Encoding", "gzip"),
+                *fields,
                 ("Connection", "close"),
             ],
         )

@@ -17,7 +17,7 @@ from vera.sandbox.egress.secrets import Secrets
 from vera.sandbox.egress.types import Connection, FailedError, Policy, RefusedError, Request
 from vera.sandbox.fetch.attempt import Attempt
 from vera.sandbox.fetch.decode import DecodeError, Decoder, TooLarge
-from vera.sandbox.fetch.exchange import Exchange, ResponseError, ResponseHead
+from vera.sandbox.fetch.exchange import Exchange, Fields, ResponseError, ResponseHead
 from vera.sandbox.fetch.receipt import Fetched, FetchError, Hop, Kind
 from vera.sandbox.fetch.reply import Reply, receipt_of
 from vera.sandbox.fetch.url import normalise
@@ -75,6 +75,16 @@ class Fetcher:
 
     async def fetch(self, url: str) -> Fetched:
         """The response to a GET, after redirects, whatever its status. Raises FetchError."""
+        return await self._within_time(url, (), follow=True)
+
+    async def ask(self, url: str, fields: Fields) -> Fetched:
+        """The response to one GET with these further header lines, whatever its status. Raises FetchError.
+
+        A header may hold a key, so a redirect is not followed but is the response: no other host gets it.
+        """
+        return await self._within_time(url, fields, follow=False)
+
+    async def _within_time(self, url: str, fields: Fields, *, follow: bool) -> Fetched:
         if self._secrets.found_in(url):
             raise FetchError(f"The URL is not fetched: {SECRET_REASON}.", "refused")
         try:
@@ -85,6 +95,8 @@ class Fetcher:
         async with self._free:
             try:
                 async with asyncio.timeout(self._limits.total):
+                    if not follow:
+                        return await self._once(url.strip(), target, fields)
                     return await self._follow(url.strip(), target, followed)
             except TimeoutError:
                 raise FetchError(
@@ -92,6 +104,11 @@ class Fetcher:
                     "timeout",
                     tuple(followed),
                 ) from None
+
+    async def _once(self, requested: str, url: Url, fields: Fields) -> Fetched:
+        started, began = time.time(), time.monotonic()
+        reply = await self._hop(url, [], fields)
+        return Fetched(receipt=receipt_of(requested, reply, (), started, began), body=reply.body)
 
     async def _follow(self, requested: str, url: Url, followed: list[Hop]) -> Fetched:
         started, began = time.time(), time.monotonic()
@@ -116,10 +133,10 @@ class Fetcher:
                 ) from None
         return Fetched(receipt=receipt_of(requested, reply, tuple(followed), started, began), body=reply.body)
 
-    async def _hop(self, url: Url, followed: list[Hop]) -> Reply:
+    async def _hop(self, url: Url, followed: list[Hop], fields: Fields = ()) -> Reply:
         attempt = Attempt(url)
         try:
-            reply = await self._get(url, attempt)
+            reply = await self._get(url, attempt, fields)
         except RefusedError as error:
             attempt.verdict, attempt.reason = "refused", str(error)
             raise FetchError(
@@ -135,7 +152,7 @@ class Fetcher:
             attempt.close()
             self._log(attempt.record())
 
-    async def _get(self, url: Url, attempt: Attempt) -> Reply:
+    async def _get(self, url: Url, attempt: Attempt, fields: Fields) -> Reply:
         where = url.authority
         if self._secrets.found_in(str(url)):
             attempt.secret = True
@@ -147,7 +164,7 @@ class Fetcher:
         exchange = Exchange(reader, writer, silence_seconds=self._limits.silence)
         attempt.exchange, attempt.address, attempt.verdict = exchange, str(address), "allowed"
         tls, certificate = exchange.tls()
-        head = await exchange.get(url, self._user_agent)
+        head = await exchange.get(url, self._user_agent, fields)
         reply = Reply(url=url, head=head, address=str(address), tls=tls, certificate=certificate)
         location = head.header("location")
         if head.status in REDIRECTS and location:

@@ -1,0 +1,398 @@
+"""Check any document against the sources it names: no agent, no model."""
+
+import asyncio
+import hashlib
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import suppress
+from pathlib import Path
+from typing import Literal
+
+import msgspec
+
+from vera.agent.document_sources import (
+    FILE_BYTES,
+    Folder,
+    Missing,
+    draft_of_file,
+    fetch_all,
+    shared_names,
+)
+from vera.agent.errors import SetupError
+from vera.audit.case import AuditPolicy
+from vera.audit.document import Document, read, unsourced_quotations
+from vera.audit.document_docx import marked as word_marked
+from vera.audit.document_findings import Findings, Held, findings
+from vera.audit.document_html import marked, unmarked
+from vera.audit.document_links import Named
+from vera.config.settings import EgressSettings
+from vera.events import Blob, Evidence
+from vera.evidence.canonical.encoding import to_utf8
+from vera.evidence.canonical.html import declared_charset
+from vera.evidence.canonical.registry import format_of
+from vera.evidence.extractor import Extractor
+from vera.evidence.reading import read_regular
+from vera.evidence.source import Unreadable
+from vera.lane.capture import Capture
+from vera.lane.tools import EvidenceDraft
+from vera.sandbox.fetch.receipt import Receipt
+from vera.store import Store
+
+TEXT_LIMIT = 4_000_000
+"""Characters of a document's text; a longer one is checked in parts by whoever has it."""
+
+LARGEST_FETCH = 16 << 20
+"""Bytes of a page, before and after decompression."""
+
+_OF_TEXT = {
+    "docx": "Lines are those of the document's text: a paragraph a line.",
+    "pdf": "Of a PDF only addresses that are written out are seen; lines are those of its text.",
+}
+
+Status = Literal["file", "fetched", "unchecked"]
+
+
+class Options(msgspec.Struct, frozen=True, kw_only=True):
+    """What is asked of a check. `egress` is how pages are fetched, None for not at all.
+
+    `sources` is the folder of the files that the document cites; `keep` a folder for everything that was
+    read. Times are dates, '' for no bound. `independent` sources are asked of each statement about the web.
+    """
+
+    sources: Path | None = None
+    egress: EgressSettings | None = None
+    secrets: tuple[str, ...] = ()
+    keep: Path | None = None
+    not_before: str = ""
+    not_after: str = ""
+    max_links: int = 200
+    independent: int = 1
+
+
+class SourceUsed(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """A source that statements name: what the document calls it, on which line first, and what was read.
+
+    `where` is the file's path or the address that gave the page; the hashes are those of its canonical text,
+    of the bytes it was made from, and of the record of its retrieval.
+    """
+
+    source: str
+    kind: str
+    line: int
+    status: Status
+    where: str = ""
+    reason: str = ""
+    text: str = ""
+    raw: str = ""
+    receipt: str = ""
+    http_status: int | None = None
+
+
+class Report(msgspec.Struct, frozen=True, kw_only=True):
+    """A checked document. `sha256` is that of its bytes, `format` how they were read."""
+
+    document: str
+    sha256: str
+    format: str
+    findings: Findings
+    sources: tuple[SourceUsed, ...]
+    notes: tuple[str, ...] = ()
+
+    def exit_code(self, *, strict: bool = False) -> int:
+        """4 for a hard finding (`strict`: also for a hint), 3 when something could not be checked, else 0."""
+        found = self.findings
+        if found.count("hard") or (strict and found.count("hint")):
+            return 4
+        return 3 if found.unchecked or found.unread or found.count("unchecked") else 0
+
+
+def check_document(path: Path, options: Options, now: Callable[[str], None] = lambda text: None) -> Report:
+    """Check the document at `path`. `now` hears how far the fetching is.
+
+    Raises SetupError: no such file or folder (2), a file that is no document (1).
+    """
+    with Extractor() as extractor:
+        data = _bytes_of(path)
+        document, kind = _document(path, data, extractor)
+        folder = _folder(options.sources, extractor, path)
+        store = Store(options.keep / "store") if options.keep else None
+        gathering = _Gathering(document, options, folder, store)
+        gathering.files()
+        if options.egress is not None:
+            gathering.pages(options.egress, extractor, now)
+        texts, notes = _searched(document, folder)
+        found = findings(
+            document,
+            {each: _held(each, draft) for each, draft in gathering.drafts.items()},
+            gathering.missing,
+            names_of=gathering.names(),
+            policy=AuditPolicy(
+                not_before=options.not_before, not_after=options.not_after, web_sources=options.independent
+            ),
+            folder=texts,
+        )
+    if kind in _OF_TEXT:
+        notes.append(_OF_TEXT[kind])
+    report = Report(
+        document=str(path),
+        sha256=hashlib.sha256(data).hexdigest(),
+        format=kind,
+        findings=found,
+        sources=tuple(gathering.used()),
+        notes=tuple(notes),
+    )
+    if store is not None and options.keep is not None:
+        store.put(data)
+        plain = msgspec.json.format(msgspec.json.encode(report))
+        (options.keep / "check.json").write_bytes(plain + b"\n")
+    return report
+
+
+def _searched(document: Document, folder: Folder | None) -> tuple[dict[str, bytes] | None, list[str]]:
+    """The texts in which quotations without a source are looked for, and what to say of the search."""
+    if folder is None or not unsourced_quotations(document):
+        return None if folder is None else {}, []
+    texts, left_out = folder.texts()
+    note = f"{left_out} files of the folder were not searched for quotations: too much text."
+    return texts, [note] if left_out else []
+
+
+def name_of(source: Named) -> str:
+    """What a person calls a source of the document."""
+    match source.kind:
+        case "title":
+            return f"“{source.target[:100]}”"
+        case "session":
+            return f"[{source.target}]"
+        case _:
+            return source.target
+
+
+def _bytes_of(path: Path) -> bytes:
+    try:
+        real = path.resolve(strict=True)
+        return read_regular(real.parent, real.name, FILE_BYTES)
+    except Unreadable as error:
+        raise SetupError(f"{path} cannot be read: {error}.", 2) from None
+    except (OSError, RuntimeError):
+        raise SetupError(f"There is no file {path}.", 2) from None
+
+
+def _document(path: Path, data: bytes, extractor: Extractor) -> tuple[Document, str]:
+    try:
+        chosen = format_of(data, path.name)
+        match chosen.name:
+            case "txt" | "md":
+                text = to_utf8(data)[0].decode("utf-8", "replace")
+                return _read(path, text.replace("\r\n", "\n").replace("\r", "\n")), chosen.name
+            case "html":
+                page = marked(to_utf8(data, declared_charset(data))[0].decode("utf-8", "replace"))
+                extracted = extractor.extract(page.html.encode("utf-8", "replace"), "page.html")
+                text, lines = unmarked(extracted.text.decode("utf-8", "replace"))
+                _bounded(path, text)
+                return read(text, markdown=False, targets=page.targets, lines=lines), chosen.name
+            case "docx":
+                return _word(path, data, extractor), chosen.name
+            case "pdf":
+                text = extractor.extract(data, path.name).text.decode("utf-8", "replace")
+                return _read(path, text, markdown=False), chosen.name
+    except Unreadable as error:
+        raise SetupError(f"{path} cannot be checked: {error}.", 1) from None
+    raise SetupError(
+        f"{path} cannot be checked: {chosen.name} is no document. Give Markdown, text, HTML, docx or PDF.", 1
+    )
+
+
+def _word(path: Path, data: bytes, extractor: Extractor) -> Document:
+    """A Word document, each paragraph a line of its text."""
+    package = word_marked(data)
+    text = extractor.extract(package.data if package else data, "document.docx").text
+    spaced = text.decode("utf-8", "replace").replace("\n", "\n\n")
+    _bounded(path, spaced)
+    lines = tuple(number // 2 + 1 for number in range(spaced.count("\n") + 1))
+    return read(spaced, markdown=False, targets=package.targets if package else (), lines=lines)
+
+
+def _read(path: Path, text: str, *, markdown: bool = True) -> Document:
+    _bounded(path, text)
+    return read(text, markdown=markdown)
+
+
+def _bounded(path: Path, text: str) -> None:
+    if len(text) > TEXT_LIMIT:
+        raise SetupError(
+            f"{path} cannot be checked: its text is longer than {TEXT_LIMIT // 1_000_000} million "
+            "characters. Check its parts.",
+            1,
+        )
+    if not text.strip():
+        raise SetupError(f"{path} cannot be checked: it holds no text.", 1)
+
+
+def _folder(root: Path | None, extractor: Extractor, document: Path) -> Folder | None:
+    if root is None:
+        return None
+    if not root.is_dir():
+        problem = "is not a folder" if root.exists() else "does not exist"
+        raise SetupError(f"The folder of sources {root} {problem}. Give one with --sources.", 2)
+    return Folder(root, extractor, document)
+
+
+class _Gathering:
+    """The sources that statements name, as they come: `drafts` by id, and why others are `missing`."""
+
+    def __init__(
+        self, document: Document, options: Options, folder: Folder | None, store: Store | None
+    ) -> None:
+        cited = {
+            cite.evidence for claim in document.claims if claim.form == "statement" for cite in claim.cites
+        }
+        self._wanted = [source for source in document.sources if source.id in cited]
+        self._document = document
+        self._options = options
+        self._folder = folder
+        self._store = store
+        self._paths: dict[str, str] = {}
+        self.drafts: dict[str, EvidenceDraft] = {}
+        self.missing: dict[str, str] = {}
+
+    def files(self) -> None:
+        """Take those that lie in the folder."""
+        shared = shared_names(self._wanted)
+        for source in self._wanted:
+            if source.kind in ("session", "other") or self._folder is None:
+                self.missing[source.id] = _why_not(source)
+                continue
+            try:
+                path = self._folder.find(source, shared)
+                address = source.target if source.kind == "web" else path
+                self.drafts[source.id] = draft_of_file(address, path, self._folder.text(path))
+            except Missing as reason:
+                self.missing[source.id] = str(reason)
+                continue
+            self._paths[source.id] = path
+            if self._store is not None:
+                self._store.put(self._folder.text(path).text)
+                with suppress(Unreadable):  # it has gone since it was read
+                    self._store.put(self._folder.raw(path))
+
+    def pages(self, egress: EgressSettings, extractor: Extractor, now: Callable[[str], None]) -> None:
+        """Fetch those that are addresses and lie in no file."""
+        ids = {
+            source.target: source.id
+            for source in self._wanted
+            if source.kind == "web" and source.id in self.missing
+        }
+        most = self._options.max_links
+        for url in list(ids)[most:]:
+            self.missing[ids[url]] = f"More than {most} pages: raise --max-links to have it fetched."
+        capture = _capture(egress, self._options.secrets, extractor)
+        came = asyncio.run(fetch_all(list(ids)[:most], capture, now, self._keep))
+        for url, page in came.items():
+            if isinstance(page, Missing):
+                self.missing[ids[url]] = str(page)
+            else:
+                self.drafts[ids[url]] = page
+                del self.missing[ids[url]]
+
+    def names(self) -> dict[str, str]:
+        """What each source is called in a sentence: a note or key by its file, where one was found."""
+        return {
+            source.id: self._paths.get(source.id, name_of(source))
+            if source.kind == "title"
+            else name_of(source)
+            for source in self._document.sources
+        }
+
+    def used(self) -> Iterator[SourceUsed]:
+        """What became of each source, in the order of the document."""
+        for source in self._wanted:
+            draft, path = self.drafts.get(source.id), self._paths.get(source.id)
+            if draft is None:
+                yield SourceUsed(
+                    source=name_of(source),
+                    kind=source.kind,
+                    line=source.line,
+                    status="unchecked",
+                    reason=self.missing[source.id],
+                )
+                continue
+            receipt = msgspec.json.decode(draft.receipt, type=Receipt) if draft.receipt else None
+            raw = receipt.sha256 if receipt else self._folder.hashes[path] if self._folder and path else ""
+            yield SourceUsed(
+                source=name_of(source),
+                kind=source.kind,
+                line=source.line,
+                status="file" if path else "fetched",
+                where=path or draft.source,
+                text=hashlib.sha256(draft.text).hexdigest(),
+                raw=raw,
+                receipt=hashlib.sha256(draft.receipt).hexdigest() if draft.receipt else "",
+                http_status=draft.http_status,
+            )
+
+    def _keep(self, draft: EvidenceDraft) -> None:
+        for blob in (draft.text, draft.raw, draft.receipt):
+            if self._store is not None and blob is not None:
+                self._store.put(blob)
+
+
+def _why_not(source: Named) -> str:
+    match source.kind:
+        case "session":
+            return "A citation of a VERA session: 'vera replay SESSION' checks it."
+        case "other":
+            return "Only http and https addresses are fetched."
+        case "web":
+            return "It was not fetched: add --fetch, or --sources DIR with a copy of it."
+        case "file":
+            return "A file: name the folder it lies in with --sources DIR."
+        case _:
+            return "It has no address: name the folder it lies in with --sources DIR."
+
+
+def _capture(egress: EgressSettings, secrets: Iterable[str], extractor: Extractor) -> Capture:
+    """A way to the web under the egress policy. Raises SetupError for a rule that cannot be understood."""
+    from vera.sandbox.egress.dial import Dialer
+    from vera.sandbox.egress.policy import NetworkPolicy, PolicyError
+    from vera.sandbox.egress.secrets import Secrets
+    from vera.sandbox.fetch.fetcher import Fetcher, FetchLimits
+
+    if egress.mode == "none":
+        raise SetupError("--fetch asks for pages, and egress.mode is none. Leave one of them out.", 2)
+    try:
+        policy = NetworkPolicy.of(
+            "public" if egress.mode == "auto" else egress.mode,
+            allow=_listed(egress.allow),
+            allow_cidrs=_listed(egress.allow_cidrs),
+        )
+    except PolicyError as error:
+        raise SetupError(f"egress: {error}", 2) from None
+    limits = FetchLimits(body=LARGEST_FETCH, wire=LARGEST_FETCH, total=60.0)
+    fetcher = Fetcher(policy, Dialer(policy.addresses), secrets=Secrets(secrets), limits=limits)
+    return Capture(fetcher, extractor)
+
+
+def _listed(text: str) -> list[str]:
+    return [part.strip() for part in text.split(",") if part.strip()]
+
+
+def _held(name: str, draft: EvidenceDraft) -> Held:
+    evidence = Evidence(
+        id=name,
+        call="",
+        step=0,
+        tool="check",
+        tier=draft.tier,
+        source=draft.source,
+        summary=draft.summary,
+        text=Blob(hashlib.sha256(draft.text).hexdigest(), len(draft.text)),
+        lines=draft.lines,
+        first=draft.first,
+        last=draft.last,
+        title=draft.title,
+        media_type=draft.media_type,
+        extractor=draft.extractor,
+        pages=draft.pages,
+        http_status=draft.http_status,
+    )
+    return Held(evidence, draft.text)

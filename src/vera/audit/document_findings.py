@@ -1,0 +1,281 @@
+"""What the audit has to say about a document: problems, and what could not be checked.
+
+The checks are those of answers, over the whole of each source. Left out is what only a session has: commands
+whose values are computed again. What is missing in the sources that are
+there, while another one that the claim names is not, is unchecked and never wrong.
+"""
+
+import re
+from bisect import bisect_right
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence, Set
+from typing import Literal
+
+import msgspec
+
+from vera.audit.case import AuditPolicy, Case, Check
+from vera.audit.checks.citations import citations
+from vera.audit.checks.content import content
+from vera.audit.checks.independence import independence
+from vera.audit.checks.names import names
+from vera.audit.checks.negative import negative
+from vera.audit.checks.numbers import numbers
+from vera.audit.checks.quotations import quotations
+from vera.audit.checks.time_window import time_window
+from vera.audit.checks.wording import wording
+from vera.audit.document import Document, unsourced_quotations
+from vera.audit.source_text import SourceText
+from vera.events import Evidence
+from vera.evidence.claim import Claim
+from vera.evidence.finding import Finding
+from vera.evidence.quotation import Quotation
+from vera.evidence.quote import QuoteIndex
+
+CHECKS: tuple[Check, ...] = (
+    citations,
+    quotations,
+    numbers,
+    names,
+    wording,
+    independence,
+    time_window,
+    negative,
+)
+"""The checks of a document, in the order of their problems within a claim; `content` runs before them."""
+
+NEAR_PERCENT = 75
+NEAR_WORDS = 8
+"""Words of a quotation that must stand in a passage for it to be that passage, altered, and the fewest words
+of which that can be said."""
+
+Severity = Literal["hard", "hint", "unchecked"]
+
+_ABOUT_ALL = frozenset(("not_independent", "outside_window"))
+_UNDATED = "no_date"
+_OF_DOCUMENTS = {
+    "coverage_missing": "This denies something, and no cited source says so. Cite one that does, or say what "
+    "was looked for.",
+}
+"""What is said otherwise of a document, of which nobody can search again."""
+
+_FOLLOWS = "words_absent"
+"""Says no more of a statement of which something hard is said."""
+
+_ID = re.compile(r"\bev_[0-9]{4,9}\b")
+_WHOLE = ("cited lines", "cited sources")
+"""What an answer cites by lines a document cites whole."""
+
+_LONGEST_NAME = 200
+_QUOTED = 160
+
+
+class Problem(msgspec.Struct, frozen=True, kw_only=True):
+    """One thing that is wrong (hard), may be wrong (hint), or could not be checked.
+
+    `line` is that of the document, `claim` the statement; `detail` the value, or the difference between a
+    quotation and what stands in the source, as `[-said-]{+stands there+}`; `source` the one it is about.
+    """
+
+    line: int
+    claim: str
+    code: str
+    severity: Severity
+    message: str
+    detail: str = ""
+    source: str = ""
+
+
+class Unchecked(msgspec.Struct, frozen=True, kw_only=True):
+    """A source that could not be had: how the document names it, why, and the lines of its claims."""
+
+    source: str
+    reason: str
+    lines: tuple[int, ...]
+
+
+class Findings(msgspec.Struct, frozen=True, kw_only=True):
+    """The outcome. Of `claims` statements `named` name a source; `checked` of those were checked."""
+
+    claims: int
+    named: int
+    checked: int
+    problems: tuple[Problem, ...]
+    unchecked: tuple[Unchecked, ...]
+    unread: str = ""
+
+    def count(self, severity: Severity) -> int:
+        return sum(problem.severity == severity for problem in self.problems)
+
+
+class Held(msgspec.Struct, frozen=True):
+    """A source that was had: what it is evidence for, and its canonical text."""
+
+    evidence: Evidence
+    text: bytes
+
+
+def findings(
+    document: Document,
+    held: Mapping[str, Held],
+    missing: Mapping[str, str],
+    *,
+    names_of: Mapping[str, str],
+    policy: AuditPolicy,
+    folder: Mapping[str, bytes] | None = None,
+) -> Findings:
+    """Check each statement against the sources it names.
+
+    `held` are the sources that could be had by id, `missing` says of others why not, `names_of` how each is
+    called. `folder` holds the texts of files, by name, that quotations without a source may stand in.
+    """
+    sources = {each.evidence.text.sha256: SourceText(each.text) for each in held.values()}
+    named = [claim for claim in document.claims if claim.form == "statement" and claim.cites]
+    case = Case(
+        task="",
+        answer=document.text,
+        claims=tuple(named),
+        evidence={each: had.evidence for each, had in held.items()},
+        sources=sources,
+        policy=policy,
+    )
+    lost = dict(missing)
+    for finding in content(case):
+        lost.setdefault(finding.evidence, finding.message.partition(";")[0] + ".")
+    teller = _Teller(document, named, lost, names_of)
+    usable = held.keys() - lost.keys()
+    claims = [_of(claim, usable) for claim in named]
+    case = msgspec.structs.replace(case, claims=tuple(claim for claim in claims if claim.cites))
+    found = [finding for check in CHECKS for finding in check(case)]
+    at_fault = {finding.claim for finding in found if finding.severity == "hard"}
+    problems = [
+        teller.problem(finding)
+        for finding in found
+        if not (finding.code == _FOLLOWS and finding.claim in at_fault)
+    ]
+    told = [problem for problem in problems if problem is not None]
+    open_claims = teller.open | {claim.key for claim in claims if not claim.cites}
+    told += _unsourced(document, teller, folder)
+    return Findings(
+        claims=sum(claim.form == "statement" for claim in document.claims),
+        named=len(named),
+        checked=len(named) - len(open_claims),
+        problems=tuple(sorted(told, key=lambda problem: problem.line)),
+        unchecked=tuple(teller.unchecked()),
+        unread=document.unread,
+    )
+
+
+def _of(claim: Claim, usable: Set[str]) -> Claim:
+    """The claim with those of its sources that can be used."""
+    return msgspec.structs.replace(
+        claim, cites=tuple(cite for cite in claim.cites if cite.evidence in usable)
+    )
+
+
+class _Teller:
+    """Makes problems of findings. `open` are the claims of which something could not be checked."""
+
+    def __init__(
+        self,
+        document: Document,
+        named: Sequence[Claim],
+        lost: Mapping[str, str],
+        names_of: Mapping[str, str],
+    ) -> None:
+        self._document = document
+        self._claims = {claim.key: claim for claim in named}
+        self._lost = lost
+        self._names = names_of
+        self._breaks = [at.start() for at in re.finditer("\n", document.text)]
+        self.open: set[str] = set()
+
+    def line(self, place: int) -> int:
+        """The line of the document on which a character of its text stands."""
+        number = bisect_right(self._breaks, place - 1) if place else 0
+        lines = self._document.lines
+        return lines[min(number, len(lines) - 1)] if lines else number + 1
+
+    def problem(self, finding: Finding) -> Problem | None:
+        """The finding in the words of the document; None when a source that is missing may refute it."""
+        claim = self._claims.get(finding.claim)
+        severity: Severity = "hard" if finding.severity == "hard" else "hint"
+        if claim is not None and finding.code not in _ABOUT_ALL:
+            if any(cite.evidence in self._lost for cite in claim.cites):
+                if severity == "hard":
+                    self.open.add(claim.key)
+                return None
+            if finding.code == _UNDATED:
+                self.open.add(claim.key)
+                severity = "unchecked"
+        return Problem(
+            line=self._line_in(claim, finding.detail) if claim else 1,
+            claim=claim.text if claim else "",
+            code=finding.code,
+            severity=severity,
+            message=_OF_DOCUMENTS.get(finding.code)
+            or _ID.sub(lambda found: self._name(found[0]), finding.message.replace(*_WHOLE)),
+            detail=_ID.sub(lambda found: self._name(found[0]), finding.detail),
+            source=self._name(finding.evidence) if finding.evidence else "",
+        )
+
+    def unchecked(self) -> Iterator[Unchecked]:
+        """The sources that statements name and that could not be had, in order."""
+        lines: defaultdict[str, dict[int, None]] = defaultdict(dict)
+        for claim in self._claims.values():
+            for cite in claim.cites:
+                if cite.evidence in self._lost:
+                    lines[cite.evidence][self.line(claim.start)] = None
+        for each in sorted(lines):
+            reason = _ID.sub(lambda found: self._name(found[0]), self._lost[each])
+            yield Unchecked(source=self._name(each), reason=reason, lines=tuple(lines[each]))
+
+    def _name(self, evidence: str) -> str:
+        return self._names.get(evidence, evidence)[:_LONGEST_NAME]
+
+    def _line_in(self, claim: Claim, detail: str) -> int:
+        """The line of the value that is meant, where it is found in the claim; else that of the claim."""
+        place = self._document.text.find(detail, claim.start, claim.end) if detail else -1
+        return self.line(max(place, claim.start))
+
+
+def _unsourced(document: Document, teller: _Teller, folder: Mapping[str, bytes] | None) -> Iterator[Problem]:
+    """What is wrong with the quotations of statements that name no source."""
+    quoted = unsourced_quotations(document)
+    indexes = {name: QuoteIndex(text) for name, text in (folder or {}).items()} if quoted else {}
+    for claim, quotation in quoted:
+        problem = Problem(
+            line=teller.line(quotation.start),
+            claim=claim.text,
+            code="quotation_unsourced",
+            severity="hint",
+            message=f"The quotation “{quotation.text[:_QUOTED]}” names no source; name one.",
+        )
+        if folder is not None:
+            searched = _in_folder(problem, quotation, indexes)
+            if searched is None:
+                continue
+            problem = searched
+        yield problem
+
+
+def _in_folder(problem: Problem, quotation: Quotation, indexes: Mapping[str, QuoteIndex]) -> Problem | None:
+    """The problem after the files were searched: none where one holds the quotation; a false quotation where
+    one holds nearly the same words."""
+    if any((at := index.locate(quotation.text)) and at.whole for index in indexes.values()):
+        return None
+    near = [(name, index.nearest(quotation.text)) for name, index in indexes.items()]
+    telling = len(quotation.text.split()) >= NEAR_WORDS
+    altered = [(name, each) for name, each in near if telling and each and each.shared >= NEAR_PERCENT]
+    said = f"The quotation “{quotation.text[:_QUOTED]}”"
+    if not altered:
+        message = f"{said} names no source and stands in no file that was given; name its source."
+        return msgspec.structs.replace(problem, message=message)
+    name, best = max(altered, key=lambda pair: pair[1].shared)
+    return msgspec.structs.replace(
+        problem,
+        code="quotation_false",
+        severity="hard",
+        message=f"{said} is not what stands in line {best.first} of {name}. Quote it exactly.",
+        detail=best.marked,
+        source=name,
+    )

@@ -1,0 +1,180 @@
+"""`vera check`: hold a document against the sources it names."""
+
+import json
+import re
+import sys
+from datetime import date
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+if TYPE_CHECKING:
+    from vera.agent.check_document import Report
+    from vera.audit.document_findings import Problem
+
+_DATE = re.compile(r"[0-9]{4}(?:-[0-9]{2}){0,2}")
+_CLAIM_SHOWN = 300
+_LINES_SHOWN = 12
+_MOST_SHOWN = 100
+
+
+@click.command()
+@click.argument("document", metavar="FILE", type=click.Path(path_type=Path))
+@click.option(
+    "--sources",
+    metavar="DIR",
+    type=click.Path(path_type=Path),
+    help="Folder of the files that the document cites: by link, by file name, by title.",
+)
+@click.option("--fetch", is_flag=True, help="Get the linked pages from the web (public hosts only).")
+@click.option(
+    "--max-links",
+    metavar="N",
+    type=click.IntRange(1, 5000),
+    default=200,
+    show_default=True,
+    help="Pages that --fetch gets at most; others are unchecked.",
+)
+@click.option(
+    "--keep",
+    metavar="DIR",
+    type=click.Path(path_type=Path, file_okay=False),
+    help="Keep everything that was read, with receipts and the report, in this folder.",
+)
+@click.option("--not-before", metavar="DATE", default="", help="Fetched pages must be published on or after.")
+@click.option("--not-after", metavar="DATE", default="", help="Fetched pages must be published on or before.")
+@click.option(
+    "--independent",
+    metavar="N",
+    type=click.IntRange(1, 20),
+    default=1,
+    show_default=True,
+    help="Independent sources that each statement on web pages needs.",
+)
+@click.option("--strict", is_flag=True, help="Hints count as hard findings (exit code 4).")
+@click.option("-c", "--config", "overrides", multiple=True, help="KEY=VALUE or FILE.yaml; may be repeated.")
+@click.option("--json", "as_json", is_flag=True, help="Print as JSON.")
+def check(
+    document: Path,
+    sources: Path | None,
+    fetch: bool,
+    max_links: int,
+    keep: Path | None,
+    not_before: str,
+    not_after: str,
+    independent: int,
+    strict: bool,
+    overrides: tuple[str, ...],
+    as_json: bool,
+) -> None:
+    """Check the quotations, numbers and names of a document against the sources it names.
+
+    FILE is Markdown, text, HTML, docx or PDF. No model is asked. Without --sources and --fetch nothing is
+    read but FILE, and every source is unchecked.
+
+    Exit codes: 0 every statement that names a source was checked, and nothing hard was found; 4 a quotation,
+    number or date that does not stand in its source; 3 nothing hard, but something could not be checked;
+    2 usage; 1 FILE cannot be checked.
+    """
+    from vera.cli.exit import clean_errors
+
+    with clean_errors():
+        from vera.agent.check_document import Options, check_document
+
+        for name, value in (("--not-before", not_before), ("--not-after", not_after)):
+            _must_be_date(name, value)
+        egress, secrets = None, tuple[str, ...]()
+        if fetch:
+            from vera import config
+            from vera.agent.setup import secrets_of
+
+            settings = config.load(overrides).settings
+            egress, secrets = settings.egress, tuple(secrets_of(settings))
+        options = Options(
+            sources=sources,
+            egress=egress,
+            secrets=secrets,
+            keep=keep,
+            not_before=not_before,
+            not_after=not_after,
+            max_links=max_links,
+            independent=independent,
+        )
+        report = check_document(document, options, _progress)
+        code = report.exit_code(strict=strict)
+        click.echo(_as_json(report, code) if as_json else _as_text(report))
+    raise SystemExit(code)
+
+
+def _must_be_date(name: str, value: str) -> None:
+    from vera.cli.exit import USAGE, stop
+
+    if not value:
+        return
+    try:
+        if not _DATE.fullmatch(value):
+            raise ValueError
+        date.fromisoformat(f"{value}-01-01"[:10] if len(value) < 10 else value)
+    except ValueError:
+        stop(f"{name} {value!r} is no date. Write it like 2021-05-03, 2021-05 or 2021.", USAGE)
+
+
+def _progress(text: str) -> None:
+    if sys.stderr.isatty():
+        click.echo(f"\r{text}", err=True, nl=False)
+
+
+def _as_json(report: "Report", code: int) -> str:
+    import msgspec
+
+    return json.dumps({"exit_code": code, **msgspec.to_builtins(report)}, ensure_ascii=False, indent=2)
+
+
+def _as_text(report: "Report") -> str:
+    """Each problem with its line, the sources that could not be had, and a last line of figures."""
+    found = report.findings
+    lines: list[str] = []
+    for problem in found.problems[:_MOST_SHOWN]:
+        lines += [*_problem(problem), ""]
+    if len(found.problems) > _MOST_SHOWN:
+        lines += [f"{len(found.problems) - _MOST_SHOWN} more: --json shows all.", ""]
+    for missing in found.unchecked[:_MOST_SHOWN]:
+        lines.append(f"unchecked: {missing.source} ({_numbered(missing.lines)}): {missing.reason}")
+    if len(found.unchecked) > _MOST_SHOWN:
+        lines.append(f"{len(found.unchecked) - _MOST_SHOWN} more unchecked: --json shows all.")
+    lines += [f"unchecked: {found.unread}."] if found.unread else []
+    lines += [f"note: {note}" for note in report.notes]
+    if lines and lines[-1]:
+        lines.append("")
+    lines.append(
+        f"{report.document}: {_count(found.claims, 'statement')}, {found.named} with a source, "
+        f"{found.checked} checked; {_count(found.count('hard'), 'hard finding')}, "
+        f"{_count(found.count('hint'), 'hint')}, {_count(len(found.unchecked), 'source')} unchecked."
+    )
+    return "\n".join(_printable(line) for line in lines)
+
+
+def _problem(problem: "Problem") -> list[str]:
+    shown = problem.claim if len(problem.claim) <= _CLAIM_SHOWN else problem.claim[: _CLAIM_SHOWN - 1] + "…"
+    lines = [f"line {problem.line}: {problem.severity}: {problem.message}"]
+    if shown:
+        lines.append(f"  statement: {shown}")
+    if "[-" in problem.detail or "{+" in problem.detail:
+        lines.append(f"  difference: {problem.detail}")
+    return lines
+
+
+def _numbered(lines: tuple[int, ...]) -> str:
+    shown = ", ".join(map(str, lines[:_LINES_SHOWN]))
+    more = f" and {len(lines) - _LINES_SHOWN} more" if len(lines) > _LINES_SHOWN else ""
+    return f"line{'s' if len(lines) > 1 else ''} {shown}{more}"
+
+
+def _count(number: int, noun: str) -> str:
+    return f"{number} {noun}{'' if number == 1 else 's'}"
+
+
+def _printable(line: str) -> str:
+    """A document may come from a stranger: nothing in it reaches the terminal as a control code."""
+    return "".join(char if char.isprintable() else "\ufffd" for char in line)

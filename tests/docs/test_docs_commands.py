@@ -21,6 +21,12 @@ def command(name: str) -> click.Command:
     return found
 
 
+def with_subcommands(of: click.Command) -> list[click.Command]:
+    """The command, and those below it."""
+    below = of.commands.values() if isinstance(of, click.Group) else ()
+    return [of, *(each for sub in below for each in with_subcommands(sub))]
+
+
 def written(parameter: click.Parameter) -> set[str]:
     """How a parameter is written in the docs: an option's names, an argument's metavar."""
     if isinstance(parameter, click.Option):
@@ -36,7 +42,8 @@ def test_every_option_and_argument_of_a_command_is_documented_and_no_other(each:
         for row in re.findall(r"^\| ((?:`[^`]+`(?:, )?)+) \|", table, re.MULTILINE)
         for word in quoted(row)
     }
-    assert documented == set().union(*(written(parameter) for parameter in command(each).params))
+    parameters = [parameter for part in with_subcommands(command(each)) for parameter in part.params]
+    assert documented == set().union(*map(written, parameters))
 
 
 def test_the_list_of_commands_is_that_of_the_program() -> None:
@@ -65,7 +72,12 @@ def test_every_command_of_a_page_is_understood(page: Path) -> None:
     for words in typed(page):
         if words[0] in OF_THE_BOOTSTRAP:
             continue
-        command(words[0]).make_context(words[0], words[1:])
+        found, rest = command(words[0]), words[1:]
+        if isinstance(found, click.Group) and rest:
+            below = found.get_command(click.Context(found), rest.pop(0))
+            assert below is not None, words
+            found = below
+        found.make_context(words[0], rest)
 
 
 def test_the_pages_do_show_commands() -> None:

@@ -13,7 +13,13 @@ from vera import events
 
 PAGE = "reference/events.md"
 RECORDS = {struct.__struct_config__.tag: struct for struct in typing.get_args(events.Record)}
-PARTS = {"Blob": events.Blob, "Cited": events.Cited}
+PARTS = {
+    name: struct
+    for name, struct in vars(events).items()
+    if isinstance(struct, type)
+    and issubclass(struct, msgspec.Struct)
+    and not issubclass(struct, events.Event)
+}
 COMMON = set(events.Event.__struct_fields__)
 SOURCE = Path(vera.__file__).parent
 

@@ -10,6 +10,7 @@ from docs_pages import first_cells, quoted, section
 
 import vera
 from vera.lane import tools
+from vera.protocol.turn import ToolSpec
 
 PAGE = "reference/turn-protocol.md"
 PROTOCOL = Path(vera.__file__).parent / "protocol"
@@ -73,6 +74,8 @@ def test_every_tool_is_documented_with_its_arguments() -> None:
         importlib.import_module(f"{tools.__name__}.{each.name}")
         for each in pkgutil.iter_modules(tools.__path__)
     ]
-    for spec in (module.SPEC for module in modules):
+    specs = [each for module in modules for each in vars(module).values() if isinstance(each, ToolSpec)]
+    assert {"search", "fetch", "read", "shell", "note", "submit"} <= {spec.name for spec in specs}
+    for spec in specs:
         row = next(line for line in table.split("\n") if line.startswith(f"| `{spec.name}`"))
         assert quoted(row.split(" | ")[1]) == list(spec.properties)

@@ -2,6 +2,7 @@
 
 import re
 from pathlib import Path
+from typing import get_args
 
 import pytest
 from docs_pages import DOCS, first_cells, quoted, section
@@ -69,7 +70,7 @@ def test_every_sandbox_that_can_be_named_is_documented() -> None:
     row = next(
         line for line in section("reference/commands.md", "vera run").split("\n") if "`--sandbox`" in line
     )
-    assert set(quoted(row)) - {"--sandbox"} == set(Backend.__args__)
+    assert set(quoted(row)) - {"--sandbox"} == set(get_args(Backend))
 
 
 def test_the_drawing_of_the_floors_has_every_room() -> None:
@@ -78,3 +79,13 @@ def test_the_drawing_of_the_floors_has_every_room() -> None:
         path.name if path.is_dir() else path.stem for path in SOURCE.iterdir() if path.name[0] not in "_."
     }
     assert [room for room in sorted(rooms - {"py"}) if not re.search(rf"\b{room}\b", drawing)] == []
+
+
+def test_every_prompt_template_is_documented_with_what_fills_it_in() -> None:
+    from jinja2 import Environment, meta
+
+    table = (DOCS / "reference/prompts.md").read_text()
+    for path in PACKAGED.rglob("*.md.j2"):
+        names = meta.find_undeclared_variables(Environment().parse(path.read_text()))
+        row = next(line for line in table.split("\n") if line.startswith(f"| `{path.name.split('.')[0]}` |"))
+        assert set(quoted(row.split(" | ")[2])) == names, path.name

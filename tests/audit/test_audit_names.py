@@ -1,5 +1,6 @@
 """Names of a claim that no cited source has, and the forms in which a name may stand there."""
 
+import msgspec
 import pytest
 
 from support.cited import cited
@@ -18,9 +19,29 @@ def missing(claim: str, *pages: str, title: str = "", source: str = "") -> str:
 
 def test_a_name_that_stands_nowhere_is_found_with_all_it_needs_to_be_understood() -> None:
     (finding,) = names(cited("He played for Portland and then for Denver.", PAGE))
-    assert (finding.code, finding.label, finding.severity) == ("name_absent", "fabricated", "soft")
+    assert (finding.code, finding.label, finding.severity) == ("name_unclear", "misinterpretation", "soft")
     assert (finding.claim, finding.evidence, finding.detail) == ("c1", "ev_0001", "Portland, Denver")
     assert "Portland, Denver" in finding.message
+
+
+def test_a_whole_name_that_stands_nowhere_is_a_veto() -> None:
+    (finding,) = names(cited("He played with Anna Maria Miller.", PAGE))
+    assert (finding.code, finding.label, finding.severity) == ("name_absent", "fabricated", "hard")
+    assert finding.detail == "Anna Maria Miller"
+
+
+@pytest.mark.parametrize(
+    "claim",
+    ["He played with Daði Miller.", "He played with Miller.", "He holds a Bachelor of Laws degree."],
+)
+def test_a_name_of_which_a_part_may_be_meant_otherwise_is_a_hint(claim: str) -> None:
+    assert [finding.severity for finding in names(cited(claim, PAGE))] == ["soft"]
+
+
+def test_a_name_that_the_question_gives_is_a_hint_since_a_source_may_call_it_otherwise() -> None:
+    case = cited("Anna Miller must deliver.", "The supplier must deliver.")
+    asked = msgspec.structs.replace(case, task="What must Anna Miller do?")
+    assert [finding.severity for finding in names(asked)] == ["soft"]
 
 
 @pytest.mark.parametrize(

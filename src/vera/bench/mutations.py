@@ -52,10 +52,12 @@ KINDS: dict[str, Kind] = {
     "number_elsewhere_any": Kind(mutants.number_elsewhere_any, _NUMBERS | {"number_not_in_span"}),
     "date": Kind(mutants.date, _NUMBERS | {"number_not_in_span"}),
     "number_word": Kind(mutants.number_word, _NUMBERS),
-    "name": Kind(mutants.name, frozenset(("name_absent", "words_absent"))),
+    "name": Kind(mutants.name, frozenset(("name_absent", "name_unclear", "words_absent"))),
     "negation_in": Kind(mutants.negation_in, _POLARITY),
     "negation_out": Kind(mutants.negation_out, _POLARITY),
-    "cited_source": Kind(mutants.cited_source, _NUMBERS | {"name_absent", "words_absent", "quotation_false"}),
+    "cited_source": Kind(
+        mutants.cited_source, _NUMBERS | {"name_absent", "name_unclear", "words_absent", "quotation_false"}
+    ),
     "stale_page": Kind(mutants.stale_page, frozenset(("outside_window",)), True, 1.0),
     "wall": Kind(mutants.wall, frozenset(("no_content", "http_error")), True, 1.0),
 }

@@ -38,7 +38,7 @@ def unresolved(decision: events.Verifier) -> str:
         parts.append(f"{decision.hard} hard finding{'s' if decision.hard > 1 else ''}")
     if decision.score is not None and decision.reason == "SCORE":
         parts.append(f"score {points(decision.score)} of 4")
-    parts += decision.caps
+    parts += [cap[:1].lower() + cap[1:].removesuffix(".") for cap in decision.caps]
     return "; ".join(parts)
 
 

@@ -18,6 +18,7 @@ from vera.attestation.objects import (
     Policy,
     SubClaim,
     Thesis,
+    canonical,
 )
 from vera.attestation.report import Level, Remark, Verdict, counted, cut, level, listed
 from vera.audit import literal
@@ -109,7 +110,8 @@ def _lowered(policy: Policy) -> list[str]:
             for name in _AUDIT_BARS
         ),
     ]
-    return [f"{name} {value} of {default}" for name, value, default in bars if value < default]
+    lowered = (f"{name} {value} of {default}" for name, value, default in bars if value < default)
+    return list(dict.fromkeys(lowered))
 
 
 def _rules_changed(policy: AnyObject) -> str:
@@ -146,9 +148,9 @@ def _differences(
     assert isinstance(findings_now, Findings)
     yield from _findings(findings, findings_now)
     for name in ("result", "reason", "scores", "claims", "log", "round", "issued_at", "verifier"):
-        then, computed = getattr(attested, name), getattr(now, name)
+        then, computed = (_plainly(getattr(each, name)) for each in (attested, now))
         if then != computed:
-            yield name, f"Attested is {cut(repr(then))}; the log gives {cut(repr(computed))}."
+            yield name, f"Attested is {cut(then)}; the log gives {cut(computed)}."
     rest = [
         name
         for name in ("policy", "coverage", "hyperthesis", "receipts", "request", "expires_at", "supersedes")
@@ -157,6 +159,11 @@ def _differences(
     if rest:
         yield "attestation", f"Attested and computed differ in {listed(rest, len(rest))}."
     yield "attestation", f"The log gives {built.attestation_id}."
+
+
+def _plainly(value: object) -> str:
+    """A member as JSON, without quotes around a word."""
+    return canonical(value).decode().strip('"') or "nothing"
 
 
 def _of_kind(objects: Mapping[Digest, AnyObject], kind: type[Card]) -> dict[Digest, Card]:

@@ -16,6 +16,7 @@ from vera.agent import research, setup
 from vera.agent.desk import CHECKS, open_desk
 from vera.agent.research import Research, ResearchOptions, Result
 from vera.agent.web import open_web
+from vera.attestation.keys import Signer
 from vera.cli.exit import ERROR, INTERRUPTED, NOT_READY, in_words, stop
 from vera.cli.progress import Progress
 from vera.config import Settings
@@ -47,12 +48,13 @@ def execute(
     """
     with ExitStack() as stack:
         input_dir = settings.run.input_dir
+        signer = setup.open_signer(input_dir)
         extractor = stack.enter_context(Extractor())
         found = None
         if input_dir is not None:
             found = setup.open_input(input_dir, extractor, stack, _index_progress(progress))
             progress.done()
-        code = asyncio.run(_execute(open_session, settings, extractor, found, as_json, progress))
+        code = asyncio.run(_execute(open_session, settings, extractor, found, signer, as_json, progress))
     raise SystemExit(code)
 
 
@@ -61,23 +63,25 @@ async def _execute(
     settings: Settings,
     extractor: Extractor,
     found: setup.Input | None,
+    signer: Signer,
     as_json: bool,
     progress: Progress,
 ) -> int:
     async with AsyncExitStack() as stack:
         model = await setup.open_model(settings.model, stack, progress.say, progress.now)
         verifier = await setup.open_verifier_model(settings.verification, settings.model, model, stack)
-        signer = setup.open_signer(settings.run.input_dir)
         prompts = Prompts(settings.model.prompt_profile)
         session = open_session()
         stack.callback(session.close)
         if found is not None:
             session.emit(setup.corpus_event(found))
         session.emit(setup.model_event(model))
-        if not model.info.local:
+        if verifier is not None and verifier is not model:
+            progress.say(f"verifier: {verifier.info.name} ({verifier.info.kind} at {verifier.info.base_url})")
+        for asked in dict.fromkeys(each for each in (model, verifier) if each and not each.info.local):
             from vera.model.url import disclosure
 
-            if sentence := disclosure(model.info.base_url):
+            if sentence := disclosure(asked.info.base_url):
                 progress.say(sentence)
         web = None
         if model.info.kind != "builtin":

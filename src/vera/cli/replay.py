@@ -77,9 +77,10 @@ def _as_text(report: "Report") -> str:
         f"{level.name} {level.subject:<9}  {level.verdict:<{width}}  {level.sentence}"
         for level in report.levels
     ]
+    confirmed = all(level.verdict == "AGREES" for level in report.levels)
     for each in report.attested:
         why = f" ({each.reason})" if each.reason else ""
-        mark = ", chosen" if each.chosen else ""
+        mark = (", chosen" if each.chosen else "") + ("" if confirmed else ", as attested, not confirmed")
         lines += ["", f"round {each.round}{mark}: {each.result}{why}", f"  {each.attestation}"]
     for level in report.levels:
         if level.remarks:

@@ -50,6 +50,10 @@ def _answer(work_dir: Path, as_json: bool, sentence: str) -> None:
         click.echo(json.dumps(out, ensure_ascii=False, indent=2))
     else:
         click.echo(report.plain(result.report))
+        if any(quote.problem for quote in result.report.quotes):
+            click.echo(
+                "What was cited cannot be shown whole, so the verdict below cannot be relied on: vera replay"
+            )
         click.echo(report.closing_line(result.report))
         click.echo(sentence)
     if any(quote.problem for quote in result.report.quotes):

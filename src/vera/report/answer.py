@@ -184,9 +184,14 @@ def _with_marks(text: str, claims: Sequence[MarkedClaim]) -> str:
     parts, at = [], 0
     for claim in claims:
         said = text[claim.start : claim.end].rstrip()
-        parts += [text[at : claim.start], f"~~{said}~~" if claim.mark == "dropped" else said]
-        parts.append(f" ({claim.mark})")
-        at = claim.start + len(said)
+        at_end = claim.start + len(said)
+        if said.startswith("|") and said.endswith("|"):  # what stands behind the last cell is not shown
+            said = said[:-1].rstrip()
+            parts += [text[at : claim.start], f"{said} ({claim.mark}) |"]
+        else:
+            parts += [text[at : claim.start], f"~~{said}~~" if claim.mark == "dropped" else said]
+            parts.append(f" ({claim.mark})")
+        at = at_end
     return "".join([*parts, text[at:]])
 
 

@@ -16,7 +16,7 @@ from vera.attestation.build import build, case_of
 from vera.attestation.envelope import seal_envelope
 from vera.attestation.gather import gather
 from vera.attestation.keys import Signer
-from vera.attestation.objects import Policy, canonical
+from vera.attestation.objects import Policy, Thesis, canonical, parse
 from vera.attestation.record import Record
 from vera.audit import VERSION as AUDIT_VERSION
 from vera.audit import Case, audit, literal
@@ -167,7 +167,9 @@ def _decide(session: Session, signer: Signer, number: int) -> events.Verifier:
     session.store.put(signer.public)
     envelope = seal_envelope(built, signer)
     attestation, state = built.attestation, session.state.rounds[number]
-    results = [claim.result for claim in attestation.claims]
+    thesis = parse(built.objects[attestation.thesis], Thesis)
+    bearing = {claim.key for claim in thesis.sub_claims if claim.load_bearing}
+    results = [claim.result for claim in attestation.claims if claim.claim in bearing]
     scores = attestation.scores
     decision = session.emit(
         events.Verifier(

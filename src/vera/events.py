@@ -256,7 +256,7 @@ class Evidence(Event, frozen=True, kw_only=True):
 
 
 class Egress(Event, frozen=True, kw_only=True):
-    """A connection to the outside: by a program in the box (`by` box), or by the host's fetch (`by` fetch).
+    """A connection to the outside: by a program in the box (`by` box), by the host's `fetch` or its `search`.
 
     `verdict` is allowed, refused (by us, before a byte was passed on) or failed; `address` the one that was
     dialled. Bytes are those passed on, up towards the host; `started` is Unix time.
@@ -274,6 +274,28 @@ class Egress(Event, frozen=True, kw_only=True):
     bytes_down: int = 0
     seconds: float = 0.0
     started: float = 0.0
+
+
+class Search(Event, frozen=True, kw_only=True):
+    """A search engine was asked, or passed over (`outcome` skipped).
+
+    `kind` is web, news or papers. `outcome` is ok, empty, refused, failed, challenge or skipped; `cause` a
+    stable word for why there are no results, and `reason` says it. `attempts` counts requests, `waited_s` the
+    seconds waited before them; `started` is Unix time.
+    """
+
+    engine: str
+    kind: str
+    query: str
+    outcome: str
+    cause: str = ""
+    http_status: int | None = None
+    results: int = 0
+    waited_s: float = 0.0
+    attempts: int = 0
+    reason: str = ""
+    started: float = 0.0
+    seconds: float = 0.0
 
 
 class Note(Event, frozen=True, kw_only=True):
@@ -596,6 +618,7 @@ Record = (
     | Tool
     | Evidence
     | Egress
+    | Search
     | Note
     | Status
     | Output

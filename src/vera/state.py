@@ -185,6 +185,7 @@ class RunState:
         "_model_server",
         "_outputs",
         "_rounds",
+        "_searches",
         "_seq",
         "_session",
         "_started_ts",
@@ -205,6 +206,7 @@ class RunState:
         self._outputs: dict[str, events.Output] = {}
         self._answers: dict[int, events.Answer] = {}
         self._rounds: dict[int, Round] = {}
+        self._searches: dict[str, int] = {}
         self._chosen: events.AnswerChosen | None = None
         for record in records:
             self.apply(record)
@@ -259,6 +261,11 @@ class RunState:
         return MappingProxyType(self._rounds)
 
     @property
+    def searches(self) -> Mapping[str, int]:
+        """How many requests each search engine got."""
+        return MappingProxyType(self._searches)
+
+    @property
     def chosen(self) -> events.AnswerChosen | None:
         """The best verified answer, once it was chosen."""
         return self._chosen
@@ -306,6 +313,8 @@ class RunState:
                 self._answers[event.seq] = event
             case events.AnswerChosen():
                 self._chosen = event
+            case events.Search():
+                self._searches[event.engine] = self._searches.get(event.engine, 0) + event.attempts
             case events.VerifierStarted():
                 self._rounds[event.round] = Round(started=event)
             case _:

@@ -25,6 +25,7 @@ from vera.lane.tools.read import SPEC as READ
 from vera.lane.tools.read import Read
 from vera.lane.tools.search import Search
 from vera.lane.tools.shell import Shell
+from vera.lane.tools.web_search import search_tools
 from vera.model.types import Model
 from vera.sandbox import recipe
 from vera.sandbox.backends import open_box
@@ -94,6 +95,7 @@ class _Bench:
                 tools.append(Search(place.corpus, place.files))
             if web is not None:
                 tools.append(Fetch(web.capture))
+                tools += search_tools(web.search, self._settings.brave.default_count)
             tools.append(CapturedOnly(Read(place.corpus, work, place.extractor, place.input_name), lane))
             if place.box is not None:
                 start = self._shell_starter(lane, folder, web, stack)
@@ -103,13 +105,10 @@ class _Bench:
     def _open_web(self, lane: str) -> Web | None:
         if self._place.web is None:
             return None
-        settings = self._settings
-        keys = (settings.model.key, settings.verification.model_key, settings.brave.key)
         return open_web(
             self._session,
-            settings.egress,
-            sealed=settings.sandbox.profile == "sealed",
-            secrets=[key.get_secret_value() for key in keys],
+            self._settings,
+            self._place.web.search.engines,
             extractor=self._place.extractor,
             lane=lane,
         )

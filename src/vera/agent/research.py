@@ -23,6 +23,7 @@ from vera.lane.tools.read import Read
 from vera.lane.tools.search import Search
 from vera.lane.tools.shell import Shell
 from vera.lane.tools.submit import Submit
+from vera.lane.tools.web_search import search_tools
 from vera.model.types import Model
 from vera.report import answer as report
 from vera.sandbox.types import Box
@@ -56,6 +57,7 @@ class ResearchOptions(msgspec.Struct, frozen=True, kw_only=True):
     max_chars: int = 0
     tail_steps: int = 4
     tool_seconds: float = 900
+    search_count: int = 12
 
 
 class Place(msgspec.Struct, frozen=True, kw_only=True):
@@ -306,6 +308,7 @@ def _tools(session: Session, place: Place, options: ResearchOptions) -> Sequence
         tools.append(Search(place.corpus, place.files))
     if place.web is not None:
         tools.append(Fetch(place.web.capture))
+        tools += search_tools(place.web.search, options.search_count)
     tools.append(Read(place.corpus, session.workspace, place.extractor, place.input_name))
     if place.box is not None:
         mirror = NotesMirror(session.root / NAME, session.workspace)

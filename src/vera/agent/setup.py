@@ -145,12 +145,6 @@ def verifier_options(settings: Settings, verifier: Model | None, place: Place) -
     )
 
 
-def secrets_of(settings: Settings) -> list[str]:
-    """Every key that must not leave this machine but to its own server."""
-    keys = (settings.model.key, settings.verification.model_key, settings.brave.key)
-    return [key.get_secret_value() for key in keys]
-
-
 def open_signer(input_dir: Path | None) -> Signer:
     """The key that signs verdicts, made on first use; it may not lie where the sandbox sees it.
 

@@ -1,12 +1,12 @@
 """The way to the web: one policy for the box's tunnel and for the host's fetch, each connection an event."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 
 import msgspec
 
 from vera import events
 from vera.agent.errors import SetupError
-from vera.config.settings import EgressSettings
+from vera.config.settings import BraveSettings, SearchSettings, Settings
 from vera.evidence.extractor import Extractor
 from vera.lane.capture import Capture, FetchCommand
 from vera.sandbox.egress.dial import Dialer
@@ -15,51 +15,113 @@ from vera.sandbox.egress.proxy import EgressProxy
 from vera.sandbox.egress.secrets import Secrets
 from vera.sandbox.egress.types import Connection
 from vera.sandbox.fetch.fetcher import Fetcher
+from vera.search.web import (
+    DEFAULT_ORDER,
+    LIMITS,
+    Engine,
+    EngineError,
+    EngineOptions,
+    Engines,
+    Limits,
+    SearchCall,
+    WebSearch,
+    instance_policy,
+    open_engines,
+)
 from vera.session import Session
 
 
 class Web(msgspec.Struct, frozen=True):
-    """What a lane needs to reach the web: its own `capture`, the box's `proxy`, and the `command` that
-    commands in the box fetch pages with."""
+    """What a lane needs to reach the web: its own `capture` and `search`, the box's `proxy`, and the
+    `command` that commands in the box fetch pages with."""
 
     capture: Capture
+    search: WebSearch
     proxy: EgressProxy
     command: FetchCommand
 
 
+def search_engines(search: SearchSettings, brave: BraveSettings) -> tuple[Engine, ...]:
+    """The search engines of a run, in the order in which they are asked. Raises SetupError (exit code 2)."""
+    limits = Limits(
+        min_interval_s=brave.min_interval_s,
+        backoff_max_s=brave.backoff_max_s,
+        cooldown_s=brave.cooldown_s,
+        max_consec_429=brave.max_consec_429,
+        max_calls=brave.max_calls,
+    )
+    options = EngineOptions(
+        brave_limits=limits,
+        brave_api_version=brave.api_version,
+        searxng_url=search.searxng_url,
+        language=search.language,
+        mailto=search.mailto,
+    )
+    try:
+        return open_engines(
+            _listed(search.engines) or DEFAULT_ORDER, options, brave_key=brave.key.get_secret_value()
+        )
+    except EngineError as error:
+        raise SetupError(str(error), 2) from None
+
+
 def open_web(
     session: Session,
-    settings: EgressSettings,
+    settings: Settings,
+    engines: Engines,
     *,
-    sealed: bool,
-    secrets: Iterable[str],
     extractor: Extractor,
     lane: str,
 ) -> Web | None:
-    """The way out of one lane and its box; None when nothing may be reached. `secrets` must not leave.
+    """The way out of one lane and its box; None when nothing may be reached.
 
     Raises SetupError (exit code 2) for a rule that cannot be understood.
     """
-    mode = ("none" if sealed else "public") if settings.mode == "auto" else settings.mode
+    egress, searxng = settings.egress, settings.search.searxng_url
+    closed = settings.sandbox.profile == "sealed"
+    mode = ("none" if closed else "public") if egress.mode == "auto" else egress.mode
     if mode == "none":
         return None
     try:
-        policy = NetworkPolicy.of(
-            mode, allow=_listed(settings.allow), allow_cidrs=_listed(settings.allow_cidrs)
-        )
+        policy = NetworkPolicy.of(mode, allow=_listed(egress.allow), allow_cidrs=_listed(egress.allow_cidrs))
     except PolicyError as error:
         raise SetupError(f"egress: {error}", 2) from None
-    known = Secrets(secrets)
+    known = Secrets(secrets_of(settings))
     dialer = Dialer(policy.addresses)
     fetcher = Fetcher(policy, dialer, secrets=known, log=_logged(session, "fetch", lane))
     capture = Capture(fetcher, extractor)
     command = FetchCommand(capture)
+    log = _logged(session, "search", lane)
+    own = {}
+    if searxng:
+        narrow = instance_policy(searxng, policy)
+        own["searxng"] = Fetcher(narrow, Dialer(narrow.addresses), secrets=known, limits=LIMITS, log=log)
+    search = WebSearch(
+        engines,
+        Fetcher(policy, dialer, secrets=known, limits=LIMITS, log=log),
+        log=_searched(session, lane),
+        secrets=known,
+        own=own,
+    )
     proxy = EgressProxy(policy, dialer, secrets=known, fetch=command, log=_logged(session, "box", lane))
-    return Web(capture, proxy, command)
+    return Web(capture, search, proxy, command)
+
+
+def secrets_of(settings: Settings) -> list[str]:
+    """Every key that must not leave this machine but to its own server."""
+    keys = (settings.model.key, settings.verification.model_key, settings.brave.key)
+    return [key.get_secret_value() for key in keys]
 
 
 def _listed(text: str) -> list[str]:
     return [part.strip() for part in text.split(",") if part.strip()]
+
+
+def _searched(session: Session, lane: str) -> Callable[[SearchCall], None]:
+    def log(call: SearchCall) -> None:
+        session.emit(events.Search(**msgspec.structs.asdict(call)), lane=lane)
+
+    return log
 
 
 def _logged(session: Session, by: str, lane: str) -> Callable[[Connection], None]:

@@ -1,6 +1,5 @@
 """`vera check`: hold a document against the sources it names."""
 
-import json
 import re
 import sys
 from datetime import date
@@ -87,7 +86,7 @@ def check(
         egress, secrets = None, tuple[str, ...]()
         if fetch:
             from vera import config
-            from vera.agent.setup import secrets_of
+            from vera.agent.web import secrets_of
 
             settings = config.load(overrides).settings
             egress, secrets = settings.egress, tuple(secrets_of(settings))
@@ -122,17 +121,23 @@ def _must_be_date(name: str, value: str) -> None:
 
 def _progress(text: str) -> None:
     if sys.stderr.isatty():
-        click.echo(f"\r{text}", err=True, nl=False)
+        from vera.report.printable import one_printable_line
+
+        click.echo(f"\r{one_printable_line(text)}", err=True, nl=False)
 
 
 def _as_json(report: "Report", code: int) -> str:
     import msgspec
 
-    return json.dumps({"exit_code": code, **msgspec.to_builtins(report)}, ensure_ascii=False, indent=2)
+    from vera.report.printable import printable_json
+
+    return printable_json({"exit_code": code, **msgspec.to_builtins(report)})
 
 
 def _as_text(report: "Report") -> str:
     """Each problem with its line, the sources that could not be had, and a last line of figures."""
+    from vera.report.printable import one_printable_line
+
     found = report.findings
     lines: list[str] = []
     for problem in found.problems[:_MOST_SHOWN]:
@@ -152,7 +157,7 @@ def _as_text(report: "Report") -> str:
         f"{found.checked} checked; {_count(found.count('hard'), 'hard finding')}, "
         f"{_count(found.count('hint'), 'hint')}, {_count(len(found.unchecked), 'source')} unchecked."
     )
-    return "\n".join(_printable(line) for line in lines)
+    return "\n".join(one_printable_line(line) for line in lines)
 
 
 def _problem(problem: "Problem") -> list[str]:
@@ -173,8 +178,3 @@ def _numbered(lines: tuple[int, ...]) -> str:
 
 def _count(number: int, noun: str) -> str:
     return f"{number} {noun}{'' if number == 1 else 's'}"
-
-
-def _printable(line: str) -> str:
-    """A document may come from a stranger: nothing in it reaches the terminal as a control code."""
-    return "".join(char if char.isprintable() else "\ufffd" for char in line)

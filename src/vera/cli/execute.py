@@ -1,7 +1,6 @@
 """One research run, new or resumed, from the command line: setup, the lane, the end, what is printed."""
 
 import asyncio
-import json
 import shutil
 import signal
 from collections.abc import Callable
@@ -15,7 +14,7 @@ from vera import events
 from vera.agent import research, setup
 from vera.agent.desk import CHECKS, open_desk
 from vera.agent.research import Research, ResearchOptions, Result
-from vera.agent.web import open_web
+from vera.agent.web import open_web, search_engines
 from vera.attestation.keys import Signer
 from vera.cli.exit import ERROR, INTERRUPTED, NOT_READY, in_words, stop
 from vera.cli.progress import Progress
@@ -24,7 +23,9 @@ from vera.evidence.extractor import Extractor
 from vera.lane.prompts import Prompts
 from vera.model.types import ModelError
 from vera.report import answer as report
+from vera.report.printable import printable, printable_json
 from vera.search.corpus import Progress as IndexProgress
+from vera.search.web import Engines
 from vera.session import LogError, Session
 from vera.store import StoreError
 
@@ -70,6 +71,7 @@ async def _execute(
     async with AsyncExitStack() as stack:
         model = await setup.open_model(settings.model, stack, progress.say, progress.now)
         verifier = await setup.open_verifier_model(settings.verification, settings.model, model, stack)
+        engines = search_engines(settings.search, settings.brave)
         prompts = Prompts(settings.model.prompt_profile)
         session = open_session()
         stack.callback(session.close)
@@ -87,9 +89,8 @@ async def _execute(
         if model.info.kind != "builtin":
             web = open_web(
                 session,
-                settings.egress,
-                sealed=settings.sandbox.profile == "sealed",
-                secrets=setup.secrets_of(settings),
+                settings,
+                Engines(engines, calls=session.state.searches),
                 extractor=extractor,
                 lane=research.LANE,
             )
@@ -107,6 +108,7 @@ async def _execute(
             max_chars=settings.context.max_chars or 0,
             tail_steps=settings.context.tail_steps,
             tool_seconds=settings.sandbox.max_tool_seconds,
+            search_count=settings.brave.default_count,
         )
         task = session.state.task
         question = session.load(task.task) if task else ""
@@ -174,12 +176,10 @@ def _index_progress(progress: Progress) -> Callable[[IndexProgress], None]:
 
 def _print(session: Session, result: Result, as_json: bool) -> None:
     if as_json:
-        click.echo(
-            json.dumps(as_dict(session.root, session.state.task, result), ensure_ascii=False, indent=2)
-        )
+        click.echo(printable_json(as_dict(session.root, session.state.task, result)))
         return
-    click.echo(report.plain(result.report))
-    click.echo(report.closing_line(result.report))
+    click.echo(printable(report.plain(result.report)))
+    click.echo(printable(report.closing_line(result.report)))
 
 
 def as_dict(root: Path, task: events.Task | None, result: Result) -> dict[str, object]:

@@ -7,6 +7,7 @@ from typing import TextIO
 from vera import events
 from vera.agent.in_words import points
 from vera.cli.exit import as_typed
+from vera.report.printable import one_printable_line, printable
 
 UNREADABLE_SHOWN = 10
 
@@ -34,7 +35,7 @@ class Progress:
         if self._quiet:
             return
         self._clear()
-        self._stream.write(as_typed(line) + "\n")
+        self._stream.write(printable(as_typed(line)) + "\n")
         self._stream.flush()
 
     def now(self, line: str) -> None:
@@ -42,7 +43,7 @@ class Progress:
         if self._quiet or not self._live:
             return
         self._clear()
-        self._stream.write(line[:100])
+        self._stream.write(one_printable_line(line[:100]))
         self._stream.flush()
         self._pending = True
 
@@ -77,6 +78,8 @@ class Progress:
                 self.say(f"step {record.step}: {record.tool}{evidence}{problem}")
             case events.Egress() if record.verdict == "refused":
                 self.say(f"  refused: {record.host}:{record.port}: {record.reason}")
+            case events.Search() if record.outcome not in ("ok", "empty"):
+                self.say(f"  search: {record.engine} {record.outcome}: {record.reason}")
             case events.PolicyParseError():
                 self.say(f"step {record.step}: format error ({', '.join(record.codes)}), asked again")
             case events.ContextEpoch():
@@ -103,6 +106,8 @@ class Progress:
             case events.Audit():
                 found = f"{counted(record.hard, 'hard finding')}, {record.soft} soft"
                 self.say(f"round {record.round}: audit of {counted(record.claims, 'claim')}: {found}")
+            case events.VerifierQuestions():
+                self.say(f"round {record.round}: {counted(len(record.questions), 'look-up')}, then the judge")
             case events.VerifierCheck():
                 self.say(f"round {record.round}: {record.question.question} {record.answer}")
             case events.Verifier():

@@ -34,6 +34,7 @@ FLAGS = {
     "base_image": "sandbox.base_image",
     "build": "sandbox.build",
     "egress": "egress.mode",
+    "brave_api_key": "brave.key",
     "verifier": "verification.rule",
     "verifier_rounds": "verification.rounds",
     "verifier_model_base_url": "verification.model_base_url",
@@ -77,6 +78,7 @@ FLAGS = {
     type=click.Choice(["auto", "none", "allowlist", "public"]),
     help="What of the web may be reached.  [default: auto, which is public but for sealed]",
 )
+@click.option("--brave-api-key", help="Key for Brave search: env:NAME, @FILE, or the key itself.")
 @click.option("--base-image", help="Image that the sandbox's own image is built on.")
 @click.option("--no-build", "build", flag_value=False, default=None, help="Do not build a missing image.")
 @click.option(

@@ -173,27 +173,35 @@ def _settle(merged: Layer, environ: Mapping[str, str], problems: list[str]) -> L
 
 
 def _unasked(settings: Settings, origin: Mapping[str, Origin]) -> list[str]:
-    """A sentence for each setting that weakens the sandbox and was chosen by a file of the working folder."""
-    sandbox = settings.sandbox
+    """A sentence for each setting that weakens what holds a run, chosen by a file of the working folder."""
+    sandbox, search, packaged = settings.sandbox, settings.search, _packaged()
     weaker = {
         "sandbox.backend": (sandbox.backend == "host", "runs commands without isolation"),
         "sandbox.profile": (sandbox.profile == "lab", "makes commands root in their sandbox"),
         "sandbox.privileged": (sandbox.privileged, "takes the sandbox's isolation away"),
         "sandbox.base_image": (
-            sandbox.base_image != _packaged()["sandbox.base_image"].value,
+            sandbox.base_image != packaged["sandbox.base_image"].value,
             "decides which system commands run in",
         ),
+        "search.searxng_url": (bool(search.searxng_url), "opens a place that may be in your own network"),
     }
+    for key in LEAST:
+        section, name = key.split(".")
+        value = getattr(getattr(settings, section), name)
+        is_less = value < int(str(packaged[key].value))
+        weaker[key] = (is_less, "asks for less before an answer counts as verified")
     problems = []
     for key, (is_weaker, effect) in weaker.items():
         if is_weaker and origin[key].place.of_the_folder:
             setting = catalogue()[key]
-            value = written(getattr(sandbox, setting.leaf))
-            flag = setting.flag if value == "true" else f"{setting.flag} {value}"
+            value = written(getattr(getattr(settings, setting.section), setting.leaf))
+            by_hand = f"{setting.own_env}={value} in the environment"
+            if setting.flag:
+                flag = setting.flag if value == "true" else f"{setting.flag} {value}"
+                by_hand = f"{flag}, or {by_hand}"
             problems.append(
                 f"{key}: {value} {effect}, which {origin[key]} cannot decide for you. If you trust this "
-                f"folder and its model, ask for it yourself: {flag}, or {setting.own_env}={value} in the "
-                "environment"
+                f"folder and its model, ask for it yourself: {by_hand}"
             )
     return problems
 
@@ -228,6 +236,13 @@ def _secret(setting: Setting, entry: Entry, environ: Mapping[str, str], warnings
         warnings.append(f"{setting.key} ({entry.origin}): {warning}")
     return secret
 
+
+LEAST = (
+    "verification.web_sources",
+    "policy.negative_claim_min_official",
+    "policy.negative_claim_min_independent",
+)
+"""What an answer needs at least: only a person lowers it."""
 
 KEYED_ADDRESSES = (
     ("model", "base_url", "key", "--model-base-url, or MODEL_BASE_URL in the environment"),

@@ -321,14 +321,34 @@ class PolicySettings(Section):
     )
 
 
+class SearchSettings(Section):
+    """Which engines search the web."""
+
+    engines: str = setting(
+        "Engines in the order in which they are asked, separated by commas; empty: brave (with a key), "
+        "searxng (with an address), wikipedia, openalex, arxiv."
+    )
+    searxng_url: str = setting(
+        "Address of a SearXNG instance that answers in JSON; empty: none. Must be given by you, not by a "
+        "file of the working folder.",
+    )
+    language: str = setting(
+        "Language of the encyclopedia that is searched.",
+        pattern=r"^[a-z]{2,3}$",
+        allowed="a language code such as en",
+    )
+    mailto: str = setting(
+        "Your mail address for OpenAlex, which serves those faster who give one; empty: none."
+    )
+
+
 class BraveSettings(Section):
     """Web search by Brave."""
-
-    later: ClassVar[str] = "web search"
 
     key: Secret = setting(
         "Key for the Brave Search API; empty: Brave is not used.",
         env=("BRAVE_API_KEY", "BRAVE_SEARCH_API_KEY"),
+        flag="--brave-api-key",
         allowed=SECRET_FORM,
     )
     api_version: str = setting(
@@ -431,6 +451,7 @@ class Settings(Section):
     context: ContextSettings
     notes: NotesSettings
     policy: PolicySettings
+    search: SearchSettings
     brave: BraveSettings
     verification: VerificationSettings
     dashboard: DashboardSettings

@@ -143,13 +143,10 @@ def test_what_would_say_less_alone_stays_whole(answer: str) -> None:
 @pytest.mark.parametrize(
     "answer",
     [
-        "Here is what I found.",
-        "Evidence is thin. Documents are listed below.",
         "# Results\n\nThe following apply:\n\n---\n",
         "## 2. Who is Marie Curie?\n",
-        "**Overview**\n\nI searched and read the documents.",
         "Under the Mozilla Public License:",
-        "The reasons are as follows:\n- it is cheap\n- it is good",
+        "What did they find?",
         "Searched the input files for: “Acme 1997”; “harbour”.",
         answer_text([], ["Acme 1997", "harbour"]),
         answer_text([], [], documents=False),
@@ -157,6 +154,21 @@ def test_what_would_say_less_alone_stays_whole(answer: str) -> None:
 )
 def test_what_is_no_claim(answer: str) -> None:
     assert split(answer) == ()
+
+
+@pytest.mark.parametrize(
+    ("answer", "said"),
+    [
+        ("The offer is a bad bargain and the seller always lies.", 1),
+        ("Here is what I found.", 1),
+        ("Evidence is thin. Documents are listed below.", 2),
+        ("The reasons are as follows:\n- it is cheap\n- it is good", 2),
+    ],
+)
+def test_a_sentence_without_anything_to_check_is_a_claim_that_bears_no_load(answer: str, said: int) -> None:
+    claims = split(answer)
+    assert len(claims) == said
+    assert all(claim.form == "statement" and not claim.load_bearing for claim in claims)
 
 
 @pytest.mark.parametrize(
@@ -293,6 +305,7 @@ def test_the_rows_of_a_table_are_claims_with_the_numbers_of_its_head() -> None:
 def test_quotes_and_code_belong_to_the_cited_sentence_before() -> None:
     assert told("Acme wrote [ev_1:2]:\n\n> We died\n> in 1997\n> — Bob\n\nIt ended.") == [
         ("Acme wrote: “We died in 1997” — Bob", ["ev_1:2"]),
+        ("It ended.", []),
     ]
     assert told("The port is set [ev_1:2]:\n```\nport = 80\n```")[0] == (
         "The port is set: port = 80",

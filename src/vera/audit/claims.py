@@ -38,6 +38,12 @@ Role = Literal["sentence", "heading", "row", "code", "quote"]
 _SEARCHED = re.compile(
     r"Searched the input files for: “[^“”\n]{1,2000}”(?:; “[^“”\n]{1,2000}”){0,7}\.\s{0,8}"
 )
+_DISCLOSED = re.compile(
+    r"(?:These are extracts chosen by word match|Extracts are chosen by word match"
+    r"|No lines were found that answer this question|No documents were given to look in)\b[^\n]{0,200}"
+)
+"""What the built-in model says of itself: no statement."""
+
 _EXTRACTS = re.compile(
     r"^These are extracts chosen by word match\b[^\n]{0,80}, not a synthesis", re.MULTILINE
 )
@@ -48,7 +54,10 @@ _LABEL = re.compile(
     r"(?:(?:short|final|direct|brief) )?(?:answer|summary|conclusion|result): (?=\S)", re.IGNORECASE
 )
 _SAYS = re.compile(r"[^\W_]")
+_LETTER = re.compile(r"[^\W\d_]")
+_WORD = re.compile(r"[^\W\d_]{2,}")
 _SHORT = 2000
+_SAYING_WORDS = 3
 _MOST_CUTS = 20
 
 
@@ -59,7 +68,8 @@ def split(answer: str, names: Collection[str] = ()) -> tuple[Claim, ...]:
     them (`vera.audit.pointers`) is an extract.
 
     A claim is every cited sentence, and every sentence that holds a number, name, date or quotation
-    (`vera.audit.checkable`). Headings and lead-ins ("The following apply:") are none while they hold no
+    (`vera.audit.checkable`). Any other sentence of some words is one that bears no load: nothing is checked
+    of it, and a person is told so. Headings and lead-ins ("The following apply:") are none while they hold no
     number and no quotation and say nothing of a name. Every digit of the answer stands between `start` and
     `end` of some claim, but for those of citations, of the numbering of lists and headings, and of the line
     in which the built-in model says what it searched for. At most CLAIM_LIMIT claims and
@@ -339,14 +349,16 @@ def _belongs(unit: _Unit, before: _Unit) -> bool:
 
 def _claim(unit: _Unit, known: Collection[str], points: Callable[[str], str | None]) -> Claim | None:
     """What a unit states, None when it states nothing that could be checked."""
-    form = "statement"
+    form, load_bearing = "statement", True
     if unit.cites:
         if unit.role == "sentence" and points(unit.text) is not None:
             form = "extract"
     elif unit.role == "sentence" and is_absence(unit.text):
-        form = "absence"
+        form, load_bearing = "absence", False
     elif not unit.digits and not _states(unit, known):
-        return None
+        load_bearing = False
+        if not _says(unit):
+            return None
     return Claim(
         key="",
         text=unit.text,
@@ -354,12 +366,29 @@ def _claim(unit: _Unit, known: Collection[str], points: Callable[[str], str | No
         end=unit.end,
         cites=unit.cites,
         form=form,
-        load_bearing=form != "absence",
+        load_bearing=load_bearing,
     )
+
+
+def _says(unit: _Unit) -> bool:
+    """Whether a sentence without anything to check states something nevertheless."""
+    if unit.text.endswith((":", "：", "?", "？")) or _DISCLOSED.fullmatch(unit.text):
+        return False
+    many = unit.role in ("sentence", "quote") and len(_WORD.findall(unit.text, 0, _SHORT)) >= _SAYING_WORDS
+    return many or has_verb(unit.text)
+
+
+def _is_caseless(text: str) -> bool:
+    """Whether its letters have no capitals, as those of Chinese, Arabic and Hebrew, but for a few."""
+    letters = _LETTER.findall(text, 0, _SHORT)
+    cased = sum(1 for letter in letters if letter.lower() != letter.upper())
+    return 2 * cased < len(letters)
 
 
 def _states(unit: _Unit, known: Collection[str]) -> bool:
     """Whether a sentence holds something to check; a heading or lead-in only with more than a name."""
+    if _is_caseless(unit.text):  # what of it is a name, nobody can tell
+        return unit.role != "heading" and not unit.text.endswith((":", "：", "?", "？"))
     if unit.role == "row":  # no word of a row begins a sentence
         return bool(checkable(f"row: {unit.text}"))
     if unit.role != "heading" and not unit.text.endswith((":", "：")):

@@ -1,6 +1,11 @@
 """Claims: what an answer states, sentence by sentence, and where it says it found that."""
 
+from typing import Literal
+
 import msgspec
+
+Relation = Literal["SUPPORTS", "CONTRADICTS", "QUALIFIES", "IRRELEVANT"]
+"""What lines of a source say of a claim."""
 
 
 class Cite(msgspec.Struct, frozen=True, omit_defaults=True):
@@ -22,7 +27,9 @@ class Claim(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
       stand there;
     - `absence`: it says that the sources do not tell, which is no statement about the world.
 
-    Of `load_bearing` claims each must be supported before an answer is.
+    Of `load_bearing` claims each must be supported before an answer is. An absence bears no load, nor does a
+    sentence without a citation and without a number, name, date or quotation: nothing is checked of it, and
+    it is shown as unchecked.
     """
 
     key: str

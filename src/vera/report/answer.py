@@ -1,15 +1,18 @@
 """The answer as a person reads it: the text, then each cited place with its bytes cut from the store."""
 
+import re
+from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import UTC, datetime
 
 import msgspec
 
 from vera.attestation.build import claims_of
-from vera.attestation.objects import Attestation, Card, ClaimResult, Digest, Findings, parse
+from vera.attestation.objects import Attestation, Card, ClaimResult, Findings, hexadecimal, parse
 from vera.events import Answer, Cited, Evidence, Verifier
 from vera.evidence.finding import Finding
 from vera.evidence.span import Lines
+from vera.report.printable import printable
 from vera.session import load_text
 from vera.state import RunState
 from vera.store import Store, StoreError
@@ -17,6 +20,13 @@ from vera.store import Store, StoreError
 MARKS = ("supported", "disputed", "unresolved", "unchecked", "dropped")
 FALSE_QUOTATIONS = ("quotation_false", "quotation_uncited")
 CLAIM_SHOWN = 200
+
+_MARK_TYPED = re.compile(rf"[(（]\s{{0,8}}(?:{'|'.join(MARKS)})\s{{0,8}}[)）]", re.IGNORECASE)
+_FENCES = ("```", "~~~")
+_FENCE = re.compile(r"^[ \t]{0,16}(`{3,20}|~{3,20})([^\n]*)$", re.MULTILINE)
+_LINE_BREAK = "\n\n"
+_TAG = re.compile(r"<(?=[a-zA-Z/!?])(?!https?://)")
+"""What Markdown may take for HTML: a comment that is never closed would hide the verdict below it."""
 
 MAX_QUOTED_LINES = 24
 """Of a longer citation the beginning and the end are printed."""
@@ -138,15 +148,18 @@ def build(state: RunState, store: Store, without_answer: str) -> Report:
 
 def _marked(text: str, evidence: Iterable[Evidence], decision: Verifier, store: Store) -> list[MarkedClaim]:
     """The claims of the answer as the attestation has them."""
-    attestation = parse(store.get(_hexadecimal(decision.attestation)), Attestation)
-    findings = parse(store.get(_hexadecimal(attestation.findings)), Findings).findings
-    labelled = {parse(store.get(_hexadecimal(card)), Card).claim for card in attestation.cards}
+    attestation = parse(store.get(hexadecimal(decision.attestation)), Attestation)
+    findings = parse(store.get(hexadecimal(attestation.findings)), Findings).findings
+    labelled = {parse(store.get(hexadecimal(card)), Card).claim for card in attestation.cards}
     results = {each.claim: each for each in attestation.claims}
+    found: defaultdict[str, list[Finding]] = defaultdict(list)
+    for finding in findings:
+        found[finding.claim].append(finding)
     marked = []
     for claim in claims_of(text, evidence):
-        if not claim.load_bearing:
+        if claim.form == "absence":
             continue
-        of_it = [finding for finding in findings if finding.claim == claim.key]
+        of_it = found[claim.key]
         marked.append(
             MarkedClaim(
                 key=claim.key,
@@ -158,10 +171,6 @@ def _marked(text: str, evidence: Iterable[Evidence], decision: Verifier, store: 
             )
         )
     return marked
-
-
-def _hexadecimal(object_id: Digest) -> str:
-    return object_id.removeprefix("sha256:")
 
 
 def _mark(result: ClaimResult | None, findings: Sequence[Finding], labelled: bool) -> str:
@@ -180,7 +189,11 @@ def _mark(result: ClaimResult | None, findings: Sequence[Finding], labelled: boo
 
 
 def _with_marks(text: str, claims: Sequence[MarkedClaim]) -> str:
-    """The answer with each claim's mark behind it. A false quotation is struck out, never repeated as one."""
+    """The answer with each claim's mark behind it. A false quotation is struck out, never repeated as one.
+
+    A mark that the model typed itself gets other brackets.
+    """
+    text = _MARK_TYPED.sub(lambda found: f"[{found[0][1:-1]}]", text)
     parts, at = [], 0
     for claim in claims:
         said = text[claim.start : claim.end].rstrip()
@@ -190,7 +203,7 @@ def _with_marks(text: str, claims: Sequence[MarkedClaim]) -> str:
             parts += [text[at : claim.start], f"{said} ({claim.mark}) |"]
         else:
             parts += [text[at : claim.start], f"~~{said}~~" if claim.mark == "dropped" else said]
-            parts.append(f" ({claim.mark})")
+            parts.append(f"{_LINE_BREAK if said.endswith(_FENCES) else ' '}({claim.mark})")
         at = at_end
     return "".join([*parts, text[at:]])
 
@@ -203,7 +216,7 @@ def _figures(claims: Sequence[MarkedClaim]) -> str:
 
 def markdown(task: str, shown: Report) -> str:
     """answer.md: question, answer with marks, findings on its claims, cited bytes, a line of figures."""
-    parts = [f"# {task.strip()}", shown.text.strip()]
+    parts = [f"# {task.strip()}", _closed(shown.text.strip())]
     if noted := [claim for claim in shown.claims if claim.findings]:
         parts.append("## Findings")
         parts += [_finding_block(claim) for claim in noted]
@@ -211,7 +224,18 @@ def markdown(task: str, shown: Report) -> str:
         parts.append("## Cited")
         parts += [_block(quote) for quote in shown.quotes]
     parts += ["---", closing_line(shown)]
-    return "\n\n".join(parts) + "\n"
+    return _TAG.sub("&lt;", printable("\n\n".join(parts))) + "\n"
+
+
+def _closed(text: str) -> str:
+    """The text with its last block of code closed, so that what follows is none."""
+    fence = ""
+    for found in _FENCE.finditer(text):
+        if not fence:
+            fence = found[1]
+        elif found[1].startswith(fence) and not found[2].strip():
+            fence = ""
+    return f"{text}\n{fence}" if fence else text
 
 
 def plain(shown: Report) -> str:

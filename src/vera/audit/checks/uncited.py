@@ -12,9 +12,9 @@ _MOST_SHOWN = 120
 def uncited(case: Case) -> Iterator[Finding]:
     """`uncited` for each statement that cites nothing, with what is in it that a source would have to say."""
     for claim in case.claims:
-        if claim.form != "statement" or claim.cites:
+        if claim.form != "statement" or claim.cites or not claim.load_bearing:
             continue
-        held = checkable(claim.text)
+        held = {each.text: each for each in checkable(claim.text)}.values()
         named = ", ".join(f"a {each.kind} ({each.text[:_MOST_SHOWN]})" for each in held)
         yield Finding(
             code="uncited",

@@ -1,14 +1,13 @@
 """Checking documents of every format against a folder of sources and against pages of a real server."""
 
 import json
-import threading
 import zipfile
 from collections.abc import Iterator
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
 import pytest
 
+from support.site import serving
 from vera import config
 from vera.agent.check_document import Options, Report, check_document
 from vera.agent.errors import SetupError
@@ -24,31 +23,11 @@ PARKS = (
 )
 
 
-class Site(BaseHTTPRequestHandler):
-    def do_GET(self) -> None:
-        status = {"/parks": 200, "/copy": 200, "/moved": 302}.get(self.path, 404)
-        body = PARKS.encode() if status == 200 else b"<html><body>No such page.</body></html>"
-        self.send_response(status)
-        if status == 302:
-            self.send_header("Location", "/parks")
-        self.send_header("Content-Type", "text/html; charset=utf-8")
-        self.send_header("Content-Length", str(len(body)))
-        self.end_headers()
-        self.wfile.write(body)
-
-    def log_message(self, format: str, *args: object) -> None:
-        """Silent."""
-
-
 @pytest.fixture
 def site() -> Iterator[str]:
-    server = ThreadingHTTPServer(("127.0.0.1", 0), Site)
-    thread = threading.Thread(target=server.serve_forever, args=(0.02,), daemon=True)
-    thread.start()
-    yield f"http://127.0.0.1:{server.server_address[1]}"
-    server.shutdown()
-    server.server_close()
-    thread.join()
+    pages = {"/parks": PARKS.encode(), "/copy": PARKS.encode()}
+    with serving(pages, moved={"/moved": "/parks"}) as address:
+        yield address
 
 
 @pytest.fixture

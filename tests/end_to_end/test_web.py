@@ -2,15 +2,14 @@
 
 import json
 import tempfile
-import threading
 from collections.abc import Iterator
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
 import pytest
 
 from support.cli import folded, records, vera
 from support.scripted_server import ScriptedServer
+from support.site import serving
 from support.turns import as_reply, final, turn
 from vera import events
 from vera.store import Store
@@ -18,29 +17,10 @@ from vera.store import Store
 PAGE = b"<html><title>Terms</title><body><p>An offer is valid for three years.</p></body></html>"
 
 
-class Site(BaseHTTPRequestHandler):
-    def do_GET(self) -> None:
-        found = self.path == "/terms"
-        body = PAGE if found else b"<html><body>No such page.</body></html>"
-        self.send_response(200 if found else 404)
-        self.send_header("Content-Type", "text/html; charset=utf-8")
-        self.send_header("Content-Length", str(len(body)))
-        self.end_headers()
-        self.wfile.write(body)
-
-    def log_message(self, format: str, *args: object) -> None:
-        """Silent."""
-
-
 @pytest.fixture
 def site() -> Iterator[str]:
-    server = ThreadingHTTPServer(("127.0.0.1", 0), Site)
-    thread = threading.Thread(target=server.serve_forever, args=(0.02,), daemon=True)
-    thread.start()
-    yield f"http://127.0.0.1:{server.server_address[1]}"
-    server.shutdown()
-    server.server_close()
-    thread.join()
+    with serving({"/terms": PAGE}) as address:
+        yield address
 
 
 WITHOUT_JUDGE = ("--verifier", "literal", "--verifier-rounds", 1)

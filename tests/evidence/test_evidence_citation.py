@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from vera.evidence.citation import CITATION_LIMIT, Citation, find_citations
+from vera.evidence.citation import CITATION_LIMIT, Citation, find_citations, place_name
 
 
 def found(text: str) -> list[tuple[str, int | None, int | None]]:
@@ -94,3 +94,9 @@ def test_what_is_written_is_found_again(marks: list[tuple[int, int, int]]) -> No
     items = [(f"ev_{number:04}", first, first + more) for number, first, more in marks]
     text = "; ".join(f"{evidence}:{first}-{last}" for evidence, first, last in items)
     assert found(f"x [{text}] y") == items
+
+
+@pytest.mark.parametrize("name", ["ev_0003", "ev_0003:12", "ev_0003:12-14"])
+def test_a_place_is_named_as_it_is_cited(name: str) -> None:
+    (read,) = found(f"[{name}]")
+    assert place_name(*read) == name

@@ -6,14 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from vera.evidence.independence import (
-    SourceDoc,
-    clusters,
-    containment,
-    registrable_domain,
-    shingles,
-    unwrap,
-)
+from vera.evidence.domains import registrable_domain, unwrap
+from vera.evidence.independence import SourceDoc, clusters, containment
 
 
 @pytest.mark.parametrize(
@@ -176,7 +170,7 @@ def test_chinese_text_is_compared_by_characters() -> None:
 
 
 def test_containment_is_of_the_smaller_set() -> None:
-    whole, part = shingles(" ".join(STORY)), shingles(" ".join(STORY[:3]))
+    whole, part = set(range(40)), set(range(12, 20))
     assert containment(whole, part) == containment(part, whole) == 1
     assert containment(whole, set()) == 0
 

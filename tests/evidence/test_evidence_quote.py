@@ -7,7 +7,7 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from vera.evidence.quotation import QUOTE_LIMIT, find_quotations
-from vera.evidence.quote import QuoteIndex, locate, nearest
+from vera.evidence.quote import QuoteIndex, locate
 
 TEXT = """The Licence
 
@@ -116,14 +116,14 @@ def test_a_pdf_may_break_words_anywhere_but_numbers_never() -> None:
 
 
 def test_the_nearest_passage_shows_what_differs() -> None:
-    found = nearest("This page covers “all work” — and 16 people paid 1.5 million", TEXT)
+    found = QuoteIndex(TEXT.encode()).nearest("This page covers “all work” — and 16 people paid 1.5 million")
     assert found is not None and (found.first, found.last) == (4, 4)
     assert "[-16-] {+15+}" in found.marked
-    assert nearest("nothing of this stands anywhere", TEXT) is None
+    assert QuoteIndex(TEXT.encode()).nearest("nothing of this stands anywhere") is None
 
 
 def test_the_difference_is_bounded() -> None:
-    found = nearest("word " * 300 + "other " * 100, "word " * 1000)
+    found = QuoteIndex(("word " * 1000).encode()).nearest("word " * 300 + "other " * 100)
     assert found is None or len(found.marked) <= 500
 
 

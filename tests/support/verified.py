@@ -19,7 +19,7 @@ from vera.audit import VERSION as AUDIT_VERSION
 from vera.audit import AuditPolicy, audit, literal
 from vera.audit.claims import VERSION as CLAIMS_VERSION
 from vera.evidence.canonical import extract
-from vera.evidence.independence import suffix_list_version
+from vera.evidence.domains import suffix_list_version
 from vera.evidence.span import Lines
 from vera.lane.answer import resolve
 from vera.session import Reader, Session

@@ -18,7 +18,7 @@ def club(answer: str, task: str = "") -> Case:
 
 def test_scout_does_not_apply_to_a_plain_statement() -> None:
     scout = slots(club("Austria is a member [ev_0001:2].", "Is Austria a member? Do not use Wikipedia."))
-    assert not scout.applies and questions(scout) == ()
+    assert not scout.claims and questions(scout) == ()
 
 
 def test_a_denial_that_a_cited_line_makes_is_filled() -> None:

@@ -352,28 +352,17 @@ def _why_not(source: Named) -> str:
 
 def _capture(egress: EgressSettings, secrets: Iterable[str], extractor: Extractor) -> Capture:
     """A way to the web under the egress policy. Raises SetupError for a rule that cannot be understood."""
+    from vera.agent.web import network_policy
     from vera.sandbox.egress.dial import Dialer
-    from vera.sandbox.egress.policy import NetworkPolicy, PolicyError
     from vera.sandbox.egress.secrets import Secrets
     from vera.sandbox.fetch.fetcher import Fetcher, FetchLimits
 
-    if egress.mode == "none":
+    policy = network_policy(egress)
+    if policy is None:
         raise SetupError("--fetch asks for pages, and egress.mode is none. Leave one of them out.", 2)
-    try:
-        policy = NetworkPolicy.of(
-            "public" if egress.mode == "auto" else egress.mode,
-            allow=_listed(egress.allow),
-            allow_cidrs=_listed(egress.allow_cidrs),
-        )
-    except PolicyError as error:
-        raise SetupError(f"egress: {error}", 2) from None
     limits = FetchLimits(body=LARGEST_FETCH, wire=LARGEST_FETCH, total=60.0)
     fetcher = Fetcher(policy, Dialer(policy.addresses), secrets=Secrets(secrets), limits=limits)
     return Capture(fetcher, extractor)
-
-
-def _listed(text: str) -> list[str]:
-    return [part.strip() for part in text.split(",") if part.strip()]
 
 
 def _held(name: str, draft: EvidenceDraft) -> Held:

@@ -5,7 +5,7 @@ import hashlib
 import posixpath
 import re
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
@@ -57,6 +57,7 @@ class Folder:
         self._named: defaultdict[str, list[str]] = defaultdict(list)
         for path in self._paths:
             self._named[posixpath.basename(path).casefold()].append(path)
+        self._said = {name: f" {_folded(name)} " for name in self._named}
         self._read: dict[str, Extracted | Unreadable] = {}
         self._titles: dict[str, list[str]] | None = None
         self.hashes: dict[str, str] = {}
@@ -152,7 +153,7 @@ class Folder:
     def _of_note(self, note: str) -> str:
         """The file whose name, or else whose title, stands in a note; of several the longest."""
         said = f" {_folded(note)} "
-        names = [name for name in self._named if f" {_folded(name)} " in said]
+        names = [name for name, shown in self._said.items() if shown in said]
         names += [name for name in self._named if name.rpartition(".")[0] == note.casefold()]
         if names:
             return self._of_name(max(names, key=len))
@@ -248,8 +249,4 @@ def _host(url: str) -> str:
 
 
 def _folded(text: str) -> str:
-    return " ".join(_words(text.casefold()))
-
-
-def _words(text: str) -> Iterator[str]:
-    return (match[0] for match in _WORD.finditer(text))
+    return " ".join(_WORD.findall(text.casefold()))

@@ -1,6 +1,10 @@
 """A verdict as a sentence for the person."""
 
+import re
+
 from vera import events
+
+_KEY = re.compile(r"\bc([0-9]{1,5})\b")
 
 WHY = {
     "REFUTED": "the cited sources contradict it",
@@ -38,7 +42,8 @@ def unresolved(decision: events.Verifier) -> str:
         parts.append(f"{decision.hard} hard finding{'s' if decision.hard > 1 else ''}")
     if decision.score is not None and decision.reason == "SCORE":
         parts.append(f"score {points(decision.score)} of 4")
-    parts += [cap[:1].lower() + cap[1:].removesuffix(".") for cap in decision.caps]
+    caps = (_KEY.sub(r"claim \1", cap).removesuffix(".") for cap in decision.caps)
+    parts += [cap[:1].lower() + cap[1:] for cap in caps]
     return "; ".join(parts)
 
 

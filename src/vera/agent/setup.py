@@ -23,6 +23,7 @@ from vera.evidence.extractor import Extractor
 from vera.model.types import Model, ModelError
 from vera.sandbox import image
 from vera.sandbox.backends import choose, open_box
+from vera.sandbox.box import SupervisedBox
 from vera.sandbox.spec import BoxSpec
 from vera.sandbox.types import BoxError, Refusal
 from vera.search.corpus import Corpus, EmptyCorpus, IndexReport, IndexUnusable, Progress, Stats
@@ -244,6 +245,24 @@ async def open_place(
         run=session.root.name,
         forbidden=(session.root / "trace.jsonl", session.store.root),
     )
+    box = await _open_box(session, settings, spec, web, stack, progress)
+    if box is None:
+        return no_shell
+    session.emit(
+        events.Sandbox(backend=box.backend, isolation=box.isolation, profile=spec.profile, work_dir=box.work)
+    )
+    return msgspec.structs.replace(no_shell, box=box, work_name=box.work, input_name=box.input)
+
+
+async def _open_box(
+    session: Session,
+    settings: SandboxSettings,
+    spec: BoxSpec,
+    web: Web | None,
+    stack: AsyncExitStack,
+    progress: image.Progress,
+) -> SupervisedBox | None:
+    """The box, closed with `stack`; None where none can be had and none was insisted on, which is logged."""
     record = BoxRecord(session)
     stack.callback(record.close)
 
@@ -269,22 +288,6 @@ async def open_place(
             hint = f" Next: {error.hint}" if error.hint else ""
             raise SetupError(f"{error}{hint}", 5) from None
         session.emit(events.Sandbox(backend="none", isolation=f"the agent has no shell: {error}"))
-        return no_shell
+        return None
     stack.push_async_callback(box.close)
-    session.emit(
-        events.Sandbox(
-            backend=box.backend,
-            isolation=box.isolation,
-            profile=spec.profile,
-            work_dir=box.work,
-        )
-    )
-    return Place(
-        extractor=extractor,
-        box=box,
-        corpus=corpus,
-        files=files,
-        web=web,
-        work_name=box.work,
-        input_name=box.input,
-    )
+    return box

@@ -6,7 +6,7 @@ import msgspec
 
 from vera import events
 from vera.agent.errors import SetupError
-from vera.config.settings import BraveSettings, SearchSettings, Settings
+from vera.config.settings import BraveSettings, EgressSettings, SearchSettings, Settings
 from vera.evidence.extractor import Extractor
 from vera.lane.capture import Capture, FetchCommand
 from vera.sandbox.egress.dial import Dialer
@@ -78,14 +78,9 @@ def open_web(
     Raises SetupError (exit code 2) for a rule that cannot be understood.
     """
     egress, searxng = settings.egress, settings.search.searxng_url
-    closed = settings.sandbox.profile == "sealed"
-    mode = ("none" if closed else "public") if egress.mode == "auto" else egress.mode
-    if mode == "none":
+    policy = network_policy(egress, closed=settings.sandbox.profile == "sealed")
+    if policy is None:
         return None
-    try:
-        policy = NetworkPolicy.of(mode, allow=_listed(egress.allow), allow_cidrs=_listed(egress.allow_cidrs))
-    except PolicyError as error:
-        raise SetupError(f"egress: {error}", 2) from None
     known = Secrets(secrets_of(settings))
     dialer = Dialer(policy.addresses)
     fetcher = Fetcher(policy, dialer, secrets=known, log=_logged(session, "fetch", lane))
@@ -105,6 +100,20 @@ def open_web(
     )
     proxy = EgressProxy(policy, dialer, secrets=known, fetch=command, log=_logged(session, "box", lane))
     return Web(capture, search, proxy, command)
+
+
+def network_policy(egress: EgressSettings, *, closed: bool = False) -> NetworkPolicy | None:
+    """What may be reached, None for nothing; `auto` is every public host, or nothing when `closed`.
+
+    Raises SetupError (exit code 2) for a rule that cannot be understood.
+    """
+    mode = ("none" if closed else "public") if egress.mode == "auto" else egress.mode
+    if mode == "none":
+        return None
+    try:
+        return NetworkPolicy.of(mode, allow=_listed(egress.allow), allow_cidrs=_listed(egress.allow_cidrs))
+    except PolicyError as error:
+        raise SetupError(f"egress: {error}", 2) from None
 
 
 def secrets_of(settings: Settings) -> list[str]:

@@ -37,6 +37,7 @@ from vera.attestation.record import Record
 from vera.attestation.reduce import reduce
 from vera.audit import Case, SourceText, audit, literal
 from vera.audit.case import places
+from vera.audit.checks.independence import is_web
 from vera.audit.claims import split
 from vera.evidence.citation import find_citations
 from vera.evidence.claim import Claim
@@ -108,12 +109,13 @@ def claims_of(answer: str, evidence: Iterable[events.Evidence]) -> tuple[Claim, 
     """The claims of an answer, given the evidence of its session.
 
     The names of cited sources tell a mere pointer from a statement. Only what the host captured has a name
-    here: the worker chooses its commands and its files, and could call one like the statement it wants.
+    here: the worker chooses its commands and its files, and could call one like the statement it wants. Nor
+    has a page its title, which whoever wrote it chose.
     """
     cited = {citation.evidence for citation in find_citations(answer)}
     sources = (each for each in evidence if each.id in cited)
     captured = (each for each in sources if each.tier == "captured" and not each.lead)
-    names = {name for each in captured for name in (each.source, each.title) if name}
+    names = {name for each in captured for name in (each.source, "" if is_web(each) else each.title) if name}
     return split(answer, tuple(sorted(names)))
 
 

@@ -24,6 +24,7 @@ import msgspec
 
 from vera import events
 from vera.attestation.integrity import Loaded, blobs_of, check_integrity
+from vera.attestation.objects import hexadecimal
 from vera.evidence.reading import read_regular
 from vera.evidence.source import Unreadable
 
@@ -153,7 +154,7 @@ def _needed(loaded: Loaded) -> tuple[set[str], set[str]]:
                 "'vera replay' says which. It is not exported without them."
             )
         useful.add(each.opened.keyid)
-        needed.update(name.removeprefix("sha256:") for name in (*each.objects, each.event.attestation))
+        needed.update(hexadecimal(name) for name in (*each.objects, each.event.attestation))
     return needed, {sha256 for sha256 in useful if _SHA256.fullmatch(sha256)}
 
 

@@ -20,7 +20,6 @@ from vera.attestation.objects import (
     Confidence,
     Digest,
     Omission,
-    Relation,
     Source,
     SpanSelector,
     bounded,
@@ -29,7 +28,9 @@ from vera.attestation.objects import (
 )
 from vera.audit.case import Case, places
 from vera.audit.source_text import SourceText
-from vera.events import Derivation, Evidence, SpanLabel, VerifierCheck, VerifierLabels
+from vera.events import Evidence, SpanLabel, VerifierCheck, VerifierLabels
+from vera.evidence.citation import place_name
+from vera.evidence.claim import Relation
 
 _Z_SQUARED = 27_055
 """The square of the one-sided 95 % point of the normal distribution (1.6449), in ten-thousandths."""
@@ -178,7 +179,7 @@ class _CardMaker:
             return f"the server answered with HTTP {origin.http_status}"
         if evidence.tier == "captured":
             return ""
-        if not _derived(self._case.derivations.get(evidence.id)):
+        if not self._case.derived(evidence.id):
             return "what the sandbox printed carries a claim only when a clean box prints it again"
         if not _within(self._cited.get(evidence.id), label):
             return "only the cited lines of a command's output were computed again"
@@ -220,9 +221,7 @@ class _CardMaker:
         known = self._source_ids.get(evidence.id)
         if known is not None:
             return known
-        source = source_object(
-            self._origins[evidence.id], derived=_derived(self._case.derivations.get(evidence.id))
-        )
+        source = source_object(self._origins[evidence.id], derived=self._case.derived(evidence.id))
         source_id = self._keep(source)
         self.sources.setdefault(source_id, source)
         self._source_ids[evidence.id] = source_id
@@ -289,10 +288,6 @@ def _is_bare(evidence: Evidence) -> bool:
     return all(part is None for part in own)
 
 
-def _derived(derivation: Derivation | None) -> bool:
-    return derivation is not None and derivation.outcome == "same"
-
-
 def _relation(name: str) -> Relation:
     """The relation of this name. Raises msgspec.ValidationError for another."""
     relation: Relation = msgspec.convert(name, Relation)
@@ -302,8 +297,3 @@ def _relation(name: str) -> Relation:
 def _maker(labelled: VerifierLabels) -> str:
     prompt = f" with prompt sha256:{labelled.prompt_sha256}" if labelled.prompt_sha256 else ""
     return bounded(labelled.maker + prompt, NAME_LIMIT)
-
-
-def place_name(evidence: str, first: int, last: int) -> str:
-    """`ev_0003:12-14`, as an answer cites it."""
-    return f"{evidence}:{first}" + (f"-{last}" if last != first else "")

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-from vera.attestation.cards import Cards, place_name
+from vera.attestation.cards import Cards
 from vera.attestation.objects import (
     NAME_LIMIT,
     TEXT_LIMIT,
@@ -14,9 +14,10 @@ from vera.attestation.objects import (
     Omission,
     Source,
     bounded,
+    hexadecimal,
 )
 from vera.audit.case import Case, place_of
-from vera.evidence.claim import Cite
+from vera.evidence.citation import place_name
 from vera.evidence.independence import SourceDoc, clusters
 
 
@@ -73,7 +74,7 @@ def _clusters(case: Case, made: Cards) -> tuple[Cluster, ...]:
         SourceDoc(
             key=source_id,
             url=source.name if is_web(source) else "",
-            text=case.sources[source.canonical.removeprefix("sha256:")].text,
+            text=case.sources[hexadecimal(source.canonical)].text,
         )
         for source_id, source in sorted(made.sources.items())
     ]
@@ -95,20 +96,13 @@ def _unsupported(case: Case, cards: Iterable[Card]) -> Iterator[Omission]:
     """Claims about which no card says anything, and citations that do not hold."""
     spoken = {card.claim for card in cards if card.relation != "IRRELEVANT"}
     for claim in case.claims:
-        cited = [_pointer(cite) for cite in claim.cites]
+        cited = [place_name(cite.evidence, cite.first, cite.last) for cite in claim.cites]
         if claim.load_bearing and claim.key not in spoken:
             why = "No card says anything about this claim."
             yield _omission(claim.key, why, cited[0] if cited else "")
         for cite, pointer in zip(claim.cites, cited, strict=True):
             if place_of(case, cite) is None:
                 yield _omission(claim.key, "The cited lines cannot be read.", pointer)
-
-
-def _pointer(cite: Cite) -> str:
-    """The citation as the answer writes it."""
-    if cite.first is None:
-        return cite.evidence
-    return place_name(cite.evidence, cite.first, cite.first if cite.last is None else cite.last)
 
 
 def _unreadable(case: Case) -> Iterator[Omission]:

@@ -27,6 +27,7 @@ from vera.attestation.objects import (
     Source,
     Thesis,
     canonical,
+    hexadecimal,
     parse,
 )
 from vera.session.pae import pae
@@ -138,9 +139,7 @@ def payload_of(attestation: Attestation, objects: Mapping[Digest, AnyObject]) ->
             subjects.add((f"{each.name} (text)" if each.raw else each.name, each.canonical))
             if each.raw:
                 subjects.add((each.name, each.raw))
-    subject = tuple(
-        Subject(name, Digests(sha256.removeprefix("sha256:"))) for name, sha256 in sorted(subjects)
-    )
+    subject = tuple(Subject(name, Digests(hexadecimal(sha256))) for name, sha256 in sorted(subjects))
     return canonical(Statement(subject=subject, predicate=Predicate(attestation)))
 
 

@@ -20,8 +20,9 @@ from vera.attestation.objects import (
     Source,
     bounded,
 )
+from vera.attestation.report import counted
 from vera.events import Evidence
-from vera.evidence.independence import registrable_domain
+from vera.evidence.domains import registrable_domain
 
 NAMED = 5
 """Of many names the first are told."""
@@ -99,7 +100,7 @@ def _consistency(seen: Seen) -> Hyperthesis | None:
     return _named(
         "judge_consistency",
         "model_limit",
-        f"The confidence of {_count(repeated, 'card')} is the agreement of repeated readings by one model.",
+        f"The confidence of {counted(repeated, 'card')} is the agreement of repeated readings by one model.",
         "A model can agree with itself and be wrong.",
         "The lower bound of that agreement is given as consistency, not as a probability of truth.",
     )
@@ -195,7 +196,7 @@ def _pages_change(seen: Seen) -> Hyperthesis | None:
     return _named(
         "pages_change",
         "time",
-        f"{_count(len(seen.web), 'web page')} were read as they stood when they were fetched.",
+        f"{counted(len(seen.web), 'web page')} were read as they stood when they were fetched.",
         "They may say something else now, or to another reader.",
         "The bytes and the receipt of each fetch are kept.",
     )
@@ -236,7 +237,7 @@ def _unknown_checks(seen: Seen) -> Hyperthesis | None:
     return _named(
         "unknown_checks",
         "missing_data",
-        f"{_count(len(unknown), 'question')} of the verifier found no answer: {_names(unknown)}",
+        f"{counted(len(unknown), 'question')} of the verifier found no answer: {_names(unknown)}",
         "An answer could have shown a claim to be wrong.",
         "An open question of a claim that must hold keeps the score at 2 of 4 or less.",
     )
@@ -262,7 +263,7 @@ def _copies(seen: Seen) -> Hyperthesis | None:
     return _named(
         "copies",
         "missing_data",
-        f"Several sources are one, by copying or by publisher, in {_count(len(shared), 'cluster')}.",
+        f"Several sources are one, by copying or by publisher, in {counted(len(shared), 'cluster')}.",
         "Their agreement is no confirmation; copies that were reworded are not noticed.",
         "Sources of one cluster count once.",
     )
@@ -288,7 +289,7 @@ def _leads(seen: Seen) -> Hyperthesis | None:
     return _named(
         "hits_not_read",
         "cost",
-        f"{_count(seen.coverage.searches, 'search', 'searches')} gave hits of which not all were read.",
+        f"{counted(seen.coverage.searches, 'search', 'searches')} gave hits of which not all were read.",
         "An unread hit may contradict a claim.",
         "Only lines that were read carry a card.",
     )
@@ -342,7 +343,3 @@ def _names(names: Iterable[str]) -> str:
     distinct = sorted(set(names))
     shown = "; ".join(" ".join(name.split())[:200] for name in distinct[:NAMED])
     return shown + (f"; and {len(distinct) - NAMED} more" if len(distinct) > NAMED else "")
-
-
-def _count(number: int, one: str, many: str = "") -> str:
-    return f"{number} {one if number == 1 else many or one + 's'}"

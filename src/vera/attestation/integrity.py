@@ -13,7 +13,7 @@ import msgspec
 from vera import events
 from vera.attestation.envelope import MOST_BYTES, EnvelopeError, Opened, objects_of, open_envelope, payload_of
 from vera.attestation.keys import verify_hex
-from vera.attestation.objects import AnyObject, Digest, ObjectError, object_id
+from vera.attestation.objects import AnyObject, Digest, ObjectError, hexadecimal, object_id
 from vera.attestation.report import Level, Remark, Verdict, counted, level, listed
 from vera.session import Integrity, check
 from vera.store import Store, StoreError
@@ -184,9 +184,9 @@ def _round(event: events.Verifier, blobs: "_Blobs", remarks: list[Remark]) -> Ro
     opened = None
     try:
         opened = open_envelope(blobs.read(event.envelope.sha256))
-        objects = objects_of(opened.attestation, lambda name: blobs.read(name.removeprefix("sha256:")))
+        objects = objects_of(opened.attestation, lambda name: blobs.read(hexadecimal(name)))
         _agrees(event, opened, objects)
-        blobs.read(event.attestation.removeprefix("sha256:"))
+        blobs.read(hexadecimal(event.attestation))
     except _Absent as error:
         remarks.append(_remark("MISSING", where, str(error)))
     except (StoreError, EnvelopeError) as error:

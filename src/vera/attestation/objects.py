@@ -15,6 +15,7 @@ import rfc8785
 from msgspec import Meta
 
 from vera.audit.case import AuditPolicy
+from vera.evidence.claim import Relation
 from vera.evidence.finding import Finding
 
 KEY_LIMIT = 128
@@ -53,7 +54,6 @@ OptionalTimestamp = Annotated[
     ),
 ]
 
-Relation = Literal["SUPPORTS", "CONTRADICTS", "QUALIFIES", "IRRELEVANT"]
 Result = Literal["SUPPORTED", "DISPUTED", "UNSUPPORTED", "INCONCLUSIVE"]
 Reason = Literal[
     "", "REFUTED", "NO_EVIDENCE", "PARTIAL", "BUDGET", "COVERAGE", "JUDGE_UNRELIABLE", "SCORE", "FINDINGS"
@@ -341,6 +341,11 @@ def canonical(value: object) -> bytes:
 def digest(data: bytes) -> Digest:
     """`sha256:…` of bytes."""
     return "sha256:" + hashlib.sha256(data).hexdigest()
+
+
+def hexadecimal(name: Digest) -> str:
+    """The 64 digits of a digest, which name its blob in the store."""
+    return name.removeprefix("sha256:")
 
 
 def object_id(value: AnyObject) -> Digest:

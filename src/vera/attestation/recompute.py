@@ -25,7 +25,7 @@ from vera.audit import literal
 from vera.audit.case import AuditPolicy
 from vera.audit.claims import VERSION as CLAIMS_VERSION
 from vera.audit.registry import VERSION as AUDIT_VERSION
-from vera.evidence.independence import suffix_list_version
+from vera.evidence.domains import suffix_list_version
 
 SUBJECT = "verdict"
 _BARS = ("min_score", "file_sources", "web_sources")
@@ -206,11 +206,12 @@ def _about(card: Card) -> str:
 
 
 def _findings(then: Findings, now: Findings) -> Iterator[tuple[str, str]]:
+    attested, found = frozenset(then.findings), frozenset(now.findings)
     for finding in then.findings:
-        if finding not in now.findings:
+        if finding not in found:
             yield f"finding {finding.code}", f"Attested, and not found again: {cut(finding.message)}"
     for finding in now.findings:
-        if finding not in then.findings:
+        if finding not in attested:
             yield f"finding {finding.code}", f"Found, and not attested: {cut(finding.message)}"
     if then.checks != now.checks:
         yield "checks", "The verifier's questions or their answers are not those in the log."

@@ -174,7 +174,8 @@ class _Weigh:
         self._unread = {unread.claim: unread.why for unread in findings.unread}
 
     def needed(self, tally: _Tally) -> int:
-        return self.policy.file_sources if tally.beyond_web else self.policy.web_sources
+        """At least one, whatever a policy says: without a card nothing is supported."""
+        return max(1, self.policy.file_sources if tally.beyond_web else self.policy.web_sources)
 
     def claim(self, key: str, tally: _Tally, hard: frozenset[str]) -> ClaimResult:
         supports, contradicts = len(tally.supports), len(tally.contradicts)

@@ -5,7 +5,7 @@ from typing import Literal
 
 from vera import events
 from vera.attestation.integrity import Loaded
-from vera.attestation.objects import Source
+from vera.attestation.objects import Source, hexadecimal
 from vera.attestation.report import Level, Remark, Verdict, counted, level
 from vera.evidence.canonical import FORMATS
 from vera.evidence.extractor import Extractor
@@ -22,7 +22,7 @@ def check_texts(loaded: Loaded) -> Level:
         sentence = "There is no attestation, so no text needs to be made again."
         return Level(name="L2", subject=SUBJECT, verdict="NOT_ATTESTED", sentence=sentence)
     wanted = {
-        each.canonical.removeprefix("sha256:")
+        hexadecimal(each.canonical)
         for attested in loaded.rounds
         for each in (attested.objects or {}).values()
         if isinstance(each, Source)

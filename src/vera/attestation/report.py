@@ -119,9 +119,9 @@ def cut(text: str, length: int = 160) -> str:
     return one_line if len(one_line) <= length else one_line[: length - 1].rstrip() + "…"
 
 
-def counted(number: int, what: str) -> str:
-    """`1 card`, `2 cards`."""
-    return f"{number} {what}" + ("" if number == 1 else "s")
+def counted(number: int, one: str, many: str = "") -> str:
+    """`1 card`, `2 cards`; `many` is for a plural that is not `one` and an s."""
+    return f"{number} {one if number == 1 else many or one + 's'}"
 
 
 def listed(names: Iterable[str], most: int = 5) -> str:

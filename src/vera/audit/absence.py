@@ -5,6 +5,7 @@ along, so that no numbers, quotations, further clauses or reasons are allowed in
 """
 
 import re
+from functools import cache
 
 from vera.audit.checkable import checkable
 from vera.audit.lexicon import has_verb, word_set
@@ -29,23 +30,19 @@ _TOLD = (
 )
 _THING = r"(?P<thing>[^.!?,;:()\[\]“”\"«»—–]{1,160}?)"
 _IN = rf"(?: (?:in|from|by|anywhere in) {_SOURCES})"
-_FORMS = tuple(
-    re.compile(form + r"[.!]?", re.IGNORECASE)
-    for form in (
-        rf"{_SOURCES} (?:do|does|did)(?: not|n't|n’t) {_TELL} {_THING}",
-        rf"(?:no|none of the|neither of the|nothing in(?: the)?) {_ADJECTIVE}{{0,2}}{_NOUN}{_READ}"
-        rf" {_TELL}(?:e?s)? {_THING}",
-        rf"(?:I|we) (?:found|could find|can find|see|have found) (?:no|nothing (?:about|on)) {_THING}{_IN}?",
-        rf"(?:I|we) (?:could|did|can)(?: ?not|n't|n’t) (?:find|determine|establish) {_THING}{_IN}?",
-        rf"(?:I|we) (?:was|were|am|are) unable to (?:find|determine|establish) {_THING}{_IN}?",
-        r"there (?:is|was) no (?:mention|information|record|statement|indication) (?:of|on|about)"
-        rf" {_THING}{_IN}?",
-    )
+_FORMS = (
+    rf"{_SOURCES} (?:do|does|did)(?: not|n't|n’t) {_TELL} {_THING}",
+    rf"(?:no|none of the|neither of the|nothing in(?: the)?) {_ADJECTIVE}{{0,2}}{_NOUN}{_READ}"
+    rf" {_TELL}(?:e?s)? {_THING}",
+    rf"(?:I|we) (?:found|could find|can find|see|have found) (?:no|nothing (?:about|on)) {_THING}{_IN}?",
+    rf"(?:I|we) (?:could|did|can)(?: ?not|n't|n’t) (?:find|determine|establish) {_THING}{_IN}?",
+    rf"(?:I|we) (?:was|were|am|are) unable to (?:find|determine|establish) {_THING}{_IN}?",
+    r"there (?:is|was) no (?:mention|information|record|statement|indication) (?:of|on|about)"
+    rf" {_THING}{_IN}?",
 )
-_NOT_TOLD = re.compile(
+_NOT_TOLD = (
     rf"(?P<thing>(?:the|its|their|any|this) [^.!?,;:()\[\]“”\"«»—–]{{1,120}}?)"
-    rf" (?:is|are|was|were)(?: not|n't|n’t) {_TOLD}{_IN}[.!]?",
-    re.IGNORECASE,
+    rf" (?:is|are|was|were)(?: not|n't|n’t) {_TOLD}{_IN}"
 )
 _LONGEST = 300
 _MOST_WORDS = 14
@@ -68,10 +65,16 @@ def is_absence(text: str) -> bool:
     if len(text) > _LONGEST:
         return False
     for form in _FORMS:
-        if found := form.fullmatch(text):
+        if found := _pattern(form).fullmatch(text):
             return _asserts_nothing(found["thing"])
-    found = _NOT_TOLD.fullmatch(text)
+    found = _pattern(_NOT_TOLD).fullmatch(text)
     return found is not None and not _JOINS.search(found["thing"]) and _asserts_nothing(found["thing"])
+
+
+@cache
+def _pattern(form: str) -> re.Pattern[str]:
+    """The form as a sentence. These patterns are dear to compile, and most answers need none of them."""
+    return re.compile(form + r"[.!]?", re.IGNORECASE)
 
 
 def _asserts_nothing(thing: str) -> bool:

@@ -54,6 +54,11 @@ class Case(msgspec.Struct, frozen=True, kw_only=True):
     derivations: Mapping[str, Derivation] = {}
     policy: AuditPolicy = AuditPolicy()
 
+    def derived(self, evidence: str) -> bool:
+        """Whether a clean box has printed the same lines again."""
+        derivation = self.derivations.get(evidence)
+        return derivation is not None and derivation.outcome == "same"
+
 
 class Place(msgspec.Struct, frozen=True):
     """A citation that holds: the evidence, its whole source, the lines `first` to `last` that are meant."""

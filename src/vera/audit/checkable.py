@@ -22,7 +22,7 @@ _LARGE_NUMBERS = (
 )
 _SMALL = re.compile(rf"\b(?:{_SMALL_NUMBERS.replace(' ', '|')})\b", re.IGNORECASE)
 _LARGE = re.compile(rf"\b(?:{_LARGE_NUMBERS.replace(' ', '|')})\b|[%‰]", re.IGNORECASE)
-_DIGITS = re.compile(r"\d[\d.,:/–-]{0,40}|[¼-¾⅐-⅞²³¹⁰-⁹₀-₉Ⅰ-ⅿ①-⓿]")
+_DIGITS = re.compile(r"\d[\d.,:/–-]{0,40}|[¼-¾⅐-⅞²³¹⁰-⁹₀-₉Ⅰ-ⅿ①-⓿❶-➓㈠-㈩㉈-㉟㊀-㊉㊱-㊿🄀-🄌🔟]")
 _DATE = re.compile(
     r"\b(?:January|February|March|April|June|July|August|September|October|November|December"
     r"|(?:Mon|Tues|Wednes|Thurs|Fri|Satur|Sun)day|centur(?:y|ies)|(?:[0-9]{1,2} )May|May [0-9]{1,4}"

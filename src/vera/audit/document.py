@@ -9,13 +9,17 @@ source of that. Code, link definitions, notes and lists under a heading such as 
 import re
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterator, Sequence
+from functools import cached_property
 from itertools import groupby
 from typing import NamedTuple
 
 import msgspec
 
+from vera.audit.checkable import has_digit
 from vera.audit.claims import CLAIM_LIMIT, readable, split
 from vera.audit.document_links import RESERVED, Linked, Named, citation, linked
+from vera.audit.edits import blanked
+from vera.audit.lexicon import has_verb
 from vera.audit.markdown import Block, blocks
 from vera.audit.sentences import sentences
 from vera.evidence.citation import CITATION_LIMIT, find_citations
@@ -33,7 +37,7 @@ _POINTS = re.compile(
 _POINTER_LIMIT = 2000
 
 
-class Document(msgspec.Struct, frozen=True, kw_only=True):
+class Document(msgspec.Struct, frozen=True, kw_only=True, dict=True):
     """A document as an answer: `text` with citations for links, its claims, and the sources it names.
 
     `lines` holds, for each line of `text`, the line of the document on which it stands; empty where they are
@@ -46,9 +50,13 @@ class Document(msgspec.Struct, frozen=True, kw_only=True):
     lines: tuple[int, ...] = ()
     unread: str = ""
 
+    @cached_property
+    def _breaks(self) -> list[int]:
+        return [found.start() for found in re.finditer("\n", self.text)]
+
     def line_of(self, place: int) -> int:
         """The line of the document on which a character of `text` stands."""
-        number = self.text.count("\n", 0, place)
+        number = bisect_left(self._breaks, place)
         return self.lines[min(number, len(self.lines) - 1)] if self.lines else number + 1
 
 
@@ -91,23 +99,13 @@ def unsourced_quotations(document: Document) -> list[tuple[Claim, Quotation]]:
     spans = [(each.start, each.end) for each in find_citations(document.text)]
     starts = [claim.start for claim in document.claims]
     found: list[tuple[Claim, Quotation]] = []
-    for quotation in find_quotations(_blanked(document.text, spans)):
+    for quotation in find_quotations(blanked(document.text, spans)):
         first = max(0, bisect_right(starts, quotation.start) - 1)
         last = bisect_left(starts, quotation.end)
         claims = [claim for claim in document.claims[first:last] if claim.end > quotation.start]
         if claims and not any(claim.cites or claim.form == "absence" for claim in claims):
             found.append((claims[0], quotation))
     return found
-
-
-def _blanked(text: str, spans: Sequence[tuple[int, int]]) -> str:
-    out: list[str] = []
-    position = 0
-    for start, end in spans:
-        if start >= position:
-            out += (text[position:start], " " * (end - start))
-            position = end
-    return "".join([*out, text[position:]])
 
 
 class _Bracket(NamedTuple):
@@ -175,13 +173,19 @@ def _within(brackets: Sequence[_Bracket], start: int, end: int) -> Sequence[_Bra
 
 
 def _points(found: Linked, start: int, end: int, brackets: Sequence[_Bracket]) -> bool:
-    """Whether a sentence holds nothing but links, and words such as "Source:"."""
+    """Whether a sentence holds nothing but links, and words such as "Source:".
+
+    Linked words that state a number themselves ("[There were 99 offices](…)") do more than point.
+    """
     if end - start > _POINTER_LIMIT:
         return False
     low = bisect_left(found.words, (start, start))
     words = [span for span in found.words[low : low + _POINTER_LIMIT] if span[0] < end]
-    rest = _blanked(found.text[:end], sorted([*words, *((each.start, each.end) for each in brackets)]))
-    return not _POINTS.sub("", rest[start:])
+    spans = sorted([*words, *((each.start, each.end) for each in brackets)])
+    rest = blanked(found.text[start:end], [(first - start, last - start) for first, last in spans])
+    if _POINTS.sub("", rest):
+        return False
+    return not any(has_digit(said) and has_verb(said) for said in (found.text[at:to] for at, to in words))
 
 
 def _block_edits(read: Sequence[_Sentence], text: str) -> Iterator[tuple[int, int, str]]:
@@ -190,11 +194,8 @@ def _block_edits(read: Sequence[_Sentence], text: str) -> Iterator[tuple[int, in
     *before, last = read
     covering: tuple[str, ...] = ()
     if last.points:
-        yield (
-            last.start,
-            last.end,
-            _newlines(text, last.start, last.end, "" if before else citation(last.ids)),
-        )
+        instead = "" if before else citation(last.ids)
+        yield last.start, last.end, _newlines(text, last.start, last.end, instead)
         covering = last.ids
         open_ones = [each for each in before if not each.brackets]
         covered = {each.start for each in (open_ones or before[-1:])}
@@ -207,11 +208,7 @@ def _block_edits(read: Sequence[_Sentence], text: str) -> Iterator[tuple[int, in
         for bracket in sentence.brackets:
             start = bracket.start - (text[bracket.start - 1 : bracket.start] == " ")
             yield start, bracket.end, ""
-        end = (
-            sentence.end
-            - len(text[sentence.start : sentence.end])
-            + len(text[sentence.start : sentence.end].rstrip())
-        )
+        end = sentence.start + len(text[sentence.start : sentence.end].rstrip())
         yield end, end, f" {citation(tuple(dict.fromkeys(ids)))}"
 
 

@@ -1,12 +1,11 @@
 """What the audit has to say about a document: problems, and what could not be checked.
 
 The checks are those of answers, over the whole of each source. Left out is what only a session has: commands
-whose values are computed again. What is missing in the sources that are
-there, while another one that the claim names is not, is unchecked and never wrong.
+whose values are computed again. What is missing in the sources that are there, while another one that the
+claim names is not, is unchecked and never wrong.
 """
 
 import re
-from bisect import bisect_right
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence, Set
 from typing import Literal
@@ -154,7 +153,7 @@ def findings(
     ]
     told = [problem for problem in problems if problem is not None]
     open_claims = teller.open | {claim.key for claim in claims if not claim.cites}
-    told += _unsourced(document, teller, folder)
+    told += _unsourced(document, folder)
     return Findings(
         claims=sum(claim.form == "statement" for claim in document.claims),
         named=len(named),
@@ -186,14 +185,7 @@ class _Teller:
         self._claims = {claim.key: claim for claim in named}
         self._lost = lost
         self._names = names_of
-        self._breaks = [at.start() for at in re.finditer("\n", document.text)]
         self.open: set[str] = set()
-
-    def line(self, place: int) -> int:
-        """The line of the document on which a character of its text stands."""
-        number = bisect_right(self._breaks, place - 1) if place else 0
-        lines = self._document.lines
-        return lines[min(number, len(lines) - 1)] if lines else number + 1
 
     def problem(self, finding: Finding) -> Problem | None:
         """The finding in the words of the document; None when a source that is missing may refute it."""
@@ -224,7 +216,7 @@ class _Teller:
         for claim in self._claims.values():
             for cite in claim.cites:
                 if cite.evidence in self._lost:
-                    lines[cite.evidence][self.line(claim.start)] = None
+                    lines[cite.evidence][self._document.line_of(claim.start)] = None
         for each in sorted(lines):
             reason = _ID.sub(lambda found: self._name(found[0]), self._lost[each])
             yield Unchecked(source=self._name(each), reason=reason, lines=tuple(lines[each]))
@@ -235,16 +227,16 @@ class _Teller:
     def _line_in(self, claim: Claim, detail: str) -> int:
         """The line of the value that is meant, where it is found in the claim; else that of the claim."""
         place = self._document.text.find(detail, claim.start, claim.end) if detail else -1
-        return self.line(max(place, claim.start))
+        return self._document.line_of(max(place, claim.start))
 
 
-def _unsourced(document: Document, teller: _Teller, folder: Mapping[str, bytes] | None) -> Iterator[Problem]:
+def _unsourced(document: Document, folder: Mapping[str, bytes] | None) -> Iterator[Problem]:
     """What is wrong with the quotations of statements that name no source."""
     quoted = unsourced_quotations(document)
     indexes = {name: QuoteIndex(text) for name, text in (folder or {}).items()} if quoted else {}
     for claim, quotation in quoted:
         problem = Problem(
-            line=teller.line(quotation.start),
+            line=document.line_of(quotation.start),
             claim=claim.text,
             code="quotation_unsourced",
             severity="hint",

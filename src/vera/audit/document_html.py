@@ -12,6 +12,7 @@ from html import unescape
 from typing import NamedTuple
 
 from vera.audit.document_links import RESERVED, WORDS_BEGIN, WORDS_CLOSE, WORDS_END
+from vera.audit.edits import edited
 from vera.audit.lexicon import word_set
 
 _LINE_BEGIN, _LINE_END, _QUOTE_BEGIN, _QUOTE_END = "\ue013", "\ue014", "\ue015", "\ue016"
@@ -91,13 +92,7 @@ def marked(html: str) -> Marked:
             edits.append((anchor.inner_end, anchor.inner_end, f"{WORDS_END}{len(targets)}{WORDS_CLOSE}"))
         targets.append(found)
     edits += [(start, end, "") for start, end in notes.taken]
-    out: list[str] = []
-    position = 0
-    for start, end, instead in sorted(edits, key=lambda edit: (edit[0], edit[1])):
-        if start >= position:
-            out += (html[position:start], instead)
-            position = end
-    return Marked("".join([*out, html[position:]]), tuple(targets))
+    return Marked(edited(html, sorted(edits, key=lambda edit: edit[:2])), tuple(targets))
 
 
 def unmarked(canonical: str) -> tuple[str, tuple[int, ...]]:

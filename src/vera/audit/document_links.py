@@ -7,14 +7,15 @@ taken away, so that a line of the result is that line of the document.
 
 import re
 from bisect import bisect_right
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from html import unescape
 from typing import Literal, NamedTuple
 from urllib.parse import unquote
 
 import msgspec
 
-from vera.audit.markdown import blocks, plain
+from vera.audit.document_outline import TARGET_LIMIT, Notes, Part, key_of, outline
+from vera.audit.markdown import lines, plain
 from vera.evidence.citation import find_citations
 
 Kind = Literal["web", "file", "title", "session", "other"]
@@ -25,9 +26,7 @@ WORDS_BEGIN, WORDS_END, WORDS_CLOSE = "\ue010", "\ue011", "\ue012"
 RESERVED = re.compile("[\ue010-\ue01f]")
 """Characters of these marks; a document that holds them itself has them replaced before it is read."""
 
-_NOTE_LIMIT = 2000
-_NOTE_LINES = 40
-_TARGET_LIMIT = 2000
+_MARGIN = re.compile(r"[ \t]{0,3}>[> \t]{0,8}")
 
 
 class Named(msgspec.Struct, frozen=True, kw_only=True):
@@ -55,22 +54,6 @@ class Linked(NamedTuple):
     unread: int
 
 
-class _Part(NamedTuple):
-    """A stretch of the document: `plain` is read, `bare` gives its links only, `gone` says nothing (code,
-    definitions, notes, lists of references)."""
-
-    start: int
-    end: int
-    mode: Literal["plain", "bare", "gone"]
-
-
-class _Notes(NamedTuple):
-    """What a document defines: link targets by label, the texts of footnotes (^1) and references (1)."""
-
-    links: dict[str, str]
-    texts: dict[str, str]
-
-
 def linked(text: str, *, markdown: bool = True, targets: Sequence[Sequence[str]] = (), most: int) -> Linked:
     """The links of `text` as citations. Linear in its length.
 
@@ -78,167 +61,13 @@ def linked(text: str, *, markdown: bool = True, targets: Sequence[Sequence[str]]
     `document_html` count; `targets` are what the numbers of those marks stand for. At most `most` links
     become citations.
     """
-    notes = _Notes({}, {})
-    parts = list(_Outline(text, notes, markdown).parts())  # all notes are known before the first link
+    parts, notes = outline(text, markdown=markdown)
     writer = _Writer(text, notes, targets, most)
     pattern = _MARKDOWN if markdown else _PLAIN
-    for part in _joined(parts):
+    for part in parts:
         writer.write(part, pattern)
     return writer.done()
 
-
-def _joined(parts: list[_Part]) -> Iterator[_Part]:
-    """The parts, neighbours that are read in the same way as one: links may go on in the next line."""
-    held: _Part | None = None
-    for part in parts:
-        if held is not None and held.mode == part.mode and part.mode != "bare":
-            held = held._replace(end=part.end)
-            continue
-        if held is not None:
-            yield held
-        held = part
-    if held is not None:
-        yield held
-
-
-# What of a document is no text of its own.
-
-_HEADING = re.compile(r"[ \t]{0,3}#{1,6}[ \t]+(?P<name>[^\n]{1,200})")
-_REFERENCES = re.compile(
-    r"(?:\*\*|__)?(?:[0-9]{1,2}\.? {0,2})?(?:list of )?(?:references|sources|bibliography|literature"
-    r"|works cited|literature cited|footnotes|endnotes|citations|quellen(?:verzeichnis)?"
-    r"|literatur(?:verzeichnis)?|einzelnachweise|références|bibliographie|referencias"
-    r"|bibliografía|fuentes)(?:\*\*|__)?:?[ \t#]{0,9}",
-    re.IGNORECASE,
-)
-_DEFINITION = re.compile(
-    r"[ ]{0,3}\[(?!\^)(?P<label>[^\[\]]{1,300})\]:[ \t]{0,9}(?P<target><[^<>]{1,2000}>|\S{1,2000})"
-    r"(?:[ \t]{1,9}(?:\"[^\"]{0,400}\"|'[^']{0,400}'|\([^()]{0,400}\)))?[ \t]{0,9}"
-)
-_FOOTNOTE = re.compile(r"[ ]{0,3}\[\^(?P<label>[^\[\]\s]{1,100})\]:[ \t]{0,9}")
-_ENTRY = re.compile(r"[ \t]{0,8}(?:[-*+][ \t]{1,3})?\[(?P<label>[0-9]{1,4})\][:.]?[ \t]{1,9}(?=\S)")
-_LISTED = re.compile(r"[ \t]{0,8}(?P<label>[0-9]{1,4})[.)][ \t]{1,9}(?=\S)")
-_ALERT = re.compile(r"[ \t]{0,3}>[ \t]{0,3}\[![A-Za-z]{1,20}\]")
-_ATTRIBUTION = re.compile(r"[ \t]{0,3}>[> \t]{0,8}(?:—|–|--)[ \t]")
-_MARGIN = re.compile(r"[ \t]{0,3}>[> \t]{0,8}")
-
-
-class _Outline:
-    """The parts of a document, line by line; fills `notes` on the way."""
-
-    def __init__(self, text: str, notes: _Notes, markdown: bool) -> None:
-        self._text = text
-        self._notes = notes
-        self._markdown = markdown
-        self._note = ""
-        self._note_lines = 0
-        self._blank = True
-        self._references = False
-
-    def parts(self) -> Iterator[_Part]:
-        code = [(block.start, block.end) for block in blocks(self._text) if block.kind == "code"]
-        front = self._front_matter()
-        place = 0
-        for start, end in _lines(self._text):
-            while place < len(code) and code[place][1] <= start and code[place][1] < end:
-                place += 1
-            if end <= front:
-                yield _Part(start, end, "gone")
-            elif self._markdown and place < len(code) and code[place][0] <= start < code[place][1]:
-                self._note = ""
-                yield _Part(start, end, "gone")
-            else:
-                yield _Part(start, end, self._mode(start, end))
-
-    def _front_matter(self) -> int:
-        """Where the YAML head of a Markdown file ends, 0 for none."""
-        if not self._markdown or not self._text.startswith("---\n"):
-            return 0
-        end = self._text.find("\n---\n", 3, 20_000)
-        return end + 5 if end >= 0 else 0
-
-    def _mode(self, start: int, end: int) -> Literal["plain", "bare", "gone"]:
-        line = self._text[start:end].rstrip("\n")
-        blank, self._blank = self._blank, not line.strip()
-        if self._blank:
-            self._note_lines += 1
-            return "gone" if self._references else "plain"
-        if self._opens_references(line, blank):
-            return "gone"
-        if self._defines(line, blank):
-            self._blank = True
-            return "gone"
-        if self._continues(line, blank):
-            self._add(line)
-            return "gone"
-        self._note = ""
-        if self._references:
-            return "gone"
-        return self._quoted(start, line) if self._markdown else "plain"
-
-    def _opens_references(self, line: str, blank: bool) -> bool:
-        """Whether the line is the heading of a list of references; another heading ends one."""
-        heading = _HEADING.match(line)
-        name = heading["name"] if heading else line if blank or self._markdown is False else ""
-        if name and _REFERENCES.fullmatch(name.strip()):
-            self._references, self._note = True, ""
-            return True
-        if heading and self._markdown:
-            self._references, self._note = False, ""
-        return False
-
-    def _defines(self, line: str, blank: bool) -> bool:
-        """Whether the line begins the definition of a link, a footnote or an entry of the references."""
-        if self._markdown and (found := _DEFINITION.fullmatch(line)) is not None:
-            self._notes.links.setdefault(_key(found["label"]), found["target"].strip("<>"))
-            self._note = ""
-            return True
-        footnote = _FOOTNOTE.match(line) if self._markdown else None
-        entry = None
-        if footnote is None and (blank or self._note or self._references):
-            entry = _ENTRY.match(line) or (_LISTED.match(line) if self._references else None)
-        found = footnote or entry
-        if found is None:
-            return False
-        key = ("^" if footnote else "") + _key(found["label"])
-        if key in self._notes.texts:
-            self._note = ""
-            return bool(footnote) or self._references
-        self._note, self._note_lines = key, 0
-        self._notes.texts[key] = ""
-        self._add(line[found.end() :])
-        return True
-
-    def _continues(self, line: str, blank: bool) -> bool:
-        """Whether the line goes on with the note that is open."""
-        if not self._note or self._note_lines > _NOTE_LINES:
-            return False
-        return not blank or self._note_lines == 0 or (self._note[0] == "^" and line.startswith(("  ", "\t")))
-
-    def _add(self, line: str) -> None:
-        self._note_lines += 1
-        held = self._notes.texts[self._note]
-        if len(held) < _NOTE_LIMIT:
-            self._notes.texts[self._note] = f"{held}\n{line}"[: _NOTE_LIMIT + _TARGET_LIMIT].strip()
-
-    def _quoted(self, start: int, line: str) -> Literal["plain", "bare"]:
-        """The line below a quote that says whose it is gives its links only."""
-        return "bare" if _ATTRIBUTION.match(line) else "plain"
-
-
-def _lines(text: str) -> Iterator[tuple[int, int]]:
-    start = 0
-    while start < len(text):
-        end = text.find("\n", start) + 1 or len(text)
-        yield start, end
-        start = end
-
-
-def _key(label: str) -> str:
-    return " ".join(label.casefold().split())
-
-
-# The links themselves.
 
 _URL = r"https?://[^\s<>\"“”`\ue010-\ue01f]{1,2000}+"
 _BARE = rf"(?P<address>\b(?:{_URL}|doi:[ ]?10\.[0-9]{{4,9}}/[^\s<>\"“”]{{1,300}}+))"
@@ -315,12 +144,12 @@ _LABEL_LIMIT = 300
 class _Writer:
     """The result as it grows."""
 
-    def __init__(self, text: str, notes: _Notes, targets: Sequence[Sequence[str]], most: int) -> None:
+    def __init__(self, text: str, notes: Notes, targets: Sequence[Sequence[str]], most: int) -> None:
         self._text = text
         self._notes = notes
         self._targets = targets
         self._left = most
-        self._starts = [start for start, _ in _lines(text)]
+        self._starts = [start for start, _ in lines(text)]
         self._out: list[str] = []
         self._length = 0
         self._words: list[tuple[int, int]] = []
@@ -331,7 +160,7 @@ class _Writer:
     def done(self) -> Linked:
         return Linked("".join(self._out), tuple(self._words), tuple(self._sources.values()), self._unread)
 
-    def write(self, part: _Part, pattern: re.Pattern[str]) -> None:
+    def write(self, part: Part, pattern: re.Pattern[str]) -> None:
         text, position, end = self._text, part.start, part.end
         if part.mode == "gone":
             self._put("\n" * text.count("\n", position, end))
@@ -371,13 +200,13 @@ class _Writer:
                 held = match[0].strip("[]【】 ")
                 cited = self._cite("session", held, held, line) if find_citations(match[0]) else ()
             case "foot":
-                cited = self._noted("^" + _key(match["footnote"]), line)
+                cited = self._noted("^" + key_of(match["footnote"]), line)
             case "numbers":
                 cited = self._numbered(match[0], line)
             case "keyed":
                 cited = self._cite("title", match["key"], match["key"], line)
             case "reference":
-                target = self._notes.links.get(_key(match["label"] or match["shown"]))
+                target = self._notes.links.get(key_of(match["label"] or match["shown"]))
                 if target is None:
                     return match.start()
                 words = match["shown"]
@@ -422,7 +251,7 @@ class _Writer:
 
     def _target(self, target: str, label: str, line: int) -> tuple[str, ...]:
         """The source behind a link's target; none for a place in the document itself, mail and the like."""
-        target = " ".join(target.split())[:_TARGET_LIMIT]
+        target = " ".join(target.split())[:TARGET_LIMIT]
         if target.startswith("//"):
             target = f"https:{target}"
         scheme = _SCHEME.match(target)

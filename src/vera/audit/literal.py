@@ -13,12 +13,13 @@ A span contradicts a claim only when it has the same words and exactly one of th
 import re
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
-from typing import Literal
+from itertools import pairwise
 
 from vera.audit.case import Case, Place, places
+from vera.audit.lexicon import word_set
 from vera.events import SpanLabel, VerifierLabels
-from vera.evidence.claim import Claim
-from vera.evidence.words import hedges, inflected, negations, singular, unmarked, words
+from vera.evidence.claim import Claim, Relation
+from vera.evidence.words import Word, hedges, inflected, negations, singular, unmarked, words
 
 VERSION = "literal/1"
 """The maker of the labels; changes whenever the same lines may get another label."""
@@ -27,17 +28,20 @@ SPAN_LIMIT = 20_000
 SENTENCE_LIMIT = 2_000
 """Characters: more than that is no place where a statement stands."""
 
-Relation = Literal["SUPPORTS", "CONTRADICTS", "QUALIFIES", "IRRELEVANT"]
-
 _WRAPPED = 40  # a line that long may go on in the next one
 _SENTENCE_END = re.compile(
     r"(?<!\b[A-Za-z])(?<!\b(?:Dr|Mr|Ms|St|Mt|Jr|Sr|No|vs|al))(?<!\b(?:Mrs|Inc|Ltd|Rev|Gen|Sen|Art|Sec|Fig))"
     r"[.!?][\"'”’)\]]{0,3}\s{1,4}(?=[\"'“‘(\[]{0,3}[^\sa-z])|[。！？]"
 )
 _NEW_BLOCK = re.compile(r"\s{0,12}(?:[-*•‣+#|>]|\(?[0-9a-zA-Z]{1,3}[.)]\s|$)")
-_SYMBOL = re.compile(r"[%$€£¥₹°±+=|/^]|[<>≤≥~≈](?=\s?\d)|(?<!\w)[-−–](?=[\d.$€£¥])|:(?=\s|$)")
+_SYMBOL = re.compile(
+    r"[%‰$€£¥₹°℃℉¬±×÷+=|/^]|~~|<!--|-->|[←-⇿∀-∑∓-≣≦-⋿⟀-⟯⤀-⫿☀-➿🀀-🫿]"
+    r"|[<>≤≥~≈](?=\s?\d)|(?<!\w)[-−–](?=[\d.$€£¥])|:(?=\s|$)"
+)
+"""Symbols that say something, each of which must be in both: signs, currencies, operators, pictures."""
 
-_VALUE_MARK = re.compile(r"[$€£¥₹±<>≤≥~≈+/^-]")
+_VALUE_MARK = re.compile(r"[$€£¥₹±<>≤≥~≈+/^×÷-]")
+_BETWEEN_NAMES = frozenset((" ", "-", "\u00a0", "\u2010", "\u2011"))
 _NO_MARKS = str.maketrans("", "", "'’.")
 _SAME_MARK = {"percent": "%", "−": "-", "–": "-"}
 
@@ -52,27 +56,27 @@ _CONTRACTIONS = {
 }  # fmt: skip
 
 
-def _set(text: str) -> frozenset[str]:
-    return frozenset(text.split())
-
-
-_DISTANCE = _set(
+_DISTANCE = word_set(
     """said says saying told according argue argues argued wrote writes stated states think thinks thought
     whether wonder wonders wondered asked asks ask question questioned dispute disputes disputed doubt doubts
     doubted myth hypothesis fiction fictional imagine imagined pretend pretended wrong wrongly falsely
-    mistakenly except unlike instead rather otherwise"""
+    mistakenly except unlike instead rather otherwise lie lies lied hoax nonsense legend parody satire joke
+    dream dreams dreamed dreamt novel novels debunked refuted rebutted discredited insist insists insisted
+    notion belief fallacy rumour rumor propaganda"""
 )
 """Words that put a distance between a sentence and what it says, wherever in the sentence they stand."""
 
-_LEADS_ON = _set(
+_LEADS_ON = word_set(
     """of by for with from to in on at and or nor than per between against like as former formerly vice deputy
-    ex anti non fake mock pseudo nearly almost about approximately roughly around least most up over under"""
+    ex anti non fake mock pseudo nearly almost about approximately roughly around least most up over under
+    that"""
 )
 """Before a run they make it the end of a phrase that says something else."""
 
-_CONTINUES = _set(
-    """hundred thousand million billion trillion dozen bn mn k m % / ^ per or nor less more fewer lower higher
-    below above short than percentage"""
+_CONTINUES = word_set(
+    """hundred thousand million billion trillion dozen bn mn k m % ‰ / ^ × ÷ ° ℃ ℉ per or nor less more fewer
+    lower higher cheaper dearer larger smaller longer shorter older younger faster slower below above short
+    than percentage only until till"""
 )
 """After a run they make it the beginning of another value."""
 
@@ -136,7 +140,9 @@ def _relation(claim: str, sentence: str) -> Relation:
         return "IRRELEVANT"
     ours, theirs = _turns(claim, wanted), _turns(sentence, seen)
     if ours == theirs:
-        return "SUPPORTS" if any(_runs(wanted, seen, singular)) else "IRRELEVANT"
+        found = list(_runs(wanted, seen, singular))
+        parts = _name_parts(sentence) if found else frozenset()
+        return "SUPPORTS" if any(parts.isdisjoint(run) for run in found) else "IRRELEVANT"
     difference = (ours - theirs) + (theirs - ours)
     one_negation = difference.total() == 1 and _NEGATIONS.issuperset(difference)
     return "CONTRADICTS" if one_negation and _denies(wanted, seen) else "IRRELEVANT"
@@ -170,12 +176,42 @@ def _runs(
         after = seen[end] if end < len(seen) else ""
         if before in _LEADS_ON or _VALUE_MARK.fullmatch(before) or after in _CONTINUES:
             continue
-        if all(map(_equal, ours, theirs[start:end])):
+        if _one_number(before, seen[start]) or _one_number(seen[end - 1], after):
+            continue
+        if all(map(_equal, ours, theirs[start:end])) and _reads_fields(ours, theirs[start:end]):
             yield start, end
 
 
 def _equal(one: str, other: str) -> bool:
     return one == other or (one in _COPULAS and other in _FIELD_MARKS)
+
+
+def _one_number(one: str, next_one: str) -> bool:
+    """Whether two tokens in a row may be one number: 5 000."""
+    return one[-1:].isdigit() and next_one[:1].isdigit()
+
+
+def _reads_fields(ours: Sequence[str], theirs: Sequence[str]) -> bool:
+    """Whether a bar between cells stands for "is" before a number only: "Alice | Bob" does not say that one
+    is the other."""
+    after = [*ours[1:], ""]
+    return not any(
+        other == "|" and one != other and not following[:1].isdigit()
+        for one, other, following in zip(ours, theirs, after, strict=True)
+    )
+
+
+def _name_parts(sentence: str) -> frozenset[int]:
+    """The tokens of a sentence before which a name goes on: Jones in "Tom Jones", who is not any Tom."""
+    if sentence.isupper():
+        return frozenset()
+    parts = set()
+    marked = _marked(sentence)
+    for index, (here, there) in enumerate(pairwise(marked), 1):
+        capitals = sentence[here.start].isupper() and sentence[there.start].isupper()
+        if capitals and sentence[here.end : there.start] in _BETWEEN_NAMES:
+            parts.add(index)
+    return frozenset(parts)
 
 
 def _has_content(tokens: Sequence[str]) -> bool:
@@ -196,9 +232,22 @@ def _turns(text: str, tokens: Sequence[str]) -> Counter[str]:
 
 def _tokens(text: str) -> list[str]:
     """The words and symbols of `text` in order, contractions undone, articles left out."""
-    marked = [(match.start(), match.group()) for match in _SYMBOL.finditer(text)]
-    marked += [(word.start, _possessive(text, word.start, word.end) + word.form) for word in words(text)]
-    return [token for _, mark in sorted(marked) for token in _expanded(mark) if token not in _SKIPPED]
+    return [token.form for token in _marked(text)]
+
+
+def _marked(text: str) -> list[Word]:
+    """The tokens of `text`, with their places in it."""
+    found = [Word(match.group(), *match.span()) for match in _SYMBOL.finditer(text)]
+    found += [
+        Word(_possessive(text, word.start, word.end) + word.form, word.start, word.end)
+        for word in words(text)
+    ]
+    return [
+        Word(token, mark.start, mark.end)
+        for mark in sorted(found, key=lambda mark: (mark.start, mark.form))
+        for token in _expanded(mark.form)
+        if token not in _SKIPPED
+    ]
 
 
 def _possessive(text: str, start: int, end: int) -> str:

@@ -17,11 +17,15 @@ _RULES = frozenset("-*_= \t\r")
 _ROW_RULES = frozenset("|:-= \t\r")
 
 _LINK = re.compile(r"!?\[([^\[\]\n]{0,400})\]\([^()\s]{0,2000}\)")
-_MARKUP = re.compile(
-    r"(?<![^\W_])(?:\*{1,3}|_{1,3}|~~|`{1,3})(?=\S)|(?<=\S)(?:\*{1,3}|_{1,3}|~~|`{1,3})(?![^\W_])"
-)
+_MARKUP = re.compile(r"(?<![^\W_])(?:\*{1,3}|_{1,3}|`{1,3})(?=\S)|(?<=\S)(?:\*{1,3}|_{1,3}|`{1,3})(?![^\W_])")
 _ESCAPED = re.compile(r"\\([!-/:-@\[-`{-~])")
 _BREAK = re.compile(r"<br\s{0,4}/?>", re.IGNORECASE)
+# What nobody sees, but for joiners within words that need them (of Persian, Hindi): s\u200beven is seven.
+_HIDDEN = re.compile(
+    r"[\u00ad\u061c\u180e\u200b\u200e\u200f\u202a-\u202e\u2060-\u206f\ufeff\U000e0000-\U000e007f]"
+    r"|(?<=[\x00-\x7f])[\u200c\u200d]|[\u200c\u200d](?=[\x00-\x7f])"
+    r"|(?<=[0-9])\ufe0f?\u20e3"
+)
 _LEFT_OVER = re.compile(r" (?=[.,;:!?)\]](?:\s|\Z))|\( ?\)")
 
 
@@ -46,16 +50,11 @@ def blocks(text: str, stands_alone: Callable[[int, int], bool] = lambda start, e
 
 
 def plain(text: str) -> str:
-    """`text` without emphasis, code marks, the addresses of links and what removed citations left behind."""
-    if (
-        "`" in text
-        or "*" in text
-        or "_" in text
-        or "~" in text
-        or "\\" in text
-        or "<" in text
-        or "](" in text
-    ):
+    """`text` without emphasis, code marks, the addresses of links, characters that are not seen, and what
+    removed citations left behind. What is struck through keeps its marks: it is not stated."""
+    if not text.isascii():
+        text = _HIDDEN.sub("", text)
+    if "`" in text or "*" in text or "_" in text or "\\" in text or "<" in text or "](" in text:
         text = _MARKUP.sub("", _LINK.sub(r"\1", _BREAK.sub(" ", text)))
         text = _ESCAPED.sub(r"\1", text)
     return _LEFT_OVER.sub("", " ".join(text.split())).strip()
@@ -70,7 +69,7 @@ class _Scanner:
         self._fence = ""
 
     def scan(self) -> Iterator[Block]:
-        for start, end in _lines(self._text):
+        for start, end in lines(self._text):
             yield from self._line(start, end)
         if self._open is not None:
             yield self._open
@@ -171,7 +170,8 @@ class _Scanner:
         return numbered.end()
 
 
-def _lines(text: str) -> Iterator[tuple[int, int]]:
+def lines(text: str) -> Iterator[tuple[int, int]]:
+    """Where each line begins and ends, without its line break."""
     start = 0
     while start < len(text):
         end = text.find("\n", start)

@@ -12,7 +12,7 @@ import msgspec
 from vera.audit.case import Case, Lookup, Place
 from vera.events import Evidence
 from vera.evidence.claim import Claim
-from vera.evidence.independence import registrable_domain
+from vera.evidence.domains import registrable_domain
 from vera.evidence.quotation import find_quotations
 from vera.evidence.words import STOPWORDS, folded, negations, stems, words
 

@@ -4,6 +4,7 @@ from vera.audit.case import Case, Check
 from vera.audit.checks.citations import citations
 from vera.audit.checks.computed import computed
 from vera.audit.checks.content import content
+from vera.audit.checks.counts import counts
 from vera.audit.checks.independence import independence
 from vera.audit.checks.names import names
 from vera.audit.checks.negative import negative
@@ -23,6 +24,7 @@ CHECKS: tuple[Check, ...] = (
     quotations,
     computed,
     numbers,
+    counts,
     names,
     wording,
     uncited,

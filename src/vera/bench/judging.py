@@ -6,7 +6,6 @@ checks of the audit run. The figures without the check of quotations stand besid
 Wikipedia by a converter that turns italics into quotation marks, so what stands in them is mostly a title.
 """
 
-import hashlib
 import time
 from collections.abc import Iterable
 from typing import Any
@@ -17,7 +16,8 @@ from vera.audit.registry import CHECKS
 from vera.audit.source_text import SourceText
 from vera.bench.figures import Outcome, baselines, intervals, rejecting, share, share_interval
 from vera.bench.labelled import CheckedClaim
-from vera.events import Blob, Evidence
+from vera.bench.library import blob_of
+from vera.events import Evidence
 from vera.evidence.claim import Cite, Claim
 from vera.evidence.finding import Finding
 
@@ -31,7 +31,7 @@ _OTHERS: tuple[Check, ...] = tuple(check for check in CHECKS if check is not quo
 def page_case(claim: str, page: Iterable[str]) -> Case:
     """A claim that cites all lines of one page."""
     data = "".join(line.replace("\n", " ") + "\n" for line in page).encode("utf-8", "replace")
-    sha256, source = hashlib.sha256(data).hexdigest(), SourceText(data)
+    blob, source = blob_of(data), SourceText(data)
     lines = len(source.lines)
     evidence = Evidence(
         id="ev_0001",
@@ -41,7 +41,7 @@ def page_case(claim: str, page: Iterable[str]) -> Case:
         tier="captured",
         source="page.txt",
         summary="",
-        text=Blob(sha256, len(data)),
+        text=blob,
         lines=lines,
         first=1,
         last=lines,
@@ -52,7 +52,7 @@ def page_case(claim: str, page: Iterable[str]) -> Case:
         answer=claim,
         claims=(statement,),
         evidence={evidence.id: evidence},
-        sources={sha256: source},
+        sources={blob.sha256: source},
         policy=_POLICY,
     )
 

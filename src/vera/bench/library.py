@@ -12,7 +12,7 @@ from vera.audit.case import AuditPolicy, Case
 from vera.audit.claims import split
 from vera.audit.source_text import SourceText
 from vera.events import Blob, Evidence
-from vera.evidence.citation import find_citations
+from vera.evidence.citation import find_citations, place_name
 from vera.evidence.claim import Cite
 
 POLICY = AuditPolicy(not_before="2025-01-01")
@@ -42,7 +42,7 @@ class Page:
         data = text.encode()
         lines = len(SourceText(data).lines)
         evidence = msgspec.structs.replace(
-            self.evidence, text=_blob(data), lines=lines, first=min(1, lines), last=lines, **fields
+            self.evidence, text=blob_of(data), lines=lines, first=min(1, lines), last=lines, **fields
         )
         return Page(evidence, data, self.published)
 
@@ -63,7 +63,8 @@ class Statement(msgspec.Struct, frozen=True):
     @property
     def answer(self) -> str:
         """The statement as an answer of one sentence."""
-        return f"{self.text} [{'; '.join(map(_written, self.cites))}]."
+        cited = "; ".join(place_name(each.evidence, each.first, each.last) for each in self.cites)
+        return f"{self.text} [{cited}]."
 
 
 class Library(msgspec.Struct, frozen=True):
@@ -125,7 +126,7 @@ def _page(row: _SourceRow, file: Traversable) -> Page:
         source=row.source,
         title=row.title,
         summary=f"{'fetch' if web else 'read'} {row.source}",
-        text=_blob(data),
+        text=blob_of(data),
         lines=lines,
         first=1,
         last=lines,
@@ -139,10 +140,6 @@ def _statement(row: _ClaimRow) -> Statement:
     return Statement(row.text, tuple(Cite(each.evidence, each.first, each.last) for each in found))
 
 
-def _written(cite: Cite) -> str:
-    lines = f"{cite.first}" if cite.first == cite.last else f"{cite.first}-{cite.last}"
-    return f"{cite.evidence}:{lines}"
-
-
-def _blob(data: bytes) -> Blob:
+def blob_of(data: bytes) -> Blob:
+    """What the log would say of these bytes."""
     return Blob(hashlib.sha256(data).hexdigest(), len(data))

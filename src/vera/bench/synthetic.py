@@ -1,6 +1,5 @@
 """Made-up pages and rounds of any size, to measure what the audit costs. The same number, the same bytes."""
 
-import hashlib
 from random import Random
 
 from vera.attestation.objects import Policy
@@ -9,7 +8,8 @@ from vera.attestation.reduce import VERSION as REDUCE_VERSION
 from vera.audit.case import AuditPolicy
 from vera.audit.claims import VERSION as CLAIMS_VERSION
 from vera.audit.registry import VERSION as AUDIT_VERSION
-from vera.events import Blob, Evidence, Score, SpanLabel, VerifierLabels
+from vera.bench.library import blob_of
+from vera.events import Evidence, Score, SpanLabel, VerifierLabels
 
 PAGE_BYTES = 8000
 
@@ -42,8 +42,8 @@ def judged_round(claims: int, sources: int, size: int = PAGE_BYTES) -> Record:
     pages = [page(number, size) for number in range(sources)]
     for number, lines in enumerate(pages, 1):
         data = ("\n".join(lines) + "\n").encode()
-        sha256 = hashlib.sha256(data).hexdigest()
-        texts[sha256] = data
+        blob = blob_of(data)
+        texts[blob.sha256] = data
         evidence[f"ev_{number:04}"] = Evidence(
             id=f"ev_{number:04}",
             call=f"call_{number:04}",
@@ -52,7 +52,7 @@ def judged_round(claims: int, sources: int, size: int = PAGE_BYTES) -> Record:
             tier="captured",
             source=f"page-{number}.txt",
             summary="",
-            text=Blob(sha256, len(data)),
+            text=blob,
             lines=len(lines),
             first=1,
             last=len(lines),

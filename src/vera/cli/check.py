@@ -136,6 +136,7 @@ def _as_json(report: "Report", code: int) -> str:
 
 def _as_text(report: "Report") -> str:
     """Each problem with its line, the sources that could not be had, and a last line of figures."""
+    from vera.attestation.report import counted
     from vera.report.printable import one_printable_line
 
     found = report.findings
@@ -153,9 +154,9 @@ def _as_text(report: "Report") -> str:
     if lines and lines[-1]:
         lines.append("")
     lines.append(
-        f"{report.document}: {_count(found.claims, 'statement')}, {found.named} with a source, "
-        f"{found.checked} checked; {_count(found.count('hard'), 'hard finding')}, "
-        f"{_count(found.count('hint'), 'hint')}, {_count(len(found.unchecked), 'source')} unchecked."
+        f"{report.document}: {counted(found.claims, 'statement')}, {found.named} with a source, "
+        f"{found.checked} checked; {counted(found.count('hard'), 'hard finding')}, "
+        f"{counted(found.count('hint'), 'hint')}, {counted(len(found.unchecked), 'source')} unchecked."
     )
     return "\n".join(one_printable_line(line) for line in lines)
 
@@ -174,7 +175,3 @@ def _numbered(lines: tuple[int, ...]) -> str:
     shown = ", ".join(map(str, lines[:_LINES_SHOWN]))
     more = f" and {len(lines) - _LINES_SHOWN} more" if len(lines) > _LINES_SHOWN else ""
     return f"line{'s' if len(lines) > 1 else ''} {shown}{more}"
-
-
-def _count(number: int, noun: str) -> str:
-    return f"{number} {noun}{'' if number == 1 else 's'}"

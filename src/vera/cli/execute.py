@@ -21,7 +21,7 @@ from vera.cli.progress import Progress
 from vera.config import Settings
 from vera.evidence.extractor import Extractor
 from vera.lane.prompts import Prompts
-from vera.model.types import ModelError
+from vera.model.types import Model, ModelError
 from vera.report import answer as report
 from vera.report.printable import printable, printable_json
 from vera.search.corpus import Progress as IndexProgress
@@ -78,13 +78,7 @@ async def _execute(
         if found is not None:
             session.emit(setup.corpus_event(found))
         session.emit(setup.model_event(model))
-        if verifier is not None and verifier is not model:
-            progress.say(f"verifier: {verifier.info.name} ({verifier.info.kind} at {verifier.info.base_url})")
-        for asked in dict.fromkeys(each for each in (model, verifier) if each and not each.info.local):
-            from vera.model.url import disclosure
-
-            if sentence := disclosure(asked.info.base_url):
-                progress.say(sentence)
+        _say_who_is_asked(model, verifier, progress)
         web = None
         if model.info.kind != "builtin":
             web = open_web(
@@ -99,20 +93,9 @@ async def _execute(
         place = await setup.open_place(
             session, settings.sandbox, extractor, found, web, model, stack, progress
         )
-        options = ResearchOptions(
-            max_steps=settings.run.max_steps,
-            temperature=settings.model.temperature,
-            answer_tokens=settings.model.max_tokens,
-            system_role=settings.model.system_role,
-            high_tokens=settings.context.high_tokens,
-            max_chars=settings.context.max_chars or 0,
-            tail_steps=settings.context.tail_steps,
-            tool_seconds=settings.sandbox.max_tool_seconds,
-            search_count=settings.brave.default_count,
-        )
         task = session.state.task
         question = session.load(task.task) if task else ""
-        lane = research.make_lane(session, question, model, place, prompts, options)
+        lane = research.make_lane(session, question, model, place, prompts, _options(settings))
         checked = setup.verifier_options(settings, verifier, place)
         if model.info.kind == "builtin":  # told what is wrong, it would say the same again
             checked = msgspec.structs.replace(checked, rounds=1)
@@ -127,20 +110,51 @@ async def _execute(
         )
         run = Research(lane, desk, signer, progress.now)
         _listen(run.stop, progress)
-        try:
-            result = await run.run()
-        except ModelError as error:
-            stop(f"{error} What was done is kept: go on with 'vera resume {session.root}'.", NOT_READY)
-        except (LogError, StoreError, OSError) as error:
-            kept = f"What was done is kept: when that is mended, 'vera resume {session.root}' goes on."
-            stop(f"{in_words(error)} {kept}", ERROR)
-        except asyncio.CancelledError:
-            progress.done()
-            stop(f"stopped. Go on with 'vera resume {session.root}'.", INTERRUPTED)
-        progress.done()
+        result = await _finish(run, session.root, progress)
         _print(session, result, as_json)
         progress.say(f"Session: {session.root}")
         return result.exit_code
+
+
+def _say_who_is_asked(model: Model, verifier: Model | None, progress: Progress) -> None:
+    """The verifier where it is a model of its own, and what every server that is not local gets to see."""
+    if verifier is not None and verifier is not model:
+        progress.say(f"verifier: {verifier.info.name} ({verifier.info.kind} at {verifier.info.base_url})")
+    for asked in dict.fromkeys(each for each in (model, verifier) if each and not each.info.local):
+        from vera.model.url import disclosure
+
+        if sentence := disclosure(asked.info.base_url):
+            progress.say(sentence)
+
+
+def _options(settings: Settings) -> ResearchOptions:
+    return ResearchOptions(
+        max_steps=settings.run.max_steps,
+        temperature=settings.model.temperature,
+        answer_tokens=settings.model.max_tokens,
+        system_role=settings.model.system_role,
+        high_tokens=settings.context.high_tokens,
+        max_chars=settings.context.max_chars or 0,
+        tail_steps=settings.context.tail_steps,
+        tool_seconds=settings.sandbox.max_tool_seconds,
+        search_count=settings.brave.default_count,
+    )
+
+
+async def _finish(run: Research, root: Path, progress: Progress) -> Result:
+    """The result of the run; what ends it before there is one ends the command with how to go on."""
+    try:
+        result = await run.run()
+    except ModelError as error:
+        stop(f"{error} What was done is kept: go on with 'vera resume {root}'.", NOT_READY)
+    except (LogError, StoreError, OSError) as error:
+        kept = f"What was done is kept: when that is mended, 'vera resume {root}' goes on."
+        stop(f"{in_words(error)} {kept}", ERROR)
+    except asyncio.CancelledError:
+        progress.done()
+        stop(f"stopped. Go on with 'vera resume {root}'.", INTERRUPTED)
+    progress.done()
+    return result
 
 
 def _clear_away(root: Path) -> None:

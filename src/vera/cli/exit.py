@@ -24,7 +24,9 @@ def as_typed(sentence: str) -> str:
 
 def stop(sentence: str, code: int) -> NoReturn:
     """End the command: `sentence` on stderr, exit with `code`."""
-    click.echo(f"vera: {as_typed(sentence)}", err=True)
+    from vera.report.printable import printable
+
+    click.echo(f"vera: {printable(as_typed(sentence))}", err=True)
     raise SystemExit(code)
 
 
@@ -56,6 +58,7 @@ def clean_errors() -> Iterator[None]:
 def _code_of(error: Exception) -> int | None:
     """The exit code of a foreseeable failure, None for a bug. The classes are loaded only to be compared."""
     from vera.agent.errors import SetupError, TaskTooLong
+    from vera.attestation.objects import ObjectError
     from vera.config import ConfigError
     from vera.lane.prompts import PromptError
     from vera.session import LogError, SessionError
@@ -65,4 +68,4 @@ def _code_of(error: Exception) -> int | None:
         return error.exit_code
     if isinstance(error, ConfigError | PromptError | TaskTooLong):
         return USAGE
-    return ERROR if isinstance(error, SessionError | LogError | StoreError) else None
+    return ERROR if isinstance(error, SessionError | LogError | StoreError | ObjectError) else None

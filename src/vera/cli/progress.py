@@ -6,15 +6,11 @@ from typing import TextIO
 
 from vera import events
 from vera.agent.in_words import points
+from vera.attestation.report import counted
 from vera.cli.exit import as_typed
 from vera.report.printable import one_printable_line, printable
 
 UNREADABLE_SHOWN = 10
-
-
-def counted(number: int, thing: str) -> str:
-    """`1 step`, `2 steps`."""
-    return f"{number} {thing}{'' if number == 1 else 's'}"
 
 
 class Progress:

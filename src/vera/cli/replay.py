@@ -1,6 +1,5 @@
 """`vera replay`: hold a session, or a bundle of one, against itself."""
 
-import json
 import re
 import tempfile
 from pathlib import Path
@@ -66,12 +65,16 @@ def replay(session: Path, trust: tuple[str, ...], level: int, as_json: bool) -> 
 def _as_json(session: Path, report: "Report") -> str:
     import msgspec
 
+    from vera.report.printable import printable_json
+
     plain = {"session": str(session), "exit_code": report.exit_code, **msgspec.to_builtins(report)}
-    return json.dumps(plain, ensure_ascii=False, indent=2)
+    return printable_json(plain)
 
 
 def _as_text(report: "Report") -> str:
     """One line a level, then what is behind it."""
+    from vera.report.printable import one_printable_line
+
     width = max(len(level.verdict) for level in report.levels)
     lines = [
         f"{level.name} {level.subject:<9}  {level.verdict:<{width}}  {level.sentence}"
@@ -88,9 +91,4 @@ def _as_text(report: "Report") -> str:
         for remark in level.remarks:
             verdict = f"{remark.verdict}  " if remark.verdict else ""
             lines.append(f"  {verdict}{remark.where}: {remark.sentence}")
-    return "\n".join(_printable(line) for line in lines)
-
-
-def _printable(line: str) -> str:
-    """A session may come from a stranger: nothing in it reaches the terminal as a control code."""
-    return "".join(char if char.isprintable() else "\ufffd" for char in line)
+    return "\n".join(one_printable_line(line) for line in lines)

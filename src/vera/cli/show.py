@@ -39,6 +39,7 @@ def _answer(work_dir: Path, as_json: bool, sentence: str) -> None:
     from vera.agent.research import result_of
     from vera.cli.execute import as_dict
     from vera.report import answer as report
+    from vera.report.printable import printable, printable_json
     from vera.session import Reader
     from vera.state import RunState
     from vera.store import Store
@@ -47,14 +48,14 @@ def _answer(work_dir: Path, as_json: bool, sentence: str) -> None:
     result = result_of(state, Store(work_dir / "store"))
     if as_json:
         out = {**as_dict(work_dir, state.task, result), "log": sentence}
-        click.echo(json.dumps(out, ensure_ascii=False, indent=2))
+        click.echo(printable_json(out))
     else:
-        click.echo(report.plain(result.report))
+        click.echo(printable(report.plain(result.report)))
         if any(quote.problem for quote in result.report.quotes):
             click.echo(
                 "What was cited cannot be shown whole, so the verdict below cannot be relied on: vera replay"
             )
-        click.echo(report.closing_line(result.report))
+        click.echo(printable(report.closing_line(result.report)))
         click.echo(sentence)
     if any(quote.problem for quote in result.report.quotes):
         raise SystemExit(1)
@@ -65,6 +66,7 @@ def _evidence(work_dir: Path, wanted: str) -> None:
     from vera.evidence.citation import find_citations
     from vera.evidence.span import Lines
     from vera.lane.observation import numbered
+    from vera.report.printable import printable
     from vera.session import Reader
     from vera.state import RunState
     from vera.store import Store
@@ -80,19 +82,21 @@ def _evidence(work_dir: Path, wanted: str) -> None:
     first = found[0].first or evidence.first
     last = found[0].last or found[0].first or evidence.last
     click.echo(
-        f"{evidence.id} · {evidence.summary} · {evidence.tier} · sha256 {evidence.text.sha256}", err=True
+        printable(f"{evidence.id} · {evidence.summary} · {evidence.tier} · sha256 {evidence.text.sha256}"),
+        err=True,
     )
     try:
         shown = numbered(lines, first, last) if len(lines) else []
     except IndexError:
         stop(f"{evidence.id} has {len(lines)} lines.", USAGE)
     for line in shown:
-        click.echo(line)
+        click.echo(printable(line))
 
 
 def _request(work_dir: Path, step: int) -> None:
     from vera.cli.exit import ERROR, USAGE, stop
     from vera.lane.request import rebuild_request
+    from vera.report.printable import printable_json
     from vera.session import Reader
     from vera.store import Store
 
@@ -102,4 +106,4 @@ def _request(work_dir: Path, step: int) -> None:
         stop(f"the model was not asked at step {step}.", USAGE)
     if not rebuilt.same:
         stop("the request made again from the log is not the one that was sent.", ERROR)
-    click.echo(json.dumps(json.loads(rebuilt.wire), ensure_ascii=False, indent=2))
+    click.echo(printable_json(json.loads(rebuilt.wire)))

@@ -43,6 +43,13 @@ def find_citations(text: str) -> list[Citation]:
     return list(islice(_citations(text), CITATION_LIMIT))
 
 
+def place_name(evidence: str, first: int | None, last: int | None) -> str:
+    """`ev_0003:12-14`, as an answer cites it: one line without an end, no lines without a colon."""
+    if first is None:
+        return evidence
+    return f"{evidence}:{first}" + (f"-{last}" if last not in (None, first) else "")
+
+
 def _citations(text: str) -> Iterator[Citation]:
     for bracket in _BRACKET.finditer(text):
         yield from _items(bracket[1], bracket.start(), bracket.end())

@@ -5,19 +5,14 @@ their addresses are taken off, or when one holds the text of the other: 5-word s
 resemblance and containment of documents", 1997), compared exactly.
 """
 
-import ipaddress
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
-from functools import lru_cache
 from itertools import islice
-from typing import TYPE_CHECKING
-from urllib.parse import SplitResult, parse_qs, unquote, urlsplit
 
 import msgspec
 
-if TYPE_CHECKING:
-    from publicsuffixlist import PublicSuffixList
+from vera.evidence.domains import registrable_domain
 
 COPY_CONTAINMENT = 0.3
 """Share of the smaller text's shingles from which two texts are copies."""
@@ -32,8 +27,6 @@ TOTAL_WORDS = 1_000_000
 
 _DOCUMENT_WORDS = 50_000
 _POSTINGS = 16
-_URL_LIMIT = 4000
-_WRAPPERS = 5
 _BOILERPLATE_WORDS = 8
 _SAME_STORY = 0.8
 _SITE_PAGES = 50
@@ -72,43 +65,6 @@ class Group(msgspec.Struct, frozen=True, kw_only=True):
     key: str
     sources: tuple[str, ...]
     links: tuple[Link, ...] = ()
-
-
-def unwrap(url: str) -> str:
-    """The address inside web archives, caches, AMP and redirect wrappers, at most five deep. What has no
-    wrapper, or is no web address, comes back as it is.
-
-    Only hosts that are known to wrap are unwrapped: any site may write another's address into its path.
-    """
-    address = url.strip()[:_URL_LIMIT]
-    for _ in range(_WRAPPERS):
-        inner = _inner(address)
-        if not inner or inner == address:
-            break
-        address = inner
-    return address
-
-
-def registrable_domain(url: str) -> str:
-    """The name that one owner registered: `bbc.co.uk` for `https://news.bbc.co.uk/1`, after unwrapping.
-
-    By the Public Suffix List with its private part, so `foo.github.io` and `bar.github.io` are two owners.
-    Names are in lower case and in the ASCII form of IDNA; an IP address, `localhost` and any name without a
-    dot come with their port. '' for what is no web address (http or https).
-    """
-    split = _split(unwrap(url))
-    host = _host(split) if split else ""
-    if not split or not host:
-        return ""
-    if "." not in host or _is_address(host):
-        return f"{host}:{_port(split)}" if _port(split) else host
-    return _suffixes().privatesuffix(host) or host
-
-
-def shingles(text: str) -> set[int]:
-    """The hashes of every five words in a row. Case and punctuation do not count; a Chinese or Japanese
-    character is a word. Hashes differ between processes, whether two are equal does not."""
-    return _shingles(_WORD.findall(text.lower()))
 
 
 def containment(a: set[int], b: set[int]) -> float:
@@ -152,164 +108,9 @@ def clusters(sources: Sequence[SourceDoc]) -> tuple[Group, ...]:
     )
 
 
-# Addresses
-
-_TIMED = re.compile(
-    r"/(?:\d{4,14}(?:\*|[a-z]{2}_)?|\d{4}\.\d{2}\.\d{2}-\d{6}|\*|o|newest|oldest|latest)/(?=\S)"
-)
-_ARCHIVES = frozenset({
-    "web.archive.org", "wayback.archive.org", "web-beta.archive.org", "wayback.archive-it.org", "arquivo.pt",
-    "webarchive.nationalarchives.gov.uk", "webarchive.loc.gov", "timetravel.mementoweb.org", "archive.today",
-    "archive.is", "archive.ph", "archive.li", "archive.vn", "archive.fo", "archive.md", "webarchive.org.uk",
-    "www.webarchive.org.uk", "web.archive.org.au", "webarchive.nla.gov.au", "vefsafn.is",
-})  # fmt: skip
-_READERS = frozenset({"r.jina.ai", "12ft.io", "freedium.cfd"})
-_PARAMETERS = {
-    "google": ("q", "url", "u"),
-    "duckduckgo.com": ("uddg",),
-    "l.facebook.com": ("u",),
-    "lm.facebook.com": ("u",),
-    "l.instagram.com": ("u",),
-    "out.reddit.com": ("url",),
-    "youtube.com": ("q",),
-    "linkedin.com": ("url",),
-    "slack-redir.net": ("url",),
-    "webcitation.org": ("url",),
-    "translate.yandex.com": ("url",),
-    "12ft.io": ("q",),
-}
-_GOOGLE = re.compile(r"(?:www|translate|webcache)\.google(?:usercontent)?(?:\.[a-z]{2,3}){1,2}|google\.com")
-_AMP_PATH = re.compile(
-    r"/(?:(?:[aciprv]|ii|wp)/)?(?P<secure>s/)?(?P<rest>[a-z0-9-]{1,63}\.[^/\s]{1,250}(?:/.*)?)", re.I
-)
-_LOOKS_LIKE_ADDRESS = re.compile(r"(?i)(?:https?:/{1,2})?[^\s/?#]{1,250}\.[^\s/?#]{1,250}(?:[/?#:]|$)")
-
-
-def _inner(address: str) -> str:
-    """The address that this one wraps, '' for none."""
-    split = _split(address)
-    host = _host(split) if split else ""
-    if not split or not host:
-        return ""
-    path = split.path + (f"?{split.query}" if split.query else "")
-    if host in _ARCHIVES:
-        return _archived(host, path)
-    if host.endswith(".translate.goog"):
-        return _translated(host, split)
-    if host.endswith(".cdn.ampproject.org") or (_GOOGLE.fullmatch(host) and path.startswith("/amp/")):
-        return _amp(path.removeprefix("/amp") if path.startswith("/amp/") else path)
-    if host in _READERS and (inner := _address(path[1:])):
-        return inner
-    return _parameter(host, split)
-
-
-def _archived(host: str, path: str) -> str:
-    timed = _TIMED.search(path)
-    if timed:
-        return _address(path[timed.end() :])
-    for head in ("/web/", "/"):
-        if path.startswith((f"{head}http:/", f"{head}https:/")):
-            return _address(path[len(head) :])
-    return ""
-
-
-def _translated(host: str, split: SplitResult) -> str:
-    label = host.removesuffix(".translate.goog")
-    return f"https://{label.replace('--', chr(0)).replace('-', '.').replace(chr(0), '-')}{split.path}"
-
-
-def _amp(path: str) -> str:
-    found = _AMP_PATH.fullmatch(path)
-    return f"{'https' if found['secure'] else 'http'}://{found['rest']}" if found else ""
-
-
-def _parameter(host: str, split: SplitResult) -> str:
-    bare = host.removeprefix("www.").removeprefix("html.")
-    google = _GOOGLE.fullmatch(host)
-    names = _PARAMETERS["google"] if google else _PARAMETERS.get(bare, ())
-    if not names or (google and not re.match(r"/(?:url|translate|search|imgres)", split.path)):
-        return ""
-    try:
-        values = parse_qs(split.query, max_num_fields=100)
-    except ValueError:
-        return ""
-    for name in names:
-        value = values.get(name, [""])[0]
-        if value.startswith("cache:"):
-            value = re.sub(r"^cache:(?:[\w-]{1,40}:(?!/))?", "", value).split(" ")[0].split("+")[0]
-        elif google and split.path.startswith("/search"):
-            continue
-        if inner := _address(value):
-            return inner
-    return ""
-
-
-def _address(text: str) -> str:
-    """`text` as an address with its scheme, '' when it does not look like one."""
-    text = text.strip().lstrip("/")
-    if re.match(r"(?i)https?%3a", text):
-        text = unquote(text)
-    if not _LOOKS_LIKE_ADDRESS.match(text):
-        return ""
-    scheme = re.match(r"(?i)(https?):/{1,2}", text)
-    return f"{scheme[1].lower()}://{text[scheme.end() :]}" if scheme else f"http://{text}"
-
-
-def _split(url: str) -> SplitResult | None:
-    try:
-        split = urlsplit(url.strip())
-    except ValueError:
-        return None
-    return split if split.scheme.lower() in {"http", "https"} else None
-
-
-def _host(split: SplitResult) -> str:
-    """The host in lower case and ASCII, without a last dot; '' for none."""
-    host = (split.hostname or "").strip().rstrip(".").replace("。", ".")
-    if not host or len(host) > 255 or any(char.isspace() for char in host):
-        return ""
-    if not host.isascii():
-        try:
-            host = host.encode("idna").decode("ascii")
-        except UnicodeError:
-            return ""
-    return host.lower()
-
-
-def _port(split: SplitResult) -> int | None:
-    try:
-        return split.port or {"http": 80, "https": 443}[split.scheme.lower()]
-    except ValueError:
-        return None
-
-
-def _is_address(host: str) -> bool:
-    try:
-        ipaddress.ip_address(host)
-    except ValueError:
-        return False
-    return True
-
-
-@lru_cache(maxsize=1)
-def suffix_list_version() -> str:
-    """The version of the Public Suffix List by which registrable domains are told."""
-    from importlib.metadata import version
-
-    return version("publicsuffixlist")
-
-
-@lru_cache(maxsize=1)
-def _suffixes() -> "PublicSuffixList":
-    from publicsuffixlist import PublicSuffixList
-
-    return PublicSuffixList()
-
-
-# Texts
-
-
 def _shingles(words: Sequence[str]) -> set[int]:
+    """The hashes of every five words in a row. They differ between processes, whether two are equal does
+    not."""
     return set(map(hash, zip(*(islice(words, start, None) for start in range(SHINGLE_WORDS)), strict=False)))
 
 
@@ -329,7 +130,7 @@ def _copy_links(sources: Sequence[SourceDoc], domains: Sequence[str]) -> Iterato
     common = _common_lines(lines, domains)
     dropped = [site.get(domain, set()) | common for domain in domains]
     texts = [
-        _shingles(_words(line for line in page if line not in drop)) if drop else shingled
+        _without(page, drop, shingled) if drop else shingled
         for page, drop, shingled in zip(lines, dropped, everything, strict=True)
     ]
     yield from _same_words(whole)
@@ -338,6 +139,13 @@ def _copy_links(sources: Sequence[SourceDoc], domains: Sequence[str]) -> Iterato
         bound = SHORT_CONTAINMENT if smaller < SHORT_SHINGLES else COPY_CONTAINMENT
         if count >= bound * smaller:
             yield first, second, max(1, round(100 * count / smaller))
+
+
+def _without(page: Sequence[tuple[str, ...]], drop: set[tuple[str, ...]], whole: set[int]) -> set[int]:
+    """The shingles of a page without the lines to drop; all of them where next to nothing would be left: a
+    page whose every line others have too is their story, and no boilerplate."""
+    words = _words(line for line in page if line not in drop)
+    return _shingles(words) if 5 * len(words) >= sum(map(len, page)) else whole
 
 
 def _room(sources: int) -> int:
@@ -370,7 +178,7 @@ def _site_lines(
     for index, domain in enumerate(domains):
         known = pages.setdefault(domain, []) if domain else None
         if known is not None and all(
-            containment(texts[index], texts[other]) < _SAME_STORY for other in known[:50]
+            containment(texts[index], texts[other]) < _SAME_STORY for other in known[:_SITE_PAGES]
         ):
             known.append(index)
     return {

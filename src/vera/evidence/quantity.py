@@ -5,6 +5,7 @@ length say what begins there. What is ambiguous keeps its readings (03/05/2021 i
 """
 
 import re
+import unicodedata
 from collections.abc import Iterator, Sequence
 from decimal import Decimal
 
@@ -31,13 +32,19 @@ _DASH = "[-‐‑‒–—−]"
 _TOKEN = re.compile(r"[^\W_]+")
 _RANGE = re.compile(rf"{_SPACE}?(?:(?P<dash>{_DASH})|to|x|×|by){_SPACE}?(?:[A-Z]{{0,3}}[$€£¥])?\Z")
 _PAIR = re.compile(rf"{_SPACE}?(?:{_DASH}|to|and|or|&){_SPACE}?(?:the{_SPACE})?\Z")
+_OTHER_DIGIT = re.compile(r"(?![0-9])\d")
 _LONGEST_WORD = 24
 _FARTHEST_NEIGHBOUR = 8
 _SMALLEST_WITH_OWN_SCALE = 1000
 
 
 def quantities(text: str) -> Iterator[Quantity]:
-    """Every quantity of `text`, in order. Takes time proportional to the text, whatever stands in it."""
+    """Every quantity of `text`, in order. Takes time proportional to the text, whatever stands in it.
+
+    Digits of every script and style are read as those of ASCII (９９, ٩٩), and written so in what is found.
+    """
+    if not text.isascii():
+        text = _OTHER_DIGIT.sub(lambda digit: str(unicodedata.decimal(digit[0])), text)
     held: Quantity | None = None
     for found in _each(text):
         if held is None:

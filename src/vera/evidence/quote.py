@@ -67,11 +67,6 @@ def locate(quote: str, text: str) -> Located | None:
     return QuoteIndex(text.encode("utf-8", "surrogateescape")).locate(quote)
 
 
-def nearest(quote: str, text: str) -> Difference | None:
-    """The passage of `text` that is nearest to `quote`, None when fewer than half of its words are near."""
-    return QuoteIndex(text.encode("utf-8", "surrogateescape")).nearest(quote)
-
-
 class QuoteIndex:
     """One canonical text, folded once for any number of quotations.
 

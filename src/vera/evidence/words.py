@@ -27,12 +27,11 @@ _LETTERS = str.maketrans(
 
 _UNSPACED = "\u0e00-\u0eff\u1780-\u17ff\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af\uf900-\ufaff"
 _TOKEN = re.compile(
-    rf"[{_UNSPACED}]+"
+    rf"(?P<unspaced>[{_UNSPACED}]+)"
     r"|\d{1,40}(?:[.,]\d{1,40})*(?:st|nd|rd|th|s)?(?![^\W\d_])"
     r"|(?<!\w)[^\W\d_](?:\.[^\W\d_](?!\w)){1,8}"
     rf"|(?:(?![{_UNSPACED}])[^\W_])+(?:['’](?:(?![{_UNSPACED}])[^\W_])+)*"
 )
-_UNSPACED_START = re.compile(rf"[{_UNSPACED}]")
 _LONGEST_WORD = 64
 
 
@@ -108,7 +107,7 @@ def words(text: str) -> Iterator[Word]:
     for match in _TOKEN.finditer(text):
         start, end = match.span()
         token = match.group()
-        if _UNSPACED_START.match(token):
+        if match["unspaced"]:
             for offset in range(max(1, len(token) - 1)):
                 yield Word(token[offset : offset + 2], start + offset, min(start + offset + 2, end))
         else:

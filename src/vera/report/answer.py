@@ -4,12 +4,13 @@ import re
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import UTC, datetime
+from html import escape
 
 import msgspec
 
 from vera.attestation.build import claims_of
 from vera.attestation.objects import Attestation, Card, ClaimResult, Findings, hexadecimal, parse
-from vera.events import Answer, Cited, Evidence, Verifier
+from vera.events import Answer, Cited, Evidence
 from vera.evidence.finding import Finding
 from vera.evidence.span import Lines
 from vera.report.printable import printable
@@ -20,13 +21,15 @@ from vera.store import Store, StoreError
 MARKS = ("supported", "disputed", "unresolved", "unchecked", "dropped")
 FALSE_QUOTATIONS = ("quotation_false", "quotation_uncited")
 CLAIM_SHOWN = 200
+LIMITS_TITLE = "## What this cannot rule out"
 
 _MARK_TYPED = re.compile(rf"[(（]\s{{0,8}}(?:{'|'.join(MARKS)})\s{{0,8}}[)）]", re.IGNORECASE)
 _FENCES = ("```", "~~~")
 _FENCE = re.compile(r"^[ \t]{0,16}(`{3,20}|~{3,20})([^\n]*)$", re.MULTILINE)
 _LINE_BREAK = "\n\n"
-_TAG = re.compile(r"<(?=[a-zA-Z/!?])(?!https?://)")
-"""What Markdown may take for HTML: a comment that is never closed would hide the verdict below it."""
+_TAG = re.compile(r"<(?=[a-zA-Z/!?])(?!https?://)|&(?=#[0-9xX]|[a-zA-Z]{2,32}[0-9]{0,2};)")
+"""What Markdown may take for HTML. A comment that is never closed would hide the verdict below it, and an
+entity shows another character than the one that was checked."""
 
 MAX_QUOTED_LINES = 24
 """Of a longer citation the beginning and the end are printed."""
@@ -76,7 +79,8 @@ class MarkedClaim(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Report(msgspec.Struct, frozen=True, kw_only=True):
-    """What a run has to show. `text` carries the marks of the claims when there is a verdict."""
+    """What a run has to show. `text` carries the marks of the claims when there is a verdict, and `limits` is
+    then what the evidence cannot rule out (the attestation's hyperthesis), a sentence or two each."""
 
     text: str
     status: str
@@ -84,6 +88,7 @@ class Report(msgspec.Struct, frozen=True, kw_only=True):
     claims: tuple[MarkedClaim, ...] = ()
     attestation: str = ""
     figures: str = ""
+    limits: tuple[str, ...] = ()
 
 
 def quotes(answer: Answer, evidence: Mapping[str, Evidence], store: Store) -> list[Quote]:
@@ -135,7 +140,8 @@ def build(state: RunState, store: Store, without_answer: str) -> Report:
     decision = state.rounds[chosen.round].decision
     assert decision is not None
     known = [each for each in state.evidence.values() if each.seq < decision.seq]
-    claims = _marked(text, known, decision, store)
+    attestation = parse(store.get(hexadecimal(decision.attestation)), Attestation)
+    claims = _marked(text, known, attestation, store)
     return Report(
         text=_with_marks(text, claims),
         status=status,
@@ -143,12 +149,14 @@ def build(state: RunState, store: Store, without_answer: str) -> Report:
         claims=tuple(claims),
         attestation=decision.attestation,
         figures=_figures(claims),
+        limits=tuple(f"{each.blind_spot} {each.bound}" for each in attestation.hyperthesis),
     )
 
 
-def _marked(text: str, evidence: Iterable[Evidence], decision: Verifier, store: Store) -> list[MarkedClaim]:
+def _marked(
+    text: str, evidence: Iterable[Evidence], attestation: Attestation, store: Store
+) -> list[MarkedClaim]:
     """The claims of the answer as the attestation has them."""
-    attestation = parse(store.get(hexadecimal(decision.attestation)), Attestation)
     findings = parse(store.get(hexadecimal(attestation.findings)), Findings).findings
     labelled = {parse(store.get(hexadecimal(card)), Card).claim for card in attestation.cards}
     results = {each.claim: each for each in attestation.claims}
@@ -193,7 +201,7 @@ def _with_marks(text: str, claims: Sequence[MarkedClaim]) -> str:
 
     A mark that the model typed itself gets other brackets.
     """
-    text = _MARK_TYPED.sub(lambda found: f"[{found[0][1:-1]}]", text)
+    text = _without_typed_marks(text)
     parts, at = [], 0
     for claim in claims:
         said = text[claim.start : claim.end].rstrip()
@@ -202,10 +210,15 @@ def _with_marks(text: str, claims: Sequence[MarkedClaim]) -> str:
             said = said[:-1].rstrip()
             parts += [text[at : claim.start], f"{said} ({claim.mark}) |"]
         else:
+            said = _closed(said)
             parts += [text[at : claim.start], f"~~{said}~~" if claim.mark == "dropped" else said]
             parts.append(f"{_LINE_BREAK if said.endswith(_FENCES) else ' '}({claim.mark})")
         at = at_end
     return "".join([*parts, text[at:]])
+
+
+def _without_typed_marks(text: str) -> str:
+    return _MARK_TYPED.sub(lambda found: f"[{found[0][1:-1]}]", text)
 
 
 def _figures(claims: Sequence[MarkedClaim]) -> str:
@@ -223,8 +236,10 @@ def markdown(task: str, shown: Report) -> str:
     if shown.quotes:
         parts.append("## Cited")
         parts += [_block(quote) for quote in shown.quotes]
+    if shown.limits:
+        parts += [LIMITS_TITLE, "\n".join(f"- {limit}" for limit in shown.limits)]
     parts += ["---", closing_line(shown)]
-    return _TAG.sub("&lt;", printable("\n\n".join(parts))) + "\n"
+    return _TAG.sub(lambda found: escape(found[0]), printable("\n\n".join(parts))) + "\n"
 
 
 def _closed(text: str) -> str:
@@ -263,7 +278,8 @@ def closing_line(shown: Report) -> str:
 
 def _finding_block(claim: MarkedClaim) -> str:
     text = claim.text if len(claim.text) <= CLAIM_SHOWN else claim.text[:CLAIM_SHOWN] + "…"
-    return "\n".join([f"{claim.mark}: {text}", *(f"- {finding}" for finding in claim.findings)])
+    said = _without_typed_marks(text)
+    return "\n".join([f"{claim.mark}: {said}", *(f"- {finding}" for finding in claim.findings)])
 
 
 def _block(quote: Quote) -> str:

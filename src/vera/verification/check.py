@@ -5,7 +5,6 @@ answer counts only with lines that were captured, or with the output of a comman
 other answer, and any failure, is `unknown` with its reason. A verifier that fails stops no run.
 """
 
-import asyncio
 import re
 from collections.abc import Iterable, Sequence
 
@@ -18,7 +17,8 @@ from vera.model.types import Model, ModelError
 from vera.sandbox.types import BoxError
 from vera.state import BYTES_PER_TOKEN, LaneState
 from vera.store import StoreError
-from vera.verification.desk import Desk
+from vera.verification.ask import together
+from vera.verification.desk import Desk, lane_of
 from vera.verification.fence import fence, named
 
 REPEATS = 3
@@ -44,21 +44,11 @@ async def check_all(
     What a round that was interrupted has answered already is not asked again.
     """
     done = {(known.check, known.question): known for known in desk.session.state.rounds[number].checks}
-    at_once = asyncio.Semaphore(max(1, desk.model.info.parallel) if desk.model else 1)
 
     async def one(index: int, question: events.Question) -> events.VerifierCheck:
-        if known := done.get((index, question)):
-            return known
-        async with at_once:
-            return await check(desk, number, index, question)
+        return done.get((index, question)) or await check(desk, number, index, question)
 
-    running = [asyncio.ensure_future(one(index, asked)) for index, asked in enumerate(questions, 1)]
-    try:
-        return tuple(await asyncio.gather(*running))
-    finally:
-        for task in running:
-            task.cancel()
-        await asyncio.gather(*running, return_exceptions=True)
+    return tuple(await together(desk, (one(index, asked) for index, asked in enumerate(questions, 1))))
 
 
 async def check(desk: Desk, number: int, index: int, question: events.Question) -> events.VerifierCheck:
@@ -78,7 +68,7 @@ async def check(desk: Desk, number: int, index: int, question: events.Question) 
             citations=citations,
             reason=reason,
         ),
-        lane=f"verify-{number}",
+        lane=lane_of(number),
     )
 
 

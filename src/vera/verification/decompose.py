@@ -18,7 +18,7 @@ from vera.evidence.claim import Claim
 from vera.evidence.finding import Finding
 from vera.lane.observation import one_line
 from vera.verification.ask import ClaimKey, ask, prompt, room
-from vera.verification.desk import Desk
+from vera.verification.desk import Desk, lane_of
 from vera.verification.fence import Row, fence, named
 
 SCOPE = "verifier_decompose"
@@ -76,7 +76,7 @@ async def decompose(
         kept += [q for q in asked if (q.claim, q.source, q.question) not in taken]
     return desk.session.emit(
         events.VerifierQuestions(round=number, questions=tuple(kept[:most]), problem=problem),
-        lane=f"verify-{number}",
+        lane=lane_of(number),
     )
 
 
@@ -97,7 +97,7 @@ async def _ask(
     )
     reply = await ask(
         desk,
-        lane=f"verify-{number}",
+        lane=lane_of(number),
         step=1,
         scope=SCOPE,
         messages=messages,

@@ -31,7 +31,7 @@ from vera.sandbox.types import BoxError, CommandResult
 from vera.session import Reader, Session
 from vera.session.session import TRACE
 from vera.store import StoreError
-from vera.verification.desk import Desk
+from vera.verification.desk import Desk, lane_of
 
 MOST_COMMANDS = 16
 MOST_SECONDS = 120.0
@@ -108,7 +108,7 @@ async def derive_all(desk: Desk, number: int, evidence_ids: Iterable[str]) -> tu
             if command not in derived:
                 derived[command] = await _runs(desk, command)
             derivation = _compare(desk, number, evidence_id, command, derived[command])
-        done[evidence_id] = session.emit(derivation, lane=f"verify-{number}")
+        done[evidence_id] = session.emit(derivation, lane=lane_of(number))
     return tuple(done[evidence_id] for evidence_id in wanted)
 
 

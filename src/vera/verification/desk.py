@@ -43,6 +43,11 @@ class VerifierOptions(msgspec.Struct, frozen=True, kw_only=True):
     tool_seconds: float = 120.0
 
 
+def lane_of(number: int) -> str:
+    """The lane in which a round's own records stand."""
+    return f"verify-{number}"
+
+
 class Desk(msgspec.Struct, frozen=True, kw_only=True):
     """The verifier's place of work. `model` is None under the literal rule.
 

@@ -12,9 +12,18 @@ from typing import NamedTuple
 import msgspec
 
 from vera import events
-from vera.attestation.objects import Attestation, ClaimResult, Scores, SubClaim, Thesis, parse
+from vera.attestation.objects import (
+    Attestation,
+    ClaimResult,
+    Scores,
+    SubClaim,
+    Thesis,
+    hexadecimal,
+    parse,
+)
 from vera.attestation.reduce import COVERAGE_CODES
 from vera.audit.taxonomy import TAXONOMY
+from vera.evidence.citation import place_name
 from vera.evidence.finding import Finding
 from vera.lane.observation import one_line
 from vera.lane.prompts import Prompts
@@ -136,8 +145,8 @@ def tell(desk: Desk, decision: events.Verifier) -> events.VerifierToAgent:
     """Take the main lane's answer back with feedback on the round that was decided. Raises StoreError."""
     session = desk.session
     done, answer = session.state.rounds[decision.round], session.state.lane("main").answer
-    attestation = parse(session.store.get(decision.attestation.removeprefix("sha256:")), Attestation)
-    thesis = parse(session.store.get(attestation.thesis.removeprefix("sha256:")), Thesis)
+    attestation = parse(session.store.get(hexadecimal(decision.attestation)), Attestation)
+    thesis = parse(session.store.get(hexadecimal(attestation.thesis)), Thesis)
     findings = session.load(done.audit.findings) if done.audit else "[]"
     review = Review(
         decision=decision,
@@ -342,8 +351,7 @@ def _place(instruction: events.Instruction) -> str:
         return "what it cites"
     if not instruction.first:
         return instruction.source
-    last = f"-{instruction.last}" if instruction.last > instruction.first else ""
-    return f"[{instruction.source}:{instruction.first}{last}]"
+    return f"[{place_name(instruction.source, instruction.first, instruction.last)}]"
 
 
 def _points(hundredths: int) -> str:

@@ -49,11 +49,6 @@ def fence(title: str, rows: Iterable[Row], room: int) -> Fence:
     return Fence(inside, len(body))
 
 
-def numbered(text: str, first: int) -> list[Row]:
-    """The lines of `text` with their numbers, counted from `first`."""
-    return [(str(number), line) for number, line in enumerate(text.split("\n"), first)]
-
-
 def named(mark: str, text: str) -> list[Row]:
     """The lines of `text`, each behind the same mark."""
     return [(mark, line) for line in text.strip().split("\n")]

@@ -6,20 +6,20 @@ them must say SUPPORTS. What it says is logged; the verdict is computed from tha
 """
 
 import itertools
+from collections import defaultdict
 from collections.abc import Sequence
 from typing import Literal
 
 import msgspec
 
 from vera import events
-from vera.attestation.objects import Relation
 from vera.audit.case import Case, Place, place_of, places
 from vera.audit.source_text import SourceText
-from vera.evidence.claim import Cite, Claim
+from vera.evidence.claim import Cite, Claim, Relation
 from vera.evidence.finding import Finding
 from vera.store import StoreError
 from vera.verification.ask import ClaimKey, EvidenceId, Line, Reply, prompt, room, together
-from vera.verification.desk import Desk
+from vera.verification.desk import Desk, lane_of
 from vera.verification.exhibits import Exhibits, Shown, show
 from vera.verification.expectation import expected_points
 from vera.verification.fence import Row, fence, named
@@ -76,11 +76,6 @@ class ScoreReply(msgspec.Struct, frozen=True):
 
     score: Literal[1, 2, 3, 4]
     instructions: tuple[Advice, ...]
-
-
-def lane_of(number: int) -> str:
-    """The lane in which a round's own records stand."""
-    return f"verify-{number}"
 
 
 async def label(
@@ -167,7 +162,10 @@ class _Bench:
         checks: Sequence[events.VerifierCheck],
     ) -> None:
         self._desk, self._number, self._case = desk, number, case
-        self._findings, self._checks = findings, checks
+        self._checks = checks
+        self._findings: defaultdict[str, list[Finding]] = defaultdict(list)
+        for finding in findings:
+            self._findings[finding.claim].append(finding)
         self._line = Line(desk, lane_of(number), SCOPE)
         self._short = min(SHORT, room(desk) // 5)
         self._room = room(desk) - 2 * self._short
@@ -263,7 +261,7 @@ class _Bench:
         return [
             *named("claim", claim.text),
             *([("before", before)] if before else []),
-            *(("finding", f"{f.severity}: {f.message}") for f in self._of(claim)),
+            *(("finding", f"{f.severity}: {f.message}") for f in self._findings[claim.key]),
         ]
 
     def _answer(self, backward: bool) -> list[str]:
@@ -293,16 +291,13 @@ class _Bench:
                 rows.append(("label", f"{where} {found.relation} ({found.agree} of {found.votes} readings)"))
         if labels and not any(found.relation == "SUPPORTS" for found in labels.labels):
             rows.append(("label", "no cited line SUPPORTS it"))
-        rows += [("finding", f"{f.severity} {f.label}: {f.message}") for f in self._of(claim)]
+        rows += [("finding", f"{f.severity} {f.label}: {f.message}") for f in self._findings[claim.key]]
         rows += [
             ("check", f"{check.question.question} Answer: {check.answer}")
             for check in self._checks
             if check.question.claim == claim.key
         ]
         return rows
-
-    def _of(self, claim: Claim) -> list[Finding]:
-        return [finding for finding in self._findings if finding.claim == claim.key]
 
     def _whole(self, evidence_id: str) -> Place | None:
         """An evidence with its whole source: of the case, or captured by a check and then in the store."""

@@ -24,8 +24,10 @@ from vera.audit.negative import (
     subject,
 )
 from vera.events import Question
+from vera.evidence.citation import place_name
 from vera.evidence.claim import Claim
 from vera.evidence.words import stems
+from vera.lane.observation import one_line
 
 MAX_QUESTIONS = 2
 CANDIDATE_LIMIT = 100
@@ -74,13 +76,9 @@ class Slots(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Scout(msgspec.Struct, frozen=True, kw_only=True):
-    """What SCOUT asks of one answer; it applies when there are claims."""
+    """What SCOUT asks of one answer: the claims that need it, none for most answers."""
 
     claims: tuple[Slots, ...] = ()
-
-    @property
-    def applies(self) -> bool:
-        return bool(self.claims)
 
 
 def slots(case: Case) -> Scout:
@@ -151,8 +149,7 @@ def _outcome(name: str, cited: Sequence[Place]) -> str:
 
 
 def _name(place: Place) -> str:
-    lines = f"{place.first}" if place.first == place.last else f"{place.first}-{place.last}"
-    return f"{place.evidence.id}:{lines}"
+    return place_name(place.evidence.id, place.first, place.last)
 
 
 def _source(cited: Sequence[Place], made: Searches) -> str:
@@ -163,8 +160,7 @@ def _source(cited: Sequence[Place], made: Searches) -> str:
 
 
 def _question(each: Slots) -> Question:
-    text = " ".join(each.text.split())
-    claim = text if len(text) <= _CLAIM_SHOWN else text[: _CLAIM_SHOWN - 1] + "…"
+    claim = one_line(each.text, _CLAIM_SHOWN)
     if each.kind == "negative":
         asked = f"After searching for a counter-example, does it still hold that “{claim}”?"
         label = "generic_search"
@@ -172,8 +168,7 @@ def _question(each: Slots) -> Question:
         asked = f"Does a source list all candidates, and does the list agree that “{claim}”?"
         label = "premature_conclusion"
     else:
-        missing = ", ".join(c.name for c in each.candidates if not c.outcome)
-        shown = missing if len(missing) <= _CLAIM_SHOWN else missing[: _CLAIM_SHOWN - 1] + "…"
+        shown = one_line(", ".join(c.name for c in each.candidates if not c.outcome), _CLAIM_SHOWN)
         asked = f"Does a source say of each of these that “{claim}”: {shown}?"
         label = "premature_conclusion"
     return Question(claim=each.claim, question=asked, source=each.source, label=label, kind="coverage")

@@ -21,15 +21,15 @@ from vera.attestation.record import Record
 from vera.audit import VERSION as AUDIT_VERSION
 from vera.audit import Case, audit, literal
 from vera.audit.claims import VERSION as CLAIMS_VERSION
+from vera.evidence.domains import suffix_list_version
 from vera.evidence.finding import Finding
-from vera.evidence.independence import suffix_list_version
 from vera.session import Reader, Session
+from vera.session.session import TRACE
 from vera.verification import judge
 from vera.verification.check import check_all
 from vera.verification.decompose import decompose
 from vera.verification.derive import derive_all
-from vera.verification.desk import Desk
-from vera.verification.judge import lane_of
+from vera.verification.desk import Desk, lane_of
 from vera.verification.scout import questions as scout_questions
 from vera.verification.scout import slots
 
@@ -96,7 +96,7 @@ def _policy(desk: Desk) -> Policy:
 
 
 def _record(session: Session, number: int) -> Record:
-    records = [record for _, record in Reader(session.root / "trace.jsonl").poll()]
+    records = [record for _, record in Reader(session.root / TRACE).poll()]
     return gather(records, session.store, number)
 
 

@@ -6,12 +6,15 @@ pages or cookies is none. Only short pages can be walls.
 
 import re
 from collections.abc import Iterator
+from functools import cache
 from typing import NamedTuple
 from urllib.parse import parse_qsl, urlsplit
 
 from vera.audit.case import Case
 from vera.events import Evidence
+from vera.evidence.claim import Claim
 from vera.evidence.finding import Finding
+from vera.evidence.words import stems
 
 _WALL_BYTES = 8000
 _LEAST_WORDS = 25
@@ -29,23 +32,25 @@ class _Fault(NamedTuple):
 
 
 class _Wall(NamedTuple):
-    """A kind of page without content: how it is told by its sentences, and how many words of anything else
-    (with `prose`, of whole sentences only) a page must hold not to be one."""
+    """A kind of page without content: the phrases that tell its sentences, and how many words of anything
+    else (with `prose`, of whole sentences only) a page must hold not to be one."""
 
     name: str
-    sentence: re.Pattern[str]
+    phrases: tuple[str, ...]
     least: int
     prose: bool
 
 
-def _phrases(*phrases: str) -> re.Pattern[str]:
+@cache
+def _any_of(phrases: tuple[str, ...]) -> re.Pattern[str]:
+    """Compiled when the first short page is looked at."""
     return re.compile("|".join(phrases), re.IGNORECASE)
 
 
 _WALLS = (
     _Wall(
         "a bot check",
-        _phrases(
+        (
             r"\b(?:verify|confirm|prove)(?:ing)?\b.{0,20}\byou\b.{0,15}\b(?:human|robot)\b",
             r"\byou(?:'re| are|’re) not a (?:robot|bot)\b|\bare you a (?:human|robot)\b",
             r"\bi(?: am|'m|’m) not a robot\b|\bchecking (?:your browser|if the site connection)\b",
@@ -61,7 +66,7 @@ _WALLS = (
     ),
     _Wall(
         "a page that needs JavaScript",
-        _phrases(
+        (
             r"\b(?:enable|turn on|activate|requires?|needs?|without)\b.{0,12}\bjavascript\b",
             r"\bjavascript\b.{0,20}\b(?:is|must be|has been|to be)\b.{0,12}\b(?:disabled|enabled|required)\b",
         ),
@@ -70,7 +75,7 @@ _WALLS = (
     ),
     _Wall(
         "a login page",
-        _phrases(
+        (
             r"\b(?:sign|log) ?in (?:to (?:continue|your account|read|view|access)|required)\b",
             r"\b(?:sign|log) ?in with (?:google|facebook|apple)\b|\bforgot(?:ten)? (?:your )?password\b",
             r"\byou (?:must|need to|have to) (?:be (?:signed|logged) in|sign in|log in)\b",
@@ -82,7 +87,7 @@ _WALLS = (
     ),
     _Wall(
         "an error page",
-        _phrases(
+        (
             r"\A\W{0,4}(?:error )?(?:40[0134]|410|429|50[0234])\b.{0,60}\Z",
             r"\A\W{0,4}(?:(?:page|file|document|article|content) )?not found\b.{0,60}\Z",
             r"\A.{0,60}\bpage not found\W{0,4}\Z",
@@ -99,7 +104,7 @@ _WALLS = (
     ),
     _Wall(
         "a consent wall",
-        _phrases(
+        (
             r"\bbefore you continue\b|\bwe (?:value|care about|respect) your privacy\b",
             r"\bcookie (?:consent|settings)\b|\b(?:we|partners|this (?:web)?site)\b.{0,60}\bcookies\b",
             r"\b(?:accept|reject|agree|manage|allow|decline)\b.{0,24}\b(?:all|cookies|options|choices)\b",
@@ -109,7 +114,7 @@ _WALLS = (
         False,
     ),
 )
-_BUTTON = _phrases(
+_BUTTON = (
     r"\A\W{0,4}(?:i agree|agree|accept|reject|ok|close|more options|learn more)\W{0,4}\Z",
     r"\A\W{0,4}(?:privacy policy|settings|terms(?: of (?:use|service))?|imprint)\W{0,4}\Z",
 )
@@ -133,6 +138,8 @@ _ENGINES = {
 _QUERY_FIELDS = frozenset(
     ("q", "query", "s", "p", "search", "search_query", "searchterm", "term", "text", "wd")
 )
+_LEAST_ECHOED = 3
+"""Words that carry content in a statement that can be called an echo."""
 _SEARCH_PATHS = ("/search", "/search/", "/results", "/search.php", "/search.html", "/search/results")
 
 
@@ -147,7 +154,7 @@ def content(case: Case) -> Iterator[Finding]:
                 continue
             if name not in seen:
                 seen[name] = _fault(case, evidence)
-            fault = seen[name]
+            fault = seen[name] or _echo(claim, evidence)
             if fault is not None:
                 yield Finding(
                     code=fault.code,
@@ -158,6 +165,22 @@ def content(case: Case) -> Iterator[Finding]:
                     message=fault.message,
                     detail=fault.detail,
                 )
+
+
+def _echo(claim: Claim, evidence: Evidence) -> _Fault | None:
+    """A page that was asked for with the statement in its address may only give back what it was asked."""
+    if evidence.http_status is None:
+        return None
+    try:
+        query = parse_qsl(urlsplit(evidence.source).query, keep_blank_values=True, max_num_fields=200)
+    except ValueError:
+        return None
+    asked = frozenset(stems(" ".join(part for field in query for part in field)))
+    said = frozenset(stems(claim.text))
+    if len(said) < _LEAST_ECHOED or not said <= asked:
+        return None
+    message = f"{evidence.id} has the statement in its own address; cite a page that says it by itself."
+    return _Fault("no_content", message, "an echo")
 
 
 def _fault(case: Case, evidence: Evidence) -> _Fault | None:
@@ -196,13 +219,14 @@ def _wall(title: str, text: str) -> str:
     """Which wall a short page is, '' for none."""
     pieces = [piece.strip()[:_MOST_CHECKED] for piece in _PIECE.split(text) if piece.strip()]
     for wall in _WALLS:
-        hit = title != "" and wall.sentence.search(title[:_MOST_CHECKED]) is not None
+        sentence = _any_of(wall.phrases)
+        hit = title != "" and sentence.search(title[:_MOST_CHECKED]) is not None
         left = 0
         for piece in pieces:
-            if wall.sentence.search(piece):
+            if sentence.search(piece):
                 hit = True
                 continue
-            if _BUTTON.search(piece):
+            if _any_of(_BUTTON).search(piece):
                 continue
             words = len(_WORD.findall(piece))
             left += words if not wall.prose or words >= _PROSE_WORDS else 0

@@ -45,8 +45,7 @@ def negative(case: Case) -> Iterator[Finding]:
 
 
 def _derived(case: Case, cited: Sequence[Place]) -> bool:
-    observed = [place.evidence.id for place in cited if place.evidence.tier == "observed"]
-    return any(each is not None and each.outcome == "same" for each in map(case.derivations.get, observed))
+    return any(place.evidence.tier == "observed" and case.derived(place.evidence.id) for place in cited)
 
 
 def _coverage(case: Case, claim: Claim, cited: Sequence[Place]) -> Iterator[Finding]:

@@ -117,12 +117,8 @@ class _Sources:
                     address = evidence.source.partition("?")[0].partition("#")[0]
                     self._described[evidence.id] = tuple(quantities(f"{evidence.title}\n{address}"))
                 yield from self._described[evidence.id]
-            elif self._derived(evidence.id):
+            elif self._case.derived(evidence.id):
                 yield from place.span.quantities
-
-    def _derived(self, evidence: str) -> bool:
-        derivation = self._case.derivations.get(evidence)
-        return derivation is not None and derivation.outcome == "same"
 
 
 def _of_claim(claim: Claim, cited: Sequence[Place], sources: _Sources) -> Iterator[Finding]:

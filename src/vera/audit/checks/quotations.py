@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from itertools import pairwise
 
 from vera.audit.case import Case, Place, places
+from vera.audit.edits import blanked
 from vera.evidence.citation import find_citations
 from vera.evidence.claim import Claim
 from vera.evidence.finding import Finding
@@ -61,13 +62,7 @@ def _prose(answer: str) -> str:
     """The answer with citations and blocks of code blanked; every place stays where it is."""
     pieces = [(cite.start, cite.end) for cite in find_citations(answer)]
     pieces += [block.span() for block in _FENCE.finditer(answer)]
-    out: list[str] = []
-    position = 0
-    for start, end in sorted(pieces):
-        if start >= position:
-            out += (answer[position:start], " " * (end - start))
-            position = end
-    return "".join([*out, answer[position:]])
+    return blanked(answer, sorted(pieces))
 
 
 def _claims_at(claims: Sequence[Claim], starts: Sequence[int], quotation: Quotation) -> Sequence[Claim]:

@@ -1,0 +1,81 @@
+"""Counts and weekdays of which the cited lines give another: four books are not seven.
+
+Small counts are often derived rather than read, so one that stands nowhere is a hint (`numbers`). When the
+cited lines count the same thing and come to another number, it is more than that.
+"""
+
+import re
+from collections.abc import Iterator, Sequence
+
+from vera.audit.case import Case, Place, statements
+from vera.evidence.claim import Claim
+from vera.evidence.finding import Finding
+from vera.evidence.quantity import Quantity, quantities
+from vera.evidence.words import stem, words
+
+MOST_LINES = 12
+"""Citations of more lines than this say nothing of which count is meant."""
+
+_WEEKDAYS = re.compile(r"\b(?:Mon|Tues|Wednes|Thurs|Fri|Satur|Sun)day\b")
+_NOUN_REACH = 40
+
+
+def counts(case: Case) -> Iterator[Finding]:
+    """`count_differs` and `weekday_differs`, both hard."""
+    for claim, cited in statements(case):
+        lines = sum(place.last - place.first + 1 for place in cited)
+        if not cited or lines > MOST_LINES or any(place.evidence.tier == "observed" for place in cited):
+            continue
+        yield from _counts(claim, cited)
+        yield from _weekdays(claim, cited)
+
+
+def _counts(claim: Claim, cited: Sequence[Place]) -> Iterator[Finding]:
+    asked = [quantity for quantity in quantities(claim.text) if _is_count(quantity) and not quantity.hedge]
+    if not asked:
+        return
+    there = [(place.span.text, quantity) for place in cited for quantity in place.span.quantities]
+    values = {quantity.value for _, quantity in there}
+    for quantity in asked:
+        noun = _counted(claim.text, quantity)
+        others = [other for text, other in there if _is_count(other) and _counted(text, other) == noun]
+        total = sum(other.value for other in others)
+        if not noun or not others or quantity.value in values or quantity.value == total:
+            continue
+        message = f'The cited lines have "{others[0].text}" where this says "{quantity.text}"; give that.'
+        yield _finding("count_differs", message, quantity.text, claim, cited)
+
+
+def _weekdays(claim: Claim, cited: Sequence[Place]) -> Iterator[Finding]:
+    there = {day for place in cited for day in _WEEKDAYS.findall(place.span.text)}
+    if not there:
+        return
+    for day in dict.fromkeys(_WEEKDAYS.findall(claim.text)):
+        if not any(day in place.source.text for place in cited):
+            named = ", ".join(sorted(there))
+            message = f"The cited lines name {named}, and their source no {day}; give that."
+            yield _finding("weekday_differs", message, day, claim, cited)
+
+
+def _is_count(quantity: Quantity) -> bool:
+    return quantity.kind == "number" and quantity.counts
+
+
+def _counted(text: str, quantity: Quantity) -> str:
+    """The stem of what a number counts: the word after it."""
+    after = next(words(text[quantity.end : quantity.end + _NOUN_REACH]), None)
+    return stem(after.form) if after else ""
+
+
+def _finding(code: str, message: str, detail: str, claim: Claim, cited: Sequence[Place]) -> Finding:
+    return Finding(
+        code=code,
+        label="misinterpretation",
+        severity="hard",
+        message=message,
+        claim=claim.key,
+        evidence=cited[0].evidence.id,
+        first=cited[0].first,
+        last=cited[0].last,
+        detail=detail,
+    )

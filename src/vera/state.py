@@ -151,7 +151,7 @@ class LaneState(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Round(msgspec.Struct, frozen=True, kw_only=True):
-    """One round of verification, as far as it has come. `decision` ends it; `told` took the answer back.
+    """One round of verification, as far as it has come. `decision` ends it.
 
     `model_calls`, tokens and `tool_calls` are those of the verifier and its check lanes.
     """
@@ -164,7 +164,6 @@ class Round(msgspec.Struct, frozen=True, kw_only=True):
     labels: tuple[events.VerifierLabels, ...] = ()
     score: events.VerifierScore | None = None
     decision: events.Verifier | None = None
-    told: events.VerifierToAgent | None = None
     model_calls: int = 0
     prompt_tokens: int = 0
     completion_tokens: int = 0
@@ -312,7 +311,7 @@ class RunState:
             case events.Answer(lane="main"):
                 self._answers[event.seq] = event
             case events.AnswerChosen():
-                self._chosen = event
+                self._chosen = event if self._is_decided(event) else None
             case events.Search():
                 self._searches[event.engine] = self._searches.get(event.engine, 0) + event.attempts
             case events.VerifierStarted():
@@ -322,45 +321,59 @@ class RunState:
         if event.lane:
             self._lanes[event.lane] = fold_lane(self.lane(event.lane), event)
 
+    def _is_decided(self, chosen: events.AnswerChosen) -> bool:
+        """Whether the choice names a round with a verdict and an answer: a log may come from anyone."""
+        known = self._rounds.get(chosen.round)
+        return known is not None and known.decision is not None and chosen.answer_seq in self._answers
+
     def _fold_round(self, event: Event) -> None:
-        """What happened in a round of verification, and what it cost."""
-        change: dict[str, Any]
+        """What happened in a round of verification, and what it cost. One that never began is passed over."""
         match event:
             case events.Model() if event.scope.startswith("verifier") and self._rounds:
-                self._count_call(event)
-                return
+                number, last = next(reversed(self._rounds.items()))
+                self._rounds[number] = msgspec.structs.replace(
+                    last,
+                    model_calls=last.model_calls + 1,
+                    prompt_tokens=last.prompt_tokens + (event.prompt_tokens or 0),
+                    completion_tokens=last.completion_tokens + (event.completion_tokens or 0),
+                )
             case events.Tool() if event.lane.startswith("check-") and self._rounds:
                 number, last = next(reversed(self._rounds.items()))
                 self._rounds[number] = msgspec.structs.replace(last, tool_calls=last.tool_calls + 1)
-                return
-            case events.Derivation():
-                change = {"derivations": (*self._rounds[event.round].derivations, event)}
-            case events.Audit():
-                change = {"audit": event}
-            case events.VerifierQuestions():
-                change = {"questions": event}
-            case events.VerifierCheck():
-                change = {"checks": (*self._rounds[event.round].checks, event)}
-            case events.VerifierLabels():
-                change = {"labels": (*self._rounds[event.round].labels, event)}
-            case events.VerifierScore():
-                change = {"score": event}
-            case events.Verifier():
-                change = {"decision": event}
-            case events.VerifierToAgent():
-                change = {"told": event}
+            case (
+                events.Derivation()
+                | events.Audit()
+                | events.VerifierQuestions()
+                | events.VerifierCheck()
+                | events.VerifierLabels()
+                | events.VerifierScore()
+                | events.Verifier()
+            ) if event.round in self._rounds:
+                self._rounds[event.round] = _fold_into(self._rounds[event.round], event)
             case _:
-                return
-        self._rounds[event.round] = msgspec.structs.replace(self._rounds[event.round], **change)
+                pass
 
-    def _count_call(self, call: events.Model) -> None:
-        number, last = next(reversed(self._rounds.items()))
-        self._rounds[number] = msgspec.structs.replace(
-            last,
-            model_calls=last.model_calls + 1,
-            prompt_tokens=last.prompt_tokens + (call.prompt_tokens or 0),
-            completion_tokens=last.completion_tokens + (call.completion_tokens or 0),
-        )
+
+def _fold_into(done: Round, event: Event) -> Round:
+    """The round after one of its records. Pure."""
+    replace = msgspec.structs.replace
+    match event:
+        case events.Derivation():
+            return replace(done, derivations=(*done.derivations, event))
+        case events.Audit():
+            return replace(done, audit=event)
+        case events.VerifierQuestions():
+            return replace(done, questions=event)
+        case events.VerifierCheck():
+            return replace(done, checks=(*done.checks, event))
+        case events.VerifierLabels():
+            return replace(done, labels=(*done.labels, event))
+        case events.VerifierScore():
+            return replace(done, score=event)
+        case events.Verifier():
+            return replace(done, decision=event)
+        case _:
+            return done
 
 
 def _reopened(lane: LaneState) -> LaneState:

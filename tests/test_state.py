@@ -1,0 +1,49 @@
+"""RunState over a log that came from anyone: what names a round that never began is passed over."""
+
+from vera import events
+from vera.state import RunState
+
+STARTED = events.VerifierStarted(
+    seq=2, lane="verify-1", round=1, answer_seq=1, rule="literal", policy=events.Blob("0" * 64, 1)
+)
+ANSWER = events.Answer(seq=1, lane="main", step=1, text="Three years.")
+AUDIT = events.Audit(
+    lane="verify-1",
+    round=1,
+    claims=1,
+    hard=0,
+    soft=0,
+    findings="[]",
+    claims_version="claims/1",
+    audit_version="audit/1",
+)
+DECIDED = events.Verifier(
+    lane="verify-1",
+    round=1,
+    answer_seq=1,
+    result="SUPPORTED",
+    reason="",
+    attestation="sha256:" + "0" * 64,
+    envelope=events.Blob("0" * 64, 1),
+)
+CHOSEN = events.AnswerChosen(lane="main", round=1, answer_seq=1, attestation="", reason="")
+
+
+def test_a_round_is_folded_from_its_records_and_their_cost() -> None:
+    call = events.Model(lane="verify-1", step=0, scope="verifier_judge", latency_s=1.0, prompt_tokens=7)
+    tool = events.Tool(lane="check-1.1", step=1, call="call_0001", tool="read", outcome="ok", obs="")
+    state = RunState([ANSWER, STARTED, AUDIT, call, tool, DECIDED, CHOSEN])
+    (done,) = state.rounds.values()
+    assert (done.audit, done.decision, done.model_calls, done.prompt_tokens) == (AUDIT, DECIDED, 1, 7)
+    assert done.tool_calls == 1
+    assert state.chosen == CHOSEN
+
+
+def test_records_of_a_round_that_never_began_change_nothing() -> None:
+    state = RunState([ANSWER, AUDIT, DECIDED, CHOSEN])
+    assert not state.rounds and state.chosen is None
+
+
+def test_a_choice_without_a_verdict_or_an_answer_is_none() -> None:
+    assert RunState([ANSWER, STARTED, CHOSEN]).chosen is None
+    assert RunState([STARTED, DECIDED, CHOSEN]).chosen is None

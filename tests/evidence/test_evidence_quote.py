@@ -137,7 +137,7 @@ def test_what_is_cut_out_of_a_text_is_found_in_it_and_folds_to_the_same(
     assume(any(map(str.isalnum, quote)))
     found = locate(quote, text)
     if found is not None:
-        there = text.encode()[found.start : found.end].decode()
+        there = "".join(text.encode()[first:last].decode() for first, last in found.parts)
         assert letters(there).casefold() == letters(quote).casefold()
 
 

@@ -64,6 +64,7 @@ def test_a_disguised_statement_is_a_claim_that_bears_load(hidden: str) -> None:
         "предложение никогда не кончается.",
         "```\nthe offer is void.\n```",
         "| the offer | was abolished |",
+        "**the offer never ends.**",
     ],
 )
 def test_a_statement_without_anything_to_check_is_shown_as_unchecked(tmp_path: Path, vague: str) -> None:

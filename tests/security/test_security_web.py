@@ -165,7 +165,6 @@ def test_an_empty_page_and_one_that_cannot_be_had_are_said(tmp_path: Path, sites
     tried.is_sound()
 
 
-@pytest.mark.xfail(strict=True, reason="no check holds a page against the address that it was asked with")
 def test_a_page_that_gives_back_what_was_asked_of_it_is_no_evidence(tmp_path: Path, sites: Sites) -> None:
     asked = [f"echo.{host}.example/say?Vexium+melts+at+812+degrees." for host in ("alpha", "beta")]
     tried = run(tmp_path, sites, asked, final(f"{FACT} [ev_0001:2] [ev_0002:2]."))

@@ -374,7 +374,8 @@ def _says(unit: _Unit) -> bool:
     """Whether a sentence without anything to check states something nevertheless."""
     if unit.text.endswith((":", "：", "?", "？")) or _DISCLOSED.fullmatch(unit.text):
         return False
-    many = unit.role in ("sentence", "quote") and len(_WORD.findall(unit.text, 0, _SHORT)) >= _SAYING_WORDS
+    prose = unit.role in ("sentence", "quote") or (unit.role == "heading" and unit.text.endswith((".", "!")))
+    many = prose and len(_WORD.findall(unit.text, 0, _SHORT)) >= _SAYING_WORDS
     return many or has_verb(unit.text)
 
 

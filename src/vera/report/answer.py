@@ -165,8 +165,6 @@ def _marked(
         found[finding.claim].append(finding)
     marked = []
     for claim in claims_of(text, evidence):
-        if claim.form == "absence":
-            continue
         of_it = found[claim.key]
         marked.append(
             MarkedClaim(

@@ -76,9 +76,8 @@ def codes(
         derivations={"ev_0001": derivation} if derived else {},
     )
     found = list(computed(case))
-    assert all(
-        each.severity == "hard" and each.label == "fabricated" and each.claim == "c1" for each in found
-    )
+    assert all(each.label == "fabricated" and each.claim == "c1" for each in found)
+    assert all((each.severity == "soft") == (each.code == "constant_unexplained") for each in found)
     return [each.code for each in found]
 
 
@@ -159,7 +158,8 @@ def test_a_program_that_cannot_be_read_derives_nothing() -> None:
 
 
 def test_a_script_is_part_of_the_program() -> None:
-    assert codes("There are 12 rows.", "python3 n.py", "12\n", scripts={"n.py": "print(6 * 2)"}) == []
+    made = codes("There are 12 rows.", "python3 n.py", "12\n", scripts={"n.py": "print(6 * 2)"})
+    assert made == ["constant_unexplained"]
     assert codes("There are 12 rows.", "python3 n.py", "12\n", scripts={"n.py": "print(12)"}) == [
         "value_is_literal"
     ]
@@ -219,3 +219,17 @@ def test_a_hostile_program_takes_linear_time(piece: str) -> None:
     assert len(program.numbers) < 300_000
     assert program.constants is not None
     assert len(program.measured_text) < 300_000
+
+
+@pytest.mark.parametrize(
+    ("command", "expected"),
+    [
+        ("awk -F, '{s+=$2} END {print s+3035}' /input/sales.csv", ["constant_unexplained"]),
+        ("awk -F, '{s+=$2} END {print s}' /input/sales.csv", []),
+        ("awk -F, '$1 == 2019 {s+=$2} END {print s}' /input/sales.csv", []),
+        ("awk -F, '{s+=$2} END {print s/60}' /input/sales.csv", []),
+    ],
+    ids=["a summand from nowhere", "none", "a number of the task", "a unit"],
+)
+def test_a_number_from_nowhere_beside_the_input_is_a_hint(command: str, expected: list[str]) -> None:
+    assert codes("The total is 4242.", command, "4242\n") == expected

@@ -31,10 +31,15 @@ LISTED = 8
 _NUMERIC = frozenset({"number", "ordinal", "fraction", "percent", "money", "amount"})
 _QUOTED = re.compile(r"[\"“]([^\"”\n]{1,300})[\"”]|(?<!\w)['‘]([^'’\n]{1,300})['’](?!\w)|`([^`\n]{1,300})`")
 _HUNDRED = Decimal(100)
+_UNITS = frozenset(map(Decimal, (7, 12, 24, 30, 52, 60, 365, 1024, 3600, 86400)))
+"""Numbers that turn one unit into another."""
 
 
 def computed(case: Case) -> Iterator[Finding]:
-    """Findings, all hard, for the claims that cite what the sandbox printed or what was read from /work."""
+    """Findings for the claims that cite what the sandbox printed or what was read from /work.
+
+    All are hard but `constant_unexplained`, which is told where nothing else is.
+    """
     grounds = _Grounds(case)
     for claim in case.claims:
         observed = [place for place in places(case, claim) if place.evidence.tier == "observed"]
@@ -139,10 +144,10 @@ class _Claim:
                 outputs.append(output)
         if not outputs:
             return
-        for output in outputs:
-            yield from self._ungrounded(output)
         values = [value for value in quantities(self._claim.text) if not self._is_name(value, outputs)]
-        yield from self._values(values, outputs) if values else self._words(outputs)
+        found = [finding for output in outputs for finding in self._ungrounded(output)]
+        found += self._values(values, outputs) if values else self._words(outputs)
+        yield from found or (hint for output in outputs for hint in self._unexplained(output))
 
     def _derived(self, place: Place) -> _Output | Finding | None:
         """The output as a clean box printed it again, or what is wrong with it.
@@ -260,6 +265,24 @@ class _Claim:
             outputs[0].place,
             listed,
         )
+
+    def _unexplained(self, output: _Output) -> Iterator[Finding]:
+        """A number from nowhere beside an input: it may be a limit, and it may make the value."""
+        unknown = sorted(output.program.constants - self._grounds.numbers - _UNITS)
+        if unknown and not output.derivation.without_input:
+            listed = ", ".join(f"{number:f}" for number in unknown[:LISTED])
+            yield Finding(
+                code="constant_unexplained",
+                label="fabricated",
+                severity="soft",
+                message=f"The command holds {listed}, which stands neither in the task nor in cited lines of "
+                "a source. Say what it is for, or cite where it stands.",
+                claim=self._claim.key,
+                evidence=output.place.evidence.id,
+                first=output.place.first,
+                last=output.place.last,
+                detail=listed,
+            )
 
     def _finding(self, code: str, message: str, place: Place, detail: str = "") -> Finding:
         return Finding(

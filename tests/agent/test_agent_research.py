@@ -94,18 +94,22 @@ def test_the_best_round_has_no_more_hard_findings_than_any_and_is_the_first_of_i
 def state_of(
     decided: events.Verifier | None, *, ended: str = "answered", answered: bool = True, rule: str = "model"
 ) -> RunState:
-    """The state of a run whose lane has ended, with the decision on its chosen answer."""
+    """The state of a run whose lane has ended, with the decision on its chosen answer.
+
+    One that is not `answered` gave an answer that was taken back, and came to no other.
+    """
     log: list[events.Event] = []
-    if answered:
+    if answered or decided is not None:
         log.append(events.Answer(seq=10, lane="main", step=2, text="So."))
+    if decided is not None:
+        started = events.VerifierStarted(round=decided.round, answer_seq=10, rule=rule, policy=NO_BLOB)
+        log += [started, decided]
+        if not answered:
+            log.append(events.VerifierToAgent(lane="main", round=decided.round, step=2, content="No."))
     if ended:
         log.append(events.LaneEnded(seq=11, lane="main", reason=ended, detail=f"it was {ended}"))
     if decided is not None:
-        log += [
-            events.VerifierStarted(round=decided.round, answer_seq=10, rule=rule, policy=NO_BLOB),
-            decided,
-            events.AnswerChosen(round=decided.round, answer_seq=10, attestation="", reason=""),
-        ]
+        log.append(events.AnswerChosen(round=decided.round, answer_seq=10, attestation="", reason=""))
     return RunState(log)
 
 

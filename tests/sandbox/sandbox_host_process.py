@@ -4,6 +4,7 @@ BACKEND WORK IMAGE COMMAND [PROFILE]
 """
 
 import asyncio
+import signal
 import sys
 from pathlib import Path
 
@@ -26,4 +27,6 @@ async def main(backend: str, work: str, image: str, command: str, profile: str =
         await box.close()
 
 
+# Whoever started the tests may have had interrupts ignored (nohup, a background job): not here.
+signal.signal(signal.SIGINT, signal.default_int_handler)
 asyncio.run(main(*sys.argv[1:]))

@@ -17,6 +17,8 @@ from vera import events
 NEEDS_DOCKER = pytest.mark.needs("docker")
 TURNS = [turn("shell", cmd="echo out of the box; exit 4"), final("Nothing was found out.")]
 
+WITHOUT_JUDGE = ("--verifier", "literal", "--verifier-rounds", "1")
+
 
 @pytest.fixture
 def run(tmp_path: Path) -> Callable[..., object]:
@@ -26,7 +28,7 @@ def run(tmp_path: Path) -> Callable[..., object]:
         with ScriptedServer([as_reply(said, "text") for said in script], protocol="text") as server:
             return vera(
                 *("run", "What is it?", "--work-dir", "w", "--model-base-url", server.root),
-                *("--protocol", "text", *arguments),
+                *("--protocol", "text", *WITHOUT_JUDGE, *arguments),
                 **{"cwd": tmp_path, **environment},  # type: ignore[arg-type] # a path and texts
             )
 
@@ -44,7 +46,7 @@ def test_a_session_keeps_what_its_box_wrote_and_what_happened_to_it(backend: str
     with work_folder() as folder, ScriptedServer(script, protocol="text") as server:
         done = vera(
             *("run", "What is it?", "--work-dir", "w", "--model-base-url", server.root),
-            *("--protocol", "text", "--sandbox", backend),
+            *("--protocol", "text", "--sandbox", backend, *WITHOUT_JUDGE),
             cwd=folder,
             **environment,
         )

@@ -262,4 +262,5 @@ def test_what_cannot_be_exported_is_a_sentence(session: Path, tmp_path: Path) ->
     code, _, error = run(export, str(session), "--bundle", str(tmp_path / "no" / "folder" / "b.zip"))
     assert code == 1
     assert "No such file or directory" in error
+    assert "b.zip" in error and ".new-" not in error
     assert run(export, str(session))[0] == 2

@@ -12,7 +12,6 @@ import os
 import re
 import shutil
 import stat
-import struct
 import tempfile
 import zipfile
 from collections.abc import Mapping, Sequence
@@ -27,13 +26,12 @@ from vera.attestation.integrity import Loaded, blobs_of, check_integrity
 from vera.attestation.objects import hexadecimal
 from vera.evidence.reading import read_regular
 from vera.evidence.source import Unreadable
+from vera.evidence.zip_errors import ZIP_ERRORS
 
 MOST_MEMBERS = 200_000
 MOST_BYTES = 16 << 30
 _MOST_SMALL = 64 << 20
 _CHUNK = 1 << 20
-_BAD_ZIP = (zipfile.BadZipFile, NotImplementedError, RuntimeError, EOFError, ValueError, struct.error)
-"""What reading a zip of a stranger may raise."""
 _EPOCH = (1980, 1, 1, 0, 0, 0)
 _FILES = ("README.txt", "answer.md", "attestation.json", "seal.json", "trace.jsonl")
 _BLOB = re.compile(r"store/([0-9a-f]{2})/\1[0-9a-f]{62}")
@@ -94,7 +92,10 @@ def pack(session_dir: Path, file: Path) -> Packed:
         for sha256 in needed | useful
         if loaded.store.has(sha256)
     }
-    descriptor, temporary = tempfile.mkstemp(dir=file.parent, prefix=".new-", suffix=".zip")
+    try:
+        descriptor, temporary = tempfile.mkstemp(dir=file.parent, prefix=".new-", suffix=".zip")
+    except OSError as error:  # it would name the temporary file
+        raise BundleError(f"{file} cannot be written: {error.strerror}.") from None
     try:
         with os.fdopen(descriptor, "wb") as out:
             size = _write_archive(out, small, blobs)
@@ -114,7 +115,7 @@ def unpack(file: Path, folder: Path) -> None:
         with zipfile.ZipFile(file) as archive:
             for info in _checked(archive.infolist(), file.stat().st_size):
                 _write(archive, info, folder / info.filename)
-    except _BAD_ZIP as error:
+    except ZIP_ERRORS as error:
         raise BundleError(f"{file} is no bundle of VERA: {error}.") from None
     except OSError as error:
         if error.errno != errno.EINVAL:

@@ -7,11 +7,11 @@ process; here only the tags of links and notes are found in its XML (ECMA-376, p
 import io
 import re
 import zipfile
-import zlib
 from html import unescape
 from typing import NamedTuple
 
 from vera.audit.document_links import RESERVED, WORDS_BEGIN, WORDS_CLOSE, WORDS_END
+from vera.evidence.zip_errors import ZIP_ERRORS
 
 _PART_BYTES = 32 << 20
 _LINK = re.compile(
@@ -45,7 +45,7 @@ def marked(data: bytes) -> Marked | None:
                 for base in ("document.xml", "footnotes.xml", "endnotes.xml")
                 for name in (base, f"_rels/{base}.rels")
             }
-    except (zipfile.BadZipFile, OSError, ValueError, NotImplementedError, RuntimeError, EOFError, zlib.error):
+    except (*ZIP_ERRORS, OSError):
         return None
     if not parts["document.xml"]:
         return None

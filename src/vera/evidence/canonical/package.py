@@ -2,13 +2,13 @@
 
 import io
 import zipfile
-import zlib
 from collections.abc import Mapping
 from functools import cache
 from importlib.metadata import PackageNotFoundError, version
 from typing import Protocol
 
 from vera.evidence.source import Unreadable
+from vera.evidence.zip_errors import ZIP_ERRORS
 
 PART_LIMIT = 256 << 20
 """Uncompressed bytes that are read of one package, all parts together."""
@@ -35,7 +35,7 @@ class Package:
         try:
             self._zip = zipfile.ZipFile(io.BytesIO(data))
             self._names = {member.filename for member in self._zip.infolist()[:_MEMBERS]}
-        except _ZIP_ERRORS:
+        except (*ZIP_ERRORS, OSError):
             raise Unreadable("its zip container is broken") from None
         self._left = PART_LIMIT
 
@@ -65,21 +65,8 @@ class Package:
             parser.close()
         except etree.LxmlError:
             raise Unreadable(f"its part {part} is no valid XML") from None
-        except _ZIP_ERRORS:
+        except (*ZIP_ERRORS, OSError):
             raise Unreadable("its zip container is broken") from None
-
-
-_ZIP_ERRORS = (
-    zipfile.BadZipFile,
-    zlib.error,
-    EOFError,
-    KeyError,
-    NotImplementedError,  # a compression method that Python does not know
-    OSError,
-    OverflowError,
-    RuntimeError,  # an encrypted member
-    ValueError,
-)
 
 
 class _Guard:

@@ -21,9 +21,10 @@ from support.fake_brave import (
 )
 from support.fake_engines import page
 from support.fake_web import FakeClock, FakeWeb, Reply, fake_web, fetcher_to
+from vera import events
 from vera.sandbox.egress.secrets import Secrets
 from vera.sandbox.egress.types import Connection
-from vera.search.web import Engines, Kind, Limits, Query, SearchCall, Searched, WebSearch
+from vera.search.web import Engines, Kind, Limits, Query, Searched, WebSearch
 from vera.search.web.brave import Brave
 
 TODAY = date(2027, 1, 15)
@@ -47,7 +48,7 @@ class Bench:
         time: FakeClock | None = None,
     ) -> None:
         self.time = time or FakeClock()
-        self.calls: list[SearchCall] = []
+        self.calls: list[events.Search] = []
         self.connections: list[Connection] = []
         brave = Brave(KEY, limits, api_version=version, base=f"{web.url}/res/v1")
         self.engines = Engines([brave], clock=self.time.clock(), calls={"brave": calls})
@@ -542,7 +543,7 @@ def test_a_wrong_key_is_what_the_fake_refuses_too() -> None:
     async def run() -> None:
         async with fake_web(FakeBrave()) as web:
             brave = Brave("another-key-123", LIMITS, base=f"{web.url}/res/v1")
-            calls: list[SearchCall] = []
+            calls: list[events.Search] = []
             engines = Engines([brave], clock=FakeClock().clock())
             await WebSearch(engines, fetcher_to(web.port), log=calls.append).search(query(), ["brave"])
             assert "does not accept the key" in calls[0].reason

@@ -24,6 +24,7 @@ from support.fake_engines import (
     wikipedia,
 )
 from support.fake_web import Asked, FakeClock, FakeWeb, Reply, fake_web, fetcher_to
+from vera import events
 from vera.sandbox.egress.dial import Dialer
 from vera.sandbox.egress.policy import NetworkPolicy
 from vera.sandbox.egress.types import Request
@@ -37,7 +38,6 @@ from vera.search.web import (
     Kind,
     Limits,
     Query,
-    SearchCall,
     Searched,
     WebSearch,
     freshness,
@@ -357,7 +357,7 @@ def test_a_freshness_that_is_none_is_said(wrong: str) -> None:
 
 
 def chain(
-    work: Callable[[WebSearch, list[SearchCall]], Awaitable[None]], **answers: Reply
+    work: Callable[[WebSearch, list[events.Search]], Awaitable[None]], **answers: Reply
 ) -> dict[str, FakeWeb]:
     """Runs `work` over engines that get these answers, in the order in which they are named."""
 
@@ -369,7 +369,7 @@ def chain(
                 name: await stack.enter_async_context(fake_web(lambda asked, answer=answer: answer))
                 for name, answer in answers.items()
             }
-            calls: list[SearchCall] = []
+            calls: list[events.Search] = []
             search = WebSearch(
                 Engines([MAKE[name](web.url) for name, web in webs.items()], clock=FakeClock().clock()),
                 fetcher_to(*(web.port for web in webs.values())),
@@ -382,7 +382,7 @@ def chain(
 
 
 def test_the_next_engine_is_asked_when_one_is_down_and_the_record_says_so() -> None:
-    async def work(search: WebSearch, calls: list[SearchCall]) -> None:
+    async def work(search: WebSearch, calls: list[events.Search]) -> None:
         searched = await search.search(query(), search.engines.names("web"))
         assert searched.answer is not None
         assert searched.answer.engine == "wikipedia"
@@ -395,7 +395,7 @@ def test_the_next_engine_is_asked_when_one_is_down_and_the_record_says_so() -> N
 
 
 def test_an_engine_that_finds_nothing_has_answered() -> None:
-    async def work(search: WebSearch, calls: list[SearchCall]) -> None:
+    async def work(search: WebSearch, calls: list[events.Search]) -> None:
         searched = await search.search(query(), search.engines.names("web"))
         assert searched.answer is not None
         assert searched.answer.engine == "searxng"
@@ -405,7 +405,7 @@ def test_an_engine_that_finds_nothing_has_answered() -> None:
 
 
 def test_when_all_are_down_each_says_why() -> None:
-    async def work(search: WebSearch, calls: list[SearchCall]) -> None:
+    async def work(search: WebSearch, calls: list[events.Search]) -> None:
         searched = await search.search(query(kind="papers"), search.engines.names("papers"))
         assert searched.answer is None
         assert [(call.engine, call.outcome) for call in searched.calls] == [
@@ -452,7 +452,7 @@ def test_an_instance_on_this_machine_is_asked_although_the_run_leads_to_the_publ
             public = NetworkPolicy.of("public")
             narrow = instance_policy(web.url, public)
             fetcher = Fetcher(public, Dialer(public.addresses))
-            calls: list[SearchCall] = []
+            calls: list[events.Search] = []
             engines = Engines([SearXNG(web.url)], clock=FakeClock().clock())
             await WebSearch(engines, fetcher, log=calls.append).search(query(), ["searxng"])
             own = {"searxng": Fetcher(narrow, Dialer(narrow.addresses))}

@@ -17,7 +17,7 @@ from vera.attestation.gather import _lookups, _Texts
 from vera.lane.tools import Call, Outcome, Tool, check_arguments
 from vera.lane.tools.web_search import search_tools
 from vera.sandbox.egress.secrets import Secrets
-from vera.search.web import Engine, Engines, Limits, SearchCall, WebSearch
+from vera.search.web import Engine, Engines, Limits, WebSearch
 from vera.search.web.brave import Brave
 from vera.search.web.openalex import OpenAlex
 from vera.search.web.wikipedia import Wikipedia
@@ -29,7 +29,7 @@ LIMITS = Limits(min_interval_s=1.05, max_consec_429=2)
 class Bench:
     """The tools over a Brave, a Wikipedia and an OpenAlex on loopback."""
 
-    def __init__(self, tools: list[Tool], calls: list[SearchCall], clock: FakeClock, folder: Path) -> None:
+    def __init__(self, tools: list[Tool], calls: list[events.Search], clock: FakeClock, folder: Path) -> None:
         self.tools = {tool.spec.name: tool for tool in tools}
         self.calls = calls
         self.clock = clock
@@ -55,7 +55,7 @@ def with_tools(
             fake_brave(script, results=results) as brave,
             fake_web(lambda asked: openalex([OPENALEX_WORK]) if asked.path == "/works" else others) as other,
         ):
-            clock, calls = FakeClock(), list[SearchCall]()
+            clock, calls = FakeClock(), list[events.Search]()
             engines: list[Engine] = [Wikipedia(base=other.url), OpenAlex(base=other.url)]
             if key:
                 engines.insert(0, Brave(KEY, limits, base=f"{brave.url}/res/v1"))

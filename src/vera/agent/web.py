@@ -23,7 +23,6 @@ from vera.search.web import (
     EngineOptions,
     Engines,
     Limits,
-    SearchCall,
     WebSearch,
     instance_policy,
     open_engines,
@@ -94,7 +93,7 @@ def open_web(
     search = WebSearch(
         engines,
         Fetcher(policy, dialer, secrets=known, limits=LIMITS, log=log),
-        log=_searched(session, lane),
+        log=lambda call: session.emit(call, lane=lane),
         secrets=known,
         own=own,
     )
@@ -124,13 +123,6 @@ def secrets_of(settings: Settings) -> list[str]:
 
 def _listed(text: str) -> list[str]:
     return [part.strip() for part in text.split(",") if part.strip()]
-
-
-def _searched(session: Session, lane: str) -> Callable[[SearchCall], None]:
-    def log(call: SearchCall) -> None:
-        session.emit(events.Search(**msgspec.structs.asdict(call)), lane=lane)
-
-    return log
 
 
 def _logged(session: Session, by: str, lane: str) -> Callable[[Connection], None]:

@@ -7,11 +7,12 @@ from typing import Any
 
 import msgspec
 
+from vera import events
 from vera.evidence.span import Lines
 from vera.lane.observation import one_line
 from vera.lane.tools import Call, EvidenceDraft, Outcome, Tool, failed
 from vera.protocol.turn import ToolSpec
-from vera.search.web import KINDS, Answer, Hit, Kind, Query, SearchCall, Searched, WebSearch, freshness
+from vera.search.web import KINDS, Answer, Hit, Kind, Query, Searched, WebSearch, freshness
 
 DEFAULT_COUNT = 12
 MOST_CHARACTERS, MOST_WORDS = 400, 50
@@ -217,7 +218,7 @@ def _with_answer(tool: str, name: str, answer: Answer, searched: Searched) -> Ou
     )
 
 
-def _lines(answer: Answer, before: Sequence[SearchCall]) -> list[str]:
+def _lines(answer: Answer, before: Sequence[events.Search]) -> list[str]:
     """The hits as text, under what a reader must know of them."""
     hits, query = answer.found.hits, answer.query
     page = f", page {query.offset + 1}" if query.offset else ""
@@ -272,7 +273,7 @@ def _without_answer(search: WebSearch, name: str, tool: str, query: Query, searc
     return outcome
 
 
-def _error_type(call: SearchCall) -> str:
+def _error_type(call: events.Search) -> str:
     return f"search_{'challenge' if call.outcome == 'challenge' else call.cause or call.outcome}"
 
 

@@ -11,7 +11,7 @@ from vera.search.web.registry import (
 )
 from vera.search.web.searxng import instance_policy
 from vera.search.web.throttle import Limits
-from vera.search.web.values import KINDS, Engine, Hit, Kind, Query, SearchCall
+from vera.search.web.values import KINDS, Engine, Hit, Kind, Query
 
 __all__ = [
     "DEFAULT_ORDER",
@@ -28,7 +28,6 @@ __all__ = [
     "Kind",
     "Limits",
     "Query",
-    "SearchCall",
     "Searched",
     "WebSearch",
     "instance_policy",

@@ -4,11 +4,12 @@ from collections.abc import Callable, Mapping, Sequence
 
 import msgspec
 
+from vera import events
 from vera.sandbox.egress.secrets import Secrets
 from vera.sandbox.fetch.fetcher import Fetcher
 from vera.search.web.client import Answer, Clock, EngineClient
 from vera.search.web.throttle import Stop
-from vera.search.web.values import Engine, Kind, Query, SearchCall
+from vera.search.web.values import Engine, Kind, Query
 
 
 class Searched(msgspec.Struct, frozen=True, kw_only=True):
@@ -18,7 +19,7 @@ class Searched(msgspec.Struct, frozen=True, kw_only=True):
     """
 
     answer: Answer | None
-    calls: tuple[SearchCall, ...]
+    calls: tuple[events.Search, ...]
 
 
 class Engines:
@@ -67,7 +68,7 @@ class WebSearch:
         engines: Engines,
         fetcher: Fetcher,
         *,
-        log: Callable[[SearchCall], object],
+        log: Callable[[events.Search], object],
         secrets: Secrets | None = None,
         own: Mapping[str, Fetcher] | None = None,
     ) -> None:
@@ -81,7 +82,7 @@ class WebSearch:
         """Ask these engines in turn until one answers; one that finds nothing has answered."""
         if self._secrets.found_in(query.text):
             return self._withheld(query)
-        calls: list[SearchCall] = []
+        calls: list[events.Search] = []
         for name in names:
             fetcher = self._own.get(name, self._fetcher)
             attempted = await self.engines.client(name).search(query, fetcher, self._secrets)
@@ -92,7 +93,7 @@ class WebSearch:
         return Searched(answer=None, calls=tuple(calls))
 
     def _withheld(self, query: Query) -> Searched:
-        call = SearchCall(
+        call = events.Search(
             engine="",
             kind=query.kind,
             query="",

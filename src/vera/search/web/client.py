@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 import msgspec
 
+from vera import events
 from vera.sandbox.egress.secrets import Secrets
 from vera.sandbox.fetch.fetcher import Fetcher, FetchLimits
 from vera.sandbox.fetch.receipt import Fetched, FetchError
@@ -21,7 +22,6 @@ from vera.search.web.values import (
     Malformed,
     Outcome,
     Query,
-    SearchCall,
     Unfit,
 )
 
@@ -63,7 +63,7 @@ class Answer(msgspec.Struct, frozen=True, kw_only=True):
 class Attempted(msgspec.Struct, frozen=True, kw_only=True):
     """The record of a call, and its answer when there is one."""
 
-    call: SearchCall
+    call: events.Search
     answer: Answer | None = None
 
 
@@ -113,7 +113,7 @@ class EngineClient:
             outcome, cause, reason = problem.outcome, problem.cause, text(problem.reason, _REASON_SHOWN)
         else:
             outcome = "ok" if answer.found.hits else "empty"
-        call = SearchCall(
+        call = events.Search(
             engine=self.engine.name,
             kind=query.kind,
             query=query.text,

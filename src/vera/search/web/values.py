@@ -116,26 +116,3 @@ class Engine(Protocol):
     def explain(self, status: int, body: bytes) -> str:
         """What an answer with another status says, in a few words; '' when that is not known."""
         ...
-
-
-class SearchCall(msgspec.Struct, frozen=True, kw_only=True):
-    """What became of asking one engine, one record for each, also when no request was sent (`skipped`).
-
-    `outcome`: `ok` with results, `empty` (it was asked and has none), `refused` by the engine or by the run's
-    own egress policy, `failed`, `challenge` (a page that wants to see a person), `skipped`. `cause` is a
-    stable word for why there are no results; `reason` says it in a sentence. `attempts` counts the requests
-    that were sent, `waited_s` what was waited before them. `started` is Unix time, `seconds` the wall time.
-    """
-
-    engine: str
-    kind: str
-    query: str
-    outcome: Outcome
-    cause: Cause = ""
-    http_status: int | None = None
-    results: int = 0
-    waited_s: float = 0.0
-    attempts: int = 0
-    reason: str = ""
-    started: float
-    seconds: float

@@ -54,8 +54,10 @@ def open_desk(
     prompts: Prompts,
     options: VerifierOptions,
 ) -> Desk:
-    """The desk of a run whose main lane works at `place`. Nothing is started before it is needed."""
+    """The desk of a run whose main lane works at `place`. Nothing is started before it is needed, and what a
+    killed run left of its checks is taken away."""
     seconds = min(settings.sandbox.max_tool_seconds, MOST_TOOL_SECONDS)
+    _clear_away(session.root)
     bench = _Bench(session, settings, place, seconds)
     return Desk(
         session=session,
@@ -228,3 +230,9 @@ def _remove(folder: Path) -> None:
     shutil.rmtree(folder, ignore_errors=True)
     with contextlib.suppress(OSError):
         folder.parent.rmdir()
+
+
+def _clear_away(root: Path) -> None:
+    """Remove the folders of clean boxes and checks that a killed run has left in its session."""
+    for left in (*root.glob(".derive-*"), *root.glob(".empty-*"), root / CHECKS):
+        shutil.rmtree(left, ignore_errors=True)

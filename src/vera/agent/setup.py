@@ -123,13 +123,16 @@ async def open_verifier_model(
     return None
 
 
-def verifier_options(settings: Settings, verifier: Model | None, place: Place) -> VerifierOptions:
-    """How the verifier of this run works."""
+def verifier_options(
+    settings: Settings, model: Model, verifier: Model | None, place: Place
+) -> VerifierOptions:
+    """How the verifier of this run works. The built-in model gets one round: told what is wrong, it would say
+    the same again."""
     checked, policy = settings.verification, settings.policy
     box = place.box
     return VerifierOptions(
         rule="model" if verifier else "literal",
-        rounds=checked.rounds,
+        rounds=1 if model.info.kind == BUILT_IN else checked.rounds,
         check_steps=checked.check_steps,
         readings=checked.readings,
         answer_tokens=min(settings.model.max_tokens, 2000),

@@ -1,18 +1,16 @@
 """One research run, new or resumed, from the command line: setup, the lane, the end, what is printed."""
 
 import asyncio
-import shutil
 import signal
 from collections.abc import Callable
 from contextlib import AsyncExitStack, ExitStack
 from pathlib import Path
 
 import click
-import msgspec
 
 from vera import events
 from vera.agent import research, setup
-from vera.agent.desk import CHECKS, open_desk
+from vera.agent.desk import open_desk
 from vera.agent.research import Research, ResearchOptions, Result
 from vera.agent.web import open_web, search_engines
 from vera.attestation.keys import Signer
@@ -96,17 +94,13 @@ async def _execute(
         task = session.state.task
         question = session.load(task.task) if task else ""
         lane = research.make_lane(session, question, model, place, prompts, _options(settings))
-        checked = setup.verifier_options(settings, verifier, place)
-        if model.info.kind == "builtin":  # told what is wrong, it would say the same again
-            checked = msgspec.structs.replace(checked, rounds=1)
-        _clear_away(session.root)
         desk = open_desk(
             session=session,
             settings=settings,
             place=place,
             model=verifier,
             prompts=prompts,
-            options=checked,
+            options=setup.verifier_options(settings, model, verifier, place),
         )
         run = Research(lane, desk, signer, progress.now)
         _listen(run.stop, progress)
@@ -155,12 +149,6 @@ async def _finish(run: Research, root: Path, progress: Progress) -> Result:
         stop(f"stopped. Go on with 'vera resume {root}'.", INTERRUPTED)
     progress.done()
     return result
-
-
-def _clear_away(root: Path) -> None:
-    """Remove the folders of clean boxes and checks that a killed run has left in its session."""
-    for left in (*root.glob(".derive-*"), *root.glob(".empty-*"), root / CHECKS):
-        shutil.rmtree(left, ignore_errors=True)
 
 
 def _listen(finish: Callable[[str], None], progress: Progress) -> None:

@@ -16,13 +16,14 @@ from vera.attestation.keys import Signer
 from vera.attestation.objects import Policy, canonical
 from vera.attestation.record import Record
 from vera.audit import VERSION as AUDIT_VERSION
-from vera.audit import AuditPolicy, audit, literal
+from vera.audit import AuditPolicy, literal
 from vera.audit.claims import VERSION as CLAIMS_VERSION
 from vera.evidence.canonical import extract
 from vera.evidence.domains import suffix_list_version
 from vera.evidence.span import Lines
 from vera.lane.answer import resolve
 from vera.session import Reader, Session
+from vera.verification.verifier import log_audit
 
 QUESTION = "How long is the river Elbe, and where does it rise?"
 RIVERS = (
@@ -151,18 +152,7 @@ def begin(session: Session, number: int, answered: events.Answer, **policy: obje
         )
     )
     case = case_of(gathered(session, number))
-    findings = audit(case)
-    session.emit(
-        events.Audit(
-            round=number,
-            claims=len(case.claims),
-            hard=sum(finding.severity == "hard" for finding in findings),
-            soft=sum(finding.severity == "soft" for finding in findings),
-            findings=session.text(canonical(findings).decode()),
-            claims_version=CLAIMS_VERSION,
-            audit_version=AUDIT_VERSION,
-        )
-    )
+    log_audit(session, number, case)
     for labels in literal.labels(case, number):
         session.emit(labels)
 

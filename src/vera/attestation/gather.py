@@ -39,26 +39,24 @@ class GatherError(ValueError):
         self.missing = missing
 
 
-def gather(records: Sequence[events.Record], store: Store, round: int) -> Record:  # noqa: A002
+def gather(records: Sequence[events.Record], store: Store, number: int) -> Record:
     """The record of one round of verification: the last one of that number that was begun.
 
     `records` is the log from its beginning; what follows the round's verdict is not looked at. Raises
     GatherError when the round, its answer or its policy is not there.
     """
-    begin = _last_start(records, round)
-    verdict = _verdict_after(records, begin, round)
+    begin = _last_start(records, number)
+    verdict = _verdict_after(records, begin, number)
     before = records[:verdict]
     started = before[begin]
     assert isinstance(started, events.VerifierStarted)
-    within = before[begin:]
+    within = [each for each in before[begin:] if getattr(each, "round", number) == number]
     texts = _Texts(store)
     answer = texts.load(_answer(before, started.answer_seq).text, "The answer")
     evidence = {each.id: each for each in before if isinstance(each, events.Evidence)}
-    derivations = tuple(
-        texts.inlined(each) for each in within if isinstance(each, events.Derivation) and each.round == round
-    )
-    checks = tuple(each for each in within if isinstance(each, events.VerifierCheck) and each.round == round)
-    labels = tuple(each for each in within if isinstance(each, events.VerifierLabels) and each.round == round)
+    derivations = tuple(texts.inlined(each) for each in within if isinstance(each, events.Derivation))
+    checks = tuple(each for each in within if isinstance(each, events.VerifierCheck))
+    labels = tuple(each for each in within if isinstance(each, events.VerifierLabels))
     lookups = tuple(_lookups(before, texts))
     for pointed in _pointed_at(answer, derivations, checks, labels):
         if (found := evidence.get(pointed)) is not None:
@@ -70,7 +68,7 @@ def gather(records: Sequence[events.Record], store: Store, round: int) -> Record
     return Record(
         task=_task(before, texts),
         answer=answer,
-        round=round,
+        round=number,
         policy=_policy(store, started.policy),
         evidence=evidence,
         texts=texts.found,
@@ -80,15 +78,12 @@ def gather(records: Sequence[events.Record], store: Store, round: int) -> Record
         checks=checks,
         labels=labels,
         scores=tuple(
-            score
-            for each in within
-            if isinstance(each, events.VerifierScore) and each.round == round
-            for score in each.scores
+            score for each in within if isinstance(each, events.VerifierScore) for score in each.scores
         ),
         verifier=_verifier(before, started),
         log=(last.seq, _hash_of(records, verdict - 1)),
         issued_at=rfc3339(last.ts),
-        notes=tuple(_problems(within, round)),
+        notes=tuple(_problems(within)),
     )
 
 
@@ -160,14 +155,14 @@ def _verifier(before: Sequence[events.Record], started: events.VerifierStarted) 
     return f"vera {version}, {started.rule}" + (f" {started.model}" if started.model else "")
 
 
-def _problems(within: Iterable[events.Record], number: int) -> Iterator[str]:
+def _problems(within: Iterable[events.Record]) -> Iterator[str]:
     """What the questions and the score gave less than they should, as it was logged, each once.
 
     (A problem with labels stands in them.)
     """
     seen = {""}
     for record in within:
-        if isinstance(record, events.VerifierQuestions | events.VerifierScore) and record.round == number:
+        if isinstance(record, events.VerifierQuestions | events.VerifierScore):
             if record.problem not in seen:
                 yield record.problem
             seen.add(record.problem)

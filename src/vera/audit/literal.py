@@ -103,11 +103,11 @@ def label(claim: Claim, place: Place) -> Relation:
     return decided.pop() if len(decided) == 1 else "IRRELEVANT"
 
 
-def labels(case: Case, round: int) -> tuple[VerifierLabels, ...]:  # noqa: A002
+def labels(case: Case, number: int) -> tuple[VerifierLabels, ...]:
     """The labels of every claim that cites something, in the order of the claims."""
     return tuple(
         VerifierLabels(
-            round=round,
+            round=number,
             claim=claim.key,
             labels=tuple(
                 SpanLabel(

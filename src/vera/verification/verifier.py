@@ -116,6 +116,11 @@ def _audit(session: Session, number: int) -> tuple[Case, tuple[Finding, ...]]:
     logged = session.state.rounds[number].audit
     if logged is not None:
         return case, msgspec.json.decode(session.load(logged.findings), type=tuple[Finding, ...])
+    return case, log_audit(session, number, case)
+
+
+def log_audit(session: Session, number: int, case: Case) -> tuple[Finding, ...]:
+    """Audit the case, and log what was found in the round's lane."""
     findings = audit(case)
     session.emit(
         events.Audit(
@@ -129,7 +134,7 @@ def _audit(session: Session, number: int) -> tuple[Case, tuple[Finding, ...]]:
         ),
         lane=lane_of(number),
     )
-    return case, findings
+    return findings
 
 
 def _label_by_rule(session: Session, number: int, case: Case) -> None:

@@ -58,7 +58,7 @@ def ruled(answer: str = ANSWER, *more: events.Evidence, **changed: object) -> Re
 def of_kind(built: Built, kind: type[AnyObject]) -> list[AnyObject]:
     tag = str(kind.__struct_config__.tag)
     return [
-        parse(data, kind)  # type: ignore[type-var]
+        parse(data, kind)  # type: ignore[type-var] # one of the kinds, not known which
         for data in built.objects.values()
         if json.loads(data)["kind"] == tag
     ]
@@ -104,10 +104,10 @@ def test_the_result_follows_from_the_objects_alone() -> None:
     again = reduce(
         thesis=thesis_of(built),
         policy=policy(),
-        findings=findings,  # type: ignore[arg-type]
-        coverage=coverage,  # type: ignore[arg-type]
-        cards=cards,  # type: ignore[arg-type]
-        sources=sources,  # type: ignore[arg-type]
+        findings=findings,  # type: ignore[arg-type] # of_kind gives any object
+        coverage=coverage,  # type: ignore[arg-type] # as above
+        cards=cards,  # type: ignore[arg-type] # as above
+        sources=sources,  # type: ignore[arg-type] # as above
     )
     attestation = built.attestation
     assert (again.result, again.reason, again.claims, again.scores) == (
@@ -316,5 +316,5 @@ def test_whatever_was_logged_gives_objects_that_can_be_read(
     built = build(found)
     kinds = {kind.__struct_config__.tag: kind for kind in KINDS}
     for data in built.objects.values():
-        parse(data, kinds[json.loads(data)["kind"]])  # type: ignore[type-var]
+        parse(data, kinds[json.loads(data)["kind"]])  # type: ignore[type-var] # any of the kinds
     assert msgspec.json.encode(built.attestation.result) != b'"SUPPORTED"'

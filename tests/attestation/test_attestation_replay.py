@@ -114,7 +114,7 @@ def test_any_cut_or_longer_file_is_reported(original: Path, data: st.DataObject)
         assert replay(original).exit_code == 1
 
 
-class rewritten:  # noqa: N801
+class rewritten:  # noqa: N801 (read as a word of the with statement)
     """A file with other content, for the length of a block."""
 
     def __init__(self, path: Path, content: bytes) -> None:
@@ -397,7 +397,7 @@ def test_a_verdict_in_the_log_that_is_not_the_attested_one_is_reported(
             event = msgspec.structs.replace(event, result="SUPPORTED", reason="")
         return emit(event, lane)
 
-    session.emit = upgraded  # type: ignore[method-assign, assignment]
+    session.emit = upgraded  # type: ignore[method-assign, assignment] # the forger's own VERA
     finish(session, signer, decide(session, signer, 1))
     session.close()
     report = replay(tmp_path)

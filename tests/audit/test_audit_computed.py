@@ -181,8 +181,8 @@ def test_output_is_no_source_to_point_at() -> None:
 def test_a_calculation_may_rest_on_the_task_and_on_cited_lines(
     task: str, captured: str, expected: list[str]
 ) -> None:
-    given_texts = {"task": task, "captured": captured, "without_input": True}
-    assert codes("It is 391.", "echo $((17*23))", "391\n", **given_texts) == expected  # type: ignore[arg-type]
+    found = codes("It is 391.", "echo $((17*23))", "391\n", task=task, captured=captured, without_input=True)
+    assert found == expected
 
 
 @pytest.mark.parametrize(

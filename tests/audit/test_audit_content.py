@@ -4,6 +4,7 @@ import pytest
 
 from support.audits import case_of, evidence_of, page_of
 from vera.audit.checks.content import content
+from vera.events import Evidence
 from vera.evidence.finding import Finding
 
 ARTICLE = (
@@ -13,8 +14,8 @@ ARTICLE = (
 )
 
 
-def found(*sources: object, answer: str = "It is so [ev_1].") -> list[Finding]:
-    return list(content(case_of(answer, *sources)))  # type: ignore[arg-type]
+def found(*sources: tuple[Evidence, bytes], answer: str = "It is so [ev_1].") -> list[Finding]:
+    return list(content(case_of(answer, *sources)))
 
 
 def kinds(text: str, title: str = "", source: str = "https://example.org/page") -> list[str]:

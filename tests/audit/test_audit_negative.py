@@ -9,7 +9,6 @@ from vera.audit.checks.negative import negative
 from vera.audit.negative import (
     asks_complete_set,
     is_negative,
-    is_official,
     items,
     official_names,
     says_complete_set,
@@ -18,6 +17,7 @@ from vera.audit.negative import (
 from vera.events import Derivation, Evidence
 from vera.evidence.claim import Claim
 from vera.evidence.finding import Finding
+from vera.evidence.official import owner
 
 
 @pytest.mark.parametrize(
@@ -172,9 +172,11 @@ def test_a_page_that_did_not_answer_is_no_coverage() -> None:
 def test_a_site_is_official_by_its_whole_name_only() -> None:
     names = official_names(f"Apple has not released a car\n{QUESTION}")
     assert names == {"apple"}
-    assert all(is_official(domain, names) for domain in ("apple.com", "sec.gov", "who.int", "w3.org"))
+    assert all(
+        owner(domain, names=names).official for domain in ("apple.com", "sec.gov", "who.int", "w3.org")
+    )
     sites = ("hashnode.dev", "chase.com", "carbuzz.com", "car.com", "apple-news.info", "notgov.com")
-    assert not any(is_official(domain, names) for domain in sites)
+    assert not any(owner(domain, names=names).official for domain in sites)
 
 
 LICENCE = evidence_of(

@@ -16,7 +16,8 @@ class AuditPolicy(msgspec.Struct, frozen=True, kw_only=True):
 
     `web_sources` is how many independent sources a claim about the web needs; `negative_families` how many
     different searches a negative claim needs, and `negative_official`/`negative_independent` how many
-    domains of each kind when it is about the web.
+    domains of each kind when it is about the web. `official_domains` are those that a person says speak
+    officially on the subject.
     """
 
     not_before: str = ""
@@ -25,6 +26,7 @@ class AuditPolicy(msgspec.Struct, frozen=True, kw_only=True):
     negative_families: int = 2
     negative_official: int = 2
     negative_independent: int = 1
+    official_domains: tuple[str, ...] = ()
 
 
 class Lookup(msgspec.Struct, frozen=True, kw_only=True):

@@ -9,43 +9,24 @@ from collections.abc import Sequence
 
 import msgspec
 
-from vera.audit.case import Case, Lookup, Place
+from vera.audit.case import Case, Place
 from vera.events import Evidence
 from vera.evidence.claim import Claim
+from vera.evidence.denial import DENIES, TEXT_LIMIT, asserted
+from vera.evidence.denial import is_negative as is_negative
 from vera.evidence.domains import registrable_domain
-from vera.evidence.quotation import find_quotations
-from vera.evidence.words import STOPWORDS, folded, negations, stems, words
+from vera.evidence.official import official_names as official_names
+from vera.evidence.official import owner
+from vera.evidence.queries import one_family, query_stems
+from vera.evidence.words import negations, stems, words
 
 SAME_SUBJECT_PERCENT = 50
 """The share of a claim's content words that a sentence must hold to be about the same."""
 
-SAME_FAMILY_PERCENT = 60
-"""The share of their words in common from which two searches are one."""
-
-TEXT_LIMIT = 4000
 _SPAN_LIMIT = 200_000
 _MOST_LOOKUPS = 1000
 _MOST_FAMILIES = 100
 
-_DENIES = re.compile(
-    r"\b(?:not|never|none|nobody|nothing|nowhere|neither|cannot|no[ -]one|\w{2,8}n['’]t)\b"
-    r"|\bno\b(?=\s+[^\W\d]|\s*[.,;:!]|\s*$)"
-    r"|\b(?:has|have|had|is|are|was|were)\s+yet\s+to\b|\blacks?\b|\bnon-?existent\b"
-    r"|\b(?:kein(?:e[rnms]?)?|nicht|niemals?|niemand|nichts)\b|\b(?:aucune?|jamais)\b"
-    r"|\bn['’ ]?(?:a|ont|est|sont|y a)\s+(?:\w+\s+){0,2}pas\b|\b(?:nunca|jamás|ning[uú]n[oa]?|nadie)\b"
-    r"|\b(?:não|nenhuma?|nessun[oa]?)\b|没有|沒有|並未|并未|尚未|从未|從未|未曾|不是|无人|ありません|ていない|なかった",
-    re.IGNORECASE,
-)
-# Turns of phrase that hold such a word and deny nothing, or only that all are so.
-_HARMLESS = re.compile(
-    r"\bnot\s+(?:only|just|merely|least|until|necessarily|all|every|everyone|always|to mention|surprisingly"
-    r"|unlike|uncommon|unusual)\b"
-    r"|\b(?:no|not|none)\s+(?:less|more|fewer|later|earlier|sooner|greater|smaller|higher|lower|longer|other)"
-    r"\s+than\b|\bnothing\s+(?:but|less|more|other)\b|\bno\s+(?:doubt|wonder|matter)\b"
-    r"|\bnot-|\bnot\s+\w{1,20}\s+until\b|[,—–]\s*not\s+(?:the|an?|in|on|at|by|for|to|its|his|her|their)\b"
-    r"|\b(?:or|if|why|whether or)\s+not\b|\bno\.?\s*\d",
-    re.IGNORECASE,
-)
 # Words by which a source may deny without any of the above.
 _OTHERWISE = re.compile(
     r"\bun(?:known|identified|solved|resolved|able|successful|approved|released|confirmed|announced|available)\b"
@@ -54,20 +35,6 @@ _OTHERWISE = re.compile(
     r"|abandoned|ceased|impossible|zero)\b",
     re.IGNORECASE,
 )
-# A clause that hangs on another: what it denies is not what is stated.
-_SUBORDINATE = re.compile(
-    r"\([^()]{0,400}\)|\b(?:because|although|though|whereas|while|when|if|unless|until|since|as|after|before|who"
-    r"|whom|whose|which|where|so that|in order|despite|rather than|instead of)\b[^,;.!?]{0,400}",
-    re.IGNORECASE,
-)
-# An order to the reader: no subject before it.
-_ORDER = re.compile(
-    r"(?:^|[.;:,!?–—(]\s{0,4}|\b(?:and|but|please|then|or|also)\s{1,4})"
-    r"(?:please\s+)?(?:(?:do not|don['’]t)\s+(?:[a-z]+)"
-    r"|never\s+(?!has|have|had|was|were|is|are|did|does|do|will|would|before|again)[a-z]+)[^.;!?\n]{0,400}",
-    re.IGNORECASE,
-)
-
 _ASKS_SET = re.compile(
     r"\b(?:list|name|enumerate|identify|find|give|what are|which are|who are|tell me)\b[^.?!\n]{0,60}?"
     r"\b(?:all|every|each|any and all)\b(?!\s+(?:information|details|this|that|you|about|relevant"
@@ -98,15 +65,6 @@ _QUALIFIED = re.compile(r"\s+(?:in|as of|since|by|at|on|from|for|until)\s+")
 _AFTER_COLON = re.compile(r":\s+|\b(?:are|were|namely|include|includes|comprise|comprises|consists? of)\s+")
 
 
-def is_negative(text: str) -> bool:
-    """Whether a statement says that something is not so, does not exist or has not happened.
-
-    "Not all", "no later than", "No. 12" and the like deny nothing that would need a search; neither do orders
-    ("do not use Wikipedia") and words in quotation marks.
-    """
-    return _DENIES.search(_plain(text)) is not None
-
-
 def asks_complete_set(question: str) -> bool:
     """Whether a question asks for all of something: "list all …", "how many …", "a complete list of …"."""
     return _ASKS_SET.search(question[:TEXT_LIMIT]) is not None
@@ -114,7 +72,7 @@ def asks_complete_set(question: str) -> bool:
 
 def says_complete_set(text: str) -> bool:
     """Whether a statement says of what it names that it is all: "the only …", "all members are …"."""
-    return _SAYS_SET.search(_plain(text)) is not None
+    return _SAYS_SET.search(asserted(text)) is not None
 
 
 def items(text: str) -> tuple[str, ...]:
@@ -166,12 +124,12 @@ def searches(case: Case, claim: Claim) -> Searches:
     receipts: list[str] = []
     web = False
     for lookup in case.lookups[:_MOST_LOOKUPS]:
-        asked = _query(lookup)
+        asked = query_stems(lookup.query)
         if lookup.evidence not in case.evidence or not _concerns(asked, about, anchors):
             continue
         receipts.append(lookup.evidence)
         web = web or lookup.tool != "search"
-        if len(families) < _MOST_FAMILIES and not any(_one_family(asked, known) for known, _ in families):
+        if len(families) < _MOST_FAMILIES and not any(one_family(asked, known) for known, _ in families):
             families.append((asked, lookup.query))
     return Searches(tuple(query for _, query in families), tuple(receipts), web)
 
@@ -188,6 +146,7 @@ def domains(case: Case, claim: Claim, about: frozenset[str]) -> Domains:
     is about its subject."""
     cited = {cite.evidence for cite in claim.cites}
     names = official_names(f"{claim.text}\n{case.task}")
+    listed = frozenset(case.policy.official_domains)
     found: dict[str, bool] = {}
     for evidence in case.evidence.values():
         if not _is_page(evidence):
@@ -195,47 +154,11 @@ def domains(case: Case, claim: Claim, about: frozenset[str]) -> Domains:
         if evidence.id in cited or about & frozenset(stems(f"{evidence.title} {_spelled(evidence.source)}")):
             domain = registrable_domain(evidence.source)
             if domain:
-                found[domain] = is_official(domain, names)
+                found[domain] = owner(evidence.source, names=names, official_domains=listed).official
     return Domains(
         official=tuple(sorted(domain for domain, official in found.items() if official)),
         independent=tuple(sorted(domain for domain, official in found.items() if not official)),
     )
-
-
-_GOVERNMENT = re.compile(
-    r"(?:^|\.)(?:gov|mil|int|gov\.[a-z]{2}|mil\.[a-z]{2}|gob\.[a-z]{2}|gouv\.[a-z]{2}|govt\.[a-z]{2}|go\.(?:jp|kr|th|id|ke)"
-    r"|gc\.ca|gv\.at|admin\.ch|bund\.de|europa\.eu|overheid\.nl|regeringen\.se|un\.org)$"
-)
-_STANDARDS = frozenset({
-    "w3.org", "ietf.org", "rfc-editor.org", "iana.org", "iso.org", "iec.ch", "ieee.org", "unicode.org",
-    "ecma-international.org", "oasis-open.org", "etsi.org", "whatwg.org",
-})  # fmt: skip
-
-
-def official_names(text: str) -> frozenset[str]:
-    """The names in a text as a domain would spell them: "World Bank" gives world, bank, worldbank.
-
-    A word that also stands in lower case is none ("Car makers … a car").
-    """
-    forms = re.findall(r"[^\W_]+", text[:TEXT_LIMIT])
-    common = {form for form in forms if form[0].islower()}
-    names = [
-        form.lower() if form[0].isupper() and form.lower() not in common | STOPWORDS else "" for form in forms
-    ]
-    joined = [
-        "".join(names[start : start + size])
-        for size in (1, 2, 3)
-        for start in range(len(names) - size + 1)
-        if all(names[start : start + size])
-    ]
-    return frozenset(name for name in joined if len(name) >= 3)
-
-
-def is_official(domain: str, names: frozenset[str]) -> bool:
-    """Whether a registrable domain is the subject's own (its name is the subject's name, no part of it), a
-    government's, or that of a body that makes standards."""
-    label = domain.partition(".")[0].replace("-", "")
-    return label in names or domain in _STANDARDS or _GOVERNMENT.search(domain) is not None
 
 
 def listed_in(candidates: Sequence[str], place: Place) -> bool:
@@ -252,14 +175,6 @@ def excludes(place: Place, about: frozenset[str]) -> bool:
     )
 
 
-def _plain(text: str) -> str:
-    """The text without quotations, orders, subordinate clauses and harmless turns of phrase."""
-    text = text[:TEXT_LIMIT]
-    for quotation in reversed(find_quotations(text)):
-        text = f"{text[: quotation.start]} … {text[quotation.end :]}"
-    return _SUBORDINATE.sub(" ", _ORDER.sub(" ", _HARMLESS.sub(" ", text)))
-
-
 def _content(text: str) -> frozenset[str]:
     """The stems of the words that carry the content: no negations."""
     denying = {word.start for word in negations(text[:TEXT_LIMIT])}
@@ -268,7 +183,7 @@ def _content(text: str) -> frozenset[str]:
 
 
 def _negated(sentence: str) -> bool:
-    return bool(_DENIES.search(sentence) or _OTHERWISE.search(sentence))
+    return bool(DENIES.search(sentence) or _OTHERWISE.search(sentence))
 
 
 def _sentences(text: str) -> list[str]:
@@ -279,20 +194,8 @@ def _shares(about: frozenset[str], there: frozenset[str]) -> bool:
     return bool(about) and 100 * len(about & there) >= SAME_SUBJECT_PERCENT * len(about)
 
 
-def _query(lookup: Lookup) -> frozenset[str]:
-    return frozenset(stems(lookup.query[:TEXT_LIMIT])) or frozenset(folded(lookup.query[:TEXT_LIMIT]).split())
-
-
 def _concerns(asked: frozenset[str], about: frozenset[str], anchors: frozenset[str]) -> bool:
     return bool(asked & anchors) or len(asked & about) >= max(1, min(2, len(asked), len(about)))
-
-
-def _one_family(one: frozenset[str], other: frozenset[str]) -> bool:
-    """Whether two searches differ so little that they are one: by one word added, or in few words."""
-    common, every = len(one & other), len(one | other)
-    return 100 * common >= SAME_FAMILY_PERCENT * every or (
-        common == min(len(one), len(other)) and every - common < 2
-    )
 
 
 def _is_page(evidence: Evidence) -> bool:

@@ -160,7 +160,8 @@ def _address(text: str) -> str:
 
 def _split(url: str) -> SplitResult | None:
     try:
-        split = urlsplit(url.strip())
+        # As browsers do (WHATWG URL): a backslash divides like a slash.
+        split = urlsplit(url.strip().replace("\\", "/"))
     except ValueError:
         return None
     return split if split.scheme.lower() in {"http", "https"} else None

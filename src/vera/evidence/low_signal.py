@@ -1,0 +1,169 @@
+"""Whether a fetched page is a shell whose text its own scripts would bring, and a plain fetch has not got.
+
+Three things must come together. The body is a web page that was answered with success. It is short: fewer
+than MOST_LETTERS letters or digits of visible text. And scripts stand in it together with one of these signs,
+looked for in this order:
+
+1. an application's root (an element with an id such as `root` or `__next`, or of a tag such as `<app-root>`)
+   in which there is no text, or only a word like "Loading";
+2. a notice, in `<noscript>` or in the visible text, that JavaScript is needed;
+3. next to nothing visible (fewer than FEW_LETTERS letters or digits) beside much script: SCRIPT_BYTES of it
+   in the page, or SCRIPT_FILES files that it loads;
+4. nothing visible at all.
+
+So a short page that is complete (`example.com`), a page that says "not found", and a long page with an empty
+corner are not low-signal. Scripts that hold data (JSON) and modules to preload count for nothing.
+
+Everything here is linear in the size of the page, of which the first MOST_BYTES are looked at.
+"""
+
+import re
+
+MOST_BYTES = 1 << 20
+MOST_LETTERS = 600
+FEW_LETTERS = 200
+SCRIPT_BYTES = 2000
+SCRIPT_FILES = 4
+MOST_ROOT_TAGS = 200
+MOST_ROOTS = 20
+
+_PAGES = ("text/html", "application/xhtml+xml")
+_LOOKS_LIKE_PAGE = re.compile(r"\s{0,100}<(?:!doctype\s+html|html|head|body)\b", re.IGNORECASE)
+_SCRIPT = re.compile(r"<script\b([^>]{0,2000})>", re.IGNORECASE)
+_SRC = re.compile(r"\bsrc\s{0,5}=", re.IGNORECASE)
+_TYPE = re.compile(r"\btype\s{0,5}=\s{0,5}[\"']?\s{0,5}([a-z0-9/+.-]{0,60})", re.IGNORECASE)
+_RUNS = re.compile(r"|module|(?:text|application)/(?:x-)?(?:javascript|ecmascript|babel)", re.IGNORECASE)
+_UNSEEN_ENDS = {name: re.compile(rf"</{name}\b", re.IGNORECASE) for name in ("script", "style")}
+_UNSEEN = re.compile(r"<!--|<(script|style)\b", re.IGNORECASE)
+_NOSCRIPT = re.compile(
+    r"<noscript\b[^>]{0,200}>([^<]{0,500}(?:<(?!/noscript)[^<]{0,500}){0,40})", re.IGNORECASE
+)
+_ROOT = re.compile(
+    r"<(?P<tag>div|main|section|body|span)\b[^<>]{0,300}?\bid\s?=\s?[\"']?"
+    r"(?P<id>root|app|__next|__nuxt|___gatsby|svelte|q-app|react-root|app-root|react-app|app-mount|mount|"
+    r"main-app|spa-root|application)[\"'\s/>]"
+    r"|<(?P<custom>(?:[a-z0-9]{1,30}-){0,2}(?:app-root|app-main|my-app|ion-app|main-app|web-app))\b",
+    re.IGNORECASE,
+)
+_TAG = re.compile(r"<(/?)([a-z][a-z0-9-]{0,60})\b[^<>]{0,4000}>", re.IGNORECASE)
+_WAITING = re.compile(
+    r"(?:loading|please wait|one moment|wird geladen|bitte warten|chargement|veuillez patienter|cargando|"
+    r"caricamento|carregando|laden|загрузка|加载中|読み込み中)?[\s.…]{0,20}",
+    re.IGNORECASE,
+)
+_NEEDED = re.compile(
+    r"(?:enable|activate|allow|turn(?:ing)? on|switch on|requires?|needs?|without|support(?:s|ed)? for|"
+    r"aktivieren|activer|activez|habilit\w{1,8}|abilit\w{1,8}|activ\w{1,8})\W{1,3}(?:\w{1,20}\W{1,3}){0,4}java\s?script"
+    r"|java\s?script\W{1,3}(?:\w{1,20}\W{1,3}){0,5}"
+    r"(?:enabled?|required?|needed|disabled|turned (?:on|off)|aktivier\w{1,6}|activ\w{1,8}|habilit\w{1,8}|"
+    r"necessary|run this app)",
+    re.IGNORECASE,
+)
+
+
+def low_signal(body: bytes, media_type: str, text: bytes, *, http_status: int | None = None) -> str:
+    """Why the page is probably not what a reader would see, as a sentence without its full stop; '' when
+    nothing speaks for that.
+
+    `body` are the page's bytes, `media_type` the server's claim ('' when it makes none), `text` the canonical
+    text of the body in UTF-8 (empty when it has none), `http_status` the answer's status (None: unknown).
+    """
+    if http_status is not None and not 200 <= http_status < 300:
+        return ""
+    letters = _letters(text.decode("utf-8", "replace"))
+    if letters >= MOST_LETTERS:
+        return ""
+    page = body[:MOST_BYTES].decode("utf-8", "replace").removeprefix("\ufeff")
+    if media_type.lower() not in _PAGES and (media_type or not _LOOKS_LIKE_PAGE.match(page)):
+        return ""
+    markup, script_bytes, script_files = _without_scripts(page)
+    if not script_bytes and not script_files:
+        return ""
+    if root := _empty_root(markup):
+        return f"its {root} is empty until its scripts have run"
+    if _asks_for_javascript(markup, text):
+        return "it says that it needs JavaScript"
+    has_much_script = script_bytes >= SCRIPT_BYTES or script_files >= SCRIPT_FILES
+    if not letters:
+        return "it has scripts and no visible text"
+    if letters < FEW_LETTERS and has_much_script:
+        return f"it has only {letters} letters of visible text beside its scripts"
+    return ""
+
+
+def _letters(text: str) -> int:
+    """Letters and digits, counted up to MOST_LETTERS."""
+    count = 0
+    for character in text:
+        count += character.isalnum()
+        if count >= MOST_LETTERS:
+            break
+    return count
+
+
+def _without_scripts(page: str) -> tuple[str, int, int]:
+    """The page without comments, scripts and styles; bytes of script in it; scripts that it loads."""
+    kept: list[str] = []
+    at = script_bytes = script_files = 0
+    while opening := _UNSEEN.search(page, at):
+        kept.append(page[at : opening.start()])
+        if opening[1] is None:
+            end = page.find("-->", opening.end())
+            at = len(page) if end < 0 else end + 3
+            continue
+        name = opening[1].lower()
+        closing = _UNSEEN_ENDS[name].search(page, opening.end())
+        end = closing.start() if closing else len(page)
+        if name == "script" and (script := _SCRIPT.match(page, opening.start())) and _is_program(script[1]):
+            if _SRC.search(script[1]):
+                script_files += 1
+            else:
+                script_bytes += max(0, end - script.end())
+        after = page.find(">", end)
+        at = len(page) if after < 0 else after + 1
+    kept.append(page[at:])
+    return "".join(kept), script_bytes, script_files
+
+
+def _is_program(attributes: str) -> bool:
+    kind = _TYPE.search(attributes)
+    return kind is None or _RUNS.fullmatch(kind[1]) is not None
+
+
+def _empty_root(markup: str) -> str:
+    """The application's root that holds no text, as it is to be named; '' for none."""
+    for count, root in enumerate(_ROOT.finditer(markup)):
+        if count == MOST_ROOTS:
+            break
+        tag = (root["tag"] or root["custom"]).lower()
+        start = markup.find(">", root.end() - 1)
+        if start >= 0 and _WAITING.fullmatch(_text_inside(markup, start + 1, tag)):
+            return f"element #{root['id']}" if root["id"] else f"element <{tag}>"
+    return ""
+
+
+def _text_inside(markup: str, at: int, tag: str) -> str:
+    """The text from `at` to the end of the element `tag` that is open there, of its first tags only."""
+    words: list[str] = []
+    depth = 1
+    for _ in range(MOST_ROOT_TAGS):
+        following = _TAG.search(markup, at)
+        until = following.start() if following else len(markup)
+        words.append(markup[at:until].strip()[:100])
+        if following is None:
+            break
+        if following[2].lower() == tag:
+            depth += -1 if following[1] else 1
+        elif following[2].lower() == "noscript" and not following[1]:
+            closing = markup.find("</noscript", following.end())
+            following = _TAG.search(markup, closing) if closing >= 0 else following
+        if not depth or following is None:
+            break
+        at = following.end()
+    return " ".join(word for word in words if word)
+
+
+def _asks_for_javascript(markup: str, text: bytes) -> bool:
+    if _NEEDED.search(text.decode("utf-8", "replace")):
+        return True
+    return any(_NEEDED.search(_TAG.sub(" ", notice[1])) for notice in _NOSCRIPT.finditer(markup))

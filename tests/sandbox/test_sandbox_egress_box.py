@@ -258,7 +258,9 @@ def test_the_command_fetch_has_the_host_get_a_page(net: World, work: Path, backe
     web = net.web(b"hello")
     fetcher = net.fetcher(ports=[web.port])
 
-    async def fetch(url: str) -> tuple[int, bytes]:
+    async def fetch(url: str, render: bool) -> tuple[int, bytes]:
+        if render:
+            return 200, b"rendered " + url.encode() + b"\n"
         try:
             fetched = await fetcher.fetch(url)
         except FetchError as error:
@@ -269,9 +271,10 @@ def test_the_command_fetch_has_the_host_get_a_page(net: World, work: Path, backe
         proxy = f"export http_proxy=http://127.0.0.1:{box.box.proxy_port}"
         assert box.run(f"{proxy}; fetch 'http://ok.test:{web.port}/a?b=c&d=%20#e'") == "1: hello\n"
         assert web.requests[0].startswith(b"GET /a?b=c&d=%20 HTTP/1.1\r\n")
+        assert box.run(f"{proxy}; fetch --render 'http://ok.test/#/a?b'") == "rendered http://ok.test/#/a?b\n"
         said = box.run("fetch http://10.0.0.1/ 2>&1 >/dev/null; echo $?; fetch; echo $?")
         assert "10.0.0.1:80: of its ports only these" in said
-        assert said.endswith("\n1\nusage: fetch URL\n2\n")
+        assert said.endswith("\n1\nusage: fetch [--render] URL\n2\n")
     assert box.records == []
 
 

@@ -1,4 +1,8 @@
-"""A page taken by the host: its bytes, the receipt of how they came, and the text that can be cited."""
+"""A page taken by the host: its bytes, the receipt of how they came, and the text that can be cited.
+
+Of a rendered page the bytes are its DOM and the receipt names the browser that made it. The text is made from
+these bytes as from those of any page, so that anyone can make it again without a browser.
+"""
 
 import asyncio
 from collections.abc import Callable
@@ -6,15 +10,21 @@ from collections.abc import Callable
 import msgspec
 
 from vera.evidence.extractor import Extractor
-from vera.evidence.source import Unreadable
+from vera.evidence.low_signal import low_signal
+from vera.evidence.source import Extracted, Unreadable
 from vera.evidence.span import Lines
 from vera.lane.observation import numbered, one_line
 from vera.lane.tools import EvidenceDraft
 from vera.sandbox.fetch.fetcher import Fetcher
-from vera.sandbox.fetch.receipt import Fetched, FetchError
+from vera.sandbox.fetch.receipt import Fetched, FetchError, Receipt
+from vera.sandbox.render.rendered import RenderError, RenderReceipt
+from vera.sandbox.render.renderer import Renderer
 
 PRINTED_BYTES = 200_000
 """Of a page's text, what the box's command `fetch` prints at most; the whole of it is evidence."""
+
+NO_TEXT = "it holds no text"
+"""How the extractor says that a document was read and is empty."""
 
 SUFFIXES = {
     "text/html": ".html",
@@ -28,20 +38,28 @@ SUFFIXES = {
 
 
 class Capture:
-    """Gets URLs through one fetcher and makes evidence of what comes."""
+    """Gets URLs through one fetcher, or has them rendered, and makes evidence of what comes."""
 
-    def __init__(self, fetcher: Fetcher, extractor: Extractor) -> None:
+    def __init__(self, fetcher: Fetcher, extractor: Extractor, renderer: Renderer | None = None) -> None:
         self._fetcher = fetcher
         self._extractor = extractor
+        self._renderer = renderer
+
+    def can_render(self) -> bool:
+        """Whether pages can be rendered here. May block for a moment."""
+        return self._renderer is not None and self._renderer.can_render()
 
     async def get(self, url: str) -> EvidenceDraft:
-        """The page as evidence, whatever its status. Raises FetchError, or Unreadable (no text in it)."""
+        """The page as evidence, whatever its status. Raises FetchError, or Unreadable (no text in it).
+
+        A page whose text its scripts would bring is evidence even when it has none: that it came like this.
+        """
         fetched = await self._fetcher.fetch(url)
         name = fetched.receipt.url.partition("?")[0] + SUFFIXES.get(fetched.receipt.media_type, "")
         # In a thread: a large PDF takes seconds, and other lanes and the tunnel go on meanwhile.
-        extracted = await asyncio.to_thread(self._extractor.extract, fetched.body, name)
-        lines = len(Lines(extracted.text))
         receipt = fetched.receipt
+        extracted = await asyncio.to_thread(self._extract, fetched, name)
+        lines = len(Lines(extracted.text))
         return EvidenceDraft(
             tier="captured",
             source=one_line(receipt.url, 2000),
@@ -55,28 +73,67 @@ class Capture:
             extractor=extracted.extractor,
             raw=None if fetched.body == extracted.text else fetched.body,
             pages=extracted.pages,
-            receipt=_as_json(fetched),
+            receipt=_as_json(receipt),
+            http_status=receipt.status,
+            low_signal=_low_signal(fetched, extracted.text),
+        )
+
+    async def render(self, url: str) -> EvidenceDraft:
+        """The DOM of the page as evidence, whatever its status. Raises RenderError, or Unreadable."""
+        if self._renderer is None:
+            raise RenderError("Pages are not rendered here: fetch the URL without render.", "no_browser")
+        rendered = await self._renderer.render(url)
+        extracted = await asyncio.to_thread(self._extractor.extract, rendered.dom, "dom.html")
+        lines = len(Lines(extracted.text))
+        receipt = rendered.receipt
+        return EvidenceDraft(
+            tier="captured",
+            source=one_line(receipt.url, 2000),
+            summary=f"fetch --render {one_line(receipt.url, 120)} · {_browser_and_status(receipt)} · "
+            f"{lines} lines",
+            text=extracted.text,
+            first=1,
+            last=lines,
+            lines=lines,
+            title=extracted.title,
+            media_type=extracted.media_type,
+            extractor=extracted.extractor,
+            raw=rendered.dom,
+            receipt=_as_json(receipt),
             http_status=receipt.status,
         )
 
+    def _extract(self, fetched: Fetched, name: str) -> Extracted:
+        """Raises Unreadable, but for a page that only seems to have no text."""
+        try:
+            return self._extractor.extract(fetched.body, name)
+        except Unreadable as unreadable:
+            if str(unreadable) != NO_TEXT or not _low_signal(fetched, b""):
+                raise
+            return Extracted(text=b"", title="", media_type=fetched.receipt.media_type, extractor="")
+
 
 class FetchCommand:
-    """The host's side of the command `fetch URL` in a box.
+    """The host's side of the command `fetch [--render] URL` in a box.
 
-    `record` keeps the evidence and gives its id; it is set when there is a lane to keep it in.
+    `record` keeps the evidence and gives its id; it is set when there is a lane to keep it in, and with it
+    `judge`, which says why a URL may not be fetched now ('' when it may).
     """
 
     def __init__(self, capture: Capture) -> None:
         self._capture = capture
         self.record: Callable[[EvidenceDraft, str], str] | None = None
+        self.judge: Callable[[str], str] | None = None
 
-    async def __call__(self, url: str) -> tuple[int, bytes]:
+    async def __call__(self, url: str, render: bool) -> tuple[int, bytes]:
         """The HTTP status for the box's command, and what it prints."""
         if self.record is None:
             return 503, b"fetch: no lane is at work.\n"
+        if self.judge is not None and (objection := self.judge(url)):
+            return 403, f"fetch: refused: {objection}\n".encode("utf-8", "replace")
         try:
-            draft = await self._capture.get(url)
-        except (FetchError, Unreadable) as error:
+            draft = await (self._capture.render(url) if render else self._capture.get(url))
+        except (FetchError, RenderError, Unreadable) as error:
             return 502, f"fetch: {error}\n".encode("utf-8", "replace")
         evidence_id = self.record(draft, "fetch")
         head = f"{evidence_id} · {draft.summary} · captured\n"
@@ -84,8 +141,19 @@ class FetchCommand:
         data = body.encode("utf-8", "replace")
         if len(data) > PRINTED_BYTES:
             data = data[:PRINTED_BYTES] + f"\n[cut here: read {evidence_id} shows the rest]".encode()
-        return (200 if (draft.http_status or 0) < 400 else 502), head.encode() + data + b"\n"
+        came = draft.lines > 0 and (draft.http_status or 0) < 400
+        return (200 if came else 502), head.encode() + data + b"\n"
 
 
-def _as_json(fetched: Fetched) -> bytes:
-    return msgspec.json.format(msgspec.json.encode(fetched.receipt)) + b"\n"
+def _low_signal(fetched: Fetched, text: bytes) -> str:
+    receipt = fetched.receipt
+    return low_signal(fetched.body, receipt.media_type, text, http_status=receipt.status)
+
+
+def _browser_and_status(receipt: RenderReceipt) -> str:
+    status = "HTTP status unknown" if receipt.status is None else f"HTTP {receipt.status}"
+    return f"{one_line(receipt.browser, 60)} · {status}"
+
+
+def _as_json(receipt: Receipt | RenderReceipt) -> bytes:
+    return msgspec.json.format(msgspec.json.encode(receipt)) + b"\n"

@@ -55,6 +55,11 @@ EXPLANATIONS = (
         CHOOSE_BASE,
     ),
     (
+        "(Unable to locate package|Package) '?chromium",
+        "The packages of {base} have no Chromium (Ubuntu has it as a snap only, which runs in no container).",
+        "vera build --browser --base-image debian:bookworm-slim",
+    ),
+    (
         "apt-get: (command )?not found|/bin/sh.*no such file",
         "The base image {base} is no Debian or Ubuntu, whose packages the sandbox is made of.",
         "vera build --base-image debian:bookworm-slim",

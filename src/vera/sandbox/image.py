@@ -67,6 +67,20 @@ async def build_image(base_image: str, progress: Progress, *, no_cache: bool = F
     return name
 
 
+async def build_browser_image(base_image: str, progress: Progress, *, no_cache: bool = False) -> str:
+    """Build the image with a browser, on the sandbox image, which is built first when it is missing; its
+    name. Raises BoxError."""
+    sandbox = await ensure_image(base_image, progress)
+    name = recipe.browser_image_name(sandbox)
+    loop = asyncio.get_running_loop()
+    began = loop.time()
+    progress.say(f"building the image with a browser {name} on {sandbox} (once, about a minute) …")
+    archive = recipe.archive(recipe.browser_files())
+    await build.run(sandbox, name, archive, progress.now, no_cache=no_cache)
+    progress.say(f"built {name} in {loop.time() - began:.0f} s")
+    return name
+
+
 @contextlib.asynccontextmanager
 async def _one_at_a_time(progress: Progress) -> AsyncIterator[None]:
     folder = platformdirs.user_cache_path("vera", appauthor=False)

@@ -1,5 +1,5 @@
-"""What the image of a docker box is built from: the files of assets/docker and this machine's own certificate
-authorities."""
+"""What the images of docker boxes are built from: the files of assets/docker and this machine's own
+certificate authorities; and, on that image, the one with a browser."""
 
 import contextlib
 import hashlib
@@ -10,7 +10,9 @@ from collections.abc import Mapping
 from pathlib import Path
 
 REPOSITORY = "vera-sandbox"
+BROWSER_REPOSITORY = "vera-browser"
 FOLDER = Path(__file__).parents[1] / "assets" / "docker"
+BROWSER_FOLDER = FOLDER / "browser"
 
 # Where administrators put certificate authorities of their own: Debian, Fedora, Arch.
 ANCHORS = (
@@ -48,10 +50,24 @@ def certificates(folders: tuple[Path, ...]) -> Mapping[str, bytes]:
 def image_name(base_image: str, parts: Mapping[str, bytes] | None = None) -> str:
     """`vera-sandbox:` and 12 digits over everything that the image is made from: another recipe, certificate
     or base image is another name. `parts` are `files()`, where the caller has them."""
+    return f"{REPOSITORY}:{_digits(base_image, files() if parts is None else parts)}"
+
+
+def browser_files() -> Mapping[str, bytes]:
+    """What the image with a browser adds to the sandbox image, by its path in the build context."""
+    return {path.name: path.read_bytes() for path in sorted(BROWSER_FOLDER.iterdir()) if path.is_file()}
+
+
+def browser_image_name(sandbox_image: str) -> str:
+    """`vera-browser:` and 12 digits over the sandbox image that it stands on and what it adds."""
+    return f"{BROWSER_REPOSITORY}:{_digits(sandbox_image, browser_files())}"
+
+
+def _digits(base_image: str, parts: Mapping[str, bytes]) -> str:
     digest = hashlib.sha256(base_image.encode() + b"\0")
-    for name, data in (files() if parts is None else parts).items():
+    for name, data in parts.items():
         digest.update(f"{name}\0{len(data)}\0".encode() + data)
-    return f"{REPOSITORY}:{digest.hexdigest()[:12]}"
+    return digest.hexdigest()[:12]
 
 
 def archive(parts: Mapping[str, bytes]) -> bytes:

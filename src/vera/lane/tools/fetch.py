@@ -11,6 +11,7 @@ from vera.lane.observation import one_line
 from vera.lane.tools import Call, Outcome, failed
 from vera.protocol.turn import ToolSpec
 from vera.sandbox.fetch.receipt import FetchError
+from vera.sandbox.render.rendered import RenderError
 
 MAX_LINES = 400
 
@@ -18,9 +19,10 @@ SPEC = ToolSpec(
     name="fetch",
     description=(
         "Get a web page or document by its URL. Its bytes are kept and its text can be cited by lines. Long "
-        "pages are shown in part; read the evidence id for the rest."
+        "pages are shown in part; read the evidence id for the rest. With render true a browser shows the "
+        "page first: only for a page whose text its scripts bring."
     ),
-    properties={"url": {"type": "string"}},
+    properties={"url": {"type": "string"}, "render": {"type": "boolean"}},
     required=("url",),
 )
 
@@ -34,18 +36,21 @@ class Fetch:
         self._capture = capture
 
     async def run(self, args: Mapping[str, Any], call: Call) -> Outcome:
-        name = f"fetch {one_line(args['url'])}"
+        url, render = args["url"], args.get("render", False)
+        name = f"fetch {'--render ' if render else ''}{one_line(url)}"
         try:
-            draft = await self._capture.get(args["url"])
-        except FetchError as error:
+            draft = await (self._capture.render(url) if render else self._capture.get(url))
+        except (FetchError, RenderError) as error:
             return failed(name, error.kind, str(error))
         except Unreadable as unreadable:
             return failed(name, "unreadable", f"it came, but holds no text ({unreadable})")
         status = draft.http_status or 0
-        moved = "" if draft.source == args["url"].strip() else f" → {one_line(draft.source)}"
+        moved = "" if draft.source == url.strip() else f" → {one_line(draft.source)}"
+        said = f"HTTP {status}" if status else "HTTP status unknown"
+        problem = f"http_{status}" if status >= 400 else "" if draft.lines else "unreadable"
         return Outcome(
-            header=f"{name}{moved} · HTTP {status} · {draft.lines} lines · captured",
-            outcome="ok" if status < 400 else "failed",
-            error_type="" if status < 400 else f"http_{status}",
+            header=f"{name}{moved} · {said} · {draft.lines} lines · captured",
+            outcome="failed" if problem else "ok",
+            error_type=problem,
             evidence=msgspec.structs.replace(draft, last=min(draft.last, MAX_LINES)),
         )

@@ -34,11 +34,14 @@ MAX_INTERIM = 16
 FETCH_HOST = "fetch.invalid"
 """Where the command `fetch` asks: `http://fetch.invalid/?url=…`. A name that can never exist (RFC 6761)."""
 
-FETCH_QUERY = "/?url="
+FETCH_QUERIES = {"/?url=": False, "/?render=1&url=": True}
+"""How the query begins, and whether the page is to be rendered."""
+
 SECRET_REASON = "a key or password of this run stands in what was to be sent"
 
-FetchService = Callable[[str], Awaitable[tuple[int, bytes]]]
-"""A URL to an HTTP status and the text that the command prints. Raises nothing but what cancels it."""
+FetchService = Callable[[str, bool], Awaitable[tuple[int, bytes]]]
+"""A URL, and whether it is to be rendered, to an HTTP status and the text that the command prints. Raises
+nothing but what cancels it."""
 
 
 class Sink(Protocol):
@@ -197,10 +200,12 @@ class Exchange:
             raise RefusedError(decision.reason)
 
     async def _fetch(self, url: Url | None) -> None:
-        if self._terms.fetch is None or url is None or not url.target.startswith(FETCH_QUERY):
+        target = url.target if url else ""
+        query = next((each for each in FETCH_QUERIES if target.startswith(each)), "")
+        if self._terms.fetch is None or not query:
             raise RefusedError("nobody fetches here", status=404)
         self._fetched = True
-        status, text = await self._terms.fetch(unquote(url.target.removeprefix(FETCH_QUERY)))
+        status, text = await self._terms.fetch(unquote(target.removeprefix(query)), FETCH_QUERIES[query])
         self._answered = True
         await self._send_down(response.own(status, text), counted=False)
 

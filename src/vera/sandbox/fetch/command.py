@@ -1,5 +1,7 @@
 #!/usr/bin/env python3
-"""The command `fetch URL` of a box: the host gets the page, keeps its bytes and prints its text here.
+"""The command `fetch [--render] URL` of a box: the host gets the page, keeps it and prints its text here.
+
+With --render the page is shown by a browser, in a box of its own, and the text is that of its DOM.
 
 A file of its own for the box: standard library only, Python 3.9 or later. It asks through the box's proxy;
 the name that it asks for exists nowhere else.
@@ -12,16 +14,18 @@ from urllib.parse import quote, urlsplit
 
 
 def main(arguments: "list[str]") -> int:
-    if len(arguments) != 1 or arguments[0].startswith("-"):
-        sys.stderr.write("usage: fetch URL\n")
+    urls = [word for word in arguments if word != "--render"]
+    if len(urls) != 1 or urls[0].startswith("-"):
+        sys.stderr.write("usage: fetch [--render] URL\n")
         return 2
+    query = "render=1&url=" if len(arguments) > 1 else "url="
     proxy = urlsplit(os.environ.get("http_proxy", "")).netloc
     if not proxy:
         sys.stderr.write("fetch: this sandbox has no network.\n")
         return 1
     try:
         connection = http.client.HTTPConnection(proxy)
-        connection.request("GET", "http://fetch.invalid/?url=" + quote(arguments[0], safe=""))
+        connection.request("GET", "http://fetch.invalid/?" + query + quote(urls[0], safe=""))
         answer = connection.getresponse()
         text = answer.read()
     except (OSError, http.client.HTTPException) as error:

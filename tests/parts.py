@@ -70,6 +70,20 @@ PARTS: dict[str, Part] = {
         "sudo apt install bubblewrap (Linux, with unprivileged user namespaces allowed)",
     ),
     "ripgrep": Part(runs("rg", "--version"), "sudo apt install ripgrep (macOS: brew install ripgrep)"),
+    "chromium": Part(
+        any_of(
+            *(
+                runs(program, "--version")
+                for program in (
+                    "/usr/lib/chromium/chromium-headless-shell",
+                    "/usr/lib/chromium/chromium",
+                    "/usr/lib64/chromium-browser/headless_shell",
+                    "/opt/google/chrome/chrome",
+                )
+            )
+        ),
+        "sudo apt install chromium",
+    ),
     "browser": Part(
         every(
             imports("playwright"),

@@ -15,7 +15,7 @@ AUDIT = events.Audit(
     soft=0,
     findings="[]",
     claims_version="claims/1",
-    audit_version="audit/1",
+    audit_version="audit/2",
 )
 DECIDED = events.Verifier(
     lane="verify-1",

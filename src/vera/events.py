@@ -177,20 +177,190 @@ class Assistant(Event, frozen=True, kw_only=True):
     finish_reason: str = ""
 
 
-class PolicyParseError(Event, frozen=True, kw_only=True):
-    """A turn that broke the format: nothing ran; `reply` is what the model is told. `count` in a row."""
-
-    step: int
-    count: int
-    codes: tuple[str, ...]
-    reply: Text
-
-
 class PolicyNotesGuard(Event, frozen=True, kw_only=True):
     """A command changed or removed earlier bytes of /work/notes.md; it was restored from the host's copy."""
 
     step: int
     detail: str
+
+
+class QuestionForm(Event, frozen=True, kw_only=True):
+    """What kind of question the task asks, once for a run.
+
+    `negative`: "no" or "none" may be the answer, so sources are demanded before it is given. `form` is the
+    rule that matched or `read` (a model read the question); `reason` says it in a sentence.
+    """
+
+    negative: bool
+    form: str
+    reason: str
+
+
+class Target(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """An address that a call is about, and whose it is.
+
+    `domain` is the registrable domain after archives were taken off, `source_class` one of official,
+    regulatory, registry, primary_literature, commentary, search and unknown; `reason` says why.
+    """
+
+    url: str
+    domain: str = ""
+    source_class: str = "unknown"
+    official: bool = False
+    reason: str = ""
+
+
+class Move(Event, frozen=True, kw_only=True):
+    """What a tool call was as a move of the search; written before its result, and for a refused call too.
+
+    `move_type` is non_search, initial, retry, reformulate, same_domain, source_shift or domain_shift.
+    `query_family` is the same for queries that differ in nothing that matters, `query_vector` the intent:
+    ground_truth, context, search or general. `outcome` is ok, failed or blocked (refused by a gate).
+    `reached` are the addresses that answered with content. `fresh`: it brought lines that were not seen
+    before; `found`: such lines that can be cited. `wrote` are the final-like files that a command wrote.
+    """
+
+    id: str
+    step: int
+    tool: str
+    call: str = ""
+    cmd: Text = ""
+    targets: tuple[Target, ...] = ()
+    query: str = ""
+    query_family: str = ""
+    query_vector: str = ""
+    move_type: str = "non_search"
+    outcome: str = "ok"
+    failure_type: str = ""
+    reached: tuple[Target, ...] = ()
+    fresh: bool = False
+    found: bool = False
+    wrote: tuple[str, ...] = ()
+
+
+class ConstraintAdded(Event, frozen=True, kw_only=True):
+    """Something stands open that the model is told of until it is mended. A key that is open already gets the
+    new `text`."""
+
+    step: int
+    key: str
+    text: str
+
+
+class ConstraintResolved(Event, frozen=True, kw_only=True):
+    """An open constraint is met, or means nothing any more; `reason` says which."""
+
+    step: int
+    key: str
+    reason: str
+
+
+class Policy(Event, frozen=True, kw_only=True):
+    """A gate spoke. Each gate has its own record of this shape, named `policy_…`.
+
+    `effect` is refuse (the action did not run), nudge (it was told something) or end (the run). `reason` says
+    why, `way_forward` what to do instead. `subject` is what it was about (a domain, a query family, …),
+    `count` how often and `limit` how often it may be, where the gate counts. `reply` is what the model is
+    told in place of an observation; without one the words stand in the call's observation.
+    """
+
+    step: int
+    effect: str
+    reason: str
+    way_forward: str = ""
+    tool: str = ""
+    subject: str = ""
+    count: int = 0
+    limit: int = 0
+    reply: Text = ""
+
+
+class PolicyParseError(Policy, frozen=True, kw_only=True):
+    """A turn that broke the format: nothing ran; `count` in a row, `codes` what was wrong."""
+
+    effect: str = "nudge"
+    reason: str = "the turn broke the format"
+    codes: tuple[str, ...] = ()
+
+
+class PolicyNotesGate(Policy, frozen=True, kw_only=True):
+    """No note was written for too many steps: other tools wait for one."""
+
+
+class PolicyPreToolNudge(Policy, frozen=True, kw_only=True):
+    """An answer came before anything was looked at."""
+
+
+class PolicyLengthNudge(Policy, frozen=True, kw_only=True):
+    """Turns were cut off at the model's limit again and again. The room for one is doubled once."""
+
+
+class PolicyReminder(Policy, frozen=True, kw_only=True):
+    """The verifier's feedback is still open."""
+
+
+class PolicyQueryMutation(Policy, frozen=True, kw_only=True):
+    """The same family of queries again, and it brought nothing new."""
+
+
+class PolicyQueryVector(Policy, frozen=True, kw_only=True):
+    """A negative claim, and the same intent of searching again."""
+
+
+class PolicyDomainShift(Policy, frozen=True, kw_only=True):
+    """A negative claim that lacks sources, and the same domain again."""
+
+
+class PolicySourceShift(Policy, frozen=True, kw_only=True):
+    """Sources of one class failed again and again."""
+
+
+class PolicyMoveChange(Policy, frozen=True, kw_only=True):
+    """An unresolved run repeats one move."""
+
+
+class PolicyStagnation(Policy, frozen=True, kw_only=True):
+    """Unresolved turns brought no new evidence: an answer waits for a tool call."""
+
+
+class PolicyFailureEscalation(Policy, frozen=True, kw_only=True):
+    """The same kind of failure again and again."""
+
+
+class PolicySourceBudget(Policy, frozen=True, kw_only=True):
+    """Enough domains were reached, and nothing is verified."""
+
+
+class PolicySearchBudget(Policy, frozen=True, kw_only=True):
+    """The run's searches are spent."""
+
+
+class PolicyBraveDiscovery(Policy, frozen=True, kw_only=True):
+    """Web access before anything was searched."""
+
+
+class PolicyBraveBudget(Policy, frozen=True, kw_only=True):
+    """The calls to Brave are spent."""
+
+
+class PolicyBraveCircuit(Policy, frozen=True, kw_only=True):
+    """Brave's circuit breaker is open."""
+
+
+class PolicyRenderNudge(Policy, frozen=True, kw_only=True):
+    """A page came without the text that a reader would see."""
+
+
+class PolicyConclusionReady(Policy, frozen=True, kw_only=True):
+    """A negative claim has its sources and has used its budget."""
+
+
+class PolicyFinalizationStop(Policy, frozen=True, kw_only=True):
+    """The same final-like file is written again and again."""
+
+
+class PolicyDestructive(Policy, frozen=True, kw_only=True):
+    """A command that plainly destroys."""
 
 
 class ToolStarted(Event, frozen=True, kw_only=True):
@@ -230,7 +400,8 @@ class Evidence(Event, frozen=True, kw_only=True):
     `tier` is captured (taken by the host from /input, a fetch or a search) or observed (printed by the
     sandbox or read from /work). A `lead` can be followed but not cited in support. `first` and `last` are
     the lines that were shown. `raw` is what the text was made from, where that differs, by `extractor`.
-    Of a fetched page `receipt` is the record of its retrieval as JSON, and `http_status` how it was answered.
+    Of a fetched page `receipt` is the record of its retrieval as JSON, `http_status` how it was answered, and
+    `low_signal` why its text is probably not what a reader would see ('' when it is).
     """
 
     id: str
@@ -253,10 +424,12 @@ class Evidence(Event, frozen=True, kw_only=True):
     exit_code: int | None = None
     receipt: Blob | None = None
     http_status: int | None = None
+    low_signal: str = ""
 
 
 class Egress(Event, frozen=True, kw_only=True):
-    """A connection to the outside: by a program in the box (`by` box), by the host's `fetch` or its `search`.
+    """A connection to the outside: by a program in the box (`by` box), by the host's `fetch` or its `search`,
+    or by the browser that renders a page in a box of its own (`render`).
 
     `verdict` is allowed, refused (by us, before a byte was passed on) or failed; `address` the one that was
     dialled. Bytes are those passed on, up towards the host; `started` is Unix time.
@@ -281,7 +454,8 @@ class Search(Event, frozen=True, kw_only=True):
 
     `kind` is web, news or papers. `outcome` is ok, empty, refused, failed, challenge or skipped; `cause` a
     stable word for why there are no results, and `reason` says it. `attempts` counts requests, `waited_s` the
-    seconds waited before them; `started` is Unix time.
+    seconds waited before them; `started` is Unix time. `urls` are the addresses that were found. `rest_s` is
+    how long the engine is left alone from the end of the call on (its circuit breaker is open).
     """
 
     engine: str
@@ -296,6 +470,8 @@ class Search(Event, frozen=True, kw_only=True):
     reason: str = ""
     started: float = 0.0
     seconds: float = 0.0
+    urls: tuple[str, ...] = ()
+    rest_s: float = 0.0
 
 
 class Note(Event, frozen=True, kw_only=True):
@@ -614,6 +790,30 @@ Record = (
     | Assistant
     | PolicyParseError
     | PolicyNotesGuard
+    | QuestionForm
+    | Move
+    | ConstraintAdded
+    | ConstraintResolved
+    | PolicyNotesGate
+    | PolicyPreToolNudge
+    | PolicyLengthNudge
+    | PolicyReminder
+    | PolicyQueryMutation
+    | PolicyQueryVector
+    | PolicyDomainShift
+    | PolicySourceShift
+    | PolicyMoveChange
+    | PolicyStagnation
+    | PolicyFailureEscalation
+    | PolicySourceBudget
+    | PolicySearchBudget
+    | PolicyBraveDiscovery
+    | PolicyBraveBudget
+    | PolicyBraveCircuit
+    | PolicyRenderNudge
+    | PolicyConclusionReady
+    | PolicyFinalizationStop
+    | PolicyDestructive
     | ToolStarted
     | Tool
     | Evidence
@@ -640,6 +840,11 @@ Record = (
     | Resumed
     | RunEnd
 )
+
+def kind(event: Event) -> str:
+    """The event's type as it stands in the log: `tool_started`."""
+    return str(event.__struct_config__.tag)
+
 
 _encoder = msgspec.json.Encoder()
 _decoder = msgspec.json.Decoder(Record)

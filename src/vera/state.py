@@ -12,6 +12,8 @@ import msgspec
 
 from vera import events
 from vera.events import Blob, Event, Text
+from vera.history import Constraint, History
+from vera.history import fold as fold_history
 
 BYTES_PER_TOKEN = 3.5
 """Assumed until a server's own count shows that its tokens are shorter. English prose has about 4.5."""
@@ -22,9 +24,19 @@ NOTES_KEPT_BYTES = 64_000
 NOT_RUN = "Not run: exactly one action runs per turn, the first. Ask again if you still need it."
 
 
+def tokens_of(size: int) -> int:
+    """About how many tokens a text of `size` bytes is, rounded up: for servers that do not count."""
+    return -(-2 * size // 7)
+
+
 def text_size(text: Text) -> int:
     """The UTF-8 size in bytes of a text, wherever it lives."""
     return text.size if isinstance(text, Blob) else len(text.encode("utf-8", "surrogatepass"))
+
+
+def json_size(tool_calls: tuple[dict[str, Any], ...]) -> int:
+    """The size in bytes of tool calls as JSON; nothing for none."""
+    return len(msgspec.json.encode(tool_calls)) if tool_calls else 0
 
 
 class TailMessage(msgspec.Struct, frozen=True, kw_only=True):
@@ -102,8 +114,10 @@ class LaneState(msgspec.Struct, frozen=True, kw_only=True):
     prompt shows until the next epoch; the last one began before step `epoch_step`. `bytes_per_token` shrinks
     when the server counts more tokens than assumed. `parse_errors` counts broken turns in a row.
     `answer_turn` is the turn that gave `answer`; `feedback` what the verifier said of the last one that it
-    took back, `epoch_feedback` the same once the epoch's tail no longer holds it. `advice` is what it
-    proposed, until the next tool call.
+    took back, `epoch_feedback` the same once the epoch's tail no longer holds it, `epoch_constraints` what
+    stood open when the epoch began. `advice` is what it
+    proposed, until the next tool call, `open_advice` the same until it is followed or replaced. `history` is
+    what the gates know of the lane.
     """
 
     name: str
@@ -126,8 +140,11 @@ class LaneState(msgspec.Struct, frozen=True, kw_only=True):
     answer_turn: events.Assistant | None = None
     feedback: events.VerifierToAgent | None = None
     epoch_feedback: Text = ""
+    epoch_constraints: tuple[Constraint, ...] = ()
     advice: events.VerifierGradient | None = None
+    open_advice: events.VerifierGradient | None = None
     ended: events.LaneEnded | None = None
+    history: History = History()
 
     @property
     def high_bytes(self) -> int:
@@ -150,6 +167,13 @@ class LaneState(msgspec.Struct, frozen=True, kw_only=True):
         return max(0, min(self.high_bytes * 40 // 100, self.high_bytes * 80 // 100 - self.head_bytes))
 
 
+class EngineUse(msgspec.Struct, frozen=True, kw_only=True):
+    """A search engine in this run: how many requests it got, and until when (Unix time) it is left alone."""
+
+    calls: int = 0
+    rests_until: float = 0.0
+
+
 class Round(msgspec.Struct, frozen=True, kw_only=True):
     """One round of verification, as far as it has come. `decision` ends it.
 
@@ -170,6 +194,66 @@ class Round(msgspec.Struct, frozen=True, kw_only=True):
     tool_calls: int = 0
 
 
+class Tokens(msgspec.Struct, frozen=True, kw_only=True):
+    """Tokens of model calls; `cached` is that part of `prompt` which a server had in its cache."""
+
+    prompt: int = 0
+    cached: int = 0
+    completion: int = 0
+
+    @property
+    def total(self) -> int:
+        return self.prompt + self.completion
+
+    def __add__(self, other: "Tokens") -> "Tokens":
+        return Tokens(
+            prompt=self.prompt + other.prompt,
+            cached=self.cached + other.cached,
+            completion=self.completion + other.completion,
+        )
+
+
+def counted(prompt: int | None, cached: int | None, completion: int | None, prompt_bytes: int) -> Tokens:
+    """The tokens of one call as its server counted them; a prompt that it did not count is estimated."""
+    prompt = tokens_of(prompt_bytes) if prompt is None else max(0, prompt)
+    return Tokens(prompt=prompt, cached=min(max(0, cached or 0), prompt), completion=max(0, completion or 0))
+
+
+class Spent(msgspec.Struct, frozen=True, kw_only=True):
+    """What a run has spent, its resumes included.
+
+    `agent` and `verifier` are the tokens of those two, since their models may differ in price. Of all
+    `model_calls` the server left `unknown_calls` without a full count: their tokens are estimated from bytes.
+    A call that failed counts no tokens (no server says what it took), the built-in model none either.
+    `searches` are requests to search engines, `seconds` the time in which a process worked on the run.
+    """
+
+    agent: Tokens = Tokens()
+    verifier: Tokens = Tokens()
+    model_calls: int = 0
+    unknown_calls: int = 0
+    searches: int = 0
+    seconds: float = 0.0
+
+    @property
+    def prompt_tokens(self) -> int:
+        return self.agent.prompt + self.verifier.prompt
+
+    @property
+    def completion_tokens(self) -> int:
+        return self.agent.completion + self.verifier.completion
+
+    @property
+    def tokens(self) -> int:
+        return self.agent.total + self.verifier.total
+
+    def plus(self, scope: str, tokens: Tokens) -> "Spent":
+        """These with the tokens of a call that was made in this scope (`Model.scope`)."""
+        if scope.startswith("verifier"):
+            return msgspec.structs.replace(self, verifier=self.verifier + tokens)
+        return msgspec.structs.replace(self, agent=self.agent + tokens)
+
+
 class RunState:
     """The fold of a log. `apply` takes the records in order; everything else only looks."""
 
@@ -178,17 +262,22 @@ class RunState:
         "_calls",
         "_chosen",
         "_ended",
+        "_engines",
         "_evidence",
         "_lanes",
         "_last_ts",
         "_model_server",
+        "_moves",
         "_outputs",
         "_rounds",
-        "_searches",
+        "_seen",
         "_seq",
         "_session",
+        "_spent",
         "_started_ts",
         "_task",
+        "_uncounted",
+        "_working_since",
     )
 
     def __init__(self, records: Iterable[Event] = ()) -> None:
@@ -196,6 +285,7 @@ class RunState:
         self._started_ts = 0.0
         self._last_ts = 0.0
         self._calls = 0
+        self._moves = 0
         self._session: events.Session | None = None
         self._task: events.Task | None = None
         self._ended: events.RunEnd | None = None
@@ -205,8 +295,12 @@ class RunState:
         self._outputs: dict[str, events.Output] = {}
         self._answers: dict[int, events.Answer] = {}
         self._rounds: dict[int, Round] = {}
-        self._searches: dict[str, int] = {}
+        self._engines: dict[str, EngineUse] = {}
+        self._seen: set[tuple[str, int, int]] = set()
         self._chosen: events.AnswerChosen | None = None
+        self._spent = Spent()
+        self._uncounted: set[str] = set()
+        self._working_since = 0.0
         for record in records:
             self.apply(record)
 
@@ -260,14 +354,31 @@ class RunState:
         return MappingProxyType(self._rounds)
 
     @property
+    def engines(self) -> Mapping[str, EngineUse]:
+        """What each search engine was asked."""
+        return MappingProxyType(self._engines)
+
+    @property
     def searches(self) -> Mapping[str, int]:
         """How many requests each search engine got."""
-        return MappingProxyType(self._searches)
+        return {name: use.calls for name, use in self._engines.items()}
+
+    def engine(self, name: str) -> EngineUse:
+        """What this engine was asked; nothing for one that never was."""
+        return self._engines.get(name) or EngineUse()
 
     @property
     def chosen(self) -> events.AnswerChosen | None:
         """The best verified answer, once it was chosen."""
         return self._chosen
+
+    @property
+    def spent(self) -> Spent:
+        """What the run has spent up to the last record."""
+        worked = self._spent.seconds + max(0.0, self._last_ts - self._working_since)
+        return msgspec.structs.replace(
+            self._spent, searches=sum(self.searches.values()), seconds=round(worked, 3)
+        )
 
     @property
     def model_server(self) -> events.ModelServer | None:
@@ -285,9 +396,17 @@ class RunState:
     def next_call_id(self) -> str:
         return f"call_{self._calls + 1:04d}"
 
+    def next_move_id(self) -> str:
+        return f"mv_{self._moves + 1:04d}"
+
+    def was_seen(self, sha256: str, first: int, last: int) -> bool:
+        """Whether exactly these lines of these bytes were shown before."""
+        return (sha256, first, last) in self._seen
+
     def apply(self, event: Event) -> None:
         """Fold one record in."""
         self._seq = event.seq
+        self._fold_spent(event)
         self._last_ts = event.ts
         match event:
             case events.Session():
@@ -306,20 +425,56 @@ class RunState:
                 self._outputs[event.path] = event
             case events.Evidence():
                 self._evidence[event.id] = event
+                self._seen.add((event.text.sha256, event.first, event.last))
             case events.ToolStarted():
                 self._calls += 1
+            case events.Move():
+                self._moves += 1
             case events.Answer(lane="main"):
                 self._answers[event.seq] = event
             case events.AnswerChosen():
                 self._chosen = event if self._is_decided(event) else None
             case events.Search():
-                self._searches[event.engine] = self._searches.get(event.engine, 0) + event.attempts
+                self._engines[event.engine] = _used(self.engine(event.engine), event)
             case events.VerifierStarted():
                 self._rounds[event.round] = Round(started=event)
             case _:
                 self._fold_round(event)
         if event.lane:
             self._lanes[event.lane] = fold_lane(self.lane(event.lane), event)
+
+    def _fold_spent(self, event: Event) -> None:
+        """Add what the record cost. `_uncounted` are the lanes whose last answer was not counted."""
+        spent = self._spent
+        match event:
+            case events.Session() | events.Recovered() | events.Resumed():
+                worked = max(0.0, self._last_ts - self._working_since)
+                self._working_since = event.ts
+                self._spent = msgspec.structs.replace(spent, seconds=spent.seconds + worked)
+            case events.Model():
+                self._uncounted.discard(event.lane)
+                spent = msgspec.structs.replace(spent, model_calls=spent.model_calls + 1)
+                if not event.error and not self._is_free(event):
+                    spent = self._with_call(spent, event)
+                self._spent = spent
+            case events.ModelIo() if event.lane in self._uncounted:
+                size = text_size(event.content) + text_size(event.reasoning) + json_size(event.tool_calls)
+                self._spent = spent.plus(event.scope, Tokens(completion=tokens_of(size)))
+            case _:
+                pass
+
+    def _is_free(self, call: events.Model) -> bool:
+        """Whether the built-in model was asked, which has no tokens."""
+        server = self._model_server
+        return server is not None and server.kind == "builtin" and not call.scope.startswith("verifier")
+
+    def _with_call(self, spent: Spent, call: events.Model) -> Spent:
+        if call.completion_tokens is None:
+            self._uncounted.add(call.lane)
+        known = call.prompt_tokens is not None and call.completion_tokens is not None
+        tokens = counted(call.prompt_tokens, call.cached_tokens, call.completion_tokens, call.input_bytes)
+        spent = msgspec.structs.replace(spent, unknown_calls=spent.unknown_calls + (not known))
+        return spent.plus(call.scope, tokens)
 
     def _is_decided(self, chosen: events.AnswerChosen) -> bool:
         """Whether the choice names a round with a verdict and an answer: a log may come from anyone."""
@@ -376,17 +531,40 @@ def _fold_into(done: Round, event: Event) -> Round:
             return done
 
 
+def _used(before: EngineUse, search: events.Search) -> EngineUse:
+    """The use of an engine after one more search. Pure."""
+    until = search.started + search.seconds + search.rest_s if search.rest_s else before.rests_until
+    return EngineUse(calls=before.calls + search.attempts, rests_until=max(before.rests_until, until))
+
+
 def _reopened(lane: LaneState) -> LaneState:
     """A lane that ended without an answer goes on when its run is resumed."""
     if lane.ended is None or lane.answer is not None:
         return lane
     return msgspec.structs.replace(
-        lane, ended=None, parse_errors=0, failing=None, status="IN_PROGRESS", status_reason="resumed"
+        lane,
+        ended=None,
+        parse_errors=0,
+        failing=None,
+        status="IN_PROGRESS",
+        status_reason="resumed",
+        history=msgspec.structs.replace(lane.history, ending=None, idle=0, forced=0),
     )
 
 
 def fold_lane(lane: LaneState, event: Event) -> LaneState:
     """The lane after one of its events. Pure."""
+    folded = _fold_lane(lane, event)
+    unresolved, in_call = folded.status == "UNRESOLVED", lane.open_call is not None
+    history = fold_history(folded.history, event, unresolved=unresolved, in_call=in_call)
+    if history is folded.history:
+        return folded
+    if folded.step == 0:
+        return msgspec.structs.replace(folded, history=history, epoch_constraints=history.constraints)
+    return msgspec.structs.replace(folded, history=history)
+
+
+def _fold_lane(lane: LaneState, event: Event) -> LaneState:
     replace = msgspec.structs.replace
     match event:
         case events.LaneStarted():
@@ -404,20 +582,24 @@ def fold_lane(lane: LaneState, event: Event) -> LaneState:
         case events.ToolStarted():
             return replace(lane, open_call=event)
         case events.PolicyChoice():
-            return replace(lane, advice=None)
+            return replace(lane, advice=None, open_advice=None if event.matched else lane.open_advice)
         case events.Tool():
             failing = _failing(lane, event)
             return replace(_close_step(lane, event.obs), open_call=None, parse_errors=0, failing=failing)
         case events.PolicyParseError():
-            return replace(_close_step(lane, event.reply), parse_errors=event.count)
+            return replace(_close_step(lane, event.reply) if event.reply else lane, parse_errors=event.count)
+        case events.Policy() if event.reply:
+            return _close_step(lane, event.reply)
         case events.ContextEpoch():
             return _begin_epoch(lane, event)
         case events.Status():
             return replace(lane, status=event.status, status_reason=event.reason)
         case events.Answer():
-            return replace(lane, answer=event, answer_turn=lane.pending, pending=None, open_call=None)
+            return replace(
+                lane, answer=event, answer_turn=lane.pending, pending=None, open_call=None, open_advice=None
+            )
         case events.VerifierGradient():
-            return replace(lane, advice=event)
+            return replace(lane, advice=event, open_advice=event)
         case events.VerifierToAgent():
             return _take_back(lane, event)
         case events.LaneEnded():
@@ -455,7 +637,8 @@ def _take_back(lane: LaneState, event: events.VerifierToAgent) -> LaneState:
         ended=None,
         parse_errors=0,
         feedback=event,
-        epoch_feedback="",
+        # An answer that no turn gave has no step that the feedback could close: it stands in the head.
+        epoch_feedback="" if lane.answer_turn else event.content,
     )
     return _close_step(reopened, event.content)
 
@@ -486,7 +669,9 @@ def _begin_epoch(lane: LaneState, event: events.ContextEpoch) -> LaneState:
     """Keep the newest step, and older ones while they are few and small enough; show the notes of now."""
     notes = min(lane.notes.size + 3 * len(lane.notes.lines), lane.notes_bytes)
     pinned = lane.feedback.content if lane.feedback else ""
-    budget = lane.high_bytes * 60 // 100 - lane.head_bytes - notes - text_size(pinned)
+    constraints = lane.history.constraints
+    standing = text_size(pinned) + sum(text_size(each.text) for each in constraints)
+    budget = lane.high_bytes * 60 // 100 - lane.head_bytes - notes - standing
     kept = lane.tail[-1:]
     size = sum(step.size for step in kept)
     for step in reversed(lane.tail[:-1]):
@@ -503,4 +688,5 @@ def _begin_epoch(lane: LaneState, event: events.ContextEpoch) -> LaneState:
         epoch_step=event.step,
         epoch_notes=lane.notes,
         epoch_feedback=pinned,
+        epoch_constraints=constraints,
     )

@@ -149,7 +149,8 @@ def test_projections_are_rebuilt_byte_for_byte(documents: Path, tmp_path: Path) 
             "--model-base-url", server.root, "--protocol", "text", "--sandbox", "host", "--quiet",
             "--verifier", "literal", "--verifier-rounds", "1",
         ])  # fmt: skip
-    made = {name: (work / name).read_bytes() for name in ("notes.md", "evidence.jsonl")}
+    ledgers = ("evidence.jsonl", "move_ledger.jsonl", "query_ledger.jsonl")
+    made = {name: (work / name).read_bytes() for name in ("notes.md", *ledgers)}
     for name in made:
         (work / name).write_bytes(b"forged")
     assert sorted(rebuild(work)) == sorted(made)

@@ -99,7 +99,7 @@ def policy(rule: str = "model", **changed: object) -> Policy:
         "rule": rule,
         "audit_policy": AuditPolicy(),
         "claims": "claims/1",
-        "audit": "audit/1",
+        "audit": "audit/2",
         "reduce": "reduce/1",
         **changed,
     }

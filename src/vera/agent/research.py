@@ -2,7 +2,8 @@
 
 import asyncio
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 
 import msgspec
@@ -10,11 +11,20 @@ import msgspec
 from vera import events
 from vera.agent import in_words
 from vera.agent.errors import TaskTooLong
+from vera.agent.partial import without_answer
+from vera.agent.question import settle_form
+from vera.agent.rules import for_task
+from vera.agent.spending import was_cut_short
 from vera.agent.web import Web
 from vera.attestation.keys import Signer
+from vera.config.settings import BUILT_IN
 from vera.evidence.extractor import Extractor
+from vera.gates.kernel import Rules
+from vera.gates.registry import CHECK_GATES, GATES
+from vera.lane.budget import Budget, Limits
 from vera.lane.loop import Lane, LaneSpec
 from vera.lane.notes import NAME, NotesMirror
+from vera.lane.policy import Policy
 from vera.lane.prompts import Prompts
 from vera.lane.tools import Tool
 from vera.lane.tools.fetch import Fetch
@@ -36,6 +46,9 @@ from vera.verification.desk import Desk
 from vera.verification.verifier import Say, verify
 
 LANE = "main"
+OUT_OF_TIME = "time"
+"""Why a lane ends whose run has no time left."""
+
 HIGH_TOKENS = 24_000
 """The prompt size at which an epoch ends, on a model that could take more (`docs/design.md`, Context)."""
 
@@ -58,6 +71,8 @@ class ResearchOptions(msgspec.Struct, frozen=True, kw_only=True):
     tail_steps: int = 4
     tool_seconds: float = 900
     search_count: int = 12
+    rules: Rules = Rules()
+    limits: Limits = Limits()
 
 
 class Place(msgspec.Struct, frozen=True, kw_only=True):
@@ -132,10 +147,23 @@ def make_lane(
         max_bytes=options.max_chars,
         tail_steps=options.tail_steps,
         room=max(1500, min(8000, high_bytes // 6)),
+        limits=options.limits,
     )
-    lane = Lane(session, spec, model, tools, prompts)
+    rules = for_task(
+        options.rules,
+        task,
+        [tool.spec.name for tool in tools],
+        has_input=place.corpus is not None,
+        has_web=place.web is not None,
+        can_render=place.web is not None and place.web.capture.can_render(),
+    )
+    # The built-in model plans its few steps itself: there is nobody to advise.
+    gates = CHECK_GATES if model.info.kind == BUILT_IN else GATES
+    lane = Lane(session, spec, model, tools, prompts, Policy(gates=gates, rules=rules))
     if place.web is not None:
         place.web.command.record = lane.record
+        place.web.command.judge = lane.keeper.connect
+        place.web.tunnel.judge = lane.keeper.connection
     return lane
 
 
@@ -153,18 +181,24 @@ class Research:
     An answer is replaced only by one that is better verified: the best of the rounds wins, not the last.
     """
 
-    def __init__(self, lane: Lane, desk: Desk, signer: Signer, now: Say = _silent) -> None:
+    def __init__(
+        self, lane: Lane, desk: Desk, signer: Signer, now: Say = _silent, budget: Budget | None = None
+    ) -> None:
         self._lane = lane
         self._desk = desk
         self._signer = signer
         self._now = now
+        self._budget = budget or Budget(Limits())
         self._stopped = ""
         self._verifying: asyncio.Task[events.Verifier] | None = None
 
     def stop(self, reason: str) -> None:
-        """Finish with what is known, as soon as what is being waited for could be cancelled."""
-        self._stopped = reason
-        self._lane.stop(reason)
+        """Finish with what is known, as soon as what is being waited for could be cancelled.
+
+        Of two reasons the first counts.
+        """
+        self._stopped = self._stopped or reason
+        self._lane.stop(self._stopped)
         if self._verifying is not None:
             self._verifying.cancel()
 
@@ -174,14 +208,43 @@ class Research:
         Raises ModelError when the model that answers cannot be reached any more, and LogError, StoreError or
         OSError when nothing can be written: the session can be resumed.
         """
-        while (await self._lane.run()).answer is not None:
-            decision = await self._verify(last=self._is_last())
-            if decision is None or self._is_last() or _is_settled(decision):
-                break
-            feedback.tell(self._desk, decision)
-        session = self._desk.session
+        await settle_form(self._desk)
+        with self._within_time():
+            while (await self._lane.run()).answer is not None:
+                decision = await self._verify(last=self._is_last())
+                if decision is None or self._is_last() or _is_settled(decision):
+                    break
+                feedback.tell(self._desk, decision)
         self._choose()
-        return conclude(session, self._signer, interrupted=self._was_stopped(), clock=clock)
+        return conclude(
+            self._desk.session,
+            self._signer,
+            interrupted=self._was_stopped() and self._stopped != OUT_OF_TIME,
+            spent=self._spent(),
+            clock=clock,
+        )
+
+    @contextmanager
+    def _within_time(self) -> Iterator[None]:
+        """Stop the run when its time is spent; what it took before it was resumed counts."""
+        limit = self._budget.limits.seconds
+        if not limit:
+            yield
+            return
+        left = limit - self._desk.session.state.spent.seconds
+        if left <= 0:
+            self.stop(OUT_OF_TIME)
+        timer = asyncio.get_running_loop().call_later(max(0.0, left), self.stop, OUT_OF_TIME)
+        try:
+            yield
+        finally:
+            timer.cancel()
+
+    def _spent(self) -> str:
+        """The budget that ended the run, as half a sentence; '' when none did."""
+        if self._stopped == OUT_OF_TIME:
+            return f"the time budget of {self._budget.limits.seconds:g} seconds is spent"
+        return str(self._budget.refusal or "")
 
     def _was_stopped(self) -> bool:
         return bool(self._stopped)
@@ -190,18 +253,22 @@ class Research:
         """Whether no further answer can follow the one of now."""
         rounds, state = self._desk.session.state.rounds, self._lane.state
         begun = sum(1 for each in rounds.values() if each.started.answer_seq != _seq(state))
-        spent = self._lane.max_steps and state.step >= self._lane.max_steps
-        return self._was_stopped() or bool(spent) or begun + 1 >= self._desk.options.rounds
+        out_of_steps = bool(self._lane.max_steps) and state.step >= self._lane.max_steps
+        spent = out_of_steps or self._budget.refusal is not None
+        return self._was_stopped() or spent or begun + 1 >= self._desk.options.rounds
 
     async def _verify(self, *, last: bool) -> events.Verifier | None:
-        """The decision on the answer of now; None when the run was stopped meanwhile."""
+        """The decision on the answer of now; None when the run was stopped meanwhile.
+
+        One that a spent budget cut short is made again: the run was resumed, perhaps with more.
+        """
         decided = [
-            each.decision
+            each
             for each in self._desk.session.state.rounds.values()
             if each.decision and each.started.answer_seq == _seq(self._lane.state)
         ]
-        if decided:
-            return decided[-1]
+        if decided and not was_cut_short(decided[-1]):
+            return decided[-1].decision
         if self._was_stopped():
             return None
         self._verifying = asyncio.ensure_future(verify(self._desk, self._signer, last=last, now=self._now))
@@ -263,10 +330,14 @@ def conclude(
     signer: Signer | None = None,
     *,
     interrupted: bool = False,
+    spent: str = "",
     clock: Callable[[], float] = time.time,
 ) -> Result:
-    """End the run of a lane that has ended: status, answer.md, attestation.json, last record, seal."""
-    status, reason, exit_code = _verdict(session.state, interrupted)
+    """End the run of a lane that has ended: status, answer.md, attestation.json, last record, seal.
+
+    `spent` says which budget ended it, '' when none did.
+    """
+    status, reason, exit_code = _verdict(session.state, interrupted, spent)
     lane = session.state.lane(LANE)
     session.emit(events.Status(step=lane.step, status=status, reason=reason), lane=LANE)
     result = result_of(session.state, session.store, exit_code)
@@ -297,7 +368,7 @@ def result_of(state: RunState, store: Store, exit_code: int = 3) -> Result:
         status=lane.status,
         reason=lane.status_reason,
         exit_code=state.ended.exit_code if state.ended else exit_code,
-        report=report.build(state, store, _text_without_answer(lane)),
+        report=report.build(state, store, without_answer(state)),
         steps=lane.step,
     )
 
@@ -331,7 +402,7 @@ def _chosen(state: RunState) -> events.Verifier | None:
     return state.rounds[state.chosen.round].decision if state.chosen else None
 
 
-def _verdict(state: RunState, interrupted: bool) -> tuple[str, str, int]:
+def _verdict(state: RunState, interrupted: bool, spent: str = "") -> tuple[str, str, int]:
     """Status, reason and exit code. Only an attestation says VERIFIED."""
     lane, decision = state.lane(LANE), _chosen(state)
     if decision is not None:
@@ -343,23 +414,20 @@ def _verdict(state: RunState, interrupted: bool) -> tuple[str, str, int]:
             return "UNRESOLVED", reason, 130
         if decision.result == "DISPUTED" or decision.reason == "REFUTED":
             return "UNRESOLVED", reason, 4
+        if spent:
+            return "UNRESOLVED", f"{reason}; {spent}", 6
         return "UNRESOLVED", reason, 6 if lane.ended and lane.ended.reason == "steps" else 3
+    if lane.answer is not None and spent:
+        return "UNRESOLVED", f"{spent}, and the answer was not verified before", 6
     if lane.answer is not None:
         return "UNRESOLVED", "stopped before the answer was verified", 130
     ended = lane.ended
     match ended.reason if ended else "":
         case "interrupted":
             return "UNRESOLVED", "interrupted before an answer was reached", 130
+        case "tokens" | "cost" | "time":
+            return "UNRESOLVED", f"{spent} and no answer was reached", 6
         case "steps":
             return "UNRESOLVED", f"{ended.detail if ended else ''} and no answer was reached", 6
         case _:
             return "UNRESOLVED", f"no answer was reached: {ended.detail if ended else 'unknown'}", 3
-
-
-def _text_without_answer(lane: LaneState) -> str:
-    """What is known when there is no answer."""
-    noted = [f"- {line.text}" for line in lane.notes.lines if not line.evidence]
-    so_far = "No answer was reached" if lane.ended else "The run has not ended"
-    if not noted:
-        return f"{so_far}, and nothing was noted."
-    return "\n".join([f"{so_far}. What was noted on the way:", "", *noted])

@@ -15,6 +15,7 @@ from vera import events
 from vera.agent.box_record import BoxRecord
 from vera.agent.errors import SetupError
 from vera.agent.research import Place
+from vera.agent.rules import listed, rules_of
 from vera.agent.web import Web
 from vera.attestation.keys import Signer
 from vera.audit.case import AuditPolicy
@@ -143,9 +144,11 @@ def verifier_options(
             web_sources=checked.web_sources,
             negative_official=policy.negative_claim_min_official,
             negative_independent=policy.negative_claim_min_independent,
+            official_domains=tuple(listed(policy.official_domains)),
         ),
         scope=tuple(["files"] * (place.corpus is not None) + ["web"] * (place.web is not None)),
         sandbox=f"{box.backend}, {settings.sandbox.profile}" if box else "",
+        rules=rules_of(settings),
     )
 
 

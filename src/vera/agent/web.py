@@ -5,7 +5,9 @@ from collections.abc import Callable
 import msgspec
 
 from vera import events
+from vera.agent.connections import GatedPolicy
 from vera.agent.errors import SetupError
+from vera.agent.rules import listed
 from vera.config.settings import BraveSettings, EgressSettings, SearchSettings, Settings
 from vera.evidence.extractor import Extractor
 from vera.lane.capture import Capture, FetchCommand
@@ -15,6 +17,7 @@ from vera.sandbox.egress.proxy import EgressProxy
 from vera.sandbox.egress.secrets import Secrets
 from vera.sandbox.egress.types import Connection
 from vera.sandbox.fetch.fetcher import Fetcher
+from vera.sandbox.render.renderer import Renderer
 from vera.search.web import (
     DEFAULT_ORDER,
     LIMITS,
@@ -31,13 +34,14 @@ from vera.session import Session
 
 
 class Web(msgspec.Struct, frozen=True):
-    """What a lane needs to reach the web: its own `capture` and `search`, the box's `proxy`, and the
-    `command` that commands in the box fetch pages with."""
+    """What a lane needs to reach the web: its own `capture` and `search`, the box's `proxy` with the gates on
+    it (`tunnel`), and the `command` that commands in the box fetch pages with."""
 
     capture: Capture
     search: WebSearch
     proxy: EgressProxy
     command: FetchCommand
+    tunnel: GatedPolicy
 
 
 def search_engines(search: SearchSettings, brave: BraveSettings) -> tuple[Engine, ...]:
@@ -58,7 +62,7 @@ def search_engines(search: SearchSettings, brave: BraveSettings) -> tuple[Engine
     )
     try:
         return open_engines(
-            _listed(search.engines) or DEFAULT_ORDER, options, brave_key=brave.key.get_secret_value()
+            listed(search.engines) or DEFAULT_ORDER, options, brave_key=brave.key.get_secret_value()
         )
     except EngineError as error:
         raise SetupError(str(error), 2) from None
@@ -83,7 +87,21 @@ def open_web(
     known = Secrets(secrets_of(settings))
     dialer = Dialer(policy.addresses)
     fetcher = Fetcher(policy, dialer, secrets=known, log=_logged(session, "fetch", lane))
-    capture = Capture(fetcher, extractor)
+    renderer = Renderer(
+        policy,
+        dialer,
+        backend=settings.sandbox.backend,
+        base_image=settings.sandbox.base_image,
+        secrets=known,
+        log=_logged(session, "render", lane),
+        tell=lambda event, detail: session.emit(
+            events.ContainerEvent(event=event, detail=f"renderer: {detail}" if detail else "renderer"),
+            lane=lane,
+        ),
+        run=session.root.name,
+        lane=lane,
+    )
+    capture = Capture(fetcher, extractor, renderer)
     command = FetchCommand(capture)
     log = _logged(session, "search", lane)
     own = {}
@@ -97,8 +115,9 @@ def open_web(
         secrets=known,
         own=own,
     )
-    proxy = EgressProxy(policy, dialer, secrets=known, fetch=command, log=_logged(session, "box", lane))
-    return Web(capture, search, proxy, command)
+    tunnel = GatedPolicy(policy)
+    proxy = EgressProxy(tunnel, dialer, secrets=known, fetch=command, log=_logged(session, "box", lane))
+    return Web(capture, search, proxy, command, tunnel)
 
 
 def network_policy(egress: EgressSettings, *, closed: bool = False) -> NetworkPolicy | None:
@@ -110,7 +129,7 @@ def network_policy(egress: EgressSettings, *, closed: bool = False) -> NetworkPo
     if mode == "none":
         return None
     try:
-        return NetworkPolicy.of(mode, allow=_listed(egress.allow), allow_cidrs=_listed(egress.allow_cidrs))
+        return NetworkPolicy.of(mode, allow=listed(egress.allow), allow_cidrs=listed(egress.allow_cidrs))
     except PolicyError as error:
         raise SetupError(f"egress: {error}", 2) from None
 
@@ -119,10 +138,6 @@ def secrets_of(settings: Settings) -> list[str]:
     """Every key that must not leave this machine but to its own server."""
     keys = (settings.model.key, settings.verification.model_key, settings.brave.key)
     return [key.get_secret_value() for key in keys]
-
-
-def _listed(text: str) -> list[str]:
-    return [part.strip() for part in text.split(",") if part.strip()]
 
 
 def _logged(session: Session, by: str, lane: str) -> Callable[[Connection], None]:

@@ -17,6 +17,7 @@ COMMANDS = {
         "Check a document's quotations, numbers and names against its sources.",
     ),
     "rebuild": ("vera.cli.rebuild:rebuild", "Make the ledgers and notes of a session again from its log."),
+    "metrics": ("vera.cli.metrics:metrics", "Print the Prometheus metrics of sessions."),
     "bench": ("vera.cli.bench:bench", "Measure VERA's own parts."),
     "build": ("vera.cli.build:build", "Build the image of the docker sandbox."),
     "doctor": ("vera.cli.doctor:doctor", "Say what this machine has, and how to get what is missing."),

@@ -8,23 +8,26 @@ from pathlib import Path
 
 import click
 
-from vera import events
-from vera.agent import research, setup
+from vera.agent import research, setup, spending
 from vera.agent.desk import open_desk
 from vera.agent.research import Research, ResearchOptions, Result
+from vera.agent.rules import rules_of
 from vera.agent.web import open_web, search_engines
 from vera.attestation.keys import Signer
 from vera.cli.exit import ERROR, INTERRUPTED, NOT_READY, in_words, stop
 from vera.cli.progress import Progress
 from vera.config import Settings
 from vera.evidence.extractor import Extractor
+from vera.lane.budget import Budget, Limits
 from vera.lane.prompts import Prompts
 from vera.model.types import Model, ModelError
 from vera.report import answer as report
+from vera.report.checked import as_json as checked_as_json
 from vera.report.printable import printable, printable_json
 from vera.search.corpus import Progress as IndexProgress
 from vera.search.web import Engines
 from vera.session import LogError, Session
+from vera.state import RunState
 from vera.store import StoreError
 
 WEB_REACH = {
@@ -77,6 +80,8 @@ async def _execute(
             session.emit(setup.corpus_event(found))
         session.emit(setup.model_event(model))
         _say_who_is_asked(model, verifier, progress)
+        budget = Budget(spending.limits_of(settings.budget), session.state.spent)
+        model, verifier = spending.within_budget(model, verifier, budget, session.state)
         web = None
         if model.info.kind != "builtin":
             web = open_web(
@@ -93,7 +98,7 @@ async def _execute(
         )
         task = session.state.task
         question = session.load(task.task) if task else ""
-        lane = research.make_lane(session, question, model, place, prompts, _options(settings))
+        lane = research.make_lane(session, question, model, place, prompts, _options(settings, budget.limits))
         desk = open_desk(
             session=session,
             settings=settings,
@@ -102,10 +107,12 @@ async def _execute(
             prompts=prompts,
             options=setup.verifier_options(settings, model, verifier, place),
         )
-        run = Research(lane, desk, signer, progress.now)
+        run = Research(lane, desk, signer, progress.now, budget)
         _listen(run.stop, progress)
         result = await _finish(run, session.root, progress)
         _print(session, result, as_json)
+        if spent := spending.in_words(session.state):
+            progress.say(spent)
         progress.say(f"Session: {session.root}")
         return result.exit_code
 
@@ -121,7 +128,7 @@ def _say_who_is_asked(model: Model, verifier: Model | None, progress: Progress) 
             progress.say(sentence)
 
 
-def _options(settings: Settings) -> ResearchOptions:
+def _options(settings: Settings, limits: Limits) -> ResearchOptions:
     return ResearchOptions(
         max_steps=settings.run.max_steps,
         temperature=settings.model.temperature,
@@ -132,6 +139,8 @@ def _options(settings: Settings) -> ResearchOptions:
         tail_steps=settings.context.tail_steps,
         tool_seconds=settings.sandbox.max_tool_seconds,
         search_count=settings.brave.default_count,
+        rules=rules_of(settings),
+        limits=limits,
     )
 
 
@@ -178,22 +187,26 @@ def _index_progress(progress: Progress) -> Callable[[IndexProgress], None]:
 
 def _print(session: Session, result: Result, as_json: bool) -> None:
     if as_json:
-        click.echo(printable_json(as_dict(session.root, session.state.task, result)))
+        click.echo(printable_json(as_dict(session.root, session.state, result)))
         return
     click.echo(printable(report.plain(result.report)))
     click.echo(printable(report.closing_line(result.report)))
 
 
-def as_dict(root: Path, task: events.Task | None, result: Result) -> dict[str, object]:
+def as_dict(root: Path, state: RunState, result: Result) -> dict[str, object]:
     """The result as `--json` prints it."""
+    task = state.task
     return {
         "work_dir": str(root),
         "status": result.status,
         "reason": result.reason,
         "exit_code": result.exit_code,
         "steps": result.steps,
+        "spent": spending.spent(state),
         "input_dir": task.input_dir if task else "",
         "answer": result.report.text,
+        "checked": checked_as_json(result.report.checked),
+        "last_turn": result.report.last_turn,
         "attestation": result.report.attestation,
         "claims": [
             {

@@ -13,7 +13,9 @@ USAGE = 2
 NOT_READY = 5
 INTERRUPTED = 130
 
-_COMMANDS = re.compile(r"\bvera (run|resume|show|replay|export|check|bench|rebuild|build|doctor|config)\b")
+_COMMANDS = re.compile(
+    r"\bvera (run|resume|show|replay|export|check|bench|rebuild|metrics|build|doctor|config)\b"
+)
 
 
 def as_typed(sentence: str) -> str:

@@ -15,11 +15,15 @@ BUILT_IN = "builtin"
 @click.command()
 @click.argument("work_dir", type=click.Path(path_type=Path))
 @click.option("--max-steps", type=int, help="Steps the run may take in all; 0 is unlimited.")
+@click.option("--budget-tokens", type=int, help="Tokens the run may spend in all; 0 is unlimited.")
+@click.option("--budget-cost", type=float, help="Cost the run may reach in all; 0 is unlimited.")
+@click.option("--budget-seconds", type=float, help="Seconds the run may take in all; 0 is unlimited.")
+@click.option("--budget-searches", type=int, help="Requests to search engines in all; 0 is unlimited.")
 @click.option("-c", "--config", "overrides", multiple=True, help="KEY=VALUE or FILE.yaml; may be repeated.")
 @click.option("--json", "as_json", is_flag=True, help="Print the result as JSON.")
 @click.option("-q", "--quiet", is_flag=True, help="No progress on stderr.")
 def resume(
-    work_dir: Path, max_steps: int | None, overrides: tuple[str, ...], as_json: bool, quiet: bool
+    work_dir: Path, overrides: tuple[str, ...], as_json: bool, quiet: bool, **limits: float | None
 ) -> None:
     """Go on with an interrupted run, under the settings it was started with.
 
@@ -32,6 +36,7 @@ def resume(
         from vera import config
         from vera.cli.execute import execute
         from vera.cli.progress import Progress
+        from vera.cli.run import FLAGS
         from vera.session import Session
 
         progress = Progress(quiet=quiet)
@@ -42,8 +47,7 @@ def resume(
             logged = as_overrides(begun_with) + as_asked(state)
             flags = {"run.input_dir": (state.task.input_dir if state.task else "") or None}
             flags |= as_withheld(begun_with, overrides)
-            if max_steps is not None:
-                flags["run.max_steps"] = str(max_steps)
+            flags |= {FLAGS[name]: str(limit) for name, limit in limits.items() if limit is not None}
             settings = config.load([*logged, *overrides], flags).settings
             execute(lambda: session, settings, as_json=as_json, progress=progress)
         finally:

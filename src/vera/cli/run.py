@@ -20,6 +20,10 @@ FLAGS = {
     "input_dir": "run.input_dir",
     "base_dir": "run.base_dir",
     "max_steps": "run.max_steps",
+    "budget_tokens": "budget.tokens",
+    "budget_cost": "budget.cost",
+    "budget_seconds": "budget.seconds",
+    "budget_searches": "budget.searches",
     "effort": "run.effort",
     "model_base_url": "model.base_url",
     "model_name": "model.name",
@@ -35,6 +39,7 @@ FLAGS = {
     "build": "sandbox.build",
     "egress": "egress.mode",
     "brave_api_key": "brave.key",
+    "official_domain": "policy.official_domains",
     "verifier": "verification.rule",
     "verifier_rounds": "verification.rounds",
     "verifier_model_base_url": "verification.model_base_url",
@@ -52,6 +57,12 @@ FLAGS = {
 @click.option("--model-name", help="Model to ask for; the loaded one by default.")
 @click.option("--model-file", type=click.Path(), help="GGUF file to serve with llama.cpp (extra 'local').")
 @click.option("--max-steps", type=int, help="Steps a run may take; 0 is unlimited.  [default: 80]")
+@click.option("--budget-tokens", type=int, help="Tokens a run may spend; 0 is unlimited.")
+@click.option("--budget-cost", type=float, help="Cost a run may reach, by the prices in the settings.")
+@click.option("--budget-seconds", type=float, help="Seconds a run may take; 0 is unlimited.")
+@click.option(
+    "--budget-searches", type=int, help="Requests to search engines a run may make; 0 is unlimited."
+)
 @click.option("--temperature", type=float, help="Sampling temperature.")
 @click.option(
     "--effort", type=click.Choice(["quick", "normal", "thorough"]), help="How much work it is worth."
@@ -79,6 +90,11 @@ FLAGS = {
     help="What of the web may be reached.  [default: auto, which is public but for sealed]",
 )
 @click.option("--brave-api-key", help="Key for Brave search: env:NAME, @FILE, or the key itself.")
+@click.option(
+    "--official-domain",
+    multiple=True,
+    help="A domain that speaks officially on the subject; may be repeated.",
+)
 @click.option("--base-image", help="Image that the sandbox's own image is built on.")
 @click.option("--no-build", "build", flag_value=False, default=None, help="Do not build a missing image.")
 @click.option(
@@ -114,6 +130,7 @@ def run(
         from vera.session import Session
 
         text = read_task(question, task)
+        options["official_domain"] = ",".join(options["official_domain"]) or None
         flags = {FLAGS[name]: value for name, value in options.items() if value is not None}
         loaded = config.load(overrides, flags)
         settings = with_effort(loaded)

@@ -37,6 +37,7 @@ def show(work_dir: Path, evidence: str | None, request: int | None, as_json: boo
 
 def _answer(work_dir: Path, as_json: bool, sentence: str) -> None:
     from vera.agent.research import result_of
+    from vera.agent.spending import in_words
     from vera.cli.execute import as_dict
     from vera.report import answer as report
     from vera.report.printable import printable, printable_json
@@ -47,7 +48,7 @@ def _answer(work_dir: Path, as_json: bool, sentence: str) -> None:
     state = RunState(record for _, record in Reader(work_dir / "trace.jsonl").poll())
     result = result_of(state, Store(work_dir / "store"))
     if as_json:
-        out = {**as_dict(work_dir, state.task, result), "log": sentence}
+        out = {**as_dict(work_dir, state, result), "log": sentence}
         click.echo(printable_json(out))
     else:
         click.echo(printable(report.plain(result.report)))
@@ -56,6 +57,8 @@ def _answer(work_dir: Path, as_json: bool, sentence: str) -> None:
                 "What was cited cannot be shown whole, so the verdict below cannot be relied on: vera replay"
             )
         click.echo(printable(report.closing_line(result.report)))
+        if spent := in_words(state):
+            click.echo(spent)
         click.echo(sentence)
     if any(quote.problem for quote in result.report.quotes):
         raise SystemExit(1)

@@ -14,7 +14,7 @@ from vera.config.environment import dotenv_layer, environment_layer
 from vera.config.errors import ConfigError, plain, sentences
 from vera.config.origin import Entry, Layer, Origin, Place
 from vera.config.secret import LITERAL_WARNING, is_reference, resolve_secret
-from vera.config.settings import Section, Settings
+from vera.config.settings import BudgetSettings, Section, Settings
 from vera.config.yaml_file import read_layer
 
 PACKAGED = Path(__file__).parents[1] / "default.yaml"
@@ -74,7 +74,7 @@ def load(
     add(assignments)
     add({key: _flag(key, value) for key, value in (flags or {}).items() if value is not None})
     merged = {key: entry for layer in layers for key, entry in layer.items()}
-    return _settle(merged, environ, problems)
+    return _settle(merged, environ, problems, _without_the_folder(layers))
 
 
 def defaults(changes: Mapping[str, object] | None = None) -> Settings:
@@ -83,7 +83,8 @@ def defaults(changes: Mapping[str, object] | None = None) -> Settings:
         key: Entry(value, Origin(Place.FLAG, f"change of {key}")) for key, value in (changes or {}).items()
     }
     known, problems = _sift(changed)
-    return _settle({**_packaged(), **known}, {}, problems).settings
+    merged = {**_packaged(), **known}
+    return _settle(merged, {}, problems, merged).settings
 
 
 def public(settings: Section) -> dict[str, object]:
@@ -146,8 +147,16 @@ def _sift(layer: Layer) -> tuple[Layer, list[str]]:
     return known, sentences(strangers, unknown)
 
 
-def _settle(merged: Layer, environ: Mapping[str, str], problems: list[str]) -> Loaded:
-    """Converts and checks the winning values; `problems` are those found before."""
+def _without_the_folder(layers: Sequence[Layer]) -> Layer:
+    """What would be in force if the working folder said nothing."""
+    return {
+        key: entry for layer in layers for key, entry in layer.items() if not entry.origin.place.of_the_folder
+    }
+
+
+def _settle(merged: Layer, environ: Mapping[str, str], problems: list[str], yours: Layer) -> Loaded:
+    """Converts and checks the winning values; `problems` are those found before, `yours` the entries that
+    would win without the working folder."""
     problems = list(problems)
     warnings: list[str] = []
     tree: dict[str, dict[str, object]] = {name: {} for name in sections()}
@@ -166,13 +175,14 @@ def _settle(merged: Layer, environ: Mapping[str, str], problems: list[str]) -> L
     except ValidationError as error:
         problems += [_sentence(each["loc"], merged) for each in error.errors(include_input=False)]
     else:
-        problems += _unasked(settings, origin)
+        problems += _unasked(settings, origin, yours)
+        problems += _without_prices(settings.budget)
     if problems:
         raise ConfigError(problems)
     return Loaded(settings, origin, tuple(warnings))
 
 
-def _unasked(settings: Settings, origin: Mapping[str, Origin]) -> list[str]:
+def _unasked(settings: Settings, origin: Mapping[str, Origin], yours: Layer) -> list[str]:
     """A sentence for each setting that weakens what holds a run, chosen by a file of the working folder."""
     sandbox, search, packaged = settings.sandbox, settings.search, _packaged()
     weaker = {
@@ -183,6 +193,10 @@ def _unasked(settings: Settings, origin: Mapping[str, Origin]) -> list[str]:
             sandbox.base_image != packaged["sandbox.base_image"].value,
             "decides which system commands run in",
         ),
+        "policy.official_domains": (
+            bool(settings.policy.official_domains),
+            "decides whose word is official",
+        ),
         "search.searxng_url": (bool(search.searxng_url), "opens a place that may be in your own network"),
     }
     for key in LEAST:
@@ -190,6 +204,13 @@ def _unasked(settings: Settings, origin: Mapping[str, Origin]) -> list[str]:
         value = getattr(getattr(settings, section), name)
         is_less = value < int(str(packaged[key].value))
         weaker[key] = (is_less, "asks for less before an answer counts as verified")
+    for key in MOST:
+        limit = _number(yours[key].value)
+        value = getattr(settings.budget, key.partition(".")[2])
+        weaker[key] = (bool(limit) and not 0 < value <= limit, "lets the run spend more than you allowed")
+    if _number(yours["budget.cost"].value):
+        for key in PRICES:
+            weaker[key] = (True, "decides what your limit on cost is worth")
     problems = []
     for key, (is_weaker, effect) in weaker.items():
         if is_weaker and origin[key].place.of_the_folder:
@@ -204,6 +225,25 @@ def _unasked(settings: Settings, origin: Mapping[str, Origin]) -> list[str]:
                 f"folder and its model, ask for it yourself: {by_hand}"
             )
     return problems
+
+
+def _number(written: object) -> float:
+    """A limit as it was written; 0, which is unlimited, for what is none."""
+    try:
+        return float(str(written))
+    except ValueError:
+        return 0.0
+
+
+def _without_prices(budget: BudgetSettings) -> list[str]:
+    """A sentence when cost is limited and cannot be known."""
+    missing = [f"budget.{name}" for name in ("input_price", "output_price") if getattr(budget, name) is None]
+    if not budget.cost or not missing:
+        return []
+    return [
+        f"budget.cost: a limit on cost needs the prices of a million tokens: set {' and '.join(missing)}, "
+        f"for example -c {missing[0]}=2.5"
+    ]
 
 
 def _value(setting: Setting, entry: Entry, environ: Mapping[str, str], warnings: list[str]) -> object:
@@ -243,6 +283,14 @@ LEAST = (
     "policy.negative_claim_min_independent",
 )
 """What an answer needs at least: only a person lowers it."""
+
+MOST = ("budget.tokens", "budget.cost", "budget.seconds", "budget.searches")
+"""What a run may spend at most: the working folder lowers it only."""
+
+PRICES = tuple(
+    f"budget.{whose}{kind}_price" for whose in ("", "verifier_") for kind in ("input", "cached", "output")
+)
+"""What a limit on cost is counted by."""
 
 KEYED_ADDRESSES = (
     ("model", "base_url", "key", "--model-base-url, or MODEL_BASE_URL in the environment"),

@@ -174,6 +174,53 @@ class RunSettings(Section):
     )
 
 
+class BudgetSettings(Section):
+    """What a run may spend in all, its resumes included. Prices are for a million tokens, in any currency."""
+
+    tokens: int = setting(
+        "Tokens of all model calls together, prompts and answers, the verifier's too; 0 is unlimited.",
+        flag="--budget-tokens",
+        ge=0,
+        le=1_000_000_000_000,
+    )
+    cost: float = setting(
+        "Cost of all model calls together, in the currency of the prices, which it needs; 0 is unlimited.",
+        flag="--budget-cost",
+        ge=0,
+        le=100_000,
+    )
+    seconds: float = setting(
+        "Seconds in which the run is worked on, waiting included; 0 is unlimited.",
+        flag="--budget-seconds",
+        ge=0,
+        le=604_800,
+    )
+    searches: int = setting(
+        "Requests to search engines, check lanes' too; 0 is unlimited.",
+        flag="--budget-searches",
+        ge=0,
+        le=10_000_000,
+    )
+    input_price: float | None = setting("Price of prompt tokens. null: not known.", ge=0, le=100_000)
+    cached_price: float | None = setting(
+        "Price of prompt tokens that the server had in its cache. null: as input_price.", ge=0, le=100_000
+    )
+    output_price: float | None = setting(
+        "Price of tokens of an answer, its reasoning included. null: not known.", ge=0, le=100_000
+    )
+    verifier_input_price: float | None = setting(
+        "Price of prompt tokens of the verifier's model. null: as input_price.", ge=0, le=100_000
+    )
+    verifier_cached_price: float | None = setting(
+        "The same of cached ones. null: as verifier_input_price, or as cached_price where that is null too.",
+        ge=0,
+        le=100_000,
+    )
+    verifier_output_price: float | None = setting(
+        "Price of the verifier's answers. null: as output_price.", ge=0, le=100_000
+    )
+
+
 class SandboxSettings(Section):
     """Where shell commands run."""
 
@@ -247,8 +294,6 @@ class ContextSettings(Section):
 class NotesSettings(Section):
     """The agent's notes."""
 
-    later: ClassVar[str] = "the gates"
-
     update_interval: int = setting(
         "Steps without a note after which other tools wait for one.",
         env=("NOTES_UPDATE_INTERVAL",),
@@ -260,8 +305,16 @@ class NotesSettings(Section):
 class PolicySettings(Section):
     """When a gate refuses an action, or ends a run that gets nowhere."""
 
-    later: ClassVar[str] = "the gates"
-
+    pre_tool_nudges: int = setting(
+        "Answers without any tool call that are sent back with the advice to look first.", ge=0, le=100
+    )
+    length_nudges: int = setting(
+        "Turns in a row cut off at the model's limit until it is told to be shorter and gets twice the room.",
+        ge=1,
+        le=100,
+    )
+    reminders: int = setting("Reminders of the verifier's feedback while it is not followed.", ge=0, le=100)
+    parse_error_limit: int = setting("Turns in a row that break the format until a run ends.", ge=1, le=1000)
     stagnation_limit: int = setting(
         "Unresolved turns without new evidence until only tool calls are accepted.",
         env=("STAGNATION_LIMIT",),
@@ -271,6 +324,14 @@ class PolicySettings(Section):
     failure_escalation_limit: int = setting(
         "Failures of one type until another way of acquisition is demanded.",
         env=("FAILURE_ESCALATION_LIMIT",),
+        ge=1,
+        le=10_000,
+    )
+    source_shift_limit: int = setting(
+        "Failures in a row of sources of one class until another class is asked for.", ge=1, le=10_000
+    )
+    finalization_limit: int = setting(
+        "Times that one final-like file is written without a new result until it is handed in.",
         ge=1,
         le=10_000,
     )
@@ -297,6 +358,17 @@ class PolicySettings(Section):
         env=("DOMAIN_SHIFT_LIMIT",),
         ge=1,
         le=10_000,
+    )
+    official_domains: str = setting(
+        "Domains that speak officially on the subject, separated by commas, beside those found by name and "
+        "public bodies.",
+        flag="--official-domain",
+    )
+    destructive: str = setting(
+        "Commands that plainly destroy and are refused, separated by commas: a guard against accidents, no "
+        "isolation.",
+        allowed="simple commands such as rm -r /, with * and ? for anything; text in quotation marks stands "
+        "for itself",
     )
     negative_claim_min_official: int = setting(
         "Official domains that a negative claim needs.", env=("NEGATIVE_CLAIM_MIN_OFFICIAL",), ge=0, le=100
@@ -446,6 +518,7 @@ class Settings(Section):
 
     model: ModelSettings
     run: RunSettings
+    budget: BudgetSettings
     sandbox: SandboxSettings
     egress: EgressSettings
     context: ContextSettings

@@ -4,11 +4,12 @@ The order is fixed: system, primary task, pinned notes, action tail. It moves in
 prompt is the one before plus appended messages, so a server's prefix cache serves nearly all of it.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 import msgspec
 
 from vera.events import Text
+from vera.history import Constraint
 from vera.model.types import Message
 from vera.state import LaneState, Notes, TailMessage, text_size
 
@@ -29,6 +30,8 @@ def assemble(lane: LaneState, load: Load) -> tuple[Message, ...]:
     task = load(lane.started.task_message)
     if block := notes_block(lane.epoch_notes, lane.notes_bytes):
         task = f"{task}\n\n{block}"
+    if lane.epoch_constraints:
+        task = f"{task}\n\n{constraints_block(lane.epoch_constraints)}"
     if lane.epoch_feedback:
         task = f"{task}\n\n{load(lane.epoch_feedback)}"
     if lane.started.system_role == "user":
@@ -60,6 +63,11 @@ def notes_block(notes: Notes, limit: int) -> str:
     return "\n".join(lines)
 
 
+def constraints_block(constraints: Sequence[Constraint]) -> str:
+    """What stood open when the epoch began; what came and went since stands in the observations."""
+    return "\n".join(["OPEN CONSTRAINTS", *(f"- {each.key}: {each.text}" for each in constraints)])
+
+
 def epoch_is_over(lane: LaneState) -> bool:
     """Whether the next prompt would be larger than the lane's limit, and no epoch began for it yet."""
     is_new = lane.epoch_step == lane.step + 1
@@ -70,7 +78,8 @@ def estimated_bytes(lane: LaneState) -> int:
     """About the size of the next prompt on the wire, without assembling it."""
     notes = min(lane.epoch_notes.size + 3 * len(lane.epoch_notes.lines), lane.notes_bytes)
     # Newlines and quotes are escaped on the wire: an eighth covers code and JSON.
-    content = lane.head_bytes + notes + text_size(lane.epoch_feedback) + lane.tail_size
+    standing = text_size(lane.epoch_feedback) + sum(text_size(each.text) for each in lane.epoch_constraints)
+    content = lane.head_bytes + notes + standing + lane.tail_size
     return content + content // 8 + _WIRE_PER_MESSAGE * (3 + 2 * len(lane.tail))
 
 

@@ -9,17 +9,20 @@ import asyncio
 import hashlib
 import json
 import time
-from collections.abc import Coroutine, Sequence
-from typing import Any
+from collections.abc import Coroutine, Mapping, Sequence
+from typing import Any, TypeVar
 
 import msgspec
 
 from vera import events
+from vera.evidence.moves import Aim
 from vera.evidence.span import Lines
 from vera.lane import context
 from vera.lane.advice import follows
 from vera.lane.answer import resolve
+from vera.lane.budget import BudgetSpent, Limits, nearly_spent
 from vera.lane.observation import observation, one_line, shown
+from vera.lane.policy import Keeper, Policy
 from vera.lane.prompts import Prompts
 from vera.lane.tools import Call, EvidenceDraft, Outcome, Tool, check_arguments, failed
 from vera.lane.tools.note import bounded
@@ -28,8 +31,11 @@ from vera.protocol import Parsed, Turn, json_schema, text, tools
 from vera.session import Session
 from vera.state import LaneState
 
-MAX_PARSE_ERRORS = 5
-"""Broken turns in a row after which a lane ends."""
+SUBMIT = "submit"
+ANSWER_TOKENS = 1000
+"""Assumed of one turn's own text."""
+
+E = TypeVar("E", bound=events.Event)
 
 
 class LaneSpec(msgspec.Struct, frozen=True, kw_only=True):
@@ -37,7 +43,8 @@ class LaneSpec(msgspec.Struct, frozen=True, kw_only=True):
 
     `max_steps` 0 means no limit; `answer_tokens` bounds one turn; `room` the bytes of an observation.
     `scope` says in the log who asks the model, `templates` which prompts made the head. A call that fails
-    `repeat_limit` times in a row with the same arguments and error ends the lane (0: it does not).
+    `repeat_limit` times in a row with the same arguments and error ends the lane (0: it does not). `limits`
+    are those of the whole run's budget; near their end the model is told to answer.
     """
 
     name: str
@@ -56,13 +63,20 @@ class LaneSpec(msgspec.Struct, frozen=True, kw_only=True):
     scope: str = "agent"
     templates: tuple[str, ...] = ("system", "task")
     repeat_limit: int = 0
+    limits: Limits = Limits()
 
 
 class Lane:
     """A lane at work on a session. `run` returns its final state; `stop` ends it at the next safe point."""
 
     def __init__(
-        self, session: Session, spec: LaneSpec, model: Model, tool_list: Sequence[Tool], prompts: Prompts
+        self,
+        session: Session,
+        spec: LaneSpec,
+        model: Model,
+        tool_list: Sequence[Tool],
+        prompts: Prompts,
+        policy: Policy = Policy(),  # noqa: B008 (it is frozen)
     ) -> None:
         self._session = session
         self._spec = spec
@@ -70,7 +84,11 @@ class Lane:
         self._tools = {tool.spec.name: tool for tool in tool_list}
         self._specs = [tool.spec for tool in tool_list]
         self._prompts = prompts
+        self.keeper = Keeper(session, spec.name, policy, prompts)
+        self._parse_error_limit = policy.rules.parse_error_limit
         self._before = b""
+        self._brought: list[tuple[events.Evidence, bool]] = []
+        self._said: list[str] = []
         self._stop_reason = ""
         self._current: asyncio.Task[None] | None = None
 
@@ -96,6 +114,7 @@ class Lane:
         """
         if self.state.started is None:
             self._start()
+            self.keeper.begin()
         while (state := self.state).ended is None:
             if state.answer is not None:
                 self._emit(events.LaneEnded(reason="answered"))
@@ -105,9 +124,8 @@ class Lane:
                 self._emit(events.LaneEnded(reason=self._stop_reason))
             elif state.pending is not None:
                 await self._interruptible(self._act(state, state.pending))
-            elif state.parse_errors >= MAX_PARSE_ERRORS:
-                detail = f"{state.parse_errors} turns in a row broke the format"
-                self._emit(events.LaneEnded(reason="parse_errors", detail=detail))
+            elif state.history.ending is not None:
+                await self._end(state.history.ending)
             elif state.failing and 0 < self._spec.repeat_limit <= state.failing.count:
                 detail = f"{state.failing.tool} failed {state.failing.count} times in the same way"
                 self._emit(events.LaneEnded(reason="loop", detail=detail))
@@ -120,7 +138,7 @@ class Lane:
                         step=state.step + 1, tail_steps=self._spec.tail_steps, prompt_bytes=size
                     )
                 )
-            else:
+            elif self.keeper.before_turn():
                 await self._interruptible(self._think(state))
         return self.state
 
@@ -161,13 +179,16 @@ class Lane:
         request = Request(
             messages=messages,
             temperature=self._spec.temperature,
-            max_tokens=self._spec.answer_tokens,
+            max_tokens=self._answer_tokens,
             schema=json_schema.schema(self._specs) if self._spec.protocol == "json_schema" else None,
             tools=tuple(tools.definitions(self._specs)) if self._spec.protocol == "tools" else (),
         )
         started = time.monotonic()
         try:
             completion = await self._model.complete(request)
+        except BudgetSpent as spent:
+            self._emit(events.LaneEnded(reason=spent.limit, detail=str(spent)))
+            return
         except ModelError as error:
             self._emit(
                 events.Model(
@@ -216,7 +237,7 @@ class Lane:
                 parameters={
                     "model": self._model.info.name,
                     "temperature": self._spec.temperature,
-                    "max_tokens": self._spec.answer_tokens,
+                    "max_tokens": self._answer_tokens,
                 },
                 content=content,
                 reasoning=keep(choice.reasoning),
@@ -239,12 +260,14 @@ class Lane:
             return
         if turn.note and not state.pending_noted and (note := bounded(turn.note)):
             self._emit(events.Note(step=pending.step, text=note))
+        self._said = self.keeper.turn(pending.step, turn)
         action = turn.action
         if action.final is not None:
-            self._answer(pending.step, action.final)
+            if not self.keeper.answer(pending.step, pending.ts, self._said):
+                self._answer(pending.step, action.final)
             return
         assert action.tool is not None
-        await self._call(pending.step, action.tool, turn, parsed)
+        await self._call(pending, action.tool, turn, parsed)
 
     def _parse(self, pending: events.Assistant) -> Parsed:
         content = self._session.load(pending.content)
@@ -255,19 +278,21 @@ class Lane:
         return text.parse(content)
 
     def _refuse(self, state: LaneState, pending: events.Assistant, parsed: Parsed) -> None:
-        count = state.parse_errors + 1
+        count, cut = state.parse_errors + 1, pending.finish_reason == "length"
         reply = self._prompts.render(
             "format_error",
             errors=parsed.errors,
-            cut=pending.finish_reason == "length",
-            answer_tokens=self._spec.answer_tokens,
+            cut=cut,
+            answer_tokens=self._answer_tokens,
             count=count,
-            limit=MAX_PARSE_ERRORS,
+            limit=self._parse_error_limit,
+            lines=self.keeper.broken(pending.step, pending.ts, cut=cut),
         )
         self._emit(
             events.PolicyParseError(
                 step=pending.step,
                 count=count,
+                limit=self._parse_error_limit,
                 codes=tuple(error.code for error in parsed.errors),
                 reply=self._session.text(reply),
             )
@@ -284,12 +309,16 @@ class Lane:
             )
         )
 
-    async def _call(self, step: int, name: str, turn: Turn, parsed: Parsed) -> None:
-        session, args = self._session, turn.action.args
+    async def _call(self, pending: events.Assistant, name: str, turn: Turn, parsed: Parsed) -> None:
+        session, step, args = self._session, pending.step, turn.action.args
         call_id = session.state.next_call_id()
         tool = self._tools.get(name)
         problem = check_arguments(tool.spec, args) if tool else f"its tools are {', '.join(self._tools)}"
+        aim = self.keeper.aim(name, args)
+        if not problem and self._may_not(pending, name, args, aim, noted=bool(turn.note)):
+            return
         started_at = time.monotonic()
+        self._brought = []
         encoded = json.dumps(args, ensure_ascii=False)
         if advice := self.state.advice:
             matched = follows(advice, name, args)
@@ -308,40 +337,82 @@ class Lane:
         elif problem:
             outcome = failed(name, "bad_arguments", problem)
         else:
-            call = Call(
-                room=self._spec.room,
-                store=session.store,
-                evidence=session.state.evidence,
-            )
-            outcome = await tool.run(args, call)
-        self._log_outcome(step, call_id, name, outcome, parsed, time.monotonic() - started_at)
+            outcome = await tool.run(args, self._what_a_call_knows())
+        if outcome.final is not None:
+            self._hand_in(step, outcome)
+            return
+        evidence_id = self._log_evidence(step, call_id, name, outcome)
+        move = self.keeper.move(
+            step,
+            one_line(name, 64),
+            args,
+            aim,
+            outcome="ok" if outcome.outcome == "ok" else "failed",
+            failure_type=outcome.error_type,
+            call=call_id,
+            brought=self._brought,
+            wrote=outcome.wrote,
+        )
+        self._log_outcome(move, evidence_id, outcome, parsed, time.monotonic() - started_at)
 
-    def _log_outcome(
-        self, step: int, call_id: str, name: str, outcome: Outcome, parsed: Parsed, seconds: float
-    ) -> None:
+    def _what_a_call_knows(self) -> Call:
         session = self._session
+        return Call(room=self._spec.room, store=session.store, evidence=session.state.evidence)
+
+    def _may_not(
+        self, pending: events.Assistant, name: str, args: Mapping[str, Any], aim: Aim, *, noted: bool
+    ) -> bool:
+        """Whether a gate sent the call back, which closes the step. Handing a file in is an answer too."""
+        keeper, step = self.keeper, pending.step
+        if keeper.call(step, pending.ts, name, args, aim, noted=noted, said=self._said):
+            return True
+        return name == SUBMIT and bool(keeper.answer(step, pending.ts, self._said))
+
+    async def _end(self, ending: events.Policy) -> None:
+        """End the lane as a gate said; a file that it named is handed in first."""
+        tool = self._tools.get(SUBMIT)
+        if isinstance(ending, events.PolicyFinalizationStop) and tool is not None:
+            outcome = await tool.run({"path": ending.subject}, self._what_a_call_knows())
+            if outcome.final is not None:
+                self._hand_in(ending.step, outcome)
+                return
+        reason = events.kind(ending).removeprefix("policy_")
+        self._emit(events.LaneEnded(reason=reason, detail=ending.reason))
+
+    def _hand_in(self, step: int, outcome: Outcome) -> None:
         for output in outcome.outputs:
             self._emit(output)
-        if outcome.final is not None:
-            self._answer(step, outcome.final, submitted=outcome.submitted)
-            return
+        self._answer(step, outcome.final or "", submitted=outcome.submitted)
+
+    def _log_evidence(self, step: int, call_id: str, name: str, outcome: Outcome) -> str:
+        """What a call noted and brought; the id of its evidence, '' for none."""
         if outcome.note:
             self._emit(events.Note(step=step, text=outcome.note, by=outcome.note_by))
         if outcome.notes_restored:
             self._emit(events.PolicyNotesGuard(step=step, detail=outcome.notes_restored))
         draft = outcome.evidence
-        evidence_id = self._keep(step, call_id, name, draft, outcome.exit_code) if draft else ""
-        body = outcome.body
+        return self._keep(step, call_id, name, draft, outcome.exit_code) if draft else ""
+
+    def _log_outcome(
+        self, move: events.Move, evidence_id: str, outcome: Outcome, parsed: Parsed, seconds: float
+    ) -> None:
+        """Write down what became of a call, and what the model sees of it."""
+        step, draft, body = move.step, outcome.evidence, outcome.body
+        self.keeper.after_call(move, evidence_id)
         if draft is not None and not body:
             body = shown(Lines(draft.text), draft.first, draft.last, self._spec.room, evidence_id)
-        seen = observation(evidence_id, outcome.header, body, self._footer(step, parsed))
+        low = [(each.source, each.low_signal) for each, _ in self._brought if each.low_signal]
+        turned_away = [f"REFUSED: {said}" for said in self.state.history.turned_away]
+        nudges = self.keeper.observed(step, move.tool, low)
+        said = [*turned_away, *self._said, *nudges, self._footer(step, parsed)]
+        seen = observation(evidence_id, outcome.header, body, "\n".join(line for line in said if line))
         self._emit(
             events.Tool(
                 step=step,
-                call=call_id,
-                tool=one_line(name, 64),
+                call=move.call,
+                tool=move.tool,
                 outcome=outcome.outcome,
-                obs=session.text(seen),
+                obs=self._session.text(seen),
                 evidence=evidence_id,
                 error_type=outcome.error_type,
                 exit_code=outcome.exit_code,
@@ -356,17 +427,18 @@ class Lane:
         return self._keep(step, call_id, tool, draft, None)
 
     def _keep(self, step: int, call_id: str, tool: str, draft: EvidenceDraft, exit_code: int | None) -> str:
-        evidence_id = self._session.state.next_evidence_id()
-        self._emit(
+        state, text = self._session.state, self._blob(draft.text)
+        is_new = not state.was_seen(text.sha256, draft.first, draft.last)
+        kept = self._emit(
             events.Evidence(
-                id=evidence_id,
+                id=state.next_evidence_id(),
                 call=call_id,
                 step=step,
                 tool=tool,
                 tier=draft.tier,
                 source=draft.source,
                 summary=draft.summary,
-                text=self._blob(draft.text),
+                text=text,
                 lines=draft.lines,
                 first=draft.first,
                 last=draft.last,
@@ -379,9 +451,11 @@ class Lane:
                 exit_code=exit_code,
                 receipt=None if draft.receipt is None else self._blob(draft.receipt),
                 http_status=draft.http_status,
+                low_signal=draft.low_signal,
             )
         )
-        return evidence_id
+        self._brought.append((kept, is_new))
+        return kept.id
 
     def _blob(self, data: bytes) -> events.Blob:
         return events.Blob(self._session.store.put(data), len(data))
@@ -396,7 +470,10 @@ class Lane:
             parts.append(f"Step {step} of {limit}.")
             if limit - step == 2:
                 parts.append("Two steps are left: answer now with what you have.")
-        return " ".join(parts)
+        state = self.state
+        turn_tokens = int(context.estimated_bytes(state) / state.bytes_per_token) + ANSWER_TOKENS
+        parts.append(nearly_spent(self._spec.limits, self._session.state.spent, turn_tokens))
+        return " ".join(part for part in parts if part)
 
     def _give_up(self, started: events.ToolStarted) -> None:
         """A call was under way when the run stopped: it may have run, and is not run again."""
@@ -412,5 +489,11 @@ class Lane:
             )
         )
 
-    def _emit(self, event: events.Event) -> None:
-        self._session.emit(event, lane=self._spec.name)
+    @property
+    def _answer_tokens(self) -> int:
+        """The room for one turn: twice as much after the model was cut off again and again."""
+        raised = self.state.history.times(events.PolicyLengthNudge)
+        return self._spec.answer_tokens * (2 if raised else 1)
+
+    def _emit(self, event: E) -> E:
+        return self._session.emit(event, lane=self._spec.name)

@@ -3,7 +3,6 @@
 import re
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from datetime import UTC, datetime
 from html import escape
 
 import msgspec
@@ -13,6 +12,9 @@ from vera.attestation.objects import Attestation, Card, ClaimResult, Findings, h
 from vera.events import Answer, Cited, Evidence
 from vera.evidence.finding import Finding
 from vera.evidence.span import Lines
+from vera.report import checked_words, last_turn
+from vera.report.checked import Checked, checked
+from vera.report.moment import utc
 from vera.report.printable import printable
 from vera.session import load_text
 from vera.state import RunState
@@ -80,7 +82,8 @@ class MarkedClaim(msgspec.Struct, frozen=True, kw_only=True):
 
 class Report(msgspec.Struct, frozen=True, kw_only=True):
     """What a run has to show. `text` carries the marks of the claims when there is a verdict, and `limits` is
-    then what the evidence cannot rule out (the attestation's hyperthesis), a sentence or two each."""
+    then what the evidence cannot rule out (the attestation's hyperthesis), a sentence or two each. `checked`
+    is None for a run that is verified; `last_turn` is what the model wrote last, when that was no answer."""
 
     text: str
     status: str
@@ -89,6 +92,8 @@ class Report(msgspec.Struct, frozen=True, kw_only=True):
     attestation: str = ""
     figures: str = ""
     limits: tuple[str, ...] = ()
+    checked: Checked | None = None
+    last_turn: str = ""
 
 
 def quotes(answer: Answer, evidence: Mapping[str, Evidence], store: Store) -> list[Quote]:
@@ -114,7 +119,7 @@ def _quote(cited: Cited, evidence: Evidence | None, store: Store) -> Quote:
         source=evidence.source,
         tier=evidence.tier,
         page=sum(1 for first in evidence.pages if first <= cited.first) or None,
-        at=datetime.fromtimestamp(evidence.ts, UTC).strftime("%Y-%m-%d %H:%M:%SZ"),
+        at=utc(evidence.ts).strftime("%Y-%m-%d %H:%M:%SZ"),
         lines=() if problem else tuple(cut.split("\n")),
         sha256=cited.sha256,
         text_sha256=evidence.text.sha256,
@@ -131,12 +136,19 @@ def build(state: RunState, store: Store, without_answer: str) -> Report:
     chosen = state.chosen
     answer = state.answers[chosen.answer_seq] if chosen else lane.answer
     status = f"{lane.status}: {lane.status_reason}" if lane.status_reason else lane.status
+    found = checked(state)
     if answer is None:
-        return Report(text=without_answer, status=status)
+        concluded = checked_words.conclusion(found) if found else ""
+        return Report(
+            text=f"{concluded}\n\n{without_answer}" if concluded else without_answer,
+            status=status,
+            checked=found,
+            last_turn=last_turn.last_turn(lane, lambda text: load_text(store, text)),
+        )
     text = load_text(store, answer.text)
     quoted = quotes(answer, state.evidence, store)
     if chosen is None:
-        return Report(text=text, status=status, quotes=tuple(quoted))
+        return Report(text=text, status=status, quotes=tuple(quoted), checked=found)
     decision = state.rounds[chosen.round].decision
     assert decision is not None
     known = [each for each in state.evidence.values() if each.seq < decision.seq]
@@ -150,6 +162,7 @@ def build(state: RunState, store: Store, without_answer: str) -> Report:
         attestation=decision.attestation,
         figures=_figures(claims),
         limits=tuple(f"{each.blind_spot} {each.bound}" for each in attestation.hyperthesis),
+        checked=found,
     )
 
 
@@ -226,18 +239,28 @@ def _figures(claims: Sequence[MarkedClaim]) -> str:
 
 
 def markdown(task: str, shown: Report) -> str:
-    """answer.md: question, answer with marks, findings on its claims, cited bytes, a line of figures."""
-    parts = [f"# {task.strip()}", _closed(shown.text.strip())]
+    """answer.md: question, answer with marks, findings on its claims, cited bytes, what was checked, and
+    a line of figures."""
+    head = [f"# {task.strip()}", _closed(shown.text.strip())]
+    kept = last_turn.markdown(_without_typed_marks(shown.last_turn)) if shown.last_turn else []
+    parts = []
     if noted := [claim for claim in shown.claims if claim.findings]:
         parts.append("## Findings")
         parts += [_finding_block(claim) for claim in noted]
     if shown.quotes:
         parts.append("## Cited")
         parts += [_block(quote) for quote in shown.quotes]
+    if shown.checked:
+        parts.append(_without_typed_marks(checked_words.markdown(shown.checked)))
     if shown.limits:
         parts += [LIMITS_TITLE, "\n".join(f"- {limit}" for limit in shown.limits)]
     parts += ["---", closing_line(shown)]
-    return _TAG.sub(lambda found: escape(found[0]), printable("\n\n".join(parts))) + "\n"
+    return "\n\n".join([*map(_inert, head), *kept, *map(_inert, parts)]) + "\n"
+
+
+def _inert(text: str) -> str:
+    """The text without what a viewer of Markdown would not show as it stands."""
+    return _TAG.sub(lambda found: escape(found[0]), printable(text))
 
 
 def _closed(text: str) -> str:
@@ -252,9 +275,15 @@ def _closed(text: str) -> str:
 
 
 def plain(shown: Report) -> str:
-    """The answer for a terminal: the text, what was found, then each cited place."""
-    noted = [_finding_block(claim) for claim in shown.claims if claim.findings]
-    return "\n\n".join([shown.text.strip(), *noted, *(_block(quote) for quote in shown.quotes)]) + "\n"
+    """The answer for a terminal: the text, what was found, each cited place, in short what was checked."""
+    parts = [shown.text.strip()]
+    parts += [_finding_block(claim) for claim in shown.claims if claim.findings]
+    parts += [_block(quote) for quote in shown.quotes]
+    if shown.last_turn:
+        parts.append(last_turn.IN_SHORT)
+    if shown.checked and (lines := checked_words.plain(shown.checked)):
+        parts.append(_without_typed_marks(lines))
+    return "\n\n".join(parts) + "\n"
 
 
 def closing_line(shown: Report) -> str:

@@ -8,6 +8,8 @@ from typing import Any, BinaryIO, TypeVar
 
 from vera import __version__, events
 from vera.events import Blob, Text
+from vera.evidence.reading import read_regular
+from vera.evidence.source import Unreadable
 from vera.session import seal as seals
 from vera.session.log import Log, LogBroken, LogError, LogInUse, Reader
 from vera.session.projections import Projection, all_projections
@@ -176,7 +178,7 @@ class Session:
         for projection in projections:
             content = b"".join(map(projection.add, records or []))
             replace_file(self.root / projection.name, content)
-            self._projections.append((projection, (self.root / projection.name).open("ab")))
+            self._projections.append((projection, _append_to(self.root / projection.name)))
 
 
 def load_text(store: Store, text: Text) -> str:
@@ -200,23 +202,38 @@ def rebuild(root: Path) -> list[str]:
         raise SessionError(f"There is no session in {root} (no {TRACE}).") from None
     except LogBroken as broken:
         raise SessionError(str(broken)) from None
+    except (ValueError, OverflowError) as error:
+        raise SessionError(f"The log in {root} holds something that VERA does not write: {error}.") from None
     changed = []
     for name, content in contents.items():
-        path = root / name
-        if not path.is_file() or path.read_bytes() != content:
-            replace_file(path, bytes(content))
+        if not _holds(root, name, content):
+            replace_file(root / name, bytes(content))
             changed.append(name)
     return changed
 
 
+def _holds(root: Path, name: str, content: bytes | bytearray) -> bool:
+    """Whether the file, which is no link, has exactly these bytes."""
+    try:
+        return read_regular(root, name, len(content)) == content
+    except Unreadable:
+        return False
+
+
 def replace_file(path: Path, content: bytes) -> None:
-    """Write a file whole or not at all."""
+    """Write a file whole or not at all. A link of its name is replaced, never followed."""
     temporary = path.with_name(path.name + ".new")
-    with temporary.open("wb") as file:
+    temporary.unlink(missing_ok=True)
+    with temporary.open("xb") as file:
         file.write(content)
         file.flush()
         os.fsync(file.fileno())
     temporary.replace(path)
+
+
+def _append_to(path: Path) -> BinaryIO:
+    """The file, which is no link, opened at its end."""
+    return os.fdopen(os.open(path, os.O_WRONLY | os.O_APPEND | os.O_NOFOLLOW | os.O_CLOEXEC), "ab")
 
 
 def _set_aside_unbegun(root: Path, clock: Callable[[], float]) -> None:

@@ -15,6 +15,7 @@ import msgspec
 
 from vera import events
 from vera.lane import context
+from vera.lane.budget import BudgetSpent
 from vera.lane.observation import one_line
 from vera.model.types import Choice, Completion, Message, ModelError, Request, Token
 from vera.protocol.json_recovery import Broken, read_object, scrub
@@ -153,6 +154,8 @@ async def ask(
     at_seq, wire, started = desk.session.state.seq, context.wire(messages), time.monotonic()
     try:
         completion = await model.complete(request)
+    except BudgetSpent as spent:
+        return Reply(problem=str(spent), unreachable=True)  # no call was made, so none is logged
     except ModelError as error:
         call = events.Model(
             step=step,

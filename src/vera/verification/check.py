@@ -11,6 +11,7 @@ from collections.abc import Iterable, Sequence
 from vera import events
 from vera.lane.loop import Lane, LaneSpec
 from vera.lane.observation import one_line
+from vera.lane.policy import Policy
 from vera.lane.tools import Tool
 from vera.lane.tools.lazy_shell import LazyShell
 from vera.model.types import Model, ModelError
@@ -86,7 +87,8 @@ async def _answer(desk: Desk, name: str, question: events.Question) -> Outcome:
 
 async def _look_up(desk: Desk, model: Model, name: str, question: events.Question) -> LaneState:
     async with desk.open_tools(name) as tools:
-        lane = Lane(desk.session, _spec(desk, model, name, question, tools), model, tools, desk.prompts)
+        spec = _spec(desk, model, name, question, tools)
+        lane = Lane(desk.session, spec, model, tools, desk.prompts, Policy(rules=desk.options.rules))
         for tool in tools:
             if isinstance(tool, LazyShell):
                 tool.keep_pages(lane.record)

@@ -7,6 +7,7 @@ from pathlib import Path
 import msgspec
 
 from vera.audit.case import AuditPolicy
+from vera.gates.kernel import Rules
 from vera.lane.prompts import Prompts
 from vera.lane.tools import Tool
 from vera.model.types import Model
@@ -24,7 +25,7 @@ class VerifierOptions(msgspec.Struct, frozen=True, kw_only=True):
     one, `tool_seconds` one of its commands. `readings` is how often labels and scores are read when the
     server gives no logprobs, `passages` how many of a source's best sentences the judge sees beside the cited
     lines, `answer_tokens` the room of one reply. `min_score` is in hundredths, `scope` where the run may look
-    (files, web), `sandbox` what its commands ran in.
+    (files, web), `sandbox` what its commands ran in. `rules` are those of the gates of its check lanes.
     """
 
     rule: str = "model"
@@ -41,6 +42,7 @@ class VerifierOptions(msgspec.Struct, frozen=True, kw_only=True):
     scope: tuple[str, ...] = ()
     sandbox: str = ""
     tool_seconds: float = 120.0
+    rules: Rules = Rules()
 
 
 def lane_of(number: int) -> str:

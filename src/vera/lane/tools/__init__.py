@@ -28,6 +28,7 @@ class EvidenceDraft(msgspec.Struct, frozen=True, kw_only=True):
     pages: tuple[int, ...] = ()
     receipt: bytes | None = None
     http_status: int | None = None
+    low_signal: str = ""
 
 
 class Outcome(msgspec.Struct, frozen=True, kw_only=True):
@@ -35,8 +36,8 @@ class Outcome(msgspec.Struct, frozen=True, kw_only=True):
     evidence.
 
     `outcome` is ok, failed or refused. `note` is a line for notes.md by `note_by`; `notes_restored` says why
-    the mirror of notes.md was put back. `final` the text of an answer handed
-    in as the file `submitted`, `outputs` what stood beside it.
+    the mirror of notes.md was put back, `wrote` which final-like files a command wrote (as the model names
+    them). `final` is the text of an answer handed in as the file `submitted`, `outputs` what stood beside it.
     """
 
     header: str
@@ -51,6 +52,7 @@ class Outcome(msgspec.Struct, frozen=True, kw_only=True):
     final: str | None = None
     submitted: str = ""
     outputs: tuple[events.Output, ...] = ()
+    wrote: tuple[str, ...] = ()
 
 
 class Call(msgspec.Struct, frozen=True, kw_only=True):
@@ -103,5 +105,7 @@ def _fits(value: object, kind: object) -> bool:
             return isinstance(value, str)
         case "integer":
             return isinstance(value, int) and not isinstance(value, bool)
+        case "boolean":
+            return isinstance(value, bool)
         case _:
             return False

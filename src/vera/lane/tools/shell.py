@@ -10,6 +10,7 @@ from vera.evidence.canonical.text import canonical
 from vera.evidence.reading import read_regular
 from vera.evidence.source import Unreadable
 from vera.evidence.span import Lines
+from vera.lane.drafts import drafts, written
 from vera.lane.notes import NotesMirror
 from vera.lane.observation import one_line
 from vera.lane.tools import Call, EvidenceDraft, Outcome, failed
@@ -44,7 +45,7 @@ class Shell:
     async def run(self, args: Mapping[str, Any], call: Call) -> Outcome:
         command = args["cmd"]
         name = f"shell {one_line(command, 80)}"
-        before = self._notes.sync()
+        before, drafts_before = self._notes.sync(), drafts(self._workspace)
         try:
             result = await self._box.run(command, timeout=self._timeout)
         except BoxError as error:
@@ -65,6 +66,7 @@ class Shell:
             note="\n".join(text for text in (before.appended, after.appended) if text),
             note_by="command",
             notes_restored=restored,
+            wrote=tuple(f"/work/{path}" for path in written(drafts_before, drafts(self._workspace))),
             evidence=EvidenceDraft(
                 tier="observed",
                 source=one_line(command),

@@ -99,6 +99,11 @@ class EngineClient:
         """Why the engine would not be asked now; None when it would."""
         return throttle.stopped(self.engine.limits, self._state, self._clock.monotonic())
 
+    def _rests(self) -> float:
+        """For how many seconds the breaker stays open."""
+        stop = self.stopped()
+        return round(stop.seconds, 3) if stop else 0.0
+
     async def search(self, query: Query, fetcher: Fetcher, secrets: Secrets) -> Attempted:
         """Ask the engine. Foreseeable problems are records, never exceptions."""
         started, began = self._clock.wall(), self._clock.monotonic()
@@ -126,6 +131,8 @@ class EngineClient:
             reason=reason,
             started=round(started, 6),
             seconds=round(self._clock.monotonic() - began, 6),
+            urls=tuple(hit.url for hit in answer.found.hits) if answer else (),
+            rest_s=self._rests(),
         )
         return Attempted(call=call, answer=answer)
 

@@ -1,0 +1,48 @@
+"""What kind of question the task asks: by its form, and with a model's help where only a reader can tell."""
+
+from typing import Literal
+
+import msgspec
+
+from vera import events
+from vera.evidence.question import negative_question
+from vera.verification.ask import ask, prompt
+from vera.verification.desk import Desk
+from vera.verification.fence import fence, named
+
+LANE = "main"
+SCOPE = "verifier_question"
+TASK_ROOM = 4000
+
+
+class Reading(msgspec.Struct, frozen=True, kw_only=True):
+    """A model's reading of the question."""
+
+    answer_may_be_none: Literal["yes", "no"]
+
+
+async def settle_form(desk: Desk) -> None:
+    """Log the form of the run's question, once. Never raises for a model: one that cannot be asked leaves the
+    question an ordinary one."""
+    session = desk.session
+    if session.state.lane(LANE).history.question or session.state.task is None:
+        return
+    task = session.load(session.state.task.task)
+    form = negative_question(task)
+    negative, name, reason = form.negative, form.form, form.reason
+    if negative is None:
+        negative, name, reason = await _read(desk, task, reason)
+    session.emit(events.QuestionForm(negative=negative, form=name, reason=reason), lane=LANE)
+
+
+async def _read(desk: Desk, task: str, reason: str) -> tuple[bool, str, str]:
+    if desk.model is None:
+        return False, "rule", f"{reason} No model was there to read it: it is taken for an ordinary question."
+    shown = fence("question", named("question", task), TASK_ROOM).text
+    messages = prompt(desk, "question_form", task=shown)
+    reply = await ask(desk, lane=LANE, step=0, scope=SCOPE, messages=messages, form=Reading)
+    if reply.value is None:
+        return False, "rule", f"{reason} The model's reading could not be used ({reply.problem})."
+    is_negative = reply.value.answer_may_be_none == "yes"
+    read = "may be answered" if is_negative else "is not answered"
+    return is_negative, "read", f"Read by a model: the question {read} by “no” or “none”."

@@ -1,0 +1,61 @@
+"""A negative claim that has its sources and has used its budget is concluded: nothing was found in them."""
+
+from vera import events
+from vera.gates.checked import checked
+from vera.gates.kernel import (
+    ALLOW,
+    Action,
+    End,
+    Facts,
+    Gate,
+    NextTurn,
+    Nudge,
+    Observed,
+    Rules,
+    State,
+    Verdict,
+)
+from vera.gates.sources import needs_sources, sources
+
+
+def judge(state: State, action: Action, rules: Rules) -> Verdict:
+    """End the run once a share of its steps, or a number of them, is used and the source minimums are met.
+    It is told one step before, and has had a turn to answer since: a thing may have been found after all."""
+    if not isinstance(action, Observed | NextTurn) or not needs_sources(state, rules):
+        return ALLOW
+    past = state.lane.history
+    used, enough = state.lane.step - past.reopened_step, _budget(rules)
+    if used < enough - 1 or not sources(state, rules).enough:
+        return ALLOW
+    told, facts = past.last_spoke(events.PolicyConclusionReady), Facts(count=used, limit=enough)
+    if isinstance(action, Observed):
+        if told:
+            return ALLOW
+        return Nudge(
+            reason=f"{used} steps are used and the sources that “none” needs are reached.",
+            way_forward=(
+                "Answer now, with what you found or that nothing was found in them. Otherwise the run ends "
+                "with the second."
+            ),
+            facts=facts,
+        )
+    if used < enough or not 0 < told < state.lane.step:
+        return ALLOW
+    return End(
+        reason=(
+            "no official announcement found in sources checked. Official: "
+            f"{checked(state, official=True)}. Independent: {checked(state, official=False)}."
+        ),
+        facts=facts,
+    )
+
+
+def _budget(rules: Rules) -> int:
+    """Steps after which a negative claim may conclude."""
+    if not rules.max_steps:
+        return rules.negative_max_steps
+    share = int(rules.negative_threshold_pct * rules.max_steps)
+    return max(1, min(share, rules.negative_max_steps))
+
+
+GATE = Gate(events.PolicyConclusionReady, judge)

@@ -1,0 +1,77 @@
+"""Which call a refusal proposes: one that the gates of the search would let through now."""
+
+from collections.abc import Iterator
+
+from vera.evidence.queries import family, vector
+from vera.gates.kernel import Proposal, Rules, State
+from vera.gates.sources import needs_sources
+from vera.history import WEB_SEARCHES
+
+LONGEST_QUERY = 300
+INTENTS = ("ground_truth", "context", "search")
+"""What a search may be for, in the order in which they are proposed."""
+
+_TURNS = {"ground_truth": "official announcement", "context": "rumor", "search": ""}
+"""What is added to a query to give it an intent."""
+
+
+def gather(state: State, rules: Rules) -> Proposal:
+    """A call that brings evidence: a search that was not made yet, else a look at what there is."""
+    return search(state, rules, rules.subject) or look()
+
+
+def look() -> Proposal:
+    """A call that no gate of the search refuses."""
+    return Proposal(tool="read", args={"path": "/work/notes.md"})
+
+
+def search(state: State, rules: Rules, query: str, *, corpus: bool = False) -> Proposal | None:
+    """A search with words that differ materially from what brought nothing, and with an intent that may be
+    used now; None when there is no such query, or no tool to ask. `corpus`: of the files rather than the web.
+    """
+    tool = _tool(state, rules, corpus=corpus)
+    if not tool:
+        return None
+    past, limit = state.lane.history, rules.query_mutation_budget
+    intents = open_intents(state, rules) if tool in WEB_SEARCHES else ()
+    for candidate in _candidates(query, rules.subject, intents):
+        if intents and vector(candidate, "", official=False) not in intents:
+            continue
+        if not limit or past.tried(family(candidate, past.families)) < limit:
+            return Proposal(tool=tool, args={"q" if tool.startswith("brave") else "query": candidate})
+    return None
+
+
+def open_intents(state: State, rules: Rules) -> tuple[str, ...]:
+    """The intents of which a negative claim needs one next; empty when it may search as it likes."""
+    past = state.lane.history
+    if not needs_sources(state, rules) or not past.vectors or len(past.vectors) >= rules.query_vector_min:
+        return ()
+    return tuple(intent for intent in INTENTS if intent not in past.vectors)
+
+
+def searches_are_spent(state: State, rules: Rules) -> bool:
+    """Whether the requests to engines that the run may make are spent."""
+    return bool(rules.search_budget) and searches_made(state) >= rules.search_budget
+
+
+def searches_made(state: State) -> int:
+    """The requests that the engines of the web got in the whole run."""
+    return sum(use.calls for use in state.engines.values())
+
+
+def _tool(state: State, rules: Rules, *, corpus: bool) -> str:
+    web = () if searches_are_spent(state, rules) else WEB_SEARCHES
+    order = ("search", *web) if corpus else (*web, "search")
+    return next((name for name in order if name in rules.tools), "")
+
+
+def _candidates(query: str, subject: str, intents: tuple[str, ...]) -> Iterator[str]:
+    """Other ways to ask: the task's own words, parts of the query, each with the intents asked for."""
+    words = query.split()[:40]
+    half = len(words) // 2
+    plain = [subject, " ".join(words[:half]), " ".join(words[half:]), *words[:3]]
+    for text in (query, *plain) if intents else plain:
+        for intent in intents or ("search",):
+            if text.strip():
+                yield f"{text} {_TURNS[intent]}".strip()[:LONGEST_QUERY]

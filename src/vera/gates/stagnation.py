@@ -1,0 +1,59 @@
+"""An unresolved run that brings nothing new must run a tool before it may answer.
+
+It may answer again once something new has come, or after `FORCED_CALLS` calls that were honestly tried: where
+nothing is to be found, that can be said.
+"""
+
+from vera import events
+from vera.gates import proposals
+from vera.gates.kernel import (
+    ALLOW,
+    GATHERING,
+    Action,
+    Facts,
+    FinalAnswer,
+    Gate,
+    Nudge,
+    Observed,
+    Refuse,
+    Rules,
+    State,
+    Verdict,
+    is_among_the_last,
+)
+from vera.history import FORCED_CALLS
+
+
+def judge(state: State, action: Action, rules: Rules) -> Verdict:
+    """Demand a tool call after `stagnation_limit` unresolved turns in a row without anything new. An answer
+    that comes too late for the calls is taken."""
+    past = state.lane.history
+    limit = rules.stagnation_limit
+    if not limit or not any(tool in rules.tools for tool in GATHERING):
+        return ALLOW
+    if is_among_the_last(action, rules, FORCED_CALLS + 1):
+        return ALLOW
+    facts = Facts(count=past.idle, limit=limit)
+    idle = f"{past.idle} unresolved turns in a row brought no new evidence."
+    if isinstance(action, FinalAnswer) and (past.forced or past.idle >= limit):
+        return Refuse(
+            reason=idle,
+            way_forward=(
+                "Run a tool that brings new evidence before you answer. "
+                f"{past.forced or FORCED_CALLS} honest attempts are enough."
+            ),
+            proposal=proposals.gather(state, rules),
+            facts=facts,
+        )
+    if isinstance(action, Observed) and past.idle >= limit and not past.forced:
+        return Nudge(
+            reason=idle,
+            way_forward=(
+                f"Only tool calls are accepted until one brings new evidence, or {FORCED_CALLS} were tried."
+            ),
+            facts=facts,
+        )
+    return ALLOW
+
+
+GATE = Gate(events.PolicyStagnation, judge)

@@ -1,0 +1,266 @@
+"""What a run may spend, and a model that stays within it: tokens and cost are reserved before a call, and
+what the call took is counted after it.
+
+Lanes that ask at the same time share one `Budget`, so that together they never reserve more than there is. A
+call that would fit once others are back waits for them. Money is counted in whole numbers (`UNIT`).
+"""
+
+import asyncio
+import re
+from collections.abc import Iterator
+from decimal import ROUND_HALF_EVEN, Decimal
+from typing import Literal
+
+import msgspec
+
+from vera.lane import context
+from vera.model.types import Completion, Model, ModelError, ModelInfo, Request
+from vera.state import BYTES_PER_TOKEN, Spent, Tokens, counted, json_size, tokens_of
+
+Limited = Literal["tokens", "cost"]
+
+UNIT = 10**12
+"""Parts of one unit of money: a price of a millionth for a million tokens is one part for a token."""
+
+LEAST_ANSWER = 256
+"""Tokens of an answer below which asking is no use: a turn with its thought and an action takes about 150."""
+
+MOST_KEPT_TOKENS = 200_000
+MOST_KEPT_SECONDS = 600.0
+"""Of a large budget this much is kept for the answer and its verification, of a smaller one a quarter."""
+
+TURNS_KEPT = 3
+"""A lane is told to answer while so many turns still fit: the one under way, the answer, and one to spare."""
+
+
+_SPENT = re.compile(r"\bthe (?:token|cost) budget of \S{1,40} is spent\b")
+
+
+class Prices(msgspec.Struct, frozen=True, kw_only=True):
+    """What one token of a model costs, in parts of UNIT."""
+
+    prompt: int = 0
+    cached: int = 0
+    completion: int = 0
+
+    def of(self, tokens: Tokens) -> int:
+        """What these tokens cost."""
+        read_anew = tokens.prompt - tokens.cached
+        return read_anew * self.prompt + tokens.cached * self.cached + tokens.completion * self.completion
+
+    @property
+    def dearest_prompt(self) -> int:
+        """The price of a prompt token, whether it will be in the cache or not."""
+        return max(self.prompt, self.cached)
+
+
+class Limits(msgspec.Struct, frozen=True, kw_only=True):
+    """The most that a run may spend over all its resumes; 0 is unlimited. `cost` is in parts of UNIT.
+
+    `agent` and `verifier` are the prices of their models.
+    """
+
+    tokens: int = 0
+    cost: int = 0
+    seconds: float = 0.0
+    searches: int = 0
+    agent: Prices = Prices()
+    verifier: Prices = Prices()
+
+    def cost_of(self, spent: Spent) -> int:
+        """What was spent on models, in parts of UNIT."""
+        return self.agent.of(spent.agent) + self.verifier.of(spent.verifier)
+
+
+class BudgetSpent(ModelError):
+    """No further call fits into what is left of `limit`."""
+
+    def __init__(self, limit: Limited, message: str) -> None:
+        super().__init__(message)
+        self.limit = limit
+
+
+class Hold(msgspec.Struct, frozen=True, eq=False):
+    """What one call has reserved: tokens, cost, and how many of the tokens are for its answer."""
+
+    tokens: int
+    cost: int
+    answer: int
+
+
+class Budget:
+    """What is spent and what is reserved of a run's tokens and money, for all its lanes.
+
+    `spent` is what the log says when the process begins. From then on it counts what each call took, in the
+    same way as the log's fold does (`RunState.spent`), because a call is logged only after it came back.
+    """
+
+    def __init__(self, limits: Limits, spent: Spent = Spent()) -> None:  # noqa: B008 (it is frozen)
+        self.limits = limits
+        self._tokens = spent.tokens
+        self._cost = limits.cost_of(spent)
+        self._holds: set[Hold] = set()
+        self._back = asyncio.Event()
+        self._refusal: BudgetSpent | None = None
+
+    @property
+    def refusal(self) -> BudgetSpent | None:
+        """The last call that did not fit; None while all did."""
+        return self._refusal
+
+    @property
+    def tokens(self) -> int:
+        """Tokens spent and reserved."""
+        return self._tokens + sum(hold.tokens for hold in self._holds)
+
+    @property
+    def cost(self) -> int:
+        """Cost spent and reserved, in parts of UNIT."""
+        return self._cost + sum(hold.cost for hold in self._holds)
+
+    async def reserve(self, prompt: int, answer: int, prices: Prices, candidates: int = 1) -> Hold:
+        """Reserve a call of `prompt` tokens that may give `candidates` answers of `answer` tokens each.
+
+        When all of it does not fit, it waits for the calls that are under way; then the answers are made
+        shorter, down to LEAST_ANSWER. Raises BudgetSpent when that does not fit either.
+        """
+        while (hold := self._try(prompt, answer, prices, candidates)) is None:
+            await self._back.wait()
+        return hold
+
+    def settle(self, hold: Hold, tokens: Tokens, prices: Prices) -> None:
+        """The call is back and took these tokens: they are spent, and what it had reserved is free."""
+        self._tokens += tokens.total
+        self._cost += prices.of(tokens)
+        self.release(hold)
+
+    def release(self, hold: Hold) -> None:
+        """What a call had reserved is free again: it failed or was cancelled, if it was not settled."""
+        self._holds.discard(hold)
+        self._back.set()
+        self._back = asyncio.Event()
+
+    def _try(self, prompt: int, answer: int, prices: Prices, candidates: int) -> Hold | None:
+        room, limit = min(self._room(prompt, prices, candidates), default=(answer, None))
+        if room < answer and self._holds:
+            return None
+        if limit and room < min(LEAST_ANSWER, answer):
+            self._refusal = self._spent(limit, prompt + candidates * min(LEAST_ANSWER, answer), prices)
+            raise self._refusal
+        answer = min(answer, room)
+        tokens = Tokens(prompt=prompt, completion=candidates * answer)
+        cost = prompt * prices.dearest_prompt + tokens.completion * prices.completion
+        hold = Hold(tokens.total, cost, answer)
+        self._holds.add(hold)
+        return hold
+
+    def _room(self, prompt: int, prices: Prices, candidates: int) -> Iterator[tuple[int, Limited]]:
+        """By each limit, how long each of the answers may be (negative: not even the prompt fits)."""
+        if self.limits.tokens:
+            yield (self.limits.tokens - self.tokens - prompt) // candidates, "tokens"
+        if self.limits.cost:
+            left = self.limits.cost - self.cost - prompt * prices.dearest_prompt
+            if left < 0 or prices.completion:
+                yield left // (candidates * max(1, prices.completion)), "cost"
+
+    def _spent(self, limit: Limited, needed: int, prices: Prices) -> BudgetSpent:
+        if limit == "tokens":
+            used = f"{self._tokens} are used, and the next call needs about {needed}"
+            return BudgetSpent(limit, f"the token budget of {self.limits.tokens} is spent ({used})")
+        used = f"{money(self._cost)} is used, and the next call needs about {needed} tokens"
+        return BudgetSpent(limit, f"the cost budget of {money(self.limits.cost)} is spent ({used})")
+
+
+class BudgetedModel:
+    """A model within a budget. `complete` also raises BudgetSpent, for a call that was then not made."""
+
+    def __init__(
+        self, model: Model, budget: Budget, prices: Prices, bytes_per_token: float = BYTES_PER_TOKEN
+    ) -> None:
+        self._model = model
+        self._budget = budget
+        self._prices = prices
+        self._bytes_per_token = bytes_per_token
+
+    @property
+    def info(self) -> ModelInfo:
+        return self._model.info
+
+    async def complete(self, request: Request) -> Completion:
+        """As Model.complete, with an answer as long as the budget allows."""
+        message_bytes = len(context.wire(request.messages))
+        size = message_bytes + json_size(request.tools)
+        if request.schema:
+            size += len(msgspec.json.encode(request.schema))
+        candidates = max(1, request.n)
+        # A server that gives one answer at a time is asked `n` times, with the whole prompt each time.
+        prompt = candidates * (int(size / self._bytes_per_token) + 1)
+        hold = await self._budget.reserve(prompt, request.max_tokens, self._prices, candidates)
+        try:
+            if hold.answer < request.max_tokens:
+                request = msgspec.structs.replace(request, max_tokens=hold.answer)
+            completion = await self._model.complete(request)
+            self._budget.settle(hold, tokens_of_call(completion, message_bytes), self._prices)
+        finally:
+            self._budget.release(hold)
+        if read := completion.usage.prompt_tokens:
+            self._bytes_per_token = max(0.5, min(self._bytes_per_token, size / read))
+        return completion
+
+    async def close(self) -> None:
+        await self._model.close()
+
+
+def tokens_of_call(completion: Completion, prompt_bytes: int) -> Tokens:
+    """What a call took by its server's count, estimated where there is none."""
+    usage = completion.usage
+    tokens = counted(usage.prompt_tokens, usage.cached_tokens, usage.completion_tokens, prompt_bytes)
+    if usage.completion_tokens is not None:
+        return tokens
+    # Each text is estimated as the log has it.
+    answers = sum(
+        tokens_of(
+            len(choice.content.encode("utf-8", "replace"))
+            + len(choice.reasoning.encode("utf-8", "replace"))
+            + json_size(choice.tool_calls)
+        )
+        for choice in completion.choices
+    )
+    return tokens + Tokens(completion=answers)
+
+
+def within(model: Model, budget: Budget, prices: Prices, bytes_per_token: float = BYTES_PER_TOKEN) -> Model:
+    """The model within the budget; itself where nothing limits it."""
+    limits = budget.limits
+    if model.info.kind == "builtin" or not (limits.tokens or limits.cost):
+        return model
+    return BudgetedModel(model, budget, prices, bytes_per_token)
+
+
+def nearly_spent(limits: Limits, spent: Spent, turn: int = 0) -> str:
+    """The sentence that tells a lane's model to answer, while its answer and the verification of that still
+    fit; '' as long as there is more. `turn` is about how many tokens one more turn takes.
+    """
+    tokens = limits.tokens - spent.tokens
+    if limits.tokens and tokens <= max(min(limits.tokens // 4, MOST_KEPT_TOKENS), TURNS_KEPT * turn):
+        return f"{max(0, tokens)} of {limits.tokens} tokens are left: answer now with what you have."
+    cost = limits.cost - limits.cost_of(spent)
+    if limits.cost and cost <= max(limits.cost // 4, TURNS_KEPT * turn * limits.agent.prompt):
+        share = max(0, cost) * 100 // limits.cost
+        return f"{share} % of the money for this run is left: answer now with what you have."
+    seconds = limits.seconds - spent.seconds
+    if limits.seconds and seconds <= min(limits.seconds / 4, MOST_KEPT_SECONDS):
+        left = f"{max(0, int(seconds))} of {limits.seconds:g} seconds are left"
+        return f"{left}: answer now with what you have."
+    return ""
+
+
+def money(parts: int) -> str:
+    """Parts of UNIT as an amount, to the millionth: 2500000000000 → 2.5."""
+    amount = Decimal(parts).scaleb(-12).quantize(Decimal("0.000001"), ROUND_HALF_EVEN)
+    return f"{amount:f}".rstrip("0").rstrip(".")
+
+
+def says_spent(text: str) -> bool:
+    """Whether the text reports a call that did not fit into its budget."""
+    return _SPENT.search(text) is not None

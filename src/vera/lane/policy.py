@@ -1,0 +1,301 @@
+"""Between a lane and its gates: asks them, and writes down what they say and what follows from it.
+
+It remembers nothing: what the gates see is the folded log.
+"""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+from urllib.parse import urlsplit
+
+import msgspec
+
+from vera import events
+from vera.evidence import moves
+from vera.evidence.queries import is_package_index
+from vera.gates import contract
+from vera.gates.kernel import (
+    Action,
+    BrokenTurn,
+    Connection,
+    End,
+    FinalAnswer,
+    Gate,
+    NextTurn,
+    Nudge,
+    Observed,
+    Refuse,
+    Rules,
+    Spoken,
+    State,
+    ToolCall,
+    ask,
+)
+from vera.gates.registry import CHECK_GATES
+from vera.lane.observation import one_line
+from vera.lane.prompts import Prompts
+from vera.protocol import Turn
+from vera.session import Session
+from vera.state import LaneState
+
+DRAFT_SAYS = 3
+"""Lines that a command which writes a final-like file may print without their being a new result."""
+
+URL_SHOWN = 2000
+
+
+class Policy(msgspec.Struct, frozen=True, kw_only=True):
+    """The gates of a lane, in order, and their rules."""
+
+    gates: tuple[Gate, ...] = CHECK_GATES
+    rules: Rules = Rules()
+
+
+class Keeper:
+    """Asks the gates of one lane. What it returns is for the model; '' or nothing means: go on."""
+
+    def __init__(self, session: Session, lane: str, policy: Policy, prompts: Prompts) -> None:
+        self._session = session
+        self._lane = lane
+        self._gates = policy.gates
+        self._rules = policy.rules
+        self._prompts = prompts
+
+    @property
+    def _state(self) -> LaneState:
+        return self._session.state.lane(self._lane)
+
+    def aim(self, tool: str, args: Mapping[str, Any]) -> moves.Aim:
+        """What a call is about."""
+        return moves.aim(
+            tool,
+            args,
+            names=self._rules.names,
+            official_domains=self._rules.official_domains,
+            families=self._state.history.families,
+        )
+
+    def begin(self) -> None:
+        """What stands open before the first turn."""
+        self._settle(0, self._demanded())
+
+    def before_turn(self) -> bool:
+        """Whether the lane may ask for another turn; if not, `History.ending` says why."""
+        spoken = self._ask(NextTurn(ts=self._session.state.last_ts, step=self._state.step + 1))
+        for each in spoken:
+            self._emit(self._record(each, self._state.step))
+        return not any(isinstance(each.verdict, End) for each in spoken)
+
+    def turn(self, step: int, turn: Turn) -> list[str]:
+        """Take down what a turn says of itself: the evidence it rests on, and how far it is. What is said to
+        it beside whatever comes of its action."""
+        known = self._session.state.evidence
+        open_now = contract.unknown_ids([one_line(name, 40) for name in turn.evidence_used], known)
+        said = self._settle(step, {contract.EVIDENCE_USED: open_now})
+        self._change(step, contract.after_turn(self._gate_state(), turn.status_update))
+        return said
+
+    def call(
+        self,
+        step: int,
+        ts: float,
+        tool: str,
+        args: Mapping[str, Any],
+        aim: moves.Aim,
+        *,
+        noted: bool,
+        said: Sequence[str] = (),
+    ) -> str:
+        """What is said, after `said`, in place of a call that may not run. It closes the step."""
+        action = ToolCall(ts=ts, step=step, tool=tool, args=args, aim=aim, noted=noted)
+        spoken = self._ask(action)
+        if not any(isinstance(each.verdict, Refuse) for each in spoken):
+            return ""
+        self._emit(self.move(step, tool, args, aim, outcome="blocked", failure_type=spoken[-1].gate.name))
+        return self._send_back(step, tool, spoken, said)
+
+    def answer(self, step: int, ts: float, said: Sequence[str] = ()) -> str:
+        """What is said, after `said`, in place of an answer that is not taken yet. It closes the step."""
+        spoken = self._ask(FinalAnswer(ts=ts, step=step))
+        return self._send_back(step, "", spoken, said) if spoken else ""
+
+    def broken(self, step: int, ts: float, *, cut: bool) -> list[str]:
+        """What is said beside the errors of a broken turn."""
+        return self._nudges(step, "", self._ask(BrokenTurn(ts=ts, step=step, cut=cut)))
+
+    def observed(self, step: int, tool: str, low_signal: Sequence[tuple[str, str]] = ()) -> list[str]:
+        """What is said under the observation of a call that is over: nudges, and constraints that came and
+        went."""
+        action = Observed(ts=self._session.state.last_ts, step=step, tool=tool, low_signal=tuple(low_signal))
+        spoken = self._ask(action)
+        lasting = {
+            each.gate.name: _words(each.verdict)
+            for each in spoken
+            if isinstance(each.verdict, Nudge) and each.verdict.constraint
+        }
+        newly = [
+            each for each in spoken if each.gate.name not in lasting or not self._is_open(each.gate.name)
+        ]
+        gone = {
+            gate.name: "" for gate in self._gates if gate.name not in lasting and self._is_open(gate.name)
+        }
+        momentary = [each for each in newly if each.gate.name not in lasting]
+        for each in newly:
+            self._emit(self._record(each, step, tool))
+        return [
+            *(f"POLICY {each.gate.name}: {_words(each.verdict)}" for each in momentary),
+            *self._settle(step, {**self._demanded(), **lasting, **gone}),
+        ]
+
+    def connection(self, host: str, url: str = "") -> str:
+        """Why a command in the box may not reach a host now, and what to do instead; '' when it may."""
+        state, step = self._session.state, self._state.step
+        targets = self.aim("fetch", {"url": url or f"https://{host}/"}).targets
+        if not targets or is_package_index(host):
+            return ""
+        spoken = self._ask(Connection(ts=state.last_ts, step=step, host=host, target=_target(targets[0])))
+        if not spoken or not isinstance(spoken[-1].verdict, Refuse):
+            return ""
+        said = _words(spoken[-1].verdict)
+        if said not in self._state.history.turned_away:
+            self._emit(self._record(spoken[-1], step, "shell"))
+        return said
+
+    def connect(self, url: str) -> str:
+        """The same, of the box's command `fetch URL`."""
+        return self.connection(urlsplit(url if "://" in url else f"https://{url}").hostname or "", url)
+
+    def move(
+        self,
+        step: int,
+        tool: str,
+        args: Mapping[str, Any],
+        aim: moves.Aim,
+        *,
+        outcome: str,
+        failure_type: str = "",
+        call: str = "",
+        brought: Sequence[tuple[events.Evidence, bool]] = (),
+        wrote: Sequence[str] = (),
+    ) -> events.Move:
+        """The record of a call as a move. `brought` is the evidence of the call, and whether its lines were
+        new."""
+        return events.Move(
+            id=self._session.state.next_move_id(),
+            step=step,
+            tool=tool,
+            call=call,
+            cmd=self._session.text(str(args.get("cmd", ""))) if tool == "shell" else "",
+            targets=tuple(_target(each) for each in aim.targets),
+            query=aim.query,
+            query_family=aim.family,
+            query_vector=aim.vector if aim.query or aim.targets else "",
+            move_type=moves.move_type(aim, self._state.history.moves),
+            outcome=outcome,
+            failure_type=failure_type,
+            reached=self._reached([each for each, _ in brought if _has_content(each)]),
+            fresh=any(new for evidence, new in brought if not (wrote and evidence.lines <= DRAFT_SAYS)),
+            found=any(new and evidence.tier == "captured" and not evidence.lead for evidence, new in brought),
+            wrote=tuple(wrote),
+        )
+
+    def after_call(self, move: events.Move, evidence: str) -> None:
+        """Write the move down, and the status that follows from it."""
+        self._emit(move)
+        self._change(move.step, contract.after_call(self._gate_state(), move, evidence))
+
+    def _reached(self, pages: Sequence[events.Evidence]) -> tuple[events.Target, ...]:
+        aims = (self.aim("fetch", {"url": each.source}) for each in pages)
+        return tuple(_target(each.targets[0]) for each in aims if each.targets)
+
+    def _gate_state(self) -> State:
+        return State(lane=self._state, engines=self._session.state.engines)
+
+    def _ask(self, action: Action) -> tuple[Spoken, ...]:
+        return ask(self._gates, self._gate_state(), action, self._rules)
+
+    def _demanded(self) -> Mapping[str, str]:
+        return contract.negative_constraints(self._gate_state(), self._rules)
+
+    def _is_open(self, key: str) -> bool:
+        return any(each.key == key for each in self._state.history.constraints)
+
+    def _settle(self, step: int, wanted: Mapping[str, str]) -> list[str]:
+        """Open and close constraints: '' closes one. What changed, in words."""
+        open_now = {each.key: each.text for each in self._state.history.constraints}
+        said = []
+        for key, text in wanted.items():
+            if text and open_now.get(key) != text:
+                self._emit(events.ConstraintAdded(step=step, key=key, text=text))
+                said.append(f"OPEN CONSTRAINT {key}: {text}")
+            elif not text and key in open_now:
+                self._emit(events.ConstraintResolved(step=step, key=key, reason="met"))
+                said.append(f"CONSTRAINT MET {key}")
+        return said
+
+    def _change(self, step: int, status: tuple[str, str] | None) -> None:
+        if status is not None:
+            self._emit(events.Status(step=step, status=status[0], reason=one_line(status[1], 300)))
+
+    def _nudges(self, step: int, tool: str, spoken: Sequence[Spoken]) -> list[str]:
+        for each in spoken:
+            self._emit(self._record(each, step, tool))
+        return [f"POLICY {each.gate.name}: {_words(each.verdict)}" for each in spoken]
+
+    def _send_back(self, step: int, tool: str, spoken: Sequence[Spoken], said: Sequence[str]) -> str:
+        """Tell the model why its turn did not count, which closes the step."""
+        *before, last = spoken
+        lines = self._nudges(step, tool, before)
+        reply = self._prompts.render(
+            "policy",
+            gate=last.gate.name,
+            ran=not isinstance(last.verdict, Refuse),
+            said=_words(last.verdict),
+            lines=[*said, *lines, *self._settle(step, self._demanded())],
+        )
+        self._emit(self._record(last, step, tool, reply=self._session.text(reply)))
+        return reply
+
+    def _record(self, spoken: Spoken, step: int, tool: str = "", reply: events.Text = "") -> events.Policy:
+        verdict = spoken.verdict
+        effect = {Refuse: "refuse", Nudge: "nudge", End: "end"}[type(verdict)]
+        return spoken.gate.event(
+            step=step,
+            effect=effect,
+            reason=verdict.reason,
+            way_forward="" if isinstance(verdict, End) else verdict.way_forward,
+            tool=tool,
+            subject=verdict.facts.subject,
+            count=verdict.facts.count,
+            limit=verdict.facts.limit,
+            reply=reply,
+        )
+
+    def _emit(self, event: events.Event) -> None:
+        self._session.emit(event, lane=self._lane)
+
+
+def _target(target: moves.Target) -> events.Target:
+    return events.Target(
+        url=one_line(target.url, URL_SHOWN),
+        domain=target.domain,
+        source_class=target.source_class,
+        official=target.official,
+        reason=target.reason,
+    )
+
+
+def _words(verdict: Refuse | Nudge | End) -> str:
+    way = "" if isinstance(verdict, End) else verdict.way_forward
+    return f"{verdict.reason} {way}".strip()
+
+
+def _has_content(evidence: events.Evidence) -> bool:
+    """Whether a page of the web answered with its content."""
+    return (
+        evidence.tier == "captured"
+        and not evidence.lead
+        and not evidence.low_signal
+        and evidence.lines > 0
+        and evidence.source.lower().startswith(("http://", "https://"))
+        and 200 <= (evidence.http_status or 200) < 300
+    )

@@ -1,0 +1,104 @@
+"""What a run that is not verified leaves: what stands open, what was checked, and which evidence there is."""
+
+from typing import Any
+
+import msgspec
+
+from vera import events
+from vera.history import Constraint, Reached
+from vera.report.moment import utc
+from vera.state import RunState
+
+LANE = "main"
+
+MOST_FILES = 200
+MOST_EVIDENCE = 200
+"""Input files and evidence that are named, of the evidence the newest; evidence.jsonl has all of it."""
+
+
+class Kept(msgspec.Struct, frozen=True, kw_only=True):
+    """An evidence that can be cited, in a line; `ts` is Unix time."""
+
+    id: str
+    summary: str
+    ts: float
+
+
+class Checked(msgspec.Struct, frozen=True, kw_only=True):
+    """Where a search stands.
+
+    `constraints` are open. `reached` are the registrable domains that answered with content, `requests`
+    counts those to search engines, `folder_searches` searches of the input folder. `files` are the input
+    files that were read, with `more_files` beyond them.
+    `evidence` is the newest that can be cited; `older` pieces came before. `concluded` says that the run
+    ended because a negative claim had its sources.
+    """
+
+    constraints: tuple[Constraint, ...] = ()
+    reached: tuple[Reached, ...] = ()
+    requests: tuple[tuple[str, int], ...] = ()
+    folder_searches: int = 0
+    files: tuple[str, ...] = ()
+    more_files: int = 0
+    evidence: tuple[Kept, ...] = ()
+    older: int = 0
+    concluded: bool = False
+
+    def domains(self, *, official: bool) -> tuple[Reached, ...]:
+        """The domains that speak officially on the subject, or the others."""
+        return tuple(each for each in self.reached if each.target.official == official)
+
+
+def checked(state: RunState) -> Checked | None:
+    """What the main lane has checked; None for a run that is verified. Pure."""
+    lane = state.lane(LANE)
+    if lane.status == "VERIFIED":
+        return None
+    brought = [each for each in state.evidence.values() if each.lane == LANE]
+    citable = [each for each in brought if not each.lead]
+    files = tuple(dict.fromkeys(each.source for each in citable if _is_input(each)))
+    newest = citable[-MOST_EVIDENCE:]
+    return Checked(
+        constraints=lane.history.constraints,
+        reached=lane.history.reached,
+        requests=tuple((name, count) for name, count in state.searches.items() if count),
+        folder_searches=sum(each.lead and _is_input(each) for each in brought),
+        files=files[:MOST_FILES],
+        more_files=len(files[MOST_FILES:]),
+        evidence=tuple(Kept(id=each.id, summary=each.summary, ts=each.ts) for each in newest),
+        older=len(citable) - len(newest),
+        concluded=isinstance(lane.history.ending, events.PolicyConclusionReady),
+    )
+
+
+def as_json(found: Checked | None) -> dict[str, Any] | None:
+    """The same for programs; times are ISO 8601 in UTC. None for a run that is verified."""
+    if found is None:
+        return None
+    return {
+        "constraints": [
+            {"key": each.key, "text": each.text, "since_step": each.step} for each in found.constraints
+        ],
+        "domains": [
+            {
+                **msgspec.structs.asdict(each.target),
+                "first": utc(each.first_ts).isoformat(timespec="seconds"),
+                "last": utc(each.last_ts).isoformat(timespec="seconds"),
+            }
+            for each in found.reached
+        ],
+        "searches": dict(found.requests),
+        "folder_searches": found.folder_searches,
+        "files": list(found.files),
+        "more_files": found.more_files,
+        "evidence": [
+            {"id": each.id, "summary": each.summary, "at": utc(each.ts).isoformat(timespec="seconds")}
+            for each in found.evidence
+        ],
+        "older_evidence": found.older,
+    }
+
+
+def _is_input(evidence: events.Evidence) -> bool:
+    """Whether the host took it from the input folder, and neither from a sandbox nor from the web."""
+    return evidence.tier == "captured" and evidence.receipt is None

@@ -1,0 +1,236 @@
+"""No gate shuts a lane in: in each state that a run can reach something is allowed, and a refusal's own way
+forward leads out of it.
+
+States are made by playing random turns through the real gates and folding what the loop would write down.
+"""
+
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any
+
+import msgspec
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from support.gating import Outcome, Trial, rules_for
+from vera import events
+from vera.gates.kernel import GATHERING, FinalAnswer, Gate, NextTurn, Proposal, Refuse, Rules, ask
+from vera.gates.registry import GATES
+
+STEPS_OUT = 3
+"""Actions in which following a refusal must lead out of it."""
+
+TOOLS = (
+    ("read", "note"),
+    ("read", "note", "search"),
+    ("read", "note", "shell", "submit"),
+    ("read", "note", "fetch", "web_search"),
+    ("read", "note", "fetch", "brave_search", "brave_news", "web_search"),
+    ("read", "note", "fetch"),
+    ("shell", "read", "note", "submit", "fetch", "web_search", "brave_search", "brave_news"),
+    ("shell", "read", "note", "submit", "fetch", "web_search", "brave_search", "brave_news", "search"),
+)
+"""What lanes really have: `read` and `note` always."""
+
+QUERIES = ("Apple car launch", "launch of the Apple car", "Apple car rumor", "Apple car official announcement", "x")
+URLS = (
+    "https://www.apple.com/news",
+    "https://developer.apple.com/",
+    "https://www.sec.gov/filings",
+    "https://www.reuters.com/a",
+    "https://en.wikipedia.org/wiki/Apple_car",
+    "https://www.google.com/search?q=apple+car+launch",
+    "https://carbuzz.com/apple",
+    "https://pypi.org/simple/x",
+)
+HOSTS = ("apple.com", "sec.gov", "reuters.com", "pypi.org")
+COMMANDS = ("ls /work", "curl https://apple.com/a", "rm -rf /", "python x.py > /work/report.md")
+
+OUTCOMES = (
+    Outcome(),
+    Outcome(found=False),
+    Outcome(fresh=False, found=False),
+    Outcome(fresh=False, found=False),
+    Outcome(failure="http_404", fresh=False, found=False),
+    Outcome(failure="timeout", fresh=False, found=False, rest_s=500.0),
+    Outcome(low_signal="it has no text"),
+    Outcome(fresh=False, found=False, wrote=("/work/output/report.md",)),
+)
+
+LIMITS = st.sampled_from((0, 1, 1, 2, 3, 5))
+RULES = st.builds(
+    rules_for,
+    tools=st.sampled_from(TOOLS),
+    max_steps=st.sampled_from((0, 1, 4, 12, 80)),
+    web_task=st.sampled_from((True, True, True, False)),
+    brave=st.booleans(),
+    can_render=st.booleans(),
+    subject=st.sampled_from(("", "Apple launched car", "x")),
+    notes_interval=st.sampled_from((0, 1, 2, 3, 10)),
+    pre_tool_nudges=st.sampled_from((0, 1, 3)),
+    length_nudges=LIMITS,
+    reminders=LIMITS,
+    query_mutation_budget=LIMITS,
+    query_vector_min=st.sampled_from((0, 2, 2, 4)),
+    domain_shift_limit=LIMITS,
+    source_shift_limit=LIMITS,
+    move_repeat_limit=LIMITS,
+    stagnation_limit=LIMITS,
+    failure_escalation_limit=LIMITS,
+    source_budget=st.sampled_from((0, 1, 3, 12)),
+    search_budget=st.sampled_from((0, 0, 1, 3)),
+    brave_discovery_required=st.sampled_from((True, True, False)),
+    brave_max_calls=st.sampled_from((0, 0, 1, 2)),
+    finalization_limit=LIMITS,
+    parse_error_limit=LIMITS,
+    negative_min_official=st.sampled_from((0, 1, 2)),
+    negative_min_independent=st.sampled_from((0, 1)),
+    negative_max_steps=st.sampled_from((1, 5, 40)),
+    destructive=st.just(("rm -r /",)),
+)
+TURNS = st.lists(st.integers(0, 2**24 - 1), min_size=1, max_size=24)
+
+
+class Dice:
+    """Choices read off one number, so that a turn is one number and shrinks as one."""
+
+    def __init__(self, number: int) -> None:
+        self._number = number
+
+    def one(self, of: Any) -> Any:
+        self._number, at = divmod(self._number, len(of))
+        return of[at]
+
+
+def arguments(tool: str, dice: Dice) -> Mapping[str, Any]:
+    if tool == "fetch":
+        return {"url": dice.one(URLS)}
+    if tool == "shell":
+        return {"cmd": dice.one(COMMANDS)}
+    if tool in ("read", "submit"):
+        return {"path": "/work/output/report.md"}
+    if tool == "note":
+        return {"text": "x"}
+    return {"q" if tool.startswith("brave") else "query": dice.one(QUERIES)}
+
+
+def play(trial: Trial, number: int) -> tuple[Proposal, Gate, Refuse] | None:
+    """One random turn, and what refused it."""
+    dice = Dice(number)
+    kind = dice.one(("call",) * 6 + ("answer", "answer", "broken", "others"))
+    if kind == "broken":
+        trial.broken(cut=dice.one((True, False)))
+    elif kind == "others":
+        # Another lane of the run searched: its requests count for the run.
+        trial.memory.emit(
+            events.Search(engine="brave", kind="web", query="", outcome="ok", results=1, attempts=2),
+            lane="check-1",
+        )
+    elif kind == "answer":
+        refused = trial.answer_refused()
+        if not trial.answer(status=dice.one(("UNRESOLVED", "IN_PROGRESS"))):
+            trial.taken_back()
+        if refused:
+            return Proposal(tool=""), *refused
+    else:
+        tool = dice.one(trial.rules.tools)
+        args, outcome = arguments(tool, dice), dice.one(OUTCOMES)
+        if tool == "shell":
+            outcome = msgspec.structs.replace(outcome, visits=dice.one(((), (), HOSTS[:1], HOSTS)))
+        note, status = dice.one(("", "learnt")), dice.one(("IN_PROGRESS", "UNRESOLVED", "BLOCKED: x"))
+        refused = trial.refused(tool, args, noted=bool(note))
+        said = trial.call(tool, args, outcome, note=note, status=status)
+        if said and refused:
+            return Proposal(tool=tool, args=args), *refused
+        if said == "" and trial.lane.answer is not None:
+            trial.taken_back()
+    return None
+
+
+def is_refused(trial: Trial, wanted: Proposal) -> tuple[Gate, Refuse] | None:
+    return trial.refused(wanted.tool, wanted.args, noted=True) if wanted.tool else trial.answer_refused()
+
+
+def follow_out(
+    trial: Trial, wanted: Proposal, gate: Gate, refused: Refuse, outcomes: Callable[[], Outcome]
+) -> str:
+    """Do what the refusal says until it leads out; what is wrong when it does not."""
+    trail = []
+    for _ in range(STEPS_OUT):
+        assert refused.way_forward, f"{gate.name} names no way forward"
+        proposal = refused.proposal
+        assert proposal.tool in trial.rules.tools, f"{gate.name} proposes {proposal.tool}, which is not there"
+        trail.append(f"{gate.name} → {proposal.tool} {dict(proposal.args)}")
+        if proposal.tool == "note":
+            trial.call("note", proposal.args, Outcome(fresh=False, found=False))
+            ran_gathering = False
+        else:
+            ran_gathering = not trial.call(proposal.tool, proposal.args, outcomes(), note="learnt")
+        still = is_refused(trial, wanted)
+        if still is None or (ran_gathering and wanted.tool and for_good(gate)):
+            return ""
+        gate, refused = still
+    return f"still refused after {trail}: {gate.name} ({refused.reason})"
+
+
+def for_good(gate: Gate) -> bool:
+    """Whether the gate refuses this very call for good or for a time, and sends the lane elsewhere."""
+    return gate.name in {
+        "policy_query_mutation",
+        "policy_domain_shift",
+        "policy_search_budget",
+        "policy_brave_budget",
+        "policy_brave_circuit",
+        "policy_destructive",
+    }
+
+
+def menu(tools: tuple[str, ...]) -> Iterator[Proposal]:
+    """An action of each kind."""
+    dice = Dice(0)
+    for tool in tools:
+        if tool not in ("note", "submit"):
+            yield Proposal(tool=tool, args=arguments(tool, dice))
+    if "fetch" in tools:
+        yield Proposal(tool="fetch", args={"url": "https://never-visited.example/"})
+    yield Proposal(tool="")
+
+
+def check(rules: Rules, negative: bool, turns: list[int], gates: tuple[Gate, ...] = GATES) -> None:
+    trial = Trial(rules, negative=negative, gates=gates)
+    dice = Dice(sum(turns) or 1)
+    for number in turns:
+        if not trial.goes_on():
+            return
+        something_is_allowed(trial)
+        met = play(trial, number)
+        if met is not None:
+            problem = follow_out(trial.copy(), *met, lambda: dice.one(OUTCOMES[2:5]))
+            assert not problem, problem
+    if trial.goes_on():
+        for wanted in menu(rules.tools):
+            refused = is_refused(trial, wanted)
+            if refused is not None:
+                tried = trial.copy()
+                tried.call(wanted.tool, wanted.args, note="learnt") if wanted.tool else tried.answer()
+                problem = follow_out(tried, wanted, *refused, lambda: dice.one(OUTCOMES))
+                assert not problem, f"{wanted}: {problem}"
+
+
+def something_is_allowed(trial: Trial) -> None:
+    """A gathering call (with a note on its turn, which no tool is needed for) is, and on the last turn the
+    answer."""
+    gathering = [each for each in menu(trial.rules.tools) if each.tool in GATHERING]
+    allowed = [each for each in gathering if is_refused(trial, each) is None]
+    assert allowed, f"no tool may be used: {trial.lane.history}"
+    if trial.rules.max_steps and trial.lane.step + 1 >= trial.rules.max_steps:
+        last = FinalAnswer(ts=trial.memory.ts, step=trial.lane.step + 1)
+        assert not ask(trial.gates, trial.state, last, trial.rules), "the last answer is sent back and lost"
+
+
+@settings(max_examples=2000, deadline=None, suppress_health_check=list(HealthCheck))
+@given(rules=RULES, negative=st.sampled_from((True, True, False)), turns=TURNS)
+def test_something_is_always_allowed_and_following_a_refusal_leads_out_of_it(
+    rules: Rules, negative: bool, turns: list[int]
+) -> None:
+    check(rules, negative, turns)

@@ -429,5 +429,7 @@ def _verdict(state: RunState, interrupted: bool, spent: str = "") -> tuple[str, 
             return "UNRESOLVED", f"{spent} and no answer was reached", 6
         case "steps":
             return "UNRESOLVED", f"{ended.detail if ended else ''} and no answer was reached", 6
+        case "conclusion_ready":
+            return "UNRESOLVED", "no official announcement found in sources checked", 3
         case _:
             return "UNRESOLVED", f"no answer was reached: {ended.detail if ended else 'unknown'}", 3

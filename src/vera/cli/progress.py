@@ -12,6 +12,9 @@ from vera.report.printable import one_printable_line, printable
 
 UNREADABLE_SHOWN = 10
 
+EFFECTS = {"refuse": "not run", "nudge": "told", "end": "ending"}
+"""What a gate did, as it is said."""
+
 
 class Progress:
     """Listens to a session's events and says what matters, in a line each.
@@ -76,8 +79,14 @@ class Progress:
                 self.say(f"  refused: {record.host}:{record.port}: {record.reason}")
             case events.Search() if record.outcome not in ("ok", "empty"):
                 self.say(f"  search: {record.engine} {record.outcome}: {record.reason}")
-            case events.PolicyParseError():
+            case events.QuestionForm() if record.negative:
+                self.say(f"question: {record.reason}")
+            case events.PolicyParseError(effect="nudge"):
                 self.say(f"step {record.step}: format error ({', '.join(record.codes)}), asked again")
+            case events.Policy():
+                self.say(
+                    f"step {record.step}: {EFFECTS[record.effect]} ({events.kind(record)}): {record.reason}"
+                )
             case events.ContextEpoch():
                 self.now(f"step {record.step}: new context epoch")
             case events.Answer():

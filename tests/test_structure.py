@@ -19,8 +19,8 @@ FLOORS = {
     **dict.fromkeys(["attestation", "selection"], 4),
     **dict.fromkeys(["audit", "gates", "search", "session", "metrics"], 3),
     **dict.fromkeys(["evidence", "sandbox", "model", "state"], 2),
-    **dict.fromkeys(["events", "history", "store", "config", "protocol"], 1),
-    "__init__": 0,
+    **dict.fromkeys(["history", "store", "config", "protocol"], 1),
+    **dict.fromkeys(["events", "__init__"], 0),
 }
 """Room → floor. `__init__` holds the version, which all may import, and imports no room itself."""
 

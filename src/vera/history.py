@@ -195,14 +195,17 @@ def _move(past: History, move: events.Move, *, unresolved: bool) -> History:
 
 
 def _search_move(past: History, move: events.Move, place: str, *, unresolved: bool) -> History:
-    """What a call that named an address or asked something was. The text of a command says little, so what a
-    shell command only names counts as no query, no intent and no failure of a source."""
+    """What a call that named an address or asked something was.
+
+    The text of a command says little, so what a shell command only names counts as no query, no intent and no
+    failure of a source; and a search of the files has none of the intents of a search of the web.
+    """
     family, in_shell = move.query_family, move.tool == "shell"
     tries = past.tries
     if family and not in_shell:
         tries = _counted(tries, _asked(family, place), past.tried(family, place) + 1)
     vectors, last_vector = past.vectors, past.last_vector
-    if move.query_vector and not (in_shell and not move.reached):
+    if move.query_vector and move.tool != "search" and not (in_shell and not move.reached):
         vectors = vectors if move.query_vector in vectors else (*vectors, move.query_vector)[-KEPT:]
         last_vector = move.query_vector
     class_failures = past.class_failures

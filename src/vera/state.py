@@ -548,7 +548,7 @@ def _reopened(lane: LaneState) -> LaneState:
         failing=None,
         status="IN_PROGRESS",
         status_reason="resumed",
-        history=msgspec.structs.replace(lane.history, ending=None, idle=0, forced=0),
+        history=lane.history.reopened(lane.step),
     )
 
 
@@ -589,7 +589,7 @@ def _fold_lane(lane: LaneState, event: Event) -> LaneState:
         case events.PolicyParseError():
             return replace(_close_step(lane, event.reply) if event.reply else lane, parse_errors=event.count)
         case events.Policy() if event.reply:
-            return _close_step(lane, event.reply)
+            return replace(_close_step(lane, event.reply), parse_errors=0)
         case events.ContextEpoch():
             return _begin_epoch(lane, event)
         case events.Status():

@@ -85,9 +85,10 @@ def test_json_may_hold_the_origin_too(folder: Path) -> None:
 
 
 def test_settings_without_use_yet_are_marked(folder: Path) -> None:
-    assert vera_config("policy").stdout.startswith(
-        "# used by the gates, which a later version brings\npolicy:\n  stagnation_limit: 3\n"
+    assert vera_config("dashboard").stdout.startswith(
+        "# used by the dashboard, which a later version brings\ndashboard:\n  host: 127.0.0.1\n"
     )
+    assert vera_config("policy").stdout.startswith("policy:\n  pre_tool_nudges: 1\n")
 
 
 @pytest.mark.parametrize(

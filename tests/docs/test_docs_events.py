@@ -21,6 +21,8 @@ PARTS = {
     and not issubclass(struct, events.Event)
 }
 COMMON = set(events.Event.__struct_fields__)
+OF_A_GATE = set(events.Policy.__struct_fields__) - COMMON
+GATES = "A gate speaks"
 SOURCE = Path(vera.__file__).parent
 
 
@@ -29,12 +31,29 @@ def members(heading: str) -> set[str]:
 
 
 def fields(struct: type[msgspec.Struct]) -> set[str]:
-    return set(struct.__struct_fields__) - (COMMON if issubclass(struct, events.Event) else set())
+    """The members of a struct, without those that stand in every record, or in every gate's."""
+    shared = COMMON if issubclass(struct, events.Event) else set()
+    if issubclass(struct, events.Policy):
+        shared = COMMON | OF_A_GATE
+    return set(struct.__struct_fields__) - shared
 
 
-@pytest.mark.parametrize("name", [*RECORDS, *PARTS])
+ALIKE = [name for name, struct in RECORDS.items() if issubclass(struct, events.Policy) and not fields(struct)]
+"""Records of gates that have the members of every gate's record and no other: they share one table."""
+
+OWN = [name for name in [*RECORDS, *PARTS] if name not in ALIKE]
+
+
+@pytest.mark.parametrize("name", OWN)
 def test_every_member_of_a_record_is_documented_and_no_other(name: str) -> None:
     assert members(str(name)) == fields({**RECORDS, **PARTS}[name])
+
+
+def test_the_records_of_gates_are_listed_in_their_order_after_the_members_they_share() -> None:
+    shared = section(PAGE, GATES).partition("\n### ")[0]
+    listed = [word for cell in first_cells(shared) for word in quoted(cell)]
+    assert set(listed[: len(OF_A_GATE)]) == OF_A_GATE
+    assert listed[len(OF_A_GATE) :] == ALIKE
 
 
 def test_what_stands_in_every_record_is_documented() -> None:
@@ -43,7 +62,7 @@ def test_what_stands_in_every_record_is_documented() -> None:
 
 def test_no_event_is_documented_that_does_not_exist() -> None:
     headings = {line[4:] for line in (DOCS / PAGE).read_text().split("\n") if line.startswith("### ")}
-    assert headings == {*RECORDS, *PARTS}
+    assert headings == set(OWN)
 
 
 def test_every_word_of_error_type_is_documented() -> None:

@@ -167,7 +167,7 @@ class Play:
         counted = f"echo ran >> count.txt; wc -l < {documents}/terms.txt"
         self._worker = [
             turn("read", path="terms.txt"),
-            turn("shell", cmd=counted),
+            turn("shell", cmd=counted, note="the term stands in line 3, the file has 4 lines"),
             final("A written offer must be valid for seven years [ev_0001:3]."),
             turn("read", path="terms.txt", first=3, last=3),
             final(

@@ -36,7 +36,7 @@ TURNS = [
     turn("note", text="the shell keeps its state"),
     turn("read", path="terms.txt", first=3, last=3),
     turn("shell", cmd="false"),
-    turn("search", query="valid", limit=1),
+    turn("search", query="valid", limit=1, note="a command that fails is told as such"),
     turn("shell", cmd="seq 1 3000"),
     final("At least three years [ev_0005:3]."),
 ]
@@ -88,9 +88,8 @@ def test_a_ten_step_run_ends_with_the_scripted_answer_whatever_the_server_does(
 
 def test_json_schema_and_tools_are_chosen_when_the_server_honours_them(tmp_path: Path) -> None:
     for form in ("text", "json_schema", "tools"):
-        with ScriptedServer(
-            [as_reply(final("Nothing to cite."), form)], kind="llamacpp", protocol=form
-        ) as server:
+        answer = as_reply(final("Nothing to cite."), form)
+        with ScriptedServer([answer, answer], kind="llamacpp", protocol=form) as server:
             done = vera(
                 "run", "Is there anything?", "--work-dir", tmp_path / form,
                 "--model-base-url", server.root, "--sandbox", "none", *WITHOUT_JUDGE, cwd=tmp_path,
@@ -103,7 +102,8 @@ def test_json_schema_and_tools_are_chosen_when_the_server_honours_them(tmp_path:
 
 def test_a_broken_turn_is_answered_with_what_is_wrong_and_nothing_runs(tmp_path: Path) -> None:
     broken = 'I will run {"tool": "shell", "args": {"cmd": "touch ran"}} now.'
-    with ScriptedServer([broken, as_reply(final("Done."), "text")]) as server:
+    answer = as_reply(final("Done."), "text")
+    with ScriptedServer([broken, answer, answer]) as server:
         done = vera(
             "run", "Do something", "--work-dir", tmp_path / "work", "--sandbox", "host",
             "--model-base-url", server.root, "--protocol", "text", *WITHOUT_JUDGE, cwd=tmp_path,

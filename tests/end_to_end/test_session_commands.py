@@ -105,7 +105,8 @@ def test_rebuild_says_that_nothing_changed_or_what_did(finished: Path) -> None:
 
 def test_a_key_never_appears_in_the_session_folder_or_in_what_is_printed(tmp_path: Path) -> None:
     secret = "sk-very-secret-value-123456"
-    with ScriptedServer([as_reply(final("Nothing."), "text")], key=secret) as server:
+    answer = as_reply(final("Nothing."), "text")
+    with ScriptedServer([answer, answer], key=secret) as server:
         done = vera(
             "run", "Anything?", "--work-dir", "w", "--sandbox", "host", "--protocol", "text",
             "--model-base-url", server.root, *WITHOUT_JUDGE, cwd=tmp_path, OPENAI_API_KEY=secret,
@@ -226,7 +227,8 @@ def test_a_run_that_spent_its_steps_goes_on_with_more(tmp_path: Path) -> None:
 
 def test_a_folder_whose_run_never_began_can_be_used_again(tmp_path: Path) -> None:
     arguments = ("run", "How?", "--work-dir", "w", "--protocol", "text")
-    with ScriptedServer([as_reply(final("So."), "text")]) as server:
+    answer = as_reply(final("So."), "text")
+    with ScriptedServer([answer, answer]) as server:
         to = ("--model-base-url", server.root, *WITHOUT_JUDGE)
         broken = vera(*arguments, *to, "--prompt-profile", "none-such", cwd=tmp_path)
         assert broken.returncode == 2

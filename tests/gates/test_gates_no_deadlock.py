@@ -9,12 +9,27 @@ from typing import Any
 
 import msgspec
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 
-from support.gating import Outcome, Trial, rules_for
+from support.gating import BROUGHT, NOTHING_NEW, Outcome, Trial, rules_for
 from vera import events
-from vera.gates.kernel import GATHERING, FinalAnswer, Gate, NextTurn, Proposal, Refuse, Rules, ask
+from vera.gates import brave_discovery, domain_shift, notes_gate, query_mutation, query_vector, stagnation
+from vera.gates.brave import BRAVE_TOOLS
+from vera.gates.kernel import (
+    ALLOW,
+    GATHERING,
+    Action,
+    FinalAnswer,
+    Gate,
+    Proposal,
+    Refuse,
+    Rules,
+    State,
+    ToolCall,
+    Verdict,
+    ask,
+)
 from vera.gates.registry import GATES
 
 STEPS_OUT = 3
@@ -32,7 +47,13 @@ TOOLS = (
 )
 """What lanes really have: `read` and `note` always."""
 
-QUERIES = ("Apple car launch", "launch of the Apple car", "Apple car rumor", "Apple car official announcement", "x")
+QUERIES = (
+    "Apple car launch",
+    "launch of the Apple car",
+    "Apple car rumor",
+    "Apple car official announcement",
+    "x",
+)
 URLS = (
     "https://www.apple.com/news",
     "https://developer.apple.com/",
@@ -155,21 +176,22 @@ def follow_out(
     trial: Trial, wanted: Proposal, gate: Gate, refused: Refuse, outcomes: Callable[[], Outcome]
 ) -> str:
     """Do what the refusal says until it leads out; what is wrong when it does not."""
-    trail = []
+    trail, cause = [], gate
     for _ in range(STEPS_OUT):
         assert refused.way_forward, f"{gate.name} names no way forward"
         proposal = refused.proposal
         assert proposal.tool in trial.rules.tools, f"{gate.name} proposes {proposal.tool}, which is not there"
         trail.append(f"{gate.name} → {proposal.tool} {dict(proposal.args)}")
-        if proposal.tool == "note":
-            trial.call("note", proposal.args, Outcome(fresh=False, found=False))
-            ran_gathering = False
-        else:
-            ran_gathering = not trial.call(proposal.tool, proposal.args, outcomes(), note="learnt")
+        blocked = trial.refused(proposal.tool, proposal.args, noted=True)
+        trial.call(proposal.tool, proposal.args, outcomes(), note="learnt")
+        if blocked is not None:
+            gate, refused = blocked
+            continue
         still = is_refused(trial, wanted)
-        if still is None or (ran_gathering and wanted.tool and for_good(gate)):
+        if still is None or (wanted.tool and for_good(cause)):
             return ""
         gate, refused = still
+        cause = gate
     return f"still refused after {trail}: {gate.name} ({refused.reason})"
 
 
@@ -220,9 +242,8 @@ def check(rules: Rules, negative: bool, turns: list[int], gates: tuple[Gate, ...
 def something_is_allowed(trial: Trial) -> None:
     """A gathering call (with a note on its turn, which no tool is needed for) is, and on the last turn the
     answer."""
-    gathering = [each for each in menu(trial.rules.tools) if each.tool in GATHERING]
-    allowed = [each for each in gathering if is_refused(trial, each) is None]
-    assert allowed, f"no tool may be used: {trial.lane.history}"
+    gathering = (each for each in menu(trial.rules.tools) if each.tool in GATHERING)
+    assert any(is_refused(trial, each) is None for each in gathering), f"no tool: {trial.lane.history}"
     if trial.rules.max_steps and trial.lane.step + 1 >= trial.rules.max_steps:
         last = FinalAnswer(ts=trial.memory.ts, step=trial.lane.step + 1)
         assert not ask(trial.gates, trial.state, last, trial.rules), "the last answer is sent back and lost"
@@ -234,3 +255,158 @@ def test_something_is_always_allowed_and_following_a_refusal_leads_out_of_it(
     rules: Rules, negative: bool, turns: list[int]
 ) -> None:
     check(rules, negative, turns)
+
+
+Judge = Callable[[State, Action, Rules], Verdict]
+
+
+def replaced(**judges: Judge) -> tuple[Gate, ...]:
+    """The registry with other judges in it, by the gate's name."""
+    return tuple(
+        msgspec.structs.replace(gate, judge=judges.get(gate.name.removeprefix("policy_"), gate.judge))
+        for gate in GATES
+    )
+
+
+def refuse_as(way: Proposal) -> Refuse:
+    return Refuse(reason="as the prototype did", way_forward="do that", proposal=way)
+
+
+def prototype_notes_gate(state: State, action: Action, rules: Rules) -> Verdict:
+    """Every third step each call but a note waits for one, a NOTE line does not count."""
+    if not isinstance(action, ToolCall) or action.tool == "note" or action.step % 3:
+        return ALLOW
+    if action.step - state.lane.history.noted_step < 3:
+        return ALLOW
+    return refuse_as(Proposal(tool="note", args={"text": "x"}))
+
+
+def prototype_discovery(state: State, action: Action, rules: Rules) -> Verdict:
+    """Every call but Brave's waits for Brave's."""
+    if not (rules.brave and rules.web_task and isinstance(action, ToolCall)):
+        return ALLOW
+    if action.tool in BRAVE_TOOLS or BRAVE_TOOLS[0] not in rules.tools or state.lane.history.searched:
+        return ALLOW
+    return refuse_as(Proposal(tool=BRAVE_TOOLS[0], args={"q": "Apple car"}))
+
+
+def discovery_whatever_brave_can(state: State, action: Action, rules: Rules) -> Verdict:
+    """A search is demanded of an engine that may not be asked any more."""
+    return brave_discovery.judge(
+        msgspec.structs.replace(state, engines={}),
+        action,
+        msgspec.structs.replace(rules, search_budget=0, brave_max_calls=0),
+    )
+
+
+def notes_only_by_the_tool(state: State, action: Action, rules: Rules) -> Verdict:
+    """The note itself waits for a note."""
+    if isinstance(action, ToolCall) and action.tool == "note":
+        action = msgspec.structs.replace(action, tool="read", noted=False)
+    elif isinstance(action, ToolCall):
+        action = msgspec.structs.replace(action, noted=False)
+    return notes_gate.judge(state, action, rules)
+
+
+def stagnation_until_new_evidence(state: State, action: Action, rules: Rules) -> Verdict:
+    """Only new evidence ends it, however often it was tried."""
+    if isinstance(action, FinalAnswer):
+        spoke = state.lane.history.times(events.PolicyStagnation)
+        if spoke and rules.stagnation_limit and not state.lane.history.reached:
+            return refuse_as(Proposal(tool="read", args={"path": "/work/notes.md"}))
+    return stagnation.judge(state, action, rules)
+
+
+def stagnation_to_the_last_step(state: State, action: Action, rules: Rules) -> Verdict:
+    """The last answer is sent back too."""
+    return stagnation.judge(state, action, msgspec.structs.replace(rules, max_steps=0))
+
+
+def vector_that_proposes_the_same(state: State, action: Action, rules: Rules) -> Verdict:
+    """What is proposed has the intent that is refused."""
+    verdict = query_vector.judge(state, action, rules)
+    if isinstance(verdict, Refuse) and isinstance(action, ToolCall):
+        return refuse_as(Proposal(tool=action.tool, args=action.args))
+    return verdict
+
+
+def mutation_that_proposes_the_same(state: State, action: Action, rules: Rules) -> Verdict:
+    """What is proposed is the query that is refused."""
+    verdict = query_mutation.judge(state, action, rules)
+    if isinstance(verdict, Refuse) and isinstance(action, ToolCall):
+        return refuse_as(Proposal(tool=action.tool, args=action.args))
+    return verdict
+
+
+def domain_shift_that_proposes_the_domain(state: State, action: Action, rules: Rules) -> Verdict:
+    """What is proposed is the domain that is refused."""
+    verdict = domain_shift.judge(state, action, rules)
+    if isinstance(verdict, Refuse) and isinstance(action, ToolCall):
+        return refuse_as(Proposal(tool=action.tool, args=action.args))
+    return verdict
+
+
+MUTANTS = {
+    "the prototype": {"notes_gate": prototype_notes_gate, "brave_discovery": prototype_discovery},
+    "discovery of a spent engine": {"brave_discovery": discovery_whatever_brave_can},
+    "notes that wait for a note": {"notes_gate": notes_only_by_the_tool},
+    "stagnation without an end": {"stagnation": stagnation_until_new_evidence},
+    "a last answer that is lost": {"stagnation": stagnation_to_the_last_step},
+    "the same intent again": {"query_vector": vector_that_proposes_the_same},
+    "the same query again": {"query_mutation": mutation_that_proposes_the_same},
+    "the same domain again": {"domain_shift": domain_shift_that_proposes_the_domain},
+}
+
+
+@pytest.mark.parametrize("judges", MUTANTS.values(), ids=MUTANTS)
+def test_gates_that_shut_a_lane_in_are_found(judges: dict[str, Judge]) -> None:
+    gates = replaced(**judges)
+
+    @settings(
+        max_examples=4000,
+        deadline=None,
+        database=None,
+        derandomize=True,
+        phases=[Phase.generate],
+        suppress_health_check=list(HealthCheck),
+    )
+    @given(rules=RULES, negative=st.sampled_from((True, True, False)), turns=TURNS)
+    def nothing_is_found(rules: Rules, negative: bool, turns: list[int]) -> None:
+        check(rules, negative, turns, gates)
+
+    with pytest.raises(AssertionError):
+        nothing_is_found()
+
+
+def with_a_key_for_brave(**changes: Any) -> Rules:
+    return rules_for(brave=True, notes_interval=3, **changes)
+
+
+def idle_until_a_note_is_due(gates: tuple[Gate, ...] = GATES) -> Trial:
+    """Three commands without a note and without a search: the state in which the prototype was shut in."""
+    trial = Trial(with_a_key_for_brave(), gates=gates)
+    for _ in range(3):
+        trial.call("shell", {"cmd": "ls"}, BROUGHT)
+    return trial
+
+
+def test_with_a_brave_key_and_no_search_before_the_notes_step_a_lane_goes_on() -> None:
+    trial = idle_until_a_note_is_due()
+    query, page = {"q": "Apple car"}, {"url": "https://apple.com/"}
+    assert trial.refused("brave_search", query) is not None, "a note is due"
+    assert trial.refused("note", {"text": "x"}) is None, "and may be written before any search"
+    assert trial.refused("brave_search", query, noted=True) is None, "or stand on the turn of the search"
+    assert trial.answer_refused() is None
+    assert not trial.call("note", {"text": "x"}, NOTHING_NEW)
+    assert not trial.call("brave_search", query, Outcome(failure="timeout", fresh=False, found=False))
+    assert trial.refused("fetch", page) is None, "an attempt that failed is one"
+
+
+def test_the_prototype_was_shut_in_there() -> None:
+    trial = idle_until_a_note_is_due(replaced(**MUTANTS["the prototype"]))
+    trial.shell("ls")
+    while (trial.lane.step + 1) % 3:
+        trial.shell("ls")
+    assert trial.refused("brave_search", {"q": "Apple car"}) is not None
+    assert trial.refused("note", {"text": "x"}) is not None
+    assert trial.refused("shell", {"cmd": "ls"}, noted=True) is not None

@@ -38,7 +38,7 @@ def script(path: str, *lines: str) -> str:
 
 
 def shell(command: str) -> Turn:
-    return turn("shell", cmd=command)
+    return turn("shell", note="One more command.", cmd=command)
 
 
 ATTACKS: dict[str, tuple[list[str], Turn, set[str]]] = {

@@ -152,7 +152,7 @@ def test_what_is_no_page_is_no_evidence(
 
 
 def test_a_page_that_is_read_again_by_its_id_is_still_that_page(tmp_path: Path, sites: Sites) -> None:
-    again = [turn("read", path="ev_0001", first=2, last=3), turn("read", path="ev_0002")]
+    again = [turn("read", "both have it", path="ev_0001", first=2, last=3), turn("read", path="ev_0002")]
     said = final(f"{FACT} [ev_0003:3] [ev_0004:3].")
     run(
         tmp_path, sites, ["news.alpha.example/notes", "handbook.beta.example/vexium"], *again, said

@@ -1,5 +1,7 @@
-"""A lane of a few lines between real gates and a real fold: what is proposed is asked, written down and folded as
-the loop does it, and what a tool would bring is said by the test."""
+"""A lane of a few lines between real gates and a real fold.
+
+What a turn wants is asked, written down and folded as the loop does it. What a tool brings, a test says.
+"""
 
 from collections.abc import Mapping, Sequence
 from typing import Any, TypeVar
@@ -8,7 +10,17 @@ import msgspec
 
 from vera import events
 from vera.evidence.official import official_names
-from vera.gates.kernel import Action, FinalAnswer, Gate, Proposal, Refuse, Rules, State, ToolCall, ask, refusal
+from vera.gates.kernel import (
+    Action,
+    FinalAnswer,
+    Gate,
+    Refuse,
+    Rules,
+    State,
+    ToolCall,
+    ask,
+    refusal,
+)
 from vera.gates.registry import GATES
 from vera.lane.policy import Keeper, Policy
 from vera.lane.prompts import Prompts
@@ -65,8 +77,7 @@ FAILED = Outcome(failure="http_404", fresh=False, found=False)
 
 
 class Trial:
-    """A lane at work under `rules`. Each method is one turn, and says what the gates answered: '' when they let
-    it be."""
+    """A lane at work under `rules`. Each method is one turn, and says what the gates answered, '' for yes."""
 
     def __init__(
         self,
@@ -113,7 +124,9 @@ class Trial:
         """Whether another turn may be asked for."""
         return self.keeper.before_turn()
 
-    def refused(self, tool: str, args: Mapping[str, Any], *, noted: bool = False) -> tuple[Gate, Refuse] | None:
+    def refused(
+        self, tool: str, args: Mapping[str, Any], *, noted: bool = False
+    ) -> tuple[Gate, Refuse] | None:
         """Which gate would refuse a call in the next turn, without making it."""
         return self._refused(self._call(tool, args, noted))
 
@@ -165,7 +178,9 @@ class Trial:
     def fetch(self, url: str, outcome: Outcome = BROUGHT, *, note: str = "") -> str:
         return self.call("fetch", {"url": url}, outcome, note=note)
 
-    def search(self, query: str, outcome: Outcome = LEADS, *, note: str = "", tool: str = "web_search") -> str:
+    def search(
+        self, query: str, outcome: Outcome = LEADS, *, note: str = "", tool: str = "web_search"
+    ) -> str:
         return self.call(tool, {"q" if tool.startswith("brave") else "query": query}, outcome, note=note)
 
     def shell(self, cmd: str, outcome: Outcome = NOTHING_NEW, *, note: str = "") -> str:
@@ -201,16 +216,6 @@ class Trial:
         self.emit(events.Assistant(step=step, content="?", finish_reason="length" if cut else "stop"))
         self.keeper.broken(step, self.memory.ts, cut=cut)
         self.emit(events.PolicyParseError(step=step, count=count, reply="again"))
-
-    def follow(self, refused: Refuse, gate: Gate, outcome: Outcome, wanted: Proposal) -> tuple[Gate, Refuse] | None:
-        """Do what a refusal proposes, with a note. Where a note is all it asks for, that is said on the turn of
-        what was `wanted`."""
-        proposal = refused.proposal
-        if proposal.tool == "note" and wanted.tool:
-            proposal = wanted
-        again = self.refused(proposal.tool, proposal.args, noted=True)
-        self.call(proposal.tool, proposal.args, outcome, note="learnt")
-        return again
 
     def _turn(self, action: TurnAction, *, note: str = "", status: str = "IN_PROGRESS") -> int:
         self.memory.ts += 1

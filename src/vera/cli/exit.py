@@ -14,7 +14,7 @@ NOT_READY = 5
 INTERRUPTED = 130
 
 _COMMANDS = re.compile(
-    r"\bvera (run|resume|show|replay|export|check|bench|rebuild|metrics|build|doctor|config)\b"
+    r"\bvera (run|resume|show|replay|export|check|bench|rebuild|metrics|build|doctor|config|ahdb)\b"
 )
 
 

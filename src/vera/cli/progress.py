@@ -85,7 +85,7 @@ class Progress:
                 self.say(f"step {record.step}: format error ({', '.join(record.codes)}), asked again")
             case events.Policy():
                 self.say(
-                    f"step {record.step}: {EFFECTS[record.effect]} ({events.kind(record)}): {record.reason}"
+                    f"step {record.step}: {EFFECTS.get(record.effect, record.effect)} ({events.kind(record)}): {record.reason}"
                 )
             case events.ContextEpoch():
                 self.now(f"step {record.step}: new context epoch")

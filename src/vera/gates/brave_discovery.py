@@ -18,6 +18,8 @@ from vera.gates.kernel import (
     Verdict,
 )
 
+IN_WORDS = "the question in a few words"
+
 
 def judge(state: State, action: Action, rules: Rules) -> Verdict:
     """Refuse `fetch` and the box's connections while nothing was searched. An attempt is enough, also one
@@ -29,7 +31,8 @@ def judge(state: State, action: Action, rules: Rules) -> Verdict:
     return Refuse(
         reason="Nothing was searched yet.",
         way_forward=f"Search once first, with {' or '.join(BRAVE_TOOLS)}; then fetch what was found.",
-        proposal=Proposal(tool=BRAVE_TOOLS[0], args={"q": rules.subject or "the question in a few words"}),
+        proposal=proposals.search(state, rules, rules.subject or IN_WORDS, tool=BRAVE_TOOLS[0])
+        or Proposal(tool=BRAVE_TOOLS[0], args={"q": rules.subject or IN_WORDS}),
         facts=Facts(limit=1),
     )
 

@@ -16,6 +16,7 @@ from vera.gates.kernel import (
     Verdict,
 )
 from vera.gates.sources import needs_sources, sources
+from vera.gates.warning import can_be_ended
 
 
 def judge(state: State, action: Action, rules: Rules) -> Verdict:
@@ -34,12 +35,12 @@ def judge(state: State, action: Action, rules: Rules) -> Verdict:
         return Nudge(
             reason=f"{used} steps are used and the sources that “none” needs are reached.",
             way_forward=(
-                "Answer now, with what you found or that nothing was found in them. Otherwise the run ends "
-                "with the second."
+                "Answer now: what you found, or that nothing was found in them. Otherwise the run ends and "
+                "says that nothing was found."
             ),
             facts=facts,
         )
-    if used < enough or not 0 < told < state.lane.step:
+    if used < enough or not can_be_ended(state, told):
         return ALLOW
     return End(
         reason=(

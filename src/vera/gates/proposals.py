@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 
 from vera.evidence.queries import family, vector
+from vera.evidence.words import STOPWORDS
 from vera.gates.kernel import Proposal, Rules, State
 from vera.gates.sources import needs_sources
 from vera.history import WEB_SEARCHES
@@ -25,11 +26,11 @@ def look() -> Proposal:
     return Proposal(tool="read", args={"path": "/work/notes.md"})
 
 
-def search(state: State, rules: Rules, query: str, *, corpus: bool = False) -> Proposal | None:
+def search(state: State, rules: Rules, query: str, *, tool: str = "") -> Proposal | None:
     """A search with words that differ materially from what brought nothing, and with an intent that may be
-    used now; None when there is no such query, or no tool to ask. `corpus`: of the files rather than the web.
+    used now; None when there is no such query, or no tool to ask. `tool` is the one to ask if it may be.
     """
-    tool = _tool(state, rules, corpus=corpus)
+    tool = _tool(state, rules, tool)
     if not tool:
         return None
     past, limit = state.lane.history, rules.query_mutation_budget
@@ -60,15 +61,17 @@ def searches_made(state: State) -> int:
     return sum(use.calls for use in state.engines.values())
 
 
-def _tool(state: State, rules: Rules, *, corpus: bool) -> str:
+def _tool(state: State, rules: Rules, first: str) -> str:
+    """The search tool to propose: `first` where it may be used, else the web before the files."""
     web = () if searches_are_spent(state, rules) else WEB_SEARCHES
-    order = ("search", *web) if corpus else (*web, "search")
-    return next((name for name in order if name in rules.tools), "")
+    usable = [name for name in (*web, "search") if name in rules.tools]
+    return first if first in usable else next(iter(usable), "")
 
 
 def _candidates(query: str, subject: str, intents: tuple[str, ...]) -> Iterator[str]:
     """Other ways to ask: the task's own words, parts of the query, each with the intents asked for."""
-    words = query.split()[:40]
+    words = [word for each in query.split()[:40] if (word := each.strip(".,;:!?\"'()[]"))]
+    words = [word for word in words if word.lower() not in STOPWORDS] or words
     half = len(words) // 2
     plain = [subject, " ".join(words[:half]), " ".join(words[half:]), *words[:3]]
     for text in (query, *plain) if intents else plain:

@@ -34,7 +34,7 @@ def judge(state: State, action: Action, rules: Rules) -> Verdict:
         return ALLOW
     if times < limit:
         return ALLOW
-    other = proposals.search(state, rules, action.aim.query, corpus=action.tool == "search")
+    other = proposals.search(state, rules, action.aim.query, tool="search" if action.tool == "search" else "")
     return Refuse(
         reason=f"This query, or one hardly different, was asked {times} times and brought nothing to cite.",
         way_forward=_way(other),

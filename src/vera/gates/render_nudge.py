@@ -13,7 +13,7 @@ def judge(state: State, action: Action, rules: Rules) -> Verdict:
     url, why = action.low_signal[0]
     call = msgspec.json.encode({"tool": "fetch", "args": {"url": url, "render": True}}).decode("utf-8")
     return Nudge(
-        reason=f"{url} came without the text that a reader would see: {why}",
+        reason=f"{url} came without the text that a reader would see: {why.rstrip('.')}.",
         way_forward=f"Before you give it up, have it rendered: {call} (in the shell: fetch --render URL).",
         facts=Facts(subject=url, count=len(action.low_signal)),
     )

@@ -15,6 +15,7 @@ from vera.gates.kernel import (
     State,
     Verdict,
 )
+from vera.gates.warning import can_be_ended
 
 
 def judge(state: State, action: Action, rules: Rules) -> Verdict:
@@ -33,7 +34,7 @@ def judge(state: State, action: Action, rules: Rules) -> Verdict:
             way_forward="Answer now with what you have and what is missing: the run ends after that.",
             facts=facts,
         )
-    if reached < limit or not 0 < told < state.lane.step:
+    if reached < limit or not can_be_ended(state, told):
         return ALLOW
     return End(
         reason=(

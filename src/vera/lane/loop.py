@@ -320,9 +320,7 @@ class Lane:
         started_at = time.monotonic()
         self._brought = []
         encoded = json.dumps(args, ensure_ascii=False)
-        if advice := self.state.advice:
-            matched = follows(advice, name, args)
-            self._emit(events.PolicyChoice(step=step, tool=one_line(name, 64), matched=matched))
+        self._choose(step, name, args)
         self._emit(
             events.ToolStarted(
                 step=step,
@@ -354,6 +352,13 @@ class Lane:
             wrote=outcome.wrote,
         )
         self._log_outcome(move, evidence_id, outcome, parsed, time.monotonic() - started_at)
+
+    def _choose(self, step: int, name: str, args: Mapping[str, Any]) -> None:
+        """Write down whether the first call after the verifier's feedback follows it, or a later one does."""
+        state, advice = self.state, self.state.open_advice
+        matched = advice is not None and follows(advice, name, args)
+        if matched or state.advice is not None:
+            self._emit(events.PolicyChoice(step=step, tool=one_line(name, 64), matched=matched))
 
     def _what_a_call_knows(self) -> Call:
         session = self._session

@@ -91,7 +91,8 @@ class Keeper:
         known = self._session.state.evidence
         open_now = contract.unknown_ids([one_line(name, 40) for name in turn.evidence_used], known)
         said = self._settle(step, {contract.EVIDENCE_USED: open_now})
-        self._change(step, contract.after_turn(self._gate_state(), turn.status_update))
+        if turn.action.final is None:  # how an answer stands is for its verification to say
+            self._change(step, contract.after_turn(self._gate_state(), turn.status_update))
         return said
 
     def call(
@@ -132,18 +133,17 @@ class Keeper:
             for each in spoken
             if isinstance(each.verdict, Nudge) and each.verdict.constraint
         }
-        newly = [
-            each for each in spoken if each.gate.name not in lasting or not self._is_open(each.gate.name)
-        ]
+        momentary = [each for each in spoken if each.gate.name not in lasting]
+        newly = {name: words for name, words in lasting.items() if not self._is_open(name)}
         gone = {
             gate.name: "" for gate in self._gates if gate.name not in lasting and self._is_open(gate.name)
         }
-        momentary = [each for each in newly if each.gate.name not in lasting]
-        for each in newly:
-            self._emit(self._record(each, step, tool))
+        for each in spoken:
+            if each in momentary or each.gate.name in newly:
+                self._emit(self._record(each, step, tool))
         return [
             *(f"POLICY {each.gate.name}: {_words(each.verdict)}" for each in momentary),
-            *self._settle(step, {**self._demanded(), **lasting, **gone}),
+            *self._settle(step, {**self._demanded(), **newly, **gone}),
         ]
 
     def connection(self, host: str, url: str = "") -> str:
@@ -179,6 +179,7 @@ class Keeper:
     ) -> events.Move:
         """The record of a call as a move. `brought` is the evidence of the call, and whether its lines were
         new."""
+        news = [evidence for evidence, new in brought if new and _says_something(evidence)]
         return events.Move(
             id=self._session.state.next_move_id(),
             step=step,
@@ -193,8 +194,8 @@ class Keeper:
             outcome=outcome,
             failure_type=failure_type,
             reached=self._reached([each for each, _ in brought if _has_content(each)]),
-            fresh=any(new for evidence, new in brought if not (wrote and evidence.lines <= DRAFT_SAYS)),
-            found=any(new and evidence.tier == "captured" and not evidence.lead for evidence, new in brought),
+            fresh=any(not (wrote and evidence.lines <= DRAFT_SAYS) for evidence in news),
+            found=any(evidence.tier == "captured" and not evidence.lead for evidence in news),
             wrote=tuple(wrote),
         )
 
@@ -237,8 +238,10 @@ class Keeper:
             self._emit(events.Status(step=step, status=status[0], reason=one_line(status[1], 300)))
 
     def _nudges(self, step: int, tool: str, spoken: Sequence[Spoken]) -> list[str]:
+        """What they say. One that is written down already is of a run that was killed behind it."""
         for each in spoken:
-            self._emit(self._record(each, step, tool))
+            if self._state.history.last_spoke(each.gate.event) != step:
+                self._emit(self._record(each, step, tool))
         return [f"POLICY {each.gate.name}: {_words(each.verdict)}" for each in spoken]
 
     def _send_back(self, step: int, tool: str, spoken: Sequence[Spoken], said: Sequence[str]) -> str:
@@ -289,13 +292,18 @@ def _words(verdict: Refuse | Nudge | End) -> str:
     return f"{verdict.reason} {way}".strip()
 
 
+def _says_something(evidence: events.Evidence) -> bool:
+    """Whether there is anything to learn from it: an empty output, an error page and a page without its text
+    bring nothing."""
+    return evidence.lines > 0 and not evidence.low_signal and (evidence.http_status or 200) < 400
+
+
 def _has_content(evidence: events.Evidence) -> bool:
     """Whether a page of the web answered with its content."""
     return (
-        evidence.tier == "captured"
+        _says_something(evidence)
+        and evidence.tier == "captured"
         and not evidence.lead
-        and not evidence.low_signal
-        and evidence.lines > 0
         and evidence.source.lower().startswith(("http://", "https://"))
         and 200 <= (evidence.http_status or 200) < 300
     )

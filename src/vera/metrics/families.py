@@ -33,7 +33,14 @@ TOOLS = (
 ACTORS = ("agent", "verifier")
 """Who called a tool: the agent, or a check lane of the verifier."""
 
-SCOPES = ("agent", "verifier_decompose", "verifier_check", "verifier_judge")
+SCOPES = (
+    "agent",
+    "thesis",
+    "verifier_question",
+    "verifier_decompose",
+    "verifier_check",
+    "verifier_judge",
+)
 """What a model was asked for (`events.Model.scope`)."""
 
 ENGINES = ("brave", "searxng", "wikipedia", "openalex", "arxiv", "none")

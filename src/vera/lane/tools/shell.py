@@ -10,7 +10,7 @@ from vera.evidence.canonical.text import canonical
 from vera.evidence.reading import read_regular
 from vera.evidence.source import Unreadable
 from vera.evidence.span import Lines
-from vera.lane.drafts import drafts, written
+from vera.lane.drafts import Drafts, drafts, written
 from vera.lane.notes import NotesMirror
 from vera.lane.observation import one_line
 from vera.lane.tools import Call, EvidenceDraft, Outcome, failed
@@ -41,11 +41,13 @@ class Shell:
         self._notes = notes
         self._workspace = workspace
         self._timeout = timeout
+        self._drafts: Drafts = {}
 
     async def run(self, args: Mapping[str, Any], call: Call) -> Outcome:
         command = args["cmd"]
         name = f"shell {one_line(command, 80)}"
-        before, drafts_before = self._notes.sync(), drafts(self._workspace)
+        before = self._notes.sync()
+        drafts_before = self._drafts = drafts(self._workspace, self._drafts)
         try:
             result = await self._box.run(command, timeout=self._timeout)
         except BoxError as error:
@@ -66,7 +68,7 @@ class Shell:
             note="\n".join(text for text in (before.appended, after.appended) if text),
             note_by="command",
             notes_restored=restored,
-            wrote=tuple(f"/work/{path}" for path in written(drafts_before, drafts(self._workspace))),
+            wrote=self._written(drafts_before),
             evidence=EvidenceDraft(
                 tier="observed",
                 source=one_line(command),
@@ -80,6 +82,11 @@ class Shell:
                 raw=None if output == text else output,
             ),
         )
+
+    def _written(self, before: Drafts) -> tuple[str, ...]:
+        """The final-like files that the command wrote, as the model names them."""
+        self._drafts = drafts(self._workspace, before)
+        return tuple(f"/work/{path}" for path in written(self._workspace, before, self._drafts))
 
 
 def printed(result: CommandResult, workspace: Path) -> tuple[bytes, bool]:

@@ -1,0 +1,96 @@
+"""The AHDB as `vera ahdb` prints it: lines for people, JSON for programs."""
+
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from vera.attestation.ahdb.entries import (
+    REGISTERS,
+    AnyEntry,
+    Assert,
+    Believe,
+    BlindSpot,
+    Drive,
+    Hypothesize,
+    Retract,
+    register_of,
+)
+from vera.attestation.ahdb.journal import hash_of
+from vera.attestation.ahdb.standing import Standing
+from vera.report.printable import one_printable_line, printable_json
+
+
+def standing_text(journal: Path, found: Standing, as_json: bool) -> str:
+    """What stands, register by register; as JSON also what has expired or was retracted."""
+    if as_json:
+        return printable_json(
+            {
+                "journal": str(journal),
+                "entries": _plain(found.entries),
+                "unproved": [{**_plain((each.entry,))[0], "why": each.why} for each in found.unproved],
+                "expired": _plain(found.expired),
+                "retracted": _plain(found.retracted),
+            }
+        )
+    lines: list[str] = []
+    for register in REGISTERS:
+        entries = [entry for entry in found.entries if register_of(entry) == register]
+        if entries:
+            lines += ["", register, *(line for entry in entries for line in _entry_lines(entry))]
+    if found.unproved:
+        lines += ["", "NOT PROVED: rely on none of these."]
+    for each in found.unproved:
+        lines += [*_entry_lines(each.entry), _line("", each.why)]
+    return "\n".join(lines[1:]) or f"Nothing stands in {journal}."
+
+
+def history_text(journal: Path, entries: Iterable[AnyEntry], as_json: bool) -> str:
+    """Every entry in the order of the journal."""
+    if as_json:
+        return printable_json({"journal": str(journal), "entries": _plain(entries)})
+    return "\n".join(map(_history_line, entries)) or f"{journal} has no entries."
+
+
+def entry_text(entry: AnyEntry, as_json: bool) -> str:
+    """One entry, as it was written."""
+    return printable_json(_plain((entry,))[0]) if as_json else _history_line(entry)
+
+
+def _plain(entries: Iterable[AnyEntry]) -> list[dict[str, Any]]:
+    """The entries as in the journal, with their hashes."""
+    return [{**msgspec.to_builtins(entry), "hash": hash_of(entry)} for entry in entries]
+
+
+def _entry_lines(entry: AnyEntry) -> Iterator[str]:
+    yield _line(entry.seq, entry.text)
+    for detail in _details(entry):
+        yield _line("", detail)
+
+
+def _details(entry: AnyEntry) -> Iterator[str]:
+    match entry:
+        case Assert():
+            yield from entry.bounds
+            yield f"attestation {entry.attestation}"
+        case Hypothesize():
+            yield from (f"test: {test}" for test in entry.tests)
+            yield f"budget: {entry.budget}"
+            yield f"promotion: {entry.promotion}"
+        case Drive():
+            yield f"priority {entry.priority}; trade-off: {entry.trade_off}; red line: {entry.red_line}"
+        case Believe():
+            yield f"prior: {entry.prior}; tier: {entry.tier}; trigger: {entry.trigger}"
+            yield f"effect: {entry.effect}"
+        case BlindSpot():
+            yield f"{entry.boundary}: {entry.risk} {entry.bound}"
+
+
+def _history_line(entry: AnyEntry) -> str:
+    name = f"RETRACT {entry.of} ({entry.cause})" if isinstance(entry, Retract) else register_of(entry)
+    return _line(entry.seq, f"{entry.ts}  {name}  {entry.text}")
+
+
+def _line(number: int | str, text: str) -> str:
+    return one_printable_line(f"{number:>5}  {text}")

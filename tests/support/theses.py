@@ -1,0 +1,112 @@
+"""Sessions that verified a thesis: a real log, store, request, attestation and envelope.
+
+    found = verified_thesis(tmp_path / "session", signer)                       # SUPPORTED
+    found = verified_thesis(tmp_path / "session", signer, labels=DISPUTED)
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import msgspec
+
+from support.verified import answer, begin, decide, open_session
+from vera import events
+from vera.attestation.build import Built, build
+from vera.attestation.envelope import open_envelope
+from vera.attestation.keys import Signer
+from vera.attestation.lenses import load_lens
+from vera.attestation.objects import Attestation, Digest, canonical, object_id
+from vera.attestation.record import Record
+from vera.attestation.request import request_objects, request_of, requested, thesis_id
+from vera.store import Store
+
+THESIS = "The Elbe is 1094 kilometres long."
+SUPPORTED = "The Elbe is 1094 kilometres long [ev_0002:2]."
+UNBACKED = "The Elbe is 1094 kilometres long [ev_0002:4]."
+"""Cites a line that says something else."""
+DISPUTED = {"ev_0003:2": "CONTRADICTS"}
+NOW = datetime(2025, 11, 24, 17, 0, tzinfo=UTC)
+"""A little after the sessions of `support.verified`."""
+
+
+@dataclass(frozen=True)
+class Found:
+    """What a verification came to, and how its result reaches the AHDB."""
+
+    envelope: bytes
+    store: Store
+    thesis_id: Digest
+    request: Digest
+    attestation: Attestation
+
+    @property
+    def asked(self) -> dict[str, Digest]:
+        return {"thesis_id": self.thesis_id, "request": self.request}
+
+
+def later(**units: float) -> datetime:
+    return NOW + timedelta(**units)
+
+
+def stamp(moment: datetime) -> str:
+    return moment.isoformat(timespec="milliseconds").replace("+00:00", "Z")
+
+
+def verified_thesis(
+    root: Path,
+    signer: Signer,
+    text: str = SUPPORTED,
+    *,
+    thesis: str = THESIS,
+    labels: Mapping[str, str] | None = None,
+    risk: str = "med",
+    asked: bool = True,
+    **members: object,
+) -> Found:
+    """A session that verified `thesis` by the answer `text`.
+
+    `labels` are relations by place, said of the only claim by a model; without them the rule labels. Each of
+    `members` stands in the attestation in place of its own: what a cheat, or a slow clock, would write.
+    """
+    lens = load_lens("general")
+    request, budget = request_of(thesis, scope=["files"], risk=risk, volatility="static", lens=lens)
+    objects = request_objects(request, lens)
+
+    def make(record: Record) -> Built:
+        made = build(record)
+        changed = {"request": object_id(request) if asked else "", **members}
+        attestation = msgspec.structs.replace(made.attestation, **changed)
+        data = canonical(attestation)
+        name = object_id(attestation)
+        return msgspec.structs.replace(
+            made,
+            attestation=attestation,
+            attestation_id=name,
+            objects={**made.objects, **objects, name: data},
+        )
+
+    session = open_session(root)
+    try:
+        session.emit(events.Task(task=thesis, input_dir="rivers"))
+        for data in objects.values():
+            session.store.put(data)
+        session.emit(requested(request, budget))
+        begin(session, 1, answer(session, text), **({} if labels is None else {"rule": "model"}))
+        if labels is not None:
+            session.emit(_labelled(labels))
+        decision = decide(session, signer, 1, make)
+        envelope = session.store.get(decision.envelope.sha256)
+    finally:
+        session.close()
+    attested = open_envelope(envelope).attestation
+    return Found(envelope, session.store, thesis_id(thesis), object_id(request), attested)
+
+
+def _labelled(labels: Mapping[str, str]) -> events.VerifierLabels:
+    spans = []
+    for place, relation in labels.items():
+        evidence, _, line = place.partition(":")
+        spans.append(events.SpanLabel(evidence=evidence, first=int(line), last=int(line), relation=relation))
+    return events.VerifierLabels(round=1, claim="c1", labels=tuple(spans), maker="a model")

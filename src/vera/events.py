@@ -216,7 +216,8 @@ class Move(Event, frozen=True, kw_only=True):
     `move_type` is non_search, initial, retry, reformulate, same_domain, source_shift or domain_shift.
     `query_family` is the same for queries that differ in nothing that matters, `query_vector` the intent:
     ground_truth, context, search or general. `outcome` is ok, failed or blocked (refused by a gate).
-    `reached` are the addresses that answered with content. `fresh`: it brought lines that were not seen
+    `reached` are the addresses that answered with content, `visited` the registrable domains that a shell
+    command was connected to, each once. `fresh`: it brought lines that were not seen
     before; `found`: such lines that can be cited. `wrote` are the final-like files that a command wrote.
     """
 
@@ -233,6 +234,7 @@ class Move(Event, frozen=True, kw_only=True):
     outcome: str = "ok"
     failure_type: str = ""
     reached: tuple[Target, ...] = ()
+    visited: tuple[str, ...] = ()
     fresh: bool = False
     found: bool = False
     wrote: tuple[str, ...] = ()
@@ -361,6 +363,10 @@ class PolicyFinalizationStop(Policy, frozen=True, kw_only=True):
 
 class PolicyDestructive(Policy, frozen=True, kw_only=True):
     """A command that plainly destroys."""
+
+
+class PolicyAssertFirst(Policy, frozen=True, kw_only=True):
+    """Files may not be changed yet: a thesis that has to hold first has no SUPPORTED attestation."""
 
 
 class ToolStarted(Event, frozen=True, kw_only=True):
@@ -519,6 +525,98 @@ class Answer(Event, frozen=True, kw_only=True):
     text: Text
     citations: tuple[Cited, ...] = ()
     submitted: str = ""
+
+
+class VerifyRequested(Event, frozen=True, kw_only=True):
+    """What the session was asked to verify: the last of these before a round is the one that it answers.
+
+    `request` is the stored request object (`request/v1`), `thesis_id` the id of its proposition
+    (`sha256:…`). The rest is the budget, which is no part of the request: sources fetched or read, searches,
+    tokens of all model calls, bytes taken in, seconds of wall time.
+    """
+
+    request: Blob
+    thesis_id: str
+    sources: int
+    searches: int
+    tokens: int
+    bytes: int
+    seconds: float
+
+
+class AttestationReceived(Event, frozen=True, kw_only=True):
+    """A lane that may not search asked for a verification, and this verdict came back.
+
+    `handle` is how its answer cites it (`att_0001`). `attestation`, `thesis_id` and `request` are ids
+    (`sha256:…`), `envelope` the signed envelope, kept here with every object that it names; `keyid` is who
+    signed. `result`, `reason` and `expires_at` are those of the attestation, `cards` the ids of its cards.
+    `session` is the folder in which was looked, with the bytes of the sources: below this session's own, or
+    the path of an earlier one where the verdict was `reused`.
+    """
+
+    handle: str
+    attestation: str
+    thesis_id: str
+    request: str
+    result: str
+    reason: str
+    expires_at: str
+    envelope: Blob
+    keyid: str
+    session: str
+    cards: tuple[str, ...] = ()
+    reused: bool = False
+
+
+class LookUpSpent(Event, frozen=True, kw_only=True):
+    """What a verification that the lane asked for has spent in its own `session`; it counts for this run.
+
+    Tokens are those of the models that looked (`agent_…`) and judged (`verifier_…`).
+    """
+
+    session: str
+    model_calls: int = 0
+    unknown_calls: int = 0
+    agent_prompt: int = 0
+    agent_cached: int = 0
+    agent_completion: int = 0
+    verifier_prompt: int = 0
+    verifier_cached: int = 0
+    verifier_completion: int = 0
+    searches: int = 0
+
+
+class ClaimCarried(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """A claim of an execution's answer, its place there in characters, and what carries it.
+
+    `by` is the sub-claim of an attestation (`att_0001:c1`), or `computed` for a value that a clean box gave
+    again; '' when nothing does, and `reason` says why. `against`: an attestation of it found it refuted or
+    disputed.
+    """
+
+    claim: str
+    start: int
+    end: int
+    load_bearing: bool = True
+    by: str = ""
+    reason: str = ""
+    against: bool = False
+
+
+class ExecutionVerdict(Event, frozen=True, kw_only=True):
+    """The verdict on the answer of an execution, written as record `answer_seq`.
+
+    `status` is VERIFIED when every load-bearing claim is carried, else UNRESOLVED; `reason` says it in a
+    sentence. `round` is the round of verification that took the computed values, 0 for none; `version` names
+    the rule.
+    """
+
+    answer_seq: int
+    status: str
+    reason: str
+    claims: tuple[ClaimCarried, ...]
+    version: str
+    round: int = 0
 
 
 class VerifierStarted(Event, frozen=True, kw_only=True):
@@ -730,7 +828,10 @@ class VerifierGradient(Event, frozen=True, kw_only=True):
 
 
 class PolicyChoice(Event, frozen=True, kw_only=True):
-    """The first tool call after the verifier's feedback, and whether it followed a proposed action."""
+    """A tool call after the verifier's feedback, and whether it followed a proposed action.
+
+    The first such call is written down, and a later one that is the first to follow.
+    """
 
     step: int
     tool: str
@@ -814,6 +915,7 @@ Record = (
     | PolicyConclusionReady
     | PolicyFinalizationStop
     | PolicyDestructive
+    | PolicyAssertFirst
     | ToolStarted
     | Tool
     | Evidence
@@ -823,6 +925,10 @@ Record = (
     | Status
     | Output
     | Answer
+    | VerifyRequested
+    | AttestationReceived
+    | LookUpSpent
+    | ExecutionVerdict
     | VerifierStarted
     | Derivation
     | Audit
@@ -840,6 +946,7 @@ Record = (
     | Resumed
     | RunEnd
 )
+
 
 def kind(event: Event) -> str:
     """The event's type as it stands in the log: `tool_started`."""

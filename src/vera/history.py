@@ -67,7 +67,7 @@ class History(msgspec.Struct, frozen=True, kw_only=True):
     `forced` the calls that a stagnating lane still owes, `reminders` those given of the feedback of now,
     `nudged` records by type and `spoke` the step of the last of each. `fresh` says of the turn of now whether
     it brought something new or paid the last call owed, `turned_away` which connections of the call of now
-    were refused.
+    were refused. `blocked_step` is the step of the last call that was refused.
 
     A run that is resumed gets what limits it anew (`reopened`): `reopened_step` and `read_before` are the
     step and the number of `reached` at which it was.
@@ -99,6 +99,7 @@ class History(msgspec.Struct, frozen=True, kw_only=True):
     turned_away: tuple[str, ...] = ()
     constraints: tuple[Constraint, ...] = ()
     ending: events.Policy | None = None
+    blocked_step: int = 0
     reopened_step: int = 0
     read_before: int = 0
 
@@ -174,7 +175,9 @@ def fold(past: History, event: Event, *, unresolved: bool, in_call: bool) -> His
 
 def _move(past: History, move: events.Move, *, unresolved: bool) -> History:
     """A refused call is no evidence and no move; a note and a file handed in are no moves either."""
-    if move.outcome == "blocked" or move.tool in WRITING:
+    if move.outcome == "blocked":
+        return msgspec.structs.replace(past, blocked_step=move.step)
+    if move.tool in WRITING:
         return past
     owed = 0 if move.fresh or not past.forced else past.forced - 1
     fresh = move.fresh or (past.forced > 0 and not owed)
@@ -187,6 +190,7 @@ def _move(past: History, move: events.Move, *, unresolved: bool) -> History:
         forced=owed,
         fresh=past.fresh or fresh,
         reached=_reached(past.reached, move),
+        on_domain=_on_domain(past.on_domain, move),
     )
     place = move.targets[0].domain if move.targets else ""
     if place or move.query_family:
@@ -224,7 +228,6 @@ def _search_move(past: History, move: events.Move, place: str, *, unresolved: bo
         tries=() if move.found else tries,
         vectors=vectors,
         last_vector=last_vector,
-        on_domain=_on_domain(past.on_domain, move),
         class_failures=class_failures,
         same_move=same_move,
     )
@@ -244,14 +247,15 @@ def _last(names: tuple[str, ...], name: str) -> tuple[str, ...]:
 
 
 def _on_domain(before: Streak, move: events.Move) -> Streak:
-    """How often one domain was visited in a row. A search is no visit; a command that names several is not at
-    one of them."""
-    domains = {target.domain for target in (*move.targets, *move.reached) if target.domain}
+    """How often one domain was visited in a row. A search is no visit; a command was where it was connected
+    to, whatever it names, and one that was at several domains is not at one of them."""
+    if move.tool == "shell":
+        domains = move.visited
+    else:
+        domains = tuple(target.domain for target in (*move.targets, *move.reached)[:1] if target.domain)
     if not domains:
         return before
-    if move.tool == "shell" and len(domains) > 1:
-        return Streak()
-    return before.then(move.targets[0].domain if move.targets else domains.pop())
+    return before.then(domains[0]) if len(domains) == 1 else Streak()
 
 
 def _reached(before: tuple[Reached, ...], move: events.Move) -> tuple[Reached, ...]:

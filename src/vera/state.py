@@ -247,6 +247,23 @@ class Spent(msgspec.Struct, frozen=True, kw_only=True):
     def tokens(self) -> int:
         return self.agent.total + self.verifier.total
 
+    def with_look_up(self, event: events.LookUpSpent) -> "Spent":
+        """These with what a verification in a session of its own has spent."""
+        looked = Tokens(
+            prompt=event.agent_prompt, cached=event.agent_cached, completion=event.agent_completion
+        )
+        judged = Tokens(
+            prompt=event.verifier_prompt, cached=event.verifier_cached, completion=event.verifier_completion
+        )
+        return msgspec.structs.replace(
+            self,
+            agent=self.agent + looked,
+            verifier=self.verifier + judged,
+            model_calls=self.model_calls + event.model_calls,
+            unknown_calls=self.unknown_calls + event.unknown_calls,
+            searches=self.searches + event.searches,
+        )
+
     def plus(self, scope: str, tokens: Tokens) -> "Spent":
         """These with the tokens of a call that was made in this scope (`Model.scope`)."""
         if scope.startswith("verifier"):
@@ -259,16 +276,19 @@ class RunState:
 
     __slots__ = (
         "_answers",
+        "_attestations",
         "_calls",
         "_chosen",
         "_ended",
         "_engines",
         "_evidence",
+        "_execution",
         "_lanes",
         "_last_ts",
         "_model_server",
         "_moves",
         "_outputs",
+        "_requested",
         "_rounds",
         "_seen",
         "_seq",
@@ -294,10 +314,13 @@ class RunState:
         self._model_server: events.ModelServer | None = None
         self._outputs: dict[str, events.Output] = {}
         self._answers: dict[int, events.Answer] = {}
+        self._attestations: dict[str, events.AttestationReceived] = {}
+        self._execution: events.ExecutionVerdict | None = None
         self._rounds: dict[int, Round] = {}
         self._engines: dict[str, EngineUse] = {}
         self._seen: set[tuple[str, int, int]] = set()
         self._chosen: events.AnswerChosen | None = None
+        self._requested: events.VerifyRequested | None = None
         self._spent = Spent()
         self._uncounted: set[str] = set()
         self._working_since = 0.0
@@ -349,6 +372,16 @@ class RunState:
         return MappingProxyType(self._answers)
 
     @property
+    def attestations(self) -> Mapping[str, events.AttestationReceived]:
+        """The verdicts that a lane that may not search has asked for, by the handle that it cites."""
+        return MappingProxyType(self._attestations)
+
+    @property
+    def execution(self) -> events.ExecutionVerdict | None:
+        """The verdict on the last answer of an execution."""
+        return self._execution
+
+    @property
     def rounds(self) -> Mapping[int, Round]:
         """The rounds of verification by number, from 1."""
         return MappingProxyType(self._rounds)
@@ -368,6 +401,11 @@ class RunState:
         return self._engines.get(name) or EngineUse()
 
     @property
+    def requested(self) -> events.VerifyRequested | None:
+        """The request to verify a thesis, which a session has that was made for one."""
+        return self._requested
+
+    @property
     def chosen(self) -> events.AnswerChosen | None:
         """The best verified answer, once it was chosen."""
         return self._chosen
@@ -376,9 +414,8 @@ class RunState:
     def spent(self) -> Spent:
         """What the run has spent up to the last record."""
         worked = self._spent.seconds + max(0.0, self._last_ts - self._working_since)
-        return msgspec.structs.replace(
-            self._spent, searches=sum(self.searches.values()), seconds=round(worked, 3)
-        )
+        searches = self._spent.searches + sum(self.searches.values())
+        return msgspec.structs.replace(self._spent, searches=searches, seconds=round(worked, 3))
 
     @property
     def model_server(self) -> events.ModelServer | None:
@@ -395,6 +432,9 @@ class RunState:
 
     def next_call_id(self) -> str:
         return f"call_{self._calls + 1:04d}"
+
+    def next_attestation_handle(self) -> str:
+        return f"att_{len(self._attestations) + 1:04d}"
 
     def next_move_id(self) -> str:
         return f"mv_{self._moves + 1:04d}"
@@ -432,6 +472,12 @@ class RunState:
                 self._moves += 1
             case events.Answer(lane="main"):
                 self._answers[event.seq] = event
+            case events.VerifyRequested():
+                self._requested = event
+            case events.AttestationReceived():
+                self._attestations[event.handle] = event
+            case events.ExecutionVerdict():
+                self._execution = event
             case events.AnswerChosen():
                 self._chosen = event if self._is_decided(event) else None
             case events.Search():
@@ -451,6 +497,8 @@ class RunState:
                 worked = max(0.0, self._last_ts - self._working_since)
                 self._working_since = event.ts
                 self._spent = msgspec.structs.replace(spent, seconds=spent.seconds + worked)
+            case events.LookUpSpent():
+                self._spent = spent.with_look_up(event)
             case events.Model():
                 self._uncounted.discard(event.lane)
                 spent = msgspec.structs.replace(spent, model_calls=spent.model_calls + 1)
@@ -538,8 +586,8 @@ def _used(before: EngineUse, search: events.Search) -> EngineUse:
 
 
 def _reopened(lane: LaneState) -> LaneState:
-    """A lane that ended without an answer goes on when its run is resumed."""
-    if lane.ended is None or lane.answer is not None:
+    """A lane that ended without an answer goes on when its run is resumed, unless a gate ended it."""
+    if lane.ended is None or lane.answer is not None or lane.history.ending is not None:
         return lane
     return msgspec.structs.replace(
         lane,

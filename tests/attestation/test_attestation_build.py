@@ -32,8 +32,11 @@ from vera.attestation.objects import (
     Card,
     Coverage,
     Findings,
+    Lens,
+    Proposition,
     Source,
     Thesis,
+    VerifyRequest,
     canonical,
     digest,
     object_id,
@@ -87,8 +90,9 @@ def test_every_object_is_there_under_the_hash_of_its_bytes() -> None:
     assert object_id(attestation) == built.attestation_id
     named = {attestation.thesis, attestation.policy, attestation.findings, attestation.coverage}
     assert named | {built.attestation_id} | set(attestation.cards) <= built.objects.keys()
+    asked_only = {Proposition, Lens, VerifyRequest}
     assert {json.loads(data)["kind"] for data in built.objects.values()} == {
-        kind.__struct_config__.tag for kind in KINDS
+        kind.__struct_config__.tag for kind in KINDS if kind not in asked_only
     }
     for card in of_kind(built, Card):
         assert isinstance(card, Card)

@@ -13,6 +13,7 @@ from jsonschema import Draft202012Validator
 from support.rounds import WATER, case, check, evidence, label, labels, page, policy
 from vera.attestation.cards import make_cards
 from vera.attestation.coverage import cover
+from vera.attestation.lenses import load_lens
 from vera.attestation.objects import (
     KINDS,
     AnyObject,
@@ -32,7 +33,8 @@ from vera.attestation.objects import (
     object_id,
     parse,
 )
-from vera.attestation.schemas import file_name, rendered, schemas
+from vera.attestation.request import proposition_of, request_of
+from vera.attestation.schemas import file_name, name_of, rendered, schemas
 from vera.evidence.claim import Cite, Claim
 from vera.evidence.finding import Finding
 
@@ -63,6 +65,15 @@ def samples() -> Iterator[AnyObject]:
     )
     coverage = cover(case([claim], found, [WATER, other]), made, questions)
     assert coverage.contradictions and coverage.omissions and check("c1", "yes")
+    lens = load_lens("factual")
+    request, _ = request_of(
+        "The river is 312 km long.",
+        scope="files,web",
+        lens=lens,
+        allow_domains="a.example",
+        not_after="2025-01-31",
+    )
+    yield from (proposition_of(request.text), lens, request)
     yield from (thesis, policy(scope=("files",)), findings, coverage)
     yield from (*made.sources.values(), *made.cards.values())
     yield Attestation(
@@ -83,14 +94,16 @@ def samples() -> Iterator[AnyObject]:
         issued_at="2026-11-22T01:30:00.000Z",
         log=(17, "d" * 64),
         receipts=tuple(source.retrieval for source in made.sources.values() if source.retrieval),
+        request=object_id(request),
+        expires_at="2027-02-20T01:30:00.000Z",
     )
 
 
 SAMPLES = list(samples())
 
 
-def name_of(value: AnyObject) -> str:
-    return type(value).__name__.lower()
+def kind_of(value: AnyObject) -> str:
+    return name_of(type(value))
 
 
 def everything(schema: object) -> Iterator[dict[str, Any]]:
@@ -115,7 +128,7 @@ def test_a_published_schema_is_that_of_the_code(name: str) -> None:
 
 
 def test_every_kind_is_published_and_nothing_else() -> None:
-    assert {path.name for path in DOCS.glob("*.json")} == {file_name(kind.__name__.lower()) for kind in KINDS}
+    assert {path.name for path in DOCS.glob("*.json")} == {file_name(name_of(kind)) for kind in KINDS}
     assert all(file_name(name) in (DOCS / "README.md").read_text() for name in schemas())
 
 
@@ -147,14 +160,14 @@ def test_there_is_a_sample_of_every_kind() -> None:
     assert {type(value) for value in SAMPLES} == set(KINDS)
 
 
-@pytest.mark.parametrize("value", SAMPLES, ids=name_of)
+@pytest.mark.parametrize("value", SAMPLES, ids=kind_of)
 def test_a_schema_accepts_what_is_written(value: AnyObject) -> None:
-    Draft202012Validator(schemas()[name_of(value)]).validate(json.loads(canonical(value)))
+    Draft202012Validator(schemas()[kind_of(value)]).validate(json.loads(canonical(value)))
 
 
-@pytest.mark.parametrize("value", SAMPLES, ids=name_of)
+@pytest.mark.parametrize("value", SAMPLES, ids=kind_of)
 def test_an_unknown_member_is_refused_at_every_depth(value: AnyObject) -> None:
-    validator = Draft202012Validator(schemas()[name_of(value)])
+    validator = Draft202012Validator(schemas()[kind_of(value)])
     plain = json.loads(canonical(value))
     for inner in list(objects_within(plain)):
         inner["unknown"] = 1
@@ -165,8 +178,8 @@ def test_an_unknown_member_is_refused_at_every_depth(value: AnyObject) -> None:
     assert validator.is_valid(plain)
 
 
-@pytest.mark.parametrize("value", SAMPLES, ids=name_of)
+@pytest.mark.parametrize("value", SAMPLES, ids=kind_of)
 def test_another_version_of_the_form_is_refused(value: AnyObject) -> None:
     plain = json.loads(canonical(value))
     plain["kind"] = plain["kind"].replace("/v1", "/v2")
-    assert not Draft202012Validator(schemas()[name_of(value)]).is_valid(plain)
+    assert not Draft202012Validator(schemas()[kind_of(value)]).is_valid(plain)

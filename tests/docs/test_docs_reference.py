@@ -8,8 +8,9 @@ import pytest
 from docs_pages import DOCS, first_cells, quoted, section
 
 import vera
+from vera.agent.effort import STEPS_BY_EFFORT
 from vera.cli import exit as exit_codes
-from vera.cli.run import STEPS_BY_EFFORT, run
+from vera.cli.run import run
 from vera.config.settings import Backend
 from vera.evidence.canonical import FORMATS, LINE_LIMIT
 from vera.lane.prompts import PACKAGED, profiles

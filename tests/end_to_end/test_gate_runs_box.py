@@ -175,6 +175,7 @@ def test_a_report_that_is_written_again_and_again_is_handed_in_through_verificat
     rounds = [each for each in run.records if isinstance(each, events.VerifierStarted)]
     assert [each.answer_seq for each in rounds] == [given.seq]
     assert "CONSTRAINT" not in run.told(4)
+    assert "CONSTRAINT MET policy_finalization_stop" in run.told(5)
     assert "VERIFICATION of your answer, round 1 of 3: not verified." in str(
         run.server.requests[4].body["messages"]
     )

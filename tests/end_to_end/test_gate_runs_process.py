@@ -159,8 +159,7 @@ def check_resumed(work: Path, end: events.RunEnd, killed_behind: events.Record) 
     said = spoken(log)
     assert len(set(said)) == len(said), (killed_behind, said)
     if any(isinstance(each, events.Tool) and each.outcome == "interrupted" for each in log):
-        said, whole = [each[1:] for each in said], [each[1:] for each in SPOKEN]
-        assert set(said) <= set(whole), killed_behind
+        assert {each[1:] for each in said} <= {each[1:] for each in SPOKEN}, killed_behind
     else:
         assert said == SPOKEN, killed_behind
     refused = [each.step for each in log if isinstance(each, events.Move) and each.outcome == "blocked"]

@@ -8,7 +8,6 @@ from support.gate_runs import (
     NEGATIVE,
     ORDINARY,
     STARTED,
-    Turn,
     answer,
     check_refused,
     fetch,
@@ -18,6 +17,7 @@ from support.gate_runs import (
     search,
 )
 from vera import events
+from vera.protocol import Turn
 
 HOSTS = ("apple.com", "sec.gov", "carbuzz.com", "b.example", "c.example")
 SITE = {f"{host}/{number}": page(f"{host} says {number}") for host in HOSTS for number in range(1, 10)}
@@ -282,10 +282,11 @@ def test_a_negative_claim_with_its_sources_is_concluded() -> None:
     turns = [*visits("apple.com", 1), *visits("sec.gov", 1), *visits("b.example", 1), *visits("c.example", 1)]
     run = play(turns, task=NEGATIVE, pages=SITE, run__max_steps=8)
     assert run.spoken("policy_conclusion_ready") == [(3, "nudge"), (4, "end")]
+    told = run.record("policy_conclusion_ready")
+    assert told["reason"] == "3 steps are used and the sources that “none” needs are reached."
+    assert told["way_forward"].startswith("Answer ")
     assert run.told(3).splitlines()[2:] == [
-        "POLICY policy_conclusion_ready: 3 steps are used and the sources that “none” needs are reached. "
-        "Answer now, with what you found or that nothing was found in them. Otherwise the run ends with the "
-        "second.",
+        f"POLICY policy_conclusion_ready: {told['reason']} {told['way_forward']}",
         "CONSTRAINT MET independent_sources",
         "CONSTRAINT MET search_intents",
         "Step 3 of 8.",

@@ -31,6 +31,7 @@ SHORT_LINK = "http://short.test/r8"
 RUMOURS = "http://acmerumours.test/rocket-9"
 FAN_PAGE = "http://acme.github.io/rocket-9"
 GUARDED = "http://guarded.test/rocket-9"
+GUARDED_POLITELY = "http://guarded.test/are-you-human"
 NO_HOST = "http://nobody.test/rocket-9"
 BOARD = "http://launchboard.test/next"
 COMMENTS = "http://skyblog.test/comments"
@@ -87,6 +88,7 @@ WEB: dict[str, Answer] = {
     RUMOURS: page("Acme rumours", "Some say that the Rocket 9 flew at night."),
     FAN_PAGE: page("All about Acme", "Some say that the Rocket 9 flew by day."),
     GUARDED: CHALLENGE,
+    GUARDED_POLITELY: page("Just a moment...", "Verify you are human by completing the action below."),
     BOARD: html(
         "<title>Launch board</title>",
         '<div id="root"></div><script>document.getElementById("root").innerHTML ='
@@ -268,6 +270,14 @@ def test_what_gave_no_content_is_no_source(none_found: Run) -> None:
     assert not reached & {"guarded.test", "nobody.test", "launchboard.test"}
 
 
+def test_a_challenge_page_that_says_all_is_well_is_no_source_either(tmp_path: Path) -> None:
+    turns = [turn("fetch", url=GUARDED_POLITELY), final("No.")]
+    run = research(tmp_path, "Has Acme launched the Rocket 9 yet?", turns, "--max-steps", 2)
+    assert "HTTP 200 · 2 lines" in run.said(1)
+    assert "CONSTRAINT MET" not in run.said(1)
+    assert folded(run.session).lane("main").history.reached == ()
+
+
 def test_the_move_ledger_tells_the_whole_search(none_found: Run) -> None:
     moves = none_found.rows("move_ledger.jsonl")
     assert [(row["tool"], row["domain"], row["move_type"], row["outcome"]) for row in moves] == [
@@ -444,9 +454,9 @@ def test_a_command_is_kept_from_the_third_visit_at_its_connection(open_folder: P
         (3, "shell", "acme.test"),
         (4, "shell", "acme.test"),
     ]
-    assert "| Forbidden: acme.test was visited 2 times in a row" in run.said(3)
+    assert "| Forbidden: acme.test was visited 2 times in a row, and before “none” can be" in run.said(3)
     assert "\nREFUSED: acme.test was visited 2 times in a row, and before “none” can be said" in run.said(3)
-    assert "| fetch: refused: acme.test was visited" in run.said(4)
+    assert "| fetch: refused: acme.test was visited 2 times in a row" in run.said(4)
     assert "CONSTRAINT MET official_sources" in run.said(5)
     tunnelled = [(each.host, each.verdict) for each in run.logged(events.Egress) if each.by == "box"]
     assert tunnelled == [
@@ -522,3 +532,21 @@ def test_when_an_engine_is_down_the_next_one_answers_and_the_log_says_so(how: st
         ("searxng", outcome),
         ("wikipedia", "ok"),
     ]
+
+
+@pytest.mark.needs("bubblewrap")
+def test_a_command_that_only_names_a_domain_was_not_there(open_folder: Path) -> None:
+    turns = [
+        turn("shell", cmd=f"echo {NEWSROOM}"),
+        turn("shell", cmd=f"echo {LAUNCHES}"),
+        turn("fetch", note="Now go there.", url=NEWSROOM),
+        turn("shell", cmd="curl -s www.acme.test/newsroom | wc -l"),
+        turn("fetch", url=LAUNCHES),
+    ]
+    run = research(
+        open_folder, "Has Acme launched the Rocket 9 yet?", turns, "--sandbox", "bubblewrap",
+        "--max-steps", 5,
+    )  # fmt: skip
+    assert run.web.asked == [NEWSROOM, NEWSROOM]
+    (refused,) = run.logged(events.PolicyDomainShift)
+    assert (refused.step, refused.count) == (5, 2)

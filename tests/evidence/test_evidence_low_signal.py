@@ -97,9 +97,28 @@ def test_the_reason_names_the_sign() -> None:
     assert reason(SHELLS["many files"]) == "it has only 9 letters of visible text beside its scripts"
 
 
+@pytest.mark.parametrize(
+    "said",
+    ["Just a moment... Verify you are human by completing the action below.", "Are you a robot?",
+     "Making sure you’re not a bot!", "Checking your browser before you enter.",
+     "Please complete the security check to access the site."],
+)  # fmt: skip
+def test_a_test_for_robots_is_not_what_a_reader_would_see(said: str) -> None:
+    page = f"<html><body><p>{said}</p></body></html>"
+    assert reason(page) == "it wants its reader to prove to be human"
+    assert reason(page, status=403) == ""
+
+
+def test_a_page_about_robots_and_captchas_is_an_ordinary_one() -> None:
+    for said in ("The captcha was invented in 1997.", "Verify your e-mail address.", "Robots that are human"):
+        assert reason(f"<html><body><p>{said}</p></body></html>") == ""
+    assert reason(f"<html><body><p>Are you a robot? asks the form.</p>{LONG}</body></html>") == ""
+
+
 PIECES = st.sampled_from(
     ["<script", ">", "</script>", "<!--", "-->", "<div id=root", "<div>", "</div>", "<noscript>",
-     "</noscript>", "enable ", "javascript", " ", "x", "<app-root", '"', "'", "<style>", "é", "Loading…"]
+     "</noscript>", "enable ", "javascript", "verify you are ", " ", "x", "<app-root", '"', "'", "<style>",
+     "é", "Loading…"]
 )  # fmt: skip
 
 

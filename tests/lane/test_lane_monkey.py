@@ -72,6 +72,7 @@ async def play(session: Session, address: str, corpus: Corpus, extractor: Extrac
 
 
 @pytest.mark.needs("llama")
+@pytest.mark.timeout(900)  # two hundred turns of a real server, on however busy a machine
 def test_two_hundred_random_turns_break_no_invariant(
     tmp_path: Path, measured: Callable[[str, object], None]
 ) -> None:

@@ -6,6 +6,7 @@ import hashlib
 import os
 import shlex
 import shutil
+import threading
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -215,13 +216,17 @@ def test_more_connections_than_there_may_be_wait_for_their_turn(net: World, work
 
 
 def test_a_box_that_is_closed_ends_its_connections_and_they_are_recorded(net: World, work: Path) -> None:
+    reached = threading.Event()
+
     async def keep_silent(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        reached.set()
         await asyncio.Event().wait()
 
     port = net.serve(keep_silent)
     with room(net, "host", work, ports=[port]) as box:
         proxy = f"http://127.0.0.1:{box.box.proxy_port}"
-        box.run(f"python3 -c {shlex.quote(GET)} {proxy} http://ok.test:{port}/ >/dev/null 2>&1 & sleep 0.3")
+        box.run(f"python3 -c {shlex.quote(GET)} {proxy} http://ok.test:{port}/ >/dev/null 2>&1 &")
+        assert reached.wait(20)
     assert [record.reason for record in box.records] == ["the sandbox was closed"]
 
 

@@ -152,7 +152,8 @@ def test_a_stopped_engine_is_passed_over_in_one_line(
 def test_with_no_backend_at_all_the_agent_has_no_shell_and_it_is_said(
     run: Callable[..., object], tmp_path: Path
 ) -> None:
-    done = run(PATH=str(tmp_path), script=[final("Nothing was found out.")])
+    answer = final("Nothing was found out.")
+    done = run(PATH=str(tmp_path), script=[answer, answer])
     assert done.returncode == 3, done.stderr
     assert "sandbox: none (the agent has no shell: There is no sandbox to run commands in. " in done.stderr
 

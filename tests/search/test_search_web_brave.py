@@ -226,6 +226,23 @@ def test_429s_in_a_row_open_the_breaker_until_its_cool_down() -> None:
     assert len(with_brave(work, [too_many(), too_many()]).asked) == 3
 
 
+def test_a_breaker_that_is_open_stays_open_over_a_resume() -> None:
+    async def work(web: FakeWeb) -> None:
+        bench = Bench(web)
+        await bench.ask()
+        (call,) = bench.calls
+        until = call.started + call.seconds + call.rest_s
+        brave = Brave(KEY, LIMITS, base=f"{web.url}/res/v1")
+        again = Engines([brave], clock=bench.time.clock(), calls={"brave": 2}, rests_until={"brave": until})
+        stop = again.stopped("brave")
+        assert stop is not None
+        assert (stop.cause, stop.seconds) == ("circuit", pytest.approx(60))
+        bench.time.now += 60
+        assert again.stopped("brave") is None
+
+    assert len(with_brave(work, [too_many(), too_many()]).asked) == 2
+
+
 def test_the_first_429_after_the_cool_down_opens_the_breaker_again() -> None:
     async def work(web: FakeWeb) -> None:
         bench = Bench(web)

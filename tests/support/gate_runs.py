@@ -11,8 +11,8 @@ The clock of the log and of the engines stands still, but for `Later` and what a
 import asyncio
 import shutil
 import tempfile
-from collections.abc import Awaitable, Callable, Mapping, Sequence
-from contextlib import AsyncExitStack
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import AsyncExitStack, ExitStack
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -245,9 +245,6 @@ def check_refused(run: Run, step: int, gate: str) -> None:
     assert before.reached == after.reached
 
 
-Work = Callable[[Run], Awaitable[None]]
-
-
 def play(
     script: Sequence[Said],
     *,
@@ -319,6 +316,7 @@ async def _play(
         site = await stack.enter_async_context(fake_web(sites))
         brave_web = await stack.enter_async_context(fake_web(FakeBrave(brave_says or ())))
         wikipedia_web = await stack.enter_async_context(fake_web(wiki))
+        at_last = stack.enter_context(ExitStack())
         extractor = stack.enter_context(Extractor())
         server = stack.enter_context(ScriptedServer(_player(script, clock, site.port)))
         model = await connect(server.base_url, protocol="text")
@@ -332,7 +330,7 @@ async def _play(
             given.mkdir()
             for name, content in files.items():
                 (given / name).write_text(content)
-            found = setup.open_input(given, extractor, stack, lambda _: None)
+            found = setup.open_input(given, extractor, at_last, lambda _: None)
         session.emit(
             events.Task(task=session.text(task), input_dir=str(found.folder) if found else ""), lane=""
         )

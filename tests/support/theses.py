@@ -1,8 +1,4 @@
-"""Sessions that verified a thesis: a real log, store, request, attestation and envelope.
-
-    found = verified_thesis(tmp_path / "session", signer)                       # SUPPORTED
-    found = verified_thesis(tmp_path / "session", signer, labels=DISPUTED)
-"""
+"""Sessions that verified a thesis: a real log, store, request, attestation and envelope."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -63,28 +59,31 @@ def verified_thesis(
     labels: Mapping[str, str] | None = None,
     risk: str = "med",
     asked: bool = True,
+    named: str = "",
     **members: object,
 ) -> Found:
     """A session that verified `thesis` by the answer `text`.
 
     `labels` are relations by place, said of the only claim by a model; without them the rule labels. Each of
-    `members` stands in the attestation in place of its own: what a cheat, or a slow clock, would write.
+    `members` stands in the attestation in place of its own: what a cheat, or a slow clock, would write. So
+    does, when it is not `asked`, no request, and for the thesis `named` a request about that one.
     """
     lens = load_lens("general")
     request, budget = request_of(thesis, scope=["files"], risk=risk, volatility="static", lens=lens)
     objects = request_objects(request, lens)
+    other, _ = request_of(named or thesis, scope=["files"], risk=risk, volatility="static", lens=lens)
+    instead = {} if asked and not named else {"request": object_id(other) if asked else ""}
 
     def make(record: Record) -> Built:
         made = build(record)
-        changed = {"request": object_id(request) if asked else "", **members}
-        attestation = msgspec.structs.replace(made.attestation, **changed)
+        attestation = msgspec.structs.replace(made.attestation, **instead, **members)
         data = canonical(attestation)
         name = object_id(attestation)
         return msgspec.structs.replace(
             made,
             attestation=attestation,
             attestation_id=name,
-            objects={**made.objects, **objects, name: data},
+            objects={**made.objects, **request_objects(other, lens), name: data},
         )
 
     session = open_session(root)

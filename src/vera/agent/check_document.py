@@ -2,8 +2,10 @@
 
 import asyncio
 import hashlib
+import re
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
+from datetime import date
 from pathlib import Path
 from typing import Literal
 
@@ -49,6 +51,8 @@ _OF_TEXT = {
 }
 
 Status = Literal["file", "fetched", "unchecked"]
+
+_DATE = re.compile(r"[0-9]{4}(?:-[0-9]{2}){0,2}")
 
 
 class Options(msgspec.Struct, frozen=True, kw_only=True):
@@ -105,13 +109,34 @@ class Report(msgspec.Struct, frozen=True, kw_only=True):
         return 3 if found.unchecked or found.unread or found.count("unchecked") else 0
 
 
+def require_date(name: str, value: str) -> None:
+    """Raises SetupError (2) for a bound that is neither '' nor a date; `name` is what the person calls it."""
+    if not value:
+        return
+    try:
+        if not _DATE.fullmatch(value):
+            raise ValueError
+        date.fromisoformat(f"{value}-01-01"[:10] if len(value) < 10 else value)
+    except ValueError:
+        raise SetupError(f"{name} {value!r} is no date. Write it like 2021-05-03, 2021-05 or 2021.", 2) from None
+
+
 def check_document(path: Path, options: Options, now: Callable[[str], None] = lambda text: None) -> Report:
     """Check the document at `path`. `now` hears how far the fetching is.
 
     Raises SetupError: no such file or folder (2), a file that is no document (1).
     """
+    return check_bytes(_bytes_of(path), path, options, now)
+
+
+def check_bytes(
+    data: bytes, path: Path, options: Options, now: Callable[[str], None] = lambda text: None
+) -> Report:
+    """Check a document that was read already: `path` is what it is called and where its links start.
+
+    Raises as `check_document` does.
+    """
     with Extractor() as extractor:
-        data = _bytes_of(path)
         document, kind = _document(path, data, extractor)
         folder = _folder(options.sources, extractor, path)
         store = Store(options.keep / "store") if options.keep else None

@@ -219,7 +219,7 @@ class Research:
         return conclude(
             self._desk.session,
             self._signer,
-            interrupted=self._was_stopped() and self._stopped != OUT_OF_TIME,
+            interrupted=self._was_stopped() and not self._out_of_time(),
             spent=self._spent(),
             clock=clock,
         )
@@ -242,12 +242,15 @@ class Research:
 
     def _spent(self) -> str:
         """The budget that ended the run, as half a sentence; '' when none did."""
-        if self._stopped == OUT_OF_TIME:
+        if self._out_of_time():
             return f"the time budget of {self._budget.limits.seconds:g} seconds is spent"
         return str(self._budget.refusal or "")
 
     def _was_stopped(self) -> bool:
         return bool(self._stopped)
+
+    def _out_of_time(self) -> bool:
+        return self._stopped == OUT_OF_TIME
 
     def _is_last(self) -> bool:
         """Whether no further answer can follow the one of now."""
@@ -405,6 +408,8 @@ def _chosen(state: RunState) -> events.Verifier | None:
 def _verdict(state: RunState, interrupted: bool, spent: str = "") -> tuple[str, str, int]:
     """Status, reason and exit code. Only an attestation says VERIFIED."""
     lane, decision = state.lane(LANE), _chosen(state)
+    if (executed := state.execution) is not None and executed.answer_seq == _seq(lane):
+        return _executed(executed, lane, interrupted, spent)
     if decision is not None:
         rule = state.rounds[decision.round].started.rule
         if decision.result == "SUPPORTED":
@@ -433,3 +438,18 @@ def _verdict(state: RunState, interrupted: bool, spent: str = "") -> tuple[str, 
             return "UNRESOLVED", "no official announcement found in sources checked", 3
         case _:
             return "UNRESOLVED", f"no answer was reached: {ended.detail if ended else 'unknown'}", 3
+
+
+def _executed(
+    verdict: events.ExecutionVerdict, lane: LaneState, interrupted: bool, spent: str
+) -> tuple[str, str, int]:
+    """The same of an execution: its answer stands on attestations."""
+    if verdict.status == "VERIFIED":
+        return "VERIFIED", verdict.reason, 0
+    if interrupted:
+        return "UNRESOLVED", verdict.reason, 130
+    if any(claim.against for claim in verdict.claims):
+        return "UNRESOLVED", f"{verdict.reason}; an attestation speaks against one", 4
+    if spent:
+        return "UNRESOLVED", f"{verdict.reason}; {spent}", 6
+    return "UNRESOLVED", verdict.reason, 6 if lane.ended and lane.ended.reason == "steps" else 3

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 import msgspec
 
 from vera.config import Settings
-from vera.evidence.official import official_names
+from vera.evidence.official import official_names, wanted
 from vera.evidence.words import STOPWORDS, folded
 from vera.gates.brave import BRAVE_TOOLS
 from vera.gates.kernel import Rules
@@ -17,14 +17,6 @@ SUBJECT_WORDS = 8
 _LIMIT = 4000
 _FACES_WEB = re.compile(
     r"\bhttps?://|\b(?:web|internet|online|websites?|homepage|news|latest|currently|today|published)\b",
-    re.IGNORECASE,
-)
-# What a task tells the reader to leave alone is not what it asks about.
-_UNWANTED = re.compile(
-    r"\b(?:(?:do not|don['’]t|never|without|instead of|rather than)\s{1,4}"
-    r"(?:use|using|cite|citing|quote|quoting|rely|relying|trust|trusting|consult|consulting|visit|visiting"
-    r"|open|opening|read|reading|search|searching|fetch|fetching|ask|asking|take|taking|include|including)"
-    r"|(?:avoid|ignore|exclude|skip|other than|apart from))\b[^.;:!?\n]{0,400}",
     re.IGNORECASE,
 )
 
@@ -73,14 +65,9 @@ def for_task(
         brave=BRAVE_TOOLS[0] in tools,
         web_task=has_web and (not has_input or _FACES_WEB.search(task[:_LIMIT]) is not None),
         can_render=can_render,
-        names=official_names(wanted(task)),
+        names=official_names(task),
         subject=subject(wanted(task)),
     )
-
-
-def wanted(task: str) -> str:
-    """The task without what it tells the reader to leave alone ("do not use Wikipedia")."""
-    return _UNWANTED.sub(" ", task[:_LIMIT])
 
 
 def subject(task: str) -> str:

@@ -178,12 +178,7 @@ def open_input(
 
     Raises SetupError: no such folder (2), nothing in it can be read (1), or the index cannot be used (1).
     """
-    if not input_dir.is_dir():
-        problem = "is not a folder" if input_dir.exists() else "does not exist"
-        raise SetupError(f"The input folder {input_dir} {problem}. Give one with --input-dir.", 2)
-    if not os.access(input_dir, os.R_OK | os.X_OK):
-        raise SetupError(f"The input folder {input_dir} cannot be read by you.", 2)
-    real = input_dir.resolve()
+    real = input_folder(input_dir)
     digest = hashlib.sha256(os.fsencode(real)).hexdigest()[:24]
     cache = Path(platformdirs.user_cache_dir("vera")) / "index" / digest
     corpus = stack.enter_context(Corpus(real, cache, extractor))
@@ -192,6 +187,16 @@ def open_input(
         return Input(folder=real, corpus=corpus, report=report, stats=corpus.stats())
     except (EmptyCorpus, IndexUnusable) as error:
         raise SetupError(str(error), 1) from None
+
+
+def input_folder(input_dir: Path) -> Path:
+    """The real path of an input folder. Raises SetupError (2) when it is no folder that can be read."""
+    if not input_dir.is_dir():
+        problem = "is not a folder" if input_dir.exists() else "does not exist"
+        raise SetupError(f"The input folder {input_dir} {problem}. Give one with --input-dir.", 2)
+    if not os.access(input_dir, os.R_OK | os.X_OK):
+        raise SetupError(f"The input folder {input_dir} cannot be read by you.", 2)
+    return input_dir.resolve()
 
 
 def corpus_event(found: Input) -> events.Corpus:
@@ -251,7 +256,7 @@ async def open_place(
         run=session.root.name,
         forbidden=(session.root / "trace.jsonl", session.store.root),
     )
-    box = await _open_box(session, settings, spec, web, stack, progress)
+    box = await start_box(session, settings, spec, web, stack, progress)
     if box is None:
         return no_shell
     session.emit(
@@ -260,7 +265,7 @@ async def open_place(
     return msgspec.structs.replace(no_shell, box=box, work_name=box.work, input_name=box.input)
 
 
-async def _open_box(
+async def start_box(
     session: Session,
     settings: SandboxSettings,
     spec: BoxSpec,
@@ -268,7 +273,8 @@ async def _open_box(
     stack: AsyncExitStack,
     progress: image.Progress,
 ) -> SupervisedBox | None:
-    """The box, closed with `stack`; None where none can be had and none was insisted on, which is logged."""
+    """A started box, closed with `stack`; None where none can be had and none was insisted on, which is
+    logged. Raises SetupError as `open_place` does."""
     record = BoxRecord(session)
     stack.callback(record.close)
 

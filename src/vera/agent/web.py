@@ -17,6 +17,7 @@ from vera.sandbox.egress.proxy import EgressProxy
 from vera.sandbox.egress.secrets import Secrets
 from vera.sandbox.egress.types import Connection
 from vera.sandbox.fetch.fetcher import Fetcher
+from vera.sandbox.fetch.receipt import Fetched
 from vera.sandbox.render.renderer import Renderer
 from vera.search.web import (
     DEFAULT_ORDER,
@@ -75,8 +76,10 @@ def open_web(
     *,
     extractor: Extractor,
     lane: str,
+    kept: Callable[[str], Fetched | None] | None = None,
 ) -> Web | None:
-    """The way out of one lane and its box; None when nothing may be reached.
+    """The way out of one lane and its box; None when nothing may be reached. `kept` gives what earlier
+    sessions got from an address, which is then fetched only if it has changed.
 
     Raises SetupError (exit code 2) for a rule that cannot be understood.
     """
@@ -86,7 +89,7 @@ def open_web(
         return None
     known = Secrets(secrets_of(settings))
     dialer = Dialer(policy.addresses)
-    fetcher = Fetcher(policy, dialer, secrets=known, log=_logged(session, "fetch", lane))
+    fetcher = Fetcher(policy, dialer, secrets=known, log=_logged(session, "fetch", lane), kept=kept)
     renderer = Renderer(
         policy,
         dialer,

@@ -6,13 +6,14 @@ rule `literal` the labels too.
 """
 
 import unicodedata
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Literal
 
 import msgspec
 
 from vera import events
-from vera.attestation.cards import make_cards
+from vera.attestation.cards import Cards, make_cards
+from vera.attestation.constraints import constrained
 from vera.attestation.coverage import cover
 from vera.attestation.hyperthesis import Seen, hyperthesis
 from vera.attestation.objects import (
@@ -23,6 +24,7 @@ from vera.attestation.objects import (
     AnyObject,
     Attestation,
     CheckResult,
+    Coverage,
     Digest,
     Findings,
     Reading,
@@ -33,15 +35,25 @@ from vera.attestation.objects import (
     canonical,
     digest,
 )
-from vera.attestation.record import Record
+from vera.attestation.omissions import omissions_of
+from vera.attestation.record import Asked, Record
 from vera.attestation.reduce import reduce
-from vera.audit import Case, SourceText, audit, literal
+from vera.attestation.request import restates
+from vera.attestation.source_types import source_type
+from vera.attestation.tiers import bars, expires_at
+from vera.audit import AuditPolicy, Case, SourceText, audit, containment, literal
 from vera.audit.case import places
 from vera.audit.checks.independence import is_web
 from vera.audit.claims import split
 from vera.evidence.citation import find_citations
 from vera.evidence.claim import Claim
 from vera.evidence.finding import Finding
+from vera.evidence.official import official_names
+
+NOT_THE_THESIS = "not_the_thesis"
+"""The code of the hard finding that the answer states something else than was asked to be verified."""
+
+_CONTAINMENT = "containment/"
 
 MOST_EXTRACT_PLACES = 20
 """Places that the text of an extract claim names; the claim's hash of the answer covers the rest."""
@@ -50,7 +62,8 @@ MOST_EXTRACT_PLACES = 20
 class Built(msgspec.Struct, frozen=True, kw_only=True):
     """An attestation with its id, and the canonical bytes of every object it was computed from, by id.
 
-    `objects` holds thesis, policy, findings, coverage, sources, cards and the attestation itself.
+    `objects` holds thesis, policy, findings, coverage, sources, cards and the attestation itself; where
+    something was asked to be verified also the request, its proposition and its lens.
     """
 
     attestation: Attestation
@@ -65,8 +78,12 @@ def build(record: Record) -> Built:
     thesis_id = objects.keep(thesis)
     labels = labels_of(record, case)
     made = make_cards(case, thesis_id, labels, record.checks, by_rule=policy.rule == "literal")
+    asked = record.asked
+    if asked is None:
+        coverage = cover(case, made, findings.checks)
+    else:
+        made, coverage = _looked_up(asked, case, made, findings.checks)
     objects.update(made.objects)
-    coverage = cover(case, made, findings.checks)
     reduced = reduce(
         thesis=thesis,
         policy=policy,
@@ -74,6 +91,8 @@ def build(record: Record) -> Built:
         coverage=coverage,
         cards=made.cards,
         sources=made.sources,
+        request=asked.request if asked else None,
+        lens=asked.lens if asked else None,
     )
     seen = Seen(
         policy=policy,
@@ -83,7 +102,11 @@ def build(record: Record) -> Built:
         sources=made.sources,
         evidence=record.evidence,
         unreadable=record.unreadable,
+        asked=asked,
     )
+    if asked is not None:
+        objects.keep(asked.proposition)
+        objects.keep(asked.lens)
     attestation = Attestation(
         thesis=thesis_id,
         policy=objects.keep(policy),
@@ -101,6 +124,8 @@ def build(record: Record) -> Built:
         log=record.log,
         round=record.round,
         receipts=tuple(source.retrieval for source in made.sources.values() if source.retrieval),
+        request=objects.keep(asked.request) if asked else "",
+        expires_at=expires_at(asked.request, record.issued_at) if asked else "",
     )
     return Built(attestation=attestation, attestation_id=objects.keep(attestation), objects=objects)
 
@@ -120,25 +145,75 @@ def claims_of(answer: str, evidence: Iterable[events.Evidence]) -> tuple[Claim, 
 
 
 def case_of(record: Record) -> Case:
-    """The record as the audit looks at it."""
+    """The record as the audit looks at it.
+
+    Where something was asked to be verified every statement bears load, for each is a part of it, and the
+    request's time window and quorum hold.
+    """
+    claims, policy = claims_of(record.answer, record.evidence.values()), record.policy.audit_policy
+    if record.asked is not None:
+        claims = tuple(
+            msgspec.structs.replace(claim, load_bearing=claim.form != "absence") for claim in claims
+        )
+        policy = _audit_policy(policy, record.asked)
     return Case(
         task=record.task,
         answer=record.answer,
-        claims=claims_of(record.answer, record.evidence.values()),
+        claims=claims,
         evidence=record.evidence,
         sources={sha256: SourceText(data) for sha256, data in record.texts.items()},
         unreadable=record.unreadable,
         lookups=record.lookups,
         derivations=_derivations(record.derivations),
-        policy=record.policy.audit_policy,
+        policy=policy,
     )
 
 
 def labels_of(record: Record, case: Case) -> tuple[events.VerifierLabels, ...]:
-    """The labels that count: under the rule `literal` those that the rule gives, else those of the log."""
-    if record.policy.rule == "literal":
-        return tuple(literal.labels(case, record.round))
-    return record.labels
+    """The labels that count: under the rule `literal` those that the rule gives, else those of the log.
+
+    Where something was asked to be verified and the policy says so, the rule is the one by which lines
+    contain a claim (`vera.audit.containment`).
+    """
+    if record.policy.rule != "literal":
+        return record.labels
+    if record.asked is not None and record.policy.literal.startswith(_CONTAINMENT):
+        return tuple(containment.labels(case, record.round))
+    return tuple(literal.labels(case, record.round))
+
+
+def literal_version(asked: bool) -> str:
+    """The version of the mechanical rule that labels spans; `asked`: something is to be verified."""
+    return containment.VERSION if asked else literal.VERSION
+
+
+def _audit_policy(policy: AuditPolicy, asked: Asked) -> AuditPolicy:
+    constraints = asked.request.constraints
+    return msgspec.structs.replace(
+        policy,
+        not_before=max(policy.not_before, constraints.not_before),
+        not_after=min(filter(None, (policy.not_after, constraints.not_after)), default=""),
+        web_sources=max(policy.web_sources, bars(asked.request.risk, asked.lens).web_sources),
+    )
+
+
+def _looked_up(
+    asked: Asked, case: Case, made: Cards, checks: tuple[CheckResult, ...]
+) -> tuple[Cards, Coverage]:
+    """The cards that count for a request, and the coverage of its look-up."""
+    names, official = official_names(asked.request.text), case.policy.official_domains
+    types = {source_id: source_type(source, names, official) for source_id, source in made.sources.items()}
+    made = constrained(made, asked.request, case.evidence, types)
+    coverage = cover(
+        case,
+        made,
+        checks,
+        types=types,
+        missing=omissions_of(asked, case, made, types),
+        families=asked.looked.families,
+        cut=asked.looked.cut,
+    )
+    return made, coverage
 
 
 class _Objects(dict[Digest, bytes]):
@@ -163,7 +238,8 @@ def _derivations(derivations: Iterable[events.Derivation]) -> dict[str, events.D
 
 
 def _thesis(record: Record, case: Case) -> Thesis:
-    text = " ".join(unicodedata.normalize("NFC", record.task).split())
+    request = record.request
+    text = " ".join(unicodedata.normalize("NFC", request.text if request else record.task).split())
     return Thesis(
         text=bounded(text, THESIS_LIMIT),
         sub_claims=tuple(
@@ -176,6 +252,7 @@ def _thesis(record: Record, case: Case) -> Thesis:
             for claim in case.claims
         ),
         answer=digest(record.answer.encode("utf-8", "replace")),
+        lens=request.lens if request else "",
     )
 
 
@@ -198,7 +275,7 @@ def _findings(record: Record, case: Case) -> Findings:
     statements = {claim.key for claim in case.claims if claim.form == "statement"}
     unread = (labelled for labelled in record.labels if labelled.problem and labelled.claim in statements)
     return Findings(
-        findings=tuple(_finding(finding) for finding in audit(case)),
+        findings=tuple(_finding(finding) for finding in (*audit(case), *_off_thesis(record, case))),
         checks=tuple(_check(check) for check in record.checks),
         readings=tuple(_reading(score) for score in record.scores),
         unread=tuple(
@@ -208,6 +285,24 @@ def _findings(record: Record, case: Case) -> Findings:
         ),
         limits=tuple(bounded(note, TEXT_LIMIT) for note in record.notes),
     )
+
+
+def _off_thesis(record: Record, case: Case) -> Iterator[Finding]:
+    """That the answer is to something else than was asked to be verified: then nothing is supported."""
+    if record.request is None:
+        return
+    pointers = [claim.text for claim in case.claims if claim.form == "extract"]
+    how = restates(record.request, record.answer) or (
+        f"A part of it only names a source: {pointers[0][:100]}" if pointers else ""
+    )
+    if how:
+        yield Finding(
+            code=NOT_THE_THESIS,
+            label="misread_task",
+            severity="hard",
+            message=f"The answer does not state the thesis word for word. {how}",
+            detail=how,
+        )
 
 
 def _finding(finding: Finding) -> Finding:

@@ -14,7 +14,7 @@ import shutil
 import stat
 import tempfile
 import zipfile
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from itertools import islice
 from pathlib import Path
 from typing import BinaryIO
@@ -24,6 +24,8 @@ import msgspec
 from vera import events
 from vera.attestation.integrity import Loaded, blobs_of, check_integrity
 from vera.attestation.objects import hexadecimal
+from vera.attestation.replay import replay
+from vera.attestation.report import Report
 from vera.evidence.reading import read_regular
 from vera.evidence.source import Unreadable
 from vera.evidence.zip_errors import ZIP_ERRORS
@@ -121,6 +123,13 @@ def unpack(file: Path, folder: Path) -> None:
         if error.errno != errno.EINVAL:
             raise
         raise BundleError(f"{file} is no bundle of VERA: a member begins before the file does.") from None
+
+
+def replay_bundle(file: Path, trust: Collection[str] = (), level: int = 2) -> Report:
+    """Replay the session in a bundle as `replay` does a folder. Raises BundleError, NoSession, OSError."""
+    with tempfile.TemporaryDirectory(prefix="vera-replay-") as folder:
+        unpack(file, Path(folder))
+        return replay(Path(folder), trust, level)
 
 
 def _small_files(session_dir: Path) -> dict[str, bytes]:

@@ -1,5 +1,6 @@
 """What the cards cover: independent clusters of sources, what is missing, and what disagrees."""
 
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from vera.attestation.cards import Cards
@@ -20,26 +21,69 @@ from vera.audit.case import Case, place_of
 from vera.evidence.citation import place_name
 from vera.evidence.independence import SourceDoc, clusters
 
+LEAST_FAMILIES = 6
+"""Query families before novelty says anything: estimated from three of them it is far too high."""
 
-def cover(case: Case, made: Cards, checks: Sequence[CheckResult]) -> Coverage:
+NOVELTY_STOP_BP = 1_000
+"""Basis points of novelty below which another query family is not worth its cost."""
+
+
+def cover(
+    case: Case,
+    made: Cards,
+    checks: Sequence[CheckResult],
+    *,
+    types: Mapping[Digest, str] | None = None,
+    missing: Sequence[Omission] = (),
+    families: Sequence[Sequence[str]] = (),
+    cut: str = "",
+) -> Coverage:
     """The coverage of one round.
 
     Clusters are made of every source that is cited or has a card, so that a card more or less never changes
     which sources count as one. A file is its own cluster unless it is a copy.
+
+    The rest is told of a look-up for a request: the `types` of sources by their ids, what else is `missing`,
+    the sources that each query family gave, and the cap that `cut` the look-up short.
     """
     omissions = (
         *_unsupported(case, made.cards.values()),
         *_unreadable(case),
         *_unanswered(checks),
         *made.refused,
+        *missing,
     )
     return Coverage(
-        clusters=_clusters(case, made),
+        clusters=_clusters(case, made, types or {}),
         omissions=tuple(dict.fromkeys(omissions)),
         contradictions=contradictions(made.cards),
         sources=len(made.sources),
         searches=len(case.lookups),
+        families=len(families),
+        novelty_bp=novelty(families) if families else 0,
+        cut=cut,
     )
+
+
+def novelty(families: Sequence[Sequence[str]]) -> int:
+    """New sources per further query, in basis points: the share of results that no other family gave.
+
+    This is the Good–Turing estimate f1/n (Good, "The population frequencies of species and the estimation of
+    population parameters", 1953): n counts what the families gave, a source once for each family that gave
+    it, and f1 the sources that one family alone gave. It says how much another query would bring, and not
+    which part of the truth is known. 10000 when nothing was seen, since then nothing is known.
+    """
+    seen = Counter(source for family in families for source in set(family))
+    total = sum(seen.values())
+    return 10_000 * sum(count == 1 for count in seen.values()) // total if total else 10_000
+
+
+def enough(families: Sequence[Sequence[str]]) -> bool:
+    """Whether to stop asking: after LEAST_FAMILIES families, when they gave nothing at all or when novelty
+    lies below NOVELTY_STOP_BP."""
+    if len(families) < LEAST_FAMILIES:
+        return False
+    return not any(families) or novelty(families) < NOVELTY_STOP_BP
 
 
 def is_web(source: Source) -> bool:
@@ -69,7 +113,7 @@ def contradictions(cards: Mapping[Digest, Card]) -> tuple[tuple[Digest, Digest],
     return tuple(pairs)
 
 
-def _clusters(case: Case, made: Cards) -> tuple[Cluster, ...]:
+def _clusters(case: Case, made: Cards, types: Mapping[Digest, str]) -> tuple[Cluster, ...]:
     docs = [
         SourceDoc(
             key=source_id,
@@ -86,6 +130,7 @@ def _clusters(case: Case, made: Cards) -> tuple[Cluster, ...]:
             key=bounded(group.key, NAME_LIMIT),
             sources=group.sources,
             cards=tuple(card for source in group.sources for card in cards.get(source, ())),
+            types=tuple(types[source] for source in group.sources if source in types),
         )
         for group in clusters(docs)
     )

@@ -22,10 +22,13 @@ from vera.attestation.objects import (
     Digest,
     Findings,
     Kind,
+    Lens,
     ObjectError,
     Policy,
+    Proposition,
     Source,
     Thesis,
+    VerifyRequest,
     canonical,
     hexadecimal,
     parse,
@@ -103,7 +106,8 @@ class Opened(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def objects_of(attestation: Attestation, read: Callable[[Digest], bytes]) -> dict[Digest, AnyObject]:
-    """Everything that an attestation names, by id: thesis, policy, findings, coverage, cards and sources.
+    """Everything that an attestation names, by id: thesis, policy, findings, coverage, cards and sources; the
+    request that it answers, with its proposition and its lens.
 
     `read` gives the bytes of an id. Raises ObjectError for bytes that are not the canonical form of the
     object that is named, and whatever `read` raises.
@@ -123,6 +127,10 @@ def objects_of(attestation: Attestation, read: Callable[[Digest], bytes]) -> dic
     sources |= {take(card, Card).source for card in attestation.cards}
     for source in sorted(sources):
         take(source, Source)
+    if attestation.request:
+        request = take(attestation.request, VerifyRequest)
+        take(request.thesis, Proposition)
+        take(request.rubric, Lens)
     return found
 
 

@@ -11,8 +11,20 @@ from datetime import UTC, datetime
 import msgspec
 
 from vera import events
-from vera.attestation.objects import ObjectError, Policy, parse
-from vera.attestation.record import Record
+from vera.attestation.look_up import looked
+from vera.attestation.objects import (
+    Kind,
+    Lens,
+    ObjectError,
+    Policy,
+    Proposition,
+    VerifyRequest,
+    hexadecimal,
+    parse,
+)
+from vera.attestation.proposition import RequestError, thesis_id
+from vera.attestation.record import Asked, Record
+from vera.attestation.request import Budget
 from vera.audit.case import Lookup
 from vera.evidence.citation import find_citations
 from vera.session.log import seal_line
@@ -84,6 +96,7 @@ def gather(records: Sequence[events.Record], store: Store, number: int) -> Recor
         log=(last.seq, _hash_of(records, verdict - 1)),
         issued_at=rfc3339(last.ts),
         notes=tuple(_problems(within)),
+        asked=_asked(before[:begin], store, texts),
     )
 
 
@@ -128,14 +141,43 @@ def _answer(before: Sequence[events.Record], seq: int) -> events.Answer:
 
 
 def _policy(store: Store, blob: events.Blob) -> Policy:
+    return _object(store, blob.sha256, Policy, "The policy {} of the verdict")
+
+
+def _asked(before: Sequence[events.Record], store: Store, texts: "_Texts") -> Asked | None:
+    """What the session was asked to verify, by the last record of it; None for nothing."""
+    record = next((each for each in reversed(before) if isinstance(each, events.VerifyRequested)), None)
+    if record is None:
+        return None
+    request = _object(store, record.request.sha256, VerifyRequest, "The request {}")
+    proposition = _object(store, hexadecimal(request.thesis), Proposition, "The thesis {} of the request")
+    lens = _object(store, hexadecimal(request.rubric), Lens, "The lens {} of the request")
+    if record.thesis_id != request.thesis or _thesis_id(request.text) != request.thesis:
+        raise GatherError("The thesis of the request is not the one that its text states.")
+    return Asked(
+        request=request,
+        proposition=proposition,
+        lens=lens,
+        budget=Budget(**{name: getattr(record, name) for name in Budget.__struct_fields__}),
+        looked=looked(before, texts.text, texts.raw),
+    )
+
+
+def _thesis_id(text: str) -> str:
     try:
-        return parse(store.get(blob.sha256), Policy)
+        return thesis_id(text)
+    except RequestError as error:
+        raise GatherError(f"The request cannot be verified. {error}") from None
+
+
+def _object(store: Store, sha256: str, kind: type[Kind], what: str) -> Kind:
+    """An object of the store; `what` names it in sentences, with {} for its hash."""
+    try:
+        return parse(store.get(sha256), kind)
     except StoreError:
-        raise GatherError(
-            f"The policy {blob.sha256} of the verdict is not in the store.", blob.sha256
-        ) from None
+        raise GatherError(f"{what.format(sha256)} is not in the store.", sha256) from None
     except ObjectError as error:
-        raise GatherError(f"The policy of the verdict is {error}.") from None
+        raise GatherError(f"{what.format(sha256)} is {error}.") from None
 
 
 def _task(before: Sequence[events.Record], texts: "_Texts") -> str:
@@ -255,6 +297,10 @@ class _Texts:
             return text
         data = self._get(text.sha256) if text.size <= MOST_ANSWER_BYTES else None
         return "" if data is None else data.decode("utf-8", "replace")
+
+    def raw(self, blob: events.Blob) -> bytes | None:
+        """Stored bytes that are looked through once and not kept, None for what cannot be read."""
+        return self._get(blob.sha256) if blob.size <= MOST_ANSWER_BYTES else None
 
     def load(self, text: events.Text, what: str) -> str:
         """The string. Raises GatherError when it cannot be read."""

@@ -6,6 +6,7 @@ always does, so the hyperthesis is never empty.
 
 from collections.abc import Callable, Iterable, Mapping
 from functools import cached_property
+from typing import get_args
 
 from vera.attestation.coverage import is_web
 from vera.attestation.objects import (
@@ -17,9 +18,11 @@ from vera.attestation.objects import (
     Findings,
     Hyperthesis,
     Policy,
+    Scope,
     Source,
     bounded,
 )
+from vera.attestation.record import Asked
 from vera.attestation.report import counted
 from vera.events import Evidence
 from vera.evidence.domains import registrable_domain
@@ -32,8 +35,8 @@ LEAST_PAGE_BYTES = 40
 
 
 class Seen:
-    """What an attestation rests on: its objects, the `evidence` of the session by id, and by the sha256 of
-    its text why one is `unreadable`."""
+    """What an attestation rests on: its objects, the `evidence` of the session by id, by the sha256 of its
+    text why one is `unreadable`, and what was `asked` to be verified (None for nothing)."""
 
     def __init__(
         self,
@@ -45,6 +48,7 @@ class Seen:
         sources: Mapping[Digest, Source],
         evidence: Mapping[str, Evidence],
         unreadable: Mapping[str, str],
+        asked: Asked | None = None,
     ) -> None:
         self.policy = policy
         self.findings = findings
@@ -53,6 +57,7 @@ class Seen:
         self.sources = sources
         self.evidence = evidence
         self.unreadable = unreadable
+        self.asked = asked
 
     @cached_property
     def used(self) -> tuple[Source, ...]:
@@ -307,6 +312,98 @@ def _scope(seen: Seen) -> Hyperthesis | None:
     )
 
 
+def _scope_left_out(seen: Seen) -> Hyperthesis | None:
+    """Places that the request did not name."""
+    left = [name for name in get_args(Scope) if seen.asked and name not in seen.asked.request.scope]
+    if not left:
+        return None
+    return _named(
+        "scope_left_out",
+        "frame_lock",
+        f"The request leaves these places out, and nothing was looked for there: {', '.join(left)}.",
+        "What supports or contradicts the thesis may lie there.",
+        "The verdict holds for the scope of the request.",
+    )
+
+
+def _closed_domains(seen: Seen) -> Hyperthesis | None:
+    if seen.asked is None:
+        return None
+    constraints = seen.asked.request.constraints
+    named = [
+        *((f"only {_names(constraints.allow_domains)}",) if constraints.allow_domains else ()),
+        *((f"not {_names(constraints.deny_domains)}",) if constraints.deny_domains else ()),
+        *((f"only of type {_names(constraints.source_types)}",) if constraints.source_types else ()),
+    ]
+    if not named:
+        return None
+    return _named(
+        "closed_sources",
+        "permission",
+        f"By the constraints of the request only some sources may count: {'; '.join(named)}.",
+        "Whoever chooses the sources can choose the verdict: another one may say the opposite.",
+        "The constraints are part of the request, which the attestation names.",
+    )
+
+
+def _time_bound(seen: Seen) -> Hyperthesis | None:
+    if seen.asked is None:
+        return None
+    first, last = seen.asked.request.constraints.not_before, seen.asked.request.constraints.not_after
+    if not first and not last:
+        return None
+    window = f"{f' from {first}' if first else ''}{f' to {last}' if last else ''}"
+    return _named(
+        "time_bound",
+        "time",
+        f"By the request only pages that were published{window} may count.",
+        "What was published at another time may correct them.",
+        "A page with a date outside carries no claim; one that shows no date is named by a finding.",
+    )
+
+
+def _may_change(seen: Seen) -> Hyperthesis | None:
+    if seen.asked is None or seen.asked.request.volatility == "static":
+        return None
+    return _named(
+        "may_change",
+        "time",
+        f"What the thesis speaks of may change; the request calls it {seen.asked.request.volatility}.",
+        "What the sources say may have ended since.",
+        "The attestation says when it expires.",
+    )
+
+
+def _budget_cap(seen: Seen) -> Hyperthesis | None:
+    cut = seen.coverage.cut
+    if seen.asked is None or not cut:
+        return None
+    cap = getattr(seen.asked.budget, cut, None)
+    amount = f" ({cap:.16g})" if cap is not None else ""
+    return _named(
+        "budget_cap",
+        "cost",
+        f"The look-up ended at its budget of {cut}{amount}, before it had covered what it set out to.",
+        "What was not read may support or contradict the thesis.",
+        "A claim that has not enough sources by then is left open, not called unsupported.",
+    )
+
+
+def _novelty(seen: Seen) -> Hyperthesis | None:
+    families, new = seen.coverage.families, seen.coverage.novelty_bp
+    if seen.asked is None or not families or not new:
+        return None
+    return _named(
+        "still_new",
+        "missing_data",
+        f"After {counted(families, 'query family', 'query families')}, about {(new + 50) // 100} of 100 "
+        "results of a further query would be new sources.",
+        "One of them may contradict the thesis.",
+        "The figure is an estimate (Good–Turing) from the queries that were asked; of sources that no query "
+        "finds it says nothing.",
+    )
+
+
 DETECTORS: tuple[Detector, ...] = (
     _reader,
     _consistency,
@@ -325,6 +422,12 @@ DETECTORS: tuple[Detector, ...] = (
     _weak_sandbox,
     _leads,
     _scope,
+    _scope_left_out,
+    _closed_domains,
+    _time_bound,
+    _may_change,
+    _budget_cap,
+    _novelty,
 )
 
 

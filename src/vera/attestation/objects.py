@@ -37,6 +37,9 @@ LongText = Annotated[str, Meta(max_length=TEXT_LIMIT)]
 Count = Annotated[int, Meta(ge=0, le=2**53 - 1)]
 """A number of things, or a place: what every JSON reader holds exactly (RFC 8785, section 3.2.2.3)."""
 LineNumber = Annotated[int, Meta(ge=1, le=2**53 - 1)]
+BasisPoints = Annotated[int, Meta(ge=0, le=10_000)]
+Day = Annotated[str, Meta(pattern=r"^([0-9]{4}-[0-9]{2}-[0-9]{2})?(?!\n)$", max_length=10)]
+"""A day of the calendar, RFC 3339, or '' for none."""
 Points = Annotated[int, Meta(ge=0, le=400)]
 """Hundredths of a point, 100 (entirely wrong) to 400 (entirely right); 0 for none."""
 Timestamp = Annotated[
@@ -59,6 +62,14 @@ Reason = Literal[
     "", "REFUTED", "NO_EVIDENCE", "PARTIAL", "BUDGET", "COVERAGE", "JUDGE_UNRELIABLE", "SCORE", "FINDINGS"
 ]
 """Why a result is not SUPPORTED (the table is in `vera.attestation.reduce`)."""
+Risk = Literal["low", "med", "high"]
+"""What hangs on the verdict (`vera.attestation.tiers` says what follows from it)."""
+Scope = Literal["web", "kb", "files", "connectors"]
+"""Where may be looked: the web, the evidence of earlier sessions, the given files, connected services."""
+Volatility = Literal["static", "slow", "fast", "live"]
+"""How soon what a thesis speaks of may be otherwise."""
+Output = Literal["evidence_cards", "coverage_map", "contradictions", "omissions"]
+"""What whoever asks must be given; without it there is no decided result."""
 Boundary = Literal[
     "missing_data", "tool_limit", "permission", "cost", "time", "semantics", "adversary", "model_limit",
     "frame_lock",
@@ -91,14 +102,92 @@ class SubClaim(Part, frozen=True, kw_only=True):
 class Thesis(Object, frozen=True, kw_only=True, tag="thesis/v1"):
     """What is attested: for an answer, the question, the digest of the answer's bytes, and its claims.
 
-    `text` is the question in Unicode normalisation form C with white space folded. A claim of form `extract`
-    states that certain lines of a source stand there; its text says so.
+    `text` is the question in Unicode normalisation form C with white space folded; in a session that was
+    asked to verify something, the text of that request, and `lens` the name of its lens. A claim of form
+    `extract` states that certain lines of a source stand there; its text says so.
     """
 
     text: Annotated[str, Meta(max_length=THESIS_LIMIT)]
     sub_claims: tuple[SubClaim, ...]
     answer: OptionalDigest = ""
     lens: Key = ""
+
+
+class Proposition(Object, frozen=True, kw_only=True, tag="proposition/v1"):
+    """What a thesis says, whatever way it is set: its id is the THESIS_ID.
+
+    `text` is the folded form (`vera.attestation.request.folded`), so that two theses that differ only in
+    letter case, white space, the kind of quotation marks and dashes, or the last full stop have one id. The
+    text as a person wrote it stands in the request.
+    """
+
+    text: Annotated[str, Meta(min_length=1, max_length=THESIS_LIMIT)]
+
+
+class Quota(Part, frozen=True, kw_only=True, omit_defaults=False):
+    """How many sources of a type (`vera.attestation.source_types`) a lens wants for each claim."""
+
+    source_type: Key
+    count: LineNumber = 1
+
+
+class Lens(Object, frozen=True, kw_only=True, tag="lens/v1", omit_defaults=False):
+    """A named rubric: what to look for and how much of it is enough.
+
+    `guidance` is for whoever takes a thesis apart. Of `quotas` each that is not met is an omission.
+    `file_sources` and `web_sources` can raise how many independent sources a claim needs, and not lower it.
+    `required` are outputs that every request under this lens asks for.
+    """
+
+    sets: ClassVar[tuple[str, ...]] = ("required",)
+
+    name: Key
+    description: LongText
+    guidance: LongText = ""
+    quotas: tuple[Quota, ...] = ()
+    file_sources: LineNumber = 1
+    web_sources: LineNumber = 1
+    required: tuple[Output, ...] = ()
+
+
+class Constraints(Part, frozen=True, kw_only=True, omit_defaults=False):
+    """Which sources may count. A domain stands for all hosts under it; an empty set is no constraint.
+
+    A web page counts when it was not published before `not_before` nor after `not_after`.
+    """
+
+    sets: ClassVar[tuple[str, ...]] = ("allow_domains", "deny_domains", "source_types", "languages")
+
+    allow_domains: tuple[Name, ...] = ()
+    deny_domains: tuple[Name, ...] = ()
+    not_before: Day = ""
+    not_after: Day = ""
+    source_types: tuple[Key, ...] = ()
+    languages: tuple[Key, ...] = ()
+
+
+class VerifyRequest(Object, frozen=True, kw_only=True, tag="request/v1", omit_defaults=False):
+    """A thesis that someone wants verified, and how (VERIFY_REQUEST).
+
+    `thesis` is the id of its proposition and `text` what the verified answer must restate word for word.
+    `lens` names the rubric whose id is `rubric`. `corpus` is a digest of what the scope `files` held, so that
+    the same thesis over another folder is another request. The budget is no part of it: what a request was
+    allowed to cost does not change what it asks, so its id is the key under which a verdict is used again.
+    As in a policy every value is spelled out.
+    """
+
+    sets: ClassVar[tuple[str, ...]] = ("scope", "required")
+
+    thesis: Digest
+    text: Annotated[str, Meta(min_length=1, max_length=TEXT_LIMIT)]
+    lens: Key
+    rubric: Digest
+    scope: Annotated[tuple[Scope, ...], Meta(min_length=1)]
+    constraints: Constraints = Constraints()
+    risk: Risk = "med"
+    volatility: Volatility = "slow"
+    required: tuple[Output, ...] = ()
+    corpus: OptionalDigest = ""
 
 
 class Policy(Object, frozen=True, kw_only=True, tag="policy/v1", omit_defaults=False):
@@ -165,7 +254,7 @@ class Confidence(Part, frozen=True, kw_only=True):
     method: Key
     agree: Count = 1
     votes: Count = 1
-    low_bp: Annotated[int, Meta(ge=0, le=10_000)] = 0
+    low_bp: BasisPoints = 0
 
 
 class Card(Object, frozen=True, kw_only=True, tag="card/v1"):
@@ -186,13 +275,17 @@ class Card(Object, frozen=True, kw_only=True, tag="card/v1"):
 
 
 class Cluster(Part, frozen=True, kw_only=True):
-    """Sources that count as one: copies of each other, or of one registrable domain."""
+    """Sources that count as one: copies of each other, or of one registrable domain.
 
-    sets: ClassVar[tuple[str, ...]] = ("sources", "cards")
+    `types` are the types of its sources, told only where something was asked to be verified.
+    """
+
+    sets: ClassVar[tuple[str, ...]] = ("sources", "cards", "types")
 
     key: Name
     sources: Digests
     cards: Digests
+    types: tuple[Key, ...] = ()
 
 
 class Omission(Part, frozen=True, kw_only=True):
@@ -207,7 +300,9 @@ class Coverage(Object, frozen=True, kw_only=True, tag="coverage/v1"):
     """What the cards cover: clusters of sources, what is missing, and cards that disagree.
 
     Each card that disagrees with another about a claim is in a pair (supporting, contradicting).
-    `sources` and `searches` count what was used and what was asked.
+    `sources` and `searches` count what was used and what was asked. Of a look-up for a request, `families`
+    counts its different queries, `novelty_bp` is the share of new sources that one more query is expected to
+    bring (Good–Turing, `novelty`), and `cut` the cap of the budget that ended it, '' for none.
     """
 
     sets: ClassVar[tuple[str, ...]] = ("contradictions",)
@@ -217,6 +312,9 @@ class Coverage(Object, frozen=True, kw_only=True, tag="coverage/v1"):
     contradictions: tuple[tuple[Digest, Digest], ...] = ()
     sources: Count = 0
     searches: Count = 0
+    families: Count = 0
+    novelty_bp: BasisPoints = 0
+    cut: Key = ""
 
 
 class Hyperthesis(Part, frozen=True, kw_only=True):
@@ -295,7 +393,8 @@ class Attestation(Object, frozen=True, kw_only=True, tag="attestation/v1"):
 
     `evidence_set` is the digest of the list of card ids; `log` is the number and hash of the log's record at
     which it was made; `receipts` the retrievals of its sources; `verifier` who labelled. `hyperthesis` is
-    never empty.
+    never empty. `request` is what was asked to be verified, and `expires_at` from when on the verdict no
+    longer stands (the time of `issued_at`: for that moment only).
     """
 
     sets: ClassVar[tuple[str, ...]] = ("cards", "receipts")
@@ -321,9 +420,34 @@ class Attestation(Object, frozen=True, kw_only=True, tag="attestation/v1"):
     supersedes: OptionalDigest = ""
 
 
-AnyObject = Thesis | Policy | Source | Card | Coverage | Findings | Attestation
-KINDS: tuple[type[AnyObject], ...] = (Thesis, Policy, Source, Card, Coverage, Findings, Attestation)
-Kind = TypeVar("Kind", Thesis, Policy, Source, Card, Coverage, Findings, Attestation)
+AnyObject = (
+    Proposition | Lens | VerifyRequest | Thesis | Policy | Source | Card | Coverage | Findings | Attestation
+)
+KINDS: tuple[type[AnyObject], ...] = (
+    Proposition,
+    Lens,
+    VerifyRequest,
+    Thesis,
+    Policy,
+    Source,
+    Card,
+    Coverage,
+    Findings,
+    Attestation,
+)
+Kind = TypeVar(
+    "Kind",
+    Proposition,
+    Lens,
+    VerifyRequest,
+    Thesis,
+    Policy,
+    Source,
+    Card,
+    Coverage,
+    Findings,
+    Attestation,
+)
 
 
 class ObjectError(ValueError):

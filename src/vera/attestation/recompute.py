@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping
 
 from vera import events
 from vera.attestation import reduce
-from vera.attestation.build import Built, build
+from vera.attestation.build import Built, build, literal_version
 from vera.attestation.envelope import objects_of
 from vera.attestation.gather import GatherError, gather
 from vera.attestation.integrity import Loaded, Round
@@ -21,7 +21,6 @@ from vera.attestation.objects import (
     canonical,
 )
 from vera.attestation.report import Level, Remark, Verdict, counted, cut, level, listed
-from vera.audit import literal
 from vera.audit.case import AuditPolicy
 from vera.audit.claims import VERSION as CLAIMS_VERSION
 from vera.audit.registry import VERSION as AUDIT_VERSION
@@ -81,7 +80,7 @@ def _compute_again(each: Round, loaded: Loaded) -> Iterator[Remark]:
     if built.attestation_id == each.event.attestation:
         yield from (Remark(where=where, sentence=sentence) for sentence in _summary(attested, objects))
         return
-    changed = _rules_changed(objects[attested.policy])
+    changed = _rules_changed(objects[attested.policy], asked=bool(attested.request))
     verdict: Verdict = "RULES_CHANGED" if changed else "DIFFERS"
     if changed:
         yield Remark(verdict=verdict, where=where, sentence=changed)
@@ -93,7 +92,8 @@ def _summary(attested: Attestation, objects: Mapping[Digest, AnyObject]) -> Iter
     policy = objects[attested.policy]
     assert isinstance(policy, Policy)
     why = f" ({attested.reason})" if attested.reason else ""
-    by = "the rule literal" if policy.rule == "literal" else cut(attested.verifier, 80)
+    rule = policy.literal.partition("/")[0] or "literal"
+    by = f"the rule {rule}" if policy.rule == "literal" else cut(attested.verifier, 80)
     size = f"{counted(len(attested.claims), 'claim')}, {counted(len(attested.cards), 'card')}"
     yield f"{attested.result}{why}: {size}, spans labelled by {by}."
     if lowered := _lowered(policy):
@@ -114,13 +114,15 @@ def _lowered(policy: Policy) -> list[str]:
     return list(dict.fromkeys(lowered))
 
 
-def _rules_changed(policy: AnyObject) -> str:
-    """Which rules have another version than those that made the attestation, '' for none."""
+def _rules_changed(policy: AnyObject, *, asked: bool) -> str:
+    """Which rules have another version than those that made the attestation, '' for none. `asked`: it answers
+    a request, of which lines that contain a claim are labelled by a rule of their own."""
     assert isinstance(policy, Policy)
+    containing = asked and not policy.literal.startswith("literal/")
     versions = (
         ("claims", policy.claims, CLAIMS_VERSION),
         ("audit", policy.audit, AUDIT_VERSION),
-        ("literal", policy.literal, literal.VERSION),
+        ("literal", policy.literal, literal_version(containing)),
         ("reduce", policy.reduce, reduce.VERSION),
         ("suffix_list", policy.suffix_list, suffix_list_version()),
     )
@@ -151,9 +153,11 @@ def _differences(
         then, computed = (_plainly(getattr(each, name)) for each in (attested, now))
         if then != computed:
             yield name, f"Attested is {cut(then)}; the log gives {cut(computed)}."
+    if attested.request != now.request:
+        yield "request", "The attestation answers another request than the one in the log."
     rest = [
         name
-        for name in ("policy", "coverage", "hyperthesis", "receipts", "request", "expires_at", "supersedes")
+        for name in ("policy", "coverage", "hyperthesis", "receipts", "expires_at", "supersedes")
         if getattr(attested, name) != getattr(now, name)
     ]
     if rest:

@@ -5,8 +5,21 @@ from collections.abc import Mapping
 import msgspec
 
 from vera import events
-from vera.attestation.objects import Policy
+from vera.attestation.look_up import Looked
+from vera.attestation.objects import Lens, Policy, Proposition, VerifyRequest
+from vera.attestation.request import Budget
 from vera.audit.case import Lookup
+
+
+class Asked(msgspec.Struct, frozen=True, kw_only=True):
+    """What the session was asked to verify: the request and what it names, its budget, and what the look-up
+    did until the round began."""
+
+    request: VerifyRequest
+    proposition: Proposition
+    lens: Lens
+    budget: Budget
+    looked: Looked
 
 
 class Record(msgspec.Struct, frozen=True, kw_only=True):
@@ -14,7 +27,8 @@ class Record(msgspec.Struct, frozen=True, kw_only=True):
 
     `texts` holds the canonical texts by sha256 that the answer, the labels and the checks point at;
     `unreadable` the sha256 of those that the store does not have, with the reason. `log` is the number and
-    hash of the last record before the verdict; `issued_at` its time, RFC 3339 in UTC.
+    hash of the last record before the verdict; `issued_at` its time, RFC 3339 in UTC. `asked` is None for a
+    session that was asked a question, not to verify a thesis.
     """
 
     task: str
@@ -33,3 +47,9 @@ class Record(msgspec.Struct, frozen=True, kw_only=True):
     log: tuple[int, str]
     issued_at: str
     notes: tuple[str, ...] = ()
+    asked: Asked | None = None
+
+    @property
+    def request(self) -> VerifyRequest | None:
+        """What was asked to be verified, None for nothing."""
+        return self.asked.request if self.asked else None

@@ -5,9 +5,13 @@ derived sources, and only when more than half of the readings say so), `c` those
 it. `k` is how many are needed: the policy's `file_sources` when a supporting source is a file or a derived
 computation, else its `web_sources`. The first row that fits decides.
 
+Where a thesis was asked to be verified, the request's risk tier (`vera.attestation.tiers`) and its lens can
+raise `file_sources`, `web_sources` and `min_score`, and rows that name the request apply.
+
 | of one claim | result | reason |
 |---|---|---|
 | c > 0, s = 0 | UNSUPPORTED | REFUTED |
+| of a request: c = 0, s < k, its budget cut the look-up short | INCONCLUSIVE | BUDGET |
 | a hard finding, other than those of coverage | UNSUPPORTED | NO_EVIDENCE |
 | c > 0, s > 0 | DISPUTED | |
 | a hard finding of coverage (`coverage_missing`, `not_independent`) | INCONCLUSIVE | COVERAGE |
@@ -30,6 +34,12 @@ computation, else its `web_sources`. The first row that fits decides.
 | all supported, rule `model`, score after caps below `min_score` | INCONCLUSIVE | SCORE |
 | all supported, rule `literal`, a cap | INCONCLUSIVE | SCORE |
 | all supported | SUPPORTED | |
+| of a request: decided by the rows above, and `evidence_cards` required with no card that says anything | \
+INCONCLUSIVE | NO_EVIDENCE |
+| of a request: likewise, and `coverage_map` required with no cluster, or `contradictions` with no card | \
+INCONCLUSIVE | COVERAGE |
+
+Decided is every result but INCONCLUSIVE. `omissions` can always be made.
 
 The score is the mean over the criteria of the mean over their readings, each rounded down. A reading that
 could not be parsed is counted and is no number; the score is readable when of each criterion at least half
@@ -50,6 +60,7 @@ from vera.attestation.objects import (
     Coverage,
     Digest,
     Findings,
+    Lens,
     Policy,
     Reading,
     Reason,
@@ -57,8 +68,11 @@ from vera.attestation.objects import (
     Scores,
     Source,
     Thesis,
+    VerifyRequest,
     bounded,
+    object_id,
 )
+from vera.attestation.tiers import Bars, bars
 
 VERSION = "reduce/1"
 """Changes whenever the same objects may give another result: replay then says RULES_CHANGED."""
@@ -102,11 +116,20 @@ def reduce(
     coverage: Coverage,
     cards: Mapping[Digest, Card],
     sources: Mapping[Digest, Source],
+    request: VerifyRequest | None = None,
+    lens: Lens | None = None,
 ) -> Reduced:
-    """The result of the objects by the table above. A card without its source supports nothing."""
+    """The result of the objects by the table above. A card without its source supports nothing.
+
+    `request` and its `lens` are given both or none. Raises ValueError otherwise.
+    """
+    if (request is None) != (lens is None) or (lens and request and object_id(lens) != request.rubric):
+        raise ValueError("a request comes with its lens")
     tallies = _tallies(coverage, cards, sources)
     hard = _hard_codes(findings)
-    weigh = _Weigh(policy, findings)
+    asked = bars(request.risk, lens, policy) if request and lens else None
+    needed = asked or Bars(policy.file_sources, policy.web_sources, policy.min_score)
+    weigh = _Weigh(needed, findings, cut=bool(request and coverage.cut))
     claims = tuple(
         weigh.claim(claim.key, tallies.get(claim.key, _Tally()), hard.get(claim.key, frozenset()))
         for claim in thesis.sub_claims
@@ -114,7 +137,11 @@ def reduce(
     bearing = {claim.key for claim in thesis.sub_claims if claim.load_bearing}
     results = [claim for claim in claims if claim.claim in bearing]
     scores = _scores(findings.readings, tuple(_caps(weigh, thesis, tallies, hard, bearing)))
-    result, reason = _overall(results, policy, findings.readings, scores, stray=bool(hard.keys() - bearing))
+    stray = bool(hard.keys() - bearing)
+    result, reason = _overall(results, policy.rule, needed, findings.readings, scores, stray=stray)
+    if request is not None and result != "INCONCLUSIVE":
+        lacking = _lacking(request, coverage, cards)
+        result, reason = ("INCONCLUSIVE", lacking) if lacking else (result, reason)
     return Reduced(result=result, reason=reason, claims=claims, scores=scores)
 
 
@@ -166,16 +193,17 @@ def _hard_codes(findings: Findings) -> dict[str, frozenset[str]]:
 
 
 class _Weigh:
-    """The first table, under one policy."""
+    """The first table, under one policy. `cut`: its budget ended the look-up for a request."""
 
-    def __init__(self, policy: Policy, findings: Findings) -> None:
-        self.policy = policy
+    def __init__(self, bars: Bars, findings: Findings, *, cut: bool) -> None:
+        self.bars = bars
+        self.cut = cut
         self.checks = findings.checks
         self._unread = {unread.claim: unread.why for unread in findings.unread}
 
     def needed(self, tally: _Tally) -> int:
         """At least one, whatever a policy says: without a card nothing is supported."""
-        return max(1, self.policy.file_sources if tally.beyond_web else self.policy.web_sources)
+        return max(1, self.bars.file_sources if tally.beyond_web else self.bars.web_sources)
 
     def claim(self, key: str, tally: _Tally, hard: frozenset[str]) -> ClaimResult:
         supports, contradicts = len(tally.supports), len(tally.contradicts)
@@ -183,6 +211,8 @@ class _Weigh:
         reason: Reason = ""
         if contradicts and not supports:
             result, reason = "UNSUPPORTED", "REFUTED"
+        elif self.cut and not contradicts and supports < self.needed(tally):
+            reason = "BUDGET"
         elif hard - COVERAGE_CODES:
             result, reason = "UNSUPPORTED", "NO_EVIDENCE"
         elif contradicts:
@@ -230,7 +260,7 @@ def _caps(
         tally = tallies.get(claim.key)
         if not claim.load_bearing or tally is None or tally.beyond_web:
             continue
-        count, needed = len(tally.supports), weigh.policy.web_sources
+        count, needed = len(tally.supports), weigh.bars.web_sources
         if 0 < count < needed:
             yield f"{claim.key} is a claim about the web: independent sources {count}, needed {needed}."
 
@@ -268,8 +298,24 @@ def _readable(readings: Iterable[Reading]) -> bool:
     return bool(balance) and min(balance.values()) >= 0 and any(reading.points for reading in readings)
 
 
+def _lacking(request: VerifyRequest, coverage: Coverage, cards: Mapping[Digest, Card]) -> Reason:
+    """Why a required output cannot be made, '' when each can."""
+    required = request.required
+    if "evidence_cards" in required and all(card.relation == "IRRELEVANT" for card in cards.values()):
+        return "NO_EVIDENCE"
+    if "coverage_map" in required and not coverage.clusters:
+        return "COVERAGE"
+    return "COVERAGE" if "contradictions" in required and not cards else ""
+
+
 def _overall(
-    claims: Sequence[ClaimResult], policy: Policy, readings: Sequence[Reading], scores: Scores, *, stray: bool
+    claims: Sequence[ClaimResult],
+    rule: str,
+    needed: Bars,
+    readings: Sequence[Reading],
+    scores: Scores,
+    *,
+    stray: bool,
 ) -> tuple[Result, Reason]:
     """The second table. `stray`: there is a hard finding that is on no load-bearing claim."""
     if stray:
@@ -281,8 +327,8 @@ def _overall(
         decided = worst[0] == "DISPUTED" or worst[1] == "REFUTED"
         partly = any(claim.result == "SUPPORTED" for claim in claims)
         return (worst[0], "PARTIAL") if partly and not decided else worst
-    if policy.rule == "literal":
+    if rule == "literal":
         return ("INCONCLUSIVE", "SCORE") if scores.caps else ("SUPPORTED", "")
     if not _readable(readings):
         return "INCONCLUSIVE", "JUDGE_UNRELIABLE"
-    return ("SUPPORTED", "") if scores.after >= policy.min_score else ("INCONCLUSIVE", "SCORE")
+    return ("SUPPORTED", "") if scores.after >= needed.min_score else ("INCONCLUSIVE", "SCORE")

@@ -17,12 +17,17 @@ DIALECT = "https://json-schema.org/draft/2020-12/schema"
 
 
 def schemas() -> dict[str, dict[str, Any]]:
-    """The schema of each kind of object by its name: `thesis`, `policy`, `card`, …
+    """The schema of each kind of object by the name in its tag: `request`, `thesis`, `card`, …
 
     What a schema cannot say, `vera.attestation.objects.parse` checks: that the bytes are in canonical form,
     which leaves out members with their default value and keeps sets sorted.
     """
-    return {kind.__name__.lower(): _schema(kind) for kind in KINDS}
+    return {name_of(kind): _schema(kind) for kind in KINDS}
+
+
+def name_of(kind: type[AnyObject]) -> str:
+    """The name of a kind of object: `request` of `request/v1`."""
+    return str(kind.__struct_config__.tag).partition("/")[0]
 
 
 def file_name(name: str) -> str:

@@ -8,6 +8,7 @@ from vera import __version__
 
 COMMANDS = {
     "run": ("vera.cli.run:run", "Answer a question, with every statement cited."),
+    "verify": ("vera.cli.verify:verify", "Verify a thesis: evidence cards and a signed attestation."),
     "resume": ("vera.cli.resume:resume", "Go on with an interrupted run."),
     "show": ("vera.cli.show:show", "Show a session: its answer, and the bytes behind each citation."),
     "replay": ("vera.cli.replay:replay", "Check a session or bundle: every byte, verdict and text, offline."),

@@ -8,7 +8,7 @@ import msgspec
 from vera.attestation.ahdb.director import PROMOTION
 from vera.attestation.ahdb.entries import MOST_TESTS, Believe, Drive, Hypothesize, key_of, sentence
 from vera.attestation.ahdb.proposals import PROPOSED, Proposal
-from vera.attestation.request import RequestError, thesis_id
+from vera.attestation.proposition import RequestError, thesis_id
 
 MOST_TEXT = 4000
 MOST_KEY = 200

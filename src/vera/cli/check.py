@@ -1,8 +1,6 @@
 """`vera check`: hold a document against the sources it names."""
 
-import re
 import sys
-from datetime import date
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -12,7 +10,6 @@ if TYPE_CHECKING:
     from vera.agent.check_document import Report
     from vera.audit.document_findings import Problem
 
-_DATE = re.compile(r"[0-9]{4}(?:-[0-9]{2}){0,2}")
 _CLAIM_SHOWN = 300
 _LINES_SHOWN = 12
 _MOST_SHOWN = 100
@@ -79,10 +76,10 @@ def check(
     from vera.cli.exit import clean_errors
 
     with clean_errors():
-        from vera.agent.check_document import Options, check_document
+        from vera.agent.check_document import Options, check_document, require_date
 
         for name, value in (("--not-before", not_before), ("--not-after", not_after)):
-            _must_be_date(name, value)
+            require_date(name, value)
         egress, secrets = None, tuple[str, ...]()
         if fetch:
             from vera import config
@@ -104,19 +101,6 @@ def check(
         code = report.exit_code(strict=strict)
         click.echo(_as_json(report, code) if as_json else _as_text(report))
     raise SystemExit(code)
-
-
-def _must_be_date(name: str, value: str) -> None:
-    from vera.cli.exit import USAGE, stop
-
-    if not value:
-        return
-    try:
-        if not _DATE.fullmatch(value):
-            raise ValueError
-        date.fromisoformat(f"{value}-01-01"[:10] if len(value) < 10 else value)
-    except ValueError:
-        stop(f"{name} {value!r} is no date. Write it like 2021-05-03, 2021-05 or 2021.", USAGE)
 
 
 def _progress(text: str) -> None:

@@ -14,7 +14,7 @@ NOT_READY = 5
 INTERRUPTED = 130
 
 _COMMANDS = re.compile(
-    r"\bvera (run|resume|show|replay|export|check|bench|rebuild|metrics|build|doctor|config|ahdb)\b"
+    r"\bvera (run|verify|resume|show|replay|export|check|bench|rebuild|metrics|build|doctor|config|ahdb)\b"
 )
 
 
@@ -61,6 +61,7 @@ def _code_of(error: Exception) -> int | None:
     """The exit code of a foreseeable failure, None for a bug. The classes are loaded only to be compared."""
     from vera.agent.errors import SetupError, TaskTooLong
     from vera.attestation.objects import ObjectError
+    from vera.attestation.proposition import RequestError
     from vera.config import ConfigError
     from vera.lane.prompts import PromptError
     from vera.session import LogError, SessionError
@@ -68,6 +69,6 @@ def _code_of(error: Exception) -> int | None:
 
     if isinstance(error, SetupError):
         return error.exit_code
-    if isinstance(error, ConfigError | PromptError | TaskTooLong):
+    if isinstance(error, ConfigError | PromptError | TaskTooLong | RequestError):
         return USAGE
     return ERROR if isinstance(error, SessionError | LogError | StoreError | ObjectError) else None

@@ -84,9 +84,8 @@ class Progress:
             case events.PolicyParseError(effect="nudge"):
                 self.say(f"step {record.step}: format error ({', '.join(record.codes)}), asked again")
             case events.Policy():
-                self.say(
-                    f"step {record.step}: {EFFECTS.get(record.effect, record.effect)} ({events.kind(record)}): {record.reason}"
-                )
+                did = EFFECTS.get(record.effect, record.effect)
+                self.say(f"step {record.step}: {did} ({events.kind(record)}): {record.reason}")
             case events.ContextEpoch():
                 self.now(f"step {record.step}: new context epoch")
             case events.Answer():

@@ -1,7 +1,6 @@
 """`vera replay`: hold a session, or a bundle of one, against itself."""
 
 import re
-import tempfile
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -40,7 +39,7 @@ def replay(session: Path, trust: tuple[str, ...], level: int, as_json: bool) -> 
     Exit code 0 when all of it agrees, 1 when anything does not (also RULES_CHANGED, EXTRACTOR_CHANGED,
     MISSING, UNSEALED and UNTRUSTED), 2 for wrong usage, 3 when all is whole but nothing was attested.
     """
-    from vera.attestation.bundle import BundleError, unpack
+    from vera.attestation.bundle import BundleError, replay_bundle
     from vera.attestation.replay import NoSession
     from vera.attestation.replay import replay as hold_against_itself
     from vera.cli.exit import ERROR, USAGE, clean_errors, stop
@@ -50,12 +49,8 @@ def replay(session: Path, trust: tuple[str, ...], level: int, as_json: bool) -> 
             stop(f"--trust {keyid!r} is no key id: give the 64 hexadecimal digits that replay shows.", USAGE)
     with clean_errors():
         try:
-            if session.is_file():
-                with tempfile.TemporaryDirectory(prefix="vera-replay-") as folder:
-                    unpack(session, Path(folder))
-                    report = hold_against_itself(Path(folder), trust, level)
-            else:
-                report = hold_against_itself(session, trust, level)
+            hold = replay_bundle if session.is_file() else hold_against_itself
+            report = hold(session, trust, level)
         except (NoSession, BundleError) as error:
             stop(str(error), ERROR)
         click.echo(_as_json(session, report) if as_json else _as_text(report))

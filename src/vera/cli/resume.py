@@ -45,7 +45,9 @@ def resume(
             state = session.state
             begun_with = state.session.settings if state.session else {}
             logged = as_overrides(begun_with) + as_asked(state)
-            flags = {"run.input_dir": (state.task.input_dir if state.task else "") or None}
+            flags: dict[str, str | None] = {}
+            if begun_with.get("run", {}).get("lane") != "execute":  # whose task names no folder
+                flags["run.input_dir"] = (state.task.input_dir if state.task else "") or None
             flags |= as_withheld(begun_with, overrides)
             flags |= {FLAGS[name]: str(limit) for name, limit in limits.items() if limit is not None}
             settings = config.load([*logged, *overrides], flags).settings

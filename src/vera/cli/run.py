@@ -1,23 +1,20 @@
 """`vera run`: answer a question."""
 
-import re
 import sys
-from datetime import UTC, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
-if TYPE_CHECKING:
-    from vera.config import Loaded, Settings
-
 MAX_TASK_BYTES = 1 << 20
-STEPS_BY_EFFORT = {"quick": 20, "normal": 80, "thorough": 200}
 
 # Option → the setting it sets.
 FLAGS = {
     "work_dir": "run.work_dir",
     "input_dir": "run.input_dir",
+    "lane": "run.lane",
+    "risk": "run.risk",
+    "require_thesis": "run.require_theses",
     "base_dir": "run.base_dir",
     "max_steps": "run.max_steps",
     "budget_tokens": "budget.tokens",
@@ -52,6 +49,23 @@ FLAGS = {
 @click.option("--task", help="The question: text, '-' for standard input, or @FILE.")
 @click.option("--work-dir", type=click.Path(), help="Session folder; a new one under work/ by default.")
 @click.option("--input-dir", type=click.Path(), help="Folder of documents to answer from.")
+@click.option(
+    "--lane",
+    type=click.Choice(["research", "execute"]),
+    help="What kind of run: one that searches and answers, or one that works and may only ask for "
+    "verification.  [default: research]",
+)
+@click.option(
+    "--require-thesis",
+    multiple=True,
+    metavar="TEXT",
+    help="With --lane execute: a thesis that must be SUPPORTED before files are changed; may be repeated.",
+)
+@click.option(
+    "--risk",
+    type=click.Choice(["low", "med", "high"]),
+    help="With --lane execute: the risk tier of its theses, at least.  [default: med]",
+)
 @click.option("--base-dir", type=click.Path(), help="Folder that holds the work folders.")
 @click.option("--model-base-url", help="OpenAI-compatible server (http://127.0.0.1:1234), or builtin.")
 @click.option("--model-name", help="Model to ask for; the loaded one by default.")
@@ -125,15 +139,18 @@ def run(
 
     with clean_errors():
         from vera import config, events
+        from vera.agent.effort import with_effort
+        from vera.agent.work_dir import default_work_dir
         from vera.cli.execute import execute
         from vera.cli.progress import Progress
         from vera.session import Session
 
         text = read_task(question, task)
         options["official_domain"] = ",".join(options["official_domain"]) or None
+        options["require_thesis"] = "\n".join(map(_one_line, options["require_thesis"])) or None
         flags = {FLAGS[name]: value for name, value in options.items() if value is not None}
         loaded = config.load(overrides, flags)
-        settings = with_effort(loaded)
+        settings = with_real_input(with_effort(loaded))
         progress = Progress(quiet=quiet)
         for warning in loaded.warnings:
             progress.say(f"warning: {warning}")
@@ -142,22 +159,23 @@ def run(
         def open_session() -> Session:
             session = Session.create(root, config.public(settings))
             session.subscribe(progress)
-            input_dir = str(settings.run.input_dir.resolve()) if settings.run.input_dir else ""
+            folder = settings.run.input_dir if settings.run.lane == "research" else None
+            input_dir = str(folder.resolve()) if folder else ""
             session.emit(events.Task(task=session.text(text), input_dir=input_dir), lane="")
             return session
 
         execute(open_session, settings, as_json=as_json, progress=progress)
 
 
-def with_effort(loaded: "Loaded") -> "Settings":
-    """The settings with the steps that the effort is worth, unless steps were set by anyone."""
-    from vera.config import Place
-
-    settings = loaded.settings
-    if loaded.origin["run.max_steps"].place is not Place.DEFAULT:
+def with_real_input(settings: "Settings") -> "Settings":
+    """The settings with the input folder of an execution by its real path: its lane does not see the folder,
+    so the log's task does not name it, and a resumed run finds it in the settings."""
+    folder = settings.run.input_dir
+    if folder is None or settings.run.lane != "execute":
         return settings
-    run = settings.run.model_copy(update={"max_steps": STEPS_BY_EFFORT[settings.run.effort]})
-    return settings.model_copy(update={"run": run})
+    return settings.model_copy(
+        update={"run": settings.run.model_copy(update={"input_dir": folder.resolve()})}
+    )
 
 
 def read_task(question: str | None, task: str | None) -> str:
@@ -179,6 +197,10 @@ def read_task(question: str | None, task: str | None) -> str:
     return text
 
 
+def _one_line(text: str) -> str:
+    return " ".join(text.split())
+
+
 def _from_elsewhere(task: str) -> str:
     from vera.cli.exit import USAGE, stop
 
@@ -191,10 +213,3 @@ def _from_elsewhere(task: str) -> str:
         except OSError as error:
             stop(f"the task file {task[1:]} cannot be read: {error.strerror}.", USAGE)
     return task
-
-
-def default_work_dir(base: Path, task: str) -> Path:
-    """`BASE/work/<UTC time>-<first words>`."""
-    words = re.sub(r"[^a-z0-9]+", "-", task.lower()[:200]).strip("-")[:40].strip("-")
-    stamp = datetime.now(UTC).strftime("%Y%m%dT%H%M%S")
-    return base / "work" / f"{stamp}-{words or 'run'}"

@@ -37,8 +37,8 @@ def show(work_dir: Path, evidence: str | None, request: int | None, as_json: boo
 
 def _answer(work_dir: Path, as_json: bool, sentence: str) -> None:
     from vera.agent.research import result_of
+    from vera.agent.researched import researched_of
     from vera.agent.spending import in_words
-    from vera.cli.execute import as_dict
     from vera.report import answer as report
     from vera.report.printable import printable, printable_json
     from vera.session import Reader
@@ -48,7 +48,7 @@ def _answer(work_dir: Path, as_json: bool, sentence: str) -> None:
     state = RunState(record for _, record in Reader(work_dir / "trace.jsonl").poll())
     result = result_of(state, Store(work_dir / "store"))
     if as_json:
-        out = {**as_dict(work_dir, state, result), "log": sentence}
+        out = {**researched_of(state, work_dir, result).as_dict(), "log": sentence}
         click.echo(printable_json(out))
     else:
         click.echo(printable(report.plain(result.report)))

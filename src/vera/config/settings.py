@@ -18,6 +18,8 @@ SystemRole = Literal["system", "user"]
 EgressMode = Literal["auto", "none", "allowlist", "public"]
 Backend = Literal["auto", "docker", "bubblewrap", "host", "none"]
 """What runs shell commands. A backend that is added is added here."""
+LaneKind = Literal["research", "execute"]
+Risk = Literal["low", "med", "high"]
 VerifierRule = Literal["auto", "model", "literal"]
 Profile = Literal["sealed", "research", "lab"]
 """How much a box may do: `vera.sandbox.spec.PROFILES` says the same."""
@@ -151,7 +153,21 @@ class ModelSettings(Section):
 
 
 class RunSettings(Section):
-    """One run: how far it may go, and its folders. Relative paths start at the working folder."""
+    """One run: what it may do, how far it may go, its folders. Relative paths start at the working folder."""
+
+    lane: LaneKind = setting(
+        "research searches and answers; execute works, may not search, and asks for verification.",
+        flag="--lane",
+    )
+    risk: Risk = setting(
+        "Of an execute run: the risk tier at which its theses are verified at least; at high, files change "
+        "only after a thesis is SUPPORTED.",
+        flag="--risk",
+    )
+    require_theses: str = setting(
+        "Of an execute run: theses that must be SUPPORTED before files may be changed, one a line.",
+        flag="--require-thesis",
+    )
 
     max_steps: int = setting(
         "Steps that a run may take; 0 is unlimited.",

@@ -1,8 +1,9 @@
-"""Whether a fetched page is a shell whose text its own scripts would bring, and a plain fetch has not got.
+"""Whether a fetched page is not what a reader would see: a shell whose text its own scripts would bring, or a
+test for robots in its place.
 
 Three things must come together. The body is a web page that was answered with success. It is short: fewer
-than MOST_LETTERS letters or digits of visible text. And scripts stand in it together with one of these signs,
-looked for in this order:
+than MOST_LETTERS letters or digits of visible text. And its text wants its reader to prove to be human; or
+scripts stand in it together with one of these signs, looked for in this order:
 
 1. an application's root (an element with an id such as `root` or `__next`, or of a tag such as `<app-root>`)
    in which there is no text, or only a word like "Loading";
@@ -59,6 +60,15 @@ _NEEDED = re.compile(
     r"necessary|run this app)",
     re.IGNORECASE,
 )
+_WANTS_A_PERSON = re.compile(
+    r"\b(?:verif(?:y|ying)|confirm|prove|checking|making sure)(?: that| if| whether)? you(?:(?:'|’)re| are)"
+    r" (?:an? )?(?:human|real person|not an? (?:ro)?bot)\b"
+    r"|\bare you an? (?:human|robot)\b|\b(?:i(?:'|’)m|i am) not a robot\b|\bchecking your browser\b"
+    r"|\bunusual traffic from your\b|\bcomplete the (?:security check|captcha)\b"
+    r"|\b(?:solve|enter|type) (?:the|this) captcha\b|\bbestätigen sie, dass sie ein mensch sind\b"
+    r"|\bvérifiez que vous êtes humain\b|\bverifique que es (?:un ser )?humano\b",
+    re.IGNORECASE,
+)
 
 
 def low_signal(body: bytes, media_type: str, text: bytes, *, http_status: int | None = None) -> str:
@@ -70,12 +80,15 @@ def low_signal(body: bytes, media_type: str, text: bytes, *, http_status: int | 
     """
     if http_status is not None and not 200 <= http_status < 300:
         return ""
-    letters = _letters(text.decode("utf-8", "replace"))
+    visible = text.decode("utf-8", "replace")
+    letters = _letters(visible)
     if letters >= MOST_LETTERS:
         return ""
     page = body[:MOST_BYTES].decode("utf-8", "replace").removeprefix("\ufeff")
     if media_type.lower() not in _PAGES and (media_type or not _LOOKS_LIKE_PAGE.match(page)):
         return ""
+    if _WANTS_A_PERSON.search(visible):
+        return "it wants its reader to prove to be human"
     markup, script_bytes, script_files = _without_scripts(page)
     if not script_bytes and not script_files:
         return ""

@@ -39,6 +39,14 @@ _NO_NAMES = frozenset({
     "november", "december", "monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday",
 })  # fmt: skip
 _UMLAUTS = str.maketrans({"ä": "ae", "ö": "oe", "ü": "ue", "Ä": "Ae", "Ö": "Oe", "Ü": "Ue"})
+# What a task tells the reader to leave alone is not what it asks about.
+_UNWANTED = re.compile(
+    r"\b(?:(?:do not|don['’]t|never|without|instead of|rather than)\s{1,4}"
+    r"(?:use|using|cite|citing|quote|quoting|rely|relying|trust|trusting|consult|consulting|visit|visiting"
+    r"|open|opening|read|reading|search|searching|fetch|fetching|ask|asking|take|taking|include|including)"
+    r"|(?:avoid|ignore|exclude|skip|other than|apart from))\b[^.;:!?\n]{0,400}",
+    re.IGNORECASE,
+)
 # Suffixes under which only a state or a treaty body may register.
 _RESERVED = re.compile(
     r"(?:^|\.)(?:gov|mil|int|gov\.[a-z]{2}|mil\.[a-z]{2}|gob\.[a-z]{2}|gouv\.[a-z]{2}|govt\.[a-z]{2}"
@@ -58,6 +66,11 @@ class Ownership(msgspec.Struct, frozen=True):
     reason: str
 
 
+def wanted(text: str) -> str:
+    """A task without what it tells the reader to leave alone ("do not use Wikipedia")."""
+    return _UNWANTED.sub(" ", text[:_TEXT_LIMIT])
+
+
 def official_names(text: str) -> frozenset[str]:
     """The names in a text as a domain would spell them: "World Bank" gives world, bank, worldbank.
 
@@ -65,7 +78,7 @@ def official_names(text: str) -> frozenset[str]:
     is no order to the reader. Letters with marks also give their plain spelling (Nestlé: nestle). A
     script without capitals gives none: there a person lists the official domains.
     """
-    forms = _WORD.findall(text[:_TEXT_LIMIT])
+    forms = _WORD.findall(wanted(text))
     common = {form for form in forms if form[0].islower()} | STOPWORDS | _NO_NAMES
     named = [form if form[0].isupper() and form.lower() not in common else "" for form in forms]
     joined = {

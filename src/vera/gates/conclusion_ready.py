@@ -35,8 +35,8 @@ def judge(state: State, action: Action, rules: Rules) -> Verdict:
         return Nudge(
             reason=f"{used} steps are used and the sources that “none” needs are reached.",
             way_forward=(
-                "Answer now: what you found, or that nothing was found in them. Otherwise the run ends and "
-                "says that nothing was found."
+                "Answer in your next turn: what you found, or that nothing was found in them. The run ends "
+                "after it."
             ),
             facts=facts,
         )

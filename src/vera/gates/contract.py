@@ -72,10 +72,11 @@ def after_turn(state: State, said: str) -> tuple[str, str] | None:
     """The status and its reason after a turn's STATUS_UPDATE; None when it stays.
 
     A model may say that it is blocked or that the question is unresolved (`BLOCKED: why`, `BLOCKED(why)`),
-    never that it is verified; and an unresolved question stays so until something new is found.
+    never that it is verified; an unresolved question stays so until something new is found, and what is
+    blocked until a call works.
     """
     found, now = _SAID.match(said[: 10 * REASON_SHOWN]), state.lane.status
-    if not found or now in (found[1].upper(), "UNRESOLVED", "VERIFIED"):
+    if not found or now in ("UNRESOLVED", "VERIFIED") or found[1].upper() in (now, "IN_PROGRESS"):
         return None
     reason = " ".join((found[2] or found[3] or "").split())
     return found[1].upper(), reason[:REASON_SHOWN] or "by the agent's own account"

@@ -24,7 +24,7 @@ def judge(state: State, action: Action, rules: Rules) -> Verdict:
         return ALLOW
     reason = f"{drafts.key} was written {drafts.count} times without a new result in between."
     facts = Facts(subject=drafts.key, count=drafts.count, limit=limit)
-    if isinstance(action, Observed) and drafts.count == limit - 1:
+    if isinstance(action, Observed) and drafts.count >= limit - 1:
         return Nudge(
             reason=reason,
             way_forward="If it is done, hand it in or give the answer. Written once more, it is handed in.",

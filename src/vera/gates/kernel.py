@@ -20,6 +20,13 @@ SEARCHING = ("search", "web_search", "brave_search", "brave_news")
 """Tools that take a query."""
 
 
+class Required(msgspec.Struct, frozen=True):
+    """A thesis that has to hold before files are changed: the id of its proposition, and its text."""
+
+    thesis_id: str
+    text: str
+
+
 class Rules(msgspec.Struct, frozen=True, kw_only=True):
     """The limits of a run, and what is the same in all of its steps.
 
@@ -27,6 +34,8 @@ class Rules(msgspec.Struct, frozen=True, kw_only=True):
     the lane; `brave` says whether Brave is one of its engines, `web_task` whether the task faces the web,
     `can_render` whether pages can be rendered. `names` and `official_domains` say who speaks officially on
     the subject (`vera.evidence.official`), `subject` is the task in a few words, for proposed queries.
+    `required` theses, or any one where `one_required`, must have a SUPPORTED attestation before files are
+    changed; `work_locked` says that until then the box itself cannot write to /work.
     """
 
     tools: tuple[str, ...] = ()
@@ -59,13 +68,18 @@ class Rules(msgspec.Struct, frozen=True, kw_only=True):
     negative_threshold_pct: float = 0.6
     negative_max_steps: int = 40
     destructive: tuple[str, ...] = ()
+    required: tuple[Required, ...] = ()
+    one_required: bool = False
+    work_locked: bool = False
 
 
 class State(msgspec.Struct, frozen=True, kw_only=True):
-    """What gates see: the lane, and the search engines of the whole run by name."""
+    """What gates see: the lane, and of the whole run the search engines by name and the attestations that
+    were asked for, by handle."""
 
     lane: LaneState
     engines: Mapping[str, EngineUse] = {}
+    attestations: Mapping[str, events.AttestationReceived] = {}
 
 
 class ToolCall(msgspec.Struct, frozen=True, kw_only=True):

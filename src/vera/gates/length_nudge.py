@@ -10,7 +10,9 @@ def judge(state: State, action: Action, rules: Rules) -> Verdict:
     past = state.lane.history
     if not isinstance(action, BrokenTurn) or not action.cut or past.cut_turns != rules.length_nudges:
         return ALLOW
-    more_room = "" if past.times(events.PolicyLengthNudge) else " From now on a turn has twice the room."
+    said_now = past.last_spoke(events.PolicyLengthNudge) == action.step
+    is_first = past.times(events.PolicyLengthNudge) == said_now
+    more_room = " From now on a turn has twice the room." if is_first else ""
     return Nudge(
         reason=f"{past.cut_turns} turns in a row were cut off at the limit of one turn.",
         way_forward=(

@@ -1,6 +1,7 @@
 """Every gate, in the order in which they are asked: where two disagree, the earlier one decides."""
 
 from vera.gates import (
+    assert_first,
     brave_budget,
     brave_circuit,
     brave_discovery,
@@ -57,3 +58,13 @@ CHECK_GATES = (
     destructive.GATE,
 )
 """The gates of a lane that looks up one question for the verifier."""
+
+EXECUTE_GATES = (
+    notes_gate.GATE,
+    length_nudge.GATE,
+    failure_escalation.GATE,
+    assert_first.GATE,
+    parse_error.GATE,
+    destructive.GATE,
+)
+"""The gates of a lane that may not search: it asks, so those of the search have nothing to judge."""

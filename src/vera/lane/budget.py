@@ -134,6 +134,11 @@ class Budget:
         self._cost += prices.of(tokens)
         self.release(hold)
 
+    def add(self, spent: Spent) -> None:
+        """Count what a verification in a session of its own has spent."""
+        self._tokens += spent.tokens
+        self._cost += self.limits.cost_of(spent)
+
     def release(self, hold: Hold) -> None:
         """What a call had reserved is free again: it failed or was cancelled, if it was not settled."""
         self._holds.discard(hold)

@@ -74,7 +74,7 @@ class Capture:
             raw=None if fetched.body == extracted.text else fetched.body,
             pages=extracted.pages,
             receipt=_as_json(receipt),
-            http_status=receipt.status,
+            http_status=fetched.status,
             low_signal=_low_signal(fetched, extracted.text),
         )
 
@@ -147,7 +147,7 @@ class FetchCommand:
 
 def _low_signal(fetched: Fetched, text: bytes) -> str:
     receipt = fetched.receipt
-    return low_signal(fetched.body, receipt.media_type, text, http_status=receipt.status)
+    return low_signal(fetched.body, receipt.media_type, text, http_status=fetched.status)
 
 
 def _browser_and_status(receipt: RenderReceipt) -> str:

@@ -1,6 +1,6 @@
 """Between a lane and its gates: asks them, and writes down what they say and what follows from it.
 
-It remembers nothing: what the gates see is the folded log.
+What the gates see is the folded log.
 """
 
 from collections.abc import Mapping, Sequence
@@ -51,7 +51,11 @@ class Policy(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Keeper:
-    """Asks the gates of one lane. What it returns is for the model; '' or nothing means: go on."""
+    """Asks the gates of one lane. What it returns is for the model; '' or nothing means: go on.
+
+    Beside the log it knows only the domains that the command of now was let through to, until its move is
+    written down.
+    """
 
     def __init__(self, session: Session, lane: str, policy: Policy, prompts: Prompts) -> None:
         self._session = session
@@ -59,6 +63,7 @@ class Keeper:
         self._gates = policy.gates
         self._rules = policy.rules
         self._prompts = prompts
+        self._visited: dict[str, None] = {}
 
     @property
     def _state(self) -> LaneState:
@@ -107,11 +112,13 @@ class Keeper:
         said: Sequence[str] = (),
     ) -> str:
         """What is said, after `said`, in place of a call that may not run. It closes the step."""
+        self._visited.clear()
         action = ToolCall(ts=ts, step=step, tool=tool, args=args, aim=aim, noted=noted)
         spoken = self._ask(action)
         if not any(isinstance(each.verdict, Refuse) for each in spoken):
             return ""
-        self._emit(self.move(step, tool, args, aim, outcome="blocked", failure_type=spoken[-1].gate.name))
+        if self._state.history.blocked_step != step:  # else the run was killed behind this record
+            self._emit(self.move(step, tool, args, aim, outcome="blocked", failure_type=spoken[-1].gate.name))
         return self._send_back(step, tool, spoken, said)
 
     def answer(self, step: int, ts: float, said: Sequence[str] = ()) -> str:
@@ -154,6 +161,8 @@ class Keeper:
             return ""
         spoken = self._ask(Connection(ts=state.last_ts, step=step, host=host, target=_target(targets[0])))
         if not spoken or not isinstance(spoken[-1].verdict, Refuse):
+            if len(self._visited) < moves.MOST_TARGETS:
+                self._visited[targets[0].domain] = None
             return ""
         said = _words(spoken[-1].verdict)
         if said not in self._state.history.turned_away:
@@ -178,8 +187,13 @@ class Keeper:
         wrote: Sequence[str] = (),
     ) -> events.Move:
         """The record of a call as a move. `brought` is the evidence of the call, and whether its lines were
-        new."""
-        news = [evidence for evidence, new in brought if new and _says_something(evidence)]
+        new. What a command prints that was let through to no host is our own refusal, and nothing new."""
+        cut_off = bool(self._state.history.turned_away) and not self._visited
+        news = [
+            evidence
+            for evidence, new in brought
+            if new and _says_something(evidence) and not (cut_off and evidence.tier == "observed")
+        ]
         return events.Move(
             id=self._session.state.next_move_id(),
             step=step,
@@ -194,6 +208,7 @@ class Keeper:
             outcome=outcome,
             failure_type=failure_type,
             reached=self._reached([each for each, _ in brought if _has_content(each)]),
+            visited=tuple(self._visited) if tool == "shell" else (),
             fresh=any(not (wrote and evidence.lines <= DRAFT_SAYS) for evidence in news),
             found=any(evidence.tier == "captured" and not evidence.lead for evidence in news),
             wrote=tuple(wrote),
@@ -209,7 +224,8 @@ class Keeper:
         return tuple(_target(each.targets[0]) for each in aims if each.targets)
 
     def _gate_state(self) -> State:
-        return State(lane=self._state, engines=self._session.state.engines)
+        state = self._session.state
+        return State(lane=self._state, engines=state.engines, attestations=state.attestations)
 
     def _ask(self, action: Action) -> tuple[Spoken, ...]:
         return ask(self._gates, self._gate_state(), action, self._rules)

@@ -9,7 +9,7 @@ import msgspec
 
 from vera.attestation.build import claims_of
 from vera.attestation.objects import Attestation, Card, ClaimResult, Findings, hexadecimal, parse
-from vera.events import Answer, Cited, Evidence
+from vera.events import Answer, AttestationReceived, Cited, ClaimCarried, Evidence, ExecutionVerdict
 from vera.evidence.finding import Finding
 from vera.evidence.span import Lines
 from vera.report import checked_words, last_turn
@@ -83,7 +83,8 @@ class MarkedClaim(msgspec.Struct, frozen=True, kw_only=True):
 class Report(msgspec.Struct, frozen=True, kw_only=True):
     """What a run has to show. `text` carries the marks of the claims when there is a verdict, and `limits` is
     then what the evidence cannot rule out (the attestation's hyperthesis), a sentence or two each. `checked`
-    is None for a run that is verified; `last_turn` is what the model wrote last, when that was no answer."""
+    is None for a run that is verified; `last_turn` is what the model wrote last, when that was no answer;
+    `attestations` are those that an execution asked for, a line each."""
 
     text: str
     status: str
@@ -94,6 +95,7 @@ class Report(msgspec.Struct, frozen=True, kw_only=True):
     limits: tuple[str, ...] = ()
     checked: Checked | None = None
     last_turn: str = ""
+    attestations: tuple[str, ...] = ()
 
 
 def quotes(answer: Answer, evidence: Mapping[str, Evidence], store: Store) -> list[Quote]:
@@ -147,6 +149,10 @@ def build(state: RunState, store: Store, without_answer: str) -> Report:
         )
     text = load_text(store, answer.text)
     quoted = quotes(answer, state.evidence, store)
+    if (executed := state.execution) is not None and executed.answer_seq == answer.seq:
+        return _executed(
+            state, executed, Report(text=text, status=status, quotes=tuple(quoted), checked=found)
+        )
     if chosen is None:
         return Report(text=text, status=status, quotes=tuple(quoted), checked=found)
     decision = state.rounds[chosen.round].decision
@@ -163,6 +169,41 @@ def build(state: RunState, store: Store, without_answer: str) -> Report:
         figures=_figures(claims),
         limits=tuple(f"{each.blind_spot} {each.bound}" for each in attestation.hyperthesis),
         checked=found,
+    )
+
+
+def _executed(state: RunState, verdict: ExecutionVerdict, report: Report) -> Report:
+    """What an execution has to show: its claims by what carries them, and the attestations it asked for."""
+    claims = tuple(
+        MarkedClaim(
+            key=each.claim,
+            text=report.text[each.start : each.end],
+            start=each.start,
+            end=each.end,
+            mark="supported" if each.by else "disputed" if each.against else _open(each),
+            findings=(each.reason,) if each.reason else (),
+        )
+        for each in verdict.claims
+    )
+    return msgspec.structs.replace(
+        report,
+        text=_with_marks(report.text, claims),
+        claims=claims,
+        figures=_figures(claims),
+        attestations=tuple(_attestation_line(each) for each in state.attestations.values()),
+    )
+
+
+def _open(claim: ClaimCarried) -> str:
+    return "unresolved" if claim.load_bearing else "unchecked"
+
+
+def _attestation_line(received: AttestationReceived) -> str:
+    reason = f" ({received.reason})" if received.reason else ""
+    until = f", until {received.expires_at}" if received.expires_at else ""
+    return (
+        f"[{received.handle}] {received.result}{reason}{until}: {len(received.cards)} cards, "
+        f"{received.attestation}, looked up in {received.session}"
     )
 
 
@@ -247,6 +288,8 @@ def markdown(task: str, shown: Report) -> str:
     if noted := [claim for claim in shown.claims if claim.findings]:
         parts.append("## Findings")
         parts += [_finding_block(claim) for claim in noted]
+    if shown.attestations:
+        parts += ["## Attestations", "\n".join(f"- {line}" for line in shown.attestations)]
     if shown.quotes:
         parts.append("## Cited")
         parts += [_block(quote) for quote in shown.quotes]
@@ -278,6 +321,7 @@ def plain(shown: Report) -> str:
     """The answer for a terminal: the text, what was found, each cited place, in short what was checked."""
     parts = [shown.text.strip()]
     parts += [_finding_block(claim) for claim in shown.claims if claim.findings]
+    parts += shown.attestations
     parts += [_block(quote) for quote in shown.quotes]
     if shown.last_turn:
         parts.append(last_turn.IN_SHORT)

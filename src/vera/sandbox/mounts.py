@@ -1,6 +1,7 @@
 """Which folders may be mounted into a box, and who owns what is made there."""
 
 import os
+from collections.abc import Iterable
 from pathlib import Path
 
 from vera.sandbox.spec import BoxSpec
@@ -9,6 +10,8 @@ from vera.sandbox.types import BoxError
 # With all that lies below them: devices, sockets, the kernel's own files.
 NEVER = (Path("/proc"), Path("/sys"), Path("/dev"), Path("/run"), Path("/boot"))
 DOCKER_SOCKETS = (Path("/var/run/docker.sock"), Path("/run/docker.sock"))
+# Of a box that is made from this machine's programs, or from an image.
+SYSTEM = tuple(Path("/", name) for name in ("usr", "bin", "sbin", "lib", "lib32", "lib64", "libx32", "etc"))
 # For work that is done for root: an unprivileged user that no distribution gives to a person.
 UNPRIVILEGED = 10001
 
@@ -49,6 +52,13 @@ def _admitted(folder: Path, kind: str, forbidden: tuple[Path, ...]) -> Path:
         if real.is_relative_to(path.resolve()):
             raise BoxError(f"The {kind} folder {folder} lies in {path}, which belongs to VERA alone.")
     return real
+
+
+def shown(hidden: Iterable[Path]) -> list[Path]:
+    """Of the folders that a box must not show, by their real paths, those that lie in what every box has of
+    its own: there an empty folder must take their place."""
+    real = {path.resolve() for path in hidden}
+    return sorted(path for path in real if any(path.is_relative_to(below) for below in SYSTEM))
 
 
 def identity(spec: BoxSpec, work: Path) -> tuple[int, int]:

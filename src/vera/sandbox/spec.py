@@ -14,7 +14,7 @@ MiB = 1 << 20
 class BoxSpec:
     """One sandbox, before any backend has seen it.
 
-    `work` is mounted read-write as /work, `input` read-only as /input. `uid` and `gid` own what is made in
+    `work` is mounted read-write as /work (read-only with `work_read_only`), `input` read-only as /input. `uid` and `gid` own what is made in
     it (None: whoever owns `work`, never root). Sizes in bytes: `memory` for all processes together (for
     each of them on bubblewrap), `fsize` for one file, `tmp` for /tmp. `cpus` are processors' worth of time.
     """
@@ -32,6 +32,10 @@ class BoxSpec:
     env: Mapping[str, str] = field(default_factory=dict)
     profile: Literal["sealed", "research", "lab"] = "research"
     privileged: bool = False
+    work_read_only: bool = False
+    """Commands may read /work and not change it."""
+    hidden: tuple[Path, ...] = ()
+    """Folders of this machine that the box must not show, also where it shows what they lie in (/usr)."""
     forbidden: tuple[Path, ...] = ()
     """Folders that no mount may reach: settings, keys, ledgers."""
     run: str = ""

@@ -25,7 +25,8 @@ class VerifierOptions(msgspec.Struct, frozen=True, kw_only=True):
     one, `tool_seconds` one of its commands. `readings` is how often labels and scores are read when the
     server gives no logprobs, `passages` how many of a source's best sentences the judge sees beside the cited
     lines, `answer_tokens` the room of one reply. `min_score` is in hundredths, `scope` where the run may look
-    (files, web), `sandbox` what its commands ran in. `rules` are those of the gates of its check lanes.
+    (files, web), `sandbox` what its commands ran in. `rules` are those of the gates of its check lanes,
+    `file_sources` how many files a claim needs.
     """
 
     rule: str = "model"
@@ -43,6 +44,7 @@ class VerifierOptions(msgspec.Struct, frozen=True, kw_only=True):
     sandbox: str = ""
     tool_seconds: float = 120.0
     rules: Rules = Rules()
+    file_sources: int = 1
 
 
 def lane_of(number: int) -> str:

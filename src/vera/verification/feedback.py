@@ -25,6 +25,7 @@ from vera.attestation.reduce import COVERAGE_CODES
 from vera.audit.taxonomy import TAXONOMY
 from vera.evidence.citation import place_name
 from vera.evidence.finding import Finding
+from vera.history import WEB_SEARCHES
 from vera.lane.observation import one_line
 from vera.lane.prompts import Prompts
 from vera.verification.desk import Desk
@@ -63,7 +64,7 @@ STEPS: Mapping[str, Step] = {
     ),
     "SEARCH": Step(
         "Search with materially different words for a further source of {claim}, independent of {place}.",
-        ("search", "fetch"),
+        ("search", *WEB_SEARCHES, "fetch"),
         "lines of the new source state it and are cited, or the statement is gone.",
     ),
     "COMPUTE": Step(
@@ -88,7 +89,7 @@ STEPS: Mapping[str, Step] = {
     ),
     "COVER": Step(
         "Before you state {claim}, list the candidates from a source (start at {place}) and look at each.",
-        ("search", "read"),
+        ("search", *WEB_SEARCHES, "read"),
         "each candidate has lines that say how it stands, and the answer names what was searched.",
     ),
 }

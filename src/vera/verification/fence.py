@@ -44,8 +44,8 @@ def fence(title: str, rows: Iterable[Row], room: int) -> Fence:
         body.append(line)
         left -= len(line.encode()) + 1
     more = [f"[{hidden} more not shown]"] if hidden else []
-    delimiter = _delimiter("\n".join(body))
-    inside = "\n".join([f"<<<DATA {delimiter} {one_line(title)}", *body, *more, f"DATA {delimiter}>>>"])
+    edge = delimiter("\n".join(body))
+    inside = "\n".join([f"<<<DATA {edge} {one_line(title)}", *body, *more, f"DATA {edge}>>>"])
     return Fence(inside, len(body))
 
 
@@ -54,7 +54,7 @@ def named(mark: str, text: str) -> list[Row]:
     return [(mark, line) for line in text.strip().split("\n")]
 
 
-def _delimiter(body: str) -> str:
+def delimiter(body: str) -> str:
     """Sixteen hexadecimal digits that do not stand in `body`."""
     digest = hashlib.sha256(body.encode("utf-8", "replace")).hexdigest()
     while digest[:16] in body:

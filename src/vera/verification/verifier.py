@@ -12,14 +12,14 @@ import msgspec
 
 from vera import events
 from vera.attestation import reduce
-from vera.attestation.build import build, case_of
+from vera.attestation.build import build, case_of, labels_of, literal_version
 from vera.attestation.envelope import seal_envelope
 from vera.attestation.gather import gather
 from vera.attestation.keys import Signer
 from vera.attestation.objects import Policy, Thesis, canonical, parse
 from vera.attestation.record import Record
 from vera.audit import VERSION as AUDIT_VERSION
-from vera.audit import Case, audit, literal
+from vera.audit import Case, audit
 from vera.audit.claims import VERSION as CLAIMS_VERSION
 from vera.evidence.domains import suffix_list_version
 from vera.evidence.finding import Finding
@@ -50,7 +50,7 @@ async def verify(desk: Desk, signer: Signer, *, last: bool, now: Say) -> events.
     case, findings = _audit(session, number)
     stands = not any(finding.severity == "hard" for finding in findings)
     if desk.options.rule == "literal":
-        _label_by_rule(session, number, case)
+        _label_by_rule(session, number)
     elif (stands or last) and any(claim.load_bearing for claim in case.claims):
         await _ask_model(desk, number, case, findings, stands, now)
     return _decide(session, signer, number)
@@ -86,9 +86,10 @@ def _policy(desk: Desk) -> Policy:
         claims=CLAIMS_VERSION,
         audit=AUDIT_VERSION,
         reduce=reduce.VERSION,
-        literal=literal.VERSION,
+        literal=literal_version(asked=desk.session.state.requested is not None),
         suffix_list=suffix_list_version(),
         min_score=options.min_score,
+        file_sources=options.file_sources,
         web_sources=options.audit.web_sources,
         scope=options.scope,
         sandbox=options.sandbox,
@@ -137,9 +138,10 @@ def log_audit(session: Session, number: int, case: Case) -> tuple[Finding, ...]:
     return findings
 
 
-def _label_by_rule(session: Session, number: int, case: Case) -> None:
+def _label_by_rule(session: Session, number: int) -> None:
+    record = _record(session, number)
     done = {labels.claim for labels in session.state.rounds[number].labels}
-    for labels in literal.labels(case, number):
+    for labels in labels_of(record, case_of(record)):
         if labels.claim not in done:
             session.emit(labels, lane=lane_of(number))
 

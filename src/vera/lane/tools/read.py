@@ -1,6 +1,6 @@
 """`read`: numbered lines of an input file, of a file in /work, or of an evidence, by the host."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +17,7 @@ from vera.store import StoreError
 
 MAX_LINES = 400
 MAX_WORK_FILE = 16 << 20
+MAX_ATTESTATION = 64_000
 NOTES = "notes.md"
 
 SPEC = ToolSpec(
@@ -38,17 +39,24 @@ class Read:
     """The tool over one corpus (None: there is no input folder) and one workspace.
 
     `work` is the folder that a box sees as /work, `input_name` how the model knows the input folder, and
-    `extractor` what makes text of the hostile files that may lie in /work.
+    `extractor` what makes text of the hostile files that may lie in /work. `attested` shows an attestation by
+    its handle, '' for what is none.
     """
 
     spec = SPEC
 
     def __init__(
-        self, corpus: Corpus | None, work: Path, extractor: Extractor, input_name: str = "/input"
+        self,
+        corpus: Corpus | None,
+        work: Path,
+        extractor: Extractor,
+        input_name: str = "/input",
+        attested: Callable[[str], str] | None = None,
     ) -> None:
         self._corpus = corpus
         self._extractor = extractor
         self._work = work
+        self._attested = attested
         self._prefixes = tuple({f"{input_name.rstrip('/')}/", "/input/"})
 
     async def run(self, args: Mapping[str, Any], call: Call) -> Outcome:
@@ -57,6 +65,8 @@ class Read:
         first, last = args.get("first", 1), args.get("last")
         if last is not None and last < first:
             return failed(f"read {name}", "bad_arguments", f"'last' ({last}) lies before 'first' ({first})")
+        if self._attested is not None and (shown := self._attested(path)):
+            return Outcome(header=f"read {name} · an attestation, as JSON", body=shown[:MAX_ATTESTATION])
         if path in call.evidence:
             return self._evidence(call.evidence[path], first, last, call)
         work_path = self._within_work(path)

@@ -126,7 +126,8 @@ class Bubblewrap:
             *("--size", str(spec.tmp), "--tmpfs", "/tmp"),
             *("--perms", "0700", "--size", str(8 * MiB), "--tmpfs", RUN_DIR),
             *(part for fd, path in enumerate(files, 11) for part in ("--ro-bind-data", str(fd), path)),
-            *("--bind", str(work), "/work"),
+            *(part for path in mounts.shown(spec.hidden) for part in empty(path)),
+            *("--ro-bind" if spec.work_read_only else "--bind", str(work), "/work"),
             *(("--ro-bind", str(source), "/input") if source else ()),
             *("--remount-ro", "/", "--chdir", "/work", "--clearenv"),
             *(part for item in variables.items() for part in ("--setenv", *item)),
@@ -191,6 +192,11 @@ def system_mounts() -> list[str]:
     for name in ETC:
         options += ["--ro-bind-try", f"/etc/{name}", f"/etc/{name}"]
     return options
+
+
+def empty(path: Path) -> tuple[str, ...]:
+    """An empty folder in place of one that the programs' folders hold."""
+    return "--perms", "0555", "--size", "4096", "--tmpfs", str(path), "--remount-ro", str(path)
 
 
 def escaped(data: bytes) -> str:

@@ -36,6 +36,8 @@ class Host:
             )
         if shutil.which("bash") is None:
             raise BoxError("The host backend needs bash on PATH.", hint="sudo apt install bash")
+        if spec.work_read_only:
+            raise BoxError("The host backend cannot keep the work folder read-only.", hint="vera doctor")
         if not spec.work.is_dir():
             raise BoxError(f"The work folder {spec.work} does not exist.", hint=f"mkdir -p {spec.work}")
         name = owner.new_box_name(self.name)

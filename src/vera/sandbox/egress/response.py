@@ -5,6 +5,7 @@ from http import HTTPStatus
 
 MAX_PHRASE = 200
 
+_QUOTES = str.maketrans("“”‘’", "\"\"''")
 _PER_CONNECTION = re.compile(rb"(?i)(?:connection|keep-alive|proxy-connection|proxy-authenticate)[ \t]*:")
 _STATUS_LINE = re.compile(rb"HTTP/1\.[01] ([0-9]{3})(?:[ \t].*)?")
 
@@ -15,12 +16,13 @@ TLS_ACCESS_DENIED = b"\x15\x03\x01\x00\x02\x02\x31"
 
 
 def refusal(status: int, reason: str, *, method: str) -> bytes:
-    """An answer of our own. The reason stands in the status line too: of a refused tunnel that is all that
-    most programs show."""
-    phrase = "".join(c if " " <= c <= "~" else "?" for c in reason)[:MAX_PHRASE]
-    content = f"{HTTPStatus(status).phrase}: {phrase}\n".encode()
+    """An answer of our own. What of the reason is ASCII stands in the status line too: of a refused tunnel
+    that is all that most programs show."""
+    phrase = "".join(c if " " <= c <= "~" else "?" for c in reason.translate(_QUOTES))[:MAX_PHRASE]
+    content = f"{HTTPStatus(status).phrase}: {reason}\n".encode("utf-8", "replace")
     head = (
-        f"HTTP/1.1 {status} {phrase}\r\nX-Vera-Egress: {phrase}\r\nContent-Type: text/plain\r\n"
+        f"HTTP/1.1 {status} {phrase}\r\nX-Vera-Egress: {phrase}\r\n"
+        "Content-Type: text/plain; charset=utf-8\r\n"
         f"Content-Length: {len(content)}\r\nConnection: close\r\n\r\n"
     )
     return head.encode() + (b"" if method == "HEAD" else content)

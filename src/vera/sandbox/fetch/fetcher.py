@@ -19,6 +19,7 @@ from vera.sandbox.fetch.attempt import Attempt
 from vera.sandbox.fetch.decode import DecodeError, Decoder, TooLarge
 from vera.sandbox.fetch.exchange import Exchange, Fields, ResponseError, ResponseHead
 from vera.sandbox.fetch.receipt import Fetched, FetchError, Hop, Kind
+from vera.sandbox.fetch.renewal import NOT_MODIFIED, confirmed, validators
 from vera.sandbox.fetch.reply import Reply, receipt_of
 from vera.sandbox.fetch.url import normalise
 
@@ -49,7 +50,8 @@ class Fetcher:
     """Gets URLs with no cookie, no credential and no proxy of the environment; keeps nothing between two.
 
     `log` gets one record for each connection, as the tunnel's. `tls` makes the context that proves servers'
-    names; by default it trusts what httpx trusts (certifi's bundle, or SSL_CERT_FILE).
+    names; by default it trusts what httpx trusts (certifi's bundle, or SSL_CERT_FILE). `kept` gives what an
+    address answered before: `fetch` then asks whether that still stands (RFC 9110, section 13.1).
     """
 
     def __init__(
@@ -62,6 +64,7 @@ class Fetcher:
         log: Callable[[Connection], object] | None = None,
         tls: "Callable[[], ssl.SSLContext] | None" = None,
         user_agent: str = USER_AGENT,
+        kept: Callable[[str], Fetched | None] | None = None,
     ) -> None:
         self._policy = policy
         self._dialer = dialer
@@ -71,10 +74,14 @@ class Fetcher:
         self._make_tls = tls or _trusting_the_usual
         self._tls: ssl.SSLContext | None = None
         self._user_agent = user_agent
+        self._kept = kept or (lambda url: None)
         self._free = asyncio.Semaphore(self._limits.at_once)
 
     async def fetch(self, url: str) -> Fetched:
-        """The response to a GET, after redirects, whatever its status. Raises FetchError."""
+        """The response to a GET, after redirects, whatever its status. Raises FetchError.
+
+        Where the server says that a kept response still stands, that one's bytes under a receipt of now.
+        """
         return await self._within_time(url, (), follow=True)
 
     async def ask(self, url: str, fields: Fields) -> Fetched:
@@ -113,7 +120,9 @@ class Fetcher:
     async def _follow(self, requested: str, url: Url, followed: list[Hop]) -> Fetched:
         started, began = time.time(), time.monotonic()
         while True:
-            reply = await self._hop(url, followed)
+            kept = self._kept(str(url))
+            fields = validators(kept.receipt) if kept else ()
+            reply = await self._hop(url, followed, fields)
             if not reply.location:
                 break
             followed.append(Hop(url=str(url), status=reply.head.status, address=reply.address))
@@ -131,7 +140,10 @@ class Fetcher:
                     "redirects",
                     tuple(followed),
                 ) from None
-        return Fetched(receipt=receipt_of(requested, reply, tuple(followed), started, began), body=reply.body)
+        receipt = receipt_of(requested, reply, tuple(followed), started, began)
+        if kept and fields and receipt.status == NOT_MODIFIED:
+            return confirmed(kept, receipt)
+        return Fetched(receipt=receipt, body=reply.body)
 
     async def _hop(self, url: Url, followed: list[Hop], fields: Fields = ()) -> Reply:
         attempt = Attempt(url)

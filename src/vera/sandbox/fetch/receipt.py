@@ -24,7 +24,8 @@ class Receipt(msgspec.Struct, frozen=True, kw_only=True):
     certificate (DER), both '' for plain HTTP. `media_type` and `charset` are the server's claim, in lower
     case. `size` and `sha256` are those of the body as it is stored; `encoding` is the content coding that was
     undone to get it ('' for none) and `wire_size` its size before. `started` is Unix time, `seconds` the wall
-    time of all hops.
+    time of all hops. Status 304: the server said that the bytes of an earlier retrieval still stand; these
+    are the body.
     """
 
     requested: str
@@ -50,6 +51,11 @@ class Fetched(msgspec.Struct, frozen=True, kw_only=True):
 
     receipt: Receipt
     body: bytes
+
+    @property
+    def status(self) -> int:
+        """That of the response whose bytes these are: 200 where a 304 says that they still stand."""
+        return 200 if self.receipt.status == 304 and self.body else self.receipt.status
 
 
 class FetchError(Exception):

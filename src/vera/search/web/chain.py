@@ -25,16 +25,28 @@ class Searched(msgspec.Struct, frozen=True, kw_only=True):
 class Engines:
     """The engines of a run in the order in which they are asked, each with what has become of it.
 
-    `calls` says by name how many requests an engine had before (of a resumed run).
+    Of a resumed run, `calls` says by name how many requests an engine had before, and `rests_until` until
+    when (Unix time) it is left alone.
     """
 
     def __init__(
-        self, engines: Sequence[Engine], *, clock: Clock | None = None, calls: Mapping[str, int] | None = None
+        self,
+        engines: Sequence[Engine],
+        *,
+        clock: Clock | None = None,
+        calls: Mapping[str, int] | None = None,
+        rests_until: Mapping[str, float] | None = None,
     ) -> None:
         self.clock = clock or Clock()
-        before = calls or {}
+        before, rests = calls or {}, rests_until or {}
         self._clients = {
-            each.name: EngineClient(each, self.clock, calls=before.get(each.name, 0)) for each in engines
+            each.name: EngineClient(
+                each,
+                self.clock,
+                calls=before.get(each.name, 0),
+                rests_until=rests.get(each.name, 0.0),
+            )
+            for each in engines
         }
 
     def names(self, kind: Kind | None = None) -> tuple[str, ...]:

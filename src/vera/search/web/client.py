@@ -83,13 +83,14 @@ class _Progress:
 class EngineClient:
     """Shared by all lanes of a run, so that interval, breaker and budget hold for all of them together.
 
-    `calls` were made before (a resumed run goes on counting).
+    `calls` were made before, and until `rests_until` (Unix time) it is left alone: a resumed run goes on.
     """
 
-    def __init__(self, engine: Engine, clock: Clock, *, calls: int = 0) -> None:
+    def __init__(self, engine: Engine, clock: Clock, *, calls: int = 0, rests_until: float = 0.0) -> None:
         self.engine = engine
         self._clock = clock
-        self._state = throttle.State(calls=calls)
+        left = rests_until - clock.wall()
+        self._state = throttle.State(calls=calls, open_until=clock.monotonic() + left if left > 0 else 0.0)
 
     @property
     def calls(self) -> int:

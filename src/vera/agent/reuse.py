@@ -1,0 +1,404 @@
+"""The same request again: the verdict of before, where it stands. Nothing is opened, asked or fetched for it.
+
+A verdict is found under its reuse key: the request, and every setting and version that decides how it is
+verified. What is found is not believed: the session is read whole, its key and versions are computed from
+what it holds, and its signatures, ids and bytes are checked. What does not hold is passed over with a
+sentence, and the thesis is verified anew.
+"""
+
+import hashlib
+import os
+import shutil
+import tempfile
+import time
+from collections.abc import Callable, Collection, Mapping
+from datetime import datetime
+from pathlib import Path
+
+import msgspec
+
+from vera import events
+from vera.agent.earlier import Earlier, Unusable, open_earlier
+from vera.agent.knowledge import Knowledge, sealed_sessions
+from vera.agent.research import Result, result_of
+from vera.agent.setup import open_signer
+from vera.agent.verdict_index import Entry, find, keep
+from vera.agent.verified import Verified, verified_of
+from vera.agent.verify import Inquiry, Say, look_up, settings_for
+from vera.attestation import reduce
+from vera.attestation.ahdb.proof import Refused, open_verified
+from vera.attestation.build import literal_version
+from vera.attestation.gather import rfc3339
+from vera.attestation.integrity import ATTESTATION
+from vera.attestation.objects import (
+    Attestation,
+    Coverage,
+    Digest,
+    ObjectError,
+    Policy,
+    canonical,
+    digest,
+    hexadecimal,
+    parse,
+)
+from vera.attestation.request import Budget, request_key
+from vera.attestation.tiers import expired
+from vera.audit import VERSION as AUDIT_VERSION
+from vera.audit.claims import VERSION as CLAIMS_VERSION
+from vera.config import Settings, public
+from vera.config.settings import BUILT_IN
+from vera.evidence.domains import suffix_list_version
+from vera.evidence.reading import read_regular, walk
+from vera.evidence.source import Unreadable
+from vera.session import SessionError
+from vera.session.session import TRACE
+from vera.state import RunState
+from vera.store import Store, StoreError
+
+MOST_FILES = 1_000_000
+"""Of an input folder, as the index looks at it."""
+
+MOST_ENVELOPE_BYTES = 64 << 20
+CLOCK_SKEW_SECONDS = 300
+"""How far ahead another clock may be whose verdict is used."""
+
+_OWN = ".vera"
+_DECIDES = ("verification", "policy", "egress")
+"""The sections of the settings that decide how a thesis is verified, beside the model."""
+_MODEL = ("base_url", "name", "file")
+
+
+class Answered(msgspec.Struct, frozen=True, kw_only=True):
+    """A verdict, and the run that came to it."""
+
+    verified: Verified
+    result: Result
+
+
+def _silent(_: str) -> None:
+    """Nobody is told."""
+
+
+def corpus_digest(input_dir: Path) -> Digest:
+    """A digest of what the index would see in a folder: names, sizes and times of change, no contents.
+
+    No link is followed. An unreadable folder has a digest, too. What VERA keeps for itself (`.vera`) is no
+    document and does not count.
+    """
+    sha256 = hashlib.sha256()
+    for entry in walk(input_dir, MOST_FILES):
+        if _OWN not in entry.path.split("/"):
+            fields = (entry.path, entry.size, entry.mtime_ns, entry.ctime_ns, entry.skipped)
+            sha256.update(repr(fields).encode("utf-8", "backslashreplace") + b"\n")
+    return f"sha256:{sha256.hexdigest()}"
+
+
+def reuse_key(inquiry: Inquiry, settings: Settings) -> Digest:
+    """The key under which a verdict on this request by these rules is found again.
+
+    The budget is not in it. Where the model is whichever one is found, so it is in the key: a verdict stands
+    until it expires, though another model was started since.
+    """
+    decided = public(settings_for(settings, inquiry))
+    return _key(request_key(inquiry.request), decided, _versions_now())
+
+
+async def verify_or_reuse(
+    inquiry: Inquiry,
+    settings: Settings,
+    base: Path,
+    root: Path,
+    now_ts: float | None = None,
+    *,
+    chosen: bool = False,
+    fresh: bool = False,
+    trust: Collection[str] = (),
+    say: Say = _silent,
+    now: Say = _silent,
+) -> Answered:
+    """The verdict on a request: that of an earlier session under `base` where one stands, else of a new one
+    at `root`.
+
+    `now_ts` is Unix time, by default that of the clock. `chosen` says that a person named `root`: what is
+    used again is then copied there whole. `fresh` verifies anew. `trust` holds key ids whose verdicts count
+    like one's own. Raises as `look_up` does, and SessionError when `root` cannot be copied to.
+    """
+    at = time.time() if now_ts is None else now_ts
+    if not fresh:
+        found = reusable(inquiry, settings, base, at, trust=trust, say=say)
+        if found is not None:
+            return _brought(found, root) if chosen else found
+    earlier = Knowledge(base, {open_signer(inquiry.input_dir).keyid, *trust})
+    result = await look_up(inquiry, settings, root, earlier=earlier, say=say, now=now)
+    answered = _answered(RunState(_records(root)), root, result)
+    remember(inquiry, settings, base, answered, say=say)
+    return answered
+
+
+def reusable(
+    inquiry: Inquiry,
+    settings: Settings,
+    base: Path,
+    now_ts: float,
+    *,
+    trust: Collection[str] = (),
+    say: Say = _silent,
+) -> Answered | None:
+    """The standing verdict on a request, None where there is none; `say` is told why one was passed over.
+
+    Only reads. Raises SetupError when there is no key of one's own to check signatures with.
+    """
+    key = reuse_key(inquiry, settings)
+    entry = find(base, key)
+    if entry is None:
+        return None
+    try:
+        keys = {open_signer(inquiry.input_dir).keyid, *trust}
+        opened = open_verdict(base, entry.session, inquiry, key, keys)
+        opened.refuse_unless_standing(inquiry.budget, now_ts)
+        if "kb" in inquiry.request.scope and opened.attestation.result != "SUPPORTED":
+            _refuse_if_more_is_known(base, opened)
+        return opened.answered()
+    except Unusable as why:
+        say(f"An earlier verdict on this request, in {entry.session}, is not used. {why}")
+        return None
+
+
+def remember(
+    inquiry: Inquiry, settings: Settings, base: Path, answered: Answered, *, say: Say = _silent
+) -> bool:
+    """Note where the verdict lies, so that it is found again; whether that was done.
+
+    A session outside of `base` is not noted, and neither is one without an attested request.
+    """
+    attestation = answered.verified.attestation
+    try:
+        relative = answered.verified.session.resolve().relative_to(base.resolve()).as_posix()
+        keep(
+            base,
+            Entry(
+                key=reuse_key(inquiry, settings),
+                thesis=inquiry.request.thesis,
+                request=attestation.request,
+                attestation=answered.verified.attestation_id,
+                session=relative,
+                result=attestation.result,
+                issued_at=attestation.issued_at,
+                expires_at=attestation.expires_at,
+            ),
+        )
+    except (ValueError, OSError) as error:
+        say(f"The verdict will not be found again: {error}.")
+        return False
+    return True
+
+
+class Opened(msgspec.Struct, frozen=True, kw_only=True):
+    """An earlier verdict of which everything holds; whether it still stands is asked after."""
+
+    earlier: Earlier
+    state: RunState
+    attestation: Attestation
+    coverage: Coverage
+    budget: Budget
+
+    def refuse_unless_standing(self, budget: Budget, now_ts: float) -> None:
+        """Raises Unusable for a verdict that has expired, or that more of a budget could change."""
+        attestation, moment = self.attestation, rfc3339(now_ts)
+        if expired(attestation.expires_at, moment):
+            raise Unusable(f"It expired at {attestation.expires_at}.")
+        if not expired(attestation.issued_at, rfc3339(now_ts + CLOCK_SKEW_SECONDS)):
+            raise Unusable(f"It says that it was issued at {attestation.issued_at}, which is yet to come.")
+        if attestation.reason == "JUDGE_UNRELIABLE":
+            raise Unusable("No reading of its judge could be used.")
+        if self._nobody_answered():
+            raise Unusable("No search engine answered then.")
+        if attestation.reason == "BUDGET" and (more := self._more_than_then(budget)):
+            raise Unusable(f"Its budget was spent, and now there is more: {', '.join(more)}.")
+
+    def answered(self) -> Answered:
+        """The verdict as it was given."""
+        result = result_of(self.state, Store(self.earlier.root / "store"))
+        return _answered(self.state, self.earlier.root, result, reused=True)
+
+    def _nobody_answered(self) -> bool:
+        asked = [each for each in self.earlier.records if isinstance(each, events.Search)]
+        return bool(asked) and all(each.outcome not in ("ok", "empty") for each in asked)
+
+    def _more_than_then(self, budget: Budget) -> list[str]:
+        """The caps that would let the look-up go further: the one that ended it, any where none is named."""
+        names = Budget.__struct_fields__
+        caps = [self.coverage.cut] if self.coverage.cut in names else names
+        return [name for name in caps if getattr(budget, name) > getattr(self.budget, name)]
+
+
+def open_verdict(base: Path, relative: str, inquiry: Inquiry, key: Digest, trust: Collection[str]) -> Opened:
+    """The verdict of the session at `relative` under `base` on this request, made under `key`.
+
+    Raises Unusable unless the log is whole and sealed by one of `trust`, the envelope is signed by one, every
+    object has its id, the reduction gives the result, the bytes of each source are there, and the request and
+    the rules are those of the key.
+    """
+    earlier = open_earlier(base, relative, trust)
+    try:
+        state = RunState(earlier.records)
+        decision = _decision(state)
+        envelope = read_regular(earlier.root, ATTESTATION, MOST_ENVELOPE_BYTES)
+        if hashlib.sha256(envelope).hexdigest() != decision.envelope.sha256:
+            raise Unusable(f"Its {ATTESTATION} is not the one that its log names.")
+        read = _reader(earlier)
+        verified = open_verified(
+            envelope,
+            read,
+            trust=trust,
+            thesis_id=inquiry.request.thesis,
+            request=request_key(inquiry.request),
+        )
+        attestation = verified.attestation
+        if verified.attestation_id != decision.attestation:
+            raise Unusable("Its envelope holds another attestation than its log names.")
+        if attestation.log != (decision.seq - 1, decision.prev):
+            raise Unusable("Its attestation was made at another place of the log, or of another log.")
+        policy = parse(read(attestation.policy), Policy)
+        if _key(attestation.request, _settings(state), _versions(policy)) != key:
+            raise Unusable("It was made under other rules.")
+        for source in verified.sources.values():
+            for name in filter(None, (source.canonical, source.raw, source.retrieval)):
+                read(name)
+    except (Unreadable, Refused, ObjectError, StoreError, OSError) as error:
+        raise Unusable(str(error)) from None
+    return Opened(
+        earlier=earlier,
+        state=state,
+        attestation=attestation,
+        coverage=verified.coverage,
+        budget=_budget(state),
+    )
+
+
+def copy_session(source: Path, target: Path) -> None:
+    """Copy a finished session to a new or empty folder, whole or not at all.
+
+    Blobs, which never change, are linked where they can be. Nothing else than plain files is copied. Raises
+    SessionError.
+    """
+    temporary = None
+    try:
+        target.parent.mkdir(parents=True, exist_ok=True)
+        if os.path.lexists(target) and (target.is_symlink() or any(target.iterdir())):
+            raise SessionError(f"{target} is not empty. Choose another work folder.")
+        temporary = Path(tempfile.mkdtemp(dir=target.parent, prefix=".vera-copy-"))
+        temporary.chmod(0o755)
+        for folder, _, names in os.walk(source, followlinks=False):
+            inner = temporary / Path(folder).relative_to(source)
+            inner.mkdir(exist_ok=True)
+            for name in names:
+                _copy(Path(folder) / name, inner / name, link=Path(folder).parent == source / "store")
+        temporary.rename(target)
+    except OSError as error:
+        raise SessionError(f"Cannot copy the session to {target}: {error.strerror or error}.") from None
+    finally:
+        if temporary is not None:
+            shutil.rmtree(temporary, ignore_errors=True)
+
+
+def _copy(source: Path, target: Path, *, link: bool) -> None:
+    if source.is_symlink() or not source.is_file():
+        return
+    if link:
+        try:
+            os.link(source, target, follow_symlinks=False)
+            return
+        except OSError:
+            pass
+    shutil.copy2(source, target, follow_symlinks=False)
+
+
+def _brought(found: Answered, root: Path) -> Answered:
+    """The verdict with its session at `root`."""
+    verified = found.verified
+    if root.resolve() == verified.session.resolve():
+        return found
+    copy_session(verified.session, root)
+    return msgspec.structs.replace(found, verified=msgspec.structs.replace(verified, session=root))
+
+
+def _answered(state: RunState, root: Path, result: Result, *, reused: bool = False) -> Answered:
+    verified = verified_of(state, Store(root / "store"), root, result.exit_code, reused=reused)
+    return Answered(verified=verified, result=result)
+
+
+def _records(root: Path) -> list[events.Record]:
+    from vera.session import Reader
+
+    return [record for _, record in Reader(root / TRACE).poll()]
+
+
+def _refuse_if_more_is_known(base: Path, opened: Opened) -> None:
+    """Raises Unusable when a session under `base` has ended since: it may know what was not found then."""
+    issued = datetime.fromisoformat(opened.attestation.issued_at).timestamp()
+    for name, ended in sealed_sessions(base):
+        if ended > issued and base / name != opened.earlier.root:
+            raise Unusable("Other sessions under the base folder have ended since.")
+
+
+def _decision(state: RunState) -> events.Verifier:
+    chosen = state.rounds.get(state.chosen.round) if state.chosen else None
+    if state.ended is None or chosen is None or chosen.decision is None:
+        raise Unusable("Its run has not ended with a verdict.")
+    return chosen.decision
+
+
+def _reader(earlier: Earlier) -> Callable[[Digest], bytes]:
+    return lambda name: earlier.bytes_of(hexadecimal(name))
+
+
+def _settings(state: RunState) -> Mapping[str, object]:
+    return state.session.settings if state.session else {}
+
+
+def _budget(state: RunState) -> Budget:
+    asked = state.requested
+    if asked is None:
+        raise Unusable("Its log has no request.")
+    return Budget(**{name: getattr(asked, name) for name in Budget.__struct_fields__})
+
+
+def _key(request: Digest, settings: Mapping[str, object], versions: Mapping[str, str]) -> Digest:
+    """From a request, the settings of a run as its log has them, and the versions of the rules."""
+    rules = {
+        "settings": {name: settings.get(name) for name in _DECIDES},
+        "model": _model(settings),
+        "versions": dict(versions),
+    }
+    return digest(canonical({"request": request, "rules": rules}))
+
+
+def _model(settings: Mapping[str, object]) -> object:
+    """What of the settings says which model verifies; None where a mechanical rule does."""
+    model, verification = settings.get("model"), settings.get("verification")
+    if not isinstance(model, Mapping) or not isinstance(verification, Mapping):
+        return None
+    own = {name: model.get(name) for name in _MODEL}
+    built_in = own["base_url"] == BUILT_IN and not own["file"] and not verification.get("model_base_url")
+    return None if verification.get("rule") == "literal" or built_in else own
+
+
+def _versions(policy: Policy) -> dict[str, str]:
+    return {
+        "claims": policy.claims,
+        "audit": policy.audit,
+        "reduce": policy.reduce,
+        "literal": policy.literal,
+        "suffix_list": policy.suffix_list,
+    }
+
+
+def _versions_now() -> dict[str, str]:
+    return {
+        "claims": CLAIMS_VERSION,
+        "audit": AUDIT_VERSION,
+        "reduce": reduce.VERSION,
+        "literal": literal_version(asked=True),
+        "suffix_list": suffix_list_version(),
+    }

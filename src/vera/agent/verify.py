@@ -1,0 +1,309 @@
+"""Verifying a thesis: a request in, a session with its attestation out."""
+
+import asyncio
+import time
+from collections.abc import Callable, Sequence
+from contextlib import AsyncExitStack, ExitStack
+from pathlib import Path
+
+import msgspec
+
+from vera import events
+from vera.agent import spending
+from vera.agent.desk import open_desk
+from vera.agent.errors import SetupError
+from vera.agent.knowledge import Knowledge
+from vera.agent.register import register
+from vera.agent.research import LANE, Place, Research, Result
+from vera.agent.rules import listed, rules_of
+from vera.agent.setup import (
+    Input,
+    corpus_event,
+    model_event,
+    open_input,
+    open_model,
+    open_signer,
+    open_verifier_model,
+    verifier_options,
+)
+from vera.agent.web import Web, open_web, search_engines
+from vera.attestation.keys import Signer
+from vera.attestation.objects import Lens, VerifyRequest
+from vera.attestation.request import Budget, request_objects, requested, sub_claims
+from vera.attestation.tiers import RISK_TIERS, bars
+from vera.config import Settings, public
+from vera.evidence.claim import Claim
+from vera.evidence.extractor import Extractor
+from vera.evidence.official import official_names
+from vera.gates.registry import CHECK_GATES
+from vera.lane.budget import Budget as RunBudget
+from vera.lane.loop import Lane, LaneSpec
+from vera.lane.policy import Policy
+from vera.lane.prompts import Prompts
+from vera.lane.tools import Tool
+from vera.lane.tools.fetch import Fetch
+from vera.lane.tools.kb import Kb
+from vera.lane.tools.read import Read
+from vera.lane.tools.search import Search
+from vera.lane.tools.web_search import search_tools
+from vera.model.types import Model
+from vera.search.web import Engines
+from vera.session import Session
+from vera.verification.desk import Desk
+from vera.verification.seeker import Quest, Seeker
+
+LOOK_UP = "thesis"
+"""The lane in which it is said how the look-up ended."""
+
+STEPS = 400
+"""Turns of a look-up at most, whatever its budget."""
+
+Say = Callable[[str], None]
+
+
+class Inquiry(msgspec.Struct, frozen=True, kw_only=True):
+    """A validated request, how far it may go, and the folder of documents that it is about (None: none)."""
+
+    request: VerifyRequest
+    lens: Lens
+    budget: Budget
+    input_dir: Path | None = None
+
+
+def _silent(_: str) -> None:
+    """Nobody is told."""
+
+
+def settings_for(settings: Settings, inquiry: Inquiry) -> Settings:
+    """The settings of the run: what the request's scope, constraints, risk and budget make of a person's own.
+
+    They only narrow: a thesis is looked up without a shell, on the web only when its scope says so and then
+    only where its constraints allow, in one round.
+    """
+    request, budget = inquiry.request, inquiry.budget
+    allow = ",".join(part for domain in request.constraints.allow_domains for part in (domain, f"*.{domain}"))
+    egress = settings.egress
+    if "web" not in request.scope:
+        egress = egress.model_copy(update={"mode": "none"})
+    elif allow and egress.mode in ("auto", "public"):
+        egress = egress.model_copy(update={"mode": "allowlist", "allow": allow})
+    needed, tier = bars(request.risk, inquiry.lens), RISK_TIERS[request.risk]
+    verification = settings.verification.model_copy(
+        update={
+            "rounds": 1,
+            "readings": max(settings.verification.readings, tier.readings),
+            "web_sources": max(settings.verification.web_sources, needed.web_sources),
+            "not_before": request.constraints.not_before or settings.verification.not_before,
+            "not_after": request.constraints.not_after or settings.verification.not_after,
+        }
+    )
+    limits = settings.budget.model_copy(
+        update={
+            "tokens": _lower(settings.budget.tokens, budget.tokens),
+            "seconds": _lower(settings.budget.seconds, budget.seconds),
+            "searches": _lower(settings.budget.searches, budget.searches),
+        }
+    )
+    return settings.model_copy(
+        update={
+            "egress": egress,
+            "verification": verification,
+            "budget": limits,
+            "sandbox": settings.sandbox.model_copy(update={"backend": "none"}),
+            "run": settings.run.model_copy(update={"input_dir": inquiry.input_dir}),
+        }
+    )
+
+
+async def look_up(
+    inquiry: Inquiry,
+    settings: Settings,
+    root: Path,
+    *,
+    earlier: Knowledge | None = None,
+    say: Say = _silent,
+    now: Say = _silent,
+) -> Result:
+    """Verify a thesis in a new session at `root`. `earlier` is what sessions of before know.
+
+    Raises SetupError, SessionError, ModelError, LogError, StoreError and OSError as `vera run` does.
+    """
+    settings = settings_for(settings, inquiry)
+    with ExitStack() as folders:
+        signer = open_signer(inquiry.input_dir)
+        extractor = folders.enter_context(Extractor())
+        found = None
+        if inquiry.input_dir is not None:
+            found = await asyncio.to_thread(
+                open_input, inquiry.input_dir, extractor, folders, lambda progress: None
+            )
+        async with AsyncExitStack() as stack:
+            model = await open_model(settings.model, stack, say, now)
+            verifier = await open_verifier_model(settings.verification, settings.model, model, stack)
+            engines = search_engines(settings.search, settings.brave)
+            session = begin(inquiry, settings, root)
+            stack.callback(session.close)
+            if found is not None:
+                session.emit(corpus_event(found))
+            session.emit(model_event(model))
+            budget = RunBudget(spending.limits_of(settings.budget), session.state.spent)
+            model, verifier = spending.within_budget(model, verifier, budget, session.state)
+            web = open_web(
+                session,
+                settings,
+                Engines(engines),
+                extractor=extractor,
+                lane=LANE,
+                kept=earlier.response if earlier else None,
+            )
+            place = _place(extractor, found, web)
+            result = await _run(
+                inquiry, settings, session, place, earlier, model, verifier, signer, budget, now
+            )
+            register(session, settings.run.base_dir, signer, say)
+            return result
+
+
+def begin(inquiry: Inquiry, settings: Settings, root: Path) -> Session:
+    """A new session with the request in it."""
+    request = inquiry.request
+    session = Session.create(root, public(settings))
+    for data in request_objects(request, inquiry.lens).values():
+        session.store.put(data)
+    input_dir = str(inquiry.input_dir.resolve()) if inquiry.input_dir else ""
+    session.emit(events.Task(task=session.text(request.text), input_dir=input_dir), lane="")
+    session.emit(requested(request, inquiry.budget), lane=LANE)
+    return session
+
+
+async def _run(
+    inquiry: Inquiry,
+    settings: Settings,
+    session: Session,
+    place: Place,
+    earlier: Knowledge | None,
+    model: Model,
+    verifier: Model | None,
+    signer: Signer,
+    budget: RunBudget,
+    now: Say,
+) -> Result:
+    prompts = Prompts(settings.model.prompt_profile)
+    quest = _quest(inquiry, settings, place, earlier, literal=verifier is None)
+    if not (quest.files or quest.web or quest.earlier):
+        raise SetupError("Nothing can be looked at: the scope names no place that is there.", 2)
+    seeker = Seeker(session, LANE, quest, place.corpus)
+    kb = Kb(earlier) if earlier is not None and "kb" in inquiry.request.scope else None
+    lane = _lane(session, place, kb, seeker, settings, prompts)
+    desk = open_desk(
+        session=session,
+        settings=settings,
+        place=place,
+        model=verifier,
+        prompts=prompts,
+        options=msgspec.structs.replace(
+            verifier_options(settings, model, verifier, place),
+            min_score=bars(inquiry.request.risk, inquiry.lens).min_score,
+            file_sources=bars(inquiry.request.risk, inquiry.lens).file_sources,
+        ),
+    )
+    run = Inquest(lane, desk, signer, now, budget, seeker=seeker)
+    return await run.run()
+
+
+class Inquest(Research):
+    """A run whose answer was looked for by a seeker: one round, after it was said how the look-up ended."""
+
+    def __init__(
+        self,
+        lane: Lane,
+        desk: Desk,
+        signer: Signer,
+        now: Say,
+        budget: RunBudget,
+        *,
+        seeker: Seeker,
+    ) -> None:
+        super().__init__(lane, desk, signer, now, budget)
+        self._seeker = seeker
+
+    async def _verify(self, *, last: bool) -> events.Verifier | None:
+        cut = self._seeker.cut()
+        ended = events.LaneEnded(reason="budget" if cut else "answered", detail=cut)
+        self._desk.session.emit(ended, lane=LOOK_UP)
+        return await super()._verify(last=last)
+
+
+def _place(extractor: Extractor, found: Input | None, web: Web | None) -> Place:
+    corpus = found.corpus if found else None
+    return Place(
+        extractor=extractor, box=None, corpus=corpus, files=found.stats.files if found else 0, web=web
+    )
+
+
+def _quest(
+    inquiry: Inquiry, settings: Settings, place: Place, earlier: Knowledge | None, *, literal: bool
+) -> Quest:
+    request, budget, constraints = inquiry.request, inquiry.budget, inquiry.request.constraints
+    claims = tuple(
+        Claim(key=f"c{number}", text=text, start=0, end=len(text))
+        for number, text in enumerate(sub_claims(request), 1)
+    )
+    leads = earlier.leads(request, [claim.text for claim in claims], time.time()) if earlier else ()
+    return Quest(
+        claims=claims,
+        literal=literal,
+        web=place.web is not None and "web" in request.scope,
+        files=place.corpus is not None and "files" in request.scope,
+        sources=budget.sources,
+        searches=budget.searches,
+        bytes=budget.bytes,
+        needed=settings.verification.web_sources,
+        allow_domains=constraints.allow_domains,
+        deny_domains=constraints.deny_domains,
+        source_types=constraints.source_types,
+        languages=constraints.languages,
+        names=official_names(request.text),
+        official_domains=frozenset(listed(settings.policy.official_domains)),
+        earlier=tuple(lead for lead in leads if lead.tool == "kb" or place.web is not None),
+    )
+
+
+def _lane(
+    session: Session, place: Place, kb: Kb | None, seeker: Seeker, settings: Settings, prompts: Prompts
+) -> Lane:
+    spec = LaneSpec(
+        name=LANE,
+        purpose="thesis",
+        system=prompts.render("seeker"),
+        task_message=session.load(session.state.task.task) if session.state.task else "",
+        max_steps=STEPS,
+        scope="thesis",
+        templates=("seeker",),
+    )
+    return Lane(
+        session,
+        spec,
+        seeker,
+        list(_tools(session, place, kb, settings)),
+        prompts,
+        Policy(gates=CHECK_GATES, rules=rules_of(settings)),
+    )
+
+
+def _tools(session: Session, place: Place, kb: Kb | None, settings: Settings) -> Sequence[Tool]:
+    tools: list[Tool] = []
+    if place.corpus is not None:
+        tools.append(Search(place.corpus, place.files))
+    if place.web is not None:
+        tools.append(Fetch(place.web.capture))
+        tools += search_tools(place.web.search, settings.brave.default_count)
+    if kb is not None:
+        tools.append(kb)
+    tools.append(Read(place.corpus, session.workspace, place.extractor, place.input_name))
+    return tools
+
+
+def _lower(one: float, other: float) -> float:
+    """The lower of two limits, where 0 is none."""
+    return min(one, other) if one and other else one or other

@@ -1,0 +1,210 @@
+"""The director: what a verification changes in the AHDB. Pure: values in, entries out.
+
+| the attestation says | ASSERT | HYPOTHESIZE |
+|---|---|---|
+| SUPPORTED, admissible | asserted | retracted: it is decided |
+| SUPPORTED, not admissible | retracted if of the same request | a test for each rule that is not met |
+| UNSUPPORTED (REFUTED) | retracted, whether or not it stood | retracted: it is decided |
+| DISPUTED | retracted | a test that would decide between the sources |
+| anything else | retracted if of the same request | tests from what was left out |
+
+Each blind spot becomes a HYPERTHESIS; those of the thesis that are no longer named are retracted, and so is
+every ASSERT that has expired. What takes away comes first and the decision last, so that a crash between
+two lines of the journal never leaves more asserted than was proved.
+"""
+
+from collections.abc import Iterable, Iterator, Sequence
+from datetime import datetime
+
+from vera.attestation.ahdb.discriminating import discriminating_tests
+from vera.attestation.ahdb.entries import (
+    MOST_TESTS,
+    AnyEntry,
+    Assert,
+    BlindSpot,
+    Cause,
+    Hypothesize,
+    Retract,
+    Slot,
+    sentence,
+)
+from vera.attestation.ahdb.policy import VERSION, Inspected, Rule, Verified, unmet
+from vera.attestation.ahdb.view import fold, has_expired
+from vera.attestation.objects import NAME_LIMIT, TEXT_LIMIT, bounded
+
+PROMOTION = (
+    f"A SUPPORTED attestation of this thesis whose evidence set is admissible ({VERSION}) makes it an ASSERT."
+)
+SAME_BUDGET = "As much as the last request was given."
+LARGER_BUDGET = "Twice as much as the last request was given: it ended for want of budget."
+MOST_QUALIFIERS = 10
+
+
+def compile_entries(inspected: Inspected, entries: Iterable[AnyEntry]) -> tuple[AnyEntry, ...]:
+    """The entries that a verification adds to a journal, in the order in which they are to be written.
+
+    `entries` is the journal so far.
+    """
+    verified = inspected.verified
+    newest = fold(entries)
+    broken = unmet(inspected)
+    result = verified.attestation.result
+    out = [*_lapsed(newest, inspected.now, but=verified.thesis_id)]
+    if result == "SUPPORTED" and not broken:
+        decision: AnyEntry = assertion(verified)
+        out += _take(newest, ("HYPOTHESIZE", verified.thesis_id), "DECIDED", _by(verified), verified)
+    elif verified.attestation.reason == "REFUTED":
+        decision = _retraction(("ASSERT", verified.thesis_id), "REFUTED", _by(verified), verified)
+        out += _take(newest, ("HYPOTHESIZE", verified.thesis_id), "DECIDED", _by(verified), verified)
+    else:
+        decision = _hypothesis(verified, broken if result == "SUPPORTED" else ())
+        out += _displaced(newest, verified)
+    return (*out, *_blind_spots(verified, newest), decision)
+
+
+def assertion(verified: Verified) -> Assert:
+    """The ASSERT of a verification. Whether there may be one is not asked here."""
+    attestation = verified.attestation
+    return Assert(
+        key=verified.thesis_id,
+        text=sentence(verified.text),
+        thesis_id=verified.thesis_id,
+        attestation=verified.attestation_id,
+        issued_at=attestation.issued_at,
+        expires_at=attestation.expires_at,
+        envelope=verified.envelope,
+        keyid=verified.keyid,
+        request=attestation.request,
+        cards=attestation.cards,
+        evidence_set=attestation.evidence_set,
+        receipts=attestation.receipts,
+        verifier=attestation.verifier,
+        admitted_by=VERSION,
+        scope=verified.scope,
+        bounds=tuple(_bounds(verified)),
+    )
+
+
+def _bounds(verified: Verified) -> Iterator[str]:
+    """What bounds an ASSERT: where was looked, until when it holds, and what qualifies it."""
+    until = verified.attestation.expires_at
+    yield f"Looked at: {', '.join(verified.scope)}."
+    yield (
+        f"Holds until {until}." if until else f"Holds for what was read on {verified.attestation.issued_at}."
+    )
+    qualifiers = [(name, card) for name, card in verified.cards.items() if card.relation == "QUALIFIES"]
+    for name, card in qualifiers[:MOST_QUALIFIERS]:
+        where = (
+            f"{sentence(verified.sources[card.source].name, 300)}, lines {card.span.first}-{card.span.last}"
+        )
+        yield f"Qualified by {where} (card {name})."
+    if (more := len(qualifiers) - MOST_QUALIFIERS) > 0:
+        yield f"Qualified by {more} more cards of its evidence set."
+
+
+def _hypothesis(verified: Verified, broken: Sequence[Rule]) -> Hypothesize:
+    attestation = verified.attestation
+    wanted = [rule.test for rule in broken] or discriminating_tests(verified)
+    return Hypothesize(
+        key=verified.thesis_id,
+        text=sentence(verified.text),
+        thesis_id=verified.thesis_id,
+        attestation=verified.attestation_id,
+        issued_at=attestation.issued_at,
+        tests=tuple(dict.fromkeys(wanted))[:MOST_TESTS],
+        budget=LARGER_BUDGET if attestation.reason == "BUDGET" else SAME_BUDGET,
+        promotion=PROMOTION,
+        request=attestation.request,
+        result=attestation.result,
+        reason=attestation.reason,
+    )
+
+
+def _displaced(newest: dict[Slot, AnyEntry], verified: Verified) -> Iterator[Retract]:
+    """The ASSERT of the thesis, when this attestation speaks against it or stands in its place."""
+    slot: Slot = ("ASSERT", verified.thesis_id)
+    standing = newest.get(slot)
+    attestation = verified.attestation
+    if not isinstance(standing, Assert) or standing.attestation == verified.attestation_id:
+        return
+    if attestation.result == "DISPUTED":
+        yield _retraction(slot, "DISPUTED", _by(verified), verified)
+    elif attestation.request == standing.request or attestation.supersedes == standing.attestation:
+        yield _retraction(slot, "SUPERSEDED", _by(verified), verified)
+
+
+def _blind_spots(verified: Verified, newest: dict[Slot, AnyEntry]) -> Iterator[AnyEntry]:
+    attestation = verified.attestation
+    named = {f"{verified.thesis_id}:{each.detector}": each for each in attestation.hyperthesis}
+    for slot, entry in newest.items():
+        if isinstance(entry, BlindSpot) and entry.thesis_id == verified.thesis_id and slot[1] not in named:
+            yield _retraction(slot, "SUPERSEDED", _by(verified), verified)
+    for key, each in named.items():
+        yield BlindSpot(
+            key=key,
+            text=each.blind_spot,
+            thesis_id=verified.thesis_id,
+            attestation=verified.attestation_id,
+            issued_at=attestation.issued_at,
+            boundary=each.boundary,
+            risk=each.risk,
+            bound=each.bound,
+            detector=each.detector,
+        )
+
+
+def _lapsed(newest: dict[Slot, AnyEntry], now: datetime, but: str) -> Iterator[AnyEntry]:
+    """For each ASSERT that has expired a RETRACT, and the thesis is open again."""
+    for slot, entry in newest.items():
+        if not isinstance(entry, Assert) or entry.key == but or not has_expired(entry.expires_at, now):
+            continue
+        yield Retract(
+            key=entry.key,
+            of=slot[0],
+            cause="EXPIRED",
+            text=f"Its attestation expired at {entry.expires_at}.",
+            thesis_id=entry.thesis_id,
+            attestation=entry.attestation,
+            issued_at=entry.issued_at,
+        )
+        standing = newest.get(("HYPOTHESIZE", entry.key))
+        if standing is None or isinstance(standing, Retract):
+            yield Hypothesize(
+                key=entry.key,
+                text=entry.text,
+                thesis_id=entry.thesis_id,
+                attestation=entry.attestation,
+                issued_at=entry.issued_at,
+                tests=(f"Verify the thesis again: its attestation expired at {entry.expires_at}.",),
+                budget=SAME_BUDGET,
+                promotion=PROMOTION,
+                request=entry.request,
+            )
+
+
+def _take(
+    newest: dict[Slot, AnyEntry], slot: Slot, cause: Cause, why: str, verified: Verified
+) -> Iterator[Retract]:
+    """A RETRACT for what stands in the slot, none for an empty one."""
+    standing = newest.get(slot)
+    if standing is not None and not isinstance(standing, Retract):
+        yield _retraction(slot, cause, why, verified)
+
+
+def _retraction(slot: Slot, cause: Cause, why: str, verified: Verified) -> Retract:
+    return Retract(
+        key=slot[1],
+        of=slot[0],
+        cause=cause,
+        text=bounded(why, TEXT_LIMIT),
+        thesis_id=verified.thesis_id,
+        attestation=verified.attestation_id,
+        issued_at=verified.attestation.issued_at,
+    )
+
+
+def _by(verified: Verified) -> str:
+    attestation = verified.attestation
+    reason = f" ({attestation.reason})" if attestation.reason else ""
+    about = sentence(verified.text, NAME_LIMIT)
+    return f"A later attestation says {attestation.result}{reason} of: {about}"

@@ -1,0 +1,129 @@
+"""What a look-up for a request did not cover, each with a pointer to where it could be looked up."""
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
+from itertools import islice
+from urllib.parse import urlsplit
+
+from vera.attestation.cards import Cards
+from vera.attestation.coverage import is_web
+from vera.attestation.look_up import Looked
+from vera.attestation.objects import NAME_LIMIT, TEXT_LIMIT, Digest, Omission, bounded
+from vera.attestation.record import Asked
+from vera.attestation.source_types import of_type
+from vera.audit.case import Case
+from vera.evidence.domains import registrable_domain, unwrap
+from vera.evidence.hosts import host_of
+from vera.evidence.queries import is_search_engine
+
+MOST_OMISSIONS = 20
+"""Of one kind."""
+
+
+def omissions_of(asked: Asked, case: Case, made: Cards, types: Mapping[Digest, str]) -> tuple[Omission, ...]:
+    """What is missing, kind by kind: parts of the scope, empty cells, sources that failed, sources that are
+    cited by two fetched pages or found by two query families and were never read. `types` are those of the
+    sources, by their ids."""
+    read = {_address(each.source) for each in case.evidence.values() if not each.lead}
+    kinds = (
+        _scope(asked, made),
+        _unchecked(asked),
+        _cells(asked, case, made, types),
+        (_omission(each.name, each.why, each.pointer) for each in asked.looked.failed),
+        _cited_by_two(asked.looked, read),
+        _found_twice(asked.looked, read),
+    )
+    return tuple(each for kind in kinds for each in islice(kind, MOST_OMISSIONS))
+
+
+def _scope(asked: Asked, made: Cards) -> Iterator[Omission]:
+    """Parts of the scope where there was nothing to look at."""
+    scope, looked = asked.request.scope, asked.looked
+    if "files" in scope and not looked.files:
+        yield _omission("files", "No file was given that could be read.", "")
+    if "web" in scope and not any(is_web(source) for source in made.sources.values()):
+        yield _omission("web", "No page of the web is among the sources.", "")
+    if "kb" in scope and not looked.kb:
+        yield _omission("kb", "No evidence of an earlier session was taken up.", "")
+    if "connectors" in scope:
+        yield _omission("connectors", "No connector is configured, so none was asked.", "")
+
+
+def _unchecked(asked: Asked) -> Iterator[Omission]:
+    if languages := asked.request.constraints.languages:
+        why = "The language of a source is not told by any check; these were asked for in searches only."
+        yield _omission(f"languages {', '.join(languages)}", why, "")
+
+
+def _cells(asked: Asked, case: Case, made: Cards, types: Mapping[Digest, str]) -> Iterator[Omission]:
+    """Of each claim the types of source that the lens wants and that too few of its sources are of."""
+    sources: dict[str, set[Digest]] = {}
+    for card in made.cards.values():
+        if card.relation != "IRRELEVANT":
+            sources.setdefault(card.claim, set()).add(card.source)
+    for claim in case.claims:
+        for quota in asked.lens.quotas:
+            found = sources.get(claim.key, set())
+            count = sum(of_type((types.get(source, ""),), quota.source_type) for source in found)
+            if count < quota.count:
+                why = (
+                    f"The lens {asked.lens.name} wants {quota.count} of type {quota.source_type} "
+                    f"for this claim, and {count} speak of it."
+                )
+                yield _omission(f"{claim.key} × {quota.source_type}", why, _unread_hit(asked.looked, case))
+
+
+def _unread_hit(looked: Looked, case: Case) -> str:
+    """The first result that was found and not read: where to look on."""
+    read = {_address(each.source) for each in case.evidence.values() if not each.lead}
+    hits = (hit for family in looked.families for hit in family)
+    return next((hit for hit in hits if _address(hit) not in read), "")
+
+
+def _cited_by_two(looked: Looked, read: Iterable[str]) -> Iterator[Omission]:
+    """What pages of two publishers link to and was never read: often the source that both rest on."""
+    known, domains = frozenset(read), dict[str, set[str]]()
+    written: dict[str, str] = {}
+    for page, links in looked.links.items():
+        publisher = registrable_domain(page)
+        for link in links:
+            key = _address(link)
+            if "/" in key.rstrip("/") and key not in known:
+                domains.setdefault(key, set()).add(publisher)
+                written.setdefault(key, link)
+    often = sorted(
+        (key for key, publishers in domains.items() if len(publishers) > 1),
+        key=lambda key: (-len(domains[key]), key),
+    )
+    for key in often:
+        link = written[key]
+        if registrable_domain(link) not in domains[key] and not is_search_engine(host_of(link)):
+            why = f"Fetched pages of {len(domains[key])} publishers link to it, and it was not read."
+            yield _omission(link, why, link)
+
+
+def _found_twice(looked: Looked, read: Iterable[str]) -> Iterator[Omission]:
+    """Results of two query families that were never read."""
+    known = frozenset(read)
+    counts = Counter(hit for family in looked.families for hit in family if _address(hit) not in known)
+    for hit, count in sorted(counts.items(), key=lambda pair: (-pair[1], pair[0])):
+        if count > 1:
+            yield _omission(hit, f"{count} families of queries found it, and it was not read.", hit)
+
+
+def _address(name: str) -> str:
+    """An address as it is compared: without wrappers, scheme, `www.`, fragment and last slash."""
+    if not name.lower().startswith(("http://", "https://")):
+        return name
+    try:
+        parts = urlsplit(unwrap(name))
+        host = (parts.hostname or "").removeprefix("www.") + (f":{parts.port}" if parts.port else "")
+    except ValueError:
+        return name
+    return host + parts.path.rstrip("/") + (f"?{parts.query}" if parts.query else "")
+
+
+def _omission(cell: str, why: str, pointer: str) -> Omission:
+    return Omission(
+        cell=bounded(cell, NAME_LIMIT), why=bounded(why, TEXT_LIMIT), pointer=bounded(pointer, NAME_LIMIT)
+    )

@@ -1,0 +1,189 @@
+"""The rule `containment`: what lines of a source say of a thesis, without a model.
+
+A sentence supports a thesis when it holds one of the thesis' forms (`containment_forms`): every word, number,
+name, negation and modal of it, in its order, and when nothing that the sentence says besides changes that. What
+may stand between or beside the words is a short list: another member of an enumeration, a parenthesis or a
+clause that adds, a second main clause. A condition, an exception or a limit that the thesis leaves out makes
+the sentence QUALIFY it, as does every other rest. The thesis may name the document instead of its words ("GPL
+version 3 requires that …"); then the source must be the document of that name and version.
+
+A sentence contradicts a thesis only when it would support it but for one number, or but for one modal or
+negation that says the opposite.
+
+The rule is made for precision: what it calls supported, the sentence says. A paraphrase, and what needs two
+sentences, are left to a model.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from functools import lru_cache
+
+from vera.audit.case import Case, Place, places
+from vera.audit.containment_forms import Form, forms, names
+from vera.audit.containment_match import Budget, Outcome, Reading, known
+from vera.audit.containment_sentences import Sentence, sentences, turned, with_names
+from vera.audit.containment_terms import Token, tokens
+from vera.audit.lexicon import word_set
+from vera.audit.source_text import SourceText
+from vera.events import Evidence, SpanLabel, VerifierLabels
+from vera.evidence.claim import Claim, Relation
+from vera.evidence.words import stem
+
+VERSION = "containment/1"
+"""The maker of the labels; changes whenever the same lines may get another label."""
+
+SPAN_LIMIT = 40_000
+"""Bytes: more than that is no place where a statement stands."""
+
+THESIS_LIMIT = 1_000
+"""Characters of the longest thesis that is compared."""
+
+ABOUT_LINES = 3
+ABOUT_LENGTH = 120
+"""The first lines of a file, and their characters, that may name it."""
+
+_OPPOSITE: Mapping[str, str] = {
+    "must": "need not",
+    "need not": "must",
+    "may": "must not",
+    "can": "must not",
+    "must not": "may",
+    "cannot": "may",
+}
+_SECTIONS = word_set("section article paragraph version chapter clause part exhibit appendix page line step")
+
+
+def label(claim: Claim, place: Place, about: str = "") -> Relation:
+    """What the cited lines say of the claim.
+
+    `about` holds what may name the document in the claim: its path, and on further lines its title or its
+    first lines; '' when nothing may.
+    """
+    if claim.form == "extract":
+        return "SUPPORTS"
+    start, end = place.source.lines.bounds(place.first, place.last)
+    if claim.form != "statement" or end - start > SPAN_LIMIT or len(claim.text) > THESIS_LIMIT:
+        return "IRRELEVANT"
+    thesis = _forms(claim.text, about)
+    if not thesis:
+        return "IRRELEVANT"
+    names_of = names(about) if about else ()
+    budget = Budget()
+    found: set[Relation] = set()
+    for sentence in sentences(place.source.lines, place.first, place.last):
+        seen = with_names(sentence, tuple(name.keys for name in names_of))
+        found.add(_relation(thesis, seen, (place.first, place.last), budget))
+    if {"SUPPORTS", "CONTRADICTS"} <= found:
+        return "QUALIFIES"
+    return next((one for one in ("SUPPORTS", "CONTRADICTS", "QUALIFIES") if one in found), "IRRELEVANT")
+
+
+def labels(case: Case, number: int) -> tuple[VerifierLabels, ...]:
+    """The labels of every claim that cites something, in the order of the claims."""
+    return tuple(
+        VerifierLabels(
+            round=number,
+            claim=claim.key,
+            labels=tuple(
+                SpanLabel(
+                    evidence=place.evidence.id,
+                    first=place.first,
+                    last=place.last,
+                    relation=label(claim, place, about(place.evidence, place.source)),
+                )
+                for place in cited
+            ),
+            maker=VERSION,
+        )
+        for claim in case.claims
+        if (cited := places(case, claim))
+    )
+
+
+def about(evidence: Evidence, source: SourceText) -> str:
+    """What may name a document in a claim: of a file its path, its title and its first lines; of a page and of
+    what a command printed nothing, since those are written by whoever wants to be believed."""
+    if evidence.tier != "captured" or "://" in evidence.source or evidence.receipt is not None:
+        return ""
+    head: list[str] = []
+    for number in range(1, min(len(source.lines), 12) + 1):
+        line = source.lines.cut(number, number)[: 4 * ABOUT_LENGTH].decode("utf-8", "replace").strip()
+        if line and len(head) < ABOUT_LINES:
+            head.append(line[:ABOUT_LENGTH])
+    return "\n".join((evidence.source, *([evidence.title] if evidence.title else []), *head))
+
+
+def spans(source: SourceText, text: str, k: int) -> tuple[tuple[int, int], ...]:
+    """Lines of a document that could carry a statement: at most `k` pairs (first, last), best first.
+
+    A pair holds a whole sentence, and the head of its list when the sentence needs it to say something.
+    """
+    wanted = {stem(token.key) for token in tokens(text[:THESIS_LIMIT]) if token.tag in ("word", "number")}
+    scores: dict[tuple[int, int], float] = {}
+    for rank, passage in enumerate(source.passages.best(text[:THESIS_LIMIT], 3 * k)):
+        for sentence in sentences(source.lines, passage.first, passage.last):
+            held = wanted & {stem(token.key) for token in sentence.tokens}
+            score = len(held) - rank / 1000 - len(sentence.tokens) / 10_000
+            pair = min(sentence.lines), max(sentence.lines)
+            scores[pair] = max(score, scores.get(pair, 0.0))
+    chosen = sorted((-score, pair) for pair, score in scores.items() if score > 0)
+    return tuple(pair for _, pair in chosen[:k])
+
+
+@lru_cache(maxsize=64)
+def _forms(text: str, names_of: str) -> tuple[Form, ...]:
+    return forms(text, names_of)
+
+
+# A thesis in a sentence
+
+
+def _relation(thesis: Sequence[Form], sentence: Sentence, cited: tuple[int, int], budget: Budget) -> Relation:
+    if sentence.text.rstrip("\"'”’) ").endswith("?"):
+        return "IRRELEVANT"
+    qualified = False
+    readings = [sentence, *turned(sentence)]
+    for reading in readings:
+        for outcome in _outcomes(thesis, reading, cited, budget):
+            if outcome == "SUPPORTS":
+                return "SUPPORTS"
+            qualified = True
+    for reading in readings:
+        if "SUPPORTS" in _outcomes(_opposites(thesis, reading), reading, cited, budget):
+            return "CONTRADICTS"
+    return "QUALIFIES" if qualified else "IRRELEVANT"
+
+
+def _outcomes(
+    thesis: Iterator[Form] | Sequence[Form], sentence: Sentence, cited: tuple[int, int], budget: Budget
+) -> Iterator[Outcome]:
+    keys = {token.key for token in sentence.tokens}
+    own = any(token.own for token in sentence.tokens)
+    for form in thesis:
+        if all(own if token.own and token.key == "self" else known(token, keys) for token in form.tokens):
+            outcome = Reading(form, sentence, cited).outcome(budget)
+            if outcome:
+                yield outcome
+
+
+# Opposites
+
+
+def _opposites(thesis: Sequence[Form], sentence: Sentence) -> Iterator[Form]:
+    """The forms with the number, the modal or the negation that the sentence has instead."""
+    numbers = list(dict.fromkeys(token.key for token in sentence.tokens if token.tag == "number"))
+    for form in thesis:
+        for index, token in enumerate(form.tokens):
+            before = form.tokens[index - 1].key if index else ""
+            others: list[Token] = []
+            if token.tag == "number" and before not in _SECTIONS:
+                others = [token._replace(key=key) for key in numbers[:8] if key != token.key]
+            elif token.tag == "mode" and token.key in _OPPOSITE:
+                others = [token._replace(key=_OPPOSITE[token.key])]
+            for other in others:
+                yield form._replace(tokens=(*form.tokens[:index], other, *form.tokens[index + 1 :]))
+            if token.key == "not" and before == "be":
+                yield form._replace(tokens=(*form.tokens[:index], *form.tokens[index + 1 :]))
+            elif token.key == "be" and [one.key for one in form.tokens[index + 1 : index + 2]] != ["not"]:
+                if not any(one.tag == "mode" for one in form.tokens) and not form.floating:
+                    denied = (*form.tokens[: index + 1], Token("not", "not"), *form.tokens[index + 1 :])
+                    yield form._replace(tokens=denied)

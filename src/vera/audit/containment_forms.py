@@ -1,0 +1,518 @@
+"""What a thesis says, in the forms in which a source may say the same.
+
+"GPL version 3 requires the written offer to be valid" speaks of what the document GPL-3 lays down: its name and
+the verb of the frame go, and "must" comes in. Each further form keeps the meaning: a condition before or after
+its sentence, active and passive, "X's Y" and "Y of X", "give A to B" and "give B A", two coordinated words
+changed about. What no form of a thesis says is never taken for it.
+"""
+
+import re
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import PurePosixPath
+from typing import NamedTuple
+
+from vera.audit.containment_terms import KINDS, POSSESSIVE, PREPOSITIONS, RELATIVES, Token, bases, participles, tokens
+from vera.audit.lexicon import word_set
+
+MOST_FORMS = 160
+"""Forms of one thesis that are looked for."""
+
+MOST_TOKENS = 80
+"""Tokens of the longest thesis that is compared."""
+
+_SAYS = word_set("say state provide specify stipulate declare note establish explain clarify mention")
+_REQUIRES = word_set("require oblige demand mandate")
+_PERMITS = word_set("permit let enable authorize entitle")
+_FORBIDS = word_set("prohibit forbid ban")
+_FRAMES = frozenset(("under", "in", "per", "within"))
+_GIVES = word_set("give grant provide offer send")
+_MOVED = frozenset(
+    ("if", "unless", "when", "whenever", "where", "wherever", "provided", "as long as", "so long as", "except",
+     "before", "after", "until", "while", "prior to", "notwithstanding", "to the extent", "without", "even")
+)  # fmt: skip
+_FREE_MODES = frozenset(("may", "must not", "can", "cannot"))
+_VERSIONED = re.compile(r"(?<=[A-Za-z])[vV](?=\d)|\b[vV](?:er|ers)?\.?\s?(?=\d)")
+_VERSION = re.compile(r"(?i)\bversion\s{1,4}(\d{1,4}(?:\.\d{1,4}){0,3})|\b(\d{1,4}\.\d{1,4})\b")
+_TITLE_LINES = 4
+_TITLE_LENGTH = 120
+
+_SELF = Token("self", "word", own=True)
+_YOU = Token("you", "word")
+_BE = Token("be", "be")
+_NOT = Token("not", "not")
+_COMMA = Token(",", "mark")
+APPOSED = Token(",", "apposed")
+"""Stands where a source has a comma for "is" or "must be": "a written offer, valid for three years"."""
+
+
+class Form(NamedTuple):
+    """A form of a thesis.
+
+    `floating` is a modal that must stand somewhere in the sentence, since the frame says it ("requires that").
+    `agentless` forms lack a subject; of the source it must be "you".
+    """
+
+    tokens: tuple[Token, ...]
+    floating: str = ""
+    agentless: bool = False
+
+
+class Name(NamedTuple):
+    """A name of a document, in keys, and its version ('' for none)."""
+
+    keys: tuple[str, ...]
+    version: str
+
+
+def names(about: str) -> tuple[Name, ...]:
+    """The names of a document: `about` is its path, and on further lines its title or its first lines."""
+    path, _, rest = about.partition("\n")
+    lines = [line.strip()[:_TITLE_LENGTH] for line in rest.split("\n") if line.strip()][:_TITLE_LINES]
+    stem = [
+        token.key for token in tokens(_spelled(re.sub(r"[-_.]+(?=\D)|[-_]", " ", PurePosixPath(path).stem)))
+    ]
+    found = [_version(key) for key in stem[-1:] if key.startswith("#")]
+    found += [match[1] or match[2] for line in lines for match in _VERSION.finditer(line)][:1]
+    version = _version(found[0]) if found else ""
+    titles = [stem, *([token.key for token in tokens(line)] for line in lines)]
+    unique: dict[tuple[str, ...], None] = {}
+    for title in titles:
+        keys = tuple(_name_part(title))
+        if title is not stem and KINDS.isdisjoint(keys) and not any(key.startswith("#") for key in title):
+            continue
+        for start in {0, int(keys[:1] == ("gnu",))}:
+            if keys[start:] and not KINDS.issuperset(keys[start:]):
+                unique[keys[start:]] = None
+    return tuple(Name(keys, version) for keys in sorted(unique, key=len, reverse=True))
+
+
+def forms(text: str, about: str = "") -> tuple[Form, ...]:
+    """The forms of a thesis for a source with the names `about`, those nearest to its own words first."""
+    said = [token for token in tokens(_spelled(text)) if token.key not in (".", "!")]
+    if not said or len(said) > MOST_TOKENS or said[-1].key == "?":
+        return ()
+    said = [token._replace(key="you") if token.key == "licensee" else token for token in said]
+    named = _with_self(said, names(about)) if about else said
+    unique: dict[tuple[tuple[str, ...], str, bool], Form] = {}
+    waiting = list(_unframed(named, bound=named != said))
+    if named != said:
+        waiting.append(Form(tuple(said)))
+    for form in waiting:
+        _keep(unique, form)
+    for _ in range(2):
+        for form in list(unique.values()):
+            for rewrite in _REWRITES:
+                for other in rewrite(form):
+                    if len(unique) >= MOST_FORMS:
+                        return tuple(map(_without_commas, unique.values()))
+                    _keep(unique, other)
+    return tuple(map(_without_commas, unique.values()))
+
+
+def _keep(unique: dict[tuple[tuple[str, ...], str, bool], Form], form: Form) -> None:
+    key = tuple(token.key for token in form.tokens), form.floating, form.agentless
+    if form.tokens:
+        unique.setdefault(key, form)
+
+
+def _without_commas(form: Form) -> Form:
+    return form._replace(
+        tokens=tuple(token for token in form.tokens if token != _COMMA and not _is_comma(token))
+    )
+
+
+def _is_comma(token: Token) -> bool:
+    return token.key == "," and token.tag == "mark"
+
+
+# The names of the document
+
+
+def _spelled(text: str) -> str:
+    return _VERSIONED.sub(" version ", text)
+
+
+def _version(key: str) -> str:
+    number = key.lstrip("#")
+    while number.endswith(".0"):
+        number = number[:-2]
+    return number
+
+
+def _name_part(title: Sequence[str]) -> Iterator[str]:
+    """The title up to its version, without marks."""
+    if title[:1] == ["copyright"]:
+        return
+    for key in title:
+        if key == "version" or key.startswith("#"):
+            return
+        if key[:1].isalnum():
+            yield key
+
+
+def _with_self(said: Sequence[Token], known: Sequence[Name]) -> list[Token]:
+    """The thesis with one token for each mention of the document."""
+    keys = [token.key for token in said]
+    made: list[Token] = []
+    index = 0
+    while index < len(said):
+        size = max((_mention(said, keys, index, name) for name in known), default=0)
+        made.append(_SELF if size else said[index])
+        index += max(size, 1)
+    return made
+
+
+def _mention(said: Sequence[Token], keys: Sequence[str], index: int, name: Name) -> int:
+    """How many tokens from `index` on name the document, 0 for none. Another version is another document."""
+    start = index
+    leading = keys[index] == "version" and index + 2 < len(keys) and keys[index + 1].startswith("#")
+    versioned = False
+    if leading:
+        if _version(keys[index + 1]) != name.version:
+            return 0
+        start, versioned = index + 2, True
+        start += keys[start] == "of"
+    if keys[start : start + 1] == ["gnu"] and name.keys[0] != "gnu":
+        start += 1
+    end = start + len(name.keys)
+    if tuple(keys[start:end]) != name.keys:
+        return 0
+    written = all(token.capital for token in said[start:end])
+    kind = not KINDS.isdisjoint(name.keys)
+    for _ in range(3):
+        following = keys[end] if end < len(keys) else ""
+        after = keys[end + 1] if end + 1 < len(keys) else ""
+        if following == "version" and after.startswith("#") and not versioned:
+            if _version(after) != name.version:
+                return 0
+            end, versioned = end + 2, True
+        elif following == "," and after == "version":
+            end += 1
+        elif following.startswith("#"):
+            if versioned or _version(following) != name.version:
+                return 0
+            end, versioned = end + 1, True
+        elif following in KINDS and following not in name.keys:
+            end, kind = end + 1, True
+        else:
+            break
+    following = keys[end] if end < len(keys) else ""
+    if following in ("version", POSSESSIVE) or following.startswith("#"):
+        return 0
+    return end - index if versioned or kind or written else 0
+
+
+# The frame of the thesis
+
+
+def _unframed(said: Sequence[Token], *, bound: bool) -> Iterator[Form]:
+    """The thesis as it is, and without the words that only say which document it speaks of."""
+    yield from _commands(list(said))
+    if not bound:
+        return
+    if said[0] == _SELF:
+        yield from _framed(list(said[1:]))
+        if said[1:2] and said[1].key == ":":
+            yield from _commands(list(said[2:]))
+    if said[-2:-1] == [_SELF] and said[-1].key in _SAYS:
+        yield from _commands(_without(said, len(said) - 2, len(said)))
+    for index, token in enumerate(said):
+        start = index - _lead(said, index)
+        if token == _SELF and start < index and _may_go(said, start, index + 1):
+            yield from _commands(_without(said, start, index + 1))
+
+
+def _lead(said: Sequence[Token], index: int) -> int:
+    """How many words before the document's name only lead to it: "under", "according to"."""
+    keys = [token.key for token in said[max(0, index - 2) : index]]
+    return 2 if keys == ["according", "to"] else int(bool(keys) and keys[-1] in _FRAMES)
+
+
+def _without(said: Sequence[Token], start: int, end: int) -> list[Token]:
+    """The thesis without a phrase, and without the marks around it."""
+    left, right = list(said[:start]), list(said[end:])
+    while right and not left and right[0].tag == "mark":
+        right.pop(0)
+    if left and _is_comma(left[-1]):
+        left.pop()
+        if right and _is_comma(right[0]):
+            right.pop(0)
+    return [*left, *right]
+
+
+def _may_go(said: Sequence[Token], start: int, end: int) -> bool:
+    """Whether nothing beside the mention belongs to it: "only under", "under GPL 3 or LGPL 3"."""
+    before = said[start - 1].tag if start else ""
+    after = said[end].tag if end < len(said) else ""
+    return before not in ("not", "limit", "join", "quantity") and after != "join"
+
+
+def _commands(said: list[Token]) -> Iterator[Form]:
+    while said and _is_comma(said[0]):
+        said = said[1:]
+    if said:
+        yield Form(tuple(said))
+        if said[0].key == "it" and said[1:2] and said[1].tag == "mode":
+            yield Form(tuple(said[1:]), agentless=True)
+
+
+def _framed(rest: list[Token]) -> Iterator[Form]:
+    """What follows the document's name: what it says, requires, permits or forbids."""
+    keys = [token.key for token in rest]
+    if keys[:1] and keys[0] in _SAYS:
+        yield from _commands(rest[1 + (keys[1:2] == ["that"]) :])
+    elif keys[:2] == ["make", "clear"] and keys[2:3] == ["that"]:
+        yield from _commands(rest[3:])
+    elif keys[:1] and keys[0] in _REQUIRES:
+        yield from _ordered(rest[1:], "must")
+    elif keys[:1] and keys[0] in _PERMITS:
+        yield from _ordered(rest[1:], "may", let=keys[0] == "let")
+    elif keys[:1] and keys[0] in _FORBIDS:
+        yield from _ordered(rest[1:], "must not")
+    elif keys[:1] == ["not"] and keys[1:2] and keys[1] in _PERMITS:
+        yield from _ordered(rest[2:], "must not")
+    elif keys[:1] == ["not"] and keys[1:2] and keys[1] in _REQUIRES:
+        yield from _ordered(rest[2:], "need not")
+
+
+def _ordered(rest: list[Token], mode: str, *, let: bool = False) -> Iterator[Form]:
+    """A command as a sentence with a modal: that one does, one to do, from doing, doing, a deed."""
+    if not rest:
+        return
+    modal = Token(mode, "mode")
+    if rest[0].key == "that":
+        modes = [token.key for token in rest if token.tag == "mode"]
+        if not modes:
+            yield Form(tuple(rest[1:]), floating=mode)
+        elif modes == [mode]:
+            yield Form(tuple(rest[1:]))
+        return
+    if rest[0].key.endswith("ing") and bases(rest[0].key):
+        yield Form((modal, *_as_verbs(rest)), agentless=True)
+    if let:
+        yield Form((rest[0], modal, *rest[1:]))
+    for index in [index for index, token in enumerate(rest) if token.key == "to" and index][:3]:
+        yield Form((*rest[:index], modal, *rest[index + 1 :]))
+    for index in [index for index, token in enumerate(rest) if token.key == "from"][:2]:
+        if mode == "must not" and index and rest[index + 1 :] and bases(rest[index + 1].key):
+            yield Form((*rest[:index], modal, *_as_verbs(rest[index + 1 :])))
+    if mode in ("may", "must not"):
+        permitted = [_BE, *([_NOT] if mode == "must not" else []), Token("permitted", "word")]
+        limits = [index for index, token in enumerate(rest) if token.tag == "limit" and index]
+        for index in (*limits[:1], len(rest)):
+            yield Form((*rest[:index], *permitted, *rest[index:]))
+
+
+def _as_verbs(rest: Sequence[Token]) -> Iterator[Token]:
+    """A deed as verbs: "copying and distributing" as "copy and distribute"."""
+    opened = True
+    for token in rest:
+        base = bases(token.key) if opened and token.key.endswith("ing") else ""
+        yield token._replace(key=base) if base else token
+        opened = token.tag == "join" or _is_comma(token)
+
+
+# Forms that keep the meaning
+
+
+def _condition_moved(form: Form) -> Iterator[Form]:
+    """A condition or a phrase with a preposition, from before its sentence to after it and back."""
+    said = form.tokens
+    first = said[0]
+    if first.key in _MOVED or first.key in PREPOSITIONS:
+        for comma in [index for index, token in enumerate(said) if _is_comma(token)][:3]:
+            segment, main = said[:comma], said[comma + 1 :]
+            if first.key in _MOVED:
+                yield form._replace(tokens=(*main, *segment))
+                if segment[0].key in ("if", "unless") and main[:1] and main[0].key == "then":
+                    yield form._replace(tokens=(*main[1:], *segment))
+            else:
+                for index in _openings(main):
+                    yield form._replace(tokens=(*main[:index], *segment, *main[index:]))
+        return
+    verb = _verb(said)
+    for index in range(2, len(said)):
+        if said[index].key in _MOVED and said[index - 1].key not in ("only", "even", "not"):
+            main = said[:index]
+            while main and _is_comma(main[-1]):
+                main = main[:-1]
+            yield form._replace(tokens=(*said[index:], _COMMA, *main))
+        elif said[index].key in PREPOSITIONS and index > verb + 1 and said[index].key != "of":
+            if not _is_deep(said[verb + 1 : index]):
+                yield form._replace(tokens=(*said[index:], _COMMA, *said[:index]))
+
+
+def _verb(said: Sequence[Token]) -> int:
+    """Where the first modal or form of "be" stands; 1, behind a subject of one word, when there is none."""
+    return next((index for index, token in enumerate(said) if token.tag in ("mode", "be")), 1)
+
+
+def _openings(main: Sequence[Token]) -> Iterator[int]:
+    """Where a phrase may be put behind the verb without belonging to another one."""
+    verb = _verb(main)
+    for index in range(verb + 2, len(main) + 1):
+        if index == len(main) or main[index].key in PREPOSITIONS or main[index].tag in ("limit", "mark"):
+            if _is_deep(main[verb + 1 : index]):
+                return
+            yield index
+
+
+def _is_deep(said: Sequence[Token]) -> bool:
+    """Whether there is a clause or a participle to which what follows may belong."""
+    return any(
+        token.key in RELATIVES or token.tag in ("limit", "mode") or (index and bool(bases(token.key)))
+        for index, token in enumerate(said)
+    )
+
+
+def _made_active(form: Form) -> Iterator[Form]:
+    """ "Copies may be sold (by you)" as "you may sell copies"."""
+    said = form.tokens
+    verb = _verb(said)
+    modal = said[verb : verb + 1] if said[verb : verb + 1] and said[verb].tag == "mode" else ()
+    start = verb + len(modal)
+    if not verb or said[start : start + 1] == () or said[start].key != "be":
+        return
+    end = start + 1
+    while end < len(said) and (bases(said[end].key) or said[end].tag == "join" or _is_comma(said[end])):
+        end += 1
+    deeds = [token._replace(key=bases(token.key) or token.key) for token in said[start + 1 : end]]
+    if not deeds or not bases(said[end - 1].key) or not bases(said[start + 1].key):
+        return
+    rest = said[end:]
+    by = next((index for index, token in enumerate(rest) if token.key == "by"), None)
+    if by is None:
+        if modal and modal[0].key in _FREE_MODES:
+            yield form._replace(tokens=(_YOU, *modal, *deeds, *said[:verb], *rest))
+        return
+    for close in _boundaries(rest, by + 2):
+        agent, others = rest[by + 1 : close], (*rest[:by], *rest[close:])
+        yield form._replace(tokens=(*agent, *modal, *deeds, *said[:verb], *others))
+
+
+def _made_passive(form: Form) -> Iterator[Form]:
+    """ "You may sell copies" as "copies may be sold"."""
+    said = form.tokens
+    verb = _verb(said)
+    if verb >= len(said) or said[verb].tag != "mode":
+        return
+    free = said[verb].key in _FREE_MODES or (form.agentless and said[verb].key == "must")
+    if not free or [token.key for token in said[:verb]] not in ([], ["you"]):
+        return
+    end = verb + 2
+    while (
+        end + 1 < len(said) and (said[end].tag == "join" or _is_comma(said[end])) and _is_verb(said[end + 1])
+    ):
+        end += 2
+    deeds = [
+        token._replace(key="|".join(participles(key) for key in token.key.split("|")))
+        if token.tag == "word"
+        else token
+        for token in said[verb + 1 : end]
+    ]
+    for close in _boundaries(said, end + 1):
+        thing, rest = said[end:close], said[close:]
+        yield Form((*thing, said[verb], _BE, *deeds, *rest), form.floating)
+
+
+def _is_verb(token: Token) -> bool:
+    return token.tag == "word" and not token.before
+
+
+def _boundaries(said: Sequence[Token], start: int) -> list[int]:
+    """Places from `start` on where a phrase may end."""
+    found = [
+        index
+        for index in range(start, len(said))
+        if said[index].key in PREPOSITIONS or said[index].tag in ("limit", "mark")
+    ]
+    return [*found[:5], *([len(said)] if start <= len(said) else [])]
+
+
+def _made_causative(form: Form) -> Iterator[Form]:
+    """ "X must carry a notice" as "you must cause X to carry a notice"."""
+    said = form.tokens
+    verb = _verb(said)
+    if 0 < verb < len(said) and said[verb].key == "must" and said[0].key != "you":
+        caused = (_YOU, said[verb], Token("cause", "word"), *said[:verb], Token("to", "word"))
+        yield form._replace(tokens=(*caused, *said[verb + 1 :]))
+
+
+def _genitive(form: Form) -> Iterator[Form]:
+    """ "The holder's name" as "the name of the holder", and back."""
+    said = form.tokens
+    for index, token in enumerate(said):
+        if token.key not in (POSSESSIVE, "of") or not 0 < index < len(said) - 1:
+            continue
+        start = index - 1
+        while start and _goes_on(said[start - 1], said[start]):
+            start -= 1
+        ends = [index + 2]
+        while len(ends) < 4 and ends[-1] < len(said) and _goes_on(said[ends[-1] - 1], said[ends[-1]]):
+            ends.append(ends[-1] + 1)
+        joint = Token(POSSESSIVE if token.key == "of" else "of", "word")
+        for end in ends:
+            yield form._replace(
+                tokens=(*said[:start], *said[index + 1 : end], joint, *said[start:index], *said[end:])
+            )
+
+
+def _goes_on(token: Token, following: Token) -> bool:
+    """Whether `following` belongs to the same noun: a word without an article."""
+    plain = all(one.tag == "word" and one.key not in PREPOSITIONS | RELATIVES for one in (token, following))
+    return plain and not following.before and POSSESSIVE not in (token.key, following.key)
+
+
+def _coordinates_swapped(form: Form) -> Iterator[Form]:
+    """ "Copy and modify" as "modify and copy"."""
+    said = form.tokens
+    for index, token in enumerate(said):
+        if token.tag != "join" or token.key == "nor":
+            continue
+        for size in (1, 2):
+            left, right = said[max(0, index - size) : index], said[index + 1 : index + 1 + size]
+            if len(left) == len(right) == size and all(one.tag == "word" for one in (*left, *right)):
+                yield form._replace(
+                    tokens=(*said[: index - size], *right, token, *left, *said[index + 1 + size :])
+                )
+
+
+def _dative(form: Form) -> Iterator[Form]:
+    """ "Give a copy to the buyer" as "give the buyer a copy", and back."""
+    said = form.tokens
+    verb = next((index for index, token in enumerate(said) if token.key in _GIVES), None)
+    if verb is None:
+        return
+    to = next((index for index in range(verb + 2, len(said)) if said[index].key == "to"), None)
+    if to is not None:
+        for close in _boundaries(said, to + 2):
+            yield form._replace(
+                tokens=(*said[: verb + 1], *said[to + 1 : close], *said[verb + 1 : to], *said[close:])
+            )
+    for cut in range(verb + 2, min(verb + 8, len(said))):
+        for close in _boundaries(said, cut + 1)[:3]:
+            receiver = (Token("to", "word"), *said[verb + 1 : cut])
+            yield form._replace(tokens=(*said[: verb + 1], *said[cut:close], *receiver, *said[close:]))
+
+
+def _apposed(form: Form) -> Iterator[Form]:
+    """ "The offer must be valid for a year" as "an offer, valid for a year"."""
+    said = form.tokens
+    verb = _verb(said)
+    be = verb + (verb < len(said) and said[verb].key == "must")
+    if verb > 0 and be < len(said) and said[be].key == "be" and (be > verb or not form.floating):
+        yield form._replace(tokens=(*said[:verb], APPOSED, *said[be + 1 :]))
+    elif verb > 0 and be == verb < len(said) and said[be].key == "be" and form.floating == "must":
+        yield Form((*said[:verb], APPOSED, *said[be + 1 :]))
+
+
+_REWRITES: tuple[Callable[[Form], Iterator[Form]], ...] = (
+    _apposed,
+    _condition_moved,
+    _made_active,
+    _made_passive,
+    _made_causative,
+    _dative,
+    _genitive,
+    _coordinates_swapped,
+)

@@ -1,0 +1,488 @@
+"""One form of a thesis in one sentence: where its words stand, and what stands between and beside them.
+
+Words must follow each other as in the form. Between them may stand what only adds: a parenthesis, "including",
+another member of an enumeration of which all hold. Beside them may stand another main clause. A rest that
+limits what is said (a condition, an exception, "only") makes the sentence qualify it, and any other rest that
+is not known to be harmless makes it say something else.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Literal
+
+from vera.audit.containment_forms import APPOSED, Form
+from vera.audit.containment_sentences import Sentence
+from vera.audit.containment_terms import DISTANCE, INERT, PREPOSITIONS, RELATIVES, Token, without_opening
+from vera.audit.lexicon import word_set
+
+STEPS = 100_000
+"""Pairs of words that are compared for one label at most."""
+
+GAP = 60
+"""Tokens that may stand between two words of a thesis."""
+
+MODES: Mapping[str, frozenset[str]] = {
+    "must": frozenset(("must", "shall")),
+    "shall": frozenset(("must", "shall")),
+    "can": frozenset(("can", "may")),
+    "cannot": frozenset(("cannot", "must not")),
+}
+"""What a source may say for a modal of a thesis, where that is more than the same."""
+
+_ADDS = word_set("which including")
+_ADJECTIVES = word_set("valid free equal similar due open available unlimited effective liable responsible")
+_STARTS = word_set("you it they he she we i each no all this that there any")
+_COLLECTIVE = word_set("between among combination sum total mixture union pair both either")
+_TRAILING = word_set("to under in for from with by on that which")
+
+Outcome = Literal["SUPPORTS", "QUALIFIES", ""]
+
+
+class Budget:
+    """How many comparisons are left."""
+
+    def __init__(self) -> None:
+        self.left = STEPS
+
+    def take(self, steps: int) -> bool:
+        self.left -= steps
+        return self.left >= 0
+
+
+def known(token: Token, keys: set[str]) -> bool:
+    if token.tag == "mode":
+        return not keys.isdisjoint(MODES.get(token.key, {token.key}))
+    return not keys.isdisjoint(token.key.split("|"))
+
+
+def same(wanted: Token, seen: Token) -> bool:
+    if wanted.key == "self" and wanted.own:
+        return seen.own
+    if wanted.tag == "mode":
+        return seen.tag == "mode" and seen.key in MODES.get(wanted.key, (wanted.key,))
+    return seen.key in wanted.key.split("|") and (seen.tag == "mode") == (wanted.tag == "mode")
+
+
+class Reading:
+    """One form of a thesis in one sentence."""
+
+    def __init__(self, form: Form, sentence: Sentence, cited: tuple[int, int]) -> None:
+        self.form = form
+        self.seen = sentence.tokens
+        self.sentence = sentence
+        self.cited = cited
+        self.apposed = APPOSED in form.tokens
+        keys = {token.key for token in form.tokens if token.tag in ("mode", "not")} | {form.floating}
+        self.denies = not keys.isdisjoint(
+            ("not", "no", "never", "nor", "without", "must not", "cannot", "need not")
+        )
+        self.allows = not keys.isdisjoint(("may", "can"))
+
+    def outcome(self, budget: Budget) -> Outcome:
+        """The best that a place of the form in the sentence says."""
+        if self.sentence.optional and not self.apposed:
+            return ""
+        best: Outcome = ""
+        for start, end, limited in self._places(budget):
+            outcome = self._beside(start, end)
+            if outcome == "SUPPORTS" and not limited:
+                return "SUPPORTS"
+            best = "QUALIFIES" if outcome else best
+        return best
+
+    def _places(self, budget: Budget) -> Iterator[tuple[int, int, bool]]:
+        """First and last token of each place, and whether something was left out that limits it."""
+        wanted = self.form.tokens
+        where = [[i for i, token in enumerate(self.seen) if same(one, token)] for one in wanted]
+        if not all(where):
+            return
+        for start in where[0]:
+            reached: dict[tuple[int, bool, bool], None] = {(start, not self.form.floating, False): None}
+            for index in range(1, len(wanted)):
+                ahead: dict[tuple[int, bool, bool], None] = {}
+                for (position, settled, limited), following in (
+                    (state, following)
+                    for state in reached
+                    for following in where[index]
+                    if state[0] < following <= state[0] + GAP
+                ):
+                    if not budget.take(following - position):
+                        return
+                    gap = self._gap(position, following, settled)
+                    if gap is not None:
+                        ahead[following, settled or gap == "mode", limited or gap == "limit"] = None
+                reached = ahead
+                if not reached:
+                    break
+            for end, settled, limited in reached:
+                if settled and self._is_cited(start, end):
+                    yield start, end, limited
+
+    def _is_cited(self, start: int, end: int) -> bool:
+        first, last = self.cited
+        return (
+            first <= min(self.sentence.lines[start : end + 1])
+            and max(self.sentence.lines[start : end + 1]) <= last
+        )
+
+    def _gap(self, position: int, following: int, settled: bool) -> str | None:
+        """What the tokens between two words of the thesis do: '' nothing, "mode" say its modal, "limit" limit
+        it; None when they change it."""
+        gap = self._without_additions(list(self.seen[position + 1 : following]))
+        if not settled:
+            for index, token in enumerate(gap):
+                if token.tag == "mode" and token.key in MODES.get(self.form.floating, (self.form.floating,)):
+                    rest = [*gap[:index], *gap[index + 1 :]]
+                    return "mode" if all(self._is_idle(one) for one in rest) else None
+        if all(self._is_idle(token) for token in gap):
+            return ""
+        if self._is_enumerated(position, following, gap):
+            return ""
+        if any(token.tag == "limit" for token in gap) and not any(
+            token.tag in ("mode", "not") for token in gap
+        ):
+            return "limit" if len(gap) <= 12 else None
+        return None
+
+    def _is_idle(self, token: Token) -> bool:
+        """Whether a token may be left out wherever it stands: commas, and "all" or "any" of a plain statement."""
+        if token.key == ",":
+            return True
+        if token.tag == "quantity" and token.key in ("all", "each"):
+            return not self.denies
+        return token.key == "any"
+
+    def _without_additions(self, gap: list[Token]) -> list[Token]:
+        """Without parentheses, phrases and clauses that add something and limit nothing."""
+        kept: list[Token] = []
+        index = 0
+        while index < len(gap):
+            close = self._addition(gap, index)
+            if close is None:
+                kept.append(gap[index])
+                index += 1
+            else:
+                index = close
+        return kept
+
+    def _addition(self, gap: Sequence[Token], index: int) -> int | None:
+        """Where an addition that begins at `index` ends."""
+        if gap[index].key == "(":
+            close = next((i for i in range(index, len(gap)) if gap[i].key == ")"), None)
+            return close + 1 if close is not None and _adds(gap[index + 1 : close]) else None
+        if gap[index].key != ",":
+            return None
+        close = next((i for i in range(index + 1, len(gap)) if gap[i].key == ","), None)
+        if close is None:
+            return None
+        inner = gap[index + 1 : close]
+        keys = tuple(token.key for token in inner)
+        if keys in INERT or (keys[:1] and keys[0] in _ADDS and _adds(inner)) or keys[:2] == ("such", "as"):
+            return close if _adds(inner) else None
+        return None
+
+    def _is_enumerated(self, position: int, following: int, gap: Sequence[Token]) -> bool:
+        """Whether only further members of an enumeration stand between two words."""
+        if not gap or len(gap) > GAP:
+            return False
+        joins = {token.key for token in gap if token.tag == "join"}
+        if any(
+            token.tag in ("limit", "mode", "not", "be", "number") or token.key in DISTANCE for token in gap
+        ):
+            return False
+        if any(token.key in RELATIVES or (token.tag == "mark" and token.key != ",") for token in gap):
+            return False
+        if self._is_bound(position) or not self._may_drop(joins, position):
+            return False
+        opened, closed = gap[0], gap[-1]
+        if closed.tag == "join" and opened.tag == "word" and opened.key not in PREPOSITIONS:
+            return _are_members(_members(gap[:-1]))
+        if opened.key == "," or opened.tag == "join":
+            if closed.key == ",":
+                return self._goes_on_enumerated(following) and _are_members(_members(gap))
+            return bool(joins) and closed.tag != "join" and _are_members(_members(gap))
+        return closed.key == "," and self._is_adjective_list(position, following, gap)
+
+    def _is_adjective_list(self, position: int, following: int, gap: Sequence[Token]) -> bool:
+        """Whether single words with commas stand before a noun: "a perpetual, worldwide, irrevocable license"."""
+        singles = _members(gap)
+        return (
+            len(gap) == 2 * len(singles)
+            and not self.allows
+            and not self.denies
+            and (
+                self.seen[position].key == "," or bool(gap[0].before) or self.seen[position + 1].before != ""
+            )
+            and not self.seen[following].before
+        )
+
+    def _goes_on_enumerated(self, following: int) -> bool:
+        """Whether the enumeration that `following` is a member of ends with "and" or "or" further on."""
+        return any(token.tag == "join" for token in self.seen[following : following + 12])
+
+    def _is_bound(self, position: int) -> bool:
+        """Whether a condition or an exception reaches to the place: no member of it may be left out."""
+        for token in reversed(self.seen[max(0, position - 14) : position + 1]):
+            if token.key in (";", ":") or token.tag == "mode":
+                return False
+            if token.tag == "limit" or token.key in (
+                "without",
+                "between",
+                "among",
+                "both",
+                "either",
+                "neither",
+            ):
+                return True
+        return False
+
+    def _may_drop(self, joins: set[str], position: int) -> bool:
+        """Whether members joined by these words may be left out: all hold, or any may be chosen."""
+        if joins & {"but", "nor"}:
+            return False
+        near = [token.key for token in self.seen[max(0, position - 8) : position + 1]]
+        free = self.allows or self.denies or not {"any", "all", "each"}.isdisjoint(near)
+        if "or" in joins or "and/or" in joins:
+            return free
+        return not self.denies
+
+    # What stands beside
+
+    def _beside(self, start: int, end: int) -> Outcome:
+        """Whether what stands before and after leaves the thesis as it is."""
+        unmatched = [*self.seen[:start], *self.seen[end + 1 :]]
+        if any(token.key in DISTANCE for token in unmatched):
+            return ""
+        if self.apposed:
+            return self._in_apposition(start, end)
+        sides = self._before(start), self._after(list(self.seen[end + 1 :]), end)
+        if "" in sides:
+            return ""
+        return "QUALIFIES" if "QUALIFIES" in sides else "SUPPORTS"
+
+    def _before(self, start: int) -> Outcome:
+        left = without_opening(self.seen[:start])
+        if len(left) > 2 and left[0].key == "for" and left[-2].key == "sake" and left[-1].key == ",":
+            left = []
+        if self.form.agentless:
+            if not left or left[-1].key != "you":
+                if not (left and left[-1].tag == "join") and not (
+                    self.form.tokens[0].tag != "mode" and not left
+                ):
+                    return ""
+            else:
+                left = without_opening(left[:-1])
+        if not left:
+            return "SUPPORTS"
+        limited = any(token.tag == "limit" for token in _last_part(left))
+        if left[-1].key == ";":
+            return "QUALIFIES" if limited else "SUPPORTS"
+        if limited:
+            return "QUALIFIES" if left[-1].key == "," or left[-1].tag == "join" else ""
+        clause = len(left) > 3 and left[-1].key in ("and", "but") and left[-2].key == ","
+        if clause and _is_clause(left) and self._begins_clause(start):
+            return "SUPPORTS"
+        return ""
+
+    def _begins_clause(self, start: int) -> bool:
+        token = self.seen[start]
+        return bool(token.before) or token.key in _STARTS or token.own or self.form.agentless
+
+    def _after(self, right: list[Token], end: int) -> Outcome:
+        right = self._without_additions(right)
+        while right and right[0].key in (")", "]"):
+            right = right[1:]
+        if not right or right[0].key in (".", "!"):
+            return "SUPPORTS"
+        opened = right[0]
+        if opened.key == ";":
+            return "QUALIFIES" if _limited(right[1:], strict=False) else "SUPPORTS"
+        if opened.key == ":" or opened.tag in ("mode", "be"):
+            return ""
+        if opened.key == ",":
+            return self._after_comma(right[1:], end)
+        if opened.tag == "join":
+            return self._after_join(right, end)
+        if opened.tag == "limit" or opened.tag == "not":
+            return "QUALIFIES"
+        return self._after_word(right, end)
+
+    def _after_comma(self, rest: list[Token], end: int) -> Outcome:
+        if not rest:
+            return "SUPPORTS"
+        if rest[0].tag == "join":
+            if rest[0].key in ("or", "and/or", "nor") and not (self.allows or self.denies):
+                return "QUALIFIES"
+            return "QUALIFIES" if _limited(rest[1:], strict=False) else "SUPPORTS"
+        if rest[0].tag in ("limit", "not"):
+            return "QUALIFIES"
+        if rest[0].key in _ADDS or [token.key for token in rest[:2]] == ["such", "as"]:
+            return "QUALIFIES" if _limited(rest, strict=True) else "SUPPORTS"
+        if _is_rest_of_list(rest):
+            joins = {token.key for token in rest if token.tag == "join"}
+            if self._may_drop(joins, end) and not _limited(rest, strict=True):
+                return "SUPPORTS"
+            return "QUALIFIES"
+        if [token.key for token in rest[:2]] == ["so", "that"]:
+            return "QUALIFIES" if _limited(rest, strict=True) else "SUPPORTS"
+        aim = rest[0].key == "to" and not (self.allows or self.denies or _limited(rest, strict=True))
+        return "SUPPORTS" if aim else "QUALIFIES"
+
+    def _after_join(self, right: list[Token], end: int) -> Outcome:
+        join, rest = right[0], right[1:]
+        if not rest or rest[0].tag == "number" or join.key in ("nor", "but"):
+            return "" if not rest else "QUALIFIES"
+        parallel = self._parallel(rest, end)
+        if parallel is not None and join.key == "and":
+            return self._after(parallel, end) if parallel else "SUPPORTS"
+        if join.key != "and" and not (self.allows or self.denies):
+            return "QUALIFIES"
+        if join.key == "and" and self.denies and not _is_clause(rest):
+            return "QUALIFIES"
+        near = {token.key for token in self.seen[max(0, end - 4) : end + 1]}
+        if not _is_clause(rest) and (not near.isdisjoint(_COLLECTIVE) or self._is_bound(end)):
+            return "QUALIFIES"
+        return "QUALIFIES" if _limited(rest, strict=False) else "SUPPORTS"
+
+    def _parallel(self, rest: Sequence[Token], end: int) -> list[Token] | None:
+        """What follows a second phrase with the same head ("valid for … and valid for …"); None if there is
+        none."""
+        heads = {
+            (one.key, other.key) for one, other in zip(self.seen[:end], self.seen[1 : end + 1], strict=True)
+        }
+        if len(rest) < 2 or (rest[0].key, rest[1].key) not in heads or rest[1].key not in PREPOSITIONS:
+            return None
+        close = next((i for i, token in enumerate(rest) if token.key in (",", ";", ".")), len(rest))
+        return list(rest[close:])
+
+    def _after_word(self, right: list[Token], end: int) -> Outcome:
+        opened = right[0]
+        goes_on = opened.key in PREPOSITIONS or opened.key in RELATIVES or opened.key == "to"
+        if not goes_on and not opened.key.endswith("ing"):
+            return ""
+        return "SUPPORTS" if self._may_trail(right, end) else "QUALIFIES"
+
+    def _may_trail(self, right: Sequence[Token], end: int) -> bool:
+        """Whether a phrase at the end may be left out: it tells more of something that there must be or is."""
+        if self.allows or self.denies or _limited(right, strict=True):
+            return False
+        last = self.seen[end]
+        if right[0].key.endswith("ing"):
+            return last.tag == "word" and not self._is_each(end)
+        if right[0].key not in _TRAILING:
+            return False
+        for token in reversed(self.seen[max(0, end - 6) : end + 1]):
+            if token.before:
+                return token.before in ("a", "an")
+            if token.tag != "word" or token.key in PREPOSITIONS:
+                return False
+        return False
+
+    def _is_each(self, end: int) -> bool:
+        """Whether the last noun is meant as a whole: after "all", "any", "the"."""
+        for token in reversed(self.seen[max(0, end - 6) : end + 1]):
+            if token.tag == "quantity" or token.before in ("the", "this", "these"):
+                return True
+            if token.key in PREPOSITIONS or token.tag in ("mode", "be", "mark"):
+                return False
+        return False
+
+    def _in_apposition(self, start: int, end: int) -> Outcome:
+        """The thesis says of a noun what the source says of it behind a comma."""
+        comma = next((i for i in range(start, end) if self.seen[i].key == "," and i + 2 <= end), None)
+        if comma is None:
+            return ""
+        adjective, preposition = self.seen[comma + 1], self.seen[comma + 2]
+        fits = adjective.key in _ADJECTIVES or adjective.key.endswith(("ed", "able", "ible"))
+        if not fits or preposition.key not in PREPOSITIONS or adjective.before:
+            return ""
+        if self.seen[start].before not in ("a", "an", "the"):
+            return ""
+        if any(
+            token.tag == "not" or token.key in ("no", "without")
+            for token in self.seen[max(0, start - 4) : start]
+        ):
+            return ""
+        right = self._without_additions(list(self.seen[end + 1 :]))
+        if right and right[0].key == "and":
+            parallel = self._parallel(right[1:], end)
+            if parallel is None:
+                return "QUALIFIES"
+            right = parallel
+        return "SUPPORTS" if not right or right[0].key in (",", ";", ".") else "QUALIFIES"
+
+
+def _adds(inner: Sequence[Token]) -> bool:
+    """Whether a parenthesis or a clause only adds."""
+    return not any(token.tag in ("limit", "not") or token.key in DISTANCE for token in inner)
+
+
+def _members(gap: Sequence[Token]) -> list[list[Token]]:
+    """The members of an enumeration, without commas and joining words."""
+    found: list[list[Token]] = [[]]
+    for token in gap:
+        if token.key == "," or token.tag == "join":
+            found.append([])
+        else:
+            found[-1].append(token)
+    return [member for member in found if member]
+
+
+def _are_members(found: Sequence[Sequence[Token]]) -> bool:
+    """Whether each is as short and plain as a member of an enumeration is."""
+    return bool(found) and all(
+        len(member) <= 4
+        and not any(token.before for token in member[1:])
+        and not any(token.key in PREPOSITIONS for token in member[:-1])
+        for member in found
+    )
+
+
+def _last_part(left: Sequence[Token]) -> Sequence[Token]:
+    """The part of the sentence since its last semicolon."""
+    last = max((i for i, token in enumerate(left[:-1]) if token.key == ";"), default=-1)
+    return left[last + 1 :]
+
+
+def _is_clause(said: Sequence[Token]) -> bool:
+    """Whether the tokens have a finite verb of their own: a modal or "be" before any relative word."""
+    for index, token in enumerate(said):
+        if token.tag in ("mode", "be") or (not index and token.key == "not"):
+            return True
+        if token.key in RELATIVES:
+            return False
+    return False
+
+
+def _limited(rest: Sequence[Token], *, strict: bool) -> bool:
+    """Whether a condition or an exception in what follows may reach back. Within a clause of its own, behind
+    its verb and without a comma, it does not, unless `strict`."""
+    previous: Token | None = None
+    clause = False
+    depth = 0
+    for token in rest:
+        if token.key == "(" and not strict:
+            depth += 1
+        elif token.key == ")" and depth:
+            depth -= 1
+        elif not depth and (token.tag == "limit" or token.key == "without"):
+            after_mark = previous is None or previous.key in (",", ";", "(") or previous.tag == "join"
+            if token.key == "without":
+                if strict or (after_mark and not clause):
+                    return True
+            elif strict or not clause or after_mark or token.key in ("provided", "notwithstanding"):
+                return True
+        clause = clause or token.tag in ("mode", "be")
+        previous = token
+    return False
+
+
+def _is_rest_of_list(rest: Sequence[Token]) -> bool:
+    """Whether an enumeration goes on to the end of the sentence or to its next part."""
+    close = next((i for i, token in enumerate(rest) if token.key in (".", ";", "(")), len(rest))
+    inner = rest[:close]
+    plain = not any(token.tag in ("mode", "be", "limit", "not") or token.key in RELATIVES for token in inner)
+    return (
+        plain
+        and any(token.tag == "join" for token in inner)
+        and all(len(member) <= 5 for member in _members(inner))
+    )

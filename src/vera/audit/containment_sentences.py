@@ -1,0 +1,201 @@
+"""The sentences of a source as the rule `containment` reads them: whole, and with what stands over them.
+
+Wrapped lines are joined, the items of a list stand alone. An item has the meaning that the head of its list
+gives it: under "you must do these things:" it is a duty, under "in one of these ways:" it is a choice and says
+nothing alone.
+"""
+
+import re
+from bisect import bisect_right
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
+
+from vera.audit.containment_terms import RELATIVES, Token, tokens, without_opening
+from vera.evidence.span import Lines
+
+SENTENCE_LIMIT = 3_000
+"""Characters of the longest sentence that is compared."""
+
+CONTEXT = 60
+"""Lines before and after the cited ones in which a sentence may begin, its list may be introduced, or it ends."""
+
+_TEXT_LIMIT = 400_000
+_WRAPPED = 40
+_SENTENCE_END = re.compile(
+    r"(?<!\b[A-Za-z])(?<!\b(?:Dr|Mr|Ms|St|Mt|Jr|Sr|No|vs|al))(?<!\b(?:Mrs|Inc|Ltd|Rev|Gen|Sen|Art|Sec|Fig))"
+    r"[.!?][\"'”’)\]]{0,3}\s{1,4}(?=[\"'“‘(\[]{0,3}[^\sa-z])|[。！？]"
+)
+_MARKER = re.compile(
+    r"(?P<indent>\s{0,24})(?:(?P<bullet>[-*•‣+])\s|\(?(?:(?P<number>[0-9]{1,3}(?:\.[0-9]{1,2}){0,3})"
+    r"|(?P<letter>[A-Za-z]|[ivxIVX]{2,5}))[.)](?=\s))"
+)
+_NEW_BLOCK = re.compile(
+    r"\s{0,24}(?:[-*•‣#|>]|\(?(?:[0-9]{1,3}(?:\.[0-9]{1,2}){0,3}|[A-Za-z]|[ivx]{2,5})[.)]\s|$)"
+)
+_BOX = re.compile(r"\s{0,8}\*(?P<inner>\s.{0,200})\*\s{0,4}\Z")
+_ALTERNATIVES = re.compile(
+    r"(?i)\b(?:one|any|either|some|none|not|no|neither|ways|alternatives|options|exceptions?|except|unless"
+    r"|instead|may)\b"
+)
+_ALTERNATIVE = re.compile(r"[,;]\s{1,4}or,?\s{0,4}\Z")
+_DUTIES = re.compile(r"(?i)\byou must (?:also )?(?:do|meet|follow|observe)\b[^:]{0,80}:\s*\Z")
+_TURNED = {"may": "must not", "shall": "must not", "can": "cannot"}
+
+
+class Sentence(NamedTuple):
+    """A sentence of a source: its text, its tokens and the line of each.
+
+    `optional` ones are alternatives or exceptions by the head of their list, and say nothing alone.
+    """
+
+    text: str
+    tokens: tuple[Token, ...]
+    lines: tuple[int, ...]
+    optional: bool = False
+
+
+def sentences(lines: Lines, first: int, last: int) -> Iterator[Sentence]:
+    """The sentences that touch lines `first` to `last`, whole, read with their surroundings."""
+    top, bottom = max(1, first - CONTEXT), min(len(lines), last + CONTEXT)
+    text = lines.cut(top, bottom)[:_TEXT_LIMIT].decode("utf-8", "replace")
+    head: _Block | None = None
+    alternative = False
+    for block in _blocks(text.split("\n"), top):
+        if block.first > last:
+            return
+        if block.kind:
+            if head is not None and not _is_below(block, head):
+                head, alternative = None, False
+            alternative = alternative or bool(_ALTERNATIVE.search(block.text))
+        elif block.text.strip():
+            head, alternative = None, False
+        if block.line_at(len(block.text)) >= first:
+            yield from _of_block(block, head, first, last, alternative=alternative)
+        if block.text.rstrip().endswith(":"):
+            head, alternative = block, False
+
+
+def with_names(sentence: Sentence, known: Sequence[tuple[str, ...]]) -> Sentence:
+    """The sentence with one token for each mention of its document by one of its names."""
+    made: list[Token] = []
+    lines: list[int] = []
+    index = 0
+    while index < len(sentence.tokens):
+        size = next((len(name) for name in known if _stands(name, sentence.tokens, index)), 0)
+        token = sentence.tokens[index]
+        made.append(token._replace(key="self", own=True) if size else token)
+        lines.append(sentence.lines[index])
+        index += max(size, 1)
+    return sentence._replace(tokens=tuple(made), lines=tuple(lines))
+
+
+def turned(sentence: Sentence) -> Iterator[Sentence]:
+    """ "No work may be sold" as "a work may not be sold"; "neither A nor B may" as two such sentences."""
+    found = sentence.tokens
+    start = next((i for i, token in enumerate(found[:6]) if token.key in ("no", "neither")), None)
+    verb = next((i for i, token in enumerate(found) if token.tag in ("mode", "be")), None)
+    if start is None or verb is None or without_opening(found[:start]):
+        return
+    if any(token.key in RELATIVES or token.tag == "limit" for token in found[:verb]):
+        return
+    if found[verb].tag == "be":
+        denied: tuple[Token, ...] = (found[verb], Token("not", "not"))
+    elif found[verb].key in _TURNED:
+        denied = (found[verb]._replace(key=_TURNED[found[verb].key]),)
+    else:
+        return
+    nor = next((i for i in range(start, verb) if found[i].key == "nor"), verb)
+    for first, last in ((start + 1, nor), (nor + 1, verb)):
+        if first < last:
+            lines = sentence.lines
+            yield sentence._replace(
+                tokens=(*found[first:last], *denied, *found[verb + 1 :]),
+                lines=(*lines[first:last], *[lines[verb]] * len(denied), *lines[verb + 1 :]),
+            )
+
+
+def _stands(name: Sequence[str], found: Sequence[Token], index: int) -> bool:
+    there = found[index : index + len(name)]
+    return tuple(token.key for token in there) == tuple(name) and all(token.capital for token in there)
+
+
+class _Block(NamedTuple):
+    """Lines that belong together: a paragraph, an item of a list, or a short line by itself.
+
+    `kind` is how an item is marked (bullet, number, letter), '' for what is none.
+    """
+
+    text: str
+    starts: tuple[int, ...]
+    first: int
+    kind: str
+    indent: int
+    begun: int
+
+    def line_at(self, offset: int) -> int:
+        return self.first + bisect_right(self.starts, offset) - 1
+
+
+def _is_below(block: _Block, head: _Block) -> bool:
+    """Whether an item belongs to the list of a head: of the same kind as the head it is the next item."""
+    return not head.kind or (block.kind != head.kind and block.indent >= head.indent)
+
+
+def _of_block(
+    block: _Block, head: _Block | None, first: int, last: int, *, alternative: bool
+) -> Iterator[Sentence]:
+    introduction = _last_sentence(head.text) if head else ""
+    duties = bool(_DUTIES.search(introduction))
+    optional = alternative or (not duties and bool(_ALTERNATIVES.search(introduction.rpartition(",")[2])))
+    begun = block.begun
+    ends = [match.end() for match in _SENTENCE_END.finditer(block.text)]
+    for end in [*(end for end in ends if end > begun), len(block.text)]:
+        text = block.text[begun:end]
+        here = block.line_at(begun), block.line_at(max(begun, end - 1))
+        if text.strip() and len(text) <= SENTENCE_LIMIT and here[1] >= first and here[0] <= last:
+            found = tokens(text)
+            numbers = tuple(block.line_at(begun + token.start) for token in found)
+            if found:
+                yield Sentence(text, found, numbers, optional)
+                if duties and head is not None:
+                    yield _as_duty(Sentence(text, found, numbers), head)
+        begun = end
+
+
+def _last_sentence(text: str) -> str:
+    start = max((match.end() for match in _SENTENCE_END.finditer(text)), default=0)
+    return text[start:].strip()
+
+
+def _as_duty(item: Sentence, head: _Block) -> Sentence:
+    """An item of "you must do these things:" as a sentence: "you must …"."""
+    line = head.line_at(len(head.text) - 1)
+    return item._replace(
+        tokens=(Token("you", "word"), Token("must", "mode"), *item.tokens), lines=(line, line, *item.lines)
+    )
+
+
+def _blocks(lines: Sequence[str], first: int) -> Iterator[_Block]:
+    block: list[str] = []
+    start = first
+    for number, raw in enumerate(lines, first):
+        boxed = _BOX.match(raw)
+        line = boxed["inner"] if boxed else raw
+        if block and (len(block[-1]) < _WRAPPED or not block[-1].strip() or _NEW_BLOCK.match(line)):
+            yield _block(block, start)
+            block, start = [], number
+        block.append(line)
+    if block:
+        yield _block(block, start)
+
+
+def _block(lines: Sequence[str], first: int) -> _Block:
+    starts: list[int] = []
+    offset = 0
+    for line in lines:
+        starts.append(offset)
+        offset += len(line) + 1
+    marker = _MARKER.match(lines[0])
+    kind = (marker.lastgroup or "") if marker else ""
+    begun, indent = (marker.end(), len(marker["indent"])) if marker else (0, 0)
+    return _Block(" ".join(lines), tuple(starts), first, kind, indent, begun)

@@ -1,0 +1,64 @@
+"""`vera verify`: is a thesis borne out by what can be looked at?"""
+
+from typing import Any
+
+import click
+
+
+@click.command()
+@click.argument("thesis_text", metavar="[THESIS]", required=False)
+@click.option("--thesis", help="The thesis: text, '-' for standard input, or @FILE.")
+@click.option("--input-dir", type=click.Path(), help="Folder of documents to look at.")
+@click.option("--work-dir", type=click.Path(), help="Session folder; a new one under work/ by default.")
+@click.option("--base-dir", type=click.Path(), help="Folder that holds the work folders.")
+@click.option("--scope", help="Where to look: files, web, kb, connectors, separated by commas.")
+@click.option(
+    "--risk", type=click.Choice(["low", "med", "high"]), help="How much depends on it.  [default: med]"
+)
+@click.option(
+    "--volatility",
+    type=click.Choice(["static", "slow", "fast", "live"]),
+    help="How soon it may change, which decides when the verdict expires.  [default: slow]",
+)
+@click.option("--lens", help="Rubric: general, factual, or the path of one of yours.")
+@click.option("--allow-domain", multiple=True, help="Look only at this domain; may be repeated.")
+@click.option("--deny-domain", multiple=True, help="Never look at this domain; may be repeated.")
+@click.option("--not-before", help="Pages published before this date are no evidence.")
+@click.option("--not-after", help="Pages published after this date are no evidence.")
+@click.option("--source-type", multiple=True, help="Only sources of this class; may be repeated.")
+@click.option("--language", multiple=True, help="Search in this language; may be repeated.")
+@click.option("--require", multiple=True, help="Output without which the result is inconclusive.")
+@click.option("--max-sources", type=int, help="Documents to open at most.  [default: 12]")
+@click.option("--max-searches", type=int, help="Queries to ask at most.  [default: 24]")
+@click.option("--max-tokens", type=int, help="Tokens to spend at most.  [default: 200000]")
+@click.option("--max-bytes", type=int, help="Bytes to take in at most.  [default: 64 MiB]")
+@click.option("--max-seconds", type=float, help="Seconds to take at most.  [default: 600]")
+@click.option("--model-base-url", help="OpenAI-compatible server (http://127.0.0.1:1234), or builtin.")
+@click.option("--model-name", help="Model to ask for; the loaded one by default.")
+@click.option(
+    "--egress",
+    type=click.Choice(["auto", "none", "allowlist", "public"]),
+    help="What of the web may be reached.",
+)
+@click.option("--brave-api-key", help="Key for Brave search: env:NAME, @FILE, or the key itself.")
+@click.option("--official-domain", multiple=True, help="A domain that speaks officially; may be repeated.")
+@click.option(
+    "--verifier",
+    type=click.Choice(["auto", "model", "literal"]),
+    help="Who says what a span means.  [default: auto]",
+)
+@click.option("-c", "--config", "overrides", multiple=True, help="KEY=VALUE or FILE.yaml; may be repeated.")
+@click.option("--json", "as_json", is_flag=True, help="Print the verdict as JSON.")
+@click.option("-q", "--quiet", is_flag=True, help="No progress on stderr.")
+def verify(thesis_text: str | None, thesis: str | None, overrides: tuple[str, ...], **options: Any) -> None:
+    """Verify a thesis: evidence cards and a signed attestation, no answer.
+
+    Exit codes: 0 supported, 1 error, 2 usage, 3 inconclusive or nothing found, 4 refuted or disputed, 5
+    environment not ready, 6 budget spent, 130 interrupted.
+    """
+    from vera.cli.exit import clean_errors
+
+    with clean_errors():
+        from vera.cli.verify_thesis import run
+
+        raise SystemExit(run(thesis_text, thesis, overrides, options))

@@ -1,0 +1,120 @@
+"""One verification of a thesis from the command line: the request, the look-up, what is printed."""
+
+import asyncio
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import click
+
+from vera.agent.research import Result
+from vera.agent.verified import Verified, verified_of
+from vera.agent.verify import Inquiry, look_up
+from vera.agent.work_dir import default_work_dir
+from vera.attestation.lenses import load_lens
+from vera.attestation.request import request_of
+from vera.cli.exit import NOT_READY, USAGE, stop
+from vera.cli.progress import Progress
+from vera.cli.run import read_task
+from vera.config import Settings, load
+from vera.model.types import ModelError
+from vera.report import answer as report
+from vera.report.printable import printable, printable_json
+
+FLAGS = {
+    "input_dir": "run.input_dir",
+    "work_dir": "run.work_dir",
+    "base_dir": "run.base_dir",
+    "model_base_url": "model.base_url",
+    "model_name": "model.name",
+    "egress": "egress.mode",
+    "brave_api_key": "brave.key",
+    "official_domain": "policy.official_domains",
+    "verifier": "verification.rule",
+}
+BUDGET = ("sources", "searches", "tokens", "bytes", "seconds")
+SHOWN = 5
+"""Of a list, what the terminal shows; `--json` has all of it."""
+
+
+def run(
+    thesis_text: str | None, thesis: str | None, overrides: Sequence[str], options: Mapping[str, Any]
+) -> int:
+    """Verify, print, and return the exit code."""
+    text = read_task(thesis_text, thesis)
+    flags = {
+        FLAGS[name]: ",".join(value) if isinstance(value, tuple) else value
+        for name, value in options.items()
+        if name in FLAGS and value not in (None, ())
+    }
+    loaded = load(overrides, flags)
+    settings = loaded.settings
+    progress = Progress(quiet=options["quiet"])
+    for warning in loaded.warnings:
+        progress.say(f"warning: {warning}")
+    inquiry = inquiry_of(text, settings, options)
+    root = settings.run.work_dir or default_work_dir(settings.run.base_dir, text)
+    try:
+        result = asyncio.run(look_up(inquiry, settings, root, say=progress.say, now=progress.now))
+    except ModelError as error:
+        stop(f"{error}", NOT_READY)
+    progress.done()
+    verified = _verified(root, result)
+    if options["as_json"]:
+        click.echo(printable_json(verified.as_dict()))
+    else:
+        click.echo(printable(report.plain(result.report)))
+        click.echo(printable("\n".join(summary(verified))))
+    progress.say(f"Session: {root}")
+    return verified.exit_code
+
+
+def inquiry_of(text: str, settings: Settings, options: Mapping[str, Any]) -> Inquiry:
+    """The request as it was typed. Raises RequestError; ends the command for a folder that is not there."""
+    folder = settings.run.input_dir
+    scope = options["scope"] or ("files" if folder else "web")
+    if folder is None and "files" in str(scope).split(","):
+        stop("the scope names files: give their folder with --input-dir DIR.", USAGE)
+    lens = load_lens(options["lens"] or "general", paths=True)
+    request, budget = request_of(
+        text,
+        scope=scope,
+        risk=options["risk"] or "med",
+        volatility=options["volatility"] or "slow",
+        lens=lens,
+        allow_domains=options["allow_domain"],
+        deny_domains=options["deny_domain"],
+        not_before=options["not_before"] or "",
+        not_after=options["not_after"] or "",
+        source_types=options["source_type"],
+        languages=options["language"],
+        required=options["require"],
+        **{name: options[f"max_{name}"] for name in BUDGET},
+    )
+    return Inquiry(request=request, lens=lens, budget=budget, input_dir=folder)
+
+
+def summary(verified: Verified) -> list[str]:
+    """The verdict in lines for a terminal."""
+    attestation, coverage = verified.attestation, verified.coverage
+    reason = f" ({attestation.reason})" if attestation.reason else ""
+    expires = f", until {attestation.expires_at}" if attestation.expires_at else ""
+    lines = [
+        f"{attestation.result}{reason}: {len(verified.cards)} cards from {coverage.sources} sources{expires}",
+        f"Attestation: {verified.attestation_id}",
+    ]
+    lines += [f"Not covered: {each.why}" for each in coverage.omissions[:SHOWN]]
+    if len(coverage.omissions) > SHOWN:
+        lines.append(f"… and {len(coverage.omissions) - SHOWN} more; --json has all of them")
+    lines += [f"Cannot be ruled out: {each.blind_spot}" for each in attestation.hyperthesis[:SHOWN]]
+    return lines
+
+
+def _verified(root: Path, result: Result) -> Verified:
+    from vera.session import Reader
+    from vera.session.session import TRACE
+    from vera.state import RunState
+    from vera.store import Store
+
+    state = RunState(record for _, record in Reader(root / TRACE).poll())
+    return verified_of(state, Store(root / "store"), root, result.exit_code)

@@ -20,7 +20,8 @@ sys.path.insert(0, str(Path(__file__).parent.parent / "tests"))
 
 from support.gating import NOTHING_NEW, Outcome, Trial, rules_for
 from vera import events
-from vera.gates.destructive import DEFAULT_PATTERNS
+from vera.agent.rules import listed
+from vera.config import defaults
 from vera.gates.kernel import BrokenTurn, Connection, FinalAnswer, NextTurn, Observed, ToolCall, ask
 from vera.gates.registry import GATES
 from vera.history import fold
@@ -38,7 +39,7 @@ def lane(steps: int) -> Trial:
             notes_interval=3,
             source_budget=1000,
             max_steps=10 * steps,
-            destructive=DEFAULT_PATTERNS,
+            destructive=tuple(listed(defaults().policy.destructive)),
         ),
         negative=True,
     )

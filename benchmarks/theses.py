@@ -29,6 +29,7 @@ from vera.audit.containment_sentences import sentences
 from vera.audit.source_text import SourceText
 from vera.events import Blob, Evidence
 from vera.evidence.claim import Claim, Relation
+from vera.evidence.words import stem
 
 ROOT = Path(__file__).resolve().parent.parent
 RESULTS = ("SUPPORTED", "DISPUTED", "REFUTED", "QUALIFIED", "NO_EVIDENCE")
@@ -152,7 +153,7 @@ _DEGREE = re.compile(rf"\b(?:{'|'.join(sorted(_DEGREES, key=len, reverse=True))}
 
 def _numbers(text: str, chance: random.Random) -> Iterator[str]:
     for found in _NUMBER.finditer(text):
-        others = [number for number in (*_NUMBERS, "7", "11", "18") if number != found[0].lower()]
+        others = [number for number in (*_NUMBERS, "7", "11", "18") if stem(number) != stem(found[0].lower())]
         for other in chance.sample(others, 3):
             yield text[: found.start()] + other + text[found.end() :]
 
@@ -219,7 +220,13 @@ def _swapped(text: str, chance: random.Random) -> Iterator[str]:
     if len(nouns) > 1:
         one, other = sorted(chance.sample(nouns, 2), key=lambda noun: noun.start())
         if one[1] != other[1]:
-            yield text[: one.start(1)] + other[1] + text[one.end(1) : other.start(1)] + one[1] + text[other.end(1) :]
+            yield (
+                text[: one.start(1)]
+                + other[1]
+                + text[one.end(1) : other.start(1)]
+                + one[1]
+                + text[other.end(1) :]
+            )
 
 
 MUTATIONS: Mapping[str, Callable[[str, random.Random], Iterator[str]]] = {
@@ -238,8 +245,8 @@ def verbatim(library: Mapping[str, Document], number: int, chance: random.Random
     """Sentences of the licences, each as a thesis about its licence."""
     found: list[str] = []
     for name, document in library.items():
-        stem = re.sub(r"-(?=\d)", " ", name.removesuffix(".txt"))
-        named = f"{stem} License" if stem in ("Artistic", "BSD") else stem
+        plain = re.sub(r"-(?=\d)", " ", name.removesuffix(".txt"))
+        named = f"{plain} License" if plain in ("Artistic", "BSD") else plain
         for sentence in sentences(document.source.lines, 1, len(document.source.lines)):
             text = " ".join(sentence.text.split()).strip(' .;:,"()')
             if 6 <= len(text.split()) <= 45 and "?" not in text:

@@ -532,7 +532,8 @@ class VerifyRequested(Event, frozen=True, kw_only=True):
 
     `request` is the stored request object (`request/v1`), `thesis_id` the id of its proposition
     (`sha256:…`). The rest is the budget, which is no part of the request: sources fetched or read, searches,
-    tokens of all model calls, bytes taken in, seconds of wall time.
+    tokens of all model calls, bytes taken in, seconds of wall time. `supersedes` is the id of an attestation
+    on the same request in whose place the new one stands, '' for none.
     """
 
     request: Blob
@@ -542,6 +543,7 @@ class VerifyRequested(Event, frozen=True, kw_only=True):
     tokens: int
     bytes: int
     seconds: float
+    supersedes: str = ""
 
 
 class AttestationReceived(Event, frozen=True, kw_only=True):
@@ -550,8 +552,8 @@ class AttestationReceived(Event, frozen=True, kw_only=True):
     `handle` is how its answer cites it (`att_0001`). `attestation`, `thesis_id` and `request` are ids
     (`sha256:…`), `envelope` the signed envelope, kept here with every object that it names; `keyid` is who
     signed. `result`, `reason` and `expires_at` are those of the attestation, `cards` the ids of its cards.
-    `session` is the folder in which was looked, with the bytes of the sources: below this session's own, or
-    the path of an earlier one where the verdict was `reused`.
+    `session` is the folder in which was looked, below this session's own, with the bytes of the sources; it
+    is a copy where a verdict of before was `reused`.
     """
 
     handle: str

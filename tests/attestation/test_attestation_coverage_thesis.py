@@ -242,7 +242,7 @@ def test_a_page_of_very_many_links_is_read_up_to_a_bound(tmp_path: Path) -> None
     assert len(canonical(coverage_of(build(record)))) < 100_000
 
 
-def test_the_request_says_what_time_window_and_quorum_the_audit_asks_for() -> None:
+def test_the_request_says_what_quorum_the_audit_asks_for_and_which_pages_count() -> None:
     about = asked(scope="web", risk="high", not_after="2019-12-31")
     got = page("ev_0001", "https://a.example/x", b"Published: 2021-05-03\n" + WATER)
     record = thesis_record(
@@ -250,7 +250,11 @@ def test_the_request_says_what_time_window_and_quorum_the_audit_asks_for() -> No
     )
     built = build(record)
     codes = {each.code for each in parse(built.objects[built.attestation.findings], Findings).findings}
-    assert {"outside_window", "not_independent"} <= codes
+    assert "not_independent" in codes and "outside_window" not in codes
+    assert built.attestation.cards == ()
+    said = "published on 2021-05-03, and only pages to 2019-12-31 were asked for"
+    (late,) = (each for each in coverage_of(built).omissions if said in each.why)
+    assert (late.cell, late.pointer) == ("c1", "ev_0001:3")
 
 
 def test_a_session_without_a_request_has_nothing_of_this() -> None:

@@ -66,6 +66,7 @@ def of(
     cut: str = "",
     required: str | None = None,
     clusters: bool = True,
+    limits: str = "",
 ) -> Reduced:
     """The reduction of an example; it is about a request where it was cut or something is required."""
     lens = load_lens("general")
@@ -83,6 +84,7 @@ def of(
             checks=tuple(checks),
             readings=tuple(readings),
             unread=(Unread(claim="c1", why=unread),) if unread else (),
+            limits=(limits,) if limits else (),
         ),
         coverage=Coverage(
             clusters=tuple(Cluster(key=each, sources=(each,), cards=()) for each in used), cut=cut
@@ -130,6 +132,9 @@ OF_THE_WHOLE: dict[str, Callable[[], Reduced]] = {
     ),
     "a claim not supported, another supported": lambda: of(card(), claims=2),
     "no claim supported": lambda: of(card(PAGE), claims=2),
+    "of a request: all supported, and for want of budget the score was not read": lambda: of(
+        card(), readings=UNREADABLE, required="", limits="the token budget of 500 is spent"
+    ),
     "all supported, rule `model`, the score is not readable": lambda: of(card(), readings=UNREADABLE),
     "all supported, rule `model`, score after caps below `min_score`": lambda: of(card(), readings=LOW),
     "all supported, rule `literal`, a cap": lambda: of(card(), rule="literal", checks=[OPEN]),

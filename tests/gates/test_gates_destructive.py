@@ -6,8 +6,10 @@ from hypothesis import strategies as st
 
 from support.gating import Trial, rules_for
 from vera import events
+from vera.agent.rules import listed
+from vera.config import defaults
 from vera.gates.commands import simple_commands
-from vera.gates.destructive import DEFAULT_PATTERNS, destroys
+from vera.gates.destructive import destroys
 
 DESTROYS = [
     "rm -rf /",
@@ -117,18 +119,22 @@ SAFE = [
 ]
 
 
+PATTERNS = tuple(listed(defaults().policy.destructive))
+"""Those of the packaged settings."""
+
+
 @pytest.mark.parametrize("command", DESTROYS)
 def test_what_plainly_destroys_is_found(command: str) -> None:
-    assert destroys(command, DEFAULT_PATTERNS)
+    assert destroys(command, PATTERNS)
 
 
 @pytest.mark.parametrize("command", SAFE)
 def test_what_only_looks_like_it_is_not(command: str) -> None:
-    assert destroys(command, DEFAULT_PATTERNS) == ""
+    assert destroys(command, PATTERNS) == ""
 
 
 def test_a_refused_command_names_the_pattern_and_leaves_the_shell_usable() -> None:
-    trial = Trial(rules_for(destructive=DEFAULT_PATTERNS))
+    trial = Trial(rules_for(destructive=PATTERNS))
     said = trial.shell("sudo rm -r -f /")
     assert "rm -r /" in said and "Name exactly the files" in said
     assert trial.spoken(events.PolicyDestructive)[0].subject == "rm -r /"
@@ -164,7 +170,7 @@ def test_simple_commands_of_nested_text() -> None:
 
 @given(st.text(alphabet="rm -/*~'\"`$(){};&|<>#\\\n=aE", max_size=60))
 def test_any_text_is_read_without_an_error(text: str) -> None:
-    assert isinstance(destroys(text, DEFAULT_PATTERNS), str)
+    assert isinstance(destroys(text, PATTERNS), str)
     assert destroys(f"true\n{text}", ()) == ""
 
 
@@ -172,4 +178,4 @@ def test_any_text_is_read_without_an_error(text: str) -> None:
     "text", ["$(" * 500_000, "`" * 1_000_000, '"' * 999_999, "<<a\n" * 250_000, "\\" * 1_000_000]
 )
 def test_a_hostile_command_of_a_million_characters_is_read_in_bounded_work(text: str) -> None:
-    assert destroys(text, DEFAULT_PATTERNS) == ""
+    assert destroys(text, PATTERNS) == ""

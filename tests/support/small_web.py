@@ -6,7 +6,8 @@
 
 One server answers for every host, by the Host header, on the ports 80 and 443 of the small web. `environment`
 gives a run these names and ports (`fixtures/small_web/sitecustomize.py` says how); `options` open them by the
-ordinary settings. What has no page answers 404; a name that stands in no address does not exist.
+ordinary settings. What has no page answers 404; a name that stands in no address does not exist. Who asks for
+a page with the ETag that it has is told that it has not changed (304).
 """
 
 import json
@@ -65,12 +66,14 @@ def listing(*results: tuple[str, str, str]) -> Reply:
 
 @dataclass
 class SmallWeb:
-    """The web at work; `asked` are the addresses that were asked for, without their queries, in order."""
+    """The web at work; `asked` are the addresses that were asked for, without their queries, in order;
+    `unchanged` those of which it was said that they have not changed."""
 
     pages: Mapping[str, Answer]
     ports: dict[int, int] = field(default_factory=dict)
     authority: str = ""
     asked: list[str] = field(default_factory=list)
+    unchanged: list[str] = field(default_factory=list)
 
     @property
     def names(self) -> list[str]:
@@ -127,6 +130,10 @@ def _serving(web: SmallWeb, scheme: str, secured: ssl.SSLContext | None) -> Iter
     class Site(BaseHTTPRequestHandler):
         def do_GET(self) -> None:
             reply = web.answer(f"{scheme}://{self.headers['Host']}{self.path}")
+            tag = dict(reply.headers).get("ETag", "")
+            if tag and self.headers["If-None-Match"] == tag:
+                web.unchanged.append(web.asked[-1])
+                reply = Reply(b"", 304, (("ETag", tag),))
             self.send_response(reply.status)
             for name, value in reply.headers:
                 self.send_header(name, value)

@@ -17,7 +17,7 @@ from vera.attestation.ahdb.proof import Refused, keep_proof, open_verified, read
 from vera.attestation.envelope import MOST_BYTES
 from vera.attestation.integrity import ATTESTATION
 from vera.attestation.keys import Signer
-from vera.attestation.objects import Lens, ObjectError, VerifyRequest
+from vera.attestation.objects import Lens, ObjectError, VerifyRequest, canonical
 from vera.attestation.request import Budget, request_key
 from vera.config import Settings
 from vera.evidence.reading import read_regular
@@ -72,18 +72,20 @@ class Asker:
         folder = settings.run.input_dir if "files" in request.scope else None
         inquiry = Inquiry(request=request, lens=lens, budget=budget, input_dir=folder)
         root = self._next_folder()
+        reused = False
         try:
             answered = await verify_or_reuse(
-                inquiry, settings, settings.run.base_dir, root, say=self._say, now=self._now
+                inquiry, settings, settings.run.base_dir, root, chosen=True, say=self._say, now=self._now
             )
+            reused = answered.verified.reused
         except (SetupError, SessionError, ModelError, LogError, StoreError, ObjectError) as error:
             raise CannotVerify(str(error)) from None
         except (OSError, LookupError) as error:
             raise CannotVerify(f"The look-up could not be finished: {error}.") from None
         finally:
-            self._count(root)
-        verified = answered.verified
-        return self.take_in(verified.session, request, reused=verified.reused)
+            if not reused:
+                self._count(root)
+        return self.take_in(answered.verified.session, request, reused=reused)
 
     def take_in(self, session: Path, request: VerifyRequest, *, reused: bool) -> events.AttestationReceived:
         """Check the verdict of a session on a request, keep its proof, and log it.
@@ -96,11 +98,11 @@ class Asker:
             envelope = read_regular(session, ATTESTATION, MOST_BYTES)
             opened = open_verified(envelope, read, trust={self._keyid}, thesis_id=request.thesis, request=key)
             keep_proof(envelope, opened, read, own.store)
+            own.store.put(canonical(opened.attestation))
         except (Refused, Unreadable, StoreError, OSError) as error:
             raise CannotVerify(f"The verdict that came back is not used. {error}") from None
         attestation = opened.attestation
-        inside = session.resolve().is_relative_to(own.root.resolve())
-        place = session.resolve().relative_to(own.root.resolve()) if inside else session
+        place = session.resolve().relative_to(own.root.resolve())
         return own.emit(
             events.AttestationReceived(
                 handle=own.state.next_attestation_handle(),

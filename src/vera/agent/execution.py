@@ -1,7 +1,7 @@
 """Execution: a lane that works and may not search.
 
-What it wants to know it asks (`verify`), what it states it states in the words of an attestation, and files it
-changes once the theses that have to hold are SUPPORTED.
+What it wants to know it asks (`verify`), what it states it states in the words of an attestation, and files
+it changes once the theses that have to hold are SUPPORTED.
 """
 
 import time

@@ -8,7 +8,7 @@ import contextlib
 import hashlib
 import os
 import stat
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from itertools import islice
 from pathlib import Path
 
@@ -68,12 +68,13 @@ _TOOLS = frozenset(("fetch", "read"))
 
 class Known(msgspec.Struct, frozen=True, kw_only=True):
     """A source of an earlier session: its id, the record of its evidence, the theses whose cards point at it,
-    and the stems of its content words, each once, between spaces."""
+    those of them `against` which it speaks, and the stems of its content words, each once, between spaces."""
 
     id: Digest
     session: str
     evidence: events.Evidence
     theses: tuple[Digest, ...] = ()
+    against: tuple[Digest, ...] = ()
     words: str = ""
 
 
@@ -138,25 +139,31 @@ class Knowledge:
     def leads(self, request: VerifyRequest, claims: Iterable[str], now_ts: float) -> tuple[Lead, ...]:
         """What is worth looking at for a request before anything is searched, best first.
 
-        Those that cards about the same thesis point at, then, where `kb` is in the scope, those that share
-        most words with a sub-claim. Only what the constraints let count, and of `kb` only what is not older
-        than a verdict on the request could be.
+        Those that cards about the same thesis point at, first what speaks against it; then, where `kb` is in
+        the scope, those that share most words with a sub-claim. Only what the constraints let count, and of
+        `kb` only what is not older than a verdict on the request could be.
         """
         by_words: list[Known] = []
         if "kb" in request.scope:
             by_words = [known for claim in claims for known in self._about(claim)]
         found: dict[str, Lead] = {}
-        for known in (*self._of_thesis(request.thesis), *by_words):
+        carried = sorted(
+            (known for known in self.sources if request.thesis in known.theses),
+            key=lambda known: request.thesis not in known.against,
+        )
+        for known in (*carried, *by_words):
             how = self._how(known, request, now_ts)
             if how:
                 found.setdefault(
-                    known.evidence.source if how == "fetch" else known.id,
-                    Lead(tool=how, source=known.id, name=known.evidence.source),
+                    known.id,
+                    Lead(
+                        tool=how,
+                        source=known.id,
+                        name=known.evidence.source,
+                        carried=request.thesis in known.theses,
+                    ),
                 )
         return tuple(found.values())
-
-    def _of_thesis(self, thesis: Digest) -> list[Known]:
-        return [known for known in self.sources if thesis in known.theses]
 
     def _about(self, claim: str) -> list[Known]:
         wanted = frozenset(stems(claim))
@@ -237,12 +244,19 @@ class Knowledge:
 
 
 def _newest_of_each(found: Iterable[Known]) -> Iterator[Known]:
-    """Each source once, the newest first; its theses are those of every session that has it."""
-    newest: dict[str, Known] = {}
+    """Of each page the newest capture, and each file's text once, the newest first; the theses are those of
+    every session that had it."""
+    newest: dict[tuple[str, str], Known] = {}
     for known in sorted(found, key=lambda each: -each.evidence.ts):
-        have = newest.get(known.id)
-        theses = known.theses if have is None else (*have.theses, *known.theses)
-        newest[known.id] = msgspec.structs.replace(have or known, theses=tuple(dict.fromkeys(theses)))
+        evidence = known.evidence
+        key = (evidence.source, "" if evidence.receipt else evidence.text.sha256)
+        if (have := newest.get(key)) is not None:
+            known = msgspec.structs.replace(
+                have,
+                theses=tuple(dict.fromkeys((*have.theses, *known.theses))),
+                against=tuple(dict.fromkeys((*have.against, *known.against))),
+            )
+        newest[key] = known
     return iter(newest.values())
 
 
@@ -268,7 +282,7 @@ def sealed_sessions(base: Path) -> list[tuple[str, float]]:
 
 def _sources(earlier: Earlier, session: str) -> Iterator[Known]:
     """What a session captured, each source once. Raises StoreError, ObjectError."""
-    thesis, carried = _carried(earlier)
+    thesis, relations = _relations(earlier)
     seen = set[str]()
     for evidence in _captures(earlier.records):
         source = _id_of(evidence)
@@ -281,7 +295,8 @@ def _sources(earlier: Earlier, session: str) -> Iterator[Known]:
             id=source,
             session=session,
             evidence=evidence,
-            theses=(thesis,) if source in carried else (),
+            theses=(thesis,) if source in relations else (),
+            against=(thesis,) if relations.get(source, set()) - {"SUPPORTS"} else (),
             words=_spaced(dict.fromkeys(stems(f"{evidence.title}\n{text}"))),
         )
 
@@ -306,17 +321,19 @@ def _id_of(evidence: events.Evidence) -> Digest:
     return object_id(source_object(evidence, derived=False))
 
 
-def _carried(earlier: Earlier) -> tuple[Digest, frozenset[Digest]]:
-    """The thesis that a session verified, and the sources of the cards about it; '' for none."""
+def _relations(earlier: Earlier) -> tuple[Digest, Mapping[Digest, set[str]]]:
+    """The thesis that a session verified, and what each source says of it by the cards; '' for none."""
     state = RunState(earlier.records)
     decision = state.rounds[state.chosen.round].decision if state.chosen else None
     if decision is None or state.requested is None:
-        return "", frozenset()
+        return "", {}
     attestation = parse(earlier.bytes_of(hexadecimal(decision.attestation)), Attestation)
-    cards = (parse(earlier.bytes_of(hexadecimal(name)), Card) for name in attestation.cards)
-    return state.requested.thesis_id, frozenset(
-        card.source for card in cards if card.relation != "IRRELEVANT"
-    )
+    found: dict[Digest, set[str]] = {}
+    for name in attestation.cards:
+        card = parse(earlier.bytes_of(hexadecimal(name)), Card)
+        if card.relation != "IRRELEVANT":
+            found.setdefault(card.source, set()).add(card.relation)
+    return state.requested.thesis_id, found
 
 
 def _spaced(found: Iterable[str]) -> str:

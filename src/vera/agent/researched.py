@@ -75,6 +75,7 @@ class Researched(msgspec.Struct, frozen=True, kw_only=True):
             "checked": checked_as_json(report.checked),
             "last_turn": report.last_turn,
             "attestation": report.attestation,
+            "attestations": list(report.attestations),
             "claims": [
                 {
                     "claim": claim.key,

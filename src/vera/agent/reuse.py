@@ -124,12 +124,14 @@ async def verify_or_reuse(
     like one's own. Raises as `look_up` does, and SessionError when `root` cannot be copied to.
     """
     at = time.time() if now_ts is None else now_ts
+    whole = _whole(inquiry, settings, base, trust=trust, say=say)
     if not fresh:
-        found = reusable(inquiry, settings, base, at, trust=trust, say=say)
+        found = _standing(whole, inquiry, base, at, say)
         if found is not None:
             return _brought(found, root) if chosen else found
     earlier = Knowledge(base, {open_signer(inquiry.input_dir).keyid, *trust})
-    result = await look_up(inquiry, settings, root, earlier=earlier, say=say, now=now)
+    supersedes = whole.attestation_id if whole else ""
+    result = await look_up(inquiry, settings, root, earlier=earlier, supersedes=supersedes, say=say, now=now)
     answered = _answered(RunState(_records(root)), root, result)
     remember(inquiry, settings, base, answered, say=say)
     return answered
@@ -148,20 +150,43 @@ def reusable(
 
     Only reads. Raises SetupError when there is no key of one's own to check signatures with.
     """
+    whole = _whole(inquiry, settings, base, trust=trust, say=say)
+    return _standing(whole, inquiry, base, now_ts, say)
+
+
+def _whole(
+    inquiry: Inquiry, settings: Settings, base: Path, *, trust: Collection[str], say: Say
+) -> "Opened | None":
+    """The last verdict on a request that holds, whether it still stands or not."""
     key = reuse_key(inquiry, settings)
     entry = find(base, key)
     if entry is None:
         return None
     try:
         keys = {open_signer(inquiry.input_dir).keyid, *trust}
-        opened = open_verdict(base, entry.session, inquiry, key, keys)
-        opened.refuse_unless_standing(inquiry.budget, now_ts)
-        if "kb" in inquiry.request.scope and opened.attestation.result != "SUPPORTED":
-            _refuse_if_more_is_known(base, opened)
-        return opened.answered()
+        return open_verdict(base, entry.session, inquiry, key, keys)
     except Unusable as why:
-        say(f"An earlier verdict on this request, in {entry.session}, is not used. {why}")
+        say(_not_used(entry.session, why))
         return None
+
+
+def _standing(
+    whole: "Opened | None", inquiry: Inquiry, base: Path, now_ts: float, say: Say
+) -> Answered | None:
+    if whole is None:
+        return None
+    try:
+        whole.refuse_unless_standing(inquiry.budget, now_ts)
+        if "kb" in inquiry.request.scope and whole.attestation.result != "SUPPORTED":
+            _refuse_if_more_is_known(base, whole)
+        return whole.answered()
+    except Unusable as why:
+        say(_not_used(whole.earlier.root.relative_to(base).as_posix(), why))
+        return None
+
+
+def _not_used(session: str, why: Unusable) -> str:
+    return f"An earlier verdict on this request, in {session}, is not used. {why}"
 
 
 def remember(
@@ -199,6 +224,7 @@ class Opened(msgspec.Struct, frozen=True, kw_only=True):
     earlier: Earlier
     state: RunState
     attestation: Attestation
+    attestation_id: Digest
     coverage: Coverage
     budget: Budget
 
@@ -271,6 +297,7 @@ def open_verdict(base: Path, relative: str, inquiry: Inquiry, key: Digest, trust
         earlier=earlier,
         state=state,
         attestation=attestation,
+        attestation_id=verified.attestation_id,
         coverage=verified.coverage,
         budget=_budget(state),
     )

@@ -64,7 +64,7 @@ async def open_run(
         if found is not None:
             session.emit(setup.corpus_event(found))
         session.emit(setup.model_event(model))
-        _say_who_is_asked(model, verifier, progress)
+        say_who_is_asked(model, verifier, progress)
         budget = Budget(spending.limits_of(settings.budget), session.state.spent)
         model, verifier = spending.within_budget(model, verifier, budget, session.state)
         web = None
@@ -87,7 +87,9 @@ async def open_run(
         )
         task = session.state.task
         question = session.load(task.task) if task else ""
-        lane = research.make_lane(session, question, model, place, prompts, _options(settings, budget.limits))
+        lane = research.make_lane(
+            session, question, model, place, prompts, options_of(settings, budget.limits)
+        )
         desk = open_desk(
             session=session,
             settings=settings,
@@ -99,7 +101,7 @@ async def open_run(
         yield session, Research(lane, desk, signer, progress.now, budget)
 
 
-def _say_who_is_asked(model: Model, verifier: Model | None, progress: image.Progress) -> None:
+def say_who_is_asked(model: Model, verifier: Model | None, progress: image.Progress) -> None:
     """The verifier where it is a model of its own, and what every server that is not local gets to see."""
     if verifier is not None and verifier is not model:
         progress.say(f"verifier: {verifier.info.name} ({verifier.info.kind} at {verifier.info.base_url})")
@@ -110,7 +112,8 @@ def _say_who_is_asked(model: Model, verifier: Model | None, progress: image.Prog
             progress.say(sentence)
 
 
-def _options(settings: Settings, limits: Limits) -> ResearchOptions:
+def options_of(settings: Settings, limits: Limits) -> ResearchOptions:
+    """How the main lane works, by the settings."""
     return ResearchOptions(
         max_steps=settings.run.max_steps,
         temperature=settings.model.temperature,

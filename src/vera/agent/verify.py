@@ -2,14 +2,15 @@
 
 import asyncio
 import time
-from collections.abc import Callable, Sequence
-from contextlib import AsyncExitStack, ExitStack
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import AsyncExitStack, ExitStack, contextmanager
 from pathlib import Path
 
 import msgspec
 
 from vera import events
 from vera.agent import spending
+from vera.agent.deadline import Deadline, TimedModel, TimedTool
 from vera.agent.desk import open_desk
 from vera.agent.errors import SetupError
 from vera.agent.knowledge import Knowledge
@@ -26,12 +27,13 @@ from vera.agent.setup import (
     open_verifier_model,
     verifier_options,
 )
-from vera.agent.web import Web, open_web, search_engines
+from vera.agent.web import Web, network_policy, open_web, search_engines
 from vera.attestation.keys import Signer
-from vera.attestation.objects import Lens, VerifyRequest
+from vera.attestation.objects import Constraints, Lens, OptionalDigest, VerifyRequest
 from vera.attestation.request import Budget, request_objects, requested, sub_claims
 from vera.attestation.tiers import RISK_TIERS, bars
 from vera.config import Settings, public
+from vera.config.settings import BUILT_IN
 from vera.evidence.claim import Claim
 from vera.evidence.extractor import Extractor
 from vera.evidence.official import official_names
@@ -46,17 +48,16 @@ from vera.lane.tools.kb import Kb
 from vera.lane.tools.read import Read
 from vera.lane.tools.search import Search
 from vera.lane.tools.web_search import search_tools
-from vera.model.types import Model
 from vera.search.web import Engines
 from vera.session import Session
-from vera.verification.desk import Desk
-from vera.verification.seeker import Quest, Seeker
+from vera.verification.desk import Desk, VerifierOptions
+from vera.verification.seeker import Quest, Seeker, allowed
 
 LOOK_UP = "thesis"
 """The lane in which it is said how the look-up ended."""
 
-STEPS = 400
-"""Turns of a look-up at most, whatever its budget."""
+LOOK_UP_SHARE = 0.75
+"""Of the time, what a look-up may take when a model is to read what was found."""
 
 Say = Callable[[str], None]
 
@@ -77,16 +78,14 @@ def _silent(_: str) -> None:
 def settings_for(settings: Settings, inquiry: Inquiry) -> Settings:
     """The settings of the run: what the request's scope, constraints, risk and budget make of a person's own.
 
-    They only narrow: a thesis is looked up without a shell, on the web only when its scope says so and then
-    only where its constraints allow, in one round.
+    They only narrow: a thesis is looked up without a shell, on the web only when its scope says so, in one
+    round. The domains that its constraints allow are held at each connection (`within`): a list of hosts in
+    the settings would close the search engines, too.
     """
     request, budget = inquiry.request, inquiry.budget
-    allow = ",".join(part for domain in request.constraints.allow_domains for part in (domain, f"*.{domain}"))
     egress = settings.egress
     if "web" not in request.scope:
         egress = egress.model_copy(update={"mode": "none"})
-    elif allow and egress.mode in ("auto", "public"):
-        egress = egress.model_copy(update={"mode": "allowlist", "allow": allow})
     needed, tier = bars(request.risk, inquiry.lens), RISK_TIERS[request.risk]
     verification = settings.verification.model_copy(
         update={
@@ -121,10 +120,12 @@ async def look_up(
     root: Path,
     *,
     earlier: Knowledge | None = None,
+    supersedes: OptionalDigest = "",
     say: Say = _silent,
     now: Say = _silent,
 ) -> Result:
-    """Verify a thesis in a new session at `root`. `earlier` is what sessions of before know.
+    """Verify a thesis in a new session at `root`. `earlier` is what sessions of before know, and
+    `supersedes` the attestation in whose place the new one stands.
 
     Raises SetupError, SessionError, ModelError, LogError, StoreError and OSError as `vera run` does.
     """
@@ -141,13 +142,17 @@ async def look_up(
             model = await open_model(settings.model, stack, say, now)
             verifier = await open_verifier_model(settings.verification, settings.model, model, stack)
             engines = search_engines(settings.search, settings.brave)
-            session = begin(inquiry, settings, root)
+            deadline = Deadline(settings.budget.seconds)
+            quest = _quest(inquiry, settings, earlier, files=found is not None, literal=verifier is None)
+            if not (quest.files or quest.web or quest.earlier):
+                raise SetupError("Nothing can be looked at: the scope names no place that is there.", 2)
+            session = begin(inquiry, settings, root, supersedes)
             stack.callback(session.close)
             if found is not None:
                 session.emit(corpus_event(found))
             session.emit(model_event(model))
             budget = RunBudget(spending.limits_of(settings.budget), session.state.spent)
-            model, verifier = spending.within_budget(model, verifier, budget, session.state)
+            reader, judge = spending.within_budget(model, verifier, budget, session.state)
             web = open_web(
                 session,
                 settings,
@@ -155,16 +160,35 @@ async def look_up(
                 extractor=extractor,
                 lane=LANE,
                 kept=earlier.response if earlier else None,
+                judge=within(inquiry.request.constraints),
+                most_bytes=inquiry.budget.bytes,
             )
             place = _place(extractor, found, web)
-            result = await _run(
-                inquiry, settings, session, place, earlier, model, verifier, signer, budget, now
+            share = 1.0 if judge is None else LOOK_UP_SHARE
+            look_up_ends = Deadline(settings.budget.seconds * share)
+            prompts = Prompts(settings.model.prompt_profile)
+            seeker = Seeker(session, LANE, quest, place.corpus, lambda: look_up_ends.is_over)
+            tools = _tools(session, place, earlier, inquiry, settings)
+            desk = open_desk(
+                session=session,
+                settings=settings,
+                place=place,
+                model=TimedModel(judge, deadline) if judge else None,
+                prompts=prompts,
+                options=_options(verifier_options(settings, model, verifier, place), inquiry),
             )
+            if judge is not None and verifier is not model and model.info.kind != BUILT_IN:
+                desk = msgspec.structs.replace(desk, reader=TimedModel(reader, deadline))
+            lane = _lane(
+                session, [TimedTool(tool, look_up_ends) for tool in tools], seeker, settings, prompts
+            )
+            run = Inquest(lane, desk, signer, now, budget, seeker=seeker, deadline=deadline)
+            result = await run.run()
             register(session, settings.run.base_dir, signer, say)
             return result
 
 
-def begin(inquiry: Inquiry, settings: Settings, root: Path) -> Session:
+def begin(inquiry: Inquiry, settings: Settings, root: Path, supersedes: OptionalDigest = "") -> Session:
     """A new session with the request in it."""
     request = inquiry.request
     session = Session.create(root, public(settings))
@@ -172,43 +196,28 @@ def begin(inquiry: Inquiry, settings: Settings, root: Path) -> Session:
         session.store.put(data)
     input_dir = str(inquiry.input_dir.resolve()) if inquiry.input_dir else ""
     session.emit(events.Task(task=session.text(request.text), input_dir=input_dir), lane="")
-    session.emit(requested(request, inquiry.budget), lane=LANE)
+    session.emit(requested(request, inquiry.budget, supersedes), lane=LANE)
     return session
 
 
-async def _run(
-    inquiry: Inquiry,
-    settings: Settings,
-    session: Session,
-    place: Place,
-    earlier: Knowledge | None,
-    model: Model,
-    verifier: Model | None,
-    signer: Signer,
-    budget: RunBudget,
-    now: Say,
-) -> Result:
-    prompts = Prompts(settings.model.prompt_profile)
-    quest = _quest(inquiry, settings, place, earlier, literal=verifier is None)
-    if not (quest.files or quest.web or quest.earlier):
-        raise SetupError("Nothing can be looked at: the scope names no place that is there.", 2)
-    seeker = Seeker(session, LANE, quest, place.corpus)
-    kb = Kb(earlier) if earlier is not None and "kb" in inquiry.request.scope else None
-    lane = _lane(session, place, kb, seeker, settings, prompts)
-    desk = open_desk(
-        session=session,
-        settings=settings,
-        place=place,
-        model=verifier,
-        prompts=prompts,
-        options=msgspec.structs.replace(
-            verifier_options(settings, model, verifier, place),
-            min_score=bars(inquiry.request.risk, inquiry.lens).min_score,
-            file_sources=bars(inquiry.request.risk, inquiry.lens).file_sources,
-        ),
+def within(constraints: Constraints) -> Callable[[str, str], str]:
+    """Why a page of a host may not be fetched under these constraints, as a sentence; '' when it may."""
+
+    def judge(host: str, url: str) -> str:
+        if allowed(host, constraints.allow_domains, constraints.deny_domains):
+            return ""
+        return f"{host} is none of the domains that the request allows."
+
+    return judge
+
+
+def _options(options: VerifierOptions, inquiry: Inquiry) -> VerifierOptions:
+    """As for an answer, with the quorum of the request, and without checks: they would be searches of a model
+    that has read the pages, beyond the budget of the look-up, and the seeker has asked for both sides."""
+    needed = bars(inquiry.request.risk, inquiry.lens)
+    return msgspec.structs.replace(
+        options, checks=0, min_score=needed.min_score, file_sources=needed.file_sources
     )
-    run = Inquest(lane, desk, signer, now, budget, seeker=seeker)
-    return await run.run()
 
 
 class Inquest(Research):
@@ -223,9 +232,21 @@ class Inquest(Research):
         budget: RunBudget,
         *,
         seeker: Seeker,
+        deadline: Deadline,
     ) -> None:
         super().__init__(lane, desk, signer, now, budget)
         self._seeker = seeker
+        self._deadline = deadline
+
+    @contextmanager
+    def _within_time(self) -> Iterator[None]:
+        """The time of a look-up ends its calls, not the run: what is known is still to be concluded."""
+        yield
+
+    def _spent(self) -> str:
+        if self._deadline.is_over or self._seeker.cut() == "seconds":
+            return self._deadline.sentence
+        return super()._spent()
 
     async def _verify(self, *, last: bool) -> events.Verifier | None:
         cut = self._seeker.cut()
@@ -242,42 +263,46 @@ def _place(extractor: Extractor, found: Input | None, web: Web | None) -> Place:
 
 
 def _quest(
-    inquiry: Inquiry, settings: Settings, place: Place, earlier: Knowledge | None, *, literal: bool
+    inquiry: Inquiry, settings: Settings, earlier: Knowledge | None, *, files: bool, literal: bool
 ) -> Quest:
     request, budget, constraints = inquiry.request, inquiry.budget, inquiry.request.constraints
     claims = tuple(
         Claim(key=f"c{number}", text=text, start=0, end=len(text))
         for number, text in enumerate(sub_claims(request), 1)
     )
+    web = network_policy(settings.egress, closed=settings.sandbox.profile == "sealed") is not None
     leads = earlier.leads(request, [claim.text for claim in claims], time.time()) if earlier else ()
     return Quest(
         claims=claims,
         literal=literal,
-        web=place.web is not None and "web" in request.scope,
-        files=place.corpus is not None and "files" in request.scope,
+        web=web and "web" in request.scope,
+        files=files and "files" in request.scope,
         sources=budget.sources,
         searches=budget.searches,
         bytes=budget.bytes,
         needed=settings.verification.web_sources,
+        files_needed=bars(request.risk, inquiry.lens).file_sources,
         allow_domains=constraints.allow_domains,
         deny_domains=constraints.deny_domains,
         source_types=constraints.source_types,
         languages=constraints.languages,
+        not_before=settings.verification.not_before,
+        not_after=settings.verification.not_after,
         names=official_names(request.text),
         official_domains=frozenset(listed(settings.policy.official_domains)),
-        earlier=tuple(lead for lead in leads if lead.tool == "kb" or place.web is not None),
+        earlier=tuple(lead for lead in leads if lead.tool == "kb" or web),
     )
 
 
 def _lane(
-    session: Session, place: Place, kb: Kb | None, seeker: Seeker, settings: Settings, prompts: Prompts
+    session: Session, tools: Sequence[Tool], seeker: Seeker, settings: Settings, prompts: Prompts
 ) -> Lane:
     spec = LaneSpec(
         name=LANE,
         purpose="thesis",
         system=prompts.render("seeker"),
         task_message=session.load(session.state.task.task) if session.state.task else "",
-        max_steps=STEPS,
+        max_steps=0,  # the look-up is bounded by its queries, their results, and the budget
         scope="thesis",
         templates=("seeker",),
     )
@@ -285,21 +310,23 @@ def _lane(
         session,
         spec,
         seeker,
-        list(_tools(session, place, kb, settings)),
+        tools,
         prompts,
         Policy(gates=CHECK_GATES, rules=rules_of(settings)),
     )
 
 
-def _tools(session: Session, place: Place, kb: Kb | None, settings: Settings) -> Sequence[Tool]:
+def _tools(
+    session: Session, place: Place, earlier: Knowledge | None, inquiry: Inquiry, settings: Settings
+) -> Sequence[Tool]:
     tools: list[Tool] = []
     if place.corpus is not None:
         tools.append(Search(place.corpus, place.files))
     if place.web is not None:
         tools.append(Fetch(place.web.capture))
         tools += search_tools(place.web.search, settings.brave.default_count)
-    if kb is not None:
-        tools.append(kb)
+    if earlier is not None and "kb" in inquiry.request.scope:
+        tools.append(Kb(earlier))
     tools.append(Read(place.corpus, session.workspace, place.extractor, place.input_name))
     return tools
 

@@ -16,7 +16,7 @@ from vera.sandbox.egress.policy import NetworkPolicy, PolicyError
 from vera.sandbox.egress.proxy import EgressProxy
 from vera.sandbox.egress.secrets import Secrets
 from vera.sandbox.egress.types import Connection
-from vera.sandbox.fetch.fetcher import Fetcher
+from vera.sandbox.fetch.fetcher import Fetcher, FetchLimits
 from vera.sandbox.fetch.receipt import Fetched
 from vera.sandbox.render.renderer import Renderer
 from vera.search.web import (
@@ -77,9 +77,13 @@ def open_web(
     extractor: Extractor,
     lane: str,
     kept: Callable[[str], Fetched | None] | None = None,
+    judge: Callable[[str, str], str] | None = None,
+    most_bytes: int = 0,
 ) -> Web | None:
     """The way out of one lane and its box; None when nothing may be reached. `kept` gives what earlier
-    sessions got from an address, which is then fetched only if it has changed.
+    sessions got from an address, which is then fetched only if it has changed. `judge` says of host and URL
+    why a page may not be fetched ('' when it may; search engines are not judged), `most_bytes` how large one
+    may be (0: as large as any).
 
     Raises SetupError (exit code 2) for a rule that cannot be understood.
     """
@@ -89,9 +93,20 @@ def open_web(
         return None
     known = Secrets(secrets_of(settings))
     dialer = Dialer(policy.addresses)
-    fetcher = Fetcher(policy, dialer, secrets=known, log=_logged(session, "fetch", lane), kept=kept)
+    pages = GatedPolicy(policy)
+    pages.judge = judge
+    usual = FetchLimits()
+    most = min(most_bytes or usual.body, usual.body)
+    fetcher = Fetcher(
+        pages,
+        dialer,
+        secrets=known,
+        limits=FetchLimits(body=most, wire=most),
+        log=_logged(session, "fetch", lane),
+        kept=kept,
+    )
     renderer = Renderer(
-        policy,
+        pages,
         dialer,
         backend=settings.sandbox.backend,
         base_image=settings.sandbox.base_image,

@@ -1,15 +1,19 @@
 """Where a run keeps its session when nobody says."""
 
 import re
+import secrets
 from datetime import UTC, datetime
 from pathlib import Path
 
 
-def default_work_dir(base: Path, task: str, mark: str = "") -> Path:
-    """`BASE/work/<UTC time>-<first words>`, and `-<mark>` after it where one is given.
-
-    A mark that nobody else has keeps apart what one second brings twice.
-    """
+def default_work_dir(base: Path, task: str) -> Path:
+    """`BASE/work/<UTC time>-<first words>`."""
     words = re.sub(r"[^a-z0-9]+", "-", task.lower()[:200]).strip("-")[:40].strip("-")
     stamp = datetime.now(UTC).strftime("%Y%m%dT%H%M%S")
-    return base / "work" / "-".join(filter(None, (stamp, words or "run", mark)))
+    return base / "work" / f"{stamp}-{words or 'run'}"
+
+
+def unshared_work_dir(base: Path, task: str) -> Path:
+    """As `default_work_dir`, with a mark of its own: what one second brings twice is kept apart."""
+    named = default_work_dir(base, task)
+    return named.with_name(f"{named.name}-{secrets.token_hex(3)}")

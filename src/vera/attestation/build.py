@@ -13,7 +13,7 @@ import msgspec
 
 from vera import events
 from vera.attestation.cards import Cards, make_cards
-from vera.attestation.constraints import constrained
+from vera.attestation.constraints import constrained, window_of
 from vera.attestation.coverage import cover
 from vera.attestation.hyperthesis import Seen, hyperthesis
 from vera.attestation.objects import (
@@ -82,7 +82,7 @@ def build(record: Record) -> Built:
     if asked is None:
         coverage = cover(case, made, findings.checks)
     else:
-        made, coverage = _looked_up(asked, case, made, findings.checks)
+        made, coverage = _looked_up(asked, record.policy.audit_policy, case, made, findings)
     objects.update(made.objects)
     reduced = reduce(
         thesis=thesis,
@@ -126,6 +126,7 @@ def build(record: Record) -> Built:
         receipts=tuple(source.retrieval for source in made.sources.values() if source.retrieval),
         request=objects.keep(asked.request) if asked else "",
         expires_at=expires_at(asked.request, record.issued_at) if asked else "",
+        supersedes=asked.supersedes if asked else "",
     )
     return Built(attestation=attestation, attestation_id=objects.keep(attestation), objects=objects)
 
@@ -148,7 +149,8 @@ def case_of(record: Record) -> Case:
     """The record as the audit looks at it.
 
     Where something was asked to be verified every statement bears load, for each is a part of it, and the
-    request's time window and quorum hold.
+    request's quorum holds. Its time window is no matter of the audit: a page from outside of it is no
+    evidence, neither for nor against (`vera.attestation.constraints`), and no fault of the answer.
     """
     claims, policy = claims_of(record.answer, record.evidence.values()), record.policy.audit_policy
     if record.asked is not None:
@@ -188,28 +190,28 @@ def literal_version(asked: bool) -> str:
 
 
 def _audit_policy(policy: AuditPolicy, asked: Asked) -> AuditPolicy:
-    constraints = asked.request.constraints
     return msgspec.structs.replace(
         policy,
-        not_before=max(policy.not_before, constraints.not_before),
-        not_after=min(filter(None, (policy.not_after, constraints.not_after)), default=""),
+        not_before="",
+        not_after="",
         web_sources=max(policy.web_sources, bars(asked.request.risk, asked.lens).web_sources),
     )
 
 
 def _looked_up(
-    asked: Asked, case: Case, made: Cards, checks: tuple[CheckResult, ...]
+    asked: Asked, policy: AuditPolicy, case: Case, made: Cards, findings: Findings
 ) -> tuple[Cards, Coverage]:
     """The cards that count for a request, and the coverage of its look-up."""
     names, official = official_names(asked.request.text), case.policy.official_domains
     types = {source_id: source_type(source, names, official) for source_id, source in made.sources.items()}
-    made = constrained(made, asked.request, case.evidence, types)
+    window = window_of(asked.request.constraints, policy.not_before, policy.not_after)
+    made = constrained(made, asked.request, case, types, window)
     coverage = cover(
         case,
         made,
-        checks,
+        findings.checks,
         types=types,
-        missing=omissions_of(asked, case, made, types),
+        missing=omissions_of(asked, case, made, types, findings.unread),
         families=asked.looked.families,
         cut=asked.looked.cut,
     )

@@ -1,12 +1,24 @@
-"""Which sources a request lets count: those within its scope, of its domains and of its types."""
+"""Which sources a request lets count: those within its scope, of its domains, types and time."""
 
 from collections.abc import Mapping
 
 import msgspec
 
 from vera.attestation.cards import Cards
-from vera.attestation.objects import NAME_LIMIT, TEXT_LIMIT, Digest, Omission, VerifyRequest, bounded
+from vera.attestation.objects import (
+    NAME_LIMIT,
+    TEXT_LIMIT,
+    Card,
+    Constraints,
+    Digest,
+    Omission,
+    VerifyRequest,
+    bounded,
+)
+from vera.audit.case import Case
 from vera.audit.checks.independence import is_web
+from vera.audit.checks.time_window import outside, published
+from vera.audit.source_text import SourceText
 from vera.events import Evidence
 from vera.evidence.citation import place_name
 from vera.evidence.domains import unwrap
@@ -14,7 +26,7 @@ from vera.evidence.hosts import entry_of, host_of
 
 
 def refused(request: VerifyRequest, evidence: Evidence, source_type: str) -> str:
-    """Why evidence does not count for a request, '' when it does. Time is the audit's (`time_window`)."""
+    """Why evidence does not count for a request, '' when it does. Its time is looked at apart."""
     kept = evidence.tool == "kb"
     place = "web" if is_web(evidence) else "files"
     if kept and "kb" not in request.scope:
@@ -34,28 +46,62 @@ def refused(request: VerifyRequest, evidence: Evidence, source_type: str) -> str
     return ""
 
 
+def window_of(constraints: Constraints, not_before: str, not_after: str) -> tuple[str, str]:
+    """The days from and to which pages count: the narrower of the constraints' and the given; '' for none."""
+    return (
+        max(not_before, constraints.not_before),
+        min(filter(None, (not_after, constraints.not_after)), default=""),
+    )
+
+
 def constrained(
-    made: Cards, request: VerifyRequest, evidence: Mapping[str, Evidence], types: Mapping[Digest, str]
+    made: Cards,
+    request: VerifyRequest,
+    case: Case,
+    types: Mapping[Digest, str],
+    window: tuple[str, str],
 ) -> Cards:
-    """The cards of sources that count; of each other one an omission says why it is none."""
+    """The cards of sources that count; of each other one an omission says why it is none.
+
+    A page that shows no date of publication counts in a time `window`, and an omission says so.
+    """
     omissions = list(made.refused)
     kept = dict(made.cards)
     for card_id, card in made.cards.items():
-        why = refused(request, evidence[card.evidence], types.get(card.source, ""))
+        evidence = case.evidence[card.evidence]
+        pointer = place_name(card.evidence, card.span.first, card.span.last)
+        why = refused(request, evidence, types.get(card.source, ""))
+        text = case.sources.get(evidence.text.sha256)
+        if not why and any(window) and text is not None and is_web(evidence):
+            dated, why = _in_time(evidence, text, window)
+            if not dated:
+                omissions.append(_omission(card, f"{evidence.source} shows no date of publication.", pointer))
         if why:
             del kept[card_id]
-            pointer = place_name(card.evidence, card.span.first, card.span.last)
-            omissions.append(
-                Omission(
-                    cell=bounded(card.claim, NAME_LIMIT),
-                    why=bounded(f"What {pointer} says does not count: {why}.", TEXT_LIMIT),
-                    pointer=bounded(pointer, NAME_LIMIT),
-                )
-            )
+            omissions.append(_omission(card, f"What {pointer} says does not count: {why}.", pointer))
     gone = made.cards.keys() - kept.keys()
     return msgspec.structs.replace(
         made,
         cards=kept,
         objects={name: data for name, data in made.objects.items() if name not in gone},
         refused=tuple(omissions),
+    )
+
+
+def _in_time(evidence: Evidence, text: SourceText, window: tuple[str, str]) -> tuple[bool, str]:
+    """Whether a page shows when it was published, and why that is no time that counts."""
+    day = published(evidence, text)
+    if not day:
+        return False, ""
+    if not outside(evidence, text, *window):
+        return True, ""
+    asked = " ".join(f"{word} {bound}" for word, bound in zip(("from", "to"), window, strict=True) if bound)
+    return True, f"it was published on {day}, and only pages {asked} were asked for"
+
+
+def _omission(card: Card, why: str, pointer: str) -> Omission:
+    return Omission(
+        cell=bounded(card.claim, NAME_LIMIT),
+        why=bounded(why, TEXT_LIMIT),
+        pointer=bounded(pointer, NAME_LIMIT),
     )

@@ -9,7 +9,7 @@ it SUPPORTED. Whatever a model thinks of the answer is not asked.
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from functools import partial
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
 import msgspec
 
@@ -37,6 +37,7 @@ _HANDLE = re.compile(r"att_(?=[0-9]{4,8}(?![0-9]))")
 _SUB_CLAIM = re.compile(r"(?<=[:,;\s-])c(?=[0-9])")
 _TRANSLATED = re.compile(r"ev_0([0-9]{4,8})")
 _MOST_SUB_CLAIMS = 1000
+_OF_THE_LOG = ("seq", "ts", "lane", "prev")
 
 Computed = frozenset[tuple[int, int, str]]
 """Claims that a round of verification found SUPPORTED: start, end, text."""
@@ -94,6 +95,45 @@ def verdict_of(
     )
 
 
+class Executed(msgspec.Struct, frozen=True, kw_only=True):
+    """A verdict of the log held against the one that its log gives. `problem` says how they differ, and
+    `verdict` is the replay's word for that; `stands`: it says VERIFIED, and so does the log."""
+
+    logged: events.ExecutionVerdict
+    verdict: Literal["DIFFERS", "RULES_CHANGED", "MISSING"] = "DIFFERS"
+    problem: str = ""
+
+    @property
+    def stands(self) -> bool:
+        return self.logged.status == "VERIFIED" and not self.problem
+
+
+def executions(records: Sequence[events.Record], store: Store) -> list[Executed]:
+    """Every verdict on an execution's answer, computed again from the log before it and its store."""
+    found = []
+    for index, record in enumerate(records):
+        if isinstance(record, events.ExecutionVerdict):
+            found.append(_again(record, records[:index], store))
+    return found
+
+
+def _again(logged: events.ExecutionVerdict, before: Sequence[events.Record], store: Store) -> Executed:
+    answer = before[logged.answer_seq - 1] if 1 <= logged.answer_seq <= len(before) else None
+    if not isinstance(answer, events.Answer):
+        return Executed(logged=logged, problem="The verdict is about a record that is no answer.")
+    try:
+        now = verdict_of(before, store, answer)
+    except StoreError as error:
+        return Executed(logged=logged, verdict="MISSING", problem=str(error))
+    written = msgspec.structs.replace(now, **{name: getattr(logged, name) for name in _OF_THE_LOG})
+    if written == logged:
+        return Executed(logged=logged)
+    problem = f"The log gives {now.status}: {now.reason}; written down is {logged.status}."
+    if logged.version != VERSION:
+        return Executed(logged=logged, verdict="RULES_CHANGED", problem=problem)
+    return Executed(logged=logged, problem=problem)
+
+
 def opened(received: events.AttestationReceived, store: Store) -> Held:
     """The attestation of a record, with its signature, objects and result held against each other."""
     try:
@@ -149,7 +189,7 @@ def _carried(claim: Claim, held: Mapping[str, Held], computed: Computed, at: str
     if not claim.cites:
         reasons.append("It cites no attestation.")
     elif not reasons:
-        reasons.append("It cites output that a clean sandbox did not give again.")
+        reasons.append("It cites output, and the verification of what was computed does not support it.")
     return made(reason=reasons[0], against=against)
 
 
@@ -195,7 +235,7 @@ def _reason(bearing: Sequence[events.ClaimCarried]) -> str:
         return (
             f"{attested + computed} of {len(bearing)} claims are carried by an attestation or computed again"
         )
-    parts = [f"{attested} by attestations"] * bool(attested) + [f"{computed} computed again"] * bool(computed)
+    parts = [f"{attested} by attestation"] * bool(attested) + [f"{computed} computed again"] * bool(computed)
     count = "its claim is" if len(bearing) == 1 else f"all {len(bearing)} claims are"
     return f"{count} carried: {', '.join(parts)}"
 

@@ -37,6 +37,7 @@ MOST_LOOKUPS = 10_000
 _MOST_QUERY = 2000
 
 _HITS = re.compile(r"(?:^|[^0-9])([0-9]{1,9}) (?:hits?|results?)\Z")
+_DIGEST = re.compile(r"sha256:[0-9a-f]{64}")
 _QUERY_ARGUMENTS = ("query", "q")
 
 
@@ -154,12 +155,15 @@ def _asked(before: Sequence[events.Record], store: Store, texts: "_Texts") -> As
     lens = _object(store, hexadecimal(request.rubric), Lens, "The lens {} of the request")
     if record.thesis_id != request.thesis or _thesis_id(request.text) != request.thesis:
         raise GatherError("The thesis of the request is not the one that its text states.")
+    if record.supersedes and not _DIGEST.fullmatch(record.supersedes):
+        raise GatherError("What the request supersedes is no attestation's id.")
     return Asked(
         request=request,
         proposition=proposition,
         lens=lens,
         budget=Budget(**{name: getattr(record, name) for name in Budget.__struct_fields__}),
         looked=looked(before, texts.text, texts.raw),
+        supersedes=record.supersedes,
     )
 
 

@@ -249,7 +249,7 @@ def _unknown_checks(seen: Seen) -> Hyperthesis | None:
 
 
 def _cut_short(seen: Seen) -> Hyperthesis | None:
-    limits = seen.findings.limits
+    limits = (*seen.findings.limits, *(unread.why for unread in seen.findings.unread if seen.asked))
     if not limits:
         return None
     return _named(
@@ -358,7 +358,7 @@ def _time_bound(seen: Seen) -> Hyperthesis | None:
         "time",
         f"By the request only pages that were published{window} may count.",
         "What was published at another time may correct them.",
-        "A page with a date outside carries no claim; one that shows no date is named by a finding.",
+        "A page with a date outside carries no claim; one that shows no date is named by an omission.",
     )
 
 

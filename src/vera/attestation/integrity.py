@@ -4,7 +4,7 @@ import hashlib
 import os
 import re
 import stat
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Literal
 
@@ -71,7 +71,7 @@ def check_integrity(root: Path, trust: Collection[str]) -> tuple[Level, Loaded]:
         rounds = tuple(_round(event, blobs, remarks) for event in log.verdicts)
         chosen = _chosen(log, rounds, remarks)
         remarks += _attestation_file(root, rounds, chosen)
-        remarks += _signers(integrity, rounds, trust)
+        remarks += _signers(integrity, rounds, log.received, trust)
     summary = f"{counted(integrity.records, 'record')}, sealed; {counted(len(sizes), 'blob')}, all whole."
     loaded = Loaded(records=tuple(log.records), store=store, rounds=rounds, chosen=chosen)
     return level("L0", "integrity", remarks, summary), loaded
@@ -100,6 +100,7 @@ class _Log:
     def __init__(self) -> None:
         self.records: list[events.Record] = []
         self.verdicts: list[events.Verifier] = []
+        self.received: list[events.AttestationReceived] = []
         self.choice: events.AnswerChosen | None = None
         self._named: dict[tuple[str, int], int] = {}
 
@@ -109,6 +110,8 @@ class _Log:
             self._named.setdefault((blob.sha256, blob.size), record.seq)
         if isinstance(record, events.Verifier):
             self.verdicts.append(record)
+        elif isinstance(record, events.AttestationReceived):
+            self.received.append(record)
         elif isinstance(record, events.AnswerChosen):
             self.choice = record
 
@@ -266,13 +269,20 @@ def _attestation_file(root: Path, rounds: tuple[Round, ...], chosen: Round | Non
         yield _remark("ALTERED", ATTESTATION, f"{ATTESTATION} is the envelope of no round in the log.")
 
 
-def _signers(integrity: Integrity, rounds: tuple[Round, ...], trust: Collection[str]) -> Iterator[Remark]:
+def _signers(
+    integrity: Integrity,
+    rounds: tuple[Round, ...],
+    received: Sequence[events.AttestationReceived],
+    trust: Collection[str],
+) -> Iterator[Remark]:
     signed: dict[str, list[str]] = {}
     if integrity.keyid:
         signed.setdefault(integrity.keyid, []).append("seal.json")
     for each in rounds:
         if each.opened is not None:
             signed.setdefault(each.opened.keyid, []).append(f"round {each.event.round}")
+    for attested in received:
+        signed.setdefault(attested.keyid, []).append(attested.handle)
     for keyid, what in signed.items():
         where = f"key {keyid}"
         if not trust:

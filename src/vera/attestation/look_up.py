@@ -23,6 +23,7 @@ _MOST_NAME = 2000
 _HIT = re.compile(r"^\[\d{1,3}\] (.{1,400}) lines \d{1,9}-\d{1,9} of \d{1,9}", re.MULTILINE)
 _ADDRESS = re.compile(r"^ {1,8}(https?://\S{1,2000})$", re.MULTILINE)
 _HREF = re.compile(rb"(?i)\bhref\s{0,4}=\s{0,4}[\"']?(https?://[^\s\"'<>]{4,1000})")
+_SEARCHES = {tool: "search of the web" for tool in ("web_search", "brave_search", "brave_news")}
 _QUERY, _NAMES = ("query", "q"), ("url", "path", "source")
 
 
@@ -70,7 +71,7 @@ def looked(
         failed=tuple(_first(_failed(own, calls, evidence, corpus))),
         links=dict(_links(evidence, raw)),
         cut=_cut(own),
-        files=corpus.read if corpus else None,
+        files=corpus.files if corpus else None,
         kb=any(each.tool == "kb" for each in evidence),
     )
 
@@ -125,7 +126,7 @@ def _failed(
             yield Failed(name=each.source, why=why, pointer=each.id)
     for record in own:
         if isinstance(record, events.Tool) and record.outcome != "ok":
-            name = _argument(calls.get(record.call, {}), _NAMES)
+            name = _argument(calls.get(record.call, {}), _NAMES) or _SEARCHES.get(record.tool, "")
             if name:
                 why = f"{record.tool} {record.outcome}: {record.error_type or 'no reason given'}."
                 yield Failed(name=name, why=why, pointer=record.call)

@@ -8,7 +8,7 @@ from urllib.parse import urlsplit
 from vera.attestation.cards import Cards
 from vera.attestation.coverage import is_web
 from vera.attestation.look_up import Looked
-from vera.attestation.objects import NAME_LIMIT, TEXT_LIMIT, Digest, Omission, bounded
+from vera.attestation.objects import NAME_LIMIT, TEXT_LIMIT, Digest, Omission, Unread, bounded
 from vera.attestation.record import Asked
 from vera.attestation.source_types import of_type
 from vera.audit.case import Case
@@ -20,20 +20,35 @@ MOST_OMISSIONS = 20
 """Of one kind."""
 
 
-def omissions_of(asked: Asked, case: Case, made: Cards, types: Mapping[Digest, str]) -> tuple[Omission, ...]:
-    """What is missing, kind by kind: parts of the scope, empty cells, sources that failed, sources that are
-    cited by two fetched pages or found by two query families and were never read. `types` are those of the
-    sources, by their ids."""
-    read = {_address(each.source) for each in case.evidence.values() if not each.lead}
+def omissions_of(
+    asked: Asked, case: Case, made: Cards, types: Mapping[Digest, str], unread: Iterable[Unread] = ()
+) -> tuple[Omission, ...]:
+    """What is missing, kind by kind: what the budget cut off, parts of the scope, claims whose lines no model
+    could read, empty cells, sources that failed, sources that are cited by two fetched pages or found by two
+    query families and were never read. `types` are those of the sources, by their ids."""
+    tried = {_address(each.source) for each in case.evidence.values() if not each.lead}
+    tried.update(_address(each.name) for each in asked.looked.failed)
     kinds = (
+        _cut_off(asked, case),
         _scope(asked, made),
         _unchecked(asked),
+        (_omission(each.claim, f"Its lines were not all read: {each.why}.", "") for each in unread),
         _cells(asked, case, made, types),
         (_omission(each.name, each.why, each.pointer) for each in asked.looked.failed),
-        _cited_by_two(asked.looked, read),
-        _found_twice(asked.looked, read),
+        _cited_by_two(asked.looked, tried),
+        _found_twice(asked.looked, tried),
     )
     return tuple(each for kind in kinds for each in islice(kind, MOST_OMISSIONS))
+
+
+def _cut_off(asked: Asked, case: Case) -> Iterator[Omission]:
+    """That the look-up ended at a cap of its budget, and what came next."""
+    cut = asked.looked.cut
+    if cut:
+        cap = getattr(asked.budget, cut, None)
+        amount = f" ({cap:.16g})" if cap is not None else ""
+        why = f"The look-up ended at its budget of {cut}{amount}."
+        yield _omission(f"budget {cut}", why, _unread_hit(asked.looked, case))
 
 
 def _scope(asked: Asked, made: Cards) -> Iterator[Omission]:
@@ -80,9 +95,9 @@ def _unread_hit(looked: Looked, case: Case) -> str:
     return next((hit for hit in hits if _address(hit) not in read), "")
 
 
-def _cited_by_two(looked: Looked, read: Iterable[str]) -> Iterator[Omission]:
+def _cited_by_two(looked: Looked, tried: Iterable[str]) -> Iterator[Omission]:
     """What pages of two publishers link to and was never read: often the source that both rest on."""
-    known, domains = frozenset(read), dict[str, set[str]]()
+    known, domains = frozenset(tried), dict[str, set[str]]()
     written: dict[str, str] = {}
     for page, links in looked.links.items():
         publisher = registrable_domain(page)
@@ -102,9 +117,9 @@ def _cited_by_two(looked: Looked, read: Iterable[str]) -> Iterator[Omission]:
             yield _omission(link, why, link)
 
 
-def _found_twice(looked: Looked, read: Iterable[str]) -> Iterator[Omission]:
+def _found_twice(looked: Looked, tried: Iterable[str]) -> Iterator[Omission]:
     """Results of two query families that were never read."""
-    known = frozenset(read)
+    known = frozenset(tried)
     counts = Counter(hit for family in looked.families for hit in family if _address(hit) not in known)
     for hit, count in sorted(counts.items(), key=lambda pair: (-pair[1], pair[0])):
         if count > 1:

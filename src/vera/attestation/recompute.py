@@ -1,11 +1,12 @@
 """Level 1 of a replay: every verdict computed again from the log, and held against what was attested."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 
 from vera import events
 from vera.attestation import reduce
 from vera.attestation.build import Built, build, literal_version
 from vera.attestation.envelope import objects_of
+from vera.attestation.execution import Executed, executions
 from vera.attestation.gather import GatherError, gather
 from vera.attestation.integrity import Loaded, Round
 from vera.attestation.objects import (
@@ -33,19 +34,22 @@ _AUDIT_BARS = ("web_sources", "negative_families", "negative_official", "negativ
 
 def check_verdicts(loaded: Loaded) -> Level:
     """Level 1 of a session whose bytes are whole."""
-    remarks = list(_forged_status(loaded))
+    executed = executions(loaded.records, loaded.store)
+    remarks = list(_forged_status(loaded, executed))
+    remarks += [remark for each in executed for remark in _executed_again(each)]
     if not loaded.rounds and not remarks:
         sentence = "No round of verification has ended in this session, so there is nothing to compute again."
         return Level(name="L1", subject=SUBJECT, verdict="NOT_ATTESTED", sentence=sentence)
     for each in loaded.rounds:
         remarks += _compute_again(each, loaded)
-    count = counted(len(loaded.rounds), "verdict")
+    count = counted(len(loaded.rounds) + len(executed), "verdict")
     return level("L1", SUBJECT, remarks, f"{count} computed again from the log: the same.")
 
 
-def _forged_status(loaded: Loaded) -> Iterator[Remark]:
+def _forged_status(loaded: Loaded, executed: Sequence[Executed]) -> Iterator[Remark]:
     """Only an attestation says VERIFIED, whatever the log calls the run's status."""
     supported = loaded.chosen is not None and loaded.chosen.event.result == "SUPPORTED"
+    supported = supported or bool(executed and executed[-1].stands)
     for record in loaded.records:
         if (
             isinstance(record, events.Status | events.RunEnd)
@@ -58,6 +62,15 @@ def _forged_status(loaded: Loaded) -> Iterator[Remark]:
                 sentence="The status is VERIFIED, and no chosen attestation says SUPPORTED.",
             )
             return
+
+
+def _executed_again(each: Executed) -> Iterator[Remark]:
+    """The verdict on an execution's answer, which stands on the attestations that it asked for."""
+    where = f"trace.jsonl line {each.logged.seq}"
+    if each.problem:
+        yield Remark(verdict=each.verdict, where=where, sentence=each.problem)
+        return
+    yield Remark(where=where, sentence=f"{each.logged.status}: {each.logged.reason}.")
 
 
 def _compute_again(each: Round, loaded: Loaded) -> Iterator[Remark]:

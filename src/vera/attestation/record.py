@@ -6,20 +6,21 @@ import msgspec
 
 from vera import events
 from vera.attestation.look_up import Looked
-from vera.attestation.objects import Lens, Policy, Proposition, VerifyRequest
+from vera.attestation.objects import Lens, OptionalDigest, Policy, Proposition, VerifyRequest
 from vera.attestation.request import Budget
 from vera.audit.case import Lookup
 
 
 class Asked(msgspec.Struct, frozen=True, kw_only=True):
-    """What the session was asked to verify: the request and what it names, its budget, and what the look-up
-    did until the round began."""
+    """What the session was asked to verify: the request and what it names, its budget, what the look-up did
+    until the round began, and the attestation in whose place the new one stands ('' for none)."""
 
     request: VerifyRequest
     proposition: Proposition
     lens: Lens
     budget: Budget
     looked: Looked
+    supersedes: OptionalDigest = ""
 
 
 class Record(msgspec.Struct, frozen=True, kw_only=True):

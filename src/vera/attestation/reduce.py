@@ -30,6 +30,7 @@ raise `file_sources`, `web_sources` and `min_score`, and rows that name the requ
 | a claim disputed | DISPUTED | |
 | a claim not supported, another supported | that of the worst claim | PARTIAL |
 | no claim supported | that of the worst claim | that of the worst claim |
+| of a request: all supported, and for want of budget the score was not read | INCONCLUSIVE | BUDGET |
 | all supported, rule `model`, the score is not readable | INCONCLUSIVE | JUDGE_UNRELIABLE |
 | all supported, rule `model`, score after caps below `min_score` | INCONCLUSIVE | SCORE |
 | all supported, rule `literal`, a cap | INCONCLUSIVE | SCORE |
@@ -142,6 +143,8 @@ def reduce(
     if request is not None and result != "INCONCLUSIVE":
         lacking = _lacking(request, coverage, cards)
         result, reason = ("INCONCLUSIVE", lacking) if lacking else (result, reason)
+    elif request is not None and reason == "JUDGE_UNRELIABLE" and any(map(_BUDGET.search, findings.limits)):
+        reason = "BUDGET"
     return Reduced(result=result, reason=reason, claims=claims, scores=scores)
 
 

@@ -8,6 +8,7 @@ from collections.abc import Collection
 from pathlib import Path
 
 from vera.attestation.integrity import Loaded, NoSession, check_integrity
+from vera.attestation.replay_theses import with_theses
 from vera.attestation.report import Attested, Level, Report
 
 __all__ = ["LEVELS", "NoSession", "Report", "replay"]
@@ -18,8 +19,17 @@ LEVELS = (0, 1, 2)
 def replay(session_dir: Path, trust: Collection[str] = (), level: int = 2) -> Report:
     """Replay a session up to a level. `trust` holds the key ids that may have signed; none: any may.
 
-    Reads only. Raises NoSession when there is none, OSError when it cannot be read.
+    Reads only; the sessions of an execution's theses are replayed with it. Raises NoSession when there is
+    none, OSError when it cannot be read.
     """
+    report, loaded = _replay(session_dir, trust, level)
+    levels = with_theses(
+        session_dir, loaded.records, report.levels, lambda folder: _replay(folder, trust, level)[0]
+    )
+    return Report(levels=levels, attested=report.attested)
+
+
+def _replay(session_dir: Path, trust: Collection[str], level: int) -> tuple[Report, Loaded]:
     integrity, loaded = check_integrity(session_dir, trust)
     levels = [integrity]
     whole = integrity.verdict not in ("BROKEN", "ALTERED")
@@ -27,7 +37,7 @@ def replay(session_dir: Path, trust: Collection[str] = (), level: int = 2) -> Re
         levels.append(_verdicts(loaded) if whole else _not_checked("L1", "verdict"))
     if level >= 2:
         levels.append(_texts(loaded) if whole else _not_checked("L2", "text"))
-    return Report(levels=tuple(levels), attested=tuple(_attested(loaded)))
+    return Report(levels=tuple(levels), attested=tuple(_attested(loaded))), loaded
 
 
 def _verdicts(loaded: Loaded) -> Level:

@@ -17,6 +17,7 @@ from vera.attestation.objects import (
     Constraints,
     Digest,
     Lens,
+    OptionalDigest,
     Output,
     Proposition,
     Risk,
@@ -179,12 +180,18 @@ def request_objects(request: VerifyRequest, lens: Lens) -> dict[Digest, bytes]:
     return {object_id(value): canonical(value) for value in values}
 
 
-def requested(request: VerifyRequest, budget: Budget) -> events.VerifyRequested:
-    """The record of a request and its budget, for the log; `request_objects` must be in the store."""
+def requested(
+    request: VerifyRequest, budget: Budget, supersedes: OptionalDigest = ""
+) -> events.VerifyRequested:
+    """The record of a request and its budget, for the log; `request_objects` must be in the store.
+
+    `supersedes` is the attestation in whose place the new one stands.
+    """
     data = canonical(request)
     return events.VerifyRequested(
         request=events.Blob(hexadecimal(digest(data)), len(data)),
         thesis_id=request.thesis,
+        supersedes=supersedes,
         **msgspec.structs.asdict(budget),
     )
 

@@ -11,7 +11,16 @@ from collections.abc import Callable, Iterator, Sequence
 from pathlib import PurePosixPath
 from typing import NamedTuple
 
-from vera.audit.containment_terms import KINDS, POSSESSIVE, PREPOSITIONS, RELATIVES, Token, bases, participles, tokens
+from vera.audit.containment_terms import (
+    KINDS,
+    POSSESSIVE,
+    PREPOSITIONS,
+    RELATIVES,
+    Token,
+    bases,
+    participles,
+    tokens,
+)
 from vera.audit.lexicon import word_set
 
 MOST_FORMS = 160

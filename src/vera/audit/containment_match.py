@@ -11,7 +11,15 @@ from typing import Literal
 
 from vera.audit.containment_forms import APPOSED, Form
 from vera.audit.containment_sentences import Sentence
-from vera.audit.containment_terms import DISTANCE, INERT, PREPOSITIONS, RELATIVES, Token, without_opening
+from vera.audit.containment_terms import (
+    DISTANCE,
+    INERT,
+    POSSESSIVE,
+    PREPOSITIONS,
+    RELATIVES,
+    Token,
+    without_opening,
+)
 from vera.audit.lexicon import word_set
 
 STEPS = 100_000
@@ -31,6 +39,8 @@ MODES: Mapping[str, frozenset[str]] = {
 _ADDS = word_set("which including")
 _ADJECTIVES = word_set("valid free equal similar due open available unlimited effective liable responsible")
 _STARTS = word_set("you it they he she we i each no all this that there any")
+_DEFINES = word_set("mean refer consist comprise defined called equal identical")
+_BINDING = word_set("without between among both either neither")
 _COLLECTIVE = word_set("between among combination sum total mixture union pair both either")
 _TRAILING = word_set("to under in for from with by on that which")
 
@@ -75,6 +85,7 @@ class Reading:
         self.denies = not keys.isdisjoint(
             ("not", "no", "never", "nor", "without", "must not", "cannot", "need not")
         )
+        self.defines = not {token.key for token in form.tokens}.isdisjoint(_DEFINES)
         self.allows = not keys.isdisjoint(("may", "can"))
 
     def outcome(self, budget: Budget) -> Outcome:
@@ -185,6 +196,8 @@ class Reading:
         if not gap or len(gap) > GAP:
             return False
         joins = {token.key for token in gap if token.tag == "join"}
+        if "and" in joins and self._is_of(position):
+            return False
         if any(
             token.tag in ("limit", "mode", "not", "be", "number") or token.key in DISTANCE for token in gap
         ):
@@ -194,6 +207,8 @@ class Reading:
         if self._is_bound(position) or not self._may_drop(joins, position):
             return False
         opened, closed = gap[0], gap[-1]
+        if closed.key in PREPOSITIONS:
+            return False
         if closed.tag == "join" and opened.tag == "word" and opened.key not in PREPOSITIONS:
             return _are_members(_members(gap[:-1]))
         if opened.key == "," or opened.tag == "join":
@@ -202,6 +217,10 @@ class Reading:
             return bool(joins) and closed.tag != "join" and _are_members(_members(gap))
         return closed.key == "," and self._is_adjective_list(position, following, gap)
 
+    def _is_of(self, position: int) -> bool:
+        """Whether an enumeration there is what something is "of": a minister of finance and justice is one."""
+        return any(token.key == "of" for token in self.seen[max(0, position - 3) : position + 1])
+
     def _is_adjective_list(self, position: int, following: int, gap: Sequence[Token]) -> bool:
         """Whether single words with commas stand before a noun: "a perpetual, worldwide, irrevocable license"."""
         singles = _members(gap)
@@ -209,6 +228,7 @@ class Reading:
             len(gap) == 2 * len(singles)
             and not self.allows
             and not self.denies
+            and not self.defines
             and (
                 self.seen[position].key == "," or bool(gap[0].before) or self.seen[position + 1].before != ""
             )
@@ -221,23 +241,18 @@ class Reading:
 
     def _is_bound(self, position: int) -> bool:
         """Whether a condition or an exception reaches to the place: no member of it may be left out."""
-        for token in reversed(self.seen[max(0, position - 14) : position + 1]):
-            if token.key in (";", ":") or token.tag == "mode":
+        behind_verb = False
+        for token in reversed(self.seen[max(0, position - GAP) : position + 1]):
+            if token.key in (";", ":") or (behind_verb and token.key == ","):
                 return False
-            if token.tag == "limit" or token.key in (
-                "without",
-                "between",
-                "among",
-                "both",
-                "either",
-                "neither",
-            ):
+            if token.tag == "limit" or (not behind_verb and token.key in _BINDING):
                 return True
+            behind_verb = behind_verb or token.tag == "mode"
         return False
 
     def _may_drop(self, joins: set[str], position: int) -> bool:
         """Whether members joined by these words may be left out: all hold, or any may be chosen."""
-        if joins & {"but", "nor"}:
+        if joins & {"but", "nor"} or self.defines:
             return False
         near = [token.key for token in self.seen[max(0, position - 8) : position + 1]]
         free = self.allows or self.denies or not {"any", "all", "each"}.isdisjoint(near)
@@ -294,6 +309,8 @@ class Reading:
         if not right or right[0].key in (".", "!"):
             return "SUPPORTS"
         opened = right[0]
+        if self.seen[end].key in PREPOSITIONS or self.seen[end].key == "to":
+            return ""
         if opened.key == ";":
             return "QUALIFIES" if _limited(right[1:], strict=False) else "SUPPORTS"
         if opened.key == ":" or opened.tag in ("mode", "be"):
@@ -310,9 +327,7 @@ class Reading:
         if not rest:
             return "SUPPORTS"
         if rest[0].tag == "join":
-            if rest[0].key in ("or", "and/or", "nor") and not (self.allows or self.denies):
-                return "QUALIFIES"
-            return "QUALIFIES" if _limited(rest[1:], strict=False) else "SUPPORTS"
+            return self._after_join(rest, end)
         if rest[0].tag in ("limit", "not"):
             return "QUALIFIES"
         if rest[0].key in _ADDS or [token.key for token in rest[:2]] == ["such", "as"]:
@@ -329,8 +344,13 @@ class Reading:
 
     def _after_join(self, right: list[Token], end: int) -> Outcome:
         join, rest = right[0], right[1:]
-        if not rest or rest[0].tag == "number" or join.key in ("nor", "but"):
-            return "" if not rest else "QUALIFIES"
+        if not rest:
+            return "SUPPORTS"
+        if rest[0].tag in ("number", "limit") or join.key == "nor":
+            return "QUALIFIES"
+        if join.key == "but":
+            other = _is_clause(rest) or bool(rest[0].before)
+            return "SUPPORTS" if other and not _limited(rest, strict=False) else "QUALIFIES"
         parallel = self._parallel(rest, end)
         if parallel is not None and join.key == "and":
             return self._after(parallel, end) if parallel else "SUPPORTS"
@@ -338,10 +358,31 @@ class Reading:
             return "QUALIFIES"
         if join.key == "and" and self.denies and not _is_clause(rest):
             return "QUALIFIES"
-        near = {token.key for token in self.seen[max(0, end - 4) : end + 1]}
-        if not _is_clause(rest) and (not near.isdisjoint(_COLLECTIVE) or self._is_bound(end)):
+        if not _is_clause(rest) and not self._is_whole(join, rest, end):
             return "QUALIFIES"
         return "QUALIFIES" if _limited(rest, strict=False) else "SUPPORTS"
+
+    def _is_whole(self, join: Token, rest: Sequence[Token], end: int) -> bool:
+        """Whether the thesis ends with a whole member of an enumeration, which shares nothing with the next:
+        not "to obstruct" of "to obstruct or control the reading"."""
+        if self.defines:
+            return False
+        last, before = self.seen[end], self.seen[end - 1]
+        shares = before.key == "to" or before.tag in ("mode", "not", "join") or before.key.endswith("ly")
+        if shares or (before.key == "," and not last.before) or last.key in PREPOSITIONS:
+            return False
+        near = {token.key for token in self.seen[max(0, end - 4) : end + 1]}
+        if not near.isdisjoint(_COLLECTIVE) or self._is_bound(end):
+            return False
+        if rest[0].key in PREPOSITIONS:
+            return any(token.key == rest[0].key for token in self.seen[max(0, end - 8) : end])
+        if rest[0].key in RELATIVES:
+            return any(token.key in RELATIVES for token in self.seen[max(0, end - 24) : end])
+        if join.key == "and" and self._is_of(end) and not rest[0].before:
+            return False
+        close = next((i for i, token in enumerate(rest) if token.key in (",", ";", ".", "(")), len(rest))
+        goes_on = any(token.key in PREPOSITIONS or token.key in RELATIVES for token in rest[:close])
+        return not goes_on or bool(rest[0].before)
 
     def _parallel(self, rest: Sequence[Token], end: int) -> list[Token] | None:
         """What follows a second phrase with the same head ("valid for … and valid for …"); None if there is
@@ -363,7 +404,7 @@ class Reading:
 
     def _may_trail(self, right: Sequence[Token], end: int) -> bool:
         """Whether a phrase at the end may be left out: it tells more of something that there must be or is."""
-        if self.allows or self.denies or _limited(right, strict=True):
+        if self.allows or self.denies or self.defines or right[0].before or _limited(right, strict=True):
             return False
         last = self.seen[end]
         if right[0].key.endswith("ing"):
@@ -431,7 +472,7 @@ def _are_members(found: Sequence[Sequence[Token]]) -> bool:
     """Whether each is as short and plain as a member of an enumeration is."""
     return bool(found) and all(
         len(member) <= 4
-        and not any(token.before for token in member[1:])
+        and not any(token.before or token.key == POSSESSIVE for token in member[1:])
         and not any(token.key in PREPOSITIONS for token in member[:-1])
         for member in found
     )

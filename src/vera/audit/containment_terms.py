@@ -63,7 +63,7 @@ QUANTITIES = word_set(
 )
 PREPOSITIONS = word_set(
     """of in on at by for with from to into onto under over between among through via about against upon along
-    across per toward towards outside inside following regarding concerning as"""
+    across per toward towards outside inside following regarding concerning as than"""
 )
 RELATIVES = word_set("that which who whom whose what how why")
 

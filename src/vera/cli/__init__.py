@@ -17,6 +17,7 @@ COMMANDS = {
         "vera.cli.check:check",
         "Check a document's quotations, numbers and names against its sources.",
     ),
+    "mcp": ("vera.cli.mcp:mcp", "Serve verification to another agent (Model Context Protocol)."),
     "ahdb": ("vera.cli.ahdb:ahdb", "What is asserted, open, wanted, believed, and what is out of sight."),
     "rebuild": ("vera.cli.rebuild:rebuild", "Make the ledgers and notes of a session again from its log."),
     "metrics": ("vera.cli.metrics:metrics", "Print the Prometheus metrics of sessions."),

@@ -9,6 +9,7 @@ from pathlib import Path
 import click
 
 from vera.agent import setup, spending
+from vera.agent.executing import open_execution
 from vera.agent.research import Research, Result
 from vera.agent.researched import researched_of
 from vera.agent.running import open_run
@@ -40,10 +41,8 @@ def execute(
         input_dir = settings.run.input_dir
         signer = setup.open_signer(input_dir)
         extractor = stack.enter_context(Extractor())
-        if settings.run.lane == "execute":
-            raise SystemExit(asyncio.run(_work(open_session, settings, extractor, signer, as_json, progress)))
         found = None
-        if input_dir is not None:
+        if input_dir is not None and settings.run.lane == "research":
             found = setup.open_input(input_dir, extractor, stack, _index_progress(progress))
             progress.done()
         code = asyncio.run(_execute(open_session, settings, extractor, found, signer, as_json, progress))
@@ -59,9 +58,12 @@ async def _execute(
     as_json: bool,
     progress: Progress,
 ) -> int:
-    opened = open_run(
-        open_session, settings, extractor=extractor, found=found, signer=signer, progress=progress
-    )
+    if settings.run.lane == "execute":
+        opened = open_execution(open_session, settings, extractor=extractor, signer=signer, progress=progress)
+    else:
+        opened = open_run(
+            open_session, settings, extractor=extractor, found=found, signer=signer, progress=progress
+        )
     async with opened as (session, run):
         _listen(run.stop, progress)
         result = await _finish(run, session.root, progress)

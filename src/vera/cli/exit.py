@@ -14,7 +14,8 @@ NOT_READY = 5
 INTERRUPTED = 130
 
 _COMMANDS = re.compile(
-    r"\bvera (run|verify|resume|show|replay|export|check|bench|rebuild|metrics|build|doctor|config|ahdb)\b"
+    r"\bvera (run|verify|resume|show|replay|export|check|bench|rebuild|metrics|build|doctor|config|ahdb"
+    r"|mcp)\b"
 )
 
 

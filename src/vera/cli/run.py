@@ -2,9 +2,12 @@
 
 import sys
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
+
+if TYPE_CHECKING:
+    from vera.config import Settings
 
 MAX_TASK_BYTES = 1 << 20
 

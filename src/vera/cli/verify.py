@@ -48,6 +48,7 @@ import click
     help="Who says what a span means.  [default: auto]",
 )
 @click.option("-c", "--config", "overrides", multiple=True, help="KEY=VALUE or FILE.yaml; may be repeated.")
+@click.option("--fresh", is_flag=True, help="Look again, also when the same request was verified before.")
 @click.option("--json", "as_json", is_flag=True, help="Print the verdict as JSON.")
 @click.option("-q", "--quiet", is_flag=True, help="No progress on stderr.")
 def verify(thesis_text: str | None, thesis: str | None, overrides: tuple[str, ...], **options: Any) -> None:

@@ -2,16 +2,17 @@
 
 import asyncio
 from collections.abc import Mapping, Sequence
-from pathlib import Path
 from typing import Any
 
 import click
 
-from vera.agent.research import Result
-from vera.agent.verified import Verified, verified_of
-from vera.agent.verify import Inquiry, look_up
+from vera.agent.reuse import corpus_digest, verify_or_reuse
+from vera.agent.verified import Verified
+from vera.agent.verify import Inquiry
 from vera.agent.work_dir import default_work_dir
 from vera.attestation.lenses import load_lens
+from vera.attestation.objects import Omission
+from vera.attestation.report import counted
 from vera.attestation.request import request_of
 from vera.cli.exit import NOT_READY, USAGE, stop
 from vera.cli.progress import Progress
@@ -55,17 +56,30 @@ def run(
     inquiry = inquiry_of(text, settings, options)
     root = settings.run.work_dir or default_work_dir(settings.run.base_dir, text)
     try:
-        result = asyncio.run(look_up(inquiry, settings, root, say=progress.say, now=progress.now))
+        answered = asyncio.run(
+            verify_or_reuse(
+                inquiry,
+                settings,
+                settings.run.base_dir,
+                root,
+                chosen=settings.run.work_dir is not None,
+                fresh=options["fresh"],
+                say=progress.say,
+                now=progress.now,
+            )
+        )
     except ModelError as error:
         stop(f"{error}", NOT_READY)
     progress.done()
-    verified = _verified(root, result)
+    verified, result = answered.verified, answered.result
     if options["as_json"]:
         click.echo(printable_json(verified.as_dict()))
     else:
         click.echo(printable(report.plain(result.report)))
         click.echo(printable("\n".join(summary(verified))))
-    progress.say(f"Session: {root}")
+    if verified.reused:
+        progress.say("used again: the same request was verified before and still stands; --fresh looks anew")
+    progress.say(f"Session: {verified.session}")
     return verified.exit_code
 
 
@@ -89,6 +103,7 @@ def inquiry_of(text: str, settings: Settings, options: Mapping[str, Any]) -> Inq
         source_types=options["source_type"],
         languages=options["language"],
         required=options["require"],
+        corpus=corpus_digest(folder) if folder else "",
         **{name: options[f"max_{name}"] for name in BUDGET},
     )
     return Inquiry(request=request, lens=lens, budget=budget, input_dir=folder)
@@ -100,21 +115,18 @@ def summary(verified: Verified) -> list[str]:
     reason = f" ({attestation.reason})" if attestation.reason else ""
     expires = f", until {attestation.expires_at}" if attestation.expires_at else ""
     lines = [
-        f"{attestation.result}{reason}: {len(verified.cards)} cards from {coverage.sources} sources{expires}",
+        f"{attestation.result}{reason}: {counted(len(verified.cards), 'card')} from "
+        f"{counted(coverage.sources, 'source')}{expires}",
         f"Attestation: {verified.attestation_id}",
     ]
-    lines += [f"Not covered: {each.why}" for each in coverage.omissions[:SHOWN]]
+    lines += [f"Not covered: {_omitted(each)}" for each in coverage.omissions[:SHOWN]]
     if len(coverage.omissions) > SHOWN:
         lines.append(f"… and {len(coverage.omissions) - SHOWN} more; --json has all of them")
     lines += [f"Cannot be ruled out: {each.blind_spot}" for each in attestation.hyperthesis[:SHOWN]]
     return lines
 
 
-def _verified(root: Path, result: Result) -> Verified:
-    from vera.session import Reader
-    from vera.session.session import TRACE
-    from vera.state import RunState
-    from vera.store import Store
-
-    state = RunState(record for _, record in Reader(root / TRACE).poll())
-    return verified_of(state, Store(root / "store"), root, result.exit_code)
+def _omitted(omission: Omission) -> str:
+    said = f"{omission.cell} {omission.why}"
+    where = f" ({omission.pointer})" if omission.pointer and omission.pointer not in said else ""
+    return f"{omission.cell}: {omission.why}{where}"

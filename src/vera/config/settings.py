@@ -155,20 +155,6 @@ class ModelSettings(Section):
 class RunSettings(Section):
     """One run: what it may do, how far it may go, its folders. Relative paths start at the working folder."""
 
-    lane: LaneKind = setting(
-        "research searches and answers; execute works, may not search, and asks for verification.",
-        flag="--lane",
-    )
-    risk: Risk = setting(
-        "Of an execute run: the risk tier at which its theses are verified at least; at high, files change "
-        "only after a thesis is SUPPORTED.",
-        flag="--risk",
-    )
-    require_theses: str = setting(
-        "Of an execute run: theses that must be SUPPORTED before files may be changed, one a line.",
-        flag="--require-thesis",
-    )
-
     max_steps: int = setting(
         "Steps that a run may take; 0 is unlimited.",
         env=("MAX_STEPS",),
@@ -187,6 +173,19 @@ class RunSettings(Section):
     )
     base_dir: FilePath = setting(
         "Folder that holds the work folders and what outlives a run.", flag="--base-dir", allowed="a path"
+    )
+    lane: LaneKind = setting(
+        "research searches and answers; execute works, may not search, and asks for verification.",
+        flag="--lane",
+    )
+    risk: Risk = setting(
+        "Of an execute run: the risk tier at which its theses are verified at least; at high, files change "
+        "only after a thesis is SUPPORTED.",
+        flag="--risk",
+    )
+    require_theses: str = setting(
+        "Of an execute run: theses that must be SUPPORTED before files may be changed, one a line.",
+        flag="--require-thesis",
     )
 
 

@@ -32,26 +32,6 @@ from vera.gates.kernel import (
 LONGEST = 20_000
 """Characters of a command that are looked at."""
 
-DEFAULT_PATTERNS = (
-    *(
-        f"rm -r {folder}"
-        for folder in ("/", "/[*]", "~", "~/[*]", "$HOME", "$HOME/[*]", "/work", "/work/[*]")
-    ),
-    *(f"dd of=/dev/{disk}" for disk in ("sd*", "vd*", "nvme*", "mmcblk*")),
-    *(f"* >/dev/{disk}" for disk in ("sd*", "vd*", "nvme*", "mmcblk*")),
-    "mkfs* /dev/*",
-    "wipefs -a /dev/*",
-    "shred /dev/*",
-    "chmod -R *7 /",
-    "chown -R * /",
-    "shutdown",
-    "reboot",
-    "halt",
-    "poweroff",
-    '":(){:|:&};:"',
-)
-"""What `policy.destructive` is by default."""
-
 _OPTION = re.compile(r"-[A-Za-z]+")
 _LONG_OPTION = re.compile(r"--([A-Za-z])[\w-]*(?:=.*)?", re.DOTALL)
 _BLANK = re.compile(r"\s+")

@@ -19,7 +19,8 @@ MOST_CARDS = 12
 MOST_LISTED = 12
 _WORDS = 240
 
-_CELL = re.compile(r"[a-z0-9][a-z0-9 _.×-]{0,60}", re.IGNORECASE)
+_CELL = re.compile(r"files|web|kb|connectors|languages [a-z, -]{2,80}|c[0-9]{1,5}(?: × [a-z_]{1,40})?")
+"""Cells that VERA names itself. Any other is the name of a source, which others chose."""
 _DOMAIN = re.compile(r"[a-z0-9](?:[a-z0-9.-]{0,80})")
 _URL = re.compile(r"https?://", re.IGNORECASE)
 

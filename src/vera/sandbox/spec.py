@@ -14,9 +14,10 @@ MiB = 1 << 20
 class BoxSpec:
     """One sandbox, before any backend has seen it.
 
-    `work` is mounted read-write as /work (read-only with `work_read_only`), `input` read-only as /input. `uid` and `gid` own what is made in
-    it (None: whoever owns `work`, never root). Sizes in bytes: `memory` for all processes together (for
-    each of them on bubblewrap), `fsize` for one file, `tmp` for /tmp. `cpus` are processors' worth of time.
+    `work` is mounted read-write as /work (read-only with `work_read_only`), `input` read-only as /input.
+    `uid` and `gid` own what is made in it (None: whoever owns `work`, never root). Sizes in bytes: `memory`
+    for all processes together (for each of them on bubblewrap), `fsize` for one file, `tmp` for /tmp. `cpus`
+    are processors' worth of time.
     """
 
     work: Path

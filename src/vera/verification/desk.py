@@ -53,7 +53,8 @@ def lane_of(number: int) -> str:
 
 
 class Desk(msgspec.Struct, frozen=True, kw_only=True):
-    """The verifier's place of work. `model` is None under the literal rule.
+    """The verifier's place of work. `model` is None under the literal rule. `reader` is the model that labels
+    spans, None when `model` does that, too: labels are many and simple, scores few and hard.
 
     `open_tools(lane)` opens the tools of a check lane (read, search, fetch, and a shell whose box starts when
     it is first used) and closes them after it. `open_box(work, with_input)` starts a sealed box on a fresh
@@ -67,3 +68,9 @@ class Desk(msgspec.Struct, frozen=True, kw_only=True):
     open_tools: Callable[[str], AbstractAsyncContextManager[Sequence[Tool]]]
     open_box: Callable[[Path, bool], AbstractAsyncContextManager[Box]] | None
     options: VerifierOptions
+    reader: Model | None = None
+
+    @property
+    def reading(self) -> "Desk":
+        """The desk at which spans are labelled: its model is the reader where there is one."""
+        return msgspec.structs.replace(self, model=self.reader) if self.reader is not None else self

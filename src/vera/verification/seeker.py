@@ -5,64 +5,76 @@ verified by the same loop, log and replay as an answer; but it is a plain progra
 make it do anything: it asks its queries, opens what was found within budget and constraints, and cites the
 lines that could carry a sub-claim, each sub-claim word for word as it was asked. What the lines say is
 decided elsewhere.
+
+On the web it asks for each sub-claim as it stands and for what would contradict it before it believes that
+enough was found, and it stops asking when query families bring nothing new (Good–Turing,
+`vera.attestation.coverage.enough`).
 """
 
-import json
-import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import Any
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from typing import Any, Literal, NamedTuple
 
 import msgspec
 
-from vera import events
 from vera.attestation.coverage import enough
-from vera.audit.case import Place
-from vera.audit.checks.independence import is_web
+from vera.audit.checks.time_window import outside
 from vera.audit.source_text import SourceText
 from vera.evidence.claim import Claim
 from vera.evidence.domains import registrable_domain
+from vera.evidence.hosts import entry_of, host_of
 from vera.evidence.official import owner
+from vera.evidence.queries import is_search_engine
 from vera.evidence.source import Unreadable
 from vera.model.types import Choice, Completion, ModelInfo, Request
 from vera.protocol.text import render
 from vera.protocol.turn import Action, Turn
 from vera.search.corpus import Corpus, IndexUnusable, UnknownDocument
-from vera.session import Reader, Session
-from vera.session.session import TRACE
-from vera.store import StoreError
-from vera.verification.families import families
+from vera.session import Session
+from vera.verification.families import MOST_FAMILIES, families, web_families
+from vera.verification.finds import Find, best, cluster_numbers, file_evidence, finds_in
+from vera.verification.seen import Seen
 
 NAME = "seeker/1"
 PER_CLAIM = 6
 """Places that one sub-claim cites at most."""
 
-PER_DOCUMENT = 3
+FILE_FAMILIES = 3
 FILES_LOOKED_AT = 12
 """Files of the corpus that are looked at for one sub-claim."""
 
 HITS = 10
 PER_DOMAIN = 2
-_HIT = re.compile(r"^\[\d{1,3}\] (.{1,400}) lines \d{1,9}-\d{1,9} of \d{1,9}", re.MULTILINE)
-_URL = re.compile(r"^ {4}(https?://\S{1,2000})$", re.MULTILINE)
+PER_QUERY = 5
+"""Results of one query that are opened before the next one is asked."""
+
+BOTH_SIDES = 2
+"""Query families that are asked in any case: the claim, and what would contradict it."""
+
+Cap = Literal["sources", "searches"]
 
 
 class Lead(msgspec.Struct, frozen=True, kw_only=True):
     """A source of an earlier session that may speak of the thesis: taken by the tool `kb` under its id
-    `source`, or by `fetch` again from its address `name`."""
+    `source`, or by `fetch` again from its address `name`.
+
+    `carried`: cards about this very thesis point at it, for it or against it.
+    """
 
     tool: str
     source: str
     name: str
+    carried: bool = False
 
 
 class Quest(msgspec.Struct, frozen=True, kw_only=True):
     """What is looked for, and how far. Limits of 0 are none.
 
     `literal`: the mechanical rule decides, so only lines that it can decide on are cited; otherwise a model
-    reads the likeliest lines. `sources` bounds opened documents, `searches` asked queries, `bytes` what was
-    read of documents; `needed` is how many
-    independent web domains support a claim. Domains, classes of sources and the names of the subject are as
-    in `vera.evidence.official`.
+    reads the likeliest lines. `sources` bounds opened documents, `searches` asked queries, `bytes` what came
+    from the web and was read of files. A claim needs `needed` independent pages, or `files_needed` sources
+    when a file is among them. Domains,
+    classes of sources and the names of the subject are as in `vera.evidence.official`, the days `not_before`
+    and `not_after` as in the audit's policy.
     """
 
     claims: tuple[Claim, ...]
@@ -73,25 +85,51 @@ class Quest(msgspec.Struct, frozen=True, kw_only=True):
     searches: int = 0
     bytes: int = 0
     needed: int = 2
+    files_needed: int = 1
     allow_domains: tuple[str, ...] = ()
     deny_domains: tuple[str, ...] = ()
     source_types: tuple[str, ...] = ()
     languages: tuple[str, ...] = ()
+    not_before: str = ""
+    not_after: str = ""
     names: frozenset[str] = frozenset()
     official_domains: frozenset[str] = frozenset()
     earlier: tuple[Lead, ...] = ()
 
 
-class Seeker:
-    """A `Model` without a language model. What it knows is read off the session's log."""
+class _Step(NamedTuple):
+    """A thing to do, and the cap of the budget that it takes from; `again` takes nothing more of it."""
 
-    def __init__(self, session: Session, lane: str, quest: Quest, corpus: Corpus | None) -> None:
-        self._session = session
-        self._lane = lane
+    cap: Cap
+    turn: Turn
+    again: bool = False
+
+
+def _never() -> bool:
+    return False
+
+
+class Seeker:
+    """A `Model` without a language model. What it knows is read off the session's log.
+
+    `out_of_time` says whether the time of the look-up is spent: then it answers with what it has.
+    """
+
+    def __init__(
+        self,
+        session: Session,
+        lane: str,
+        quest: Quest,
+        corpus: Corpus | None,
+        out_of_time: Callable[[], bool] = _never,
+    ) -> None:
         self._quest = quest
         self._corpus = corpus
-        self._past = _Past(session, lane)
-        self._finds: dict[str, list[_Find]] = {}
+        self._out_of_time = out_of_time
+        self._seen = Seen(session, lane)
+        self._finds: dict[tuple[str, str], list[Find]] = {}
+        self._clusters: dict[int, dict[str, int]] = {}
+        self._cut: str | None = None
 
     @property
     def info(self) -> ModelInfo:
@@ -105,314 +143,199 @@ class Seeker:
     async def close(self) -> None:
         """Nothing is held open."""
 
-    def _next(self) -> Turn:
-        for step in self._steps():
-            return step
-        return Turn(thought="Nothing is left to look at.", action=Action(final=self.answer()))
-
-    def _steps(self) -> Iterator[Turn]:
-        """What is still to be done, in order; only the first is taken."""
-        yield from self._of_earlier()
-        for claim in self._quest.claims:
-            if self._quest.files and self._corpus is not None:
-                yield from self._in_files(claim)
-        if self._quest.web:
-            yield from self._on_the_web()
-
-    def _of_earlier(self) -> Iterator[Turn]:
-        """What earlier sessions found, before anything is searched: it costs a look, or one request."""
-        for lead in self._quest.earlier:
-            if self._sources_spent() or all(self._is_settled(claim) for claim in self._quest.claims):
-                return
-            if lead.tool == "kb" and lead.source not in self._past.opened:
-                yield _turn("An earlier session had this source.", "kb", {"source": lead.source})
-            elif lead.tool == "fetch" and lead.name not in self._past.opened:
-                yield _turn("An earlier session had this page; has it changed?", "fetch", {"url": lead.name})
-
-    def _in_files(self, claim: Claim) -> Iterator[Turn]:
-        """Ask the corpus in each family, then read what could carry the claim."""
-        for query in families(claim.text, 3):
-            if not self._past.asked("search", query) and not self._searches_spent():
-                yield _turn(f"Look for {claim.key} in the files.", "search", {"query": query, "limit": HITS})
-        for find in self.finds(claim):
-            if find.path and not self._past.has(find) and not self._sources_spent():
-                args = {"path": find.path, "first": find.first, "last": find.last}
-                yield _turn(f"These lines may speak of {claim.key}.", "read", args)
-
-    def _on_the_web(self) -> Iterator[Turn]:
-        for claim in self._quest.claims:
-            asked: list[tuple[str, ...]] = []
-            for query in families(claim.text):
-                known = self._past.asked("web_search", query)
-                if known is None:
-                    if self._searches_spent() or self._is_settled(claim) or enough(asked):
-                        break
-                    args: dict[str, Any] = {"query": query}
-                    if self._quest.languages:
-                        args["language"] = self._quest.languages[0]
-                    yield _turn(f"Look for {claim.key} on the web.", "web_search", args)
-                    return
-                asked.append(tuple(registrable_domain(url) for url in self._past.urls(known)))
-                for url in self._wanted(self._past.urls(known)):
-                    if self._sources_spent() or self._is_settled(claim):
-                        break
-                    yield _turn(f"A result for {claim.key}.", "fetch", {"url": url})
-
-    def _wanted(self, urls: Iterable[str]) -> Iterator[str]:
-        """The results that the constraints allow and that were not opened, not many of one domain."""
-        quest, opened = self._quest, self._past.opened
-        per_domain: dict[str, int] = {}
-        for url in opened:
-            domain = registrable_domain(url)
-            per_domain[domain] = per_domain.get(domain, 0) + 1
-        for url in urls:
-            domain = registrable_domain(url)
-            if url in opened or per_domain.get(domain, 0) >= PER_DOMAIN:
-                continue
-            if not allowed(domain, quest.allow_domains, quest.deny_domains):
-                continue
-            owned = owner(url, names=quest.names, official_domains=quest.official_domains)
-            if quest.source_types and owned.source_class not in quest.source_types:
-                continue
-            yield url
-
-    def _is_settled(self, claim: Claim) -> bool:
-        """Whether enough independent domains were found that say it, by the rule."""
-        if not self._quest.literal:
-            return False
-        domains = {
-            registrable_domain(find.source) for find in self.finds(claim) if find.relation == "SUPPORTS"
-        }
-        return len(domains) >= self._quest.needed
-
-    def _sources_spent(self) -> bool:
-        full = bool(self._quest.sources) and len(self._past.sources) >= self._quest.sources
-        return full or self._bytes_spent()
-
-    def _bytes_spent(self) -> bool:
-        return bool(self._quest.bytes) and self._past.bytes >= self._quest.bytes
-
-    def _searches_spent(self) -> bool:
-        return bool(self._quest.searches) and self._past.searches >= self._quest.searches
-
     def cut(self) -> str:
-        """The cap that kept the look-up from going on: sources, searches or bytes; '' for none."""
-        if all(self._is_settled(claim) for claim in self._quest.claims):
-            return ""
-        if self._sources_spent():
-            return "bytes" if self._bytes_spent() else "sources"
-        return "searches" if self._searches_spent() else ""
+        """The cap that kept the look-up from going on: sources, searches, bytes or seconds; '' for none."""
+        if self._cut is None:
+            self._next()
+        return self._cut or ""
 
     def answer(self) -> str:
         """Each sub-claim as it was asked, with the places that could carry it."""
         return "\n\n".join(self._stated(claim) for claim in self._quest.claims)
 
-    def _stated(self, claim: Claim) -> str:
-        cites = []
-        for find in self.finds(claim):
-            evidence = self._past.evidence_of(find)
-            if evidence is not None:
-                cites.append(f"[{evidence}:{find.first}-{find.last}]")
-        return " ".join([claim.text, *dict.fromkeys(cites[:PER_CLAIM])])
-
-    def finds(self, claim: Claim) -> "list[_Find]":
-        """The places that could carry the claim, best first: those the rule decides on, else (with a model to
-        read them) the likeliest."""
-        found = [
-            *(self._file_finds(claim) if self._corpus is not None else ()),
-            *self._web_finds(claim),
-        ]
-        decided = [find for find in found if find.relation != "IRRELEVANT"]
+    def finds(self, claim: Claim) -> list[Find]:
+        """The places that are worth citing for the claim, best first: those the rule decides on, then (with a
+        model to read them) the likeliest."""
+        found = [*self._file_finds(claim), *self._page_finds(claim)]
         if self._quest.literal:
-            return decided[:PER_CLAIM]
-        others = [find for find in found if find.relation == "IRRELEVANT"]
-        return [*decided, *others][:PER_CLAIM]
+            found = [find for find in found if find.relation != "IRRELEVANT"]
+        return best(found, self._cluster_of(), PER_CLAIM)
 
-    def _file_finds(self, claim: Claim) -> "list[_Find]":
-        """Of the files that searches for the claim named; looked at once for each set of them."""
+    def _next(self) -> Turn:
+        """The first step that the budget allows, else the answer."""
+        self._cut = "seconds" if self._out_of_time() else ""
+        for step in () if self._cut else self._steps():
+            spent = "" if step.again else self._spent(step.cap)
+            if not spent:
+                self._cut = None
+                return step.turn
+            self._cut = self._cut or spent
+        return Turn(thought="Nothing is left to look at.", action=Action(final=self.answer()))
+
+    def _spent(self, cap: Cap) -> str:
+        """The cap that does not allow one more, '' when there is room. Where no source may be opened any
+        more, searching for them is no use."""
+        quest, seen = self._quest, self._seen
+        if quest.bytes and seen.bytes >= quest.bytes:
+            return "bytes"
+        if quest.sources and seen.sources >= quest.sources:
+            return "sources"
+        return cap if cap == "searches" and 0 < quest.searches <= seen.searches else ""
+
+    def _steps(self) -> Iterator[_Step]:
+        """What is still to be done, in order."""
+        yield from self._of_earlier()
+        if self._quest.files and self._corpus is not None:
+            for claim in self._quest.claims:
+                yield from self._in_files(claim)
+        if self._quest.web:
+            yield from self._on_the_web()
+
+    def _of_earlier(self) -> Iterator[_Step]:
+        """What earlier sessions found, before anything is searched: it costs a look, or one request."""
+        for lead in self._quest.earlier:
+            if not lead.carried and all(self._is_settled(claim) for claim in self._quest.claims):
+                return
+            if lead.tool == "kb" and lead.source not in self._seen.opened:
+                yield _step("sources", "An earlier session had this source.", "kb", source=lead.source)
+            elif lead.tool == "fetch" and lead.name not in self._seen.opened:
+                yield _step(
+                    "sources", "An earlier session had this page; has it changed?", "fetch", url=lead.name
+                )
+
+    def _in_files(self, claim: Claim) -> Iterator[_Step]:
+        """Ask the corpus in each family, then read what could carry the claim."""
+        for query in families(claim.text, FILE_FAMILIES):
+            if self._seen.asked("search", query) is None:
+                yield _step(
+                    "searches", f"Look for {claim.key} in the files.", "search", query=query, limit=HITS
+                )
+        for find in self.finds(claim):
+            if find.path and not self._seen.evidence_of(find):
+                args = {"path": find.path, "first": find.first, "last": find.last}
+                read = _step("sources", f"These lines may speak of {claim.key}.", "read", **args)
+                yield read._replace(again=find.path in self._seen.files)
+
+    def _on_the_web(self) -> Iterator[_Step]:
+        """Ask for every sub-claim in turn, family by family, and open the first results of each; in the end
+        open what was left."""
+        quest = self._quest
+        queries = {claim.key: web_families(claim.text) for claim in quest.claims}
+        share = quest.sources // (BOTH_SIDES * max(1, len(quest.claims))) if quest.sources else PER_QUERY
+        first = max(quest.needed, min(PER_QUERY, share))
+        # Both sides were asked for when the thesis was verified before; all that spoke of it was taken first.
+        both = 0 if any(lead.carried for lead in quest.earlier) else BOTH_SIDES
+        for rank in range(MOST_FAMILIES):
+            for claim in quest.claims:
+                for query in queries[claim.key][rank : rank + 1]:
+                    if rank < both or not self._is_enough(claim, queries[claim.key][:rank]):
+                        yield from self._ask_and_open(claim, query, first)
+        for claim in quest.claims:
+            for query in queries[claim.key]:
+                if not self._is_settled(claim) and self._seen.asked("web_search", query) is not None:
+                    yield from self._open(claim, query, HITS)
+
+    def _is_enough(self, claim: Claim, queries: Iterable[str]) -> bool:
+        """Whether to ask no more: enough was found, or these families bring nothing new."""
+        calls = [self._seen.asked("web_search", query) for query in queries]
+        return self._is_settled(claim) or enough([self._seen.urls(call) for call in calls if call])
+
+    def _ask_and_open(self, claim: Claim, query: str, most: int) -> Iterator[_Step]:
+        if self._seen.asked("web_search", query) is not None:
+            yield from self._open(claim, query, most)
+            return
+        language = {"language": self._quest.languages[0]} if self._quest.languages else {}
+        yield _step("searches", f"Look for {claim.key} on the web.", "web_search", query=query, **language)
+
+    def _open(self, claim: Claim, query: str, most: int) -> Iterator[_Step]:
+        """Open results of a query that was asked, until `most` of them are."""
+        call = self._seen.asked("web_search", query)
+        urls = self._seen.urls(call) if call else ()
+        left = most - sum(url in self._seen.opened for url in urls)
+        for url in list(self._wanted(urls))[: max(0, left)]:
+            yield _step("sources", f"A result for {claim.key}.", "fetch", url=url)
+
+    def _wanted(self, urls: Iterable[str]) -> Iterator[str]:
+        """The results that the constraints allow and that were not opened, not many of one domain; whoever
+        speaks officially first."""
+        quest, opened = self._quest, self._seen.opened
+        per_domain: dict[str, int] = {}
+        for url in opened:
+            domain = registrable_domain(url)
+            per_domain[domain] = per_domain.get(domain, 0) + 1
+        wanted: list[tuple[bool, str]] = []
+        for url in urls:
+            domain, host = registrable_domain(url), host_of(url)
+            if url in opened or per_domain.get(domain, 0) >= PER_DOMAIN or is_search_engine(host):
+                continue
+            if not allowed(host, quest.allow_domains, quest.deny_domains):
+                continue
+            owned = owner(url, names=quest.names, official_domains=quest.official_domains)
+            if not quest.source_types or owned.source_class in quest.source_types:
+                wanted.append((not owned.official, url))
+        yield from (url for _, url in sorted(wanted, key=lambda each: each[0]))
+
+    def _is_settled(self, claim: Claim) -> bool:
+        """Whether enough independent sources say it, by the rule."""
+        cluster_of = self._cluster_of()
+        found = (*self._file_finds(claim), *self._page_finds(claim))
+        saying = [find for find in found if find.relation == "SUPPORTS" and not find.outside]
+        sources = {cluster_of.get(find.document, find.document) for find in saying}
+        only_web = all(find.web for find in saying)
+        return len(sources) >= (self._quest.needed if only_web else self._quest.files_needed)
+
+    def _stated(self, claim: Claim) -> str:
+        cites = [
+            f"[{evidence}:{find.first}-{find.last}]"
+            for find in self.finds(claim)
+            if (evidence := self._seen.evidence_of(find))
+        ]
+        return " ".join([claim.text, *dict.fromkeys(cites)])
+
+    def _file_finds(self, claim: Claim) -> Iterator[Find]:
+        """Of the files that searches for the claim named; each file is looked at once."""
+        if self._corpus is None:
+            return
         paths: dict[str, None] = {}
-        for query in families(claim.text, 3):
-            known = self._past.asked("search", query)
-            for path in self._past.paths(known) if known is not None else ():
-                paths.setdefault(path)
-        chosen = list(paths)[:FILES_LOOKED_AT]
-        key = "\n".join([claim.key, *chosen])
-        if key not in self._finds:
-            self._finds[key] = _ranked(find for path in chosen for find in self._in_file(claim, path))
-        return self._finds[key]
+        for query in families(claim.text, FILE_FAMILIES):
+            known = self._seen.asked("search", query)
+            paths.update(dict.fromkeys(self._seen.paths(known) if known is not None else ()))
+        for path in list(paths)[:FILES_LOOKED_AT]:
+            if (claim.key, path) not in self._finds:
+                self._finds[claim.key, path] = list(self._in_file(claim, path))
+            yield from self._finds[claim.key, path]
 
-    def _in_file(self, claim: Claim, path: str) -> "Iterator[_Find]":
+    def _in_file(self, claim: Claim, path: str) -> Iterator[Find]:
         assert self._corpus is not None
         try:
             document = self._corpus.document(path)
         except (UnknownDocument, Unreadable, IndexUnusable):
             return
         text = SourceText(document.extracted.text)
-        yield from _in_text(claim, text, path, path, document.extracted.title)
+        yield from finds_in(claim, file_evidence(path, document.extracted.title, text), text, path=path)
 
-    def _web_finds(self, claim: Claim) -> "list[_Find]":
-        key = f"{claim.key}\n{len(self._past.pages)}"
-        if key not in self._finds:
-            self._finds[key] = _ranked(
-                find
-                for page in self._past.pages
-                for find in _in_text(
-                    claim, self._text(page), page.source, "", "" if is_web(page) else page.title
-                )
-            )
-        return self._finds[key]
+    def _page_finds(self, claim: Claim) -> Iterator[Find]:
+        for page in self._seen.pages:
+            if (claim.key, page.id) not in self._finds:
+                text = self._seen.text(page)
+                late = bool(outside(page, text, self._quest.not_before, self._quest.not_after))
+                self._finds[claim.key, page.id] = list(finds_in(claim, page, text, outside=late))
+            yield from self._finds[claim.key, page.id]
 
-    def _text(self, page: events.Evidence) -> SourceText:
-        try:
-            return SourceText(self._session.store.get(page.text.sha256))
-        except StoreError:
-            return SourceText(b"")
+    def _cluster_of(self) -> Mapping[str, int]:
+        """Of each page the number of its cluster, computed once for each number of pages."""
+        count = len(self._seen.pages)
+        if count not in self._clusters:
+            numbers = cluster_numbers([(page, self._seen.text(page)) for page in self._seen.pages])
+            self._clusters = {count: numbers}
+        return self._clusters[count]
 
 
-class _Find(msgspec.Struct, frozen=True, kw_only=True):
-    """Lines of a document: of the file `path`, or ('') of the page `source`."""
-
-    source: str
-    path: str
-    first: int
-    last: int
-    relation: str
-    rank: int
+def allowed(host: str, allow: Iterable[str], deny: Iterable[str]) -> bool:
+    """Whether constraints let a host be reached; a domain in them stands for the names below it, too."""
+    only = frozenset(allow)
+    return not entry_of(host, frozenset(deny)) and (not only or bool(entry_of(host, only)))
 
 
-_ORDER = {"SUPPORTS": 0, "CONTRADICTS": 0, "QUALIFIES": 1, "IRRELEVANT": 2}
-
-
-def _ranked(finds: "Iterable[_Find]") -> "list[_Find]":
-    return sorted(finds, key=lambda find: (_ORDER[find.relation], find.rank))
-
-
-def _in_text(claim: Claim, text: SourceText, source: str, path: str, title: str) -> "Iterator[_Find]":
-    """The likeliest places of one document, with what the rule says of each."""
-    from vera.audit import containment
-
-    if not len(text.lines):
-        return
-    evidence = _as_evidence(source, title, text)
-    for rank, (first, last) in enumerate(containment.spans(text, claim.text, PER_DOCUMENT)):
-        place = Place(evidence, text, first, last)
-        about = "" if is_web(evidence) else containment.about(evidence, text)
-        yield _Find(
-            source=source,
-            path=path,
-            first=first,
-            last=last,
-            relation=containment.label(claim, place, about),
-            rank=rank,
-        )
-
-
-def _as_evidence(source: str, title: str, text: SourceText) -> events.Evidence:
-    """The document as the evidence that reading it would make."""
-    return events.Evidence(
-        id="ev_0000",
-        call="",
-        step=0,
-        tool="read",
-        tier="captured",
-        source=source,
-        summary="",
-        text=events.Blob("", len(text.data)),
-        lines=len(text.lines),
-        first=1,
-        last=len(text.lines),
-        title=title,
-    )
-
-
-class _Past:
-    """What a lane has asked and opened, from the log; it listens to what comes."""
-
-    def __init__(self, session: Session, lane: str) -> None:
-        self._session = session
-        self._lane = lane
-        self._calls: dict[tuple[str, str], str] = {}
-        self._leads: dict[str, events.Evidence] = {}
-        self._reads: dict[tuple[str, int, int], str] = {}
-        self.pages: list[events.Evidence] = []
-        self.opened: set[str] = set()
-        self.sources: set[str] = set()
-        self.searches = 0
-        self.bytes = 0
-        for _, record in Reader(session.root / TRACE).poll():
-            self._note(record)
-        session.subscribe(self._note)
-
-    def _note(self, record: events.Record) -> None:
-        if record.lane != self._lane:
-            return
-        if isinstance(record, events.ToolStarted):
-            args = json.loads(self._session.load(record.args))
-            self._calls[(record.tool, str(args.get("query", "")))] = record.call
-            self.searches += record.tool in ("search", "web_search")
-            if record.tool == "fetch":
-                self.opened.add(str(args.get("url", "")))
-            elif record.tool == "kb":
-                self.opened.add(str(args.get("source", "")))
-        elif isinstance(record, events.Evidence):
-            self._brought(record)
-
-    def _brought(self, evidence: events.Evidence) -> None:
-        if evidence.lead:
-            self._leads[evidence.call] = evidence
-            return
-        if evidence.source not in self.sources:
-            self.bytes += evidence.raw.size if evidence.raw else evidence.text.size
-        self.sources.add(evidence.source)
-        if evidence.tool in ("fetch", "kb"):
-            self.opened.add(evidence.source)
-            if (evidence.http_status or 200) < 300:
-                self.pages.append(evidence)
-                self._reads[(evidence.source, 0, 0)] = evidence.id
-        else:
-            self._reads[(evidence.source, evidence.first, evidence.last)] = evidence.id
-
-    def asked(self, tool: str, query: str) -> str | None:
-        """The call that asked this, None when nobody has."""
-        return self._calls.get((tool, query))
-
-    def has(self, find: _Find) -> bool:
-        return self.evidence_of(find) is not None
-
-    def evidence_of(self, find: _Find) -> str | None:
-        """The evidence in which the lines stand."""
-        if not find.path:
-            return self._reads.get((find.source, 0, 0))
-        return self._reads.get((find.path, find.first, find.last))
-
-    def paths(self, call: str) -> Sequence[str]:
-        """The files that a search of the corpus named, best first."""
-        return [found[1] for found in _HIT.finditer(self._lead(call))]
-
-    def urls(self, call: str) -> Sequence[str]:
-        """The addresses that a search of the web named, best first."""
-        return [found[1] for found in _URL.finditer(self._lead(call))]
-
-    def _lead(self, call: str) -> str:
-        evidence = self._leads.get(call)
-        if evidence is None:
-            return ""
-        try:
-            return self._session.store.get(evidence.text.sha256).decode("utf-8", "replace")
-        except StoreError:
-            return ""
-
-
-def allowed(domain: str, allow: Sequence[str], deny: Sequence[str]) -> bool:
-    """Whether the constraints let a registrable domain be opened."""
-    if any(_covers(each, domain) for each in deny):
-        return False
-    return not allow or any(_covers(each, domain) for each in allow)
-
-
-def _covers(listed: str, domain: str) -> bool:
-    return domain == listed or registrable_domain(f"https://{listed}/") == domain
-
-
-def _turn(thought: str, tool: str, args: Mapping[str, Any]) -> Turn:
-    return Turn(thought=thought, action=Action(tool=tool, args=dict(args)))
+def _step(cap: Cap, thought: str, tool: str, **args: Any) -> _Step:
+    return _Step(cap, Turn(thought=thought, action=Action(tool=tool, args=args)))

@@ -160,7 +160,7 @@ async def _ask_model(
         now(f"verifying, round {number}: {len(asked.questions)} look-ups")
         checks = await check_all(desk, number, asked.questions)
     now(f"verifying, round {number}: what the cited lines say")
-    hints = await judge.label(desk, number, case, findings, checks)
+    hints = await judge.label(desk.reading, number, case, findings, checks)
     if stands and session.state.rounds[number].score is None:
         now(f"verifying, round {number}: score")
         await judge.score(desk, number, case, findings, checks, hints)

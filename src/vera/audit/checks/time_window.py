@@ -72,6 +72,28 @@ def time_window(case: Case) -> Iterator[Finding]:
                 yield finding
 
 
+def outside(evidence: Evidence, source: SourceText, not_before: str, not_after: str) -> str:
+    """When a page was published, if that is outside of these days; '' when it is within, or not to be seen.
+
+    A bound of '' is none. What was not fetched has no such date.
+    """
+    after, before = _bound(not_before), _bound(not_after)
+    if evidence.http_status is None or not (after or before):
+        return ""
+    finding = _finding("", evidence.id, _published(evidence, source), after, before)
+    return finding.detail if finding is not None else ""
+
+
+def published(evidence: Evidence, source: SourceText) -> str:
+    """When a page says it was published, a day or `first to last`; '' when that is not to be seen."""
+    period = _published(evidence, source)
+    return "" if period is None else _in_words(period)
+
+
+def _in_words(period: _Period) -> str:
+    return str(period.first) if period.first == period.last else f"{period.first} to {period.last}"
+
+
 def _finding(
     claim: str, evidence: str, published: _Period | None, after: _Period | None, before: _Period | None
 ) -> Finding | None:
@@ -91,11 +113,6 @@ def _finding(
     too_late = before is not None and published.first > before.last
     if not too_early and not too_late:
         return None
-    when = (
-        str(published.first)
-        if published.first == published.last
-        else f"{published.first} to {published.last}"
-    )
     side = "before" if too_early else "after"
     return Finding(
         code="outside_window",
@@ -104,7 +121,7 @@ def _finding(
         claim=claim,
         evidence=evidence,
         message=f"{evidence} was published {side} the time that is asked for; cite one from within it.",
-        detail=when,
+        detail=_in_words(published),
     )
 
 

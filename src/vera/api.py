@@ -1,0 +1,395 @@
+"""VERA from Python: verify a thesis, answer a question, check a document, replay a session.
+
+Each function has a twin that is awaited, with the same arguments: `verify` and `verify_async`, `research` and
+`research_async`, `check` and `check_async`, `replay` and `replay_async`. All of them are names of `vera`.
+
+The plain ones wait. They may be called where an event loop runs, as in a notebook: the work is then done in a
+thread with a loop of its own, and the loop of the caller stands still until it is done.
+
+Settings are those of the command line: packaged defaults, the person's own file, `vera.yaml` and `.env` in
+the working folder, the environment, then `overrides` (the texts of `-c`: `"model.base_url=builtin"`). Whoever
+wants none of these gives `settings` whole (`vera.config.defaults`). `progress` is told what goes on, in
+sentences; it is called in the thread that does the work.
+"""
+
+import asyncio
+import contextlib
+import functools
+import re
+import threading
+from collections.abc import Callable, Collection, Coroutine, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack
+from pathlib import Path
+from typing import Any, ParamSpec, TypeVar
+
+import msgspec
+
+from vera.agent.check_document import Options, check_document, require_date
+from vera.agent.check_document import Report as CheckReport
+from vera.agent.effort import with_effort
+from vera.agent.errors import SetupError, TaskTooLong
+from vera.agent.inquiry import inquiry_of
+from vera.agent.researched import Researched, researched_of
+from vera.agent.reuse import verify_or_reuse
+from vera.agent.running import new_session, open_run
+from vera.agent.setup import open_input, open_signer
+from vera.agent.verified import Verified
+from vera.agent.web import secrets_of
+from vera.agent.work_dir import unshared_work_dir
+from vera.attestation.bundle import BundleError, replay_bundle
+from vera.attestation.lenses import load_lens
+from vera.attestation.objects import Lens, Risk, Volatility
+from vera.attestation.replay import NoSession
+from vera.attestation.replay import replay as replay_session
+from vera.attestation.report import Report as ReplayReport
+from vera.attestation.request import RequestError
+from vera.config import ConfigError, Settings, load
+from vera.evidence.extractor import Extractor
+from vera.lane.prompts import PromptError
+from vera.model.types import ModelError
+from vera.session import LogError, SessionError
+from vera.store import StoreError
+
+__all__ = [
+    "BundleError",
+    "CheckReport",
+    "ConfigError",
+    "LogError",
+    "ModelError",
+    "NoSession",
+    "PromptError",
+    "ReplayReport",
+    "RequestError",
+    "Researched",
+    "SessionError",
+    "Settings",
+    "SetupError",
+    "StoreError",
+    "TaskTooLong",
+    "Verified",
+    "check",
+    "check_async",
+    "replay",
+    "replay_async",
+    "research",
+    "research_async",
+    "verify",
+    "verify_async",
+]
+
+P = ParamSpec("P")
+T = TypeVar("T")
+
+Tell = Callable[[str], None]
+
+_KEYID = re.compile(r"[0-9a-f]{64}")
+
+
+def _silent(_: str) -> None:
+    """Nobody is told."""
+
+
+async def verify_async(
+    thesis: str,
+    *,
+    input_dir: Path | str | None = None,
+    scope: Sequence[str] | str | None = None,
+    risk: Risk = "med",
+    volatility: Volatility = "slow",
+    lens: Lens | Path | str = "general",
+    allow_domains: Sequence[str] | str = (),
+    deny_domains: Sequence[str] | str = (),
+    not_before: str = "",
+    not_after: str = "",
+    source_types: Sequence[str] | str = (),
+    languages: Sequence[str] | str = (),
+    required: Sequence[str] | str = (),
+    max_sources: int | None = None,
+    max_searches: int | None = None,
+    max_tokens: int | None = None,
+    max_bytes: int | None = None,
+    max_seconds: float | None = None,
+    work_dir: Path | str | None = None,
+    base_dir: Path | str | None = None,
+    fresh: bool = False,
+    trust: Collection[str] = (),
+    settings: Settings | None = None,
+    overrides: Sequence[str] = (),
+    progress: Tell = _silent,
+) -> Verified:
+    """Is a thesis borne out by what can be looked at? Evidence cards and a signed attestation, no answer.
+
+    Looked at is the `scope`: `files` (those of `input_dir`; the default where one is given), `web` (the
+    default otherwise), `kb` (sources of earlier sessions under `base_dir`), `connectors`. `risk` says how
+    much depends on it, `volatility` how soon it may change, which decides when the verdict expires; `lens` is
+    the name of a rubric, the path of one, or a Lens. Lists may be sequences, or strings with commas. The
+    caps are on all of the look-up together; None is the default of each.
+
+    The session is a folder of its own: `work_dir`, which must be new or empty, or one under `base_dir`. The
+    same request again is answered by the verdict of before while that stands (`reused`), unless `fresh` is
+    asked for; `trust` holds the ids of keys that count like one's own.
+
+    >>> verdict = verify(
+    ...     "GPL version 3 requires the written offer to be valid for at least three years.",
+    ...     input_dir="examples/licences",
+    ...     overrides=["model.base_url=builtin"],
+    ... )
+    >>> verdict.result
+    'SUPPORTED'
+    >>> [(verdict.sources[card.source].name, card.relation) for card in verdict.cards.values()]
+    [('GPL-3.txt', 'SUPPORTS')]
+
+    Raises RequestError for what cannot be asked, ConfigError for settings, SetupError when a folder, a model
+    or the signing key is not to be had, SessionError when the work folder cannot be used, ModelError when the
+    model is lost on the way, and LogError, StoreError or OSError when nothing can be written.
+    """
+    chosen = _settings(settings, overrides, progress)
+    folder = Path(input_dir) if input_dir is not None else chosen.run.input_dir
+    rubric = lens if isinstance(lens, Lens) else load_lens(str(lens), paths=True)
+    inquiry = await asyncio.to_thread(
+        inquiry_of,
+        thesis,
+        folder,
+        rubric,
+        scope=scope,
+        risk=risk,
+        volatility=volatility,
+        allow_domains=allow_domains,
+        deny_domains=deny_domains,
+        not_before=not_before,
+        not_after=not_after,
+        source_types=source_types,
+        languages=languages,
+        required=required,
+        sources=max_sources,
+        searches=max_searches,
+        tokens=max_tokens,
+        bytes=max_bytes,
+        seconds=max_seconds,
+    )
+    base = Path(base_dir) if base_dir is not None else chosen.run.base_dir
+    answered = await verify_or_reuse(
+        inquiry,
+        chosen,
+        base,
+        Path(work_dir) if work_dir is not None else unshared_work_dir(base, inquiry.request.text),
+        chosen=work_dir is not None,
+        fresh=fresh,
+        trust=_key_ids(trust),
+        say=progress,
+        now=progress,
+    )
+    return answered.verified
+
+
+async def research_async(
+    question: str,
+    *,
+    input_dir: Path | str | None = None,
+    work_dir: Path | str | None = None,
+    base_dir: Path | str | None = None,
+    settings: Settings | None = None,
+    overrides: Sequence[str] = (),
+    progress: Tell = _silent,
+) -> Researched:
+    """Answer a question, with every statement cited, and verify the answer: what `vera run` does.
+
+    `input_dir` is the folder of documents to answer from; the session is `work_dir`, which must be new or
+    empty, or a folder of its own under `base_dir`. One that is cut short (the task is cancelled, the model is
+    lost) goes on with `vera resume`.
+
+    >>> outcome = research(
+    ...     "For how long must a written offer for source code be valid under GPL version 3?",
+    ...     input_dir="examples/licences",
+    ...     overrides=["model.base_url=builtin"],
+    ... )
+    >>> outcome.status, outcome.exit_code
+    ('VERIFIED', 0)
+    >>> {citation.source for citation in outcome.citations}
+    {'GPL-3.txt'}
+
+    Raises ConfigError for settings, SetupError when a folder, a model, a sandbox that was spelled out or the
+    signing key is not to be had, TaskTooLong for a question that does not fit the model, PromptError for a
+    set of prompts that is none, SessionError when the work folder cannot be used, ModelError when the model
+    is lost on the way, and LogError, StoreError or OSError when nothing can be written.
+    """
+    if not question.strip():
+        raise RequestError("The question is empty. Ask it in a sentence.")
+    loaded = _settings(settings, overrides, progress)
+    folder = Path(input_dir) if input_dir is not None else loaded.run.input_dir
+    chosen = loaded.model_copy(update={"run": loaded.run.model_copy(update={"input_dir": folder})})
+    base = Path(base_dir) if base_dir is not None else chosen.run.base_dir
+    root = Path(work_dir) if work_dir is not None else unshared_work_dir(base, question)
+    with ExitStack() as stack:
+        signer = open_signer(folder)
+        extractor = stack.enter_context(Extractor())
+        found = None
+        if folder is not None:
+            found = await asyncio.to_thread(open_input, folder, extractor, stack, lambda at: None)
+        opened = open_run(
+            lambda: new_session(root, chosen, question),
+            chosen,
+            extractor=extractor,
+            found=found,
+            signer=signer,
+            progress=_Told(progress),
+        )
+        async with opened as (session, run):
+            result = await run.run()
+            return researched_of(session.state, session.root, result, question)
+
+
+async def check_async(
+    document: Path | str,
+    *,
+    sources: Path | str | None = None,
+    fetch: bool = False,
+    max_links: int = 200,
+    keep: Path | str | None = None,
+    not_before: str = "",
+    not_after: str = "",
+    independent: int = 1,
+    settings: Settings | None = None,
+    overrides: Sequence[str] = (),
+    progress: Tell = _silent,
+) -> CheckReport:
+    """Hold the quotations, numbers and names of a document against the sources it names. No model is asked.
+
+    `document` is the path of a file: Markdown, text, HTML, docx or PDF. `sources` is the folder of the files
+    that it cites, `fetch` gets the pages that it links (public hosts only, at most `max_links`), `keep` is a
+    folder for everything that was read. Pages must be published between `not_before` and `not_after`, and
+    each statement about the web needs so many `independent` sources.
+
+    >>> text = 'Of the offer it says that it is "valid for at least five years" [1].\\n\\n[1]: GPL-3.txt\\n'
+    >>> _ = Path("report.md").write_text(text)
+    >>> report = check("report.md", sources="examples/licences")
+    >>> [(problem.line, problem.code) for problem in report.findings.problems]
+    [(1, 'quotation_false')]
+    >>> report.exit_code()
+    4
+
+    Raises SetupError when a file or folder is not to be had, or is no document, and ConfigError for settings.
+    """
+    require_date("not_before", not_before)
+    require_date("not_after", not_after)
+    egress, withheld = None, tuple[str, ...]()
+    if fetch:
+        chosen = _settings(settings, overrides, progress)
+        egress, withheld = chosen.egress, tuple(secrets_of(chosen))
+    options = Options(
+        sources=_path(sources),
+        egress=egress,
+        secrets=withheld,
+        keep=_path(keep),
+        not_before=not_before,
+        not_after=not_after,
+        max_links=max_links,
+        independent=independent,
+    )
+    return await asyncio.to_thread(check_document, Path(document), options, progress)
+
+
+async def replay_async(path: Path | str, *, trust: Collection[str] = (), level: int = 2) -> ReplayReport:
+    """Hold a session, or a bundle of one, against itself, without a model and without a network.
+
+    Level 0 reads bytes and signatures, 1 computes the verdicts again, 2 makes every text again from its raw
+    bytes. `trust` holds the ids of the keys that may have signed; none: any may.
+
+    >>> verdict = verify(
+    ...     "GPL version 3 requires the written offer to be valid for at least three years.",
+    ...     input_dir="examples/licences",
+    ...     overrides=["model.base_url=builtin"],
+    ... )
+    >>> report = replay(verdict.session)
+    >>> [(level.name, level.verdict) for level in report.levels]
+    [('L0', 'AGREES'), ('L1', 'AGREES'), ('L2', 'AGREES')]
+    >>> verdict.attestation_id in [each.attestation for each in report.attested]
+    True
+
+    Raises NoSession or BundleError when there is none, RequestError for a key id or a level that is none, and
+    OSError when it cannot be read.
+    """
+    if level not in (0, 1, 2):
+        raise RequestError(f"There is no level {level!r}. It is 0 (bytes), 1 (verdicts) or 2 (texts).")
+    source, trusted = Path(path), _key_ids(trust)
+    hold = replay_bundle if source.is_file() else replay_session
+    return await asyncio.to_thread(hold, source, trusted, level)
+
+
+def _blocking(function: Callable[P, Coroutine[Any, Any, T]]) -> Callable[P, T]:
+    """The function for callers that wait: the same arguments and documentation, the name without `_async`."""
+
+    @functools.wraps(function)
+    def wait(*args: P.args, **kwargs: P.kwargs) -> T:
+        try:
+            asyncio.get_running_loop()
+        except RuntimeError:
+            return asyncio.run(function(*args, **kwargs))
+        return _in_a_thread(function(*args, **kwargs))
+
+    wait.__name__ = wait.__qualname__ = function.__name__.removesuffix("_async")
+    return wait
+
+
+verify = _blocking(verify_async)
+research = _blocking(research_async)
+check = _blocking(check_async)
+replay = _blocking(replay_async)
+
+
+def _in_a_thread(work: Coroutine[Any, Any, T]) -> T:
+    """What `work` gives, done in a thread with a loop of its own; an interrupt of the caller cancels it."""
+    interrupted = threading.Event()
+    cancels: list[Callable[[], object]] = []
+
+    async def watched() -> T:
+        task, loop = asyncio.current_task(), asyncio.get_running_loop()
+        assert task is not None
+        cancels.append(lambda: loop.call_soon_threadsafe(task.cancel))
+        if interrupted.is_set():  # before there was anything to cancel
+            task.cancel()
+        return await work
+
+    with ThreadPoolExecutor(1, "vera") as pool:
+        try:
+            return pool.submit(asyncio.run, watched()).result()
+        except KeyboardInterrupt:
+            interrupted.set()
+            for cancel in cancels:
+                with contextlib.suppress(RuntimeError):  # the loop has closed: there is nothing to cancel
+                    cancel()
+            raise
+
+
+class _Told(msgspec.Struct, frozen=True):
+    """Progress for one listener, who hears what stays and what passes alike."""
+
+    say: Tell
+
+    def now(self, line: str) -> None:
+        if line:
+            self.say(line)
+
+
+def _settings(settings: Settings | None, overrides: Sequence[str], tell: Tell) -> Settings:
+    """Those that were given whole, or those of this place with the overrides. Raises ConfigError."""
+    if settings is not None:
+        if overrides:
+            raise ConfigError("Give settings or overrides, not both.")
+        return settings
+    loaded = load(overrides)
+    for warning in loaded.warnings:
+        tell(f"warning: {warning}")
+    return with_effort(loaded)
+
+
+def _key_ids(trust: Collection[str]) -> Collection[str]:
+    """Raises RequestError for what is no key id."""
+    if isinstance(trust, str) or not all(_KEYID.fullmatch(keyid) for keyid in trust):
+        raise RequestError("trust holds key ids, each of 64 hexadecimal digits, as a replay shows them.")
+    return trust
+
+
+def _path(path: Path | str | None) -> Path | None:
+    return None if path is None else Path(path)

@@ -1,0 +1,78 @@
+"""The tool `check_report`: a text's quotations, numbers and names, held against the documents it cites."""
+
+import asyncio
+import secrets
+from typing import Any
+
+import msgspec
+
+from vera.agent.check_document import TEXT_LIMIT, Options, Report, check_bytes, require_date
+from vera.agent.document_sources import FILE_BYTES
+from vera.evidence.reading import read_regular
+from vera.evidence.source import Unreadable
+from vera.mcp.roots import inside
+from vera.mcp.service import Arguments, Reply, Service, Tell, ToolError, only, text_of
+
+NAME = "check_report"
+DESCRIPTION = (
+    "Check a report before it is sent: every quotation, number, date and name that it takes from a source it "
+    "names is held against that source, word by word, without a model. Give the text itself (Markdown), or "
+    "the path of a file in the folders of this service. Sources are the person's documents, named by link, "
+    "file name or title; web pages are not fetched and come back as unchecked."
+)
+
+TEXT_BYTES = 1 << 20
+SHOWN = 100
+"""Of problems and of unchecked sources, each; how many more there are is said."""
+
+_LISTS = (("problems", "findings"), ("unchecked", "findings"), ("sources", ""))
+
+ARGUMENTS: dict[str, Any] = {
+    "text": {"type": "string", "maxLength": TEXT_BYTES, "description": "The report, as Markdown."},
+    "path": {
+        "type": "string",
+        "maxLength": 4096,
+        "description": "Or a file: Markdown, text, HTML, docx or PDF.",
+    },
+    "not_before": {"type": "string", "maxLength": 10, "description": "Pages published before do not count."},
+    "not_after": {"type": "string", "maxLength": 10, "description": "Pages published after do not count."},
+}
+
+
+async def check_report(service: Service, arguments: Arguments, tell: Tell) -> Reply:
+    """Hold a report against the documents. Raises ToolError, SetupError."""
+    only(arguments, ARGUMENTS)
+    text = text_of(arguments, "text", min(TEXT_BYTES, TEXT_LIMIT))
+    path = text_of(arguments, "path", 4096)
+    if bool(text) == bool(path):
+        raise ToolError("Give either the text of the report, or the path of its file.")
+    not_before, not_after = (text_of(arguments, name, 10) for name in ("not_before", "not_after"))
+    require_date("not_before", not_before)
+    require_date("not_after", not_after)
+    options = Options(sources=service.input_dir, not_before=not_before, not_after=not_after)
+    if text:
+        # A name that no file has: its links start in the folder of documents.
+        place = (service.input_dir or service.base) / f"text-{secrets.token_hex(8)}.md"
+        data = text.encode("utf-8", "replace")
+    else:
+        root, relative = inside(service, path)
+        place = root / relative
+        try:
+            data = await asyncio.to_thread(read_regular, root, relative, FILE_BYTES)
+        except Unreadable as error:
+            raise ToolError(f"{path[:200]} cannot be read: {error}.") from None
+    tell("checking the report")
+    report = await asyncio.to_thread(check_bytes, data, place, options, tell)
+    return Reply(value=as_json(msgspec.structs.replace(report, document=path or "text")))
+
+
+def as_json(report: Report) -> dict[str, Any]:
+    """The report, with as many problems and unchecked sources as are shown."""
+    plain: dict[str, Any] = {"exit_code": report.exit_code(), **msgspec.to_builtins(report)}
+    for name, holder in _LISTS:
+        items = plain[holder] if holder else plain
+        more = len(items[name]) - SHOWN
+        if more > 0:
+            items[name] = items[name][:SHOWN]
+            items[f"more_{name}"] = more
+    return plain

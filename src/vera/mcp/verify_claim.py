@@ -1,0 +1,130 @@
+"""The tool `verify_claim`: a thesis in, evidence cards and a signed verdict out, no text of a source."""
+
+import asyncio
+from typing import Any, get_args
+
+from vera.agent.inquiry import inquiry_of
+from vera.agent.reuse import verify_or_reuse
+from vera.agent.work_dir import unshared_work_dir
+from vera.attestation.lenses import LENSES, load_lens
+from vera.attestation.objects import Output, Risk, Scope, Volatility
+from vera.attestation.request import DOMAINS_LIMIT, LANGUAGES_LIMIT, THESIS_LIMIT, Budget
+from vera.attestation.source_types import SOURCE_TYPES
+from vera.mcp.service import Arguments, Reply, Service, Tell, ToolError, only
+
+NAME = "verify_claim"
+DESCRIPTION = (
+    "State a claim that should hold and have it verified. A separate lane looks at the person's documents, "
+    "and at the web where the scope says so; you get a result (SUPPORTED, UNSUPPORTED, DISPUTED or "
+    "INCONCLUSIVE), evidence cards that point at spans, what was not covered, and the id of a signed "
+    "attestation. It takes seconds to minutes. Only SUPPORTED entitles you to state the claim as a fact; "
+    "get_evidence shows what a card points at."
+)
+
+MOST = Budget(sources=100, searches=200, tokens=2_000_000, bytes=1 << 30, seconds=3600.0)
+"""What a caller may ask for; the person's own settings bound it further."""
+
+_USUAL = Budget()
+
+
+def _words(what: str, known: tuple[str, ...], most: int = 100) -> dict[str, Any]:
+    each: dict[str, Any] = {"type": "string", "maxLength": 300}
+    if known:
+        each = {"type": "string", "enum": list(known)}
+    return {"type": "array", "items": each, "maxItems": most, "description": what}
+
+
+def _cap(name: str, what: str) -> dict[str, Any]:
+    kind = "number" if name == "seconds" else "integer"
+    usual, most = getattr(_USUAL, name), getattr(MOST, name)
+    described = f"{what} at most; {usual:g} by default."
+    return {"type": kind, "exclusiveMinimum": 0, "maximum": most, "description": described}
+
+
+ARGUMENTS: dict[str, Any] = {
+    "thesis": {
+        "type": "string",
+        "minLength": 1,
+        "maxLength": THESIS_LIMIT,
+        "description": "What should hold, in one or a few whole sentences. Name things; no pronouns.",
+    },
+    "scope": _words("Where to look; the documents by default, else the web.", get_args(Scope)),
+    "risk": {"type": "string", "enum": list(get_args(Risk)), "description": "How much depends on it."},
+    "volatility": {
+        "type": "string",
+        "enum": list(get_args(Volatility)),
+        "description": "How soon it may change, which decides when the verdict expires.",
+    },
+    "lens": {"type": "string", "enum": list(LENSES), "description": "The rubric."},
+    "allow_domains": _words("Look only at these domains.", (), DOMAINS_LIMIT),
+    "deny_domains": _words("Never look at these domains.", (), DOMAINS_LIMIT),
+    "not_before": {
+        "type": "string",
+        "maxLength": 40,
+        "description": "Pages published before are no evidence. 2025-01-31",
+    },
+    "not_after": {
+        "type": "string",
+        "maxLength": 40,
+        "description": "Pages published after are no evidence. 2025-01-31",
+    },
+    "source_types": _words("Only sources of these types count.", SOURCE_TYPES),
+    "languages": _words("Languages to search in, by their codes.", (), LANGUAGES_LIMIT),
+    "required": _words("Outputs without which the result is INCONCLUSIVE.", get_args(Output)),
+    "max_sources": _cap("sources", "Documents to open"),
+    "max_searches": _cap("searches", "Queries to ask"),
+    "max_tokens": _cap("tokens", "Tokens to spend"),
+    "max_bytes": _cap("bytes", "Bytes to take in from the web"),
+    "max_seconds": _cap("seconds", "Seconds to take"),
+}
+
+
+async def verify_claim(service: Service, arguments: Arguments, tell: Tell) -> Reply:
+    """Verify a thesis in a session under the base, or find the standing verdict of before.
+
+    Raises ToolError, and what `inquiry_of` and `verify_or_reuse` raise.
+    """
+    only(arguments, ARGUMENTS)
+    given = {name: value for name, value in arguments.items() if value is not None}
+    _bounded(given)
+    tell("looking for evidence")
+    inquiry = await asyncio.to_thread(
+        inquiry_of,
+        given.pop("thesis", None),
+        service.input_dir,
+        load_lens(_lens(given.pop("lens", LENSES[0]))),
+        **{name.removeprefix("max_"): value for name, value in given.items()},
+    )
+    answered = await verify_or_reuse(
+        inquiry,
+        service.settings,
+        service.base,
+        unshared_work_dir(service.base, inquiry.request.text),
+        say=tell,
+        now=tell,
+    )
+    return Reply(value=without_text(answered.verified.as_dict()))
+
+
+def without_text(verdict: dict[str, Any]) -> dict[str, Any]:
+    """A verdict without the characters around its spans: pointers only."""
+    for card in verdict["cards"]:
+        handle = card["span_handle"]
+        card["span_handle"] = {
+            name: value for name, value in handle.items() if name not in ("prefix", "suffix")
+        }
+    return verdict
+
+
+def _lens(value: object) -> str:
+    if not isinstance(value, str):
+        raise ToolError(f"lens is no text. Known are {', '.join(LENSES)}.")
+    return value
+
+
+def _bounded(given: dict[str, Any]) -> None:
+    """Raises ToolError for a cap above what a caller may ask for."""
+    for name in Budget.__struct_fields__:
+        value, most = given.get(f"max_{name}"), getattr(MOST, name)
+        if isinstance(value, int | float) and value > most:
+            raise ToolError(f"max_{name} is {value:g}, and the most is {most:g}.")

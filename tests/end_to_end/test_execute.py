@@ -1,0 +1,255 @@
+"""`vera run --lane execute`: a session that asks instead of searching."""
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from support.attacks import vera_here
+from support.cast import Cast, final, turn
+from support.cli import folded
+from support.executing import CANARY, FREE, LASTS, execute, place
+from support.scripted_server import ScriptedServer
+from vera import events
+
+DOCTRINE = """\
+RESEARCH IS VERIFICATION.
+- SESSIONS DO NOT SEARCH.
+- SESSIONS REQUEST VERIFY.
+- VERIFIER RETURNS EVIDENCE CARDS + ATTESTATION.
+- ONLY ATTESTATIONS UPDATE ASSERT.
+
+NO CARDS → NO ASSERT.
+NO ASSERT → NO PROMOTION."""
+ASKED = turn("verify", thesis=LASTS)
+
+
+@pytest.fixture
+def folder() -> Iterator[Path]:
+    with place() as made:
+        yield made
+
+
+def test_what_was_asked_and_is_supported_is_verified_and_replays(folder: Path) -> None:
+    run = execute(folder, [ASKED, final(f"{LASTS} [att_0001:c1].")])
+    assert (run.code, run.status) == (0, "VERIFIED"), run.ended.error
+    (received,) = run.attested
+    assert (received.handle, received.result, received.session) == ("att_0001", "SUPPORTED", "theses/0001")
+    assert [claim.by for claim in run.verdict_on_answer.claims] == ["att_0001:c1"]
+    shown = (run.work / "answer.md").read_text("utf-8")
+    assert f"{LASTS} [att_0001:c1]. (supported)" in shown
+    assert f"[att_0001] SUPPORTED, until {received.expires_at}: 1 cards, {received.attestation}" in shown
+    code, report = run.replay()
+    assert (code, [level["verdict"] for level in report["levels"]]) == (0, ["AGREES"] * 3)
+
+
+def test_the_prompt_carries_the_doctrine_word_for_word(folder: Path) -> None:
+    run = execute(folder, [final("Nothing.")])
+    assert DOCTRINE in run.cast.bodies["worker"][0]["messages"][0]["content"]
+
+
+def test_the_lane_has_five_tools_and_none_that_searches(folder: Path) -> None:
+    run = execute(
+        folder, [turn("search", query="offer"), turn("fetch", url="http://a.example"), final("No.")]
+    )
+    (started,) = [each for each in run.of(events.LaneStarted) if each.lane == "main"]
+    assert (started.purpose, started.tools) == ("execute", ("verify", "read", "note"))
+    assert [each.error_type for each in run.of(events.Tool)] == ["unknown_tool", "unknown_tool"]
+
+
+def test_no_text_of_a_source_enters_the_context(folder: Path) -> None:
+    """Neither by the verdict, nor by reading it, nor by a thesis that is not supported."""
+    worker = [
+        ASKED,
+        turn("read", path="att_0001"),
+        turn("verify", thesis="The code word of this folder is heliotrope"),
+        turn("read", path="att_0002"),
+        turn("read", path="offer.txt"),
+        turn("read", path="/input/offer.txt"),
+        turn("read", path="ev_0001"),
+        final("No."),
+    ]
+    run = execute(folder, worker)
+    assert [each.result for each in run.attested] == ["SUPPORTED", "INCONCLUSIVE"]
+    assert "att_0001 · SUPPORTED" in run.told(1)
+    assert json.loads(run.told(2).partition("\n")[2].rpartition("Step ")[0])["result"] == "SUPPORTED"
+    assert CANARY not in run.in_context()
+    assert "IGNORE YOUR TASK" not in run.in_context()
+    assert "offer.txt" not in run.told(1) + run.told(2) + run.told(4)
+
+
+@pytest.mark.parametrize(
+    ("answer", "reason"),
+    [
+        (f"{LASTS}.", ""),
+        ("The written offer is valid for 5 years.", "It cites no attestation."),
+        (f"{LASTS} [att_0002].", "There is no attestation att_0002 in this session."),
+        ("The written offer is valid for at least 30 years [att_0001].", "att_0001 attests other words"),
+        (
+            "The written offer is not valid for at least three years [att_0001].",
+            "att_0001 attests other words",
+        ),
+        (f"{LASTS} [att_0001:c2].", "att_0001 attests other words"),
+    ],
+    ids=["nothing cited", "a number", "no such handle", "another number", "a negation", "no such sub-claim"],
+)
+def test_an_answer_that_no_attestation_carries_is_not_verified(
+    folder: Path, answer: str, reason: str
+) -> None:
+    run = execute(folder, [ASKED, final(answer)])
+    assert (run.code, run.status) == (3, "UNRESOLVED")
+    assert reason in "".join(run.reasons)
+    assert run.replay()[0] == 0
+
+
+def test_a_thesis_that_is_not_supported_carries_nothing(folder: Path) -> None:
+    thesis = "The written offer is valid for at least nine years"
+    run = execute(folder, [turn("verify", thesis=thesis), final(f"{thesis} [att_0001].")])
+    assert run.status == "UNRESOLVED"
+    assert run.attested[0].result != "SUPPORTED"
+    assert run.reasons[0].startswith(f"att_0001 says {run.attested[0].result}")
+
+
+def test_an_answer_that_is_not_carried_is_taken_back_with_what_is_missing(folder: Path) -> None:
+    worker = [final(f"{LASTS} [att_0001]."), ASKED, final(f"{LASTS} [att_0001].")]
+    run = execute(folder, worker, rounds=3)
+    assert run.status == "VERIFIED"
+    assert "There is no attestation att_0001 in this session." in run.told(1)
+    assert [each.status for each in run.of(events.ExecutionVerdict)] == ["UNRESOLVED", "VERIFIED"]
+    assert run.replay()[0] == 0
+
+
+def test_the_same_thesis_asked_again_costs_nothing_and_stays_whole(folder: Path) -> None:
+    run = execute(folder, [ASKED, ASKED, final(f"{LASTS} [att_0002].")])
+    assert [each.reused for each in run.attested] == [False, True]
+    assert len({each.attestation for each in run.attested}) == 1
+    assert [each.session for each in run.of(events.LookUpSpent)] == ["theses/0001"]
+    assert (run.status, run.replay()[0]) == ("VERIFIED", 0)
+
+
+def test_several_sentences_are_sub_claims_of_one_attestation(folder: Path) -> None:
+    run = execute(
+        folder,
+        [turn("verify", thesis=f"{LASTS}. {FREE}."), final(f"{FREE} [att_0001:c2]. {LASTS} [att_0001:c1].")],
+    )
+    assert [claim.by for claim in run.verdict_on_answer.claims] == ["att_0001:c2", "att_0001:c1"]
+    assert run.status == "VERIFIED"
+
+
+@pytest.mark.parametrize(
+    ("args", "sentence"),
+    [
+        ({"thesis": "  "}, "The thesis is empty."),
+        ({"thesis": "x" * 5000}, "and at most 4000 are taken"),
+        ({"thesis": LASTS, "scope": "web"}, "This run cannot look in web. Its scope is files."),
+        ({"thesis": LASTS, "lens": "/etc/passwd"}, "lens"),
+        ({"thesis": LASTS, "risk": "none"}, "risk cannot be"),
+        ({"thesis": LASTS, "not_before": "2025-02-31"}, "is no date"),
+        ({"thesis": "Is the offer valid?"}, "The thesis is no statement."),
+    ],
+    ids=["empty", "long", "scope", "lens", "risk", "date", "a question"],
+)
+def test_a_request_that_cannot_be_made_is_one_sentence(
+    folder: Path, args: dict[str, str], sentence: str
+) -> None:
+    run = execute(folder, [turn("verify", **args), final("No.")])
+    assert sentence in run.told(1)
+    assert [each.error_type for each in run.of(events.Tool)] == ["bad_request"]
+    assert run.attested == []
+
+
+def test_a_look_up_draws_on_the_budget_of_the_run(folder: Path) -> None:
+    run = execute(folder, [ASKED, final(f"{LASTS} [att_0001].")], "--budget-tokens", 60_000)
+    (spent,) = run.of(events.LookUpSpent)
+    assert run.state.spent.model_calls == 2 + spent.model_calls
+    below = folded(run.work / "theses/0001").session
+    assert below is not None
+    assert 0 < below.settings["budget"]["tokens"] < 60_000
+
+
+def test_an_interrupted_execution_goes_on(folder: Path) -> None:
+    run = execute(folder, [ASKED, turn("note", text="asked")], "--max-steps", 2)
+    assert run.code == 6
+    with ScriptedServer(Cast([final(f"{LASTS} [att_0001].")])) as server:
+        ended = vera_here(
+            "resume", run.work, "--max-steps", 9, "-c", f"model.base_url={server.root}", cwd=folder
+        )
+    assert ended.code == 0, ended.error
+    assert "VERIFIED" in ended.out
+
+
+@pytest.mark.parametrize(
+    ("options", "code", "sentence"),
+    [
+        (["--model-base-url", "builtin"], 5, "The execute lane needs a language model"),
+        (["--sandbox", "host"], 2, "--sandbox host isolates from neither"),
+        (["--require-thesis", "Is it?"], 2, "The thesis is no statement."),
+    ],
+    ids=["no model", "no isolation", "no thesis"],
+)
+def test_what_cannot_be_an_execution_is_said_before_it_begins(
+    folder: Path, options: list[str], code: int, sentence: str
+) -> None:
+    run = execute(folder, [final("No.")], *options)
+    assert run.code == code
+    assert sentence in run.ended.error
+    assert not (run.work / "trace.jsonl").exists()
+
+
+def test_a_scope_with_nothing_in_it_is_said_before_it_begins(folder: Path) -> None:
+    run = execute(folder, [final("No.")], files=None)
+    assert (run.code, "Nothing can be verified" in run.ended.error) == (2, True)
+
+
+@pytest.mark.needs("bubblewrap")
+def test_files_change_only_after_the_required_thesis_is_supported(folder: Path) -> None:
+    """The mount refuses the write, whatever the command is called; then the box is another one."""
+    worker = [
+        turn("shell", cmd="echo one > /work/a.txt; ls /work; echo tmp > /tmp/ok && cat /tmp/ok"),
+        turn("shell", cmd="mkdir -p output; (sleep 1; echo two > /work/b.txt) & exit 0"),
+        turn("submit", path="/work/output/answer.md"),
+        turn("verify", thesis=FREE),
+        turn("shell", cmd="echo three > /work/c.txt"),
+        ASKED,
+        turn("shell", cmd="echo four > /work/d.txt; ls /work"),
+        final(f"{LASTS} [att_0002]."),
+    ]
+    run = execute(folder, worker, "--require-thesis", LASTS, box="bubblewrap")
+    assert run.status == "VERIFIED", run.ended.error
+    assert "Read-only file system" in run.told(1)
+    assert "tmp" in run.told(1)
+    said = [(each.step, each.effect, each.tool) for each in run.of(events.PolicyAssertFirst)]
+    assert said == [(1, "nudge", "shell"), (3, "refuse", "submit")]
+    assert "CONSTRAINT MET policy_assert_first" in run.told(6)
+    files = sorted(path.name for path in (run.work / "workspace").iterdir() if path.suffix == ".txt")
+    assert files == ["d.txt"]
+    isolation = [each.isolation for each in run.of(events.Sandbox) if each.lane == "main"]
+    assert ["read-only until" in each for each in isolation] == [True, False]
+
+
+@pytest.mark.needs("bubblewrap")
+def test_at_risk_high_a_thesis_must_be_supported_before_any_file_changes(folder: Path) -> None:
+    worker = [
+        turn("shell", cmd="echo one > a.txt"),
+        ASKED,
+        turn("shell", cmd="echo two > b.txt"),
+        final(f"{LASTS} [att_0001]."),
+    ]
+    run = execute(folder, worker, "--risk", "high", box="bubblewrap")
+    assert "one thesis that the work rests on" in run.told(1)
+    assert not (run.work / "workspace/a.txt").exists()
+    assert (run.work / "workspace/b.txt").read_text() == "two\n"
+
+
+@pytest.mark.needs("bubblewrap")
+def test_a_computed_value_is_run_again_beside_what_was_attested(folder: Path) -> None:
+    command = "python3 -c 'print(\"The sum of 17 and 25 is\", 17 + 25)'"
+    worker = [
+        ASKED,
+        turn("shell", cmd=command),
+        final(f"{LASTS} [att_0001]. The sum of 17 and 25 is 42 [ev_0001:1]."),
+    ]
+    run = execute(folder, worker, box="bubblewrap", task="Add 17 and 25.")
+    assert [claim.by for claim in run.verdict_on_answer.claims] == ["att_0001:c1", "computed"], run.reasons
+    assert (run.status, run.replay()[0]) == ("VERIFIED", 0)

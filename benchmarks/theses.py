@@ -122,7 +122,10 @@ def is_right(thesis: Thesis, found: Sequence[Found]) -> bool:
 # Mutants
 
 _NUMBERS = ("two", "three", "four", "five", "six", "seven", "ten", "twelve", "30", "60", "90", "100", "25")
-_NUMBER = re.compile(rf"(?<![\w.])(?:{'|'.join(_NUMBERS)}|\d{{1,4}})(?![\w.]\d|\w)", re.I)
+_NUMBER = re.compile(
+    rf"(?<!GPL )(?<!MPL )(?<!FDL )(?<!CC0-)(?<!version )(?<![\w.])(?:{'|'.join(_NUMBERS)}|\d{{1,4}})(?![\w.]\d|\w)",
+    re.I,
+)
 _STRANGERS = ("Kestrel License version 7", "MIT License", "GNU Affero General Public License version 3",
               "Eclipse Public License 2.0", "GPL version 9", "Apache License 3.1")  # fmt: skip
 _NAMED = re.compile(

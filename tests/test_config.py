@@ -609,6 +609,29 @@ def test_a_folder_may_make_the_sandbox_stronger(desk: Desk) -> None:
     assert desk.load().settings.sandbox.profile == "sealed"
 
 
+@pytest.mark.parametrize(
+    ("key", "mine", "theirs"),
+    [("lane", "execute", "research"), ("require_theses", "A holds", "''"), ("risk", "high", "low")],
+)
+def test_a_folder_cannot_let_a_session_work_before_it_has_asked(
+    tmp_path: Path, key: str, mine: str, theirs: str
+) -> None:
+    (tmp_path / "user.yaml").write_text(f"run: {{{key}: {mine}}}\n")
+    (tmp_path / "vera.yaml").write_text(f"run: {{{key}: {theirs}}}\n")
+    with pytest.raises(ConfigError, match=f"run.{key}: .*changes what a run must ask before it works"):
+        load([], {}, {}, tmp_path, tmp_path / "user.yaml")
+
+
+def test_a_folder_may_make_a_session_ask_first(desk: Desk) -> None:
+    desk.write("vera.yaml", "run: {lane: execute, risk: high}\npolicy: {official_domains: ''}")
+    assert desk.load().settings.run.lane == "execute"
+
+
+def test_a_folder_cannot_say_whose_word_is_official(desk: Desk) -> None:
+    desk.write("vera.yaml", "policy: {official_domains: evil.example}")
+    assert "policy.official_domains: evil.example decides whose word is official" in desk.complaint()
+
+
 @pytest.mark.parametrize("reference", ["env:AWS_SECRET", "@/etc/hostname"])
 def test_a_folder_cannot_send_a_file_or_variable_of_the_person_as_a_key(desk: Desk, reference: str) -> None:
     desk.write("vera.yaml", f"model: {{base_url: 'http://x', key: '{reference}'}}")

@@ -1,7 +1,7 @@
 """VERA: a research agent whose every statement points at bytes that anyone can check.
 
-`vera.verify`, `vera.research`, `vera.check` and `vera.replay`, and whatever else `vera.api` exports, are names
-of this package. The first use of one loads `vera.api`; `import vera` loads nothing.
+`vera.verify`, `vera.research`, `vera.check`, `vera.replay` and whatever else `vera.api` exports are names of
+this package. The first use of one loads `vera.api`; `import vera` loads nothing.
 """
 
 __version__ = "0.1.0"

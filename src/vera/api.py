@@ -218,7 +218,8 @@ async def research_async(
         raise RequestError("The question is empty. Ask it in a sentence.")
     loaded = _settings(settings, overrides, progress)
     folder = Path(input_dir) if input_dir is not None else loaded.run.input_dir
-    chosen = loaded.model_copy(update={"run": loaded.run.model_copy(update={"input_dir": folder})})
+    run = loaded.run.model_copy(update={"input_dir": folder, "lane": "research"})
+    chosen = loaded.model_copy(update={"run": run})
     base = Path(base_dir) if base_dir is not None else chosen.run.base_dir
     root = Path(work_dir) if work_dir is not None else unshared_work_dir(base, question)
     with ExitStack() as stack:
@@ -235,8 +236,8 @@ async def research_async(
             signer=signer,
             progress=_Told(progress),
         )
-        async with opened as (session, run):
-            result = await run.run()
+        async with opened as (session, ready):
+            result = await ready.run()
             return researched_of(session.state, session.root, result, question)
 
 

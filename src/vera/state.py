@@ -512,8 +512,10 @@ class RunState:
                 pass
 
     def _is_free(self, call: events.Model) -> bool:
-        """Whether the built-in model was asked, which has no tokens."""
+        """Whether a program of ours was asked, the built-in model or the seeker, which has no tokens."""
         server = self._model_server
+        if call.scope == "thesis":
+            return True
         return server is not None and server.kind == "builtin" and not call.scope.startswith("verifier")
 
     def _with_call(self, spent: Spent, call: events.Model) -> Spent:

@@ -245,10 +245,15 @@ def test_a_page_of_very_many_links_is_read_up_to_a_bound(tmp_path: Path) -> None
 def test_the_request_says_what_quorum_the_audit_asks_for_and_which_pages_count() -> None:
     about = asked(scope="web", risk="high", not_after="2019-12-31")
     got = page("ev_0001", "https://a.example/x", b"Published: 2021-05-03\n" + WATER)
-    record = thesis_record(
-        "The river is 312 km long [ev_0001:3].", got, about=about, texts=(b"Published: 2021-05-03\n" + WATER,)
+    built = build(
+        thesis_record(
+            "The river is 312 km long [ev_0001:3].",
+            got,
+            about=about,
+            texts=(b"Published: 2021-05-03\n" + WATER,),
+            labels=(labels("c1", label("ev_0001", 3, 3)),),
+        )
     )
-    built = build(record)
     codes = {each.code for each in parse(built.objects[built.attestation.findings], Findings).findings}
     assert "not_independent" in codes and "outside_window" not in codes
     assert built.attestation.cards == ()

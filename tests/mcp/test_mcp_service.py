@@ -4,6 +4,7 @@ import hashlib
 import json
 import re
 import subprocess
+import sys
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -248,6 +249,13 @@ def test_the_printed_configuration_starts_the_service(place: Path) -> None:
         [server["command"], *server["args"], "--print-config"], cwd="/", capture_output=True, text=True
     )
     assert json.loads(done.stdout)["mcpServers"]["vera"] == server
+
+
+def test_without_the_extra_the_command_says_what_to_type(place: Path) -> None:
+    without = "import sys; sys.modules['mcp_types'] = None; from vera.cli import main; main(['mcp'])"
+    done = subprocess.run([sys.executable, "-P", "-c", without], cwd=place, capture_output=True, text=True)
+    assert (done.returncode, done.stdout) == (5, "")
+    assert done.stderr == "vera: the service needs the extra 'mcp'. Type: pip install 'vera-agent[mcp]'\n"
 
 
 def test_a_folder_that_is_not_there_ends_the_service_before_it_begins(place: Path) -> None:

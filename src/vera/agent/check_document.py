@@ -118,7 +118,9 @@ def require_date(name: str, value: str) -> None:
             raise ValueError
         date.fromisoformat(f"{value}-01-01"[:10] if len(value) < 10 else value)
     except ValueError:
-        raise SetupError(f"{name} {value!r} is no date. Write it like 2021-05-03, 2021-05 or 2021.", 2) from None
+        raise SetupError(
+            f"{name} {value!r} is no date. Write it like 2021-05-03, 2021-05 or 2021.", 2
+        ) from None
 
 
 def check_document(path: Path, options: Options, now: Callable[[str], None] = lambda text: None) -> Report:

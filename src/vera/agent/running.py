@@ -20,7 +20,6 @@ from vera.model.types import Model
 from vera.sandbox import image
 from vera.search.web import Engines
 from vera.session import Session
-from vera.session.session import Listener
 
 WEB_REACH = {
     "auto": "fetch and commands may reach public hosts",
@@ -29,11 +28,9 @@ WEB_REACH = {
 }
 
 
-def new_session(root: Path, settings: Settings, task: str, *listeners: Listener) -> Session:
+def new_session(root: Path, settings: Settings, task: str) -> Session:
     """A session that begins with its task. Raises SessionError when the folder cannot be used."""
     session = Session.create(root, public(settings))
-    for listener in listeners:
-        session.subscribe(listener)
     input_dir = str(settings.run.input_dir.resolve()) if settings.run.input_dir else ""
     session.emit(events.Task(task=session.text(task), input_dir=input_dir), lane="")
     return session

@@ -7,6 +7,7 @@ rule `literal` the labels too.
 
 import unicodedata
 from collections.abc import Iterable, Iterator, Mapping
+from itertools import islice
 from typing import Literal
 
 import msgspec
@@ -27,6 +28,7 @@ from vera.attestation.objects import (
     Coverage,
     Digest,
     Findings,
+    Policy,
     Reading,
     SubClaim,
     Thesis,
@@ -35,7 +37,7 @@ from vera.attestation.objects import (
     canonical,
     digest,
 )
-from vera.attestation.omissions import omissions_of
+from vera.attestation.omissions import MOST_OMISSIONS, omissions_of, too_few
 from vera.attestation.record import Asked, Record
 from vera.attestation.reduce import reduce
 from vera.attestation.request import restates
@@ -82,7 +84,7 @@ def build(record: Record) -> Built:
     if asked is None:
         coverage = cover(case, made, findings.checks)
     else:
-        made, coverage = _looked_up(asked, record.policy.audit_policy, case, made, findings)
+        made, coverage = _looked_up(asked, policy, case, made, findings)
     objects.update(made.objects)
     reduced = reduce(
         thesis=thesis,
@@ -199,12 +201,13 @@ def _audit_policy(policy: AuditPolicy, asked: Asked) -> AuditPolicy:
 
 
 def _looked_up(
-    asked: Asked, policy: AuditPolicy, case: Case, made: Cards, findings: Findings
+    asked: Asked, own: Policy, case: Case, made: Cards, findings: Findings
 ) -> tuple[Cards, Coverage]:
     """The cards that count for a request, and the coverage of its look-up."""
     names, official = official_names(asked.request.text), case.policy.official_domains
     types = {source_id: source_type(source, names, official) for source_id, source in made.sources.items()}
-    window = window_of(asked.request.constraints, policy.not_before, policy.not_after)
+    audited = own.audit_policy
+    window = window_of(asked.request.constraints, audited.not_before, audited.not_after)
     made = constrained(made, asked.request, case, types, window)
     coverage = cover(
         case,
@@ -215,7 +218,10 @@ def _looked_up(
         families=asked.looked.families,
         cut=asked.looked.cut,
     )
-    return made, coverage
+    needed = bars(asked.request.risk, asked.lens, own)
+    thin = islice(too_few(made, coverage.clusters, needed), MOST_OMISSIONS)
+    omissions = tuple(dict.fromkeys((*coverage.omissions, *thin)))
+    return made, msgspec.structs.replace(coverage, omissions=omissions)
 
 
 class _Objects(dict[Digest, bytes]):

@@ -23,7 +23,7 @@ _MOST_NAME = 2000
 _HIT = re.compile(r"^\[\d{1,3}\] (.{1,400}) lines \d{1,9}-\d{1,9} of \d{1,9}", re.MULTILINE)
 _ADDRESS = re.compile(r"^ {1,8}(https?://\S{1,2000})$", re.MULTILINE)
 _HREF = re.compile(rb"(?i)\bhref\s{0,4}=\s{0,4}[\"']?(https?://[^\s\"'<>]{4,1000})")
-_SEARCHES = {tool: "search of the web" for tool in ("web_search", "brave_search", "brave_news")}
+_SEARCHES = dict.fromkeys(("web_search", "brave_search", "brave_news"), "search of the web")
 _QUERY, _NAMES = ("query", "q"), ("url", "path", "source")
 
 

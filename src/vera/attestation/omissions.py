@@ -1,17 +1,28 @@
 """What a look-up for a request did not cover, each with a pointer to where it could be looked up."""
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import islice
 from urllib.parse import urlsplit
 
 from vera.attestation.cards import Cards
 from vera.attestation.coverage import is_web
 from vera.attestation.look_up import Looked
-from vera.attestation.objects import NAME_LIMIT, TEXT_LIMIT, Digest, Omission, Unread, bounded
+from vera.attestation.objects import (
+    NAME_LIMIT,
+    TEXT_LIMIT,
+    Card,
+    Cluster,
+    Digest,
+    Omission,
+    Unread,
+    bounded,
+)
 from vera.attestation.record import Asked
 from vera.attestation.source_types import of_type
+from vera.attestation.tiers import Bars
 from vera.audit.case import Case
+from vera.evidence.citation import place_name
 from vera.evidence.domains import registrable_domain, unwrap
 from vera.evidence.hosts import host_of
 from vera.evidence.queries import is_search_engine
@@ -39,6 +50,24 @@ def omissions_of(
         _found_twice(asked.looked, tried),
     )
     return tuple(each for kind in kinds for each in islice(kind, MOST_OMISSIONS))
+
+
+def too_few(made: Cards, clusters: Sequence[Cluster], needed: Bars) -> Iterator[Omission]:
+    """Of each claim that some sources support, and fewer independent ones than it needs: how many do."""
+    cluster_of = {source: number for number, each in enumerate(clusters) for source in each.sources}
+    saying: dict[str, list[Card]] = {}
+    for card in made.cards.values():
+        if card.relation == "SUPPORTS":
+            saying.setdefault(card.claim, []).append(card)
+    for claim, cards in sorted(saying.items()):
+        sources = {card.source for card in cards}
+        only_web = all(is_web(made.sources[source]) for source in sources)
+        count = len({cluster_of.get(source, source) for source in sources})
+        wanted = needed.web_sources if only_web else needed.file_sources
+        if count < wanted:
+            one = f", for {len(sources)} are one by copying or by publisher" if len(sources) > count else ""
+            first = min(place_name(card.evidence, card.span.first, card.span.last) for card in cards)
+            yield _omission(claim, f"Independent sources that say so: {count}, needed {wanted}{one}.", first)
 
 
 def _cut_off(asked: Asked, case: Case) -> Iterator[Omission]:

@@ -48,6 +48,8 @@ _OPPOSITE: Mapping[str, str] = {
     "can": "must not",
     "must not": "may",
     "cannot": "may",
+    "will": "will not",
+    "will not": "will",
 }
 _SECTIONS = word_set("section article paragraph version chapter clause part exhibit appendix page line step")
 
@@ -159,6 +161,8 @@ def _outcomes(
     keys = {token.key for token in sentence.tokens}
     own = any(token.own for token in sentence.tokens)
     for form in thesis:
+        if not budget.take(len(form.tokens)):
+            return
         if all(own if token.own and token.key == "self" else known(token, keys) for token in form.tokens):
             outcome = Reading(form, sentence, cited).outcome(budget)
             if outcome:

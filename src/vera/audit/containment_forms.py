@@ -39,6 +39,7 @@ _MOVED = frozenset(
     ("if", "unless", "when", "whenever", "where", "wherever", "provided", "as long as", "so long as", "except",
      "before", "after", "until", "while", "prior to", "notwithstanding", "to the extent", "without", "even")
 )  # fmt: skip
+_CONDITIONS = frozenset(("if", "unless", "provided", "except", "notwithstanding", "as long as", "so long as"))
 _FREE_MODES = frozenset(("may", "must not", "can", "cannot"))
 _VERSIONED = re.compile(r"(?<=[A-Za-z])[vV](?=\d)|\b[vV](?:er|ers)?\.?\s?(?=\d)")
 _VERSION = re.compile(r"(?i)\bversion\s{1,4}(\d{1,4}(?:\.\d{1,4}){0,3})|\b(\d{1,4}\.\d{1,4})\b")
@@ -332,9 +333,8 @@ def _condition_moved(form: Form) -> Iterator[Form]:
         for comma in [index for index, token in enumerate(said) if _is_comma(token)][:3]:
             segment, main = said[:comma], said[comma + 1 :]
             if first.key in _MOVED:
-                yield form._replace(tokens=(*main, *segment))
-                if segment[0].key in ("if", "unless") and main[:1] and main[0].key == "then":
-                    yield form._replace(tokens=(*main[1:], *segment))
+                if first.key in _CONDITIONS or not _is_deep(main[_verb(main) + 1 :]):
+                    yield form._replace(tokens=(*main, *segment))
             else:
                 for index in _openings(main):
                     yield form._replace(tokens=(*main[:index], *segment, *main[index:]))
@@ -343,6 +343,8 @@ def _condition_moved(form: Form) -> Iterator[Form]:
     for index in range(2, len(said)):
         if said[index].key in _MOVED and said[index - 1].key not in ("only", "even", "not"):
             main = said[:index]
+            if said[index].key not in _CONDITIONS and _is_deep(main[verb + 1 :]):
+                continue
             while main and _is_comma(main[-1]):
                 main = main[:-1]
             yield form._replace(tokens=(*said[index:], _COMMA, *main))
@@ -480,10 +482,22 @@ def _coordinates_swapped(form: Form) -> Iterator[Form]:
             continue
         for size in (1, 2):
             left, right = said[max(0, index - size) : index], said[index + 1 : index + 1 + size]
-            if len(left) == len(right) == size and all(one.tag == "word" for one in (*left, *right)):
+            if len(left) != size or len(right) != size or any(one.tag != "word" for one in (*left, *right)):
+                continue
+            beside = (
+                *said[max(0, index - size - 1) : index - size],
+                *said[index + 1 + size : index + 2 + size],
+            )
+            named = any(one.capital for one in (*left, *right)) and any(one.capital for one in beside)
+            if not named and (left[0].before or index == size or not _is_noun(said[index - size - 1])):
                 yield form._replace(
                     tokens=(*said[: index - size], *right, token, *left, *said[index + 1 + size :])
                 )
+
+
+def _is_noun(token: Token) -> bool:
+    """Whether a word may qualify the one behind it: "modified" in "modified copies and works"."""
+    return token.tag == "word" and token.key not in PREPOSITIONS | RELATIVES | {"you", "to", "not"}
 
 
 def _dative(form: Form) -> Iterator[Form]:

@@ -18,12 +18,13 @@ from vera.audit.containment_terms import (
     PREPOSITIONS,
     RELATIVES,
     Token,
+    bases,
     without_opening,
 )
 from vera.audit.lexicon import word_set
 
-STEPS = 100_000
-"""Pairs of words that are compared for one label at most."""
+STEPS = 2_000_000
+"""Comparisons of words for one label at most: about a second."""
 
 GAP = 60
 """Tokens that may stand between two words of a thesis."""
@@ -40,6 +41,7 @@ _ADDS = word_set("which including")
 _ADJECTIVES = word_set("valid free equal similar due open available unlimited effective liable responsible")
 _STARTS = word_set("you it they he she we i each no all this that there any")
 _DEFINES = word_set("mean refer consist comprise defined called equal identical")
+_QUESTIONS = word_set("how what why whether where")
 _BINDING = word_set("without between among both either neither")
 _COLLECTIVE = word_set("between among combination sum total mixture union pair both either")
 _TRAILING = word_set("to under in for from with by on that which")
@@ -54,17 +56,20 @@ class Budget:
         self.left = STEPS
 
     def take(self, steps: int) -> bool:
+        """Spend some; whether they were there."""
         self.left -= steps
         return self.left >= 0
 
 
 def known(token: Token, keys: set[str]) -> bool:
+    """Whether a sentence with these keys may have a token of a thesis."""
     if token.tag == "mode":
         return not keys.isdisjoint(MODES.get(token.key, {token.key}))
     return not keys.isdisjoint(token.key.split("|"))
 
 
 def same(wanted: Token, seen: Token) -> bool:
+    """Whether a token of a sentence is what a thesis says there."""
     if wanted.key == "self" and wanted.own:
         return seen.own
     if wanted.tag == "mode":
@@ -83,7 +88,7 @@ class Reading:
         self.apposed = APPOSED in form.tokens
         keys = {token.key for token in form.tokens if token.tag in ("mode", "not")} | {form.floating}
         self.denies = not keys.isdisjoint(
-            ("not", "no", "never", "nor", "without", "must not", "cannot", "need not")
+            ("not", "no", "never", "nor", "without", "must not", "cannot", "need not", "will not")
         )
         self.defines = not {token.key for token in form.tokens}.isdisjoint(_DEFINES)
         self.allows = not keys.isdisjoint(("may", "can"))
@@ -103,6 +108,8 @@ class Reading:
     def _places(self, budget: Budget) -> Iterator[tuple[int, int, bool]]:
         """First and last token of each place, and whether something was left out that limits it."""
         wanted = self.form.tokens
+        if not budget.take(len(wanted) * len(self.seen)):
+            return
         where = [[i for i, token in enumerate(self.seen) if same(one, token)] for one in wanted]
         if not all(where):
             return
@@ -116,7 +123,7 @@ class Reading:
                     for following in where[index]
                     if state[0] < following <= state[0] + GAP
                 ):
-                    if not budget.take(following - position):
+                    if not budget.take(20 * (following - position)):
                         return
                     gap = self._gap(position, following, settled)
                     if gap is not None:
@@ -179,7 +186,9 @@ class Reading:
         """Where an addition that begins at `index` ends."""
         if gap[index].key == "(":
             close = next((i for i in range(index, len(gap)) if gap[i].key == ")"), None)
-            return close + 1 if close is not None and _adds(gap[index + 1 : close]) else None
+            if close is None or not _adds(gap[index + 1 : close]) or not _refers(gap, index, close):
+                return None
+            return close + 1
         if gap[index].key != ",":
             return None
         close = next((i for i in range(index + 1, len(gap)) if gap[i].key == ","), None)
@@ -196,7 +205,9 @@ class Reading:
         if not gap or len(gap) > GAP:
             return False
         joins = {token.key for token in gap if token.tag == "join"}
-        if "and" in joins and self._is_of(position):
+        if "and" in joins and (self._is_of(position) or self._restricts(position)):
+            return False
+        if self._is_named(position, following, gap):
             return False
         if any(
             token.tag in ("limit", "mode", "not", "be", "number") or token.key in DISTANCE for token in gap
@@ -220,6 +231,32 @@ class Reading:
     def _is_of(self, position: int) -> bool:
         """Whether an enumeration there is what something is "of": a minister of finance and justice is one."""
         return any(token.key == "of" for token in self.seen[max(0, position - 3) : position + 1])
+
+    def _is_named(self, position: int, following: int, gap: Sequence[Token]) -> bool:
+        """Whether two parts of names would become one: Tom Smith of "Tom Jones and Smith"."""
+        if self.sentence.text.isupper() or self.seen[following].before:
+            return False
+        edges = (self.seen[position], self.seen[following])
+        inside = (gap[0], gap[-1])
+        return all(token.capital for token in edges) and any(token.capital for token in inside)
+
+    def _restricts(self, position: int) -> bool:
+        """Whether what stands there tells of which things something is said ("works that are red and blue"):
+        with a member left out it would be said of more."""
+        verb = next((i for i, token in enumerate(self.seen) if token.tag in ("mode", "be")), len(self.seen))
+        near = self.seen[max(0, position - 14) : position + 1]
+        clause = next(
+            (
+                i
+                for i, token in enumerate(near)
+                if token.key in RELATIVES or token.key == "with" or bases(token.key)
+            ),
+            None,
+        )
+        if clause is None:
+            return False
+        chosen = any(token.tag == "quantity" or token.before in ("the", "this") for token in near[:clause])
+        return position < verb or chosen or near[clause].key in RELATIVES
 
     def _is_adjective_list(self, position: int, following: int, gap: Sequence[Token]) -> bool:
         """Whether single words with commas stand before a noun: "a perpetual, worldwide, irrevocable license"."""
@@ -254,11 +291,25 @@ class Reading:
         """Whether members joined by these words may be left out: all hold, or any may be chosen."""
         if joins & {"but", "nor"} or self.defines:
             return False
-        near = [token.key for token in self.seen[max(0, position - 8) : position + 1]]
-        free = self.allows or self.denies or not {"any", "all", "each"}.isdisjoint(near)
         if "or" in joins or "and/or" in joins:
-            return free
+            return self._is_free(position)
         return not self.denies
+
+    def _is_free(self, position: int) -> bool:
+        """Whether "or" joins things there of which each holds: behind "may", "not", "any"."""
+        near = [token.key for token in self.seen[max(0, position - 8) : position + 1]]
+        if not {"any", "all", "each"}.isdisjoint(near):
+            return True
+        for index in range(min(position, len(self.seen) - 1), -1, -1):
+            token = self.seen[index]
+            if token.tag == "mode":
+                return token.key in ("may", "can", "must not", "cannot", "will not", "need not")
+            if token.tag == "not":
+                before = self.seen[max(0, index - 5) : index]
+                return not any(one.key in RELATIVES or one.tag == "limit" for one in before)
+            if token.key == ";":
+                return False
+        return False
 
     # What stands beside
 
@@ -278,14 +329,12 @@ class Reading:
         left = without_opening(self.seen[:start])
         if len(left) > 2 and left[0].key == "for" and left[-2].key == "sake" and left[-1].key == ",":
             left = []
+        while left and left[-1].tag == "quantity" and self._is_idle(left[-1]):
+            left = left[:-1]
         if self.form.agentless:
             if not left or left[-1].key != "you":
-                if not (left and left[-1].tag == "join") and not (
-                    self.form.tokens[0].tag != "mode" and not left
-                ):
-                    return ""
-            else:
-                left = without_opening(left[:-1])
+                return ""
+            left = without_opening(left[:-1])
         if not left:
             return "SUPPORTS"
         limited = any(token.tag == "limit" for token in _last_part(left))
@@ -334,9 +383,8 @@ class Reading:
             return "QUALIFIES" if _limited(rest, strict=True) else "SUPPORTS"
         if _is_rest_of_list(rest):
             joins = {token.key for token in rest if token.tag == "join"}
-            if self._may_drop(joins, end) and not _limited(rest, strict=True):
-                return "SUPPORTS"
-            return "QUALIFIES"
+            whole = self._may_drop(joins, end) and self._is_whole(joins, rest, end)
+            return "SUPPORTS" if whole and not _limited(rest, strict=True) else "QUALIFIES"
         if [token.key for token in rest[:2]] == ["so", "that"]:
             return "QUALIFIES" if _limited(rest, strict=True) else "SUPPORTS"
         aim = rest[0].key == "to" and not (self.allows or self.denies or _limited(rest, strict=True))
@@ -354,18 +402,20 @@ class Reading:
         parallel = self._parallel(rest, end)
         if parallel is not None and join.key == "and":
             return self._after(parallel, end) if parallel else "SUPPORTS"
-        if join.key != "and" and not (self.allows or self.denies):
+        if join.key != "and" and not self._is_free(end):
             return "QUALIFIES"
         if join.key == "and" and self.denies and not _is_clause(rest):
             return "QUALIFIES"
-        if not _is_clause(rest) and not self._is_whole(join, rest, end):
+        if not _is_clause(rest) and not self._is_whole({join.key}, rest, end):
             return "QUALIFIES"
         return "QUALIFIES" if _limited(rest, strict=False) else "SUPPORTS"
 
-    def _is_whole(self, join: Token, rest: Sequence[Token], end: int) -> bool:
+    def _is_whole(self, joins: set[str], rest: Sequence[Token], end: int) -> bool:
         """Whether the thesis ends with a whole member of an enumeration, which shares nothing with the next:
         not "to obstruct" of "to obstruct or control the reading"."""
-        if self.defines:
+        if rest[0].key in _QUESTIONS:
+            return any(token.key in RELATIVES for token in self.seen[max(0, end - 24) : end])
+        if self.defines or ("and" in joins and self._restricts(end)):
             return False
         last, before = self.seen[end], self.seen[end - 1]
         shares = before.key == "to" or before.tag in ("mode", "not", "join") or before.key.endswith("ly")
@@ -376,13 +426,12 @@ class Reading:
             return False
         if rest[0].key in PREPOSITIONS:
             return any(token.key == rest[0].key for token in self.seen[max(0, end - 8) : end])
-        if rest[0].key in RELATIVES:
-            return any(token.key in RELATIVES for token in self.seen[max(0, end - 24) : end])
-        if join.key == "and" and self._is_of(end) and not rest[0].before:
+        if "and" in joins and self._is_of(end) and not rest[0].before:
             return False
         close = next((i for i, token in enumerate(rest) if token.key in (",", ";", ".", "(")), len(rest))
         goes_on = any(token.key in PREPOSITIONS or token.key in RELATIVES for token in rest[:close])
-        return not goes_on or bool(rest[0].before)
+        plural = self.sentence.text[last.end - 1 : last.end].lower() == "s"
+        return bool(rest[0].before) or (plural and not goes_on)
 
     def _parallel(self, rest: Sequence[Token], end: int) -> list[Token] | None:
         """What follows a second phrase with the same head ("valid for … and valid for …"); None if there is
@@ -407,6 +456,9 @@ class Reading:
         if self.allows or self.denies or self.defines or right[0].before or _limited(right, strict=True):
             return False
         last = self.seen[end]
+        near = self.seen[max(0, end - 12) : end + 1]
+        if any(token.key in RELATIVES or token.tag == "quantity" for token in near):
+            return False
         if right[0].key.endswith("ing"):
             return last.tag == "word" and not self._is_each(end)
         if right[0].key not in _TRAILING:
@@ -455,6 +507,14 @@ class Reading:
 def _adds(inner: Sequence[Token]) -> bool:
     """Whether a parenthesis or a clause only adds."""
     return not any(token.tag in ("limit", "not") or token.key in DISTANCE for token in inner)
+
+
+def _refers(gap: Sequence[Token], opened: int, closed: int) -> bool:
+    """Whether the numbers of a parenthesis say nothing new: "twelve (12)", "(see section 4)"."""
+    inner = gap[opened + 1 : closed]
+    said = {token.key for token in gap[max(0, opened - 3) : opened]}
+    sections = any(token.key in ("section", "subsection", "paragraph", "article") for token in inner)
+    return sections or all(token.key in said for token in inner if token.tag == "number")
 
 
 def _members(gap: Sequence[Token]) -> list[list[Token]]:

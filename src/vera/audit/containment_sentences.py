@@ -10,7 +10,7 @@ from bisect import bisect_right
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
-from vera.audit.containment_terms import RELATIVES, Token, tokens, without_opening
+from vera.audit.containment_terms import DISTANCE, KINDS, RELATIVES, Token, tokens, without_opening
 from vera.evidence.span import Lines
 
 SENTENCE_LIMIT = 3_000
@@ -35,7 +35,7 @@ _NEW_BLOCK = re.compile(
 _BOX = re.compile(r"\s{0,8}\*(?P<inner>\s.{0,200})\*\s{0,4}\Z")
 _ALTERNATIVES = re.compile(
     r"(?i)\b(?:one|any|either|some|none|not|no|neither|ways|alternatives|options|exceptions?|except|unless"
-    r"|instead|may)\b"
+    r"|instead|may|prohibited|forbidden|banned|examples?)\b"
 )
 _ALTERNATIVE = re.compile(r"[,;]\s{1,4}or,?\s{0,4}\Z")
 _DUTIES = re.compile(r"(?i)\byou must (?:also )?(?:do|meet|follow|observe)\b[^:]{0,80}:\s*\Z")
@@ -76,14 +76,17 @@ def sentences(lines: Lines, first: int, last: int) -> Iterator[Sentence]:
 
 
 def with_names(sentence: Sentence, known: Sequence[tuple[str, ...]]) -> Sentence:
-    """The sentence with one token for each mention of its document by one of its names."""
+    """The sentence with one token for each mention of its document by one of its names, and with "this
+    license" for it only where a name says that it is a license."""
+    kinds = KINDS.intersection(key for name in known for key in name)
     made: list[Token] = []
     lines: list[int] = []
     index = 0
     while index < len(sentence.tokens):
         size = next((len(name) for name in known if _stands(name, sentence.tokens, index)), 0)
         token = sentence.tokens[index]
-        made.append(token._replace(key="self", own=True) if size else token)
+        own = token.own and token.key in kinds
+        made.append(token._replace(key="self", own=True) if size else token._replace(own=own))
         lines.append(sentence.lines[index])
         index += max(size, 1)
     return sentence._replace(tokens=tuple(made), lines=tuple(lines))
@@ -94,7 +97,7 @@ def turned(sentence: Sentence) -> Iterator[Sentence]:
     found = sentence.tokens
     start = next((i for i, token in enumerate(found[:6]) if token.key in ("no", "neither")), None)
     verb = next((i for i, token in enumerate(found) if token.tag in ("mode", "be")), None)
-    if start is None or verb is None or without_opening(found[:start]):
+    if start is None or verb is None or without_opening(found[:start]) or found[start + 1].tag == "mark":
         return
     if any(token.key in RELATIVES or token.tag == "limit" for token in found[:verb]):
         return
@@ -146,7 +149,7 @@ def _of_block(
 ) -> Iterator[Sentence]:
     introduction = _last_sentence(head.text) if head else ""
     duties = bool(_DUTIES.search(introduction))
-    optional = alternative or (not duties and bool(_ALTERNATIVES.search(introduction.rpartition(",")[2])))
+    optional = alternative or (not duties and _is_open(introduction))
     begun = block.begun
     ends = [match.end() for match in _SENTENCE_END.finditer(block.text)]
     for end in [*(end for end in ends if end > begun), len(block.text)]:
@@ -160,6 +163,12 @@ def _of_block(
                 if duties and head is not None:
                     yield _as_duty(Sentence(text, found, numbers), head)
         begun = end
+
+
+def _is_open(introduction: str) -> bool:
+    """Whether the head of a list leaves open which of its items hold, or denies or doubts them."""
+    doubted = any(token.key in DISTANCE for token in tokens(introduction[-SENTENCE_LIMIT:]))
+    return doubted or bool(_ALTERNATIVES.search(introduction.rpartition(",")[2]))
 
 
 def _last_sentence(text: str) -> str:

@@ -44,8 +44,7 @@ POSSESSIVE = "'s"
 ARTICLES = word_set("a an the")
 _DEMONSTRATIVES = word_set("this these")
 _IDLE = word_set(
-    """also hereby thus therefore then moreover furthermore additionally accordingly thereby however hereafter
-    will"""
+    """also hereby thus therefore then moreover furthermore additionally accordingly thereby however hereafter"""
 )
 _BE = {"is": "be", "are": "be", "be": "be", "am": "be", "was": "was", "were": "was"}
 _JOINS = word_set("and or and/or but nor")
@@ -103,6 +102,7 @@ _MODES: Mapping[str, str] = {
     "must not": "must not", "may not": "must not", "shall not": "shall not", "must never": "must not",
     "may never": "must not", "can not": "cannot", "cannot": "cannot", "need not": "need not",
     "must": "must", "may": "may", "shall": "shall", "can": "can", "should": "should", "should not": "should not",
+    "will": "will", "will not": "will not",
     "need to": "must", "needs to": "must", "has to": "must", "have to": "must",
     "do not have to": "need not", "does not have to": "need not",
     "do not need to": "need not", "does not need to": "need not", "has permission to": "may",

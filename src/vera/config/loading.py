@@ -199,6 +199,13 @@ def _unasked(settings: Settings, origin: Mapping[str, Origin], yours: Layer) -> 
         ),
         "search.searxng_url": (bool(search.searxng_url), "opens a place that may be in your own network"),
     }
+    for key in ASKED_FIRST:
+        wanted = str(yours[key].value or "")
+        is_other = str(getattr(settings.run, key.partition(".")[2])) != wanted
+        weaker[key] = (
+            is_other and wanted != str(packaged[key].value or ""),
+            "changes what a run must ask before it works",
+        )
     for key in LEAST:
         section, name = key.split(".")
         value = getattr(getattr(settings, section), name)
@@ -283,6 +290,9 @@ LEAST = (
     "policy.negative_claim_min_independent",
 )
 """What an answer needs at least: only a person lowers it."""
+
+ASKED_FIRST = ("run.lane", "run.require_theses", "run.risk")
+"""What a working session must ask before it works: once a person has set it, the working folder leaves it."""
 
 MOST = ("budget.tokens", "budget.cost", "budget.seconds", "budget.searches")
 """What a run may spend at most: the working folder lowers it only."""

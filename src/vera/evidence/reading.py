@@ -124,8 +124,9 @@ class _Folder:
 
     @property
     def is_session(self) -> bool:
-        """Whether it is the folder of a run, whose answers must not become documents of the next one."""
-        return {"trace.jsonl", "workspace"} <= set(self.names)
+        """Whether it is the folder of a run, or what outlives runs (`.vera`): their answers must not become
+        documents of the next one."""
+        return {"trace.jsonl", "workspace"} <= set(self.names) or self.path.rpartition("/")[2] == ".vera"
 
     def path_of(self, name: str) -> str:
         return name if self.path == "." else f"{self.path}/{name}"

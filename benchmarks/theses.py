@@ -92,7 +92,7 @@ def judged(thesis: str, library: Mapping[str, Document], k: int) -> list[Found]:
     claim = Claim(key="c1", text=thesis, start=0, end=len(thesis))
     found: list[Found] = []
     for name, document in library.items():
-        for first, last in containment.spans(document.source, thesis, k):
+        for first, last in containment.spans(document.source, thesis, k, document.about):
             place = Place(document.evidence, document.source, first, last)
             relation = containment.label(claim, place, document.about)
             if relation != "IRRELEVANT":

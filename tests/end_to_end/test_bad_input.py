@@ -46,7 +46,7 @@ def test_an_input_that_is_a_file(tmp_path: Path, documents: Path) -> None:
 def test_an_empty_task(arguments: list[str], tmp_path: Path) -> None:
     done = vera("run", *arguments, cwd=tmp_path)
     assert done.returncode == 2
-    assert "the task is empty" in one_sentence(done.stderr)
+    assert "the question is empty" in one_sentence(done.stderr)
 
 
 def test_no_task_two_tasks_and_a_task_file_that_is_not_there(tmp_path: Path) -> None:

@@ -121,7 +121,7 @@ def test_an_archived_page_is_a_source_of_its_publisher(told: Told) -> None:
 
 OLD = page("Old news", "Published 3 May 1999.", "The Aster Bridge opened in 1987.")
 OLDER = page("Older news", "Published on 4 June 1998.", "It is here. The Aster Bridge opened in 1987. Yes.")
-OLD_DENIAL = page("A denial", "Published on 4 June 1998.", "In fact: The Aster Bridge opened in 1989. Yes.")
+OLD_DENIAL = page("A denial", "Published on 4 June 1998.", "It is so. The Aster Bridge opened in 1989. Yes.")
 
 
 def test_pages_from_before_the_time_that_counts_are_no_evidence(told: Told) -> None:
@@ -218,10 +218,6 @@ def honest(body: dict[str, object]) -> str:
     }
     readings = (f'{{"index": {number}, "relation": "{relation}"}}' for number, relation in says.items())
     return f'{{"spans": [{", ".join(readings)}]}}'
-
-
-def found(*urls: str) -> Reply:
-    return finds(*urls)
 
 
 def test_orders_in_a_page_change_nothing(tmp_path: Path) -> None:
@@ -321,7 +317,7 @@ def test_only_allowed_domains_are_reached(told: Told) -> None:
         POST: SAYS_SO,
         GUIDE: moved(OFFICIAL),
         OFFICIAL: SAYS_OTHERWISE,
-        "http://sub.riverpost.test/b": SAYS_OTHERWISE,
+        "http://riverpost.test.collect.test/b": SAYS_OTHERWISE,
     }
     allow = ("--allow-domain", "www.riverpost.test", "--allow-domain", "bridgeguide.test")
     run = told(pages, *allow)
@@ -363,7 +359,7 @@ def test_no_query_holds_a_key_of_the_person(tmp_path: Path) -> None:
     )  # fmt: skip
     assert heard != [] and not any("secret" in query for query in heard)
     assert not any("secret" in url for url in run.web.asked)
-    assert not any("secret" in str(each) for each in run.logged(events.Search, events.Egress))
+    assert not any(key in str(each) for each in run.logged(events.Search, events.Egress))
     assert run.omissions["search of the web"] == ("web_search refused: search_secret.", "call_0001")
 
 
@@ -464,8 +460,7 @@ def test_labels_are_read_by_one_model_and_the_score_by_another(tmp_path: Path) -
     assert labels.maker != "strong-70b"
 
 
-def test_a_page_of_another_language_than_html_is_no_matter(told: Told) -> None:
-    """A page whose text its scripts would bring is an unread source, not a quiet one."""
+def test_a_page_whose_text_only_its_scripts_bring_is_named(told: Told) -> None:
     empty = html("<title>Board</title>", '<div id="root"></div><script>1</script>')
     run = told({POST: SAYS_SO, GUIDE: empty})
     assert run.verdict == (3, "INCONCLUSIVE", "COVERAGE")

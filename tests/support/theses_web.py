@@ -45,7 +45,7 @@ class Run:
     @property
     def omissions(self) -> dict[str, tuple[str, str]]:
         """By cell: why, and the pointer."""
-        return {each["cell"]: (each["why"], each["pointer"]) for each in self.said["omissions"]}
+        return {each["cell"]: (each["why"], each.get("pointer", "")) for each in self.said["omissions"]}
 
     @property
     def blind_spots(self) -> dict[str, str]:

@@ -83,7 +83,8 @@ class Verified(msgspec.Struct, frozen=True, kw_only=True):
 
     def _card(self, card_id: Digest, card: Card) -> dict[str, Any]:
         source = self.sources[card.source]
-        span = msgspec.to_builtins(card.span)
+        where = msgspec.to_builtins(card.span)
+        span = {name: value for name, value in where.items() if name not in ("prefix", "suffix")}
         return {
             "card_id": card_id,
             "source_handle": card.source,

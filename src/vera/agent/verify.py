@@ -148,6 +148,7 @@ async def look_up(
                 raise SetupError("Nothing can be looked at: the scope names no place that is there.", 2)
             session = begin(inquiry, settings, root, supersedes)
             stack.callback(session.close)
+            session.subscribe(_told(now))
             if found is not None:
                 session.emit(corpus_event(found))
             session.emit(model_event(model))
@@ -186,6 +187,21 @@ async def look_up(
             result = await run.run()
             register(session, settings.run.base_dir, signer, say)
             return result
+
+
+def _told(now: Say) -> Callable[[events.Record], None]:
+    """Says what a look-up is doing at each moment."""
+
+    def tell(record: events.Record) -> None:
+        match record:
+            case events.ToolStarted(lane="main"):
+                now(f"looking: {record.tool}")
+            case events.Evidence(lane="main"):
+                now(f"looking: {record.summary}")
+            case _:
+                pass
+
+    return tell
 
 
 def begin(inquiry: Inquiry, settings: Settings, root: Path, supersedes: OptionalDigest = "") -> Session:

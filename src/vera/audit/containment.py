@@ -114,14 +114,18 @@ def about(evidence: Evidence, source: SourceText) -> str:
     return "\n".join((evidence.source, *([evidence.title] if evidence.title else []), *head))
 
 
-def spans(source: SourceText, text: str, k: int) -> tuple[tuple[int, int], ...]:
+def spans(source: SourceText, text: str, k: int, about: str = "") -> tuple[tuple[int, int], ...]:
     """Lines of a document that could carry a statement: at most `k` pairs (first, last), best first.
 
-    A pair holds a whole sentence, and the head of its list when the sentence needs it to say something.
+    A pair holds a whole sentence, and the head of its list when the sentence needs it to say something. With
+    `about`, as for `label`, the words of the statement that only name the document are not looked for.
     """
-    wanted = {stem(token.key) for token in tokens(text[:THESIS_LIMIT]) if token.tag in ("word", "number")}
+    text = text[:THESIS_LIMIT]
+    said = min(_forms(text, about)[:4], key=lambda form: len(form.tokens), default=Form(tokens(text))).tokens
+    wanted = {stem(key) for token in said if token.tag in ("word", "number") for key in token.key.split("|")}
+    query = " ".join(key.lstrip("#") for token in said for key in token.key.split("|"))
     scores: dict[tuple[int, int], float] = {}
-    for rank, passage in enumerate(source.passages.best(text[:THESIS_LIMIT], 3 * k)):
+    for rank, passage in enumerate(source.passages.best(query, 3 * k)):
         for sentence in sentences(source.lines, passage.first, passage.last):
             held = wanted & {stem(token.key) for token in sentence.tokens}
             score = len(held) - rank / 1000 - len(sentence.tokens) / 10_000

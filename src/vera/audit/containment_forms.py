@@ -40,6 +40,11 @@ _MOVED = frozenset(
      "before", "after", "until", "while", "prior to", "notwithstanding", "to the extent", "without", "even")
 )  # fmt: skip
 _CONDITIONS = frozenset(("if", "unless", "provided", "except", "notwithstanding", "as long as", "so long as"))
+_ORDERS = {
+    "permitted": ("may", "must not"),
+    "required": ("must", "need not"),
+    "obliged": ("must", "need not"),
+}
 _FREE_MODES = frozenset(("may", "must not", "can", "cannot"))
 _VERSIONED = re.compile(r"(?<=[A-Za-z])[vV](?=\d)|\b[vV](?:er|ers)?\.?\s?(?=\d)")
 _VERSION = re.compile(r"(?i)\bversion\s{1,4}(\d{1,4}(?:\.\d{1,4}){0,3})|\b(\d{1,4}\.\d{1,4})\b")
@@ -224,7 +229,9 @@ def _unframed(said: Sequence[Token], *, bound: bool) -> Iterator[Form]:
         yield from _framed(list(said[1:]))
         if said[1:2] and said[1].key == ":":
             yield from _commands(list(said[2:]))
-    if said[-2:-1] == [_SELF] and said[-1].key in _SAYS:
+    if said[-1] == _SELF and said[-2:-1] and said[-2].key in _SAYS:
+        yield from _commands(_without(said, len(said) - 2, len(said)))
+    if list(said[-2:-1]) == [_SELF] and said[-1].key in _SAYS:
         yield from _commands(_without(said, len(said) - 2, len(said)))
     for index, token in enumerate(said):
         start = index - _lead(said, index)
@@ -260,10 +267,24 @@ def _may_go(said: Sequence[Token], start: int, end: int) -> bool:
 def _commands(said: list[Token]) -> Iterator[Form]:
     while said and _is_comma(said[0]):
         said = said[1:]
+    said = _rejoined(said)
     if said:
         yield Form(tuple(said))
         if said[0].key == "it" and said[1:2] and said[1].tag == "mode":
             yield Form(tuple(said[1:]), agentless=True)
+
+
+def _rejoined(said: list[Token]) -> list[Token]:
+    """With a modal for "is permitted to", where the document's name stood between its words."""
+    for index, token in enumerate(said[:4]):
+        if token.key == "be":
+            denied = int(said[index + 1 : index + 2] == [] or said[index + 1].key == "not")
+            order = [one.key for one in said[index + 1 + denied : index + 3 + denied]]
+            mode = _ORDERS.get(order[0]) if order[1:] == ["to"] else None
+            if mode is not None and said[index + 1 :]:
+                modal = Token(mode[denied], "mode")
+                return [*said[:index], modal, *said[index + 3 + denied :]]
+    return said
 
 
 def _framed(rest: list[Token]) -> Iterator[Form]:
@@ -333,7 +354,7 @@ def _condition_moved(form: Form) -> Iterator[Form]:
         for comma in [index for index, token in enumerate(said) if _is_comma(token)][:3]:
             segment, main = said[:comma], said[comma + 1 :]
             if first.key in _MOVED:
-                if first.key in _CONDITIONS or not _is_deep(main[_verb(main) + 1 :]):
+                if _is_condition(first, main) or not _is_deep(main[_verb(main) + 1 :]):
                     yield form._replace(tokens=(*main, *segment))
             else:
                 for index in _openings(main):
@@ -343,7 +364,7 @@ def _condition_moved(form: Form) -> Iterator[Form]:
     for index in range(2, len(said)):
         if said[index].key in _MOVED and said[index - 1].key not in ("only", "even", "not"):
             main = said[:index]
-            if said[index].key not in _CONDITIONS and _is_deep(main[verb + 1 :]):
+            if not _is_condition(said[index], main) and _is_deep(main[verb + 1 :]):
                 continue
             while main and _is_comma(main[-1]):
                 main = main[:-1]
@@ -351,6 +372,12 @@ def _condition_moved(form: Form) -> Iterator[Form]:
         elif said[index].key in PREPOSITIONS and index > verb + 1 and said[index].key != "of":
             if not _is_deep(said[verb + 1 : index]):
                 yield form._replace(tokens=(*said[index:], _COMMA, *said[:index]))
+
+
+def _is_condition(token: Token, main: Sequence[Token]) -> bool:
+    """Whether the phrase belongs to the whole of its sentence wherever it stands: if, unless, "not without"."""
+    forbidden = any(one.key in ("must not", "cannot") for one in main)
+    return token.key in _CONDITIONS or (token.key == "without" and forbidden)
 
 
 def _verb(said: Sequence[Token]) -> int:
@@ -370,10 +397,20 @@ def _openings(main: Sequence[Token]) -> Iterator[int]:
 
 def _is_deep(said: Sequence[Token]) -> bool:
     """Whether there is a clause or a participle to which what follows may belong."""
-    return any(
-        token.key in RELATIVES or token.tag in ("limit", "mode") or (index and bool(bases(token.key)))
-        for index, token in enumerate(said)
-    )
+    for index, token in enumerate(said):
+        before = said[index - 1].key if index else ""
+        if token.tag in ("limit", "mode") or (token.key in RELATIVES and before not in PREPOSITIONS):
+            return True
+        if index and bases(token.key):
+            following = said[index + 1] if index + 1 < len(said) else None
+            if (
+                following is None
+                or following.before
+                or following.key in PREPOSITIONS
+                or following.key == "to"
+            ):
+                return True
+    return False
 
 
 def _made_active(form: Form) -> Iterator[Form]:
@@ -387,6 +424,8 @@ def _made_active(form: Form) -> Iterator[Form]:
     end = start + 1
     while end < len(said) and (bases(said[end].key) or said[end].tag == "join" or _is_comma(said[end])):
         end += 1
+    while end > start + 1 and (said[end - 1].tag == "join" or _is_comma(said[end - 1])):
+        end -= 1
     deeds = [token._replace(key=bases(token.key) or token.key) for token in said[start + 1 : end]]
     if not deeds or not bases(said[end - 1].key) or not bases(said[start + 1].key):
         return

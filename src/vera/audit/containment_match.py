@@ -41,6 +41,7 @@ _ADDS = word_set("which including")
 _ADJECTIVES = word_set("valid free equal similar due open available unlimited effective liable responsible")
 _STARTS = word_set("you it they he she we i each no all this that there any")
 _DEFINES = word_set("mean refer consist comprise defined called equal identical")
+_FREELY = (("from", "time", "to", "time"), ("at", "your", "option"), ("at", "their", "option"))
 _QUESTIONS = word_set("how what why whether where")
 _BINDING = word_set("without between among both either neither")
 _COLLECTIVE = word_set("between among combination sum total mixture union pair both either")
@@ -174,6 +175,10 @@ class Reading:
         kept: list[Token] = []
         index = 0
         while index < len(gap):
+            idle = next((len(phrase) for phrase in _FREELY if _begins(gap, index, phrase)), 0)
+            if idle:
+                index += idle
+                continue
             close = self._addition(gap, index)
             if close is None:
                 kept.append(gap[index])
@@ -385,7 +390,7 @@ class Reading:
             joins = {token.key for token in rest if token.tag == "join"}
             whole = self._may_drop(joins, end) and self._is_whole(joins, rest, end)
             return "SUPPORTS" if whole and not _limited(rest, strict=True) else "QUALIFIES"
-        if [token.key for token in rest[:2]] == ["so", "that"]:
+        if rest[0].key == "so":
             return "QUALIFIES" if _limited(rest, strict=True) else "SUPPORTS"
         aim = rest[0].key == "to" and not (self.allows or self.denies or _limited(rest, strict=True))
         return "SUPPORTS" if aim else "QUALIFIES"
@@ -431,7 +436,7 @@ class Reading:
         close = next((i for i, token in enumerate(rest) if token.key in (",", ";", ".", "(")), len(rest))
         goes_on = any(token.key in PREPOSITIONS or token.key in RELATIVES for token in rest[:close])
         plural = self.sentence.text[last.end - 1 : last.end].lower() == "s"
-        return bool(rest[0].before) or (plural and not goes_on)
+        return bool(rest[0].before) or _is_deed(rest) or (plural and not goes_on)
 
     def _parallel(self, rest: Sequence[Token], end: int) -> list[Token] | None:
         """What follows a second phrase with the same head ("valid for … and valid for …"); None if there is
@@ -504,6 +509,10 @@ class Reading:
         return "SUPPORTS" if not right or right[0].key in (",", ";", ".") else "QUALIFIES"
 
 
+def _begins(gap: Sequence[Token], index: int, phrase: Sequence[str]) -> bool:
+    return tuple(token.key for token in gap[index : index + len(phrase)]) == tuple(phrase)
+
+
 def _adds(inner: Sequence[Token]) -> bool:
     """Whether a parenthesis or a clause only adds."""
     return not any(token.tag in ("limit", "not") or token.key in DISTANCE for token in inner)
@@ -552,6 +561,13 @@ def _is_clause(said: Sequence[Token]) -> bool:
         if token.key in RELATIVES:
             return False
     return False
+
+
+def _is_deed(rest: Sequence[Token]) -> bool:
+    """Whether a verb with an object of its own follows: "and assume any risks", "and makes no promise"."""
+    if len(rest) < 2 or rest[0].tag != "word" or rest[0].before or rest[0].key in PREPOSITIONS:
+        return False
+    return bool(rest[1].before) or rest[1].tag == "quantity" or rest[1].key == "no"
 
 
 def _limited(rest: Sequence[Token], *, strict: bool) -> bool:

@@ -94,7 +94,7 @@ DISTANCE = word_set(
     claimed alleged allegedly reportedly supposedly deny denied refused rejected failed false untrue suggest
     suggested expect expected planned propose proposed hope hoped wanted wish wished could would might perhaps
     possibly probably likely unlikely seem seemed appeared unable lacked declined former formerly consider
-    considered estimate estimated recommend recommended requested suppose assume assumed hypothetical ought"""
+    considered estimate estimated recommend recommended requested suppose assumed hypothetical ought"""
 )
 """Words that put a distance between a sentence and what it says, wherever in the sentence they stand."""
 

@@ -183,20 +183,26 @@ def with_real_input(settings: "Settings") -> "Settings":
 
 def read_task(question: str | None, task: str | None) -> str:
     """The question from whichever place it was given in. Ends the command when there is none, or two."""
+    return read_text(question, task, "question", "--task", 'vera run "QUESTION" --input-dir DIR')
+
+
+def read_text(argument: str | None, option: str | None, what: str, flag: str, command: str) -> str:
+    """What is asked, given as an argument or as an option that may name a file. Ends the command, with the
+    `command` to type, when there is nothing, or two."""
     from vera.cli.exit import USAGE, stop
 
-    if question is not None and task is not None:
-        stop("the question was given twice: as an argument and with --task.", USAGE)
-    text = question if question is not None else task
+    if argument is not None and option is not None:
+        stop(f"the {what} was given twice: as an argument and with {flag}.", USAGE)
+    text = argument if argument is not None else option
     if text is None:
-        stop('there is no question. Type: vera run "QUESTION" --input-dir DIR', USAGE)
-    if task is not None:
-        text = _from_elsewhere(task)
+        stop(f"there is no {what}. Type: {command}", USAGE)
+    if option is not None:
+        text = _from_elsewhere(option)
     text = text.strip()
     if not text:
-        stop('the task is empty. Type: vera run "QUESTION" --input-dir DIR', USAGE)
+        stop(f"the {what} is empty. Type: {command}", USAGE)
     if len(text.encode("utf-8", "replace")) > MAX_TASK_BYTES:
-        stop("the task is longer than 1 MB. Put long material into a file of the input folder.", USAGE)
+        stop(f"the {what} is longer than 1 MB. Put long material into a file of the input folder.", USAGE)
     return text
 
 
@@ -214,5 +220,5 @@ def _from_elsewhere(task: str) -> str:
             with Path(task[1:]).open("rb") as file:
                 return file.read(MAX_TASK_BYTES + 1).decode("utf-8", "replace")
         except OSError as error:
-            stop(f"the task file {task[1:]} cannot be read: {error.strerror}.", USAGE)
+            stop(f"the file {task[1:]} cannot be read: {error.strerror}.", USAGE)
     return task

@@ -6,18 +6,17 @@ from typing import Any
 
 import click
 
-from vera.agent.reuse import corpus_digest, verify_or_reuse
+from vera.agent.inquiry import inquiry_of
+from vera.agent.reuse import verify_or_reuse
 from vera.agent.verified import Verified
-from vera.agent.verify import Inquiry
 from vera.agent.work_dir import default_work_dir
 from vera.attestation.lenses import load_lens
 from vera.attestation.objects import Omission
 from vera.attestation.report import counted
-from vera.attestation.request import request_of
-from vera.cli.exit import NOT_READY, USAGE, stop
+from vera.cli.exit import NOT_READY, stop
 from vera.cli.progress import Progress
-from vera.cli.run import read_task
-from vera.config import Settings, load
+from vera.cli.run import read_text
+from vera.config import load
 from vera.model.types import ModelError
 from vera.report import answer as report
 from vera.report.printable import printable, printable_json
@@ -33,7 +32,20 @@ FLAGS = {
     "official_domain": "policy.official_domains",
     "verifier": "verification.rule",
 }
-BUDGET = ("sources", "searches", "tokens", "bytes", "seconds")
+ASKED = {
+    "risk": "risk",
+    "volatility": "volatility",
+    "allow_domains": "allow_domain",
+    "deny_domains": "deny_domain",
+    "not_before": "not_before",
+    "not_after": "not_after",
+    "source_types": "source_type",
+    "languages": "language",
+    "required": "require",
+    **{name: f"max_{name}" for name in ("sources", "searches", "tokens", "bytes", "seconds")},
+}
+"""Part of the request → the option that gives it."""
+
 SHOWN = 5
 """Of a list, what the terminal shows; `--json` has all of it."""
 
@@ -42,7 +54,7 @@ def run(
     thesis_text: str | None, thesis: str | None, overrides: Sequence[str], options: Mapping[str, Any]
 ) -> int:
     """Verify, print, and return the exit code."""
-    text = read_task(thesis_text, thesis)
+    text = read_text(thesis_text, thesis, "thesis", "--thesis", 'vera verify "THESIS" --input-dir DIR')
     flags = {
         FLAGS[name]: ",".join(value) if isinstance(value, tuple) else value
         for name, value in options.items()
@@ -53,7 +65,13 @@ def run(
     progress = Progress(quiet=options["quiet"])
     for warning in loaded.warnings:
         progress.say(f"warning: {warning}")
-    inquiry = inquiry_of(text, settings, options)
+    inquiry = inquiry_of(
+        text,
+        settings.run.input_dir,
+        load_lens(options["lens"] or "general", paths=True),
+        scope=options["scope"],
+        **{name: options[option] for name, option in ASKED.items() if options[option] not in (None, ())},
+    )
     root = settings.run.work_dir or default_work_dir(settings.run.base_dir, text)
     try:
         answered = asyncio.run(
@@ -81,32 +99,6 @@ def run(
         progress.say("used again: the same request was verified before and still stands; --fresh looks anew")
     progress.say(f"Session: {verified.session}")
     return verified.exit_code
-
-
-def inquiry_of(text: str, settings: Settings, options: Mapping[str, Any]) -> Inquiry:
-    """The request as it was typed. Raises RequestError; ends the command for a folder that is not there."""
-    folder = settings.run.input_dir
-    scope = options["scope"] or ("files" if folder else "web")
-    if folder is None and "files" in str(scope).split(","):
-        stop("the scope names files: give their folder with --input-dir DIR.", USAGE)
-    lens = load_lens(options["lens"] or "general", paths=True)
-    request, budget = request_of(
-        text,
-        scope=scope,
-        risk=options["risk"] or "med",
-        volatility=options["volatility"] or "slow",
-        lens=lens,
-        allow_domains=options["allow_domain"],
-        deny_domains=options["deny_domain"],
-        not_before=options["not_before"] or "",
-        not_after=options["not_after"] or "",
-        source_types=options["source_type"],
-        languages=options["language"],
-        required=options["require"],
-        corpus=corpus_digest(folder) if folder else "",
-        **{name: options[f"max_{name}"] for name in BUDGET},
-    )
-    return Inquiry(request=request, lens=lens, budget=budget, input_dir=folder)
 
 
 def summary(verified: Verified) -> list[str]:

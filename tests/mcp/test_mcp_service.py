@@ -96,10 +96,9 @@ def test_the_same_claim_again_is_answered_by_the_verdict_of_before(heard: Mappin
 def test_progress_is_told_while_a_claim_is_verified_and_only_ever_goes_up(heard: Mapping[str, Any]) -> None:
     steps = [number for number, _ in heard["supported"].progress]
     assert steps == sorted(set(steps))
-    assert [said for _, said in heard["supported"].progress][:2] == [
-        "looking for evidence",
-        "verifying, round 1: audit",
-    ]
+    said = [text for _, text in heard["supported"].progress]
+    assert said[:2] == ["looking for evidence", "looking: search"]
+    assert "verifying, round 1: audit" in said
 
 
 @pytest.mark.parametrize("asked", ["card", "verdict", "handle"])

@@ -1,19 +1,18 @@
 """What the rule `containment` makes of theses about the licences under examples/, without a model.
 
-    python benchmarks/theses.py [--theses FILE] [--mutants N] [--seed N] [--spans K] [--rows] [--json]
+    python benchmarks/theses.py [--theses FILE] [--mutants N] [--seed N] [--spans K] [--rows]
 
-Prints a confusion table: 30 true theses (near-verbatim, reordered, with a qualifier), 30 altered ones (number,
-name, negation, may/must, unless, only) and 30 of which the texts do not speak. Of each document the K spans
-that `spans` proposes are labelled; a thesis is SUPPORTED when one supports it and none contradicts it. A true
-thesis counts as right when the supporting lines hold the words that `span` names.
+Prints a confusion table: 30 true theses (near-verbatim, reordered, with a qualifier), 30 altered ones
+(number, name, negation, may/must, unless, only) and 30 of which the texts do not speak. Of each document the
+K spans that `spans` proposes are labelled; a thesis is SUPPORTED when one supports it and none contradicts
+it. A true thesis counts as right when the supporting lines hold the words that `span` names.
 
 With --mutants every true thesis, and N sentences of the licences taken word for word as theses, are altered
-in each of the ways of `MUTATIONS`; none of the mutants says what the licences say, so each that is SUPPORTED is
-printed as an error. `--rows` prints the result of every thesis.
+in each of the ways of `MUTATIONS`. None of the mutants says what the licences say, so each that is SUPPORTED
+is printed as an error. `--rows` prints the result of every thesis.
 """
 
 import argparse
-import json
 import random
 import re
 import time
@@ -123,14 +122,15 @@ def is_right(thesis: Thesis, found: Sequence[Found]) -> bool:
 
 _NUMBERS = ("two", "three", "four", "five", "six", "seven", "ten", "twelve", "30", "60", "90", "100", "25")
 _NUMBER = re.compile(
-    rf"(?<!GPL )(?<!MPL )(?<!FDL )(?<!CC0-)(?<!version )(?<![\w.])(?:{'|'.join(_NUMBERS)}|\d{{1,4}})(?![\w.]\d|\w)",
+    r"(?<!GPL )(?<!MPL )(?<!FDL )(?<!CC0-)(?<!version )(?<![\w.])"
+    rf"(?:{'|'.join(_NUMBERS)}|\d{{1,4}})(?![\w.]\d|\w)",
     re.I,
 )
 _STRANGERS = ("Kestrel License version 7", "MIT License", "GNU Affero General Public License version 3",
               "Eclipse Public License 2.0", "GPL version 9", "Apache License 3.1")  # fmt: skip
 _NAMED = re.compile(
-    r"(?:GPL|LGPL|MPL|GFDL) (?:version )?\d(?:\.\d)?|(?:the )?Apache(?: License)? 2\.0|(?:the )?Artistic License"
-    r"|(?:the )?BSD license|CC0",
+    r"(?:GPL|LGPL|MPL|GFDL) (?:version )?\d(?:\.\d)?|(?:the )?Apache(?: License)? 2\.0|CC0"
+    r"|(?:the )?Artistic License|(?:the )?BSD license",
     re.I,
 )
 _MODAL = re.compile(r"\b(?:may not|must not|shall not|may|must|shall|can|need not)\b")
@@ -142,15 +142,36 @@ _DENIED = re.compile(r"\b(?:is|are|does|do|will)( not)\b|\b(?:No|no)\b |\bNeithe
 _FRAME = re.compile(r"\b(requires|allows|permits|prohibits|forbids|lets|says that)\b")
 _FRAMES = {"requires": ("allows", "does not require", "prohibits"), "allows": ("requires", "does not allow"),
            "permits": ("requires", "does not permit"), "prohibits": ("permits", "requires"),
-           "forbids": ("requires", "permits"), "lets": ("does not let",), "says that": ("denies that",)}  # fmt: skip
-_LIMITED = re.compile(r",? (?:unless|except|only if|if|provided that|provided|so long as|as long as|until|when|"
-                      r"to the extent|without)\b[^,]*(?=[,.]|\Z)")  # fmt: skip
-_DEGREES = {"at least": ("at most", "exactly", "more than"), "at most": ("at least", "more than"),
-            "all": ("some", "most", "no"), "any": ("some", "no"), "each": ("some",), "every": ("some",),
-            "no": ("some", "any"), "only": ("also",), "before": ("after",), "after": ("before",),
-            "prior to": ("after",), "with": ("without",), "without": ("with",), "or": ("and",), "and": ("or",),
-            "from": ("to",), "to": ("from",), "under": ("outside",), "more": ("fewer",), "if": ("unless", "only if"),
-            "unless": ("if",), "by": ("for",)}  # fmt: skip
+           "forbids": ("requires", "permits"), "lets": ("does not let",),
+           "says that": ("denies that",)}  # fmt: skip
+_LIMITED = re.compile(
+    r",? (?:unless|except|only if|if|provided that|provided|so long as|as long as|until|when|to the extent"
+    r"|without)\b[^,]*(?=[,.]|\Z)"
+)
+_DEGREES = {
+    "at least": ("at most", "exactly", "more than"),
+    "at most": ("at least", "more than"),
+    "all": ("some", "most", "no"),
+    "any": ("some", "no"),
+    "each": ("some",),
+    "every": ("some",),
+    "no": ("some", "any"),
+    "only": ("also",),
+    "before": ("after",),
+    "after": ("before",),
+    "prior to": ("after",),
+    "with": ("without",),
+    "without": ("with",),
+    "or": ("and",),
+    "and": ("or",),
+    "from": ("to",),
+    "to": ("from",),
+    "under": ("outside",),
+    "more": ("fewer",),
+    "if": ("unless", "only if"),
+    "unless": ("if",),
+    "by": ("for",),
+}
 _DEGREE = re.compile(rf"\b(?:{'|'.join(sorted(_DEGREES, key=len, reverse=True))})\b", re.I)
 
 

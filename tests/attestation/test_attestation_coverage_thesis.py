@@ -141,7 +141,9 @@ def test_what_was_not_covered_is_told_with_where_to_look(web: Record) -> None:
     report = found["https://www.primary.example/report?a=1&b=2"]
     assert report.why == "Fetched pages of 2 publishers link to it, and it was not read."
     assert report.pointer == "https://www.primary.example/report?a=1&b=2"
-    assert found["https://three.example/paper"].why == "2 families of queries found it, and it was not read."
+    assert found["https://three.example/paper"].why == (
+        "2 searches found it, and no line of it was taken as evidence."
+    )
     assert not {"https://facebook.example/", "https://one.example/own", "https://one.example/a"} & set(found)
 
 

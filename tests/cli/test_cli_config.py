@@ -69,11 +69,14 @@ def test_origin_is_an_aligned_table_without_colour_in_a_pipe(folder: Path) -> No
     (folder / "vera.yaml").write_text("run:\n  effort: quick\n")
     result = vera_config("run", "--origin", "-c", "run.input_dir=papers", env={"MAX_STEPS": "5"})
     assert result.stdout == (
-        "run.max_steps  5       environment MAX_STEPS\n"
-        "run.effort     quick   file vera.yaml:2\n"
-        "run.work_dir   null    default\n"
-        "run.input_dir  papers  -c run.input_dir=papers\n"
-        "run.base_dir   .       default\n"
+        "run.max_steps       5         environment MAX_STEPS\n"
+        "run.effort          quick     file vera.yaml:2\n"
+        "run.work_dir        null      default\n"
+        "run.input_dir       papers    -c run.input_dir=papers\n"
+        "run.base_dir        .         default\n"
+        "run.lane            research  default\n"
+        "run.risk            med       default\n"
+        "run.require_theses            default\n"
     )
 
 

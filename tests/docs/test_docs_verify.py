@@ -87,7 +87,10 @@ def test_the_json_has_the_members_that_the_page_shows(place: Path) -> None:
     assert [documented[name] for name in ("result", "reason", "exit_code")] == ["UNSUPPORTED", "REFUTED", 4]
 
 
-def test_the_readme_shows_the_first_command_and_its_verdict(done: dict[str, Done]) -> None:
-    assert '"GPL version 3 requires the written offer to be valid for at least five years"' in README
-    first = timeless(done["refuted"].stdout).split("\n")[0]
-    assert first in timeless(README)
+def test_the_readme_shows_lines_of_what_its_command_prints(done: dict[str, Done]) -> None:
+    typed, shown = README.partition("run.py verify ")[2].partition("```\n")[::2]
+    assert shlex.split(typed)[0] == command(SHOWN["refuted"])[1]
+    lines = timeless(output("refuted", shown)).strip().split("\n")
+    printed = timeless(done["refuted"].stdout).split("\n")
+    assert [line for line in lines if line not in ("…", *printed)] == []
+    assert any(line.startswith("UNSUPPORTED (REFUTED)") for line in lines)

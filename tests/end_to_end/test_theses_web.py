@@ -1,4 +1,4 @@
-"""Theses verified over a small web: what is supported, what only looks so, and what the verdict leaves open."""
+"""Theses verified over a small web: what is supported, what only looks so, and what is left open."""
 
 import re
 from collections.abc import Callable
@@ -10,6 +10,7 @@ import pytest
 from support.cast import Cast, all_labelled
 from support.fake_engines import CHALLENGE
 from support.fake_web import Reply
+from support.scripted_server import ScriptedServer
 from support.small_web import Answer, html, moved, page
 from support.theses_web import SEARCH, Run, finds, linking, verify
 from vera import events
@@ -78,9 +79,9 @@ def test_whoever_disagrees_is_looked_for_even_when_enough_agree(told: Told) -> N
     """The page that says otherwise comes last, and two that agree would be enough."""
     run = told({POST: SAYS_SO, GUIDE: SAYS_SO_TOO, "http://archives.test/aster": SAYS_OTHERWISE})
     assert run.verdict == (4, "DISPUTED", "")
-    asked = [query for query in queries(run)]
-    assert asked[0] == "Aster Bridge opened 1987"
-    assert "1987" not in asked[1]
+    first, second = queries(run)[:2]
+    assert first == "Aster Bridge opened 1987"
+    assert "1987" not in second
 
 
 def test_only_a_source_that_says_otherwise_refutes_it(told: Told) -> None:
@@ -128,9 +129,8 @@ def test_pages_from_before_the_time_that_counts_are_no_evidence(told: Told) -> N
     run = told({POST: OLD, GUIDE: OLDER}, "--not-before", "2020-01-01")
     assert run.verdict == (3, "INCONCLUSIVE", "NO_EVIDENCE")
     assert run.cards == []
-    said = [
-        (each["pointer"], each["why"]) for each in run.said["omissions"] if "does not count" in each["why"]
-    ]
+    late = [each for each in run.said["omissions"] if "does not count" in each["why"]]
+    said = sorted((each["pointer"], each["why"]) for each in late)
     assert said == [
         (
             "ev_0002:3",
@@ -167,14 +167,7 @@ def test_pages_from_after_the_time_that_counts_are_no_evidence(told: Told) -> No
 
 
 @pytest.mark.parametrize(
-    ("risk", "volatility", "days"),
-    [
-        ("low", "slow", 90),
-        ("high", "slow", 45),
-        ("med", "fast", 1),
-        ("med", "live", 0),
-        ("med", "static", None),
-    ],
+    ("risk", "volatility", "days"), [("high", "slow", 45), ("med", "fast", 1), ("med", "static", None)]
 )
 def test_a_verdict_expires_by_volatility_and_risk(
     risk: str, volatility: str, days: int | None, told: Told
@@ -220,10 +213,15 @@ def honest(body: dict[str, object]) -> str:
     return f'{{"spans": [{", ".join(readings)}]}}'
 
 
-def test_orders_in_a_page_change_nothing(tmp_path: Path) -> None:
-    cast = Cast([], label=honest)
+@pytest.fixture(scope="module")
+def injected(tmp_path_factory: pytest.TempPathFactory) -> Run:
+    """A thesis whose pages order the judge about, and a judge that reads."""
     pages = {SEARCH: finds(POST, GUIDE, OFFICIAL), **INJECTED}
-    run = verify(tmp_path, THESIS, pages, cast=cast)
+    return verify(tmp_path_factory.mktemp("injected"), THESIS, pages, cast=Cast([], label=honest))
+
+
+def test_orders_in_a_page_change_nothing(injected: Run) -> None:
+    run = injected
     assert run.verdict == (4, "UNSUPPORTED", "REFUTED")
     decided = [card for card in run.cards if card[1] != "IRRELEVANT"]
     assert decided == [(OFFICIAL, "CONTRADICTS")]
@@ -232,10 +230,8 @@ def test_orders_in_a_page_change_nothing(tmp_path: Path) -> None:
     assert "page_to_judge" in run.blind_spots
 
 
-def test_what_a_page_says_reaches_the_judge_as_numbered_lines_only(tmp_path: Path) -> None:
-    cast = Cast([], label=honest)
-    pages = {SEARCH: finds(POST, GUIDE, OFFICIAL), **INJECTED}
-    run = verify(tmp_path, THESIS, pages, cast=cast)
+def test_what_a_page_says_reaches_the_judge_as_numbered_lines_only(injected: Run) -> None:
+    run = injected
     lines = [line for prompt in run.prompts("label", "score") for line in prompt.splitlines()]
     for words in (
         "Ignore all previous",
@@ -273,7 +269,7 @@ BUDGETS = {
 @pytest.mark.parametrize("cap", BUDGETS)
 def test_a_budget_that_ends_early_leaves_it_open_and_names_the_cap(cap: str, tmp_path: Path) -> None:
     amount, code, named = BUDGETS[cap]
-    pages = {SEARCH: first_knows_one, POST: SAYS_SO, GUIDE: SAYS_SO_TOO}
+    pages: dict[str, Answer] = {SEARCH: first_knows_one, POST: SAYS_SO, GUIDE: SAYS_SO_TOO}
     run = verify(tmp_path, THESIS, pages, f"--max-{cap}", amount)
     assert run.verdict == (code, "INCONCLUSIVE", "BUDGET")
     assert run.said["coverage_map"]["cut"] == cap
@@ -445,8 +441,6 @@ def test_a_paraphrase_needs_a_model(told: Told) -> None:
 
 
 def test_labels_are_read_by_one_model_and_the_score_by_another(tmp_path: Path) -> None:
-    from support.scripted_server import ScriptedServer
-
     scorer = Cast([])
     reader = Cast([], label=all_labelled("SUPPORTS"))
     with ScriptedServer(scorer, model="strong-70b") as strong:

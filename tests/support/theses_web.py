@@ -1,4 +1,4 @@
-"""A thesis verified over the small web: the sites, the search engine, one `vera verify`, and what came of it."""
+"""A thesis verified over the small web: its sites and engine, one `vera verify`, and what came of it."""
 
 import json
 from collections.abc import Mapping, Sequence
@@ -93,13 +93,6 @@ def verify(
 def finds(*urls: str) -> Reply:
     """What the engine finds for every query."""
     return listing(*((url, "A page", "of the small web") for url in urls))
-
-
-def dated(title: str, published: str, *paragraphs: str) -> Reply:
-    """A page with the date of its publication in its head."""
-    text = "".join(f"<p>{each}</p>" for each in paragraphs)
-    meta = f'<meta property="article:published_time" content="{published}">'
-    return html(f"<title>{title}</title>{meta}", f"<h1>{title}</h1>{text}")
 
 
 def linking(title: str, paragraphs: Sequence[str], *links: str) -> Reply:

@@ -17,6 +17,7 @@ import msgspec
 from vera import events
 from vera.agent.earlier import SEAL, Earlier, Unusable, open_earlier
 from vera.agent.verdict_index import write_whole
+from vera.agent.work_dir import DEFAULT_FOLDER
 from vera.attestation.cards import source_object
 from vera.attestation.constraints import refused
 from vera.attestation.gather import rfc3339
@@ -87,7 +88,7 @@ class _Indexed(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Knowledge:
-    """The sources of the sessions directly under `base` that are sealed by one of the keys `trust`."""
+    """The sources of the sessions under `base` and its `work/` that are sealed by one of the keys `trust`."""
 
     def __init__(self, base: Path, trust: Collection[str]) -> None:
         self._base = base
@@ -261,11 +262,18 @@ def _newest_of_each(found: Iterable[Known]) -> Iterator[Known]:
 
 
 def sealed_sessions(base: Path) -> list[tuple[str, float]]:
-    """The folders directly under `base` that hold a sealed session, the newest first, with the Unix time at
-    which they were sealed (as the file system has it: a hint)."""
-    found: list[tuple[float, str]] = []
+    """The folders under `base`, and under its `work/`, that hold a sealed session, the newest first, with the
+    Unix time at which they were sealed (as the file system has it: a hint)."""
+    found = [*_sealed(base, ""), *_sealed(base / DEFAULT_FOLDER, f"{DEFAULT_FOLDER}/")]
+    return [(name, sealed) for sealed, name in sorted(found, reverse=True)[:MOST_SESSIONS]]
+
+
+def _sealed(folder: Path, prefix: str) -> Iterator[tuple[float, str]]:
+    """The sealed sessions directly in a folder, by their names behind the prefix."""
     try:
-        with os.scandir(base) as listing:
+        if not stat.S_ISDIR(folder.lstat().st_mode):
+            return
+        with os.scandir(folder) as listing:
             for entry in islice(listing, 100 * MOST_SESSIONS):
                 if entry.name.startswith(".") or not entry.is_dir(follow_symlinks=False):
                     continue
@@ -274,10 +282,9 @@ def sealed_sessions(base: Path) -> list[tuple[str, float]]:
                 except OSError:
                     continue
                 if stat.S_ISREG(status.st_mode):
-                    found.append((status.st_mtime, entry.name))
+                    yield status.st_mtime, f"{prefix}{entry.name}"
     except OSError:
-        return []
-    return [(name, sealed) for sealed, name in sorted(found, reverse=True)[:MOST_SESSIONS]]
+        return
 
 
 def _sources(earlier: Earlier, session: str) -> Iterator[Known]:

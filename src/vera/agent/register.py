@@ -11,6 +11,14 @@ from vera.attestation.ahdb.proof import Refused
 from vera.attestation.keys import Signer
 from vera.session import Session
 
+SAYS = {
+    "ASSERT": "the thesis is asserted",
+    "HYPOTHESIZE": "the thesis is kept as an open hypothesis, with tests that would decide it",
+    "RETRACT": "the thesis is not asserted, or no longer",
+    "HYPERTHESIS": "what could not be ruled out is noted",
+}
+"""What the last entry of a verification did, for a person."""
+
 
 def register(session: Session, base: Path, signer: Signer, say: Callable[[str], None]) -> None:
     """Enter the verdict of a session on a thesis into the journal under `base`, and say what that changed.
@@ -35,4 +43,4 @@ def register(session: Session, base: Path, signer: Signer, say: Callable[[str], 
         say(f"ahdb: not entered: {error}")
         return
     if appended.entries:
-        say(f"ahdb: {register_of(appended.entries[-1])}; 'vera ahdb show' lists what stands")
+        say(f"ahdb: {SAYS[register_of(appended.entries[-1])]}; 'vera ahdb show' lists what stands")

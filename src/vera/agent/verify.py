@@ -145,7 +145,7 @@ async def look_up(
             deadline = Deadline(settings.budget.seconds)
             quest = _quest(inquiry, settings, earlier, files=found is not None, literal=verifier is None)
             if not (quest.files or quest.web or quest.earlier):
-                raise SetupError("Nothing can be looked at: the scope names no place that is there.", 2)
+                raise SetupError(_nowhere(inquiry.request), 2)
             session = begin(inquiry, settings, root, supersedes)
             stack.callback(session.close)
             session.subscribe(_told(now))
@@ -222,9 +222,21 @@ def within(constraints: Constraints) -> Callable[[str, str], str]:
     def judge(host: str, url: str) -> str:
         if allowed(host, constraints.allow_domains, constraints.deny_domains):
             return ""
-        return f"{host} is none of the domains that the request allows."
+        return f"the request does not let {host} be opened"
 
     return judge
+
+
+def _nowhere(request: VerifyRequest) -> str:
+    """Why there is nothing to look at, and what to do."""
+    missing = {
+        "web": "the web may not be reached by these settings",
+        "kb": "no earlier session under this base folder has a source that may count",
+        "connectors": "no connector is configured",
+        "files": "no folder of files is given",
+    }
+    why = "; ".join(missing[place] for place in request.scope)
+    return f"Nothing can be looked at: {why}. Give files with --input-dir DIR, or --scope web."
 
 
 def _options(options: VerifierOptions, inquiry: Inquiry) -> VerifierOptions:

@@ -80,6 +80,14 @@ def hyperthesis(seen: Seen) -> tuple[Hyperthesis, ...]:
 
 
 def _reader(seen: Seen) -> Hyperthesis:
+    if seen.policy.rule == "literal" and seen.asked is not None:
+        return _named(
+            "no_judge",
+            "semantics",
+            "No model judged what the cited lines mean: a rule compared their words with the thesis.",
+            "The same words can mean something else where they stand, or be taken back further on.",
+            "A supported claim has its words, numbers, names and negations in one sentence, in their order.",
+        )
     if seen.policy.rule == "literal":
         return _named(
             "no_judge",
@@ -301,7 +309,7 @@ def _leads(seen: Seen) -> Hyperthesis | None:
 
 
 def _scope(seen: Seen) -> Hyperthesis | None:
-    if not seen.policy.scope:
+    if not seen.policy.scope or seen.asked is not None:
         return None
     return _named(
         "scope",
@@ -362,13 +370,16 @@ def _time_bound(seen: Seen) -> Hyperthesis | None:
     )
 
 
+_CHANGES = {"slow": "slowly", "fast": "within days", "live": "at any moment"}
+
+
 def _may_change(seen: Seen) -> Hyperthesis | None:
     if seen.asked is None or seen.asked.request.volatility == "static":
         return None
     return _named(
         "may_change",
         "time",
-        f"What the thesis speaks of may change; the request calls it {seen.asked.request.volatility}.",
+        f"What the thesis speaks of may change; by the request, {_CHANGES[seen.asked.request.volatility]}.",
         "What the sources say may have ended since.",
         "The attestation says when it expires.",
     )

@@ -152,7 +152,7 @@ def _found_twice(looked: Looked, tried: Iterable[str]) -> Iterator[Omission]:
     counts = Counter(hit for family in looked.families for hit in family if _address(hit) not in known)
     for hit, count in sorted(counts.items(), key=lambda pair: (-pair[1], pair[0])):
         if count > 1:
-            yield _omission(hit, f"{count} families of queries found it, and it was not read.", hit)
+            yield _omission(hit, f"{count} searches found it, and no line of it was taken as evidence.", hit)
 
 
 def _address(name: str) -> str:

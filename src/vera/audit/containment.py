@@ -1,11 +1,12 @@
 """The rule `containment`: what lines of a source say of a thesis, without a model.
 
 A sentence supports a thesis when it holds one of the thesis' forms (`containment_forms`): every word, number,
-name, negation and modal of it, in its order, and when nothing that the sentence says besides changes that. What
-may stand between or beside the words is a short list: another member of an enumeration, a parenthesis or a
-clause that adds, a second main clause. A condition, an exception or a limit that the thesis leaves out makes
-the sentence QUALIFY it, as does every other rest. The thesis may name the document instead of its words ("GPL
-version 3 requires that …"); then the source must be the document of that name and version.
+name, negation and modal of it, in its order, and when nothing that the sentence says besides changes
+that. What may stand between or beside the words is a short list: another member of an enumeration, a
+parenthesis or a clause that adds, a second main clause. A condition, an exception or a limit that the
+thesis leaves out makes the sentence QUALIFY it, as does every other rest. The thesis may name the
+document instead of its words ("GPL version 3 requires that …"); then the source must be the document of
+that name and version.
 
 A sentence contradicts a thesis only when it would support it but for one number, or but for one modal or
 negation that says the opposite.
@@ -102,8 +103,8 @@ def labels(case: Case, number: int) -> tuple[VerifierLabels, ...]:
 
 
 def about(evidence: Evidence, source: SourceText) -> str:
-    """What may name a document in a claim: of a file its path, its title and its first lines; of a page and of
-    what a command printed nothing, since those are written by whoever wants to be believed."""
+    """What may name a document in a claim: of a file its path, its title and its first lines; of a page
+    and of what a command printed nothing, since those are written by whoever wants to be believed."""
     if evidence.tier != "captured" or "://" in evidence.source or evidence.receipt is not None:
         return ""
     head: list[str] = []
@@ -191,7 +192,13 @@ def _opposites(thesis: Sequence[Form], sentence: Sentence) -> Iterator[Form]:
                 yield form._replace(tokens=(*form.tokens[:index], other, *form.tokens[index + 1 :]))
             if token.key == "not" and before == "be":
                 yield form._replace(tokens=(*form.tokens[:index], *form.tokens[index + 1 :]))
-            elif token.key == "be" and [one.key for one in form.tokens[index + 1 : index + 2]] != ["not"]:
-                if not any(one.tag == "mode" for one in form.tokens) and not form.floating:
-                    denied = (*form.tokens[: index + 1], Token("not", "not"), *form.tokens[index + 1 :])
-                    yield form._replace(tokens=denied)
+            elif token.key == "be" and _is_plain(form, index):
+                denied = (*form.tokens[: index + 1], Token("not", "not"), *form.tokens[index + 1 :])
+                yield form._replace(tokens=denied)
+
+
+def _is_plain(form: Form, index: int) -> bool:
+    """Whether the form of "be" there is not denied and the thesis has no modal."""
+    following = form.tokens[index + 1 : index + 2]
+    modal = form.floating or any(one.tag == "mode" for one in form.tokens)
+    return not modal and not any(one.key == "not" for one in following)

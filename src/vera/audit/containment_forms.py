@@ -1,8 +1,9 @@
 """What a thesis says, in the forms in which a source may say the same.
 
-"GPL version 3 requires the written offer to be valid" speaks of what the document GPL-3 lays down: its name and
-the verb of the frame go, and "must" comes in. Each further form keeps the meaning: a condition before or after
-its sentence, active and passive, "X's Y" and "Y of X", "give A to B" and "give B A", two coordinated words
+"GPL version 3 requires the written offer to be valid" speaks of what the document GPL-3 lays down: its
+name and the verb of the frame go, and "must" comes in. Each further form keeps the meaning: a condition
+before or after its sentence, active and passive, "X's Y" and "Y of X", "give A to B" and "give B A",
+two coordinated words
 changed about. What no form of a thesis says is never taken for it.
 """
 
@@ -36,7 +37,8 @@ _FORBIDS = word_set("prohibit forbid ban")
 _FRAMES = frozenset(("under", "in", "per", "within"))
 _GIVES = word_set("give grant provide offer send")
 _MOVED = frozenset(
-    ("if", "unless", "when", "whenever", "where", "wherever", "provided", "as long as", "so long as", "except",
+    ("if", "unless", "when", "whenever", "where", "wherever", "provided", "as long as", "so long as",
+     "except",
      "before", "after", "until", "while", "prior to", "notwithstanding", "to the extent", "without", "even")
 )  # fmt: skip
 _CONDITIONS = frozenset(("if", "unless", "provided", "except", "notwithstanding", "as long as", "so long as"))
@@ -63,8 +65,8 @@ APPOSED = Token(",", "apposed")
 class Form(NamedTuple):
     """A form of a thesis.
 
-    `floating` is a modal that must stand somewhere in the sentence, since the frame says it ("requires that").
-    `agentless` forms lack a subject; of the source it must be "you".
+    `floating` is a modal that must stand somewhere in the sentence, since the frame says it ("requires
+    that"). `agentless` forms lack a subject; of the source it must be "you".
     """
 
     tokens: tuple[Token, ...]
@@ -369,13 +371,15 @@ def _condition_moved(form: Form) -> Iterator[Form]:
             while main and _is_comma(main[-1]):
                 main = main[:-1]
             yield form._replace(tokens=(*said[index:], _COMMA, *main))
-        elif said[index].key in PREPOSITIONS and index > verb + 1 and said[index].key != "of":
-            if not _is_deep(said[verb + 1 : index]):
-                yield form._replace(tokens=(*said[index:], _COMMA, *said[:index]))
+        elif index > verb + 1 and said[index].key in PREPOSITIONS - {"of"}:
+            if _is_deep(said[verb + 1 : index]):
+                continue
+            yield form._replace(tokens=(*said[index:], _COMMA, *said[:index]))
 
 
 def _is_condition(token: Token, main: Sequence[Token]) -> bool:
-    """Whether the phrase belongs to the whole of its sentence wherever it stands: if, unless, "not without"."""
+    """Whether the phrase belongs to the whole of its sentence wherever it stands: if, unless, "not
+    without"."""
     forbidden = any(one.key in ("must not", "cannot") for one in main)
     return token.key in _CONDITIONS or (token.key == "without" and forbidden)
 

@@ -1,6 +1,7 @@
 """One form of a thesis in one sentence: where its words stand, and what stands between and beside them.
 
-Words must follow each other as in the form. Between them may stand what only adds: a parenthesis, "including",
+Words must follow each other as in the form. Between them may stand what only adds: a parenthesis,
+"including",
 another member of an enumeration of which all hold. Beside them may stand another main clause. A rest that
 limits what is said (a condition, an exception, "only") makes the sentence qualify it, and any other rest that
 is not known to be harmless makes it say something else.
@@ -163,7 +164,8 @@ class Reading:
         return None
 
     def _is_idle(self, token: Token) -> bool:
-        """Whether a token may be left out wherever it stands: commas, and "all" or "any" of a plain statement."""
+        """Whether a token may be left out wherever it stands: commas, and "all" or "any" of a plain
+        statement."""
         if token.key == ",":
             return True
         if token.tag == "quantity" and token.key in ("all", "each"):
@@ -229,12 +231,18 @@ class Reading:
             return _are_members(_members(gap[:-1]))
         if opened.key == "," or opened.tag == "join":
             if closed.key == ",":
-                return self._goes_on_enumerated(following) and _are_members(_members(gap))
+                return bool(self._join_behind(following)) and _are_members(_members(gap))
             return bool(joins) and closed.tag != "join" and _are_members(_members(gap))
-        return closed.key == "," and self._is_adjective_list(position, following, gap)
+        if closed.key != "," or opened.tag != "word" or opened.key in PREPOSITIONS:
+            return False
+        if self._is_adjective_list(position, following, gap):
+            return True
+        further = self._join_behind(following)
+        return bool(further) and self._may_drop(further, position) and _are_members(_members(gap))
 
     def _is_of(self, position: int) -> bool:
-        """Whether an enumeration there is what something is "of": a minister of finance and justice is one."""
+        """Whether an enumeration there is what something is "of": a minister of finance and justice is
+        one."""
         return any(token.key == "of" for token in self.seen[max(0, position - 3) : position + 1])
 
     def _is_named(self, position: int, following: int, gap: Sequence[Token]) -> bool:
@@ -264,7 +272,8 @@ class Reading:
         return position < verb or chosen or near[clause].key in RELATIVES
 
     def _is_adjective_list(self, position: int, following: int, gap: Sequence[Token]) -> bool:
-        """Whether single words with commas stand before a noun: "a perpetual, worldwide, irrevocable license"."""
+        """Whether single words with commas stand before a noun: "a perpetual, worldwide, irrevocable
+        license"."""
         singles = _members(gap)
         return (
             len(gap) == 2 * len(singles)
@@ -277,9 +286,14 @@ class Reading:
             and not self.seen[following].before
         )
 
-    def _goes_on_enumerated(self, following: int) -> bool:
-        """Whether the enumeration that `following` is a member of ends with "and" or "or" further on."""
-        return any(token.tag == "join" for token in self.seen[following : following + 12])
+    def _join_behind(self, following: int) -> set[str]:
+        """The word before the last member of the enumeration that `following` is a member of."""
+        for token in self.seen[following : following + 12]:
+            if token.tag == "join":
+                return {token.key}
+            if token.key in RELATIVES or token.tag in ("mode", "be", "limit", "not"):
+                break
+        return set()
 
     def _is_bound(self, position: int) -> bool:
         """Whether a condition or an exception reaches to the place: no member of it may be left out."""
@@ -457,7 +471,8 @@ class Reading:
         return "SUPPORTS" if self._may_trail(right, end) else "QUALIFIES"
 
     def _may_trail(self, right: Sequence[Token], end: int) -> bool:
-        """Whether a phrase at the end may be left out: it tells more of something that there must be or is."""
+        """Whether a phrase at the end may be left out: it tells more of something that there must be or
+        is."""
         if self.allows or self.denies or self.defines or right[0].before or _limited(right, strict=True):
             return False
         last = self.seen[end]

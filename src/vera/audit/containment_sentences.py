@@ -1,8 +1,8 @@
 """The sentences of a source as the rule `containment` reads them: whole, and with what stands over them.
 
 Wrapped lines are joined, the items of a list stand alone. An item has the meaning that the head of its list
-gives it: under "you must do these things:" it is a duty, under "in one of these ways:" it is a choice and says
-nothing alone.
+gives it: under "you must do these things:" it is a duty, under "in one of these ways:" it is a choice and
+says nothing alone.
 """
 
 import re
@@ -17,7 +17,8 @@ SENTENCE_LIMIT = 3_000
 """Characters of the longest sentence that is compared."""
 
 CONTEXT = 60
-"""Lines before and after the cited ones in which a sentence may begin, its list may be introduced, or it ends."""
+"""Lines before and after the cited ones in which a sentence may begin, its list may be introduced, or it
+ends."""
 
 _TEXT_LIMIT = 400_000
 _WRAPPED = 40
@@ -148,8 +149,8 @@ def _of_block(
     block: _Block, head: _Block | None, first: int, last: int, *, alternative: bool
 ) -> Iterator[Sentence]:
     introduction = _last_sentence(head.text) if head else ""
-    duties = bool(_DUTIES.search(introduction))
-    optional = alternative or (not duties and _is_open(introduction))
+    optional = alternative or _is_open(introduction)
+    duties = not optional and bool(_DUTIES.search(introduction))
     begun = block.begun
     ends = [match.end() for match in _SENTENCE_END.finditer(block.text)]
     for end in [*(end for end in ends if end > begun), len(block.text)]:

@@ -2,8 +2,8 @@
 
 Every word counts but articles, "this" and words that only join sentences. What says the same in a fixed list
 of ways has one key ("is required to" and "must", "each" and "every", three and 3, licence and license). There
-is no thesaurus, and a word keeps its ending but for the s of a plural or a third person: "modified" is neither
-"modify" nor "modifying".
+is no thesaurus, and a word keeps its ending but for the s of a plural or a third person: "modified" is
+neither "modify" nor "modifying".
 """
 
 import re
@@ -44,7 +44,8 @@ POSSESSIVE = "'s"
 ARTICLES = word_set("a an the")
 _DEMONSTRATIVES = word_set("this these")
 _IDLE = word_set(
-    """also hereby thus therefore then moreover furthermore additionally accordingly thereby however hereafter"""
+    """also hereby thus therefore then moreover furthermore additionally accordingly thereby however
+    hereafter"""
 )
 _BE = {"is": "be", "are": "be", "be": "be", "am": "be", "was": "was", "were": "was"}
 _JOINS = word_set("and or and/or but nor")
@@ -69,8 +70,10 @@ RELATIVES = word_set("that which who whom whose what how why")
 INERT = tuple(
     tuple(phrase.split())
     for phrase in (
-        "as whole", "at your option", "in addition", "for example", "for instance", "by contrast", "in particular",
-        "in turn", "of course", "as well", "in fact", "finally", "next", "as result", "as consequence", "in short",
+        "as whole", "at your option", "in addition", "for example", "for instance", "by contrast",
+        "in particular",
+        "in turn", "of course", "as well", "in fact", "finally", "next", "as result", "as consequence",
+        "in short",
         "nevertheless", "nonetheless", "and", "but", "yet", "moreover", "additionally", "second", "first",
     )
 )  # fmt: skip
@@ -88,20 +91,22 @@ _RANKS = word_set(
 
 DISTANCE = word_set(
     """said say saying told according argue argued wrote write writing wondered wonder think thought believe
-    believed ask asked dispute disputed doubt doubted myth hypothesis fiction fictional imagine imagined pretend
-    pretended wrong wrongly falsely mistakenly unlike lie lied hoax nonsense legend parody satire joke dream
-    dreamed debunked refuted rebutted discredited insist insisted notion belief fallacy rumour rumor propaganda
-    claimed alleged allegedly reportedly supposedly deny denied refused rejected failed false untrue suggest
-    suggested expect expected planned propose proposed hope hoped wanted wish wished could would might perhaps
-    possibly probably likely unlikely seem seemed appeared unable lacked declined former formerly consider
-    considered estimate estimated recommend recommended requested suppose assumed hypothetical ought"""
+    believed ask asked dispute disputed doubt doubted myth hypothesis fiction fictional imagine imagined
+    pretend pretended wrong wrongly falsely mistakenly unlike lie lied hoax nonsense legend parody satire
+    joke dream dreamed debunked refuted rebutted discredited insist insisted notion belief fallacy rumour
+    rumor propaganda claimed alleged allegedly reportedly supposedly deny denied refused rejected failed
+    false untrue suggest suggested expect expected planned propose proposed hope hoped wanted wish wished
+    could would might perhaps possibly probably likely unlikely seem seemed appeared unable lacked
+    declined former formerly consider considered estimate estimated recommend recommended requested
+    suppose assumed hypothetical ought"""
 )
 """Words that put a distance between a sentence and what it says, wherever in the sentence they stand."""
 
 _MODES: Mapping[str, str] = {
     "must not": "must not", "may not": "must not", "shall not": "shall not", "must never": "must not",
     "may never": "must not", "can not": "cannot", "cannot": "cannot", "need not": "need not",
-    "must": "must", "may": "may", "shall": "shall", "can": "can", "should": "should", "should not": "should not",
+    "must": "must", "may": "may", "shall": "shall", "can": "can", "should": "should",
+    "should not": "should not",
     "will": "will", "will not": "will not",
     "need to": "must", "needs to": "must", "has to": "must", "have to": "must",
     "do not have to": "need not", "does not have to": "need not",

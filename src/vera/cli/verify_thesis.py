@@ -8,17 +8,14 @@ import click
 
 from vera.agent.inquiry import inquiry_of
 from vera.agent.reuse import verify_or_reuse
-from vera.agent.verified import Verified
 from vera.agent.work_dir import default_work_dir
 from vera.attestation.lenses import load_lens
-from vera.attestation.objects import Omission
-from vera.attestation.report import counted
 from vera.cli.exit import NOT_READY, stop
 from vera.cli.progress import Progress
 from vera.cli.run import read_text
+from vera.cli.verdict_text import plain
 from vera.config import load
 from vera.model.types import ModelError
-from vera.report import answer as report
 from vera.report.printable import printable, printable_json
 
 FLAGS = {
@@ -45,9 +42,6 @@ ASKED = {
     **{name: f"max_{name}" for name in ("sources", "searches", "tokens", "bytes", "seconds")},
 }
 """Part of the request → the option that gives it."""
-
-SHOWN = 5
-"""Of a list, what the terminal shows; `--json` has all of it."""
 
 
 def run(
@@ -93,32 +87,8 @@ def run(
     if options["as_json"]:
         click.echo(printable_json(verified.as_dict()))
     else:
-        click.echo(printable(report.plain(result.report)))
-        click.echo(printable("\n".join(summary(verified))))
+        click.echo(printable(plain(verified, result.report)))
     if verified.reused:
         progress.say("used again: the same request was verified before and still stands; --fresh looks anew")
     progress.say(f"Session: {verified.session}")
     return verified.exit_code
-
-
-def summary(verified: Verified) -> list[str]:
-    """The verdict in lines for a terminal."""
-    attestation, coverage = verified.attestation, verified.coverage
-    reason = f" ({attestation.reason})" if attestation.reason else ""
-    expires = f", until {attestation.expires_at}" if attestation.expires_at else ""
-    lines = [
-        f"{attestation.result}{reason}: {counted(len(verified.cards), 'card')} from "
-        f"{counted(coverage.sources, 'source')}{expires}",
-        f"Attestation: {verified.attestation_id}",
-    ]
-    lines += [f"Not covered: {_omitted(each)}" for each in coverage.omissions[:SHOWN]]
-    if len(coverage.omissions) > SHOWN:
-        lines.append(f"… and {len(coverage.omissions) - SHOWN} more; --json has all of them")
-    lines += [f"Cannot be ruled out: {each.blind_spot}" for each in attestation.hyperthesis[:SHOWN]]
-    return lines
-
-
-def _omitted(omission: Omission) -> str:
-    said = f"{omission.cell} {omission.why}"
-    where = f" ({omission.pointer})" if omission.pointer and omission.pointer not in said else ""
-    return f"{omission.cell}: {omission.why}{where}"

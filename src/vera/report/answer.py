@@ -292,7 +292,7 @@ def markdown(task: str, shown: Report) -> str:
         parts += ["## Attestations", "\n".join(f"- {line}" for line in shown.attestations)]
     if shown.quotes:
         parts.append("## Cited")
-        parts += [_block(quote) for quote in shown.quotes]
+        parts += [block(quote) for quote in shown.quotes]
     if shown.checked:
         parts.append(_without_typed_marks(checked_words.markdown(shown.checked)))
     if shown.limits:
@@ -322,7 +322,7 @@ def plain(shown: Report) -> str:
     parts = [shown.text.strip()]
     parts += [_finding_block(claim) for claim in shown.claims if claim.findings]
     parts += shown.attestations
-    parts += [_block(quote) for quote in shown.quotes]
+    parts += [block(quote) for quote in shown.quotes]
     if shown.last_turn:
         parts.append(last_turn.IN_SHORT)
     if shown.checked and (lines := checked_words.plain(shown.checked)):
@@ -353,7 +353,8 @@ def _finding_block(claim: MarkedClaim) -> str:
     return "\n".join([f"{claim.mark}: {said}", *(f"- {finding}" for finding in claim.findings)])
 
 
-def _block(quote: Quote) -> str:
+def block(quote: Quote) -> str:
+    """A cited place with its lines, or why it cannot be shown."""
     if quote.problem:
         return f"{quote.label} cannot be shown: {quote.problem.rstrip('.')}."
     count = quote.last - quote.first + 1

@@ -68,6 +68,8 @@ def _content(claim: str) -> tuple[list[str], list[str]]:
 
 def _in_its_words(claim: str) -> Iterator[str]:
     content, names = _content(claim)
+    if not content:
+        return
     rest = [word for word in content if word not in names]
     yield " ".join(content[:MOST_WORDS])
     yield " ".join(names[:MOST_WORDS])

@@ -36,7 +36,8 @@ def _tests(verified: Verified) -> Iterator[str]:
         yield test
     for omission in verified.coverage.omissions:
         if not _has_address(omission):
-            where = f" at {sentence(omission.pointer, _SHORT)}" if omission.pointer else ""
+            elsewhere = omission.pointer if omission.pointer != omission.cell else ""
+            where = f" at {sentence(elsewhere, _SHORT)}" if elsewhere else ""
             yield f"Close the gap {sentence(omission.cell, _SHORT)}{where}: {sentence(omission.why, _SHORT)}"
 
 

@@ -1,0 +1,86 @@
+"""The verdict on a thesis, for a terminal: the result first, then what decided it and what it leaves open."""
+
+from collections.abc import Iterator, Mapping
+
+from vera.agent.verified import Verified
+from vera.attestation.objects import Card, Omission
+from vera.attestation.report import counted
+from vera.report import answer as report
+
+SHOWN = 5
+"""Of a list, what the terminal shows; `--json` has all of it."""
+
+SAYS: Mapping[tuple[str, str], str] = {
+    ("SUPPORTED", ""): "each of its sentences stands in the lines below",
+    ("DISPUTED", ""): "sources contradict each other",
+    ("UNSUPPORTED", "REFUTED"): "the lines below say otherwise",
+    ("UNSUPPORTED", "NO_EVIDENCE"): "what was found does not hold what it states",
+    ("UNSUPPORTED", "PARTIAL"): "one of its sentences holds, and another is not in what was found",
+    ("INCONCLUSIVE", "NO_EVIDENCE"): "nothing that was read says it or denies it",
+    ("INCONCLUSIVE", "PARTIAL"): "it was found only in part, or under a condition that it leaves out",
+    ("INCONCLUSIVE", "COVERAGE"): "too few independent sources say it, or a required output is missing",
+    ("INCONCLUSIVE", "BUDGET"): "the budget was spent before enough was read",
+    ("INCONCLUSIVE", "JUDGE_UNRELIABLE"): "the model gave no reading that can be used",
+    ("INCONCLUSIVE", "SCORE"): "its sentences were found, and a check or the score holds it back",
+    ("INCONCLUSIVE", "FINDINGS"): "the look-up's own report is at fault; see answer.md in the session",
+}
+"""What a result and its reason mean, for a person."""
+
+_SAYS_OF = {"SUPPORTS": "supports", "CONTRADICTS": "contradicts", "QUALIFIES": "limits"}
+
+
+def plain(verified: Verified, shown: report.Report) -> str:
+    """The whole of it."""
+    parts = [_head(verified), "\n".join(_claims(verified, shown))]
+    parts += _cited(verified, shown)
+    parts += _listed("Not covered", map(_omission, verified.coverage.omissions))
+    blind = (f"{each.blind_spot} {each.risk}" for each in verified.attestation.hyperthesis)
+    parts += _listed("What this cannot rule out", blind)
+    parts.append(f"Attestation {verified.attestation_id}")
+    return "\n\n".join(part for part in parts if part)
+
+
+def _head(verified: Verified) -> str:
+    attestation = verified.attestation
+    reason = f" ({attestation.reason})" if attestation.reason else ""
+    meaning = SAYS.get((attestation.result, attestation.reason), "see the claims below")
+    until = f"; the verdict stands until {attestation.expires_at[:10]}" if attestation.expires_at else ""
+    count = f"{counted(len(verified.cards), 'card')} from {counted(len(verified.sources), 'source')}"
+    reused = "verified before, nothing was looked up; " if verified.reused else ""
+    return f"{attestation.result}{reason}: {meaning} ({reused}{count}{until})."
+
+
+def _claims(verified: Verified, shown: report.Report) -> Iterator[str]:
+    marked = {claim.key: claim for claim in shown.claims}
+    for each in verified.attestation.claims:
+        reason = f" ({each.reason})" if each.reason else ""
+        claim = marked.get(each.claim)
+        yield f"{each.claim} {each.result}{reason}: {claim.text if claim else verified.request.text}"
+        if claim is not None and (each.result, each.reason) == ("UNSUPPORTED", "NO_EVIDENCE"):
+            yield from (f"- {finding}" for finding in claim.findings)
+
+
+def _cited(verified: Verified, shown: report.Report) -> Iterator[str]:
+    """The lines of each card that says something, with what it says."""
+    places = {(quote.evidence, quote.first, quote.last): quote for quote in shown.quotes}
+    for card in verified.cards.values():
+        quote = places.get((card.evidence, card.span.first, card.span.last))
+        if quote is not None and card.relation in _SAYS_OF:
+            yield f"{_relation(card)}\n{report.block(quote)}"
+
+
+def _relation(card: Card) -> str:
+    return f"This {_SAYS_OF[card.relation]} {card.claim}:"
+
+
+def _omission(omission: Omission) -> str:
+    at = f" ({omission.pointer})" if omission.pointer not in ("", omission.cell) else ""
+    return f"{omission.cell}{at}: {omission.why}"
+
+
+def _listed(title: str, lines: Iterator[str]) -> Iterator[str]:
+    found = list(lines)
+    if not found:
+        return
+    more = [f"- and {len(found) - SHOWN} more; --json has all of them"] if len(found) > SHOWN else []
+    yield "\n".join([f"{title}:", *(f"- {line}" for line in found[:SHOWN]), *more])

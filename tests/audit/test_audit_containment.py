@@ -1,0 +1,295 @@
+"""The rule `containment`: what supports, beside an attack that must not; forms, names, spans and labels."""
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from support.cited import cited, place
+from vera.audit.containment import VERSION, about, label, labels, spans
+from vera.audit.containment_forms import forms, names
+from vera.audit.source_text import SourceText
+
+FILE = "/input/GPL-3.txt\nGNU GENERAL PUBLIC LICENSE\nVersion 3, 29 June 2007"
+
+
+def relation(claim: str, span: str, names_of: str = "", form: str = "statement") -> str:
+    case = cited(claim, span, form=form)
+    return label(case.claims[0], place(case), names_of)
+
+
+@pytest.mark.parametrize(
+    ("span", "true", "attack"),
+    [
+        ("Alpha bought Beta in 2019.", "Alpha bought Beta in 2019.", "Beta bought Alpha in 2019."),
+        ("Alpha was bought by Beta.", "Alpha was bought by Beta.", "Alpha bought Beta."),
+        ("Alpha was bought by Beta.", "Alpha was bought by Beta.", "Alpha is bought by Beta."),
+        ("Alpha will be sold.", "Alpha will be sold.", "Alpha is sold."),
+        ("The loss was $5 million.", "The loss was $5 million.", "The loss was 5 million."),
+        ("The loss was 5 million.", "The loss was 5 million.", "The loss was 5."),
+        ("The change was -5 %.", "The change was -5 percent.", "The change was 5 percent."),
+        ("Members must be at least 18 years old.", "Members must be at least eighteen years old.",
+         "Members must be 18 years old."),
+        ("The drug cured nearly 50 patients.", "The drug cured nearly 50 patients.",
+         "The drug cured 50 patients."),
+        ("Each member has one vote.", "Every member has one vote.", "Each member has two votes."),
+        ("All members except Alice voted.", "All members except Alice voted.", "All members voted."),
+        ("Most members voted.", "Most members voted.", "All members voted."),
+        ("The tenant may pay rent or leave.", "The tenant may pay rent or leave.", "The tenant must leave."),
+        ("The tenant must pay rent or leave.", "The tenant must pay rent or leave.",
+         "The tenant must pay rent."),
+        ("Only members may vote.", "Only members may vote.", "Members may vote."),
+        ("Members may only vote by post.", "Members may only vote by post.", "Members may vote by post."),
+        ("If it rains, the match ends.", "The match ends if it rains.", "The match ends."),
+        ("The lease ends in May unless the tenant objects.",
+         "Unless the tenant objects, the lease ends in May.",
+         "If the tenant objects, the lease ends in May."),
+        ("You may sell the book in France.", "In France, you may sell the book.", "You may sell the book."),
+        ("No tenant may keep dogs.", "A tenant may not keep dogs.", "A tenant may keep dogs."),
+        ("Neither the owner nor the tenant may keep dogs.", "The tenant may not keep dogs.",
+         "The tenant may keep dogs."),
+        ("You must cause the files to carry a notice.", "The files must carry a notice.",
+         "You must carry a notice."),
+        ("You may charge a fee.", "A fee may be charged.", "A fee must be charged."),
+        ("The bank gives Alice a loan.", "The bank gives a loan to Alice.", "Alice gives the bank a loan."),
+        ("Alice's brother is a lawyer.", "The brother of Alice is a lawyer.", "Alice is a lawyer."),
+        ("You may copy, modify, and distribute the Program.", "You may modify the Program.", "You may copy."),
+        ("You must retain all copyright, patent, and attribution notices.",
+         "You must retain all copyright notices.",
+         "You must retain all copyright."),
+        ("Alice is taller and older than Bob.", "Alice is older than Bob.", "Alice is taller."),
+        ("Alice and Bob Smith resigned.", "Alice and Bob Smith resigned.", "Alice Smith resigned."),
+        ("Tom Jones sings.", "Tom Jones sings.", "Tom sings."),
+        ("The minister of finance and justice resigned.", "The minister of finance and justice resigned.",
+         "The minister of justice resigned."),
+        ("A party that does not pay or work must leave.", "A party that does not pay or work must leave.",
+         "A party that does not pay must leave."),
+        ("Any work that holds text and images must be marked.",
+         "Any work that holds text and images must be marked.",
+         "Any work that holds text must be marked."),
+        ("In 2019, Alpha bought the firm that Beta founded.",
+         "In 2019, Alpha bought the firm that Beta founded.",
+         "Alpha bought the firm that Beta founded in 2019."),
+        ("The authors (at most five) must be listed.", "The authors (at most five) must be listed.",
+         "The authors must be listed."),
+        ("The following is required:\n- You must pay Alice.", "You must pay Alice.", "You must pay Bob."),
+        ("The works that are derived from A, B, and the Program must be marked.",
+         "The works that are derived from A, B, and the Program must be marked.",
+         "The Program must be marked."),
+    ],
+)  # fmt: skip
+def test_what_a_sentence_says_in_other_words_and_what_it_does_not_say(
+    span: str, true: str, attack: str
+) -> None:
+    assert relation(true, span) == "SUPPORTS"
+    assert relation(attack, span) != "SUPPORTS"
+
+
+@pytest.mark.parametrize(
+    ("claim", "span"),
+    [
+        ("The dam broke.", "Officials said the dam broke."),
+        ("The dam broke.", "It is unlikely that the dam broke."),
+        ("The city flooded.", "Nobody believes that the dam broke, and the city flooded."),
+        ("Einstein died in 1982.", "The son of Einstein died in 1982."),
+        ("Bob died.", "The sons of Alice, Carol, and Bob died."),
+        ("Alice is bankrupt.", "Alice and Bob's company is bankrupt."),
+        ("You must not sell it.", "No, you may sell it."),
+        ("You may sell the book.", "The following is prohibited:\n- You may sell the book."),
+        ("Alpha pays the rent.", "The following statements are false:\n- Alpha pays the rent."),
+        ("You must give a copy that may be used.", "You must give a copy or an offer that may be used."),
+        ("You must pay Alice if you do not work.", "You must pay Alice or Bob if you do not work."),
+        ("You must delete any file that has a name.", "You must delete any file that has a name in English."),
+        ("Code means a text.", "Code means a text for making changes."),
+        ("The lease renews.", "Does the lease renew? The lease renews?"),
+        ("", "Something."),
+    ],
+)  # fmt: skip
+def test_a_doubt_is_never_support(claim: str, span: str) -> None:
+    assert relation(claim, span) != "SUPPORTS"
+
+
+@pytest.mark.parametrize(
+    ("claim", "span"),
+    [
+        ("The offer is valid for five years.", "The offer is valid for three years."),
+        ("The gate is not open.", "The gate is open."),
+        ("The gate is open.", "The gate is not open."),
+        ("You may keep dogs.", "You may not keep dogs."),
+        ("You must pay a fee.", "You are not required to pay a fee."),
+    ],
+)
+def test_one_number_or_one_negation_contradicts(claim: str, span: str) -> None:
+    assert relation(claim, span) == "CONTRADICTS"
+
+
+@pytest.mark.parametrize(
+    ("claim", "span"),
+    [
+        ("You must pay a fee.", "You may pay a fee."),
+        ("The terms of section 4 apply.", "The terms of section 5 apply."),
+        ("The offer is valid for five years.", "The offer is valid for three years if you pay."),
+        ("The offer is valid for five years.", "The offer was valid for three years."),
+    ],
+)
+def test_a_contradiction_needs_the_same_sentence_and_the_opposite(claim: str, span: str) -> None:
+    assert relation(claim, span) not in ("SUPPORTS", "CONTRADICTS")
+
+
+def test_a_condition_that_is_left_out_qualifies() -> None:
+    assert (
+        relation("The lease ends in May.", "The lease ends in May unless the tenant objects.") == "QUALIFIES"
+    )
+    assert relation("You may sell the book.", "You may sell the book, provided that you pay.") == "QUALIFIES"
+
+
+@pytest.mark.parametrize(
+    "claim",
+    [
+        "GPL version 3 says that sublicensing is not allowed.",
+        "Under the GPLv3, sublicensing is not allowed.",
+        "According to GPL-3.0, sublicensing is not permitted.",
+        "Under version 3 of the GNU General Public License, sublicensing is not allowed.",
+        "The GNU General Public License does not allow sublicensing.",
+        "GPL 3 prohibits sublicensing.",
+        "Sublicensing is not allowed, says GPL version 3.",
+    ],
+)
+def test_a_claim_may_name_the_document_instead_of_its_words(claim: str) -> None:
+    span = "Sublicensing is not allowed; section 10 makes it unnecessary."
+    assert relation(claim, span, FILE) == "SUPPORTS"
+    assert relation(claim, span) != "SUPPORTS"
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["GPL version 2", "GPL-2.0", "version 2 of the GPL", "LGPL version 3", "AGPL version 3",
+    "The Apache License",
+     "The GNU Lesser General Public License version 3", "The GNU Affero General Public License", "GPL 3.1",
+     "Only GPL version 3", "GPL version 3 or LGPL version 3"],
+)  # fmt: skip
+def test_another_name_or_version_is_another_document(name: str) -> None:
+    assert (
+        relation(f"{name} says that sublicensing is not allowed.", "Sublicensing is not allowed.", FILE)
+        == "IRRELEVANT"
+    )
+    assert (
+        relation(f"Under {name}, sublicensing is not allowed.", "Sublicensing is not allowed.", FILE)
+        == "IRRELEVANT"
+    )
+
+
+def test_the_names_of_a_file_come_from_its_path_and_its_first_lines() -> None:
+    assert ("gpl",) in {name.keys for name in names(FILE)}
+    assert {name.version for name in names(FILE)} == {"3"}
+    assert names("report.txt\nYesterday the dam broke") == names("report.txt")
+
+
+def test_only_a_file_names_itself() -> None:
+    web = cited("c", "GNU GENERAL PUBLIC LICENSE\nVersion 3\n", source="https://gpl.example/GPL-3.txt")
+    file = cited("c", "GNU GENERAL PUBLIC LICENSE\nVersion 3\n", source="GPL-3.txt")
+    assert about(place(web).evidence, place(web).source) == ""
+    assert about(place(file).evidence, place(file).source).split("\n")[:2] == [
+        "GPL-3.txt",
+        "GNU GENERAL PUBLIC LICENSE",
+    ]
+
+
+def test_a_frame_says_who_must_and_who_may() -> None:
+    keys = [[token.key for token in form.tokens] for form in forms("GPL 3 forbids you to sell copies.", FILE)]
+    assert ["you", "must not", "sell", "copy"] in keys
+
+
+def test_an_item_is_a_duty_by_the_head_of_its_list() -> None:
+    text = "In addition, you must do these things:\n\nA. Keep the notices.\nB. Send Alice a copy of the text."
+    assert relation("You must send Alice a copy of the text.", text) == "SUPPORTS"
+    assert relation(
+        "You must send Alice a copy of the text.", text.replace("these things", "one of these things")
+    ) != ("SUPPORTS")
+
+
+def test_the_sentence_is_read_whole_even_where_the_citation_cuts_it() -> None:
+    text = "It is not the case, as some have said in a letter to us, that\nthe dam broke in the year 2019.\n"
+    case = cited("The dam broke in the year 2019.", text, first=2, last=2)
+    assert label(case.claims[0], place(case)) != "SUPPORTS"
+
+
+def test_the_matched_words_must_be_within_the_cited_lines() -> None:
+    text = "The dam of the old town by the river broke\nin the year 2019.\n"
+    case = cited("The dam of the old town by the river broke in the year 2019.", text, first=2, last=2)
+    assert label(case.claims[0], place(case)) == "IRRELEVANT"
+
+
+def test_spans_hold_whole_sentences_best_first() -> None:
+    lines = [
+        "A heading",
+        "",
+        "The offer of the seller must be valid for",
+        "at least three years.",
+        "",
+        "Other text.",
+    ]
+    source = SourceText("\n".join(lines).encode())
+    assert spans(source, "The offer must be valid for three years.", 2)[0] == (3, 4)
+    assert spans(SourceText(b""), "The offer.", 3) == ()
+    assert len(spans(source, "The offer", 1)) == 1
+
+
+def test_labels_name_their_maker_and_every_place() -> None:
+    case = cited("The dam broke.", "The dam broke.", "The dam held.")
+    (made,) = labels(case, 2)
+    assert (made.round, made.claim, made.maker) == (2, "c1", VERSION)
+    assert [one.relation for one in made.labels] == ["SUPPORTS", "IRRELEVANT"]
+    assert labels(cited("The dam broke.", "The dam broke.", first=7), 1) == ()
+
+
+def test_an_extract_says_only_that_the_lines_stand_there() -> None:
+    assert relation("1. GPL-3.txt", "Nobody is named here.", form="extract") == "SUPPORTS"
+    assert relation("The files do not tell.", "The files do not tell.", form="absence") == "IRRELEVANT"
+
+
+@pytest.mark.parametrize(
+    "span",
+    ["a dam " * 6_000, "A. " * 12_000, "\n" * 39_000, "not dam , and or " * 2_300, "( " * 19_000, "1) " *
+     13_000, "you may dam or " * 180, "* " * 19_000, "dam, " * 7_000],
+)  # fmt: skip
+def test_a_hostile_text_is_read_in_bounded_steps(span: str) -> None:
+    claim = "You may not dam or dam the dam and the dam, or a dam, of the dam if not dam in 5 or 6 dams. " * 3
+    assert relation(claim.strip(), span) in ("IRRELEVANT", "QUALIFIES")
+
+
+_WORDS = [
+    "the",
+    "dam",
+    "broke",
+    "not",
+    "may",
+    "5",
+    "%",
+    "of",
+    "Beta",
+    "said",
+    "only",
+    "if",
+    "and",
+    "or",
+    ",",
+    "you",
+]
+
+
+@given(
+    st.lists(st.sampled_from(_WORDS), min_size=1, max_size=12),
+    st.lists(st.sampled_from(_WORDS), min_size=1, max_size=20),
+)
+@settings(max_examples=300, deadline=None)
+def test_whatever_is_said_every_word_of_a_supported_claim_stands_in_the_source(
+    claim: list[str], span: list[str]
+) -> None:
+    if relation(" ".join(claim), " ".join(span)) == "SUPPORTS":
+        assert {"not", "5", "%", "only", "Beta", "dam"} & set(claim) <= set(span)
+
+
+@given(st.text(max_size=200), st.text(max_size=400), st.text(max_size=60))
+@settings(max_examples=200, deadline=None)
+def test_any_text_has_a_label(claim: str, span: str, names_of: str) -> None:
+    assert relation(claim, span + "x", names_of) in ("SUPPORTS", "CONTRADICTS", "QUALIFIES", "IRRELEVANT")

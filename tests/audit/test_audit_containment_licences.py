@@ -1,0 +1,72 @@
+"""The rule `containment` on the licences: the theses it was made with, and those that only measure it."""
+
+import importlib.util
+import json
+import sys
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+from random import Random
+from types import ModuleType
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+DEVELOPED = [
+    json.loads(line) for line in (ROOT / "tests" / "audit" / "licence_theses.jsonl").read_text().splitlines()
+]
+SPANS = 2
+
+
+@pytest.fixture(scope="module")
+def benchmark() -> Iterator[ModuleType]:
+    """benchmarks/theses.py as a module."""
+    spec = importlib.util.spec_from_file_location("benchmark_theses", ROOT / "benchmarks" / "theses.py")
+    assert spec is not None and spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[spec.name] = module
+    spec.loader.exec_module(module)
+    yield module
+    del sys.modules[spec.name]
+
+
+def results(benchmark: ModuleType, theses: list[str]) -> dict[str, str]:
+    library = benchmark.documents(ROOT / "examples" / "licences")
+    return {thesis: benchmark.result(benchmark.judged(thesis, library, SPANS)) for thesis in theses}
+
+
+def test_the_theses_of_development_keep_their_results(benchmark: ModuleType) -> None:
+    found = results(benchmark, [thesis["text"] for thesis in DEVELOPED])
+    expected = {thesis["text"]: thesis["expected"] for thesis in DEVELOPED}
+    wrong = [
+        text for text, result in found.items() if (result == "SUPPORTED") != (expected[text] == "supported")
+    ]
+    refuted = [text for text, result in found.items() if result == "REFUTED" and expected[text] == "open"]
+    assert (wrong, refuted) == ([], [])
+
+
+def test_of_the_ninety_theses_no_altered_or_unspoken_one_is_supported(benchmark: ModuleType) -> None:
+    lines = (ROOT / "benchmarks" / "theses" / "licences.jsonl").read_text().splitlines()
+    theses = [json.loads(line) for line in lines]
+    found = results(benchmark, [thesis["text"] for thesis in theses])
+    supported = Counter(
+        (thesis["group"], thesis["kind"]) for thesis in theses if found[thesis["text"]] == "SUPPORTED"
+    )
+    assert Counter(thesis["group"] for thesis in theses) == {"true": 30, "altered": 30, "unspoken": 30}
+    assert {group for group, _ in supported} == {"true"}
+    assert supported["true", "near-verbatim"] == 10
+    assert supported.total() >= 18
+    assert all(found[one["text"]] != "REFUTED" for one in theses if one["group"] != "altered")
+
+
+def test_no_mutant_of_a_supported_thesis_is_supported(benchmark: ModuleType) -> None:
+    chance = Random(20)
+    true = [thesis["text"] for thesis in DEVELOPED if thesis["expected"] == "supported"]
+    mutants = {
+        mutant
+        for text in chance.sample(true, 5)
+        for mutation in benchmark.MUTATIONS.values()
+        for mutant in list(mutation(text, chance))[:3]
+    } - set(true)
+    found = results(benchmark, sorted(mutants))
+    assert [text for text, result in found.items() if result == "SUPPORTED"] == []

@@ -1,0 +1,13 @@
+"""What `vera verify` prints: every result has a sentence, and what is listed is named."""
+
+import re
+
+from vera.attestation import reduce
+from vera.cli.verdict_text import SAYS
+
+
+def test_every_result_of_the_reduction_has_a_sentence() -> None:
+    assert reduce.__doc__ is not None
+    given = set(re.findall(r"\| ([A-Z]+) \| ?([A-Z_]*) ?\|", reduce.__doc__))
+    assert ("SUPPORTED", "") in given
+    assert given <= SAYS.keys()

@@ -76,7 +76,7 @@ def test_origin_is_an_aligned_table_without_colour_in_a_pipe(folder: Path) -> No
         "run.base_dir        .         default\n"
         "run.lane            research  default\n"
         "run.risk            med       default\n"
-        "run.require_theses            default\n"
+        'run.require_theses  ""        default\n'
     )
 
 

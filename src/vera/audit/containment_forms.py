@@ -532,10 +532,18 @@ def _coordinates_swapped(form: Form) -> Iterator[Form]:
                 *said[index + 1 + size : index + 2 + size],
             )
             named = any(one.capital for one in (*left, *right)) and any(one.capital for one in beside)
+            following = {one.key for one in said[index + 1 + size : index + 2 + size]}
+            if not following.isdisjoint(PREPOSITIONS | RELATIVES) and not _is_led(said, index - size):
+                continue
             if not named and (left[0].before or index == size or not _is_noun(said[index - size - 1])):
                 yield form._replace(
                     tokens=(*said[: index - size], *right, token, *left, *said[index + 1 + size :])
                 )
+
+
+def _is_led(said: Sequence[Token], index: int) -> bool:
+    """Whether verbs stand from `index` on, which share what follows: "may copy and distribute in any form"."""
+    return bool(index) and (said[index - 1].tag == "mode" or said[index - 1].key == "to")
 
 
 def _is_noun(token: Token) -> bool:

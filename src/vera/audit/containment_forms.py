@@ -542,7 +542,7 @@ def _coordinates_swapped(form: Form) -> Iterator[Form]:
 
 
 def _is_led(said: Sequence[Token], index: int) -> bool:
-    """Whether verbs stand from `index` on, which share what follows: "may copy and distribute in any form"."""
+    """Whether verbs stand from `index` on, which share what follows: "may copy and distribute in print"."""
     return bool(index) and (said[index - 1].tag == "mode" or said[index - 1].key == "to")
 
 

@@ -10,7 +10,6 @@ from vera.gates.kernel import (
     Connection,
     Facts,
     Gate,
-    Proposal,
     Refuse,
     Rules,
     State,
@@ -23,16 +22,19 @@ IN_WORDS = "the question in a few words"
 
 def judge(state: State, action: Action, rules: Rules) -> Verdict:
     """Refuse `fetch` and the box's connections while nothing was searched. An attempt is enough, also one
-    that failed, and where Brave cannot be asked (breaker, budgets) none is demanded."""
+    that failed; where Brave cannot be asked (breaker, budgets), or nothing is left to ask it, none is
+    demanded."""
     if not (rules.brave and rules.brave_discovery_required and rules.web_task):
         return ALLOW
     if not _is_access(action) or state.lane.history.searched or not _askable(state, action, rules):
         return ALLOW
+    first = proposals.search(state, rules, rules.subject or IN_WORDS, tool=BRAVE_TOOLS[0])
+    if first is None:
+        return ALLOW
     return Refuse(
         reason="Nothing was searched yet.",
         way_forward=f"Search once first, with {' or '.join(BRAVE_TOOLS)}; then fetch what was found.",
-        proposal=proposals.search(state, rules, rules.subject or IN_WORDS, tool=BRAVE_TOOLS[0])
-        or Proposal(tool=BRAVE_TOOLS[0], args={"q": rules.subject or IN_WORDS}),
+        proposal=first,
         facts=Facts(limit=1),
     )
 

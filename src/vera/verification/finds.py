@@ -44,7 +44,7 @@ def finds_in(
     if not len(text.lines):
         return
     about = containment.about(evidence, text)
-    for first, last in containment.spans(text, claim.text, PER_DOCUMENT):
+    for first, last in containment.spans(text, claim.text, PER_DOCUMENT, about):
         yield Find(
             page="" if path else evidence.id,
             path=path,

@@ -259,7 +259,9 @@ def test_something_is_always_allowed_and_following_a_refusal_leads_out_of_it(
 
 def test_no_search_is_demanded_when_the_files_were_asked_all_that_could_be_asked() -> None:
     """Found by the property above: a task of one word, searched in the files, and Brave to be asked first."""
-    trial = Trial(rules_for(brave=True, web_task=True, subject="x", query_mutation_budget=1, notes_interval=0))
+    trial = Trial(
+        rules_for(brave=True, web_task=True, subject="x", query_mutation_budget=1, notes_interval=0)
+    )
     fetch = Proposal(tool="fetch", args={"url": "https://www.apple.com/news"})
     assert is_refused(trial, fetch) is not None
     trial.call("search", {"query": "x"}, OUTCOMES[3], note="learnt")

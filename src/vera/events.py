@@ -734,6 +734,28 @@ class VerifierLabels(Event, frozen=True, kw_only=True):
     problem: str = ""
 
 
+class VerifierProbe(Event, frozen=True, kw_only=True):
+    """A claim whose label is known beforehand was put to the judge, who could not tell it from another.
+
+    `probe` is how it was made of a cited sentence: stated (the sentence itself, `expected` SUPPORTS), number
+    (a number changed), negation (denied, or no longer), unrelated (lines of something else), all `expected`
+    not SUPPORTS; '' when none could be made. `said` is the label by `maker` with the prompt `prompt_sha256`,
+    '' when there is none, and then `problem` says why.
+    """
+
+    round: int
+    probe: str = ""
+    claim: str = ""
+    evidence: str = ""
+    first: int = 0
+    last: int = 0
+    expected: str = ""
+    said: str = ""
+    maker: str = ""
+    prompt_sha256: str = ""
+    problem: str = ""
+
+
 class Score(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """One reading of the whole answer by one criterion: `points` in hundredths, 100 (entirely wrong) to 400
     (entirely right), None when it could not be parsed. `method` is logprobs or reply; `order` how the claims
@@ -937,6 +959,7 @@ Record = (
     | VerifierQuestions
     | VerifierCheck
     | VerifierLabels
+    | VerifierProbe
     | VerifierScore
     | Verifier
     | VerifierToAgent

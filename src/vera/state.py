@@ -186,6 +186,7 @@ class Round(msgspec.Struct, frozen=True, kw_only=True):
     questions: events.VerifierQuestions | None = None
     checks: tuple[events.VerifierCheck, ...] = ()
     labels: tuple[events.VerifierLabels, ...] = ()
+    probes: tuple[events.VerifierProbe, ...] = ()
     score: events.VerifierScore | None = None
     decision: events.Verifier | None = None
     model_calls: int = 0
@@ -551,6 +552,7 @@ class RunState:
                 | events.VerifierQuestions()
                 | events.VerifierCheck()
                 | events.VerifierLabels()
+                | events.VerifierProbe()
                 | events.VerifierScore()
                 | events.Verifier()
             ) if event.round in self._rounds:
@@ -573,6 +575,8 @@ def _fold_into(done: Round, event: Event) -> Round:
             return replace(done, checks=(*done.checks, event))
         case events.VerifierLabels():
             return replace(done, labels=(*done.labels, event))
+        case events.VerifierProbe():
+            return replace(done, probes=(*done.probes, event))
         case events.VerifierScore():
             return replace(done, score=event)
         case events.Verifier():

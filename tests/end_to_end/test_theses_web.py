@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from support.cast import Cast, all_labelled
+from support.cast import Cast, all_labelled, reads
 from support.fake_engines import CHALLENGE
 from support.fake_web import Reply
 from support.scripted_server import ScriptedServer
@@ -424,11 +424,35 @@ def test_while_every_family_brings_new_sources_the_look_up_goes_on(tmp_path: Pat
 
 def test_a_model_reads_and_scores_and_nothing_else_is_asked(told: Told) -> None:
     """No free agent: no worker, no questions, no check lanes."""
-    cast = Cast([])
+    cast = Cast([], label=reads)
     run = told({POST: SAYS_SO, GUIDE: SAYS_SO_TOO}, cast=cast)
     assert run.verdict == (0, "SUPPORTED", "")
     assert set(cast.asked) == {"label", "score"}
     assert run.web.asked.count(SEARCH) == 2
+
+
+def test_a_judge_that_reads_is_right_about_claims_whose_labels_are_known(told: Told) -> None:
+    cast = Cast([], label=reads)
+    run = told({POST: SAYS_SO, GUIDE: SAYS_SO_TOO}, cast=cast)
+    probes = run.logged(events.VerifierProbe)
+    assert [(each.probe, each.expected, each.said) for each in probes] == [
+        ("stated", "SUPPORTS", "SUPPORTS"),
+        *[("number", "not SUPPORTS", "IRRELEVANT")] * 3,
+    ]
+    assert run.verdict == (0, "SUPPORTED", "")
+    assert run.blind_spots["judge_probes"] == (
+        "Of 4 claims with a known label, made from the cited lines, the judge labelled 4 rightly."
+    )
+    probed = run.prompts("label")[-1]
+    assert not any(word in probed for word in ("probe", "known", "stated", "SUPPORTS"))
+
+
+def test_a_judge_that_finds_support_everywhere_is_not_believed(told: Told) -> None:
+    """Its session replays, as every one here: replay finds the same from the log."""
+    run = told({POST: SAYS_SO, GUIDE: SAYS_SO_TOO}, cast=Cast([], label=all_labelled("SUPPORTS")))
+    assert run.verdict == (3, "INCONCLUSIVE", "JUDGE_UNRELIABLE")
+    assert run.cards == []
+    assert "labelled 1 rightly" in run.blind_spots["judge_probes"]
 
 
 def test_a_paraphrase_needs_a_model(told: Told) -> None:
@@ -437,12 +461,12 @@ def test_a_paraphrase_needs_a_model(told: Told) -> None:
         page("Two", "Aster Bridge (inaugurated 1987) is a cantilever bridge across the river."),
     ]
     pages = {POST: said[0], GUIDE: said[1]}
-    assert told(pages, cast=Cast([])).verdict == (0, "SUPPORTED", "")
+    assert told(pages, cast=Cast([], label=reads)).verdict == (0, "SUPPORTED", "")
 
 
 def test_labels_are_read_by_one_model_and_the_score_by_another(tmp_path: Path) -> None:
     scorer = Cast([])
-    reader = Cast([], label=all_labelled("SUPPORTS"))
+    reader = Cast([], label=reads)
     with ScriptedServer(scorer, model="strong-70b") as strong:
         run = verify(
             tmp_path, THESIS, {SEARCH: finds(POST, GUIDE), POST: SAYS_SO, GUIDE: SAYS_SO_TOO},

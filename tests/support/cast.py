@@ -50,6 +50,24 @@ def all_labelled(relation: str) -> Part:
     return label
 
 
+def reads(body: dict[str, Any]) -> str:
+    """A judge that reads: lines support a claim when they share its numbers, some words, and any denial."""
+    shown = str(body["messages"][-1]["content"])
+    claim = " ".join(re.findall(r"^claim\| (.*)$", shown, re.MULTILINE))
+    found = re.findall(r"<<<DATA \w+ span (\d+) .*?\n(.*?)\nDATA \w+>>>", shown, re.DOTALL)
+
+    def relation(rows: str) -> str:
+        text = " ".join(re.findall(r"^\d+\| (.*)$", rows, re.MULTILINE))
+        words, numbers = (
+            {each.lower() for each in re.findall(form, claim)} for form in (r"[^\W\d]{4,}", r"\d+")
+        )
+        there = {each.lower() for each in re.findall(r"\w+", text)}
+        alike = ("not" in claim.split()) == ("not" in text.split())
+        return "SUPPORTS" if alike and numbers <= there and len(words & there) >= 2 else "IRRELEVANT"
+
+    return json.dumps({"spans": [{"index": int(index), "relation": relation(rows)} for index, rows in found]})
+
+
 def scored(points: int, *instructions: dict[str, Any]) -> Part:
     """A judge that gives the same score by every criterion."""
     return lambda body: json.dumps({"score": points, "instructions": list(instructions)})
@@ -103,4 +121,15 @@ class Cast:
         return said if isinstance(said, str) else as_reply(said, "text")
 
 
-__all__ = ["Cast", "all_labelled", "asking", "final", "looked_up", "part_of", "scored", "span_count", "turn"]
+__all__ = [
+    "Cast",
+    "all_labelled",
+    "asking",
+    "final",
+    "looked_up",
+    "part_of",
+    "reads",
+    "scored",
+    "span_count",
+    "turn",
+]

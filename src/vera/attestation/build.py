@@ -38,6 +38,7 @@ from vera.attestation.objects import (
     digest,
 )
 from vera.attestation.omissions import MOST_OMISSIONS, omissions_of, too_few
+from vera.attestation.probed import probed
 from vera.attestation.record import Asked, Record
 from vera.attestation.reduce import reduce
 from vera.attestation.request import restates
@@ -76,9 +77,9 @@ class Built(msgspec.Struct, frozen=True, kw_only=True):
 def build(record: Record) -> Built:
     """The attestation of a round: the same record gives the same bytes."""
     case, policy, objects = case_of(record), record.policy, _Objects()
-    thesis, findings = _thesis(record, case), _findings(record, case)
-    thesis_id = objects.keep(thesis)
     labels = labels_of(record, case)
+    thesis, findings = _thesis(record, case), _findings(record, case, labels)
+    thesis_id = objects.keep(thesis)
     made = make_cards(case, thesis_id, labels, record.checks, by_rule=policy.rule == "literal")
     asked = record.asked
     if asked is None:
@@ -177,13 +178,28 @@ def labels_of(record: Record, case: Case) -> tuple[events.VerifierLabels, ...]:
     """The labels that count: under the rule `literal` those that the rule gives, else those of the log.
 
     Where something was asked to be verified and the policy says so, the rule is the one by which lines
-    contain a claim (`vera.audit.containment`).
+    contain a claim (`vera.audit.containment`). Those of a judge that mislabelled most of its probes do not
+    count: each statement then has no label, and the problem says so.
     """
     if record.policy.rule != "literal":
-        return record.labels
+        distrust = probed(record.probes).distrust
+        return _unread(record.labels, case, distrust) if distrust else record.labels
     if record.asked is not None and record.policy.literal.startswith(_CONTAINMENT):
         return tuple(containment.labels(case, record.round))
     return tuple(literal.labels(case, record.round))
+
+
+def _unread(
+    labels: Iterable[events.VerifierLabels], case: Case, why: str
+) -> tuple[events.VerifierLabels, ...]:
+    """The labels with those of statements taken away."""
+    statements = {claim.key for claim in case.claims if claim.form == "statement"}
+    return tuple(
+        msgspec.structs.replace(labelled, labels=(), problem=why)
+        if labelled.claim in statements
+        else labelled
+        for labelled in labels
+    )
 
 
 def literal_version(asked: bool) -> str:
@@ -279,9 +295,10 @@ def _said(case: Case, claim: Claim) -> str:
     return "; ".join(named) + (f"; and {more} more" if more else "") + ": reads as quoted."
 
 
-def _findings(record: Record, case: Case) -> Findings:
+def _findings(record: Record, case: Case, labels: Iterable[events.VerifierLabels]) -> Findings:
     statements = {claim.key for claim in case.claims if claim.form == "statement"}
-    unread = (labelled for labelled in record.labels if labelled.problem and labelled.claim in statements)
+    known = probed(record.probes)
+    unread = (labelled for labelled in labels if labelled.problem and labelled.claim in statements)
     return Findings(
         findings=tuple(_finding(finding) for finding in (*audit(case), *_off_thesis(record, case))),
         checks=tuple(_check(check) for check in record.checks),
@@ -292,6 +309,9 @@ def _findings(record: Record, case: Case) -> Findings:
             if record.policy.rule == "model"
         ),
         limits=tuple(bounded(note, TEXT_LIMIT) for note in record.notes),
+        probes=known.labelled,
+        probes_right=known.right,
+        unprobed=bounded(known.problem, TEXT_LIMIT),
     )
 
 

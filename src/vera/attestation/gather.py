@@ -97,6 +97,7 @@ def gather(records: Sequence[events.Record], store: Store, number: int) -> Recor
         log=(last.seq, _hash_of(records, verdict - 1)),
         issued_at=rfc3339(last.ts),
         notes=tuple(_problems(within)),
+        probes=tuple(each for each in within if isinstance(each, events.VerifierProbe)),
         asked=_asked(before[:begin], store, texts),
     )
 

@@ -119,6 +119,25 @@ def _consistency(seen: Seen) -> Hyperthesis | None:
     )
 
 
+def _probes(seen: Seen) -> Hyperthesis | None:
+    found = seen.findings
+    if not found.probes and not found.unprobed:
+        return None
+    told = (
+        f"Of {counted(found.probes, 'claim')} with a known label, made from the cited lines, the judge "
+        f"labelled {found.probes_right} rightly."
+        if found.probes
+        else "How the judge labels claims with a known label is not known."
+    )
+    return _named(
+        "judge_probes",
+        "model_limit",
+        f"{told} {found.unprobed}".strip(),
+        "They are few and easy: a judge can be right about them and misread a harder claim.",
+        "Of a judge that gets more than half of them wrong no label counts.",
+    )
+
+
 def _addressed_judge(seen: Seen) -> Hyperthesis | None:
     if seen.policy.rule != "model" or not seen.web:
         return None
@@ -418,6 +437,7 @@ def _novelty(seen: Seen) -> Hyperthesis | None:
 DETECTORS: tuple[Detector, ...] = (
     _reader,
     _consistency,
+    _probes,
     _addressed_judge,
     _program_logic,
     _not_derived,

@@ -378,7 +378,9 @@ class ClaimResult(Part, frozen=True, kw_only=True):
 class Findings(Object, frozen=True, kw_only=True, tag="findings/v1"):
     """What the audit found, what the checks answered, and how the judge read.
 
-    `limits` are the parts of the round that gave less than they should, in words.
+    `limits` are the parts of the round that gave less than they should, in words. `probes` counts the claims
+    with a known label that the judge labelled, `probes_right` those that it labelled as known, and `unprobed`
+    says why there were none, or fewer than were made.
     """
 
     findings: tuple[Finding, ...] = ()
@@ -386,6 +388,9 @@ class Findings(Object, frozen=True, kw_only=True, tag="findings/v1"):
     readings: tuple[Reading, ...] = ()
     unread: tuple[Unread, ...] = ()
     limits: tuple[LongText, ...] = ()
+    probes: Count = 0
+    probes_right: Count = 0
+    unprobed: LongText = ""
 
 
 class Attestation(Object, frozen=True, kw_only=True, tag="attestation/v1"):

@@ -48,6 +48,7 @@ class Record(msgspec.Struct, frozen=True, kw_only=True):
     log: tuple[int, str]
     issued_at: str
     notes: tuple[str, ...] = ()
+    probes: tuple[events.VerifierProbe, ...] = ()
     asked: Asked | None = None
 
     @property

@@ -13,6 +13,7 @@ from typing import Literal
 import msgspec
 
 from vera import events
+from vera.attestation.probed import expected
 from vera.audit.case import Case, Place, place_of, places
 from vera.audit.source_text import SourceText
 from vera.evidence.claim import Cite, Claim, Relation
@@ -20,9 +21,10 @@ from vera.evidence.finding import Finding
 from vera.store import StoreError
 from vera.verification.ask import ClaimKey, EvidenceId, Line, Reply, prompt, room, together
 from vera.verification.desk import Desk, lane_of
-from vera.verification.exhibits import Exhibits, Shown, show
+from vera.verification.exhibits import LEAST_ROOM, Exhibits, Shown, show
 from vera.verification.expectation import expected_points
-from vera.verification.fence import Row, fence, named
+from vera.verification.fence import LONGEST_LINE, Row, fence, named
+from vera.verification.probes import NO_PROBE, Probe, probes_of
 
 SCOPE = "verifier_judge"
 EXTRACT_RULE = "extract/1"
@@ -104,6 +106,25 @@ async def label(
         bench.log(claim, (), f"beyond the budget of {MOST_LABELLED} claims that a model reads")
     hints = await together(desk, (bench.label(position, claim) for position, claim in read[:MOST_LABELLED]))
     return tuple(itertools.chain.from_iterable(hints))
+
+
+async def probe(desk: Desk, number: int, case: Case) -> None:
+    """Have claims whose labels are known labelled like those of round `number`, one call each, and log that.
+
+    Those that are logged are left. When none can be made that is logged, with the reason.
+    """
+    logged = desk.session.state.rounds[number].probes
+    done = {(each.probe, each.claim, each.evidence, each.first) for each in logged}
+    bench = _Bench(desk, number, case, (), ())
+    made = probes_of(case, bench.most_shown)
+    if not made and not logged:
+        bench.log_probe(events.VerifierProbe(round=number, problem=NO_PROBE))
+    todo = [
+        (index, each)
+        for index, each in enumerate(made, 1)
+        if (each.kind, each.claim, each.cite.evidence, each.cite.first) not in done
+    ]
+    await together(desk, (bench.probe(index, each) for index, each in todo))
 
 
 async def score(
@@ -196,16 +217,8 @@ class _Bench:
         votes: list[dict[int, Relation]] = []
         problems: list[str] = []
         for turn in range(self._readings):
-            messages = prompt(
-                self._desk,
-                "judge_label",
-                task=fence("task", named("task", self._case.task), self._short).text,
-                claim=fence(f"claim {claim.key}", self._claim_rows(position, claim), self._short).text,
-                spans=[span.text for span in (shown if turn % 2 == 0 else reversed(shown))],
-                count=len(shown),
-            )
-            step = 2 + position * self._readings + turn
-            reply = await self._line.ask(step, messages, LabelReply)
+            step, rows = 2 + position * self._readings + turn, self._claim_rows(position, claim)
+            reply = await self._read(step, claim, rows, shown if turn % 2 == 0 else shown[::-1])
             if reply.value is None:
                 problems.append(f"reading {turn + 1}: {reply.problem}")
                 continue
@@ -219,6 +232,55 @@ class _Bench:
             for span in uncited[:1]
             if not any(found.relation == "SUPPORTS" for found in labels)
         )
+
+    @property
+    def most_shown(self) -> int:
+        """Bytes of a place that a label call certainly shows whole, beside what it says of the source."""
+        return min(LONGEST_LINE, self._room // 2) - LEAST_ROOM
+
+    async def probe(self, index: int, made: Probe) -> None:
+        """Read a claim whose label is known, as the next one of the answer, and log what it is said to be."""
+        key = f"c{len(self._case.claims) + index}"
+        claim = Claim(key=key, text=made.claim, start=0, end=0, cites=(made.cite,))
+        shown = show(self._exhibits.of(claim, ()), self._room)
+        step = 1 + (len(self._case.claims) + len(CRITERIA)) * self._readings + index
+        if shown and shown[0].exhibit.last == made.cite.last:
+            reply = await self._read(step, claim, named("claim", claim.text), shown)
+        else:
+            reply = Reply(problem="The lines of a claim with a known label cannot be shown.")
+        model = self._desk.model
+        self.log_probe(
+            events.VerifierProbe(
+                round=self._number,
+                probe=made.kind,
+                claim=made.claim,
+                evidence=made.cite.evidence,
+                first=made.cite.first or 0,
+                last=made.cite.last or 0,
+                expected=expected(made.kind),
+                said=relations(reply.value, len(shown))[1] if reply.value else "",
+                maker=(model.info.name or model.info.kind) if model else "",
+                prompt_sha256=self._desk.prompts.sha256("judge_label"),
+                problem=reply.problem,
+            )
+        )
+
+    def log_probe(self, record: events.VerifierProbe) -> None:
+        self._desk.session.emit(record, lane=lane_of(self._number))
+
+    async def _read(
+        self, step: int, claim: Claim, rows: Sequence[Row], shown: Sequence[Shown]
+    ) -> Reply[LabelReply]:
+        """One reading of what the spans say of a claim, in the order in which they are given."""
+        messages = prompt(
+            self._desk,
+            "judge_label",
+            task=fence("task", named("task", self._case.task), self._short).text,
+            claim=fence(f"claim {claim.key}", rows, self._short).text,
+            spans=[span.text for span in shown],
+            count=len(shown),
+        )
+        return await self._line.ask(step, messages, LabelReply)
 
     async def score(self, step: int, criterion: str, order: str) -> _ScoreReading:
         """Read the whole answer once by one criterion."""

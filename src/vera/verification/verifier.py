@@ -164,6 +164,9 @@ async def _ask_model(
     if stands and session.state.rounds[number].score is None:
         now(f"verifying, round {number}: score")
         await judge.score(desk, number, case, findings, checks, hints)
+    if session.state.requested is not None:
+        now(f"verifying, round {number}: how well the judge labels")
+        await judge.probe(desk.reading, number, case)
 
 
 def _decide(session: Session, signer: Signer, number: int) -> events.Verifier:

@@ -222,6 +222,11 @@ def test_the_matched_words_must_be_within_the_cited_lines() -> None:
     assert label(case.claims[0], place(case)) == "IRRELEVANT"
 
 
+def test_a_file_that_says_nothing_but_the_thesis_is_not_taken_for_its_name() -> None:
+    source, named = SourceText(b"The licence asks for no fee.\n"), "fee.txt\nThe licence asks for no fee."
+    assert spans(source, "The licence asks for no fee", 3, named) == ((1, 1),)
+
+
 def test_spans_hold_whole_sentences_best_first() -> None:
     lines = [
         "A heading",

@@ -122,7 +122,11 @@ def spans(source: SourceText, text: str, k: int, about: str = "") -> tuple[tuple
     `about`, as for `label`, the words of the statement that only name the document are not looked for.
     """
     text = text[:THESIS_LIMIT]
-    said = min(_forms(text, about)[:4], key=lambda form: len(form.tokens), default=Form(tokens(text))).tokens
+    said = min(
+        (form.tokens for form in _forms(text, about)[:4] if any(_tells(token) for token in form.tokens)),
+        key=len,
+        default=tuple(tokens(text)),
+    )
     wanted = {stem(key) for token in said if token.tag in ("word", "number") for key in token.key.split("|")}
     query = " ".join(key.lstrip("#") for token in said for key in token.key.split("|"))
     scores: dict[tuple[int, int], float] = {}
@@ -134,6 +138,11 @@ def spans(source: SourceText, text: str, k: int, about: str = "") -> tuple[tuple
             scores[pair] = max(score, scores.get(pair, 0.0))
     chosen = sorted((-score, pair) for pair, score in scores.items() if score > 0)
     return tuple(pair for _, pair in chosen[:k])
+
+
+def _tells(token: Token) -> bool:
+    """Whether the token is a word of what is stated, rather than the document that it is stated of."""
+    return token.tag in ("word", "number") and not token.own
 
 
 @lru_cache(maxsize=64)

@@ -1,0 +1,64 @@
+"""One verdict, several versions of Python: the same ids, and each replays what another one wrote."""
+
+import json
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from support.cli import vera
+from support.pythons import VERSIONS, python
+
+ROOT = Path(__file__).parents[2]
+LICENCES = ROOT / "examples" / "licences"
+THESIS = "GPL version 3 requires the written offer to be valid for at least three years"
+SAME = ("thesis_id", "request_id", "evidence_set_hash", "result")
+
+
+@pytest.fixture(scope="module")
+def here(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, dict[str, Any]]:
+    """A session of the Python that runs the tests, and its verdict."""
+    folder = tmp_path_factory.mktemp("here")
+    done = vera("verify", THESIS, "--input-dir", LICENCES, "--work-dir", "w", "--json", "-q", cwd=folder)
+    assert done.returncode == 0, done.stderr
+    return folder / "w", json.loads(done.stdout)
+
+
+@pytest.mark.needs("pypi")
+@pytest.mark.timeout(900)
+@pytest.mark.parametrize("version", VERSIONS)
+def test_another_python_gives_the_same_ids_and_each_replays_the_other(
+    here: tuple[Path, dict[str, Any]], tmp_path: Path, version: str
+) -> None:
+    session, verdict = here
+    other = installed(python(version), tmp_path)
+    asked = [other, "verify", THESIS, "--input-dir", LICENCES, "--work-dir", "w", "--json", "-q"]
+    done = subprocess.run(
+        [*asked, "--model-base-url", "builtin"], cwd=tmp_path, capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stderr
+    written = json.loads(done.stdout)
+    assert {name: written[name] for name in SAME} == {name: verdict[name] for name in SAME}
+    assert [card["card_id"] for card in written["cards"]] == [card["card_id"] for card in verdict["cards"]]
+    theirs = subprocess.run([other, "replay", session], capture_output=True, text=True, check=False)
+    assert (theirs.returncode, theirs.stdout.count("AGREES")) == (0, 3), theirs.stdout
+    ours = vera("replay", tmp_path / "w", cwd=tmp_path)
+    assert (ours.returncode, ours.stdout.count("AGREES")) == (0, 3), ours.stdout
+
+
+def installed(program: Path, folder: Path) -> Path:
+    """The `vera` command of a fresh environment of that Python."""
+    source, environment = folder / "source", folder / "environment"
+    shutil.copytree(ROOT / "src", source / "src", ignore=shutil.ignore_patterns("__pycache__"))
+    for name in ("pyproject.toml", "README.md", "LICENSE"):
+        shutil.copy(ROOT / name, source)
+    subprocess.run([program, "-m", "venv", "--without-pip", environment], check=True)
+    pip = [sys.executable, "-m", "pip", "--python", str(environment / "bin" / "python")]
+    done = subprocess.run(
+        [*pip, "install", "--quiet", str(source)], capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    return environment / "bin" / "vera"

@@ -29,7 +29,7 @@ from vera import events
 from vera.lane import context
 from vera.lane.tools.note import Note
 from vera.model.connect import connect
-from vera.model.types import Message, Model, Request
+from vera.model.types import Message, Model, Request, wire
 from vera.protocol import text
 
 OUTPUT_BYTES = {"wire": 1000, "llama": 300}
@@ -100,10 +100,10 @@ def wire_table(folder: Path, steps: int) -> None:
     for name, form in (("sliding tail", sliding_tail), ("full history", full_history)):
         sizes, cached, before = [], 0, b""
         for number in range(1, steps + 1):
-            wire = context.wire(form(head, number, OUTPUT_BYTES["wire"]))
-            cached += context.shared_prefix(before, wire)
-            sizes.append(len(wire))
-            before = wire
+            sent = wire(form(head, number, OUTPUT_BYTES["wire"]))
+            cached += context.shared_prefix(before, sent)
+            sizes.append(len(sent))
+            before = sent
         rows.append((name, sizes, cached / sum(sizes)))
     shown = [step for step in (10, 50, 200) if step <= steps]
     steps_head = "".join(f"{f'step {s}':>12}" for s in shown)

@@ -1,20 +1,24 @@
-"""What the rule `containment` makes of theses about the licences under examples/, without a model.
+"""What `vera.verify` makes of theses about the licences under examples/, without a model.
 
     python benchmarks/theses.py [--theses FILE] [--mutants N] [--seed N] [--spans K] [--rows]
 
 Prints a confusion table: 30 true theses (near-verbatim, reordered, with a qualifier), 30 altered ones
-(number, name, negation, may/must, unless, only) and 30 of which the texts do not speak. Of each document the
-K spans that `spans` proposes are labelled; a thesis is SUPPORTED when one supports it and none contradicts
-it. A true thesis counts as right when the supporting lines hold the words that `span` names.
+(number, name, negation, may/must, unless, only) and 30 of which the texts do not speak. Each is verified
+with the built-in model in a session of its own, under a base folder that is removed at the end. A true
+thesis counts as right when the lines of a card that supports it hold the words that `span` names.
 
 With --mutants every true thesis, and N sentences of the licences taken word for word as theses, are altered
-in each of the ways of `MUTATIONS`. None of the mutants says what the licences say, so each that is SUPPORTED
-is printed as an error. `--rows` prints the result of every thesis.
+in each of the ways of `MUTATIONS`. They are many, so they are held against the texts by the rule
+`containment` alone: of each document the K spans that `spans` proposes are labelled; a thesis is SUPPORTED
+when one supports it and none contradicts it. None of the mutants says what the licences say, so each that is
+SUPPORTED is printed as an error. `--rows` prints the result of every thesis.
 """
 
 import argparse
+import os
 import random
 import re
+import tempfile
 import time
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -22,16 +26,23 @@ from pathlib import Path
 
 import msgspec
 
+import vera
+from vera.attestation.objects import hexadecimal
 from vera.audit import containment
 from vera.audit.case import Place
 from vera.audit.containment_sentences import sentences
 from vera.audit.source_text import SourceText
+from vera.config import Settings, defaults
 from vera.events import Blob, Evidence
 from vera.evidence.claim import Claim, Relation
 from vera.evidence.words import stem
+from vera.store import Store
 
 ROOT = Path(__file__).resolve().parent.parent
-RESULTS = ("SUPPORTED", "DISPUTED", "REFUTED", "QUALIFIED", "NO_EVIDENCE")
+LICENCES = ROOT / "examples" / "licences"
+THESES = ROOT / "benchmarks" / "theses" / "licences.jsonl"
+RESULTS = ("SUPPORTED", "DISPUTED", "REFUTED", "PARTIAL", "NO_EVIDENCE")
+"""The reason of a verdict, or its result where that needs none."""
 
 
 class Thesis(msgspec.Struct, frozen=True):
@@ -45,14 +56,23 @@ class Thesis(msgspec.Struct, frozen=True):
     span: str = ""
 
 
+class Verdict(msgspec.Struct, frozen=True):
+    """What came of a thesis: one of `RESULTS` or another reason, whether a card that supports it is the one
+    that says it, and what the cards say as `file:first-last RELATION`."""
+
+    thesis: Thesis
+    result: str
+    right: bool
+    cards: tuple[str, ...]
+
+
 class Found(msgspec.Struct, frozen=True):
-    """A span with its label and the text of its lines."""
+    """A span with its label."""
 
     file: str
     first: int
     last: int
     relation: Relation
-    text: str
 
 
 class Document(msgspec.Struct, frozen=True):
@@ -61,6 +81,59 @@ class Document(msgspec.Struct, frozen=True):
     source: SourceText
     evidence: Evidence
     about: str
+
+
+def theses_of(path: Path) -> list[Thesis]:
+    """The theses of a file, one a line."""
+    return [msgspec.json.decode(line, type=Thesis) for line in path.read_text("utf-8").splitlines()]
+
+
+# Through the product
+
+
+def verdicts(theses: Sequence[Thesis], folder: Path, base: Path) -> Iterator[Verdict]:
+    """Each thesis as `vera.verify` has it: over the files of `folder`, in a session of its own under
+    `base`."""
+    settings = defaults({"model.base_url": "builtin", "egress.mode": "none"})
+    return (verdict(thesis, folder, base, settings) for thesis in theses)
+
+
+def verdict(thesis: Thesis, folder: Path, base: Path, settings: Settings) -> Verdict:
+    """What `vera.verify` makes of one thesis."""
+    found = vera.verify(thesis.text, input_dir=folder, base_dir=base, settings=settings)
+    store = Store(found.session / "store")
+    right, cards = False, []
+    for card in found.cards.values():
+        source, span = found.sources[card.source], card.span
+        text = store.get(hexadecimal(source.canonical))[span.start : span.end].decode("utf-8", "replace")
+        right |= card.relation == "SUPPORTS" and source.name == thesis.file and _holds(text, thesis.span)
+        cards.append(f"{source.name}:{span.first}-{span.last} {card.relation}")
+    return Verdict(thesis, found.reason or found.result, right, tuple(cards))
+
+
+def _holds(text: str, words: str) -> bool:
+    return " ".join(words.split()) in " ".join(text.split())
+
+
+def table(found: Sequence[Verdict]) -> str:
+    """The confusion table in Markdown: one row for each way a thesis was made."""
+    rows: dict[tuple[str, str], Counter[str]] = defaultdict(Counter)
+    right: Counter[tuple[str, str]] = Counter()
+    for one in found:
+        key = one.thesis.group, one.thesis.kind
+        rows[key][one.result] += 1
+        right[key] += one.right
+    columns = [*RESULTS, *sorted({one.result for one in found} - set(RESULTS))]
+    lines = ["| theses | kind | number | " + " | ".join(columns) + " | right lines |"]
+    lines.append("|---|---|" + "---:|" * (len(columns) + 2))
+    for (group, kind), counts in rows.items():
+        cells = " | ".join(str(counts[one]) for one in columns)
+        span = str(right[group, kind]) if group == "true" else ""
+        lines.append(f"| {group} | {kind} | {counts.total()} | {cells} | {span} |")
+    return "\n".join(lines)
+
+
+# By the rule alone
 
 
 def documents(folder: Path) -> dict[str, Document]:
@@ -95,7 +168,7 @@ def judged(thesis: str, library: Mapping[str, Document], k: int) -> list[Found]:
             place = Place(document.evidence, document.source, first, last)
             relation = containment.label(claim, place, document.about)
             if relation != "IRRELEVANT":
-                found.append(Found(name, first, last, relation, place.span.text))
+                found.append(Found(name, first, last, relation))
     return found
 
 
@@ -106,16 +179,7 @@ def result(found: Sequence[Found]) -> str:
         return "DISPUTED" if "CONTRADICTS" in relations else "SUPPORTED"
     if "CONTRADICTS" in relations:
         return "REFUTED"
-    return "QUALIFIED" if found else "NO_EVIDENCE"
-
-
-def is_right(thesis: Thesis, found: Sequence[Found]) -> bool:
-    """Whether a supporting span is the one that says it."""
-    wanted = " ".join(thesis.span.split())
-    return any(
-        one.relation == "SUPPORTS" and one.file == thesis.file and wanted in " ".join(one.text.split())
-        for one in found
-    )
+    return "PARTIAL" if found else "NO_EVIDENCE"
 
 
 # Mutants
@@ -279,52 +343,35 @@ def verbatim(library: Mapping[str, Document], number: int, chance: random.Random
     return found[:number]
 
 
-# The table
-
-
-def table(rows: Mapping[tuple[str, str], Counter[str]], right: Mapping[tuple[str, str], int]) -> str:
-    """The confusion table in Markdown: one row for each way a thesis was made."""
-    lines = ["| theses | kind | number | " + " | ".join(RESULTS) + " | right span |"]
-    lines.append("|---|---|" + "---:|" * (len(RESULTS) + 2))
-    for (group, kind), counts in rows.items():
-        cells = [str(counts[one]) for one in RESULTS]
-        span = str(right.get((group, kind), 0)) if group == "true" else ""
-        lines.append(f"| {group} | {kind} | {counts.total()} | " + " | ".join(cells) + f" | {span} |")
-    return "\n".join(lines)
-
-
 def main() -> None:
     """Run the benchmark."""
-    parser = argparse.ArgumentParser(description="The rule containment on theses about the licences.")
-    parser.add_argument("--theses", type=Path, default=ROOT / "benchmarks" / "theses" / "licences.jsonl")
-    parser.add_argument("--texts", type=Path, default=ROOT / "examples" / "licences")
+    parser = argparse.ArgumentParser(description="Theses about the licences, verified without a model.")
+    parser.add_argument("--theses", type=Path, default=THESES)
+    parser.add_argument("--texts", type=Path, default=LICENCES)
     parser.add_argument("--mutants", type=int, metavar="N", help="alter the true theses and N sentences")
     parser.add_argument("--seed", type=int, default=6)
-    parser.add_argument("--spans", type=int, default=6, help="spans of each document")
+    parser.add_argument("--spans", type=int, default=6, help="of each document, for the mutants")
     parser.add_argument("--rows", action="store_true", help="print the result of every thesis")
     options = parser.parse_args()
-    library = documents(options.texts)
-    theses = [
-        msgspec.json.decode(line, type=Thesis) for line in options.theses.read_text("utf-8").splitlines()
-    ]
-    started = time.perf_counter()
-    rows: dict[tuple[str, str], Counter[str]] = defaultdict(Counter)
-    right: Counter[tuple[str, str]] = Counter()
-    for thesis in theses:
-        found = judged(thesis.text, library, options.spans)
-        rows[thesis.group, thesis.kind][result(found)] += 1
-        right[thesis.group, thesis.kind] += is_right(thesis, found)
-        if options.rows or (thesis.group != "true" and result(found) == "SUPPORTED"):
-            where = ", ".join(f"{one.file}:{one.first}-{one.last} {one.relation}" for one in found[:3])
-            print(f"{result(found):12} {thesis.group}/{thesis.kind}: {thesis.text} [{where}]")
-    print(table(rows, right))
+    theses = theses_of(options.theses)
+    started, found = time.perf_counter(), []
+    with tempfile.TemporaryDirectory(prefix="vera-theses-") as name:
+        home = Path(name)
+        os.environ.update(XDG_DATA_HOME=str(home / "data"), XDG_CACHE_HOME=str(home / "cache"))
+        for one in verdicts(theses, options.texts, home / "base"):
+            found.append(one)
+            if options.rows or (one.thesis.group != "true" and one.result == "SUPPORTED"):
+                thesis, cards = one.thesis, ", ".join(one.cards[:3])
+                print(f"{one.result:12} {thesis.group}/{thesis.kind}: {thesis.text} [{cards}]")
+    print(table(found))
     print(f"\n{len(theses)} theses in {time.perf_counter() - started:.1f} s")
     if options.mutants is not None:
-        mutate([thesis.text for thesis in theses if thesis.group == "true"], library, options)
+        mutate([thesis.text for thesis in theses if thesis.group == "true"], options)
 
 
-def mutate(true: Sequence[str], library: Mapping[str, Document], options: argparse.Namespace) -> None:
+def mutate(true: Sequence[str], options: argparse.Namespace) -> None:
     """Alter theses in every way and count what is SUPPORTED all the same."""
+    library = documents(options.texts)
     chance = random.Random(options.seed)
     started = time.perf_counter()
     originals = [*true, *verbatim(library, options.mutants, chance)]

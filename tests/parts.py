@@ -91,6 +91,9 @@ PARTS: dict[str, Part] = {
         ),
         "pip install playwright (in .venv), and sudo apt install chromium",
     ),
+    "mini-swe-agent": Part(
+        imports("minisweagent.run.utilities.inspector"), "pip install mini-swe-agent (in .venv)"
+    ),
     "promtool": Part(runs("promtool", "--version"), "sudo apt install prometheus (promtool comes with it)"),
     "ensurepip": Part(imports("ensurepip"), "sudo apt install python3-venv"),
     "pypi": Part(downloads_from_pypi, "connect to the internet, or set pip's index to a mirror you reach"),

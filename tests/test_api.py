@@ -54,7 +54,7 @@ def test_the_package_the_stub_and_the_module_name_the_same() -> None:
 
 def test_what_is_no_name_of_the_package_is_an_attribute_error() -> None:
     with pytest.raises(AttributeError, match="has no attribute 'nothing'"):
-        _ = vera.nothing  # type: ignore[attr-defined]
+        _ = vera.nothing  # type: ignore[attr-defined] # what must fail
 
 
 @pytest.mark.parametrize("name", TWINS)

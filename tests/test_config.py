@@ -62,6 +62,7 @@ SPECIFIED = {
     "PORT": ("dashboard.port", 8844),
     "VERIFIER_ROUNDS": ("verification.rounds", 3),
     "VERIFIER_API_KEY": ("verification.model_key", SecretStr("")),
+    "ACTION_VERIFIER_API_KEY": ("action_verifier.model.key", SecretStr("")),
 }
 """The names that the specifications give, with where they lead here and what holds without them."""
 
@@ -104,6 +105,15 @@ def value_of(settings: Any, key: str) -> Any:
     return settings
 
 
+def below(tree: Mapping[str, Any], group: str) -> list[str]:
+    """The dotted names of what a tree holds."""
+    return [
+        name
+        for key, value in tree.items()
+        for name in (below(value, f"{group}{key}.") if isinstance(value, dict) else [f"{group}{key}"])
+    ]
+
+
 # Defaults and names
 
 
@@ -126,8 +136,7 @@ def test_no_other_environment_name_is_taken_than_those_of_the_specifications() -
 
 
 def test_the_packaged_defaults_hold_every_setting_and_nothing_else() -> None:
-    written = yaml.safe_load(PACKAGED.read_text())
-    assert {f"{section}.{leaf}" for section, leaves in written.items() for leaf in leaves} == set(catalogue())
+    assert set(below(yaml.safe_load(PACKAGED.read_text()), "")) == set(catalogue())
 
 
 def test_two_settings_never_share_a_name() -> None:
@@ -327,7 +336,24 @@ def test_a_control_character_never_reaches_the_terminal(desk: Desk) -> None:
         ("max-steps=5", "max_steps belongs to run: write run.max_steps."),
         ("model.max_steps=5", "max_steps belongs to run: write run.max_steps."),
         ("modle.name=x", "name belongs to model: write model.name."),
-        ("key=x", "key belongs to model and brave: write model.key or brave.key."),
+        (
+            "key=x",
+            "key belongs to model, action_verifier.model and brave: write model.key, "
+            "action_verifier.model.key or brave.key.",
+        ),
+        (
+            "action_verifer.model.name=x",
+            "name belongs to action_verifier.model: write action_verifier.model.name.",
+        ),
+        ("sampling_kwargs.temperature=1", "write candidate_sampling.sampling_kwargs.temperature."),
+        ("candidate_sampling.top_p=1", "write candidate_sampling.sampling_kwargs.top_p."),
+        ("candidate_sampling.sampling_kwargs.top_b=1", "mean candidate_sampling.sampling_kwargs.top_p?"),
+        (
+            "action_verifier.model=x",
+            "action_verifier.model is a group of settings: "
+            "action_verifier.model.base_url, action_verifier.model.name, action_verifier.model.key.",
+        ),
+        ("action_verifier.model.name.x=y", "action_verifier.model.name takes one value, not a group"),
         ("run.max_stps=5", "Did you mean run.max_steps?"),
         ("temprature=1", "Did you mean model.temperature?"),
         ("Run.Max_Steps=5", "There is no setting Run.Max_Steps: write run.max_steps."),
@@ -359,7 +385,11 @@ def test_an_unknown_key_in_a_file_is_named_with_its_line(desk: Desk) -> None:
     [
         ("VERA_RUN__MAX_STEP", "Did you mean VERA_RUN__MAX_STEPS?"),
         ("VERA_RUN_MAX_STEPS", "Did you mean VERA_RUN__MAX_STEPS?"),
-        ("VERA_run__max_steps", "max_steps belongs to run: write VERA_RUN__MAX_STEPS."),
+        ("VERA_run__max_steps", "There is no setting VERA_run__max_steps: write VERA_RUN__MAX_STEPS."),
+        ("VERA_MODEL__MAX_STEPS", "max_steps belongs to run: write VERA_RUN__MAX_STEPS."),
+        ("VERA_VERIFIER__TYPE", "write VERA_ACTION_VERIFIER__VERIFIER_TYPE."),
+        ("VERA_VERIFIER__MODEL__KEY", "write VERA_ACTION_VERIFIER__MODEL__KEY."),
+        ("VERA_ACTION_VERIFIER_MODEL_KEY", "Did you mean VERA_ACTION_VERIFIER__MODEL__KEY?"),
         ("VERA_MODEL_TIMEOUT", "write MODEL_TIMEOUT or VERA_MODEL__TIMEOUT_S."),
         ("VERA_PORT", "write PORT or VERA_DASHBOARD__PORT."),
         ("VERA_X", "To see them all: vera config"),
@@ -532,7 +562,8 @@ def test_public_settings_say_only_whether_a_key_is_set(desk: Desk) -> None:
     assert shown["model"]["key"] == "set"
     assert shown["brave"]["key"] == "not set"
     assert shown["run"]["base_dir"] == "."
-    assert set(shown) == set(sections())
+    assert shown["action_verifier"]["model"] == {"base_url": "", "name": "", "key": "not set"}
+    assert set(below(shown, "")) == set(catalogue())
 
 
 def test_a_key_by_the_name_of_a_variable() -> None:

@@ -3,7 +3,8 @@
 from typing import Any
 
 from vera import events
-from vera.state import RunState, Tokens, tokens_of
+from vera.spent import Tokens, tokens_of
+from vera.state import RunState
 
 
 def model(ts: float, scope: str = "agent", lane: str = "main", **given: Any) -> events.Model:

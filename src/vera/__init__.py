@@ -1,10 +1,8 @@
 """VERA: a research agent whose every statement points at bytes that anyone can check.
 
 `vera.verify`, `vera.research`, `vera.check`, `vera.replay` and whatever else `vera.api` exports are names of
-this package. The first use of one loads `vera.api`; `import vera` loads nothing.
+this package, and so is `__version__`. The first use of one loads what has it; `import vera` loads nothing.
 """
-
-__version__ = "0.1.0"
 
 _API = frozenset(
     (
@@ -37,6 +35,10 @@ _API = frozenset(
 
 
 def __getattr__(name: str) -> object:
+    if name == "__version__":
+        from vera.version import __version__
+
+        return __version__
     if name not in _API:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     from importlib import import_module
@@ -45,4 +47,4 @@ def __getattr__(name: str) -> object:
 
 
 def __dir__() -> list[str]:
-    return sorted({*globals(), *_API})
+    return sorted({*globals(), *_API, "__version__"})

@@ -30,6 +30,11 @@ class Blob(msgspec.Struct, frozen=True):
 Text = str | Blob
 
 
+def text_size(text: Text) -> int:
+    """The UTF-8 size in bytes of a text, wherever it lives."""
+    return text.size if isinstance(text, Blob) else len(text.encode("utf-8", "surrogatepass"))
+
+
 class Event(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, tag_field="type", tag=_snake):
     """What every record carries; the log fills these in when it appends.
 
@@ -129,11 +134,13 @@ class ContextEpoch(Event, frozen=True, kw_only=True):
 
 class Model(Event, frozen=True, kw_only=True):
     """One model call. `input_bytes` is the prompt on the wire, `prefix_bytes` how much of it was the
-    beginning of the prompt before; times in seconds; token counts as the server gave them."""
+    beginning of the prompt before; times in seconds; token counts as the server gave them. `candidates` is
+    how many answers were asked for at once."""
 
     step: int
     scope: str
     latency_s: float
+    candidates: int = 1
     first_byte_s: float = 0.0
     finish_reason: str = ""
     n_messages: int = 0
@@ -152,7 +159,9 @@ class ModelIo(Event, frozen=True, kw_only=True):
 
     The request of a lane is what `lane.context.assemble` makes of the log up to record `at_seq`;
     `request_sha256` is the hash of those messages as JSON, so that anyone can build it again and compare.
-    A call outside a lane (the verifier's `decompose` and `judge`) keeps its messages as `request`.
+    A call outside a lane's turns (the verifier's, a selector's) keeps its messages as `request`. Of a call
+    that gave several candidates, `content` is the first; `other_bytes` is the size of the others' texts,
+    which stand in `candidates`.
     """
 
     step: int
@@ -166,6 +175,79 @@ class ModelIo(Event, frozen=True, kw_only=True):
     tool_calls: tuple[dict[str, Any], ...] = ()
     finish_reason: str = ""
     request: Text = ""
+    other_bytes: int = 0
+
+
+class Candidate(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """A turn that the model might take, byte for byte as received, from call number `call` of its step."""
+
+    content: Text
+    reasoning: Text = ""
+    tool_calls: tuple[dict[str, Any], ...] = ()
+    finish_reason: str = ""
+    call: int = 1
+
+
+class Candidates(Event, frozen=True, kw_only=True):
+    """Several turns were sampled for one step; one of them is to be chosen.
+
+    `asked` is how many were wanted, `calls` how many model calls that took, `problem` why there are fewer.
+    `seconds` of wall time.
+    """
+
+    step: int
+    asked: int
+    candidates: tuple[Candidate, ...]
+    calls: int = 1
+    problem: str = ""
+    seconds: float = 0.0
+
+
+class Weighed(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """What selection made of one candidate.
+
+    `action` is its action in the form in which equal actions are equal ('' when none could be read), `codes`
+    what broke the format. `rejected` is the check that speaks against it (`bash_syntax`, `repeats_failure`,
+    or the gate that would send it back), `reason` what it says. `group` is the number of its cluster of equal
+    actions, from 1 in the order in which they came; 0 outside of all.
+    """
+
+    action: Text = ""
+    codes: tuple[str, ...] = ()
+    rejected: str = ""
+    reason: str = ""
+    group: int = 0
+
+
+class Selection(Event, frozen=True, kw_only=True):
+    """Candidate `selected` (from 0) of the step was chosen, and why.
+
+    `selector` is the configured type or class, '' where the verifier is off. `decider` is what decided:
+    `off`, `only_one` (one candidate was left, or one cluster), `agreement` (`stop_on_agreement`), `selector`,
+    `tie_break` (the shortest of equals) or `fallback`; then `fallback` is the configured one and
+    `fallback_reason` says what was wrong with the verdict. `weighed` has an entry for each candidate.
+    `compared` are the candidates that were put to the judge, in that order, `scores` those of them by the
+    selector's own measure, `margin` the distance of the first two. `parsed_index` is the judge's choice as it
+    was read (a candidate, from 0), None for none; `output` the judge's replies as a JSON array. `seed` made
+    the order. `seconds` of wall time.
+    """
+
+    step: int
+    selected: int
+    decider: str
+    selector: str = ""
+    reason: str = ""
+    weighed: tuple[Weighed, ...] = ()
+    compared: tuple[int, ...] = ()
+    scores: tuple[float, ...] = ()
+    margin: float | None = None
+    parsed_index: int | None = None
+    fallback: str = ""
+    fallback_reason: str = ""
+    judge_calls: int = 0
+    output: Text = ""
+    seed: int = 0
+    seconds: float = 0.0
 
 
 class Assistant(Event, frozen=True, kw_only=True):
@@ -912,6 +994,8 @@ Record = (
     | ContextEpoch
     | Model
     | ModelIo
+    | Candidates
+    | Selection
     | Assistant
     | PolicyParseError
     | PolicyNotesGuard

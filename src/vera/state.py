@@ -11,32 +11,15 @@ from typing import Any
 import msgspec
 
 from vera import events
-from vera.events import Blob, Event, Text
+from vera.events import Event, Text, text_size
 from vera.history import Constraint, History
 from vera.history import fold as fold_history
-
-BYTES_PER_TOKEN = 3.5
-"""Assumed until a server's own count shows that its tokens are shorter. English prose has about 4.5."""
+from vera.spent import BYTES_PER_TOKEN, Spent, SpentFold
 
 NOTES_KEPT_BYTES = 64_000
 """Notes older than the newest this many bytes are folded to counts; notes.md keeps all of them."""
 
 NOT_RUN = "Not run: exactly one action runs per turn, the first. Ask again if you still need it."
-
-
-def tokens_of(size: int) -> int:
-    """About how many tokens a text of `size` bytes is, rounded up: for servers that do not count."""
-    return -(-2 * size // 7)
-
-
-def text_size(text: Text) -> int:
-    """The UTF-8 size in bytes of a text, wherever it lives."""
-    return text.size if isinstance(text, Blob) else len(text.encode("utf-8", "surrogatepass"))
-
-
-def json_size(tool_calls: tuple[dict[str, Any], ...]) -> int:
-    """The size in bytes of tool calls as JSON; nothing for none."""
-    return len(msgspec.json.encode(tool_calls)) if tool_calls else 0
 
 
 class TailMessage(msgspec.Struct, frozen=True, kw_only=True):
@@ -109,20 +92,21 @@ class Failing(msgspec.Struct, frozen=True, kw_only=True):
 class LaneState(msgspec.Struct, frozen=True, kw_only=True):
     """What one lane knows. `step` counts its turns.
 
-    `pending` is a turn not yet acted on (`pending_noted`: its NOTE line already is in the notes);
-    `open_call` a started effect without a result. `notes` are those of now, `epoch_notes` those that the
-    prompt shows until the next epoch; the last one began before step `epoch_step`. `bytes_per_token` shrinks
-    when the server counts more tokens than assumed. `parse_errors` counts broken turns in a row.
-    `answer_turn` is the turn that gave `answer`; `feedback` what the verifier said of the last one that it
-    took back, `epoch_feedback` the same once the epoch's tail no longer holds it, `epoch_constraints` what
-    stood open when the epoch began. `advice` is what it
-    proposed, until the next tool call, `open_advice` the same until it is followed or replaced. `history` is
-    what the gates know of the lane.
+    `sampled` are candidates of which none was chosen yet, `pending` is a turn not yet acted on
+    (`pending_noted`: its NOTE line already is in the notes); `open_call` a started effect without a result.
+    `notes` are those of now, `epoch_notes` those that the prompt shows until the next epoch; the last one
+    began before step `epoch_step`. `bytes_per_token` shrinks when the server counts more tokens than assumed.
+    `parse_errors` counts broken turns in a row. `answer_turn` is the turn that gave `answer`; `feedback` what
+    the verifier said of the last one that it took back, `epoch_feedback` the same once the epoch's tail no
+    longer holds it, `epoch_constraints` what stood open when the epoch began. `advice` is what it proposed,
+    until the next tool call, `open_advice` the same until it is followed or replaced. `history` is what the
+    gates know of the lane.
     """
 
     name: str
     started: events.LaneStarted | None = None
     step: int = 0
+    sampled: events.Candidates | None = None
     pending: events.Assistant | None = None
     pending_noted: bool = False
     open_call: events.ToolStarted | None = None
@@ -195,83 +179,6 @@ class Round(msgspec.Struct, frozen=True, kw_only=True):
     tool_calls: int = 0
 
 
-class Tokens(msgspec.Struct, frozen=True, kw_only=True):
-    """Tokens of model calls; `cached` is that part of `prompt` which a server had in its cache."""
-
-    prompt: int = 0
-    cached: int = 0
-    completion: int = 0
-
-    @property
-    def total(self) -> int:
-        return self.prompt + self.completion
-
-    def __add__(self, other: "Tokens") -> "Tokens":
-        return Tokens(
-            prompt=self.prompt + other.prompt,
-            cached=self.cached + other.cached,
-            completion=self.completion + other.completion,
-        )
-
-
-def counted(prompt: int | None, cached: int | None, completion: int | None, prompt_bytes: int) -> Tokens:
-    """The tokens of one call as its server counted them; a prompt that it did not count is estimated."""
-    prompt = tokens_of(prompt_bytes) if prompt is None else max(0, prompt)
-    return Tokens(prompt=prompt, cached=min(max(0, cached or 0), prompt), completion=max(0, completion or 0))
-
-
-class Spent(msgspec.Struct, frozen=True, kw_only=True):
-    """What a run has spent, its resumes included.
-
-    `agent` and `verifier` are the tokens of those two, since their models may differ in price. Of all
-    `model_calls` the server left `unknown_calls` without a full count: their tokens are estimated from bytes.
-    A call that failed counts no tokens (no server says what it took), the built-in model none either.
-    `searches` are requests to search engines, `seconds` the time in which a process worked on the run.
-    """
-
-    agent: Tokens = Tokens()
-    verifier: Tokens = Tokens()
-    model_calls: int = 0
-    unknown_calls: int = 0
-    searches: int = 0
-    seconds: float = 0.0
-
-    @property
-    def prompt_tokens(self) -> int:
-        return self.agent.prompt + self.verifier.prompt
-
-    @property
-    def completion_tokens(self) -> int:
-        return self.agent.completion + self.verifier.completion
-
-    @property
-    def tokens(self) -> int:
-        return self.agent.total + self.verifier.total
-
-    def with_look_up(self, event: events.LookUpSpent) -> "Spent":
-        """These with what a verification in a session of its own has spent."""
-        looked = Tokens(
-            prompt=event.agent_prompt, cached=event.agent_cached, completion=event.agent_completion
-        )
-        judged = Tokens(
-            prompt=event.verifier_prompt, cached=event.verifier_cached, completion=event.verifier_completion
-        )
-        return msgspec.structs.replace(
-            self,
-            agent=self.agent + looked,
-            verifier=self.verifier + judged,
-            model_calls=self.model_calls + event.model_calls,
-            unknown_calls=self.unknown_calls + event.unknown_calls,
-            searches=self.searches + event.searches,
-        )
-
-    def plus(self, scope: str, tokens: Tokens) -> "Spent":
-        """These with the tokens of a call that was made in this scope (`Model.scope`)."""
-        if scope.startswith("verifier"):
-            return msgspec.structs.replace(self, verifier=self.verifier + tokens)
-        return msgspec.structs.replace(self, agent=self.agent + tokens)
-
-
 class RunState:
     """The fold of a log. `apply` takes the records in order; everything else only looks."""
 
@@ -297,8 +204,6 @@ class RunState:
         "_spent",
         "_started_ts",
         "_task",
-        "_uncounted",
-        "_working_since",
     )
 
     def __init__(self, records: Iterable[Event] = ()) -> None:
@@ -322,9 +227,7 @@ class RunState:
         self._seen: set[tuple[str, int, int]] = set()
         self._chosen: events.AnswerChosen | None = None
         self._requested: events.VerifyRequested | None = None
-        self._spent = Spent()
-        self._uncounted: set[str] = set()
-        self._working_since = 0.0
+        self._spent = SpentFold()
         for record in records:
             self.apply(record)
 
@@ -414,9 +317,7 @@ class RunState:
     @property
     def spent(self) -> Spent:
         """What the run has spent up to the last record."""
-        worked = self._spent.seconds + max(0.0, self._last_ts - self._working_since)
-        searches = self._spent.searches + sum(self.searches.values())
-        return msgspec.structs.replace(self._spent, searches=searches, seconds=round(worked, 3))
+        return self._spent.now(sum(self.searches.values()))
 
     @property
     def model_server(self) -> events.ModelServer | None:
@@ -447,7 +348,7 @@ class RunState:
     def apply(self, event: Event) -> None:
         """Fold one record in."""
         self._seq = event.seq
-        self._fold_spent(event)
+        self._spent.apply(event)
         self._last_ts = event.ts
         match event:
             case events.Session():
@@ -489,43 +390,6 @@ class RunState:
                 self._fold_round(event)
         if event.lane:
             self._lanes[event.lane] = fold_lane(self.lane(event.lane), event)
-
-    def _fold_spent(self, event: Event) -> None:
-        """Add what the record cost. `_uncounted` are the lanes whose last answer was not counted."""
-        spent = self._spent
-        match event:
-            case events.Session() | events.Recovered() | events.Resumed():
-                worked = max(0.0, self._last_ts - self._working_since)
-                self._working_since = event.ts
-                self._spent = msgspec.structs.replace(spent, seconds=spent.seconds + worked)
-            case events.LookUpSpent():
-                self._spent = spent.with_look_up(event)
-            case events.Model():
-                self._uncounted.discard(event.lane)
-                spent = msgspec.structs.replace(spent, model_calls=spent.model_calls + 1)
-                if not event.error and not self._is_free(event):
-                    spent = self._with_call(spent, event)
-                self._spent = spent
-            case events.ModelIo() if event.lane in self._uncounted:
-                size = text_size(event.content) + text_size(event.reasoning) + json_size(event.tool_calls)
-                self._spent = spent.plus(event.scope, Tokens(completion=tokens_of(size)))
-            case _:
-                pass
-
-    def _is_free(self, call: events.Model) -> bool:
-        """Whether a program of ours was asked, the built-in model or the seeker, which has no tokens."""
-        server = self._model_server
-        if call.scope == "thesis":
-            return True
-        return server is not None and server.kind == "builtin" and not call.scope.startswith("verifier")
-
-    def _with_call(self, spent: Spent, call: events.Model) -> Spent:
-        if call.completion_tokens is None:
-            self._uncounted.add(call.lane)
-        known = call.prompt_tokens is not None and call.completion_tokens is not None
-        tokens = counted(call.prompt_tokens, call.cached_tokens, call.completion_tokens, call.input_bytes)
-        spent = msgspec.structs.replace(spent, unknown_calls=spent.unknown_calls + (not known))
-        return spent.plus(call.scope, tokens)
 
     def _is_decided(self, chosen: events.AnswerChosen) -> bool:
         """Whether the choice names a round with a verdict and an answer: a log may come from anyone."""
@@ -625,8 +489,10 @@ def _fold_lane(lane: LaneState, event: Event) -> LaneState:
             return replace(lane, started=event)
         case events.Model():
             return _calibrate(lane, event)
+        case events.Candidates():
+            return replace(lane, sampled=event)
         case events.Assistant():
-            return replace(lane, pending=event, pending_noted=False, step=event.step)
+            return replace(lane, pending=event, pending_noted=False, step=event.step, sampled=None)
         case events.Note():
             notes = lane.notes.add(NoteLine(text=event.text))
             return replace(lane, notes=notes, pending_noted=lane.pending_noted or event.by == "model")
@@ -657,7 +523,7 @@ def _fold_lane(lane: LaneState, event: Event) -> LaneState:
         case events.VerifierToAgent():
             return _take_back(lane, event)
         case events.LaneEnded():
-            return replace(lane, ended=event, pending=None)
+            return replace(lane, ended=event, pending=None, sampled=None)
         case _:
             return lane
 

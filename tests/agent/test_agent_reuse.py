@@ -8,6 +8,7 @@ import sys
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 import msgspec
 import pytest
@@ -56,7 +57,7 @@ class Bench:
         request, budget = request_of(thesis, corpus=corpus_digest(self.files), **asked)
         return Inquiry(request=request, lens=load_lens("general"), budget=budget, input_dir=self.files)
 
-    def verify(self, inquiry: Inquiry, settings: Settings | None = None, **how: object) -> Answered:
+    def verify(self, inquiry: Inquiry, settings: Settings | None = None, **how: Any) -> Answered:
         self.count += 1
         root = self.base / f"run-{self.count}"
         return asyncio.run(
@@ -64,9 +65,9 @@ class Bench:
                 inquiry,
                 settings or self.settings(),
                 self.base,
-                how.pop("root", root),  # type: ignore[arg-type]
+                how.pop("root", root),
                 say=self.said.append,
-                **how,  # type: ignore[arg-type]
+                **how,
             )
         )
 

@@ -6,6 +6,7 @@ import json
 import shutil
 from datetime import datetime
 from pathlib import Path
+from typing import Any
 
 import msgspec
 import pytest
@@ -68,8 +69,8 @@ def note(found: Found, journal: Journal, signer: Signer, now: datetime = NOW) ->
 
 def asserted(found: Found, journal: Journal, signer: Signer, **changed: object) -> Assert:
     """`assert_from` of what was asked, some of it changed."""
-    arguments = {**found.asked, "trust": {signer.keyid}, "now": NOW, **changed}
-    return assert_from(found.envelope, found.store, journal, **arguments)  # type: ignore[arg-type]
+    arguments: dict[str, Any] = {**found.asked, "trust": {signer.keyid}, "now": NOW, **changed}
+    return assert_from(found.envelope, found.store, journal, **arguments)
 
 
 def shown(journal: Journal, signer: Signer, now: datetime = NOW) -> Standing:

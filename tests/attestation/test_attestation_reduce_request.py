@@ -1,6 +1,7 @@
 """The rows of the reduction about a request: its tier, its lens, its budget, its required outputs."""
 
 from collections.abc import Mapping, Sequence
+from typing import Any
 
 import msgspec
 import pytest
@@ -57,10 +58,10 @@ def reduced(
     lens: Lens | None = None,
     rule: str = "literal",
     points: int = 400,
-    **asked: object,
+    **asked: Any,
 ) -> Reduced:
     lens = lens or load_lens("general")
-    request, _ = request_of("The river is 312 km long.", lens=lens, scope="web,files", **asked)  # type: ignore[arg-type]
+    request, _ = request_of("The river is 312 km long.", lens=lens, scope="web,files", **asked)
     sources: Mapping[Digest, Source] = {object_id(each): each for each in (FILE, WEB, WEB_2, WEB_3)}
     used = sorted({each.source for each in cards})
     return reduce(
@@ -159,7 +160,7 @@ def test_an_answer_to_something_else_is_never_supported() -> None:
 
 def test_a_request_is_reduced_with_its_own_lens_only() -> None:
     request, _ = request_of("The river is 312 km long.")
-    given = {
+    given: dict[str, Any] = {
         "thesis": THESIS,
         "policy": policy("literal"),
         "findings": Findings(),
@@ -169,7 +170,7 @@ def test_a_request_is_reduced_with_its_own_lens_only() -> None:
     }
     for pair in ({"request": request}, {"lens": load_lens("general")}):
         with pytest.raises(ValueError, match="its lens"):
-            reduce(**given, **pair)  # type: ignore[arg-type] # what is missing is the point
+            reduce(**given, **pair)
     other = msgspec.structs.replace(load_lens("general"), guidance="Believe it.")
     with pytest.raises(ValueError, match="its lens"):
-        reduce(**given, request=request, lens=other)  # type: ignore[arg-type]
+        reduce(**given, request=request, lens=other)

@@ -1,8 +1,6 @@
 """The rule `containment` on the licences: the theses it was made with, and those that only measure it."""
 
-import importlib.util
 import json
-import sys
 from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
@@ -10,6 +8,8 @@ from random import Random
 from types import ModuleType
 
 import pytest
+
+from support.benchmarks import loaded
 
 ROOT = Path(__file__).resolve().parents[2]
 DEVELOPED = [
@@ -21,13 +21,8 @@ SPANS = 2
 @pytest.fixture(scope="module")
 def benchmark() -> Iterator[ModuleType]:
     """benchmarks/theses.py as a module."""
-    spec = importlib.util.spec_from_file_location("benchmark_theses", ROOT / "benchmarks" / "theses.py")
-    assert spec is not None and spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    sys.modules[spec.name] = module
-    spec.loader.exec_module(module)
-    yield module
-    del sys.modules[spec.name]
+    with loaded("theses") as module:
+        yield module
 
 
 def results(benchmark: ModuleType, theses: list[str]) -> dict[str, str]:

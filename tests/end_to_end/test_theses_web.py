@@ -4,6 +4,7 @@ import re
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -201,9 +202,9 @@ INJECTED: dict[str, Answer] = {
 }
 
 
-def honest(body: dict[str, object]) -> str:
+def honest(body: dict[str, Any]) -> str:
     """A judge that reads: the year that a span gives, in the words of the thesis, is what it says."""
-    shown = str(body["messages"][-1]["content"])  # type: ignore[index]
+    shown = str(body["messages"][-1]["content"])
     spans = re.findall(r"<<<DATA \w+ span (\d+) .*?\n(.*?)\nDATA \w+>>>", shown, re.DOTALL)
     says = {
         int(number): "CONTRADICTS" if re.search(r"\d\| .*\bopened in 1989\.", text) else "IRRELEVANT"

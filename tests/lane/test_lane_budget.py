@@ -10,7 +10,6 @@ from hypothesis import strategies as st
 
 from support.lanes import INFO
 from vera import events
-from vera.lane import context
 from vera.lane.budget import (
     LEAST_ANSWER,
     UNIT,
@@ -25,8 +24,9 @@ from vera.lane.budget import (
     tokens_of_call,
     within,
 )
-from vera.model.types import Choice, Completion, Message, ModelError, ModelInfo, Request, Usage
-from vera.state import RunState, Spent, Tokens, counted
+from vera.model.types import Choice, Completion, Message, ModelError, ModelInfo, Request, Usage, wire
+from vera.spent import Spent, Tokens, counted
+from vera.state import RunState
 
 PRICES = Prices(prompt=3_000_000, cached=300_000, completion=15_000_000)
 
@@ -301,7 +301,7 @@ def logged(completion: Completion, request: Request, seq: int, scope: str) -> li
             step=1,
             scope=scope,
             latency_s=0,
-            input_bytes=len(context.wire(request.messages)),
+            input_bytes=len(wire(request.messages)),
             prompt_tokens=usage.prompt_tokens,
             completion_tokens=usage.completion_tokens,
             cached_tokens=usage.cached_tokens,

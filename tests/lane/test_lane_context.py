@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from vera import events
 from vera.events import Text
 from vera.lane import context
+from vera.model.types import wire
 from vera.state import NOT_RUN, LaneState, RunState, fold_lane
 
 BLOBS: dict[str, str] = {}
@@ -54,7 +55,7 @@ def play(lane: LaneState, steps: list[tuple[str, str, str | None]]) -> list[tupl
             lane = fold_lane(
                 lane, events.ContextEpoch(lane="main", step=number, tail_steps=4, prompt_bytes=size)
             )
-        prompts.append((lane, context.wire(context.assemble(lane, load)), began))
+        prompts.append((lane, wire(context.assemble(lane, load)), began))
         for event in step_events(number, answer, observed, note):
             lane = fold_lane(lane, event)
     return prompts
@@ -103,11 +104,11 @@ def test_a_long_run_stays_under_its_limit_and_starts_each_epoch_well_below() -> 
     script = [(f"THOUGHT: step {n}", "x" * 1000, f"note {n}" if n % 3 == 0 else None) for n in range(400)]
     high = lane.high_bytes
     epochs = 0
-    for state, wire, began in play(lane, script):
-        assert len(wire) <= high
+    for state, prompt, began in play(lane, script):
+        assert len(prompt) <= high
         epochs += began
         if began:
-            assert len(wire) <= high * 62 // 100
+            assert len(prompt) <= high * 62 // 100
             assert 1 <= len(state.tail) <= 4
     assert epochs > 5
 
@@ -211,8 +212,8 @@ def test_the_state_cannot_be_changed_from_outside() -> None:
     for change in (
         lambda: setattr(state, "seq", 5),
         lambda: setattr(state.lane("main"), "step", 5),
-        lambda: state.lanes.__setitem__("main", LaneState(name="main")),  # type: ignore[attr-defined]
-        lambda: state.evidence.__setitem__("ev_0001", None),  # type: ignore[attr-defined]
+        lambda: state.lanes.__setitem__("main", LaneState(name="main")),  # type: ignore[index] # what must fail
+        lambda: state.evidence.__setitem__("ev_0001", None),  # type: ignore[index] # what must fail
     ):
         try:
             change()

@@ -10,7 +10,7 @@ from prometheus_client.parser import text_string_to_metric_families
 
 from vera import events
 from vera.evidence.finding import Finding
-from vera.metrics import FAMILIES, Metrics
+from vera.metrics import FAMILIES, Metrics, families
 
 ENVELOPE = events.Blob("0" * 64, 2)
 
@@ -62,7 +62,7 @@ def audit(findings: events.Text, hard: int = 1, soft: int = 2) -> events.Audit:
 
 def found(*labels: tuple[str, str]) -> str:
     made = [
-        Finding(code="c", label=label, severity=severity, message="m")  # type: ignore[arg-type]
+        Finding(code="c", label=label, severity=severity, message="m")  # type: ignore[arg-type] # any word
         for label, severity in labels
     ]
     return msgspec.json.encode(made).decode()
@@ -207,6 +207,47 @@ def test_a_search_counts_by_engine_and_outcome_and_its_requests_by_engine() -> N
     assert value(metrics, "dra_searches_total", engine="brave", outcome="refused") == 1
     assert value(metrics, "dra_search_requests_total", engine="brave") == 3
     assert value(metrics, "dra_searches_total", engine="none", outcome="skipped") == 1
+
+
+def test_claims_count_by_what_became_of_them() -> None:
+    decided = msgspec.structs.replace(decision(300), claims=5, supported=3, disputed=1)
+    metrics = folded(decided)
+    assert [
+        value(metrics, "dra_verifier_claims_total", verdict=verdict)
+        for verdict in ("supported", "disputed", "open")
+    ] == [3, 1, 1]
+
+
+def test_a_box_that_could_not_be_had_counts_as_none() -> None:
+    metrics = folded(
+        events.Sandbox(backend="docker", isolation=""), events.Sandbox(backend="none", isolation="no docker")
+    )
+    assert value(metrics, "dra_sandboxes_total", backend="none") == 1
+    assert value(metrics, "dra_sandboxes_total", backend="docker") == 1
+
+
+def begun(**settings: object) -> events.Session:
+    return events.Session(format=1, version="1", settings=settings, ts=1000.0)
+
+
+def test_the_share_of_each_limited_budget_is_there_until_the_run_is_resumed() -> None:
+    run = [
+        begun(budget={"tokens": 1000, "seconds": 100, "searches": 0, "cost": 1}, run={"max_steps": 10}),
+        events.Model(
+            step=5, scope="agent", latency_s=1.0, prompt_tokens=400, completion_tokens=50, lane="main"
+        ),
+        events.LookUpSpent(session="s", agent_prompt=250, searches=3, ts=1025.0),
+    ]
+    metrics = folded(*run)
+    shares = [value(metrics, "dra_budget_used_ratio", session="s", budget=b) for b in families.BUDGETS]
+    assert shares == [0.7, 0.25, None, 0.5]
+    assert total(folded(*run, events.Resumed(version="1")), "dra_budget_used_ratio") == 0
+
+
+@pytest.mark.parametrize("limit", ["1", None, True, -1, float("inf"), float("nan"), 10**400, [], {}])
+def test_a_limit_that_is_none_gives_no_share(limit: object) -> None:
+    metrics = folded(begun(budget={"tokens": limit}, run=limit))
+    assert total(metrics, "dra_budget_used_ratio") == 0
 
 
 def test_a_histogram_has_the_sum_and_the_number_of_what_was_seen() -> None:

@@ -163,6 +163,18 @@ def test_what_cannot_be_read_is_named_and_the_rest_is_counted(session: Path, tmp
     assert total(parsed(done.stdout), "dra_events_total") == 3 + len(log)
 
 
+def test_nothing_is_printed_when_no_session_can_be_read(tmp_path: Path) -> None:
+    (tmp_path / "broken").mkdir()
+    (tmp_path / "broken" / "trace.jsonl").write_bytes(b"{\n")
+    (tmp_path / "empty").mkdir()
+    done = vera("metrics", "broken", "empty", cwd=tmp_path)
+    assert (done.returncode, done.stdout) == (1, "")
+    reasons = done.stderr.splitlines()
+    assert len(reasons) == 2 and all(reason.startswith("vera: ") for reason in reasons)
+    assert "broken: The log is broken at line 1" in reasons[0]
+    assert "there is no session in empty" in reasons[1]
+
+
 @pytest.mark.parametrize(
     ("padding", "kept", "label"),
     [(5_000, True, "fabricated"), (5_000, False, "other"), (MOST_FINDINGS, True, "other")],

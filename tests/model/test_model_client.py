@@ -2,6 +2,8 @@
 
 import asyncio
 import json
+from contextlib import suppress
+from typing import Any
 
 import pytest
 
@@ -10,6 +12,7 @@ from support.scripted_server import Fault, Raw, ScriptedServer, Slow
 from vera.model.client import ChatClient
 from vera.model.retry import RetryPolicy
 from vera.model.types import Completion, Message, ModelError, ModelInfo, Request
+from vera.model.wire import Dialect
 
 
 def info(parallel: int = 1, **more: object) -> ModelInfo:
@@ -115,28 +118,77 @@ def test_several_candidates_come_from_one_request_where_the_server_can() -> None
     assert len(server.requests) == 1
 
 
-def test_candidates_that_a_server_does_not_give_are_asked_for_one_by_one() -> None:
-    with ScriptedServer([["a", "b", "c"]], honours_n=False) as server:
-        done = answer(server, question(n=3, sampling={"seed": 5}), info=info(4))
-    assert sorted(c.content for c in done.choices) == ["a", "b", "c"]
-    assert [r.body.get("n") for r in server.requests] == [3, None, None]
-    assert sorted(r.body["seed"] for r in server.requests) == [5, 6, 7]
-    assert done.usage.completion_tokens == 3
+def test_a_server_that_ignores_n_gives_one_and_is_not_asked_for_n_again() -> None:
+    async def ask(client: ChatClient) -> list[int]:
+        return [len((await client.complete(question(n=3))).choices) for _ in range(2)]
+
+    with ScriptedServer(["a", "b"], honours_n=False) as server:
+        assert with_client(server, ask) == [1, 1]
+    assert [r.body.get("n") for r in server.requests] == [3, None]
 
 
-def test_a_server_that_refuses_n_is_asked_one_by_one_and_not_for_n_again() -> None:
+def test_a_server_that_refuses_n_gives_one_and_is_not_asked_for_n_again() -> None:
     async def ask(client: ChatClient) -> list[int]:
         return [len((await client.complete(question(n=2))).choices) for _ in range(2)]
 
-    with ScriptedServer(["a", "b", "c", "d"], refuses=["n"]) as server:
-        assert with_client(server, ask) == [2, 2]
+    with ScriptedServer(["a", "b"], refuses=["n"]) as server:
+        assert with_client(server, ask) == [1, 1]
     assert sum("n" in r.body for r in server.requests) == 1
 
 
-def test_a_candidate_that_fails_does_not_cost_the_others() -> None:
-    with ScriptedServer(["a", Fault(400), "c"], honours_n=False) as server:
-        done = answer(server, question(n=3))
-    assert sorted(c.content for c in done.choices) == ["a", "c"]
+def learnt(server: ScriptedServer, *requests: Request, **settings: Any) -> list[bool | None]:
+    """What the client says of `n`: at first, and after each of these requests."""
+
+    async def ask(client: ChatClient) -> list[bool | None]:
+        said = [client.info.gives_n]
+        for request in requests:
+            with suppress(ModelError):
+                await client.complete(request)
+            said.append(client.info.gives_n)
+        return said
+
+    return with_client(server, ask, retries=RetryPolicy(attempts=1), **settings)
+
+
+def test_whether_a_server_gives_n_is_learnt_from_its_first_answer_to_n() -> None:
+    with ScriptedServer(["x", ["a", "b"]]) as server:
+        assert learnt(server, question(), question(n=2)) == [None, None, True]
+    with ScriptedServer(["x"], honours_n=False) as server:
+        assert learnt(server, question(n=2)) == [None, False]
+    with ScriptedServer(["x"], refuses=["n"]) as server:
+        assert learnt(server, question(n=2)) == [None, False]
+
+
+def test_a_server_that_gave_n_once_is_believed_when_it_gives_fewer() -> None:
+    with ScriptedServer(lambda index, body: ["a", "b"] if index == 0 else ["a"]) as server:
+        assert learnt(server, question(n=2), question(n=2)) == [None, True, True]
+    assert [r.body["n"] for r in server.requests] == [2, 2]
+
+
+@pytest.mark.parametrize("status", [400, 422, 500, 501])
+def test_an_error_speaks_against_n_once_the_same_prompt_is_answered_without_it(status: int) -> None:
+    with ScriptedServer(lambda index, body: Fault(status) if "n" in body else "x") as server:
+        asked = (question("a", n=2), question("b"), question("a"))
+        assert learnt(server, *asked) == [None, None, None, False]
+
+
+@pytest.mark.parametrize("status", [401, 404, 408, 429, 502, 503])
+def test_an_error_that_comes_with_any_request_does_not_speak_against_n(status: int) -> None:
+    with ScriptedServer(lambda index, body: Fault(status) if index == 0 else ["a", "b"]) as server:
+        assert learnt(server, question(n=2), question(), question(n=2)) == [None, None, None, True]
+
+
+def test_what_is_known_of_n_beforehand_is_kept_to() -> None:
+    with ScriptedServer(["a", "b"]) as server:
+        assert learnt(server, question(n=2), info=info(gives_n=False)) == [False, False]
+        assert learnt(server, question(n=2), dialect=Dialect(n=False)) == [False, False]
+    assert not any("n" in r.body for r in server.requests)
+
+
+def test_choices_that_nobody_asked_for_are_left_out() -> None:
+    with ScriptedServer(lambda index, body: ["a", "b", "c"]) as server:
+        assert [c.content for c in answer(server, question(n=2)).choices] == ["a", "b"]
+        assert [c.content for c in answer(server).choices] == ["a"]
 
 
 # how much at once
@@ -150,13 +202,6 @@ def test_no_more_requests_run_at_once_than_the_endpoint_serves(parallel: int) ->
     with ScriptedServer([Slow(0.03, "x")], exhausted="repeat") as server:
         with_client(server, ask, info=info(parallel))
     assert server.most_at_once == parallel
-
-
-def test_single_requests_for_candidates_respect_the_limit_too() -> None:
-    with ScriptedServer([Slow(0.02, "x")], honours_n=False, exhausted="repeat") as server:
-        done = answer(server, question(n=5), info=info(2))
-    assert len(done.choices) == 5
-    assert server.most_at_once == 2
 
 
 def test_a_request_for_several_candidates_fills_their_places() -> None:

@@ -106,6 +106,12 @@ def test_how_much_an_endpoint_serves_at_once_is_found_out(kind: str, parallel: i
         assert info(server).parallel == parallel
 
 
+@pytest.mark.parametrize("kind", KINDS)
+def test_servers_that_never_give_several_candidates_are_known_by_their_kind(kind: str) -> None:
+    with ScriptedServer([], kind=kind) as server:
+        assert info(server).gives_n is (False if kind in ("lmstudio", "ollama") else None)
+
+
 # the model's name
 
 

@@ -1,19 +1,18 @@
 """The built-in extractive model as a lane sees it: messages in, one turn out."""
 
 import asyncio
-import importlib.util
 import os
 import re
 import subprocess
 import sys
 from pathlib import Path
-from types import ModuleType
 
 import msgspec
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from support.benchmarks import loaded
 from vera.evidence.citation import find_citations
 from vera.model.extractive import Extractive
 from vera.model.types import Message, Model, Request
@@ -64,18 +63,6 @@ def call(tool: str) -> str:
 
 
 DONE = said(TASK, call("search"), HITS, call("search"), HITS, call("read"), READ)
-
-
-def load_benchmark() -> ModuleType:
-    spec = importlib.util.spec_from_file_location(
-        "extractive_benchmark", ROOT / "benchmarks" / "extractive.py"
-    )
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    sys.modules[spec.name] = module
-    spec.loader.exec_module(module)
-    return module
 
 
 def test_it_is_a_model_that_says_it_is_built_in() -> None:
@@ -271,12 +258,12 @@ def test_any_question_over_any_text_ends_in_a_citation_of_lines_that_were_read(
 @pytest.mark.parametrize("texts", ["fixtures", "licences"])
 def test_the_questions_of_the_repository_are_answered_from_the_right_lines(texts: str) -> None:
     """Over the real index; the figures are those of the benchmark, with room for one change of mind."""
-    benchmark = load_benchmark()
     if texts == "fixtures":
         folder, file = FIXTURES / "texts", FIXTURES / "questions.json"
     else:
         folder, file = ROOT / "examples" / "licences", ROOT / "examples" / "licences.questions.json"
-    (tally,) = benchmark.measure(folder, [(texts, benchmark.load_questions(file))])
+    with loaded("extractive") as benchmark:
+        (tally,) = benchmark.measure(folder, [(texts, benchmark.load_questions(file))])
     assert tally.first >= tally.asked - (1 if texts == "fixtures" else 0)
     assert tally.silent == tally.unanswerable
 

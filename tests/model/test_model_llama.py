@@ -111,9 +111,10 @@ def test_several_candidates_from_one_prompt(llama: TinyLlama) -> None:
     assert done.usage.completion_tokens
 
 
-def test_more_candidates_than_slots_are_still_given(llama: TinyLlama) -> None:
+def test_of_more_candidates_than_slots_one_is_given(llama: TinyLlama) -> None:
+    """It refuses such an `n`: `selection.sample` asks for the others one by one."""
     done = ask(llama, question(n=3, max_tokens=4))
-    assert len(done.choices) == 3
+    assert len(done.choices) == 1
 
 
 def test_logprobs_pass_through_and_do_no_harm(llama: TinyLlama) -> None:

@@ -336,7 +336,9 @@ def test_a_box_is_held_to_its_window_and_to_its_number_of_connections() -> None:
         refused = sent.count("close")
         for _ in range(100):
             tunnel.on_frame(0, "data", 0, b"x" * (WINDOW // 4))
-        held = sum(len(stream.reader._buffer) for stream in tunnel._streams.values())  # type: ignore[attr-defined]
+        held = 0
+        for stream in tunnel._streams.values():
+            held += len(stream.reader._buffer)  # type: ignore[attr-defined] # asyncio does not tell its size
         await tunnel.close()
         return refused, held
 

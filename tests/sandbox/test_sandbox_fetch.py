@@ -9,13 +9,13 @@ from collections.abc import Callable, Iterator
 import pytest
 from egress_world import INSIDE, OUTSIDE, World, response, world
 
-from vera import __version__
 from vera.sandbox.egress.authority import AuthorityError
 from vera.sandbox.egress.types import Connection
 from vera.sandbox.fetch.decode import DecodeError, Decoder, TooLarge
 from vera.sandbox.fetch.fetcher import FetchLimits
 from vera.sandbox.fetch.receipt import FetchError, Kind
 from vera.sandbox.fetch.url import normalise
+from vera.version import __version__
 
 KEY = "sk-live-0123456789abcdef"
 SMALL = FetchLimits(body=50_000, wire=50_000, redirects=3, silence=0.2, total=5.0)

@@ -27,7 +27,8 @@ from vera import events
 from vera.agent import research, setup
 from vera.agent.connections import GatedPolicy
 from vera.agent.desk import open_desk
-from vera.agent.research import Place, Research, ResearchOptions
+from vera.agent.lanes import LaneOptions
+from vera.agent.research import Place, Research
 from vera.agent.rules import rules_of
 from vera.agent.web import Web
 from vera.config import Settings
@@ -359,7 +360,7 @@ async def _play(
             web=web,
         )
         prompts = Prompts()
-        options = ResearchOptions(
+        options = LaneOptions(
             max_steps=settings.run.max_steps,
             answer_tokens=settings.model.max_tokens,
             rules=rules_of(settings),

@@ -89,7 +89,8 @@ class Trial:
     ) -> None:
         self.rules, self.gates = rules, gates
         self.memory = Memory(records)
-        self.keeper = Keeper(self.memory, LANE, Policy(gates=gates, rules=rules), PROMPTS)  # type: ignore[arg-type]
+        policy = Policy(gates=gates, rules=rules)
+        self.keeper = Keeper(self.memory, LANE, policy, PROMPTS)  # type: ignore[arg-type] # all it uses of a Session
         if not records:
             self.emit(events.QuestionForm(negative=negative, form="test", reason="for the test"))
             self.keeper.begin()

@@ -5,8 +5,9 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from vera.lane.loop import Lane, LaneSpec
+from vera.lane.loop import Lane
 from vera.lane.prompts import Prompts
+from vera.lane.spec import LaneSpec
 from vera.lane.tools import Call, EvidenceDraft, Outcome, Tool
 from vera.lane.tools.note import Note
 from vera.model.types import Choice, Completion, Message, Model, ModelInfo, Request

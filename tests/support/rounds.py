@@ -2,6 +2,7 @@
 
 import hashlib
 from collections.abc import Iterable
+from typing import Any
 
 from vera import events
 from vera.attestation.objects import Policy
@@ -24,7 +25,7 @@ def blob(data: bytes) -> events.Blob:
 def evidence(name: str, text: bytes = WATER, **changed: object) -> events.Evidence:
     """A captured file of the input folder, shown whole, unless `changed` says otherwise."""
     lines = len(text.splitlines())
-    members: dict[str, object] = {
+    members: dict[str, Any] = {
         "call": "call_0001",
         "step": 1,
         "tool": "read",
@@ -38,13 +39,13 @@ def evidence(name: str, text: bytes = WATER, **changed: object) -> events.Eviden
         "extractor": "txt/vera/rules-1",
         **changed,
     }
-    return events.Evidence(id=name, text=blob(text), **members)  # type: ignore[arg-type]
+    return events.Evidence(id=name, text=blob(text), **members)
 
 
 def page(name: str, url: str, text: bytes, **changed: object) -> events.Evidence:
     """A page that was fetched, with its receipt."""
     receipt = blob(f"receipt of {url}".encode())
-    members: dict[str, object] = {
+    members: dict[str, Any] = {
         "tool": "fetch",
         "source": url,
         "summary": f"fetch {url}",
@@ -95,7 +96,7 @@ def derived(name: str, outcome: str = "same") -> events.Derivation:
 
 
 def policy(rule: str = "model", **changed: object) -> Policy:
-    members: dict[str, object] = {
+    members: dict[str, Any] = {
         "rule": rule,
         "audit_policy": AuditPolicy(),
         "claims": "claims/1",
@@ -103,7 +104,7 @@ def policy(rule: str = "model", **changed: object) -> Policy:
         "reduce": "reduce/1",
         **changed,
     }
-    return Policy(**members)  # type: ignore[arg-type]
+    return Policy(**members)
 
 
 def case(
@@ -112,7 +113,7 @@ def case(
     texts: Iterable[bytes] = (WATER,),
     **changed: object,
 ) -> Case:
-    members: dict[str, object] = {
+    members: dict[str, Any] = {
         "task": "How long is the river?",
         "answer": "An answer.",
         "claims": tuple(claims),
@@ -120,7 +121,7 @@ def case(
         "sources": {sha256(text): SourceText(text) for text in texts},
         **changed,
     }
-    return Case(**members)  # type: ignore[arg-type]
+    return Case(**members)
 
 
 def record(
@@ -129,7 +130,7 @@ def record(
     texts: Iterable[bytes] = (WATER,),
     **changed: object,
 ) -> Record:
-    members: dict[str, object] = {
+    members: dict[str, Any] = {
         "task": "How long is the river?",
         "answer": answer,
         "round": 1,
@@ -147,4 +148,4 @@ def record(
         "issued_at": "2026-11-22T01:30:00.000Z",
         **changed,
     }
-    return Record(**members)  # type: ignore[arg-type]
+    return Record(**members)

@@ -6,6 +6,7 @@ import tempfile
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 from support.lanes import FunctionModel, open_lane
 from support.turns import final, turn
@@ -131,7 +132,7 @@ def begin_round(session: Session, answer_seq: int, number: int = 1) -> None:
     session.emit(started, lane=f"verify-{number}")
 
 
-def desk_of(session: Session, place: Place, **options: object) -> Desk:
+def desk_of(session: Session, place: Place, **options: Any) -> Desk:
     """The real desk of a run, under the packaged settings."""
     return open_desk(
         session=session,
@@ -139,7 +140,7 @@ def desk_of(session: Session, place: Place, **options: object) -> Desk:
         place=place,
         model=None,
         prompts=Prompts(),
-        options=VerifierOptions(rule="literal", **options),  # type: ignore[arg-type]
+        options=VerifierOptions(rule="literal", **options),
     )
 
 

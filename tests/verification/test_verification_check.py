@@ -1,9 +1,10 @@
 """Check lanes: real tools over a real input folder; the model is a script."""
 
 import asyncio
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Coroutine, Iterator, Sequence
 from contextlib import ExitStack
 from pathlib import Path
+from typing import Any
 
 import msgspec
 import pytest
@@ -61,9 +62,12 @@ def session(tmp_path: Path) -> Iterator[Session]:
 
 
 def with_desk(
-    session: Session, model: FunctionModel, use: Callable[[Desk], object], **options: object
+    session: Session,
+    model: FunctionModel,
+    use: Callable[[Desk], Coroutine[Any, Any, None]],
+    **options: object,
 ) -> None:
-    """Run `use(desk)`, awaited when it has to be, on a desk with the real tools and no sandbox."""
+    """Run `use(desk)` on a desk with the real tools and no sandbox."""
     task = session.state.task
     assert task is not None
     with ExitStack() as stack:
@@ -71,7 +75,7 @@ def with_desk(
         found = open_input(Path(task.input_dir), extractor, stack, lambda at: None)
         place = Place(extractor=extractor, box=None, corpus=found.corpus, files=1)
         desk = msgspec.structs.replace(desk_of(session, place, **options), model=model)
-        asyncio.run(use(desk))  # type: ignore[arg-type]
+        asyncio.run(use(desk))
 
 
 def look_up(session: Session, *turns: Turn | str, **options: object) -> events.VerifierCheck:

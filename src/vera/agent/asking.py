@@ -27,7 +27,8 @@ from vera.lane.tools.verify import CannotVerify
 from vera.model.types import ModelError
 from vera.session import LogError, Reader, Session, SessionError
 from vera.session.session import TRACE
-from vera.state import RunState, Spent
+from vera.spent import Spent
+from vera.state import RunState
 from vera.store import Store, StoreError
 
 THESES = "theses"

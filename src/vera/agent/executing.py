@@ -2,20 +2,19 @@
 
 from collections.abc import AsyncIterator, Callable
 from contextlib import AsyncExitStack, asynccontextmanager
+from functools import partial
 
 import msgspec
 
-from vera.agent import execution, research, setup, spending
+from vera.agent import execution, setup
 from vera.agent.asking import Asker
-from vera.agent.desk import open_desk
+from vera.agent.lanes import LANE, options_of
+from vera.agent.opening import desk_of, open_common
 from vera.agent.research import Research
 from vera.agent.rules import rules_of
-from vera.agent.running import options_of, say_who_is_asked
 from vera.attestation.keys import Signer
 from vera.config import Settings
 from vera.evidence.extractor import Extractor
-from vera.lane.budget import Budget
-from vera.lane.prompts import Prompts
 from vera.sandbox import image
 from vera.session import Session
 
@@ -39,35 +38,25 @@ async def open_execution(
         setup.input_folder(settings.run.input_dir)
     terms = execution.terms_of(settings)
     async with AsyncExitStack() as stack:
-        model = await setup.open_model(settings.model, stack, progress.say, progress.now)
-        execution.refuse_open_doors(settings, model)
-        verifier = await setup.open_verifier_model(settings.verification, settings.model, model, stack)
-        prompts = Prompts(settings.model.prompt_profile)
-        session = open_session()
-        stack.callback(session.close)
-        session.emit(setup.model_event(model))
-        say_who_is_asked(model, verifier, progress)
-        budget = Budget(spending.limits_of(settings.budget), session.state.spent)
-        model, verifier = spending.within_budget(model, verifier, budget, session.state)
+        opened = await open_common(
+            open_session,
+            settings,
+            stack,
+            progress,
+            accept=partial(execution.refuse_open_doors, settings),
+        )
+        session, budget = opened.session, opened.budget
         place = await execution.open_place(session, settings, rules, extractor, stack, progress)
-        task = session.state.task
-        question = session.load(task.task) if task else ""
         lane = execution.make_lane(
             session,
-            question,
-            model,
+            opened.task,
+            opened.model,
             place,
-            Asker(session, research.LANE, settings, signer, budget, progress.say, progress.now),
+            Asker(session, LANE, settings, signer, budget, progress.say, progress.now),
             terms,
-            prompts,
+            opened.prompts,
             msgspec.structs.replace(options_of(settings, budget.limits), rules=rules),
+            opened.chooser,
         )
-        desk = open_desk(
-            session=session,
-            settings=settings,
-            place=place,
-            model=verifier,
-            prompts=prompts,
-            options=setup.verifier_options(settings, model, verifier, place),
-        )
-        yield session, execution.Execution(lane, desk, signer, progress.now, budget, prompts)
+        desk = desk_of(opened, settings, place)
+        yield session, execution.Execution(lane, desk, signer, progress.now, budget, opened.prompts)

@@ -7,24 +7,15 @@ it changes once the theses that have to hold are SUPPORTED.
 import time
 from collections.abc import Callable
 from contextlib import AsyncExitStack
-from functools import partial
 
 import msgspec
 
 from vera import events
 from vera.agent.asking import Asker
-from vera.agent.errors import SetupError, TaskTooLong
+from vera.agent.errors import SetupError
 from vera.agent.guarded_box import GuardedBox
-from vera.agent.research import (
-    LANE,
-    Place,
-    Research,
-    ResearchOptions,
-    Result,
-    conclude,
-    context_limits,
-    keep_output,
-)
+from vera.agent.lanes import LANE, Head, LaneOptions, main_lane, work_tools
+from vera.agent.research import Place, Research, Result, conclude
 from vera.agent.reuse import corpus_digest
 from vera.agent.rules import for_task
 from vera.agent.setup import start_box
@@ -40,24 +31,20 @@ from vera.gates.kernel import Required, Rules
 from vera.gates.registry import EXECUTE_GATES
 from vera.lane.attested import encoded
 from vera.lane.budget import Budget
-from vera.lane.loop import Lane, LaneSpec
-from vera.lane.notes import NAME, NotesMirror
-from vera.lane.observation import one_line
+from vera.lane.loop import Lane
 from vera.lane.policy import Policy
 from vera.lane.prompts import Prompts
 from vera.lane.tools import Tool
-from vera.lane.tools.note import Note
 from vera.lane.tools.read import Read
-from vera.lane.tools.shell import Shell
-from vera.lane.tools.submit import Submit
 from vera.lane.tools.verify import Terms, Verify
 from vera.model.types import Model
+from vera.outside import one_line
 from vera.sandbox import image
 from vera.sandbox.box import SupervisedBox
 from vera.sandbox.spec import BoxSpec
+from vera.selection.chooser import Chooser
 from vera.session import Reader, Session
 from vera.session.session import TRACE
-from vera.state import BYTES_PER_TOKEN
 from vera.store import StoreError
 from vera.verification.desk import Desk
 from vera.verification.verifier import Say
@@ -176,12 +163,12 @@ def make_lane(
     asker: Asker,
     terms: Terms,
     prompts: Prompts,
-    options: ResearchOptions,
+    options: LaneOptions,
+    chooser: Chooser | None = None,
 ) -> Lane:
     """The main lane of an execution, new or resumed, ready to `run`. `options.rules` are those of
     `rules_for`. Raises TaskTooLong, PromptError."""
     tools = _tools(session, place, Verify(asker, terms), options)
-    answer_tokens, high_tokens = context_limits(model.info.context_tokens, options)
     required = [each.text for each in options.rules.required]
     system = prompts.render(
         "execute_system",
@@ -198,37 +185,21 @@ def make_lane(
         one_required=options.rules.one_required and not required,
         scope=terms.scope,
     )
-    high_bytes = int(high_tokens * BYTES_PER_TOKEN)
-    head = len((system + message).encode("utf-8", "replace"))
-    if head > high_bytes * 6 // 10:
-        raise TaskTooLong(
-            f"The task and instructions take {head} bytes; this model's context leaves room for "
-            f"{high_bytes * 6 // 10}. Put long material into a file of the workspace."
-        )
-    spec = LaneSpec(
-        name=LANE,
-        purpose="execute",
-        system=system,
-        task_message=message,
-        protocol=model.info.protocol,
-        system_role=options.system_role,
-        temperature=options.temperature,
-        max_steps=options.max_steps,
-        answer_tokens=answer_tokens,
-        high_tokens=high_tokens,
-        max_bytes=options.max_chars,
-        tail_steps=options.tail_steps,
-        room=max(1500, min(8000, high_bytes // 6)),
-        templates=("execute_system", "execute_task"),
-        limits=options.limits,
-    )
     names = [tool.spec.name for tool in tools]
     rules = for_task(options.rules, task, names, has_input=False, has_web=False, can_render=False)
     rules = msgspec.structs.replace(rules, work_locked=place.box is not None)
-    return Lane(session, spec, model, tools, prompts, Policy(gates=EXECUTE_GATES, rules=rules))
+    head = Head(
+        purpose="execute",
+        system=system,
+        task_message=message,
+        templates=("execute_system", "execute_task"),
+        long_material="a file of the workspace",
+    )
+    policy = Policy(gates=EXECUTE_GATES, rules=rules)
+    return main_lane(session, head, model, tools, prompts, policy, options, chooser)
 
 
-def _tools(session: Session, place: Place, verify: Verify, options: ResearchOptions) -> list[Tool]:
+def _tools(session: Session, place: Place, verify: Verify, options: LaneOptions) -> list[Tool]:
     def attested(handle: str) -> str:
         received = session.state.attestations.get(handle)
         if received is None:
@@ -238,14 +209,8 @@ def _tools(session: Session, place: Place, verify: Verify, options: ResearchOpti
         except (StoreError, ObjectError, OSError):
             return "{}"
 
-    tools: list[Tool] = [verify, Read(None, session.workspace, place.extractor, attested=attested)]
-    if place.box is not None:
-        mirror = NotesMirror(session.root / NAME, session.workspace)
-        tools.append(Shell(place.box, session.workspace, mirror, options.tool_seconds))
-    tools.append(Note())
-    if place.box is not None:
-        tools.append(Submit(session.workspace, partial(keep_output, session.root)))
-    return tools
+    read = Read(None, session.workspace, place.extractor, attested=attested)
+    return [verify, read, *work_tools(session, place.box, options.tool_seconds)]
 
 
 class Execution(Research):

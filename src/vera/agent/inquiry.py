@@ -3,8 +3,8 @@
 from pathlib import Path
 from typing import Any
 
-from vera.agent.errors import SetupError
 from vera.agent.reuse import corpus_digest
+from vera.agent.setup import input_folder
 from vera.agent.verify import Inquiry
 from vera.attestation.objects import Lens
 from vera.attestation.request import RequestError, request_of
@@ -16,10 +16,11 @@ def inquiry_of(
     """The inquiry; what is in `folder` now is part of it. Without a scope it looks at the folder where there
     is one, else at the web. `asked` are further arguments of `request_of`.
 
-    Raises RequestError for what cannot be asked, SetupError (2) when there is no such folder.
+    Raises RequestError for what cannot be asked, SetupError (2) when there is no such folder or it
+    cannot be read.
     """
-    if folder is not None and not folder.is_dir():
-        raise SetupError(f"The input folder {folder} does not exist, or is not a folder.", 2)
+    if folder is not None:
+        input_folder(folder)
     looked_in = scope if scope is not None else ("files" if folder else "web")
     corpus = corpus_digest(folder) if folder else ""
     request, budget = request_of(thesis, scope=looked_in, lens=lens, corpus=corpus, **asked)

@@ -2,77 +2,52 @@
 
 import asyncio
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from pathlib import Path
 
 import msgspec
 
 from vera import events
-from vera.agent import in_words
-from vera.agent.errors import TaskTooLong
+from vera.agent import in_words, spending
+from vera.agent.lanes import LANE, Head, LaneOptions, main_lane, work_tools
 from vera.agent.partial import without_answer
 from vera.agent.question import settle_form
 from vera.agent.rules import for_task
-from vera.agent.spending import was_cut_short
 from vera.agent.web import Web
 from vera.attestation.keys import Signer
 from vera.config.settings import BUILT_IN
 from vera.evidence.extractor import Extractor
-from vera.gates.kernel import Rules
 from vera.gates.registry import CHECK_GATES, GATES
 from vera.lane.budget import Budget, Limits
-from vera.lane.loop import Lane, LaneSpec
-from vera.lane.notes import NAME, NotesMirror
+from vera.lane.loop import Lane
 from vera.lane.policy import Policy
 from vera.lane.prompts import Prompts
 from vera.lane.tools import Tool
 from vera.lane.tools.fetch import Fetch
-from vera.lane.tools.note import Note
 from vera.lane.tools.read import Read
 from vera.lane.tools.search import Search
-from vera.lane.tools.shell import Shell
-from vera.lane.tools.submit import Submit
 from vera.lane.tools.web_search import search_tools
 from vera.model.types import Model
 from vera.report import answer as report
+from vera.report.trajectory import keep_trajectory
 from vera.sandbox.types import Box
 from vera.search.corpus import Corpus
+from vera.selection.chooser import Chooser
 from vera.session import Session, replace_file
-from vera.state import BYTES_PER_TOKEN, LaneState, RunState
+from vera.state import LaneState, RunState
 from vera.store import Store
 from vera.verification import feedback
 from vera.verification.desk import Desk
 from vera.verification.verifier import Say, verify
 
-LANE = "main"
 OUT_OF_TIME = "time"
 """Why a lane ends whose run has no time left."""
-
-HIGH_TOKENS = 24_000
-"""The prompt size at which an epoch ends, on a model that could take more (`docs/design.md`, Context)."""
 
 FILES_LISTED = 40
 
 
 def _silent(_: str) -> None:
     """Nobody is told."""
-
-
-class ResearchOptions(msgspec.Struct, frozen=True, kw_only=True):
-    """How the lane works. `max_steps` 0 means no limit; `max_chars` 0 no cap beside the model's own."""
-
-    max_steps: int = 80
-    temperature: float = 0.2
-    answer_tokens: int = 4096
-    system_role: str = "system"
-    high_tokens: int = HIGH_TOKENS
-    max_chars: int = 0
-    tail_steps: int = 4
-    tool_seconds: float = 900
-    search_count: int = 12
-    rules: Rules = Rules()
-    limits: Limits = Limits()
 
 
 class Place(msgspec.Struct, frozen=True, kw_only=True):
@@ -90,24 +65,30 @@ class Place(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Result(msgspec.Struct, frozen=True, kw_only=True):
-    """What a run came to, ready to be shown."""
+    """What a run came to, ready to be shown. `remarks` say what could not be written beside the log."""
 
     status: str
     reason: str
     exit_code: int
     report: report.Report
     steps: int
+    remarks: tuple[str, ...] = ()
 
 
 def make_lane(
-    session: Session, task: str, model: Model, place: Place, prompts: Prompts, options: ResearchOptions
+    session: Session,
+    task: str,
+    model: Model,
+    place: Place,
+    prompts: Prompts,
+    options: LaneOptions,
+    chooser: Chooser | None = None,
 ) -> Lane:
     """The main lane of a research run, new or resumed, ready to `run`.
 
     Raises TaskTooLong, PromptError.
     """
     tools = _tools(session, place, options)
-    answer_tokens, high_tokens = context_limits(model.info.context_tokens, options)
     files = place.corpus.names(FILES_LISTED) if place.corpus else []
     system = prompts.render(
         "system",
@@ -126,29 +107,6 @@ def make_lane(
         count=place.files,
         input_name=place.input_name,
     )
-    high_bytes = int(high_tokens * BYTES_PER_TOKEN)
-    head = len((system + message).encode("utf-8", "replace"))
-    if head > high_bytes * 6 // 10:
-        raise TaskTooLong(
-            f"The task and instructions take {head} bytes; this model's context leaves room for "
-            f"{high_bytes * 6 // 10}. Put long material into a file of the input folder (--input-dir)."
-        )
-    spec = LaneSpec(
-        name=LANE,
-        purpose="research",
-        system=system,
-        task_message=message,
-        protocol=model.info.protocol,
-        system_role=options.system_role,
-        temperature=options.temperature,
-        max_steps=options.max_steps,
-        answer_tokens=answer_tokens,
-        high_tokens=high_tokens,
-        max_bytes=options.max_chars,
-        tail_steps=options.tail_steps,
-        room=max(1500, min(8000, high_bytes // 6)),
-        limits=options.limits,
-    )
     rules = for_task(
         options.rules,
         task,
@@ -159,20 +117,19 @@ def make_lane(
     )
     # The built-in model plans its few steps itself: there is nobody to advise.
     gates = CHECK_GATES if model.info.kind == BUILT_IN else GATES
-    lane = Lane(session, spec, model, tools, prompts, Policy(gates=gates, rules=rules))
+    head = Head(
+        purpose="research",
+        system=system,
+        task_message=message,
+        templates=("system", "task"),
+        long_material="a file of the input folder (--input-dir)",
+    )
+    lane = main_lane(session, head, model, tools, prompts, Policy(gates=gates, rules=rules), options, chooser)
     if place.web is not None:
         place.web.command.record = lane.record
         place.web.command.judge = lane.keeper.connect
         place.web.tunnel.judge = lane.keeper.connection
     return lane
-
-
-def context_limits(context_tokens: int | None, options: ResearchOptions) -> tuple[int, int]:
-    """Tokens for one answer and for the prompt, within the model's real context where it is known."""
-    if context_tokens is None:
-        return options.answer_tokens, options.high_tokens
-    answer = min(options.answer_tokens, context_tokens // 4)
-    return answer, min(options.high_tokens, int(0.7 * context_tokens) - answer)
 
 
 class Research:
@@ -270,7 +227,7 @@ class Research:
             for each in self._desk.session.state.rounds.values()
             if each.decision and each.started.answer_seq == _seq(self._lane.state)
         ]
-        if decided and not was_cut_short(decided[-1]):
+        if decided and not spending.was_cut_short(decided[-1]):
             return decided[-1].decision
         if self._was_stopped():
             return None
@@ -336,7 +293,7 @@ def conclude(
     spent: str = "",
     clock: Callable[[], float] = time.time,
 ) -> Result:
-    """End the run of a lane that has ended: status, answer.md, attestation.json, last record, seal.
+    """End the run of a lane that has ended: status, answer.md, attestation.json, last record, seal, trajectory.
 
     `spent` says which budget ended it, '' when none did.
     """
@@ -358,7 +315,8 @@ def conclude(
         ),
         signer.seal if signer else None,
     )
-    return result
+    problem = keep_trajectory(session.root, spending.spent)
+    return msgspec.structs.replace(result, remarks=(problem,) if problem else ())
 
 
 def result_of(state: RunState, store: Store, exit_code: int = 3) -> Result:
@@ -376,7 +334,7 @@ def result_of(state: RunState, store: Store, exit_code: int = 3) -> Result:
     )
 
 
-def _tools(session: Session, place: Place, options: ResearchOptions) -> Sequence[Tool]:
+def _tools(session: Session, place: Place, options: LaneOptions) -> list[Tool]:
     tools: list[Tool] = []
     if place.corpus is not None:
         tools.append(Search(place.corpus, place.files))
@@ -384,20 +342,7 @@ def _tools(session: Session, place: Place, options: ResearchOptions) -> Sequence
         tools.append(Fetch(place.web.capture))
         tools += search_tools(place.web.search, options.search_count)
     tools.append(Read(place.corpus, session.workspace, place.extractor, place.input_name))
-    if place.box is not None:
-        mirror = NotesMirror(session.root / NAME, session.workspace)
-        tools.append(Shell(place.box, session.workspace, mirror, options.tool_seconds))
-    tools.append(Note())
-    if place.box is not None:
-        tools.append(Submit(session.workspace, lambda name, data: keep_output(session.root, name, data)))
-    return tools
-
-
-def keep_output(root: Path, name: str, data: bytes) -> None:
-    """Keep a submitted file under the session's `output/`. `name` is relative and has no `..` in it."""
-    path = root / "output" / name
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_bytes(data)
+    return tools + work_tools(session, place.box, options.tool_seconds)
 
 
 def _chosen(state: RunState) -> events.Verifier | None:

@@ -7,7 +7,8 @@ from pydantic import ValidationError
 from vera.config.settings import BudgetSettings
 from vera.lane.budget import UNIT, Budget, Limits, Prices, money, says_spent, within
 from vera.model.types import Model
-from vera.state import BYTES_PER_TOKEN, Round, RunState, Spent
+from vera.spent import BYTES_PER_TOKEN, Spent
+from vera.state import Round, RunState
 
 
 def limits_of(settings: BudgetSettings) -> Limits:
@@ -29,6 +30,13 @@ def limits_of(settings: BudgetSettings) -> Limits:
             cached=_per_token(read),
             completion=_per_token(_first(settings.verifier_output_price, paid)),
         ),
+        selector=Prices(
+            prompt=_per_token(_first(settings.selector_input_price, given)),
+            cached=_per_token(
+                _first(settings.selector_cached_price, _first(settings.selector_input_price, cached))
+            ),
+            completion=_per_token(_first(settings.selector_output_price, paid)),
+        ),
     )
 
 
@@ -39,12 +47,16 @@ def within_budget(
 
     How long their tokens are was seen already where the run is a resumed one.
     """
-    seen = min((lane.bytes_per_token for lane in state.lanes.values()), default=BYTES_PER_TOKEN)
-    limits = budget.limits
+    seen, limits = bytes_per_token(state), budget.limits
     return (
         within(model, budget, limits.agent, seen),
         within(verifier, budget, limits.verifier, seen) if verifier is not None else None,
     )
+
+
+def bytes_per_token(state: RunState) -> float:
+    """The fewest that a lane of the run has seen."""
+    return min((lane.bytes_per_token for lane in state.lanes.values()), default=BYTES_PER_TOKEN)
 
 
 def was_cut_short(done: Round) -> bool:
@@ -92,7 +104,9 @@ def _cost(state: RunState, total: Spent) -> str | None:
     """By the prices in the log, so that anyone computes the same."""
     logged = state.session.settings.get("budget") if state.session else None
     try:
-        settings = BudgetSettings.model_validate(logged)
+        # A log from before a price was known lacks its name.
+        prices = dict.fromkeys(name for name in BudgetSettings.model_fields if name.endswith("_price"))
+        settings = BudgetSettings.model_validate({**prices, **(logged or {})})
     except ValidationError:
         return None
     if settings.input_price is None and settings.output_price is None:

@@ -14,8 +14,9 @@ from vera.agent.deadline import Deadline, TimedModel, TimedTool
 from vera.agent.desk import open_desk
 from vera.agent.errors import SetupError
 from vera.agent.knowledge import Knowledge
+from vera.agent.lanes import LANE
 from vera.agent.register import register
-from vera.agent.research import LANE, Place, Research, Result
+from vera.agent.research import Place, Research, Result
 from vera.agent.rules import listed, rules_of
 from vera.agent.setup import (
     Input,
@@ -39,9 +40,10 @@ from vera.evidence.extractor import Extractor
 from vera.evidence.official import official_names
 from vera.gates.registry import CHECK_GATES
 from vera.lane.budget import Budget as RunBudget
-from vera.lane.loop import Lane, LaneSpec
+from vera.lane.loop import Lane
 from vera.lane.policy import Policy
 from vera.lane.prompts import Prompts
+from vera.lane.spec import LaneSpec
 from vera.lane.tools import Tool
 from vera.lane.tools.fetch import Fetch
 from vera.lane.tools.kb import Kb

@@ -154,7 +154,12 @@ def network_policy(egress: EgressSettings, *, closed: bool = False) -> NetworkPo
 
 def secrets_of(settings: Settings) -> list[str]:
     """Every key that must not leave this machine but to its own server."""
-    keys = (settings.model.key, settings.verification.model_key, settings.brave.key)
+    keys = (
+        settings.model.key,
+        settings.verification.model_key,
+        settings.action_verifier.model.key,
+        settings.brave.key,
+    )
     return [key.get_secret_value() for key in keys]
 
 

@@ -18,14 +18,15 @@ sentences, are left to a model.
 from collections.abc import Iterator, Mapping, Sequence
 from functools import lru_cache
 
-from vera.audit.case import Case, Place, places
+from vera.audit.case import Case, Place
 from vera.audit.containment_forms import Form, forms, names
 from vera.audit.containment_match import Budget, Outcome, Reading, known
 from vera.audit.containment_sentences import Sentence, sentences, turned, with_names
 from vera.audit.containment_terms import Token, tokens
+from vera.audit.labels import labelled
 from vera.audit.lexicon import word_set
 from vera.audit.source_text import SourceText
-from vera.events import Evidence, SpanLabel, VerifierLabels
+from vera.events import Evidence, VerifierLabels
 from vera.evidence.claim import Claim, Relation
 from vera.evidence.words import stem
 
@@ -82,23 +83,11 @@ def label(claim: Claim, place: Place, about: str = "") -> Relation:
 
 def labels(case: Case, number: int) -> tuple[VerifierLabels, ...]:
     """The labels of every claim that cites something, in the order of the claims."""
-    return tuple(
-        VerifierLabels(
-            round=number,
-            claim=claim.key,
-            labels=tuple(
-                SpanLabel(
-                    evidence=place.evidence.id,
-                    first=place.first,
-                    last=place.last,
-                    relation=label(claim, place, about(place.evidence, place.source)),
-                )
-                for place in cited
-            ),
-            maker=VERSION,
-        )
-        for claim in case.claims
-        if (cited := places(case, claim))
+    return labelled(
+        case,
+        number,
+        lambda claim, place: label(claim, place, about(place.evidence, place.source)),
+        VERSION,
     )
 
 

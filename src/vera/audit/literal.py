@@ -15,9 +15,10 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from itertools import pairwise
 
-from vera.audit.case import Case, Place, places
+from vera.audit.case import Case, Place
+from vera.audit.labels import labelled
 from vera.audit.lexicon import word_set
-from vera.events import SpanLabel, VerifierLabels
+from vera.events import VerifierLabels
 from vera.evidence.claim import Claim, Relation
 from vera.evidence.words import Word, hedges, inflected, negations, singular, unmarked, words
 
@@ -105,24 +106,7 @@ def label(claim: Claim, place: Place) -> Relation:
 
 def labels(case: Case, number: int) -> tuple[VerifierLabels, ...]:
     """The labels of every claim that cites something, in the order of the claims."""
-    return tuple(
-        VerifierLabels(
-            round=number,
-            claim=claim.key,
-            labels=tuple(
-                SpanLabel(
-                    evidence=place.evidence.id,
-                    first=place.first,
-                    last=place.last,
-                    relation=label(claim, place),
-                )
-                for place in cited
-            ),
-            maker=VERSION,
-        )
-        for claim in case.claims
-        if (cited := places(case, claim))
-    )
+    return labelled(case, number, label, VERSION)
 
 
 def _anchor(text: str) -> str:

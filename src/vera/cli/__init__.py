@@ -4,7 +4,7 @@ import importlib
 
 import click
 
-from vera import __version__
+from vera.version import __version__
 
 COMMANDS = {
     "run": ("vera.cli.run:run", "Answer a question, with every statement cited."),

@@ -54,3 +54,72 @@ def verifier(
         except DataError as error:
             stop(str(error), USAGE)
         click.echo(json.dumps(figures, ensure_ascii=False, indent=2) if as_json else as_text(figures))
+
+
+@bench.command()
+@click.argument("sessions", metavar="[SESSION]...", nargs=-1, type=_FILE)
+@click.option(
+    "--trajectories",
+    metavar="PATH",
+    type=_FILE,
+    multiple=True,
+    help="Labelled trajectories, a file or a folder. Each PATH has a table of its own.",
+)
+@click.option(
+    "--labels",
+    metavar="FILE",
+    type=_FILE,
+    help="What is good, JSON lines: of sessions, else of trajectories.",
+)
+@click.option("--simulate", is_flag=True, help="The simulation. Measured when nothing else is named.")
+@click.option(
+    "--steps",
+    metavar="N",
+    type=click.IntRange(min=2, max=1_000_000),
+    default=4000,
+    show_default=True,
+    help="Steps of each row of the simulation.",
+)
+@click.option("--seed", metavar="N", type=int, default=0, show_default=True, help="For what is drawn by lot.")
+@click.option("--json", "as_json", is_flag=True, help="Print as JSON.")
+def selection(
+    sessions: tuple[Path, ...],
+    trajectories: tuple[Path, ...],
+    labels: Path | None,
+    simulate: bool,
+    steps: int,
+    seed: int,
+    as_json: bool,
+) -> None:
+    """Measure how one of several candidates is chosen: against chance, and against one who knows.
+
+    \b
+    Nothing named, or --simulate:
+      policies and judges made by lot, with the selectors that runs use.
+    --trajectories PATH:
+      whole attempts with a known end, chosen by rules that need no model.
+      LLM-as-a-Verifier's files say themselves whether they passed; for
+      *.traj.json (mini-swe-agent's and VERA's) --labels does, with lines like
+      {"trajectory": "a/b.traj.json", "task": "t1", "passed": true}
+    SESSION...:
+      what was sampled and chosen in recorded sessions: how far candidates
+      agree, who decided, how often a judge was asked. With --labels also
+      how good the choices were, by lines like
+      {"session": "FOLDER", "step": 3, "good": [0, 2]}
+    """
+    from vera.bench.labelled import DataError
+    from vera.bench.selection import measure
+    from vera.bench.selection_tables import as_text
+    from vera.cli.exit import USAGE, clean_errors, stop
+
+    if labels and not (sessions or trajectories):
+        raise click.UsageError("--labels needs the sessions or the trajectories that it is about.")
+    with clean_errors():
+        try:
+            figures = measure(
+                sessions=sessions, trajectories=trajectories, labels=labels, simulated=simulate, steps=steps,
+                seed=seed,
+            )  # fmt: skip
+        except DataError as error:
+            stop(str(error), USAGE)
+        click.echo(json.dumps(figures, ensure_ascii=False, indent=2) if as_json else as_text(figures))

@@ -2,13 +2,20 @@
 
 import json
 import os
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from functools import cache
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from vera.config import ConfigError, Loaded, load, user_config_file
-from vera.config.catalogue import Setting, catalogue, sections, unknown, written
+from vera.config.aliases import canonical
+from vera.config.catalogue import Setting, catalogue, sections, value_of, written
 from vera.config.errors import plain
+from vera.config.meant import unknown
+
+if TYPE_CHECKING:
+    import yaml
 
 
 class ConfigCommand(click.Command):
@@ -56,46 +63,75 @@ def config(which: str, overrides: tuple[str, ...], origin: bool, as_json: bool) 
 
 def _chosen(which: str) -> list[Setting]:
     """The settings that the argument names. Raises ConfigError if there are none."""
-    chosen = [each for each in catalogue().values() if which in ("", each.section, each.key)]
+    name = canonical(which)
+    inside = f"{name}." if name else ""
+    chosen = [each for key, each in catalogue().items() if key == name or key.startswith(inside)]
     if not chosen:
         raise ConfigError(unknown(which))
     return chosen
 
 
 def _value(loaded: Loaded, setting: Setting) -> object:
-    value: object = loaded.settings
-    for part in setting.key.split("."):
-        value = getattr(value, part)
+    value = value_of(loaded.settings, setting.key)
     if setting.secret:
         return "set" if value else "not set"
     return value if value is None or isinstance(value, bool | int | float | str) else str(value)
 
 
-def _tree(loaded: Loaded, chosen: list[Setting], origin: bool) -> Mapping[str, Mapping[str, object]]:
-    tree: dict[str, dict[str, object]] = {}
+def _tree(loaded: Loaded, chosen: list[Setting], origin: bool) -> Mapping[str, Any]:
+    """The chosen settings as groups within groups."""
+    tree: dict[str, Any] = {}
     for each in chosen:
+        branch = tree
+        for group in each.section.split("."):
+            branch = branch.setdefault(group, {})
         value = _value(loaded, each)
-        shown = {"value": value, "origin": str(loaded.origin[each.key])} if origin else value
-        tree.setdefault(each.section, {})[each.leaf] = shown
+        branch[each.leaf] = {"value": value, "origin": str(loaded.origin[each.key])} if origin else value
     return tree
 
 
 def _yaml(loaded: Loaded, chosen: list[Setting]) -> str:
     """YAML that can be read back: what is hidden, and what has no use yet, is told in comments."""
+    return "\n".join(_lines(_tree(loaded, chosen, origin=False), "")) + "\n"
+
+
+def _lines(tree: Mapping[str, Any], group: str) -> Iterator[str]:
+    """The lines of what a group holds; '' is all of them."""
+    for name, value in tree.items():
+        key = f"{group}.{name}" if group else name
+        if key in sections():
+            if later := sections()[key].later:
+                yield f"# used by {later}, which a later version brings"
+            yield f"{name}:"
+            yield from (f"  {line}" if line else "" for line in _lines(value, key))
+        elif catalogue()[key].secret:
+            yield f"# {name}: {value} (hidden)"
+        else:
+            yield from _setting(name, value)
+
+
+def _setting(name: str, value: object) -> list[str]:
+    """The lines of a setting."""
     import yaml
 
-    lines: list[str] = []
-    for section, values in _tree(loaded, chosen, origin=False).items():
-        if later := sections()[section].later:
-            lines.append(f"# used by {later}, which a later version brings")
-        lines.append(f"{section}:")
-        for leaf, value in values.items():
-            if catalogue()[f"{section}.{leaf}"].secret:
-                lines.append(f"  # {leaf}: {value} (hidden)")
-            else:
-                line = yaml.safe_dump({leaf: value}, allow_unicode=True, width=10**6)
-                lines.append(f"  {line.rstrip()}")
-    return "\n".join(lines) + "\n"
+    text = yaml.dump({name: value}, Dumper=_dumper(), allow_unicode=True, width=10**6)
+    return text.removesuffix("\n").split("\n")
+
+
+@cache
+def _dumper() -> "type[yaml.SafeDumper]":
+    """It writes a text of several lines as it is read, where YAML can."""
+    import yaml
+
+    class Dumper(yaml.SafeDumper):
+        pass
+
+    def text(dumper: yaml.SafeDumper, value: str) -> yaml.ScalarNode:
+        style = "|" if "\n" in value else None
+        return dumper.represent_scalar("tag:yaml.org,2002:str", value, style=style)
+
+    Dumper.add_representer(str, text)
+    return Dumper
 
 
 def _table(loaded: Loaded, chosen: list[Setting]) -> str:

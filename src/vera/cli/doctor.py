@@ -100,7 +100,7 @@ async def _look(settings: "SandboxSettings") -> list[Finding]:
 
 
 async def _python() -> list[Finding]:
-    from vera import __version__
+    from vera.version import __version__
 
     version = platform.python_version()
     findings = [

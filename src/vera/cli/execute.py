@@ -116,6 +116,8 @@ def _index_progress(progress: Progress) -> Callable[[IndexProgress], None]:
 
 
 def _print(session: Session, result: Result, as_json: bool) -> None:
+    for remark in result.remarks:
+        click.echo(printable(remark), err=True)
     if as_json:
         click.echo(printable_json(researched_of(session.state, session.root, result).as_dict()))
         return

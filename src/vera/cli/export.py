@@ -1,4 +1,4 @@
-"""`vera export`: a session as one file that replays on another machine."""
+"""`vera export`: a session for others: a file that replays, a trajectory, or an OpenTelemetry trace."""
 
 from pathlib import Path
 
@@ -10,29 +10,79 @@ import click
 @click.option(
     "--bundle",
     metavar="FILE",
-    required=True,
     type=click.Path(path_type=Path, dir_okay=False),
     help="The file to write (a zip; it must not exist yet).",
 )
-def export(session: Path, bundle: Path) -> None:
-    """Write a session with its answer, log, attestations and every stored byte into one file.
+@click.option("--trajectory", is_flag=True, help="Write the run in mini-swe-agent's trajectory format.")
+@click.option(
+    "-o",
+    "--output",
+    metavar="FILE",
+    type=click.Path(path_type=Path, dir_okay=False),
+    help="With --trajectory: the file to write (it must not exist yet); else it stands in the session.",
+)
+@click.option(
+    "--otlp",
+    metavar="URL",
+    is_flag=False,
+    flag_value="",
+    help="Send the run's trace to this OpenTelemetry collector, or without URL to that of the environment.",
+)
+@click.option("--with-content", is_flag=True, help="With --otlp: send prompts, replies and results too.")
+def export(
+    session: Path,
+    bundle: Path | None,
+    trajectory: bool,
+    output: Path | None,
+    otlp: str | None,
+    with_content: bool,
+) -> None:
+    """Write a session into one file, or send it to an OpenTelemetry collector.
 
-    Anyone checks it with 'vera replay FILE'. The same session gives the same file, byte for byte. The log is
-    in it whole: the question, every prompt and reply, every page that was read, and the settings.
+    --bundle: the answer, log, attestations and every stored byte in one file. Anyone checks it with 'vera
+    replay FILE'. The same session gives the same file, byte for byte. The log is in it whole: the question,
+    every prompt and reply, every page that was read, and the settings.
+
+    --trajectory: the main lane's messages as mini-swe-agent writes them, for its inspector and similar tools,
+    with every candidate and why one was chosen.
+
+    --otlp: the run as a tree of spans, over OTLP/HTTP. A key for the collector is taken from the environment
+    variable OTEL_EXPORTER_OTLP_HEADERS. The same log gives the same ids, so it can be sent again.
     """
+    from vera.cli.exit import clean_errors
+
+    if [bundle is not None, trajectory, otlp is not None].count(True) != 1:
+        raise click.UsageError("Say what to export: --bundle FILE, --trajectory, or --otlp URL.")
+    if output is not None and not trajectory:
+        raise click.UsageError("--output goes with --trajectory.")
+    if with_content and otlp is None:
+        raise click.UsageError("--with-content goes with --otlp.")
+    with clean_errors():
+        if bundle is not None:
+            _bundle(session, bundle)
+        if trajectory:
+            from vera.cli.export_trajectory import write
+
+            write(session, output)
+        if otlp is not None:
+            from vera.cli.export_otlp import send
+
+            send(session, otlp, with_content)
+
+
+def _bundle(session: Path, bundle: Path) -> None:
     from vera.attestation.bundle import BundleError, pack
     from vera.attestation.replay import NoSession
-    from vera.cli.exit import ERROR, clean_errors, stop
+    from vera.cli.exit import ERROR, stop
 
-    with clean_errors():
-        try:
-            packed = pack(session, bundle)
-        except (BundleError, NoSession) as error:
-            stop(str(error), ERROR)
-        click.echo(f"{bundle}: {packed.members} files, {packed.size / 1e6:.1f} MB.")
-        if packed.missing:
-            click.echo(
-                f"vera: {len(packed.missing)} blobs that a replay needs are not in the session; "
-                "its replay will say MISSING.",
-                err=True,
-            )
+    try:
+        packed = pack(session, bundle)
+    except (BundleError, NoSession) as error:
+        stop(str(error), ERROR)
+    click.echo(f"{bundle}: {packed.members} files, {packed.size / 1e6:.1f} MB.")
+    if packed.missing:
+        click.echo(
+            f"vera: {len(packed.missing)} blobs that a replay needs are not in the session; "
+            "its replay will say MISSING.",
+            err=True,
+        )

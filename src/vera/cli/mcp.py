@@ -74,6 +74,7 @@ def client_config(
     settings: "Settings", folder: Path | None, base: Path, overrides: tuple[str, ...]
 ) -> dict[str, object]:
     """What a client needs to start this service as it was asked for here, wherever it runs. No keys."""
+    from vera.config.aliases import canonical
     from vera.config.catalogue import catalogue
 
     # -P: a client may start it in any folder, and nothing there is to be imported.
@@ -89,7 +90,7 @@ def client_config(
         if value != usual:
             arguments += [flag, value]
     for text in overrides:
-        setting = catalogue().get(text.partition("=")[0])
+        setting = catalogue().get(canonical(text.partition("=")[0]))
         if setting is None or not setting.secret:
             arguments += ["-c", str(Path(text).resolve()) if Path(text).is_file() else text]
     return {"mcpServers": {"vera": {"command": sys.executable, "args": arguments}}}
@@ -97,9 +98,7 @@ def client_config(
 
 def _folders(settings: "Settings") -> tuple[Path | None, Path]:
     """The folders of documents and of sessions by their real paths."""
-    from vera.agent.errors import SetupError
+    from vera.agent.setup import input_folder
 
     folder = settings.run.input_dir
-    if folder is not None and not folder.is_dir():
-        raise SetupError(f"The input folder {folder} does not exist, or is not a folder.", 2)
-    return folder.resolve() if folder else None, settings.run.base_dir.resolve()
+    return input_folder(folder) if folder else None, settings.run.base_dir.resolve()

@@ -21,7 +21,8 @@ def metrics(sessions: tuple[Path, ...]) -> None:
     Counters add up all sessions that are named; gauges stand only for runs that have not ended, with the
     folder as it was named in the label 'session'.
 
-    Exit code 1 when a session could not be read to its end; the others are counted all the same.
+    Exit code 1 when a session could not be read to its end; the others are counted all the same, and where
+    there is nothing to count nothing is printed.
     """
     from vera.cli.exit import ERROR, clean_errors, stop
 
@@ -33,7 +34,8 @@ def metrics(sessions: tuple[Path, ...]) -> None:
         for session in once.values():
             if problem := _fold(folded, session):
                 problems.append(problem)
-        click.echo(folded.render(), nl=False)
+        if not (problems and folded.is_empty):
+            click.echo(folded.render(), nl=False)
         if problems:
             stop("\nvera: ".join(problems), ERROR)
 

@@ -75,14 +75,10 @@ def as_overrides(logged: Mapping[str, Any]) -> list[str]:
     """The settings of a run, as its log has them, in the form of -c. Keys are not in a log: left out."""
     from vera.config.catalogue import catalogue
 
-    known = catalogue()
-    values = {
-        f"{section}.{name}": value for section, group in logged.items() for name, value in group.items()
-    }
     return [
         f"{key}={str(value).lower() if isinstance(value, bool) else value}"
-        for key, value in values.items()
-        if key in known and not known[key].secret and value is not None
+        for key, setting in catalogue().items()
+        if not setting.secret and (value := _logged(logged, key)) is not None
     ]
 
 
@@ -91,12 +87,21 @@ def as_withheld(logged: Mapping[str, Any], overrides: Sequence[str]) -> dict[str
 
     The working folder had named it, or it was found by itself; in the log it looks like the person's choice.
     """
-    from vera.config.loading import KEYED_ADDRESSES
+    from vera.config.aliases import canonical
+    from vera.config.folder import KEYED_ADDRESSES
 
-    withheld: dict[str, str | None] = {}
-    for section, address, key, _ in KEYED_ADDRESSES:
-        known = logged.get(section, {})
-        named = any(text.startswith(f"{section}.{address}=") for text in overrides)
-        if not named and (known.get(key) == "not set" or not known.get(address)):
-            withheld[f"{section}.{key}"] = ""
-    return withheld
+    named = {canonical(text.partition("=")[0]) for text in overrides if "=" in text}
+    return {
+        each.key: ""
+        for each in KEYED_ADDRESSES
+        if each.address not in named
+        and (_logged(logged, each.key) == "not set" or not _logged(logged, each.address))
+    }
+
+
+def _logged(logged: Mapping[str, Any], key: str) -> object:
+    """What the log of a run has for a setting; None for one that it does not know."""
+    value: object = logged
+    for part in key.split("."):
+        value = value.get(part) if isinstance(value, Mapping) else None
+    return value

@@ -38,6 +38,8 @@ FLAGS = {
     "base_image": "sandbox.base_image",
     "build": "sandbox.build",
     "egress": "egress.mode",
+    "num_candidates": "candidate_sampling.num_candidates",
+    "action_verifier": "action_verifier.verifier_type",
     "brave_api_key": "brave.key",
     "official_domain": "policy.official_domains",
     "verifier": "verification.rule",
@@ -118,6 +120,14 @@ FLAGS = {
     "--verifier",
     type=click.Choice(["auto", "model", "literal"]),
     help="Who says what a cited span means: a model, or the word-by-word rule.  [default: auto]",
+)
+@click.option(
+    "--num-candidates", type=int, help="Actions sampled for each step, of which one runs.  [default: 1]"
+)
+@click.option(
+    "--action-verifier",
+    type=click.Choice(["pairwise", "llm", "majority", "first_valid", "shortest", "random"]),
+    help="Choose among them: this switches it on. Without it the first one runs.",
 )
 @click.option("--verifier-rounds", type=int, help="Rounds of verification and repair.  [default: 3]")
 @click.option("--verifier-model-base-url", help="Another server for the verifier.")

@@ -10,14 +10,25 @@ import click
 @click.argument("work_dir", type=click.Path(path_type=Path))
 @click.option("--evidence", metavar="ID[:FIRST[-LAST]]", help="Print an evidence, or some of its lines.")
 @click.option("--request", type=int, metavar="STEP", help="Print the messages that the model got at a step.")
+@click.option("--candidates", is_flag=True, help="Print what was sampled for each step, and what was chosen.")
+@click.option("--step", type=int, metavar="STEP", help="With --candidates: only this step, and all of it.")
 @click.option("--json", "as_json", is_flag=True, help="Print as JSON.")
-def show(work_dir: Path, evidence: str | None, request: int | None, as_json: bool) -> None:
+def show(
+    work_dir: Path,
+    evidence: str | None,
+    request: int | None,
+    candidates: bool,
+    step: int | None,
+    as_json: bool,
+) -> None:
     """Show a session: its answer with the cited bytes, and whether its log is whole.
 
     Exit code 1 when the log was altered or the store does not hold what it says.
     """
     from vera.cli.exit import ERROR, clean_errors, stop
 
+    if step is not None and not candidates:
+        raise click.UsageError("--step goes with --candidates.")
     with clean_errors():
         from vera.session import check
 
@@ -31,6 +42,10 @@ def show(work_dir: Path, evidence: str | None, request: int | None, as_json: boo
             _evidence(work_dir, evidence)
         elif request is not None:
             _request(work_dir, request)
+        elif candidates:
+            from vera.cli import show_candidates
+
+            show_candidates.show(work_dir, step, as_json=as_json)
         else:
             _answer(work_dir, as_json, integrity.sentence)
 

@@ -1,6 +1,6 @@
-"""The settings as a list: what each is called, what may stand in it, and which one was meant."""
+"""The settings as a list: what each is called, and what may stand in it."""
 
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache
 from types import NoneType
@@ -11,10 +11,8 @@ from pydantic import BaseModel, SecretStr
 from pydantic.fields import FieldInfo
 
 from vera.config.errors import plain
-from vera.config.settings import Section, Settings
-
-LONGEST_NAME = 100
-"""Longer ones are cut before they are compared with every setting: comparing is quadratic."""
+from vera.config.section import Section
+from vera.config.settings import Settings
 
 
 @dataclass(frozen=True)
@@ -40,17 +38,13 @@ class Setting:
 
     @property
     def own_env(self) -> str:
-        return own_name(self.key)
+        """`run.max_steps` as an environment name: `VERA_RUN__MAX_STEPS`."""
+        return "VERA_" + self.key.replace(".", "__").upper()
 
     @property
     def env_names(self) -> tuple[str, ...]:
         """Every environment name, the one that counts first in front."""
         return (self.own_env, *self.env)
-
-
-def own_name(key: str) -> str:
-    """`run.max_steps` as an environment name: `VERA_RUN__MAX_STEPS`."""
-    return "VERA_" + key.replace(".", "__").upper()
 
 
 @cache
@@ -61,12 +55,16 @@ def catalogue() -> Mapping[str, Setting]:
 
 @cache
 def sections() -> Mapping[str, type[Section]]:
-    """Every group of settings by its dotted name."""
-    return {
-        name: cast(type[Section], field.annotation)
-        for name, field in Settings.model_fields.items()
-        if _is_section(field)
-    }
+    """Every group of settings by its dotted name, each before those that it holds."""
+    return dict(_sections(Settings, ""))
+
+
+def value_of(settings: Section, key: str) -> object:
+    """The value of the setting, or the group of settings, with this dotted name."""
+    value: object = settings
+    for part in key.split("."):
+        value = getattr(value, part)
+    return value
 
 
 def written(value: object) -> str:
@@ -80,61 +78,12 @@ def written(value: object) -> str:
     return '""' if value == "" else plain(str(value), 300)
 
 
-def unknown(name: str) -> str:
-    """The sentence on a key that is no setting, with the one that was probably meant."""
-    if name in sections():
-        members = ", ".join(key for key, each in catalogue().items() if each.section == name)
-        return f"{name} is a group of settings: {members}."
-    owner = next((key for key in catalogue() if name.startswith(f"{key}.")), None)
-    if owner:
-        return f"{owner} takes one value, not a group of them."
-    wanted = name[:LONGEST_NAME].lower().replace("-", "_")
-    leaf = wanted.rpartition(".")[2]
-    homes = [each for each in catalogue().values() if each.leaf == leaf]
-    shown = plain(name)
-    if wanted in catalogue():
-        return f"There is no setting {shown}: write {wanted}."
-    if homes:
-        groups = " and ".join(each.section for each in homes)
-        return f"There is no setting {shown}: {leaf} belongs to {groups}: write {_either(homes)}."
-    if near := _near(wanted, [*catalogue(), *sections()]) or _with_leaf(
-        _near(leaf, {each.leaf for each in catalogue().values()})
-    ):
-        return f"There is no setting {shown}. Did you mean {' or '.join(near)}?"
-    return f"There is no setting {shown}. To see them all: vera config"
-
-
-def unknown_env(name: str) -> str:
-    """The sentence on a `VERA_…` environment name that is no setting."""
-    names = {own: each for each in catalogue().values() for own in each.env_names}
-    wanted = name[:LONGEST_NAME].upper()
-    bare = wanted.removeprefix("VERA_")
-    leaf = bare.rpartition("__")[2].lower()
-    homes = [each for each in catalogue().values() if each.leaf == leaf]
-    shown = plain(name)
-    if bare in names:
-        return f"There is no setting {shown}: write {bare} or {names[bare].own_env}."
-    if homes:
-        groups = " and ".join(each.section for each in homes)
-        own = " or ".join(each.own_env for each in homes)
-        return f"There is no setting {shown}: {leaf} belongs to {groups}: write {own}."
-    if near := _near(wanted, names):
-        return f"There is no setting {shown}. Did you mean {near[0]}?"
-    return f"There is no setting {shown}. To see them all: vera config"
-
-
-def _near(name: str, names: Collection[str]) -> list[str]:
-    from difflib import get_close_matches  # only who mistyped needs it
-
-    return get_close_matches(name, sorted(names), n=1)
-
-
-def _with_leaf(leaves: list[str]) -> list[str]:
-    return [key for key, each in catalogue().items() if each.leaf in leaves]
-
-
-def _either(settings: list[Setting]) -> str:
-    return " or ".join(each.key for each in settings)
+def _sections(section: type[Section], prefix: str) -> Iterator[tuple[str, type[Section]]]:
+    for name, field in section.model_fields.items():
+        if _is_section(field):
+            kind = cast(type[Section], field.annotation)
+            yield f"{prefix}{name}", kind
+            yield from _sections(kind, f"{prefix}{name}.")
 
 
 def _settings(section: type[BaseModel], prefix: str) -> Iterator[Setting]:

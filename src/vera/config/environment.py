@@ -7,8 +7,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from vera.config.bounded import read_text
-from vera.config.catalogue import catalogue, unknown_env
+from vera.config.catalogue import catalogue
 from vera.config.errors import ConfigError, plain, sentences
+from vera.config.meant import unknown_env
 from vera.config.origin import Entry, Layer, Origin, Place
 
 if TYPE_CHECKING:

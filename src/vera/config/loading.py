@@ -2,25 +2,35 @@
 
 import os
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
+from typing import Any
 
 from pydantic import SecretStr, ValidationError
 
+from vera.config.aliases import canonical, under_own_names
 from vera.config.bounded import expand_home
-from vera.config.catalogue import Setting, catalogue, sections, unknown, written
+from vera.config.catalogue import Setting, catalogue, sections
 from vera.config.environment import dotenv_layer, environment_layer
 from vera.config.errors import ConfigError, plain, sentences
+from vera.config.folder import unasked, withhold
+from vera.config.meant import misplaced, unknown
 from vera.config.origin import Entry, Layer, Origin, Place
 from vera.config.secret import LITERAL_WARNING, is_reference, resolve_secret
-from vera.config.settings import BudgetSettings, Section, Settings
+from vera.config.section import Section
+from vera.config.settings import Settings
+from vera.config.together import do_not_fit, idle
 from vera.config.yaml_file import read_layer
 
 PACKAGED = Path(__file__).parents[1] / "default.yaml"
 
 ASSIGNMENT = re.compile(r"([\w.-]+)=(.*)", re.DOTALL)
 """`-c` text that sets a value; with a path separator before its `=` it is a file."""
+
+IMPLIED = {"action_verifier.verifier_type": ("action_verifier.enabled", True)}
+"""A setting whose option on the command line sets another one too, and to what."""
 
 
 @dataclass(frozen=True)
@@ -68,13 +78,14 @@ def load(
     assignments: dict[str, Entry] = {}
     for text in overrides:
         if match := ASSIGNMENT.fullmatch(text):
-            assignments.update(_assignment(match[1], match[2]))
+            assignments.update(_assignment(canonical(match[1]), match[2]))
         else:
             add(_named_file(text, cwd))
     add(assignments)
-    add({key: _flag(key, value) for key, value in (flags or {}).items() if value is not None})
+    add(_flags(flags or {}))
     merged = {key: entry for layer in layers for key, entry in layer.items()}
-    return _settle(merged, environ, problems, _without_the_folder(layers))
+    held = partial(unasked, yours=_without_the_folder(layers), packaged=layers[0], cwd=cwd)
+    return _settle(merged, environ, problems, held)
 
 
 def defaults(changes: Mapping[str, object] | None = None) -> Settings:
@@ -83,8 +94,7 @@ def defaults(changes: Mapping[str, object] | None = None) -> Settings:
         key: Entry(value, Origin(Place.FLAG, f"change of {key}")) for key, value in (changes or {}).items()
     }
     known, problems = _sift(changed)
-    merged = {**_packaged(), **known}
-    return _settle(merged, {}, problems, merged).settings
+    return _settle({**_packaged(), **known}, {}, problems).settings
 
 
 def public(settings: Section) -> dict[str, object]:
@@ -129,6 +139,14 @@ def _assignment(key: str, value: str) -> Layer:
     return {key: Entry(value, Origin(Place.OVERRIDE, f"-c {plain(key)}={shown}"))}
 
 
+def _flags(flags: Mapping[str, object]) -> Layer:
+    layer = {key: _flag(key, value) for key, value in flags.items() if value is not None}
+    for key, (other, value) in IMPLIED.items():
+        if key in layer:
+            layer.setdefault(other, Entry(value, layer[key].origin))
+    return layer
+
+
 def _flag(key: str, value: object) -> Entry:
     setting = catalogue().get(key)
     name = setting.flag if setting and setting.flag else f"for {key}"
@@ -137,14 +155,16 @@ def _flag(key: str, value: object) -> Entry:
 
 def _sift(layer: Layer) -> tuple[Layer, list[str]]:
     """The entries of a layer that are settings, and a sentence for each that is none."""
-    # A group whose lines are all commented out is null in YAML; it says nothing.
-    strangers = [
-        (entry.origin, key)
-        for key, entry in layer.items()
-        if key not in catalogue() and not (key in sections() and entry.value is None)
-    ]
+    layer, twice = under_own_names(layer)
+    strangers: dict[str, tuple[object, str]] = {}
+    for key, entry in layer.items():
+        # A group whose lines are all commented out is null in YAML; it says nothing.
+        if key not in catalogue() and not (key in sections() and entry.value is None):
+            # A block that is indented too far is one mistake, however much it holds.
+            block = misplaced(key)
+            strangers.setdefault(block or key, (entry.origin, key))
     known = {key: entry for key, entry in layer.items() if key in catalogue()}
-    return known, sentences(strangers, unknown)
+    return known, twice + sentences(strangers.values(), unknown)
 
 
 def _without_the_folder(layers: Sequence[Layer]) -> Layer:
@@ -154,103 +174,48 @@ def _without_the_folder(layers: Sequence[Layer]) -> Layer:
     }
 
 
-def _settle(merged: Layer, environ: Mapping[str, str], problems: list[str], yours: Layer) -> Loaded:
-    """Converts and checks the winning values; `problems` are those found before, `yours` the entries that
-    would win without the working folder."""
+def _settle(
+    merged: Layer,
+    environ: Mapping[str, str],
+    problems: Sequence[str],
+    held: Callable[[Settings, Mapping[str, Origin]], list[str]] | None = None,
+) -> Loaded:
+    """Converts and checks the winning values; `problems` are those found before, `held` finds what a person
+    must ask for."""
     problems = list(problems)
     warnings: list[str] = []
-    tree: dict[str, dict[str, object]] = {name: {} for name in sections()}
+    values: dict[str, object] = {}
     for key, entry in merged.items():
-        setting = catalogue()[key]
         try:
-            value = _value(setting, entry, environ, warnings)
+            values[key] = _value(catalogue()[key], entry, environ, warnings)
         except ConfigError as error:
             problems.append(f"{key} ({entry.origin}): {error}")
-            value = SecretStr("")
-        tree[setting.section][setting.leaf] = value
+            values[key] = SecretStr("")
     origin = {key: entry.origin for key, entry in merged.items()}
-    warnings += _withhold(tree, origin)
+    warnings += withhold(values, origin)
     try:
-        settings = Settings.model_validate(tree)
+        settings = Settings.model_validate(_tree(values))
     except ValidationError as error:
         problems += [_sentence(each["loc"], merged) for each in error.errors(include_input=False)]
     else:
-        problems += _unasked(settings, origin, yours)
-        problems += _without_prices(settings.budget)
+        problems += held(settings, origin) if held else []
+        problems += do_not_fit(settings)
+        warnings += idle(settings)
     if problems:
         raise ConfigError(problems)
     return Loaded(settings, origin, tuple(warnings))
 
 
-def _unasked(settings: Settings, origin: Mapping[str, Origin], yours: Layer) -> list[str]:
-    """A sentence for each setting that weakens what holds a run, chosen by a file of the working folder."""
-    sandbox, search, packaged = settings.sandbox, settings.search, _packaged()
-    weaker = {
-        "sandbox.backend": (sandbox.backend == "host", "runs commands without isolation"),
-        "sandbox.profile": (sandbox.profile == "lab", "makes commands root in their sandbox"),
-        "sandbox.privileged": (sandbox.privileged, "takes the sandbox's isolation away"),
-        "sandbox.base_image": (
-            sandbox.base_image != packaged["sandbox.base_image"].value,
-            "decides which system commands run in",
-        ),
-        "policy.official_domains": (
-            bool(settings.policy.official_domains),
-            "decides whose word is official",
-        ),
-        "search.searxng_url": (bool(search.searxng_url), "opens a place that may be in your own network"),
-    }
-    for key in ASKED_FIRST:
-        wanted = str(yours[key].value or "")
-        is_other = str(getattr(settings.run, key.partition(".")[2])) != wanted
-        weaker[key] = (
-            is_other and wanted != str(packaged[key].value or ""),
-            "changes what a run must ask before it works",
-        )
-    for key in LEAST:
-        section, name = key.split(".")
-        value = getattr(getattr(settings, section), name)
-        is_less = value < int(str(packaged[key].value))
-        weaker[key] = (is_less, "asks for less before an answer counts as verified")
-    for key in MOST:
-        limit = _number(yours[key].value)
-        value = getattr(settings.budget, key.partition(".")[2])
-        weaker[key] = (bool(limit) and not 0 < value <= limit, "lets the run spend more than you allowed")
-    if _number(yours["budget.cost"].value):
-        for key in PRICES:
-            weaker[key] = (True, "decides what your limit on cost is worth")
-    problems = []
-    for key, (is_weaker, effect) in weaker.items():
-        if is_weaker and origin[key].place.of_the_folder:
-            setting = catalogue()[key]
-            value = written(getattr(getattr(settings, setting.section), setting.leaf))
-            by_hand = f"{setting.own_env}={value} in the environment"
-            if setting.flag:
-                flag = setting.flag if value == "true" else f"{setting.flag} {value}"
-                by_hand = f"{flag}, or {by_hand}"
-            problems.append(
-                f"{key}: {value} {effect}, which {origin[key]} cannot decide for you. If you trust this "
-                f"folder and its model, ask for it yourself: {by_hand}"
-            )
-    return problems
-
-
-def _number(written: object) -> float:
-    """A limit as it was written; 0, which is unlimited, for what is none."""
-    try:
-        return float(str(written))
-    except ValueError:
-        return 0.0
-
-
-def _without_prices(budget: BudgetSettings) -> list[str]:
-    """A sentence when cost is limited and cannot be known."""
-    missing = [f"budget.{name}" for name in ("input_price", "output_price") if getattr(budget, name) is None]
-    if not budget.cost or not missing:
-        return []
-    return [
-        f"budget.cost: a limit on cost needs the prices of a million tokens: set {' and '.join(missing)}, "
-        f"for example -c {missing[0]}=2.5"
-    ]
+def _tree(values: Mapping[str, object]) -> dict[str, Any]:
+    """From dotted names to groups within groups."""
+    tree: dict[str, Any] = {}
+    for key, value in values.items():
+        *groups, leaf = key.split(".")
+        branch = tree
+        for group in groups:
+            branch = branch.setdefault(group, {})
+        branch[leaf] = value
+    return tree
 
 
 def _value(setting: Setting, entry: Entry, environ: Mapping[str, str], warnings: list[str]) -> object:
@@ -284,56 +249,11 @@ def _secret(setting: Setting, entry: Entry, environ: Mapping[str, str], warnings
     return secret
 
 
-LEAST = (
-    "verification.web_sources",
-    "policy.negative_claim_min_official",
-    "policy.negative_claim_min_independent",
-)
-"""What an answer needs at least: only a person lowers it."""
-
-ASKED_FIRST = ("run.lane", "run.require_theses", "run.risk")
-"""What a working session must ask before it works: once a person has set it, the working folder leaves it."""
-
-MOST = ("budget.tokens", "budget.cost", "budget.seconds", "budget.searches")
-"""What a run may spend at most: the working folder lowers it only."""
-
-PRICES = tuple(
-    f"budget.{whose}{kind}_price" for whose in ("", "verifier_") for kind in ("input", "cached", "output")
-)
-"""What a limit on cost is counted by."""
-
-KEYED_ADDRESSES = (
-    ("model", "base_url", "key", "--model-base-url, or MODEL_BASE_URL in the environment"),
-    ("verification", "model_base_url", "model_key", "--verifier-model-base-url"),
-)
-"""Section, address, the key that goes there, and how a person names the address."""
-
-
-def _withhold(tree: dict[str, dict[str, object]], origin: dict[str, Origin]) -> list[str]:
-    """Takes each key away from an address that the working folder chose, unless it chose both.
-
-    Returns a sentence for the person for each that was withheld.
-    """
-    said = []
-    for section, address_name, key_name, by_hand in KEYED_ADDRESSES:
-        key, address = tree[section][key_name], origin[f"{section}.{address_name}"]
-        source = origin[f"{section}.{key_name}"]
-        given = key.get_secret_value() if isinstance(key, SecretStr) else key
-        if not given or not address.place.of_the_folder or source.place.of_the_folder:
-            continue
-        tree[section][key_name] = SecretStr("")
-        origin[f"{section}.{key_name}"] = Origin(source.place, f"{source.text} (withheld)")
-        whose = "model's" if section == "model" else "verifier's"
-        said.append(
-            f"Your key ({source}) is not sent to the {whose} address, because that comes from {address} and "
-            f"not from you. If it may have the key, name the address yourself: {by_hand}."
-        )
-    return said
-
-
 def _sentence(location: tuple[int | str, ...], merged: Layer) -> str:
     """What is wrong with a value: the setting, what is allowed, what was found and where."""
-    key = ".".join(str(part) for part in location[:2])
+    # Behind the name of a setting Pydantic adds which member of a union it tried.
+    names = (".".join(map(str, location[:length])) for length in range(1, len(location) + 1))
+    key = next(name for name in names if name in catalogue())
     setting, entry = catalogue()[key], merged[key]
     return f"{key} must be {setting.allowed}, but {entry.origin} gives {_shown(setting, entry.value)}."
 

@@ -5,10 +5,12 @@
 
 import sys
 from pathlib import Path
+from typing import cast
 
-from vera.config.catalogue import Setting, catalogue, sections, written
+from vera.config.catalogue import Setting, catalogue, sections, value_of, written
 from vera.config.environment import NOT_SETTINGS
 from vera.config.loading import defaults, public
+from vera.config.section import Section
 
 BEGIN = "<!-- settings: made by `python -m vera.config.reference`, do not edit -->"
 END = "<!-- end of settings -->"
@@ -16,11 +18,10 @@ END = "<!-- end of settings -->"
 
 def tables() -> str:
     """One table a section: each setting with its default, its other names, what is allowed, its meaning."""
-    values = public(defaults())
+    values = defaults()
     parts = []
     for section, kind in sections().items():
-        own = values[section]
-        assert isinstance(own, dict)
+        own = public(cast(Section, value_of(values, section)))
         lines = [f"### {section}", "", (kind.__doc__ or "").strip(), ""]
         if kind.later:
             lines += [f"*Used by {kind.later}, which a later version brings: no effect yet.*", ""]

@@ -4,13 +4,22 @@ The defaults stand in `vera/default.yaml`. A setting whose feature is still to c
 """
 
 from ipaddress import ip_address
-from pathlib import Path
-from typing import Annotated, Any, ClassVar, Literal
-from urllib.parse import urlsplit
+from typing import Annotated, ClassVar, Literal
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field, JsonValue, SecretStr
+from pydantic import AfterValidator
 
-from vera.config.bounded import expand_home
+from vera.config.section import (
+    ADDRESS_FORM,
+    SECRET_FORM,
+    FilePath,
+    ModelAddress,
+    Secret,
+    Section,
+    setting,
+)
+from vera.config.section import BUILT_IN as BUILT_IN
+from vera.config.selection import ActionVerifierSettings as ActionVerifierSettings
+from vera.config.selection import CandidateSamplingSettings as CandidateSamplingSettings
 
 Effort = Literal["quick", "normal", "thorough"]
 Protocol = Literal["auto", "text", "json_schema", "tools"]
@@ -25,87 +34,25 @@ Profile = Literal["sealed", "research", "lab"]
 """How much a box may do: `vera.sandbox.spec.PROFILES` says the same."""
 
 
-def setting(
-    description: str,
-    *,
-    env: tuple[str, ...] = (),
-    flag: str = "",
-    allowed: str = "",
-    ge: float | None = None,
-    gt: float | None = None,
-    le: float | None = None,
-    pattern: str | None = None,
-) -> Any:
-    """A field of a section.
-
-    `env` are its names in the specifications, before which `VERA_<SECTION>__<KEY>` always counts; `flag` its
-    option on the command line; `allowed` what may stand there, where type and bounds do not say it.
-    """
-    names: dict[str, JsonValue] = {"env": list(env), "flag": flag, "allowed": allowed}
-    return Field(description=description, json_schema_extra=names, ge=ge, gt=gt, le=le, pattern=pattern)
-
-
-BUILT_IN = "builtin"
-"""Instead of a server's address: the built-in extractive model, whatever servers there are."""
-
-
-def _model_address(value: str) -> str:
-    if value in ("", BUILT_IN):
-        return value
-    if any(c.isspace() or not c.isprintable() for c in value):
-        raise ValueError("white space in an address")
-    parts = urlsplit(value if "://" in value else f"http://{value}")
-    if parts.scheme.lower() not in ("http", "https") or not parts.hostname or "@" in parts.netloc:
-        raise ValueError("not an http address, or one with a password in it")
-    if parts.query or parts.fragment:
-        raise ValueError("a query in an address, where keys hide")
-    parts.port  # noqa: B018 (reading it raises ValueError for what is no port)
-    return value
-
-
 def _bind_address(value: str) -> str:
     if value != "localhost":
         ip_address(value)
     return value
 
 
-def _header_text(value: SecretStr) -> SecretStr:
-    text = value.get_secret_value().strip()
-    if not text.isascii() or not text.isprintable() or " " in text:
-        raise ValueError("no text for an HTTP header")
-    return SecretStr(text)
-
-
-def _home(value: Path) -> Path:
-    if "\0" in str(value):
-        raise ValueError("a zero byte in a path")
-    return expand_home(value)
-
-
-Secret = Annotated[SecretStr, AfterValidator(_header_text)]
-FilePath = Annotated[Path, AfterValidator(_home)]
-
-SECRET_FORM = "a key in one word of ASCII"
 DATE = r"^(\d{4}-\d{2}-\d{2})?$"
 DATE_FORM = "a date such as 2021-05-03"
-
-
-class Section(BaseModel):
-    """A group of settings. `later` names the feature that will use them, while it does not exist yet."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False, hide_input_in_errors=True)
-    later: ClassVar[str] = ""
 
 
 class ModelSettings(Section):
     """The language model and how it is spoken to."""
 
-    base_url: Annotated[str, AfterValidator(_model_address)] = setting(
+    base_url: ModelAddress = setting(
         "Address of an OpenAI-compatible server, or builtin for the built-in extractive model. Empty: a "
         "server found on this machine, else the built-in model.",
         env=("MODEL_BASE_URL", "OPENAI_BASE_URL"),
         flag="--model-base-url",
-        allowed="an address such as http://127.0.0.1:1234/v1, without password or query, or builtin",
+        allowed=f"{ADDRESS_FORM}, or builtin",
     )
     name: str = setting(
         "Model to ask for. Empty: the one that the server has loaded.",
@@ -233,6 +180,20 @@ class BudgetSettings(Section):
     )
     verifier_output_price: float | None = setting(
         "Price of the verifier's answers. null: as output_price.", ge=0, le=100_000
+    )
+    selector_input_price: float | None = setting(
+        "Price of prompt tokens of the model that chooses among candidates (action_verifier). null: as "
+        "input_price.",
+        ge=0,
+        le=100_000,
+    )
+    selector_cached_price: float | None = setting(
+        "The same of cached ones. null: as selector_input_price, or as cached_price where that is null too.",
+        ge=0,
+        le=100_000,
+    )
+    selector_output_price: float | None = setting(
+        "Price of its answers. null: as output_price.", ge=0, le=100_000
     )
 
 
@@ -486,11 +447,11 @@ class VerificationSettings(Section):
         ge=1,
         le=100,
     )
-    model_base_url: Annotated[str, AfterValidator(_model_address)] = setting(
+    model_base_url: ModelAddress = setting(
         "Address of another server for the verifier. Empty: the model that answers also verifies, in lanes "
         "that know nothing of its chat.",
         flag="--verifier-model-base-url",
-        allowed="an address such as http://127.0.0.1:1234/v1, without password or query",
+        allowed=ADDRESS_FORM,
     )
     model_name: str = setting(
         "Model to ask for there. Empty: the one that the server has loaded.", flag="--verifier-model-name"
@@ -536,6 +497,8 @@ class Settings(Section):
     budget: BudgetSettings
     sandbox: SandboxSettings
     egress: EgressSettings
+    candidate_sampling: CandidateSamplingSettings
+    action_verifier: ActionVerifierSettings
     context: ContextSettings
     notes: NotesSettings
     policy: PolicySettings

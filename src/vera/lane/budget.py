@@ -13,9 +13,8 @@ from typing import Literal
 
 import msgspec
 
-from vera.lane import context
-from vera.model.types import Completion, Model, ModelError, ModelInfo, Request
-from vera.state import BYTES_PER_TOKEN, Spent, Tokens, counted, json_size, tokens_of
+from vera.model.types import Choice, Completion, Model, ModelInfo, NotAsked, Request, wire
+from vera.spent import BYTES_PER_TOKEN, Spent, Tokens, counted, json_size, tokens_of
 
 Limited = Literal["tokens", "cost"]
 
@@ -57,7 +56,7 @@ class Prices(msgspec.Struct, frozen=True, kw_only=True):
 class Limits(msgspec.Struct, frozen=True, kw_only=True):
     """The most that a run may spend over all its resumes; 0 is unlimited. `cost` is in parts of UNIT.
 
-    `agent` and `verifier` are the prices of their models.
+    `agent`, `verifier` and `selector` are the prices of their models.
     """
 
     tokens: int = 0
@@ -66,13 +65,15 @@ class Limits(msgspec.Struct, frozen=True, kw_only=True):
     searches: int = 0
     agent: Prices = Prices()
     verifier: Prices = Prices()
+    selector: Prices = Prices()
 
     def cost_of(self, spent: Spent) -> int:
         """What was spent on models, in parts of UNIT."""
-        return self.agent.of(spent.agent) + self.verifier.of(spent.verifier)
+        of_agent, of_verifier = self.agent.of(spent.agent), self.verifier.of(spent.verifier)
+        return of_agent + of_verifier + self.selector.of(spent.selector)
 
 
-class BudgetSpent(ModelError):
+class BudgetSpent(NotAsked):
     """No further call fits into what is left of `limit`."""
 
     def __init__(self, limit: Limited, message: str) -> None:
@@ -193,13 +194,12 @@ class BudgetedModel:
 
     async def complete(self, request: Request) -> Completion:
         """As Model.complete, with an answer as long as the budget allows."""
-        message_bytes = len(context.wire(request.messages))
+        message_bytes = len(wire(request.messages))
         size = message_bytes + json_size(request.tools)
         if request.schema:
             size += len(msgspec.json.encode(request.schema))
         candidates = max(1, request.n)
-        # A server that gives one answer at a time is asked `n` times, with the whole prompt each time.
-        prompt = candidates * (int(size / self._bytes_per_token) + 1)
+        prompt = int(size / self._bytes_per_token) + 1
         hold = await self._budget.reserve(prompt, request.max_tokens, self._prices, candidates)
         try:
             if hold.answer < request.max_tokens:
@@ -222,16 +222,14 @@ def tokens_of_call(completion: Completion, prompt_bytes: int) -> Tokens:
     tokens = counted(usage.prompt_tokens, usage.cached_tokens, usage.completion_tokens, prompt_bytes)
     if usage.completion_tokens is not None:
         return tokens
-    # Each text is estimated as the log has it.
-    answers = sum(
-        tokens_of(
-            len(choice.content.encode("utf-8", "replace"))
-            + len(choice.reasoning.encode("utf-8", "replace"))
-            + json_size(choice.tool_calls)
-        )
-        for choice in completion.choices
-    )
-    return tokens + Tokens(completion=answers)
+    # Estimated as the log has it: the first answer, and the others together.
+    first, *others = map(_size_of, completion.choices)
+    return tokens + Tokens(completion=tokens_of(first) + tokens_of(sum(others)))
+
+
+def _size_of(choice: Choice) -> int:
+    texts = (choice.content, choice.reasoning)
+    return sum(len(text.encode("utf-8", "replace")) for text in texts) + json_size(choice.tool_calls)
 
 
 def within(model: Model, budget: Budget, prices: Prices, bytes_per_token: float = BYTES_PER_TOKEN) -> Model:

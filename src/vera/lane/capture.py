@@ -13,8 +13,9 @@ from vera.evidence.extractor import Extractor
 from vera.evidence.low_signal import low_signal
 from vera.evidence.source import Extracted, Unreadable
 from vera.evidence.span import Lines
-from vera.lane.observation import numbered, one_line
+from vera.lane.observation import numbered
 from vera.lane.tools import EvidenceDraft
+from vera.outside import one_line
 from vera.sandbox.fetch.fetcher import Fetcher
 from vera.sandbox.fetch.receipt import Fetched, FetchError, Receipt
 from vera.sandbox.render.rendered import RenderError, RenderReceipt

@@ -6,12 +6,10 @@ prompt is the one before plus appended messages, so a server's prefix cache serv
 
 from collections.abc import Callable, Sequence
 
-import msgspec
-
-from vera.events import Text
+from vera.events import Text, text_size
 from vera.history import Constraint
 from vera.model.types import Message
-from vera.state import LaneState, Notes, TailMessage, text_size
+from vera.state import LaneState, Notes, TailMessage
 
 Load = Callable[[Text], str]
 
@@ -81,11 +79,6 @@ def estimated_bytes(lane: LaneState) -> int:
     standing = text_size(lane.epoch_feedback) + sum(text_size(each.text) for each in lane.epoch_constraints)
     content = lane.head_bytes + notes + standing + lane.tail_size
     return content + content // 8 + _WIRE_PER_MESSAGE * (3 + 2 * len(lane.tail))
-
-
-def wire(messages: tuple[Message, ...]) -> bytes:
-    """The messages as the JSON array that goes to the server; `model_io` keeps its sha256."""
-    return msgspec.json.encode(messages)
 
 
 def shared_prefix(before: bytes, after: bytes) -> int:

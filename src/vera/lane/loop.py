@@ -6,13 +6,10 @@ again, and an effect that was started is never started twice.
 """
 
 import asyncio
-import hashlib
 import json
 import time
 from collections.abc import Coroutine, Mapping, Sequence
 from typing import Any, TypeVar
-
-import msgspec
 
 from vera import events
 from vera.evidence.moves import Aim
@@ -20,54 +17,29 @@ from vera.evidence.span import Lines
 from vera.lane import context
 from vera.lane.advice import follows
 from vera.lane.answer import resolve
-from vera.lane.budget import BudgetSpent, Limits, nearly_spent
-from vera.lane.observation import observation, one_line, shown
+from vera.lane.observation import observation, shown
 from vera.lane.policy import Keeper, Policy
 from vera.lane.prompts import Prompts
+from vera.lane.spec import LaneSpec
 from vera.lane.tools import Call, EvidenceDraft, Outcome, Tool, check_arguments, failed
 from vera.lane.tools.note import bounded
-from vera.model.types import Completion, Model, ModelError, Request
-from vera.protocol import Parsed, Turn, json_schema, text, tools
+from vera.lane.turns import Turns
+from vera.model.types import Model
+from vera.outside import one_line
+from vera.protocol import Parsed, Turn
+from vera.selection.chooser import Chooser
 from vera.session import Session
 from vera.state import LaneState
 
 SUBMIT = "submit"
-ANSWER_TOKENS = 1000
-"""Assumed of one turn's own text."""
-
 E = TypeVar("E", bound=events.Event)
 
 
-class LaneSpec(msgspec.Struct, frozen=True, kw_only=True):
-    """What makes a lane of one purpose: its head, its limits and how it asks.
-
-    `max_steps` 0 means no limit; `answer_tokens` bounds one turn; `room` the bytes of an observation.
-    `scope` says in the log who asks the model, `templates` which prompts made the head. A call that fails
-    `repeat_limit` times in a row with the same arguments and error ends the lane (0: it does not). `limits`
-    are those of the whole run's budget; near their end the model is told to answer.
-    """
-
-    name: str
-    purpose: str
-    system: str
-    task_message: str
-    protocol: str = "text"
-    system_role: str = "system"
-    temperature: float = 0.2
-    max_steps: int = 80
-    answer_tokens: int = 4096
-    high_tokens: int = 24_000
-    max_bytes: int = 0
-    tail_steps: int = 4
-    room: int = 8_000
-    scope: str = "agent"
-    templates: tuple[str, ...] = ("system", "task")
-    repeat_limit: int = 0
-    limits: Limits = Limits()
-
-
 class Lane:
-    """A lane at work on a session. `run` returns its final state; `stop` ends it at the next safe point."""
+    """A lane at work on a session. `run` returns its final state; `stop` ends it at the next safe point.
+
+    With a `chooser` several turns are sampled for each step and it chooses the one that counts.
+    """
 
     def __init__(
         self,
@@ -77,16 +49,15 @@ class Lane:
         tool_list: Sequence[Tool],
         prompts: Prompts,
         policy: Policy = Policy(),  # noqa: B008 (it is frozen)
+        chooser: Chooser | None = None,
     ) -> None:
         self._session = session
         self._spec = spec
-        self._model = model
         self._tools = {tool.spec.name: tool for tool in tool_list}
-        self._specs = [tool.spec for tool in tool_list]
         self._prompts = prompts
         self.keeper = Keeper(session, spec.name, policy, prompts)
+        self._turns = Turns(session, spec, model, [tool.spec for tool in tool_list], chooser)
         self._parse_error_limit = policy.rules.parse_error_limit
-        self._before = b""
         self._brought: list[tuple[events.Evidence, bool]] = []
         self._said: list[str] = []
         self._stop_reason = ""
@@ -122,6 +93,8 @@ class Lane:
                 self._give_up(state.open_call)
             elif self._stop_reason:
                 self._emit(events.LaneEnded(reason=self._stop_reason))
+            elif state.sampled is not None:
+                await self._interruptible(self._choose(state, state.sampled))
             elif state.pending is not None:
                 await self._interruptible(self._act(state, state.pending))
             elif state.history.ending is not None:
@@ -139,7 +112,7 @@ class Lane:
                     )
                 )
             elif self.keeper.before_turn():
-                await self._interruptible(self._think(state))
+                await self._interruptible(self._turns.ask(state))
         return self.state
 
     async def _interruptible(self, step: Coroutine[Any, Any, None]) -> None:
@@ -169,91 +142,25 @@ class Lane:
             )
         )
 
-    async def _think(self, state: LaneState) -> None:
-        """Ask the model and log its turn."""
-        at_seq = self._session.state.seq
-        messages = context.assemble(state, self._session.load)
-        wire = context.wire(messages)
-        prefix = context.shared_prefix(self._before, wire)
-        step = state.step + 1
-        request = Request(
-            messages=messages,
-            temperature=self._spec.temperature,
-            max_tokens=self._answer_tokens,
-            schema=json_schema.schema(self._specs) if self._spec.protocol == "json_schema" else None,
-            tools=tuple(tools.definitions(self._specs)) if self._spec.protocol == "tools" else (),
-        )
-        started = time.monotonic()
-        try:
-            completion = await self._model.complete(request)
-        except BudgetSpent as spent:
-            self._emit(events.LaneEnded(reason=spent.limit, detail=str(spent)))
-            return
-        except ModelError as error:
-            self._emit(
-                events.Model(
-                    step=step,
-                    scope=self._spec.scope,
-                    latency_s=round(time.monotonic() - started, 6),
-                    n_messages=len(messages),
-                    input_bytes=len(wire),
-                    prefix_bytes=prefix,
-                    error=one_line(str(error), 500),
-                )
-            )
-            raise
-        self._before = wire
-        self._log_completion(completion, step, at_seq, messages_count=len(messages), wire=wire, prefix=prefix)
+    async def _choose(self, state: LaneState, sampled: events.Candidates) -> None:
+        await self._turns.choose(state, sampled, lambda turn: self._would(sampled.step, turn))
 
-    def _log_completion(
-        self, completion: Completion, step: int, at_seq: int, *, messages_count: int, wire: bytes, prefix: int
-    ) -> None:
-        choice, usage, keep = completion.choices[0], completion.usage, self._session.text
-        self._emit(
-            events.Model(
-                step=step,
-                scope=self._spec.scope,
-                latency_s=round(completion.latency_s, 6),
-                first_byte_s=round(completion.first_byte_s, 6),
-                finish_reason=choice.finish_reason,
-                n_messages=messages_count,
-                input_bytes=len(wire),
-                prefix_bytes=prefix,
-                prompt_tokens=usage.prompt_tokens,
-                completion_tokens=usage.completion_tokens,
-                cached_tokens=usage.cached_tokens,
-                attempts=completion.attempts,
-                truncated=completion.truncated,
-            )
-        )
-        content = keep(choice.content)
-        self._emit(
-            events.ModelIo(
-                step=step,
-                scope=self._spec.scope,
-                at_seq=at_seq,
-                request_sha256=hashlib.sha256(wire).hexdigest(),
-                request_bytes=len(wire),
-                parameters={
-                    "model": self._model.info.name,
-                    "temperature": self._spec.temperature,
-                    "max_tokens": self._answer_tokens,
-                },
-                content=content,
-                reasoning=keep(choice.reasoning),
-                tool_calls=choice.tool_calls,
-                finish_reason=choice.finish_reason,
-            )
-        )
-        self._emit(
-            events.Assistant(
-                step=step, content=content, tool_calls=choice.tool_calls, finish_reason=choice.finish_reason
-            )
-        )
+    def _would(self, step: int, turn: Turn) -> tuple[str, str]:
+        """What would send this turn back, and its words; ('', '') for nothing. Nothing is written down."""
+        name, args = turn.action.tool, turn.action.args
+        if name is None:
+            return self.keeper.would_answer(step)
+        tool = self._tools.get(name)
+        if tool is None:
+            return "unknown_tool", f"there is no tool {one_line(name, 64)}"
+        if problem := check_arguments(tool.spec, args):
+            return "bad_arguments", problem
+        refused = self.keeper.would_call(step, name, args, noted=bool(turn.note))
+        return refused if refused[0] or name != SUBMIT else self.keeper.would_answer(step)
 
     async def _act(self, state: LaneState, pending: events.Assistant) -> None:
         """Do the one thing that the pending turn asks for."""
-        parsed = self._parse(pending)
+        parsed = self._turns.parse(self._session.load(pending.content), pending.tool_calls)
         turn = parsed.turn
         if turn is None:
             self._refuse(state, pending, parsed)
@@ -269,21 +176,13 @@ class Lane:
         assert action.tool is not None
         await self._call(pending, action.tool, turn, parsed)
 
-    def _parse(self, pending: events.Assistant) -> Parsed:
-        content = self._session.load(pending.content)
-        if self._spec.protocol == "json_schema":
-            return json_schema.parse(content)
-        if self._spec.protocol == "tools":
-            return tools.parse(content, pending.tool_calls)
-        return text.parse(content)
-
     def _refuse(self, state: LaneState, pending: events.Assistant, parsed: Parsed) -> None:
         count, cut = state.parse_errors + 1, pending.finish_reason == "length"
         reply = self._prompts.render(
             "format_error",
             errors=parsed.errors,
             cut=cut,
-            answer_tokens=self._answer_tokens,
+            answer_tokens=self._turns.answer_tokens,
             count=count,
             limit=self._parse_error_limit,
             lines=self.keeper.broken(pending.step, pending.ts, cut=cut),
@@ -320,7 +219,7 @@ class Lane:
         started_at = time.monotonic()
         self._brought = []
         encoded = json.dumps(args, ensure_ascii=False)
-        self._choose(step, name, args)
+        self._note_choice(step, name, args)
         self._emit(
             events.ToolStarted(
                 step=step,
@@ -353,7 +252,7 @@ class Lane:
         )
         self._log_outcome(move, evidence_id, outcome, parsed, time.monotonic() - started_at)
 
-    def _choose(self, step: int, name: str, args: Mapping[str, Any]) -> None:
+    def _note_choice(self, step: int, name: str, args: Mapping[str, Any]) -> None:
         """Write down whether the first call after the verifier's feedback follows it, or a later one does."""
         state, advice = self.state, self.state.open_advice
         matched = advice is not None and follows(advice, name, args)
@@ -475,9 +374,7 @@ class Lane:
             parts.append(f"Step {step} of {limit}.")
             if limit - step == 2:
                 parts.append("Two steps are left: answer now with what you have.")
-        state = self.state
-        turn_tokens = int(context.estimated_bytes(state) / state.bytes_per_token) + ANSWER_TOKENS
-        parts.append(nearly_spent(self._spec.limits, self._session.state.spent, turn_tokens))
+        parts.append(self._turns.nearly_spent())
         return " ".join(part for part in parts if part)
 
     def _give_up(self, started: events.ToolStarted) -> None:
@@ -493,12 +390,6 @@ class Lane:
                 error_type="interrupted",
             )
         )
-
-    @property
-    def _answer_tokens(self) -> int:
-        """The room for one turn: twice as much after the model was cut off again and again."""
-        raised = self.state.history.times(events.PolicyLengthNudge)
-        return self._spec.answer_tokens * (2 if raised else 1)
 
     def _emit(self, event: E) -> E:
         return self._session.emit(event, lane=self._spec.name)

@@ -6,15 +6,6 @@ so nothing in a page, a file or a program's output can pose as a word of ours.
 
 from vera.evidence.span import Lines
 
-NAME_SHOWN = 160
-
-
-def one_line(text: str, limit: int = NAME_SHOWN) -> str:
-    """Outside text fit to stand in a line of ours: no control characters, at most `limit` characters."""
-    flat = " ".join(text.split())
-    clean = "".join(c if c.isprintable() else "\N{REPLACEMENT CHARACTER}" for c in flat[: limit + 1])
-    return clean if len(clean) <= limit else clean[: limit - 1] + "…"
-
 
 def numbered(lines: Lines, first: int, last: int) -> list[str]:
     """Lines `first` to `last`, each with its number. Raises IndexError when they do not exist."""

@@ -31,8 +31,8 @@ from vera.gates.kernel import (
     ask,
 )
 from vera.gates.registry import CHECK_GATES
-from vera.lane.observation import one_line
 from vera.lane.prompts import Prompts
+from vera.outside import one_line
 from vera.protocol import Turn
 from vera.session import Session
 from vera.state import LaneState
@@ -125,6 +125,21 @@ class Keeper:
         """What is said, after `said`, in place of an answer that is not taken yet. It closes the step."""
         spoken = self._ask(FinalAnswer(ts=ts, step=step))
         return self._send_back(step, "", spoken, said) if spoken else ""
+
+    def would_call(self, step: int, tool: str, args: Mapping[str, Any], *, noted: bool) -> tuple[str, str]:
+        """The gate that would refuse this call, and what it would say; ('', '') for none. Nothing is written
+        down."""
+        ts = self._session.state.last_ts
+        action = ToolCall(ts=ts, step=step, tool=tool, args=args, aim=self.aim(tool, args), noted=noted)
+        spoken = self._ask(action)
+        if not spoken or not isinstance(spoken[-1].verdict, Refuse):
+            return "", ""
+        return spoken[-1].gate.name, _words(spoken[-1].verdict)
+
+    def would_answer(self, step: int) -> tuple[str, str]:
+        """The same of an answer, which a nudge sends back too."""
+        spoken = self._ask(FinalAnswer(ts=self._session.state.last_ts, step=step))
+        return (spoken[-1].gate.name, _words(spoken[-1].verdict)) if spoken else ("", "")
 
     def broken(self, step: int, ts: float, *, cut: bool) -> list[str]:
         """What is said beside the errors of a broken turn."""

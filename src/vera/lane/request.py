@@ -7,6 +7,7 @@ import msgspec
 
 from vera import events
 from vera.lane import context
+from vera.model.types import wire
 from vera.session import load_text
 from vera.state import RunState
 from vera.store import Store
@@ -26,10 +27,10 @@ def rebuild_request(
     for record in records:
         if isinstance(record, events.ModelIo) and record.step == step and record.lane == lane:
             if record.request:
-                wire = load_text(store, record.request).encode()
-                return Rebuilt(wire, hashlib.sha256(wire).hexdigest() == record.request_sha256)
+                kept = load_text(store, record.request).encode()
+                return Rebuilt(kept, hashlib.sha256(kept).hexdigest() == record.request_sha256)
             state = RunState(before for before in records if before.seq <= record.at_seq)
             messages = context.assemble(state.lane(lane), lambda text: load_text(store, text))
-            wire = context.wire(messages)
-            return Rebuilt(wire, hashlib.sha256(wire).hexdigest() == record.request_sha256)
+            sent = wire(messages)
+            return Rebuilt(sent, hashlib.sha256(sent).hexdigest() == record.request_sha256)
     return None

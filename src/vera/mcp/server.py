@@ -21,7 +21,6 @@ from mcp_types import (
     ToolAnnotations,
 )
 
-from vera import __version__
 from vera.agent.errors import SetupError, TaskTooLong
 from vera.attestation.objects import ObjectError
 from vera.attestation.request import RequestError
@@ -33,6 +32,7 @@ from vera.model.types import ModelError
 from vera.report.printable import one_printable_line
 from vera.session import LogError, SessionError
 from vera.store import StoreError
+from vera.version import __version__
 
 INSTRUCTIONS = (
     "VERA verifies; it does not search for you. Before you state something as a fact, state it as a claim to "

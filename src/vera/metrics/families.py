@@ -40,6 +40,7 @@ SCOPES = (
     "verifier_decompose",
     "verifier_check",
     "verifier_judge",
+    "selector",
 )
 """What a model was asked for (`events.Model.scope`)."""
 
@@ -51,6 +52,16 @@ TIERS = ("captured", "observed")
 VERDICTS = ("allowed", "refused", "failed")
 RESULTS = ("SUPPORTED", "DISPUTED", "INCONCLUSIVE", "UNSUPPORTED")
 SCORES = ("1", "2", "3", "4")
+CLAIMS = ("supported", "disputed", "open")
+"""What became of a claim in a round; open: neither of the others."""
+
+BACKENDS = ("docker", "bubblewrap", "host", "none")
+"""What a box was made with; `none`: one was wanted, and could not be had."""
+
+BUDGETS = ("tokens", "seconds", "searches", "steps")
+DECIDERS = ("off", "only_one", "agreement", "selector", "tie_break", "fallback")
+"""What decided which candidate runs (`events.Selection.decider`)."""
+
 SEVERITIES = ("hard", "soft")
 FAILURES = (
     "wrong_evidence",
@@ -70,6 +81,8 @@ FAILURES = (
 """The thirteen labels of the failure taxonomy."""
 
 CALL_SECONDS = (0.1, 0.25, 0.5, 1, 2.5, 5, 10, 25, 60, 150, 600)
+CHOICE_SECONDS = (0.01, 0.05, 0.1, 0.5, 1, 5, 15, 60)
+SHARES = (0.25, 0.5, 0.75, 0.99)
 ROUND_SECONDS = (1, 5, 15, 30, 60, 150, 300, 600, 1800)
 RUN_SECONDS = (10, 30, 60, 300, 600, 1800, 3600, 7200, 21600)
 
@@ -130,6 +143,11 @@ FAMILIES: Mapping[str, Family] = {
     ),
     "dra_max_step": _gauge("The step that an active run has reached.", session=()),
     "dra_last_event_ts": _gauge("Unix time of the newest record of an active run.", session=()),
+    "dra_budget_used_ratio": _gauge(
+        "Share of a limited budget that an active run has used, until it is resumed.",
+        session=(),
+        budget=BUDGETS,
+    ),
     "dra_tool_calls_total": _counter(
         "Tool calls with a result, ok or failed. Refused and interrupted ones do not count.",
         tool=TOOLS,
@@ -153,6 +171,13 @@ FAMILIES: Mapping[str, Family] = {
     "dra_model_finish_reason_length_total": _counter(
         "Answers of a model that were cut off at its limit.", scope=SCOPES
     ),
+    "dra_candidates_total": _counter("Candidate turns that were sampled for steps."),
+    "dra_selections_total": _counter("Choices among the candidates of a step.", decider=DECIDERS),
+    "dra_selection_seconds": _histogram("Seconds that choosing among candidates took.", CHOICE_SECONDS),
+    "dra_selection_agreement_ratio": _histogram(
+        "Share of a step's candidates that take the action of the chosen one.", SHARES
+    ),
+    "dra_selector_calls_total": _counter("Calls of a model to choose among candidates."),
     "dra_evidence_total": _counter("Evidence that was kept.", tier=TIERS),
     "dra_searches_total": _counter(
         "Search engines that were asked or passed over.", engine=ENGINES, outcome=SEARCH_OUTCOMES
@@ -162,12 +187,16 @@ FAMILIES: Mapping[str, Family] = {
     "dra_egress_bytes_total": _counter(
         "Bytes passed on to (up) and from (down) the outside.", direction=("up", "down")
     ),
+    "dra_sandboxes_total": _counter("Boxes that were started for a lane, or could not be.", backend=BACKENDS),
     "dra_findings_total": _counter(
         "Findings of the audits of all rounds, by label of the failure taxonomy.",
         label=FAILURES,
         severity=SEVERITIES,
     ),
     "dra_verifier_rounds_total": _counter("Rounds of verification that were decided.", result=RESULTS),
+    "dra_verifier_claims_total": _counter(
+        "Claims that must hold, of all rounds, by what became of them.", verdict=CLAIMS
+    ),
     "dra_verifier_scores_total": _counter(
         "Scores of rounds, after the caps and rounded down: 3.5 counts as 3.", score=SCORES
     ),
@@ -199,7 +228,7 @@ FAMILIES: Mapping[str, Family] = {
     "dra_verifier_instruction_has_cmd_total": _counter("Instructions that ask for a command."),
     **{name: _counter(_first_sentence(event)) for event, name in POLICIES.items()},
     "dra_policy_choice_matched_total": _counter(
-        "First tool calls after feedback that followed a proposed action."
+        "Tool calls that were the first after a round's feedback to follow one of its proposed actions."
     ),
 }
 """Name → family. A counter's name is that of its sample."""

@@ -10,6 +10,7 @@ import msgspec
 from vera import events
 from vera.events import Blob, Text
 from vera.evidence.finding import Finding
+from vera.metrics.budgets import Budgets
 from vera.metrics.families import FAMILIES, OTHER, POLICIES, SCORES, Family, tag
 from vera.metrics.values import Distribution, Distributions, Values
 from vera.protocol.fields import STATUSES
@@ -77,10 +78,22 @@ class Metrics:
             },
             "dra_max_step": {(session,): float(run.max_step) for session, run in active.items()},
             "dra_last_event_ts": {(session,): run.last_ts for session, run in active.items()},
+            "dra_budget_used_ratio": {
+                (session, budget): share
+                for session, run in active.items()
+                for budget, share in run.budgets.used(
+                    run.spending.spent.tokens, run.max_step, run.last_ts
+                ).items()
+            },
             "dra_verifier_last_score": {
                 (session,): run.score / 100 for session, run in active.items() if run.score is not None
             },
         }
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether no record has been counted yet."""
+        return not self._runs
 
     def render(self) -> bytes:
         """The exposition in Prometheus' text format 0.0.4."""
@@ -107,12 +120,18 @@ class Metrics:
                 self._tokens(record, run)
             case events.ModelServer():
                 run.spending.apply(record)
+            case events.Candidates():
+                self._count("dra_candidates_total", by=len(record.candidates))
+            case events.Selection():
+                self._selection(record)
             case events.Evidence():
                 self._count("dra_evidence_total", record.tier)
             case events.Search():
                 engine = record.engine or "none"
                 self._count("dra_searches_total", engine, record.outcome)
                 self._count("dra_search_requests_total", engine, by=record.attempts)
+            case events.Sandbox():
+                self._count("dra_sandboxes_total", record.backend)
             case events.Egress():
                 self._count("dra_egress_total", record.verdict)
                 self._count("dra_egress_bytes_total", "up", by=record.bytes_up)
@@ -171,6 +190,15 @@ class Metrics:
             if scope.startswith("verifier"):
                 self._count("dra_verifier_model_tokens_total", kind, by=tokens)
 
+    def _selection(self, made: events.Selection) -> None:
+        self._count("dra_selections_total", made.decider)
+        self._observe("dra_selection_seconds", made.seconds)
+        self._count("dra_selector_calls_total", by=made.judge_calls)
+        if 0 <= made.selected < len(made.weighed):
+            groups = [each.group for each in made.weighed]
+            agreed = max(1, groups.count(groups[made.selected])) if groups[made.selected] else 1
+            self._observe("dra_selection_agreement_ratio", agreed / len(groups))
+
     def _findings(self, audit: events.Audit, session: str) -> None:
         """Count each finding; where they cannot be read, their number is known all the same."""
         findings = self._read(audit.findings, session)
@@ -191,6 +219,10 @@ class Metrics:
     def _round(self, decision: events.Verifier, run: "_Run") -> None:
         self._count("dra_verifier_rounds_total", decision.result)
         self._observe("dra_verifier_duration_seconds", decision.seconds)
+        open_claims = decision.claims - decision.supported - decision.disputed
+        self._count("dra_verifier_claims_total", "supported", by=decision.supported)
+        self._count("dra_verifier_claims_total", "disputed", by=decision.disputed)
+        self._count("dra_verifier_claims_total", "open", by=open_claims)
         self._count("dra_verifier_before_tools_total", by=not run.has_called_a_tool)
         if decision.score is not None:
             self._count("dra_verifier_scores_total", str(possible(decision.score) // 100))
@@ -223,7 +255,16 @@ class _Run:
     """What the metrics know of one session. `score` is in hundredths, None before the first; `spending` is
     the state of the run as far as it counts tokens: it is folded from the model's records alone."""
 
-    __slots__ = ("active", "has_called_a_tool", "last_ts", "max_step", "score", "spending", "status")
+    __slots__ = (
+        "active",
+        "budgets",
+        "has_called_a_tool",
+        "last_ts",
+        "max_step",
+        "score",
+        "spending",
+        "status",
+    )
 
     def __init__(self) -> None:
         self.active = True
@@ -232,11 +273,13 @@ class _Run:
         self.last_ts = 0.0
         self.score: int | None = None
         self.has_called_a_tool = False
+        self.budgets = Budgets()
         self.spending = RunState()
 
     def see(self, record: events.Record) -> None:
         """How the run stands after the record."""
         self.last_ts = record.ts
+        self.budgets.see(record)
         if record.lane == MAIN:
             self.max_step = max(self.max_step, min(getattr(record, "step", 0), int(MOST)))
         match record:

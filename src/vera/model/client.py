@@ -15,7 +15,7 @@ from vera.model.retry import RetryPolicy, with_retries
 from vera.model.slots import Slots
 from vera.model.transport import Transport, Waits
 from vera.model.truncation import truncation
-from vera.model.types import Choice, Completion, ModelError, ModelInfo, Request, Usage
+from vera.model.types import Completion, Message, ModelError, ModelInfo, Request
 from vera.model.wire import Dialect, Reply, Wire
 
 TIMEOUT_S = 150.0
@@ -24,6 +24,9 @@ PROMPT_BYTES_A_SECOND = 200
 """The slowest reading of a prompt that is waited for: 50 tokens of 4 bytes a second, a laptop's CPU."""
 
 MOST_DIALECT_CHANGES = 4
+
+AGAINST_N = frozenset({400, 422, 500, 501})
+"""Answers of a server that may not be able to give several candidates, besides refusing the field by name."""
 
 
 class ChatClient:
@@ -57,6 +60,9 @@ class ChatClient:
         self._name = name
         self._wire = wire or OpenAIWire()
         self._dialect = dialect or Dialect()
+        self._failed_with_n: tuple[Message, ...] | None = None
+        if self._info.gives_n is False or not self._dialect.n:
+            self._give_up_n()
         self._timeout_s = timeout_s
         self._total_deadline_s = total_deadline_s
         self._retries = retries or RetryPolicy()
@@ -70,24 +76,11 @@ class ChatClient:
         return self._info
 
     async def complete(self, request: Request) -> Completion:
-        """Answer `request` with up to `n` choices; fewer only when some of them failed.
+        """Answer `request` with one completion: up to `n` choices, where the server gives several at once.
 
-        A server that gives fewer candidates than asked for gets the others as single requests, after
-        the first, whose prompt it then has in its cache. Raises ModelError when there is no choice at all.
+        Whether it does is learnt from the first such request, or from its refusal, and told by
+        `info.gives_n`; a server that does not is asked for one. Raises ModelError when there is no choice.
         """
-        first = await self._complete_once(request)
-        if len(first.choices) >= request.n:
-            return first
-        self._dialect = msgspec.structs.replace(self._dialect, n=False)
-        singles = [_single(request, number) for number in range(len(first.choices), request.n)]
-        others = await asyncio.gather(*map(self._complete_once, singles), return_exceptions=True)
-        return _together([first, *map(_completion_or_none, others)])
-
-    async def close(self) -> None:
-        """Close the connections. Requests still running fail."""
-        await self._transport.close()
-
-    async def _complete_once(self, request: Request) -> Completion:
         weight = request.n if self._dialect.n else 1
         async with self._slots.hold(weight):
             began = self._clock()
@@ -101,15 +94,24 @@ class ChatClient:
                     sleep=self._sleep,
                 )
             except Failure as failure:
+                if request.n > 1 and self._dialect.n and failure.status in AGAINST_N:
+                    self._failed_with_n = request.messages
                 raise self._explained(failure, request) from failure
+            self._learn_n(request, len(reply.choices))
+            # What nobody asked for is no candidate.
+            choices = reply.choices[: max(1, request.n)]
             return Completion(
-                choices=reply.choices,
+                choices=choices,
                 usage=reply.usage,
                 latency_s=self._clock() - began,
                 first_byte_s=first_s,
                 attempts=attempts,
-                truncated=truncation(request, reply.choices, reply.usage, self._info.context_tokens),
+                truncated=truncation(request, choices, reply.usage, self._info.context_tokens),
             )
+
+    async def close(self) -> None:
+        """Close the connections. Requests still running fail."""
+        await self._transport.close()
 
     async def _attempt(self, request: Request, deadline: float) -> tuple[Reply, float]:
         for _ in range(MOST_DIALECT_CHANGES):
@@ -121,6 +123,8 @@ class ChatClient:
                 if changed is None:
                     raise
                 self._dialect = changed
+                if not changed.n:
+                    self._give_up_n()
         return await self._post(request, self._dialect, deadline)
 
     async def _post(self, request: Request, dialect: Dialect, deadline: float) -> tuple[Reply, float]:
@@ -133,6 +137,20 @@ class ChatClient:
         )
         url = self._wire.url(self._place.url)
         return await self._transport.post(url, body, self._wire.reader(request), waits, self._place)
+
+    def _learn_n(self, request: Request, given: int) -> None:
+        if request.n > 1 and self._dialect.n and self._info.gives_n is None:
+            if given >= request.n:
+                self._info = msgspec.structs.replace(self._info, gives_n=True)
+            else:
+                self._give_up_n()
+        elif request.n == 1 and request.messages == self._failed_with_n:
+            # The same prompt is answered as soon as one candidate is asked for.
+            self._give_up_n()
+
+    def _give_up_n(self) -> None:
+        self._dialect = msgspec.structs.replace(self._dialect, n=False)
+        self._info = msgspec.structs.replace(self._info, gives_n=False)
 
     def _explained(self, failure: Failure, request: Request) -> ModelError:
         protocol = refused_protocol(request, failure)
@@ -148,40 +166,3 @@ def _encoded(body: dict[str, Any]) -> bytes:
     except UnicodeEncodeError:
         # A lone surrogate, as in the name of a file that is no UTF-8, has no bytes of its own.
         return json.dumps(body, ensure_ascii=False).encode("utf-8", "replace")
-
-
-def _single(request: Request, number: int) -> Request:
-    """The request for candidate `number` alone: with a seed of its own, or it would repeat the first."""
-    sampling = dict(request.sampling)
-    if isinstance(sampling.get("seed"), int):
-        sampling["seed"] += number
-    return msgspec.structs.replace(request, n=1, sampling=sampling)
-
-
-def _completion_or_none(outcome: Completion | BaseException) -> Completion | None:
-    if isinstance(outcome, BaseException) and not isinstance(outcome, ModelError):
-        raise outcome
-    return outcome if isinstance(outcome, Completion) else None
-
-
-def _together(completions: list[Completion | None]) -> Completion:
-    """Several completions of one request as one; each paid for its own prompt."""
-    done = [c for c in completions if c is not None]
-    choices: tuple[Choice, ...] = tuple(choice for c in done for choice in c.choices)
-    return Completion(
-        choices=choices,
-        usage=Usage(
-            prompt_tokens=_sum([c.usage.prompt_tokens for c in done]),
-            completion_tokens=_sum([c.usage.completion_tokens for c in done]),
-            cached_tokens=_sum([c.usage.cached_tokens for c in done]),
-        ),
-        latency_s=done[0].latency_s + max((c.latency_s for c in done[1:]), default=0.0),
-        first_byte_s=done[0].first_byte_s,
-        attempts=max(c.attempts for c in done),
-        truncated=next((c.truncated for c in done if c.truncated), ""),
-    )
-
-
-def _sum(counts: list[int | None]) -> int | None:
-    known = [count for count in counts if count is not None]
-    return sum(known) if known else None

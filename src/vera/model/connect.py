@@ -16,7 +16,6 @@ from vera.model.servers.registry import GENERIC
 from vera.model.transport import Transport
 from vera.model.types import Message, ModelError, ModelInfo, Request
 from vera.model.url import host_of
-from vera.model.wire import Dialect
 
 Protocol = Literal["auto", "text", "json_schema", "tools"]
 
@@ -179,6 +178,7 @@ def _client(
         protocol=protocol,
         local=endpoint.local and not endpoint.details.remote,
         warnings=_warnings(endpoint),
+        gives_n=None if server.takes_n else False,
     )
     return ChatClient(
         endpoint.base_url,
@@ -186,7 +186,6 @@ def _client(
         endpoint.key,
         info=info,
         wire=OllamaWire(context) if server.kind == "ollama" and context else OpenAIWire(),
-        dialect=Dialect(n=server.takes_n),
         timeout_s=timeout_s,
         total_deadline_s=total_deadline_s,
         retries=retries,

@@ -14,6 +14,11 @@ class Message(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     tool_call_id: str | None = None
 
 
+def wire(messages: tuple[Message, ...]) -> bytes:
+    """The messages as the JSON array that goes to the server; `model_io` keeps its sha256."""
+    return msgspec.json.encode(messages)
+
+
 class Request(msgspec.Struct, frozen=True, kw_only=True):
     """A request for one completion, or for `n` of them from one prompt.
 
@@ -80,7 +85,8 @@ class ModelInfo(msgspec.Struct, frozen=True, kw_only=True):
 
     `kind` is one of builtin, openai, lmstudio, ollama, vllm, llamacpp, sglang; `context_tokens` the real
     context length (None: unknown); `parallel` how many requests the endpoint serves at once; `protocol`
-    the turn form chosen for it (text, json_schema, tools); `warnings` sentences for the person.
+    the turn form chosen for it (text, json_schema, tools); `warnings` sentences for the person. `gives_n`
+    says whether it answers a request for `n` candidates with n of them (None: not known yet).
     """
 
     kind: str
@@ -91,6 +97,7 @@ class ModelInfo(msgspec.Struct, frozen=True, kw_only=True):
     protocol: str = "text"
     local: bool = True
     warnings: tuple[str, ...] = ()
+    gives_n: bool | None = None
 
 
 class ModelError(Exception):
@@ -101,6 +108,10 @@ class ModelError(Exception):
         self.transient = transient
 
 
+class NotAsked(ModelError):
+    """The call was not made: nothing was sent, and it cost nothing."""
+
+
 class Model(Protocol):
     """Anything that answers a Request: an HTTP client, the built-in extractive model, a test's script."""
 
@@ -108,7 +119,10 @@ class Model(Protocol):
     def info(self) -> ModelInfo: ...
 
     async def complete(self, request: Request) -> Completion:
-        """Raises ModelError when no answer could be had within the deadline."""
+        """One call: at least one choice, and fewer than `n` where the server gives fewer.
+
+        Raises ModelError when no answer could be had within the deadline, NotAsked when none was asked for.
+        """
         ...
 
     async def close(self) -> None: ...

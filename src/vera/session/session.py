@@ -6,7 +6,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any, BinaryIO, TypeVar
 
-from vera import __version__, events
+from vera import events
 from vera.events import Blob, Text
 from vera.evidence.reading import read_regular
 from vera.evidence.source import Unreadable
@@ -16,6 +16,7 @@ from vera.session.projections import Projection, all_projections
 from vera.session.seal import Sign
 from vera.state import RunState
 from vera.store import Store
+from vera.version import __version__
 
 E = TypeVar("E", bound=events.Event)
 

@@ -5,7 +5,6 @@ problem: nothing is guessed from prose, and no number is read out of it.
 """
 
 import asyncio
-import hashlib
 import re
 import time
 from collections.abc import Coroutine, Iterable
@@ -13,13 +12,11 @@ from typing import Annotated, Any, Generic, TypeVar
 
 import msgspec
 
-from vera import events
-from vera.lane import context
-from vera.lane.budget import BudgetSpent
-from vera.lane.observation import one_line
-from vera.model.types import Choice, Completion, Message, ModelError, Request, Token
+from vera.model.types import Choice, Message, ModelError, NotAsked, Request, Token, wire
+from vera.outside import one_line
 from vera.protocol.json_recovery import Broken, read_object, scrub
 from vera.protocol.reasoning import after_reasoning
+from vera.session.calls import log_call, log_failure
 from vera.verification.desk import Desk
 
 T = TypeVar("T", bound=msgspec.Struct)
@@ -151,78 +148,28 @@ async def ask(
         schema=schema_of(form) if model.info.protocol == "json_schema" else None,
         logprobs=logprobs,
     )
-    at_seq, wire, started = desk.session.state.seq, context.wire(messages), time.monotonic()
+    session, at_seq, sent, started = desk.session, desk.session.state.seq, wire(messages), time.monotonic()
     try:
         completion = await model.complete(request)
-    except BudgetSpent as spent:
-        return Reply(problem=str(spent), unreachable=True)  # no call was made, so none is logged
+    except NotAsked as why:
+        return Reply(problem=str(why), unreachable=True)  # no call was made, so none is logged
     except ModelError as error:
-        call = events.Model(
-            step=step,
-            scope=scope,
-            latency_s=round(time.monotonic() - started, 6),
-            n_messages=len(messages),
-            input_bytes=len(wire),
-            error=one_line(str(error), 500),
-        )
-        desk.session.emit(call, lane=lane)
-        return Reply(problem=f"the model failed: {call.error}", unreachable=error.transient)
-    _record(desk, lane, step, scope, request, at_seq, wire, completion)
-    choice = completion.choices[0]
-    return _read(choice, form)
-
-
-def _record(
-    desk: Desk,
-    lane: str,
-    step: int,
-    scope: str,
-    request: Request,
-    at_seq: int,
-    wire: bytes,
-    completion: Completion,
-) -> None:
-    session, choice, usage = desk.session, completion.choices[0], completion.usage
-    assert desk.model is not None
-    session.emit(
-        events.Model(
-            step=step,
-            scope=scope,
-            latency_s=round(completion.latency_s, 6),
-            first_byte_s=round(completion.first_byte_s, 6),
-            finish_reason=choice.finish_reason,
-            n_messages=len(request.messages),
-            input_bytes=len(wire),
-            prompt_tokens=usage.prompt_tokens,
-            completion_tokens=usage.completion_tokens,
-            cached_tokens=usage.cached_tokens,
-            attempts=completion.attempts,
-            truncated=completion.truncated,
-        ),
-        lane=lane,
+        took = time.monotonic() - started
+        said = log_failure(session, lane, step, scope, request, str(error), latency_s=took, sent=sent)
+        return Reply(problem=f"the model failed: {said}", unreachable=error.transient)
+    log_call(
+        session,
+        lane,
+        step,
+        scope,
+        model.info.name,
+        request,
+        completion,
+        at_seq=at_seq,
+        sent=sent,
+        parameters={"schema": request.schema is not None, "logprobs": request.logprobs},
     )
-    session.emit(
-        events.ModelIo(
-            step=step,
-            scope=scope,
-            at_seq=at_seq,
-            request_sha256=hashlib.sha256(wire).hexdigest(),
-            request_bytes=len(wire),
-            parameters={
-                "model": desk.model.info.name,
-                "temperature": request.temperature,
-                "max_tokens": request.max_tokens,
-                "schema": request.schema is not None,
-                "logprobs": request.logprobs,
-            },
-            content=session.text(choice.content),
-            reasoning=session.text(choice.reasoning),
-            tool_calls=choice.tool_calls,
-            finish_reason=choice.finish_reason,
-            request=session.text(wire.decode()),
-        ),
-        lane=lane,
-    )
+    return _read(completion.choices[0], form)
 
 
 def _read(choice: Choice, form: type[T]) -> Reply[T]:

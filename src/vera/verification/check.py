@@ -9,14 +9,16 @@ import re
 from collections.abc import Iterable, Sequence
 
 from vera import events
-from vera.lane.loop import Lane, LaneSpec
-from vera.lane.observation import one_line
+from vera.lane.loop import Lane
 from vera.lane.policy import Policy
+from vera.lane.spec import LaneSpec
 from vera.lane.tools import Tool
 from vera.lane.tools.lazy_shell import LazyShell
 from vera.model.types import Model, ModelError
+from vera.outside import one_line
 from vera.sandbox.types import BoxError
-from vera.state import BYTES_PER_TOKEN, LaneState
+from vera.spent import BYTES_PER_TOKEN
+from vera.state import LaneState
 from vera.store import StoreError
 from vera.verification.ask import together
 from vera.verification.desk import Desk, lane_of

@@ -16,7 +16,7 @@ from vera.audit.case import Case
 from vera.audit.taxonomy import TAXONOMY
 from vera.evidence.claim import Claim
 from vera.evidence.finding import Finding
-from vera.lane.observation import one_line
+from vera.outside import one_line
 from vera.verification.ask import ClaimKey, ask, prompt, room
 from vera.verification.desk import Desk, lane_of
 from vera.verification.fence import Row, fence, named

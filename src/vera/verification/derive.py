@@ -25,8 +25,8 @@ from vera.evidence.canonical.text import canonical
 from vera.evidence.reading import read_regular
 from vera.evidence.source import Unreadable
 from vera.evidence.span import Lines
-from vera.lane.observation import one_line
 from vera.lane.tools.shell import printed
+from vera.outside import one_line
 from vera.sandbox.types import BoxError, CommandResult
 from vera.session import Reader, Session
 from vera.session.session import TRACE

@@ -26,8 +26,8 @@ from vera.audit.taxonomy import TAXONOMY
 from vera.evidence.citation import place_name
 from vera.evidence.finding import Finding
 from vera.history import WEB_SEARCHES
-from vera.lane.observation import one_line
 from vera.lane.prompts import Prompts
+from vera.outside import one_line
 from vera.verification.desk import Desk
 
 MAX_BYTES = 4000

@@ -10,7 +10,7 @@ from collections.abc import Iterable
 
 import msgspec
 
-from vera.lane.observation import one_line
+from vera.outside import one_line
 
 LONGEST_LINE = 4000
 """Characters of one line that are shown."""

@@ -27,7 +27,7 @@ from vera.events import Question
 from vera.evidence.citation import place_name
 from vera.evidence.claim import Claim
 from vera.evidence.words import stems
-from vera.lane.observation import one_line
+from vera.outside import one_line
 
 MAX_QUESTIONS = 2
 CANDIDATE_LIMIT = 100

@@ -7,8 +7,8 @@ import msgspec
 
 from vera.evidence.source import Unreadable
 from vera.lane.capture import Capture
-from vera.lane.observation import one_line
 from vera.lane.tools import Call, Outcome, failed
+from vera.outside import one_line
 from vera.protocol.turn import ToolSpec
 from vera.sandbox.fetch.receipt import FetchError
 from vera.sandbox.render.rendered import RenderError

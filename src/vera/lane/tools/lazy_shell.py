@@ -4,9 +4,9 @@ from collections.abc import Awaitable, Callable, Mapping
 from typing import Any
 
 from vera.lane.capture import FetchCommand
-from vera.lane.observation import one_line
 from vera.lane.tools import Call, EvidenceDraft, Outcome, Tool, failed
 from vera.lane.tools.shell import SPEC
+from vera.outside import one_line
 from vera.sandbox.types import BoxError
 
 

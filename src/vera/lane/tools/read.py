@@ -9,8 +9,8 @@ from vera.evidence.extractor import Extractor
 from vera.evidence.reading import read_regular
 from vera.evidence.source import Extracted, Unreadable
 from vera.evidence.span import Lines
-from vera.lane.observation import one_line
 from vera.lane.tools import Call, EvidenceDraft, Outcome, failed
+from vera.outside import one_line
 from vera.protocol.turn import ToolSpec
 from vera.search.corpus import Corpus, IndexUnusable, UnknownDocument
 from vera.store import StoreError

@@ -5,8 +5,8 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from vera.evidence.span import Lines
-from vera.lane.observation import one_line
 from vera.lane.tools import Call, EvidenceDraft, Outcome, failed
+from vera.outside import one_line
 from vera.protocol.turn import ToolSpec
 from vera.search.corpus import Corpus, Hit, IndexUnusable
 

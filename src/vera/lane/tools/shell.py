@@ -12,8 +12,8 @@ from vera.evidence.source import Unreadable
 from vera.evidence.span import Lines
 from vera.lane.drafts import Drafts, drafts, written
 from vera.lane.notes import NotesMirror
-from vera.lane.observation import one_line
 from vera.lane.tools import Call, EvidenceDraft, Outcome, failed
+from vera.outside import one_line
 from vera.protocol.turn import ToolSpec
 from vera.sandbox.types import Box, BoxError, CommandResult
 

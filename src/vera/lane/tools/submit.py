@@ -10,8 +10,8 @@ from typing import Any
 from vera import events
 from vera.evidence.reading import read_regular, walk
 from vera.evidence.source import Unreadable
-from vera.lane.observation import one_line
 from vera.lane.tools import Call, Outcome, failed
+from vera.outside import one_line
 from vera.protocol.turn import ToolSpec
 
 MAX_ANSWER = 1 << 20

@@ -9,8 +9,8 @@ import msgspec
 
 from vera import events
 from vera.evidence.span import Lines
-from vera.lane.observation import one_line
 from vera.lane.tools import Call, EvidenceDraft, Outcome, Tool, failed
+from vera.outside import one_line
 from vera.protocol.turn import ToolSpec
 from vera.search.web import KINDS, Answer, Hit, Kind, Query, Searched, WebSearch, freshness
 

@@ -10,7 +10,6 @@ from urllib.parse import urljoin
 
 import msgspec
 
-from vera import __version__
 from vera.sandbox.egress.authority import AuthorityError, Url
 from vera.sandbox.egress.dial import Dialer, in_words
 from vera.sandbox.egress.secrets import Secrets
@@ -22,6 +21,7 @@ from vera.sandbox.fetch.receipt import Fetched, FetchError, Hop, Kind
 from vera.sandbox.fetch.renewal import NOT_MODIFIED, confirmed, validators
 from vera.sandbox.fetch.reply import Reply, receipt_of
 from vera.sandbox.fetch.url import normalise
+from vera.version import __version__
 
 if TYPE_CHECKING:
     import ssl

@@ -13,7 +13,6 @@ from typing import Self, TypeVar
 
 import msgspec
 
-from vera import __version__
 from vera.evidence.extractor import Extractor
 from vera.evidence.source import Extracted, Unreadable
 from vera.search.corpus import schema
@@ -34,6 +33,7 @@ from vera.search.corpus.values import (
     UnknownDocument,
 )
 from vera.search.corpus.writer import Writer
+from vera.version import __version__
 
 T = TypeVar("T")
 _Tell = Callable[[Progress], None]

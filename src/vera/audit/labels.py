@@ -1,0 +1,32 @@
+"""The labels that a rule without a model gives to what the claims of an answer cite."""
+
+from collections.abc import Callable
+
+from vera.audit.case import Case, Place, places
+from vera.events import SpanLabel, VerifierLabels
+from vera.evidence.claim import Claim, Relation
+
+
+def labelled(
+    case: Case, number: int, label: Callable[[Claim, Place], Relation], maker: str
+) -> tuple[VerifierLabels, ...]:
+    """The labels of round `number`, by the rule `label` of version `maker`, of every claim that cites
+    something, in the order of the claims."""
+    return tuple(
+        VerifierLabels(
+            round=number,
+            claim=claim.key,
+            labels=tuple(
+                SpanLabel(
+                    evidence=place.evidence.id,
+                    first=place.first,
+                    last=place.last,
+                    relation=label(claim, place),
+                )
+                for place in cited
+            ),
+            maker=maker,
+        )
+        for claim in case.claims
+        if (cited := places(case, claim))
+    )

@@ -1,0 +1,19 @@
+"""`shortest`: the action of the fewest characters, a baseline that is hard to beat for what it costs."""
+
+from collections.abc import Sequence
+
+from vera.selection.options import SelectionOptions
+from vera.selection.selector import Judge, Option, Picked, Scene
+
+
+class Shortest:
+    """The least size; equal ones are tied."""
+
+    judges = False
+
+    async def select(
+        self, options: Sequence[Option], scene: Scene, judge: Judge, how: SelectionOptions
+    ) -> Picked:
+        least = min(option.size for option in options)
+        best = tuple(place for place, option in enumerate(options) if option.size == least)
+        return Picked(chosen=best[0], tied=best, reason=f"its {least} characters are the fewest")

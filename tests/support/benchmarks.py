@@ -1,0 +1,24 @@
+"""The scripts under benchmarks/, as modules."""
+
+import importlib.util
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from types import ModuleType
+
+FOLDER = Path(__file__).resolve().parents[2] / "benchmarks"
+
+
+@contextmanager
+def loaded(name: str) -> Iterator[ModuleType]:
+    """benchmarks/NAME.py as a module, which it is only meanwhile."""
+    spec = importlib.util.spec_from_file_location(f"benchmark_{name}", FOLDER / f"{name}.py")
+    assert spec is not None and spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[spec.name] = module
+    try:
+        spec.loader.exec_module(module)
+        yield module
+    finally:
+        del sys.modules[spec.name]

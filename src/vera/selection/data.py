@@ -1,9 +1,6 @@
 """Text from outside as a judge sees it: cut in the middle, and fenced as data."""
 
-import hashlib
-import unicodedata
-
-LONGEST_LINE = 4_000
+from vera.evidence.fence import LONGEST_LINE, delimiter, visible
 
 
 def cut(text: str, most: int) -> str:
@@ -20,22 +17,6 @@ def fenced(title: str, text: str) -> str:
     It cannot close the fence: the mark of its edges is made from a hash of it and does not stand in it.
     Characters that nobody sees are left out.
     """
-    lines = [f"| {_visible(line[:LONGEST_LINE])}" for line in text.split("\n")]
-    body = "\n".join(lines)
-    digest = hashlib.sha256(body.encode("utf-8", "replace")).hexdigest()
-    while digest[:16] in body:
-        digest = hashlib.sha256(digest.encode()).hexdigest()
-    return f"<<<DATA {digest[:16]} {title}\n{body}\nDATA {digest[:16]}>>>"
-
-
-def _visible(line: str) -> str:
-    return line if line.isprintable() else "".join(map(_shown, line))
-
-
-def _shown(character: str) -> str:
-    if character.isprintable():
-        return character
-    category = unicodedata.category(character)
-    if category == "Cf":
-        return ""
-    return " " if category[0] == "Z" or character in "\t\r" else "\N{REPLACEMENT CHARACTER}"
+    body = "\n".join(f"| {visible(line[:LONGEST_LINE])}" for line in text.split("\n"))
+    edge = delimiter(body)
+    return f"<<<DATA {edge} {title}\n{body}\nDATA {edge}>>>"

@@ -9,6 +9,7 @@ import re
 from collections.abc import Iterable, Sequence
 
 from vera import events
+from vera.evidence.fence import fence, named
 from vera.lane.loop import Lane
 from vera.lane.policy import Policy
 from vera.lane.spec import LaneSpec
@@ -22,7 +23,6 @@ from vera.state import LaneState
 from vera.store import StoreError
 from vera.verification.ask import together
 from vera.verification.desk import Desk, lane_of
-from vera.verification.fence import fence, named
 
 REPEATS = 3
 """Failures of one kind in a row that end a check lane."""

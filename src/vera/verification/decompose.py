@@ -15,11 +15,11 @@ from vera import events
 from vera.audit.case import Case
 from vera.audit.taxonomy import TAXONOMY
 from vera.evidence.claim import Claim
+from vera.evidence.fence import Row, fence, named
 from vera.evidence.finding import Finding
 from vera.outside import one_line
 from vera.verification.ask import ClaimKey, ask, prompt, room
 from vera.verification.desk import Desk, lane_of
-from vera.verification.fence import Row, fence, named
 
 SCOPE = "verifier_decompose"
 MOST_SOURCES = 200

@@ -13,9 +13,9 @@ import msgspec
 from vera.audit.case import Case, Place, places
 from vera.events import Cited, VerifierCheck
 from vera.evidence.claim import Claim
+from vera.evidence.fence import LONGEST_LINE, Row, fence
 from vera.evidence.passages import Passage, Passages
 from vera.outside import one_line
-from vera.verification.fence import LONGEST_LINE, Row, fence
 
 Kind = Literal["cited", "captured", "passage"]
 

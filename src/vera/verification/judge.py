@@ -17,13 +17,13 @@ from vera.attestation.probed import expected
 from vera.audit.case import Case, Place, place_of, places
 from vera.audit.source_text import SourceText
 from vera.evidence.claim import Cite, Claim, Relation
+from vera.evidence.fence import LONGEST_LINE, Row, fence, named
 from vera.evidence.finding import Finding
 from vera.store import StoreError
 from vera.verification.ask import ClaimKey, EvidenceId, Line, Reply, prompt, room, together
 from vera.verification.desk import Desk, lane_of
 from vera.verification.exhibits import LEAST_ROOM, Exhibits, Shown, show
 from vera.verification.expectation import expected_points
-from vera.verification.fence import LONGEST_LINE, Row, fence, named
 from vera.verification.probes import NO_PROBE, Probe, probes_of
 
 SCOPE = "verifier_judge"

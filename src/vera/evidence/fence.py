@@ -65,13 +65,18 @@ def delimiter(body: str) -> str:
 def _tame(text: str) -> str:
     """One visible line: no controls, no line breaks of any kind, nothing that is not seen."""
     cut = text if len(text) <= LONGEST_LINE else text[: LONGEST_LINE - 1] + "…"
-    return "".join(map(_visible, cut))
+    return visible(cut)
 
 
 def _cut(line: str, most: int) -> str:
     """The line in at most `most` bytes."""
     data = line.encode()
     return line if len(data) <= most else data[: most - 3].decode("utf-8", "ignore") + "…"
+
+
+def visible(line: str) -> str:
+    """The line without what nobody sees: other spaces are blanks, controls are U+FFFD."""
+    return line if line.isprintable() else "".join(map(_visible, line))
 
 
 def _visible(character: str) -> str:

@@ -7,7 +7,7 @@ import pytest
 from vera.agent.spending import limits_of
 from vera.config import ConfigError, Settings, load
 from vera.config.folder import MOST, PRICES
-from vera.lane.budget import UNIT, Prices
+from vera.prices import UNIT, Prices
 
 KNOWN = "input_price: 2.5, output_price: 10"
 

@@ -19,7 +19,7 @@ FLOORS = {
     **dict.fromkeys(["lane", "report"], 5),
     **dict.fromkeys(["attestation", "selection"], 4),
     **dict.fromkeys(["audit", "gates", "search", "session", "metrics"], 3),
-    **dict.fromkeys(["evidence", "sandbox", "model", "state"], 2),
+    **dict.fromkeys(["evidence", "sandbox", "model", "state", "prices"], 2),
     **dict.fromkeys(["history", "spent", "store", "config", "protocol"], 1),
     **dict.fromkeys(["events", "outside", "version"], 0),
 }

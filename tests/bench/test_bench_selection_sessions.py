@@ -96,7 +96,7 @@ def test_a_label_that_fits_two_sessions_is_refused(session: Path, tmp_path: Path
 
 
 def test_a_folder_without_a_session_is_named(tmp_path: Path) -> None:
-    with pytest.raises(DataError, match="no trace.jsonl"):
+    with pytest.raises(DataError, match=r"no trace\.jsonl"):
         list(read_session(tmp_path))
 
 

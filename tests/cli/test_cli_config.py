@@ -3,6 +3,7 @@
 import json
 from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
 import pytest
 import yaml
@@ -11,7 +12,7 @@ from click.testing import CliRunner, Result
 from vera.cli.config import config
 from vera.cli.run import run
 from vera.config import defaults, load
-from vera.config.catalogue import catalogue
+from vera.config.catalogue import catalogue, sections
 
 
 @pytest.fixture
@@ -28,15 +29,22 @@ def vera_config(*arguments: str, env: Mapping[str, str] | None = None) -> Result
     return CliRunner().invoke(config, arguments, env=env, prog_name="vera config")
 
 
+def flat(tree: Mapping[str, Any], group: str = "") -> dict[str, Any]:
+    """The values of a tree of settings by their dotted names."""
+    found: dict[str, Any] = {}
+    for name, value in tree.items():
+        key = f"{group}{name}"
+        found |= flat(value or {}, f"{key}.") if key in sections() else {key: value}
+    return found
+
+
 def test_it_prints_every_setting_as_yaml(folder: Path) -> None:
     result = vera_config()
     assert result.exit_code == 0
     printed = yaml.safe_load(result.stdout)
     assert printed["run"]["max_steps"] == 80
     hidden = {each.key for each in catalogue().values() if each.secret}
-    assert {f"{section}.{leaf}" for section, leaves in printed.items() for leaf in leaves} == (
-        set(catalogue()) - hidden
-    )
+    assert set(flat(printed)) == set(catalogue()) - hidden
 
 
 def test_what_it_prints_can_be_used_as_a_file(

@@ -12,19 +12,17 @@ from support.lanes import INFO
 from vera import events
 from vera.lane.budget import (
     LEAST_ANSWER,
-    UNIT,
     Budget,
     BudgetedModel,
     BudgetSpent,
     Limits,
-    Prices,
-    money,
     nearly_spent,
     says_spent,
     tokens_of_call,
     within,
 )
 from vera.model.types import Choice, Completion, Message, ModelError, ModelInfo, Request, Usage, wire
+from vera.prices import UNIT, Prices, money
 from vera.spent import Spent, Tokens, counted
 from vera.state import RunState
 

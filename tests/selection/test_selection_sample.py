@@ -9,12 +9,13 @@ import pytest
 from support.asking import Pauses, question, until, with_client
 from support.scripted_server import Fault, ScriptedServer, Slow
 from support.tiny_llama import TinyLlama
-from vera.lane.budget import LEAST_ANSWER, Budget, BudgetedModel, BudgetSpent, Limits, Prices
+from vera.lane.budget import LEAST_ANSWER, Budget, BudgetedModel, BudgetSpent, Limits
 from vera.model.client import ChatClient
 from vera.model.connect import connect
 from vera.model.ollama import OllamaWire
 from vera.model.retry import RetryPolicy
 from vera.model.types import ModelInfo, Request
+from vera.prices import Prices
 from vera.selection.options import Sampling
 from vera.selection.sample import NoCandidate, Sampled, sample
 

@@ -85,8 +85,8 @@ def nobody(body: dict[str, Any]) -> Any:
 class Play:
     """The script: the candidates of each step of the agent, and whoever judges.
 
-    `asked` has the bodies of the agent's requests, `judged` those of the judge's. Of a step with too few
-    candidates the last is given again.
+    `asked` has the bodies of the agent's requests, `judged` those of the judge's. A step with too few
+    candidates begins again with the first, the script goes on with its last step.
     """
 
     def __init__(
@@ -107,8 +107,8 @@ class Play:
             self.asked.append(body)
         candidates = self._steps[min(answered_turns(body), len(self._steps) - 1)]
         if "n" in body:
-            return [candidates[min(place, len(candidates) - 1)] for place in range(body["n"])]
-        return candidates[min(max(0, body.get("seed", FIRST_SEED) - FIRST_SEED), len(candidates) - 1)]
+            return [candidates[place % len(candidates)] for place in range(body["n"])]
+        return candidates[(body.get("seed", FIRST_SEED) - FIRST_SEED) % len(candidates)]
 
     def prompts(self) -> list[list[dict[str, Any]]]:
         """The messages of each of the agent's requests."""

@@ -14,10 +14,10 @@ from hypothesis import strategies as st
 from support.judging import Bench
 from support.scripted_server import Fault, ScriptedServer
 from vera import events
+from vera.evidence.fence import fence, named
 from vera.model.types import Message, Model, ModelInfo
 from vera.verification.ask import ClaimKey, Line, Reply, ask, prompt, read_reply, schema_of, together
 from vera.verification.desk import Desk
-from vera.verification.fence import fence, named
 
 
 class Verdict(msgspec.Struct, frozen=True):

@@ -5,10 +5,10 @@ from typing import Literal
 import msgspec
 
 from vera import events
+from vera.evidence.fence import fence, named
 from vera.evidence.question import negative_question
 from vera.verification.ask import ask, prompt
 from vera.verification.desk import Desk
-from vera.verification.fence import fence, named
 
 LANE = "main"
 SCOPE = "verifier_question"

@@ -2,41 +2,25 @@
 
 from typing import Any
 
-from pydantic import ValidationError
-
 from vera.config.settings import BudgetSettings
-from vera.lane.budget import UNIT, Budget, Limits, Prices, money, says_spent, within
+from vera.lane.budget import Budget, Limits, says_spent, within
 from vera.model.types import Model
+from vera.prices import UNIT, cost_in_words, per_token, prices_of
 from vera.spent import BYTES_PER_TOKEN, Spent
 from vera.state import Round, RunState
 
 
 def limits_of(settings: BudgetSettings) -> Limits:
     """The limits and prices in whole numbers; a price that is not known counts as nothing."""
-    given, paid = settings.input_price, settings.output_price
-    cached = _first(settings.cached_price, given)
-    asked = _first(settings.verifier_input_price, given)
-    read = settings.verifier_cached_price
-    if read is None:
-        read = cached if settings.verifier_input_price is None else asked
+    prices = prices_of(settings)
     return Limits(
         tokens=settings.tokens,
-        cost=_per_token(settings.cost) * (UNIT // 1_000_000),
+        cost=per_token(settings.cost) * (UNIT // 1_000_000),
         seconds=settings.seconds,
         searches=settings.searches,
-        agent=Prices(prompt=_per_token(given), cached=_per_token(cached), completion=_per_token(paid)),
-        verifier=Prices(
-            prompt=_per_token(asked),
-            cached=_per_token(read),
-            completion=_per_token(_first(settings.verifier_output_price, paid)),
-        ),
-        selector=Prices(
-            prompt=_per_token(_first(settings.selector_input_price, given)),
-            cached=_per_token(
-                _first(settings.selector_cached_price, _first(settings.selector_input_price, cached))
-            ),
-            completion=_per_token(_first(settings.selector_output_price, paid)),
-        ),
+        agent=prices.agent,
+        verifier=prices.verifier,
+        selector=prices.selector,
     )
 
 
@@ -101,26 +85,7 @@ def in_words(state: RunState) -> str:
 
 
 def _cost(state: RunState, total: Spent) -> str | None:
-    """By the prices in the log, so that anyone computes the same."""
-    logged = state.session.settings.get("budget") if state.session else None
-    try:
-        # A log from before a price was known lacks its name.
-        prices = dict.fromkeys(name for name in BudgetSettings.model_fields if name.endswith("_price"))
-        settings = BudgetSettings.model_validate({**prices, **(logged or {})})
-    except ValidationError:
-        return None
-    if settings.input_price is None and settings.output_price is None:
-        return None
-    return money(limits_of(settings).cost_of(total))
-
-
-def _first(price: float | None, otherwise: float | None) -> float | None:
-    return otherwise if price is None else price
-
-
-def _per_token(price: float | None) -> int:
-    """A price for a million tokens as parts of UNIT for one, exact to the millionth."""
-    return round((price or 0.0) * 1_000_000)
+    return cost_in_words(state.session.settings, total) if state.session else None
 
 
 def _count(number: int, what: str) -> str:

@@ -8,18 +8,15 @@ call that would fit once others are back waits for them. Money is counted in who
 import asyncio
 import re
 from collections.abc import Iterator
-from decimal import ROUND_HALF_EVEN, Decimal
 from typing import Literal
 
 import msgspec
 
 from vera.model.types import Choice, Completion, Model, ModelInfo, NotAsked, Request, wire
+from vera.prices import PriceList, Prices, money
 from vera.spent import BYTES_PER_TOKEN, Spent, Tokens, counted, json_size, tokens_of
 
 Limited = Literal["tokens", "cost"]
-
-UNIT = 10**12
-"""Parts of one unit of money: a price of a millionth for a million tokens is one part for a token."""
 
 LEAST_ANSWER = 256
 """Tokens of an answer below which asking is no use: a turn with its thought and an action takes about 150."""
@@ -33,24 +30,6 @@ TURNS_KEPT = 3
 
 
 _SPENT = re.compile(r"\bthe (?:token|cost) budget of \S{1,40} is spent\b")
-
-
-class Prices(msgspec.Struct, frozen=True, kw_only=True):
-    """What one token of a model costs, in parts of UNIT."""
-
-    prompt: int = 0
-    cached: int = 0
-    completion: int = 0
-
-    def of(self, tokens: Tokens) -> int:
-        """What these tokens cost."""
-        read_anew = tokens.prompt - tokens.cached
-        return read_anew * self.prompt + tokens.cached * self.cached + tokens.completion * self.completion
-
-    @property
-    def dearest_prompt(self) -> int:
-        """The price of a prompt token, whether it will be in the cache or not."""
-        return max(self.prompt, self.cached)
 
 
 class Limits(msgspec.Struct, frozen=True, kw_only=True):
@@ -69,8 +48,8 @@ class Limits(msgspec.Struct, frozen=True, kw_only=True):
 
     def cost_of(self, spent: Spent) -> int:
         """What was spent on models, in parts of UNIT."""
-        of_agent, of_verifier = self.agent.of(spent.agent), self.verifier.of(spent.verifier)
-        return of_agent + of_verifier + self.selector.of(spent.selector)
+        prices = PriceList(agent=self.agent, verifier=self.verifier, selector=self.selector)
+        return prices.of(spent)
 
 
 class BudgetSpent(NotAsked):
@@ -256,12 +235,6 @@ def nearly_spent(limits: Limits, spent: Spent, turn: int = 0) -> str:
         left = f"{max(0, int(seconds))} of {limits.seconds:g} seconds are left"
         return f"{left}: answer now with what you have."
     return ""
-
-
-def money(parts: int) -> str:
-    """Parts of UNIT as an amount, to the millionth: 2500000000000 → 2.5."""
-    amount = Decimal(parts).scaleb(-12).quantize(Decimal("0.000001"), ROUND_HALF_EVEN)
-    return f"{amount:f}".rstrip("0").rstrip(".")
 
 
 def says_spent(text: str) -> bool:

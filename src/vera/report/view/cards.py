@@ -1,0 +1,141 @@
+"""Evidence cards as they are shown: where each points, whose source it is, and what stands there."""
+
+from collections.abc import Iterable, Mapping, Sequence
+
+import msgspec
+
+from vera import events
+from vera.attestation.cards import source_object
+from vera.attestation.coverage import is_web
+from vera.attestation.objects import Card, Digest, Source, hexadecimal
+from vera.attestation.source_types import source_type
+from vera.evidence.domains import registrable_domain
+from vera.evidence.official import official_names
+from vera.report.view.model import RELATIONS, CardView
+from vera.report.view.quotations import Quotations
+from vera.report.view.words import one_line
+
+MOST_CARDS = 100
+"""Of one claim."""
+
+_NAME_SHOWN = 500
+
+
+class Owners(msgspec.Struct, frozen=True):
+    """By what the class of a source is told: the names in the question, and what a person listed."""
+
+    names: frozenset[str]
+    official: frozenset[str] = frozenset()
+
+    @classmethod
+    def of(cls, text: str, official: Iterable[str] = ()) -> "Owners":
+        return cls(official_names(text), frozenset(official))
+
+    def source_class(self, source: Source) -> str:
+        return source_type(source, self.names, self.official)
+
+
+def attested_cards(
+    cards: Sequence[tuple[Digest, Card]],
+    sources: Mapping[Digest, Source],
+    evidence: Mapping[str, events.Evidence],
+    quotations: Quotations,
+    owners: Owners,
+) -> tuple[CardView, ...]:
+    """The cards of one claim, those that speak first. `evidence` says when their bytes were taken."""
+    ordered = sorted(cards, key=lambda pair: (RELATIONS.index(pair[1].relation), pair[1].evidence))
+    return tuple(
+        _attested(name, card, sources.get(card.source), evidence.get(card.evidence), quotations, owners)
+        for name, card in ordered[:MOST_CARDS]
+    )
+
+
+def _attested(
+    name: Digest,
+    card: Card,
+    source: Source | None,
+    evidence: events.Evidence | None,
+    quotations: Quotations,
+    owners: Owners,
+) -> CardView:
+    shown = CardView(
+        id=name,
+        relation=card.relation,
+        evidence=one_line(card.evidence),
+        first=card.span.first,
+        last=card.span.last,
+        source="",
+        source_id="",
+        at=evidence.ts if evidence else 0.0,
+        problem="The source of this card cannot be read from the store.",
+        maker=one_line(card.maker),
+    )
+    if source is None:
+        return shown
+    text = hexadecimal(source.canonical)
+    quoted = quotations.cut(text, card.span.first, card.span.last, hexadecimal(card.span.sha256))
+    return msgspec.structs.replace(
+        shown,
+        source_id=text,
+        tier=source.tier,
+        quotation=quoted.lines,
+        problem=quoted.problem,
+        **_whose(source, owners),
+    )
+
+
+def labelled_cards(
+    labels: Iterable[events.VerifierLabels],
+    evidence: Mapping[str, events.Evidence],
+    quotations: Quotations,
+    owners: Owners,
+) -> tuple[CardView, ...]:
+    """What was labelled of one claim before there is a verdict: no cards yet, so they have no ids."""
+    pairs = [(each, label) for each in labels for label in each.labels if label.relation in RELATIONS]
+    pairs.sort(key=lambda pair: (RELATIONS.index(pair[1].relation), pair[1].evidence))
+    return tuple(
+        _labelled(label, made.maker, evidence.get(label.evidence), quotations, owners)
+        for made, label in pairs[:MOST_CARDS]
+    )
+
+
+def _labelled(
+    label: events.SpanLabel,
+    maker: str,
+    evidence: events.Evidence | None,
+    quotations: Quotations,
+    owners: Owners,
+) -> CardView:
+    shown = CardView(
+        id="",
+        relation=label.relation,
+        evidence=one_line(label.evidence),
+        first=label.first,
+        last=label.last,
+        source="",
+        source_id="",
+        problem="There is no such evidence.",
+        maker=one_line(maker),
+    )
+    if evidence is None:
+        return shown
+    # No span is hashed yet: that the text is the one of its name in the log is checked by the store.
+    quoted = quotations.cut(evidence.text.sha256, label.first, label.last, "")
+    return msgspec.structs.replace(
+        shown,
+        source_id=evidence.text.sha256,
+        tier=one_line(evidence.tier),
+        at=evidence.ts,
+        quotation=quoted.lines,
+        problem=quoted.problem,
+        **_whose(source_object(evidence, derived=False), owners),
+    )
+
+
+def _whose(source: Source, owners: Owners) -> dict[str, str]:
+    domain = registrable_domain(source.name) if is_web(source) else ""
+    return {
+        "source": one_line(source.name, _NAME_SHOWN),
+        "domain": one_line(domain),
+        "source_class": owners.source_class(source),
+    }

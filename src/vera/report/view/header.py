@@ -1,0 +1,77 @@
+"""Where a run stands, in one line."""
+
+import msgspec
+
+from vera import events
+from vera.report.view.budgets import LANE
+from vera.report.view.model import Header
+from vera.report.view.standing import carried, decision_shown, newest_round
+from vera.report.view.words import Load, call_line, limit_in, one_line
+from vera.state import RunState
+
+TASK_SHOWN = 20_000
+
+
+class Counts(msgspec.Struct):
+    """What the fold of a page counts for its header."""
+
+    records: int = 0
+    tool_calls: int = 0
+    tool_errors: int = 0
+    last_call: events.ToolStarted | None = None
+
+
+def header_of(
+    state: RunState, counts: Counts, load: Load, *, session: str, task: str, alive: bool, cost: str
+) -> Header:
+    """The header of the run. `task` is its question, `alive`: a process works on it."""
+    ended, spent = state.ended, state.spent
+    last, executed = decision_shown(state), carried(state)
+    settings = state.session.settings if state.session else {}
+    roles = (("agent", spent.agent), ("verifier", spent.verifier), ("selector", spent.selector))
+    lane = state.lane(LANE)
+    return Header(
+        session=one_line(session),
+        task=one_line(task, TASK_SHOWN),
+        phase=phase_of(state, alive=alive),
+        verdict=one_line(ended.status) if ended else "",
+        reason=one_line(ended.reason if ended else lane.status_reason, 600),
+        status=one_line(lane.status),
+        started_ts=state.started_ts,
+        last_ts=state.last_ts,
+        ended_ts=ended.ts if ended else None,
+        step=lane.step,
+        max_steps=int(limit_in(settings, "run", "max_steps")),
+        events=counts.records,
+        rounds=len(state.rounds),
+        score=last.score if last else None,
+        claims=len(executed.claims) if executed else last.claims if last else 0,
+        supported=_carried_claims(executed) if executed else last.supported if last else 0,
+        tokens=tuple((role, each.prompt, each.cached, each.completion) for role, each in roles if each.total),
+        cost=cost,
+        tool_calls=counts.tool_calls,
+        tool_errors=counts.tool_errors,
+        searches=spent.searches,
+        model=one_line(state.model_server.model or state.model_server.kind) if state.model_server else "",
+        last_call=_call(counts.last_call, load),
+    )
+
+
+def _carried_claims(executed: events.ExecutionVerdict) -> int:
+    return sum(bool(each.by) for each in executed.claims)
+
+
+def _call(call: events.ToolStarted | None, load: Load) -> str:
+    return call_line(call.tool, call.args, load) if call else ""
+
+
+def phase_of(state: RunState, *, alive: bool) -> str:
+    """new, working, verifying, ended or stopped."""
+    if state.ended is not None:
+        return "ended"
+    if state.task is None and not state.lanes:
+        return "new"
+    if not alive:
+        return "stopped"
+    newest = newest_round(state)
+    return "verifying" if newest is not None and newest.decision is None else "working"

@@ -1,0 +1,67 @@
+"""The rounds of verification, each with the answer that it was about."""
+
+from collections.abc import Callable
+from itertools import islice
+
+import msgspec
+
+from vera.evidence.finding import Finding
+from vera.report.view.attested import Verdict
+from vera.report.view.claims import audited
+from vera.report.view.model import ClaimView, RoundView
+from vera.report.view.words import Load, cut, one_line, read
+from vera.state import Round, RunState
+
+MOST_ROUNDS = 50
+"""The newest are shown."""
+
+MOST_FINDINGS = 200
+MOST_CAPS = 20
+ANSWER_SHOWN = 200_000
+_SENTENCE_SHOWN = 600
+
+UNDER_WAY = "UNDER WAY"
+"""The result of a round that has no verdict."""
+
+
+def round_views(
+    state: RunState,
+    load: Load,
+    verdict_of: Callable[[int], Verdict],
+    claims_of: Callable[[int], tuple[ClaimView, ...]],
+) -> tuple[RoundView, ...]:
+    """The rounds in order, their claims without cards. `verdict_of` and `claims_of` give those of a round."""
+    numbers = list(state.rounds)[-MOST_ROUNDS:]
+    return tuple(_view(state, number, load, verdict_of, claims_of) for number in numbers)
+
+
+def _view(
+    state: RunState,
+    number: int,
+    load: Load,
+    verdict_of: Callable[[int], Verdict],
+    claims_of: Callable[[int], tuple[ClaimView, ...]],
+) -> RoundView:
+    done = state.rounds[number]
+    decision, answer = done.decision, state.answers.get(done.started.answer_seq)
+    return RoundView(
+        round=number,
+        result=one_line(decision.result) if decision else UNDER_WAY,
+        reason=one_line(decision.reason) if decision else "",
+        score=decision.score if decision else None,
+        answer=cut(read(answer.text, load), ANSWER_SHOWN) if answer else "",
+        claims=tuple(msgspec.structs.replace(claim, cards=()) for claim in claims_of(number)),
+        findings=_findings(done, load, verdict_of(number)),
+        caps=tuple(one_line(cap, _SENTENCE_SHOWN) for cap in decision.caps[:MOST_CAPS]) if decision else (),
+        chosen=state.chosen is not None and state.chosen.round == number,
+    )
+
+
+def _findings(done: Round, load: Load, verdict: Verdict) -> tuple[str, ...]:
+    findings = verdict.findings.findings if verdict.attestation else audited(done, load)
+    return tuple(_in_words(each) for each in islice(findings, MOST_FINDINGS))
+
+
+def _in_words(finding: Finding) -> str:
+    about = f"{finding.claim}: " if finding.claim else ""
+    return one_line(f"{finding.severity}, {about}{finding.message}", _SENTENCE_SHOWN)

@@ -1,0 +1,61 @@
+"""What begins, carries and ends a run, in words."""
+
+from vera import events
+from vera.report.view.words import Load, counted, line_of_text, one_line, size_in_words
+
+
+def tell(record: events.Record, load: Load) -> str:
+    """The record in words; '' for one that another teller knows."""
+    match record:
+        case events.Session():
+            return f"A session of VERA {record.version} begins."
+        case events.Task():
+            about = f" (input folder {record.input_dir})" if record.input_dir else ""
+            return f"Task{about}: {line_of_text(record.task, load)}"
+        case events.Corpus():
+            skipped = f", {record.skipped} could not be" if record.skipped else ""
+            of = f"{record.read} of {counted(record.files, 'file')} read{skipped}"
+            return (
+                f"The input folder is indexed: {of} ({size_in_words(record.size)}, {record.seconds:.1f} s)."
+            )
+        case events.ModelServer():
+            room = f", {record.context_tokens} tokens of context" if record.context_tokens else ""
+            warned = f"; {'; '.join(record.warnings[:3])}" if record.warnings else ""
+            return f"Model {record.model or 'without a name'} ({record.kind}{room}){warned}"
+        case events.Sandbox():
+            if record.backend == "none":
+                return f"No sandbox: {record.isolation}"
+            return f"Sandbox {record.backend}: {record.isolation}"
+        case events.ContainerEvent():
+            return f"The box {record.event}" + (f": {record.detail}" if record.detail else ".")
+        case events.LaneStarted():
+            tools = f"{counted(len(record.tools), 'tool')}, turns as {record.protocol}"
+            return f"A lane begins: {record.purpose} ({tools})."
+        case events.ContextEpoch():
+            kept = counted(record.tail_steps, "step")
+            return f"A new context epoch before step {record.step}: at most the last {kept} stay."
+        case events.QuestionForm():
+            return (
+                f"{'A negative claim may be the answer' if record.negative else 'An ordinary question'}: "
+                + (record.reason or record.form)
+            )
+        case events.ConstraintAdded():
+            return f"Open: {record.text} ({record.key})"
+        case events.ConstraintResolved():
+            return f"No longer open: {record.key}. {record.reason}"
+        case events.Status():
+            return f"Status {record.status}" + (f": {record.reason}" if record.reason else ".")
+        case events.LaneEnded():
+            return f"The lane is over: {record.reason}" + (f", {record.detail}" if record.detail else ".")
+        case events.Recovered():
+            torn = size_in_words(record.torn_bytes)
+            return f"The log ended in an unfinished line: {torn} were moved to {record.moved_to}."
+        case events.Resumed():
+            return f"The run goes on under VERA {record.version}."
+        case events.RunEnd():
+            spent = f"{counted(record.steps, 'step')}, {record.seconds:.1f} s"
+            return (
+                f"The run ends {record.status} ({spent}): {one_line(record.reason) or 'no reason is given'}"
+            )
+        case _:
+            return ""

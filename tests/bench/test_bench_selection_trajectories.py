@@ -7,11 +7,15 @@ from typing import Any
 
 import pytest
 
+from support.sampled_runs import SampledRun
 from vera.bench import selection_trajectories
 from vera.bench.labelled import DataError
 from vera.bench.selection_labels import TrajectoryLabel, read_trajectory_labels
 from vera.bench.selection_reading import Attempt, read_attempts
 from vera.bench.selection_trajectories import measure
+from vera.protocol import Action, Turn
+from vera.protocol.text import render
+from vera.report.trajectory import write_trajectory
 
 
 def attempt(task: str, steps: int, characters: int, passed: bool | None) -> Attempt:
@@ -165,6 +169,20 @@ def test_trajectories_of_mini_swe_agent_are_labelled_by_a_file(tmp_path: Path) -
     assert (one.task, one.steps, one.passed) == ("q", 3, True)
     assert one.characters == len("Be.Do.") + 3 * len("THOUGHTseen")
     assert (two.task, two.steps, two.passed) == ("q", 1, False)
+
+
+def test_an_exported_session_is_read_as_one_trajectory(tmp_path: Path) -> None:
+    made = SampledRun(tmp_path / "one")
+    for command in ("ls", "cat a"):
+        made.one_turn(render(Turn(thought="Look.", action=Action(tool="shell", args={"cmd": command}))))
+        made.observe("a file")
+    made.sample(*(render(Turn(thought="Done.", action=Action(tool=None, final=each))) for each in ("3", "4")))
+    made.choose(1, "selector", (1, 2))
+    made.answer("4")
+    write_trajectory(tmp_path / "one", lambda _: {"cost": 0.0})
+    label = TrajectoryLabel("one/trajectory.traj.json", "q", True)
+    (found,) = read_attempts(tmp_path, {label.trajectory: label})
+    assert (found.task, found.steps, found.passed) == ("q", 3, True)
 
 
 def test_a_label_takes_the_place_of_what_a_file_says(tmp_path: Path) -> None:

@@ -57,7 +57,7 @@ def verifier(
 
 
 @bench.command()
-@click.argument("sessions", metavar="[SESSION]...", nargs=-1, type=_FILE)
+@click.argument("sessions", metavar="[SESSION...]", nargs=-1, type=_FILE)
 @click.option(
     "--trajectories",
     metavar="PATH",

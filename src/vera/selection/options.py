@@ -43,7 +43,7 @@ class SelectionOptions(msgspec.Struct, frozen=True, kw_only=True):
     fallback: Fallback = "first_candidate"
     stop_on_agreement: bool = True
     agreement_threshold: float = 0.6
-    max_compared: int = 3
+    max_compared: int = 4
     vote_weight: float = 1.0
     history_steps: int = 6
     include_candidate_text: bool = False

@@ -2,6 +2,7 @@
 
     python benchmarks/corpus.py                    # 1 GB, a few minutes, 3 GB of disk while it runs
     python benchmarks/corpus.py --size-mb 50       # a trial
+    python benchmarks/corpus.py --containers       # mailboxes and archives instead (corpus_containers.py)
 
 Collects unique text and HTML files of this machine (and writes PDF files from that text) into a folder,
 indexes them, and prints one table. Both sides of each comparison run in this one run, so a busy or slow
@@ -25,6 +26,8 @@ import tempfile
 import time
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
+
+import corpus_containers
 
 from vera.evidence import canonical
 from vera.evidence.extractor import Extractor
@@ -70,6 +73,11 @@ def main() -> None:
     home = Path(arguments.dir or tempfile.mkdtemp(prefix="vera-corpus-"))
     try:
         _print_machine()
+        if arguments.containers:
+            texts = _endless([*ROOTS, *arguments.root])
+            corpus_containers.collect(home / "containers/input", arguments.size_mb, texts)
+            _print_table(list(corpus_containers.measure(home, home / "containers/input", _asking_containers)))
+            return
         plain, html, pdf = _collect(home / "corpus", arguments.size_mb, [*ROOTS, *arguments.root])
         rows = [*_building(home, plain), *_asking(home, plain), *_formats(home, html, pdf)]
         _print_table(rows)
@@ -85,6 +93,7 @@ def _arguments() -> argparse.Namespace:
     parser.add_argument("--size-mb", type=int, default=1000, help="plain text to collect (default 1000)")
     parser.add_argument("--dir", help="folder for corpus and indexes; reused and kept when it is there")
     parser.add_argument("--root", action="append", default=[], help="a further folder to collect from")
+    parser.add_argument("--containers", action="store_true", help="mailboxes and archives instead of files")
     parser.add_argument("--keep", action="store_true", help="keep the temporary folder")
     return parser.parse_args()
 
@@ -137,6 +146,41 @@ def _texts(roots: Sequence[str], plain: Path, html: Path) -> Iterator[tuple[Path
                     yield path, data, target
 
 
+def _endless(roots: Sequence[str]) -> Iterator[bytes]:
+    """Plain texts of this machine, then variants of them without end."""
+    here = Path()
+    paths = []
+    for path, data, target in _texts(roots, here / "plain", here / "html"):
+        if target.name == "plain":
+            paths.append(path)
+            yield data
+    copy = 0
+    while paths:
+        copy += 1
+        for path in paths:
+            yield _variant(path.read_bytes(), copy)
+
+
+def _variant(data: bytes, copy: int) -> bytes:
+    """The text with another last letter in every tenth word."""
+    words = data.split(b" ")
+    words[::10] = [word[:-1] + b"%d" % (copy % 10) if word.isalpha() else word for word in words[::10]]
+    return b" ".join(words)
+
+
+def _asking_containers(corpus: Corpus, place: Path) -> Iterator[tuple[str, str]]:
+    corpus.search("warm up")
+    total: list[float] = []
+    for kind, queries in _queries(corpus.root / "text", place).items():
+        took = [_milliseconds(lambda query=query: corpus.search(query)) for query, _ in queries]
+        total += took
+        yield f"query, {kind}", f"p50 {_percentile(took, 50):.0f} ms, p95 {_percentile(took, 95):.0f} ms"
+    yield (
+        "query, all kinds",
+        f"p50 {_percentile(total, 50):.0f} ms, p95 {_percentile(total, 95):.0f} ms",
+    )
+
+
 def _repeat(folder: Path, missing: int) -> None:
     """Fill up with variants of what is there: every tenth word has another last letter."""
     originals = sorted(path for path in folder.rglob("*") if path.is_file())
@@ -144,11 +188,7 @@ def _repeat(folder: Path, missing: int) -> None:
         for path in originals:
             if missing <= 0:
                 return
-            words = path.read_bytes().split(b" ")
-            words[::10] = [
-                word[:-1] + b"%d" % (copy % 10) if word.isalpha() else word for word in words[::10]
-            ]
-            data = b" ".join(words)
+            data = _variant(path.read_bytes(), copy)
             _write(folder / f"variant{copy}" / path.relative_to(folder), data)
             missing -= len(data)
 

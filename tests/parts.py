@@ -10,6 +10,7 @@ import sys
 import tempfile
 from collections.abc import Callable
 from dataclasses import dataclass
+from pathlib import Path
 
 PROBE_SECONDS = 20.0
 
@@ -95,6 +96,16 @@ PARTS: dict[str, Part] = {
         imports("minisweagent.run.utilities.inspector"), "pip install mini-swe-agent (in .venv)"
     ),
     "promtool": Part(runs("promtool", "--version"), "sudo apt install prometheus (promtool comes with it)"),
+    "postgres": Part(
+        every(
+            imports("procrastinate", "psycopg"),
+            any_of(
+                runs("pg_ctl", "--version"),
+                *(runs(str(path), "--version") for path in Path("/usr/lib/postgresql").glob("*/bin/pg_ctl")),
+            ),
+        ),
+        "sudo apt install postgresql, and pip install 'vera-agent[cluster]' (in .venv)",
+    ),
     "ensurepip": Part(imports("ensurepip"), "sudo apt install python3-venv"),
     "pypi": Part(downloads_from_pypi, "connect to the internet, or set pip's index to a mirror you reach"),
 }

@@ -14,7 +14,20 @@ import pytest
 ROOT = Path(__file__).parents[1]
 MOST_PACKAGES = 50
 MOST_BYTES = 100 * 2**20
-HEAVY = {"cryptography", "httpx", "jinja2", "lxml", "pydantic", "rich", "selectolax", "sqlite3", "yaml"}
+HEAVY = {
+    "cryptography",
+    "httpx",
+    "jinja2",
+    "lxml",
+    "prometheus_client",
+    "pydantic",
+    "rich",
+    "selectolax",
+    "sqlite3",
+    "starlette",
+    "uvicorn",
+    "yaml",
+}
 """What `vera --help` does not need, and would pay for in start time."""
 
 

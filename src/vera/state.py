@@ -92,8 +92,9 @@ class Failing(msgspec.Struct, frozen=True, kw_only=True):
 class LaneState(msgspec.Struct, frozen=True, kw_only=True):
     """What one lane knows. `step` counts its turns.
 
-    `sampled` are candidates of which none was chosen yet, `pending` is a turn not yet acted on
-    (`pending_noted`: its NOTE line already is in the notes); `open_call` a started effect without a result.
+    `sampled` are candidates of which none is the turn yet, `selected` the choice among them once it was made;
+    `pending` is a turn not yet acted on (`pending_noted`: its NOTE line already is in the notes); `open_call`
+    a started effect without a result.
     `notes` are those of now, `epoch_notes` those that the prompt shows until the next epoch; the last one
     began before step `epoch_step`. `bytes_per_token` shrinks when the server counts more tokens than assumed.
     `parse_errors` counts broken turns in a row. `answer_turn` is the turn that gave `answer`; `feedback` what
@@ -107,6 +108,7 @@ class LaneState(msgspec.Struct, frozen=True, kw_only=True):
     started: events.LaneStarted | None = None
     step: int = 0
     sampled: events.Candidates | None = None
+    selected: events.Selection | None = None
     pending: events.Assistant | None = None
     pending_noted: bool = False
     open_call: events.ToolStarted | None = None
@@ -482,6 +484,15 @@ def fold_lane(lane: LaneState, event: Event) -> LaneState:
     return msgspec.structs.replace(folded, history=history)
 
 
+def _is_choice(selection: events.Selection, sampled: events.Candidates | None) -> bool:
+    """Whether it names a candidate of the step that waits: a log may come from anyone."""
+    return (
+        sampled is not None
+        and selection.step == sampled.step
+        and 0 <= selection.selected < len(sampled.candidates)
+    )
+
+
 def _fold_lane(lane: LaneState, event: Event) -> LaneState:
     replace = msgspec.structs.replace
     match event:
@@ -490,9 +501,13 @@ def _fold_lane(lane: LaneState, event: Event) -> LaneState:
         case events.Model():
             return _calibrate(lane, event)
         case events.Candidates():
-            return replace(lane, sampled=event)
+            return replace(lane, sampled=event, selected=None)
+        case events.Selection() if _is_choice(event, lane.sampled):
+            return replace(lane, selected=event)
         case events.Assistant():
-            return replace(lane, pending=event, pending_noted=False, step=event.step, sampled=None)
+            return replace(
+                lane, pending=event, pending_noted=False, step=event.step, sampled=None, selected=None
+            )
         case events.Note():
             notes = lane.notes.add(NoteLine(text=event.text))
             return replace(lane, notes=notes, pending_noted=lane.pending_noted or event.by == "model")
@@ -523,7 +538,7 @@ def _fold_lane(lane: LaneState, event: Event) -> LaneState:
         case events.VerifierToAgent():
             return _take_back(lane, event)
         case events.LaneEnded():
-            return replace(lane, ended=event, pending=None, sampled=None)
+            return replace(lane, ended=event, pending=None, sampled=None, selected=None)
         case _:
             return lane
 

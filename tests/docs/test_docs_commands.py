@@ -74,7 +74,7 @@ def test_every_command_of_a_page_is_understood(page: Path) -> None:
             continue
         found, rest = command(words[0]), words[1:]
         if isinstance(found, click.Group) and rest:
-            below = found.get_command(click.Context(found), rest.pop(0))
+            _, below, rest = found.resolve_command(click.Context(found), rest)
             assert below is not None, words
             found = below
         found.make_context(words[0], rest)

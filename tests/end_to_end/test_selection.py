@@ -1,4 +1,4 @@
-"""With a verifier on, the action that runs is the one it chose: that one alone becomes the past of the run."""
+"""With a verifier on, the action that runs is the one that it chose, and it alone enters the conversation."""
 
 import json
 from pathlib import Path

@@ -5,7 +5,20 @@ from typing import Any
 
 import pytest
 
-from support.choosing import BROKEN, GOOD, NOTED, READ, SEARCH, Chosen, Play, choose, nobody, plain, server
+from support.choosing import (
+    BROKEN,
+    GOOD,
+    NOTED,
+    QUESTION,
+    READ,
+    SEARCH,
+    Chosen,
+    Play,
+    choose,
+    nobody,
+    plain,
+    server,
+)
 from support.cli import vera
 from vera import events
 
@@ -63,7 +76,9 @@ def test_without_a_verifier_the_first_candidate_runs_and_all_are_in_the_log(tmp_
     sampled = run.of(events.Candidates)[0]
     assert (sampled.asked, sampled.calls, sampled.problem) == (4, 1, "")
     kept = [run.load(each.content) for each in sampled.candidates]
-    assert [words in said for said, words in zip(kept, ("Nothing was", "terms.txt", BROKEN, "query"), strict=True)]
+    assert [
+        words in said for said, words in zip(kept, ("Nothing was", "terms.txt", BROKEN, "query"), strict=True)
+    ]
     assert [(each.decider, each.selected, each.selector) for each in run.selections] == [("off", 0, "")] * 3
     assert not play.judged and len(worker.requests) == 3
 
@@ -80,11 +95,11 @@ def test_the_built_in_model_takes_one_turn_a_step_and_says_so(tmp_path: Path) ->
     documents.mkdir()
     (documents / "terms.txt").write_text("A written offer must be valid for at least three years.\n")
     done = vera(
-        "run", "For how many years must a written offer be valid?", "--input-dir", documents, "--work-dir", "w",
+        "run", QUESTION, "--input-dir", documents, "--work-dir", "w",
         "--sandbox", "none", "--egress", "none", "--num-candidates", 4, "--action-verifier", "pairwise",
         cwd=tmp_path,
     )  # fmt: skip
     assert "one candidate a step: the built-in model always gives the same turn" in done.stderr
-    run = Chosen(None, tmp_path / "w")  # type: ignore[arg-type] # it was a process of its own
+    run = Chosen(tmp_path / "w")
     assert run.state.lane("main").answer is not None
     assert not run.of(events.Candidates) and not run.selections

@@ -89,9 +89,7 @@ class Play:
     candidates begins again with the first, the script goes on with its last step.
     """
 
-    def __init__(
-        self, steps: Sequence[Sequence[Turn | str | dict[str, Any]]], judge: Judge = nobody
-    ) -> None:
+    def __init__(self, steps: Sequence[Sequence[Turn | str | dict[str, Any]]], judge: Judge = nobody) -> None:
         self._steps = [[_reply(each) for each in step] for step in steps]
         self._judge = judge
         self._lock = threading.Lock()
@@ -124,12 +122,15 @@ def server(play: Callable[[int, dict[str, Any]], Any], **face: Any) -> ScriptedS
     return ScriptedServer(play, **{"kind": "llamacpp", "honours_n": True, **face})
 
 
+NOT_HERE = Ended(-1, "", "")
+
+
 @dataclass(frozen=True)
 class Chosen:
-    """What came of a run."""
+    """What came of a run; `ended` is how it ended in this process, where it did."""
 
-    ended: Ended
     work: Path
+    ended: Ended = NOT_HERE
 
     @cached_property
     def records(self) -> list[events.Record]:
@@ -167,15 +168,25 @@ class Chosen:
 
 
 def choose(
-    folder: Path, worker: ScriptedServer, *more: object, name: str = "w", files: str = TERMS, **options: object
+    folder: Path,
+    worker: ScriptedServer,
+    *more: object,
+    name: str = "w",
+    files: str = TERMS,
+    **options: object,
 ) -> Chosen:
     """Ask QUESTION of a folder with one document. `options` are settings with `__` for the dot."""
     ended = vera_here(*arguments(folder, worker, *more, name=name, files=files, **options), cwd=folder)
-    return Chosen(ended, folder / name)
+    return Chosen(folder / name, ended)
 
 
 def arguments(
-    folder: Path, worker: ScriptedServer, *more: object, name: str = "w", files: str = TERMS, **options: object
+    folder: Path,
+    worker: ScriptedServer,
+    *more: object,
+    name: str = "w",
+    files: str = TERMS,
+    **options: object,
 ) -> list[str]:
     """`run …` of `choose`."""
     documents = folder / "documents"
@@ -196,7 +207,7 @@ def arguments(
 def resume(run: Chosen, worker: ScriptedServer, *more: object) -> Chosen:
     """`vera resume` of a run, with the server where it is now."""
     address = ("-c", f"model.base_url={worker.root}")
-    return Chosen(vera_here("resume", run.work, *address, *more, cwd=run.work.parent), run.work)
+    return Chosen(run.work, vera_here("resume", run.work, *address, *more, cwd=run.work.parent))
 
 
 def plain(record: events.Record) -> dict[str, Any]:

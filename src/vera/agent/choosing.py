@@ -66,7 +66,7 @@ def chooser_of(choosing: Choosing | None, session: Session, budget: Budget, seen
         LANE,
         choosing.sampling,
         choosing.options,
-        within(judge, budget, budget.limits.selector, seen) if judge is not None else None,
+        within(judge, budget, budget.limits.selector, seen, needed=False) if judge is not None else None,
         choosing.templates,
     )
 

@@ -179,14 +179,18 @@ def open_input(
     Raises SetupError: no such folder (2), nothing in it can be read (1), or the index cannot be used (1).
     """
     real = input_folder(input_dir)
-    digest = hashlib.sha256(os.fsencode(real)).hexdigest()[:24]
-    cache = Path(platformdirs.user_cache_dir("vera")) / "index" / digest
-    corpus = stack.enter_context(Corpus(real, cache, extractor))
+    corpus = stack.enter_context(Corpus(real, index_folder(real), extractor))
     try:
         report = corpus.update(progress)
         return Input(folder=real, corpus=corpus, report=report, stats=corpus.stats())
     except (EmptyCorpus, IndexUnusable) as error:
         raise SetupError(str(error), 1) from None
+
+
+def index_folder(real: Path) -> Path:
+    """Where the index of an input folder lies, by its real path; it need not be there yet."""
+    digest = hashlib.sha256(os.fsencode(real)).hexdigest()[:24]
+    return Path(platformdirs.user_cache_dir("vera")) / "index" / digest
 
 
 def input_folder(input_dir: Path) -> Path:

@@ -100,8 +100,6 @@ def _lines(tree: Mapping[str, Any], group: str) -> Iterator[str]:
     for name, value in tree.items():
         key = f"{group}.{name}" if group else name
         if key in sections():
-            if later := sections()[key].later:
-                yield f"# used by {later}, which a later version brings"
             yield f"{name}:"
             yield from (f"  {line}" if line else "" for line in _lines(value, key))
         elif catalogue()[key].secret:

@@ -8,15 +8,14 @@ from typing import NoReturn
 
 import click
 
+from vera.cli import COMMANDS
+
 ERROR = 1
 USAGE = 2
 NOT_READY = 5
 INTERRUPTED = 130
 
-_COMMANDS = re.compile(
-    r"\bvera (run|verify|resume|show|replay|export|check|bench|rebuild|metrics|build|doctor|config|ahdb"
-    r"|mcp)\b"
-)
+_COMMANDS = re.compile(rf"\bvera ({'|'.join(COMMANDS)})\b")
 
 
 def as_typed(sentence: str) -> str:

@@ -25,7 +25,7 @@ class Progress:
     def __init__(self, stream: TextIO | None = None, *, quiet: bool = False) -> None:
         self._stream = stream or sys.stderr
         self._quiet = quiet
-        self._live = self._stream.isatty()
+        self.live = self._stream.isatty()
         self._pending = False
         self._began = time.monotonic()
 
@@ -39,7 +39,7 @@ class Progress:
 
     def now(self, line: str) -> None:
         """What is going on at this moment; shown on a terminal only, and replaced by what comes next."""
-        if self._quiet or not self._live:
+        if self._quiet or not self.live:
             return
         self._clear()
         self._stream.write(one_printable_line(line[:100]))

@@ -23,8 +23,6 @@ def tables() -> str:
     for section, kind in sections().items():
         own = public(cast(Section, value_of(values, section)))
         lines = [f"### {section}", "", (kind.__doc__ or "").strip(), ""]
-        if kind.later:
-            lines += [f"*Used by {kind.later}, which a later version brings: no effect yet.*", ""]
         lines += ["| setting | default | also set by | may be | meaning |", "|---|---|---|---|---|"]
         lines += [_row(each, own[each.leaf]) for each in catalogue().values() if each.section == section]
         parts.append("\n".join(lines))

@@ -1,7 +1,7 @@
 """What a section of settings is, and the kinds of values that stand in more than one."""
 
 from pathlib import Path
-from typing import Annotated, Any, ClassVar
+from typing import Annotated, Any
 from urllib.parse import urlsplit
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, JsonValue, SecretStr
@@ -10,10 +10,9 @@ from vera.config.bounded import expand_home
 
 
 class Section(BaseModel):
-    """A group of settings. `later` names the feature that will use them, while it does not exist yet."""
+    """A group of settings."""
 
     model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False, hide_input_in_errors=True)
-    later: ClassVar[str] = ""
 
 
 def setting(

@@ -4,7 +4,7 @@ The defaults stand in `vera/default.yaml`. A setting whose feature is still to c
 """
 
 from ipaddress import ip_address
-from typing import Annotated, ClassVar, Literal
+from typing import Annotated, Literal
 
 from pydantic import AfterValidator
 
@@ -478,8 +478,6 @@ class VerificationSettings(Section):
 
 class DashboardSettings(Section):
     """Where the dashboard listens."""
-
-    later: ClassVar[str] = "the dashboard"
 
     host: Annotated[str, AfterValidator(_bind_address)] = setting(
         "Address to listen at; only 127.0.0.1, ::1 and localhost keep it to this machine.",

@@ -16,6 +16,7 @@ from typing import Self, TypeVar
 import msgspec
 
 from vera.evidence.canonical.registry import Format, extract_as, format_of
+from vera.evidence.containers.unpacking import Unpacking
 from vera.evidence.pump import Limits, Pump
 from vera.evidence.source import Extracted, Unreadable
 
@@ -50,10 +51,11 @@ class Extractor:
         return extract_as(chosen, data, name)
 
     def extract_all(
-        self, items: Iterable[tuple[Key, bytes, str]]
+        self, items: Iterable[tuple[Key, bytes | Unreadable, str]]
     ) -> Iterator[tuple[Key, Extracted | Unreadable]]:
         """The results for (key, data, name) in the order of `items`, read ahead of the consumer.
 
+        What is given as Unreadable instead of data comes back as such, in its turn.
         While the consumer uses one result the worker already extracts the next ones. `items` is drawn from
         in the consumer's own thread; at most 64 documents or 64 MB of them are held.
         """
@@ -71,6 +73,10 @@ class Extractor:
             first, oldest = window.popleft()
             yield first, oldest.result()
 
+    def unpacking(self) -> Unpacking:
+        """A new opener of containers under the same limits; the caller's to close."""
+        return Unpacking(self._limits.seconds, self._limits.memory)
+
     def close(self) -> None:
         """End the worker; what still waits becomes Unreadable. Closing twice does nothing."""
         with self._lock:
@@ -87,7 +93,9 @@ class Extractor:
     ) -> None:
         self.close()
 
-    def _begin(self, data: bytes, name: str) -> "_Pending":
+    def _begin(self, data: bytes | Unreadable, name: str) -> "_Pending":
+        if isinstance(data, Unreadable):
+            return _Pending(size=0, failed=data)
         try:
             chosen = format_of(data, name)
         except Unreadable as error:

@@ -36,7 +36,7 @@ class Limits(msgspec.Struct, frozen=True, kw_only=True):
 
     seconds: float = 60.0
     memory: int = 2 << 30
-    documents: int = 500
+    documents: int = 2000
     megabytes: int = 512
 
 
@@ -62,6 +62,7 @@ class Pump:
         self._waiting: deque[_Job] = deque()
         self._closing = False
         self._lock = threading.Lock()
+        self._rung = False
         self._bell, self._ear = socket.socketpair()
         self._bell.setblocking(False)
         self._ear.setblocking(False)
@@ -91,6 +92,10 @@ class Pump:
         self._ear.close()
 
     def _ring(self) -> None:
+        """Wake the thread, unless it is about to look anyhow."""
+        if self._rung:
+            return
+        self._rung = True
         with contextlib.suppress(BlockingIOError):  # full of rings: it will be heard
             self._bell.send(b"\0")
 
@@ -144,6 +149,7 @@ class Pump:
         if self._ear in ready:
             with contextlib.suppress(BlockingIOError):
                 self._ear.recv(4096)
+            self._rung = False
         if not worker:
             return
         if worker.requests in ready:
@@ -224,7 +230,7 @@ class _Worker:
         self.replies = self._process.stdout
         for pipe in (self.requests, self.replies):
             os.set_blocking(pipe.fileno(), False)
-            _widen(pipe.fileno())
+            widen(pipe.fileno())
 
     @property
     def to_blame(self) -> bool:
@@ -347,7 +353,7 @@ def _plausible(reply: Reply) -> bool:
     return text.endswith(b"\n") and is_utf8(text)
 
 
-def _widen(pipe: int) -> None:
+def widen(pipe: int) -> None:
     """A pipe of 1 MB where the system allows it: the worker then reads ahead and need not wait for us."""
     if sys.platform == "linux":
         with contextlib.suppress(OSError):

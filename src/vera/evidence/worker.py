@@ -21,18 +21,15 @@ _MB = 1 << 20
 
 def main(cpu_seconds: int, memory: int) -> None:
     """Serve until the input ends. Each document gets `cpu_seconds` of processor time."""
-    _limit(resource.RLIMIT_CORE, 0)
-    _limit(resource.RLIMIT_FSIZE, 0)
-    _limit(resource.RLIMIT_NPROC, 0)
-    _limit(resource.RLIMIT_AS, memory)
+    confine(memory)
     with open(0, "rb", closefd=False) as requests, open(1, "wb", buffering=0, closefd=False) as replies:
-        _write(replies, READY)
+        write_whole(replies, READY)
         while header := requests.read(HEADER.size):
             body = requests.read(HEADER.unpack(header)[0])
-            _limit(resource.RLIMIT_CPU, int(time.process_time()) + 1 + cpu_seconds, keep_hard=True)
+            cpu_limit(int(time.process_time()) + 1 + cpu_seconds)
             reply = _answer(body, memory)
             del body
-            _write(replies, pack(reply))
+            write_whole(replies, pack(reply))
             if reply.leaving:
                 return
 
@@ -47,7 +44,21 @@ def _answer(body: bytes, memory: int) -> Reply:
         return Reply(None, f"it needs more than {memory // _MB} MB of memory", leaving=True)
 
 
-def _write(stream: io.FileIO, message: bytes) -> None:
+def confine(memory: int) -> None:
+    """Give up writing files, starting processes, leaving core dumps, and more than `memory` (bytes)."""
+    _limit(resource.RLIMIT_CORE, 0)
+    _limit(resource.RLIMIT_FSIZE, 0)
+    _limit(resource.RLIMIT_NPROC, 0)
+    _limit(resource.RLIMIT_AS, memory)
+
+
+def cpu_limit(seconds: int) -> None:
+    """End this process when it has used so much processor time in all; may be raised again."""
+    _limit(resource.RLIMIT_CPU, seconds, keep_hard=True)
+
+
+def write_whole(stream: io.FileIO, message: bytes) -> None:
+    """Write all of a message to an unbuffered stream."""
     view = memoryview(message)
     while view:
         view = view[stream.write(view) :]

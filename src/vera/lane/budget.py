@@ -85,7 +85,7 @@ class Budget:
 
     @property
     def refusal(self) -> BudgetSpent | None:
-        """The last call that did not fit; None while all did."""
+        """The last call that did not fit and that the run cannot do without; None while all did."""
         return self._refusal
 
     @property
@@ -98,14 +98,22 @@ class Budget:
         """Cost spent and reserved, in parts of UNIT."""
         return self._cost + sum(hold.cost for hold in self._holds)
 
-    async def reserve(self, prompt: int, answer: int, prices: Prices, candidates: int = 1) -> Hold:
+    async def reserve(
+        self, prompt: int, answer: int, prices: Prices, candidates: int = 1, *, needed: bool = True
+    ) -> Hold:
         """Reserve a call of `prompt` tokens that may give `candidates` answers of `answer` tokens each.
 
         When all of it does not fit, it waits for the calls that are under way; then the answers are made
-        shorter, down to LEAST_ANSWER. Raises BudgetSpent when that does not fit either.
+        shorter, down to LEAST_ANSWER. Raises BudgetSpent when that does not fit either, which is the run's
+        `refusal` where the call was `needed`.
         """
-        while (hold := self._try(prompt, answer, prices, candidates)) is None:
-            await self._back.wait()
+        try:
+            while (hold := self._try(prompt, answer, prices, candidates)) is None:
+                await self._back.wait()
+        except BudgetSpent as refusal:
+            if needed:
+                self._refusal = refusal
+            raise
         return hold
 
     def settle(self, hold: Hold, tokens: Tokens, prices: Prices) -> None:
@@ -130,8 +138,7 @@ class Budget:
         if room < answer and self._holds:
             return None
         if limit and room < min(LEAST_ANSWER, answer):
-            self._refusal = self._spent(limit, prompt + candidates * min(LEAST_ANSWER, answer), prices)
-            raise self._refusal
+            raise self._spent(limit, prompt + candidates * min(LEAST_ANSWER, answer), prices)
         answer = min(answer, room)
         tokens = Tokens(prompt=prompt, completion=candidates * answer)
         cost = prompt * prices.dearest_prompt + tokens.completion * prices.completion
@@ -157,15 +164,23 @@ class Budget:
 
 
 class BudgetedModel:
-    """A model within a budget. `complete` also raises BudgetSpent, for a call that was then not made."""
+    """A model within a budget. `complete` also raises BudgetSpent, for a call that was then not made; where
+    its calls are not `needed`, that does not end the run."""
 
     def __init__(
-        self, model: Model, budget: Budget, prices: Prices, bytes_per_token: float = BYTES_PER_TOKEN
+        self,
+        model: Model,
+        budget: Budget,
+        prices: Prices,
+        bytes_per_token: float = BYTES_PER_TOKEN,
+        *,
+        needed: bool = True,
     ) -> None:
         self._model = model
         self._budget = budget
         self._prices = prices
         self._bytes_per_token = bytes_per_token
+        self._needed = needed
 
     @property
     def info(self) -> ModelInfo:
@@ -179,7 +194,9 @@ class BudgetedModel:
             size += len(msgspec.json.encode(request.schema))
         candidates = max(1, request.n)
         prompt = int(size / self._bytes_per_token) + 1
-        hold = await self._budget.reserve(prompt, request.max_tokens, self._prices, candidates)
+        hold = await self._budget.reserve(
+            prompt, request.max_tokens, self._prices, candidates, needed=self._needed
+        )
         try:
             if hold.answer < request.max_tokens:
                 request = msgspec.structs.replace(request, max_tokens=hold.answer)
@@ -211,23 +228,33 @@ def _size_of(choice: Choice) -> int:
     return sum(len(text.encode("utf-8", "replace")) for text in texts) + json_size(choice.tool_calls)
 
 
-def within(model: Model, budget: Budget, prices: Prices, bytes_per_token: float = BYTES_PER_TOKEN) -> Model:
-    """The model within the budget; itself where nothing limits it."""
+def within(
+    model: Model,
+    budget: Budget,
+    prices: Prices,
+    bytes_per_token: float = BYTES_PER_TOKEN,
+    *,
+    needed: bool = True,
+) -> Model:
+    """The model within the budget; itself where nothing limits it. A run goes on without a call that is not
+    `needed`."""
     limits = budget.limits
     if model.info.kind == "builtin" or not (limits.tokens or limits.cost):
         return model
-    return BudgetedModel(model, budget, prices, bytes_per_token)
+    return BudgetedModel(model, budget, prices, bytes_per_token, needed=needed)
 
 
-def nearly_spent(limits: Limits, spent: Spent, turn: int = 0) -> str:
+def nearly_spent(limits: Limits, spent: Spent, turn: int = 0, first: int = 0) -> str:
     """The sentence that tells a lane's model to answer, while its answer and the verification of that still
-    fit; '' as long as there is more. `turn` is about how many tokens one more turn takes.
+    fit; '' as long as there is more. `turn` is about how many tokens one more turn takes, `first` how many
+    are to be spent before it.
     """
+    kept = TURNS_KEPT * turn + first
     tokens = limits.tokens - spent.tokens
-    if limits.tokens and tokens <= max(min(limits.tokens // 4, MOST_KEPT_TOKENS), TURNS_KEPT * turn):
+    if limits.tokens and tokens <= max(min(limits.tokens // 4, MOST_KEPT_TOKENS), kept):
         return f"{max(0, tokens)} of {limits.tokens} tokens are left: answer now with what you have."
     cost = limits.cost - limits.cost_of(spent)
-    if limits.cost and cost <= max(limits.cost // 4, TURNS_KEPT * turn * limits.agent.prompt):
+    if limits.cost and cost <= max(limits.cost // 4, kept * limits.agent.prompt):
         share = max(0, cost) * 100 // limits.cost
         return f"{share} % of the money for this run is left: answer now with what you have."
     seconds = limits.seconds - spent.seconds

@@ -78,7 +78,7 @@ class Turns:
         asked = _Asked(self._session.state.seq, sent, context.shared_prefix(self._before, sent), step)
         try:
             # What is left near the end of a budget is for one whole answer, not for several cut ones.
-            if self._chooser is None or self.nearly_spent():
+            if self._chooser is None or self.nearly_spent(self._chooser.sampling.num_candidates):
                 await self._one_turn(request, asked)
             else:
                 await self._candidates(request, asked, self._chooser.sampling)
@@ -173,9 +173,11 @@ class Turns:
         )
 
     async def choose(self, state: LaneState, sampled: events.Candidates, would: Would) -> None:
-        """Choose one of the candidates, and log the choice and the turn."""
+        """Choose one of the candidates, and log the choice and the turn. A choice that was logged stands."""
         chosen = sampled.candidates[0]
-        if self._chooser is not None:  # else a run that sampled is resumed without
+        if state.selected is not None:
+            chosen = sampled.candidates[state.selected.selected]
+        elif self._chooser is not None:  # else a run that sampled is resumed without
             session = self._session
             task = session.load(session.state.task.task) if session.state.task else ""
             selection = await self._chooser.choose(
@@ -200,12 +202,12 @@ class Turns:
         """A message of the model in this lane's wire form."""
         return forms.parse(self._spec.protocol, content, tool_calls)
 
-    def nearly_spent(self) -> str:
-        """The sentence that asks for an answer while something is left for it; '' while there is more."""
+    def nearly_spent(self, first: int = 0) -> str:
+        """The sentence that asks for an answer while something is left for it, after so many turns more; ''
+        while there is more."""
         state = self._state
         turn_tokens = int(context.estimated_bytes(state) / state.bytes_per_token) + ANSWER_TOKENS
-        several = self._chooser.sampling.num_candidates if self._chooser else 1
-        return nearly_spent(self._spec.limits, self._session.state.spent, several * turn_tokens)
+        return nearly_spent(self._spec.limits, self._session.state.spent, turn_tokens, first * turn_tokens)
 
     def _emit(self, event: events.Event) -> None:
         self._session.emit(event, lane=self._spec.name)

@@ -23,12 +23,12 @@ from vera.attestation.objects import (
     object_id,
     parse,
 )
+from vera.evidence.fence import delimiter
 from vera.evidence.reading import read_regular
 from vera.evidence.source import Unreadable
 from vera.mcp.roots import inside
 from vera.mcp.service import Arguments, Reply, Service, Tell, ToolError, only, text_of
 from vera.outside import one_line
-from vera.verification.fence import delimiter
 
 NAME = "get_evidence"
 DESCRIPTION = (

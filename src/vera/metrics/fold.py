@@ -4,6 +4,7 @@ import itertools
 import re
 from bisect import bisect_left
 from collections.abc import Callable, Sequence
+from functools import lru_cache
 
 import msgspec
 
@@ -11,10 +12,10 @@ from vera import events
 from vera.events import Blob, Text
 from vera.evidence.finding import Finding
 from vera.metrics.budgets import Budgets
-from vera.metrics.families import FAMILIES, OTHER, POLICIES, SCORES, Family, tag
+from vera.metrics.families import EVENTS, FAMILIES, OTHER, POLICIES, SCORES, tag
 from vera.metrics.values import Distribution, Distributions, Values
 from vera.protocol.fields import STATUSES
-from vera.state import RunState
+from vera.spent import Spent, SpentFold, Tokens
 
 MAIN = "main"
 """The lane that answers the question; those of checks are named `check-…`."""
@@ -54,6 +55,7 @@ class Metrics:
                 self._counters[name] = dict.fromkeys(keys, 0.0)
             elif family.kind == "histogram":
                 self._histograms[name] = {key: Distribution(len(family.buckets)) for key in keys}
+        self._records = self._counters["dra_events_total"]
 
     @property
     def counters(self) -> Values:
@@ -68,7 +70,7 @@ class Metrics:
     @property
     def gauges(self) -> Values:
         """Of each gauge the values by label values, as things stand."""
-        active = {session: run for session, run in self._runs.items() if run.active}
+        active = {label(session): run for session, run in self._runs.items() if run.active}
         return {
             "dra_runs_active": {(): float(len(active))},
             "dra_run_status": {
@@ -81,14 +83,16 @@ class Metrics:
             "dra_budget_used_ratio": {
                 (session, budget): share
                 for session, run in active.items()
-                for budget, share in run.budgets.used(
-                    run.spending.spent.tokens, run.max_step, run.last_ts
-                ).items()
+                for budget, share in run.budgets.used(run.spent.tokens, run.max_step, run.last_ts).items()
             },
             "dra_verifier_last_score": {
                 (session,): run.score / 100 for session, run in active.items() if run.score is not None
             },
         }
+
+    def forget(self, session: str) -> None:
+        """The session is gone: what it did stays counted, its gauges go."""
+        self._runs.pop(session, None)
 
     @property
     def is_empty(self) -> bool:
@@ -103,13 +107,17 @@ class Metrics:
 
     def apply(self, record: events.Record, session: str) -> None:
         """Count one record of the session of that name. Records of a session come in order, each once."""
-        name = label(session)
-        if (run := self._runs.get(name)) is None:
-            run = self._runs[name] = _Run()
+        if (run := self._runs.get(session)) is None:
+            run = self._runs[session] = _Run()
         run.see(record)
-        self._count("dra_events_total", tag(type(record)))
-        if policy := POLICIES.get(type(record)):
-            self._count(policy)
+        kind = type(record)
+        self._records[_EVENT_KEYS[kind]] += 1.0
+        if kind in POLICIES:
+            self._count(POLICIES[kind])
+        if kind not in _PLAIN:
+            self._count_details(record, run, session)
+
+    def _count_details(self, record: events.Record, run: "_Run", session: str) -> None:
         match record:
             case events.Tool():
                 self._tool(record, run)
@@ -119,7 +127,7 @@ class Metrics:
             case events.ModelIo():
                 self._tokens(record, run)
             case events.ModelServer():
-                run.spending.apply(record)
+                run.spend(record)
             case events.Candidates():
                 self._count("dra_candidates_total", by=len(record.candidates))
             case events.Selection():
@@ -177,10 +185,10 @@ class Metrics:
 
     def _tokens(self, record: events.Model | events.ModelIo, run: "_Run") -> None:
         """What the record adds to the tokens that the run's budget has counted."""
-        scope, before = record.scope, run.spending.spent
-        run.spending.apply(record)
-        after = run.spending.spent
-        cached = after.agent.cached + after.verifier.cached - before.agent.cached - before.verifier.cached
+        scope, before, after = record.scope, run.spent, run.spend(record)
+        if all(now is then for now, then in zip(_buckets(after), _buckets(before), strict=True)):
+            return
+        cached = sum(each.cached for each in _buckets(after)) - sum(each.cached for each in _buckets(before))
         self._count("dra_model_cached_tokens_total", scope, by=cached)
         for kind, tokens in (
             ("prompt", after.prompt_tokens - before.prompt_tokens),
@@ -239,12 +247,12 @@ class Metrics:
             self._count("dra_verifier_instruction_has_cmd_total", by="shell" in action.suggested_tools)
 
     def _count(self, name: str, *labels: str, by: float = 1.0) -> None:
-        series, key = self._counters[name], bounded(FAMILIES[name], labels)
-        series[key] = series.get(key, 0.0) + min(max(by, 0), MOST)
+        series, key = self._counters[name], bounded(name, labels)
+        series[key] = series.get(key, 0.0) + (by if 0 <= by <= MOST else min(max(by, 0), MOST))
 
     def _observe(self, name: str, value: float, *labels: str) -> None:
         family = FAMILIES[name]
-        series, key = self._histograms[name], bounded(family, labels)
+        series, key = self._histograms[name], bounded(name, labels)
         value = min(max(value, 0.0), MOST)
         found = series.setdefault(key, Distribution(len(family.buckets)))
         found.counts[bisect_left(family.buckets, value)] += 1
@@ -252,8 +260,8 @@ class Metrics:
 
 
 class _Run:
-    """What the metrics know of one session. `score` is in hundredths, None before the first; `spending` is
-    the state of the run as far as it counts tokens: it is folded from the model's records alone."""
+    """What the metrics know of one session. `score` is in hundredths, None before the first; `spent` is what
+    the model's records alone come to: only its tokens are those of the run."""
 
     __slots__ = (
         "active",
@@ -263,6 +271,7 @@ class _Run:
         "max_step",
         "score",
         "spending",
+        "spent",
         "status",
     )
 
@@ -274,14 +283,17 @@ class _Run:
         self.score: int | None = None
         self.has_called_a_tool = False
         self.budgets = Budgets()
-        self.spending = RunState()
+        self.spending = SpentFold()
+        self.spent = Spent()
 
     def see(self, record: events.Record) -> None:
         """How the run stands after the record."""
         self.last_ts = record.ts
+        if record.lane == MAIN and (step := getattr(record, "step", 0)) > self.max_step:
+            self.max_step = min(step, int(MOST))
+        if type(record) in _PLAIN:
+            return
         self.budgets.see(record)
-        if record.lane == MAIN:
-            self.max_step = max(self.max_step, min(getattr(record, "step", 0), int(MOST)))
         match record:
             case events.RunEnd():
                 self.active = False
@@ -295,15 +307,48 @@ class _Run:
             case _:
                 pass
 
+    def spend(self, record: events.Record) -> Spent:
+        """What was spent after the record."""
+        self.spending.apply(record)
+        self.spent = self.spending.now(0)
+        return self.spent
+
+
+def _buckets(spent: Spent) -> tuple[Tokens, ...]:
+    return spent.agent, spent.verifier, spent.selector
+
+
+_EVENT_KEYS = {kind: (tag(kind),) for kind in EVENTS}
+
+_PLAIN = frozenset(
+    {
+        events.Assistant,
+        events.AttestationReceived,
+        events.ConstraintAdded,
+        events.ConstraintResolved,
+        events.ContainerEvent,
+        events.ContextEpoch,
+        events.Derivation,
+        events.LaneEnded,
+        events.LaneStarted,
+        events.Move,
+        events.Note,
+        events.Output,
+        events.ToolStarted,
+    }
+)
+"""Of these, which are most of a log, there is nothing to count but that they came."""
+
 
 def possible(score: int) -> int:
     """The score, in hundredths, within 1 to 4."""
     return min(max(score, 100), 100 * len(SCORES))
 
 
-def bounded(family: Family, labels: Sequence[str]) -> tuple[str, ...]:
-    """The label values with `other` in place of each that is not in its list."""
-    known = zip(labels, family.labels.values(), strict=True)
+@lru_cache(4096)
+def bounded(name: str, labels: tuple[str, ...]) -> tuple[str, ...]:
+    """The label values of the family with `other` in place of each that is not in its list."""
+    known = zip(labels, FAMILIES[name].labels.values(), strict=True)
     return tuple(value if value in values else OTHER for value, values in known)
 
 

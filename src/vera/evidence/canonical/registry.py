@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from typing import NamedTuple
 
-from vera.evidence.canonical import docx, html, jsontext, markdown, pdf, rows, text, xlsx
+from vera.evidence.canonical import docx, html, jsontext, mail, markdown, pdf, rows, text, xlsx
 from vera.evidence.canonical.sniff import content_kind
 from vera.evidence.source import Extracted, Unreadable
 
@@ -33,6 +33,7 @@ FORMATS: tuple[Format, ...] = (
     Format("json", (".json", ".geojson", ".ipynb"), False, 256 * _MB, jsontext.extract),
     Format("jsonl", (".jsonl", ".ndjson"), False, 256 * _MB, rows.extract_jsonl),
     Format("html", (".html", ".htm", ".xhtml"), True, 32 * _MB, html.extract),
+    Format("eml", (".eml",), True, 64 * _MB, mail.extract),
     Format("pdf", (".pdf",), True, 256 * _MB, pdf.extract),
     Format("docx", (".docx", ".docm"), True, 64 * _MB, docx.extract),
     Format("xlsx", (".xlsx", ".xlsm"), True, 64 * _MB, xlsx.extract),
@@ -40,7 +41,7 @@ FORMATS: tuple[Format, ...] = (
 
 _BY_NAME = {known.name: known for known in FORMATS}
 _BY_SUFFIX = {suffix: known for known in FORMATS for suffix in known.suffixes}
-_TEXT_FORMATS = frozenset(("txt", "md", "csv", "tsv", "json", "jsonl", "html"))
+_TEXT_FORMATS = frozenset(("txt", "md", "csv", "tsv", "json", "jsonl", "html", "eml"))
 
 
 def format_of(data: bytes, name: str) -> Format:

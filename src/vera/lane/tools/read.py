@@ -86,7 +86,8 @@ class Read:
             return failed(f"read {name}", "not_found", str(unknown))
         except (Unreadable, IndexUnusable) as problem:
             return failed(f"read {name}", "unreadable", str(problem))
-        return _window(document.extracted, first, last, document.path, "captured", document.raw)
+        lay = document.held.in_words() if document.held else ""
+        return _window(document.extracted, first, last, document.path, "captured", document.raw, lay)
 
     def _within_work(self, path: str) -> str | None:
         for prefix in ("/work/", f"{self._work}/"):
@@ -136,8 +137,9 @@ class Read:
 
 
 def _window(
-    extracted: Extracted, first: int, last: int | None, source: str, tier: str, raw: bytes
+    extracted: Extracted, first: int, last: int | None, source: str, tier: str, raw: bytes, lay: str = ""
 ) -> Outcome:
+    """The lines as evidence; `lay` says in which archive the file lay."""
     lines = Lines(extracted.text)
     name = one_line(source)
     first, last = _clip(first, last, len(lines))
@@ -146,6 +148,8 @@ def _window(
     where = f"lines {first}-{last} of {len(lines)}"
     page = extracted.page_of(first)
     header = f"read {name} · {where}{f' · page {page}' if page else ''} · {tier}"
+    if lay:
+        header += f" · lay in {lay}"
     return Outcome(
         header=header,
         evidence=EvidenceDraft(

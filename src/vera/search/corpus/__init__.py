@@ -9,11 +9,14 @@ from vera.search.corpus.values import (
     Document,
     EmptyCorpus,
     Found,
+    HeldIn,
     Hit,
     IndexReport,
     IndexUnusable,
     Progress,
+    State,
     Stats,
+    StopIndexing,
     UnknownDocument,
 )
 
@@ -22,10 +25,13 @@ __all__ = [
     "Document",
     "EmptyCorpus",
     "Found",
+    "HeldIn",
     "Hit",
     "IndexReport",
     "IndexUnusable",
     "Progress",
+    "State",
     "Stats",
+    "StopIndexing",
     "UnknownDocument",
 ]

@@ -17,6 +17,7 @@ from vera.evidence.extractor import Extractor
 from vera.evidence.source import Extracted, Unreadable
 from vera.search.corpus import schema
 from vera.search.corpus.analyzer import Analyzer
+from vera.search.corpus.digest import content_digest
 from vera.search.corpus.folder import Folder
 from vera.search.corpus.index import File, Index, Stamp, ended
 from vera.search.corpus.lock import PATIENCE_S, Busy, Held, exclusive
@@ -26,9 +27,11 @@ from vera.search.corpus.values import (
     Document,
     EmptyCorpus,
     Found,
+    HeldIn,
     IndexReport,
     IndexUnusable,
     Progress,
+    State,
     Stats,
     UnknownDocument,
 )
@@ -57,6 +60,7 @@ class Corpus:
         self._folder = Folder(root)
         self._cache = cache
         self._extractor = extractor
+        self._unpacking = extractor.unpacking()
         # With an extra that was installed meanwhile, files that could not be read can be.
         extras = "docs" if find_spec("lxml") else ""
         self._form = f"{schema.FORMAT} vera-{__version__} {extras} {root.resolve()}"
@@ -75,6 +79,7 @@ class Corpus:
     def close(self) -> None:
         with self._turn:
             self._analyzer.close()
+            self._unpacking.close()
             self._close_index()
 
     def update(self, progress: Callable[[Progress], None] | None = None) -> IndexReport:
@@ -118,6 +123,8 @@ class Corpus:
                 raise self._ask(lambda index: _unknown(path, index))
             if row.unreadable:
                 raise Unreadable(row.unreadable)
+            if row.container:
+                return self._member(row)
             stamp = self._folder.stamp(path)
             raw = self._folder.read(path)
             extracted = self._ask(lambda index: _as_indexed(index, row, raw))
@@ -130,6 +137,84 @@ class Corpus:
             raw_sha256=hashlib.sha256(raw).hexdigest(),
             source=hashlib.sha256(extracted.text).hexdigest(),
             extracted=extracted,
+        )
+
+    def _member(self, row: File) -> Document:
+        """A member of a container; when that has changed it is indexed again first."""
+        document = self._ask(lambda index: self._kept_member(index, row))
+        if document is not None:
+            return document
+        with suppress(Busy, EmptyCorpus):
+            self._update(_nobody, patience=0)
+        again = self._ask(lambda index: index.file(row.name))
+        if again is not None and again.container and not again.unreadable:
+            document = self._ask(lambda index: self._kept_member(index, again))
+        if document is None:
+            raise Unreadable(f"{row.container}, in which it lay, has changed")
+        return document
+
+    def _kept_member(self, index: Index, row: File) -> Document | None:
+        """The document of a member as it was indexed; None when its bytes are no longer in the container."""
+        container = index.container(row.container)
+        if container is None:
+            return None
+        try:
+            with self._folder.opened(container.name) as descriptor:
+                raw = self._unpacking.member(descriptor, container.kind, row.steps())
+        except (OSError, Unreadable):
+            return None
+        extracted = _as_indexed(index, row, raw)
+        if extracted is None:
+            return None
+        held = HeldIn(container=container.name, container_sha256=container.sha256, place=row.steps())
+        return Document(
+            path=row.name,
+            raw=raw,
+            raw_sha256=row.raw_sha256,
+            source=row.source,
+            extracted=extracted,
+            held=held,
+        )
+
+    @property
+    def root(self) -> Path:
+        """The folder."""
+        return self._folder.root
+
+    def digest(self) -> str:
+        """The digest of the index's content (`vera.search.corpus.digest`), as it is now."""
+        with self._turn:
+            return self._ask(lambda index: content_digest(index.db))
+
+    def state(self) -> State | None:
+        """What there is of the index, None for nothing yet. Writes nothing. Raises IndexUnusable."""
+        if not (self._cache / _FILE).is_file():
+            return None
+        with self._turn:
+            db = schema.connect(self._cache / _FILE)
+            try:
+                if schema.format_of(db) != self._form:
+                    return None
+            except sqlite3.Error:
+                return None
+            finally:
+                db.close()
+            new, changed, gone = self._updating(_nobody).changes()
+            return self._ask(lambda index: self._state(index, new, changed, gone))
+
+    def _state(self, index: Index, new: int, changed: int, gone: int) -> State:
+        containers = index.containers().values()
+        return State(
+            stats=index.stats(),
+            place=str(self._cache),
+            disk=sum(each.stat().st_size for each in self._cache.iterdir() if each.is_file()),
+            digest=content_digest(index.db),
+            containers=len(containers),
+            unfinished=sum(not each.whole for each in containers),
+            new=new,
+            changed=changed,
+            gone=gone,
+            unreadable=index.unreadable(),
         )
 
     def names(self, limit: int) -> list[str]:
@@ -152,11 +237,14 @@ class Corpus:
             if anew:
                 self._discard()
             try:
-                return Update(self._open(), self._folder, self._extractor, heard).run()
+                return self._updating(heard).run()
             except sqlite3.Error as error:
                 self._give_up_unless_damaged(error)
                 self._discard()
-            return Update(self._open(), self._folder, self._extractor, heard).run()
+            return self._updating(heard).run()
+
+    def _updating(self, heard: _Tell) -> Update:
+        return Update(self._open(), self._folder, self._extractor, self._unpacking, heard)
 
     def _search(self, query: str, limit: int) -> tuple[Found, frozenset[str]]:
         return self._ask(lambda index: search(index, self._folder, self._analyzer, query, limit))

@@ -36,9 +36,9 @@ class Folder:
     def pieces(self, name: str, stamp: Stamp, ranges: Sequence[tuple[int, int]]) -> list[bytes] | None:
         """The bytes of each range of a file; None when it is gone or its stamp is not this one."""
         try:
-            with self._open(name) as descriptor:
+            with self.opened(name) as descriptor:
                 status = os.fstat(descriptor)
-                if _stamp(status) != stamp:
+                if stamp_of(status) != stamp:
                     return None
                 return [os.pread(descriptor, end - start, start) for start, end in ranges]
         except OSError:
@@ -47,13 +47,14 @@ class Folder:
     def stamp(self, name: str) -> Stamp | None:
         """The stamp of a file as it is now, None when it is gone."""
         try:
-            with self._open(name) as descriptor:
-                return _stamp(os.fstat(descriptor))
+            with self.opened(name) as descriptor:
+                return stamp_of(os.fstat(descriptor))
         except OSError:
             return None
 
     @contextmanager
-    def _open(self, name: str) -> Iterator[int]:
+    def opened(self, name: str) -> Iterator[int]:
+        """The descriptor of a regular file, opened without following links. Raises OSError."""
         *folders, last = name.split("/")
         descriptor = os.open(self.root, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
         try:
@@ -72,5 +73,6 @@ class Folder:
             os.close(opened)
 
 
-def _stamp(status: os.stat_result) -> Stamp:
+def stamp_of(status: os.stat_result) -> Stamp:
+    """The stamp of a file by its status."""
     return Stamp(status.st_size, status.st_mtime_ns, status.st_ctime_ns)

@@ -9,17 +9,18 @@ from typing import Any, NamedTuple
 
 import msgspec
 
+from vera.evidence.containers.values import Place
 from vera.evidence.source import Extracted
 from vera.search.corpus import schema
 from vera.search.corpus.tokens import parts, spaced
 from vera.search.corpus.values import IndexUnusable, Stats
 
 _DIGEST_BYTES = 16
-_NO_PAGES = msgspec.msgpack.encode(())
+_NOTHING = msgspec.msgpack.encode(())
 BLOCK_BYTES = 1 << 16
 COLUMNS = (
     "id, name, size, mtime_ns, ctime_ns, raw_sha256, source, verbatim, length, lines, "
-    "first_chunk, last_chunk, title, known_as, media_type, extractor, pages, unreadable"
+    "first_chunk, last_chunk, title, known_as, media_type, extractor, pages, unreadable, container, place"
 )
 
 
@@ -34,7 +35,8 @@ class Stamp(NamedTuple):
 class File(msgspec.Struct, frozen=True):
     """A row of `file`. `verbatim`: the canonical text is the file's bytes, ended. Its chunks are those from
     `first_chunk` to `last_chunk`; `known_as` is what its name is searched in; `unreadable` is the reason
-    why there is no text, or ''."""
+    why there is no text, or ''. A member of a container has its name in `container` and the way to it in
+    `place`; its stamp is that of the container."""
 
     id: int
     name: str
@@ -52,8 +54,10 @@ class File(msgspec.Struct, frozen=True):
     known_as: str = ""
     media_type: str = ""
     extractor: str = ""
-    pages: bytes = _NO_PAGES
+    pages: bytes = _NOTHING
     unreadable: str = ""
+    container: str = ""
+    place: bytes = _NOTHING
 
     @property
     def stamp(self) -> Stamp:
@@ -69,6 +73,10 @@ class File(msgspec.Struct, frozen=True):
             pages=self.page_starts(),
         )
 
+    def steps(self) -> Place:
+        """The way to a member within its container."""
+        return msgspec.msgpack.decode(self.place, type=Place)
+
     def page_starts(self) -> tuple[int, ...]:
         """The first line of each page."""
         return msgspec.msgpack.decode(self.pages, type=tuple[int, ...])
@@ -76,6 +84,30 @@ class File(msgspec.Struct, frozen=True):
     def page_of(self, line: int) -> int | None:
         """The page (from 1) on which a line stands, None for a format without pages."""
         return self.extracted(b"").page_of(line)
+
+
+class Member(NamedTuple):
+    """What is known of a member of a container that is read on."""
+
+    id: int
+    name: str
+    place: Place
+
+
+class Container(NamedTuple):
+    """A row of `container`. `whole`: all of its members are in the index, as far as they can be read."""
+
+    name: str
+    size: int
+    mtime_ns: int
+    ctime_ns: int
+    kind: str
+    sha256: str
+    whole: bool
+
+    @property
+    def stamp(self) -> Stamp:
+        return Stamp(self.size, self.mtime_ns, self.ctime_ns)
 
 
 class Index:
@@ -114,9 +146,28 @@ class Index:
         return db
 
     def known(self) -> dict[str, tuple[Stamp, str]]:
-        """The stamp of every file in the index and why it has no text ('' if it has), by name."""
-        rows = self.db.execute("SELECT name, size, mtime_ns, ctime_ns, unreadable FROM file")
+        """The stamp of every file in the index and why it has no text ('' if it has), by name; no members."""
+        rows = self.db.execute(
+            "SELECT name, size, mtime_ns, ctime_ns, unreadable FROM file WHERE container = ''"
+        )
         return {row[0]: (Stamp(*row[1:4]), row[4]) for row in rows}
+
+    def containers(self) -> dict[str, Container]:
+        """The containers by name."""
+        rows = self.db.execute("SELECT name, size, mtime_ns, ctime_ns, kind, sha256, whole FROM container")
+        return {row[0]: _container(row) for row in rows}
+
+    def container(self, name: str) -> Container | None:
+        """The row of a container."""
+        query = "SELECT name, size, mtime_ns, ctime_ns, kind, sha256, whole FROM container WHERE name = ?"
+        row = self.db.execute(query, (name,)).fetchone()
+        return _container(row) if row else None
+
+    def members(self, container: str) -> list[Member]:
+        """The members of a container that were written, in that order."""
+        query = "SELECT id, name, place FROM file WHERE container = ? ORDER BY id"
+        decode = msgspec.msgpack.Decoder(Place).decode
+        return [Member(row[0], row[1], decode(row[2])) for row in self.db.execute(query, (container,))]
 
     def file(self, name: str) -> File | None:
         """The row of a file by its name."""
@@ -201,7 +252,7 @@ class Index:
         self.db.execute("BEGIN IMMEDIATE")
         for table in ("body", "name"):
             self.db.execute(f"INSERT INTO {table}({table}) VALUES ('delete-all')")
-        for table in ("file", "chunk", "block"):
+        for table in ("file", "chunk", "block", "container"):
             self.db.execute(f"DELETE FROM {table}")
         self.db.execute("COMMIT")
 
@@ -214,6 +265,11 @@ def digest(text: bytes) -> bytes:
 def ended(raw: bytes, length: int) -> bytes:
     """Bytes of a file, with the last line's newline where that alone is missing to their canonical length."""
     return raw + b"\n" if len(raw) == length - 1 else raw
+
+
+def _container(row: Sequence[Any]) -> Container:
+    name, size, mtime_ns, ctime_ns, kind, sha256, whole = row
+    return Container(name, size, mtime_ns, ctime_ns, kind, sha256, bool(whole))
 
 
 def _file(row: Sequence[Any]) -> File:

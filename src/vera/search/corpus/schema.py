@@ -3,6 +3,7 @@
 `file` has a row for each file of the folder, `chunk` one for each chunk, `body` is the full-text index of
 the chunks (same rowid) and `name` that of the files' names and titles. Both are contentless: the text is
 in the user's folder, or in `block` (deflated, 64 kB each) where canonical text differs from the file.
+`container` has a row for each archive, mailbox and mail file; its members are rows of `file` that name it.
 SQLite before 3.43 cannot delete from a contentless table, so a row of `body` or `name` without its row in
 `chunk` or `file` is dead and skipped.
 """
@@ -12,7 +13,7 @@ from pathlib import Path
 
 from vera.search.corpus.tokens import TOKENIZER
 
-FORMAT = "1"
+FORMAT = "2"
 _CACHE_KIB = 64 * 1024
 _PAGE = 8192
 _HASH_BYTES = 16 << 20  # FTS5's own default of 1 MiB halves the rate of insertion
@@ -38,8 +39,20 @@ CREATE TABLE file (
     media_type TEXT NOT NULL,
     extractor TEXT NOT NULL,
     pages BLOB NOT NULL,
-    unreadable TEXT NOT NULL
+    unreadable TEXT NOT NULL,
+    container TEXT NOT NULL,
+    place BLOB NOT NULL
 );
+CREATE INDEX file_container ON file(container) WHERE container != '';
+CREATE TABLE container (
+    name TEXT PRIMARY KEY,
+    size INTEGER NOT NULL,
+    mtime_ns INTEGER NOT NULL,
+    ctime_ns INTEGER NOT NULL,
+    kind TEXT NOT NULL,
+    sha256 TEXT NOT NULL,
+    whole INTEGER NOT NULL
+) WITHOUT ROWID;
 CREATE TABLE chunk (
     id INTEGER PRIMARY KEY,
     file INTEGER NOT NULL,

@@ -96,7 +96,10 @@ def _fetch(
 def _texts(index: Index, folder: Folder, file: File, wanted: Sequence[Candidate]) -> list[bytes] | None:
     """The text of some chunks of a file; None when the file is no longer what was indexed."""
     ranges = [(one.start, one.end) for one in wanted]
-    pieces = folder.pieces(file.name, file.stamp, ranges if file.verbatim else ())
+    lies_in = index.container(file.container) if file.container else file
+    if lies_in is None:
+        return None
+    pieces = folder.pieces(lies_in.name, lies_in.stamp, ranges if file.verbatim else ())
     if pieces is None:
         return None
     if file.verbatim:

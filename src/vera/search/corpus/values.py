@@ -2,14 +2,17 @@
 
 import msgspec
 
+from vera.evidence.containers.values import Place, Step
 from vera.evidence.source import Extracted
+from vera.outside import one_line
 
 
 class Progress(msgspec.Struct, frozen=True, kw_only=True):
     """How far an update has come.
 
     `phase` is `waiting` (another process is indexing the same folder), `looking` (comparing the folder
-    with the index) or `indexing`; `files` of `total` are done, `bytes` of raw input read so far.
+    with the index) or `indexing`; `files` of `total` are done, `bytes` of `total_bytes` of raw input read so
+    far. `documents` counts the files and members that were indexed.
     `message` is one sentence for the person.
     """
 
@@ -17,6 +20,8 @@ class Progress(msgspec.Struct, frozen=True, kw_only=True):
     files: int = 0
     total: int = 0
     bytes: int = 0
+    total_bytes: int = 0
+    documents: int = 0
     message: str = ""
 
 
@@ -24,7 +29,8 @@ class IndexReport(msgspec.Struct, frozen=True, kw_only=True):
     """What an update found and did.
 
     `files` are in the folder; of these `read` were new or changed and `unchanged` were not opened;
-    `removed` left the index. `bytes` of raw input were read. `chunks` are in the index now. `unreadable`
+    `removed` left the index. `bytes` of raw input were read, and `documents` were made of them: files, and
+    members of containers. `chunks` are in the index now. `unreadable`
     lists (name, reason) for every file of the folder without text, also of earlier updates, in order of
     names.
     """
@@ -37,6 +43,7 @@ class IndexReport(msgspec.Struct, frozen=True, kw_only=True):
     chunks: int
     unreadable: tuple[tuple[str, str], ...]
     seconds: float
+    documents: int = 0
 
 
 class Hit(msgspec.Struct, frozen=True, kw_only=True):
@@ -72,10 +79,30 @@ class Found(msgspec.Struct, frozen=True, kw_only=True):
     note: str = ""
 
 
+class HeldIn(msgspec.Struct, frozen=True, kw_only=True):
+    """Where a member lay: the container's name and sha256, and the steps to the member in it."""
+
+    container: str
+    container_sha256: str
+    place: Place
+
+    def in_words(self) -> str:
+        """`takeout.zip (sha256 …): zip member 3 "Mail/All.mbox", mbox member 12 at byte 4711, 980 bytes`."""
+        steps = ", ".join(map(_in_words, self.place)) or "the whole file"
+        return f"{one_line(self.container, 300)} (sha256 {self.container_sha256}): {steps}"
+
+
+def _in_words(step: Step) -> str:
+    name = f' "{one_line(step.name, 200)}"' if step.name else ""
+    where = f" at byte {step.offset}, {step.length} bytes" if step.length else ""
+    return f"{step.kind} member {step.number}{name}{where}"
+
+
 class Document(msgspec.Struct, frozen=True, kw_only=True):
     """One file of the corpus: its raw bytes and the canonical text made from them.
 
-    `raw_sha256` is that of `raw`, `source` that of `extracted.text`.
+    `raw_sha256` is that of `raw`, `source` that of `extracted.text`. `held` says where a member
+    of a container lay.
     """
 
     path: str
@@ -83,6 +110,7 @@ class Document(msgspec.Struct, frozen=True, kw_only=True):
     raw_sha256: str
     source: str
     extracted: Extracted
+    held: HeldIn | None = None
 
 
 class Stats(msgspec.Struct, frozen=True, kw_only=True):
@@ -92,6 +120,29 @@ class Stats(msgspec.Struct, frozen=True, kw_only=True):
     chunks: int
     bytes: int
     unreadable: int
+
+
+class State(msgspec.Struct, frozen=True, kw_only=True):
+    """What there is of an index: its size, where and how large it is on the disk (bytes), and its digest.
+
+    `containers` were opened, of which `unfinished` not to their end. `new`, `changed` and `gone` count the
+    files that the next update will look at.
+    """
+
+    stats: Stats
+    place: str
+    disk: int
+    digest: str
+    containers: int
+    unfinished: int
+    new: int
+    changed: int
+    gone: int
+    unreadable: tuple[tuple[str, str], ...]
+
+
+class StopIndexing(Exception):
+    """Raised by whoever hears of the progress, to end an update and keep what is indexed."""
 
 
 class EmptyCorpus(Exception):

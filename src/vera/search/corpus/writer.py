@@ -10,14 +10,16 @@ import time
 import zlib
 from concurrent.futures import Future, ThreadPoolExecutor
 from types import TracebackType
-from typing import Any, Self
+from typing import Any, NamedTuple, Self
 
 import msgspec
 
+from vera.evidence.containers.values import Place
 from vera.evidence.source import Extracted
 from vera.search.corpus.chunks import cut
-from vera.search.corpus.index import BLOCK_BYTES, COLUMNS, File, Index, Stamp, digest, ended
+from vera.search.corpus.index import BLOCK_BYTES, COLUMNS, Container, File, Index, Stamp, digest, ended
 from vera.search.corpus.tokens import name_text, needs_spaces, spaced
+from vera.search.corpus.values import StopIndexing
 
 _BATCH_BYTES = 4 << 20
 _LARGEST_BATCH_BYTES = 32 << 20
@@ -29,6 +31,7 @@ _INSERTS = {
     "name": "INSERT INTO name(rowid, text) VALUES (?, ?)",
     "block": "INSERT INTO block(file, number, text) VALUES (?, ?, ?)",
     "chunk": "INSERT INTO chunk(id, file, start, end, line, digest) VALUES (?, ?, ?, ?, ?, ?)",
+    "container": "INSERT OR REPLACE INTO container VALUES (?, ?, ?, ?, ?, ?, ?)",
     "piece": "INSERT INTO temp.piece(id, start, length) VALUES (?, ?, ?)",
 }
 _INSERT_BODIES = (
@@ -36,11 +39,22 @@ _INSERT_BODIES = (
 )
 
 
+class Held(NamedTuple):
+    """That a document is a member of a container, and the way to it."""
+
+    container: str = ""
+    place: Place = ()
+
+
+_NOT_HELD = Held()
+
+
 class Writer:
     """A transaction that writes files; a context manager.
 
     Every commit lies between two files: a killed process leaves whole files, and the next update goes on
-    from there. Left by an exception, what was written since the last commit is undone.
+    from there. Left by an exception, what was written since the last commit is undone;
+    not so by StopIndexing, which is raised between two files.
     """
 
     def __init__(self, index: Index) -> None:
@@ -51,6 +65,8 @@ class Writer:
         self._inserting: Future[None] | None = None
         self._uncommitted, self._since = 0, time.monotonic()
         self._forgotten: list[str] = []
+        self._forgotten_members: list[tuple[str, int]] = []
+        self._forgotten_containers: list[tuple[str]] = []
         self._rows: dict[str, list[tuple[Any, ...]]] = {table: [] for table in _INSERTS}
         self._bodies: list[bytes] = []
         self._size = 0
@@ -64,7 +80,7 @@ class Writer:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         try:
-            if kind is None:
+            if kind is None or issubclass(kind, StopIndexing):
                 self._flush()
                 self._await_insertion()
                 self._db.execute("COMMIT")
@@ -78,7 +94,21 @@ class Writer:
         """Remove a file and its chunks; their rows in the full-text index stay behind as dead ones."""
         self._forgotten.append(name)
 
-    def put_unreadable(self, name: str, stamp: Stamp, reason: str) -> None:
+    def forget_members(self, container: str, first: int = 0) -> None:
+        """Remove the members of a container that were written as row `first` or later."""
+        self._forgotten_members.append((container, first))
+
+    def forget_container(self, name: str) -> None:
+        """Remove a container with all its members."""
+        self.forget_members(name)
+        self._forgotten_containers.append((name,))
+        self._rows["container"] = [row for row in self._rows["container"] if row[0] != name]
+
+    def put_container(self, container: Container) -> None:
+        """Write down what is known of a container, instead of what was known before."""
+        self._rows["container"].append(tuple(container))
+
+    def put_unreadable(self, name: str, stamp: Stamp, reason: str, held: Held = _NOT_HELD) -> None:
         """Write down that a file has no text, so that it is not tried again until it changes."""
         self._put_file(
             File(
@@ -88,14 +118,16 @@ class Writer:
                 mtime_ns=stamp.mtime_ns,
                 ctime_ns=stamp.ctime_ns,
                 unreadable=reason,
+                container=held.container,
+                place=msgspec.msgpack.encode(held.place),
             )
         )
 
-    def put(self, name: str, stamp: Stamp, raw: bytes, extracted: Extracted) -> None:
+    def put(self, name: str, stamp: Stamp, raw: bytes, extracted: Extracted, held: Held = _NOT_HELD) -> None:
         """Write a file with its chunks; one of the same name must have been forgotten before."""
         text = extracted.text
         raw_sha256 = hashlib.sha256(raw).hexdigest()
-        verbatim = text == ended(raw, len(text))
+        verbatim = not held.container and text == ended(raw, len(text))
         chunks = list(cut(text))
         file = File(
             id=self._next_file,
@@ -115,6 +147,8 @@ class Writer:
             media_type=extracted.media_type,
             extractor=extracted.extractor,
             pages=msgspec.msgpack.encode(extracted.pages),
+            container=held.container,
+            place=msgspec.msgpack.encode(held.place),
         )
         self._put_file(file)
         self._rows["name"].append((file.id, spaced(file.known_as)))
@@ -158,14 +192,18 @@ class Writer:
         """Write the batch; its bodies go into the full-text index, and are committed, in the background."""
         self._await_insertion()
         for name in self._forgotten:
-            self._forget(name)
+            self._forget("name = ?", name)
+        for forgotten in self._forgotten_members:
+            self._forget("container = ? AND id >= ?", *forgotten)
+        self._db.executemany("DELETE FROM container WHERE name = ?", self._forgotten_containers)
         self._db.execute("DELETE FROM temp.piece")
         for table, rows in self._rows.items():
             self._db.executemany(_INSERTS[table], rows)
             rows.clear()
         if self._bodies or commit:
             self._inserting = self._thread.submit(self._insert_bodies, b"".join(self._bodies), commit)
-        self._forgotten.clear()
+        for forgotten_ones in (self._forgotten, self._forgotten_members, self._forgotten_containers):
+            forgotten_ones.clear()
         self._bodies.clear()
         self._size = 0
 
@@ -175,9 +213,9 @@ class Writer:
             self._db.execute("COMMIT")
             self._db.execute("BEGIN IMMEDIATE")
 
-    def _forget(self, name: str) -> None:
-        query = "SELECT id, first_chunk, last_chunk FROM file WHERE name = ?"
-        for number, first, last in self._db.execute(query, (name,)).fetchall():
+    def _forget(self, which: str, *values: str | int) -> None:
+        query = f"SELECT id, first_chunk, last_chunk FROM file WHERE {which}"
+        for number, first, last in self._db.execute(query, values).fetchall():
             self._db.execute("DELETE FROM chunk WHERE id BETWEEN ? AND ?", (first, last))
             self._db.execute("DELETE FROM block WHERE file = ?", (number,))
             self._db.execute("DELETE FROM file WHERE id = ?", (number,))

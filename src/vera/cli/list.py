@@ -1,0 +1,136 @@
+"""`vera list`: the sessions of a base folder, a line each."""
+
+from collections.abc import Iterable
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+import msgspec
+
+if TYPE_CHECKING:
+    from vera.dashboard.log_ends import LogEnds
+    from vera.dashboard.sessions import SessionFolder
+
+TASK_SHOWN = 80
+TASK_KEPT = 2000
+"""Characters of a task in the JSON."""
+
+MOST_TASK_BYTES = 1 << 20
+"""Of a task that lies in the store: a longer one was not written by us."""
+
+
+class Listed(msgspec.Struct, frozen=True, kw_only=True):
+    """A session. `state`: new, running, ended, or stopped (no process works on it and it has not ended);
+    `verdict` is '' until it has ended. Times are Unix seconds, `seconds` from the first record to the last;
+    0 where there is no record yet."""
+
+    session: str
+    state: str
+    verdict: str
+    exit_code: int | None
+    steps: int
+    started_ts: float
+    seconds: float
+    task: str
+
+
+@click.command("list")
+@click.option("--base-dir", type=click.Path(), help="Folder that holds the sessions, under work/.")
+@click.option("--json", "as_json", is_flag=True, help="Print as JSON.")
+@click.option("-c", "--config", "overrides", multiple=True, help="KEY=VALUE or FILE.yaml; may be repeated.")
+def list_sessions(base_dir: str | None, as_json: bool, overrides: tuple[str, ...]) -> None:
+    """List the sessions below the base folder, the newest first.
+
+    For each: its folder, where its run stands, its verdict, its steps, how long it took, and its task.
+    """
+    from vera.cli.exit import ERROR, clean_errors, stop
+
+    with clean_errors():
+        from vera import config
+        from vera.dashboard.sessions import Sessions
+
+        base = config.load(overrides, {"run.base_dir": base_dir}).settings.run.base_dir
+        try:
+            folders, left_out = Sessions(base).listed()
+        except NotADirectoryError:
+            stop(f"there is no folder {base}.", ERROR)
+        rows = look_at(folders)
+        if as_json:
+            from vera.report.printable import printable_json
+
+            click.echo(printable_json({"sessions": msgspec.to_builtins(rows), "left_out": left_out}))
+            return
+        for line in _lines(rows):
+            click.echo(line)
+        if not rows:
+            click.echo(
+                f'There is no session below {base}. Type: vera run "QUESTION" --input-dir DIR', err=True
+            )
+        elif left_out:
+            click.echo(f"{left_out} older ones are not shown.", err=True)
+
+
+def look_at(folders: "Iterable[SessionFolder]") -> list[Listed]:
+    """The sessions by the ends of their logs, which are not verified here."""
+    from vera.dashboard.log_ends import in_use, read_ends
+
+    found = [(folder, read_ends(folder.log)) for folder in folders]
+    working = in_use([folder.log for folder, ends in found if ends.size])
+    return [_listed(folder, ends, folder.log in working) for folder, ends in found]
+
+
+def _listed(folder: "SessionFolder", ends: "LogEnds", is_working: bool) -> Listed:
+    from vera.report.printable import one_printable_line
+
+    state = "running" if is_working else "ended" if ends.end else "stopped" if ends.began else "new"
+    return Listed(
+        session=folder.name,
+        state=state,
+        verdict=one_printable_line(ends.end.status[:40]) if ends.end else "",
+        exit_code=ends.end.exit_code if ends.end else None,
+        steps=ends.step,
+        started_ts=ends.first_ts,
+        seconds=round(max(0.0, ends.last_ts - ends.first_ts), 3),
+        task=one_printable_line(_task(folder.path, ends)[:TASK_KEPT]),
+    )
+
+
+def _task(path: Path, ends: "LogEnds") -> str:
+    from vera.events import Blob
+    from vera.evidence.reading import read_regular
+    from vera.evidence.source import Unreadable
+    from vera.store import Store, StoreError
+
+    if ends.task is None or not isinstance(ends.task.task, Blob):
+        return str(ends.task.task) if ends.task else ""
+    store = path / "store"
+    try:
+        name = Store(store).path(ends.task.task.sha256).relative_to(store).as_posix()
+        return read_regular(store, name, MOST_TASK_BYTES).decode("utf-8", "replace")
+    except (Unreadable, StoreError):
+        return "(its text is not in the store)"
+
+
+def _lines(rows: list[Listed]) -> list[str]:
+    import time
+
+    name = max((len(row.session) for row in rows), default=0)
+    verdict = max((len(row.verdict) for row in rows), default=0)
+    lines = []
+    for row in rows:
+        when = time.strftime("%Y-%m-%d %H:%M", time.localtime(row.started_ts)) if row.started_ts else "–" * 16
+        task = row.task if len(row.task) <= TASK_SHOWN else row.task[: TASK_SHOWN - 1] + "…"
+        lines.append(
+            f"{row.session:<{name}}  {row.state:<7}  {row.verdict:<{verdict}}  {row.steps:>4} steps  "
+            f"{took(row.seconds):>8}  {when}  {task}".rstrip()
+        )
+    return lines
+
+
+def took(seconds: float) -> str:
+    """A duration as people say it: 4 s, 3 min, 2 h 05."""
+    if seconds < 120:
+        return f"{seconds:.0f} s"
+    if seconds < 7200:
+        return f"{seconds / 60:.0f} min"
+    return f"{seconds // 3600:.0f} h {seconds % 3600 // 60:02.0f}"

@@ -1,0 +1,203 @@
+"""`vera watch`: a run in the terminal, while it works."""
+
+import os
+import sys
+import time
+from collections.abc import Callable
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, TextIO, cast
+
+import click
+
+if TYPE_CHECKING:
+    from vera.cli.progress import Progress
+    from vera.events import Record
+
+POLL_SECONDS = 0.1
+SHOWN_SECONDS = 1.0
+"""The page is made again at least this often: it says how long ago something happened."""
+
+DEAD_SECONDS = 3.0
+"""A run on which nobody works for so long has ended without a word."""
+
+
+@click.command()
+@click.argument("work_dir", metavar="RUN", type=click.Path(path_type=Path))
+@click.option("--plain", is_flag=True, help="A line for each milestone, as without a terminal.")
+def watch(work_dir: Path, plain: bool) -> None:
+    """Watch a run, or wait for one to begin. RUN is its folder.
+
+    Ctrl-C ends the watching and leaves the run alone. When the run ends, its exit code is that of this
+    command; 1 when its process is gone before its end.
+    """
+    from vera.cli.exit import ERROR, INTERRUPTED, clean_errors, stop
+
+    with clean_errors():
+        from vera.session import LogBroken
+
+        try:
+            code = _watch_plain(work_dir) if plain or not has_terminal() else _watch_live(work_dir)
+        except LogBroken as broken:
+            stop(str(broken), ERROR)
+        except (ValueError, OverflowError) as error:
+            stop(f"the log in {work_dir} holds something that VERA does not write: {error}.", ERROR)
+        except KeyboardInterrupt:
+            stop("no longer watched; the run is left alone.", INTERRUPTED)
+    if code is None:
+        stop(f"nobody works on this run, and it has not ended. Go on with 'vera resume {work_dir}'.", ERROR)
+    raise SystemExit(code)
+
+
+def has_terminal() -> bool:
+    """Whether stdout is a terminal that lines can be rewritten on."""
+    return sys.stdout.isatty() and os.environ.get("TERM", "dumb") != "dumb" and not os.environ.get("CI")
+
+
+class Watched:
+    """A run's log as it grows, folded. A log that another one took the place of is begun again."""
+
+    def __init__(self, work_dir: Path, *listeners: "Callable[[Record], None]") -> None:
+        self.work_dir = work_dir
+        self.log = work_dir / "trace.jsonl"
+        self._listeners = listeners
+        self._seen_alive = time.monotonic()
+        self._begin()
+
+    def _begin(self) -> None:
+        from vera.report.view.fold import ViewFold
+        from vera.session import Reader, load_text
+        from vera.state import RunState
+        from vera.store import Store
+
+        self.state = RunState()
+        self.store = Store(self.work_dir / "store")
+        self.fold = ViewFold(partial(load_text, self.store))
+        self._reader = Reader(self.log)
+        self._inode = 0
+
+    @property
+    def has_log(self) -> bool:
+        return self.fold.offset > 0
+
+    @property
+    def code(self) -> int | None:
+        """The run's exit code, None while it has not ended."""
+        return self.state.ended.exit_code if self.state.ended else None
+
+    def poll(self) -> bool:
+        """Read on; whether there was anything. Raises LogBroken."""
+        before = self.fold.offset
+        try:
+            inode = self.log.stat().st_ino
+            if self._inode and inode != self._inode:
+                self._begin()
+            self._inode = inode
+            for offset, record in self._reader.poll():
+                self.state.apply(record)
+                self.fold.apply(record, offset)
+                for listener in self._listeners:
+                    listener(record)
+        except FileNotFoundError:
+            return False
+        return self.fold.offset != before
+
+    def is_alive(self) -> bool:
+        """Whether a process works on it."""
+        from vera.dashboard.run_status import is_worked_on
+
+        alive = is_worked_on(self.work_dir, self.log)
+        if alive:
+            self._seen_alive = time.monotonic()
+        return alive
+
+    def is_dead(self) -> bool:
+        """Whether nobody has worked for a while on a run that has begun. Call `is_alive` before."""
+        return self.has_log and time.monotonic() - self._seen_alive > DEAD_SECONDS
+
+
+def _watch_plain(work_dir: Path) -> int | None:
+    """Milestones as `vera run` says them; the exit code of the run, None when it is dead."""
+    from vera.cli.progress import Progress
+
+    progress = Progress(cast(TextIO, _Plain(sys.stdout)))
+    watched = Watched(work_dir, lambda record: _say(progress, record))
+    if not watched.log.exists():
+        progress.say(f"waiting for a run to begin in {work_dir}")
+    looked = 0.0
+    while True:
+        watched.poll()
+        if watched.code is not None:
+            return watched.code
+        if time.monotonic() - looked > SHOWN_SECONDS:
+            looked = time.monotonic()
+            if not watched.is_alive() and watched.is_dead():
+                return None
+        time.sleep(POLL_SECONDS)
+
+
+def _say(progress: "Progress", record: "Record") -> None:
+    """A record in words; the end with the seconds that the run took, not those of this command."""
+    from vera import events
+    from vera.attestation.report import counted
+
+    match record:
+        case events.Task():
+            progress.say("the run has begun")
+        case events.RunEnd():
+            took = f"{counted(record.steps, 'step')}, {record.seconds:.1f} s"
+            progress.say(f"{record.status}: {record.reason} ({took}, exit code {record.exit_code})")
+        case _:
+            progress(record)
+
+
+class _Plain:
+    """A stream that is no terminal, whatever lies behind it."""
+
+    def __init__(self, stream: TextIO) -> None:
+        self.write, self.flush = stream.write, stream.flush
+
+    def isatty(self) -> bool:
+        return False
+
+
+def _watch_live(work_dir: Path) -> int | None:
+    """A page that is rewritten in place; the exit code of the run, None when it is dead."""
+    from rich.console import Console, RenderableType
+    from rich.live import Live
+    from rich.text import Text
+
+    from vera.cli.watch_view import view
+
+    console = Console(highlight=False, markup=False)
+    watched = Watched(work_dir)
+
+    def page(alive: bool) -> RenderableType:
+        if not watched.has_log:
+            return Text(f"Waiting for a run to begin in {work_dir} (Ctrl-C ends the waiting).")
+        return view(
+            watched.fold,
+            watched.state,
+            watched.store,
+            session=str(work_dir),
+            alive=alive,
+            now=time.time(),
+            height=console.height,
+        )
+
+    with Live(console=console, auto_refresh=False) as live:
+        shown = 0.0
+        alive = False
+        while True:
+            news = watched.poll()
+            due = time.monotonic() - shown > SHOWN_SECONDS
+            if due:
+                alive = watched.is_alive()
+            if news or due:
+                shown = time.monotonic() if due else shown
+                live.update(page(alive and watched.code is None), refresh=True)
+            if watched.code is not None:
+                return watched.code
+            if due and watched.is_dead():
+                return None
+            time.sleep(POLL_SECONDS)

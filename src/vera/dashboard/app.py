@@ -1,0 +1,350 @@
+"""The dashboard's routes, and what stands behind each.
+
+Every page is made by a function of `pages` (values in, HTML out) and every effect on a run by `runs`; what is
+new in a session goes out as a stream (`stream`). After a form the answer is 303 to the session's page, and
+with the header `X-Vera` 204 with its `Location`. What is refused is a page for a browser, and for a program
+or a script one sentence as text, with the same status.
+"""
+
+import asyncio
+import contextlib
+import time
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from http import HTTPStatus
+from pathlib import Path
+from urllib.parse import quote
+
+import msgspec
+from starlette.applications import Starlette
+from starlette.exceptions import HTTPException
+from starlette.middleware import Middleware
+from starlette.requests import Request
+from starlette.responses import HTMLResponse, PlainTextResponse, RedirectResponse, Response
+from starlette.routing import Route
+
+from vera.dashboard import pages
+from vera.dashboard.asked import Asked
+from vera.dashboard.downloads import download
+from vera.dashboard.follow import Follower, Followers
+from vera.dashboard.guard import Guard, wants_html
+from vera.dashboard.metrics import BaseMetrics
+from vera.dashboard.overview import Overview
+from vera.dashboard.runs import RunRefused, Runs
+from vera.dashboard.sessions import NoSession, SessionFolder, Sessions
+from vera.dashboard.static_files import StaticFiles
+from vera.dashboard.stream import EventStream, page_chunks, record_chunks
+from vera.dashboard.tokens import Tokens
+from vera.report.view.changes import PARTS
+from vera.report.view.model import Header
+from vera.store import StoreError
+
+METRICS_TYPE = "text/plain; version=0.0.4; charset=utf-8"
+LOOPBACK = frozenset({"127.0.0.1", "localhost", "[::1]"})
+MOST_OFFSET_DIGITS = 16
+
+_BARE = {"content-security-policy": "default-src 'none'", "x-content-type-options": "nosniff"}
+_ROUTING = {404: "There is nothing at this address.", 405: "That cannot be done at this address."}
+_OWN_FAULT = "Something went wrong here. What it was stands where 'vera dashboard' was started."
+
+
+def create_app(
+    base_dir: Path,
+    *,
+    token: str,
+    hosts: frozenset[str] = LOOPBACK,
+    any_address: bool = False,
+) -> Starlette:
+    """The dashboard of a base folder, for whoever has the token.
+
+    `hosts` are the names by which it may be called, without ports; `any_address`: by any IP address too.
+    Raises NotADirectoryError when there is no such folder.
+    """
+    dashboard = Dashboard(base_dir)
+    guard = Middleware(
+        Guard,
+        tokens=Tokens(token),
+        hosts=hosts,
+        any_address=any_address,
+        static=dashboard.static.prefix,
+        login_page=pages.render_login,
+    )
+    app = Starlette(
+        routes=dashboard.routes(),
+        middleware=[guard],
+        exception_handlers={
+            HTTPException: _http_problem,
+            NoSession: _problem(404),
+            RunRefused: _run_refused,
+            StoreError: _problem(404),
+            Exception: _own_fault,
+        },
+        lifespan=dashboard.lifespan,
+    )
+    app.router.redirect_slashes = False
+    app.state.end_streams = dashboard.followers.close
+    return app
+
+
+class Dashboard:
+    """The handlers of one app."""
+
+    def __init__(self, base_dir: Path) -> None:
+        self.sessions = Sessions(base_dir)
+        self.runs = Runs(self.sessions.base, self.sessions)
+        self.followers = Followers(lambda session: self.runs.status(session).alive, self._live_texts)
+        self.overview = Overview(self.sessions, self.followers)
+        self.metrics = BaseMetrics(self.sessions)
+        self.static = StaticFiles()
+
+    @contextlib.asynccontextmanager
+    async def lifespan(self, app: Starlette) -> AsyncIterator[None]:
+        yield
+        self.followers.close()
+        await self.runs.close()
+
+    def routes(self) -> list[Route]:
+        """Every route, in order."""
+        return [
+            Route("/", self.index),
+            Route("/new", self.new, methods=["POST"]),
+            Route("/events", self.events_of_work_dir),
+            Route("/metrics", self.exposition),
+            Route("/healthz", healthz),
+            Route("/login", self.login),
+            Route("/static/{version}/{name}", self.static_file),
+            Route("/s/{id}", self.run_page),
+            Route("/s/{id}/events", self.events),
+            Route("/s/{id}/part/{name}", self.part),
+            Route("/s/{id}/claim/{key:path}", self.claim),
+            Route("/s/{id}/source/{sha256}", self.source),
+            Route("/s/{id}/file/{path:path}", self.file),
+            Route("/s/{id}/log/{name}", self.log),
+            Route("/s/{id}/compare", self.compare),
+            Route("/s/{id}/run", self.start, methods=["POST"]),
+            Route("/s/{id}/stop", self.stop, methods=["POST"]),
+            Route("/s/{id}/resume", self.resume, methods=["POST"]),
+            Route("/s/{id}/replay", self.replay, methods=["POST"]),
+        ]
+
+    async def index(self, request: Request) -> Response:
+        if work_dir := request.query_params.get("work_dir"):
+            return RedirectResponse(f"/s/{self.sessions.by_work_dir(work_dir).id}", 303)
+        rows, left_out = await self.overview.rows()
+        return HTMLResponse(pages.render_index(_asked(request), rows, left_out, self.runs.form(None)))
+
+    async def login(self, request: Request) -> Response:
+        if _asked(request).signed_in:
+            return RedirectResponse("/", 303)
+        return HTMLResponse(pages.render_login(_asked(request), "/", ""))
+
+    async def run_page(self, request: Request) -> Response:
+        session = self._session(request)
+        follower = self.followers.of(session)
+        page = await follower.page()
+        return HTMLResponse(
+            pages.render_run(
+                _asked(request, follower),
+                session,
+                page,
+                self.runs.status(session),
+                self.runs.form(session),
+                follower.changed,
+            )
+        )
+
+    async def part(self, request: Request) -> Response:
+        session, name = self._session(request), request.path_params["name"]
+        if name not in PARTS:
+            raise HTTPException(404)
+        follower = self.followers.of(session)
+        page = await follower.page()
+        run = self.runs.status(session)
+        return _found(
+            pages.render_part(_asked(request, follower), session, page, run, name, follower.changed)
+        )
+
+    async def claim(self, request: Request) -> Response:
+        session = self._session(request)
+        follower = self.followers.of(session)
+        page = await follower.page()
+        return _found(
+            pages.render_claim(_asked(request, follower), session, page, request.path_params["key"])
+        )
+
+    async def source(self, request: Request) -> Response:
+        session = self._session(request)
+        follower = self.followers.of(session)
+        page = await follower.page()
+        first, last = _number(request, "first"), _number(request, "last")
+        return _found(
+            pages.render_source(
+                _asked(request, follower),
+                session,
+                page,
+                request.path_params["sha256"],
+                first,
+                last,
+                follower.store,
+            )
+        )
+
+    async def compare(self, request: Request) -> Response:
+        session = self._session(request)
+        follower = self.followers.of(session)
+        page = await follower.page()
+        a, b = _number(request, "a"), _number(request, "b")
+        return _found(pages.render_compare(_asked(request, follower), session, page, a, b))
+
+    async def log(self, request: Request) -> Response:
+        session = self._session(request)
+        before = _number(request, "before")
+        return _found(pages.render_log(_asked(request), session, request.path_params["name"], before))
+
+    async def file(self, request: Request) -> Response:
+        follower = self.followers.of(self._session(request))
+        page = await follower.page()
+        path = request.path_params["path"]
+        found = next((each for each in page.files if each.path == path and each.sha256), None)
+        if found is None:
+            raise HTTPException(404, "There is no such file among those that were handed in.")
+        return await asyncio.to_thread(download, found, follower.store)
+
+    async def events(self, request: Request) -> EventStream:
+        return self._stream(request, self._session(request))
+
+    async def events_of_work_dir(self, request: Request) -> EventStream:
+        work_dir = request.query_params.get("work_dir", "")
+        return self._stream(request, self._existing(self.sessions.by_work_dir(work_dir)))
+
+    async def exposition(self, request: Request) -> Response:
+        if work_dir := request.query_params.get("work_dir"):
+            session = self._existing(self.sessions.by_work_dir(work_dir))
+            text = await self.metrics.exposition_of(session)
+        else:
+            text = await self.metrics.exposition()
+        return Response(text, headers={"content-type": METRICS_TYPE})
+
+    async def static_file(self, request: Request) -> Response:
+        found = self.static.answer(request.path_params["version"], request.path_params["name"])
+        if found is None:
+            raise HTTPException(404)
+        return found
+
+    async def new(self, request: Request) -> Response:
+        return _go_on(request, await self.runs.new())
+
+    async def start(self, request: Request) -> Response:
+        session = self._session(request)
+        await self.runs.start(session, _fields(request))
+        return _go_on(request, session)
+
+    async def stop(self, request: Request) -> Response:
+        session = self._session(request)
+        await self.runs.stop(session)
+        return _go_on(request, session)
+
+    async def resume(self, request: Request) -> Response:
+        session = self._session(request)
+        await self.runs.resume(session, _fields(request))
+        return _go_on(request, session)
+
+    async def replay(self, request: Request) -> Response:
+        session = self._session(request)
+        outcome = await self.runs.replay(session)
+        return HTMLResponse(pages.render_replay(_asked(request), session, outcome))
+
+    def _session(self, request: Request) -> SessionFolder:
+        return self._existing(self.sessions.by_id(request.path_params["id"]))
+
+    def _existing(self, session: SessionFolder) -> SessionFolder:
+        if not session.exists:
+            raise NoSession(f"There is no session in {session.name} (yet).")
+        return session
+
+    def _stream(self, request: Request, session: SessionFolder) -> EventStream:
+        follower = self.followers.of(session)
+        begin = _begin(request)
+        if request.query_params.get("view") == "page":
+            return EventStream(follower, page_chunks(follower, begin))
+        return EventStream(follower, record_chunks(follower, begin or 0))
+
+    def _live_texts(self, session: SessionFolder, header: Header) -> Mapping[str, str]:
+        return pages.live_texts(header, self.runs.status(session), time.time())
+
+
+async def healthz(request: Request) -> Response:
+    """Whether the server answers; for whoever asks."""
+    return PlainTextResponse("ok\n")
+
+
+def _asked(request: Request, follower: Follower | None = None) -> Asked:
+    asked: Asked = request.scope["asked"]
+    return msgspec.structs.replace(asked, notice=follower.problem) if follower else asked
+
+
+def _fields(request: Request) -> Mapping[str, str]:
+    fields: Mapping[str, str] = request.scope["fields"]
+    return fields
+
+
+def _begin(request: Request) -> int | None:
+    """The offset that a stream is to begin at: what the browser saw last, or what the page has."""
+    text = request.headers.get("last-event-id") or request.query_params.get("from")
+    if text is None:
+        return None
+    if not (text.isascii() and text.isdigit() and len(text) <= MOST_OFFSET_DIGITS):
+        raise HTTPException(400, "An event's id is a number: the byte behind its record in the log.")
+    return int(text)
+
+
+def _number(request: Request, name: str) -> int:
+    text = request.query_params.get(name, "0")
+    if not (text.isascii() and text.isdigit() and len(text) <= MOST_OFFSET_DIGITS):
+        raise HTTPException(400, f"'{name}' has to be a number.")
+    return int(text)
+
+
+def _found(page: str | None) -> Response:
+    if page is None:
+        raise HTTPException(404)
+    return HTMLResponse(page)
+
+
+def _go_on(request: Request, session: SessionFolder) -> Response:
+    """To the session's page; a script is told where it is."""
+    address = f"/s/{quote(session.id)}"
+    if "x-vera" in request.headers:
+        return Response(status_code=204, headers={"location": address})
+    return RedirectResponse(address, 303)
+
+
+def _answer(
+    request: Request, status: int, sentence: str, headers: Mapping[str, str] | None = None
+) -> Response:
+    if "x-vera" in request.headers or not wants_html(request.headers):
+        return PlainTextResponse(f"{sentence}\n", status, headers=headers)
+    return HTMLResponse(pages.render_problem(_asked(request), status, sentence), status, headers=headers)
+
+
+def _problem(status: int) -> Callable[[Request, Exception], Awaitable[Response]]:
+    async def answer(request: Request, error: Exception) -> Response:
+        return _answer(request, status, str(error))
+
+    return answer
+
+
+async def _http_problem(request: Request, error: Exception) -> Response:
+    assert isinstance(error, HTTPException)
+    by_router = error.detail == HTTPStatus(error.status_code).phrase
+    sentence = _ROUTING.get(error.status_code, error.detail) if by_router else error.detail
+    return _answer(request, error.status_code, sentence, error.headers)
+
+
+async def _run_refused(request: Request, error: Exception) -> Response:
+    assert isinstance(error, RunRefused)
+    return _answer(request, error.status, str(error))
+
+
+async def _own_fault(request: Request, error: Exception) -> Response:
+    """Made outside of the guard, which is why it has headers of its own."""
+    return PlainTextResponse(f"{_OWN_FAULT}\n", 500, headers=_BARE)

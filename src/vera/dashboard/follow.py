@@ -1,0 +1,325 @@
+"""Sessions as they grow: one follower reads a log once, however many look at it.
+
+What is sent is made of the log's bytes and the fold when somebody asks for what lies behind an offset, and is
+shared by all who ask for the same: nobody has a queue, and who is slow asks later for more.
+"""
+
+import asyncio
+import contextlib
+import os
+import stat
+import time
+from collections import OrderedDict
+from collections.abc import Callable, Iterator, Mapping
+
+from vera.dashboard.frames import PageFrame, page_message, record_messages
+from vera.dashboard.sessions import SessionFolder
+from vera.events import Blob, Text
+from vera.report.view.fold import ViewFold
+from vera.report.view.model import Header, RunPage
+from vera.session import LogBroken, Reader, load_text
+from vera.session.log import MAX_LINE
+from vera.state import RunState
+from vera.store import Store, StoreError
+
+TICK_SECONDS = 0.05
+SLICE_SECONDS = 0.01
+"""A long log is read in slices of this, so that everybody else is answered in between."""
+
+ALIVE_TICKS = 40
+"""Ticks after which it is asked again whether a process works on the run."""
+
+CHUNK = 256 << 10
+"""Bytes of a log that are sent at once to who is behind."""
+
+SHARED = 4 << 20
+"""Bytes of messages that are kept for others to send."""
+
+MOST_LINES = 1000
+"""Lines of the event log in a frame; a page that lacks more is told to load everything again."""
+
+MOST_FOLLOWED = 16
+"""Sessions whose fold is kept while nobody watches them."""
+
+MOST_LOADED = 16 << 20
+"""Bytes of a text that is read from the store for a page."""
+
+IsAlive = Callable[[SessionFolder], bool]
+LiveTexts = Callable[[SessionFolder, Header], Mapping[str, str]]
+
+_REPLACED = "The log of this session was replaced by another. Load the page again."
+
+
+class Follower:
+    """A session's log, folded as far as it was read.
+
+    `problem` is '' or why the log cannot be read on, for good. `serial` grows with whatever there is to send.
+    """
+
+    def __init__(self, session: SessionFolder, is_alive: IsAlive, live_texts: LiveTexts) -> None:
+        self.session = session
+        self.store = Store(session.path / "store")
+        self.problem = ""
+        self.serial = 0
+        self.closed = False
+        self._is_alive = is_alive
+        self._live_texts = live_texts
+        self._reader = Reader(session.log)
+        self._state = RunState()
+        self._fold = ViewFold(self._load)
+        self._reading = asyncio.Lock()
+        self._moved = asyncio.Event()
+        self._read_to: _Stat | None = None
+        """What the log was when it was read to its end; None before."""
+        self._file: tuple[int, int] | None = None
+        self._failed_at: _Stat | None = None
+        self._alive = False
+        self._watchers = 0
+        self._task: asyncio.Task[None] | None = None
+        self._records: OrderedDict[int, tuple[int, bytes]] = OrderedDict()
+        self._records_size = 0
+        self._frames: dict[int, tuple[int, bytes]] = {}
+
+    @property
+    def offset(self) -> int:
+        """The byte behind the last record that was read."""
+        return self._fold.offset
+
+    @property
+    def changed(self) -> Mapping[str, int]:
+        """As `ViewFold.changed`."""
+        return self._fold.changed
+
+    @property
+    def is_watched(self) -> bool:
+        return self._watchers > 0
+
+    @property
+    def is_outdated(self) -> bool:
+        """Whether there is another log now than the one that had a problem."""
+        return bool(self.problem) and _stat_of(self.session) not in (None, self._failed_at)
+
+    @contextlib.contextmanager
+    def watched(self) -> Iterator[None]:
+        """Within, the log is looked at every TICK_SECONDS."""
+        self._watchers += 1
+        if self._task is None:
+            self._alive = self._is_alive(self.session)
+            self._task = asyncio.create_task(self._watch())
+            self._task.add_done_callback(self._stopped_watching)
+        try:
+            yield
+        finally:
+            self._watchers -= 1
+            if not self._watchers and self._task is not None:
+                self._task.cancel()
+                self._task = None
+
+    async def fresh(self) -> None:
+        """Read on to the end of the log, when there is one."""
+        async with self._reading:
+            if self.problem or self.closed or (grown := self._grown()) is None:
+                return
+            before = self.offset
+            try:
+                await self._read()
+                self._read_to = grown
+            except FileNotFoundError:
+                self._fail(_REPLACED)
+            except LogBroken as broken:
+                self._fail(str(broken), grown)
+            except OSError as error:
+                self._fail(f"The log cannot be read: {error.strerror}.", grown)
+            except (ValueError, OverflowError) as error:
+                self._fail(f"The log holds something that VERA does not write: {error}.", grown)
+            if self.offset != before:
+                self._publish()
+
+    async def moved(self, serial: int) -> None:
+        """Wait until there is more to send than at `serial`, or nothing ever again."""
+        while self.serial == serial and not self.closed:
+            await self._moved.wait()
+
+    async def page(self) -> RunPage:
+        """All of the session's page."""
+        await self.fresh()
+        return self._fold.page(
+            self._state,
+            self.store,
+            session=self.session.name,
+            alive=self._is_alive(self.session),
+            now=time.time(),
+        )
+
+    async def header(self) -> Header:
+        """Where the run stands."""
+        await self.fresh()
+        return self._header(self._is_alive(self.session))
+
+    def is_record_end(self, offset: int) -> bool:
+        """Whether a record that was read ends at the offset, or the log begins there."""
+        if not 0 < offset <= self.offset:
+            return offset == 0
+        try:
+            return self._bytes(offset - 1, 1) == b"\n"
+        except OSError:
+            return False
+
+    def records_after(self, offset: int) -> tuple[int, bytes]:
+        """Messages of records that begin at `offset`, where one ends, and the offset behind them.
+
+        Not all that there are at once when they are many. Raises OSError when the log is another one now.
+        """
+        if found := self._records.get(offset):
+            return found
+        lines = self._bytes(offset, min(CHUNK, self.offset - offset))
+        if b"\n" not in lines:
+            lines = self._bytes(offset, min(MAX_LINE + 1, self.offset - offset))
+        lines = lines[: lines.rfind(b"\n") + 1]
+        made = (offset + len(lines), record_messages(lines, offset))
+        if lines:
+            self._share(offset, made)
+        return made
+
+    def frame_after(self, offset: int) -> tuple[int, bytes]:
+        """The frame for a page that has the log up to `offset`, and the offset that it then has."""
+        if (found := self._frames.get(offset)) is None:
+            lines = self._fold.event_lines(offset, MOST_LINES) if offset < self.offset else ()
+            is_behind = offset > self.offset or (
+                offset < self.offset and (not lines or lines[0].offset != offset)
+            )
+            frame = PageFrame(
+                offset=self.offset,
+                lines=() if is_behind else lines,
+                live=self._live_texts(self.session, self._header(self._alive)),
+                changed=self.changed,
+                reload=is_behind,
+            )
+            found = self._frames[offset] = (self.offset, page_message(frame))
+        return found
+
+    def close(self) -> None:
+        """Let every stream of the session end."""
+        self.closed = True
+        self._publish()
+
+    async def _watch(self) -> None:
+        ticks = 0
+        while True:
+            await self.fresh()
+            ticks += 1
+            if ticks % ALIVE_TICKS == 0 and (alive := self._is_alive(self.session)) != self._alive:
+                self._alive = alive
+                self._publish()
+            await asyncio.sleep(TICK_SECONDS)
+
+    def _stopped_watching(self, task: asyncio.Task[None]) -> None:
+        """An error of ours ends the streams: one that only kept silent would look like a run that does."""
+        if not task.cancelled() and (error := task.exception()) is not None:
+            self._fail("Something went wrong while the log was read. Load the page again.")
+            raise error
+
+    async def _read(self) -> None:
+        turn = time.monotonic() + SLICE_SECONDS
+        for offset, record in self._reader.poll():
+            self._state.apply(record)
+            self._fold.apply(record, offset)
+            if time.monotonic() > turn:
+                self._publish()
+                await asyncio.sleep(0)
+                turn = time.monotonic() + SLICE_SECONDS
+
+    def _grown(self) -> "_Stat | None":
+        """What the log is now, when it has what was not read; a log that is gone or another is a problem."""
+        now = _stat_of(self.session)
+        if self._file is not None and (now is None or now[:2] != self._file or now[2] < self.offset):
+            self._fail(_REPLACED)
+            return None
+        if now is None or now == self._read_to:
+            return None
+        self._file = now[:2]
+        return now
+
+    def _fail(self, problem: str, log: "_Stat | None" = None) -> None:
+        """The log cannot be read on; `log` is the one that is to blame, None for one that is gone."""
+        self.problem = problem
+        self._failed_at = log
+        self._publish()
+
+    def _header(self, alive: bool) -> Header:
+        return self._fold.header(self._state, session=self.session.name, alive=alive)
+
+    def _publish(self) -> None:
+        self.serial += 1
+        self._frames.clear()
+        self._moved.set()
+        self._moved = asyncio.Event()
+
+    def _share(self, offset: int, made: tuple[int, bytes]) -> None:
+        self._records[offset] = made
+        self._records_size += len(made[1])
+        while self._records_size > SHARED and len(self._records) > 1:
+            _, (_, gone) = self._records.popitem(last=False)
+            self._records_size -= len(gone)
+
+    def _bytes(self, offset: int, size: int) -> bytes:
+        """Bytes of the log that was read. Raises OSError when it is another one now."""
+        descriptor = os.open(self.session.log, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
+        try:
+            about = os.fstat(descriptor)
+            if (about.st_dev, about.st_ino) != self._file:
+                raise OSError("another log")
+            return os.pread(descriptor, size, offset)
+        finally:
+            os.close(descriptor)
+
+    def _load(self, text: Text) -> str:
+        if isinstance(text, Blob) and self.store.path(text.sha256).stat().st_size > MOST_LOADED:
+            raise StoreError("That text is too large for a page.")
+        return load_text(self.store, text)
+
+
+class Followers:
+    """The followers of an app, made when they are asked for."""
+
+    def __init__(self, is_alive: IsAlive, live_texts: LiveTexts) -> None:
+        self._is_alive = is_alive
+        self._live_texts = live_texts
+        self._followers: OrderedDict[str, Follower] = OrderedDict()
+
+    def of(self, session: SessionFolder) -> Follower:
+        """The session's follower. Of those that nobody watches the ones asked for last are kept."""
+        found = self._followers.pop(session.id, None)
+        if found is None or found.is_outdated:
+            found = Follower(session, self._is_alive, self._live_texts)
+        self._followers[session.id] = found
+        idle = [each for each, follower in self._followers.items() if not follower.is_watched]
+        for each in idle[: max(0, len(idle) - MOST_FOLLOWED)]:
+            del self._followers[each]
+        return found
+
+    def lent(self, session: SessionFolder) -> Follower:
+        """The session's follower for one look; kept if it is already, or if a process works on the run."""
+        if session.id in self._followers or self._is_alive(session):
+            return self.of(session)
+        return Follower(session, self._is_alive, self._live_texts)
+
+    def close(self) -> None:
+        """Let every stream end; there is none after it."""
+        for follower in self._followers.values():
+            follower.close()
+
+
+_Stat = tuple[int, int, int, int]
+"""Device, inode, size, and time of the last change in nanoseconds."""
+
+
+def _stat_of(session: SessionFolder) -> _Stat | None:
+    """None where there is no log; of what is no regular file, a value that no log has."""
+    try:
+        about = session.log.lstat()
+    except OSError:
+        return None
+    if not stat.S_ISREG(about.st_mode):
+        return (-1, -1, -1, -1)
+    return (about.st_dev, about.st_ino, about.st_size, about.st_mtime_ns)

@@ -1,0 +1,86 @@
+"""The list of sessions: where each run stands, with a strip of its claims."""
+
+import asyncio
+from collections.abc import Sequence
+
+import msgspec
+
+from vera.dashboard.follow import Followers
+from vera.dashboard.sessions import SessionFolder, Sessions
+from vera.report.view.model import Header
+
+MOST_ROWS = 100
+PATIENCE_SECONDS = 0.3
+"""What a page waits for logs to be read; the rest is known when it is loaded again."""
+
+
+class SessionRow(msgspec.Struct, frozen=True, kw_only=True):
+    """One session. `header` is None while its log was not read yet, or where there is none; `verdicts` are
+    those of its claims, in their order; `modified` is when its log was last written to (Unix time)."""
+
+    session: SessionFolder
+    modified: float
+    header: Header | None = None
+    verdicts: tuple[str, ...] = ()
+    problem: str = ""
+
+
+class Overview:
+    """The rows of a base folder; a log is read again only when it has changed."""
+
+    def __init__(self, sessions: Sessions, followers: Followers) -> None:
+        self._sessions = sessions
+        self._followers = followers
+        self._rows: dict[str, tuple[tuple[int, int], SessionRow]] = {}
+        self._reading: asyncio.Task[None] | None = None
+
+    async def rows(self) -> tuple[Sequence[SessionRow], int]:
+        """The newest sessions, and how many are left out."""
+        listed, left_out = await asyncio.to_thread(self._sessions.listed)
+        shown = listed[:MOST_ROWS]
+        self._rows = {each.id: self._rows[each.id] for each in shown if each.id in self._rows}
+        if self._reading is None or self._reading.done():
+            self._reading = asyncio.create_task(self._read(shown))
+        await asyncio.wait([self._reading], timeout=PATIENCE_SECONDS)
+        rows = [
+            self._rows[each.id][1]
+            if each.id in self._rows
+            else SessionRow(session=each, modified=_written(each))
+            for each in shown
+        ]
+        return rows, left_out + len(listed) - len(shown)
+
+    async def _read(self, sessions: Sequence[SessionFolder]) -> None:
+        for session in sessions:
+            seen = _seen(session)
+            if session.id in self._rows and self._rows[session.id][0] == seen:
+                header = self._rows[session.id][1].header
+                if header is None or header.ended_ts is not None:
+                    continue
+            self._rows[session.id] = (seen, await self._row(session))
+
+    async def _row(self, session: SessionFolder) -> SessionRow:
+        modified = _written(session)
+        if not session.log.exists():
+            return SessionRow(session=session, modified=modified)
+        follower = self._followers.lent(session)
+        page = await follower.page()
+        return SessionRow(
+            session=session,
+            modified=modified,
+            header=page.header,
+            verdicts=tuple(claim.verdict for claim in page.claims),
+            problem=follower.problem,
+        )
+
+
+def _seen(session: SessionFolder) -> tuple[int, int]:
+    try:
+        about = session.log.lstat()
+    except OSError:
+        return (0, 0)
+    return (about.st_size, about.st_mtime_ns)
+
+
+def _written(session: SessionFolder) -> float:
+    return _seen(session)[1] / 1e9

@@ -1,0 +1,212 @@
+"""The pages of the dashboard: values in, HTML as text out.
+
+What a page shows of a run comes from `vera.report.html`, whose parts the one-file report has too. Here are
+the frame around it, forms, the list of sessions, and the pages of a claim, a source, a log and two rounds.
+"""
+
+import time
+from collections.abc import Mapping, Sequence
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from vera.dashboard.asked import Asked
+from vera.dashboard.overview import SessionRow
+from vera.dashboard.run_form import BUDGETS, StartForm
+from vera.dashboard.run_status import RunStatus
+from vera.dashboard.runs import Replayed
+from vera.dashboard.sessions import SessionFolder
+from vera.dashboard.source_text import source_text
+from vera.dashboard.tails import EVENTS, LOGS, TAIL_BYTES, events_before, read_tail
+from vera.report.html.environment import environment
+from vera.report.html.figures import announcement, figures
+from vera.report.html.links import Links
+from vera.report.html.shown import shown_claims
+from vera.report.view.changes import PARTS
+from vera.report.view.model import EventLine, Header, RunPage
+from vera.session import load_text
+from vera.store import Store
+
+TEMPLATES = Path(__file__).parent / "templates"
+
+ORDER = (
+    "timeline",
+    "answer",
+    "claims",
+    "coverage",
+    "events",
+    "rounds",
+    "choices",
+    "gates",
+    "constraints",
+    "budgets",
+    "files",
+    "attestation",
+)
+"""The parts below the status, from the top."""
+
+LIMITS = {
+    "max_steps": "steps",
+    "budget_tokens": "tokens",
+    "budget_seconds": "seconds",
+    "budget_cost": "cost",
+    "budget_searches": "searches",
+}
+"""Fields of a form for what a run may do, with their names."""
+
+assert set(PARTS) == {"header", *ORDER} and set(LIMITS) == set(BUDGETS)
+
+_BLANK = EventLine(offset=0, seq=0, ts=0.0, lane="main", kind="", step=None, text="")
+"""The row of the event log from which the page's module makes others."""
+
+ALL_CARDS = 100
+"""Cards of the page of one claim."""
+
+
+def render_login(asked: Asked, wanted: str, problem: str) -> str:
+    """The form that asks for the token and goes on to the address `wanted`; `problem`: what was wrong."""
+    return _page("login", asked, wanted=wanted, problem=problem)
+
+
+def render_problem(asked: Asked, status: int, sentence: str) -> str:
+    """A page that says what went wrong."""
+    return _page("problem", asked, status=status, sentence=sentence)
+
+
+def render_index(asked: Asked, rows: Sequence[SessionRow], left_out: int, form: StartForm) -> str:
+    """The sessions, the newest first, and the button for a new one."""
+    return _page("index", asked, rows=rows, left_out=left_out, form=form)
+
+
+def render_run(
+    asked: Asked,
+    session: SessionFolder,
+    page: RunPage,
+    run: RunStatus,
+    form: StartForm,
+    changed: Mapping[str, int],
+) -> str:
+    """The page of a session."""
+    return _page(
+        "run",
+        asked,
+        **_of_run(session, page, run, changed),
+        form=form,
+        order=ORDER,
+        logs={**EVENTS, **{name: title for name, (_, title) in LOGS.items()}},
+        announcement=announcement(page.header),
+        blank=_BLANK,
+    )
+
+
+def render_part(
+    asked: Asked, session: SessionFolder, page: RunPage, run: RunStatus, name: str, changed: Mapping[str, int]
+) -> str | None:
+    """One part of the page of a session (one of PARTS), None for no such part."""
+    if name not in PARTS:
+        return None
+    template = environment(TEMPLATES).get_template(f"part/{name}.html.j2")
+    return template.render(asked=asked, **_of_run(session, page, run, changed))
+
+
+def live_texts(header: Header, run: RunStatus, now: float) -> dict[str, str]:
+    """The texts of the status that a live page replaces, by field; `now` is Unix time."""
+    return {**_live(header, run), "announcement": announcement(header)}
+
+
+def render_claim(asked: Asked, session: SessionFolder, page: RunPage, key: str) -> str | None:
+    """One claim with all of its cards; None when no claim has that key."""
+    claim = next((each for each in page.claims if each.key == key), None)
+    if claim is None:
+        return None
+    (shown,) = shown_claims([claim], ALL_CARDS)
+    return _page("claim", asked, **_of_session(session), page=page, shown=shown)
+
+
+def render_source(
+    asked: Asked, session: SessionFolder, page: RunPage, sha256: str, first: int, last: int, store: Store
+) -> str | None:
+    """A stored text around the lines `first` to `last` (0: its beginning); None for no such text."""
+    source = source_text(store, sha256, page.claims, first, last)
+    if source is None:
+        return None
+    return _page(
+        "source", asked, **_of_session(session), source=source, sha256=sha256, first=first, last=last
+    )
+
+
+def render_log(asked: Asked, session: SessionFolder, name: str, before: int = 0) -> str | None:
+    """A piece of a log that ends at its byte `before` (0: at its end); None for no such log."""
+    if name in EVENTS:
+        load = partial(load_text, Store(session.path / "store"))
+        lines, begin, end = events_before(session.log, before, load, of_model=name == "model_io")
+        return _page(
+            "events",
+            asked,
+            **_of_session(session),
+            name=name,
+            title=EVENTS[name],
+            lines=lines,
+            begin=begin,
+            before=before,
+            end=end,
+        )
+    if name not in LOGS:
+        return None
+    file, title = LOGS[name]
+    tail = read_tail(session.path / file, before, TAIL_BYTES)
+    text = tail.data.decode("utf-8", "replace") if tail else ""
+    return _page(
+        "log",
+        asked,
+        **_of_session(session),
+        name=name,
+        title=title,
+        file=file,
+        tail=tail,
+        text=text,
+        before=before,
+    )
+
+
+def render_compare(asked: Asked, session: SessionFolder, page: RunPage, a: int, b: int) -> str | None:
+    """Two rounds side by side; None when one of them is not there."""
+    rounds = {each.round: each for each in page.rounds}
+    if a not in rounds or b not in rounds:
+        return None
+    return _page(
+        "compare", asked, **_of_session(session), rounds=page.rounds, before=rounds[a], after=rounds[b]
+    )
+
+
+def render_replay(asked: Asked, session: SessionFolder, outcome: Replayed) -> str:
+    """What `vera replay` found."""
+    return _page("replay", asked, **_of_session(session), outcome=outcome)
+
+
+def _of_session(session: SessionFolder) -> dict[str, Any]:
+    return {"session": session, "links": Links(f"/s/{session.id}"), "work_dir": session.name, "changed": {}}
+
+
+def _of_run(
+    session: SessionFolder, page: RunPage, run: RunStatus, changed: Mapping[str, int]
+) -> dict[str, Any]:
+    return {
+        **_of_session(session),
+        "page": page,
+        "run": run,
+        "changed": changed,
+        "live": _live(page.header, run),
+        "ago": max(0.0, time.time() - page.header.last_ts) if run.alive and page.offset else None,
+        "open_claims": False,
+        "LIMITS": LIMITS,
+    }
+
+
+def _live(header: Header, run: RunStatus) -> dict[str, str]:
+    starting = {"verdict": "Starting"} if header.phase == "new" and run.alive else {}
+    return {**figures(header), "run": run.words, **starting}
+
+
+def _page(template: str, asked: Asked, **values: Any) -> str:
+    return environment(TEMPLATES).get_template(f"{template}.html.j2").render(asked=asked, **values)

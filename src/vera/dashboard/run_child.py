@@ -1,0 +1,138 @@
+"""Processes that work on sessions: `python -m vera run …`, which go on when the dashboard ends."""
+
+import contextlib
+import os
+import stat
+import subprocess
+import sys
+import tempfile
+import threading
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+
+from vera.dashboard import control_log, run_process
+from vera.dashboard.run_status import RUN_LOG
+from vera.session.session import replace_file
+
+MOST_RUN_LOG = 4 << 20
+"""Bytes of `run.log`, of which the end is kept as `run.log.1` when it grows over that."""
+
+KEPT_RUN_LOG = 1 << 20
+
+
+class AlreadyWorking(Exception):
+    """A process works on the session, or is being started for it."""
+
+
+def vera_command(*arguments: str) -> list[str]:
+    """The command line of a `vera` of this very installation. -P: a file of the base folder that is named
+    like a module is never imported in its place."""
+    return [sys.executable, "-P", "-m", "vera", *arguments]
+
+
+def launch(
+    folder: Path,
+    arguments: Sequence[str],
+    *,
+    cwd: Path,
+    environment: Mapping[str, str],
+    stdin: str,
+    action: str,
+    about: Mapping[str, object],
+    on_end: Callable[[], None],
+) -> int:
+    """Start a run on the session in `folder`, within `control_log.acting`; the number of its process.
+
+    It has a session of its own, `stdin` as standard input, and `run.log` for what it says. `action` and
+    `about` are written to `session.log`; its end is, too, as long as this process lives, and `on_end` is
+    called after that (in another thread). Raises AlreadyWorking, or OSError when it cannot be started.
+    """
+    descriptor = _claim(folder)
+    try:
+        child = _spawn(folder, arguments, cwd, environment, stdin)
+        try:
+            run_process.write(descriptor, run_process.identity(child.pid))
+            control_log.write(folder, action, pid=child.pid, **about)
+        except OSError:
+            child.kill()
+            child.wait()
+            raise
+    except OSError:
+        with contextlib.suppress(OSError):
+            (folder / run_process.PID_FILE).unlink()
+        raise
+    finally:
+        os.close(descriptor)
+    waiter = threading.Thread(target=_wait, args=(folder, child, on_end), daemon=True)
+    waiter.name = f"vera-run-{child.pid}"
+    waiter.start()
+    return child.pid
+
+
+def bound_run_log(folder: Path) -> None:
+    """Keep `run.log` small while a run writes to it: it is copied to `run.log.1` and emptied.
+
+    What is written between the two is lost; everything that counts stands in the run's own log.
+    """
+    path = folder / RUN_LOG
+    try:
+        if path.lstat().st_size <= MOST_RUN_LOG:
+            return
+        with control_log.acting(folder, 0.0), os.fdopen(_open_run_log(folder), "r+b", buffering=0) as file:
+            size = os.fstat(file.fileno()).st_size
+            if size > MOST_RUN_LOG:
+                end = os.pread(file.fileno(), KEPT_RUN_LOG, size - KEPT_RUN_LOG)
+                replace_file(path.with_name(f"{RUN_LOG}.1"), end)
+                file.truncate(0)
+    except (OSError, control_log.Busy):
+        return
+
+
+def _claim(folder: Path) -> int:
+    """`run.pid`, made anew and open: whoever stood in it is dead. Raises AlreadyWorking."""
+    before = run_process.read(folder)
+    if before is not None and run_process.is_alive(before):
+        raise AlreadyWorking
+    with contextlib.suppress(FileNotFoundError):
+        (folder / run_process.PID_FILE).unlink()
+    try:
+        return run_process.claim(folder)
+    except FileExistsError:
+        raise AlreadyWorking from None
+
+
+def _spawn(
+    folder: Path, arguments: Sequence[str], cwd: Path, environment: Mapping[str, str], stdin: str
+) -> "subprocess.Popen[bytes]":
+    # A file and no pipe: nobody has to feed it, and it ends by itself.
+    with tempfile.TemporaryFile() as task, os.fdopen(_open_run_log(folder), "ab") as said:
+        task.write(stdin.encode("utf-8", "replace"))
+        task.seek(0)
+        return subprocess.Popen(
+            arguments,
+            stdin=task,
+            stdout=said,
+            stderr=subprocess.STDOUT,
+            cwd=cwd,
+            env=environment,
+            start_new_session=True,
+        )
+
+
+def _open_run_log(folder: Path) -> int:
+    flags = os.O_RDWR | os.O_APPEND | os.O_CREAT | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
+    descriptor = os.open(folder / RUN_LOG, flags, 0o644)
+    if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+        os.close(descriptor)
+        raise OSError(22, "It is no regular file", str(folder / RUN_LOG))
+    return descriptor
+
+
+def _wait(folder: Path, child: "subprocess.Popen[bytes]", on_end: Callable[[], None]) -> None:
+    code = child.wait()
+    try:
+        control_log.write(folder, "ended", pid=child.pid, exit_code=code)
+    except OSError:
+        pass  # the folder was removed, or the disk is full: how it ended stays unknown
+    finally:
+        on_end()

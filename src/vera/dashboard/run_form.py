@@ -1,0 +1,214 @@
+"""What a person can choose when a run is started in the dashboard, and its way to the command line.
+
+A task goes to the run's standard input, as arguments can be read by everybody on the machine; no key is
+among the fields.
+"""
+
+import stat
+from collections.abc import Mapping
+from pathlib import Path
+
+import msgspec
+
+from vera.config import ConfigError, Loaded, load
+from vera.config.origin import Place
+from vera.dashboard.run_environment import origin_of
+
+MOST_TASK_BYTES = 200_000
+MOST_FIELD = 2_000
+"""Characters of any other field."""
+
+PROFILES = ("research", "sealed", "lab")
+EFFORTS = ("quick", "normal", "thorough")
+MOST_FOLDERS = 100
+"""Folders of the base that are offered as input."""
+
+NO_FIELDS = frozenset({"form_token"})
+"""What a form carries that is not for the run."""
+
+BUDGETS = {
+    "max_steps": ("run.max_steps", "--max-steps"),
+    "budget_tokens": ("budget.tokens", "--budget-tokens"),
+    "budget_cost": ("budget.cost", "--budget-cost"),
+    "budget_seconds": ("budget.seconds", "--budget-seconds"),
+    "budget_searches": ("budget.searches", "--budget-searches"),
+}
+"""Field → its setting and option: what a run may do in all, also asked for when it is resumed."""
+
+CHOICES = {
+    "input_dir": ("run.input_dir", "--input-dir"),
+    "model_base_url": ("model.base_url", "--model-base-url"),
+    "model_name": ("model.name", "--model-name"),
+    "profile": ("sandbox.profile", "--profile"),
+    "effort": ("run.effort", "--effort"),
+    **BUDGETS,
+}
+
+
+class StartForm(msgspec.Struct, frozen=True, kw_only=True):
+    """What the form for a start shows. `locked`: it cannot be sent, `reason` says why; `task` and `values`
+    (by field: what stands in CHOICES) are those of the last try, else what is configured; '' is the default.
+
+    `input_folders` are offered by name; `key_sentence` says where the person's key would go.
+    """
+
+    locked: bool = False
+    reason: str = ""
+    task: str = ""
+    values: Mapping[str, str] = msgspec.field(default_factory=dict)
+    profiles: tuple[str, ...] = PROFILES
+    efforts: tuple[str, ...] = EFFORTS
+    input_folders: tuple[str, ...] = ()
+    key_sentence: str = ""
+
+
+class Start(msgspec.Struct, frozen=True, kw_only=True):
+    """A start that can be made: the question, and every other field that was filled in, checked."""
+
+    task: str
+    chosen: Mapping[str, str]
+
+    @property
+    def options(self) -> list[str]:
+        """As options of `vera run`, each in one argument so that no value is taken for an option."""
+        return options_of(self.chosen)
+
+
+class FieldProblem(Exception):
+    """A field does not hold what it should: a sentence for the person."""
+
+
+def read_start(fields: Mapping[str, str], base: Path) -> Start:
+    """The start that the fields of a form ask for; an empty field is one that was not sent.
+
+    `base` is the base folder by its real path. Raises FieldProblem.
+    """
+    given = _given(fields, {"task", *CHOICES})
+    task = given.pop("task", "").replace("\r\n", "\n").strip()
+    if not task:
+        raise FieldProblem("Write a question: the task is empty.")
+    if "\0" in task:
+        raise FieldProblem("The task holds a zero byte; write it as text.")
+    if len(task.encode("utf-8", "replace")) > MOST_TASK_BYTES:
+        raise FieldProblem(
+            f"The task is longer than {MOST_TASK_BYTES // 1000} kB. Put long material into a file of the "
+            "input folder."
+        )
+    if "input_dir" in given:
+        given["input_dir"] = str(_folder_within(base, given["input_dir"]))
+    _insist(given, base)
+    return Start(task=task, chosen=given)
+
+
+def read_limits(fields: Mapping[str, str], base: Path) -> Mapping[str, str]:
+    """The limits that a resumed run gets. Raises FieldProblem."""
+    given = _given(fields, set(BUDGETS))
+    _insist(given, base)
+    return given
+
+
+def options_of(chosen: Mapping[str, str]) -> list[str]:
+    """The fields as options of the command line."""
+    return [f"{CHOICES[name][1]}={value}" for name, value in chosen.items()]
+
+
+def blank_form(base: Path, configured: Loaded | None) -> StartForm:
+    """The form for a new run."""
+    return StartForm(
+        values=_configured(configured) if configured else {},
+        input_folders=_folders(base),
+        key_sentence=_where_the_key_goes(configured) if configured else "",
+    )
+
+
+def _given(fields: Mapping[str, str], known: set[str]) -> dict[str, str]:
+    given = {}
+    for name, value in fields.items():
+        if name in NO_FIELDS:
+            continue
+        if name not in known:
+            raise FieldProblem(
+                f"{name[:40]!r} is no field of this form. Keys are never taken from a browser: they come "
+                "from the environment that the dashboard was started in, or from your configuration."
+            )
+        if name != "task":
+            value = value.strip()
+            if len(value) > MOST_FIELD or not value.isprintable():
+                raise FieldProblem(f"{name} must be one line of at most {MOST_FIELD} characters.")
+        if value:
+            given[name] = value
+    return given
+
+
+def _insist(given: Mapping[str, str], base: Path) -> None:
+    """Raises FieldProblem unless the settings of a run take these values beside what is configured."""
+    for name, allowed in (("profile", PROFILES), ("effort", EFFORTS)):
+        if name in given and given[name] not in allowed:
+            raise FieldProblem(f"{name} must be one of {', '.join(allowed)}.")
+    address = given.get("model_base_url", "")
+    if address and address != "builtin" and origin_of(address) is None:
+        raise FieldProblem(
+            "The model's address must be an http or https address such as http://127.0.0.1:1234/v1, "
+            "or builtin."
+        )
+    try:
+        load((), {CHOICES[name][0]: value for name, value in given.items()}, cwd=base)
+    except ConfigError as error:
+        raise FieldProblem(str(error)) from None
+
+
+def _folder_within(base: Path, name: str) -> Path:
+    """The folder by its real path. Raises FieldProblem for what is none, or lies outside the base."""
+    problem = FieldProblem(
+        "The input folder must be a folder below the base folder, such as ./input, and no link that leads "
+        "out of it."
+    )
+    try:
+        real = (base / name).resolve(strict=True)
+    except (OSError, ValueError, RuntimeError):
+        raise problem from None
+    if not real.is_dir() or not real.is_relative_to(base):
+        raise problem
+    return real
+
+
+def _configured(configured: Loaded) -> dict[str, str]:
+    """What a person configured, by field: shown in the form; what is a default is left to the run."""
+    from vera.config.catalogue import value_of
+
+    return {
+        name: "" if value is None else str(value)
+        for name, (key, _) in CHOICES.items()
+        if configured.origin[key].place is not Place.DEFAULT
+        and (value := value_of(configured.settings, key)) is not None
+        and name != "input_dir"
+    }
+
+
+def _where_the_key_goes(configured: Loaded) -> str:
+    model = configured.settings.model
+    if not model.key.get_secret_value():
+        return "No key for a model is configured, so none is sent."
+    if origin_of(model.base_url) is None:
+        return (
+            "Your key is sent to no server, because no address is configured for it: set MODEL_BASE_URL and "
+            "start the dashboard again."
+        )
+    return f"Your key goes to {model.base_url} only. A run at another address gets none."
+
+
+def _folders(base: Path) -> tuple[str, ...]:
+    """Folders directly below the base that hold no runs; hidden ones and links are left out."""
+    try:
+        found = sorted(
+            path.name
+            for path in base.iterdir()
+            if not path.name.startswith(".")
+            and path.name != "work"
+            and path.name.isprintable()
+            and stat.S_ISDIR(path.lstat().st_mode)
+            and not (path / "trace.jsonl").exists()
+        )
+    except OSError:
+        return ()
+    return tuple(f"./{name}" for name in found[:MOST_FOLDERS])

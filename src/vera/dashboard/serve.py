@@ -1,0 +1,85 @@
+"""The server around the app: plain uvicorn, which ends at once when it is told to."""
+
+import contextlib
+import errno
+import signal
+import socket
+from collections.abc import Iterator
+from types import FrameType
+
+import uvicorn
+from starlette.applications import Starlette
+
+MOST_CONNECTIONS = 1000
+GRACE_SECONDS = 1
+
+
+class CannotListen(Exception):
+    """The address cannot be listened at: a sentence that ends with what to do."""
+
+
+def listen(host: str, port: int) -> socket.socket:
+    """A socket that listens there; port 0 is any free one. Raises CannotListen."""
+    try:
+        family, kind, proto, _, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
+        # With its protocol: for a socket that does not say TCP, asyncio leaves Nagle's delay of 40 ms on.
+        listening = socket.socket(family, kind, proto)
+    except OSError as error:
+        raise CannotListen(f"Cannot listen at {host}: {error.strerror or error}.") from None
+    try:
+        listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        listening.bind(address)
+        listening.listen(MOST_CONNECTIONS)
+    except OSError as error:
+        listening.close()
+        if error.errno == errno.EADDRINUSE:
+            raise CannotListen(
+                f"Port {port} is in use, perhaps by another dashboard. Choose another one: --port {port + 1}"
+            ) from None
+        raise CannotListen(f"Cannot listen at {host}:{port}: {error.strerror}.") from None
+    return listening
+
+
+def serve(app: Starlette, listening: socket.socket) -> None:
+    """Answer until SIGINT or SIGTERM comes; streams that are open end then too."""
+    config = uvicorn.Config(
+        app,
+        http="h11",
+        loop="asyncio",
+        ws="none",
+        log_level="warning",
+        access_log=False,
+        server_header=False,
+        proxy_headers=False,
+        limit_concurrency=MOST_CONNECTIONS,
+        timeout_graceful_shutdown=GRACE_SECONDS,
+    )
+    with _signals_end_quietly():
+        _Server(config, app).run(sockets=[listening])
+
+
+class _Server(uvicorn.Server):
+    """Streams never end by themselves: they are told before the server waits for its connections."""
+
+    def __init__(self, config: uvicorn.Config, app: Starlette) -> None:
+        super().__init__(config)
+        self._app = app
+
+    async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
+        self._app.state.end_streams()
+        await super().shutdown(sockets)
+
+
+@contextlib.contextmanager
+def _signals_end_quietly() -> Iterator[None]:
+    """uvicorn raises the signal that ended it once more: here that is the normal end."""
+
+    def nothing(number: int, frame: FrameType | None) -> None:
+        pass
+
+    before = {number: signal.signal(number, nothing) for number in (signal.SIGINT, signal.SIGTERM)}
+    try:
+        yield
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)

@@ -1,0 +1,150 @@
+// Follows a run: new lines of its log, the texts of its status, and the parts of the page that have changed.
+// The page is whole without it. Markup comes from this server only, in one place (`fragment`).
+
+const MOST_ROWS = 2000;
+const REFRESH_MS = 1000; // a changed part is fetched again at most this often
+const REOPEN_MS = 3000;
+
+const page = document.getElementById("main");
+const stream = document.getElementById("stream");
+const row = document.getElementById("event-row").content.firstElementChild;
+const policy = window.trustedTypes?.createPolicy("vera", { createHTML: (text) => text }) ?? { createHTML: (text) => text };
+const part = (name) => page.querySelector(`[data-part="${name}"]`);
+const live = (field) => page.querySelector(`[data-live="${field}"]`);
+
+let source = null, changed = {}, cursor = Number(page.dataset.offset);
+let behind = false; // everything is to be fetched again
+let busy = false;
+let heard = null; // when the last event came, by this clock
+
+async function fragment(address) {
+  const url = new URL(address, location.href);
+  if (url.origin !== location.origin) throw new Error("another origin");
+  const answer = await fetch(url, { credentials: "same-origin", redirect: "error" });
+  if (!answer.ok || !answer.headers.get("content-type")?.startsWith("text/html")) throw new Error(answer.status);
+  return new DOMParser().parseFromString(policy.createHTML(await answer.text()), "text/html");
+}
+
+async function refresh(name) {
+  const found = await fragment(`${page.dataset.base}/part/${name}`);
+  const fresh = found.querySelector(`[data-part="${name}"]`), old = part(name);
+  if (!fresh || !old) return;
+  for (const { id, open } of old.querySelectorAll("details[id]")) {
+    const same = found.getElementById(id);
+    if (same) same.open = open;
+  }
+  for (const { name: field, value } of old.querySelectorAll("input:not([type=hidden])")) {
+    fresh.querySelector(`input[name="${field}"]`)?.setAttribute("value", value);
+  }
+  const focused = old.contains(document.activeElement) ? document.activeElement.id : "";
+  old.replaceWith(fresh);
+  if (focused) document.getElementById(focused)?.focus({ preventScroll: true });
+}
+
+async function refreshChanged() {
+  if (busy || document.hidden) return;
+  busy = true;
+  for (const { dataset } of page.querySelectorAll("[data-part]")) {
+    const inFrames = dataset.part === "header" || dataset.part === "events";
+    const stale = dataset.part in changed && String(changed[dataset.part]) !== dataset.changed;
+    if (behind || (stale && !inFrames)) await refresh(dataset.part).catch(() => {});
+  }
+  behind = busy = false;
+}
+
+function setText(element, text) {
+  if (element && element.textContent !== text) element.textContent = text;
+}
+
+function addLine(line, list) {
+  const added = row.cloneNode(true), moment = new Date(line.ts * 1000).toISOString();
+  added.id = `e${line.offset}`;
+  if (document.getElementById(added.id)) return;
+  const lane = line.lane === "main" ? "" : line.lane;
+  const texts = { ...line, lane, clock: moment.slice(11, 19), step: line.step ?? "" };
+  for (const field of added.querySelectorAll("[data-f]")) field.textContent = texts[field.dataset.f];
+  added.querySelector("time").dateTime = moment;
+  added.classList.toggle("failed", line.failed);
+  list.prepend(added);
+}
+
+function take(frame) {
+  cursor = frame.offset;
+  changed = frame.changed;
+  behind ||= frame.reload;
+  const list = page.querySelector(".events"), top = list.scrollTop, height = top > 4 ? list.scrollHeight : 0;
+  for (const line of frame.lines) addLine(line, list);
+  while (list.children.length > MOST_ROWS) list.lastElementChild.remove();
+  if (height) list.scrollTop = top + list.scrollHeight - height; // who reads older lines keeps them in sight
+  if (frame.lines.length) heard = Date.now();
+  const turned = ["verdict", "run"].some((field) => live(field)?.textContent !== frame.live[field]);
+  for (const [field, text] of Object.entries(frame.live)) setText(live(field), text);
+  setText(document.getElementById("announcement"), frame.live.announcement);
+  if (turned) refresh("header").catch(() => {}); // its buttons and its colour
+}
+
+function say(words, state) {
+  stream.hidden = false;
+  stream.className = `stream quiet ${state}`;
+  setText(stream, words);
+}
+
+function close() {
+  source?.close();
+  source = null;
+}
+
+function open() {
+  if (source || document.hidden) return;
+  source = new EventSource(`${page.dataset.base}/events?view=page&from=${cursor}`);
+  source.onopen = () => say("live", "live");
+  source.onmessage = (message) => take(JSON.parse(message.data));
+  source.addEventListener("problem", (message) => {
+    close();
+    say(JSON.parse(message.data), "lost");
+  });
+  source.onerror = () => {
+    say("connection lost, trying again", "lost");
+    if (source?.readyState !== EventSource.CLOSED) return;
+    close();
+    setTimeout(open, REOPEN_MS); // a browser gives up after some answers; the page does not
+  };
+}
+
+function tick() {
+  const since = page.querySelector("[data-since]");
+  if (!since) return;
+  heard ??= Date.now() - Number(since.dataset.since) * 1000;
+  const s = Math.max(0, Math.round((Date.now() - heard) / 1000)), min = Math.floor(s / 60), h = Math.floor(min / 60);
+  setText(since, h ? `${h} h ${min % 60} min` : min ? `${min} min ${s % 60} s` : `${s} s`);
+}
+
+function show(id) {
+  const target = document.getElementById(id);
+  if (target instanceof HTMLDetailsElement) target.open = true;
+  return target;
+}
+
+window.addEventListener("pagehide", close);
+window.addEventListener("pageshow", open);
+document.addEventListener("visibilitychange", () => (document.hidden ? close() : open()));
+window.addEventListener("hashchange", () => show(location.hash.slice(1)));
+page.addEventListener("click", (event) => {
+  const id = event.target.closest("[data-goto]")?.dataset.goto;
+  if (id && show(id)) location.hash = id;
+});
+page.addEventListener("toggle", async ({ target }) => {
+  const fill = target.open && target.dataset.fill && target.querySelector(":scope > .fill");
+  if (fill) await fragment(target.dataset.fill).then((found) => fill.replaceWith(found.querySelector("[data-tail]")), () => {});
+}, true);
+document.addEventListener("keydown", (event) => {
+  const way = { j: 1, k: -1 }[event.key];
+  if (!way || event.ctrlKey || event.metaKey || event.altKey || event.target.closest("input, textarea, select")) return;
+  const claims = [...page.querySelectorAll(".claim > summary")], at = claims.indexOf(document.activeElement);
+  claims[Math.min(Math.max(at + way, 0), claims.length - 1)]?.focus();
+});
+document.documentElement.classList.add("has-module");
+setInterval(tick, 1000);
+setInterval(refreshChanged, REFRESH_MS);
+show(location.hash.slice(1));
+open();

@@ -1,0 +1,123 @@
+"""A session as server-sent events: what lies behind a client's offset, then what is added.
+
+A client holds nothing here but its offset in trace.jsonl, which is the `id` of its last message: so it goes
+on without a loss or a repetition after anything, also after a restart of the server. While one does not
+read, nothing is made for it; one that does not read for STALLED_SECONDS is let go.
+
+Records: a message is a line of the log, and its id the byte behind it. Frames, for the module of a page: a
+message is the JSON of `frames.PageFrame`, at most one each `follow.TICK_SECONDS`. An event named `problem`, a
+sentence as a JSON string, is the last of a stream that cannot go on.
+"""
+
+import asyncio
+import contextlib
+from collections.abc import AsyncGenerator, Coroutine
+from typing import Any
+
+from starlette.types import Receive, Scope, Send
+
+from vera.dashboard.follow import Follower
+from vera.dashboard.frames import HEARTBEAT, RETRY, problem_message
+
+HEARTBEAT_SECONDS = 15.0
+STALLED_SECONDS = 60.0
+
+_OTHER_LOG = "The log of this session is not the one that was read before. Load the page again."
+
+
+async def record_chunks(follower: Follower, offset: int) -> AsyncGenerator[bytes, None]:
+    """The records from `offset` on, a message each; a chunk may have many."""
+    yield RETRY
+    await follower.fresh()
+    if not follower.is_record_end(offset):
+        yield problem_message(_OTHER_LOG)
+        return
+    while not follower.closed:
+        serial = follower.serial
+        while offset < follower.offset and not follower.closed:
+            try:
+                offset, chunk = follower.records_after(offset)
+            except OSError:
+                yield problem_message(_OTHER_LOG)
+                return
+            yield chunk
+        if follower.problem:
+            yield problem_message(follower.problem)
+            return
+        async for chunk in _waiting(follower, serial):
+            yield chunk
+
+
+async def page_chunks(follower: Follower, offset: int | None) -> AsyncGenerator[bytes, None]:
+    """Frames for a page that has the log up to `offset`; None: up to where it is now."""
+    yield RETRY
+    await follower.fresh()
+    offset = follower.offset if offset is None else offset
+    serial = -1 if offset != follower.offset else follower.serial
+    while not follower.closed:
+        if serial != follower.serial:
+            serial = follower.serial
+            offset, chunk = follower.frame_after(offset)
+            yield chunk
+        if follower.problem:
+            yield problem_message(follower.problem)
+            return
+        async for chunk in _waiting(follower, serial):
+            yield chunk
+
+
+async def _waiting(follower: Follower, serial: int) -> AsyncGenerator[bytes, None]:
+    """Heartbeats until there is more to send than at `serial`."""
+    while follower.serial == serial and not follower.closed:
+        try:
+            async with asyncio.timeout(HEARTBEAT_SECONDS):
+                await follower.moved(serial)
+        except TimeoutError:
+            yield HEARTBEAT
+
+
+class EventStream:
+    """The answer that a stream is: chunks of server-sent events while the follower is watched."""
+
+    def __init__(self, follower: Follower, chunks: AsyncGenerator[bytes, None]) -> None:
+        self._follower = follower
+        self._chunks = chunks
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        headers = [
+            (b"content-type", b"text/event-stream; charset=utf-8"),
+            (b"cache-control", b"no-store"),
+            (b"x-accel-buffering", b"no"),
+        ]
+        await send({"type": "http.response.start", "status": 200, "headers": headers})
+        if scope["method"] == "HEAD":
+            await send({"type": "http.response.body", "body": b""})
+            return
+        with self._follower.watched():
+            await _first_to_end(self._send(send), _until_gone(receive))
+
+    async def _send(self, send: Send) -> None:
+        with contextlib.suppress(OSError, TimeoutError):
+            async with contextlib.aclosing(self._chunks) as chunks:
+                async for chunk in chunks:
+                    async with asyncio.timeout(STALLED_SECONDS):
+                        await send({"type": "http.response.body", "body": chunk, "more_body": True})
+            await send({"type": "http.response.body", "body": b""})
+
+
+async def _until_gone(receive: Receive) -> None:
+    while (await receive())["type"] != "http.disconnect":
+        pass
+
+
+async def _first_to_end(*works: Coroutine[Any, Any, None]) -> None:
+    """Run them until one ends; the others are cancelled."""
+    tasks = [asyncio.ensure_future(work) for work in works]
+    try:
+        done, _ = await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
+        for task in done:
+            task.result()
+    finally:
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)

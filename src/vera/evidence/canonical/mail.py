@@ -1,0 +1,75 @@
+"""Mail: the header fields that a reader sees, the text of the message, and the names of what is attached."""
+
+import re
+from collections.abc import Iterable
+
+from vera.evidence.canonical import html
+from vera.evidence.canonical.mime import Part, decoded_words, head, leaves
+from vera.evidence.canonical.naming import bounded, extractor_name, file_title
+from vera.evidence.canonical.text import canonical
+from vera.evidence.source import Extracted
+
+RULES = 1
+
+_SHOWN = ("From", "To", "Cc", "Date", "Subject")
+_SPACE = re.compile(r"\s+")
+_FROM_LINE = re.compile(rb"(?:From |>From ).*\r?\n")
+
+
+def extract(data: bytes, name: str) -> Extracted:
+    """From, To, Cc, Date and Subject, an empty line, the text, and a line for each attachment.
+
+    Of the forms in which the text is sent the plain one counts, else the HTML one's visible text.
+    """
+    if line := _FROM_LINE.match(data, 0, 1000):
+        data = data[line.end() :]
+    fields, _ = head(data)
+    shown = [
+        f"{field}: {_SPACE.sub(' ', decoded_words(fields[field.lower()])).strip()}"
+        for field in _SHOWN
+        if field.lower() in fields
+    ]
+    parts = list(leaves(data))
+    written, programs = _text([part for part in parts if not part.is_attachment])
+    attached = [attachment_line(part) for part in parts if part.is_attachment]
+    pieces = ["\n".join(shown).encode("utf-8", "replace"), written.strip(b"\r\n")]
+    pieces.append("\n".join(attached).encode("utf-8", "replace"))
+    subject = bounded(decoded_words(fields.get("subject", "")))
+    return Extracted(
+        text=canonical(b"\n\n".join(filter(None, pieces))),
+        title=subject or file_title(name),
+        media_type="message/rfc822",
+        extractor=extractor_name("eml", "+".join(programs) or "utf-8", RULES),
+    )
+
+
+def attachment_line(part: Part) -> str:
+    """What the text of a mail says of an attachment: its number and name, type and size."""
+    return f"Attachment: {attachment_name(part)} ({part.media_type}, {len(part.content())} bytes)"
+
+
+def attachment_name(part: Part) -> str:
+    """`p2-report.pdf`: its number among the parts, and its own name without what no name should have."""
+    own = re.sub(r"[\x00-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff/\\!]+", "_", part.name)[-100:].strip(" .")
+    if not own:
+        own = "message.eml" if part.media_type == "message/rfc822" else "part"
+    if part.media_type == "message/rfc822" and not own.lower().endswith(".eml"):
+        own += ".eml"
+    return f"p{part.number}-{own}"
+
+
+def _text(parts: Iterable[Part]) -> tuple[bytes, list[str]]:
+    """The text of the parts, and the programs that made it, in order of names."""
+    parts = list(parts)
+    plain = [part for part in parts if part.media_type != "text/html"]
+    made = [part.text() for part in plain]
+    if any(text.strip() for text, _ in made):
+        return b"\n".join(text for text, _ in made), sorted({program for _, program in made})
+    pages = [html.extract(*_page(part)) for part in parts if part.media_type == "text/html"]
+    programs = sorted({page.extractor.split("/")[1] for page in pages})
+    return b"\n".join(page.text for page in pages), programs
+
+
+def _page(part: Part) -> tuple[bytes, str]:
+    utf8, _ = part.text()
+    return utf8, "body.html"

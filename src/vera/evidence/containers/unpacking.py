@@ -1,0 +1,178 @@
+"""The owner of the unpacker: starts it, hands it files, checks what it says, ends it when it must."""
+
+import contextlib
+import os
+import selectors
+import signal
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import msgspec
+
+from vera.evidence.containers.names import CONTROL, LONGEST_NAME
+from vera.evidence.containers.values import MEMBER_BYTES, Member, Order, Place, Told, numbers
+from vera.evidence.frames import HEADER
+from vera.evidence.pump import widen
+from vera.evidence.source import Unreadable
+
+_LARGEST = MEMBER_BYTES + (1 << 20)
+_CHUNK = 1 << 20
+_FAREWELL_SECONDS = 2.0
+_START_SECONDS = 60.0
+
+
+class ForeignFile(Exception):
+    """A file is no container of the kind that its name promises: it is to be read as what it is."""
+
+
+class Unpacking:
+    """One warm process that opens containers. Not for use by two threads at once."""
+
+    def __init__(self, seconds: float, memory: int) -> None:
+        """`seconds` is how long it may be silent, `memory` (bytes) its address space."""
+        self._seconds = seconds
+        self._memory = memory
+        self._process: _Process | None = None
+
+    def members(
+        self, descriptor: int, kind: str, start: Place = (), heard: Callable[[int], None] = lambda _: None
+    ) -> Iterator[Member]:
+        """The members of an open file, from the place `start` on (that one included), in order.
+
+        `heard` is told how many bytes of the file have been read. Raises ForeignFile before the first member,
+        Unreadable after the last one that could be read.
+        """
+        before: tuple[int, ...] | None = None
+        for told in self._told(descriptor, Order(kind, start)):
+            if told.member is None:
+                heard(told.consumed)
+                continue
+            here = numbers(told.member.place)
+            if not _plausible(told.member) or (before is not None and here <= before):
+                self.close()
+                raise Unreadable("the extractor crashed on this file")
+            before = here
+            yield told.member
+
+    def member(self, descriptor: int, kind: str, place: Place) -> bytes:
+        """The bytes of one member. Raises Unreadable when it is not there any more."""
+        found = b""
+        try:
+            for told in self._told(descriptor, Order(kind, place, alone=True)):
+                if told.member is not None:
+                    found = told.member.data or b""
+        except ForeignFile:
+            raise Unreadable("the archive that held it has changed") from None
+        return found
+
+    def close(self) -> None:
+        """End the process. Closing twice does nothing; it starts again when it is needed."""
+        process, self._process = self._process, None
+        if process is not None:
+            process.end()
+
+    def _told(self, descriptor: int, order: Order) -> Iterator[Told]:
+        """All messages but the last. A caller who stops early ends the process."""
+        ended = False
+        try:
+            if self._process is None:
+                self._process = _Process(self._seconds, self._memory)
+            self._process.send(msgspec.msgpack.encode(order), descriptor)
+            while not (told := self._process.receive(self._seconds)).ended:
+                yield told
+            ended = True
+        except OSError as error:
+            raise Unreadable(f"the extractor process could not start ({error})") from None
+        finally:
+            if not ended:
+                self.close()
+        if told.foreign:
+            raise ForeignFile
+        if told.reason:
+            raise Unreadable(told.reason)
+
+
+class _Process:
+    def __init__(self, seconds: float, memory: int) -> None:
+        ours, theirs = socket.socketpair()
+        with theirs:
+            self._process = subprocess.Popen(
+                [
+                    *(sys.executable, "-P", "-s", "-m", "vera.evidence.containers.unpacker"),
+                    *(str(int(seconds) + 1), str(memory)),
+                ],
+                stdin=theirs.fileno(),
+                stdout=subprocess.PIPE,
+                stderr=subprocess.DEVNULL,
+                bufsize=0,
+                cwd="/",
+                env={"PYTHONPATH": os.pathsep.join(str(Path(each).absolute()) for each in sys.path if each)},
+                start_new_session=True,
+            )
+        assert self._process.stdout is not None
+        self._output = self._process.stdout.fileno()
+        widen(self._output)
+        self._selector = selectors.DefaultSelector()
+        self._selector.register(self._output, selectors.EVENT_READ)
+        self._orders = ours
+        self._received = bytearray()
+        self._silent_for = _START_SECONDS
+
+    def send(self, order: bytes, descriptor: int) -> None:
+        try:
+            socket.send_fds(self._orders, [order], [descriptor])
+        except (BrokenPipeError, ConnectionError):
+            raise Unreadable("the extractor crashed on this file") from None
+
+    def receive(self, seconds: float) -> Told:
+        """The next message. Raises Unreadable when none comes."""
+        deadline = time.monotonic() + max(seconds, self._silent_for)
+        size = self._take(HEADER.size, deadline)
+        length = HEADER.unpack(size)[0]
+        if length > _LARGEST:
+            raise Unreadable("the extractor crashed on this file")
+        self._silent_for = 0.0
+        try:
+            return msgspec.msgpack.decode(self._take(length, deadline), type=Told)
+        except msgspec.MsgspecError:
+            raise Unreadable("the extractor crashed on this file") from None
+
+    def _take(self, size: int, deadline: float) -> bytes:
+        while len(self._received) < size:
+            if not self._selector.select(max(deadline - time.monotonic(), 0.0)):
+                raise Unreadable("reading it took too long")
+            chunk = os.read(self._output, _CHUNK)
+            if not chunk:
+                raise Unreadable(self._why())
+            self._received += chunk
+        taken = bytes(memoryview(self._received)[:size])
+        del self._received[:size]
+        return taken
+
+    def _why(self) -> str:
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            if self._process.wait(_FAREWELL_SECONDS) == -signal.SIGXCPU:
+                return "reading it took too long"
+        return "the extractor crashed on this file"
+
+    def end(self) -> None:
+        self._orders.close()
+        self._selector.close()
+        self._process.kill()
+        self._process.wait()
+        if self._process.stdout is not None:
+            self._process.stdout.close()
+
+
+def _plausible(member: Member) -> bool:
+    """Whether a member has the form that every one has: what follows relies on it."""
+    return (
+        len(member.name) <= LONGEST_NAME
+        and not CONTROL.search(member.name)
+        and (member.data is None) == bool(member.reason)
+        and 0 <= len(member.place) <= 3
+    )

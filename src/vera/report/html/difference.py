@@ -1,0 +1,102 @@
+"""What changed between two answers: their words, and their claims side by side."""
+
+import re
+from collections.abc import Iterator, Sequence
+from difflib import SequenceMatcher
+from functools import lru_cache
+from itertools import zip_longest
+
+import msgspec
+
+from vera.report.view.model import ClaimView
+
+MOST_WORDS = 6000
+MOST_LINES = 2000
+"""Longer answers are compared line by line, and those with more lines not at all."""
+
+ALIKE = 0.5
+"""The least share of common words of two claims that are taken for one that was changed."""
+
+MOST_CLAIMS = 200
+
+_WORDS = re.compile(r"\s+|\w+(?:[.,:-]\w+)*|[^\w\s]+")
+_LINES = re.compile(r"[^\n]*\n|[^\n]+\Z")
+
+
+class Change(msgspec.Struct, frozen=True):
+    """A stretch of text: `kind` is same, gone or new."""
+
+    kind: str
+    text: str
+
+
+class Pair(msgspec.Struct, frozen=True):
+    """A claim of two answers; None where one of them does not have it."""
+
+    before: ClaimView | None
+    after: ClaimView | None
+
+
+@lru_cache(maxsize=32)
+def changes(before: str, after: str) -> tuple[Change, ...] | None:
+    """What of `before` is gone in `after` and what is new, in order; None where they are too long for it."""
+    for pattern, most in ((_WORDS, MOST_WORDS), (_LINES, MOST_LINES)):
+        old, new = pattern.findall(before), pattern.findall(after)
+        if max(len(old), len(new)) <= most:
+            return tuple(_changes(old, new))
+    return None
+
+
+def _changes(old: list[str], new: list[str]) -> Iterator[Change]:
+    first = _common(old, new)
+    last = min(_common(old[::-1], new[::-1]), min(len(old), len(new)) - first)
+    if first:
+        yield Change("same", "".join(old[:first]))
+    old_end, new_end = len(old) - last, len(new) - last
+    matcher = SequenceMatcher(None, old[first:old_end], new[first:new_end])
+    for kind, i, j, k, m in matcher.get_opcodes():
+        if kind == "equal":
+            yield Change("same", "".join(old[first + i : first + j]))
+            continue
+        if j > i:
+            yield Change("gone", "".join(old[first + i : first + j]))
+        if m > k:
+            yield Change("new", "".join(new[first + k : first + m]))
+    if last:
+        yield Change("same", "".join(old[old_end:]))
+
+
+def _common(old: list[str], new: list[str]) -> int:
+    """How many items two lists begin with alike."""
+    for at, (left, right) in enumerate(zip_longest(old, new)):
+        if left != right:
+            return at
+    return len(old)
+
+
+def aligned(before: Sequence[ClaimView], after: Sequence[ClaimView]) -> tuple[Pair, ...]:
+    """The claims of two answers in pairs, in the order of `after`, then those that are gone.
+
+    The same text is the same claim; of the others those that share most words are taken together.
+    """
+    left = list(before[:MOST_CLAIMS])
+    partners: dict[int, ClaimView] = {}
+    by_text = {claim.text: claim for claim in reversed(left)}
+    for number, claim in enumerate(after[:MOST_CLAIMS]):
+        if (same := by_text.pop(claim.text, None)) is not None:
+            partners[number] = same
+            left.remove(same)
+    words = {id(claim): frozenset(claim.text.casefold().split()[:200]) for claim in (*left, *after)}
+    for number, claim in enumerate(after[:MOST_CLAIMS]):
+        if number not in partners and left:
+            near = max(left, key=lambda each: _alike(words[id(each)], words[id(claim)]))
+            if _alike(words[id(near)], words[id(claim)]) >= ALIKE:
+                partners[number] = near
+                left.remove(near)
+    pairs = [Pair(partners.get(number), claim) for number, claim in enumerate(after[:MOST_CLAIMS])]
+    return (*pairs, *(Pair(claim, None) for claim in left))
+
+
+def _alike(one: frozenset[str], other: frozenset[str]) -> float:
+    """The Jaccard index of two sets of words."""
+    return len(one & other) / len(one | other) if one or other else 0.0

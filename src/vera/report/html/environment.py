@@ -1,0 +1,81 @@
+"""The templates of pages: everything that they write out is escaped, and without characters that act on a
+reader. A name that nobody gave is an error, never an empty string.
+"""
+
+from functools import cache, lru_cache
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from vera.report.html import answer, difference, shown, wording
+from vera.report.html.figures import LABELS
+from vera.report.pictures.axis import duration
+from vera.report.pictures.graph import SAYS, graph_svg, source_name
+from vera.report.pictures.strip import in_words, known, strip_svg
+from vera.report.pictures.timeline import timeline_svg
+from vera.report.printable import printable
+from vera.report.view import words
+from vera.report.view.model import VERDICTS
+
+if TYPE_CHECKING:
+    from jinja2 import Environment
+
+TEMPLATES = Path(__file__).parent / "templates"
+
+_timeline = lru_cache(maxsize=32)(timeline_svg)
+_graph = lru_cache(maxsize=32)(graph_svg)
+"""A picture takes some milliseconds, and is asked for again as long as nothing happens."""
+
+
+@cache
+def environment(*folders: Path) -> "Environment":
+    """The environment of the shared templates, and of those in `folders`, which come first."""
+    from jinja2 import Environment, FileSystemLoader, StrictUndefined
+    from markupsafe import Markup
+
+    def safe(value: object) -> object:
+        return printable(value) if type(value) is str else value
+
+    made = Environment(
+        loader=FileSystemLoader([*folders, TEMPLATES]),
+        undefined=StrictUndefined,
+        autoescape=True,
+        finalize=safe,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        auto_reload=False,
+    )
+    made.filters.update(
+        bytes=words.size_in_words,
+        clock=wording.clock,
+        cut=words.cut,
+        day=wording.day,
+        duration=duration,
+        iso=wording.iso,
+        known=known,
+        number=wording.number,
+        points=words.points,
+        short=wording.short,
+    )
+    made.globals.update(
+        VERDICTS=VERDICTS,
+        SAYS=SAYS,
+        MARKS=wording.MARKS,
+        LABELS=LABELS,
+        answer_blocks=answer.blocks,
+        changes=difference.changes,
+        aligned=difference.aligned,
+        coverage_rows=shown.coverage_rows,
+        pairs_of_rounds=shown.pairs_of_rounds,
+        shown_claims=shown.shown_claims,
+        counted=words.counted,
+        headline=wording.headline,
+        numbered=wording.numbered,
+        place=wording.place,
+        source_name=source_name,
+        tone=wording.tone,
+        verdicts_in_words=in_words,
+        graph=lambda claims: Markup(_graph(claims)),
+        strip=lambda key, verdicts: Markup(strip_svg(key, verdicts)),
+        timeline=lambda timeline: Markup(_timeline(timeline)),
+    )
+    return made

@@ -1,0 +1,44 @@
+"""Addresses within the pages of a run. The one-file report has none: what it says stands in it."""
+
+import re
+from urllib.parse import quote
+
+import msgspec
+
+from vera.report.view.model import CardView, ClaimView, FileView
+
+_SHA256 = re.compile(r"[0-9a-f]{64}")
+
+
+class Links(msgspec.Struct, frozen=True):
+    """Addresses below `base` (`/s/…`); each is '' where there is no base, or nothing to lead to."""
+
+    base: str = ""
+
+    def source(self, card: CardView) -> str:
+        """The stored text of a card with its lines marked."""
+        return self.text(card.source_id, card.first, card.last)
+
+    def text(self, sha256: str, first: int, last: int) -> str:
+        """Lines of a stored text."""
+        if not self.base or not _SHA256.fullmatch(sha256):
+            return ""
+        return f"{self.base}/source/{sha256}?first={max(0, first)}&last={max(0, last)}#L{max(0, first)}"
+
+    def claim(self, claim: ClaimView) -> str:
+        """The page of one claim with all of its cards."""
+        return f"{self.base}/claim/{_quoted(claim.key)}" if self.base and claim.key else ""
+
+    def file(self, file: FileView) -> str:
+        """The bytes of a file that was handed in."""
+        return f"{self.base}/file/{_quoted(file.path, '/')}" if self.base and not file.problem else ""
+
+    def log(self, name: str, before: int = 0) -> str:
+        """The end of a log, or what stands before a byte of it."""
+        if not self.base:
+            return ""
+        return f"{self.base}/log/{name}" + (f"?before={before}" if before else "")
+
+
+def _quoted(text: str, safe: str = "") -> str:
+    return quote(text[:2000].encode("utf-8", "surrogatepass"), safe=safe)

@@ -1,0 +1,66 @@
+"""What of a run a page shows: it has a bounded size, whatever the run has collected."""
+
+import itertools
+from collections.abc import Sequence
+
+import msgspec
+
+from vera.report.view.model import CardView, ClaimView, Coverage, RoundView
+
+MOST_CLAIMS = 500
+MOST_CARDS = 12
+"""Of one claim."""
+
+MOST_CHARACTERS = 400_000
+"""Of the quotations of all cards."""
+
+MOST_CLASSES = 20
+MOST_ROUNDS = 4
+"""Rounds whose answers are compared with each other on the page."""
+
+LINE = 2000
+"""Characters of one line of a quotation."""
+
+
+class ShownClaim(msgspec.Struct, frozen=True):
+    """A claim with the cards that are shown, and how many are not; `number` is its place, from 1."""
+
+    number: int
+    claim: ClaimView
+    cards: tuple[CardView, ...]
+    more: int
+
+
+def shown_claims(claims: Sequence[ClaimView], most_cards: int = MOST_CARDS) -> tuple[ShownClaim, ...]:
+    """The first claims; once their quotations fill the page, the others come without cards."""
+    left = MOST_CHARACTERS
+    made = []
+    for number, claim in enumerate(claims[:MOST_CLAIMS], 1):
+        cards = []
+        for card in claim.cards[:most_cards]:
+            cut = _cut(card)
+            left -= sum(map(len, cut.quotation)) + 500
+            if left < 0:
+                break
+            cards.append(cut)
+        made.append(ShownClaim(number, claim, tuple(cards), len(claim.cards) - len(cards)))
+    return tuple(made)
+
+
+def coverage_rows(coverage: Coverage, most: int = 200) -> list[tuple[str, tuple[int, ...]]]:
+    """(claim, its cards by class of source) for the first claims and classes."""
+    counts = {(cell.claim, cell.source_class): cell.cards for cell in coverage.cells}
+    classes = coverage.source_classes[:MOST_CLASSES]
+    return [(key, tuple(counts.get((key, each), 0) for each in classes)) for key in coverage.claims[:most]]
+
+
+def pairs_of_rounds(rounds: Sequence[RoundView]) -> list[tuple[RoundView, RoundView]]:
+    """The last rounds, each with the one before it."""
+    return list(itertools.pairwise(rounds[-MOST_ROUNDS:]))
+
+
+def _cut(card: CardView) -> CardView:
+    if all(len(line) <= LINE for line in card.quotation[:50]) and len(card.quotation) <= 50:
+        return card
+    lines = (line if len(line) <= LINE else line[:LINE] + "…" for line in card.quotation[:50])
+    return msgspec.structs.replace(card, quotation=tuple(lines))

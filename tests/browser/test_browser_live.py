@@ -1,0 +1,256 @@
+"""A run in a page as it happens: started, followed, stopped and resumed, through the death of the server."""
+
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+from support import licence_run
+from support.dashboards import Dashboard, Grown, dashboard_of, start
+from support.scripted_server import ScriptedServer, Slow
+from support.turns import answered_turns
+from vera.session import Session
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Browser, Page, Playwright
+
+pytestmark = pytest.mark.needs("browser")
+
+FRAMES = """
+window.frames_of = [];
+window.EventSource = class extends EventSource {
+  set onmessage(handler) {
+    super.onmessage = (message) => {
+      window.frames_of.push(...JSON.parse(message.data).lines.map((line) => line.offset));
+      handler(message);
+    };
+  }
+};
+"""
+"""Keeps the place of each line that the stream brings."""
+
+SAID = """
+window.said = [];
+const region = document.getElementById("announcement");
+new MutationObserver(() => window.said.push(region.textContent)).observe(
+  region, { childList: true, characterData: true, subtree: true });
+"""
+"""Keeps what a screen reader would read out."""
+
+
+def fill_in_and_start(page: "Page", server: ScriptedServer) -> None:
+    page.get_by_role("button", name="New session").click()
+    page.get_by_label("Task").fill(licence_run.QUESTION)
+    page.get_by_label("Input folder").fill(licence_run.FOLDER)
+    page.get_by_label("Address of the model server").fill(server.base_url)
+    page.get_by_label("Model", exact=True).fill(server.model)
+    page.get_by_role("button", name="Start").click()
+
+
+def session_of(page: "Page", base: Path) -> Path:
+    """The folder whose page this is."""
+    return base / page.url.partition("/s/")[2].partition("#")[0].replace("~2F", "/")
+
+
+def wait_for_text(page: "Page", field: str, text: str) -> None:
+    from playwright.sync_api import expect
+
+    expect(page.locator(f'[data-live="{field}"]')).to_contain_text(text, timeout=60_000)
+
+
+def test_a_run_is_started_and_watched_to_its_end_without_loading_the_page_again(
+    browser: "Browser", dashboard: Dashboard, base: Path
+) -> None:
+    from support.browsers import offsets, rows, watched
+
+    with (
+        licence_run.model(pace=0.1) as server,
+        watched(browser, dashboard.url, token=dashboard.token) as context,
+    ):
+        page = context.page("/")
+        fill_in_and_start(page, server)
+        page.evaluate(SAID)
+        page.wait_for_selector("#events .events > li >> nth=10", state="attached")
+        wait_for_text(page, "run", "Running")
+        wait_for_text(page, "verdict", "Verified")
+        wait_for_text(page, "run", "Ended: VERIFIED")
+        assert page.locator("#stream").text_content() == "live"
+        page.wait_for_selector("#claims .claim >> nth=2")
+        page.wait_for_selector("#attestation >> text=SUPPORTED")
+        page.wait_for_selector("#status.tone-good")
+        assert page.locator("#stop").count() == 0
+        assert page.locator("#claims .v-supported summary").count() == 3
+        assert page.locator("#start button").count() == 0, "the prompt is locked"
+        log = session_of(page, base) / "trace.jsonl"
+        page.wait_for_selector(f"#e{offsets(log)[-1]}", state="attached")
+        assert rows(page) == offsets(log)[::-1]
+        said = page.evaluate("window.said")
+        assert said[-1] == "Verified: 3 of 3 claims supported."
+        assert "Working." in said
+        assert len(said) < 10, "a polite region speaks of verdicts, not of events"
+        assert page.locator("[aria-live]").count() == 1
+        assert page.evaluate("performance.getEntriesByType('navigation')[0].type") == "navigate"
+
+
+def test_nothing_is_lost_or_doubled_when_the_server_is_killed_and_started_again(
+    browser: "Browser", tmp_path: Path
+) -> None:
+    """The log grows all the time, each line in two halves."""
+    from support.browsers import offsets, rows, watched
+
+    count, enough = 500, threading.Event()
+    token, log = tmp_path / "keys" / "token", Grown(tmp_path / "work" / "growing")
+    dashboard = start(tmp_path, token)
+    allowed = ("ERR_CONNECTION_REFUSED", "ERR_INCOMPLETE_CHUNKED_ENCODING", "ERR_CONNECTION_RESET")
+
+    def write() -> None:
+        for number in range(count):
+            log.append_in_halves()
+            if number == count // 5:
+                enough.set()
+
+    writer = threading.Thread(target=write)
+    try:
+        with watched(browser, dashboard.url, token=dashboard.token, allowed=allowed) as context:
+            context.context.add_init_script(FRAMES)
+            page = context.page("/s/work~2Fgrowing")
+            shown_at_first = rows(page)
+            page.wait_for_selector("#stream.live")
+            writer.start()
+            assert enough.wait(60)
+            dashboard.kill()
+            page.wait_for_selector("#stream.lost")
+            assert dashboard.process.stdout is not None
+            dashboard.process.stdout.close()
+            page.wait_for_timeout(500)
+            dashboard = start(tmp_path, token, dashboard.port)
+            page.wait_for_selector("#stream.live")
+            writer.join(60)
+            everything = offsets(log.path)
+            assert len(everything) == count + 2
+            page.wait_for_selector(f"#e{everything[-1]}", state="attached")
+            assert rows(page) == everything[::-1], "each event once, the newest first"
+            assert shown_at_first[::-1] + page.evaluate("window.frames_of") == everything, "and sent once"
+    finally:
+        dashboard.kill()
+        assert dashboard.process.stdout is not None
+        dashboard.process.stdout.close()
+
+
+def test_a_run_is_stopped_and_resumed_from_its_page(
+    browser: "Browser", dashboard: Dashboard, base: Path
+) -> None:
+    from support.browsers import offsets, rows, watched
+
+    reply = licence_run.script()
+    asked_third = threading.Event()
+
+    def hangs_once(index: int, body: dict[str, object]) -> object:
+        if answered_turns(body) == 2 and not asked_third.is_set():
+            asked_third.set()
+            return Slow(300.0, "too late")
+        return reply(index, body)
+
+    with (
+        ScriptedServer(hangs_once, model="scripted-model") as server,
+        watched(browser, dashboard.url, token=dashboard.token) as context,
+    ):
+        page = context.page("/")
+        fill_in_and_start(page, server)
+        assert asked_third.wait(60)
+        page.get_by_role("button", name="Stop the run").click()
+        page.wait_for_selector("#resume", timeout=60_000)
+        assert page.locator("#stop").count() == 0
+        before = offsets(session_of(page, base) / "trace.jsonl")
+        page.get_by_role("button", name="Resume the run").click()
+        wait_for_text(page, "verdict", "Verified")
+        wait_for_text(page, "run", "Ended: VERIFIED")
+        log = session_of(page, base) / "trace.jsonl"
+        everything = offsets(log)
+        assert everything[: len(before)] == before
+        page.wait_for_selector(f"#e{everything[-1]}", state="attached")
+        assert rows(page) == everything[::-1]
+
+
+def test_a_run_that_was_killed_is_told_as_it_is_and_can_be_resumed(
+    browser: "Browser", dashboard: Dashboard, base: Path
+) -> None:
+    import os
+    import signal
+
+    from support.browsers import watched
+    from vera.dashboard import run_process
+
+    begun = threading.Event()
+
+    def hangs(index: int, body: dict[str, object]) -> object:
+        begun.set()
+        return Slow(300.0, "too late")
+
+    with (
+        ScriptedServer(hangs) as server,
+        watched(browser, dashboard.url, token=dashboard.token) as context,
+    ):
+        page = context.page("/")
+        fill_in_and_start(page, server)
+        assert begun.wait(60)
+        wait_for_text(page, "run", "Running")
+        process = run_process.read(session_of(page, base))
+        assert process is not None
+        os.kill(process.pid, signal.SIGKILL)
+        wait_for_text(page, "run", "killed by SIGKILL")
+        page.wait_for_selector("#resume")
+        assert page.locator('[data-live="verdict"]').text_content() == "Stopped"
+
+
+@pytest.fixture
+def seven(tmp_path: Path) -> Iterator[tuple[Dashboard, list[Grown]]]:
+    logs = [Grown(tmp_path / "work" / f"run-{number}") for number in range(7)]
+    with dashboard_of(tmp_path, tmp_path / "keys" / "token") as dashboard:
+        yield dashboard, logs
+
+
+def test_seven_tabs_are_live_each_when_it_is_looked_at(
+    playwright: "Playwright", seven: tuple[Dashboard, list[Grown]]
+) -> None:
+    """Browsers have six connections to a server: a tab that nobody sees must not hold one."""
+    from support.browsers import Watched, chromium_with_tabs, offsets, rows
+
+    dashboard, logs = seven
+    with chromium_with_tabs(playwright) as tabs:
+        context = Watched(tabs, dashboard.url)
+        context.log_in(dashboard.token)
+        pages = [context.page(f"/s/work~2Frun-{number}") for number in range(7)]
+        pages[-1].wait_for_selector("#stream.live")
+        states = [page.evaluate("document.visibilityState") for page in pages]
+        assert states == ["hidden"] * 6 + ["visible"]
+        for log in logs:
+            log.append(3)
+        for page, log in zip(pages, logs, strict=True):
+            page.bring_to_front()
+            last = offsets(log.path)[-1]
+            page.wait_for_selector(f"#e{last}", state="attached")
+            assert rows(page) == offsets(log.path)[::-1]
+            assert page.locator("#stream").text_content() == "live"
+        context.check()
+
+
+def test_a_session_that_another_process_writes_is_followed_too(
+    browser: "Browser", dashboard: Dashboard, base: Path
+) -> None:
+    from support.browsers import watched
+    from vera import events
+
+    session = Session.create(base / "work" / "elsewhere", {}, lambda: 1_795_000_000.0)
+    session.emit(events.Task(task="How long is the Elbe?"), lane="")
+    try:
+        with watched(browser, dashboard.url, token=dashboard.token) as context:
+            page = context.page("/s/work~2Felsewhere")
+            wait_for_text(page, "run", "started elsewhere")
+            session.emit(events.ContainerEvent(event="restored", detail="a line of another process"))
+            page.wait_for_selector("#events >> text=a line of another process")
+            assert page.locator("#stop").count() == 0
+    finally:
+        session.close()

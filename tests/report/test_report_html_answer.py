@@ -1,0 +1,121 @@
+"""An answer as blocks, its citations as links, and what changed between two answers."""
+
+import time
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from support.run_pages import ANSWER, CLAIMS, FIRST_ANSWER, HOSTILE, ROUNDS
+from vera.report.html.answer import blocks
+from vera.report.html.difference import MOST_LINES, MOST_WORDS, aligned, changes
+from vera.report.view.model import ClaimView
+
+
+def test_headings_lists_paragraphs_and_code_are_told_apart() -> None:
+    text = "# One\nText\nmore\n\n- a\n- b\n  goes on\n1. c\n\n```\n# no heading\n- no item\n```\nEnd"
+    found = [
+        (block.kind, ["".join(each.text for each in part) for part in block.parts])
+        for block in blocks(text, ())
+    ]
+    assert found == [
+        ("heading", ["One"]),
+        ("paragraph", ["Text\nmore"]),
+        ("list", ["a", "b\n  goes on"]),
+        ("numbered", ["1. c"]),
+        ("code", ["# no heading\n- no item"]),
+        ("paragraph", ["End"]),
+    ]
+
+
+def test_a_citation_knows_its_card_and_its_claim() -> None:
+    cited = [part for block in blocks(ANSWER, CLAIMS) for line in block.parts for part in line if part.cites]
+    assert [(part.text, part.claim, part.card.first if part.card else None) for part in cited] == [
+        ("[ev_0009:1]", 3, 1),
+        ("[ev_0002:12; ev_0005:3-4]", 1, 12),
+        ("[ev_0003:7]", 2, 7),
+        ("[ev_0005:9]", 4, 9),
+        ("[ev_0003:2]", 5, 2),
+    ]
+
+
+def test_a_citation_of_what_no_card_has_leads_nowhere() -> None:
+    (block,) = blocks("See [ev_0042:1].", CLAIMS)
+    assert [(part.cites, part.card, part.claim) for part in block.parts[0]] == [
+        (False, None, 0),
+        (True, None, 0),
+        (False, None, 0),
+    ]
+
+
+@given(st.text(alphabet="#-*1. \n[]ev_02:abc\t", max_size=300))
+def test_no_character_of_an_answer_that_carries_meaning_is_lost(text: str) -> None:
+    shown = "".join(each.text for block in blocks(text, ()) for part in block.parts for each in part)
+    assert (
+        [c for c in shown if c in "abcev:"] == [c for c in text if c in "abcev:"]
+        or "`" in text
+        or "~" in text
+    )
+
+
+@pytest.mark.parametrize("text", HOSTILE, ids=range(len(HOSTILE)))
+def test_a_hostile_answer_takes_no_time(text: str) -> None:
+    begin = time.process_time()
+    blocks(text, CLAIMS)
+    changes(text, text + " x")
+    assert time.process_time() - begin < 5
+
+
+def test_what_changed_is_told_word_by_word() -> None:
+    found = changes("The Elbe is 1,094 km long.", "The Elbe is 1,091 km long [ev_0001:1].")
+    assert found is not None
+    assert [(each.kind, each.text) for each in found] == [
+        ("same", "The Elbe is "),
+        ("gone", "1,094"),
+        ("new", "1,091"),
+        ("same", " km long"),
+        ("gone", "."),
+        ("new", " [ev_0001:1]."),
+    ]
+
+
+@given(st.text(max_size=200), st.text(max_size=200))
+def test_the_changes_make_both_answers(before: str, after: str) -> None:
+    found = changes(before, after)
+    assert found is not None
+    assert "".join(each.text for each in found if each.kind != "new") == before
+    assert "".join(each.text for each in found if each.kind != "gone") == after
+
+
+def test_long_answers_are_compared_by_lines_and_endless_ones_not_at_all() -> None:
+    long = "word " * 10 + "\n"
+    before, after = long * (MOST_WORDS // 15), long * (MOST_WORDS // 15) + "more\n"
+    found = changes(before, after)
+    assert found is not None and found[-1].text.endswith("more\n")
+    assert changes("a\n" * (MOST_LINES + MOST_WORDS), "b") is None
+
+
+def test_the_same_claim_stands_beside_itself_and_a_changed_one_beside_what_it_was() -> None:
+    pairs = aligned(ROUNDS[0].claims, ROUNDS[1].claims)
+    assert [(each.before and each.before.text, each.after and each.after.text) for each in pairs] == [
+        ("The Elbe is 1,094 kilometres long.", "The Elbe is 1,094 kilometres long."),
+        ("The Rhine is 1,320 kilometres long.", "The Rhine is 1,233 kilometres long."),
+        (
+            "The Rhine is 226 kilometres longer than the Elbe.",
+            "The Rhine is 139 kilometres longer than the Elbe.",
+        ),
+        ("The Elbe rises in the Giant Mountains.", "The Elbe rises in the Giant Mountains."),
+        (None, "The Rhine rises in the Swiss Alps."),
+    ]
+
+
+def test_a_claim_that_is_gone_comes_last() -> None:
+    gone = ClaimView(key="c9", text="Something else entirely", verdict="supported")
+    pairs = aligned([gone], CLAIMS[:1])
+    assert [(each.before, each.after) for each in pairs] == [(None, CLAIMS[0]), (gone, None)]
+
+
+def test_the_first_and_the_second_answer_differ_in_four_places() -> None:
+    found = changes(FIRST_ANSWER, ANSWER)
+    assert found is not None
+    assert [each.text for each in found if each.kind == "gone"][:1] == ["226"]

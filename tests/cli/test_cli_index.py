@@ -139,5 +139,5 @@ def test_on_a_terminal_a_line_shows_how_far_it_is(folder: Path) -> None:
                 break
             shown += piece
     os.close(ours)
-    assert b"3 of 3 files, 302 documents, " in shown
+    assert b"3 of 3 files, 303 documents, " in shown
     assert b" MB/s" in shown

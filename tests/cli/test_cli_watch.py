@@ -1,5 +1,6 @@
 """`vera watch`: another process's run, in the terminal, until it ends."""
 
+import io
 import os
 import pty
 import signal
@@ -142,7 +143,7 @@ def test_what_stands_in_the_log_means_nothing_to_the_terminal(tmp_path: Path) ->
     session.close()
     watched = Watched(tmp_path / "a")
     watched.poll()
-    console = Console(width=100, record=True, file=open(os.devnull, "w"))  # noqa: SIM115, PTH123
+    console = Console(width=100, record=True, file=io.StringIO())
     console.print(
         view(watched.fold, watched.state, watched.store, session="a", alive=False, now=0.0, height=30)
     )
@@ -159,7 +160,7 @@ def test_a_page_fits_its_terminal_as_far_as_it_can(tmp_path: Path, height: int) 
     session.close()
     watched = Watched(tmp_path / "a")
     watched.poll()
-    console = Console(width=100, record=True, file=open(os.devnull, "w"))  # noqa: SIM115, PTH123
+    console = Console(width=100, record=True, file=io.StringIO())
     console.print(
         view(watched.fold, watched.state, watched.store, session="a", alive=False, now=0.0, height=height)
     )

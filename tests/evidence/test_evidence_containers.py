@@ -13,13 +13,12 @@ from hypothesis import strategies as st
 
 from support.containers import mail, mbox, tarred, zipped
 from vera.evidence.containers import walk
-from vera.evidence.containers.names import CONTROL, inner_name, kind_of
+from vera.evidence.containers.names import CONTROL, as_given, inner_name, kind_of
 from vera.evidence.containers.stream import Broken, Foreign, Meter, TooMuch
 from vera.evidence.containers.unpacking import ForeignFile, Unpacking
 from vera.evidence.containers.values import Member, Order
 from vera.evidence.containers.walk import Walk
 from vera.evidence.quantity import quantities
-from vera.evidence.quantity_index import QuantityIndex, backed
 from vera.evidence.source import Unreadable
 
 BOX = mbox(
@@ -270,14 +269,33 @@ def test_more_members_than_are_looked_at_are_said(monkeypatch: pytest.MonkeyPatc
         list(Walk(file.fileno(), Order("mbox"), Meter(1 << 20, lambda _: None)).members())
 
 
-def test_a_dead_unpacker_is_replaced(box: Make, unpacking: Unpacking) -> None:
+def test_a_walk_that_nobody_finishes_disturbs_no_other(box: Make, unpacking: Unpacking) -> None:
     made = box("mail.mbox", BOX)
-    descriptor = os.open(made.path, os.O_RDONLY)
-    first = next(iter(unpacking.members(descriptor, "mbox")))
-    os.close(descriptor)
+    with made.path.open("rb") as file:
+        first = next(iter(unpacking.members(file.fileno(), "mbox")))
     assert first.name == "m000001.eml"
-    unpacking.close()
     assert made.names()[0] == "m000001.eml"
+
+
+def killed_at(box: Box, *places: int) -> list[str]:
+    """The names of the members, when the process is killed each time so many of them have come."""
+    names: list[str] = []
+    with box.path.open("rb") as file:
+        for member in box.unpacking.members(file.fileno(), box.kind):
+            names.append(member.name)
+            if len(names) in places:
+                process = box.unpacking._process
+                assert process is not None
+                process._process.kill()
+                process._received.clear()
+    return names
+
+
+def test_after_a_crash_the_walk_goes_on_once_where_it_was(box: Make) -> None:
+    made = box("mail.mbox", mbox(*(mail(str(n), "x" * 70_000) for n in range(100))))
+    assert killed_at(made, 40) == made.names()
+    with pytest.raises(Unreadable, match="crashed"):
+        killed_at(made, 40, 50)
 
 
 def test_too_little_memory_is_a_reason(tmp_path: Path) -> None:
@@ -321,12 +339,10 @@ def test_whatever_the_bytes_are_the_walk_ends_with_members_and_a_reason(
 
 def test_the_number_in_a_name_backs_no_number_of_a_claim(box: Make) -> None:
     many = mbox(*(mail("s", "text\n", {"a.txt": b"a\n"}) for _ in range(12)))
-    names = " ".join(f"mail.mbox!/{name}" for name in box("mail.mbox", many).names())
-    (claimed,) = quantities("It took 12 days.")
-    (part,) = quantities("It has 2 floors.")
-    beside = QuantityIndex(quantities(names))
-    assert not backed(claimed, beside)
-    assert not backed(part, beside)
+    names = [as_given(f"mail.mbox!/{name}") for name in box("mail.mbox", many).names()]
+    assert len(names) == 24
+    assert not list(quantities("\n".join(names)))
+    assert as_given("2019.zip!/report-7.txt") == "2019.zip!/report-7.txt"
 
 
 @given(st.text(max_size=300))

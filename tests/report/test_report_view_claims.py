@@ -28,7 +28,7 @@ def result(name: str, reason: str = "", supports: int = 0, contradicts: int = 0)
     return ClaimResult(
         claim="c1",
         result=name,  # type: ignore[arg-type] # one of its words
-        reason=reason,  # type: ignore[arg-type]
+        reason=reason,  # type: ignore[arg-type] # any of its words
         supports=supports,
         contradicts=contradicts,
     )
@@ -41,14 +41,19 @@ def card(relation: str) -> Card:
         evidence="ev_0001",
         span=SpanSelector(start=0, end=1, first=1, last=1, sha256=ANY),
         claim="c1",
-        relation=relation,  # type: ignore[arg-type]
+        relation=relation,  # type: ignore[arg-type] # any of its words
         confidence=Confidence(method="rule"),
         maker="literal/1",
     )
 
 
 def finding(code: str, severity: str = "hard") -> Finding:
-    return Finding(code=code, label="wrong_evidence", severity=severity, message=f"It is {code}.")  # type: ignore[arg-type]
+    return Finding(
+        code=code,
+        label="wrong_evidence",
+        severity=severity,  # type: ignore[arg-type] # hard or soft
+        message=f"It is {code}.",
+    )
 
 
 @pytest.mark.parametrize(

@@ -14,7 +14,15 @@ from pathlib import Path
 from typing import Any
 
 from axe_playwright_python.sync_playwright import Axe
-from playwright.sync_api import Browser, BrowserContext, ConsoleMessage, Page, Playwright, Request, sync_playwright
+from playwright.sync_api import (
+    Browser,
+    BrowserContext,
+    ConsoleMessage,
+    Page,
+    Playwright,
+    Request,
+    sync_playwright,
+)
 
 PROGRAMS = ("chromium", "chromium-browser", "google-chrome")
 ARGUMENTS = (
@@ -66,7 +74,7 @@ def launched(playwright: Playwright) -> Iterator[Browser]:
 def chromium_with_tabs(playwright: Playwright) -> Iterator[BrowserContext]:
     """A browser as a person has it: only the tab in front is visible, all others are hidden."""
     with tempfile.TemporaryDirectory(prefix="vera-chromium-", ignore_cleanup_errors=True) as profile:
-        arguments = ["--headless", "--remote-debugging-port=0", f"--user-data-dir={profile}", *ARGUMENTS]
+        arguments = ["--headless", "--remote-debugging-port=0", f"--user-data-dir={profile}", *ARGUMENTS, "about:blank"]
         process = subprocess.Popen([program(), *arguments], stderr=subprocess.PIPE, text=True)
         assert process.stderr is not None
         try:
@@ -116,7 +124,7 @@ class Watched:
             if page.url.startswith("http"):
                 for violation in page.evaluate("window.violations"):
                     self._complain(f"violation: {violation}")
-        assert self.complaints == []
+        assert not self.complaints, "\n".join(self.complaints)
 
     def _console(self, message: ConsoleMessage) -> None:
         if message.type in ("error", "warning"):
@@ -128,7 +136,7 @@ class Watched:
 
     def _request(self, request: Request) -> None:
         self.requests.append(request.url)
-        if not request.url.startswith((f"{self.origin}/", "data:", "file:", "about:")):
+        if not request.url.startswith((f"{self.origin}/", "data:", "file:", "chrome:")):
             self._complain(f"request to {request.url}")
 
     def _complain(self, complaint: str) -> None:

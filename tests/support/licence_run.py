@@ -37,7 +37,9 @@ RIGHT = (
     "patent infringement claim [ev_0005:249-254; ev_0005:256-259]."
 )
 TURNS: tuple[Turn, ...] = (
-    turn("search", query="written offer valid years", thought="Find where the GPL speaks of a written offer."),
+    turn(
+        "search", query="written offer valid years", thought="Find where the GPL speaks of a written offer."
+    ),
     turn("read", path="GPL-3.txt", first=245, last=268, thought="Section 6 has it; read it whole."),
     turn(
         "search",
@@ -48,7 +50,14 @@ TURNS: tuple[Turn, ...] = (
     turn("read", path="Apache-2.0.txt", first=74, last=88, thought="Section 3 is about patents."),
     turn("read", path="MPL-2.0.txt", first=242, last=262, thought="Another licence has a like clause."),
     final(WRONG, thought="Both are found."),
-    turn("read", path="GPL-3.txt", first=257, last=261, note="The years of the written offer were wrong: see [ev_0002:259].", thought="The verifier is right: look at the number again."),
+    turn(
+        "read",
+        path="GPL-3.txt",
+        first=257,
+        last=261,
+        note="The years of the written offer were wrong: see [ev_0002:259].",
+        thought="The verifier is right: look at the number again.",
+    ),
     final(RIGHT, thought="It says three, not five."),
 )
 CHECKED = {

@@ -518,7 +518,7 @@ THESIS = msgspec.structs.replace(
 
 def with_text(value: S, text: str) -> S:
     """The struct with `text` in every place where a text stands, however deep."""
-    return _with_text(value, text)  # type: ignore[no-any-return]
+    return _with_text(value, text)  # type: ignore[no-any-return] # a Struct again
 
 
 def _with_text(value: Any, text: str) -> Any:

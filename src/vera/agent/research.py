@@ -293,7 +293,7 @@ def conclude(
     spent: str = "",
     clock: Callable[[], float] = time.time,
 ) -> Result:
-    """End the run of a lane that has ended: status, answer.md, attestation.json, last record, seal, trajectory.
+    """End the run of a lane that has ended: status, answer, attestation, last record, seal, trajectory.
 
     `spent` says which budget ended it, '' when none did.
     """

@@ -16,7 +16,7 @@ COMMANDS = {
     "show": ("vera.cli.show:show", "Show a session: its answer, and the bytes behind each citation."),
     "report": ("vera.cli.report:report", "Write a run into one HTML file, to read, mail and print."),
     "replay": ("vera.cli.replay:replay", "Check a session or bundle: every byte, verdict and text, offline."),
-    "export": ("vera.cli.export:export", "Write a session into one file that replays on another machine."),
+    "export": ("vera.cli.export:export", "Write a session into a file for others, or send its trace."),
     "check": (
         "vera.cli.check:check",
         "Check a document's quotations, numbers and names against its sources.",

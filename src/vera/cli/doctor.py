@@ -110,8 +110,9 @@ async def _python() -> list[Finding]:
     for extra, module, use in (
         ("docs", "lxml", "docx and xlsx files"),
         ("local", "xllamacpp", "--model-file FILE.gguf"),
+        ("otel", "google.protobuf", "vera export --otlp"),
     ):
-        there = importlib.util.find_spec(module) is not None
+        there = _is_installed(module)
         findings.append(
             Finding(
                 part=f"extra {extra}",
@@ -121,6 +122,13 @@ async def _python() -> list[Finding]:
             )
         )
     return findings
+
+
+def _is_installed(module: str) -> bool:
+    try:
+        return importlib.util.find_spec(module) is not None
+    except ModuleNotFoundError:  # its parent is not there
+        return False
 
 
 async def _index() -> list[Finding]:

@@ -149,6 +149,7 @@ class Dashboard:
                 self.runs.status(session),
                 self.runs.form(session),
                 follower.changed,
+                follower.kept_parts,
             )
         )
 
@@ -159,9 +160,8 @@ class Dashboard:
         follower = self.followers.of(session)
         page = await follower.page()
         run = self.runs.status(session)
-        return _found(
-            pages.render_part(_asked(request, follower), session, page, run, name, follower.changed)
-        )
+        asked, kept = _asked(request, follower), follower.kept_parts
+        return _found(pages.render_part(asked, session, page, run, name, follower.changed, kept))
 
     async def claim(self, request: Request) -> Response:
         session = self._session(request)

@@ -13,6 +13,7 @@ from collections import OrderedDict
 from collections.abc import Callable, Iterator, Mapping
 
 from vera.dashboard.frames import PageFrame, page_message, record_messages
+from vera.dashboard.kept_parts import KeptParts
 from vera.dashboard.sessions import SessionFolder
 from vera.events import Blob, Text
 from vera.report.view.fold import ViewFold
@@ -58,10 +59,12 @@ class Follower:
 
     def __init__(self, session: SessionFolder, is_alive: IsAlive, live_texts: LiveTexts) -> None:
         self.session = session
+        self._log = os.fspath(session.log)
         self.store = Store(session.path / "store")
         self.problem = ""
         self.serial = 0
         self.closed = False
+        self.kept_parts = KeptParts()
         self._is_alive = is_alive
         self._live_texts = live_texts
         self._reader = Reader(session.log)
@@ -97,7 +100,7 @@ class Follower:
     @property
     def is_outdated(self) -> bool:
         """Whether there is another log now than the one that had a problem."""
-        return bool(self.problem) and _stat_of(self.session) not in (None, self._failed_at)
+        return bool(self.problem) and _stat_of(self._log) not in (None, self._failed_at)
 
     @contextlib.contextmanager
     def watched(self) -> Iterator[None]:
@@ -206,7 +209,8 @@ class Follower:
     async def _watch(self) -> None:
         ticks = 0
         while True:
-            await self.fresh()
+            if _stat_of(self._log) != self._read_to:
+                await self.fresh()
             ticks += 1
             if ticks % ALIVE_TICKS == 0 and (alive := self._is_alive(self.session)) != self._alive:
                 self._alive = alive
@@ -231,7 +235,7 @@ class Follower:
 
     def _grown(self) -> "_Stat | None":
         """What the log is now, when it has what was not read; a log that is gone or another is a problem."""
-        now = _stat_of(self.session)
+        now = _stat_of(self._log)
         if self._file is not None and (now is None or now[:2] != self._file or now[2] < self.offset):
             self._fail(_REPLACED)
             return None
@@ -264,7 +268,7 @@ class Follower:
 
     def _bytes(self, offset: int, size: int) -> bytes:
         """Bytes of the log that was read. Raises OSError when it is another one now."""
-        descriptor = os.open(self.session.log, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
+        descriptor = os.open(self._log, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
         try:
             about = os.fstat(descriptor)
             if (about.st_dev, about.st_ino) != self._file:
@@ -314,10 +318,10 @@ _Stat = tuple[int, int, int, int]
 """Device, inode, size, and time of the last change in nanoseconds."""
 
 
-def _stat_of(session: SessionFolder) -> _Stat | None:
+def _stat_of(log: str) -> _Stat | None:
     """None where there is no log; of what is no regular file, a value that no log has."""
     try:
-        about = session.log.lstat()
+        about = os.lstat(log)
     except OSError:
         return None
     if not stat.S_ISREG(about.st_mode):

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from vera.dashboard.asked import Asked
+from vera.dashboard.kept_parts import KeptParts
 from vera.dashboard.overview import SessionRow
 from vera.dashboard.run_form import BUDGETS, StartForm
 from vera.dashboard.run_status import RunStatus
@@ -85,12 +86,23 @@ def render_run(
     run: RunStatus,
     form: StartForm,
     changed: Mapping[str, int],
+    kept: KeptParts | None = None,
 ) -> str:
-    """The page of a session."""
+    """The page of a session; `kept` has parts of its page that were written out before."""
+    from markupsafe import Markup
+
+    values = _of_run(session, page, run, changed)
+    keeper = kept or KeptParts()
+
+    def part(name: str) -> Markup:
+        written = keeper.part(name, page, changed, lambda: _page(f"part/{name}", asked, **values))
+        return Markup(written)  # a template wrote it, and escaped what stands in it
+
     return _page(
         "run",
         asked,
-        **_of_run(session, page, run, changed),
+        **values,
+        part=part,
         form=form,
         order=ORDER,
         logs={**EVENTS, **{name: title for name, (_, title) in LOGS.items()}},
@@ -100,13 +112,20 @@ def render_run(
 
 
 def render_part(
-    asked: Asked, session: SessionFolder, page: RunPage, run: RunStatus, name: str, changed: Mapping[str, int]
+    asked: Asked,
+    session: SessionFolder,
+    page: RunPage,
+    run: RunStatus,
+    name: str,
+    changed: Mapping[str, int],
+    kept: KeptParts | None = None,
 ) -> str | None:
-    """One part of the page of a session (one of PARTS), None for no such part."""
+    """One part of the page of a session (one of PARTS), None for no such part; `kept` as above."""
     if name not in PARTS:
         return None
-    template = environment(TEMPLATES).get_template(f"part/{name}.html.j2")
-    return template.render(asked=asked, **_of_run(session, page, run, changed))
+    values = _of_run(session, page, run, changed)
+    keeper = kept or KeptParts()
+    return keeper.part(name, page, changed, lambda: _page(f"part/{name}", asked, **values))
 
 
 def live_texts(header: Header, run: RunStatus, now: float) -> dict[str, str]:

@@ -13,6 +13,7 @@ from decimal import Decimal
 from vera.audit.case import Case, Place, statements
 from vera.audit.source_text import SourceText
 from vera.evidence.claim import Claim
+from vera.evidence.containers.names import as_given
 from vera.evidence.finding import Finding, Severity
 from vera.evidence.quantity import Kind, Quantity, quantities
 from vera.evidence.quantity_index import QuantityIndex, backed, backing
@@ -114,7 +115,7 @@ class _Sources:
             evidence = place.evidence
             if evidence.tier != "observed":
                 if evidence.id not in self._described:
-                    address = evidence.source.partition("?")[0].partition("#")[0]
+                    address = as_given(evidence.source).partition("?")[0].partition("#")[0]
                     self._described[evidence.id] = tuple(quantities(f"{evidence.title}\n{address}"))
                 yield from self._described[evidence.id]
             elif self._case.derived(evidence.id):

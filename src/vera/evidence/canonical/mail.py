@@ -44,18 +44,23 @@ def extract(data: bytes, name: str) -> Extracted:
 
 
 def attachment_line(part: Part) -> str:
-    """What the text of a mail says of an attachment: its number and name, type and size."""
-    return f"Attachment: {attachment_name(part)} ({part.media_type}, {len(part.content())} bytes)"
+    """What the text of a mail says of an attachment: its name, type and size."""
+    return f"Attachment: {_own_name(part)} ({part.media_type}, {len(part.content())} bytes)"
 
 
 def attachment_name(part: Part) -> str:
-    """`p2-report.pdf`: its number among the parts, and its own name without what no name should have."""
+    """`p2-report.pdf`: its number among the parts, and its own name."""
+    return f"p{part.number}-{_own_name(part)}"
+
+
+def _own_name(part: Part) -> str:
+    """The name that a part gives itself, without what no name should have."""
     own = re.sub(r"[\x00-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff/\\!]+", "_", part.name)[-100:].strip(" .")
     if not own:
         own = "message.eml" if part.media_type == "message/rfc822" else "part"
     if part.media_type == "message/rfc822" and not own.lower().endswith(".eml"):
         own += ".eml"
-    return f"p{part.number}-{own}"
+    return own
 
 
 def _text(parts: Iterable[Part]) -> tuple[bytes, list[str]]:

@@ -3,9 +3,8 @@
 `takeout.zip!/Mail/All.mbox!/m000012.eml`: the mark `!/` of Java's archive URLs, so that a member's name
 reads as a path: its last part tells its format, and it sorts below its container. Mails bear their number
 instead of their subject: a name must not change when mails are appended, and must not say what a stranger
-wrote (the subject is the document's title). A letter stands before the number, for the audit reads numbers
-in the name of a source as said by it: `m000012` says nothing of 12 days. A name is never taken apart to find
-a member: its place does that.
+wrote (the subject is the document's title). A name is never taken apart to find a member: its place does
+that.
 """
 
 import re
@@ -31,9 +30,18 @@ SUFFIXES = tuple(_SUFFIXES)
 CONTROL = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff]")
 """What no name of a document has."""
 
+_OUR_NUMBERS = re.compile(r"(?<=!/)(?:m[0-9]{6,}\.eml|p[0-9]+-)")
 _DRIVE = re.compile(r"[A-Za-z]:")
 _LONGEST_PART = 255
 _DEEPEST = 100
+
+
+def as_given(name: str) -> str:
+    """A document's name without the numbers that we gave to mails and parts.
+
+    For whoever takes what stands in a name as said by the source: `m000012.eml` says nothing of 12 days.
+    """
+    return _OUR_NUMBERS.sub("", name)
 
 
 def kind_of(name: str) -> str:

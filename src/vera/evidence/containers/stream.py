@@ -2,7 +2,7 @@
 
 import io
 from collections.abc import Callable
-from typing import Protocol
+from typing import Any, Protocol
 
 from vera.evidence.containers.values import FREE_BYTES, MEMBER_BYTES, MOST_RATIO
 
@@ -122,7 +122,7 @@ class File(io.RawIOBase):
     def seekable(self) -> bool:
         return True
 
-    def readinto(self, buffer: "memoryview[int] | bytearray") -> int:  # type: ignore[override]
+    def readinto(self, buffer: Any, /) -> int:
         count = self._file.readinto(buffer) or 0
         self._meter.read(count)
         return count

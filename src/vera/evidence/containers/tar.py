@@ -12,6 +12,9 @@ from vera.evidence.containers.values import Step
 
 _BLOCK = 512
 _MAGIC = slice(257, 262)
+_ENDS = ("EOFHeaderError", "EmptyHeaderError")
+"""How `tarfile` says that an archive has no more headers; it keeps these two names to itself."""
+
 _PACKED = {"tar.gz": b"\x1f\x8b", "tar.bz2": b"BZh", "tar.xz": b"\xfd7zXZ\x00"}
 _ERRORS = (tarfile.TarError, ValueError, OverflowError, EOFError, KeyError, IndexError, RecursionError)
 
@@ -136,9 +139,9 @@ class _Info(tarfile.TarInfo):
     def fromtarfile(cls, tarfile_: tarfile.TarFile) -> Self:
         try:
             return super().fromtarfile(tarfile_)
-        except (tarfile.EOFHeaderError, tarfile.EmptyHeaderError):  # type: ignore[attr-defined]
-            raise
         except tarfile.HeaderError as error:
+            if type(error).__name__ in _ENDS:
+                raise
             raise Broken("its end is missing or damaged") from error
 
 

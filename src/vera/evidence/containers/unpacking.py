@@ -23,10 +23,18 @@ _LARGEST = MEMBER_BYTES + (1 << 20)
 _CHUNK = 1 << 20
 _FAREWELL_SECONDS = 2.0
 _START_SECONDS = 60.0
+_CRASHES = 2  # the first may have been somebody else's doing: the system kills when memory is short
 
 
 class ForeignFile(Exception):
     """A file is no container of the kind that its name promises: it is to be read as what it is."""
+
+
+class _Crashed(Unreadable):
+    """The process ended, or said what it never says."""
+
+    def __init__(self) -> None:
+        super().__init__("the extractor crashed on this file")
 
 
 class Unpacking:
@@ -43,20 +51,29 @@ class Unpacking:
     ) -> Iterator[Member]:
         """The members of an open file, from the place `start` on (that one included), in order.
 
-        `heard` is told how many bytes of the file have been read. Raises ForeignFile before the first member,
-        Unreadable after the last one that could be read.
+        `heard` is told how many bytes of the file have been read. After a crash it goes on once, where it
+        was. Raises ForeignFile before the first member, Unreadable after the last one that could be read.
         """
         before: tuple[int, ...] | None = None
-        for told in self._told(descriptor, Order(kind, start)):
-            if told.member is None:
-                heard(told.consumed)
-                continue
-            here = numbers(told.member.place)
-            if not _plausible(told.member) or (before is not None and here <= before):
-                self.close()
-                raise Unreadable("the extractor crashed on this file")
-            before = here
-            yield told.member
+        crashes = 0
+        while True:
+            try:
+                for told in self._told(descriptor, Order(kind, start)):
+                    if told.member is None:
+                        heard(told.consumed)
+                        continue
+                    here = numbers(told.member.place)
+                    if not _plausible(told.member):
+                        raise _Crashed
+                    if before is None or here > before:
+                        before, start = here, told.member.place
+                        yield told.member
+            except _Crashed:
+                crashes += 1
+                if crashes == _CRASHES:
+                    raise
+            else:
+                return
 
     def member(self, descriptor: int, kind: str, place: Place) -> bytes:
         """The bytes of one member. Raises Unreadable when it is not there any more."""
@@ -126,7 +143,7 @@ class _Process:
         try:
             socket.send_fds(self._orders, [order], [descriptor])
         except (BrokenPipeError, ConnectionError):
-            raise Unreadable("the extractor crashed on this file") from None
+            raise _Crashed from None
 
     def receive(self, seconds: float) -> Told:
         """The next message. Raises Unreadable when none comes."""
@@ -134,12 +151,12 @@ class _Process:
         size = self._take(HEADER.size, deadline)
         length = HEADER.unpack(size)[0]
         if length > _LARGEST:
-            raise Unreadable("the extractor crashed on this file")
+            raise _Crashed
         self._silent_for = 0.0
         try:
             return msgspec.msgpack.decode(self._take(length, deadline), type=Told)
         except msgspec.MsgspecError:
-            raise Unreadable("the extractor crashed on this file") from None
+            raise _Crashed from None
 
     def _take(self, size: int, deadline: float) -> bytes:
         while len(self._received) < size:
@@ -147,17 +164,17 @@ class _Process:
                 raise Unreadable("reading it took too long")
             chunk = os.read(self._output, _CHUNK)
             if not chunk:
-                raise Unreadable(self._why())
+                raise self._why()
             self._received += chunk
         taken = bytes(memoryview(self._received)[:size])
         del self._received[:size]
         return taken
 
-    def _why(self) -> str:
+    def _why(self) -> Unreadable:
         with contextlib.suppress(subprocess.TimeoutExpired):
             if self._process.wait(_FAREWELL_SECONDS) == -signal.SIGXCPU:
-                return "reading it took too long"
-        return "the extractor crashed on this file"
+                return Unreadable("reading it took too long")
+        return _Crashed()
 
     def end(self) -> None:
         self._orders.close()

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from vera.report.html import answer, difference, shown, wording
+from vera.report.html.event_row import event_row
 from vera.report.html.figures import LABELS
 from vera.report.pictures.axis import duration
 from vera.report.pictures.graph import SAYS, graph_svg, source_name
@@ -68,6 +69,7 @@ def environment(*folders: Path) -> "Environment":
         pairs_of_rounds=shown.pairs_of_rounds,
         shown_claims=shown.shown_claims,
         counted=words.counted,
+        event_row=lambda line: Markup(event_row(line)),
         headline=wording.headline,
         numbered=wording.numbered,
         place=wording.place,

@@ -1,0 +1,150 @@
+"""Throughput of `vera batch` over a scripted model server with latency, and what the engine itself costs.
+
+.venv/bin/python benchmarks/batch.py [--tasks N] [--slots N] [--latency S] [--new-interpreter]
+
+The ideal rate is slots / (calls of a task x latency): as if nothing but the server took time. What is
+measured is from the first request that the server gets to the last commit, so the start of the command
+stands in a line of its own. The engine alone is measured with attempts that do nothing.
+"""
+
+import argparse
+import asyncio
+import json
+import os
+import resource
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+from typing import Any
+
+sys.path.insert(0, str(Path(__file__).parents[1] / "tests"))
+
+import isolation
+from support.scripted_server import ScriptedServer, Slow
+from support.turns import answered_turns, final, turn
+from vera.batch.engine import Attempt
+from vera.batch.local import LocalEngine
+from vera.batch.records import Ended, Manifest
+from vera.batch.runs import Runs
+from vera.batch.standing import Standing
+from vera.batch.task import BatchTask
+from vera.batch.task_file import parse_task
+from vera.protocol import text
+
+SETTINGS = {
+    "model.protocol": "text",
+    "sandbox.backend": "none",
+    "egress.mode": "none",
+    "verification.rule": "literal",
+    "verification.rounds": 1,
+    "run.max_steps": 60,
+}
+
+
+class Nobody:
+    """Is told everything and says nothing."""
+
+    def began(self, task: BatchTask, attempt: Attempt) -> None: ...
+
+    def ended(self, task: BatchTask, end: Ended, now: Standing) -> None: ...
+
+    def slowed(self, endpoint: str, allowed: int) -> None: ...
+
+
+class Clocked:
+    """A model that notes `calls - 1` times and then answers, each time after `latency` seconds."""
+
+    def __init__(self, calls: int, latency: float) -> None:
+        self.calls = calls
+        self.latency = latency
+        self.first = 0.0
+
+    def __call__(self, index: int, body: dict[str, Any]) -> Any:
+        self.first = self.first or time.monotonic()
+        step = answered_turns(body) + 1
+        said = turn("note", text=f"Step {step}.") if step < self.calls else final("The sky is blue today.")
+        return Slow(self.latency, text.render(said))
+
+
+def cpu_of_children() -> float:
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return used.ru_utime + used.ru_stime
+
+
+def throughput(tasks: int, slots: int, calls: int, latency: float, extra: list[str]) -> None:
+    model = Clocked(calls, latency)
+    with tempfile.TemporaryDirectory() as name, ScriptedServer(model) as server:
+        folder = Path(name)
+        settings = {**SETTINGS, "model.base_url": server.base_url}
+        lines = [json.dumps({"task": f"What colour is sky {n}?", "settings": settings}) for n in range(tasks)]
+        (folder / "tasks.jsonl").write_text("\n".join(lines))
+        command = [sys.executable, "-m", "vera", "batch", "tasks.jsonl", f"--slots={slots}", "--base-dir=b"]
+        before, began = cpu_of_children(), time.monotonic()
+        done = subprocess.run([*command, "--quiet", "--json", *extra], cwd=folder, capture_output=True)
+        ended, cpu = time.monotonic(), cpu_of_children() - before
+        asked = len(server.requests)
+        commits = [path.stat().st_mtime for path in (folder / "b").glob("runs/*/commit.json")]
+    assert len(commits) == tasks, done.stderr.decode()
+    seconds = max(commits) - time.time() + time.monotonic() - model.first
+    ideal = asked / tasks * latency * tasks / slots
+    print(
+        f"{calls:>5}{asked / tasks:>8.1f}{tasks:>7}{slots:>7}{ideal:>9.1f}{seconds:>9.1f}"
+        f"{ideal / seconds:>9.0%}{cpu / tasks * 1000:>12.0f}{ended - began - seconds:>9.1f}"
+    )
+
+
+def engine_alone(tasks: int, slots: int) -> None:
+    """What the engine costs for a task: attempts that come to a result at once."""
+
+    async def handle(task: BatchTask, attempt: Attempt) -> Manifest:
+        return Manifest(
+            task=task.id,
+            attempt=attempt.number,
+            session=attempt.number,
+            status="VERIFIED",
+            reason="",
+            exit_code=0,
+            attestation="",
+            log=(1, ""),
+            steps=1,
+            spent={},
+        )
+
+    async def whole(runs: Runs) -> None:
+        engine = LocalEngine(runs, Nobody())
+        await engine.submit([parse_task(json.dumps({"task": f"Number {n}?"}).encode()) for n in range(tasks)])
+        await engine.work(handle, slots=slots, limits={}, drain=True)
+
+    with tempfile.TemporaryDirectory() as name:
+        began, cpu = time.monotonic(), time.process_time()
+        asyncio.run(whole(Runs(Path(name))))
+        wall, cpu = (time.monotonic() - began) / tasks, (time.process_time() - cpu) / tasks
+    print(f"engine alone, {tasks} tasks: {wall * 1000:.2f} ms a task, {cpu * 1000:.2f} ms processor time")
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
+    parser.add_argument("--tasks", type=int, default=48)
+    parser.add_argument("--slots", type=int, default=8)
+    parser.add_argument("--latency", type=float, default=0.2)
+    parser.add_argument("--calls", type=int, nargs="*", default=[5, 20, 40])
+    parser.add_argument("--new-interpreter", action="store_true")
+    given = parser.parse_args()
+    os.environ.pop("PYTHONDONTWRITEBYTECODE", None)  # a person's Python keeps what it has compiled
+    with tempfile.TemporaryDirectory() as home:
+        isolation.apply(isolation.private_environment(Path(home)))
+        engine_alone(500, given.slots)
+        print(f"latency {given.latency:g} s, {os.cpu_count()} processors")
+        print(
+            f"{'steps':>5}{'calls':>8}{'tasks':>7}{'slots':>7}{'ideal s':>9}{'took s':>9}{'of ideal':>9}"
+            f"{'cpu ms/task':>12}{'start s':>9}"
+        )
+        extra = ["--new-interpreter"] if given.new_interpreter else []
+        for calls in given.calls:
+            throughput(given.tasks, given.slots, calls, given.latency, extra)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,169 @@
+"""The file of a batch: one task a line, in JSON. Read whole before anything runs, so that a mistake in line
+900 is known before line 1 costs anything."""
+
+import os
+import stat
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import BinaryIO
+
+import msgspec
+
+from vera.attestation.objects import ObjectError
+from vera.batch.errors import BatchError
+from vera.batch.task import BatchTask, Scalar, canonical_task, task_id
+from vera.config.errors import plain
+
+MOST_LINE_BYTES = 2 << 20
+MOST_TEXT_BYTES = 1 << 20
+"""Of a question or a thesis, as `vera run` takes it."""
+MOST_TASKS = 100_000
+MOST_FILE_BYTES = 1 << 30
+MOST_SETTINGS = 200
+MOST_NAME_CHARACTERS = 200
+MOST_PROBLEMS = 20
+"""Problems that are told at once."""
+
+MEMBERS = ("task", "thesis", "input_dir", "settings", "name")
+
+Endpoint = Callable[[BatchTask], str]
+"""Holds the settings of a task against the real loader and says where its model is asked. Raises ValueError
+with a sentence."""
+
+
+class TaskList(msgspec.Struct, frozen=True, kw_only=True):
+    """The tasks of a file in its order, each once, and how many lines said one that was there before."""
+
+    tasks: tuple[BatchTask, ...]
+    repeated: int = 0
+
+
+def read_tasks(path: Path, endpoint: Endpoint) -> TaskList:
+    """The tasks of a JSONL file. Empty lines are passed over.
+
+    Raises BatchError (2) with a sentence for each wrong line, up to MOST_PROBLEMS.
+    """
+    found: dict[str, BatchTask] = {}
+    problems: list[str] = []
+    repeated = 0
+    with _opened(path) as file:
+        for number, line in _lines(file, path):
+            if len(problems) >= MOST_PROBLEMS:
+                problems.append(f"There may be more: only the first {MOST_PROBLEMS} are told.")
+                break
+            if not line.strip():
+                continue
+            if len(found) >= MOST_TASKS:
+                problems.append(f"Line {number}: one file holds at most {MOST_TASKS} tasks. Split it.")
+                break
+            try:
+                task = _task(line, endpoint)
+            except ValueError as error:
+                problems.append(f"Line {number}: {error}")
+                continue
+            repeated += task.id in found
+            found.setdefault(task.id, task)
+    if problems:
+        raise BatchError("\n".join([f"{plain(str(path))} cannot be run as it is.", *problems]), 2)
+    if not found:
+        raise BatchError(
+            f'{plain(str(path))} has no task. A line is, for example: {{"task": "When do patents end?"}}', 2
+        )
+    return TaskList(tasks=tuple(found.values()), repeated=repeated)
+
+
+def parse_task(line: bytes) -> BatchTask:
+    """The task that a line says, its endpoint left open. Raises ValueError with a sentence."""
+    try:
+        said = msgspec.json.decode(line)
+    except (msgspec.MsgspecError, RecursionError, UnicodeDecodeError) as error:
+        raise ValueError(f"it is no JSON ({plain(str(error))}).") from None
+    if not isinstance(said, dict):
+        raise ValueError('it is no object. A task is written as {"task": "…"}.')
+    if strangers := [key for key in said if key not in MEMBERS]:
+        raise ValueError(_unknown(str(strangers[0])))
+    kinds = [kind for kind in ("task", "thesis") if kind in said]
+    if len(kinds) != 1:
+        raise ValueError('it needs either "task" (a question to answer) or "thesis" (one to verify).')
+    kind = kinds[0]
+    text = _text(said, kind).strip()
+    if not text:
+        raise ValueError(f'"{kind}" is empty.')
+    if len(text.encode("utf-8", "replace")) > MOST_TEXT_BYTES:
+        raise ValueError(f'"{kind}" is longer than 1 MB. Put long material into a file of the input folder.')
+    name = _text(said, "name").strip()
+    if len(name) > MOST_NAME_CHARACTERS:
+        raise ValueError(f'"name" is longer than {MOST_NAME_CHARACTERS} characters.')
+    input_dir, settings = _text(said, "input_dir"), _settings(said)
+    if "\0" in input_dir:
+        raise ValueError('"input_dir" cannot be the name of a folder.')
+    try:
+        canonical = canonical_task(kind, text, input_dir, settings, name)
+    except ObjectError as error:
+        raise ValueError(f"it cannot be written as canonical JSON ({plain(str(error))}).") from None
+    return BatchTask(
+        id=task_id(canonical), kind=kind, text=text, input_dir=input_dir, settings=settings, name=name
+    )
+
+
+def _task(line: bytes, endpoint: Endpoint) -> BatchTask:
+    if len(line) > MOST_LINE_BYTES:
+        raise ValueError(f"it is longer than {MOST_LINE_BYTES >> 20} MB.")
+    task = parse_task(line)
+    if task.input_dir and not Path(task.input_dir).is_dir():
+        raise ValueError(f'"input_dir" is no folder: {plain(task.input_dir)}.')
+    return msgspec.structs.replace(task, endpoint=endpoint(task))
+
+
+def _text(said: dict[str, object], key: str) -> str:
+    value = said.get(key, "")
+    if not isinstance(value, str):
+        raise ValueError(f'"{key}" must be text.')
+    return value
+
+
+def _settings(said: dict[str, object]) -> dict[str, Scalar]:
+    value = said.get("settings", {})
+    if not isinstance(value, dict):
+        raise ValueError('"settings" must be an object: {"run.max_steps": 20}.')
+    if len(value) > MOST_SETTINGS:
+        raise ValueError(f'"settings" has more than {MOST_SETTINGS} members.')
+    for key, each in value.items():
+        if not isinstance(each, str | int | float | bool | None):
+            raise ValueError(
+                f"the setting {plain(key)} must be text, a number, true, false or null; "
+                'groups are written with dots: {"run.max_steps": 20}.'
+            )
+    return value
+
+
+def _unknown(key: str) -> str:
+    from difflib import get_close_matches
+
+    near = get_close_matches(key, MEMBERS, n=1)
+    hint = f' Did you mean "{near[0]}"?' if near else f" Known are: {', '.join(MEMBERS)}."
+    return f'"{plain(key)}" is no member of a task.{hint}'
+
+
+def _opened(path: Path) -> BinaryIO:
+    """The file, open. A named pipe is no file: reading one could wait for ever."""
+    try:
+        file = os.fdopen(os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC), "rb")
+    except (OSError, ValueError) as error:
+        reason = error.strerror if isinstance(error, OSError) else "its name cannot be a path"
+        raise BatchError(f"The task file {plain(str(path))} cannot be read: {reason}.", 2) from None
+    held = os.fstat(file.fileno())
+    if not stat.S_ISREG(held.st_mode) or held.st_size > MOST_FILE_BYTES:
+        file.close()
+        raise BatchError(f"{plain(str(path))} is no regular file of at most 1 GiB.", 2)
+    return file
+
+
+def _lines(file: BinaryIO, path: Path) -> Iterator[tuple[int, bytes]]:
+    """Each line with its number, at most a byte more of it than a task may have."""
+    number = 0
+    while line := file.readline(MOST_LINE_BYTES + 2):
+        number += 1
+        yield number, line.rstrip(b"\r\n")
+        while line and not line.endswith(b"\n") and len(line) > MOST_LINE_BYTES:
+            line = file.readline(MOST_LINE_BYTES + 2)

@@ -1,0 +1,271 @@
+"""`vera batch`: many tasks, each a session of its own."""
+
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import click
+
+if TYPE_CHECKING:
+    from vera.batch.runs import Runs
+    from vera.batch.task import BatchTask
+
+F = TypeVar("F", bound=Callable[..., object])
+
+SUBCOMMANDS = ("run", "status", "requeue", "cancel")
+DEFAULT = "run"
+SHORTEST_ID = 6
+
+
+class Batch(click.Group):
+    """A group whose command may be left out: what names none of them is the file of `run`."""
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        if args and args[0] not in SUBCOMMANDS:
+            args = [DEFAULT, *args]
+        return super().resolve_command(ctx, args)
+
+    def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Those of `run`, as the group has none."""
+        self.commands[DEFAULT].format_options(ctx, formatter)
+        self.format_commands(ctx, formatter)
+
+
+@click.group(
+    cls=Batch,
+    subcommand_metavar="TASKS.jsonl | COMMAND ...",
+    context_settings={"ignore_unknown_options": True, "allow_interspersed_args": False},
+)
+def batch() -> None:
+    """Run many tasks, each in a session of its own; what is done is never run again.
+
+    A line of TASKS.jsonl is {"task": "…"} to answer a question or {"thesis": "…"} to verify one, with
+    "input_dir", "settings" ({"run.max_steps": 20}) and "name" where wanted. The same command again goes on
+    with what is not done. The exit code is the worst of the tasks': 1, 5, 4, 6, 3, 0; 2 when the file is
+    wrong, 130 when interrupted.
+    """
+
+
+def _common(command: F) -> F:
+    base = click.option("--base-dir", type=click.Path(), help="Folder that holds the runs, under runs/.")
+    as_json = click.option("--json", "as_json", is_flag=True, help="Print the result as JSON.")
+    return base(as_json(command))
+
+
+def _overrides(command: F) -> F:
+    return click.option(
+        "-c", "--config", "overrides", multiple=True, help="KEY=VALUE or FILE.yaml; may be repeated."
+    )(command)
+
+
+@batch.command()
+@click.argument("tasks", metavar="TASKS.jsonl", type=click.Path(path_type=Path))
+@click.option(
+    "--slots", type=click.IntRange(1, 256), default=4, show_default=True, help="Tasks that run at once."
+)
+@click.option(
+    "--limit",
+    "limits",
+    multiple=True,
+    metavar="ENDPOINT=N",
+    help="Tasks that run at once at this model server (its base URL, builtin, file or auto); may be "
+    "repeated.",
+)
+@click.option("--retry-failed", is_flag=True, help="Run tasks again that failed before.")
+@click.option(
+    "--new-interpreter",
+    is_flag=True,
+    default=sys.platform != "linux",
+    help="Start each attempt with an interpreter of its own, which takes longer. Always so on macOS.",
+)
+@_common
+@_overrides
+@click.option("-q", "--quiet", is_flag=True, help="No progress on stderr.")
+def run(
+    tasks: Path,
+    base_dir: str | None,
+    overrides: tuple[str, ...],
+    limits: tuple[str, ...],
+    as_json: bool,
+    **options: Any,
+) -> None:
+    """Run the tasks of a file that are not done.
+
+    Ctrl-C lets running tasks finish with what they know and begins no other; a second stops them at once.
+    Either way the same command goes on from there.
+    """
+    with _clean_errors():
+        from vera.batch.running import Options, read, run_batch
+
+        base = _base(base_dir, overrides)
+        options["overrides"] = _without_keys(overrides)
+        chosen = Options(limits=_limits(limits), **options)
+        listed = read(tasks, options["overrides"])
+        code, summary = run_batch(listed, base, chosen, sys.stderr)
+    _print(summary, as_json)
+    raise SystemExit(code)
+
+
+@batch.command()
+@_common
+@_overrides
+def status(base_dir: str | None, overrides: tuple[str, ...], as_json: bool) -> None:
+    """Show where every task under a base folder stands.
+
+    Exit code 0, whatever the tasks came to.
+    """
+    with _clean_errors():
+        from vera.batch.runs import Runs
+        from vera.batch.summary import summary_of
+
+        runs = Runs(_base(base_dir, overrides))
+        summary = summary_of(runs, list(runs.tasks()), live=runs.is_locked())
+    _print(summary, as_json)
+
+
+@batch.command()
+@click.argument("names", metavar="[TASK]...", nargs=-1)
+@_common
+@_overrides
+def requeue(names: tuple[str, ...], base_dir: str | None, overrides: tuple[str, ...], as_json: bool) -> None:
+    """Open tasks again that failed, are held or were cancelled; without TASK all of them.
+
+    A TASK is a name, or the beginning of an id. The next `vera batch TASKS.jsonl` runs them.
+    """
+    _mark(names, base_dir, overrides, "requeued", ("failed", "held", "cancelled"), as_json)
+
+
+@batch.command()
+@click.argument("names", metavar="[TASK]...", nargs=-1)
+@click.option("--all", "every", is_flag=True, help="Everything that is not done.")
+@_common
+@_overrides
+def cancel(
+    names: tuple[str, ...], every: bool, base_dir: str | None, overrides: tuple[str, ...], as_json: bool
+) -> None:
+    """Do not run tasks that are open; one that is running is stopped.
+
+    A TASK is a name, or the beginning of an id. `vera batch requeue` opens them again.
+    """
+    from vera.cli.exit import USAGE, stop
+
+    if bool(names) == every:
+        stop("name the tasks to cancel, or give --all, not both.", USAGE)
+    _mark(names, base_dir, overrides, "cancelled", ("open", "running", "failed", "held"), as_json)
+
+
+def _mark(
+    names: Sequence[str],
+    base_dir: str | None,
+    overrides: Sequence[str],
+    kind: str,
+    states: Sequence[str],
+    as_json: bool,
+) -> None:
+    with _clean_errors():
+        from vera.attestation.report import counted
+        from vera.batch.runs import Runs
+        from vera.batch.standing import standing
+        from vera.report.printable import printable_json
+
+        runs = Runs(_base(base_dir, overrides))
+        live = runs.is_locked()
+        marked = []
+        for task in _chosen(runs, names):
+            if standing(runs.history(task.id), live=live).state in states:
+                runs.set_mark(task.id, kind)
+                marked.append(task)
+    if as_json:
+        click.echo(printable_json({kind: [task.id for task in marked]}))
+    else:
+        click.echo(f"{counted(len(marked), 'task')} {kind}")
+
+
+def _chosen(runs: "Runs", names: Sequence[str]) -> "list[BatchTask]":
+    """The tasks of these names or beginnings of ids, all for none. Ends the command for one that is none."""
+    from vera.cli.exit import USAGE, stop
+
+    tasks = list(runs.tasks())
+    if not names:
+        return tasks
+    chosen = []
+    for name in names:
+        found = [
+            task
+            for task in tasks
+            if task.name == name or (len(name) >= SHORTEST_ID and task.id.startswith(name))
+        ]
+        if not found:
+            stop(f"there is no task {name!r} under {runs.root}. See: vera batch status", USAGE)
+        chosen += found
+    return chosen
+
+
+def _print(summary: Any, as_json: bool) -> None:
+    from vera.batch.summary import as_dict
+    from vera.batch.summary_text import summary_text
+    from vera.report.printable import printable, printable_json
+
+    click.echo(printable_json(as_dict(summary)) if as_json else printable(summary_text(summary)))
+
+
+def _base(base_dir: str | None, overrides: Sequence[str]) -> Path:
+    from vera import config
+
+    return config.load(overrides, {"run.base_dir": base_dir}).settings.run.base_dir.resolve()
+
+
+def _limits(texts: Sequence[str]) -> dict[str, int]:
+    """Endpoint → how many tasks may run there. Ends the command for what is none."""
+    from vera.batch.task_settings import endpoint_of
+    from vera.cli.exit import USAGE, stop
+    from vera.model.types import ModelError
+
+    limits = {}
+    for text in texts:
+        endpoint, _, number = text.rpartition("=")
+        if not endpoint or not number.isascii() or not number.isdigit() or not 1 <= int(number[:9]) <= 1000:
+            stop(f"--limit {text!r} is not ENDPOINT=N. An example: --limit http://127.0.0.1:1234=4", USAGE)
+        try:
+            limits[endpoint_of(endpoint)] = int(number)
+        except ModelError as error:
+            stop(f"--limit {text!r}: {error}", USAGE)
+    return limits
+
+
+def _without_keys(overrides: Sequence[str]) -> tuple[str, ...]:
+    """The overrides without keys, which go to the attempts by the environment: never in an argument."""
+    import os
+
+    from vera.config import resolve_secret
+    from vera.config.aliases import canonical
+    from vera.config.catalogue import catalogue
+
+    rest = []
+    for text in overrides:
+        key, equals, value = text.partition("=")
+        setting = catalogue().get(canonical(key)) if equals else None
+        if setting is not None and setting.secret:
+            secret, warning = resolve_secret(value, os.environ)
+            os.environ[setting.own_env] = secret.get_secret_value()
+            if warning:
+                click.echo(f"vera: warning: {warning}", err=True)
+        else:
+            rest.append(text)
+    return tuple(rest)
+
+
+@contextmanager
+def _clean_errors() -> Iterator[None]:
+    from vera.batch.errors import BatchError
+    from vera.cli.exit import clean_errors, stop
+
+    with clean_errors():
+        try:
+            yield
+        except BatchError as error:
+            stop(str(error), error.exit_code)

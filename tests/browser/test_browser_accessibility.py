@@ -1,0 +1,128 @@
+"""axe finds nothing on any page, light and dark (WCAG 2.0, 2.1 and 2.2 at A and AA, and best practice)."""
+
+import re
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+from support import licence_run, run_pages
+from support.cli import vera
+from support.dashboards import Dashboard
+from support.scripted_server import ScriptedServer, Slow
+from support.turns import answered_turns
+from vera.report.html.document import report_html
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Browser
+
+pytestmark = pytest.mark.needs("browser")
+
+EXAMPLE = "/s/work~2Fexample"
+SCHEMES = ("light", "dark")
+
+
+@pytest.fixture(scope="module")
+def pages(dashboard: Dashboard, base: Path) -> Iterator[dict[str, str]]:
+    """Every kind of page: its name and address."""
+    script = licence_run.script()
+
+    def hangs_late(index: int, body: dict[str, object]) -> object:
+        return Slow(300.0, "") if answered_turns(body) == 7 else script(index, body)
+
+    with ScriptedServer(hangs_late) as server, dashboard.client(x_vera="1") as client:
+        new = client.post("/new").headers["location"]
+        running = client.post("/new").headers["location"]
+        form = {
+            "task": licence_run.QUESTION,
+            "input_dir": licence_run.FOLDER,
+            "model_base_url": server.base_url,
+            "model_name": server.model,
+        }
+        assert client.post(f"{running}/run", data=form).status_code == 204
+        for _ in range(600):
+            if "contradicted" in (page := client.get(running).text) and "Stop the run" in page:
+                break
+            time.sleep(0.1)
+        else:
+            raise AssertionError("the run never came to its second answer")
+        example = client.get(EXAMPLE).text
+        source = re.search(r'href="(/s/[^"]*/source/[^"]*)"', example)
+        assert source is not None
+        yield {
+            "picker": "/",
+            "new session": new,
+            "running": running,
+            "ended": EXAMPLE,
+            "claim": f"{EXAMPLE}/claim/c1",
+            "source": source[1].replace("&amp;", "&"),
+            "compare": f"{EXAMPLE}/compare?a=1&b=2",
+            "events": f"{EXAMPLE}/log/trace",
+            "log": f"{EXAMPLE}/log/notes",
+            "problem": "/s/work~2Fnone",
+        }
+        client.post(f"{running}/stop")
+        client.post(f"{running}/stop")
+
+
+@pytest.mark.parametrize("scheme", SCHEMES)
+def test_the_pages_of_the_dashboard(
+    browser: "Browser", dashboard: Dashboard, pages: dict[str, str], scheme: str
+) -> None:
+    from support.browsers import violations, watched
+
+    found: dict[str, list[str]] = {}
+    with watched(
+        browser,
+        dashboard.url,
+        token=dashboard.token,
+        color_scheme=scheme,
+        bypass_csp=True,
+        allowed=("status of 404",),
+    ) as context:
+        for name, path in pages.items():
+            page = context.page(path)
+            page.locator("details").evaluate_all("every => every.forEach((each) => { each.open = true })")
+            found[name] = violations(page)
+            page.close()
+    assert {name: each for name, each in found.items() if each} == {}
+
+
+@pytest.mark.parametrize("scheme", SCHEMES)
+def test_the_replay_and_the_login(browser: "Browser", dashboard: Dashboard, scheme: str) -> None:
+    from support.browsers import violations, watched
+
+    options = {"color_scheme": scheme, "bypass_csp": True}
+    with watched(browser, dashboard.url, allowed=("status of 401",), **options) as context:
+        page = context.page(EXAMPLE)
+        assert violations(page) == []
+        page.get_by_label("Token").fill("not the token")
+        page.get_by_role("button").click()
+        page.get_by_role("alert").wait_for()
+        assert violations(page) == []
+        page.get_by_label("Token").fill(dashboard.token)
+        page.get_by_role("button").click()
+        page.get_by_role("button", name="Replay it now").click()
+        page.get_by_text("All of it agrees").wait_for()
+        assert violations(page) == []
+
+
+@pytest.mark.parametrize("scheme", SCHEMES)
+def test_the_report_of_a_run_and_reports_with_everything_in_them(
+    browser: "Browser", base: Path, tmp_path: Path, scheme: str
+) -> None:
+    from support.browsers import violations, watched
+
+    done = vera("report", base / "work" / "example", "-o", tmp_path / "example.html", cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    for name in ("FINISHED", "DISPUTED", "RUNNING", "EMPTY"):
+        text = report_html(getattr(run_pages, name), work_dir="./work/rivers", integrity="The log is SEALED.")
+        (tmp_path / f"{name}.html").write_text(text)
+    with watched(browser, "http://127.0.0.1:9", color_scheme=scheme, bypass_csp=True) as context:
+        for path in sorted(tmp_path.glob("*.html")):
+            page = context.page()
+            page.goto(path.as_uri())
+            assert violations(page) == [], path.name
+            page.close()

@@ -1,0 +1,156 @@
+"""A batch as a person runs it: a file of tasks, the command as a process, and the folder to look into."""
+
+import asyncio
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from support.scripted_server import Slow
+from support.turns import answered_turns, final, turn
+from vera.batch.records import Begun, Ended
+from vera.batch.runs import Runs
+from vera.protocol import text
+
+SHORT = {
+    "model.protocol": "text",
+    "sandbox.backend": "none",
+    "egress.mode": "none",
+    "verification.rule": "literal",
+    "verification.rounds": 1,
+    "run.max_steps": 10,
+}
+"""Settings of a task that takes a fraction of a second."""
+
+BLUE = text.render(final("The sky is blue today."))
+WAIT_SECONDS = 60.0
+
+
+def slowly(seconds: float, calls: int = 1) -> Callable[[int, dict[str, Any]], Any]:
+    """A model that notes `calls - 1` times before it answers, each time after `seconds`."""
+
+    def reply(index: int, body: dict[str, Any]) -> Any:
+        step = answered_turns(body) + 1
+        said = BLUE if step >= calls else text.render(turn("note", text=f"Step {step}."))
+        return Slow(seconds, said)
+
+    return reply
+
+
+def write_tasks(path: Path, base_url: str, count: int, **settings: Any) -> Path:
+    """A file of so many short questions for this server."""
+    lines = [question(n, base_url, **settings) for n in range(count)]
+    path.write_text("".join(f"{json.dumps(line)}\n" for line in lines))
+    return path
+
+
+def question(number: int, base_url: str, **settings: Any) -> dict[str, Any]:
+    return {
+        "task": f"What colour is sky number {number}?",
+        "name": f"sky {number}",
+        "settings": {**SHORT, "model.base_url": base_url, **settings},
+    }
+
+
+def batch(*arguments: object, cwd: Path, **environment: str) -> subprocess.CompletedProcess[str]:
+    """Run `vera batch ARGUMENTS` to its end."""
+    with started(*arguments, cwd=cwd, **environment) as process:
+        out, err = process.communicate(timeout=240)
+    return subprocess.CompletedProcess(process.args, process.returncode, out, err)
+
+
+@contextmanager
+def started(*arguments: object, cwd: Path, **environment: str) -> Iterator[subprocess.Popen[str]]:
+    """`vera batch ARGUMENTS` under way, in a process group of its own as in a terminal."""
+    process = subprocess.Popen(
+        [sys.executable, "-m", "vera", "batch", *map(str, arguments)],
+        cwd=cwd,
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        start_new_session=True,
+        env={**os.environ, **environment},
+    )
+    try:
+        yield process
+    finally:
+        if process.poll() is None:
+            process.send_signal(signal.SIGTERM)
+            process.communicate(timeout=60)
+
+
+def until(holds: Callable[[], object], what: str = "it") -> None:
+    """Wait until something holds; fails after a minute."""
+    for _ in range(int(WAIT_SECONDS / 0.02)):
+        if holds():
+            return
+        time.sleep(0.02)
+    raise AssertionError(f"{what} did not come about in {WAIT_SECONDS:.0f} s")
+
+
+async def soon(holds: Callable[[], object], what: str = "it") -> None:
+    """As `until`, where an event loop runs."""
+    for _ in range(int(WAIT_SECONDS / 0.01)):
+        if holds():
+            return
+        await asyncio.sleep(0.01)
+    raise AssertionError(f"{what} did not come about in {WAIT_SECONDS:.0f} s")
+
+
+def commits(base: Path) -> dict[str, dict[str, Any]]:
+    """Task id → its commit record."""
+    return {path.parent.name: json.loads(path.read_bytes()) for path in (base / "runs").glob("*/commit.json")}
+
+
+def trail(base: Path) -> list[tuple[Begun, Ended | None]]:
+    """Every attempt, with its end where it has one, in the order in which they began."""
+    runs = Runs(base)
+    rows = []
+    for task in runs.tasks():
+        history = runs.history(task.id)
+        rows += [(begun, history.ended.get(begun.number)) for begun in history.begun]
+    return sorted(rows, key=lambda row: row[0].ts)
+
+
+def outcomes(base: Path) -> list[str]:
+    """How each attempt ended, '' where it did not, in the order in which they began."""
+    return [end.outcome if end else "" for _, end in trail(base)]
+
+
+def most_at_once(rows: Sequence[tuple[Begun, Ended | None]]) -> int:
+    """How many attempts ran at the same time, at most."""
+    moments = [(begun.ts, 1) for begun, _ in rows] + [(end.ts, -1) for _, end in rows if end]
+    most = running = 0
+    for _, change in sorted(moments):
+        running += change
+        most = max(most, running)
+    return most
+
+
+def said(done: subprocess.CompletedProcess[str]) -> dict[str, Any]:
+    """What `--json` printed."""
+    answer = json.loads(done.stdout)
+    assert isinstance(answer, dict)
+    return answer
+
+
+def processes_of(base: Path) -> list[int]:
+    """Live processes that name this folder among their arguments, or work under it (not this one)."""
+    found = []
+    for entry in Path("/proc").iterdir():
+        if entry.name.isdigit() and int(entry.name) != os.getpid():
+            try:
+                words = (entry / "cmdline").read_bytes()
+                held = [str(each.readlink()) for each in (entry / "fd").iterdir()]
+            except OSError:
+                continue
+            if os.fsencode(base) in words or any(each.startswith(str(base)) for each in held):
+                found.append(int(entry.name))
+    return found

@@ -87,10 +87,10 @@ PARTS: dict[str, Part] = {
     ),
     "browser": Part(
         every(
-            imports("playwright"),
+            imports("playwright.sync_api", "axe_playwright_python.sync_playwright"),
             any_of(*(runs(name, "--version") for name in ("chromium", "chromium-browser", "google-chrome"))),
         ),
-        "pip install playwright (in .venv), and sudo apt install chromium",
+        "pip install playwright axe-playwright-python (in .venv), and sudo apt install chromium",
     ),
     "mini-swe-agent": Part(
         imports("minisweagent.run.utilities.inspector"), "pip install mini-swe-agent (in .venv)"

@@ -46,24 +46,19 @@ async def recover(connector: "PsycopgConnector", queue: Queue, runs: Runs) -> in
 async def end_attempts(
     connector: "PsycopgConnector", worker: int, runs: Runs, but: Collection[str] = ()
 ) -> None:
-    """The attempts of a worker are over, but those at the tasks `but`, and the slots of a lost one are free: in
-    one transaction, so that no moment counts one of them twice."""
+    """The attempts of a worker are over, but those at the tasks `but`; where it has none, its slots are free.
+    This is one transaction, so that no moment counts one of them twice."""
     which = "worker = %s and outcome is null and lost is null and task <> all(%s)"
+    end = f"update vera_attempt set lost = clock_timestamp(), changed = clock_timestamp() where {which}"
     async with connector.pool.connection() as connection, connection.transaction():
         found = await records.attempts(connection, which, [worker, list(but)])
-        await connection.execute(
-            cast(
-                "Any",
-                f"update vera_attempt set lost = clock_timestamp(), changed = clock_timestamp() where {which}",
-            ),
-            [worker, list(but)],
-        )
+        await connection.execute(cast("Any", end), [worker, list(but)])
         if not but:
             await connection.execute("delete from vera_slot where worker = %s", [worker])
         now = await _now(connection)
     for row in found:
-        end = Ended(number=row.begun.number, outcome="crashed", ts=now, exit_code=1, reason=records.LOST)
-        await asyncio.to_thread(runs.end, row.begun.task, end)
+        over = Ended(number=row.begun.number, outcome="crashed", ts=now, exit_code=1, reason=records.LOST)
+        await asyncio.to_thread(runs.end, row.begun.task, over)
 
 
 async def _now(connection: "AsyncConnection[Any]") -> float:

@@ -10,6 +10,7 @@ COMMANDS = {
     "run": ("vera.cli.run:run", "Answer a question, with every statement cited."),
     "verify": ("vera.cli.verify:verify", "Verify a thesis: evidence cards and a signed attestation."),
     "batch": ("vera.cli.batch:batch", "Run many tasks, each a session of its own."),
+    "worker": ("vera.cli.worker:worker", "Run tasks of a batch on this machine, beside other machines."),
     "resume": ("vera.cli.resume:resume", "Go on with an interrupted run."),
     "list": ("vera.cli.list:list_sessions", "List sessions: state, verdict, steps, time and task of each."),
     "watch": ("vera.cli.watch:watch", "Watch a run in the terminal."),

@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
+from vera.cli.cluster import LOCAL, access_to, engine_option
+
 if TYPE_CHECKING:
     from vera.batch.runs import Runs
     from vera.batch.task import BatchTask
@@ -53,7 +55,7 @@ def batch() -> None:
 def _common(command: F) -> F:
     base = click.option("--base-dir", type=click.Path(), help="Folder that holds the runs, under runs/.")
     as_json = click.option("--json", "as_json", is_flag=True, help="Print the result as JSON.")
-    return base(as_json(command))
+    return engine_option(base(as_json(command)))
 
 
 def _overrides(command: F) -> F:
@@ -75,6 +77,7 @@ def _overrides(command: F) -> F:
     help="Tasks that run at once at this model server (its base URL, builtin, file or auto); may be "
     "repeated.",
 )
+@click.option("--no-wait", is_flag=True, help="With --engine: queue the tasks, and end.")
 @click.option("--retry-failed", is_flag=True, help="Run tasks again that failed before.")
 @click.option(
     "--new-interpreter",
@@ -91,21 +94,32 @@ def run(
     overrides: tuple[str, ...],
     limits: tuple[str, ...],
     as_json: bool,
+    engine: str,
+    no_wait: bool,
     **options: Any,
 ) -> None:
     """Run the tasks of a file that are not done.
 
     Ctrl-C lets running tasks finish with what they know and begins no other; a second stops them at once.
     Either way the same command goes on from there.
+
+    With --engine URL the tasks are queued for `vera worker` and waited for. --base-dir is then the folder
+    that all machines share, and Ctrl-C ends the waiting only.
     """
-    with _clean_errors():
+    with clean_batch_errors():
         from vera.batch.running import Options, read, run_batch
 
         base = _base(base_dir, overrides)
-        options["overrides"] = _without_keys(overrides)
-        chosen = Options(limits=_limits(limits), **options)
+        options["overrides"] = without_keys(overrides)
+        chosen = Options(limits=limits_of(limits), **options)
         listed = read(tasks, options["overrides"])
-        code, summary = run_batch(listed, base, chosen, sys.stderr)
+        if engine == LOCAL:
+            code, summary = run_batch(listed, base, chosen, sys.stderr)
+        else:
+            access = access_to(engine, base)
+            from vera.batch.postgres_running import submit_batch
+
+            code, summary = submit_batch(listed, access, chosen, sys.stderr, wait=not no_wait)
     _print(summary, as_json)
     raise SystemExit(code)
 
@@ -113,17 +127,25 @@ def run(
 @batch.command()
 @_common
 @_overrides
-def status(base_dir: str | None, overrides: tuple[str, ...], as_json: bool) -> None:
-    """Show where every task under a base folder stands.
+def status(base_dir: str | None, overrides: tuple[str, ...], as_json: bool, engine: str) -> None:
+    """Show where every task under a base folder stands; with --engine URL also who works, on stderr.
 
     Exit code 0, whatever the tasks came to.
     """
-    with _clean_errors():
+    with clean_batch_errors():
         from vera.batch.runs import Runs
         from vera.batch.summary import summary_of
 
-        runs = Runs(_base(base_dir, overrides))
-        summary = summary_of(runs, list(runs.tasks()), live=runs.is_locked())
+        base = _base(base_dir, overrides)
+        runs = Runs(base)
+        if engine == LOCAL:
+            summary = summary_of(runs, list(runs.tasks()), live=runs.is_locked())
+        else:
+            access = access_to(engine, base)
+            from vera.batch.postgres_running import look, said_of
+
+            summary, workers = look(access)
+            click.echo(said_of(workers), err=True)
     _print(summary, as_json)
 
 
@@ -131,12 +153,15 @@ def status(base_dir: str | None, overrides: tuple[str, ...], as_json: bool) -> N
 @click.argument("names", metavar="[TASK]...", nargs=-1)
 @_common
 @_overrides
-def requeue(names: tuple[str, ...], base_dir: str | None, overrides: tuple[str, ...], as_json: bool) -> None:
+def requeue(
+    names: tuple[str, ...], base_dir: str | None, overrides: tuple[str, ...], as_json: bool, engine: str
+) -> None:
     """Open tasks again that failed, are held or were cancelled; without TASK all of them.
 
-    A TASK is a name, or the beginning of an id. The next `vera batch TASKS.jsonl` runs them.
+    A TASK is a name, or the beginning of an id. The next `vera batch TASKS.jsonl` runs them; with --engine
+    URL they are queued at once.
     """
-    _mark(names, base_dir, overrides, "requeued", ("failed", "held", "cancelled"), as_json)
+    _mark(names, base_dir, overrides, "requeued", ("failed", "held", "cancelled"), as_json, engine)
 
 
 @batch.command()
@@ -145,7 +170,12 @@ def requeue(names: tuple[str, ...], base_dir: str | None, overrides: tuple[str, 
 @_common
 @_overrides
 def cancel(
-    names: tuple[str, ...], every: bool, base_dir: str | None, overrides: tuple[str, ...], as_json: bool
+    names: tuple[str, ...],
+    every: bool,
+    base_dir: str | None,
+    overrides: tuple[str, ...],
+    as_json: bool,
+    engine: str,
 ) -> None:
     """Do not run tasks that are open; one that is running is stopped.
 
@@ -155,7 +185,7 @@ def cancel(
 
     if bool(names) == every:
         stop("name the tasks to cancel, or give --all, not both.", USAGE)
-    _mark(names, base_dir, overrides, "cancelled", ("open", "running", "failed", "held"), as_json)
+    _mark(names, base_dir, overrides, "cancelled", ("open", "running", "failed", "held"), as_json, engine)
 
 
 def _mark(
@@ -165,22 +195,30 @@ def _mark(
     kind: str,
     states: Sequence[str],
     as_json: bool,
+    engine: str,
 ) -> None:
-    with _clean_errors():
+    with clean_batch_errors():
         from vera.attestation.report import counted
         from vera.batch.runs import Runs
         from vera.batch.standing import standing
         from vera.report.printable import printable_json
 
-        runs = Runs(_base(base_dir, overrides))
-        live = runs.is_locked()
-        marked = []
-        for task in _chosen(runs, names):
-            if standing(runs.history(task.id), live=live).state in states:
-                runs.set_mark(task.id, kind)
-                marked.append(task)
+        base = _base(base_dir, overrides)
+        runs = Runs(base)
+        chosen = [task.id for task in _chosen(runs, names)]
+        if engine == LOCAL:
+            live, marked = runs.is_locked(), []
+            for task in chosen:
+                if standing(runs.history(task), live=live).state in states:
+                    runs.set_mark(task, kind)
+                    marked.append(task)
+        else:
+            access = access_to(engine, base)
+            from vera.batch.postgres_running import mark
+
+            marked = mark(access, chosen, kind)
     if as_json:
-        click.echo(printable_json({kind: [task.id for task in marked]}))
+        click.echo(printable_json({kind: marked}))
     else:
         click.echo(f"{counted(len(marked), 'task')} {kind}")
 
@@ -219,7 +257,7 @@ def _base(base_dir: str | None, overrides: Sequence[str]) -> Path:
     return config.load(overrides, {"run.base_dir": base_dir}).settings.run.base_dir.resolve()
 
 
-def _limits(texts: Sequence[str]) -> dict[str, int]:
+def limits_of(texts: Sequence[str]) -> dict[str, int]:
     """Endpoint → how many tasks may run there. Ends the command for what is none."""
     from vera.batch.task_settings import endpoint_of
     from vera.cli.exit import USAGE, stop
@@ -237,7 +275,7 @@ def _limits(texts: Sequence[str]) -> dict[str, int]:
     return limits
 
 
-def _without_keys(overrides: Sequence[str]) -> tuple[str, ...]:
+def without_keys(overrides: Sequence[str]) -> tuple[str, ...]:
     """The overrides without keys, which go to the attempts by the environment: never in an argument."""
     import os
 
@@ -260,7 +298,7 @@ def _without_keys(overrides: Sequence[str]) -> tuple[str, ...]:
 
 
 @contextmanager
-def _clean_errors() -> Iterator[None]:
+def clean_batch_errors() -> Iterator[None]:
     from vera.batch.errors import BatchError
     from vera.cli.exit import clean_errors, stop
 

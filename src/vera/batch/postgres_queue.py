@@ -1,0 +1,137 @@
+"""The queue: procrastinate's jobs, one for each task that is to be run or running.
+
+A job that is over is deleted: what became of its task stands in our own tables. Whoever runs a job owns it
+until it is finished or put back; one whose worker was given up goes to someone else.
+"""
+
+import datetime
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+
+if TYPE_CHECKING:
+    from procrastinate import PsycopgConnector
+    from procrastinate.jobs import Job as ProcrastinateJob
+    from psycopg import AsyncConnection
+
+KIND = "vera.attempt"
+MOST_AT_ONCE = 500
+"""Tasks that one statement names."""
+NEVER = 10 * 365 * 86400.0
+"""Seconds without a heartbeat after which procrastinate itself gives up a worker: our leases do."""
+
+
+class Job(msgspec.Struct, frozen=True):
+    """A job that this worker owns."""
+
+    id: int
+    task: str
+
+
+class Waiting(msgspec.Struct, frozen=True):
+    """An endpoint with jobs that wait: its queue, and the limit of tasks there."""
+
+    endpoint: str
+    queue: str
+    most: int | None
+
+
+class Queue:
+    """The jobs, over a pool of connections that commit each statement.
+
+    Raises procrastinate's ConnectorException or psycopg.Error.
+    """
+
+    def __init__(self, connector: "PsycopgConnector") -> None:
+        from procrastinate.manager import JobManager
+
+        self.manager = JobManager(connector)
+        self._pool = connector.pool
+
+    async def add(self, connection: "AsyncConnection[Any]", tasks: Sequence[tuple[str, str]]) -> None:
+        """Queue tasks (id, queue), in the transaction of `connection`. Raises procrastinate's
+        AlreadyEnqueued when one waits already: then none was queued."""
+        from procrastinate.jobs import Job as ProcrastinateJob
+
+        jobs = [
+            ProcrastinateJob(
+                id=None, queue=queue, lock=None, queueing_lock=id_, task_name=KIND, task_kwargs={"task": id_}
+            )
+            for id_, queue in tasks
+        ]
+        if jobs:
+            await self.manager.batch_defer_jobs_async(jobs, connection=connection)
+
+    async def active(self, connection: "AsyncConnection[Any]", tasks: Sequence[str]) -> set[str]:
+        """Those of these tasks that wait or run."""
+        rows = await connection.execute(
+            "select queueing_lock from procrastinate_jobs where task_name = %s "
+            "and status in ('todo', 'doing') and queueing_lock = any(%s)",
+            [KIND, list(tasks)],
+        )
+        return {task for (task,) in await rows.fetchall()}
+
+    async def is_empty(self) -> bool:
+        """Whether nothing waits and nothing runs, anywhere."""
+        async with self._pool.connection() as connection:
+            rows = await connection.execute(
+                "select 1 from procrastinate_jobs where task_name = %s "
+                "and status in ('todo', 'doing') limit 1",
+                [KIND],
+            )
+            return await rows.fetchone() is None
+
+    async def waiting(self) -> list[Waiting]:
+        """The endpoints with jobs that may run now, the one whose first job waits longest first."""
+        async with self._pool.connection() as connection:
+            rows = await connection.execute(
+                "select endpoint, queue, most from vera_endpoint cross join lateral ("
+                "select id from procrastinate_jobs where queue_name = queue and status = 'todo' "
+                "and (scheduled_at is null or scheduled_at <= now()) order by id limit 1) as first "
+                "order by first.id"
+            )
+            return [Waiting(*row) for row in await rows.fetchall()]
+
+    async def take(self, queue: str, worker: int) -> Job | None:
+        """Own the next job of a queue; None when it has none."""
+        found = await self.manager.fetch_job([queue], worker)
+        return _job(found) if found is not None else None
+
+    async def owned(self, worker: int) -> list[Job]:
+        """The jobs that a worker owns."""
+        return [_job(job) for job in await self.manager.list_jobs_async(worker_id=worker, status="doing")]
+
+    async def ownerless(self) -> list[Job]:
+        """The jobs that run nowhere, as their worker is no longer known."""
+        stalled = await self.manager.get_stalled_jobs(task_name=KIND, seconds_since_heartbeat=NEVER)
+        return [_job(job) for job in stalled]
+
+    async def finish(self, job: Job, worker: int) -> None:
+        """The job is over. One that is not this worker's any more stays as it is."""
+        from procrastinate.jobs import Status
+
+        if await self._owns(job, worker):
+            await self.manager.finish_job_by_id_async(job.id, Status.SUCCEEDED, delete_job=True)
+
+    async def put_back(self, job: Job, worker: int | None, seconds: float = 0.0) -> None:
+        """The job waits again, and may be taken in so many seconds. One that is not of this worker (None: of
+        nobody) any more stays as it is."""
+        if await self._owns(job, worker):
+            at = datetime.datetime.now(datetime.UTC) + datetime.timedelta(seconds=seconds)
+            await self.manager.retry_job_by_id_async(job.id, at)
+
+    async def withdraw(self, task: str) -> None:
+        """A task that waits does so no longer."""
+        for job in await self.manager.list_jobs_async(queueing_lock=task, status="todo"):
+            if job.id is not None:
+                await self.manager.cancel_job_by_id_async(job.id, delete_job=True)
+
+    async def _owns(self, job: Job, worker: int | None) -> bool:
+        found = await self.manager.list_jobs_async(id=job.id, status="doing")
+        return any(each.worker_id == worker for each in found)
+
+
+def _job(found: "ProcrastinateJob") -> Job:
+    assert found.id is not None
+    return Job(found.id, str(found.task_kwargs.get("task", "")))

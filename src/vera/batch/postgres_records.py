@@ -1,0 +1,288 @@
+"""What the database knows about tasks: the same records as the folder of the runs has (`vera.batch.records`).
+
+Who reads or writes here gives the connection. A row that is written twice, because the answer to the first
+time was lost, says the same as one that is written once.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, cast
+
+import msgspec
+
+from vera.attestation.objects import canonical, digest
+from vera.batch.records import Begun, Commit, Ended, History, Manifest, Mark, Outcome
+from vera.batch.task import BatchTask, canonical_task
+from vera.batch.task_file import parse_task
+
+if TYPE_CHECKING:
+    from psycopg import AsyncConnection
+
+    Connection = AsyncConnection[Any]
+
+LOST = "its worker was lost"
+
+
+class Row(msgspec.Struct, frozen=True, kw_only=True):
+    """An attempt as the database has it: `lost` that its worker was given up before it ended, `changed` when
+    it last was written (Unix time of the database's clock)."""
+
+    begun: Begun
+    ended: Ended | None
+    lost: bool
+    changed: float
+
+
+def queue_of(endpoint: str) -> str:
+    """The queue of an endpoint, by its hash: procrastinate's channel of a queue has 40 bytes for its name."""
+    return f"vera:{digest(endpoint.encode())[7:39]}"
+
+
+async def add_tasks(connection: "Connection", tasks: Sequence[BatchTask]) -> set[str]:
+    """Write down tasks; the ids of those that are new."""
+    endpoints = sorted({task.endpoint for task in tasks})
+    await connection.execute(
+        "insert into vera_endpoint (endpoint, queue) select * from unnest(%s::text[], %s::text[]) "
+        "on conflict do nothing",
+        [endpoints, [queue_of(endpoint) for endpoint in endpoints]],
+    )
+    ordered = sorted(tasks, key=lambda task: task.id)  # two that submit the same never wait in a circle
+    said = [canonical_task(t.kind, t.text, t.input_dir, t.settings, t.name).decode() for t in ordered]
+    rows = await connection.execute(
+        "insert into vera_task (id, said, endpoint) select * from unnest(%s::text[], %s::text[], %s::text[]) "
+        "on conflict do nothing returning id",
+        [[task.id for task in ordered], said, [task.endpoint for task in ordered]],
+    )
+    return {task for (task,) in await rows.fetchall()}
+
+
+async def task_of(connection: "Connection", task: str) -> BatchTask | None:
+    """The task of this id; None for one that is not here, or is none."""
+    rows = await connection.execute("select said, endpoint from vera_task where id = %s", [task])
+    row = await rows.fetchone()
+    if row is None:
+        return None
+    try:
+        found = parse_task(row[0].encode())
+    except ValueError:
+        return None
+    return msgspec.structs.replace(found, endpoint=row[1]) if found.id == task else None
+
+
+async def all_tasks(connection: "Connection") -> list[str]:
+    rows = await connection.execute("select id from vera_task order by id")
+    return [task for (task,) in await rows.fetchall()]
+
+
+async def histories(connection: "Connection", tasks: Sequence[str]) -> dict[str, History]:
+    """What is written about each of these tasks; an attempt whose worker was lost has ended as crashed."""
+    marks, commits = dict[str, Mark](), dict[str, Commit]()
+    begun, ended = dict[str, list[Begun]](), dict[str, dict[int, Ended]]()
+    marked = await connection.execute(
+        "select id, mark, mark_after, extract(epoch from mark_at)::float8 from vera_task "
+        "where id = any(%s) and mark is not null",
+        [list(tasks)],
+    )
+    for task, kind, after, ts in await marked.fetchall():
+        marks[task] = Mark(kind=kind, after=after, ts=ts or 0.0)
+    for row in await attempts(connection, "task = any(%s)", [list(tasks)]):
+        begun.setdefault(row.begun.task, []).append(row.begun)
+        if row.ended is not None:
+            ended.setdefault(row.begun.task, {})[row.begun.number] = row.ended
+    done = await connection.execute(
+        "select task, manifest from vera_commit where task = any(%s)", [list(tasks)]
+    )
+    for task, manifest in await done.fetchall():
+        commits[task] = commit_of(msgspec.json.decode(manifest, type=Manifest))
+    return {
+        task: History(
+            commit=commits.get(task),
+            mark=marks.get(task),
+            begun=tuple(begun.get(task, ())),
+            ended=ended.get(task, {}),
+        )
+        for task in tasks
+    }
+
+
+async def history(connection: "Connection", task: str) -> History:
+    return (await histories(connection, [task]))[task]
+
+
+async def attempts(connection: "Connection", where: str, values: Sequence[object]) -> list[Row]:
+    """The attempts of which an SQL condition is true, in their order."""
+    query = (
+        "select task, number, worker_name, extract(epoch from begun)::float8, "
+        "extract(epoch from coalesce(ended, lost))::float8, coalesce(outcome, 'crashed'), reason, exit_code, "
+        "session, spent, lost is not null, outcome is not null, extract(epoch from changed)::float8 "
+        f"from vera_attempt where {where} order by task, number"
+    )
+    rows = await connection.execute(cast("Any", query), values)
+    return [_row(*row) for row in await rows.fetchall()]
+
+
+def _row(
+    task: str,
+    number: int,
+    worker: str,
+    begun: float,
+    over: float | None,
+    outcome: Outcome,
+    reason: str,
+    exit_code: int,
+    session: int,
+    spent: str,
+    lost: bool,
+    known: bool,
+    changed: float,
+) -> Row:
+    ended = None
+    if over is not None:
+        ended = Ended(
+            number=number,
+            outcome=outcome,
+            ts=over,
+            exit_code=exit_code if known else 1,
+            reason=reason if known else LOST,
+            session=session,
+            spent=msgspec.json.decode(spent),
+        )
+    first = Begun(task=task, number=number, worker=worker, ts=begun)
+    return Row(begun=first, ended=ended, lost=lost, changed=changed)
+
+
+async def begin(
+    connection: "Connection", begun: Begun, *, worker: int, endpoint: str, slot: int | None
+) -> bool:
+    """Write that an attempt begins; False when this worker was given up."""
+    rows = await connection.execute(
+        "insert into vera_attempt (task, number, worker, worker_name, endpoint, slot) "
+        "select %s, %s, id, %s, %s, %s from vera_worker where id = %s and lost is null for share "
+        "on conflict (task, number) do update set worker = excluded.worker returning number",
+        [begun.task, begun.number, begun.worker, endpoint, slot, worker],
+    )
+    return await rows.fetchone() is not None
+
+
+async def end(connection: "Connection", task: str, ended: Ended) -> None:
+    """Write that an attempt has ended; the first word of who ran it counts."""
+    await connection.execute(
+        "update vera_attempt set ended = clock_timestamp(), changed = clock_timestamp(), outcome = %s, "
+        "reason = %s, exit_code = %s, session = %s, spent = %s "
+        "where task = %s and number = %s and outcome is null",
+        [
+            ended.outcome,
+            _clean(ended.reason),
+            ended.exit_code,
+            ended.session,
+            canonical(dict(ended.spent)).decode(),
+            task,
+            ended.number,
+        ],
+    )
+
+
+async def commit(connection: "Connection", manifest: Manifest) -> int:
+    """Make this the result of its task unless it has one; the number of the attempt whose result it is."""
+    rows = await connection.execute(
+        "insert into vera_commit (task, attempt, manifest) values (%s, %s, %s) "
+        "on conflict do nothing returning attempt",
+        [manifest.task, manifest.attempt, canonical(manifest).decode()],
+    )
+    row = await rows.fetchone()
+    if row is None:
+        rows = await connection.execute("select attempt from vera_commit where task = %s", [manifest.task])
+        row = await rows.fetchone()
+    assert row is not None, "a commit is never deleted"
+    return int(row[0])
+
+
+async def replace_commit(connection: "Connection", manifest: Manifest) -> None:
+    """The folder has this result, whatever is written here."""
+    await connection.execute(
+        "insert into vera_commit (task, attempt, manifest) values (%s, %s, %s) "
+        "on conflict (task) do update set attempt = excluded.attempt, manifest = excluded.manifest",
+        [manifest.task, manifest.attempt, canonical(manifest).decode()],
+    )
+
+
+async def committed(connection: "Connection", task: str) -> Manifest | None:
+    """The manifest of the task's result."""
+    rows = await connection.execute("select manifest from vera_commit where task = %s", [task])
+    row = await rows.fetchone()
+    return msgspec.json.decode(row[0], type=Manifest) if row is not None else None
+
+
+async def set_mark(connection: "Connection", task: str, kind: str) -> None:
+    """Write what a person decided."""
+    await connection.execute(
+        "update vera_task set mark = %s, mark_at = clock_timestamp(), mark_after = "
+        "coalesce((select max(number) from vera_attempt where task = id), 0) where id = %s",
+        [kind, task],
+    )
+
+
+async def cancelled_among(connection: "Connection", tasks: Iterable[str]) -> set[str]:
+    rows = await connection.execute(
+        "select id from vera_task where id = any(%s) and mark = 'cancelled'", [list(tasks)]
+    )
+    return {task for (task,) in await rows.fetchall()}
+
+
+async def set_limits(connection: "Connection", limits: Mapping[str, int]) -> None:
+    """At most so many tasks run at these endpoints, from now on."""
+    for endpoint, most in sorted(limits.items()):
+        await connection.execute(
+            "insert into vera_endpoint (endpoint, queue, most) values (%s, %s, %s) "
+            "on conflict (endpoint) do update set most = excluded.most",
+            [endpoint, queue_of(endpoint), most],
+        )
+
+
+async def adopt(connection: "Connection", task: str, found: History, manifest: Manifest | None) -> None:
+    """Take over what the folder knows about a task that is new here, as when the database is a new one."""
+    for begun in found.begun:
+        over = found.ended.get(begun.number)
+        await connection.execute(
+            "insert into vera_attempt (task, number, worker, worker_name, endpoint, begun, lost, ended, "
+            "outcome, reason, exit_code, session, spent) select %s, %s, 0, %s, endpoint, to_timestamp(%s), "
+            "case when %s::float8 is null then clock_timestamp() end, to_timestamp(%s), %s, %s, %s, %s, %s "
+            "from vera_task where id = %s on conflict do nothing",
+            [
+                task,
+                begun.number,
+                _clean(begun.worker),
+                begun.ts,
+                over.ts if over else None,
+                over.ts if over else None,
+                over.outcome if over else None,
+                _clean(over.reason) if over else "",
+                over.exit_code if over else 0,
+                over.session if over else 0,
+                canonical(dict(over.spent)).decode() if over else "{}",
+                task,
+            ],
+        )
+    if found.mark is not None:
+        await connection.execute(
+            "update vera_task set mark = %s, mark_after = %s, mark_at = to_timestamp(%s) where id = %s",
+            [found.mark.kind, found.mark.after, found.mark.ts, task],
+        )
+    if manifest is not None:
+        await replace_commit(connection, manifest)
+
+
+def commit_of(manifest: Manifest) -> Commit:
+    """The commit record that a manifest gets."""
+    return Commit(
+        task=manifest.task,
+        attempt=manifest.attempt,
+        session=manifest.session,
+        manifest=digest(canonical(manifest)),
+        status=manifest.status,
+        exit_code=manifest.exit_code,
+    )
+
+
+def _clean(text: str) -> str:
+    """Text that Postgres can hold: it knows no NUL and no lone surrogate."""
+    return text.replace("\0", "").encode("utf-8", "replace").decode()

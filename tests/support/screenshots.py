@@ -1,0 +1,72 @@
+"""The pictures of the documentation, taken of the example run: `python -m support.screenshots FOLDER`.
+
+From the repository, with `tests` on the path:
+
+    PYTHONPATH=tests .venv/bin/python -m support.screenshots docs/images
+
+The run is the same each time, but for its times and ids.
+"""
+
+import sys
+import tempfile
+from pathlib import Path
+from typing import Any
+
+from playwright.sync_api import ViewportSize
+
+from support import licence_run
+from support.browsers import chromium, watched
+from support.cli import vera
+from support.dashboards import Dashboard, dashboard_of
+
+WIDTH = 1280
+HEIGHTS = {"dashboard": 1560, "evidence": 860, "compare": 1060, "report": 1020}
+EXAMPLE = "/s/work~2Fexample"
+PACE = 1.0
+"""Seconds that the scripted model takes for a turn, so that the timeline looks like one."""
+
+NAMES = ("dashboard.png", "dashboard-dark.png", "evidence.png", "compare.png", "report.png")
+MOST_BYTES = 300_000
+
+
+def take(folder: Path, pace: float = PACE) -> None:
+    """Make the run, open its pages, and write one PNG for each of NAMES."""
+    folder.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory(prefix="vera-screenshots-") as place:
+        base = Path(place) / "base"
+        base.mkdir()
+        licence_run.make(base, pace=pace)
+        done = vera("report", "work/example", "-o", "report.html", cwd=base)
+        assert done.returncode == 0, done.stderr
+        with dashboard_of(base, Path(place) / "token") as dashboard:
+            _take_all(dashboard, base / "report.html", folder)
+
+
+def _take_all(dashboard: Dashboard, report: Path, folder: Path) -> None:
+    def size(name: str) -> ViewportSize:
+        return {"width": WIDTH, "height": HEIGHTS[name]}
+
+    options: dict[str, Any] = {"viewport": size("dashboard"), "reduced_motion": "reduce"}
+    with chromium() as browser, watched(browser, dashboard.url, token=dashboard.token, **options) as context:
+        page = context.page(EXAMPLE)
+        page.wait_for_selector("#stream.live")
+        page.screenshot(path=folder / "dashboard.png")
+        page.emulate_media(color_scheme="dark")
+        page.screenshot(path=folder / "dashboard-dark.png")
+        page.emulate_media(color_scheme="light")
+        page.set_viewport_size(size("evidence"))
+        page.locator("#summary-1").click()
+        page.locator("#claim-1 .card-head a").first.click()
+        page.wait_for_selector("mark")
+        page.screenshot(path=folder / "evidence.png")
+        page.set_viewport_size(size("compare"))
+        page.goto(f"{dashboard.url}{EXAMPLE}/compare?a=1&b=2")
+        page.screenshot(path=folder / "compare.png")
+        page.set_viewport_size(size("report"))
+        page.goto(report.as_uri())
+        page.evaluate("document.getElementById('answer').scrollIntoView()")
+        page.screenshot(path=folder / "report.png")
+
+
+if __name__ == "__main__":
+    take(Path(sys.argv[1]))

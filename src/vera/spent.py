@@ -123,6 +123,14 @@ class SpentFold:
         asked = self._spent.searches + searches
         return msgspec.structs.replace(self._spent, searches=asked, seconds=round(worked, 3))
 
+    @property
+    def calls(self) -> Spent:
+        """What the records say was spent, without searches of the run's own and time since it went on.
+
+        The same object until a record adds to it, and so is each of its buckets.
+        """
+        return self._spent
+
     def apply(self, event: Event) -> None:
         """Add what the record cost. `_uncounted` are the lanes whose last answer was not counted."""
         spent = self._spent
@@ -158,5 +166,6 @@ class SpentFold:
             self._uncounted.add(call.lane)
         known = call.prompt_tokens is not None and call.completion_tokens is not None
         tokens = counted(call.prompt_tokens, call.cached_tokens, call.completion_tokens, call.input_bytes)
-        spent = msgspec.structs.replace(spent, unknown_calls=spent.unknown_calls + (not known))
+        if not known:
+            spent = msgspec.structs.replace(spent, unknown_calls=spent.unknown_calls + 1)
         return spent.plus(call.scope, tokens)

@@ -12,11 +12,14 @@ import time
 from collections import OrderedDict
 from collections.abc import Callable, Iterator, Mapping
 
+import msgspec
+
 from vera.dashboard.frames import PageFrame, page_message, record_messages
 from vera.dashboard.kept_parts import KeptParts
 from vera.dashboard.sessions import SessionFolder
 from vera.events import Blob, Text
 from vera.report.view.fold import ViewFold
+from vera.report.view.made import Made
 from vera.report.view.model import Header, RunPage
 from vera.session import LogBroken, Reader, load_text
 from vera.session.log import MAX_LINE
@@ -70,6 +73,7 @@ class Follower:
         self._reader = Reader(session.log)
         self._state = RunState()
         self._fold = ViewFold(self._load)
+        self._made = Made(1)
         self._reading = asyncio.Lock()
         self._moved = asyncio.Event()
         self._read_to: _Stat | None = None
@@ -146,13 +150,13 @@ class Follower:
     async def page(self) -> RunPage:
         """All of the session's page."""
         await self.fresh()
-        return self._fold.page(
-            self._state,
-            self.store,
-            session=self.session.name,
-            alive=self._is_alive(self.session),
-            now=time.time(),
+        alive, now = self._is_alive(self.session), time.time()
+        page = self._made.once(
+            ("page",),
+            (self.offset, alive),
+            lambda: self._fold.page(self._state, self.store, session=self.session.name, alive=alive, now=now),
         )
+        return msgspec.structs.replace(page, budgets=self._fold.budgets(self._state, alive=alive, now=now))
 
     async def header(self) -> Header:
         """Where the run stands."""

@@ -186,13 +186,17 @@ class Metrics:
     def _tokens(self, record: events.Model | events.ModelIo, run: "_Run") -> None:
         """What the record adds to the tokens that the run's budget has counted."""
         scope, before, after = record.scope, run.spent, run.spend(record)
-        if all(now is then for now, then in zip(_buckets(after), _buckets(before), strict=True)):
+        if after is before:
             return
-        cached = sum(each.cached for each in _buckets(after)) - sum(each.cached for each in _buckets(before))
-        self._count("dra_model_cached_tokens_total", scope, by=cached)
+        for now, then in zip(_buckets(after), _buckets(before), strict=True):
+            if now is not then:  # a bucket that nothing was added to is the same value
+                self._add_tokens(scope, now, then)
+
+    def _add_tokens(self, scope: str, now: Tokens, then: Tokens) -> None:
+        self._count("dra_model_cached_tokens_total", scope, by=now.cached - then.cached)
         for kind, tokens in (
-            ("prompt", after.prompt_tokens - before.prompt_tokens),
-            ("completion", after.completion_tokens - before.completion_tokens),
+            ("prompt", now.prompt - then.prompt),
+            ("completion", now.completion - then.completion),
         ):
             self._count("dra_model_tokens_total", scope, kind, by=tokens)
             if scope.startswith("verifier"):
@@ -291,7 +295,7 @@ class _Run:
         self.last_ts = record.ts
         if record.lane == MAIN and (step := getattr(record, "step", 0)) > self.max_step:
             self.max_step = min(step, int(MOST))
-        if type(record) in _PLAIN:
+        if type(record) in _STEADY:
             return
         self.budgets.see(record)
         match record:
@@ -310,7 +314,7 @@ class _Run:
     def spend(self, record: events.Record) -> Spent:
         """What was spent after the record."""
         self.spending.apply(record)
-        self.spent = self.spending.now(0)
+        self.spent = self.spending.calls
         return self.spent
 
 
@@ -336,8 +340,11 @@ _PLAIN = frozenset(
         events.Output,
         events.ToolStarted,
     }
-)
+) | (POLICIES.keys() - {events.PolicyChoice})
 """Of these, which are most of a log, there is nothing to count but that they came."""
+
+_STEADY = _PLAIN | {events.Evidence, events.Model, events.ModelIo, events.Tool}
+"""What says nothing of how the run stands but its step and time."""
 
 
 def possible(score: int) -> int:

@@ -1,6 +1,7 @@
 """The timeline: when the model was asked, tools ran, rounds verified, gates spoke, and over it the score."""
 
 from collections.abc import Iterator, Sequence
+from functools import lru_cache
 
 from vera.report.pictures.axis import duration, ticks
 from vera.report.pictures.svg import element, hatch, hint, label, picture, words
@@ -108,7 +109,7 @@ def _bar(bar: Bar, scale: _Scale, top: float) -> str:
     if bar.row not in _PLACE:
         return ""
     x, middle = scale.x(bar.start), top + _PLACE[bar.row] * ROW + ROW / 2
-    told = words(_told(bar, scale.start))
+    told = _told(bar, scale.start)
     failed = " failed" if bar.failed else ""
     # There are hundreds of bars: these are written out, where all else is made by `element`.
     begin = f'<g class="bar {bar.row}{failed}" data-goto="e{bar.offset:d}"><title>{told}</title>'
@@ -121,12 +122,13 @@ def _bar(bar: Bar, scale: _Scale, top: float) -> str:
     return f'{begin}<rect x="{x:.1f}" y="{y:.0f}" width="{width:.1f}" height="{height}" rx="1.5"/>{lines}</g>'
 
 
+@lru_cache(4096)
 def _told(bar: Bar, start: float) -> str:
+    """What a pointer that rests on the bar is told. Of a run that goes on most bars stay as they are."""
     after = f"{duration(bar.start - start)} after the start"
     took = "" if bar.row == "gate" else f", {duration(bar.end - bar.start)}"
-    return f"{bar.row}: {bar.label[:100]} · {after}{took}" + (
-        " · failed" if bar.failed and bar.count == 1 else ""
-    )
+    failed = " · failed" if bar.failed and bar.count == 1 else ""
+    return words(f"{bar.row}: {bar.label[:100]} · {after}{took}{failed}")
 
 
 def _scores(scores: Sequence[ScorePoint], scale: _Scale) -> Iterator[str]:

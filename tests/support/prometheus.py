@@ -24,8 +24,8 @@ class Prometheus:
         self._port, self._process, self._log = port, process, log
 
     def get(self, path: str, **parameters: str) -> Any:
-        """The `data` of an answer. Raises AssertionError with what Prometheus says of one that it refuses, and
-        ConnectionError while it starts."""
+        """The `data` of an answer. Raises AssertionError with what Prometheus says of one that it refuses,
+        and ConnectionError while it starts."""
         connection = http.client.HTTPConnection(LOOPBACK, self._port, timeout=10)
         try:
             connection.request("GET", f"/api/v1/{path}?{urlencode(parameters)}")

@@ -50,7 +50,7 @@ class Server:
         import psycopg
 
         with psycopg.connect(self.url(database), autocommit=True) as connection:
-            done = connection.execute(query, values or None)  # type: ignore[arg-type]
+            done = connection.execute(query, values or None)  # type: ignore[arg-type] # a literal of a test
             return done.fetchall() if done.description else []
 
     def initialise(self) -> None:

@@ -104,14 +104,6 @@ def _apart(text: str) -> str:
     return _LETTERS_DIGITS.sub(" ", text)
 
 
-def name_forms(path: str, text: str) -> frozenset[str]:
-    """The folded words of a file's name, and the words of `text` whose initials stand there; its ending left out,
-    a version as it is said, too (3 for 3.0)."""
-    forms = {word.form for word in _name_words(path)}
-    spelled = (entry[1] for entry in _initials(_apart(text)) if entry[0] in forms)
-    return frozenset(forms.union({form.removesuffix(".0") for form in forms}, *spelled))
-
-
 def _name_words(path: str) -> list[Word]:
     pure = PurePosixPath(path)
     stem = pure.name

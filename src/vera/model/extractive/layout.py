@@ -27,14 +27,12 @@ _SENTENCE_END = re.compile(r"[.!?…]+[\"'”’)\]]*(?=\s|$)|[。！？]+[」�
 _ABBREVIATION = re.compile(
     r"(?:\b(?:e\.g|i\.e|etc|cf|vs|no|nos|mr|mrs|ms|dr|prof|st|jr|sr|inc|ltd|co|corp|dept|art|sec|fig|figs|vol|pp|"
     r"ed|eds|approx|ca|al|jan|feb|mar|apr|jun|jul|aug|sept?|oct|nov|dec|bzw|z\.b|d\.h|u\.s|u\.k|a\.m|p\.m|gen|col|"
-    r"lt|rev|hon)|(?<![\w°])[A-Z]|^\s*\(?\w{1,4})\.$",
+    r"lt|rev|hon)|(?<![\w])[A-Z]|^\s*\(?\w{1,4})\.$",
     re.I,
 )
 _LONGEST_ASKED = 4
 _HYPHENATED = re.compile(r"[\u2010\u00ad] ")
 _BRACKETED = re.compile(r"\[[^\[\]]*\]|<[^<>]*>")
-_FIELD = re.compile(r"^\s{0,8}[^\W\d_][\w()/'’ .-]{0,39}:\s{1,8}\S.{0,99}$")
-"""A line that may be a field of a form: "Floor area: 42 square metres"."""
 _LABEL = re.compile(r"^\W{0,8}(\w[^:.\n]{0,50}?)[\"”*_`]{0,3}(?::\s|\s{2,}|\s[—–-]\s|[\"”]? means\b)")
 _CLAUSE_END = re.compile(r"[;:,—–]\s*(?:and|or)?\s*$")
 
@@ -126,7 +124,7 @@ class _Layout:
             self.close()
         if _RULE.match(line):
             self.close()
-        elif tabular or _TABLE.match(line) or self._is_field(line, before, after):
+        elif tabular or _TABLE.match(line):
             self.close()
             self._row(number, line)
         elif is_heading(line, before, after):
@@ -138,11 +136,6 @@ class _Layout:
             if not self._block:
                 self._is_item = bool(_ITEM.match(line))
             self._block.append((number, line))
-
-    def _is_field(self, line: str, before: str | None, after: str | None) -> bool:
-        """Whether a line is one of several fields, one below the other."""
-        beside = (before is not None and _FIELD.match(before)) or (after is not None and _FIELD.match(after))
-        return bool(beside and _FIELD.match(line))
 
     def close(self) -> None:
         """End the block that is open, if any."""

@@ -53,12 +53,6 @@ STOPWORDS = _set(
     many much"""
 )
 
-PRONOUNS = _set("it its he his she her they their this these")
-"""A sentence that begins with one speaks of what the sentence before it spoke of."""
-
-GENERIC = _set("version v release edition no number")
-"""Between a name and its number they say nothing."""
-
 # Words that belong to the asking, not to what is asked: they count a little where a passage has them too.
 SCAFFOLDING = _set(
     """
@@ -119,36 +113,6 @@ SYNONYMS = tuple(
         "often interval frequency every",
         "per each every",
         "yearly annual",
-        "profit gain earn",
-        "revenue turnover sales",
-        "sell sale sold",
-        "firm company business enterprise",
-        "make manufacture produce build construct create manufacturer maker builder",
-        "own owner proprietor landlord possess",
-        "donate give donor donation gift",
-        "chair preside chairman chairwoman",
-        "guarantee warranty",
-        "show display exhibit exhibition",
-        "insure insurance cover",
-        "consume consumption use",
-        "employee workforce personnel",
-        "complete finish done",
-        "approve grant allot",
-        "contract contractor",
-        "command commander captain",
-        "passenger traveller travel",
-        "launch release introduce",
-        "deposit security bail",
-        "area space size",
-        "town city",
-        "rent let lease hire",
-        "boss director manager head",
-        "expensive price cost",
-        "late delay",
-        "job occupation profession",
-        "teach teacher",
-        "begin since from",
-        "birth born",
     )
 )
 

@@ -84,12 +84,12 @@ FREQUENCY = _compiled(
     r"triennial(?:ly)?|always|never|continuously|regularly|periodically)\b",
 )
 NAME = re.compile(
-    r"(?<![.!?] )(?<![\w])(?:[A-Z][\w'’-]+|[A-Z]{2,})"
+    r"(?<![.!?\w] )(?<![\w])(?:[A-Z][\w'’-]+|[A-Z]{2,})"
     r"(?:\s+(?:of|the|de|van|von|and|for)?\s?[A-Z][\w'’.-]*)*"
 )
 PLACE = re.compile(
     r"\b(?:in|at|on|from|near|to|into|under|outside|inside|between|north|south|east|west|of)"
-    r"\s+(?:the\s+)?[A-Z]\w+|\b(?i:room|hall|gallery|floor|building|gate|platform|street)\s\d{1,5}\b"
+    r"\s+(?:the\s+)?[A-Z]\w+"
 )
 SPOT = _compiled(
     r"\b(?:in|at|on|inside|outside|under|within|near|behind|above|below|from)\s+(?:the|a|an|your|each|any)\s+\w+"

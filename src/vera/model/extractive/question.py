@@ -5,13 +5,12 @@ with those that manuals and rules need: an option, a path, a permission.
 """
 
 import re
-from collections.abc import Sequence
 from enum import StrEnum
 from functools import cache
 
 import msgspec
 
-from vera.model.extractive.lexicon import GENERIC, HEAD_NOUNS, SCAFFOLDING, STOPWORDS, SYNONYMS, TIME_UNITS
+from vera.model.extractive.lexicon import HEAD_NOUNS, SCAFFOLDING, STOPWORDS, SYNONYMS, TIME_UNITS
 from vera.model.extractive.words import Word, is_cjk, root, stem, words
 
 LONGEST_QUESTION = 2000
@@ -57,7 +56,7 @@ class Question(msgspec.Struct, frozen=True):
 
     `units` are the words counted or measured ("how many *years*"); `spoken` every token of the question,
     stop words too: an expression that the question itself holds is never its answer. `sequence` are its
-    stems in order, `names` the folded words of each name in it: ("quay", "road", "27").
+    stems in order.
     """
 
     text: str
@@ -66,14 +65,12 @@ class Question(msgspec.Struct, frozen=True):
     units: tuple[Word, ...] = ()
     spoken: frozenset[str] = frozenset()
     sequence: tuple[str, ...] = ()
-    names: tuple[tuple[str, ...], ...] = ()
 
 
 _FRAMES: tuple[tuple[re.Pattern[str], Kind], ...] = tuple(
     (re.compile(pattern), kind)
     for pattern, kind in (
         (r"\bstands? for\b|\b(abbreviation|acronym|initials)\b", Kind.EXPANSION),
-        (r"\b(percentage|percent|per cent)\b", Kind.PERCENT),
         (r"\bhow (often|frequently)\b|\bwhat frequency\b", Kind.FREQUENCY),
         (r"\bhow (long|old)\b|\bhow much (time|longer)\b|\bhow (soon|quickly)\b", Kind.DURATION),
         (r"\bhow many\b|\bhow large a number\b", Kind.COUNT),
@@ -93,7 +90,6 @@ _WHEN = re.compile(r"\bwhen\b")
 _WH_NOUN = re.compile(r"\b(?:what|which)\b(?:\W+(?:is|are|was|were)\W+(?:the|a|an)\b)?((?:\W+\w+){1,8})")
 _NAME_THE = re.compile(r"^(?:name|list|give|state|find|identify)\W+(?:the\W+)?((?:\w+\W+){1,5})")
 _WHAT_IS = re.compile(r"^(?:so\W+)?what(?:'s|’s|\W+(?:is|are|was|were))\W+(.*)$", re.DOTALL)
-_FRAME = re.compile(r"\bhow\W+(?:many|much|\w+)\b|\bwhat\W+(?:size|kind|sort|type)\b")
 _COUNTED = re.compile(r"\bhow many\b((?:\W+\w+){1,4})")
 _METHOD = re.compile(r"\bhow (do|does|did|can|could|should|would|to|is|are|was|were|must)\b")
 _AUXILIARIES = (
@@ -121,14 +117,12 @@ def _synonyms() -> dict[str, tuple[Word, ...]]:
     for row in SYNONYMS:
         group = [next(words(entry)) for entry in row]
         for word in group:
-            others = (other for other in group if other.stem != word.stem)
-            table[word.stem] = (*table.get(word.stem, ()), *others)
+            table[word.stem] = tuple(other for other in group if other.stem != word.stem)
     return table
 
 
 @cache
-def scaffolding() -> frozenset[str]:
-    """Stems of the words that belong to the asking."""
+def _scaffolding() -> frozenset[str]:
     return frozenset(stem(word) for word in SCAFFOLDING)
 
 
@@ -157,39 +151,7 @@ def analyse(text: str) -> Question:
         units=units,
         spoken=frozenset(word.form for word in spoken),
         sequence=tuple(word.stem for word in spoken[: 2 * MOST_TERMS]),
-        names=tuple(_names(text, spoken)),
     )
-
-
-def _names(text: str, spoken: Sequence[Word]) -> list[tuple[str, ...]]:
-    """Runs of capitalised words and of the numbers right behind them; the first word only as part of a run.
-
-    None in a question without an English word of form: German, for one, begins each noun with a capital.
-    """
-    if not any(word.form in STOPWORDS for word in spoken):
-        return []
-    runs: list[list[str]] = []
-    end = -2
-    for index, word in enumerate(spoken):
-        original = text[word.start : word.end]
-        joined = bool(runs) and end >= 0 and text[end : word.start].strip(" -") == ""
-        capital = original[0].isupper() and word.form not in STOPWORDS
-        if (capital and (index or _goes_on(text, spoken))) or (joined and original[0].isdigit()):
-            if joined:
-                runs[-1].append(word.form)
-            else:
-                runs.append([word.form])
-            end = word.end
-        elif joined and word.form in GENERIC:
-            end = word.end
-        else:
-            end = -2
-    return [tuple(run) for run in runs]
-
-
-def _goes_on(text: str, spoken: Sequence[Word]) -> bool:
-    """Whether a capitalised word follows the first."""
-    return len(spoken) > 1 and text[spoken[1].start].isupper()
 
 
 def _terms(text: str, classes: frozenset[str] = frozenset()) -> tuple[Term, ...]:
@@ -205,7 +167,7 @@ def _terms(text: str, classes: frozenset[str] = frozenset()) -> tuple[Term, ...]
             or (len(word.form) == 1 and not _single_counts(readable, word))
         ):
             continue
-        if word.stem in scaffolding() or word.stem in classes:
+        if word.stem in _scaffolding() or word.stem in classes:
             weight = 0.3
         elif (original[:1].isupper() and not starts) or any(char.isdigit() for char in original):
             weight = 1.2
@@ -239,11 +201,6 @@ def _kind(lowered: str) -> tuple[Kind, tuple[Word, ...]]:
     if _METHOD.search(lowered):
         return Kind.METHOD, ()
     return (Kind.PERMISSION if _MODAL.match(lowered) else Kind.ANY), ()
-
-
-def frame_words(text: str) -> frozenset[str]:
-    """The folded words that only open a question: "large" of "how large is the crew"."""
-    return frozenset(word.form for match in _FRAME.finditer(text.lower()) for word in words(match.group()))
 
 
 def _asks_definition(subject: str) -> bool:

@@ -12,7 +12,6 @@ from collections.abc import Iterator, Sequence
 import msgspec
 
 from vera.model.extractive.conversation import Excerpt
-from vera.model.extractive.demand import Judge, Sentence, demand_of
 from vera.model.extractive.documents import Match
 from vera.model.extractive.expressions import strength
 from vera.model.extractive.layout import MOST_CITED_LINES, Piece, asks
@@ -81,10 +80,7 @@ WEIGHTS = Weights()
 
 
 class Window(msgspec.Struct, frozen=True):
-    """Lines that may answer: `score` is about 0 to 2, `coverage` their share of the question's weight.
-
-    `sure` says that a sentence in them says all that the question demands (`vera.model.extractive.demand`).
-    """
+    """Lines that may answer: `score` is about 0 to 2, `coverage` their share of the question's weight."""
 
     path: str
     evidence: str
@@ -94,17 +90,15 @@ class Window(msgspec.Struct, frozen=True):
     coverage: float
     kind: float
     text: str
-    sure: bool = False
 
 
 def windows(
     question: Question, lexis: Lexis, excerpt: Excerpt, name: Match, weights: Weights = WEIGHTS
 ) -> list[Window]:
-    """The windows of one excerpt with a score above 0, those that are sure first, best first; of equals the
-    earlier one."""
+    """The windows of one excerpt with a score above 0, best first; of equals the earlier one."""
     scored = _Excerpt(question, lexis, excerpt, name, weights)
     found = [window for window in scored.windows() if window.score > 0]
-    return sorted(found, key=lambda window: (not window.sure, -window.score, window.first, window.last))
+    return sorted(found, key=lambda window: (-window.score, window.first, window.last))
 
 
 class _Excerpt:
@@ -136,8 +130,6 @@ class _Excerpt:
         self._titles = [self._title(index) for index in range(len(self._pieces))]
         self._contexts = [self._context(index) for index in range(len(self._pieces))]
         self._kinds: dict[tuple[int, int], float] = {}
-        self._judge = Judge(question, demand_of(question), lexis, excerpt.path)
-        self._judged: dict[tuple[int, int], bool] = {}
 
     def windows(self) -> Iterator[Window]:
         for first in range(len(self._pieces)):
@@ -222,14 +214,13 @@ class _Excerpt:
         covered = [max(own, around) for own, around in zip(inside, context, strict=True)]
         coverage = _share(covered, lexis)
         own = _share(inside, lexis)
-        best_sentence, kind, sure = 0.0, 0.0, False
+        best_sentence, kind = 0.0, 0.0
         for start, end in self._sentence_runs(first, last):
             vector = _most(self._vectors[start : end + 1], len(lexis.terms))
             share = _share([max(a, b) for a, b in zip(vector, self._contexts[start], strict=True)], lexis)
             best_sentence = max(best_sentence, share)
             held = self._kind(start, end)
             kind = max(kind, held * min(1.0, (share + 0.1) / (coverage + 1e-9)))
-            sure = sure or self._is_answer(start, end)
         score = weights.coverage * coverage + weights.sentence * best_sentence
         score += weights.nearness * self._nearness(parts)
         score += weights.run * max(self._runs[first : last + 1]) + weights.title * self._titles[first]
@@ -247,25 +238,7 @@ class _Excerpt:
             coverage=coverage,
             kind=kind,
             text="\n".join(part.text for part in parts),
-            sure=sure,
         )
-
-    def _is_answer(self, first: int, last: int) -> bool:
-        """Whether the sentence of these pieces surely answers."""
-        key = (first, last)
-        if key not in self._judged:
-            piece = self._pieces[first]
-            before = first - 1
-            follows = before >= 0 and self._pieces[before].block == piece.block
-            sentence = Sentence(
-                text=" ".join(part.text for part in self._pieces[first : last + 1]),
-                above=piece.context,
-                before=self._pieces[before].text if follows else "",
-            )
-            above = [self._matcher.vector(words(title)) for title in piece.context]
-            vector = _most([*self._vectors[first : last + 1], *above], len(self._lexis.terms))
-            self._judged[key] = self._judge.is_answer(sentence, vector, self._kind(first, last))
-        return self._judged[key]
 
     def _beginning(self, first: int) -> float:
         """Less for a window that leaves out its paragraph's beginning, where a manual names the option."""

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from support import licence_run
+from support.browsers import launched
 from support.dashboards import Dashboard, dashboard_of
 
 if TYPE_CHECKING:
@@ -49,7 +50,5 @@ def playwright() -> "Iterator[Playwright]":
 @pytest.fixture(scope="module")
 def browser(playwright: "Playwright") -> "Iterator[Browser]":
     """A browser whose pages are all seen."""
-    from support.browsers import launched
-
     with launched(playwright) as browser:
         yield browser

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from support import licence_run, run_pages
+from support.browsers import violations, watched
 from support.cli import vera
 from support.dashboards import Dashboard
 from support.scripted_server import ScriptedServer, Slow
@@ -71,8 +72,6 @@ def pages(dashboard: Dashboard, base: Path) -> Iterator[dict[str, str]]:
 def test_the_pages_of_the_dashboard(
     browser: "Browser", dashboard: Dashboard, pages: dict[str, str], scheme: str
 ) -> None:
-    from support.browsers import violations, watched
-
     found: dict[str, list[str]] = {}
     with watched(
         browser,
@@ -92,10 +91,9 @@ def test_the_pages_of_the_dashboard(
 
 @pytest.mark.parametrize("scheme", SCHEMES)
 def test_the_replay_and_the_login(browser: "Browser", dashboard: Dashboard, scheme: str) -> None:
-    from support.browsers import violations, watched
-
-    options = {"color_scheme": scheme, "bypass_csp": True}
-    with watched(browser, dashboard.url, allowed=("status of 401",), **options) as context:
+    with watched(
+        browser, dashboard.url, allowed=("status of 401",), color_scheme=scheme, bypass_csp=True
+    ) as context:
         page = context.page(EXAMPLE)
         assert violations(page) == []
         page.get_by_label("Token").fill("not the token")
@@ -113,8 +111,6 @@ def test_the_replay_and_the_login(browser: "Browser", dashboard: Dashboard, sche
 def test_the_report_of_a_run_and_reports_with_everything_in_them(
     browser: "Browser", base: Path, tmp_path: Path, scheme: str
 ) -> None:
-    from support.browsers import violations, watched
-
     done = vera("report", base / "work" / "example", "-o", tmp_path / "example.html", cwd=tmp_path)
     assert done.returncode == 0, done.stderr
     for name in ("FINISHED", "DISPUTED", "RUNNING", "EMPTY"):

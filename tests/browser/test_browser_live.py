@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from support import licence_run
+from support.browsers import Watched, chromium_with_tabs, offsets, rows, watched
 from support.dashboards import Dashboard, Grown, dashboard_of, start
 from support.scripted_server import ScriptedServer, Slow
 from support.turns import answered_turns
@@ -63,8 +64,6 @@ def wait_for_text(page: "Page", field: str, text: str) -> None:
 def test_a_run_is_started_and_watched_to_its_end_without_loading_the_page_again(
     browser: "Browser", dashboard: Dashboard, base: Path
 ) -> None:
-    from support.browsers import offsets, rows, watched
-
     with (
         licence_run.model(pace=0.1) as server,
         watched(browser, dashboard.url, token=dashboard.token) as context,
@@ -98,8 +97,6 @@ def test_nothing_is_lost_or_doubled_when_the_server_is_killed_and_started_again(
     browser: "Browser", tmp_path: Path
 ) -> None:
     """The log grows all the time, each line in two halves."""
-    from support.browsers import offsets, rows, watched
-
     count, enough = 500, threading.Event()
     token, log = tmp_path / "keys" / "token", Grown(tmp_path / "work" / "growing")
     dashboard = start(tmp_path, token)
@@ -142,8 +139,6 @@ def test_nothing_is_lost_or_doubled_when_the_server_is_killed_and_started_again(
 def test_a_run_is_stopped_and_resumed_from_its_page(
     browser: "Browser", dashboard: Dashboard, base: Path
 ) -> None:
-    from support.browsers import offsets, rows, watched
-
     reply = licence_run.script()
     asked_third = threading.Event()
 
@@ -180,7 +175,6 @@ def test_a_run_that_was_killed_is_told_as_it_is_and_can_be_resumed(
     import os
     import signal
 
-    from support.browsers import watched
     from vera.dashboard import run_process
 
     begun = threading.Event()
@@ -216,8 +210,6 @@ def test_seven_tabs_are_live_each_when_it_is_looked_at(
     playwright: "Playwright", seven: tuple[Dashboard, list[Grown]]
 ) -> None:
     """Browsers have six connections to a server: a tab that nobody sees must not hold one."""
-    from support.browsers import Watched, chromium_with_tabs, offsets, rows
-
     dashboard, logs = seven
     with chromium_with_tabs(playwright) as tabs:
         context = Watched(tabs, dashboard.url)
@@ -240,7 +232,6 @@ def test_seven_tabs_are_live_each_when_it_is_looked_at(
 def test_a_session_that_another_process_writes_is_followed_too(
     browser: "Browser", dashboard: Dashboard, base: Path
 ) -> None:
-    from support.browsers import watched
     from vera import events
 
     session = Session.create(base / "work" / "elsewhere", {}, lambda: 1_795_000_000.0)

@@ -1,5 +1,5 @@
-"""What a finished run shows to who reads it: marked quotations, two rounds side by side, by keyboard, on paper,
-on a narrow screen and without JavaScript."""
+"""What a finished run shows: marked quotations, two rounds side by side, by keyboard, on paper, on a narrow
+screen and without JavaScript."""
 
 import re
 import shutil
@@ -10,6 +10,7 @@ from urllib.parse import parse_qs, urlsplit
 import pytest
 
 from support import licence_run
+from support.browsers import watched
 from support.cli import vera
 from support.dashboards import Dashboard
 from support.pdf_text import text_of_pdf
@@ -49,8 +50,6 @@ def marked(page: "Page", within: str = "") -> bytes:
 def test_each_card_leads_to_its_lines_and_what_is_marked_is_what_is_stored(
     browser: "Browser", dashboard: Dashboard, base: Path
 ) -> None:
-    from support.browsers import watched
-
     store = Store(base / "work" / "example" / "store")
     with watched(browser, dashboard.url, token=dashboard.token) as context:
         page = context.page(EXAMPLE)
@@ -80,8 +79,6 @@ def test_each_card_leads_to_its_lines_and_what_is_marked_is_what_is_stored(
 def test_the_lines_that_were_clicked_are_in_sight(browser: "Browser", dashboard: Dashboard) -> None:
     from playwright.sync_api import expect
 
-    from support.browsers import watched
-
     with watched(browser, dashboard.url, token=dashboard.token, reduced_motion="reduce") as context:
         page = context.page(EXAMPLE)
         page.locator("#summary-1").click()
@@ -92,8 +89,6 @@ def test_the_lines_that_were_clicked_are_in_sight(browser: "Browser", dashboard:
 def test_an_altered_text_is_not_marked_and_the_page_says_so(
     browser: "Browser", dashboard: Dashboard, base: Path
 ) -> None:
-    from support.browsers import watched
-
     altered = shutil.copytree(base / "work" / "example", base / "work" / "altered")
     store = Store(altered / "store")
     with watched(browser, dashboard.url, token=dashboard.token) as context:
@@ -118,8 +113,6 @@ def test_an_altered_text_is_not_marked_and_the_page_says_so(
 
 
 def test_two_rounds_are_compared(browser: "Browser", dashboard: Dashboard) -> None:
-    from support.browsers import watched
-
     with watched(browser, dashboard.url, token=dashboard.token) as context:
         page = context.page(EXAMPLE)
         page.get_by_role("link", name="Compare the two rounds").click()
@@ -137,8 +130,6 @@ def test_two_rounds_are_compared(browser: "Browser", dashboard: Dashboard) -> No
 
 
 def test_a_replay_is_a_button(browser: "Browser", dashboard: Dashboard) -> None:
-    from support.browsers import watched
-
     with watched(browser, dashboard.url, token=dashboard.token) as context:
         page = context.page(EXAMPLE)
         page.get_by_role("button", name="Replay it now").click()
@@ -148,8 +139,6 @@ def test_a_replay_is_a_button(browser: "Browser", dashboard: Dashboard) -> None:
 def test_everything_can_be_done_with_the_keyboard_alone(
     browser: "Browser", dashboard: Dashboard, base: Path
 ) -> None:
-    from support.browsers import watched
-
     def focused(page: "Page", name: str) -> object:
         return page.evaluate(f"document.activeElement.{name}")
 
@@ -200,14 +189,14 @@ def test_everything_can_be_done_with_the_keyboard_alone(
 
 @pytest.mark.parametrize("path", ["/", EXAMPLE, f"{EXAMPLE}/compare?a=1&b=2", f"{EXAMPLE}/claim/c1"])
 def test_dark_is_dark_and_light_is_light(browser: "Browser", dashboard: Dashboard, path: str) -> None:
-    from support.browsers import watched
-
     brightness: dict[str, dict[str, float]] = {}
     for scheme in ("light", "dark"):
         with watched(browser, dashboard.url, token=dashboard.token, color_scheme=scheme) as context:
             page = context.page(path)
             brightness[scheme] = {
-                name: sum(map(int, re.findall(r"\d+", page.evaluate(f"getComputedStyle(document.body).{name}"))))
+                name: sum(
+                    map(int, re.findall(r"\d+", page.evaluate(f"getComputedStyle(document.body).{name}")))
+                )
                 for name in ("backgroundColor", "color")
             }
     assert brightness["light"]["backgroundColor"] > 600 > 200 > brightness["light"]["color"]
@@ -217,8 +206,6 @@ def test_dark_is_dark_and_light_is_light(browser: "Browser", dashboard: Dashboar
 def test_a_page_is_printed_with_its_claims_and_their_quotations(
     browser: "Browser", dashboard: Dashboard
 ) -> None:
-    from support.browsers import watched
-
     with watched(browser, dashboard.url, token=dashboard.token) as context:
         printed = plain(text_of_pdf(context.page(EXAMPLE).pdf()))
     for claim in CLAIMS:
@@ -230,8 +217,6 @@ def test_a_page_is_printed_with_its_claims_and_their_quotations(
 def test_a_report_opens_from_the_disk_asks_for_nothing_and_is_printed(
     browser: "Browser", base: Path, tmp_path: Path
 ) -> None:
-    from support.browsers import watched
-
     done = vera("report", base / "work" / "example", "-o", tmp_path / "report.html", cwd=tmp_path)
     assert done.returncode == 0, done.stderr
     with watched(browser, "http://127.0.0.1:9") as context:
@@ -262,8 +247,6 @@ PATHS = (
 def test_nothing_scrolls_sideways_on_a_narrow_screen(
     browser: "Browser", dashboard: Dashboard, width: int
 ) -> None:
-    from support.browsers import watched
-
     with watched(
         browser,
         dashboard.url,
@@ -280,11 +263,7 @@ def test_nothing_scrolls_sideways_on_a_narrow_screen(
             assert wide <= width, path
 
 
-def test_without_javascript_everything_can_be_read_and_done(
-    browser: "Browser", dashboard: Dashboard
-) -> None:
-    from support.browsers import watched
-
+def test_without_javascript_everything_can_be_read_and_done(browser: "Browser", dashboard: Dashboard) -> None:
     with (
         licence_run.model() as server,
         watched(browser, dashboard.url, token=dashboard.token, java_script_enabled=False) as context,

@@ -1,4 +1,4 @@
-"""A hostile client, a hostile session and hostile names against a real dashboard: nothing works, nothing is done.
+"""A hostile client, session and names against a real dashboard: nothing works, and nothing is done.
 
 Each request that must fail is told by its status; afterwards the base folder is as it was.
 """
@@ -6,13 +6,14 @@ Each request that must fail is told by its status; afterwards the base folder is
 import json
 import os
 from collections.abc import Iterator
+from http.client import HTTPConnection
 from pathlib import Path
 
 import httpx
 import pytest
 from prometheus_client.parser import text_string_to_metric_families
 
-from support.dashboards import Dashboard, Grown, dashboard_of
+from support.dashboards import PATIENCE, Dashboard, Grown, dashboard_of
 from vera import events
 from vera.dashboard.app import create_app
 from vera.store import Store
@@ -52,12 +53,26 @@ def nothing_is_done(base: Path) -> Iterator[None]:
     assert everything() == before
 
 
+def get_exactly(served: Dashboard, path: str) -> tuple[int, bytes]:
+    """Status and body of GET for a path that other clients would tidy first."""
+    connection = HTTPConnection("127.0.0.1", served.port, timeout=PATIENCE)
+    try:
+        connection.request("GET", path, headers={"authorization": f"Bearer {served.token}"})
+        answer = connection.getresponse()
+        return answer.status, answer.read()
+    finally:
+        connection.close()
+
+
 def test_another_site_starts_stops_and_makes_nothing_with_the_persons_own_cookie(served: Dashboard) -> None:
     """What a page of another site can send: any body of a form, and the headers that browsers add."""
     bodies: list[tuple[str, bytes]] = [
         ("text/plain", b"task=x"),
         ("application/x-www-form-urlencoded", b"task=x"),
-        ("multipart/form-data; boundary=x", b'--x\r\nContent-Disposition: form-data; name="task"\r\n\r\nx\r\n--x--'),
+        (
+            "multipart/form-data; boundary=x",
+            b'--x\r\nContent-Disposition: form-data; name="task"\r\n\r\nx\r\n--x--',
+        ),
         ("application/json", json.dumps(FORM).encode()),
     ]
     browsers = [
@@ -68,7 +83,13 @@ def test_another_site_starts_stops_and_makes_nothing_with_the_persons_own_cookie
         {"origin": "null"},
     ]
     with served.browser() as client:
-        for path in ("/new", "/s/work~2Fnew/run", f"{EXAMPLE}/stop", f"{EXAMPLE}/resume", f"{EXAMPLE}/replay"):
+        for path in (
+            "/new",
+            "/s/work~2Fnew/run",
+            f"{EXAMPLE}/stop",
+            f"{EXAMPLE}/resume",
+            f"{EXAMPLE}/replay",
+        ):
             for headers in browsers:
                 for kind, body in bodies:
                     answer = client.post(path, content=body, headers={**headers, "content-type": kind})
@@ -99,7 +120,9 @@ def test_no_header_stands_in_for_the_host(served: Dashboard) -> None:
     head = f"Authorization: Bearer {served.token}\r\nConnection: close\r\n"
     forged = "X-Forwarded-Host: 127.0.0.1\r\nForwarded: host=127.0.0.1\r\nX-Host: 127.0.0.1\r\n"
     assert served.raw(f"GET / HTTP/1.1\r\nHost: evil.example\r\n{forged}{head}\r\n".encode())[0] == 421
-    assert served.raw(f"GET http://127.0.0.1/ HTTP/1.1\r\nHost: evil.example\r\n{head}\r\n".encode())[0] == 421
+    assert (
+        served.raw(f"GET http://127.0.0.1/ HTTP/1.1\r\nHost: evil.example\r\n{head}\r\n".encode())[0] == 421
+    )
     assert served.raw(f"GET / HTTP/1.0\r\n{head}\r\n".encode())[0] in (400, 421)
 
 
@@ -113,7 +136,12 @@ def test_each_route_needs_the_token_but_three_that_say_nothing(served: Dashboard
         "{path:path}": "answer.md",
         "{version}": "0" * 16,
     }
-    wrong = [{}, {"authorization": "Bearer "}, {"authorization": "Basic dTpw"}, {"cookie": "vera=1; token=1"}]
+    wrong = [
+        {},
+        {"authorization": "Bearer x"},
+        {"authorization": "Basic dTpw"},
+        {"cookie": "vera=1; token=1"},
+    ]
     with served.stranger() as client:
         for route in create_app(base, token="x" * 40).routes:
             path = str(getattr(route, "path", ""))
@@ -161,8 +189,7 @@ def test_each_route_needs_the_token_but_three_that_say_nothing(served: Dashboard
     ],
 )
 def test_no_path_leads_out(served: Dashboard, path: str, status: int) -> None:
-    head = f"GET {path} HTTP/1.1\r\nHost: 127.0.0.1\r\nAuthorization: Bearer {served.token}\r\n"
-    found, answer = served.raw(f"{head}Connection: close\r\n\r\n".encode())
+    found, answer = get_exactly(served, path)
     assert found == status
     assert SECRET.encode() not in answer
 
@@ -191,7 +218,6 @@ def test_what_is_too_large_is_refused_before_it_is_read(served: Dashboard) -> No
         {"task": "x", "input_dir": "work/../../.."},
         {"task": "x", "input_dir": "out"},
         {"task": "x", "model_base_url": "file:///etc/passwd"},
-        {"task": "x", "model_base_url": "--sandbox=none"},
         {"task": "x", "max_steps": "1; rm -rf /"},
         {"task": "x", "profile": "lab --privileged"},
         {"task": "x", "sandbox.privileged": "true"},
@@ -219,7 +245,14 @@ def test_links_in_a_session_and_beside_it_show_nothing(tmp_path: Path) -> None:
         (work / folder).mkdir()
         (work / folder / "secret.txt").symlink_to(tmp_path / "secret.txt")
         (work / folder / "up").symlink_to(tmp_path)
-    for name in ("notes.md", "run.log", "container.log", "evidence.jsonl", "move_ledger.jsonl", "query_ledger.jsonl"):
+    for name in (
+        "notes.md",
+        "run.log",
+        "container.log",
+        "evidence.jsonl",
+        "move_ledger.jsonl",
+        "query_ledger.jsonl",
+    ):
         (work / name).symlink_to(tmp_path / "secret.txt")
     os.mkfifo(work / "container_events.log")
     store = Store(work / "store")
@@ -257,7 +290,7 @@ def test_links_in_a_session_and_beside_it_show_nothing(tmp_path: Path) -> None:
             "/s/work~2Fhalf": 404,
             "/s/work~2Fexample~2Fworkspace~2Ffake": 404,
         }
-        found = {path: served.get_raw(path) for path in expected}
+        found = {path: get_exactly(served, path)[0] for path in expected}
         assert found == expected
         for path in expected:
             assert SECRET not in client.get(path).text, path
@@ -297,10 +330,14 @@ def test_no_text_of_a_run_becomes_a_metric(tmp_path: Path) -> None:
     assert answer.status_code == 200
     families = {family.name: family for family in text_string_to_metric_families(answer.text)}
     assert not [name for name in families if not name.startswith(("dra_", "vera_"))]
-    events_seen = sum(sample.value for sample in families["dra_events"].samples if sample.name.endswith("_total"))
+    events_seen = sum(
+        sample.value for sample in families["dra_events"].samples if sample.name.endswith("_total")
+    )
     assert events_seen == len(INJECTED) * 10
     for line in answer.text.splitlines():
-        assert line.startswith(("dra_", "vera_", "# HELP dra_", "# TYPE dra_", "# HELP vera_", "# TYPE vera_")), line
+        assert line.startswith(
+            ("dra_", "vera_", "# HELP dra_", "# TYPE dra_", "# HELP vera_", "# TYPE vera_")
+        ), line
     for family in families.values():
         for sample in family.samples:
             for name, value in sample.labels.items():

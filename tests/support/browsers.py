@@ -1,7 +1,7 @@
 """Debian's Chromium through Playwright, and pages that must not complain.
 
-Playwright's synchronous interface holds an event loop as long as a browser is open: a test that has one cannot
-call `asyncio.run`.
+Playwright's synchronous interface holds an event loop while a browser is open, so that a test that has one
+cannot call `asyncio.run`. It is imported where it is used: a machine without it can collect the tests.
 """
 
 import re
@@ -11,18 +11,10 @@ import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from axe_playwright_python.sync_playwright import Axe
-from playwright.sync_api import (
-    Browser,
-    BrowserContext,
-    ConsoleMessage,
-    Page,
-    Playwright,
-    Request,
-    sync_playwright,
-)
+if TYPE_CHECKING:
+    from playwright.sync_api import Browser, BrowserContext, ConsoleMessage, Page, Playwright, Request
 
 PROGRAMS = ("chromium", "chromium-browser", "google-chrome")
 ARGUMENTS = (
@@ -52,14 +44,16 @@ def program() -> str:
 
 
 @contextmanager
-def chromium() -> Iterator[Browser]:
+def chromium() -> "Iterator[Browser]":
     """A browser without a window. All of its pages believe that they are seen."""
+    from playwright.sync_api import sync_playwright
+
     with sync_playwright() as playwright, launched(playwright) as browser:
         yield browser
 
 
 @contextmanager
-def launched(playwright: Playwright) -> Iterator[Browser]:
+def launched(playwright: "Playwright") -> "Iterator[Browser]":
     """The same, where there is a Playwright already."""
     browser = playwright.chromium.launch(
         executable_path=program(), headless=True, args=list(ARGUMENTS), timeout=PATIENCE_MS
@@ -71,10 +65,16 @@ def launched(playwright: Playwright) -> Iterator[Browser]:
 
 
 @contextmanager
-def chromium_with_tabs(playwright: Playwright) -> Iterator[BrowserContext]:
+def chromium_with_tabs(playwright: "Playwright") -> "Iterator[BrowserContext]":
     """A browser as a person has it: only the tab in front is visible, all others are hidden."""
     with tempfile.TemporaryDirectory(prefix="vera-chromium-", ignore_cleanup_errors=True) as profile:
-        arguments = ["--headless", "--remote-debugging-port=0", f"--user-data-dir={profile}", *ARGUMENTS, "about:blank"]
+        arguments = [
+            "--headless",
+            "--remote-debugging-port=0",
+            f"--user-data-dir={profile}",
+            *ARGUMENTS,
+            "about:blank",
+        ]
         process = subprocess.Popen([program(), *arguments], stderr=subprocess.PIPE, text=True)
         assert process.stderr is not None
         try:
@@ -94,7 +94,7 @@ class Watched:
     Content-Security-Policy, requests to anywhere else. `allowed` are words of complaints that are meant.
     """
 
-    def __init__(self, context: BrowserContext, origin: str, allowed: tuple[str, ...] = ()) -> None:
+    def __init__(self, context: "BrowserContext", origin: str, allowed: tuple[str, ...] = ()) -> None:
         self.context, self.origin, self.allowed = context, origin, allowed
         self.complaints: list[str] = []
         self.requests: list[str] = []
@@ -105,7 +105,7 @@ class Watched:
         context.on("dialog", self._dialog)
         context.on("request", self._request)
 
-    def page(self, path: str = "") -> Page:
+    def page(self, path: str = "") -> "Page":
         """A new page; with a path, one that has loaded it."""
         page = self.context.new_page()
         if path:
@@ -126,7 +126,7 @@ class Watched:
                     self._complain(f"violation: {violation}")
         assert not self.complaints, "\n".join(self.complaints)
 
-    def _console(self, message: ConsoleMessage) -> None:
+    def _console(self, message: "ConsoleMessage") -> None:
         if message.type in ("error", "warning"):
             self._complain(f"{message.type}: {message.text} ({message.location.get('url', '')})")
 
@@ -134,7 +134,7 @@ class Watched:
         self._complain(f"dialog: {dialog.message}")
         dialog.dismiss()
 
-    def _request(self, request: Request) -> None:
+    def _request(self, request: "Request") -> None:
         self.requests.append(request.url)
         if not request.url.startswith((f"{self.origin}/", "data:", "file:", "chrome:")):
             self._complain(f"request to {request.url}")
@@ -146,7 +146,7 @@ class Watched:
 
 @contextmanager
 def watched(
-    browser: Browser, origin: str, *, token: str = "", allowed: tuple[str, ...] = (), **options: Any
+    browser: "Browser", origin: str, *, token: str = "", allowed: tuple[str, ...] = (), **options: Any
 ) -> Iterator[Watched]:
     """A fresh context that is watched, logged in where there is a token; it is checked at the end."""
     context = browser.new_context(**{"viewport": {"width": 1280, "height": 900}, **options})
@@ -160,8 +160,10 @@ def watched(
         context.close()
 
 
-def violations(page: Page) -> list[str]:
+def violations(page: "Page") -> list[str]:
     """What axe finds on the page: rule and place. The page's context has to be one with `bypass_csp`."""
+    from axe_playwright_python.sync_playwright import Axe  # type: ignore[import-untyped] # it has no types
+
     found = Axe().run(page, options={"runOnly": {"type": "tag", "values": list(WCAG)}}).response
     assert len(found["passes"]) > 15, "axe looked at a page"
     return [
@@ -171,7 +173,7 @@ def violations(page: Page) -> list[str]:
     ]
 
 
-def rows(page: Page) -> list[int]:
+def rows(page: "Page") -> list[int]:
     """The places in the log of the events that the page shows, from the top."""
     found: list[int] = page.eval_on_selector_all(
         "#events .events > li", "rows => rows.map(row => Number(row.id.slice(1)))"

@@ -1,4 +1,4 @@
-"""A session of an attacker: markup and scripts in every text that a run can hold, beside a verified answer."""
+"""An attacker's session: markup and scripts in every text that a run can hold, and a verified answer."""
 
 from pathlib import Path
 
@@ -21,7 +21,7 @@ ALL = " ".join(MARKUP)
 PAGE = "".join(f"Line {number} {text} of the dam.\n" for number, text in enumerate(MARKUP, 1)).encode()
 """A stored text whose lines are cited."""
 
-FILE_NAMES = ("<img src=x onerror=alert(1)>.png", "\"onload=alert(1) x=\".html", "javascript:alert(1).svg")
+FILE_NAMES = ("<img src=x onerror=alert(1)>.png", '"onload=alert(1) x=".html', "javascript:alert(1).svg")
 
 
 def make(root: Path) -> None:

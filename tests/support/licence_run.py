@@ -1,4 +1,4 @@
-"""An example run over the licences of `examples`, with a scripted model in each part: two rounds, then VERIFIED.
+"""An example run over the licences of `examples`, whose models are scripted: two rounds, then VERIFIED.
 
 The first answer has a number that its lines do not have; the verifier sends it back, and the second is right.
 """
@@ -17,7 +17,7 @@ from vera.protocol import Turn
 
 EXAMPLES = Path(__file__).parents[2] / "examples" / "licences"
 FOLDER = "licences"
-"""Where `prepare` lays the documents, below the base folder."""
+"""Where `make` lays the documents, below the base folder."""
 
 QUESTION = (
     "For how long must a written offer of source code be valid under the GPL 3, and when do patent licenses "
@@ -90,9 +90,9 @@ def check(body: dict[str, Any]) -> Any:
     return as_reply(final(f"yes [{evidence}:258-260]"), "text")
 
 
-def prepare(base: Path) -> Path:
-    """Lay the documents into a base folder; where they are."""
-    return shutil.copytree(EXAMPLES, base / FOLDER, dirs_exist_ok=True)
+def score(body: dict[str, Any]) -> str:
+    """The judge's points: few for the wrong number."""
+    return str(scored(2 if "five years" in str(body["messages"][-1]["content"]) else 4)(body))
 
 
 def script(pace: float = 0.0) -> "Paced":
@@ -103,14 +103,14 @@ def script(pace: float = 0.0) -> "Paced":
             decompose=asking(CHECKED),
             check=check,
             label=label,
-            score=lambda body: scored(2 if "five years" in str(body["messages"][-1]["content"]) else 4)(body),
+            score=score,
         ),
         pace,
     )
 
 
 class Paced:
-    """A script whose replies take a time that is theirs: `pace` seconds and a little more, always the same."""
+    """A script whose replies take a time of their own: about `pace` seconds, the same in each run."""
 
     def __init__(self, cast: Cast, pace: float) -> None:
         self._cast, self._pace = cast, pace
@@ -122,17 +122,12 @@ class Paced:
 
 def model(pace: float = 0.0) -> ScriptedServer:
     """A server that plays it."""
-    return ScriptedServer(script(pace), model="qwen3-30b-a3b")
-
-
-def cited_lines(path: str, first: int, last: int) -> bytes:
-    """The bytes of these lines as they stand in the example's file."""
-    return b"".join((EXAMPLES / path).read_bytes().splitlines(keepends=True)[first - 1 : last])
+    return ScriptedServer(script(pace))
 
 
 def make(base: Path, work_dir: str = "work/example", pace: float = 0.0) -> Path:
     """Run it to its end; its session."""
-    prepare(base)
+    shutil.copytree(EXAMPLES, base / FOLDER, dirs_exist_ok=True)
     with model(pace) as server:
         done = vera(
             "run", QUESTION, "--input-dir", FOLDER, "--work-dir", work_dir, "--model-base-url", server.root,

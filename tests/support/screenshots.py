@@ -10,14 +10,15 @@ The run is the same each time, but for its times and ids.
 import sys
 import tempfile
 from pathlib import Path
-from typing import Any
-
-from playwright.sync_api import ViewportSize
+from typing import TYPE_CHECKING, Any
 
 from support import licence_run
 from support.browsers import chromium, watched
 from support.cli import vera
 from support.dashboards import Dashboard, dashboard_of
+
+if TYPE_CHECKING:
+    from playwright.sync_api import ViewportSize
 
 WIDTH = 1280
 HEIGHTS = {"dashboard": 1560, "evidence": 860, "compare": 1060, "report": 1020}
@@ -43,7 +44,7 @@ def take(folder: Path, pace: float = PACE) -> None:
 
 
 def _take_all(dashboard: Dashboard, report: Path, folder: Path) -> None:
-    def size(name: str) -> ViewportSize:
+    def size(name: str) -> "ViewportSize":
         return {"width": WIDTH, "height": HEIGHTS[name]}
 
     options: dict[str, Any] = {"viewport": size("dashboard"), "reduced_motion": "reduce"}
@@ -56,7 +57,7 @@ def _take_all(dashboard: Dashboard, report: Path, folder: Path) -> None:
         page.emulate_media(color_scheme="light")
         page.set_viewport_size(size("evidence"))
         page.locator("#summary-1").click()
-        page.locator("#claim-1 .card-head a").first.click()
+        page.locator("#claim-1 .card-head a", has_text="ev_0002:258-261").click()
         page.wait_for_selector("mark")
         page.screenshot(path=folder / "evidence.png")
         page.set_viewport_size(size("compare"))

@@ -1,0 +1,38 @@
+"""The pictures of the documentation can be taken again at any time, and its pages show all of them."""
+
+import re
+from pathlib import Path
+
+import pytest
+
+from support.screenshots import HEIGHTS, MOST_BYTES, NAMES, WIDTH, take
+
+ROOT = Path(__file__).parents[2]
+IMAGES = ROOT / "docs" / "images"
+
+pytestmark = pytest.mark.needs("browser")
+
+
+def size(picture: Path) -> tuple[int, int]:
+    """Width and height of a PNG (its IHDR chunk)."""
+    data = picture.read_bytes()
+    assert data.startswith(b"\x89PNG\r\n\x1a\n")
+    return int.from_bytes(data[16:20], "big"), int.from_bytes(data[20:24], "big")
+
+
+def test_they_are_taken_of_a_run_that_is_made_for_them(tmp_path: Path) -> None:
+    take(tmp_path, pace=0.0)
+    assert {path.name for path in tmp_path.iterdir()} == set(NAMES)
+    for name in NAMES:
+        for picture in (tmp_path / name, IMAGES / name):
+            assert size(picture) == (WIDTH, HEIGHTS[name.partition("-")[0].removesuffix(".png")])
+            assert picture.stat().st_size <= MOST_BYTES
+
+
+def test_a_page_shows_each_picture_and_no_other() -> None:
+    shown = {
+        Path(found).name
+        for page in (*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md"))
+        for found in re.findall(r"!\[[^\]]+\]\(([^)]*images/[^)]+)\)", page.read_text())
+    }
+    assert shown == set(NAMES) == {path.name for path in IMAGES.iterdir()}

@@ -13,9 +13,8 @@ const part = (name) => page.querySelector(`[data-part="${name}"]`);
 const live = (field) => page.querySelector(`[data-live="${field}"]`);
 
 let source = null, changed = {}, cursor = Number(page.dataset.offset);
-let behind = false; // everything is to be fetched again
-let busy = false;
-let heard = null; // when the last event came, by this clock
+let behind = false, turned = false; // all of the page, or its status, is to be fetched again
+let busy = false, heard = null; // heard: when the last event came, by this clock
 
 async function fragment(address) {
   const url = new URL(address, location.href);
@@ -43,13 +42,14 @@ async function refresh(name) {
 
 async function refreshChanged() {
   if (busy || document.hidden) return;
+  const all = behind, status = turned;
   busy = true;
-  for (const { dataset } of page.querySelectorAll("[data-part]")) {
-    const inFrames = dataset.part === "header" || dataset.part === "events";
-    const stale = dataset.part in changed && String(changed[dataset.part]) !== dataset.changed;
-    if (behind || (stale && !inFrames)) await refresh(dataset.part).catch(() => {});
+  behind = turned = false; // what comes while parts are fetched sets them again
+  for (const { dataset: { part: name, changed: had } } of page.querySelectorAll("[data-part]")) {
+    const stale = name === "header" ? status : name !== "events" && name in changed && String(changed[name]) !== had;
+    if (all || stale) await refresh(name).catch(() => { behind ||= all; turned ||= status; });
   }
-  behind = busy = false;
+  busy = false;
 }
 
 function setText(element, text) {
@@ -77,10 +77,10 @@ function take(frame) {
   while (list.children.length > MOST_ROWS) list.lastElementChild.remove();
   if (height) list.scrollTop = top + list.scrollHeight - height; // who reads older lines keeps them in sight
   if (frame.lines.length) heard = Date.now();
-  const turned = ["verdict", "run"].some((field) => live(field)?.textContent !== frame.live[field]);
+  turned ||= ["verdict", "run"].some((field) => live(field)?.textContent !== frame.live[field]);
   for (const [field, text] of Object.entries(frame.live)) setText(live(field), text);
   setText(document.getElementById("announcement"), frame.live.announcement);
-  if (turned) refresh("header").catch(() => {}); // its buttons and its colour
+  if (turned) refreshChanged();
 }
 
 function say(words, state) {

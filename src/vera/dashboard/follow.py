@@ -31,7 +31,7 @@ SLICE_SECONDS = 0.01
 """A long log is read in slices of this, so that everybody else is answered in between."""
 
 ALIVE_TICKS = 40
-"""Ticks after which it is asked again whether a process works on the run."""
+"""Ticks after which it is looked again where the process of the run stands."""
 
 CHUNK = 256 << 10
 """Bytes of a log that are sent at once to who is behind."""
@@ -81,6 +81,8 @@ class Follower:
         self._file: tuple[int, int] | None = None
         self._failed_at: _Stat | None = None
         self._alive = False
+        self._told: Mapping[str, str] = {}
+        """The texts of the newest frame: a process can begin and end without a record."""
         self._watchers = 0
         self._task: asyncio.Task[None] | None = None
         self._records: OrderedDict[int, tuple[int, bytes]] = OrderedDict()
@@ -195,10 +197,11 @@ class Follower:
             is_behind = offset > self.offset or (
                 offset < self.offset and (not lines or lines[0].offset != offset)
             )
+            self._told = live = self._live()
             frame = PageFrame(
                 offset=self.offset,
                 lines=() if is_behind else lines,
-                live=self._live_texts(self.session, self._header(self._alive)),
+                live=live,
                 changed=self.changed,
                 reload=is_behind,
             )
@@ -216,9 +219,10 @@ class Follower:
             if _stat_of(self._log) != self._read_to:
                 await self.fresh()
             ticks += 1
-            if ticks % ALIVE_TICKS == 0 and (alive := self._is_alive(self.session)) != self._alive:
-                self._alive = alive
-                self._publish()
+            if ticks % ALIVE_TICKS == 0:
+                self._alive = self._is_alive(self.session)
+                if self._told and self._live() != self._told:
+                    self._publish()
             await asyncio.sleep(TICK_SECONDS)
 
     def _stopped_watching(self, task: asyncio.Task[None]) -> None:
@@ -253,6 +257,9 @@ class Follower:
         self.problem = problem
         self._failed_at = log
         self._publish()
+
+    def _live(self) -> Mapping[str, str]:
+        return self._live_texts(self.session, self._header(self._alive))
 
     def _header(self, alive: bool) -> Header:
         return self._fold.header(self._state, session=self.session.name, alive=alive)

@@ -53,7 +53,7 @@ async def page_chunks(follower: Follower, offset: int | None) -> AsyncGenerator[
     yield RETRY
     await follower.fresh()
     offset = follower.offset if offset is None else offset
-    serial = -1 if offset != follower.offset else follower.serial
+    serial = -1  # at first there is always a frame: where the process stands may have changed since the page
     while not follower.closed:
         if serial != follower.serial:
             serial = follower.serial

@@ -14,7 +14,7 @@ LABELS: Mapping[str, str] = {
     "score": "score",
     "rounds": "rounds",
     "tools": "tool calls",
-    "searches": "searches",
+    "searches": "web searches",
     "tokens": "tokens in / out",
     "cost": "cost",
     "elapsed": "time",

@@ -9,7 +9,8 @@ every page that is open in a browser on it; this server starts processes. The ch
   send `Origin: null` with the forms of our own pages: then `Sec-Fetch-Site` has to say whose they are
   (Fetch Standard, "append a request `Origin` header");
 - a token as Bearer, as `?token=` (303 to the address without it, so that it stands in no
-  Referer; the browser's own history may keep it) or a login cookie (401, for a browser with a form that keeps the address);
+  Referer; the browser's own history may keep it) or a login cookie (401, for a browser with a form that keeps
+  the address);
 - a write has the header `X-Vera`, which no page of another site can set, or its form the token that was made
   for this login (403), and a bounded body.
 

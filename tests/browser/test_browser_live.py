@@ -33,8 +33,8 @@ window.EventSource = class extends EventSource {
 """Keeps the place of each line that the stream brings."""
 
 SAID = """
-window.said = [];
 const region = document.getElementById("announcement");
+window.said = [region.textContent];
 new MutationObserver(() => window.said.push(region.textContent)).observe(
   region, { childList: true, characterData: true, subtree: true });
 """
@@ -47,7 +47,8 @@ def fill_in_and_start(page: "Page", server: ScriptedServer) -> None:
     page.get_by_label("Input folder").fill(licence_run.FOLDER)
     page.get_by_label("Address of the model server").fill(server.base_url)
     page.get_by_label("Model", exact=True).fill(server.model)
-    page.get_by_role("button", name="Start").click()
+    with page.expect_event("domcontentloaded"):  # of the run's own page
+        page.get_by_role("button", name="Start").click()
 
 
 def session_of(page: "Page", base: Path) -> Path:

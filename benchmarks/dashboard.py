@@ -190,9 +190,9 @@ def watch(dashboard: Dashboard, offset: int, stop: threading.Event) -> None:
                 new = json.loads(each[at + 6 :])["changed"]
         had = new if had is None else had
         if time.monotonic() - fetched >= REFRESH_SECONDS:
-            for name in new.keys() - {"header", "events"}:
-                if new[name] != had.get(name):
-                    get(dashboard, f"{PAGE}/part/{name}", parts)
+            names = [name for name in new.keys() - {"header", "events"} if new[name] != had.get(name)]
+            if names:
+                get(dashboard, f"{PAGE}/parts/{','.join(names)}", parts)
             had, fetched = new, time.monotonic()
     stream.close()
     parts.close()

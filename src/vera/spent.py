@@ -79,39 +79,28 @@ class Spent(msgspec.Struct, frozen=True, kw_only=True):
     def tokens(self) -> int:
         return self.agent.total + self.verifier.total + self.selector.total
 
-    def with_look_up(self, event: events.LookUpSpent) -> "Spent":
-        """These with what a verification in a session of its own has spent."""
-        looked = Tokens(
-            prompt=event.agent_prompt, cached=event.agent_cached, completion=event.agent_completion
-        )
-        judged = Tokens(
-            prompt=event.verifier_prompt, cached=event.verifier_cached, completion=event.verifier_completion
-        )
-        return msgspec.structs.replace(
-            self,
-            agent=self.agent + looked,
-            verifier=self.verifier + judged,
-            model_calls=self.model_calls + event.model_calls,
-            unknown_calls=self.unknown_calls + event.unknown_calls,
-            searches=self.searches + event.searches,
-        )
-
-    def plus(self, scope: str, tokens: Tokens) -> "Spent":
-        """These with the tokens of a call that was made in this scope (`Model.scope`)."""
-        if scope.startswith("verifier"):
-            return msgspec.structs.replace(self, verifier=self.verifier + tokens)
-        if scope == SELECTOR:
-            return msgspec.structs.replace(self, selector=self.selector + tokens)
-        return msgspec.structs.replace(self, agent=self.agent + tokens)
-
 
 class SpentFold:
     """The fold: `apply` takes the records in order, `now` says what was spent up to the last."""
 
-    __slots__ = ("_builtin", "_last_ts", "_spent", "_uncounted", "_working_since")
+    __slots__ = (
+        "_agent",
+        "_builtin",
+        "_last_ts",
+        "_model_calls",
+        "_searches",
+        "_seconds",
+        "_selector",
+        "_uncounted",
+        "_unknown_calls",
+        "_verifier",
+        "_working_since",
+    )
 
     def __init__(self) -> None:
-        self._spent = Spent()
+        self._agent, self._verifier, self._selector = _Sum(), _Sum(), _Sum()
+        self._model_calls = self._unknown_calls = self._searches = 0
+        self._seconds = 0.0
         self._uncounted: set[str] = set()
         self._working_since = 0.0
         self._last_ts = 0.0
@@ -119,53 +108,94 @@ class SpentFold:
 
     def now(self, searches: int) -> Spent:
         """What was spent, with so many requests to search engines of the run's own."""
-        worked = self._spent.seconds + max(0.0, self._last_ts - self._working_since)
-        asked = self._spent.searches + searches
-        return msgspec.structs.replace(self._spent, searches=asked, seconds=round(worked, 3))
+        return Spent(
+            agent=self._agent.tokens,
+            verifier=self._verifier.tokens,
+            selector=self._selector.tokens,
+            model_calls=self._model_calls,
+            unknown_calls=self._unknown_calls,
+            searches=self._searches + searches,
+            seconds=round(self._seconds + max(0.0, self._last_ts - self._working_since), 3),
+        )
 
-    @property
-    def calls(self) -> Spent:
-        """What the records say was spent, without searches of the run's own and time since it went on.
+    def apply(self, event: Event) -> Tokens | None:
+        """Add what the record cost: the tokens of a model call that it tells, None when it tells of none.
 
-        The same object until a record adds to it, and so is each of its buckets.
+        `_uncounted` are the lanes whose last answer was not counted.
         """
-        return self._spent
-
-    def apply(self, event: Event) -> None:
-        """Add what the record cost. `_uncounted` are the lanes whose last answer was not counted."""
-        spent = self._spent
+        tokens = None
         match event:
+            case events.Model():
+                tokens = self._called(event)
+            case events.ModelIo() if event.lane in self._uncounted:
+                size = text_size(event.content) + text_size(event.reasoning) + json_size(event.tool_calls)
+                tokens = Tokens(completion=tokens_of(size) + tokens_of(event.other_bytes))
+                self._sum_of(event.scope).add(tokens)
             case events.ModelServer():
                 self._builtin = event.kind == "builtin"
             case events.Session() | events.Recovered() | events.Resumed():
-                worked = max(0.0, self._last_ts - self._working_since)
+                self._seconds += max(0.0, self._last_ts - self._working_since)
                 self._working_since = event.ts
-                self._spent = msgspec.structs.replace(spent, seconds=spent.seconds + worked)
             case events.LookUpSpent():
-                self._spent = spent.with_look_up(event)
-            case events.Model():
-                self._uncounted.discard(event.lane)
-                spent = msgspec.structs.replace(spent, model_calls=spent.model_calls + 1)
-                if not event.error and not self._is_free(event):
-                    spent = self._with_call(spent, event)
-                self._spent = spent
-            case events.ModelIo() if event.lane in self._uncounted:
-                size = text_size(event.content) + text_size(event.reasoning) + json_size(event.tool_calls)
-                tokens = tokens_of(size) + tokens_of(event.other_bytes)
-                self._spent = spent.plus(event.scope, Tokens(completion=tokens))
+                self._looked_up(event)
             case _:
                 pass
         self._last_ts = event.ts
+        return tokens
+
+    def _called(self, call: events.Model) -> Tokens | None:
+        self._uncounted.discard(call.lane)
+        self._model_calls += 1
+        if call.error or self._is_free(call):
+            return None
+        if call.completion_tokens is None:
+            self._uncounted.add(call.lane)
+        if call.prompt_tokens is None or call.completion_tokens is None:
+            self._unknown_calls += 1
+        tokens = counted(call.prompt_tokens, call.cached_tokens, call.completion_tokens, call.input_bytes)
+        self._sum_of(call.scope).add(tokens)
+        return tokens
 
     def _is_free(self, call: events.Model) -> bool:
         """Whether a program of ours was asked, the built-in model or the seeker, which has no tokens."""
         return call.scope == "thesis" or (self._builtin and not call.scope.startswith("verifier"))
 
-    def _with_call(self, spent: Spent, call: events.Model) -> Spent:
-        if call.completion_tokens is None:
-            self._uncounted.add(call.lane)
-        known = call.prompt_tokens is not None and call.completion_tokens is not None
-        tokens = counted(call.prompt_tokens, call.cached_tokens, call.completion_tokens, call.input_bytes)
-        if not known:
-            spent = msgspec.structs.replace(spent, unknown_calls=spent.unknown_calls + 1)
-        return spent.plus(call.scope, tokens)
+    def _sum_of(self, scope: str) -> "_Sum":
+        """Where the tokens of a call in this scope (`Model.scope`) are added up."""
+        if scope.startswith("verifier"):
+            return self._verifier
+        return self._selector if scope == SELECTOR else self._agent
+
+    def _looked_up(self, event: events.LookUpSpent) -> None:
+        """Add what a verification in a session of its own has spent."""
+        self._agent.add(
+            Tokens(prompt=event.agent_prompt, cached=event.agent_cached, completion=event.agent_completion)
+        )
+        self._verifier.add(
+            Tokens(
+                prompt=event.verifier_prompt,
+                cached=event.verifier_cached,
+                completion=event.verifier_completion,
+            )
+        )
+        self._model_calls += event.model_calls
+        self._unknown_calls += event.unknown_calls
+        self._searches += event.searches
+
+
+class _Sum:
+    """Tokens, added up in place: a log has thousands of calls."""
+
+    __slots__ = ("_cached", "_completion", "_prompt")
+
+    def __init__(self) -> None:
+        self._prompt = self._cached = self._completion = 0
+
+    def add(self, tokens: Tokens) -> None:
+        self._prompt += tokens.prompt
+        self._cached += tokens.cached
+        self._completion += tokens.completion
+
+    @property
+    def tokens(self) -> Tokens:
+        return Tokens(prompt=self._prompt, cached=self._cached, completion=self._completion)

@@ -11,7 +11,7 @@ import pytest
 from support.cli import vera
 from vera import events
 from vera.cli.list import Listed, look_at, took
-from vera.dashboard.log_ends import HEAD_BYTES, LogEnds, in_use, read_ends
+from vera.dashboard.log_ends import HEAD_BYTES, LogEnds, in_use, is_still_in_use, read_ends
 from vera.dashboard.sessions import Sessions
 from vera.session import Session
 
@@ -132,8 +132,10 @@ def test_a_log_is_in_use_as_long_as_its_session_is_open(tmp_path: Path) -> None:
     session = begin(tmp_path / "a", "q")
     path = tmp_path / "a" / "trace.jsonl"
     assert in_use([path]) == {path}
+    assert is_still_in_use(path)
     session.close()
     assert in_use([path]) == set()
+    assert not is_still_in_use(path)
 
 
 def test_the_command_prints_lines_or_json(tmp_path: Path) -> None:

@@ -1,5 +1,6 @@
 """The routes of the dashboard, and how it is started."""
 
+import re
 import socket
 from collections.abc import Iterator
 from pathlib import Path
@@ -61,11 +62,20 @@ def test_a_page_has_no_markup_of_the_run(served: Dashboard) -> None:
     assert "<script>alert" not in text
 
 
-def test_each_part_of_a_page_can_be_fetched_alone(served: Dashboard) -> None:
+def test_parts_of_a_page_can_be_fetched_alone_and_together(served: Dashboard) -> None:
     with served.client() as client:
-        for name in PARTS:
-            assert client.get(f"/s/work~2Fexample/part/{name}").status_code == 200
-        assert client.get("/s/work~2Fexample/part/none").status_code == 404
+        alone = [client.get(f"/s/work~2Fexample/parts/{name}") for name in PARTS]
+        assert {part.status_code for part in alone} == {200}
+        together = client.get(f"/s/work~2Fexample/parts/{','.join(PARTS)}").text
+        assert re.findall('data-part="([a-z]+)"', together) == list(PARTS)
+
+
+@pytest.mark.parametrize(
+    "names", ["none", "", "claims,none", "claims,", "header,..", ",".join([*PARTS, "claims"])]
+)
+def test_there_is_no_part_of_another_name(served: Dashboard, names: str) -> None:
+    with served.client() as client:
+        assert client.get(f"/s/work~2Fexample/parts/{names}").status_code == 404
 
 
 def test_a_problem_is_a_page_for_a_browser_and_a_sentence_for_a_program(served: Dashboard) -> None:

@@ -282,7 +282,7 @@ def test_what_is_read_cannot_be_written(served: Dashboard, path: str) -> None:
         "/s/work~2Fexample/source/../../../secret.txt",
         "/s/work~2Fexample/source/" + "0" * 64,
         "/s/work~2Fexample/log/..%2f..%2fsecret.txt",
-        "/s/work~2Fexample/part/..",
+        "/s/work~2Fexample/parts/..",
         "/s/" + "a" * 4000,
         "/nothing",
         "/?work_dir=../",

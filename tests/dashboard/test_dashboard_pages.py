@@ -102,19 +102,12 @@ def test_nothing_that_comes_from_outside_becomes_markup(text: str) -> None:
 def test_a_part_is_the_same_alone_and_in_its_page(name: str) -> None:
     for example, page in EXAMPLES.items():
         run = RUNS[example] if not RUNS[example].alive else RunStatus(words="Running.", can_stop=True)
-        part = pages.render_part(ASKED, SESSION, page, run, name, CHANGED)
-        assert part is not None
+        part = pages.render_parts(ASKED, SESSION, page, run, [name], CHANGED)
         assert problems(part, fragment=True) == []
         (alone,) = LexborHTMLParser(part).css("[data-part]")
         (within,) = LexborHTMLParser(run_page(page, run)).css(f"[data-part={name}]")
         assert alone.html == within.html
         assert within.attributes["data-changed"] == str(CHANGED[name])
-
-
-def test_there_is_no_part_of_another_name() -> None:
-    run = RUNS["finished"]
-    for name in ("", "nothing", "../base", "macros"):
-        assert pages.render_part(ASKED, SESSION, FINISHED, run, name, CHANGED) is None
 
 
 def test_the_order_of_a_page_is_that_of_its_navigation() -> None:

@@ -114,7 +114,7 @@ class Dashboard:
             Route("/static/{version}/{name}", self.static_file),
             Route("/s/{id}", self.run_page),
             Route("/s/{id}/events", self.events),
-            Route("/s/{id}/part/{name}", self.part),
+            Route("/s/{id}/parts/{names}", self.parts),
             Route("/s/{id}/claim/{key:path}", self.claim),
             Route("/s/{id}/source/{sha256}", self.source),
             Route("/s/{id}/file/{path:path}", self.file),
@@ -153,15 +153,15 @@ class Dashboard:
             )
         )
 
-    async def part(self, request: Request) -> Response:
-        session, name = self._session(request), request.path_params["name"]
-        if name not in PARTS:
+    async def parts(self, request: Request) -> Response:
+        session, names = self._session(request), request.path_params["names"].split(",")
+        if not set(names) <= set(PARTS) or len(names) > len(PARTS):
             raise HTTPException(404)
         follower = self.followers.of(session)
         page = await follower.page()
         run = self.runs.status(session)
         asked, kept = _asked(request, follower), follower.kept_parts
-        return _found(pages.render_part(asked, session, page, run, name, follower.changed, kept))
+        return HTMLResponse(pages.render_parts(asked, session, page, run, names, follower.changed, kept))
 
     async def claim(self, request: Request) -> Response:
         session = self._session(request)

@@ -27,11 +27,15 @@ from vera.state import RunState
 from vera.store import Store, StoreError
 
 TICK_SECONDS = 0.05
+REST_SECONDS = 0.2
+"""Between two looks at a log to which nothing was added for QUIET_SECONDS: a run waits long for its model."""
+
+QUIET_SECONDS = 5.0
 SLICE_SECONDS = 0.01
 """A long log is read in slices of this, so that everybody else is answered in between."""
 
-ALIVE_TICKS = 40
-"""Ticks after which it is looked again where the process of the run stands."""
+ALIVE_SECONDS = 2.0
+"""After which it is looked again where the process of the run stands."""
 
 CHUNK = 256 << 10
 """Bytes of a log that are sent at once to who is behind."""
@@ -110,7 +114,7 @@ class Follower:
 
     @contextlib.contextmanager
     def watched(self) -> Iterator[None]:
-        """Within, the log is looked at every TICK_SECONDS."""
+        """Within, the log is looked at every TICK_SECONDS, one at rest every REST_SECONDS."""
         self._watchers += 1
         if self._task is None:
             self._alive = self._is_alive(self.session)
@@ -214,16 +218,18 @@ class Follower:
         self._publish()
 
     async def _watch(self) -> None:
-        ticks = 0
+        grew = looked = time.monotonic()
         while True:
+            now = time.monotonic()
             if _stat_of(self._log) != self._read_to:
                 await self.fresh()
-            ticks += 1
-            if ticks % ALIVE_TICKS == 0:
+                grew = now
+            if now - looked >= ALIVE_SECONDS:
+                looked = now
                 self._alive = self._is_alive(self.session)
                 if self._told and self._live() != self._told:
                     self._publish()
-            await asyncio.sleep(TICK_SECONDS)
+            await asyncio.sleep(REST_SECONDS if now - grew > QUIET_SECONDS else TICK_SECONDS)
 
     def _stopped_watching(self, task: asyncio.Task[None]) -> None:
         """An error of ours ends the streams: one that only kept silent would look like a run that does."""

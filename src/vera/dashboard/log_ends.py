@@ -67,6 +67,12 @@ def in_use(paths: list[Path]) -> set[Path]:
     return {path for path in paths if _is_locked(path, held)}
 
 
+def is_still_in_use(path: Path) -> bool:
+    """The same of one log that a look before found in use: without a look at every lock of the system, which
+    takes a hundred times as long."""
+    return _is_locked(path, None)
+
+
 def _told(size: int, head: bytes, tail: bytes) -> LogEnds:
     session: events.Session | None = None
     task: events.Task | None = None

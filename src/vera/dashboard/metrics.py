@@ -51,8 +51,7 @@ class _Counted:
             self._stores[session.name] = tail.store
             for records in tail.batches():
                 self._text = None
-                for record in records:
-                    self._metrics.apply(record, session.name)
+                self._metrics.apply_all(records, session.name)
         if self._text is None:
             self._text = self._metrics.render()
         return self._text

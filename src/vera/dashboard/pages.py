@@ -111,21 +111,21 @@ def render_run(
     )
 
 
-def render_part(
+def render_parts(
     asked: Asked,
     session: SessionFolder,
     page: RunPage,
     run: RunStatus,
-    name: str,
+    names: Sequence[str],
     changed: Mapping[str, int],
     kept: KeptParts | None = None,
-) -> str | None:
-    """One part of the page of a session (one of PARTS), None for no such part; `kept` as above."""
-    if name not in PARTS:
-        return None
+) -> str:
+    """Parts of the page of a session, each one of PARTS, one after another; `kept` as above."""
     values = _of_run(session, page, run, changed)
     keeper = kept or KeptParts()
-    return keeper.part(name, page, changed, lambda: _page(f"part/{name}", asked, **values))
+    return "".join(
+        keeper.part(name, page, changed, partial(_page, f"part/{name}", asked, **values)) for name in names
+    )
 
 
 def live_texts(header: Header, run: RunStatus, now: float) -> dict[str, str]:

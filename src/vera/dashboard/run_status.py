@@ -8,7 +8,7 @@ from typing import Literal
 import msgspec
 
 from vera.dashboard import control_log, run_process
-from vera.dashboard.log_ends import LogEnds, in_use
+from vera.dashboard.log_ends import LogEnds, in_use, is_still_in_use
 from vera.dashboard.regular import open_regular, size_of
 from vera.report.printable import one_printable_line
 from vera.session.session import RESUMABLE
@@ -41,9 +41,16 @@ class RunStatus(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def status_of(
-    folder: Path, log: Path, ends: Callable[[], LogEnds], began: Callable[[], bool], *, stopping: bool = False
+    folder: Path,
+    log: Path,
+    ends: Callable[[], LogEnds],
+    began: Callable[[], bool],
+    *,
+    stopping: bool = False,
+    was_elsewhere: bool = False,
 ) -> RunStatus:
-    """The status of the session in `folder` with that `log`; `stopping`: it was asked to.
+    """The status of the session in `folder` with that `log`; `stopping`: it was asked to; `was_elsewhere`: at
+    the last look a process worked on it that no dashboard had started.
 
     `ends` reads the ends of the log, `began` whether a lane took up its work: each is asked for only when it
     is needed, as a log that grows has other ends at every look.
@@ -51,7 +58,7 @@ def status_of(
     process = run_process.read(folder)
     if process is not None and run_process.is_alive(process):
         return _working(process.pid, began(), stopping=stopping)
-    if in_use([log]):
+    if (was_elsewhere and is_still_in_use(log)) or in_use([log]):
         words = "Running, started elsewhere: end it where it was started (Ctrl-C)."
         return RunStatus(state="running", words=words, alive=True)
     return _at_rest(folder, ends())

@@ -90,6 +90,8 @@ class Runs:
         self._sessions = sessions
         self._grace = (finish_seconds, end_seconds)
         self._watched: set[Path] = set()
+        self._elsewhere: set[Path] = set()
+        """Sessions on which a process worked that no dashboard had started, when their status was asked."""
         self._stopping: dict[Path, asyncio.Task[None]] = {}
         self._ends: OrderedDict[Path, tuple[tuple[int, int, int], LogEnds]] = OrderedDict()
         self._configured: tuple[object, Loaded] | None = None
@@ -127,7 +129,12 @@ class Runs:
             lambda: self._ends_of(session),
             lambda: self._has_begun(session),
             stopping=stopping,
+            was_elsewhere=session.path in self._elsewhere,
         )
+        if found.alive and found.pid is None:
+            self._elsewhere.add(session.path)
+        else:
+            self._elsewhere.discard(session.path)
         if not found.alive and session.path in self._watched:  # dead, and how it ended is about to be written
             return RunStatus(state="stopping", words="Ending.", alive=True)
         return found

@@ -3,6 +3,7 @@
 import itertools
 import re
 from bisect import bisect_left
+from collections import Counter
 from collections.abc import Callable, Sequence
 from functools import lru_cache
 
@@ -15,7 +16,7 @@ from vera.metrics.budgets import Budgets
 from vera.metrics.families import EVENTS, FAMILIES, OTHER, POLICIES, SCORES, tag
 from vera.metrics.values import Distribution, Distributions, Values
 from vera.protocol.fields import STATUSES
-from vera.spent import Spent, SpentFold, Tokens
+from vera.spent import SpentFold
 
 MAIN = "main"
 """The lane that answers the question; those of checks are named `check-…`."""
@@ -83,7 +84,7 @@ class Metrics:
             "dra_budget_used_ratio": {
                 (session, budget): share
                 for session, run in active.items()
-                for budget, share in run.budgets.used(run.spent.tokens, run.max_step, run.last_ts).items()
+                for budget, share in run.budgets.used(run.tokens, run.max_step, run.last_ts).items()
             },
             "dra_verifier_last_score": {
                 (session,): run.score / 100 for session, run in active.items() if run.score is not None
@@ -107,15 +108,22 @@ class Metrics:
 
     def apply(self, record: events.Record, session: str) -> None:
         """Count one record of the session of that name. Records of a session come in order, each once."""
+        self.apply_all((record,), session)
+
+    def apply_all(self, records: Sequence[events.Record], session: str) -> None:
+        """Count several, which takes less than one at a time."""
+        if not records:
+            return
         if (run := self._runs.get(session)) is None:
             run = self._runs[session] = _Run()
-        run.see(record)
-        kind = type(record)
-        self._records[_EVENT_KEYS[kind]] += 1.0
-        if kind in POLICIES:
-            self._count(POLICIES[kind])
-        if kind not in _PLAIN:
-            self._count_details(record, run, session)
+        for kind, number in Counter(map(type, records)).items():
+            self._records[_EVENT_KEYS[kind]] += number
+            if kind in POLICIES:
+                self._count(POLICIES[kind], by=number)
+        for record in records:
+            run.see(record)
+            if type(record) not in _PLAIN:
+                self._count_details(record, run, session)
 
     def _count_details(self, record: events.Record, run: "_Run", session: str) -> None:
         match record:
@@ -127,7 +135,7 @@ class Metrics:
             case events.ModelIo():
                 self._tokens(record, run)
             case events.ModelServer():
-                run.spend(record)
+                run.spending.apply(record)
             case events.Candidates():
                 self._count("dra_candidates_total", by=len(record.candidates))
             case events.Selection():
@@ -184,23 +192,16 @@ class Metrics:
             self._observe("dra_verifier_model_latency_seconds", call.latency_s)
 
     def _tokens(self, record: events.Model | events.ModelIo, run: "_Run") -> None:
-        """What the record adds to the tokens that the run's budget has counted."""
-        scope, before, after = record.scope, run.spent, run.spend(record)
-        if after is before:
+        """The tokens by which the record adds to those that the run's budget counts."""
+        tokens = run.spending.apply(record)
+        if tokens is None:
             return
-        for now, then in zip(_buckets(after), _buckets(before), strict=True):
-            if now is not then:  # a bucket that nothing was added to is the same value
-                self._add_tokens(scope, now, then)
-
-    def _add_tokens(self, scope: str, now: Tokens, then: Tokens) -> None:
-        self._count("dra_model_cached_tokens_total", scope, by=now.cached - then.cached)
-        for kind, tokens in (
-            ("prompt", now.prompt - then.prompt),
-            ("completion", now.completion - then.completion),
-        ):
-            self._count("dra_model_tokens_total", scope, kind, by=tokens)
+        scope = record.scope
+        self._count("dra_model_cached_tokens_total", scope, by=tokens.cached)
+        for kind, number in (("prompt", tokens.prompt), ("completion", tokens.completion)):
+            self._count("dra_model_tokens_total", scope, kind, by=number)
             if scope.startswith("verifier"):
-                self._count("dra_verifier_model_tokens_total", kind, by=tokens)
+                self._count("dra_verifier_model_tokens_total", kind, by=number)
 
     def _selection(self, made: events.Selection) -> None:
         self._count("dra_selections_total", made.decider)
@@ -251,6 +252,8 @@ class Metrics:
             self._count("dra_verifier_instruction_has_cmd_total", by="shell" in action.suggested_tools)
 
     def _count(self, name: str, *labels: str, by: float = 1.0) -> None:
+        if not by:
+            return
         series, key = self._counters[name], bounded(name, labels)
         series[key] = series.get(key, 0.0) + (by if 0 <= by <= MOST else min(max(by, 0), MOST))
 
@@ -258,14 +261,15 @@ class Metrics:
         family = FAMILIES[name]
         series, key = self._histograms[name], bounded(name, labels)
         value = min(max(value, 0.0), MOST)
-        found = series.setdefault(key, Distribution(len(family.buckets)))
+        if (found := series.get(key)) is None:
+            found = series[key] = Distribution(len(family.buckets))
         found.counts[bisect_left(family.buckets, value)] += 1
         found.sum += value
 
 
 class _Run:
-    """What the metrics know of one session. `score` is in hundredths, None before the first; `spent` is what
-    the model's records alone come to: only its tokens are those of the run."""
+    """What the metrics know of one session. `score` is in hundredths, None before the first; `spending` is
+    told of the model's records alone: only its tokens are those of the run."""
 
     __slots__ = (
         "active",
@@ -275,7 +279,6 @@ class _Run:
         "max_step",
         "score",
         "spending",
-        "spent",
         "status",
     )
 
@@ -288,7 +291,6 @@ class _Run:
         self.has_called_a_tool = False
         self.budgets = Budgets()
         self.spending = SpentFold()
-        self.spent = Spent()
 
     def see(self, record: events.Record) -> None:
         """How the run stands after the record."""
@@ -311,15 +313,10 @@ class _Run:
             case _:
                 pass
 
-    def spend(self, record: events.Record) -> Spent:
-        """What was spent after the record."""
-        self.spending.apply(record)
-        self.spent = self.spending.calls
-        return self.spent
-
-
-def _buckets(spent: Spent) -> tuple[Tokens, ...]:
-    return spent.agent, spent.verifier, spent.selector
+    @property
+    def tokens(self) -> int:
+        """Tokens of the run's own model calls."""
+        return self.spending.now(0).tokens
 
 
 _EVENT_KEYS = {kind: (tag(kind),) for kind in EVENTS}

@@ -24,14 +24,10 @@ async function fragment(address) {
   return new DOMParser().parseFromString(policy.createHTML(await answer.text()), "text/html");
 }
 
-async function refresh(name) {
-  const found = await fragment(`${page.dataset.base}/part/${name}`);
+function replace(name, found) {
   const fresh = found.querySelector(`[data-part="${name}"]`), old = part(name);
   if (!fresh || !old) return;
-  for (const { id, open } of old.querySelectorAll("details[id]")) {
-    const same = found.getElementById(id);
-    if (same) same.open = open;
-  }
+  for (const { id, open } of old.querySelectorAll("details[id]")) found.getElementById(id)?.toggleAttribute("open", open);
   for (const { name: field, value } of old.querySelectorAll("input:not([type=hidden])")) {
     fresh.querySelector(`input[name="${field}"]`)?.setAttribute("value", value);
   }
@@ -42,13 +38,17 @@ async function refresh(name) {
 
 async function refreshChanged() {
   if (busy || document.hidden) return;
-  const all = behind, status = turned;
+  const all = behind, status = turned, stale = [];
+  for (const { dataset: { part: name, changed: had } } of page.querySelectorAll("[data-part]")) {
+    const differs = name === "header" ? status : name !== "events" && name in changed && String(changed[name]) !== had;
+    if (all || differs) stale.push(name);
+  }
+  if (!stale.length) return;
   busy = true;
   behind = turned = false; // what comes while parts are fetched sets them again
-  for (const { dataset: { part: name, changed: had } } of page.querySelectorAll("[data-part]")) {
-    const stale = name === "header" ? status : name !== "events" && name in changed && String(changed[name]) !== had;
-    if (all || stale) await refresh(name).catch(() => { behind ||= all; turned ||= status; });
-  }
+  await fragment(`${page.dataset.base}/parts/${stale.join()}`)
+    .then((found) => stale.forEach((name) => replace(name, found)))
+    .catch(() => { behind ||= all; turned ||= status; });
   busy = false;
 }
 

@@ -59,10 +59,8 @@ def hatch(x: float, y: float, width: float, height: float, class_: str) -> str:
     start = x - height + 5
     while start < x + width:
         left, right = max(start, x), min(start + height, x + width)
-        lines.append(
-            f"M{_number(left)} {_number(y + height - (left - start))}"
-            f"L{_number(right)} {_number(y + height - (right - start))}"
-        )
+        foot = y + height + start
+        lines.append(f"M{left:.1f} {foot - left:.1f}L{right:.1f} {foot - right:.1f}")
         start += 5
     return element("path", d="".join(lines), class_=class_) if lines else ""
 

@@ -488,6 +488,7 @@ class Evidence(Event, frozen=True, kw_only=True):
     `tier` is captured (taken by the host from /input, a fetch or a search) or observed (printed by the
     sandbox or read from /work). A `lead` can be followed but not cited in support. `first` and `last` are
     the lines that were shown. `raw` is what the text was made from, where that differs, by `extractor`.
+    `within` says as JSON where a member of an archive or mailbox lay: the file, its sha256, the way to it.
     Of a fetched page `receipt` is the record of its retrieval as JSON, `http_status` how it was answered, and
     `low_signal` why its text is probably not what a reader would see ('' when it is).
     """
@@ -513,6 +514,7 @@ class Evidence(Event, frozen=True, kw_only=True):
     receipt: Blob | None = None
     http_status: int | None = None
     low_signal: str = ""
+    within: Blob | None = None
 
 
 class Egress(Event, frozen=True, kw_only=True):

@@ -46,6 +46,11 @@ def test_a_mail_in_a_mailbox_in_a_zip_is_cited_verified_and_replayed(tmp_path: P
     observation = load_text(Store(work / "store"), told.obs)
     assert f"lay in takeout.zip (sha256 {whole}): zip member 1" in observation
     assert f"mbox member 2 at byte {box.index(raw)}, {len(raw)} bytes" in observation
+    assert read.within is not None
+    lay = json.loads(Store(work / "store").get(read.within.sha256))
+    assert (lay["file"], lay["sha256"]) == ("takeout.zip", whole)
+    assert [(step["kind"], step["number"]) for step in lay["steps"]] == [("zip", 1), ("mbox", 2)]
+    assert lay["steps"][1]["offset"] == box.index(raw) and lay["steps"][1]["bytes"] == len(raw)
 
     (documents / "takeout.zip").unlink()
     replayed = vera("replay", work, "--json", cwd=tmp_path)

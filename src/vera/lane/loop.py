@@ -354,6 +354,7 @@ class Lane:
                 pages=draft.pages,
                 exit_code=exit_code,
                 receipt=None if draft.receipt is None else self._blob(draft.receipt),
+                within=None if draft.within is None else self._blob(draft.within),
                 http_status=draft.http_status,
                 low_signal=draft.low_signal,
             )

@@ -29,6 +29,7 @@ class EvidenceDraft(msgspec.Struct, frozen=True, kw_only=True):
     receipt: bytes | None = None
     http_status: int | None = None
     low_signal: str = ""
+    within: bytes | None = None
 
 
 class Outcome(msgspec.Struct, frozen=True, kw_only=True):

@@ -4,6 +4,8 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
+import msgspec
+
 from vera import events
 from vera.evidence.extractor import Extractor
 from vera.evidence.reading import read_regular
@@ -86,8 +88,14 @@ class Read:
             return failed(f"read {name}", "not_found", str(unknown))
         except (Unreadable, IndexUnusable) as problem:
             return failed(f"read {name}", "unreadable", str(problem))
-        lay = document.held.in_words() if document.held else ""
-        return _window(document.extracted, first, last, document.path, "captured", document.raw, lay)
+        outcome = _window(document.extracted, first, last, document.path, "captured", document.raw)
+        if document.held is None or outcome.evidence is None:
+            return outcome
+        return msgspec.structs.replace(
+            outcome,
+            header=f"{outcome.header} · lay in {document.held.in_words()}",
+            evidence=msgspec.structs.replace(outcome.evidence, within=document.held.as_json()),
+        )
 
     def _within_work(self, path: str) -> str | None:
         for prefix in ("/work/", f"{self._work}/"):
@@ -107,6 +115,7 @@ class Read:
             text = call.store.get(evidence.text.sha256)
             raw = call.store.get(evidence.raw.sha256) if evidence.raw else None
             receipt = call.store.get(evidence.receipt.sha256) if evidence.receipt else None
+            within = call.store.get(evidence.within.sha256) if evidence.within else None
         except StoreError as error:
             return failed(f"read {evidence.id}", "unreadable", str(error))
         lines = Lines(text)
@@ -131,15 +140,15 @@ class Read:
                 raw=raw,
                 pages=evidence.pages,
                 receipt=receipt,
+                within=within,
                 http_status=evidence.http_status,
             ),
         )
 
 
 def _window(
-    extracted: Extracted, first: int, last: int | None, source: str, tier: str, raw: bytes, lay: str = ""
+    extracted: Extracted, first: int, last: int | None, source: str, tier: str, raw: bytes
 ) -> Outcome:
-    """The lines as evidence; `lay` says in which archive the file lay."""
     lines = Lines(extracted.text)
     name = one_line(source)
     first, last = _clip(first, last, len(lines))
@@ -148,8 +157,6 @@ def _window(
     where = f"lines {first}-{last} of {len(lines)}"
     page = extracted.page_of(first)
     header = f"read {name} · {where}{f' · page {page}' if page else ''} · {tier}"
-    if lay:
-        header += f" · lay in {lay}"
     return Outcome(
         header=header,
         evidence=EvidenceDraft(

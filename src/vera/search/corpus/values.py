@@ -86,6 +86,21 @@ class HeldIn(msgspec.Struct, frozen=True, kw_only=True):
     container_sha256: str
     place: Place
 
+    def as_json(self) -> bytes:
+        """All of it as JSON, to be kept as evidence."""
+        steps = [
+            {
+                "kind": step.kind,
+                "number": step.number,
+                "name": step.name,
+                "offset": step.offset,
+                "bytes": step.length,
+            }
+            for step in self.place
+        ]
+        told = {"file": self.container, "sha256": self.container_sha256, "steps": steps}
+        return msgspec.json.format(msgspec.json.encode(told)) + b"\n"
+
     def in_words(self) -> str:
         """`takeout.zip (sha256 …): zip member 3 "Mail/All.mbox", mbox member 12 at byte 4711, 980 bytes`."""
         steps = ", ".join(map(_in_words, self.place)) or "the whole file"

@@ -158,7 +158,7 @@ def test_every_mark_of_a_claim_is_explained() -> None:
 
 
 def test_every_reason_of_an_unresolved_answer_is_explained() -> None:
-    from vera.agent.in_words import WHY
+    from vera.report.view.verdicts import WHY
 
     page = section(HOW_TO, "When it is UNRESOLVED")
     assert [why for why in WHY.values() if why not in page] == []

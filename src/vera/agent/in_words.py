@@ -3,19 +3,9 @@
 import re
 
 from vera import events
+from vera.report.view.verdicts import WHY
 
 _KEY = re.compile(r"\bc([0-9]{1,5})\b")
-
-WHY = {
-    "REFUTED": "the cited sources contradict it",
-    "NO_EVIDENCE": "its claims do not stand on cited lines",
-    "PARTIAL": "only some of its claims stand on cited lines",
-    "BUDGET": "the budget ended before its claims were covered",
-    "COVERAGE": "its claims are not covered by enough independent sources or searches",
-    "JUDGE_UNRELIABLE": "the verifier's model gave no reading that can be used",
-    "SCORE": "every claim stands on cited lines, but the verifier's score is too low",
-    "FINDINGS": "the audit found the answer itself at fault",
-}
 
 
 def verified(decision: events.Verifier, rule: str) -> str:

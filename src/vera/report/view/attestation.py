@@ -3,6 +3,7 @@
 from vera.attestation.objects import Hyperthesis
 from vera.report.view.attested import Verdict, signer_of
 from vera.report.view.model import AttestationView
+from vera.report.view.verdicts import reason_in_words
 from vera.report.view.words import one_line
 from vera.state import Round
 from vera.store import Store
@@ -21,7 +22,7 @@ def attestation_view(done: Round, verdict: Verdict, store: Store) -> Attestation
         return None
     attestation = verdict.attestation
     keyid, unsigned = signer_of(decision.envelope, store)
-    reason = " ".join(part for part in (decision.reason, verdict.problem, unsigned) if part)
+    reason = " ".join(part for part in (reason_in_words(decision.reason), verdict.problem, unsigned) if part)
     return AttestationView(
         id=one_line(decision.attestation),
         result=attestation.result if attestation else one_line(decision.result),

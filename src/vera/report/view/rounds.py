@@ -9,6 +9,7 @@ from vera.evidence.finding import Finding
 from vera.report.view.attested import Verdict
 from vera.report.view.claims import audited
 from vera.report.view.model import ClaimView, RoundView
+from vera.report.view.verdicts import reason_in_words
 from vera.report.view.words import Load, cut, one_line, read
 from vera.state import Round, RunState
 
@@ -47,7 +48,7 @@ def _view(
     return RoundView(
         round=number,
         result=one_line(decision.result) if decision else UNDER_WAY,
-        reason=one_line(decision.reason) if decision else "",
+        reason=one_line(reason_in_words(decision.reason)) if decision else "",
         score=decision.score if decision else None,
         answer=cut(read(answer.text, load), ANSWER_SHOWN) if answer else "",
         claims=tuple(msgspec.structs.replace(claim, cards=()) for claim in claims_of(number)),

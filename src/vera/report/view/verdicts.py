@@ -7,6 +7,18 @@ from vera.evidence.finding import Finding
 from vera.report.answer import FALSE_QUOTATIONS
 from vera.report.view.words import counted
 
+WHY = {
+    "REFUTED": "the cited sources contradict it",
+    "NO_EVIDENCE": "its claims do not stand on cited lines",
+    "PARTIAL": "only some of its claims stand on cited lines",
+    "BUDGET": "the budget ended before its claims were covered",
+    "COVERAGE": "its claims are not covered by enough independent sources or searches",
+    "JUDGE_UNRELIABLE": "the verifier's model gave no reading that can be used",
+    "SCORE": "every claim stands on cited lines, but the verifier's score is too low",
+    "FINDINGS": "the audit found the answer itself at fault",
+}
+"""Why an answer came to its result: the attestation's `reason` → the rest of a sentence."""
+
 _NOT_ENOUGH = {
     "NO_EVIDENCE": "No cited line says so.",
     "PARTIAL": "Cited lines say it only with a qualification.",
@@ -14,6 +26,11 @@ _NOT_ENOUGH = {
     "COVERAGE": "Too few independent sources say so.",
     "JUDGE_UNRELIABLE": "The verifier's readings do not agree.",
 }
+
+
+def reason_in_words(reason: str) -> str:
+    """The reason of a result, and what it means: `REFUTED: the cited sources contradict it`."""
+    return f"{reason}: {WHY[reason]}" if reason in WHY else reason
 
 
 def verdict_on(

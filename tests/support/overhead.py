@@ -7,7 +7,7 @@ import os
 import subprocess
 import sys
 import threading
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from time import monotonic
@@ -31,6 +31,9 @@ FLOOD = "head -c 300000000 /dev/zero | tr '\\0' x | fold -w 99"
 NOTE_EVERY = 3
 """Steps between two notes: as the default settings ask for."""
 WATCHED_EVERY = 0.05
+Used = Mapping[int, float]
+"""CPU seconds of processes so far."""
+
 ENGINE = frozenset({"dockerd", "containerd", "containerd-shim", "containerd-shim-runc-v2"})
 
 
@@ -148,8 +151,9 @@ class _Watch:
     def __init__(self, watch_pss: bool) -> None:
         self._watch_pss = watch_pss
         self._tree: psutil.Process | None = None
+        self._seen: Collection[int] = ()
         self._engine: list[psutil.Process] | None = None
-        self._first: tuple[float, float | None] | None = None
+        self._before: tuple[Used, Used] | None = None
         self.cpu = 0.0
         self.engine_cpu: float | None = None
         self.peak_rss = self.peak_pss = 0
@@ -161,12 +165,10 @@ class _Watch:
         if self._engine is None:
             found = psutil.process_iter(["name"])
             self._engine = [process for process in found if process.info["name"] in ENGINE]
-        engine = _cpu(self._engine) if self._engine else None
-        now = (_cpu([self._tree, *self._tree.children(recursive=True)]), engine)
-        self._first = self._first or now
-        self.cpu = now[0] - self._first[0]
-        if now[1] is not None and self._first[1] is not None:
-            self.engine_cpu = now[1] - self._first[1]
+        now = (_cpu([self._tree, *self._tree.children(recursive=True)]), _cpu(self._engine))
+        self._before = self._before or now
+        self.cpu = _between(self._before[0], now[0])
+        self.engine_cpu = _between(self._before[1], now[1]) if self._engine else None
 
     def until_ended(self, process: "subprocess.Popen[bytes]") -> str:
         """Watch until it has ended; what it said on stderr."""
@@ -188,21 +190,29 @@ class _Watch:
         try:
             self.peak_rss = max(self.peak_rss, _high_water(tree.pid))
             if self._watch_pss:
-                whole = [tree, *tree.children(recursive=True)]
-                self.peak_pss = max(self.peak_pss, sum(map(_pss, whole)))
+                # One that has just been forked still shows its parent's memory as its own.
+                whole = {each.pid: each for each in (tree, *tree.children(recursive=True))}
+                seen = [each for pid, each in whole.items() if pid in self._seen]
+                self.peak_pss = max(self.peak_pss, sum(map(_pss, seen)))
+                self._seen = whole.keys()
         except (psutil.Error, OSError):
             return
 
 
-def _cpu(processes: Sequence[psutil.Process]) -> float:
-    seconds = 0.0
+def _cpu(processes: Sequence[psutil.Process]) -> Used:
+    found = {}
     for process in processes:
         try:
             used = process.cpu_times()
         except psutil.Error:
             continue
-        seconds += used.user + used.system
-    return seconds
+        found[process.pid] = used.user + used.system
+    return found
+
+
+def _between(before: Used, after: Used) -> float:
+    """CPU seconds of what is still there."""
+    return sum(seconds - before.get(pid, 0.0) for pid, seconds in after.items())
 
 
 def _high_water(pid: int) -> int:

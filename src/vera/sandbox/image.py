@@ -28,7 +28,7 @@ class Progress(Protocol):
 
 
 _SEEN: set[str] = set()
-"""Images that were here: the engine is asked for each once. One removed since fails at the start of its box."""
+"""Images that were here: the engine is asked for each once. One removed since fails when its box starts."""
 
 
 def exists(name: str) -> bool:

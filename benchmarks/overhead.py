@@ -51,7 +51,7 @@ def step_row(name: str, cost: Cost) -> Row:
     between = len(cost.gaps)
     p90 = statistics.quantiles(cost.gaps, n=10)[-1]
     engine = None if cost.engine_cpu is None else cost.engine_cpu / between
-    rss = f"{cost.peak_rss / MB:.0f}"
+    rss = f"{cost.peak / MB:.0f}"
     return (
         *(name, len(cost.prompts), ms(statistics.median(cost.gaps)), ms(p90)),
         *(ms(cost.cpu / between), ms(engine), rss),
@@ -124,19 +124,20 @@ def starting(folder: Path, ways: list[str], rounds: int, peers: list[overhead_pe
         for way in ways
     }
     starts |= {peer.name: lambda root, peer=peer: overhead_peers.session(peer, root, 2) for peer in peers}  # type: ignore[misc]
-    found: dict[str, list[float]] = {name: [] for name in starts}
+    found: dict[str, list[Cost]] = {name: [] for name in starts}
     for number in range(rounds + 1):
         for place, (name, start) in enumerate(starts.items()):
             cost = start(folder / f"start-{place}-{number}")
             if number:
-                found[name].append(cost.first_turn)
-    rows: list[Row] = [
-        (name, f"{statistics.median(each):.2f}", f"{min(each):.2f}", f"{max(each):.2f}")
-        for name, each in found.items()
-    ]
-    rows += [(PUBLISHED, "", "3.3", "4.6"), ("**wanted of VERA**", "**1.00**", "", "")]
-    table(f"From the command's start to its first question to the model (s, {rounds} starts)",
-          ("", "median", "least", "most"), rows)  # fmt: skip
+                found[name].append(cost)
+    rows: list[Row] = []
+    for name, costs in found.items():
+        seconds = [cost.first_turn for cost in costs]
+        cpu = statistics.median(cost.start_cpu for cost in costs)
+        rows.append((name, *(f"{of(seconds):.2f}" for of in (statistics.median, min, max)), f"{cpu:.2f}"))
+    rows += [(PUBLISHED, "", "3.3", "4.6", ""), ("**wanted of VERA**", "**1.00**", "", "", "")]
+    head = ("seconds", "median", "least", "most", "CPU of its processes")
+    table(f"From the command's start to its first question to the model, {rounds} starts", head, rows)
 
 
 def flood(folder: Path, boxes: list[str], peers: list[overhead_peers.Peer]) -> None:
@@ -150,9 +151,9 @@ def flood(folder: Path, boxes: list[str], peers: list[overhead_peers.Peer]) -> N
         for peer in peers
     }
     for name, cost in costs.items():
-        rows.append((name, f"{cost.peak_rss / MB:.0f}", f"{cost.peak_pss / MB:.0f}"))
+        rows.append((name, f"{cost.peak / MB:.0f}", f"{cost.peak_of_all / MB:.0f}"))
     rows += [(PUBLISHED, "613", ""), ("**wanted of VERA**", "**120**", "**120**")]
-    head = ("MB", "the process itself", "with all it started (shared pages counted once)")
+    head = ("MB", "the process itself", "with all it started on this side")
     table("Peak memory with one command that prints 300 MB", head, rows)
 
 

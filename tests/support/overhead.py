@@ -39,9 +39,13 @@ ENGINE = frozenset({"dockerd", "containerd", "containerd-shim", "containerd-shim
 
 @dataclass(frozen=True, kw_only=True)
 class Cost:
-    """Of one session. Seconds, bytes; `gaps` are from an answer sent to the next request received. `cpu`, of
-    all its processes, and `engine_cpu`, of the docker engine with its shims (which may serve others as well;
-    None: there is none), are between the first and the last request."""
+    """Of one session, in seconds and bytes.
+
+    `gaps` are from an answer sent to the next request received. `cpu`, of all its processes, and
+    `engine_cpu`, of the docker engine with its shims (which may serve others as well; None: there is none),
+    are between the first and the last request; `start_cpu` is before the first. `peak` is the most memory of
+    the process itself, `peak_of_all` with all that it started.
+    """
 
     exit_code: int
     first_turn: float
@@ -49,8 +53,9 @@ class Cost:
     prompts: tuple[int, ...]
     cpu: float
     engine_cpu: float | None
-    peak_rss: int
-    peak_pss: int
+    peak: int
+    peak_of_all: int
+    start_cpu: float
     folder: Mapping[str, int] = field(default_factory=dict)
     cached: float = 0.0
 
@@ -81,9 +86,7 @@ def session(root: Path, steps: int, sandbox: str, *commands: str, command: str =
             said = turn("note", text=f"note {step}", thought=f"Step {step}, go on.")
         return text.render(said)
 
-    cost = measured(
-        lambda server: vera_command(server, root, steps, sandbox), reply, root, watch_pss=bool(commands)
-    )
+    cost = measured(lambda server: vera_command(server, root, steps, sandbox), reply, root)
     calls = [record for record in records(root) if isinstance(record, events.Model)]
     return replace(cost, folder=folder_bytes(root), cached=cached_share(calls))
 
@@ -94,10 +97,9 @@ def measured(
     cwd: Path,
     *,
     environment: Callable[[ScriptedServer], Mapping[str, str]] = lambda server: {},
-    watch_pss: bool = False,
 ) -> Cost:
     """What the program `argv`, which asks a model for its turns, cost. What it prints is thrown away."""
-    watch = _Watch(watch_pss)
+    watch = _Watch()
 
     def script(index: int, body: dict[str, Any]) -> Any:
         watch.turn()
@@ -125,8 +127,9 @@ def measured(
             prompts=tuple(request.raw_bytes for request in asked),
             cpu=watch.cpu,
             engine_cpu=watch.engine_cpu,
-            peak_rss=watch.peak_rss,
-            peak_pss=watch.peak_pss,
+            peak=watch.peak,
+            peak_of_all=watch.peak_of_all,
+            start_cpu=watch.start_cpu,
         )
 
 
@@ -148,15 +151,14 @@ def cached_share(calls: Sequence[events.Model]) -> float:
 class _Watch:
     """Looks at a process and all that it started, and at the engine, while a session runs (Linux)."""
 
-    def __init__(self, watch_pss: bool) -> None:
-        self._watch_pss = watch_pss
+    def __init__(self) -> None:
         self._tree: psutil.Process | None = None
         self._seen: Collection[int] = ()
         self._engine: list[psutil.Process] | None = None
         self._before: tuple[Used, Used] | None = None
-        self.cpu = 0.0
+        self.cpu = self.start_cpu = 0.0
         self.engine_cpu: float | None = None
-        self.peak_rss = self.peak_pss = 0
+        self.peak = self.peak_of_all = 0
 
     def turn(self) -> None:
         """A request is there: whoever sent it waits."""
@@ -166,7 +168,9 @@ class _Watch:
             found = psutil.process_iter(["name"])
             self._engine = [process for process in found if process.info["name"] in ENGINE]
         now = (_cpu([self._tree, *self._tree.children(recursive=True)]), _cpu(self._engine))
-        self._before = self._before or now
+        if self._before is None:
+            self._before, own = now, self._tree.cpu_times()
+            self.start_cpu = sum(now[0].values()) + own.children_user + own.children_system
         self.cpu = _between(self._before[0], now[0])
         self.engine_cpu = _between(self._before[1], now[1]) if self._engine else None
 
@@ -188,13 +192,13 @@ class _Watch:
 
     def _look(self, tree: psutil.Process) -> None:
         try:
-            self.peak_rss = max(self.peak_rss, _high_water(tree.pid))
-            if self._watch_pss:
-                # One that has just been forked still shows its parent's memory as its own.
-                whole = {each.pid: each for each in (tree, *tree.children(recursive=True))}
-                seen = [each for pid, each in whole.items() if pid in self._seen]
-                self.peak_pss = max(self.peak_pss, sum(map(_pss, seen)))
-                self._seen = whole.keys()
+            status = dict(line.split(":", 1) for line in _status(tree.pid))
+            self.peak = max(self.peak, _kib(status, "VmHWM"))
+            # One that has just been forked still shows its parent's memory as its own.
+            whole = {each.pid: each for each in (tree, *tree.children(recursive=True))}
+            seen = [each for pid, each in whole.items() if pid in self._seen]
+            self.peak_of_all = max(self.peak_of_all, _resident(seen))
+            self._seen = whole.keys()
         except (psutil.Error, OSError):
             return
 
@@ -215,20 +219,24 @@ def _between(before: Used, after: Used) -> float:
     return sum(seconds - before.get(pid, 0.0) for pid, seconds in after.items())
 
 
-def _high_water(pid: int) -> int:
-    """The most memory that a process has had (VmHWM), in bytes."""
-    for line in Path(f"/proc/{pid}/status").read_text().splitlines():
-        if line.startswith("VmHWM:"):
-            return int(line.split()[1]) * 1024
-    return 0
+def _resident(processes: Collection[psutil.Process]) -> int:
+    """Memory of processes, in bytes; of those with one program its pages are counted once."""
+    own, program = 0, dict[str, int]()
+    for process in processes:
+        try:
+            status = dict(line.split(":", 1) for line in _status(process.pid))
+            name = process.exe()
+        except (psutil.Error, OSError):
+            continue
+        own += _kib(status, "RssAnon") + _kib(status, "RssShmem")
+        program[name] = max(program.get(name, 0), _kib(status, "RssFile"))
+    return own + sum(program.values())
 
 
-def _pss(process: psutil.Process) -> int:
-    """Memory of a process, what it shares with others counted in parts."""
-    try:
-        for line in Path(f"/proc/{process.pid}/smaps_rollup").read_text().splitlines():
-            if line.startswith("Pss:"):
-                return int(line.split()[1]) * 1024
-    except OSError:
-        return 0
-    return 0
+def _status(pid: int) -> list[str]:
+    return Path(f"/proc/{pid}/status").read_text().splitlines()
+
+
+def _kib(status: Mapping[str, str], name: str) -> int:
+    """A size that /proc gives in KiB, in bytes; 0 where it gives none (a process that has ended)."""
+    return int(status[name].split()[0]) * 1024 if name in status else 0

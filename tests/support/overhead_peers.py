@@ -59,7 +59,6 @@ def session(peer: Peer, root: Path, steps: int, *commands: str) -> Cost:
         reply,
         root,
         environment=peer.environment,
-        watch_pss=bool(commands),
     )
     return replace(cost, folder=overhead.folder_bytes(root))
 

@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from support import overhead
+from support.benchmarks import loaded
 from support.overhead import Cost
 
 STEPS = 200
@@ -67,3 +68,12 @@ def test_a_command_that_prints_300_mb_takes_no_memory_of_them(
     assert len(cost.prompts) == 4
     assert 0 < cost.peak <= MOST_MEMORY
     assert 0 < cost.peak_of_all <= MOST_MEMORY
+
+
+def test_the_benchmark_shows_what_it_measured(long_run: Cost, capsys: pytest.CaptureFixture[str]) -> None:
+    with loaded("overhead") as benchmark:
+        benchmark.files(long_run, long_run)
+        step, prompt = benchmark.step_row("VERA", long_run), benchmark.prompt_row("VERA", long_run)
+    assert f"| **the whole folder** | **{long_run.bytes_per_step:,.0f}** |" in capsys.readouterr().out
+    assert step[:2] == ("VERA", STEPS)
+    assert prompt[3] == f"{long_run.prompts[-1]:,}"

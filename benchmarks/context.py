@@ -23,6 +23,7 @@ sys.path.insert(0, str(Path(__file__).parent.parent / "tests"))
 
 from support.cli import records
 from support.lanes import FunctionModel, Print, new_session, open_lane
+from support.overhead import cached_share
 from support.scripted_server import ScriptedServer
 from support.turns import turn
 from vera import events
@@ -96,7 +97,7 @@ def wire_table(folder: Path, steps: int) -> None:
         asyncio.run(run())
         ours = [request.raw_bytes for request in server.requests]
     calls = [record for record in records(folder / "run") if isinstance(record, events.Model)]
-    rows = [("VERA (epochs)", ours, sum(c.prefix_bytes for c in calls) / sum(c.input_bytes for c in calls))]
+    rows = [("VERA (epochs)", ours, cached_share(calls))]
     for name, form in (("sliding tail", sliding_tail), ("full history", full_history)):
         sizes, cached, before = [], 0, b""
         for number in range(1, steps + 1):

@@ -200,6 +200,32 @@ def test_an_evidence_says_how_its_call_failed(session: Session) -> None:
     assert (row["failure_type"], row["obs"]["exit_code"]) == ("exit_status", 1)
 
 
+SEEN = """OBSERVATION ev_0001 · shell wc -l *.txt · exit 0 · 0.0 s · observed
+1| 3 a.txt
+2| 12| b.txt
+[lines 3-9 not shown: read {"path": "ev_0001", "first": 3, "last": 9}]
+10| 15 total
+Step 1 of 80."""
+
+
+@pytest.mark.parametrize(
+    ("seen", "output"),
+    [
+        (SEEN, "\n".join(["3 a.txt", "12| b.txt", SEEN.splitlines()[3], "15 total"])),
+        ("OBSERVATION ev_0001 · shell true\n(empty)", "OBSERVATION ev_0001 · shell true\n(empty)"),
+        ("1| " + "x" * 3000, "x" * 2000),
+    ],
+)
+def test_an_output_is_the_lines_that_were_seen_without_their_numbers(
+    session: Session, seen: str, output: str
+) -> None:
+    call = start(session, "shell", cmd="wc -l *.txt")
+    bring(session, call, "shell", "wc -l *.txt")
+    end(session, call, "shell", obs=seen)
+    (row,) = rows(session, "evidence.jsonl")
+    assert row["obs"]["output"] == output
+
+
 def test_a_log_without_moves_has_its_evidence_all_the_same(session: Session) -> None:
     call = start(session, "read", path="a.txt")
     bring(session, call, "read", "a.txt")

@@ -1,7 +1,11 @@
 """The log: one writer, a chain of hashes, readers that never start again."""
 
+import os
 import subprocess
 import sys
+import threading
+import time
+from collections.abc import Callable
 from itertools import pairwise
 from pathlib import Path
 
@@ -134,6 +138,45 @@ def sealed(folder: Path) -> Path:
     seal.write(folder, log.seq, log.head)
     log.close()
     return folder / "trace.jsonl"
+
+
+def test_what_is_brought_to_the_disk_beside_the_run_is_there_when_the_log_is_closed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    brought = threading.Event()
+
+    def slow(descriptor: int) -> None:
+        time.sleep(0.05)
+        os.fsync(descriptor)
+        brought.set()
+
+    log = write(tmp_path / "trace.jsonl")
+    monkeypatch.setattr("vera.session.log._fdatasync", slow)
+    log.sync_beside()
+    log.append(events.Note(step=1, text="meanwhile"), "main")
+    log.close()
+    assert brought.is_set()
+    assert len(read(tmp_path / "trace.jsonl")) == 6
+
+
+@pytest.mark.parametrize("goes_on", [lambda log: log.append(events.Note(step=1, text="x"), "main"), Log.sync])
+def test_a_disk_that_fails_beside_the_run_is_told_by_what_comes_next(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, goes_on: Callable[[Log], object]
+) -> None:
+    failing = threading.Event()
+
+    def broken(descriptor: int) -> None:
+        failing.set()
+        raise OSError(5, "Input/output error")
+
+    log = write(tmp_path / "trace.jsonl")
+    monkeypatch.setattr("vera.session.log._fdatasync", broken)
+    log.sync_beside()
+    log.sync_beside()  # waits for the one before
+    assert failing.is_set()
+    with pytest.raises(LogError, match="Input/output error"):
+        goes_on(log)
+    log.close()
 
 
 def test_a_whole_log_with_its_seal_is_sealed(tmp_path: Path) -> None:

@@ -27,14 +27,16 @@ that keeps to schemas, with `tools` its template has tool calls, with `text` nei
 aside: they take nothing from the script and are in `probes`, not in `requests`. Usage is computed: four bytes
 a token, and as `cached_tokens` the part of the prompt that is a prefix of an earlier prompt.
 
-It records: `requests` (chat requests), `probes`, `paths` (every path asked), `most_at_once`, `cancelled`
-(clients that went away before their answer). Standard library only; each connection has its own thread.
+It records: `requests` (chat requests, each with the time at which it `arrived`), `answered` (when the answer
+to each of them had been sent), `probes`, `paths` (every path asked), `most_at_once`, `cancelled` (clients
+that went away before their answer). Standard library only; each connection has its own thread.
 """
 
 import json
 import select
 import socket
 import threading
+import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -84,13 +86,15 @@ class Raw:
 class Recorded:
     """One chat request as it came in; `raw_bytes` is the size of its body, header names are lower case.
 
-    The header `x-test-connection` is ours: the client's address, one for each connection.
+    The header `x-test-connection` is ours: the client's address, one for each connection. `arrived` is in
+    seconds of time.monotonic.
     """
 
     path: str
     body: dict[str, Any]
     raw_bytes: int
     headers: dict[str, str]
+    arrived: float = 0.0
 
 
 class _Gone(Exception):
@@ -130,6 +134,7 @@ class ScriptedServer:
         self.refuses, self.lmstudio_api = tuple(refuses), lmstudio_api
         self.requests: list[Recorded] = []
         self.probes: list[Recorded] = []
+        self.answered: dict[int, float] = {}
         self.paths: list[str] = []
         self.errors: list[BaseException] = []
         self.most_at_once = self.cancelled = 0
@@ -273,11 +278,12 @@ class _Handler(BaseHTTPRequestHandler):
             self._json(status, answer)
 
     def _chat(self, path: str, raw: bytes) -> None:
+        arrived = time.monotonic()
         body = json.loads(raw)
         headers = {name.lower(): value for name, value in self.headers.items()}
         headers["x-test-connection"] = f"{self.client_address[0]}:{self.client_address[1]}"
         probe = _is_probe(body)
-        index = self.owner.record(Recorded(path, body, len(raw), headers), probe)
+        index = self.owner.record(Recorded(path, body, len(raw), headers, arrived), probe)
         for name in self.owner.refuses:
             if name in body:
                 self._json(400, {"error": {"message": _refusal(name), "param": name}})
@@ -290,6 +296,7 @@ class _Handler(BaseHTTPRequestHandler):
         with self.owner.lock:
             reply = self.owner.next_reply(index, body, n)
         self._play(path, body, reply)
+        self.owner.answered[index] = time.monotonic()
 
     def _play(self, path: str, body: dict[str, Any], reply: Any) -> None:
         match reply:

@@ -15,9 +15,9 @@ from vera.attestation.gather import gather
 from vera.attestation.keys import Signer
 from vera.attestation.objects import Policy, canonical
 from vera.attestation.record import Record
-from vera.audit import VERSION as AUDIT_VERSION
 from vera.audit import AuditPolicy, literal
 from vera.audit.claims import VERSION as CLAIMS_VERSION
+from vera.audit.registry import VERSION as AUDIT_VERSION
 from vera.evidence.canonical import extract
 from vera.evidence.domains import suffix_list_version
 from vera.evidence.span import Lines

@@ -46,7 +46,9 @@ async def open_execution(
             accept=partial(execution.refuse_open_doors, settings),
         )
         session, budget = opened.session, opened.budget
-        place = await execution.open_place(session, settings, rules, extractor, stack, progress)
+        place = await execution.open_place(
+            session, settings, rules, extractor, stack, progress, opened.engine
+        )
         lane = execution.make_lane(
             session,
             opened.task,

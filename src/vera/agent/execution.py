@@ -11,6 +11,7 @@ from contextlib import AsyncExitStack
 import msgspec
 
 from vera import events
+from vera.agent.ahead import Engine
 from vera.agent.asking import Asker
 from vera.agent.errors import SetupError
 from vera.agent.guarded_box import GuardedBox
@@ -104,6 +105,7 @@ async def open_place(
     extractor: Extractor,
     stack: AsyncExitStack,
     progress: image.Progress,
+    engine: Engine,
 ) -> Place:
     """Where the lane works: a box on its own workspace, without input folder and without network, which
     cannot write to /work while a required thesis is not SUPPORTED. Raises SetupError."""
@@ -115,7 +117,7 @@ async def open_place(
         return not missing(rules, session.state.attestations.values(), time.time())
 
     may_write = may_change()
-    first = await _open(session, settings, stack, progress, may_write=may_write)
+    first = await _open(session, settings, stack, progress, engine, may_write=may_write)
     if first is None:
         return no_shell
     again = settings.model_copy(
@@ -123,14 +125,20 @@ async def open_place(
     )
 
     async def reopen(may_write: bool) -> SupervisedBox | None:
-        return await _open(session, again, stack, progress, may_write=may_write)
+        return await _open(session, again, stack, progress, engine, may_write=may_write)
 
     box = GuardedBox(first, may_write, reopen, may_change)
     return msgspec.structs.replace(no_shell, box=box, work_name=first.work)
 
 
 async def _open(
-    session: Session, settings: Settings, stack: AsyncExitStack, progress: image.Progress, *, may_write: bool
+    session: Session,
+    settings: Settings,
+    stack: AsyncExitStack,
+    progress: image.Progress,
+    engine: Engine,
+    *,
+    may_write: bool,
 ) -> SupervisedBox | None:
     folder = settings.run.input_dir
     spec = BoxSpec(
@@ -141,7 +149,7 @@ async def _open(
         run=session.root.name,
         forbidden=(session.root / "trace.jsonl", session.store.root),
     )
-    box = await start_box(session, settings.sandbox, spec, None, stack, progress)
+    box = await start_box(session, settings.sandbox, spec, None, stack, progress, engine)
     if box is not None:
         lock = "" if may_write else "; /work is read-only until the required theses are SUPPORTED"
         session.emit(

@@ -4,6 +4,7 @@ import asyncio
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from typing import TYPE_CHECKING
 
 import msgspec
 
@@ -28,7 +29,6 @@ from vera.lane.tools.read import Read
 from vera.lane.tools.search import Search
 from vera.lane.tools.web_search import search_tools
 from vera.model.types import Model
-from vera.report import answer as report
 from vera.report.trajectory import keep_trajectory
 from vera.sandbox.types import Box
 from vera.search.corpus import Corpus
@@ -36,9 +36,14 @@ from vera.selection.chooser import Chooser
 from vera.session import Session, replace_file
 from vera.state import LaneState, RunState
 from vera.store import Store
-from vera.verification import feedback
 from vera.verification.desk import Desk
-from vera.verification.verifier import Say, verify
+
+if TYPE_CHECKING:
+    from vera.report.answer import Report
+
+# What judges an answer and reports on it is imported when there is one: the first question is asked without.
+
+Say = Callable[[str], None]
 
 OUT_OF_TIME = "time"
 """Why a lane ends whose run has no time left."""
@@ -70,7 +75,7 @@ class Result(msgspec.Struct, frozen=True, kw_only=True):
     status: str
     reason: str
     exit_code: int
-    report: report.Report
+    report: "Report"
     steps: int
     remarks: tuple[str, ...] = ()
 
@@ -171,7 +176,7 @@ class Research:
                 decision = await self._verify(last=self._is_last())
                 if decision is None or self._is_last() or _is_settled(decision):
                     break
-                feedback.tell(self._desk, decision)
+                _tell(self._desk, decision)
         self._choose()
         return conclude(
             self._desk.session,
@@ -231,6 +236,8 @@ class Research:
             return decided[-1].decision
         if self._was_stopped():
             return None
+        from vera.verification.verifier import verify
+
         self._verifying = asyncio.ensure_future(verify(self._desk, self._signer, last=last, now=self._now))
         try:
             return await self._verifying
@@ -297,12 +304,14 @@ def conclude(
 
     `spent` says which budget ended it, '' when none did.
     """
+    from vera.report.answer import markdown
+
     status, reason, exit_code = _verdict(session.state, interrupted, spent)
     lane = session.state.lane(LANE)
     session.emit(events.Status(step=lane.step, status=status, reason=reason), lane=LANE)
     result = result_of(session.state, session.store, exit_code)
     task = session.load(session.state.task.task) if session.state.task else ""
-    replace_file(session.root / "answer.md", report.markdown(task, result.report).encode("utf-8", "replace"))
+    replace_file(session.root / "answer.md", markdown(task, result.report).encode("utf-8", "replace"))
     if chosen := _chosen(session.state):
         replace_file(session.root / "attestation.json", session.store.get(chosen.envelope.sha256))
     session.finish(
@@ -324,14 +333,22 @@ def result_of(state: RunState, store: Store, exit_code: int = 3) -> Result:
 
     Raises StoreError when a part of the answer is missing or altered in the store.
     """
+    from vera.report.answer import build
+
     lane = state.lane(LANE)
     return Result(
         status=lane.status,
         reason=lane.status_reason,
         exit_code=state.ended.exit_code if state.ended else exit_code,
-        report=report.build(state, store, without_answer(state)),
+        report=build(state, store, without_answer(state)),
         steps=lane.step,
     )
+
+
+def _tell(desk: Desk, decision: events.Verifier) -> None:
+    from vera.verification import feedback
+
+    feedback.tell(desk, decision)
 
 
 def _tools(session: Session, place: Place, options: LaneOptions) -> list[Tool]:

@@ -43,8 +43,8 @@ from vera.attestation.objects import (
 )
 from vera.attestation.request import Budget, request_key
 from vera.attestation.tiers import expired
-from vera.audit import VERSION as AUDIT_VERSION
 from vera.audit.claims import VERSION as CLAIMS_VERSION
+from vera.audit.registry import VERSION as AUDIT_VERSION
 from vera.config import Settings, public
 from vera.config.settings import BUILT_IN
 from vera.evidence.domains import suffix_list_version

@@ -1,6 +1,5 @@
 """What a run needs before its first step: a model, the index of the input folder, a box."""
 
-import asyncio
 import hashlib
 import os
 from collections.abc import Callable
@@ -12,6 +11,7 @@ import msgspec
 import platformdirs
 
 from vera import events
+from vera.agent.ahead import Engine
 from vera.agent.box_record import BoxRecord
 from vera.agent.errors import SetupError
 from vera.agent.research import Place
@@ -23,7 +23,7 @@ from vera.config.settings import BUILT_IN, ModelSettings, SandboxSettings, Setti
 from vera.evidence.extractor import Extractor
 from vera.model.types import Model, ModelError
 from vera.sandbox import image
-from vera.sandbox.backends import choose, open_box
+from vera.sandbox.backends import open_box
 from vera.sandbox.box import SupervisedBox
 from vera.sandbox.spec import BoxSpec
 from vera.sandbox.types import BoxError, Refusal
@@ -240,6 +240,7 @@ async def open_place(
     model: Model,
     stack: AsyncExitStack,
     progress: image.Progress,
+    engine: Engine,
 ) -> Place:
     """Where the lane works: a started box where one is wanted and can be had, else no shell, and it is said.
 
@@ -260,7 +261,7 @@ async def open_place(
         run=session.root.name,
         forbidden=(session.root / "trace.jsonl", session.store.root),
     )
-    box = await start_box(session, settings, spec, web, stack, progress)
+    box = await start_box(session, settings, spec, web, stack, progress, engine)
     if box is None:
         return no_shell
     session.emit(
@@ -276,6 +277,7 @@ async def start_box(
     web: Web | None,
     stack: AsyncExitStack,
     progress: image.Progress,
+    engine: Engine,
 ) -> SupervisedBox | None:
     """A started box, closed with `stack`; None where none can be had and none was insisted on, which is
     logged. Raises SetupError as `open_place` does."""
@@ -286,8 +288,7 @@ async def start_box(
         progress.say(f"sandbox: not {backend}: {why}")
 
     try:
-        for backend in choose(settings.backend):
-            await asyncio.to_thread(backend.reap)
+        await engine.ready()
         box = await open_box(
             settings.backend,
             spec,

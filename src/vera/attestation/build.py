@@ -44,10 +44,11 @@ from vera.attestation.reduce import reduce
 from vera.attestation.request import restates
 from vera.attestation.source_types import source_type
 from vera.attestation.tiers import bars, expires_at
-from vera.audit import AuditPolicy, Case, SourceText, audit, containment, literal
+from vera.audit import AuditPolicy, Case, SourceText, containment, literal
 from vera.audit.case import places
 from vera.audit.checks.independence import is_web
 from vera.audit.claims import split
+from vera.audit.registry import audit
 from vera.evidence.citation import find_citations
 from vera.evidence.claim import Claim
 from vera.evidence.finding import Finding

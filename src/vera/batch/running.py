@@ -26,6 +26,12 @@ INTERRUPTED = 130
 PRELOADED = (
     *(f"vera.cli.{name}" for name in ("run", "resume", "verify", "execute", "verify_thesis")),
     *("vera.agent.effort", "vera.config.loading", "vera.model.connect"),
+    *(
+        "vera.agent.executing",
+        "vera.report.answer",
+        "vera.verification.feedback",
+        "vera.verification.verifier",
+    ),
     *("cryptography.hazmat.primitives.asymmetric.ed25519", "cryptography.hazmat.primitives.serialization"),
     *("anyio._backends._asyncio", "anyio.streams.tls", "anyio.to_thread", "h11", "httpx", "jinja2.sandbox"),
 )

@@ -9,9 +9,7 @@ from pathlib import Path
 import click
 
 from vera.agent import setup, spending
-from vera.agent.executing import open_execution
 from vera.agent.research import Research, Result
-from vera.agent.researched import researched_of
 from vera.agent.running import open_run
 from vera.attestation.keys import Signer
 from vera.cli.exit import ERROR, INTERRUPTED, NOT_READY, in_words, stop
@@ -19,7 +17,6 @@ from vera.cli.progress import Progress
 from vera.config import Settings
 from vera.evidence.extractor import Extractor
 from vera.model.types import ModelError
-from vera.report import answer as report
 from vera.report.printable import printable, printable_json
 from vera.search.corpus import Progress as IndexProgress
 from vera.session import LogError, Session
@@ -59,6 +56,8 @@ async def _execute(
     progress: Progress,
 ) -> int:
     if settings.run.lane == "execute":
+        from vera.agent.executing import open_execution
+
         opened = open_execution(open_session, settings, extractor=extractor, signer=signer, progress=progress)
     else:
         opened = open_run(
@@ -119,7 +118,11 @@ def _print(session: Session, result: Result, as_json: bool) -> None:
     for remark in result.remarks:
         click.echo(printable(remark), err=True)
     if as_json:
+        from vera.agent.researched import researched_of
+
         click.echo(printable_json(researched_of(session.state, session.root, result).as_dict()))
         return
+    from vera.report import answer as report
+
     click.echo(printable(report.plain(result.report)))
     click.echo(printable(report.closing_line(result.report)))

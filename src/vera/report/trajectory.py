@@ -256,4 +256,4 @@ class Trajectory:
 
 
 def _line(value: object) -> bytes:
-    return json.dumps(value, ensure_ascii=False).encode("utf-8", "replace")
+    return json.dumps(value, ensure_ascii=False, separators=(",", ":")).encode("utf-8", "replace")

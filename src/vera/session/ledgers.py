@@ -5,6 +5,7 @@ and `source_class` are those of the first.
 """
 
 import json
+import re
 from collections.abc import Callable, Iterator
 from datetime import UTC, datetime
 from typing import Any
@@ -18,7 +19,10 @@ from vera.evidence.moves import signature
 Load = Callable[[Text], str]
 
 TEXT_SHOWN = 2000
-"""Characters of an observation or a command that a ledger repeats; the log has all of it."""
+"""Characters of an output or a command that a ledger repeats; the log has all of it."""
+
+_NUMBERED = re.compile(r"\A[0-9]{1,12}\| ")
+"""How a line of a result begins as the model sees it; VERA's own lines never begin so."""
 
 
 class _Call(msgspec.Struct):
@@ -95,7 +99,7 @@ class EvidenceLedger:
             "obs": {
                 "exit_code": tool.exit_code,
                 "error_type": tool.error_type or None,
-                "output": self._load(tool.obs)[:TEXT_SHOWN],
+                "output": _output(self._load(tool.obs))[:TEXT_SHOWN],
             },
         }
 
@@ -196,6 +200,17 @@ def _asked(search: events.Search) -> dict[str, Any]:
     }
 
 
+def _output(seen: str) -> str:
+    """Of what the model saw of a result its lines, without their numbers, and what was said between them of
+    those left out; all of it where no line has a number."""
+    lines = seen.split("\n")
+    numbered = [index for index, line in enumerate(lines) if _NUMBERED.match(line)]
+    if not numbered:
+        return seen
+    shown = lines[numbered[0] : numbered[-1] + 1]
+    return "\n".join(_NUMBERED.sub("", line) for line in shown)
+
+
 def _urls(call: _Call) -> Iterator[str]:
     """The addresses that a call names, reached or was given by a search."""
     if call.move is not None:
@@ -210,4 +225,4 @@ def _time(ts: float) -> str:
 
 
 def _line(row: dict[str, Any]) -> bytes:
-    return (json.dumps(row, ensure_ascii=False) + "\n").encode("utf-8", "replace")
+    return (json.dumps(row, ensure_ascii=False, separators=(",", ":")) + "\n").encode("utf-8", "replace")

@@ -11,6 +11,7 @@ import fcntl
 import hashlib
 import os
 import re
+import threading
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import TypeVar
@@ -122,6 +123,8 @@ class Log:
         self._descriptor = descriptor
         self._clock = clock
         self._last_ts = 0.0
+        self._beside: threading.Thread | None = None
+        self._failed_beside: OSError | None = None
 
     @classmethod
     def create(cls, path: Path, clock: Callable[[], float]) -> "Log":
@@ -171,6 +174,7 @@ class Log:
         Time never runs backwards in a log. Raises LogError when the disk is full; the log then ends in
         its last whole record.
         """
+        self._raise_failed_beside()
         self._last_ts = max(self._last_ts, round(self._clock(), 6))
         record = msgspec.structs.replace(event, seq=self.seq + 1, ts=self._last_ts, lane=lane, prev=self.head)
         line, head = seal_line(events.encode(record))
@@ -189,13 +193,38 @@ class Log:
 
     def sync(self) -> None:
         """Every record so far is on the disk. Raises LogError when that cannot be."""
+        self._wait_beside()
+        self._raise_failed_beside()
         try:
             _fdatasync(self._descriptor)
         except OSError as error:
             raise LogError(f"Could not write to {self.path}: {error.strerror}.") from error
 
+    def sync_beside(self) -> None:
+        """Bring every record so far to the disk, in a thread: whoever goes on meanwhile may lose them with
+        the machine. That it failed is raised by the next `append`, or by `sync`."""
+        self._wait_beside()
+        self._beside = threading.Thread(target=self._sync_beside, name="log-sync", daemon=True)
+        self._beside.start()
+
+    def _sync_beside(self) -> None:
+        try:
+            _fdatasync(self._descriptor)
+        except OSError as error:
+            self._failed_beside = error
+
+    def _wait_beside(self) -> None:
+        if self._beside is not None:
+            self._beside.join()
+            self._beside = None
+
+    def _raise_failed_beside(self) -> None:
+        if error := self._failed_beside:
+            raise LogError(f"Could not write to {self.path}: {error.strerror}.") from error
+
     def close(self) -> None:
         """Let go of the log and its lock. A second call does nothing."""
+        self._wait_beside()
         if self._descriptor >= 0:
             os.close(self._descriptor)
             self._descriptor = -1

@@ -28,16 +28,16 @@ RESUMABLE = frozenset({6, 130})
 """Exit codes of runs that ended without an answer and can go on: budget spent, interrupted."""
 
 _SYNCED = (
-    events.Evidence,
-    events.Tool,
-    events.PolicyParseError,
     events.ToolStarted,
     events.Answer,
     events.Verifier,
     events.LaneEnded,
     events.RunEnd,
 )
-"""Records that are on the disk before anything goes on: evidence, effects, verdicts and the ends of steps."""
+"""Records that are on the disk, with all before them, before anything goes on: effects and verdicts."""
+
+_SYNCED_BESIDE = (events.Tool, events.PolicyParseError)
+"""The ends of steps, with the evidence of their calls: they go to the disk while the model is asked."""
 
 
 class SessionError(Exception):
@@ -137,6 +137,8 @@ class Session:
         Raises LogError when it cannot be written.
         """
         record = self.log.append(event, lane, sync=isinstance(event, _SYNCED))
+        if isinstance(event, _SYNCED_BESIDE):
+            self.log.sync_beside()
         self.state.apply(record)
         for projection, file in self._projections:
             if added := projection.add(record):  # type: ignore[arg-type] # E is a member of Record

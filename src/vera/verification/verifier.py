@@ -18,9 +18,10 @@ from vera.attestation.gather import gather
 from vera.attestation.keys import Signer
 from vera.attestation.objects import Policy, Thesis, canonical, parse
 from vera.attestation.record import Record
-from vera.audit import VERSION as AUDIT_VERSION
-from vera.audit import Case, audit
+from vera.audit.case import Case
 from vera.audit.claims import VERSION as CLAIMS_VERSION
+from vera.audit.registry import VERSION as AUDIT_VERSION
+from vera.audit.registry import audit
 from vera.evidence.domains import suffix_list_version
 from vera.evidence.finding import Finding
 from vera.session import Reader, Session

@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Protocol
 
+from vera.batch.assumed import Assumptions
 from vera.batch.children import Child, Children, Exit
 from vera.batch.engine import Attempt, Unfinished
 from vera.batch.records import Manifest, Outcome
@@ -54,6 +55,7 @@ class ChildAttempts:
         self._overrides = tuple(overrides)
         self._glimpse = glimpse
         self._pushed_back = pushed_back
+        self._assumed = Assumptions()
 
     async def __call__(self, task: BatchTask, attempt: Attempt) -> Manifest:
         """Run the attempt; or take the result of an earlier one whose process died before it was committed,
@@ -81,6 +83,7 @@ class ChildAttempts:
         made = manifest_of(watch, task, attempt.number, number, began_ts)
         if made is not None and ended.code == made.exit_code:
             return made
+        self._assumed.forget(task)
         raise _unfinished(ended, said, watch, number)
 
     async def _watched(self, task: BatchTask, argv: Sequence[str], stderr: Path, watch: Watch) -> Exit:
@@ -101,6 +104,7 @@ class ChildAttempts:
         watch.look()
         if watch.pushed_back > before:
             self._pushed_back(task)
+        self._assumed.learn(task, watch.state)
         self._glimpse.seen(task, watch)
 
     def _new(self, task: BatchTask, folder: Path) -> list[str]:
@@ -109,14 +113,19 @@ class ChildAttempts:
         words = [command, text, "-", "--work-dir", str(folder), "--base-dir", str(self._base), "--quiet"]
         if task.input_dir:
             words += ["--input-dir", task.input_dir]
-        for override in (*self._overrides, *as_overrides(task.settings)):
-            words += ["-c", override]
-        return words
+        said = (*self._overrides, *as_overrides(task.settings))
+        if found := self._assumed.of(task):
+            said = (*said, f"model.assumed={found}")
+        return [*words, *_options(said)]
 
     def _resumed(self, folder: Path) -> list[str]:
         """The settings of a session are in its log, but for keys; what is said for all tasks now wins."""
-        said = [word for override in self._overrides for word in ("-c", override)]
-        return ["resume", str(folder), "--quiet", *said]
+        return ["resume", str(folder), "--quiet", *_options(self._overrides)]
+
+
+def _options(overrides: Sequence[str]) -> list[str]:
+    """The overrides as options. In the long form: click looks at every option before it takes a short one."""
+    return [word for override in overrides for word in ("--config", override)]
 
 
 async def _end(child: Child) -> None:

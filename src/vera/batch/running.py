@@ -27,9 +27,10 @@ PRELOADED = (
     *(f"vera.cli.{name}" for name in ("run", "resume", "verify", "execute", "verify_thesis")),
     *("vera.agent.effort", "vera.config.loading", "vera.model.connect"),
     *("cryptography.hazmat.primitives.asymmetric.ed25519", "cryptography.hazmat.primitives.serialization"),
-    *("anyio._backends._asyncio", "anyio.streams.tls", "anyio.to_thread", "h11", "httpx", "jinja2.sandbox"),
+    *("anyio._backends._asyncio", "anyio.streams.tls", "anyio.to_thread", "h11", "httpcore", "httpx"),
+    *("certifi", "jinja2.sandbox", "vera.agent.warm:warm"),
 )
-"""Modules that an attempt needs, by name only: what runs them is `python -m vera`."""
+"""Modules that an attempt needs, by name only: what runs them is `python -m vera`; last, a function."""
 
 
 class Options(msgspec.Struct, frozen=True, kw_only=True):

@@ -46,6 +46,21 @@ def test_every_task_is_committed_once_and_the_same_file_again_does_nothing(tmp_p
     assert "6 done, 0 to run" in second.stderr
 
 
+def test_a_server_is_looked_at_by_one_session_and_the_others_write_down_what_they_assume(
+    tmp_path: Path,
+) -> None:
+    with ScriptedServer(slowly(0.0), kind="vllm", protocol="json_schema") as server:
+        tasks = write_tasks(tmp_path / "tasks.jsonl", server.base_url, 4, **{"model.protocol": "auto"})
+        done = batch(tasks, "--slots", 1, "--json", cwd=tmp_path)
+        assert said(done)["states"] == {"done": 4}, done.stderr
+        assert len(server.probes) == 1
+    found = [folded(Path(row["session"])) for row in said(done)["tasks"]]
+    assumed = [state.session.settings["model"]["assumed"] for state in found if state.session]
+    assert sorted(assumed) == ["", *["vllm/json_schema"] * 3]
+    servers = {state.model_server.protocol for state in found if state.model_server}
+    assert servers == {"json_schema"}
+
+
 def test_the_summary_counts_what_the_logs_say(tmp_path: Path) -> None:
     with ScriptedServer(slowly(0.0)) as server:
         prices = {"budget.input_price": 2, "budget.output_price": 10}

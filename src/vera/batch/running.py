@@ -52,7 +52,7 @@ def read(path: Path, overrides: Sequence[str]) -> TaskList:
 def run_batch(listed: TaskList, base: Path, options: Options, stream: TextIO) -> tuple[int, Summary]:
     """Run what is not done, and return the exit code with the summary of all tasks.
 
-    Raises BatchError when the folder is in use or a limit is for no endpoint, and OSError.
+    Raises BatchError when the folder is in use or a cluster's, or a limit is for no endpoint, and OSError.
     """
     endpoints = {task.endpoint for task in listed.tasks}
     if strangers := [name for name in options.limits if name not in endpoints]:
@@ -61,6 +61,7 @@ def run_batch(listed: TaskList, base: Path, options: Options, stream: TextIO) ->
         )
     runs = Runs(base)
     with runs.lock() as lock:
+        runs.refuse_cluster()
         interrupted = asyncio.run(_run(listed, runs, options, stream, lock))
         summary = summary_of(runs, listed.tasks)
     return (INTERRUPTED if interrupted else summary.exit_code), summary

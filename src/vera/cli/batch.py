@@ -207,6 +207,7 @@ def _mark(
         runs = Runs(base)
         chosen = [task.id for task in _chosen(runs, names)]
         if engine == LOCAL:
+            runs.refuse_cluster()
             live, marked = runs.is_locked(), []
             for task in chosen:
                 if standing(runs.history(task), live=live).state in states:

@@ -1,6 +1,6 @@
 """Throughput of `vera batch` over a scripted model server with latency, and what the engine itself costs.
 
-.venv/bin/python benchmarks/batch.py [--tasks N] [--slots N] [--latency S] [--calls N...] [--new-interpreter]
+.venv/bin/python benchmarks/batch.py [--tasks N] [--slots N] [--latency S] [--calls N ...]
 .venv/bin/python benchmarks/batch.py --leftovers 500 [--sandbox docker]
 
 The ideal rate is slots / (model calls of a task x latency): as if nothing but the server took time. What is
@@ -9,7 +9,8 @@ stands in a column of its own. In the numerator stand the calls that the tasks n
 about the server, the start and end of each session, and waiting for a processor count against the rate. So
 does the scripted server's own time, which runs on the same processors (its column). Processor time of a task
 is that of all processes of the command, its start included, over the tasks; "session" is that of an attempt
-alone, the median of some that ran one after the other at a server without latency. The engine alone is measured with attempts that do nothing.
+alone, the median of some that ran one after the other at a server without latency. The engine alone is
+measured with attempts that do nothing.
 
 With --leftovers so many sessions run, one in ten of them killed and one in ten out of time, and it is counted
 what is there afterwards that was not there before.

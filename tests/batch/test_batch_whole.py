@@ -194,7 +194,9 @@ def test_two_batches_in_one_folder_do_not_work_at_once(tmp_path: Path) -> None:
     assert outcomes(tmp_path) == ["committed"] * 3
 
 
-def test_the_first_ctrl_c_lets_attempts_finish_and_begins_no_other(tmp_path: Path) -> None:
+def test_the_first_ctrl_c_lets_steps_finish_begins_no_other_task_and_no_call_is_made_twice(
+    tmp_path: Path,
+) -> None:
     with ScriptedServer(slowly(0.4, calls=5)) as server:
         tasks = write_tasks(tmp_path / "tasks.jsonl", server.base_url, 5)
         with started(tasks, "--slots", 2, "--json", cwd=tmp_path) as process:
@@ -202,10 +204,12 @@ def test_the_first_ctrl_c_lets_attempts_finish_and_begins_no_other(tmp_path: Pat
             process.send_signal(signal.SIGINT)
             _, err = process.communicate(timeout=60)
         assert process.returncode == 130
-        assert "finishing what runs" in err
-        assert len(trail(tmp_path)) == 2
-        assert set(outcomes(tmp_path)) <= {"interrupted", "committed"}
+        assert "ending the steps that run" in err
+        assert "the same command goes on" in err
+        assert outcomes(tmp_path) == ["interrupted"] * 2
+        assert server.cancelled == 0
         done = said(batch(tasks, "--json", cwd=tmp_path))
+        assert len(server.requests) == 5 * 5
     assert done["states"] == {"done": 5}
     assert [row["attempts"] for row in done["tasks"]] == [2, 2, 1, 1, 1]
 

@@ -96,9 +96,7 @@ def test_json_may_hold_the_origin_too(folder: Path) -> None:
 
 
 def test_settings_without_use_yet_are_marked(folder: Path) -> None:
-    assert vera_config("dashboard").stdout.startswith(
-        "dashboard:\n  host: 127.0.0.1\n"
-    )
+    assert vera_config("dashboard").stdout.startswith("dashboard:\n  host: 127.0.0.1\n")
     assert vera_config("policy").stdout.startswith("policy:\n  pre_tool_nudges: 1\n")
 
 

@@ -56,8 +56,8 @@ class Left:
 
 @dataclass
 class Went:
-    """How it went: tasks by state and by exit code, attempts in all, what it said on stderr. Counted again and
-    again while it ran: open descriptors of the batch (its own process and its fork server), and boxes."""
+    """How it went: tasks by state and by exit code, attempts in all, what it said on stderr. Counted all the
+    while: open descriptors of the batch (its own process and its fork server), and boxes."""
 
     states: dict[str, int]
     exit_codes: dict[int, int]
@@ -112,7 +112,7 @@ def run_mixed(folder: Path, count: int, slots: int, backend: str) -> Went:
 
 
 def left_in(folder: Path) -> Left:
-    """What such a batch left: looked for under its folder, and at the engine by what is mounted from there."""
+    """What such a batch left under its folder, and at the engine by what is mounted from there."""
     base = folder / "base"
     named = {path.name for path in base.glob("runs/*/attempts/*")}
     return Left(

@@ -22,7 +22,10 @@ ENDING_SECONDS = 15.0
 SAID_BYTES = 4000
 """Of what an attempt said on stderr, the end that is kept when it failed."""
 
-TOLD_TO_STOP = (signal.SIGINT, signal.SIGTERM)
+FINISH_STEP = signal.SIGUSR1
+"""Tells a run to do the step that runs to its end, and stop; a look-up of a thesis has no steps."""
+
+TOLD_TO_STOP = (signal.SIGINT, signal.SIGTERM, FINISH_STEP)
 """Signals that end a process which had not yet come so far as to listen to them."""
 
 OUTCOMES: dict[int, Outcome] = {1: "failed", 2: "failed", 5: "unready", 130: "interrupted"}
@@ -88,7 +91,9 @@ class ChildAttempts:
 
     async def _watched(self, task: BatchTask, argv: Sequence[str], stderr: Path, watch: Watch) -> Exit:
         """Start the process and follow its log to the end. Cancelled, it ends the process first."""
-        child = self._children.start(argv, stdin="" if argv[0] == "resume" else task.text, stderr=stderr)
+        said = "" if argv[0] == "resume" else task.text
+        finish = FINISH_STEP if task.kind == "task" else signal.SIGINT
+        child = self._children.start(argv, stdin=said, stderr=stderr, finish=finish)
         try:
             while not child.ended.done():
                 await asyncio.wait([child.ended], timeout=LOOK_SECONDS)

@@ -85,11 +85,13 @@ async def _run(listed: TaskList, runs: Runs, options: Options, stream: TextIO, l
         stopping = _Stopping(engine, children, told)
         with told:
             await engine.work(handle, slots=options.slots, limits=options.limits, drain=True)
+        if stopping.asked:
+            told.say("interrupted; the same command goes on from here")
         return stopping.asked > 0
 
 
 class _Stopping:
-    """First Ctrl-C: running attempts finish with what they know. Second, or SIGTERM: they are stopped."""
+    """First Ctrl-C: running attempts end the step that runs. Second, or SIGTERM: they are stopped."""
 
     def __init__(self, engine: LocalEngine, children: Children, told: Told) -> None:
         self.asked = 0
@@ -106,9 +108,9 @@ class _Stopping:
             self._stop()
             return
         self.asked += 1
-        self._told.say("finishing what runs with what it knows; Ctrl-C again stops at once")
+        self._told.say("ending the steps that run; Ctrl-C again stops at once")
         self._engine.stop()
-        self._children.interrupt_all()
+        self._children.finish_all()
 
     def _stop(self) -> None:
         self.asked += 1

@@ -133,7 +133,8 @@ async def _examine(
 
 
 async def _reach(transport: Transport) -> tuple[int, Any]:
-    """The HTTP status of the list of models, and the list. Raises ModelError if nobody answers, or the key is refused."""
+    """The HTTP status of the list of models, and the list. Raises ModelError if nobody answers, or the key is
+    refused."""
     place = Place(url=transport.base_url, key=transport.key)
     try:
         status, answer = await transport.ask(f"{transport.base_url}/models", seconds=10.0)

@@ -107,7 +107,7 @@ def test_what_it_leaves_in_its_group_is_killed(use: Callable[[Use], None], tmp_p
     use(work)
 
 
-@pytest.mark.parametrize(("how", "codes"), [("interrupt", {-2}), ("terminate", {-15}), ("kill", {-9})])
+@pytest.mark.parametrize(("how", "codes"), [("finish", {-2}), ("terminate", {-15}), ("kill", {-9})])
 def test_signals_reach_it(use: Callable[[Use], None], tmp_path: Path, how: str, codes: set[int]) -> None:
     async def work(children: Children) -> None:
         child = children.start(["wait"], stdin="", stderr=tmp_path / "e")

@@ -83,6 +83,30 @@ def test_workers_run_what_was_queued_within_a_limit_and_the_same_file_again_does
     assert "6 done, 0 queued" in again.stderr
 
 
+def test_a_folder_has_one_engine_a_cluster_or_a_batch_of_this_machine(server: Server, tmp_path: Path) -> None:
+    url = server.url(server.create_database())
+    ours, theirs = tmp_path / "ours", tmp_path / "theirs"
+    with ScriptedServer(slowly(20.0)) as model:
+        tasks = write_tasks(tmp_path / "tasks.jsonl", model.base_url, 1)
+        queued = batch(tasks, "--engine", url, "--base-dir", theirs, "--no-wait", cwd=tmp_path)
+        assert queued.returncode == 0, queued.stderr
+        for words in ([tasks], ["cancel", "--all"], ["requeue"]):
+            done = batch(*words, "--base-dir", theirs, cwd=tmp_path)
+            assert done.returncode == 2
+            assert "belong to a cluster, whose workers run its tasks" in done.stderr
+        assert said(batch("status", "--json", "--base-dir", theirs, cwd=tmp_path))["states"] == {"open": 1}
+        assert outcomes(theirs) == []
+        other = server.url(server.create_database())
+        with started(tasks, "--base-dir", ours, cwd=tmp_path):
+            until(lambda: len(model.requests) == 1, "the first model call")
+            refused = batch(tasks, "--engine", other, "--base-dir", ours, "--no-wait", cwd=tmp_path)
+        assert refused.returncode == 1
+        assert "Another batch works in" in refused.stderr
+        assert not (ours / "runs" / "cluster").exists()
+        taken = batch(tasks, "--engine", other, "--base-dir", ours, "--no-wait", cwd=tmp_path)
+    assert taken.returncode == 0, taken.stderr
+
+
 def test_a_worker_that_gets_sigterm_puts_its_task_back_and_the_next_goes_on_in_its_session(
     server: Server, tmp_path: Path
 ) -> None:

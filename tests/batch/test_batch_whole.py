@@ -46,6 +46,21 @@ def test_every_task_is_committed_once_and_the_same_file_again_does_nothing(tmp_p
     assert "6 done, 0 to run" in second.stderr
 
 
+def test_a_server_is_looked_at_by_one_session_and_the_others_write_down_what_they_assume(
+    tmp_path: Path,
+) -> None:
+    with ScriptedServer(slowly(0.0), kind="vllm", protocol="json_schema") as server:
+        tasks = write_tasks(tmp_path / "tasks.jsonl", server.base_url, 4, **{"model.protocol": "auto"})
+        done = batch(tasks, "--slots", 1, "--json", cwd=tmp_path)
+        assert said(done)["states"] == {"done": 4}, done.stderr
+        assert len(server.probes) == 1
+    found = [folded(Path(row["session"])) for row in said(done)["tasks"]]
+    assumed = [state.session.settings["model"]["assumed"] for state in found if state.session]
+    assert sorted(assumed) == ["", *["vllm/json_schema"] * 3]
+    servers = {state.model_server.protocol for state in found if state.model_server}
+    assert servers == {"json_schema"}
+
+
 def test_the_summary_counts_what_the_logs_say(tmp_path: Path) -> None:
     with ScriptedServer(slowly(0.0)) as server:
         prices = {"budget.input_price": 2, "budget.output_price": 10}
@@ -179,7 +194,9 @@ def test_two_batches_in_one_folder_do_not_work_at_once(tmp_path: Path) -> None:
     assert outcomes(tmp_path) == ["committed"] * 3
 
 
-def test_the_first_ctrl_c_lets_attempts_finish_and_begins_no_other(tmp_path: Path) -> None:
+def test_the_first_ctrl_c_lets_steps_finish_begins_no_other_task_and_no_call_is_made_twice(
+    tmp_path: Path,
+) -> None:
     with ScriptedServer(slowly(0.4, calls=5)) as server:
         tasks = write_tasks(tmp_path / "tasks.jsonl", server.base_url, 5)
         with started(tasks, "--slots", 2, "--json", cwd=tmp_path) as process:
@@ -187,10 +204,12 @@ def test_the_first_ctrl_c_lets_attempts_finish_and_begins_no_other(tmp_path: Pat
             process.send_signal(signal.SIGINT)
             _, err = process.communicate(timeout=60)
         assert process.returncode == 130
-        assert "finishing what runs" in err
-        assert len(trail(tmp_path)) == 2
-        assert set(outcomes(tmp_path)) <= {"interrupted", "committed"}
+        assert "ending the steps that run" in err
+        assert "the same command goes on" in err
+        assert outcomes(tmp_path) == ["interrupted"] * 2
+        assert server.cancelled == 0
         done = said(batch(tasks, "--json", cwd=tmp_path))
+        assert len(server.requests) == 5 * 5
     assert done["states"] == {"done": 5}
     assert [row["attempts"] for row in done["tasks"]] == [2, 2, 1, 1, 1]
 

@@ -9,7 +9,7 @@ import pytest
 from support.asking import question
 from support.scripted_server import Fault, Raw, ScriptedServer
 from vera.model import connect as connect_module
-from vera.model.connect import connect
+from vera.model.connect import assumption, connect
 from vera.model.transport import Transport
 from vera.model.types import Completion, ModelError, ModelInfo
 
@@ -177,6 +177,32 @@ def test_auto_takes_tools_where_only_the_template_has_them(kind: str) -> None:
 def test_auto_takes_text_otherwise(kind: str) -> None:
     with ScriptedServer([], kind=kind) as server:
         assert info(server).protocol == "text"
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_what_was_found_a_moment_ago_spares_the_server_questions(kind: str) -> None:
+    with ScriptedServer([], kind=kind, protocol="json_schema") as server:
+        found = info(server)
+        asked, probes = len(server.paths), len(server.probes)
+        again = info(server, assumed=assumption(found.kind, found.protocol))
+        assert again == found
+        assert len(server.paths) - asked <= asked / 2
+        assert len(server.probes) == probes
+
+
+def test_an_assumption_that_the_server_contradicts_counts_for_nothing() -> None:
+    with ScriptedServer([], kind="llamacpp", protocol="tools", context=20_000) as server:
+        found = info(server)
+        assert (found.kind, found.protocol) == ("llamacpp", "tools")
+        for wrong in ("vllm/json_schema", "vllm/text", "llamacpp/text", "nonsense"):
+            assert info(server, assumed=wrong) == found
+        server.protocol = "text"
+        assert info(server, assumed="llamacpp/tools").protocol == "text"
+
+
+def test_a_protocol_that_is_spelled_out_wins_over_an_assumed_one() -> None:
+    with ScriptedServer([], kind="vllm") as server:
+        assert info(server, protocol="text", assumed="vllm/json_schema").protocol == "text"
 
 
 def test_a_server_that_refuses_the_schema_gets_text() -> None:

@@ -154,13 +154,14 @@ class Research:
         self._stopped = ""
         self._verifying: asyncio.Task[events.Verifier] | None = None
 
-    def stop(self, reason: str) -> None:
-        """Finish with what is known, as soon as what is being waited for could be cancelled.
+    def stop(self, reason: str, *, at_once: bool = True) -> None:
+        """Finish with what is known, as soon as what is being waited for could be cancelled; not at once, the
+        step that runs is done to its end, and only a verification is cancelled.
 
         Of two reasons the first counts.
         """
         self._stopped = self._stopped or reason
-        self._lane.stop(self._stopped)
+        self._lane.stop(self._stopped, at_once=at_once)
         if self._verifying is not None:
             self._verifying.cancel()
 

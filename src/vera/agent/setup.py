@@ -79,6 +79,7 @@ async def open_model(settings: ModelSettings, stack: AsyncExitStack, say: Say, n
             total_deadline_s=settings.deadline_s,
             protocol=settings.protocol,
             context_tokens=settings.context_tokens,
+            assumed=settings.assumed,
         )
     except ModelError as error:
         raise SetupError(str(error), 5) from None

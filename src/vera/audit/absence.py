@@ -71,9 +71,15 @@ def is_absence(text: str) -> bool:
     return found is not None and not _JOINS.search(found["thing"]) and _asserts_nothing(found["thing"])
 
 
+def compile_all() -> None:
+    """Compile every pattern now, for a process whose forks then find them."""
+    for form in (*_FORMS, _NOT_TOLD):
+        _pattern(form)
+
+
 @cache
 def _pattern(form: str) -> re.Pattern[str]:
-    """The form as a sentence. These patterns are dear to compile, and most answers need none of them."""
+    """The form as a sentence. These patterns are dear to compile, so none is before it is needed."""
     return re.compile(form + r"[.!]?", re.IGNORECASE)
 
 

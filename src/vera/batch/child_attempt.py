@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Protocol
 
+from vera.batch.assumed import Assumptions
 from vera.batch.children import Child, Children, Exit
 from vera.batch.engine import Attempt, Unfinished
 from vera.batch.records import Manifest, Outcome
@@ -21,7 +22,10 @@ ENDING_SECONDS = 15.0
 SAID_BYTES = 4000
 """Of what an attempt said on stderr, the end that is kept when it failed."""
 
-TOLD_TO_STOP = (signal.SIGINT, signal.SIGTERM)
+FINISH_STEP = signal.SIGUSR1
+"""Tells a run to do the step that runs to its end, and stop; a look-up of a thesis has no steps."""
+
+TOLD_TO_STOP = (signal.SIGINT, signal.SIGTERM, FINISH_STEP)
 """Signals that end a process which had not yet come so far as to listen to them."""
 
 OUTCOMES: dict[int, Outcome] = {1: "failed", 2: "failed", 5: "unready", 130: "interrupted"}
@@ -54,6 +58,7 @@ class ChildAttempts:
         self._overrides = tuple(overrides)
         self._glimpse = glimpse
         self._pushed_back = pushed_back
+        self._assumed = Assumptions()
 
     async def __call__(self, task: BatchTask, attempt: Attempt) -> Manifest:
         """Run the attempt; or take the result of an earlier one whose process died before it was committed,
@@ -81,11 +86,14 @@ class ChildAttempts:
         made = manifest_of(watch, task, attempt.number, number, began_ts)
         if made is not None and ended.code == made.exit_code:
             return made
+        self._assumed.forget(task)
         raise _unfinished(ended, said, watch, number)
 
     async def _watched(self, task: BatchTask, argv: Sequence[str], stderr: Path, watch: Watch) -> Exit:
         """Start the process and follow its log to the end. Cancelled, it ends the process first."""
-        child = self._children.start(argv, stdin="" if argv[0] == "resume" else task.text, stderr=stderr)
+        said = "" if argv[0] == "resume" else task.text
+        finish = FINISH_STEP if task.kind == "task" else signal.SIGINT
+        child = self._children.start(argv, stdin=said, stderr=stderr, finish=finish)
         try:
             while not child.ended.done():
                 await asyncio.wait([child.ended], timeout=LOOK_SECONDS)
@@ -101,6 +109,7 @@ class ChildAttempts:
         watch.look()
         if watch.pushed_back > before:
             self._pushed_back(task)
+        self._assumed.learn(task, watch.state)
         self._glimpse.seen(task, watch)
 
     def _new(self, task: BatchTask, folder: Path) -> list[str]:
@@ -109,14 +118,19 @@ class ChildAttempts:
         words = [command, text, "-", "--work-dir", str(folder), "--base-dir", str(self._base), "--quiet"]
         if task.input_dir:
             words += ["--input-dir", task.input_dir]
-        for override in (*self._overrides, *as_overrides(task.settings)):
-            words += ["-c", override]
-        return words
+        said = (*self._overrides, *as_overrides(task.settings))
+        if found := self._assumed.of(task):
+            said = (*said, f"model.assumed={found}")
+        return [*words, *_options(said)]
 
     def _resumed(self, folder: Path) -> list[str]:
         """The settings of a session are in its log, but for keys; what is said for all tasks now wins."""
-        said = [word for override in self._overrides for word in ("-c", override)]
-        return ["resume", str(folder), "--quiet", *said]
+        return ["resume", str(folder), "--quiet", *_options(self._overrides)]
+
+
+def _options(overrides: Sequence[str]) -> list[str]:
+    """The overrides as options. In the long form: click looks at every option before it takes a short one."""
+    return [word for override in overrides for word in ("--config", override)]
 
 
 async def _end(child: Child) -> None:

@@ -37,15 +37,16 @@ class _Reply(msgspec.Struct, frozen=True, kw_only=True):
 class Child:
     """A process that was asked for. `ended` is awaited for how it ended."""
 
-    def __init__(self, children: "Children", number: int) -> None:
+    def __init__(self, children: "Children", number: int, finish: signal.Signals) -> None:
         self._children = children
         self._number = number
+        self._finish = finish
         self.pid = 0
         self.ended: asyncio.Future[Exit] = asyncio.get_running_loop().create_future()
 
-    def interrupt(self) -> None:
-        """As Ctrl-C: finish with what is known."""
-        self._children.signal(self._number, signal.SIGINT, group=False)
+    def finish(self) -> None:
+        """End in order, soon: what it ends with is its own."""
+        self._children.signal(self._number, self._finish, group=False)
 
     def terminate(self) -> None:
         """Stop at once, to be gone on with later."""
@@ -64,21 +65,24 @@ class Children:
         self._count = 0
         self._reading = asyncio.create_task(self._read())
 
-    def start(self, argv: Sequence[str], *, stdin: str, stderr: Path) -> Child:
-        """Start `python -m vera ARGV` with this text as standard input; what it says goes to a file.
+    def start(
+        self, argv: Sequence[str], *, stdin: str, stderr: Path, finish: signal.Signals = signal.SIGINT
+    ) -> Child:
+        """Start `python -m vera ARGV` with this text as standard input; what it says goes to a file. `finish`
+        is the signal by which it is told to end in order.
 
         Raises BatchError when the fork server is gone.
         """
         self._count += 1
-        child = Child(self, self._count)
+        child = Child(self, self._count, finish)
         self._send({"start": self._count, "argv": list(argv), "stdin": stdin, "stderr": str(stderr)})
         self._running[self._count] = child
         return child
 
-    def interrupt_all(self) -> None:
-        """As Ctrl-C, for everything that runs."""
+    def finish_all(self) -> None:
+        """Tell everything that runs to end in order."""
         for child in self._running.values():
-            child.interrupt()
+            child.finish()
 
     def signal(self, number: int, which: signal.Signals, *, group: bool) -> None:
         with contextlib.suppress(BatchError):

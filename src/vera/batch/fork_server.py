@@ -1,8 +1,9 @@
 """The process that starts attempts: `python -m vera.batch.fork_server LOCK HOW MODULE PRELOADED…`.
 
-It imports the modules PRELOADED once; an attempt is then a fork that runs MODULE as `python -m MODULE` would
-(HOW is "fork"), which takes a fifth of the processor time of a new interpreter (benchmarks/batch.py). It has
-one thread and no event loop, so a fork is whole. HOW "spawn" starts a new interpreter for each attempt.
+It imports the modules PRELOADED once, and calls what stands there as `module:function`; an attempt is then a
+fork that runs MODULE as `python -m MODULE` would (HOW is "fork"), which takes a tenth of the processor time
+of a new interpreter (benchmarks/batch.py). It has one thread and no event loop, so a fork is whole. HOW
+"spawn" starts a new interpreter for each attempt.
 
 Requests and replies are lines of JSON on standard input and output. Each attempt has a session and process
 group of its own; what is left of the group when the attempt ends is killed. When the input ends, because the
@@ -200,14 +201,22 @@ def main(lock: int, how: str, module: str, preloaded: list[str]) -> None:
     if lock >= 0:
         os.set_inheritable(lock, False)
     if how == "fork":
-        for name in preloaded:
-            importlib.import_module(name)
+        preload(preloaded)
         gc.collect()
         gc.freeze()  # what is there now is never looked through again, so its pages stay shared
     spawned = None if how == "fork" else [sys.executable, "-P", "-m", module]
     request = Server(requests, replies, lock, spawned).serve()
     if request is not None:
         leave(run(module, request["argv"]))
+
+
+def preload(names: list[str]) -> None:
+    """Import what attempts need, and call what is named as `module:function`."""
+    for name in names:
+        module, _, function = name.partition(":")
+        loaded = importlib.import_module(module)
+        if function:
+            getattr(loaded, function)()
 
 
 def run(module: str, argv: list[str]) -> int:

@@ -8,7 +8,7 @@ import secrets
 from typing import TYPE_CHECKING, Any
 
 from vera.batch.errors import BatchError
-from vera.batch.runs import Runs, write_once
+from vera.batch.runs import CLUSTER_FILE, Runs, write_once
 from vera.evidence.reading import read_regular
 from vera.evidence.source import Unreadable
 
@@ -19,7 +19,6 @@ if TYPE_CHECKING:
 VERSION = 1
 OLDEST_SERVER = 140000
 """As Postgres numbers its versions: 14 is the first with `idle_session_timeout`."""
-STORE_FILE = "cluster"
 """In the folder of the runs: the name of the cluster that works there."""
 SETUP_LOCK = 0x7665_7261_6261_7463
 """The advisory lock under which tables are made: the bytes of `verabatc`."""
@@ -123,13 +122,14 @@ async def _create(connection: "AsyncConnection[Any]") -> None:
 def _bind(runs: Runs, store: str, *, first: bool) -> None:
     """Hold the folder against the database: two that do not belong together would each be half of the truth.
 
-    Raises BatchError (2), and OSError for a folder that cannot be written.
+    The first time the folder is taken over, and then no batch of one machine may work there. Raises
+    BatchError (2; 1 when such a batch works), and OSError for a folder that cannot be written.
     """
-    if first:
-        runs.root.mkdir(parents=True, exist_ok=True)
-        write_once(runs.root / STORE_FILE, f"{store}\n".encode(), sync=True)
+    if first and not (runs.root / CLUSTER_FILE).exists():
+        with runs.lock(wait_seconds=0):
+            write_once(runs.root / CLUSTER_FILE, f"{store}\n".encode(), sync=True)
     try:
-        found = read_regular(runs.root, STORE_FILE, 100).decode("ascii", "replace").strip()
+        found = read_regular(runs.root, CLUSTER_FILE, 100).decode("ascii", "replace").strip()
     except Unreadable:
         found = ""
     if found != store:

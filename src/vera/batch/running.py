@@ -33,9 +33,10 @@ PRELOADED = (
         "vera.verification.verifier",
     ),
     *("cryptography.hazmat.primitives.asymmetric.ed25519", "cryptography.hazmat.primitives.serialization"),
-    *("anyio._backends._asyncio", "anyio.streams.tls", "anyio.to_thread", "h11", "httpx", "jinja2.sandbox"),
+    *("anyio._backends._asyncio", "anyio.streams.tls", "anyio.to_thread", "h11", "httpcore", "httpx"),
+    *("certifi", "jinja2.sandbox", "vera.agent.warm:warm"),
 )
-"""Modules that an attempt needs, by name only: what runs them is `python -m vera`."""
+"""Modules that an attempt needs, by name only: what runs them is `python -m vera`; last, a function."""
 
 
 class Options(msgspec.Struct, frozen=True, kw_only=True):
@@ -57,7 +58,7 @@ def read(path: Path, overrides: Sequence[str]) -> TaskList:
 def run_batch(listed: TaskList, base: Path, options: Options, stream: TextIO) -> tuple[int, Summary]:
     """Run what is not done, and return the exit code with the summary of all tasks.
 
-    Raises BatchError when the folder is in use or a limit is for no endpoint, and OSError.
+    Raises BatchError when the folder is in use or a cluster's, or a limit is for no endpoint, and OSError.
     """
     endpoints = {task.endpoint for task in listed.tasks}
     if strangers := [name for name in options.limits if name not in endpoints]:
@@ -66,6 +67,7 @@ def run_batch(listed: TaskList, base: Path, options: Options, stream: TextIO) ->
         )
     runs = Runs(base)
     with runs.lock() as lock:
+        runs.refuse_cluster()
         interrupted = asyncio.run(_run(listed, runs, options, stream, lock))
         summary = summary_of(runs, listed.tasks)
     return (INTERRUPTED if interrupted else summary.exit_code), summary
@@ -89,11 +91,13 @@ async def _run(listed: TaskList, runs: Runs, options: Options, stream: TextIO, l
         stopping = _Stopping(engine, children, told)
         with told:
             await engine.work(handle, slots=options.slots, limits=options.limits, drain=True)
+        if stopping.asked:
+            told.say("interrupted; the same command goes on from here")
         return stopping.asked > 0
 
 
 class _Stopping:
-    """First Ctrl-C: running attempts finish with what they know. Second, or SIGTERM: they are stopped."""
+    """First Ctrl-C: running attempts end the step that runs. Second, or SIGTERM: they are stopped."""
 
     def __init__(self, engine: LocalEngine, children: Children, told: Told) -> None:
         self.asked = 0
@@ -110,9 +114,9 @@ class _Stopping:
             self._stop()
             return
         self.asked += 1
-        self._told.say("finishing what runs with what it knows; Ctrl-C again stops at once")
+        self._told.say("ending the steps that run; Ctrl-C again stops at once")
         self._engine.stop()
-        self._children.interrupt_all()
+        self._children.finish_all()
 
     def _stop(self) -> None:
         self.asked += 1

@@ -1,6 +1,7 @@
 """The folder of a batch, `BASE/runs/`: what is written about each task, and the rule by which it is done.
 
     runs/lock                          held while a batch works here
+    runs/cluster                       workers of this cluster run the tasks, so no batch of one machine does
     runs/<task id>/task.json           the task: its sha256 is its id
     runs/<task id>/<n>/                the session of attempt n
     runs/<task id>/attempts/<n>.json   attempt n has begun; <n>.end.json: it has ended; <n>.manifest.json
@@ -34,6 +35,7 @@ from vera.evidence.source import Unreadable
 T = TypeVar("T")
 
 FOLDER = "runs"
+CLUSTER_FILE = "cluster"
 MOST_RECORD_BYTES = 4 << 20
 MOST_ROWS = 10_000
 """Attempts of one task that are read."""
@@ -195,6 +197,16 @@ class Runs:
         finally:
             os.close(descriptor)
         return False
+
+    def refuse_cluster(self) -> None:
+        """Raises BatchError (2) when the tasks here are run by a cluster: each would be run twice."""
+        if os.path.lexists(self.root / CLUSTER_FILE):
+            raise BatchError(
+                f"The runs in {self.root} belong to a cluster, whose workers run its tasks. Name its "
+                "database with --engine postgresql://…, or give another --base-dir. When the cluster is gone "
+                f"for good, remove {self.root / CLUSTER_FILE}.",
+                2,
+            )
 
     def _acquire(self, descriptor: int, wait_seconds: float) -> None:
         until = time.monotonic() + wait_seconds

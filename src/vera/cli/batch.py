@@ -100,8 +100,8 @@ def run(
 ) -> None:
     """Run the tasks of a file that are not done.
 
-    Ctrl-C lets running tasks finish with what they know and begins no other; a second stops them at once.
-    Either way the same command goes on from there.
+    Ctrl-C lets running tasks end the step that they are in and begins no other; a second stops them at
+    once. Either way the same command goes on from there.
 
     With --engine URL the tasks are queued for `vera worker` and waited for. --base-dir is then the folder
     that all machines share, and Ctrl-C ends the waiting only.
@@ -207,6 +207,7 @@ def _mark(
         runs = Runs(base)
         chosen = [task.id for task in _chosen(runs, names)]
         if engine == LOCAL:
+            runs.refuse_cluster()
             live, marked = runs.is_locked(), []
             for task in chosen:
                 if standing(runs.history(task), live=live).state in states:

@@ -64,7 +64,7 @@ async def _execute(
             open_session, settings, extractor=extractor, found=found, signer=signer, progress=progress
         )
     async with opened as (session, run):
-        _listen(run.stop, progress)
+        _listen(run, progress)
         result = await _finish(run, session.root, progress)
         _print(session, result, as_json)
         if spent := spending.in_words(session.state):
@@ -89,8 +89,9 @@ async def _finish(run: Research, root: Path, progress: Progress) -> Result:
     return result
 
 
-def _listen(finish: Callable[[str], None], progress: Progress) -> None:
-    """First Ctrl-C: finish with what is known. Second, or SIGTERM: stop at once, to be resumed."""
+def _listen(run: Research, progress: Progress) -> None:
+    """First Ctrl-C: finish with what is known. Second, or SIGTERM: stop at once, to be resumed. SIGUSR1: end
+    the step that runs, and stop."""
     loop = asyncio.get_running_loop()
     current = asyncio.current_task()
     assert current is not None
@@ -98,10 +99,11 @@ def _listen(finish: Callable[[str], None], progress: Progress) -> None:
     def first() -> None:
         loop.add_signal_handler(signal.SIGINT, current.cancel)
         progress.say("finishing with what is known; Ctrl-C again stops at once")
-        finish("interrupted")
+        run.stop("interrupted")
 
     loop.add_signal_handler(signal.SIGINT, first)
     loop.add_signal_handler(signal.SIGTERM, current.cancel)
+    loop.add_signal_handler(signal.SIGUSR1, lambda: run.stop("interrupted", at_once=False))
 
 
 def _index_progress(progress: Progress) -> Callable[[IndexProgress], None]:

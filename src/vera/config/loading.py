@@ -4,7 +4,7 @@ import os
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import partial
+from functools import cache, partial
 from pathlib import Path
 from typing import Any
 
@@ -116,6 +116,7 @@ def _working_folder() -> Path:
         raise ConfigError("The working folder does not exist any more. Go to another one: cd") from None
 
 
+@cache
 def _packaged() -> Layer:
     layer = read_layer(PACKAGED, PACKAGED.name, Place.DEFAULT)
     if layer is None or layer.keys() != catalogue().keys():

@@ -85,6 +85,12 @@ class ModelSettings(Section):
     protocol: Protocol = setting(
         "Form in which a turn travels; auto asks the server what it can.", flag="--protocol"
     )
+    assumed: str = setting(
+        "What a session found of this server a moment ago, so that it is asked less; `vera batch` says it "
+        "to its sessions. It counts only while the server shows itself as that kind.",
+        pattern=r"^(|(openai|lmstudio|ollama|vllm|llamacpp|sglang)/(text|json_schema|tools))$",
+        allowed="nothing, or a kind of server and a form of a turn, such as vllm/json_schema",
+    )
     system_role: SystemRole = setting(
         "Role of the instructions; user is for chat templates that have no system role.",
         env=("SYSTEM_ROLE",),

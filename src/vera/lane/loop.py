@@ -61,6 +61,7 @@ class Lane:
         self._brought: list[tuple[events.Evidence, bool]] = []
         self._said: list[str] = []
         self._stop_reason = ""
+        self._stop_at_once = False
         self._current: asyncio.Task[None] | None = None
 
     @property
@@ -72,10 +73,12 @@ class Lane:
     def state(self) -> LaneState:
         return self._session.state.lane(self._spec.name)
 
-    def stop(self, reason: str) -> None:
-        """End the lane as soon as what is being waited for could be cancelled; nothing logged is lost."""
+    def stop(self, reason: str, *, at_once: bool = True) -> None:
+        """End the lane as soon as what is being waited for could be cancelled, or, not at once, when the step
+        that runs is done, its action included; nothing logged is lost."""
         self._stop_reason = reason
-        if self._current is not None:
+        self._stop_at_once = self._stop_at_once or at_once
+        if at_once and self._current is not None:
             self._current.cancel()
 
     async def run(self) -> LaneState:
@@ -91,7 +94,7 @@ class Lane:
                 self._emit(events.LaneEnded(reason="answered"))
             elif state.open_call is not None:
                 self._give_up(state.open_call)
-            elif self._stop_reason:
+            elif self._stop_reason and (self._stop_at_once or (state.sampled or state.pending) is None):
                 self._emit(events.LaneEnded(reason=self._stop_reason))
             elif state.sampled is not None:
                 await self._interruptible(self._choose(state, state.sampled))

@@ -40,6 +40,12 @@ class Prompts:
         except TemplateError as error:
             raise PromptError(f"The prompt template {name}.md.j2 cannot be filled in: {error}.") from error
 
+    def compile_all(self) -> None:
+        """Compile every template now, for a process whose forks then find them."""
+        environment = _environment(self._folders)
+        for name in environment.list_templates():
+            environment.get_template(name)
+
     def sha256(self, *names: str) -> str:
         """One hash over the source of the named templates, in order."""
         digest = hashlib.sha256()

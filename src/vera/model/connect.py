@@ -1,6 +1,6 @@
 """From a base URL to a client that knows its server: kind, model, context length, parallelism, protocol."""
 
-from typing import Literal, get_args
+from typing import Any, Literal, get_args
 
 import msgspec
 
@@ -50,6 +50,7 @@ async def connect(
     total_deadline_s: float = TOTAL_DEADLINE_S,
     protocol: Protocol = "auto",
     context_tokens: int | None = None,
+    assumed: str = "",
 ) -> ChatClient:
     """A client for the server at `base_url`, ready to use; its `info` says what was found out.
 
@@ -59,12 +60,17 @@ async def connect(
     has them, else `text`. `context_tokens` overrides what the server says (and is what Ollama is asked
     to provide). A hosted endpoint is asked for nothing but its list of models, and `auto` means `text`.
 
+    `assumed` is what was found a moment ago, as KIND/PROTOCOL (`assumption`). While the server still shows
+    itself as that kind no other is tried, and the protocol is not probed; else it counts for nothing.
+
     Raises ModelError: nothing answers there, the key is refused, no such model, none to choose.
     """
     if protocol not in get_args(Protocol):
         choices = "|".join(get_args(Protocol))
         raise ModelError(f"{protocol!r} is no protocol; use one of them: --protocol {choices}")
-    endpoint = await _examine(base_url, name, key, context_tokens)
+    endpoint = await _examine(base_url, name, key, context_tokens, assumed)
+    if protocol == "auto":
+        protocol = _assumed_protocol(assumed, endpoint)
     if protocol == "auto":
         probe = _client(endpoint, "text", timeout_s, timeout_s * 2, RetryPolicy(attempts=1))
         try:
@@ -72,6 +78,11 @@ async def connect(
         finally:
             await probe.close()
     return _client(endpoint, protocol, timeout_s, total_deadline_s, RetryPolicy())
+
+
+def assumption(kind: str, protocol: str) -> str:
+    """What was found of a server, in the form that `connect` takes."""
+    return f"{kind}/{protocol}"
 
 
 async def keeps_to_schema(client: ChatClient) -> bool:
@@ -96,12 +107,14 @@ async def keeps_to_schema(client: ChatClient) -> bool:
     return answer in [{"probe": word} for word in PROBE_WORDS]
 
 
-async def _examine(base_url: str, name: str, key: str | None, context_tokens: int | None) -> _Endpoint:
+async def _examine(
+    base_url: str, name: str, key: str | None, context_tokens: int | None, assumed: str
+) -> _Endpoint:
     transport = Transport(base_url, key)
     try:
-        listed = await _reach(transport)
-        ask = asker(transport)
-        server, sighting = await _identify(transport, ask, listed)
+        status, listed = await _reach(transport)
+        ask = asker(transport, models=listed if status == 200 else None)
+        server, sighting = await _identify(transport, ask, status, assumed)
         chosen = _chosen(name, server, sighting, transport)
         details = await server.describe(ask, chosen)
     finally:
@@ -119,8 +132,9 @@ async def _examine(base_url: str, name: str, key: str | None, context_tokens: in
     )
 
 
-async def _reach(transport: Transport) -> int:
-    """The HTTP status of the list of models. Raises ModelError if nobody answers, or the key is refused."""
+async def _reach(transport: Transport) -> tuple[int, Any]:
+    """The HTTP status of the list of models, and the list. Raises ModelError if nobody answers, or the key is
+    refused."""
     place = Place(url=transport.base_url, key=transport.key)
     try:
         status, answer = await transport.ask(f"{transport.base_url}/models", seconds=10.0)
@@ -128,19 +142,19 @@ async def _reach(transport: Transport) -> int:
         raise failure.error_of(problem) from problem
     if status in (401, 403):
         raise failure.error_of(failure.refused(place, status, msgspec.json.encode(answer)))
-    return status
+    return status, answer
 
 
-async def _identify(transport: Transport, ask: Ask, listed: int) -> tuple[Server, Sighting]:
+async def _identify(transport: Transport, ask: Ask, status: int, assumed: str) -> tuple[Server, Sighting]:
     if not transport.local:
         return GENERIC, await GENERIC.recognise(ask) or Sighting()
-    seen = await fingerprint(ask)
+    seen = await fingerprint(ask, first=assumed.partition("/")[0])
     if seen is not None:
         return seen
-    if listed == 200:
+    if status == 200:
         return GENERIC, Sighting()
     raise ModelError(
-        f"Something answers at {transport.base_url}, but it is no model server (HTTP {listed} for its list "
+        f"Something answers at {transport.base_url}, but it is no model server (HTTP {status} for its list "
         "of models). See which servers run here: vera doctor"
     )
 
@@ -211,6 +225,18 @@ def _warnings(endpoint: _Endpoint) -> tuple[str, ...]:
     if endpoint.key and not endpoint.local and endpoint.base_url.startswith("http:"):
         warnings.append(f"The key travels unencrypted to {host_of(endpoint.base_url)}; use https:// instead.")
     return tuple(warnings)
+
+
+def _assumed_protocol(assumed: str, endpoint: _Endpoint) -> Protocol:
+    """The protocol that was found before, `auto` where what the server says of itself speaks against it."""
+    kind, _, protocol = assumed.partition("/")
+    if kind != endpoint.server.kind:
+        return "auto"
+    if protocol == "json_schema" and endpoint.local:
+        return "json_schema"
+    if protocol == "tools" and endpoint.details.tools:
+        return "tools"
+    return "text" if protocol == "text" and not endpoint.details.tools else "auto"
 
 
 async def _best_protocol(client: ChatClient, details: Details) -> Literal["text", "json_schema", "tools"]:

@@ -52,8 +52,14 @@ async def discover(
     return sorted(found, key=lambda one: (not one.loaded, not one.models))
 
 
-async def fingerprint(ask: Ask) -> tuple[Server, Sighting] | None:
-    """The kind of the server behind `ask`, and the models it has; None if it is no model server."""
+async def fingerprint(ask: Ask, first: str = "") -> tuple[Server, Sighting] | None:
+    """The kind of the server behind `ask`, and the models it has; None if it is no model server.
+
+    `first` is the kind that it showed itself as before: while it does, no other is tried.
+    """
+    for server in SERVERS:
+        if server.kind == first and (sighting := await server.recognise(ask)) is not None:
+            return server, sighting
     sightings = await asyncio.gather(*(server.recognise(ask) for server in SERVERS))
     for server, sighting in zip(SERVERS, sightings, strict=True):
         if sighting is not None:
@@ -61,10 +67,13 @@ async def fingerprint(ask: Ask) -> tuple[Server, Sighting] | None:
     return None
 
 
-def asker(transport: Transport, seconds: float = 5.0) -> Ask:
-    """Asks through `transport`; each route once, whatever the number of questions about it."""
+def asker(transport: Transport, seconds: float = 5.0, *, models: Any = None) -> Ask:
+    """Asks through `transport`; each route once, whatever the number of questions about it. `models` is the
+    list of models where it has been asked for already."""
     root = server_root(transport.base_url)
     answers: dict[tuple[str, bytes], Any] = {}
+    if models is not None:
+        answers["/v1/models", msgspec.json.encode(None)] = models
     turns: defaultdict[tuple[str, bytes], asyncio.Lock] = defaultdict(asyncio.Lock)
 
     async def fetch(path: str, body: dict[str, Any] | None) -> Any:

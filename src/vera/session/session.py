@@ -230,7 +230,8 @@ def replace_file(path: Path, content: bytes) -> None:
     with temporary.open("xb") as file:
         file.write(content)
         file.flush()
-        os.fsync(file.fileno())
+        if content:  # an empty file has nothing to lose
+            os.fsync(file.fileno())
     temporary.replace(path)
 
 

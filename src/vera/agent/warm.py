@@ -1,0 +1,56 @@
+"""What every run makes once in its process, made ahead: for a process whose forks are runs."""
+
+import asyncio
+import tempfile
+from pathlib import Path
+
+from vera.agent.running import new_session, open_run
+from vera.attestation.keys import load_or_create
+from vera.audit import absence
+from vera.config.loading import defaults
+from vera.evidence.extractor import Extractor
+from vera.lane.prompts import Prompts
+from vera.model.transport import Transport
+
+SMALLEST_RUN = {
+    "model.base_url": "builtin",
+    "sandbox.backend": "none",
+    "egress.mode": "none",
+    "verification.rule": "literal",
+}
+
+
+def warm() -> None:
+    """Go through a smallest run of the built-in model in a temporary folder, which needs nothing and asks
+    nobody, and make what only a run with a model server needs: it takes 0.2 s of processor time, and each
+    fork then half as much as without (benchmarks/batch.py).
+
+    No thread and no event loop is left. Raises OSError when there is no temporary folder.
+    """
+    Prompts().compile_all()
+    absence.compile_all()
+    with tempfile.TemporaryDirectory(prefix="vera-warm-") as folder:
+        asyncio.run(_rehearse(Path(folder)))
+
+
+async def _rehearse(folder: Path) -> None:
+    settings = defaults(SMALLEST_RUN)
+    with Extractor() as extractor:
+        async with open_run(
+            lambda: new_session(folder / "session", settings, "What is warm?"),
+            settings,
+            extractor=extractor,
+            found=None,
+            signer=load_or_create(folder / "keys"),
+            progress=_Silent(),
+        ) as (_, run):
+            await run.run()
+    await Transport("http://127.0.0.1").close()
+
+
+class _Silent:
+    """Shows nothing of a run."""
+
+    def say(self, line: str) -> None: ...
+
+    def now(self, line: str) -> None: ...

@@ -13,6 +13,7 @@ from vera.batch.records import Manifest, Outcome
 from vera.batch.session_end import Watch, how_it_stands, manifest_of
 from vera.batch.task import BatchTask
 from vera.batch.task_settings import as_overrides
+from vera.batch.warm import Warm
 
 LOOK_SECONDS = 0.5
 """How often the log of a running attempt is looked at."""
@@ -38,7 +39,8 @@ class ChildAttempts:
     """The `Handle` of one machine: an attempt at a task is a child process.
 
     `base` is the base folder, `overrides` the texts of `-c` that hold for all tasks. `pushed_back` is called
-    once for each look at a log that found calls which the endpoint pushed back.
+    once for each look at a log that found calls which the endpoint pushed back. A new answer to a question
+    begins in a process of the pool `warm`, where one waits for it.
     """
 
     def __init__(
@@ -48,12 +50,14 @@ class ChildAttempts:
         overrides: Sequence[str],
         glimpse: Glimpse,
         pushed_back: Callable[[BatchTask], None],
+        warm: Warm,
     ) -> None:
         self._children = children
         self._base = base
         self._overrides = tuple(overrides)
         self._glimpse = glimpse
         self._pushed_back = pushed_back
+        self._warm = warm
 
     async def __call__(self, task: BatchTask, attempt: Attempt) -> Manifest:
         """Run the attempt; or take the result of an earlier one whose process died before it was committed,
@@ -85,7 +89,9 @@ class ChildAttempts:
 
     async def _watched(self, task: BatchTask, argv: Sequence[str], stderr: Path, watch: Watch) -> Exit:
         """Start the process and follow its log to the end. Cancelled, it ends the process first."""
-        child = self._children.start(argv, stdin="" if argv[0] == "resume" else task.text, stderr=stderr)
+        parked = self._warm.take(task) if argv[0] == "run" else None
+        text = "" if argv[0] == "resume" else task.text
+        child = self._children.start(argv, stdin=text, stderr=stderr, parked=parked)
         try:
             while not child.ended.done():
                 await asyncio.wait([child.ended], timeout=LOOK_SECONDS)
@@ -101,6 +107,8 @@ class ChildAttempts:
         watch.look()
         if watch.pushed_back > before:
             self._pushed_back(task)
+        if watch.has_box:
+            self._warm.learn(task)
         self._glimpse.seen(task, watch)
 
     def _new(self, task: BatchTask, folder: Path) -> list[str]:

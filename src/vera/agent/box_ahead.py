@@ -40,19 +40,16 @@ class Ahead:
     program: "subprocess.Popen[bytes]"
 
     def fits(self, settings: SandboxSettings, spec: BoxSpec, egress: Serve | None) -> bool:
-        """Whether a box that is asked for differs from this one in its place only."""
+        """Whether a box that is asked for differs from this one in its place only, which is empty and may be
+        mounted."""
         placed = replace(self.spec, work=spec.work, run=spec.run, forbidden=spec.forbidden)
-        return settings == self.settings and spec == placed and self.has_way_out == (egress is not None)
-
-    def move(self, work: Path) -> bool:
-        """Put the box's folder in the place of an empty one; False, and nothing is changed, where it is not
-        empty, or may not be mounted."""
+        if settings != self.settings or spec != placed or self.has_way_out != (egress is not None):
+            return False
         try:
-            mounts.check(replace(self.spec, work=work))
-            self.spec.work.rename(work)
+            mounts.check(spec)
+            return not any(spec.work.iterdir())
         except (BoxError, OSError):
             return False
-        return True
 
 
 _waiting: list[Ahead] = []
@@ -95,7 +92,7 @@ async def take_ahead(
     if not _waiting:
         return None
     ahead = _waiting.pop()
-    if not ahead.fits(settings, spec, egress) or not await asyncio.to_thread(ahead.move, spec.work):
+    if not await asyncio.to_thread(ahead.fits, settings, spec, egress):
         await asyncio.to_thread(give_up, ahead.launch, ahead.program)
         return None
     looking = False
@@ -108,6 +105,7 @@ async def take_ahead(
     is_it = False
     try:
         await box.start()
+        ahead.spec.work.rename(spec.work)  # not before: an engine that has yet to mount it goes by its path
         looking = True
         is_it = await _sees(box, spec.work)
     except (BoxError, OSError):

@@ -157,6 +157,7 @@ async def _work(access: Access, options: WorkerOptions, stream: TextIO) -> int:
         ) as warm,
     ):
         handle = ChildAttempts(children, runs.base, options.overrides, told, engine.pushed_back, warm)
+        engine.look_ahead(warm.size, warm.prepare)
         stopping = _Stopping(engine, told)
         told.say(f"working with {options.slots} slots; Ctrl-C ends it when what runs is done")
         await engine.work(handle, slots=options.slots, limits=options.limits, drain=options.drain)

@@ -1,4 +1,4 @@
-"""A box that waits: its folder moves to the place of a workspace, and it is taken only as what is asked for."""
+"""A box that waits: its folder moves to a workspace, and it is taken only as what is asked for."""
 
 import asyncio
 import os

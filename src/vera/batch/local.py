@@ -95,9 +95,9 @@ class LocalEngine:
         try:
             while True:
                 self._changed.clear()
+                self._prepare(self._next())  # first, so that what begins now still finds what waits for it
                 while not self._stopped and (task := self._take()) is not None:
                     self._begin(task, handle)
-                self._prepare(self._next())
                 idle = not self._running and (self._stopped or not self._waiting)
                 if idle and (drain or self._stopped):
                     return

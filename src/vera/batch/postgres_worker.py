@@ -172,9 +172,9 @@ class PostgresWorker:
             if self._unsure:
                 await self._make_sure()
             await self._look_around()
+            await self._look_ahead()
             while not self._stopped and len(self._running) < self._slots and await self._begin_next(handle):
                 pass
-            await self._look_ahead()
         if self._running:
             return False
         return self._stopped or (drain and await self._queue.is_empty())

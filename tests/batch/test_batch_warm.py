@@ -12,6 +12,7 @@ from typing import Any
 
 import pytest
 
+from support import postgres
 from support.batches import (
     BLUE,
     SHORT,
@@ -303,3 +304,19 @@ def test_a_parked_process_becomes_the_attempt_and_others_do_not_keep_it_from_its
 
     use(work)
     until(lambda: not containers(tmp_path))
+
+
+@pytest.mark.needs("docker", "postgres")
+def test_a_worker_of_a_cluster_has_boxes_that_wait_too(folder: Path) -> None:
+    model = Model(waiting_for(2, folder), shell("echo made > made_inside"))
+    with postgres.server() as server, ScriptedServer(model) as answers:
+        url = server.url(server.create_database())
+        write(folder, *(question(number, answers.base_url) for number in range(3)))
+        queued = ("--engine", url, "--base-dir", folder, "--no-wait")
+        assert batch("tasks.jsonl", *queued, cwd=folder).returncode == 0
+        words = ["--engine", url, "--store", str(folder), "--slots", "1", "--warm", "1", "--drain"]
+        assert vera("worker", *words, cwd=folder).returncode == 0
+    assert outcomes(folder) == ["committed"] * 3
+    assert [len(found) for found in model.seen] == [2, 2, 1]
+    assert set(model.seen[2]) < set(model.seen[1])
+    assert len(list((folder / "runs").glob("*/1/workspace/made_inside"))) == 3

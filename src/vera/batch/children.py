@@ -137,7 +137,8 @@ class Children:
 
     def _send(self, request: dict[str, object]) -> None:
         stdin = self._process.stdin
-        if stdin is None or stdin.is_closing() or self._process.returncode is not None:
+        is_gone = self._reading.done() or self._process.returncode is not None
+        if stdin is None or stdin.is_closing() or is_gone:
             raise BatchError("The process that starts the attempts has ended. Run the same command again.")
         stdin.write(msgspec.json.encode(request) + b"\n")
 

@@ -2,22 +2,19 @@
 
 import asyncio
 import contextlib
-import os
 import shutil
 import tempfile
 from collections.abc import Coroutine, Iterator
-from functools import cache
 from pathlib import Path
 from typing import Any, TypeVar
 
 import pytest
 
-from vera.config.loading import defaults
+from support.box_image import image
 from vera.sandbox.backends import open_box
 from vera.sandbox.box import Limits
-from vera.sandbox.image import ensure_image, exists
 from vera.sandbox.spec import BoxSpec
-from vera.sandbox.types import BoxError, CommandResult
+from vera.sandbox.types import CommandResult
 
 T = TypeVar("T")
 
@@ -25,10 +22,6 @@ LINUX = pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="the hos
 HOST = pytest.param("host", id="host", marks=LINUX)
 DOCKER = pytest.param("docker", id="docker", marks=pytest.mark.needs("docker"))
 BUBBLEWRAP = pytest.param("bubblewrap", id="bubblewrap", marks=pytest.mark.needs("bubblewrap"))
-
-BASE_VARIABLE = "VERA_BASE_IMAGE"
-# What .ci/run makes.
-OWN_BASE = "vera-base:bookworm"
 
 
 class Machine:
@@ -94,36 +87,3 @@ def spec_for(backend: str, work: Path, **changes: Any) -> BoxSpec:
     if backend == "docker":
         changes.setdefault("image", image())
     return BoxSpec(work=work, **changes)
-
-
-@cache
-def base_image() -> str:
-    """The one that is named, the one of .ci/run where it is, else the default."""
-    named = os.environ.get(BASE_VARIABLE)
-    return named or (OWN_BASE if exists(OWN_BASE) else defaults().sandbox.base_image)
-
-
-def image() -> str:
-    """The sandbox's own image, built from the real Dockerfile when this machine does not have it yet."""
-    name, problem = build_once()
-    if problem:
-        # Named on purpose it must be usable; a machine without network is none to blame.
-        report = pytest.fail if BASE_VARIABLE in os.environ else pytest.skip
-        report(f"{problem} Name an image of this machine, a Debian, in {BASE_VARIABLE}.")
-    return name
-
-
-@cache
-def build_once() -> tuple[str, str]:
-    """The image's name, and why it could not be built, if so."""
-    try:
-        return asyncio.run(ensure_image(base_image(), Silent())), ""
-    except BoxError as error:
-        return "", str(error)
-
-
-class Silent:
-    def say(self, line: str) -> None:
-        """Nobody reads it."""
-
-    now = say

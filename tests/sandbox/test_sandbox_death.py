@@ -9,8 +9,9 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from sandbox_machine import BUBBLEWRAP, DOCKER, HOST, image, work_folder
+from sandbox_machine import BUBBLEWRAP, DOCKER, HOST, work_folder
 
+from support.box_image import image
 from vera.sandbox import leftovers, owner
 from vera.sandbox.backends import BACKENDS
 

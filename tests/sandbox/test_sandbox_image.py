@@ -8,8 +8,9 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from sandbox_machine import Machine, base_image, image
+from sandbox_machine import Machine
 
+from support.box_image import base_image, image
 from vera.sandbox.image import build_image, ensure_image, exists
 from vera.sandbox.types import BoxError, Refusal
 

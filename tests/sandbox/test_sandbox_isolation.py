@@ -9,8 +9,9 @@ import sys
 from collections.abc import Iterator
 
 import pytest
-from sandbox_machine import BUBBLEWRAP, DOCKER, image
+from sandbox_machine import BUBBLEWRAP, DOCKER
 
+from support.box_image import image
 from vera.sandbox import acceptance
 from vera.sandbox.types import BoxError
 

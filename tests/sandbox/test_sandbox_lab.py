@@ -9,8 +9,9 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from sandbox_machine import Machine, image
+from sandbox_machine import Machine
 
+from support.box_image import image
 from vera.sandbox.backends import docker, give_back
 from vera.sandbox.spec import BoxSpec
 

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import msgspec
 import pytest
-from sandbox_machine import Silent, base_image, image
 
+from support.box_image import Silent, base_image, image
 from support.site import serving
 from vera.sandbox import recipe
 from vera.sandbox.egress.dial import Dialer

@@ -7,8 +7,9 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from sandbox_machine import BUBBLEWRAP, DOCKER, HOST, base_image, image, work_folder
+from sandbox_machine import BUBBLEWRAP, DOCKER, HOST, work_folder
 
+from support.box_image import base_image, image
 from support.cli import records, vera
 from support.scripted_server import ScriptedServer
 from support.turns import as_reply, final, turn

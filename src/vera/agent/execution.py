@@ -11,8 +11,8 @@ from contextlib import AsyncExitStack
 import msgspec
 
 from vera import events
-from vera.agent.ahead import Engine
 from vera.agent.asking import Asker
+from vera.agent.engine_ahead import Engine
 from vera.agent.errors import SetupError
 from vera.agent.guarded_box import GuardedBox
 from vera.agent.lanes import LANE, Head, LaneOptions, main_lane, work_tools

@@ -6,9 +6,9 @@ from contextlib import AsyncExitStack
 import msgspec
 
 from vera.agent import setup, spending
-from vera.agent.ahead import Engine
 from vera.agent.choosing import chooser_of, open_choosing
 from vera.agent.desk import open_desk
+from vera.agent.engine_ahead import Engine
 from vera.agent.research import Place
 from vera.config import Settings
 from vera.lane.budget import Budget

@@ -4,6 +4,7 @@ import hashlib
 import os
 from collections.abc import Callable
 from contextlib import AsyncExitStack, ExitStack
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
@@ -11,8 +12,9 @@ import msgspec
 import platformdirs
 
 from vera import events
-from vera.agent.ahead import Engine
+from vera.agent.box_ahead import research_spec, take_ahead
 from vera.agent.box_record import BoxRecord
+from vera.agent.engine_ahead import Engine
 from vera.agent.errors import SetupError
 from vera.agent.research import Place
 from vera.agent.rules import listed, rules_of
@@ -254,11 +256,8 @@ async def open_place(
     no_shell = Place(extractor=extractor, box=None, corpus=corpus, files=files, web=web)
     if settings.backend == "none" or model.info.kind == "builtin":
         return no_shell
-    spec = BoxSpec(
-        work=session.workspace,
-        input=found.folder if found else None,
-        profile=settings.profile,
-        privileged=settings.privileged,
+    spec = replace(
+        research_spec(settings, session.workspace, found.folder if found else None),
         run=session.root.name,
         forbidden=(session.root / "trace.jsonl", session.store.root),
     )
@@ -288,13 +287,17 @@ async def start_box(
     def passed_over(backend: str, why: BoxError) -> None:
         progress.say(f"sandbox: not {backend}: {why}")
 
+    egress = web.proxy.serve if web else None
+    if (waiting := await take_ahead(settings, spec, record.write, egress, record.tell)) is not None:
+        stack.push_async_callback(waiting.close)
+        return waiting
     try:
         await engine.ready()
         box = await open_box(
             settings.backend,
             spec,
             log=record.write,
-            egress=web.proxy.serve if web else None,
+            egress=egress,
             image=partial(image.ensure_image, settings.base_image, progress, may_build=settings.build),
             tell=record.tell,
             passed_over=passed_over,

@@ -14,6 +14,7 @@ from vera.batch.records import Manifest, Outcome
 from vera.batch.session_end import Watch, how_it_stands, manifest_of
 from vera.batch.task import BatchTask
 from vera.batch.task_settings import as_overrides
+from vera.batch.warm import Warm
 
 LOOK_SECONDS = 0.5
 """How often the log of a running attempt is looked at."""
@@ -42,7 +43,8 @@ class ChildAttempts:
     """The `Handle` of one machine: an attempt at a task is a child process.
 
     `base` is the base folder, `overrides` the texts of `-c` that hold for all tasks. `pushed_back` is called
-    once for each look at a log that found calls which the endpoint pushed back.
+    once for each look at a log that found calls which the endpoint pushed back. A new answer to a question
+    begins in a process of the pool `warm`, where one waits for it.
     """
 
     def __init__(
@@ -52,6 +54,7 @@ class ChildAttempts:
         overrides: Sequence[str],
         glimpse: Glimpse,
         pushed_back: Callable[[BatchTask], None],
+        warm: Warm,
     ) -> None:
         self._children = children
         self._base = base
@@ -59,6 +62,7 @@ class ChildAttempts:
         self._glimpse = glimpse
         self._pushed_back = pushed_back
         self._assumed = Assumptions()
+        self._warm = warm
 
     async def __call__(self, task: BatchTask, attempt: Attempt) -> Manifest:
         """Run the attempt; or take the result of an earlier one whose process died before it was committed,
@@ -91,9 +95,10 @@ class ChildAttempts:
 
     async def _watched(self, task: BatchTask, argv: Sequence[str], stderr: Path, watch: Watch) -> Exit:
         """Start the process and follow its log to the end. Cancelled, it ends the process first."""
+        parked = self._warm.take(task) if argv[0] == "run" else None
         said = "" if argv[0] == "resume" else task.text
         finish = FINISH_STEP if task.kind == "task" else signal.SIGINT
-        child = self._children.start(argv, stdin=said, stderr=stderr, finish=finish)
+        child = self._children.start(argv, stdin=said, stderr=stderr, finish=finish, parked=parked)
         try:
             while not child.ended.done():
                 await asyncio.wait([child.ended], timeout=LOOK_SECONDS)
@@ -110,6 +115,8 @@ class ChildAttempts:
         if watch.pushed_back > before:
             self._pushed_back(task)
         self._assumed.learn(task, watch.state)
+        if watch.has_box:
+            self._warm.learn(task)
         self._glimpse.seen(task, watch)
 
     def _new(self, task: BatchTask, folder: Path) -> list[str]:

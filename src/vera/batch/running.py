@@ -20,12 +20,13 @@ from vera.batch.summary import Summary, summary_of
 from vera.batch.task_file import TaskList, read_tasks
 from vera.batch.task_settings import TaskSettings
 from vera.batch.told import Told
+from vera.batch.warm import open_warm
 
 INTERRUPTED = 130
 
 PRELOADED = (
     *(f"vera.cli.{name}" for name in ("run", "resume", "verify", "execute", "verify_thesis")),
-    *("vera.agent.effort", "vera.config.loading", "vera.model.connect"),
+    *("vera.agent.effort", "vera.batch.parked", "vera.config.loading", "vera.model.connect"),
     *(
         "vera.agent.executing",
         "vera.report.answer",
@@ -34,19 +35,21 @@ PRELOADED = (
     ),
     *("cryptography.hazmat.primitives.asymmetric.ed25519", "cryptography.hazmat.primitives.serialization"),
     *("anyio._backends._asyncio", "anyio.streams.tls", "anyio.to_thread", "h11", "httpcore", "httpx"),
-    *("certifi", "jinja2.sandbox", "vera.agent.warm:warm"),
+    *("certifi", "jinja2.sandbox", "vera.agent.rehearsal:rehearse"),
 )
 """Modules that an attempt needs, by name only: what runs them is `python -m vera`; last, a function."""
 
 
 class Options(msgspec.Struct, frozen=True, kw_only=True):
-    """How a batch runs: `limits` by endpoint, `overrides` the texts of `-c` for all tasks."""
+    """How a batch runs: `limits` by endpoint, `overrides` the texts of `-c` for all tasks, `warm` how many
+    boxes wait for tasks that are next."""
 
     slots: int
     limits: Mapping[str, int]
     overrides: tuple[str, ...] = ()
     retry_failed: bool = False
     new_interpreter: bool = False
+    warm: int = 0
     quiet: bool = False
 
 
@@ -86,8 +89,13 @@ async def _run(listed: TaskList, runs: Runs, options: Options, stream: TextIO, l
     told.say(_submitted(listed, submitted))
     if not submitted.queued:
         return False
-    async with open_children(lock=lock, fork=not options.new_interpreter, preload=PRELOADED) as children:
-        handle = ChildAttempts(children, runs.base, options.overrides, told, engine.pushed_back)
+    size = 0 if options.new_interpreter else options.warm
+    async with (
+        open_children(lock=lock, fork=not options.new_interpreter, preload=PRELOADED) as children,
+        open_warm(children, runs.root, options.overrides, size) as warm,
+    ):
+        handle = ChildAttempts(children, runs.base, options.overrides, told, engine.pushed_back, warm)
+        engine.look_ahead(warm.size, warm.prepare)
         stopping = _Stopping(engine, children, told)
         with told:
             await engine.work(handle, slots=options.slots, limits=options.limits, drain=True)

@@ -77,6 +77,13 @@ def _overrides(command: F) -> F:
     help="Tasks that run at once at this model server (its base URL, builtin, file or auto); may be "
     "repeated.",
 )
+@click.option(
+    "--warm",
+    type=click.IntRange(0, 16),
+    default=2,
+    show_default=True,
+    help="Sandboxes that are started ahead for the tasks that are next; 0 starts each with its task.",
+)
 @click.option("--no-wait", is_flag=True, help="With --engine: queue the tasks, and end.")
 @click.option("--retry-failed", is_flag=True, help="Run tasks again that failed before.")
 @click.option(

@@ -37,6 +37,13 @@ import click
     show_default=True,
     help="Seconds without a sign of this worker after which the others take over its tasks.",
 )
+@click.option(
+    "--warm",
+    type=click.IntRange(0, 16),
+    default=2,
+    show_default=True,
+    help="Sandboxes that are started ahead for the tasks that are next; 0 starts each with its task.",
+)
 @click.option("--drain", is_flag=True, help="End when nothing is queued and nothing runs, anywhere.")
 @click.option(
     "--new-interpreter",
@@ -54,6 +61,7 @@ def worker(
     lease: float,
     drain: bool,
     new_interpreter: bool,
+    warm: int,
     overrides: tuple[str, ...],
     quiet: bool,
 ) -> None:
@@ -81,6 +89,7 @@ def worker(
             lease=lease,
             drain=drain,
             new_interpreter=new_interpreter,
+            warm=warm,
             quiet=quiet,
         )
         code = run_worker(access, options, sys.stderr)

@@ -6,6 +6,7 @@ import json
 import os
 import shutil
 import subprocess
+import time
 from dataclasses import dataclass
 from functools import cache, partial
 from pathlib import Path
@@ -21,8 +22,8 @@ LABEL = "vera.sandbox"
 RUN_DIR = "/run/boxd"
 SECCOMP = Path(__file__).with_name("seccomp.json")
 CLI_SECONDS = 30.0
-# The events of a box are asked for after its start and told from before it; no start takes that long.
-EVENTS_SINCE = "10m"
+# The events of a box are asked for after its start and told from before it, by the engine's clock, too.
+EVENTS_BEFORE = 600
 # Enough for apt and pip as root inside, nothing that reaches the machine.
 LAB_CAPABILITIES = ("CHOWN", "DAC_OVERRIDE", "FOWNER", "FSETID", "KILL", "SETGID", "SETUID")
 
@@ -131,7 +132,7 @@ class Docker:
             remove=partial(remove, [name]),
             explain=partial(explain, spec.image),
             events=(
-                *("docker", "events", f"--since={EVENTS_SINCE}", "--format={{json .}}"),
+                *("docker", "events", f"--since={int(time.time()) - EVENTS_BEFORE}", "--format={{json .}}"),
                 *("--filter=type=container", f"--filter=label={LABEL}={name}"),
             ),
         )

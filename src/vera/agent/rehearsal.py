@@ -1,4 +1,4 @@
-"""What every run makes once in its process, made ahead: for a process whose forks are runs."""
+"""A smallest run, so that a process whose forks are runs has made what each of them needs."""
 
 import asyncio
 import tempfile
@@ -20,7 +20,7 @@ SMALLEST_RUN = {
 }
 
 
-def warm() -> None:
+def rehearse() -> None:
     """Go through a smallest run of the built-in model in a temporary folder, which needs nothing and asks
     nobody, and make what only a run with a model server needs: it takes 0.2 s of processor time, and each
     fork then half as much as without (benchmarks/batch.py).
@@ -29,15 +29,15 @@ def warm() -> None:
     """
     Prompts().compile_all()
     absence.compile_all()
-    with tempfile.TemporaryDirectory(prefix="vera-warm-") as folder:
-        asyncio.run(_rehearse(Path(folder)))
+    with tempfile.TemporaryDirectory(prefix="vera-rehearsal-") as folder:
+        asyncio.run(_run(Path(folder)))
 
 
-async def _rehearse(folder: Path) -> None:
+async def _run(folder: Path) -> None:
     settings = defaults(SMALLEST_RUN)
     with Extractor() as extractor:
         async with open_run(
-            lambda: new_session(folder / "session", settings, "What is warm?"),
+            lambda: new_session(folder / "session", settings, "What is rehearsed?"),
             settings,
             extractor=extractor,
             found=None,

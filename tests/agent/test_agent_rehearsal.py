@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from vera.agent.warm import warm
+from vera.agent.rehearsal import rehearse
 from vera.lane import prompts
 
 
@@ -15,7 +15,7 @@ def test_it_leaves_no_thread_and_no_file_and_has_every_prompt_compiled(
 ) -> None:
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
     threads = threading.active_count()
-    warm()
+    rehearse()
     assert threading.active_count() == threads
     assert list(tmp_path.iterdir()) == []
     folder = prompts.PACKAGED / prompts.DEFAULT_PROFILE

@@ -5,7 +5,7 @@ import asyncio
 import pytest
 
 from vera import config
-from vera.agent.ahead import Engine
+from vera.agent.engine_ahead import Engine
 from vera.config import Settings
 from vera.sandbox.types import BoxError
 

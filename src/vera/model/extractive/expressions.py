@@ -8,11 +8,14 @@ from collections.abc import Callable, Iterator
 from itertools import islice
 
 from vera.model.extractive import patterns
-from vera.model.extractive.lexicon import NUMBER_WORDS
-from vera.model.extractive.question import Kind, Question, time_unit_stems
+from vera.model.extractive.layout import label_of
+from vera.model.extractive.lexicon import NUMBER_WORDS, PEOPLE
+from vera.model.extractive.question import Kind, Question, stems_of, time_unit_stems
 from vera.model.extractive.words import affinity, words
 
 LONGEST_TEXT = 2000
+_EXTENT = frozenset(("large", "big", "small"))
+"""Of how large something is a plain number may tell."""
 _VAGUE = ("one", "a", "an", "no", "several")
 
 Finder = Callable[[Question, str], float]
@@ -25,6 +28,13 @@ def strength(question: Question, text: str) -> float:
     """
     finder = _FINDERS.get(question.kind)
     return finder(question, text[:LONGEST_TEXT]) if finder else 0.0
+
+
+def told(question: Question, text: str) -> float:
+    """1 when a text holds a number or a name that the question does not, else 0: what may answer any."""
+    text = text[:LONGEST_TEXT]
+    exact = any(_is_exact(match.group().lower()) for match in _numbers(question, text))
+    return 1.0 if exact or _name(question, text) else 0.0
 
 
 def _new(question: Question, pattern: re.Pattern[str], text: str) -> Iterator[re.Match[str]]:
@@ -61,14 +71,19 @@ def _is_exact(number: str) -> bool:
 def _count(question: Question, text: str) -> float:
     """A number, best of all one with what the question counts right beside it."""
     in_time = any(unit.stem in time_unit_stems() for unit in question.units)
+    counts_people = any(unit.stem in ("people", "person") for unit in question.units)
     plain = 0.4 if question.units else 0.8
+    said = patterns.NUMBER_OF.search(text)
+    counted = list(words(f"{said.group(1) if said else ''} {label_of(text)}"))
     best = 0.0
     for match in _numbers(question, text):
         number = match.group().lower()
         after = islice(words(text[match.end() : match.end() + 60]), 4)
         before = list(words(text[max(0, match.start() - 30) : match.start()]))[-1:]
         nearby = [*after, *before]
-        if any(affinity(unit, word) >= 0.7 for unit in question.units[-1:] for word in nearby):
+        of_a_kind = counts_people and any(word.stem in stems_of(PEOPLE) for word in nearby)
+        named = (affinity(unit, word) for unit in question.units for word in (*counted, *nearby))
+        if of_a_kind or any(value >= 0.7 for value in named):
             worth = 1.0
         elif in_time and any(word.stem in time_unit_stems() for word in nearby):
             worth = 0.6
@@ -82,12 +97,13 @@ def _duration(question: Question, text: str) -> float:
     return max(
         _has(question, patterns.DURATION, text),
         0.5 * _has(question, patterns.MEASURE, text),
-        0.5 * _has(question, patterns.LASTING, text),
+        0.4 * _has(question, patterns.LASTING, text),
     )
 
 
 def _measure(question: Question, text: str) -> float:
-    plain = 0.4 if next(_numbers(question, text), None) else 0.0
+    plain = 0.6 if not question.spoken.isdisjoint(_EXTENT) else 0.4
+    plain = plain if any(_is_exact(match.group().lower()) for match in _numbers(question, text)) else 0.0
     return max(_has(question, patterns.MEASURE, text), 0.8 * _has(question, patterns.DURATION, text), plain)
 
 
@@ -170,6 +186,14 @@ def _reason(question: Question, text: str) -> float:
     return max(_has(question, patterns.REASON, text), 0.4 if patterns.PURPOSE.search(text) else 0.0)
 
 
+def _frequency(question: Question, text: str) -> float:
+    return max(
+        _has(question, patterns.FREQUENCY, text),
+        _has(question, patterns.DURATION, text),
+        0.4 * _has(question, patterns.FOR_EACH, text),
+    )
+
+
 _FINDERS: dict[Kind, Finder] = {
     Kind.COUNT: _count,
     Kind.DURATION: _duration,
@@ -178,7 +202,7 @@ _FINDERS: dict[Kind, Finder] = {
     Kind.PERCENT: _any_of(patterns.PERCENT),
     Kind.DATE: _date,
     Kind.CLOCK: _clock,
-    Kind.FREQUENCY: _any_of(patterns.FREQUENCY, patterns.DURATION),
+    Kind.FREQUENCY: _frequency,
     Kind.PERSON: _person,
     Kind.PLACE: _place,
     Kind.NAME: _name,

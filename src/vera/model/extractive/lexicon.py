@@ -21,18 +21,18 @@ BRITISH = {
 
 _FORMS = """
 child: children; person: people persons; man: men; woman: women; foot: feet; tooth: teeth; mouse: mice;
-index: indices indexes; matrix: matrices; begin: began begun; build: built; buy: bought; write: wrote
-written writing; keep: kept; hold: held; leave: left; lead: led; make: made making; pay: paid; run: ran;
-say: said; send: sent; sell: sold; sing: sung sang; take: taken took taking; give: given gave giving;
-choose: chosen chose; win: won; die: died dies dying death deaths; lose: lost; find: found; grow: grown
-grew; know: known knew; show: shown; spend: spent; speak: spoken; store: stored storing storage; throw:
-thrown threw; use: using used usage uses; fall: fell fallen; fly: flew flown; meet: met; draw: drawn
-drew; drive: driven drove; bind: bound; break: broke broken; bring: brought; catch: caught; hide:
-hidden; lay: laid; lend: lent; mean: meant; rise: rose risen; seek: sought; see: seen saw; stand: stood;
-strike: struck; teach: taught; tell: told; wear: worn wore; analysis: analyses; news: news; series:
-series; species: species; have: having; be: being; go: going; do: does; tie: tied; during: during;
-thing: thing; string: string strings; king: king; spring: spring; need: need; feed: feed; speed: speed;
-seed: seed; hundred: hundred
+index: indices indexes; matrix: matrices; begin: began begun; build: built; buy: bought; write: wrote written
+writing; keep: kept; hold: held; leave: left; lead: led; make: made making; pay: paid; run: ran; say: said;
+send: sent; sell: sold; sing: sung sang; take: taken took taking; give: given gave giving; choose: chosen
+chose; win: won; die: died dies dying death deaths; lose: lost; find: found; grow: grown grew; know: known
+knew; show: shown; spend: spent; speak: spoken; travel: travelled travelling traveled; cancel: cancelled
+cancelling; label: labelled labelling; model: modelled modelling; store: stored storing storage; throw:
+thrown threw; use: using used usage uses; fall: fell fallen; fly: flew flown; meet: met; draw: drawn drew;
+drive: driven drove; bind: bound; break: broke broken; bring: brought; catch: caught; hide: hidden; lay:
+laid; lend: lent; mean: meant; rise: rose risen; seek: sought; see: seen saw; stand: stood; strike: struck;
+teach: taught; tell: told; wear: worn wore; analysis: analyses; news: news; series: series; species: species;
+have: having; be: being; go: going; do: does; tie: tied; during: during; thing: thing; string: string
+strings; king: king; spring: spring; need: need; feed: feed; speed: speed; seed: seed; hundred: hundred
 """
 
 IRREGULAR = {
@@ -52,6 +52,29 @@ STOPWORDS = _set(
     whose why will with within without would yet you your yours ll re ve d m must may
     many much"""
 )
+
+PRONOUNS = _set("it its he his she her they their this these")
+"""A sentence that begins with one speaks of what the sentence before it spoke of."""
+
+GENERIC = _set("version v release edition no number")
+"""Between a name and its number they say nothing."""
+
+LIGHT = _set(
+    "reach amount total come go bear set equal number involve contain possess belong concern apply hold lie "
+    "fall last latest current present period sum date day name value level quantity duration"
+)
+"""Words that say no more than that something is so, or is now, or that there is a value of it."""
+
+IMPLIED = _set(
+    "carry see pay make use need receive count record register serve charge visit earn sell employ"
+)
+"""What one does with things, left out where a field or a row has but the things: "Passengers: 812"."""
+
+PEOPLE = _set(
+    "employee worker staff member passenger traveller visitor customer guest inhabitant resident student "
+    "pupil participant user player soldier patient man woman child volunteer apprentice viewer reader"
+)
+"""Whoever asks for people may be answered with these."""
 
 # Words that belong to the asking, not to what is asked: they count a little where a passage has them too.
 SCAFFOLDING = _set(
@@ -113,6 +136,36 @@ SYNONYMS = tuple(
         "often interval frequency every",
         "per each every",
         "yearly annual",
+        "profit gain earn",
+        "revenue turnover sales",
+        "sell sale sold",
+        "firm company business enterprise",
+        "make manufacture produce build construct create manufacturer maker builder",
+        "own owner proprietor landlord possess",
+        "donate give donor donation gift",
+        "chair preside chairman chairwoman",
+        "guarantee warranty",
+        "show display exhibit exhibition",
+        "insure insurance cover",
+        "consume consumption use",
+        "employee workforce personnel work employ",
+        "complete finish done",
+        "approve grant allot",
+        "contract contractor",
+        "command commander captain",
+        "passenger traveller travel",
+        "launch release introduce",
+        "deposit security bail",
+        "area space size",
+        "town city",
+        "rent let lease hire",
+        "boss director manager",
+        "expensive price cost",
+        "late delay",
+        "job occupation profession",
+        "teach teacher",
+        "begin since from",
+        "birth born",
     )
 )
 
@@ -124,11 +177,13 @@ HEAD_NOUNS = {
     "date": "year date day month deadline century decade era season",
     "clock": "time hour hours",
     "duration": "period duration term interval timeout length lifetime lifespan delay age",
-    "money": "price cost fee amount salary fine penalty budget charge revenue fare deposit premium",
+    "money": "price cost fee amount salary fine penalty budget charge revenue fare deposit premium "
+    "rent turnover profit sum wage dividend income",
     "place": "city country place state location region town village continent island river street county "
     "province capital office building room",
     "person": "person author president king queen director actor singer scientist inventor founder ceo "
-    "minister team company organization organisation agency department officer authority body",
+    "minister team firm institution business company organization organisation agency department officer "
+    "authority body",
     "code": "option flag switch argument parameter command variable function method header keyword field "
     "setting key attribute class module signal macro directive subcommand",
     "path": "file directory path folder",

@@ -10,6 +10,7 @@ import pytest
 from vera.bench.eval_data import LINE_LIMIT, read_questions
 from vera.bench.eval_generate import DOCUMENTS, QUESTIONS, generate
 from vera.bench.eval_match import lines_of, states
+from vera.bench.eval_world import world
 from vera.bench.labelled import DataError
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
@@ -77,7 +78,7 @@ def test_what_is_no_file_of_questions_is_one_sentence(tmp_path: Path) -> None:
 
 def test_the_same_seed_makes_the_same_bytes_and_another_seed_others(tmp_path: Path) -> None:
     for name, seed in (("one", 5), ("two", 5), ("three", 6)):
-        generate(tmp_path / name, 30, seed)
+        generate(tmp_path / name, 30, seed, world())
     one, two, three = (
         {
             path.relative_to(tmp_path / name): path.read_bytes()
@@ -91,7 +92,7 @@ def test_the_same_seed_makes_the_same_bytes_and_another_seed_others(tmp_path: Pa
 
 
 def test_each_planted_fact_stands_in_its_document_and_a_third_has_none(tmp_path: Path) -> None:
-    generate(tmp_path / "made", 90, 7)
+    generate(tmp_path / "made", 90, 7, world())
     questions = read_questions(tmp_path / "made" / QUESTIONS)
     assert len(questions) == 90
     assert sum(each.answer is None for each in questions) == 30
@@ -104,7 +105,7 @@ def test_each_planted_fact_stands_in_its_document_and_a_third_has_none(tmp_path:
 
 
 def test_questions_without_an_answer_miss_it_in_four_ways(tmp_path: Path) -> None:
-    generate(tmp_path / "made", 200, 8)
+    generate(tmp_path / "made", 200, 8, world())
     groups = Counter(each.group for each in read_questions(tmp_path / "made" / QUESTIONS) if not each.answer)
     assert set(groups) == {
         f"unanswerable, {way}"
@@ -116,7 +117,7 @@ def test_questions_without_an_answer_miss_it_in_four_ways(tmp_path: Path) -> Non
 def test_documents_are_never_written_among_others(tmp_path: Path) -> None:
     (tmp_path / "mine.txt").write_text("mine")
     with pytest.raises(FileExistsError):
-        generate(tmp_path, 10, 1)
+        generate(tmp_path, 10, 1, world())
 
 
 def test_the_example_questions_have_their_answers_in_the_licences() -> None:

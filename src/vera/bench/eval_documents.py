@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator, Sequence
 
 import msgspec
 
-from vera.bench.eval_world import Attribute, Domain, Value, draw, world
+from vera.bench.eval_world import PLACES, Attribute, Domain, Value, World, draw
 
 QUESTIONS_EACH = 5
 """Things are described in such a number that about so many questions are asked of each."""
@@ -73,16 +73,17 @@ class Documents(msgspec.Struct, frozen=True):
     missing: tuple[Missing, ...]
 
 
-def write_documents(dice: random.Random, questions: int) -> Documents:
+def write_documents(dice: random.Random, questions: int, world: World) -> Documents:
     """Documents that about `questions` questions can be asked about. The same dice give the same bytes."""
-    return _Writer(dice, questions).written()
+    return _Writer(dice, questions, world).written()
 
 
 class _Writer:
     """Writes one world, in a fixed order of draws."""
 
-    def __init__(self, dice: random.Random, questions: int) -> None:
+    def __init__(self, dice: random.Random, questions: int, world: World) -> None:
         self._dice = dice
+        self._world = world
         self._documents: list[Document] = []
         self._facts: list[Fact] = []
         self._missing: list[Missing] = []
@@ -107,7 +108,7 @@ class _Writer:
 
     def _cast(self) -> list[tuple[Domain, str]]:
         """The things that are described. Of a pair of names one may be left out, to be asked for in vain."""
-        pairs = [(domain, pair) for domain in world().domains for pair in domain.names]
+        pairs = [(domain, pair) for domain in self._world.domains for pair in domain.names]
         self._dice.shuffle(pairs)
         described: list[tuple[Domain, str]] = []
         for number in range(self._things):
@@ -183,7 +184,7 @@ class _Writer:
         self, file: str, domain: Domain, entity: str, attribute: Attribute, form: str, year: int = 0
     ) -> str:
         """The words of a fact, as a line of their own or as a sentence, with a value of before at times."""
-        value = draw(attribute.value, self._dice)
+        value = draw(attribute.value, self._dice, self._world)
         label = f"{attribute.label} {year}" if year else attribute.label
         match form:
             case "fields":
@@ -195,7 +196,7 @@ class _Writer:
                 said = self._sentence(domain, entity if named else "", attribute, value, year)
         self._facts.append(Fact(entity, attribute, value, year, file, said))
         if form == "prose" and not year and self._dice.random() < _SUPERSEDED:
-            old = draw(attribute.value, self._dice)
+            old = draw(attribute.value, self._dice, self._world)
             if old.text != value.text:
                 said += self._dice.choice(_ONCE).format(y=self._year(), v=old.text)
         return said
@@ -204,7 +205,7 @@ class _Writer:
         """A sentence about `entity`, or about the thing that a heading above names."""
         named = f"the {entity}" if entity and domain.name in _WITH_ARTICLE else entity
         subject = named or domain.noun[:1].lower() + domain.noun[1:]
-        places = {word: f" {word} {subject}" if entity else "" for word in ("of", "for", "on", "at", "by")}
+        places = {word: f" {word} {subject}" if entity else "" for word in PLACES}
         start = subject[:1].upper() + subject[1:]
         said = self._dice.choice(attribute.say).format(S=start, s=subject, v=value.text, y=year, **places)
         return said[:1].upper() + said[1:]
@@ -222,7 +223,7 @@ class _Writer:
         return lines
 
     def _filler(self) -> str:
-        return self._dice.choice(world().fillers)
+        return self._dice.choice(self._world.fillers)
 
     def _year(self) -> int:
         return self._dice.randint(_FIRST_YEAR, _LAST_YEAR)

@@ -12,25 +12,31 @@ import msgspec
 
 from vera.bench.eval_data import Place, Question
 from vera.bench.eval_documents import Fact, Missing, write_documents
-from vera.bench.eval_world import Attribute
+from vera.bench.eval_world import Attribute, World
+from vera.bench.labelled import DataError
 
 DOCUMENTS = "documents"
 QUESTIONS = "questions.jsonl"
-MOST_QUESTIONS = 5000
 _REWORDED = 1 / 3
 
 
-def generate(folder: Path, count: int, seed: int) -> int:
+def generate(folder: Path, count: int, seed: int, world: World) -> int:
     """Write documents, and `questions.jsonl` with `count` questions, into `folder`; gives the number of
-    documents. The same seed and count give the same bytes.
+    documents. The same seed, count and world give the same bytes.
 
-    Raises OSError when something cannot be written, FileExistsError when the folder is not empty.
+    Raises OSError when something cannot be written, FileExistsError when the folder is not empty, DataError
+    when the world has too little to ask about.
     """
     if folder.exists() and any(folder.iterdir()):
         raise FileExistsError(f"{folder} is not empty. Name a new folder.")
     dice = random.Random(f"vera eval {seed}")
-    written = write_documents(dice, count)
+    written = write_documents(dice, count, world)
     without = count // 3
+    if len(written.facts) < count - without or len(written.missing) < without:
+        raise DataError(
+            f"the documents that were drawn hold {len(written.facts)} facts, too few for {count} questions. "
+            "Take another --seed, or give the --world more attributes."
+        )
     asked = [_answerable(dice, fact) for fact in dice.sample(written.facts, count - without)]
     asked += [_unanswerable(dice, each) for each in _of_every_group(dice, written.missing, without)]
     dice.shuffle(asked)

@@ -1,14 +1,19 @@
 """The made-up world of `vera eval --generate`: its tables, and values drawn from them.
 
-The tables are `fixtures/eval-world.yaml`. Nothing in them is true.
+The tables are `fixtures/eval-world.yaml`, or a file of the same form. Nothing in them is true.
 """
 
 import random
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from functools import cache
 from importlib.resources import files
+from pathlib import Path
+from typing import Annotated, Literal
 
 import msgspec
+from msgspec import Meta
+
+from vera.bench.labelled import DataError
 
 MONTHS = (
     "January", "February", "March", "April", "May", "June", "July", "August", "September", "October",
@@ -18,10 +23,23 @@ _FEW_MONTHS = (1, 2, 3, 4, 6, 9, 12, 18, 24, 36)
 _SPELLED = {1: "one", 2: "two", 3: "three", 4: "four", 6: "six", 9: "nine", 12: "twelve"}
 
 
+PLACES = ("of", "for", "on", "at", "by")
+"""What stands before the name of a thing in a sentence about it: `{of}` is " of NAME"."""
+LARGEST_FILE = 4_000_000
+"""Bytes of a file of tables."""
+
+_Kind = Literal[
+    "person", "place", "organisation", "room", "date", "year", "months", "money", "millions", "pieces",
+    "passengers", "visitors", "area", "kilograms", "celsius", "hours", "volts", "metres", "knots",
+    "centimetres", "percent", "count", "litres", "work_hours",
+]  # fmt: skip
+_Texts = Annotated[tuple[Annotated[str, Meta(min_length=1, max_length=500)], ...], Meta(min_length=1)]
+
+
 class ValueKind(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """What a value is, and between which numbers it lies."""
 
-    kind: str
+    kind: _Kind
     low: int = 0
     high: int = 0
     step: int = 1
@@ -33,9 +51,9 @@ class Attribute(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
     value: ValueKind
     label: str
-    say: tuple[str, ...]
-    ask: tuple[str, ...]
-    reworded: tuple[str, ...]
+    say: _Texts
+    ask: _Texts
+    reworded: _Texts
     yearly: bool = False
 
 
@@ -45,19 +63,19 @@ class Domain(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     name: str
     noun: str
     title: str
-    names: tuple[tuple[str, str], ...]
-    attributes: Mapping[str, Attribute]
+    names: Annotated[tuple[tuple[str, str], ...], Meta(min_length=1)]
+    attributes: Annotated[Mapping[str, Attribute], Meta(min_length=1)]
 
 
 class World(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """All tables."""
 
-    first_names: tuple[str, ...]
-    surnames: tuple[str, ...]
-    places: tuple[str, ...]
-    organisations: tuple[str, ...]
-    fillers: tuple[str, ...]
-    domains: tuple[Domain, ...]
+    first_names: _Texts
+    surnames: _Texts
+    places: _Texts
+    organisations: _Texts
+    fillers: _Texts
+    domains: Annotated[tuple[Domain, ...], Meta(min_length=1)]
 
 
 class Value(msgspec.Struct, frozen=True):
@@ -69,14 +87,42 @@ class Value(msgspec.Struct, frozen=True):
 
 @cache
 def world() -> World:
-    """The tables, read once."""
+    """VERA's own tables, read once."""
     data = (files("vera.bench") / "fixtures" / "eval-world.yaml").read_bytes()
     return msgspec.yaml.decode(data, type=World)
 
 
-def draw(kind: ValueKind, dice: random.Random) -> Value:
+def read_world(path: Path) -> World:
+    """The tables of a file. Raises DataError that says what is wrong in it."""
+    try:
+        with path.open("rb") as file:
+            data = file.read(LARGEST_FILE + 1)
+    except OSError as error:
+        raise DataError(f"{path} cannot be read: {error.strerror or error}.") from None
+    if len(data) > LARGEST_FILE:
+        raise DataError(f"{path} is longer than {LARGEST_FILE} bytes.")
+    try:
+        read = msgspec.yaml.decode(data, type=World)
+    except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as error:
+        raise DataError(f"{path} holds no tables of a world ({error}).") from None
+    filled = dict.fromkeys(("S", "s", "v", "y", "e", *PLACES), "x")
+    for sentence in _sentences(read):
+        try:
+            sentence.format_map(filled)
+        except (LookupError, ValueError, AttributeError) as error:
+            raise DataError(f"{path}: {sentence!r} cannot be filled in ({error}).") from None
+    return read
+
+
+def _sentences(read: World) -> Iterator[str]:
+    for domain in read.domains:
+        yield domain.title
+        for attribute in domain.attributes.values():
+            yield from (*attribute.say, *attribute.ask, *attribute.reworded)
+
+
+def draw(kind: ValueKind, dice: random.Random, tables: World) -> Value:
     """A value by lot."""
-    tables = world()
     number = dice.randrange(kind.low, kind.high + 1, kind.step) if kind.high else 0
     match kind.kind:
         case "person":

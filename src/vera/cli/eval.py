@@ -44,6 +44,9 @@ MOST_SLOTS = 64
     show_default=True,
     help="With --generate: questions.",
 )
+@click.option(
+    "--world", metavar="FILE", type=_FILE, help="With --generate: tables of your own to make it from."
+)
 def evaluate(
     data: Path | None,
     limit: int | None,
@@ -55,6 +58,7 @@ def evaluate(
     quiet: bool,
     generate: Path | None,
     count: int,
+    world: Path | None,
 ) -> None:
     """Ask questions whose answers are known, and say how often VERA is right.
 
@@ -75,21 +79,27 @@ def evaluate(
         if generate is not None:
             if data is not None:
                 raise click.UsageError("--generate writes questions: name no DATA.jsonl beside it.")
-            _generate(generate, count, seed)
+            _generate(generate, count, seed, world)
+        elif world is not None:
+            raise click.UsageError("--world is for --generate DIR: a set is made from it first.")
         elif data is None:
             raise click.UsageError("there are no questions. Name a file, or make one with --generate DIR.")
         else:
             _evaluate(data, limit, work_dir, slots, overrides, seed, as_json=as_json, quiet=quiet)
 
 
-def _generate(folder: Path, count: int, seed: int) -> None:
+def _generate(folder: Path, count: int, seed: int, tables: Path | None) -> None:
     from vera.bench.eval_generate import QUESTIONS, generate
+    from vera.bench.eval_world import read_world, world
+    from vera.bench.labelled import DataError
     from vera.cli.exit import USAGE, stop
 
     try:
-        documents = generate(folder, count, seed)
+        documents = generate(folder, count, seed, read_world(tables) if tables else world())
     except FileExistsError:
         stop(f"{folder} is not empty. Name a new folder.", USAGE)
+    except DataError as error:
+        stop(str(error), USAGE)
     click.echo(f"{documents} documents and {count} questions. Go on with: vera eval {folder / QUESTIONS}")
 
 

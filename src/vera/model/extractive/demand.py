@@ -10,7 +10,8 @@ from collections.abc import Sequence
 
 import msgspec
 
-from vera.model.extractive.documents import name_forms
+from vera.model.extractive.documents import name_forms, spelled
+from vera.model.extractive.expressions import counted
 from vera.model.extractive.lexicon import GENERIC, IMPLIED, LIGHT, PRONOUNS, STOPWORDS
 from vera.model.extractive.lexis import SYNONYM, Lexis
 from vera.model.extractive.question import Kind, Question, frame_words, scaffolding, stems_of
@@ -18,6 +19,8 @@ from vera.model.extractive.words import affinity, stem, words
 
 ASKED_ABOUT = 0.6
 """The share of what is asked about (by weight) that a sentence and its headings have to hold."""
+ASKED_OF_A_FIELD = 0.54
+"""The same where the question says the whole label of a field, or what is counted."""
 ITS_OWN = 0.3
 """The share that the sentence itself has to hold."""
 PLAINLY = 0.95
@@ -75,7 +78,8 @@ def demand_of(question: Question) -> Demand:
 
 class Sentence(msgspec.Struct, frozen=True):
     """A sentence of a document, the headings above it (the head of a table, too), what stands before it in
-    its paragraph, and how its document begins ('' where that was not seen). A field or a row has a `label`.
+    its paragraph, and how its document begins ('' where that was not seen). A field or a row has a `label`;
+    a `heading` is a title, which names things and says nothing of them.
     """
 
     text: str
@@ -83,6 +87,7 @@ class Sentence(msgspec.Struct, frozen=True):
     before: str = ""
     label: str = ""
     opening: str = ""
+    heading: bool = False
 
 
 class Judge:
@@ -93,6 +98,7 @@ class Judge:
         self._demand = demand
         self._lexis = lexis
         self._file = name_forms(path, question.text)
+        self._spelled = spelled(path)
         stems = {stem(form) for form in self._file}
         self._named_by_file = [float(term.word.stem in stems) for term in question.terms]
 
@@ -104,17 +110,18 @@ class Judge:
         `own` has the affinity of each term with the sentence, `above` that with its headings, `kind` how
         plainly it holds an expression of the kind asked for.
         """
+        counts = counted(sentence.text) if self._question.kind is Kind.COUNT else ""
+        label = sentence.label or counts
+        labelled = bool(label) and self._says(label)
         return (
-            self._answers(self._with_implied(own, sentence), above, kind)
+            not sentence.heading
+            and self._answers(self._with_implied(own) if labelled else own, above, kind, labelled)
             and all(self._is_named(name, sentence) for name in self._question.names)
             and self._has_numbers(sentence)
         )
 
-    def _with_implied(self, own: Sequence[float], sentence: Sentence) -> list[float]:
-        """The affinities with a sentence; with a field whose label the question says whole, also those of
-        what one does with such things."""
-        if not sentence.label or not self._says(sentence.label):
-            return list(own)
+    def _with_implied(self, own: Sequence[float]) -> list[float]:
+        """The affinities with a field or a count, also those of what one does with such things."""
         implied = stems_of(IMPLIED)
         return [
             max(value, float(term.word.stem in implied))
@@ -125,7 +132,7 @@ class Judge:
         """Whether the question says every word of a label, in its own words or in others."""
         telling = [word for word in words(label) if word.form not in STOPWORDS and not word.form[0].isdigit()]
         light = stems_of(LIGHT)
-        return all(
+        return bool(telling) and all(
             word.stem in light
             or any(
                 affinity(term.word, word) >= SYNONYM
@@ -135,7 +142,7 @@ class Judge:
             for word in telling
         )
 
-    def _answers(self, own: Sequence[float], above: Sequence[float], kind: float) -> bool:
+    def _answers(self, own: Sequence[float], above: Sequence[float], kind: float, labelled: bool) -> bool:
         """Whether a sentence has enough of what is asked about, and an answer to it.
 
         One that has all of many words need hold no plain expression: "as of the date such litigation is
@@ -144,7 +151,8 @@ class Judge:
         asked = self._demand.asked
         around = [far if far >= PLAINLY else 0.0 for far in above]
         held = self._share(list(map(max, own, around, self._named_by_file)))
-        if not asked or held < ASKED_ABOUT or self._share(own) < ITS_OWN:
+        enough = ASKED_OF_A_FIELD if labelled else ASKED_ABOUT
+        if not asked or held < enough or self._share(own) < ITS_OWN:
             return False
         if self._question.kind is Kind.ANY:
             return held >= IN_ALL and kind >= OF_THE_KIND
@@ -176,17 +184,36 @@ class Judge:
         return self._is_file(name, sentence)
 
     def _is_file(self, name: Sequence[str], sentence: Sentence) -> bool:
-        """Whether the file's name has the numbers of a name, and most of its words; the rest may stand in the
-        sentence or above it."""
+        """Whether the file's name has the numbers of a name and most of its words, and does not go on.
+
+        The rest, as License in Apache License 2.0, has to stand in the sentence or above it as a common noun.
+        """
+        if self._goes_on(name):
+            return False
         rest = [form for form in name if form not in self._file]
         if any(form[0].isdigit() for form in rest) or len(rest) > (1 - NAME_WORDS) * len(name):
             return False
-        return _forms(sentence).issuperset(rest)
+        return not rest or _common(sentence).issuperset(map(stem, rest))
+
+    def _goes_on(self, name: Sequence[str]) -> bool:
+        """Whether the file's name has a letter or a number behind a word of a name, as norton-cables-b.txt
+        has behind Norton Cables."""
+        for place, form in enumerate(self._spelled[:-1]):
+            after = self._spelled[place + 1]
+            if form in name and after not in name and (len(after) == 1 or after[0].isdigit()):
+                return True
+        return False
 
 
 def _forms(sentence: Sentence) -> frozenset[str]:
     """The words of a sentence and of the headings above it."""
     return frozenset(word.form for text in (sentence.text, *sentence.above) for word in words(text))
+
+
+def _common(sentence: Sentence) -> set[str]:
+    """The stems of the words in small letters."""
+    texts = (sentence.text, *sentence.above)
+    return {word.stem for text in texts for word in words(text) if text[word.start].islower()}
 
 
 def _stands(name: Sequence[str], text: str, versions: bool) -> bool:

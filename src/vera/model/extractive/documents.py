@@ -113,6 +113,11 @@ def name_forms(path: str, text: str) -> frozenset[str]:
     return frozenset(forms.union(whole, {f"{form}.0" for form in whole}, *spelled))
 
 
+def spelled(path: str) -> tuple[str, ...]:
+    """The folded words of a file's name in order, its ending left out."""
+    return tuple(word.form for word in _name_words(path))
+
+
 def _name_words(path: str) -> list[Word]:
     pure = PurePosixPath(path)
     stem = pure.name

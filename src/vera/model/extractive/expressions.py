@@ -9,7 +9,7 @@ from itertools import islice
 
 from vera.model.extractive import patterns
 from vera.model.extractive.layout import label_of
-from vera.model.extractive.lexicon import NUMBER_WORDS, PEOPLE
+from vera.model.extractive.lexicon import NO_NAMES, NUMBER_WORDS, PEOPLE
 from vera.model.extractive.question import Kind, Question, stems_of, time_unit_stems
 from vera.model.extractive.words import affinity, words
 
@@ -35,6 +35,14 @@ def told(question: Question, text: str) -> float:
     text = text[:LONGEST_TEXT]
     exact = any(_is_exact(match.group().lower()) for match in _numbers(question, text))
     return 1.0 if exact or _name(question, text) else 0.0
+
+
+def counted(text: str) -> str:
+    """What a sentence only counts, without saying what was done: "employees" of "it has 12 employees"."""
+    if match := patterns.NUMBER_OF.search(text):
+        return match.group(1).split()[0]
+    match = patterns.THERE_ARE.search(text)
+    return match.group(1) if match else ""
 
 
 def _new(question: Question, pattern: re.Pattern[str], text: str) -> Iterator[re.Match[str]]:
@@ -130,12 +138,22 @@ def _clock(question: Question, text: str) -> float:
 
 
 def _name(question: Question, text: str) -> float:
-    named = _new(question, patterns.NAME, text)
-    return 1.0 if any(match.start() > 0 or " " in match.group() for match in named) else 0.0
+    return 1.0 if next(_names(question, text), None) else 0.0
+
+
+def _names(question: Question, text: str) -> Iterator[re.Match[str]]:
+    """Names that the question does not hold; a single word at the beginning may be none."""
+    for match in _new(question, patterns.NAME, text):
+        told_of = {word.form for word in words(match.group())} - question.spoken
+        if (match.start() > 0 or " " in match.group()) and not told_of <= NO_NAMES:
+            yield match
 
 
 def _person(question: Question, text: str) -> float:
-    return max(_name(question, text), 0.5 * _has(question, patterns.ROLE, text))
+    """A name, not one behind "in": that is a place."""
+    named = (match.start() for match in _names(question, text))
+    found = any(not patterns.WITHIN.search(text[max(0, start - 12) : start]) for start in named)
+    return max(float(found), 0.5 * _has(question, patterns.ROLE, text))
 
 
 def _place(question: Question, text: str) -> float:

@@ -23,16 +23,17 @@ _FORMS = """
 child: children; person: people persons; man: men; woman: women; foot: feet; tooth: teeth; mouse: mice;
 index: indices indexes; matrix: matrices; begin: began begun; build: built; buy: bought; write: wrote written
 writing; keep: kept; hold: held; leave: left; lead: led; make: made making; pay: paid; run: ran; say: said;
-send: sent; sell: sold; sing: sung sang; take: taken took taking; give: given gave giving; choose: chosen
-chose; win: won; die: died dies dying death deaths; lose: lost; find: found; grow: grown grew; know: known
-knew; show: shown; spend: spent; speak: spoken; travel: travelled travelling traveled; cancel: cancelled
-cancelling; label: labelled labelling; model: modelled modelling; store: stored storing storage; throw:
-thrown threw; use: using used usage uses; fall: fell fallen; fly: flew flown; meet: met; draw: drawn drew;
-drive: driven drove; bind: bound; break: broke broken; bring: brought; catch: caught; hide: hidden; lay:
-laid; lend: lent; mean: meant; rise: rose risen; seek: sought; see: seen saw; stand: stood; strike: struck;
-teach: taught; tell: told; wear: worn wore; analysis: analyses; news: news; series: series; species: species;
-have: having; be: being; go: going; do: does; tie: tied; during: during; thing: thing; string: string
-strings; king: king; spring: spring; need: need; feed: feed; speed: speed; seed: seed; hundred: hundred
+send: sent; sell: sold; repay: repaid; sing: sung sang; take: taken took taking; give: given gave giving;
+choose: chosen chose; win: won; die: died dies dying death deaths; lose: lost; find: found; grow: grown grew;
+know: known knew; show: shown; spend: spent; speak: spoken; travel: travelled travelling traveled; cancel:
+cancelled cancelling; label: labelled labelling; model: modelled modelling; store: stored storing storage;
+throw: thrown threw; use: using used usage uses; fall: fell fallen; fly: flew flown; meet: met; draw: drawn
+drew; drive: driven drove; bind: bound; break: broke broken; bring: brought; catch: caught; hide: hidden;
+lay: laid; lend: lent; mean: meant; rise: rose risen; seek: sought; see: seen saw; stand: stood; strike:
+struck; teach: taught; tell: told; wear: worn wore; analysis: analyses; news: news; series: series; species:
+species; have: having; be: being; go: going; do: does; tie: tied; during: during; thing: thing; string:
+string strings; king: king; spring: spring; need: need; feed: feed; speed: speed; seed: seed; hundred:
+hundred
 """
 
 IRREGULAR = {
@@ -53,6 +54,13 @@ STOPWORDS = _set(
     many much"""
 )
 
+MONTHS_AND_DAYS = _set(
+    "january february march april may june july august september october november december "
+    "monday tuesday wednesday thursday friday saturday sunday"
+)
+NO_NAMES = MONTHS_AND_DAYS | STOPWORDS | _set("eur usd gbp chf jpy")
+"""With a capital they are no names."""
+
 PRONOUNS = _set("it its he his she her they their this these")
 """A sentence that begins with one speaks of what the sentence before it spoke of."""
 
@@ -61,14 +69,16 @@ GENERIC = _set("version v release edition no number")
 
 LIGHT = _set(
     "reach amount total come go bear set equal number involve contain possess belong concern apply hold lie "
-    "fall last latest current present period sum date day name value level quantity duration"
+    "fall last latest current present period sum date day name value level quantity duration member piece "
+    "item unit"
 )
 """Words that say no more than that something is so, or is now, or that there is a value of it."""
 
 IMPLIED = _set(
-    "carry see pay make use need receive count record register serve charge visit earn sell employ"
+    "carry see pay make use need receive count record register serve charge visit earn sell employ attend "
+    "take hold perform conduct handle host welcome"
 )
-"""What one does with things, left out where a field or a row has but the things: "Passengers: 812"."""
+"""What one does with things, left out where only the things are counted: "Passengers: 812"."""
 
 PEOPLE = _set(
     "employee worker staff member passenger traveller visitor customer guest inhabitant resident student "
@@ -87,88 +97,6 @@ SCAFFOLDING = _set(
     """
 )
 
-# Each row says one thing in several ways. Kept to general words: a subject's own words stay exact.
-SYNONYMS = tuple(
-    tuple(row.split())
-    for row in (
-        "buy purchase acquire",
-        "begin start commence",
-        "end finish terminate expire conclude",
-        "allow permit permission authorize may can",
-        "forbid prohibit disallow ban",
-        "require must shall need mandatory oblige",
-        "cost price fee charge",
-        "delete remove erase purge",
-        "big large",
-        "maximum max limit most exceed up",
-        "minimum min least",
-        "directory folder",
-        "option flag switch",
-        "argument parameter",
-        "modify change alter amend",
-        "transmit send",
-        "holiday vacation leave",
-        "ill sick illness sickness",
-        "salary wage pay",
-        "author write writer",
-        "doctor physician",
-        "car vehicle automobile",
-        "founded establish",
-        "employee staff worker",
-        "locate situate",
-        "kill die",
-        "quit resign",
-        "answer respond reply response",
-        "ask request",
-        "keep retain store",
-        "abort cancel stop",
-        "error fail failure",
-        "win winner victory",
-        "invent inventor",
-        "discover discovery",
-        "tall height high",
-        "deep depth",
-        "wide width",
-        "length long",
-        "fast speed",
-        "heavy weight weigh",
-        "far distance",
-        "often interval frequency every",
-        "per each every",
-        "yearly annual",
-        "profit gain earn",
-        "revenue turnover sales",
-        "sell sale sold",
-        "firm company business enterprise",
-        "make manufacture produce build construct create manufacturer maker builder",
-        "own owner proprietor landlord possess",
-        "donate give donor donation gift",
-        "chair preside chairman chairwoman",
-        "guarantee warranty",
-        "show display exhibit exhibition",
-        "insure insurance cover",
-        "consume consumption use",
-        "employee workforce personnel work employ",
-        "complete finish done",
-        "approve grant allot",
-        "contract contractor",
-        "command commander captain",
-        "passenger traveller travel",
-        "launch release introduce",
-        "deposit security bail",
-        "area space size",
-        "town city",
-        "rent let lease hire",
-        "boss director manager",
-        "expensive price cost",
-        "late delay",
-        "job occupation profession",
-        "teach teacher",
-        "begin since from",
-        "birth born",
-    )
-)
-
 # The noun after "what" or "which" that says of which kind the answer is.
 HEAD_NOUNS = {
     "count": "number count size port limit maximum minimum quantity score rank ratio total population "
@@ -176,14 +104,16 @@ HEAD_NOUNS = {
     "percent": "percentage percent share proportion rate",
     "date": "year date day month deadline century decade era season",
     "clock": "time hour hours",
-    "duration": "period duration term interval timeout length lifetime lifespan delay age",
+    "duration": "period duration term interval timeout length life lifetime lifespan delay age",
     "money": "price cost fee amount salary fine penalty budget charge revenue fare deposit premium "
-    "rent turnover profit sum wage dividend income",
+    "rent turnover profit sum wage dividend income toll tax cost loan principal",
     "place": "city country place state location region town village continent island river street county "
     "province capital office building room",
     "person": "person author president king queen director actor singer scientist inventor founder ceo "
     "minister team firm institution business company organization organisation agency department officer "
-    "authority body",
+    "authority body bank school university engineer architect lawyer doctor physician teacher painter "
+    "composer designer editor publisher builder maker manufacturer supplier contractor lender borrower "
+    "owner landlord tenant manager supervisor sponsor",
     "code": "option flag switch argument parameter command variable function method header keyword field "
     "setting key attribute class module signal macro directive subcommand",
     "path": "file directory path folder",

@@ -22,6 +22,10 @@ NUMBER = _compiled(
 )
 NUMBER_OF = re.compile(r"\b(?:number|count|total) of((?: \w{1,30}){1,3})", re.IGNORECASE)
 """What a sentence counts before it says how many: "the number of employees is 12"."""
+THERE_ARE = re.compile(
+    r"\b(?:has|have|had|there (?:is|are|was|were)) (?:\w{1,9} )?\d[\d.,]{0,15} (\w{1,30})", re.IGNORECASE
+)
+"""The same behind the number: "the firm has 12 employees"."""
 REFERENCE = _compiled(
     r"\b(?:sections?|versions?|clauses?|articles?|chapters?|figures?|tables?|paragraphs?|pages?|steps?|part|"
     r"rfc|nos?|number|appendix|item|footnote|v)\b\.?\s*$",
@@ -96,6 +100,7 @@ PLACE = re.compile(
     r"\b(?:in|at|on|from|near|to|into|under|outside|inside|between|north|south|east|west|of)"
     r"\s+(?:the\s+)?[A-Z]\w+|\b(?i:room|hall|gallery|floor|building|gate|platform|street)\s\d{1,5}\b"
 )
+WITHIN = re.compile(r"\b(?:in|near)\s+(?:the\s+)?$", re.IGNORECASE)
 SPOT = _compiled(
     r"\b(?:in|at|on|inside|outside|under|within|near|behind|above|below|from)\s+(?:the|a|an|your|each|any)\s+\w+"
 )

@@ -11,7 +11,8 @@ from functools import cache
 
 import msgspec
 
-from vera.model.extractive.lexicon import GENERIC, HEAD_NOUNS, SCAFFOLDING, STOPWORDS, SYNONYMS, TIME_UNITS
+from vera.model.extractive.lexicon import GENERIC, HEAD_NOUNS, LIGHT, SCAFFOLDING, STOPWORDS, TIME_UNITS
+from vera.model.extractive.synonyms import SYNONYMS
 from vera.model.extractive.words import Word, is_cjk, root, stem, words
 
 LONGEST_QUESTION = 2000
@@ -88,7 +89,7 @@ _FRAMES: tuple[tuple[re.Pattern[str], Kind], ...] = tuple(
         (r"\b(why|how come)\b|\bfor what reason\b", Kind.REASON),
         (r"\b(at|by) what time\b|\bwhat time\b", Kind.CLOCK),
         (r"\b(who|whom|whose)\b", Kind.PERSON),
-        (r"\bwhere\b", Kind.PLACE),
+        (r"\bwhere\b|\b(?:home|sea) port\b", Kind.PLACE),
         (r"\b(meaning|definition) of\b|^define\b|\b(mean|meant|defined|means)\b", Kind.DEFINITION),
     )
 )
@@ -99,6 +100,10 @@ _WHEN = re.compile(r"\bwhen\b")
 _WH_NOUN = re.compile(r"\b(?:what|which)\b(?:\W+(?:is|are|was|were)\W+(?:the|a|an)\b)?((?:\W+\w+){1,8})")
 _NAME_THE = re.compile(r"^(?:name|list|give|state|find|identify)\W+(?:the\W+)?((?:\w+\W+){1,5})")
 _WHAT_IS = re.compile(r"^(?:so\W+)?what(?:'s|’s|\W+(?:is|are|was|were))\W+(.*)$", re.DOTALL)
+_HOW_HIGH = re.compile(
+    r"\bhow (?:high|low|large|big|great|long) (?:is|are|was|were) (?:the|a|an|its|their)((?:\W+\w+){1,6})"
+)
+_AMOUNTS = frozenset((Kind.MONEY, Kind.PERCENT, Kind.DURATION))
 _IN_WHICH = re.compile(r"\b(?:in|at) (?:which|what)\b")
 _FRAME = re.compile(
     r"\bhow much (?:money|time)\b|\bhow\W+(?:many|much|\w+)\b|\bwhat\W+(?:size|kind|sort|type)\b"
@@ -166,14 +171,15 @@ def analyse(text: str) -> Question:
     kind, units = _kind(lowered)
     classes = _class_nouns(lowered) if kind in _NAMED_BY_CLASS else frozenset()
     spoken = list(words(text))
+    names = tuple(_names(text, spoken))
     return Question(
         text=text,
-        terms=_terms(text, classes),
+        terms=_terms(text, classes, frozenset(form for name in names for form in name)),
         kind=kind,
         units=units,
         spoken=frozenset(word.form for word in spoken),
         sequence=tuple(word.stem for word in spoken[: 2 * MOST_TERMS]),
-        names=tuple(_names(text, spoken)),
+        names=names,
     )
 
 
@@ -208,7 +214,10 @@ def _goes_on(text: str, spoken: Sequence[Word]) -> bool:
     return len(spoken) > 1 and text[spoken[1].start].isupper()
 
 
-def _terms(text: str, classes: frozenset[str] = frozenset()) -> tuple[Term, ...]:
+def _terms(
+    text: str, classes: frozenset[str] = frozenset(), named: frozenset[str] = frozenset()
+) -> tuple[Term, ...]:
+    """The terms of a text. A word of a name stands for that name only, not for a term that it is like."""
     readable = _CJK_SCAFFOLD.sub(" ", text)
     chosen: dict[str, Term] = {}
     sentence_start = True
@@ -227,7 +236,8 @@ def _terms(text: str, classes: frozenset[str] = frozenset()) -> tuple[Term, ...]
             weight = 1.2
         else:
             weight = 1.0
-        chosen[word.stem] = Term(word, weight, _synonyms().get(word.stem, ()))
+        others = (other for other in _synonyms().get(word.stem, ()) if other.form not in named)
+        chosen[word.stem] = Term(word, weight, tuple(others))
         if len(chosen) == MOST_TERMS:
             break
     return tuple(chosen.values())
@@ -241,7 +251,7 @@ def _single_counts(text: str, word: Word) -> bool:
 def _kind(lowered: str) -> tuple[Kind, tuple[Word, ...]]:
     for pattern, kind in _FRAMES:
         if pattern.search(lowered):
-            return kind, _units(lowered, kind)
+            return _amount(lowered) or kind, _units(lowered, kind)
     for pattern, kind in _CJK_KINDS:
         if pattern.search(lowered):
             return kind, ()
@@ -255,6 +265,13 @@ def _kind(lowered: str) -> tuple[Kind, tuple[Word, ...]]:
     if _METHOD.search(lowered):
         return Kind.METHOD, ()
     return (Kind.PERMISSION if _MODAL.match(lowered) else Kind.ANY), ()
+
+
+def _amount(lowered: str) -> Kind | None:
+    """The kind of what is "how high": money, where it is a fee."""
+    match = _HOW_HIGH.search(lowered)
+    found = _head_of(match.group(1)) if match else None
+    return found[0] if found and found[0] in _AMOUNTS else None
 
 
 def frame_words(text: str) -> frozenset[str]:
@@ -289,7 +306,8 @@ def _units(lowered: str, kind: Kind) -> tuple[Word, ...]:
     for word in words(counted.group(1)):
         if word.form in _BREAKS:
             break
-        units.append(word)
+        if word.stem not in stems_of(LIGHT):
+            units.append(word)
     return tuple(units)
 
 
@@ -298,17 +316,23 @@ def _head_kind(lowered: str) -> tuple[Kind, tuple[Word, ...]] | None:
     match = _WH_NOUN.search(lowered) or _NAME_THE.match(lowered)
     if match is None:
         return None
-    found: Kind | None = None
-    unit: tuple[Word, ...] = ()
-    for word in words(match.group(1)):
+    headed = _head_of(match.group(1))
+    if headed is None:
+        return None
+    found, head = headed
+    if found is Kind.COUNT and _IN_WHICH.search(lowered):
+        found = Kind.PLACE
+    return found, (head,) if found in (Kind.CODE, Kind.MEASURE, Kind.VERSION) else ()
+
+
+def _head_of(phrase: str) -> tuple[Kind, Word] | None:
+    """The last noun of a phrase that calls for a kind, and that kind."""
+    found: tuple[Kind, Word] | None = None
+    for word in words(phrase):
         if word.form in _BREAKS:
             break
         derived = "" if word.form.endswith("ly") else root(word.stem)
         kind = _head_kinds().get(word.stem) or _head_kinds().get(derived)
         if kind is not None:
-            found, unit = Kind(kind), (word,)
-    if found is None:
-        return None
-    if found is Kind.COUNT and _IN_WHICH.search(lowered):
-        found, unit = Kind.PLACE, ()
-    return found, unit if found in (Kind.CODE, Kind.MEASURE, Kind.VERSION) else ()
+            found = Kind(kind), word
+    return found

@@ -277,6 +277,7 @@ class _Excerpt:
             before=before.text if before is not None and before.block == piece.block else "",
             label=label_of(piece.text) if first == last else "",
             opening=self._opening,
+            heading=piece.heading,
         )
 
     def _heading(self, title: str) -> list[float]:

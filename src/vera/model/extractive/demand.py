@@ -11,7 +11,7 @@ from collections.abc import Sequence
 import msgspec
 
 from vera.model.extractive.documents import name_forms, spelled
-from vera.model.extractive.expressions import counted
+from vera.model.extractive.expressions import is_open, valued
 from vera.model.extractive.lexicon import GENERIC, IMPLIED, LIGHT, PRONOUNS, STOPWORDS
 from vera.model.extractive.lexis import SYNONYM, Lexis
 from vera.model.extractive.question import Kind, Question, frame_words, scaffolding, stems_of
@@ -20,7 +20,7 @@ from vera.model.extractive.words import affinity, stem, words
 ASKED_ABOUT = 0.6
 """The share of what is asked about (by weight) that a sentence and its headings have to hold."""
 ASKED_OF_A_FIELD = 0.54
-"""The same where the question says the whole label of a field, or what is counted."""
+"""The same where the question says all that a field or a sentence gives the value of."""
 ITS_OWN = 0.3
 """The share that the sentence itself has to hold."""
 PLAINLY = 0.95
@@ -110,18 +110,18 @@ class Judge:
         `own` has the affinity of each term with the sentence, `above` that with its headings, `kind` how
         plainly it holds an expression of the kind asked for.
         """
-        counts = counted(sentence.text) if self._question.kind is Kind.COUNT else ""
-        label = sentence.label or counts
+        label = sentence.label or valued(sentence.text, counts=self._question.kind is Kind.COUNT)
         labelled = bool(label) and self._says(label)
         return (
             not sentence.heading
+            and not is_open(sentence.text)
             and self._answers(self._with_implied(own) if labelled else own, above, kind, labelled)
             and all(self._is_named(name, sentence) for name in self._question.names)
             and self._has_numbers(sentence)
         )
 
     def _with_implied(self, own: Sequence[float]) -> list[float]:
-        """The affinities with a field or a count, also those of what one does with such things."""
+        """The affinities with what gives only a value, also those of what one does with such things."""
         implied = stems_of(IMPLIED)
         return [
             max(value, float(term.word.stem in implied))
@@ -130,11 +130,14 @@ class Judge:
 
     def _says(self, label: str) -> bool:
         """Whether the question says every word of a label, in its own words or in others."""
-        telling = [word for word in words(label) if word.form not in STOPWORDS and not word.form[0].isdigit()]
         light = stems_of(LIGHT)
+        telling = [
+            word
+            for word in words(label)
+            if word.form not in STOPWORDS and not word.form[0].isdigit() and word.stem not in light
+        ]
         return bool(telling) and all(
-            word.stem in light
-            or any(
+            any(
                 affinity(term.word, word) >= SYNONYM
                 or word.stem in {other.stem for other in term.alternatives}
                 for term in self._question.terms

@@ -9,7 +9,7 @@ from itertools import islice
 
 from vera.model.extractive import patterns
 from vera.model.extractive.layout import label_of
-from vera.model.extractive.lexicon import NO_NAMES, NUMBER_WORDS, PEOPLE
+from vera.model.extractive.lexicon import NO_NAMES, NUMBER_WORDS, PEOPLE, STOPWORDS
 from vera.model.extractive.question import Kind, Question, stems_of, time_unit_stems
 from vera.model.extractive.words import affinity, words
 
@@ -37,11 +37,17 @@ def told(question: Question, text: str) -> float:
     return 1.0 if exact or _name(question, text) else 0.0
 
 
-def counted(text: str) -> str:
-    """What a sentence only counts, without saying what was done: "employees" of "it has 12 employees"."""
+def is_open(text: str) -> bool:
+    """Whether a text says that something is not known, not agreed or not said."""
+    return patterns.OPEN.search(text[:LONGEST_TEXT]) is not None
+
+
+def valued(text: str, *, counts: bool) -> str:
+    """What a sentence gives only the value of, without saying what was done: "dividend" of "the dividend was
+    7 %", and with `counts` "employees" of "it has 12 employees"."""
     if match := patterns.NUMBER_OF.search(text):
-        return match.group(1).split()[0]
-    match = patterns.THERE_ARE.search(text)
+        return match.group(1).split()[0] if counts else ""
+    match = patterns.IT_IS.match(text) or (patterns.THERE_ARE.search(text) if counts else None)
     return match.group(1) if match else ""
 
 
@@ -157,8 +163,9 @@ def _person(question: Question, text: str) -> float:
 
 
 def _place(question: Question, text: str) -> float:
+    told_of = ({word.form for word in words(each.group())} for each in patterns.PLACE.finditer(text))
     return max(
-        _has(question, patterns.PLACE, text),
+        float(any(forms - question.spoken - STOPWORDS for forms in told_of)),
         0.9 * _has(question, patterns.PATH, text),
         0.5 * _name(question, text),
         0.4 * _has(question, patterns.SPOT, text),

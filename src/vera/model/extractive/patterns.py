@@ -26,6 +26,20 @@ THERE_ARE = re.compile(
     r"\b(?:has|have|had|there (?:is|are|was|were)) (?:\w{1,9} )?\d[\d.,]{0,15} (\w{1,30})", re.IGNORECASE
 )
 """The same behind the number: "the firm has 12 employees"."""
+IT_IS = re.compile(
+    r"^\s{0,8}(?:the|its|their) (\w{1,30}(?:[ -]\w{1,30}){0,3}?)(?: (?:of|for|at|on|in) .{1,80}?)? "
+    r"(?:is|was|are|were) ",
+    re.IGNORECASE,
+)
+"""What a sentence gives the value of: "the last dividend of the firm was 7 %"."""
+OPEN = _compiled(
+    r"\b(?:not|never)(?: yet)?(?: been)?(?: yet)? "
+    r"(?:disclosed|agreed|decided|known|given|stated|fixed|determined|named|published|specified|recorded|set)\b",
+    r"\bnothing (?:was|is|has been)\b",
+    r"\b(?:unknown|undisclosed|undecided|unspecified|unnamed|left open|still open)\b",
+    r"\bto be (?:decided|determined|announced|confirmed|agreed)\b",
+)
+"""Says that something is not said."""
 REFERENCE = _compiled(
     r"\b(?:sections?|versions?|clauses?|articles?|chapters?|figures?|tables?|paragraphs?|pages?|steps?|part|"
     r"rfc|nos?|number|appendix|item|footnote|v)\b\.?\s*$",

@@ -107,6 +107,8 @@ def test_without_questions_the_command_says_what_to_type(tmp_path: Path) -> None
     made = vera("eval", "--generate", "made", "--count", "9", "--seed", "2", cwd=tmp_path)
     assert "9 questions. Go on with: vera eval made/questions.jsonl" in made.stdout
     assert "is not empty" in vera("eval", "--generate", "made", cwd=tmp_path).stderr
+    assert "is for --generate" in vera("eval", "--world", "own.yaml", cwd=tmp_path).stderr
+    assert "cannot be read" in vera("eval", "--generate", "new", "--world", "own.yaml", cwd=tmp_path).stderr
 
 
 def outcome(status: str, *, right: bool, answer: tuple[str, ...] | None = ("x",)) -> Outcome:

@@ -10,10 +10,11 @@ import pytest
 from vera.bench.eval_data import LINE_LIMIT, read_questions
 from vera.bench.eval_generate import DOCUMENTS, QUESTIONS, generate
 from vera.bench.eval_match import lines_of, states
-from vera.bench.eval_world import world
+from vera.bench.eval_world import read_world, world
 from vera.bench.labelled import DataError
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
+WORLDS = Path(__file__).parents[1] / "fixtures" / "eval"
 
 
 def written(folder: Path, *rows: Any) -> Path:
@@ -118,6 +119,32 @@ def test_documents_are_never_written_among_others(tmp_path: Path) -> None:
     (tmp_path / "mine.txt").write_text("mine")
     with pytest.raises(FileExistsError):
         generate(tmp_path, 10, 1, world())
+
+
+def test_a_set_is_made_from_tables_of_ones_own(tmp_path: Path) -> None:
+    generate(tmp_path / "made", 30, 1, read_world(WORLDS / "other-world.yaml"))
+    questions = read_questions(tmp_path / "made" / QUESTIONS)
+    assert len(questions) == 30
+    assert any("Clinic" in each.question for each in questions)
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "said"),
+    [
+        ("first_names:", "first_nams:", "holds no tables of a world"),
+        ("kind: count", "kind: number", "Invalid enum value 'number'"),
+        ("How many beds does {e} have?", "How many beds does {x} have?", "cannot be filled in"),
+    ],
+)
+def test_tables_that_are_none_are_refused_in_a_sentence(
+    tmp_path: Path, old: str, new: str, said: str
+) -> None:
+    text = (WORLDS / "other-world.yaml").read_text()
+    assert old in text
+    path = tmp_path / "world.yaml"
+    path.write_text(text.replace(old, new))
+    with pytest.raises(DataError, match=said):
+        read_world(path)
 
 
 def test_the_example_questions_have_their_answers_in_the_licences() -> None:

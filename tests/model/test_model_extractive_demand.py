@@ -87,6 +87,59 @@ def test_the_head_of_a_table_says_what_its_columns_are() -> None:
     assert "Fallow Hill,6" in window.text
 
 
+def test_a_file_whose_name_goes_on_or_has_half_of_the_name_is_of_another_thing() -> None:
+    said = "The director is Ada Holm. The next meeting is on 6 March 2022."
+    question = "Who is the director of Norton Cables?"
+    assert best(question, said, "norton-cables.txt").sure
+    assert not best(question, said, "norton-cables-b.txt").sure
+    assert not best("When is the next meeting on Project March?", said, "project-herron.txt").sure
+
+
+def test_a_title_answers_nothing() -> None:
+    title = "# Register of Ships: Isla Verde\n\nThe Isla Verde is 20 metres long."
+    assert not best("In which town is the Isla Verde registered?", title).sure
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "The head office of Norton Cables has not been disclosed.",
+        "The head office of Norton Cables is to be decided by Ada Holm in Ostley.",
+        "Nothing was agreed in Ostley on the head office of Norton Cables.",
+    ],
+)
+def test_what_is_said_to_be_open_is_no_answer(said: str) -> None:
+    assert not best("In which town does Norton Cables have its head office?", said).sure
+
+
+def test_a_place_a_month_or_a_currency_is_nobody() -> None:
+    question = "Who is the head of Norton Cables?"
+    assert best(question, "The head of Norton Cables is Ada Holm.").sure
+    assert not best(question, "Norton Cables has its head office in Ostley.").sure
+    assert not best(question, "The head of Norton Cables earns EUR 900 since March.").sure
+
+
+@pytest.mark.parametrize(
+    ("question", "said", "sure"),
+    [
+        (
+            "How many letters did Norton Cables receive?",
+            "The number of letters of Norton Cables is 12.",
+            True,
+        ),
+        ("How many people attend Norton Hall?", "Norton Hall has 12 people.", True),
+        ("How many letters did Norton Cables burn?", "The number of letters of Norton Cables is 12.", False),
+        ("How much did Norton Cables earn?", "Norton Cables\n\nTotal: 12 euros", False),
+        ("How high is the toll on Norton Bridge?", "The toll on Norton Bridge is 12 euros.", True),
+        ("For how long is the Norton 12 guaranteed?", "The warranty for the Norton 12 is two months.", True),
+    ],
+)
+def test_what_is_only_counted_or_given_a_value_leaves_out_what_goes_without_saying(
+    question: str, said: str, sure: bool
+) -> None:
+    assert best(question, said).sure is sure
+
+
 def test_unsure_lines_are_shown_and_nothing_is_claimed_by_them() -> None:
     window = best("What is the deposit of Quay Road 27?")
     shown = answer_text([window], ["deposit"])

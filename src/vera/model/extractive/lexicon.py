@@ -33,7 +33,7 @@ lay: laid; lend: lent; mean: meant; rise: rose risen; seek: sought; see: seen sa
 struck; teach: taught; tell: told; wear: worn wore; analysis: analyses; news: news; series: series; species:
 species; have: having; be: being; go: going; do: does; tie: tied; during: during; thing: thing; string:
 string strings; king: king; spring: spring; need: need; feed: feed; speed: speed; seed: seed; hundred:
-hundred
+hundred; agree: agreed; guarantee: guaranteed; free: freed
 """
 
 IRREGULAR = {

@@ -45,6 +45,7 @@ def is_open(text: str) -> bool:
 def valued(text: str, *, counts: bool) -> str:
     """What a sentence gives only the value of, without saying what was done: "dividend" of "the dividend was
     7 %", and with `counts` "employees" of "it has 12 employees"."""
+    text = text[:LONGEST_TEXT]
     if match := patterns.NUMBER_OF.search(text):
         return match.group(1).split()[0] if counts else ""
     match = patterns.IT_IS.match(text) or (patterns.THERE_ARE.search(text) if counts else None)

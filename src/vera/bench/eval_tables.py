@@ -5,6 +5,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 _ANSWERS = {
+    "answered": "answered (on: VERIFIED), of all",
     "right_of_answerable": "right, of the answerable",
     "right_of_answered": "right, of those answered",
     "answerable_answered": "answerable and answered",

@@ -240,7 +240,7 @@ def test_a_title_or_anything_more_is_a_statement(line: str) -> None:
 
 def test_the_built_in_models_answer_is_extracts() -> None:
     windows = [
-        Window(path, "ev_0003", 1, 2, score=1.0, coverage=1.0, kind=1.0, text="")
+        Window(path, "ev_0003", 1, 2, score=1.0, coverage=1.0, kind=1.0, text="", sure=True)
         for path in ("LICENSE", "a b.txt")
     ]
     claims = split(answer_text(windows, []), ["LICENSE", "a b.txt"])

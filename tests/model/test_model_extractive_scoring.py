@@ -94,7 +94,8 @@ def test_lines_that_were_not_shown_are_never_inside_a_window() -> None:
 def test_every_window_is_a_citation_of_lines_that_were_shown(question: str, lines: list[str]) -> None:
     seen = excerpt("\n".join(lines))
     found = ranked(question, seen)
-    assert [window.score for window in found] == sorted((window.score for window in found), reverse=True)
+    ranks = [(window.sure, window.score) for window in found]
+    assert ranks == sorted(ranks, reverse=True)
     for window in found[:20]:
         wide = grown(window, seen)
         assert wide.first <= window.first <= window.last <= wide.last

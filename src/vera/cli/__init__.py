@@ -30,6 +30,10 @@ COMMANDS = {
     "rebuild": ("vera.cli.rebuild:rebuild", "Make the ledgers and notes of a session again from its log."),
     "metrics": ("vera.cli.metrics:metrics", "Print the Prometheus metrics of sessions."),
     "bench": ("vera.cli.bench:bench", "Measure VERA's own parts."),
+    "eval": (
+        "vera.cli.eval:evaluate",
+        "Ask questions whose answers are known, and say how often VERA is right.",
+    ),
     "build": ("vera.cli.build:build", "Build the image of the docker sandbox."),
     "doctor": ("vera.cli.doctor:doctor", "Say what this machine has, and how to get what is missing."),
     "config": ("vera.cli.config:config", "Print every setting and where it came from."),

@@ -11,6 +11,12 @@ _NOTHING = (
     "No lines were found that answer this question. Extracts are chosen by word match, without a synthesis: "
     "no language model was configured or found."
 )
+_UNSURE = (
+    "No lines were found that answer this question for sure: something of it is missing in those below, the "
+    "nearest. Extracts are chosen by word match, without a synthesis: no language model was configured or "
+    "found."
+)
+_NEAREST = "Nearest lines found"
 _NO_DOCUMENTS = (
     "No documents were given to look in: name a folder with --input-dir, or start a model server "
     "(vera doctor says what this machine has)."
@@ -23,9 +29,16 @@ def answer_text(chosen: Sequence[Window], searches: Sequence[str], documents: bo
 
     Nothing is quoted here: the harness cuts the quotes from the stored bytes.
     """
-    if chosen:
+    if chosen and chosen[0].sure:
         return "\n".join([_EXTRACTS, *(f"{rank}. {_cited(window)}" for rank, window in enumerate(chosen, 1))])
+    if chosen:
+        return "\n".join([_UNSURE, *(f"{rank}. {_near(window)}" for rank, window in enumerate(chosen, 1))])
     return "\n".join([_NOTHING, *(_searched(searches) if documents else [_NO_DOCUMENTS])])
+
+
+def _near(window: Window) -> str:
+    """A statement that no lines support, so that nothing is verified by it."""
+    return f"{_NEAREST} [{window.evidence}:{window.first}-{window.last}]"
 
 
 def _cited(window: Window) -> str:

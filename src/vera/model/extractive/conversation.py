@@ -30,7 +30,9 @@ _FILE = re.compile(r"^- ([^…].*)$")
 _NOTED_READ = re.compile(r"^- ev_\d{1,9} (?:· )?read (.+?)(?: ·)? lines (\d{1,9})-(\d{1,9}) of (\d{1,9})$")
 _NOTE_MARK = re.compile(r"^(?:- )?(?:NOTE: ?)?(leads|candidates) (.*)$")
 _LEAD = re.compile(r'^("(?:[^"\\]|\\.)*") (\d{1,9})-(\d{1,9})/(\d{1,9}) (\d\.\d{1,3})(?:, |$)')
-_CANDIDATE = re.compile(r'^(ev_\d{1,9}):(\d{1,9})-(\d{1,9}) (\d\.\d{1,3}) ("(?:[^"\\]|\\.)*")(?:, |$)')
+_CANDIDATE = re.compile(
+    r'^(ev_\d{1,9}):(\d{1,9})-(\d{1,9}) (\d\.\d{1,3}) ("(?:[^"\\]|\\.)*")( sure)?(?:, |$)'
+)
 _ACTION = re.compile(r'"tool"\s*:\s*(null|"[a-z_]{1,40}")')
 
 
@@ -62,13 +64,14 @@ class Lead(msgspec.Struct, frozen=True):
 
 
 class Candidate(msgspec.Struct, frozen=True):
-    """Lines that may answer, as remembered in the notes."""
+    """Lines that may answer, as remembered in the notes; `sure` as it was judged then."""
 
     evidence: str
     first: int
     last: int
     score: float
     path: str
+    sure: bool = False
 
 
 class Conversation(msgspec.Struct, frozen=True):
@@ -121,6 +124,7 @@ def candidates_note(candidates: Sequence[Candidate]) -> str:
     """The note that keeps candidates over an epoch's end; `understand` reads it back."""
     return "candidates " + ", ".join(
         f"{entry.evidence}:{entry.first}-{entry.last} {_digit(entry.score)} {_quoted(entry.path)}"
+        + (" sure" if entry.sure else "")
         for entry in candidates
     )
 
@@ -237,9 +241,9 @@ def _noted_leads(text: str) -> Iterator[Lead]:
 
 def _noted_candidates(text: str) -> Iterator[Candidate]:
     while match := _CANDIDATE.match(text):
-        evidence, first, last, score, path = match.groups()
+        evidence, first, last, score, path, sure = match.groups()
         if (name := _unquoted(path)) is not None:
-            yield Candidate(evidence, int(first), int(last), float(score), name)
+            yield Candidate(evidence, int(first), int(last), float(score), name, sure is not None)
         text = text[match.end() :]
 
 

@@ -104,6 +104,20 @@ def _apart(text: str) -> str:
     return _LETTERS_DIGITS.sub(" ", text)
 
 
+def name_forms(path: str, text: str) -> frozenset[str]:
+    """The folded words of a file's name, its ending left out, a version as it is said, too (3 for 3.0); and
+    the words of `text` whose initials stand there."""
+    forms = {word.form for word in _name_words(path)}
+    spelled = (entry[1] for entry in _initials(_apart(text)) if entry[0] in forms)
+    whole = {form.removesuffix(".0") for form in forms if form[0].isdigit()}
+    return frozenset(forms.union(whole, {f"{form}.0" for form in whole}, *spelled))
+
+
+def spelled(path: str) -> tuple[str, ...]:
+    """The folded words of a file's name in order, its ending left out."""
+    return tuple(word.form for word in _name_words(path))
+
+
 def _name_words(path: str) -> list[Word]:
     pure = PurePosixPath(path)
     stem = pure.name

@@ -8,11 +8,14 @@ from collections.abc import Callable, Iterator
 from itertools import islice
 
 from vera.model.extractive import patterns
-from vera.model.extractive.lexicon import NUMBER_WORDS
-from vera.model.extractive.question import Kind, Question, time_unit_stems
+from vera.model.extractive.layout import label_of
+from vera.model.extractive.lexicon import NO_NAMES, NUMBER_WORDS, PEOPLE, STOPWORDS
+from vera.model.extractive.question import Kind, Question, stems_of, time_unit_stems
 from vera.model.extractive.words import affinity, words
 
 LONGEST_TEXT = 2000
+_EXTENT = frozenset(("large", "big", "small"))
+"""Of how large something is a plain number may tell."""
 _VAGUE = ("one", "a", "an", "no", "several")
 
 Finder = Callable[[Question, str], float]
@@ -25,6 +28,28 @@ def strength(question: Question, text: str) -> float:
     """
     finder = _FINDERS.get(question.kind)
     return finder(question, text[:LONGEST_TEXT]) if finder else 0.0
+
+
+def told(question: Question, text: str) -> float:
+    """1 when a text holds a number or a name that the question does not, else 0: what may answer any."""
+    text = text[:LONGEST_TEXT]
+    exact = any(_is_exact(match.group().lower()) for match in _numbers(question, text))
+    return 1.0 if exact or _name(question, text) else 0.0
+
+
+def is_open(text: str) -> bool:
+    """Whether a text says that something is not known, not agreed or not said."""
+    return patterns.OPEN.search(text[:LONGEST_TEXT]) is not None
+
+
+def valued(text: str, *, counts: bool) -> str:
+    """What a sentence gives only the value of, without saying what was done: "dividend" of "the dividend was
+    7 %", and with `counts` "employees" of "it has 12 employees"."""
+    text = text[:LONGEST_TEXT]
+    if match := patterns.NUMBER_OF.search(text):
+        return match.group(1).split()[0] if counts else ""
+    match = patterns.IT_IS.match(text) or (patterns.THERE_ARE.search(text) if counts else None)
+    return match.group(1) if match else ""
 
 
 def _new(question: Question, pattern: re.Pattern[str], text: str) -> Iterator[re.Match[str]]:
@@ -61,14 +86,19 @@ def _is_exact(number: str) -> bool:
 def _count(question: Question, text: str) -> float:
     """A number, best of all one with what the question counts right beside it."""
     in_time = any(unit.stem in time_unit_stems() for unit in question.units)
+    counts_people = any(unit.stem in ("people", "person") for unit in question.units)
     plain = 0.4 if question.units else 0.8
+    said = patterns.NUMBER_OF.search(text)
+    counted = list(words(f"{said.group(1) if said else ''} {label_of(text)}"))
     best = 0.0
     for match in _numbers(question, text):
         number = match.group().lower()
         after = islice(words(text[match.end() : match.end() + 60]), 4)
         before = list(words(text[max(0, match.start() - 30) : match.start()]))[-1:]
         nearby = [*after, *before]
-        if any(affinity(unit, word) >= 0.7 for unit in question.units[-1:] for word in nearby):
+        of_a_kind = counts_people and any(word.stem in stems_of(PEOPLE) for word in nearby)
+        named = (affinity(unit, word) for unit in question.units for word in (*counted, *nearby))
+        if of_a_kind or any(value >= 0.7 for value in named):
             worth = 1.0
         elif in_time and any(word.stem in time_unit_stems() for word in nearby):
             worth = 0.6
@@ -82,12 +112,13 @@ def _duration(question: Question, text: str) -> float:
     return max(
         _has(question, patterns.DURATION, text),
         0.5 * _has(question, patterns.MEASURE, text),
-        0.5 * _has(question, patterns.LASTING, text),
+        0.4 * _has(question, patterns.LASTING, text),
     )
 
 
 def _measure(question: Question, text: str) -> float:
-    plain = 0.4 if next(_numbers(question, text), None) else 0.0
+    plain = 0.6 if not question.spoken.isdisjoint(_EXTENT) else 0.4
+    plain = plain if any(_is_exact(match.group().lower()) for match in _numbers(question, text)) else 0.0
     return max(_has(question, patterns.MEASURE, text), 0.8 * _has(question, patterns.DURATION, text), plain)
 
 
@@ -114,17 +145,28 @@ def _clock(question: Question, text: str) -> float:
 
 
 def _name(question: Question, text: str) -> float:
-    named = _new(question, patterns.NAME, text)
-    return 1.0 if any(match.start() > 0 or " " in match.group() for match in named) else 0.0
+    return 1.0 if next(_names(question, text), None) else 0.0
+
+
+def _names(question: Question, text: str) -> Iterator[re.Match[str]]:
+    """Names that the question does not hold; a single word at the beginning may be none."""
+    for match in _new(question, patterns.NAME, text):
+        told_of = {word.form for word in words(match.group())} - question.spoken
+        if (match.start() > 0 or " " in match.group()) and not told_of <= NO_NAMES:
+            yield match
 
 
 def _person(question: Question, text: str) -> float:
-    return max(_name(question, text), 0.5 * _has(question, patterns.ROLE, text))
+    """A name, not one behind "in": that is a place."""
+    named = (match.start() for match in _names(question, text))
+    found = any(not patterns.WITHIN.search(text[max(0, start - 12) : start]) for start in named)
+    return max(float(found), 0.5 * _has(question, patterns.ROLE, text))
 
 
 def _place(question: Question, text: str) -> float:
+    told_of = ({word.form for word in words(each.group())} for each in patterns.PLACE.finditer(text))
     return max(
-        _has(question, patterns.PLACE, text),
+        float(any(forms - question.spoken - STOPWORDS for forms in told_of)),
         0.9 * _has(question, patterns.PATH, text),
         0.5 * _name(question, text),
         0.4 * _has(question, patterns.SPOT, text),
@@ -170,6 +212,14 @@ def _reason(question: Question, text: str) -> float:
     return max(_has(question, patterns.REASON, text), 0.4 if patterns.PURPOSE.search(text) else 0.0)
 
 
+def _frequency(question: Question, text: str) -> float:
+    return max(
+        _has(question, patterns.FREQUENCY, text),
+        _has(question, patterns.DURATION, text),
+        0.4 * _has(question, patterns.FOR_EACH, text),
+    )
+
+
 _FINDERS: dict[Kind, Finder] = {
     Kind.COUNT: _count,
     Kind.DURATION: _duration,
@@ -178,7 +228,7 @@ _FINDERS: dict[Kind, Finder] = {
     Kind.PERCENT: _any_of(patterns.PERCENT),
     Kind.DATE: _date,
     Kind.CLOCK: _clock,
-    Kind.FREQUENCY: _any_of(patterns.FREQUENCY, patterns.DURATION),
+    Kind.FREQUENCY: _frequency,
     Kind.PERSON: _person,
     Kind.PLACE: _place,
     Kind.NAME: _name,

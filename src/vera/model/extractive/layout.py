@@ -27,12 +27,17 @@ _SENTENCE_END = re.compile(r"[.!?…]+[\"'”’)\]]*(?=\s|$)|[。！？]+[」�
 _ABBREVIATION = re.compile(
     r"(?:\b(?:e\.g|i\.e|etc|cf|vs|no|nos|mr|mrs|ms|dr|prof|st|jr|sr|inc|ltd|co|corp|dept|art|sec|fig|figs|vol|pp|"
     r"ed|eds|approx|ca|al|jan|feb|mar|apr|jun|jul|aug|sept?|oct|nov|dec|bzw|z\.b|d\.h|u\.s|u\.k|a\.m|p\.m|gen|col|"
-    r"lt|rev|hon)|(?<![\w])[A-Z]|^\s*\(?\w{1,4})\.$",
+    r"lt|rev|hon)|(?<![\w°])[A-Z]|^\s*\(?\w{1,4})\.$",
     re.I,
 )
 _LONGEST_ASKED = 4
 _HYPHENATED = re.compile(r"[\u2010\u00ad] ")
 _BRACKETED = re.compile(r"\[[^\[\]]*\]|<[^<>]*>")
+_FIELD = re.compile(r"^\s{0,8}[^\W\d_][\w()/'’ .-]{0,39}:\s{1,8}\S.{0,99}$")
+"""A line that may be a field of a form: "Floor area: 42 square metres"."""
+_ROW_LABEL = re.compile(
+    r"^\s{0,8}(?:\|\s{0,8}([^|\n]{2,60}?)\s{0,40}\||([^\W\d_][\w()/'’ .-]{0,39}):\s{1,8}\S)"
+)
 _LABEL = re.compile(r"^\W{0,8}(\w[^:.\n]{0,50}?)[\"”*_`]{0,3}(?::\s|\s{2,}|\s[—–-]\s|[\"”]? means\b)")
 _CLAUSE_END = re.compile(r"[;:,—–]\s*(?:and|or)?\s*$")
 
@@ -42,7 +47,8 @@ class Piece(msgspec.Struct, frozen=True):
 
     `sentence` numbers the sentence it belongs to, `block` its paragraph; `clause_start` says that it begins a
     sentence or a clause, `ends` that its sentence ends with it. `context` holds the headings and the lead-in
-    above, nearest last; `heading` marks a heading itself, `lead_in` a sentence that ends in a colon.
+    above, nearest last; `heading` marks a heading itself, `lead_in` a sentence that ends in a colon,
+    `columns` a row whose nearest context is the head of its table.
     """
 
     first: int
@@ -57,6 +63,7 @@ class Piece(msgspec.Struct, frozen=True):
     context: tuple[str, ...]
     heading: bool = False
     lead_in: bool = False
+    columns: bool = False
 
 
 def pieces(lines: Mapping[int, str], *, tabular: bool = False) -> list[Piece]:
@@ -66,6 +73,12 @@ def pieces(lines: Mapping[int, str], *, tabular: bool = False) -> list[Piece]:
         layout.add(number, lines[number], lines.get(number + 1), tabular)
     layout.close()
     return layout.pieces
+
+
+def label_of(text: str) -> str:
+    """What a field or a row of a table calls its value, '' where a text is neither: "Floor area"."""
+    match = _ROW_LABEL.match(text)
+    return (match.group(1) or match.group(2)) if match else ""
 
 
 def is_heading(line: str, before: str | None, after: str | None) -> bool:
@@ -111,6 +124,7 @@ class _Layout:
         self._headings: list[tuple[int, str]] = []
         self._lead_in = ""
         self._asked = ""
+        self._columns = ""
         self._blocks = 0
         self._sentences = 0
         self._before: tuple[int, str] | None = None
@@ -124,9 +138,11 @@ class _Layout:
             self.close()
         if _RULE.match(line):
             self.close()
-        elif tabular or _TABLE.match(line):
+        elif tabular or _TABLE.match(line) or self._is_field(line, before, after):
             self.close()
             self._row(number, line)
+            if tabular and number == 1:
+                self._columns = line
         elif is_heading(line, before, after):
             self.close()
             self._heading(number, line)
@@ -136,6 +152,11 @@ class _Layout:
             if not self._block:
                 self._is_item = bool(_ITEM.match(line))
             self._block.append((number, line))
+
+    def _is_field(self, line: str, before: str | None, after: str | None) -> bool:
+        """Whether a line is one of several fields, one below the other."""
+        beside = (before is not None and _FIELD.match(before)) or (after is not None and _FIELD.match(after))
+        return bool(beside and _FIELD.match(line))
 
     def close(self) -> None:
         """End the block that is open, if any."""
@@ -194,13 +215,16 @@ class _Layout:
 
     def _row(self, number: int, line: str) -> None:
         self._blocks += 1
-        self._sentence([(number, line)], self._context_of([]))
+        head = (self._columns,) if self._columns else ()
+        self._sentence([(number, line)], (*self._context_of([]), *head), columns=bool(head))
 
     def _context_of(self, block: list[tuple[int, str]]) -> tuple[str, ...]:
         titles = [title for _, title in self._headings]
         return (*titles, *filter(None, (self._asked, self._lead_in)), *(_tag(block) if block else []))
 
-    def _sentence(self, lines: list[tuple[int, str]], context: tuple[str, ...]) -> None:
+    def _sentence(
+        self, lines: list[tuple[int, str]], context: tuple[str, ...], *, columns: bool = False
+    ) -> None:
         self._sentences += 1
         colon = lines[-1][1].rstrip().endswith((":", "："))
         groups = [lines] if lines[-1][0] - lines[0][0] < MOST_CITED_LINES else [[line] for line in lines]
@@ -222,6 +246,7 @@ class _Layout:
                     ends=index == len(groups) - 1,
                     context=context,
                     lead_in=colon,
+                    columns=columns,
                 )
             )
             clause = bool(_CLAUSE_END.search(text[-12:]))

@@ -21,18 +21,19 @@ BRITISH = {
 
 _FORMS = """
 child: children; person: people persons; man: men; woman: women; foot: feet; tooth: teeth; mouse: mice;
-index: indices indexes; matrix: matrices; begin: began begun; build: built; buy: bought; write: wrote
-written writing; keep: kept; hold: held; leave: left; lead: led; make: made making; pay: paid; run: ran;
-say: said; send: sent; sell: sold; sing: sung sang; take: taken took taking; give: given gave giving;
-choose: chosen chose; win: won; die: died dies dying death deaths; lose: lost; find: found; grow: grown
-grew; know: known knew; show: shown; spend: spent; speak: spoken; store: stored storing storage; throw:
-thrown threw; use: using used usage uses; fall: fell fallen; fly: flew flown; meet: met; draw: drawn
-drew; drive: driven drove; bind: bound; break: broke broken; bring: brought; catch: caught; hide:
-hidden; lay: laid; lend: lent; mean: meant; rise: rose risen; seek: sought; see: seen saw; stand: stood;
-strike: struck; teach: taught; tell: told; wear: worn wore; analysis: analyses; news: news; series:
-series; species: species; have: having; be: being; go: going; do: does; tie: tied; during: during;
-thing: thing; string: string strings; king: king; spring: spring; need: need; feed: feed; speed: speed;
-seed: seed; hundred: hundred
+index: indices indexes; matrix: matrices; begin: began begun; build: built; buy: bought; write: wrote written
+writing; keep: kept; hold: held; leave: left; lead: led; make: made making; pay: paid; run: ran; say: said;
+send: sent; sell: sold; repay: repaid; sing: sung sang; take: taken took taking; give: given gave giving;
+choose: chosen chose; win: won; die: died dies dying death deaths; lose: lost; find: found; grow: grown grew;
+know: known knew; show: shown; spend: spent; speak: spoken; travel: travelled travelling traveled; cancel:
+cancelled cancelling; label: labelled labelling; model: modelled modelling; store: stored storing storage;
+throw: thrown threw; use: using used usage uses; fall: fell fallen; fly: flew flown; meet: met; draw: drawn
+drew; drive: driven drove; bind: bound; break: broke broken; bring: brought; catch: caught; hide: hidden;
+lay: laid; lend: lent; mean: meant; rise: rose risen; seek: sought; see: seen saw; stand: stood; strike:
+struck; teach: taught; tell: told; wear: worn wore; analysis: analyses; news: news; series: series; species:
+species; have: having; be: being; go: going; do: does; tie: tied; during: during; thing: thing; string:
+string strings; king: king; spring: spring; need: need; feed: feed; speed: speed; seed: seed; hundred:
+hundred; agree: agreed; guarantee: guaranteed; free: freed
 """
 
 IRREGULAR = {
@@ -53,6 +54,38 @@ STOPWORDS = _set(
     many much"""
 )
 
+MONTHS_AND_DAYS = _set(
+    "january february march april may june july august september october november december "
+    "monday tuesday wednesday thursday friday saturday sunday"
+)
+NO_NAMES = MONTHS_AND_DAYS | STOPWORDS | _set("eur usd gbp chf jpy")
+"""With a capital they are no names."""
+
+PRONOUNS = _set("it its he his she her they their this these")
+"""A sentence that begins with one speaks of what the sentence before it spoke of."""
+
+GENERIC = _set("version v release edition no number")
+"""Between a name and its number they say nothing."""
+
+LIGHT = _set(
+    "reach amount total come go bear set equal number involve contain possess belong concern apply hold lie "
+    "fall last latest current present period sum date day name value level quantity duration member piece "
+    "item unit"
+)
+"""Words that say no more than that something is so, or is now, or that there is a value of it."""
+
+IMPLIED = _set(
+    "carry see pay make use need receive count record register serve charge visit earn sell employ attend "
+    "take hold perform conduct handle host welcome"
+)
+"""What one does with things, left out where only the things are counted: "Passengers: 812"."""
+
+PEOPLE = _set(
+    "employee worker staff member passenger traveller visitor customer guest inhabitant resident student "
+    "pupil participant user player soldier patient man woman child volunteer apprentice viewer reader"
+)
+"""Whoever asks for people may be answered with these."""
+
 # Words that belong to the asking, not to what is asked: they count a little where a passage has them too.
 SCAFFOLDING = _set(
     """
@@ -64,58 +97,6 @@ SCAFFOLDING = _set(
     """
 )
 
-# Each row says one thing in several ways. Kept to general words: a subject's own words stay exact.
-SYNONYMS = tuple(
-    tuple(row.split())
-    for row in (
-        "buy purchase acquire",
-        "begin start commence",
-        "end finish terminate expire conclude",
-        "allow permit permission authorize may can",
-        "forbid prohibit disallow ban",
-        "require must shall need mandatory oblige",
-        "cost price fee charge",
-        "delete remove erase purge",
-        "big large",
-        "maximum max limit most exceed up",
-        "minimum min least",
-        "directory folder",
-        "option flag switch",
-        "argument parameter",
-        "modify change alter amend",
-        "transmit send",
-        "holiday vacation leave",
-        "ill sick illness sickness",
-        "salary wage pay",
-        "author write writer",
-        "doctor physician",
-        "car vehicle automobile",
-        "founded establish",
-        "employee staff worker",
-        "locate situate",
-        "kill die",
-        "quit resign",
-        "answer respond reply response",
-        "ask request",
-        "keep retain store",
-        "abort cancel stop",
-        "error fail failure",
-        "win winner victory",
-        "invent inventor",
-        "discover discovery",
-        "tall height high",
-        "deep depth",
-        "wide width",
-        "length long",
-        "fast speed",
-        "heavy weight weigh",
-        "far distance",
-        "often interval frequency every",
-        "per each every",
-        "yearly annual",
-    )
-)
-
 # The noun after "what" or "which" that says of which kind the answer is.
 HEAD_NOUNS = {
     "count": "number count size port limit maximum minimum quantity score rank ratio total population "
@@ -123,12 +104,16 @@ HEAD_NOUNS = {
     "percent": "percentage percent share proportion rate",
     "date": "year date day month deadline century decade era season",
     "clock": "time hour hours",
-    "duration": "period duration term interval timeout length lifetime lifespan delay age",
-    "money": "price cost fee amount salary fine penalty budget charge revenue fare deposit premium",
+    "duration": "period duration term interval timeout length life lifetime lifespan delay age",
+    "money": "price cost fee amount salary fine penalty budget charge revenue fare deposit premium "
+    "rent turnover profit sum wage dividend income toll tax cost loan principal",
     "place": "city country place state location region town village continent island river street county "
     "province capital office building room",
     "person": "person author president king queen director actor singer scientist inventor founder ceo "
-    "minister team company organization organisation agency department officer authority body",
+    "minister team firm institution business company organization organisation agency department officer "
+    "authority body bank school university engineer architect lawyer doctor physician teacher painter "
+    "composer designer editor publisher builder maker manufacturer supplier contractor lender borrower "
+    "owner landlord tenant manager supervisor sponsor",
     "code": "option flag switch argument parameter command variable function method header keyword field "
     "setting key attribute class module signal macro directive subcommand",
     "path": "file directory path folder",

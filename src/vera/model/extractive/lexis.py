@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Iterable, Iterator, Sequence
+from functools import lru_cache
 
 import msgspec
 
@@ -34,7 +35,7 @@ def weigh(question: Question, excerpts: Iterable[Excerpt]) -> Lexis:
     """
     counts = [0] * len(question.terms)
     total = 0
-    matcher = Matcher(question.terms)
+    matcher = matcher_of(question.terms)
     for excerpt in excerpts:
         blocks: dict[int, set[int]] = {}
         for piece in layout_of(excerpt):
@@ -53,9 +54,21 @@ def weigh(question: Question, excerpts: Iterable[Excerpt]) -> Lexis:
     return Lexis(question.terms, weights)
 
 
-def layout_of(excerpt: Excerpt) -> list[Piece]:
+def layout_of(excerpt: Excerpt) -> tuple[Piece, ...]:
     """The pieces of an excerpt's lines."""
-    return pieces(excerpt.lines, tabular=excerpt.path.lower().endswith(_TABULAR))
+    return _layout(tuple(sorted(excerpt.lines.items())), excerpt.path.lower().endswith(_TABULAR))
+
+
+@lru_cache(maxsize=128)
+def _layout(lines: tuple[tuple[int, str], ...], tabular: bool) -> tuple[Piece, ...]:
+    """Remembered: every turn of a run sees the excerpts of all turns before it."""
+    return tuple(pieces(dict(lines), tabular=tabular))
+
+
+@lru_cache(maxsize=8)
+def matcher_of(terms: tuple[Term, ...]) -> "Matcher":
+    """The matcher of a question's terms, with what it found out before."""
+    return Matcher(terms)
 
 
 class Matcher:

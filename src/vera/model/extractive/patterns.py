@@ -20,6 +20,26 @@ NUMBER = _compiled(
     rf"(?<![\w.,-])(?:\d[\d.,]*\d|\d|{_NUMBER_WORD}|one|a|an|once|twice|no|several)(?![\w])",
     r"[〇零一二三四五六七八九十百千万两]{1,12}",
 )
+NUMBER_OF = re.compile(r"\b(?:number|count|total) of((?: \w{1,30}){1,3})", re.IGNORECASE)
+"""What a sentence counts before it says how many: "the number of employees is 12"."""
+THERE_ARE = re.compile(
+    r"\b(?:has|have|had|there (?:is|are|was|were)) (?:\w{1,9} )?\d[\d.,]{0,15} (\w{1,30})", re.IGNORECASE
+)
+"""The same behind the number: "the firm has 12 employees"."""
+IT_IS = re.compile(
+    r"^\s{0,8}(?:the|its|their) (\w{1,30}(?:[ -]\w{1,30}){0,3}?)(?: (?:of|for|at|on|in) .{1,80}?)? "
+    r"(?:is|was|are|were) ",
+    re.IGNORECASE,
+)
+"""What a sentence gives the value of: "the last dividend of the firm was 7 %"."""
+OPEN = _compiled(
+    r"\b(?:not|never)(?: yet)?(?: been)?(?: yet)? "
+    r"(?:disclosed|agreed|decided|known|given|stated|fixed|determined|named|published|specified|recorded|set)\b",
+    r"\bnothing (?:was|is|has been)\b",
+    r"\b(?:unknown|undisclosed|undecided|unspecified|unnamed|left open|still open)\b",
+    r"\bto be (?:decided|determined|announced|confirmed|agreed)\b",
+)
+"""Says that something is not said."""
 REFERENCE = _compiled(
     r"\b(?:sections?|versions?|clauses?|articles?|chapters?|figures?|tables?|paragraphs?|pages?|steps?|part|"
     r"rfc|nos?|number|appendix|item|footnote|v)\b\.?\s*$",
@@ -67,7 +87,8 @@ DATE = _compiled(
     rf"\b{_MONTH}\.? \d{{1,4}}\b",
     rf"\b\d{{1,2}}(?:st|nd|rd|th)?(?: of)? {_MONTH}\b",
     r"\b\d{1,2}[./]\d{1,2}[./]\d{2,4}\b",
-    r"\b\d+(?:st|nd|rd|th)[ -](?:century|day)\b",
+    r"\b(?:\d+(?:st|nd|rd|th)|first|second|third|fourth|fifth|sixth|seventh|eighth|ninth|tenth|last)[ -]"
+    r"(?:working )?(?:century|day|week|month|quarter)\b",
     r"\b\d+ (?:bc|ad|bce|ce)\b",
 )
 DAY = _compiled(
@@ -78,19 +99,22 @@ DAY = _compiled(
 CLOCK = _compiled(
     r"\b\d{1,2}[:.]\d\d\b", r"\b\d{1,2}\s?(?:am|pm|a\.m|p\.m|o'clock)\b", r"\b(?:noon|midnight)\b"
 )
+FOR_EACH = _compiled(r"\b(?:every|each|per)\s+\w+")
 FREQUENCY = _compiled(
-    rf"\b(?:every|each|per)\s+(?:other |{_AMOUNT} )?\w+",
+    rf"\b(?:every|each|per)\s+(?:other |{_AMOUNT} )?"
+    rf"(?:{_UNIT_OF_TIME}|(?:mon|tues|wednes|thurs|fri|satur|sun)day\b)",
     r"\b(?:once|twice|times|daily|hourly|weekly|monthly|quarterly|yearly|annual(?:ly)?|biennial(?:ly)?|"
     r"triennial(?:ly)?|always|never|continuously|regularly|periodically)\b",
 )
 NAME = re.compile(
-    r"(?<![.!?\w] )(?<![\w])(?:[A-Z][\w'’-]+|[A-Z]{2,})"
+    r"(?<![.!?] )(?<![\w])(?:[A-Z][\w'’-]+|[A-Z]{2,})"
     r"(?:\s+(?:of|the|de|van|von|and|for)?\s?[A-Z][\w'’.-]*)*"
 )
 PLACE = re.compile(
     r"\b(?:in|at|on|from|near|to|into|under|outside|inside|between|north|south|east|west|of)"
-    r"\s+(?:the\s+)?[A-Z]\w+"
+    r"\s+(?:the\s+)?[A-Z]\w+|\b(?i:room|hall|gallery|floor|building|gate|platform|street)\s\d{1,5}\b"
 )
+WITHIN = re.compile(r"\b(?:in|near)\s+(?:the\s+)?$", re.IGNORECASE)
 SPOT = _compiled(
     r"\b(?:in|at|on|inside|outside|under|within|near|behind|above|below|from)\s+(?:the|a|an|your|each|any)\s+\w+"
 )

@@ -21,6 +21,8 @@ from vera.protocol.turn import Action, Turn
 
 HITS = 12
 MOST_READS = 4
+MOST_READS_UNSURE = 6
+"""Reads while no lines surely answer."""
 MOST_STEPS = 12
 MOST_UNEXPLAINED = 2
 """Steps that left no trace in the conversation (refused by a gate, answered in an unknown form)."""
@@ -40,7 +42,7 @@ NAMED = 0.6
 ALSO_CITED = 0.9
 """A second or third citation needs at least this share of the best score."""
 ENOUGH = 0.36
-"""Below this share of the question's weight the best lines do not answer it."""
+"""Lines with less than this share of the question's weight are not worth being shown."""
 WEAK = 0.55
 """Below this share in the best lead a further search in other words is made."""
 
@@ -50,7 +52,8 @@ _ANSWERING = "Answer with the lines that fit the question best."
 
 
 class Step(msgspec.Struct, frozen=True):
-    """What is known before a decision; `coverage` is the best among the hits."""
+    """What is known before a decision; `coverage` is the best among the hits, and `sure` says that one of
+    them surely answers."""
 
     conversation: Conversation
     question: Question
@@ -59,6 +62,7 @@ class Step(msgspec.Struct, frozen=True):
     leads: tuple[Lead, ...]
     found: tuple[Window, ...]
     coverage: float
+    sure: bool
 
 
 def next_turn(conversation: Conversation) -> Turn:
@@ -97,16 +101,17 @@ def _survey(conversation: Conversation) -> Step:
     lexis = weigh(question, excerpts)
     paths = dict.fromkeys(chain(conversation.files, (excerpt.path for excerpt in excerpts)))
     names = match_names(question, paths)
-    leads, coverage = _leads(conversation, question, lexis, names)
+    leads, coverage, sure = _leads(conversation, question, lexis, names)
     found = _found(conversation, question, lexis, names)
-    return Step(conversation, question, lexis, names, leads, found, coverage)
+    return Step(conversation, question, lexis, names, leads, found, coverage, sure)
 
 
 def _leads(
     conversation: Conversation, question: Question, lexis: Lexis, names: Mapping[str, Match]
-) -> tuple[tuple[Lead, ...], float]:
-    """The places that searches found, best first, and the best coverage among them."""
+) -> tuple[tuple[Lead, ...], float, bool]:
+    """The places that searches found, best first, the best coverage among them, and whether one is sure."""
     best: dict[tuple[str, int], Lead] = {}
+    surely: set[tuple[str, int]] = set()
     coverage = 0.0
     top = max((hit.score for hit in conversation.hits), default=1.0) or 1.0
     for hit in conversation.hits:
@@ -117,11 +122,17 @@ def _leads(
         score = scored[0].score * (1 - ENGINE + ENGINE * max(hit.score, 0.0) / top)
         lead = Lead(hit.path, hit.first, hit.last, hit.total, score)
         key = (hit.path, lead.first)
+        if scored[0].sure:
+            surely.add(key)
         if key not in best or best[key].score < score:
             best[key] = lead
     for lead in conversation.leads:
         best.setdefault((lead.path, lead.first), lead)
-    return tuple(sorted(best.values(), key=lambda lead: (-lead.score, lead.path, lead.first))), coverage
+    ordered = sorted(
+        best.values(),
+        key=lambda lead: ((lead.path, lead.first) not in surely, -lead.score, lead.path, lead.first),
+    )
+    return tuple(ordered), coverage, bool(surely)
 
 
 def _found(
@@ -138,11 +149,13 @@ def _found(
     ]
     visible = {read.evidence for read in conversation.reads}
     every += [
-        Window(noted.path, noted.evidence, noted.first, noted.last, noted.score, 1.0, 0.0, "")
+        Window(noted.path, noted.evidence, noted.first, noted.last, noted.score, 1.0, 0.0, "", noted.sure)
         for noted in conversation.candidates
         if noted.evidence not in visible
     ]
-    every.sort(key=lambda window: (-window.score, window.path, window.first, window.evidence))
+    every.sort(
+        key=lambda window: (not window.sure, -window.score, window.path, window.first, window.evidence)
+    )
     kept: list[Window] = []
     for window in every:
         if not any(_same(window, other) for other in kept):
@@ -168,10 +181,13 @@ def _same(one: Window, other: Window) -> bool:
 
 
 def _query(step: Step) -> str | None:
-    """The next search: the question's words, then other words for them, then its rarest words alone."""
+    """The next search: the question's words, then other words for them, then its rarest words alone, then the
+    names in it alone. The last two only while little was found."""
     done = step.conversation.searched
     queries = _queries(step.question, step.names)
-    if done >= len(queries) or (done == 2 and step.coverage >= WEAK):
+    if done >= len(queries) or (
+        done >= 2 and (step.sure or (step.coverage >= WEAK and not step.question.names))
+    ):
         return None
     return queries[done]
 
@@ -186,7 +202,8 @@ def _queries(question: Question, names: Mapping[str, Match]) -> list[str]:
         for form, term in zip(plain, question.terms, strict=True)
         if term.word.form not in answered and term.weight >= 1.0
     ]
-    wanted = [" ".join(plain), " ".join([*main, *others]), " ".join(subject)]
+    spelled = " ".join(form for name in question.names for form in name)
+    wanted = [" ".join(plain), " ".join([*main, *others]), " ".join(subject), spelled]
     return list(dict.fromkeys(query for query in wanted if query))
 
 
@@ -194,9 +211,11 @@ def _unread(step: Step) -> Lead | None:
     """The best lead that no read covers yet and that is worth one of the few reads."""
     conversation = step.conversation
     done = _places_read(conversation)
-    if len(done) + len(conversation.unreadable) >= MOST_READS + conversation.refused:
+    sure = bool(step.found) and step.found[0].sure
+    most = (MOST_READS if sure else MOST_READS_UNSURE) + conversation.refused
+    if len(done) + len(conversation.unreadable) >= most:
         return None
-    best = step.found[0].score if step.found else 0.0
+    best = step.found[0].score if sure else 0.0
     for lead in step.leads:
         if lead.path in conversation.unreadable or _is_seen(lead, conversation):
             continue
@@ -247,9 +266,13 @@ def _region(lead: Lead, conversation: Conversation) -> tuple[int, int]:
 
 
 def _chosen(step: Step) -> tuple[Window, ...]:
-    """The windows to cite: the best, and others that are nearly as good."""
+    """The windows to cite: the best, and others that are as sure and nearly as good."""
     good = _good(step)
-    return tuple(window for window in good[:MOST_CITATIONS] if window.score >= ALSO_CITED * good[0].score)
+    return tuple(
+        window
+        for window in good[:MOST_CITATIONS]
+        if window.sure == good[0].sure and window.score >= ALSO_CITED * good[0].score
+    )
 
 
 def _good(step: Step) -> list[Window]:
@@ -257,7 +280,7 @@ def _good(step: Step) -> list[Window]:
     reads = {read.evidence: read for read in step.conversation.reads}
     good: list[Window] = []
     for window in step.found:
-        if window.coverage < ENOUGH:
+        if window.coverage < ENOUGH and not window.sure:
             continue
         read = reads.get(window.evidence)
         wider = grown(window, read) if read is not None else window
@@ -270,7 +293,7 @@ def _note(step: Step) -> str | None:
     """What a later epoch will need of the observation that came last."""
     if step.conversation.reads:
         kept = [
-            Candidate(window.evidence, window.first, window.last, window.score, window.path)
+            Candidate(window.evidence, window.first, window.last, window.score, window.path, window.sure)
             for window in _good(step)[:CANDIDATES_NOTED]
         ]
         return candidates_note(kept) if kept else None

@@ -5,12 +5,14 @@ with those that manuals and rules need: an option, a path, a permission.
 """
 
 import re
+from collections.abc import Sequence
 from enum import StrEnum
 from functools import cache
 
 import msgspec
 
-from vera.model.extractive.lexicon import HEAD_NOUNS, SCAFFOLDING, STOPWORDS, SYNONYMS, TIME_UNITS
+from vera.model.extractive.lexicon import GENERIC, HEAD_NOUNS, LIGHT, SCAFFOLDING, STOPWORDS, TIME_UNITS
+from vera.model.extractive.synonyms import SYNONYMS
 from vera.model.extractive.words import Word, is_cjk, root, stem, words
 
 LONGEST_QUESTION = 2000
@@ -56,7 +58,7 @@ class Question(msgspec.Struct, frozen=True):
 
     `units` are the words counted or measured ("how many *years*"); `spoken` every token of the question,
     stop words too: an expression that the question itself holds is never its answer. `sequence` are its
-    stems in order.
+    stems in order, `names` the folded words of each name in it: ("quay", "road", "27").
     """
 
     text: str
@@ -65,21 +67,29 @@ class Question(msgspec.Struct, frozen=True):
     units: tuple[Word, ...] = ()
     spoken: frozenset[str] = frozenset()
     sequence: tuple[str, ...] = ()
+    names: tuple[tuple[str, ...], ...] = ()
 
 
+_NO_MONEY = (
+    "notice|water|weight|power|energy|space|room|area|memory|storage|fuel|oil|gas|data|bandwidth|food|sleep"
+)
 _FRAMES: tuple[tuple[re.Pattern[str], Kind], ...] = tuple(
     (re.compile(pattern), kind)
     for pattern, kind in (
         (r"\bstands? for\b|\b(abbreviation|acronym|initials)\b", Kind.EXPANSION),
+        (r"\b(percentage|percent|per cent)\b", Kind.PERCENT),
         (r"\bhow (often|frequently)\b|\bwhat frequency\b", Kind.FREQUENCY),
         (r"\bhow (long|old)\b|\bhow much (time|longer)\b|\bhow (soon|quickly)\b", Kind.DURATION),
         (r"\bhow many\b|\bhow large a number\b", Kind.COUNT),
         (r"\bhow (tall|high|deep|wide|far|fast|heavy|big|large|hot|cold|thick|small|strong)\b", Kind.MEASURE),
-        (r"\bhow (expensive|costly)\b|\bhow much\b", Kind.MONEY),
+        (r"\bhow much (\w+ )?time\b", Kind.DURATION),
+        (r"\bhow (expensive|costly)\b|\bwhat\b.{1,200}\bcosts?\b\W*$", Kind.MONEY),
+        (rf"\bhow much\W+(\w+\W+)?(?:{_NO_MONEY})\b", Kind.MEASURE),
+        (r"\bhow much\b", Kind.MONEY),
         (r"\b(why|how come)\b|\bfor what reason\b", Kind.REASON),
         (r"\b(at|by) what time\b|\bwhat time\b", Kind.CLOCK),
         (r"\b(who|whom|whose)\b", Kind.PERSON),
-        (r"\bwhere\b", Kind.PLACE),
+        (r"\bwhere\b|\b(?:home|sea) port\b", Kind.PLACE),
         (r"\b(meaning|definition) of\b|^define\b|\b(mean|meant|defined|means)\b", Kind.DEFINITION),
     )
 )
@@ -90,6 +100,15 @@ _WHEN = re.compile(r"\bwhen\b")
 _WH_NOUN = re.compile(r"\b(?:what|which)\b(?:\W+(?:is|are|was|were)\W+(?:the|a|an)\b)?((?:\W+\w+){1,8})")
 _NAME_THE = re.compile(r"^(?:name|list|give|state|find|identify)\W+(?:the\W+)?((?:\w+\W+){1,5})")
 _WHAT_IS = re.compile(r"^(?:so\W+)?what(?:'s|’s|\W+(?:is|are|was|were))\W+(.*)$", re.DOTALL)
+_HOW_HIGH = re.compile(
+    r"\bhow (?:high|low|large|big|great|long) (?:is|are|was|were) (?:the|a|an|its|their)((?:\W+\w+){1,6})"
+)
+_AMOUNTS = frozenset((Kind.MONEY, Kind.PERCENT, Kind.DURATION))
+_IN_WHICH = re.compile(r"\b(?:in|at) (?:which|what)\b")
+_FRAME = re.compile(
+    r"\bhow much (?:money|time)\b|\bhow\W+(?:many|much|\w+)\b|\bwhat\W+(?:size|kind|sort|type)\b"
+    r"|\bper\W?cent(?:age)?\b"
+)
 _COUNTED = re.compile(r"\bhow many\b((?:\W+\w+){1,4})")
 _METHOD = re.compile(r"\bhow (do|does|did|can|could|should|would|to|is|are|was|were|must)\b")
 _AUXILIARIES = (
@@ -97,7 +116,7 @@ _AUXILIARIES = (
 )
 _BREAKS = frozenset(
     f"{_AUXILIARIES} of in on at by for to from with under that which who when if the a an you i we they it "
-    "he she there".split()
+    "he she there per".split()
 )
 _MODAL = re.compile(rf"^\W*(?:{'|'.join(_AUXILIARIES.split())})\b")
 _CJK_KINDS = (
@@ -117,18 +136,26 @@ def _synonyms() -> dict[str, tuple[Word, ...]]:
     for row in SYNONYMS:
         group = [next(words(entry)) for entry in row]
         for word in group:
-            table[word.stem] = tuple(other for other in group if other.stem != word.stem)
+            others = (other for other in group if other.stem != word.stem)
+            table[word.stem] = (*table.get(word.stem, ()), *others)
     return table
 
 
 @cache
-def _scaffolding() -> frozenset[str]:
+def scaffolding() -> frozenset[str]:
+    """Stems of the words that belong to the asking."""
     return frozenset(stem(word) for word in SCAFFOLDING)
 
 
 @cache
 def _head_kinds() -> dict[str, str]:
     return {stem(noun): kind for kind, nouns in HEAD_NOUNS.items() for noun in nouns.split()}
+
+
+@cache
+def stems_of(table: frozenset[str]) -> frozenset[str]:
+    """The stems of a table's words."""
+    return frozenset(map(stem, table))
 
 
 @cache
@@ -144,17 +171,53 @@ def analyse(text: str) -> Question:
     kind, units = _kind(lowered)
     classes = _class_nouns(lowered) if kind in _NAMED_BY_CLASS else frozenset()
     spoken = list(words(text))
+    names = tuple(_names(text, spoken))
     return Question(
         text=text,
-        terms=_terms(text, classes),
+        terms=_terms(text, classes, frozenset(form for name in names for form in name)),
         kind=kind,
         units=units,
         spoken=frozenset(word.form for word in spoken),
         sequence=tuple(word.stem for word in spoken[: 2 * MOST_TERMS]),
+        names=names,
     )
 
 
-def _terms(text: str, classes: frozenset[str] = frozenset()) -> tuple[Term, ...]:
+def _names(text: str, spoken: Sequence[Word]) -> list[tuple[str, ...]]:
+    """Runs of capitalised words and of the numbers right behind them; the first word only as part of a run.
+
+    None in a question without an English word of form: German, for one, begins each noun with a capital.
+    """
+    if not any(word.form in STOPWORDS for word in spoken):
+        return []
+    runs: list[list[str]] = []
+    end = -2
+    for index, word in enumerate(spoken):
+        original = text[word.start : word.end]
+        joined = bool(runs) and end >= 0 and text[end : word.start].strip(" -") == ""
+        capital = original[0].isupper() and word.form not in STOPWORDS
+        if (capital and (index or _goes_on(text, spoken))) or (joined and original[0].isdigit()):
+            if joined:
+                runs[-1].append(word.form)
+            else:
+                runs.append([word.form])
+            end = word.end
+        elif joined and word.form in GENERIC:
+            end = word.end
+        else:
+            end = -2
+    return [tuple(run) for run in runs]
+
+
+def _goes_on(text: str, spoken: Sequence[Word]) -> bool:
+    """Whether a capitalised word follows the first."""
+    return len(spoken) > 1 and text[spoken[1].start].isupper()
+
+
+def _terms(
+    text: str, classes: frozenset[str] = frozenset(), named: frozenset[str] = frozenset()
+) -> tuple[Term, ...]:
+    """The terms of a text. A word of a name stands for that name only, not for a term that it is like."""
     readable = _CJK_SCAFFOLD.sub(" ", text)
     chosen: dict[str, Term] = {}
     sentence_start = True
@@ -167,13 +230,14 @@ def _terms(text: str, classes: frozenset[str] = frozenset()) -> tuple[Term, ...]
             or (len(word.form) == 1 and not _single_counts(readable, word))
         ):
             continue
-        if word.stem in _scaffolding() or word.stem in classes:
+        if word.stem in scaffolding() or word.stem in classes:
             weight = 0.3
         elif (original[:1].isupper() and not starts) or any(char.isdigit() for char in original):
             weight = 1.2
         else:
             weight = 1.0
-        chosen[word.stem] = Term(word, weight, _synonyms().get(word.stem, ()))
+        others = (other for other in _synonyms().get(word.stem, ()) if other.form not in named)
+        chosen[word.stem] = Term(word, weight, tuple(others))
         if len(chosen) == MOST_TERMS:
             break
     return tuple(chosen.values())
@@ -187,7 +251,7 @@ def _single_counts(text: str, word: Word) -> bool:
 def _kind(lowered: str) -> tuple[Kind, tuple[Word, ...]]:
     for pattern, kind in _FRAMES:
         if pattern.search(lowered):
-            return kind, _units(lowered, kind)
+            return _amount(lowered) or kind, _units(lowered, kind)
     for pattern, kind in _CJK_KINDS:
         if pattern.search(lowered):
             return kind, ()
@@ -201,6 +265,18 @@ def _kind(lowered: str) -> tuple[Kind, tuple[Word, ...]]:
     if _METHOD.search(lowered):
         return Kind.METHOD, ()
     return (Kind.PERMISSION if _MODAL.match(lowered) else Kind.ANY), ()
+
+
+def _amount(lowered: str) -> Kind | None:
+    """The kind of what is "how high": money, where it is a fee."""
+    match = _HOW_HIGH.search(lowered)
+    found = _head_of(match.group(1)) if match else None
+    return found[0] if found and found[0] in _AMOUNTS else None
+
+
+def frame_words(text: str) -> frozenset[str]:
+    """The folded words that only open a question: "large" of "how large is the crew"."""
+    return frozenset(word.form for match in _FRAME.finditer(text.lower()) for word in words(match.group()))
 
 
 def _asks_definition(subject: str) -> bool:
@@ -230,7 +306,8 @@ def _units(lowered: str, kind: Kind) -> tuple[Word, ...]:
     for word in words(counted.group(1)):
         if word.form in _BREAKS:
             break
-        units.append(word)
+        if word.stem not in stems_of(LIGHT):
+            units.append(word)
     return tuple(units)
 
 
@@ -239,14 +316,23 @@ def _head_kind(lowered: str) -> tuple[Kind, tuple[Word, ...]] | None:
     match = _WH_NOUN.search(lowered) or _NAME_THE.match(lowered)
     if match is None:
         return None
-    found: Kind | None = None
-    unit: tuple[Word, ...] = ()
-    for word in words(match.group(1)):
+    headed = _head_of(match.group(1))
+    if headed is None:
+        return None
+    found, head = headed
+    if found is Kind.COUNT and _IN_WHICH.search(lowered):
+        found = Kind.PLACE
+    return found, (head,) if found in (Kind.CODE, Kind.MEASURE, Kind.VERSION) else ()
+
+
+def _head_of(phrase: str) -> tuple[Kind, Word] | None:
+    """The last noun of a phrase that calls for a kind, and that kind."""
+    found: tuple[Kind, Word] | None = None
+    for word in words(phrase):
         if word.form in _BREAKS:
             break
-        kind = _head_kinds().get(word.stem) or _head_kinds().get(root(word.stem))
+        derived = "" if word.form.endswith("ly") else root(word.stem)
+        kind = _head_kinds().get(word.stem) or _head_kinds().get(derived)
         if kind is not None:
-            found, unit = Kind(kind), (word,)
-    if found is None:
-        return None
-    return found, unit if found in (Kind.CODE, Kind.MEASURE, Kind.VERSION) else ()
+            found = Kind(kind), word
+    return found

@@ -12,16 +12,20 @@ from collections.abc import Iterator, Sequence
 import msgspec
 
 from vera.model.extractive.conversation import Excerpt
+from vera.model.extractive.demand import Judge, Sentence, demand_of
 from vera.model.extractive.documents import Match
-from vera.model.extractive.expressions import strength
-from vera.model.extractive.layout import MOST_CITED_LINES, Piece, asks
+from vera.model.extractive.expressions import strength, told
+from vera.model.extractive.layout import MOST_CITED_LINES, Piece, asks, label_of
 from vera.model.extractive.lexicon import STOPWORDS
-from vera.model.extractive.lexis import SYNONYM, Lexis, Matcher, closeness, layout_of, longest_run
+from vera.model.extractive.lexis import SYNONYM, Lexis, closeness, layout_of, longest_run, matcher_of
 from vera.model.extractive.question import Kind, Question
 from vera.model.extractive.words import words
 
 MOST_CITED_CHARS = 640
 """About six lines of 100 characters: unwrapped text is cited in like amounts."""
+
+LONGEST_TITLE = 100
+"""Characters of a first line that is taken for the title of its document."""
 
 _ANSWERED = 0.3
 
@@ -80,7 +84,10 @@ WEIGHTS = Weights()
 
 
 class Window(msgspec.Struct, frozen=True):
-    """Lines that may answer: `score` is about 0 to 2, `coverage` their share of the question's weight."""
+    """Lines that may answer: `score` is about 0 to 2, `coverage` their share of the question's weight.
+
+    `sure` says that a sentence in them says all that the question demands (`vera.model.extractive.demand`).
+    """
 
     path: str
     evidence: str
@@ -90,15 +97,17 @@ class Window(msgspec.Struct, frozen=True):
     coverage: float
     kind: float
     text: str
+    sure: bool = False
 
 
 def windows(
     question: Question, lexis: Lexis, excerpt: Excerpt, name: Match, weights: Weights = WEIGHTS
 ) -> list[Window]:
-    """The windows of one excerpt with a score above 0, best first; of equals the earlier one."""
+    """The windows of one excerpt with a score above 0, those that are sure first, best first; of equals the
+    earlier one."""
     scored = _Excerpt(question, lexis, excerpt, name, weights)
     found = [window for window in scored.windows() if window.score > 0]
-    return sorted(found, key=lambda window: (-window.score, window.first, window.last))
+    return sorted(found, key=lambda window: (not window.sure, -window.score, window.first, window.last))
 
 
 class _Excerpt:
@@ -112,7 +121,7 @@ class _Excerpt:
         self._excerpt = excerpt
         self._name = name
         self._weights = weights
-        self._matcher = Matcher(lexis.terms)
+        self._matcher = matcher_of(lexis.terms)
         self._pieces = layout_of(excerpt)
         self._vectors = [self._matcher.vector(piece.words) for piece in self._pieces]
         answered = [term.word.form in name.answered for term in lexis.terms]
@@ -130,6 +139,10 @@ class _Excerpt:
         self._titles = [self._title(index) for index in range(len(self._pieces))]
         self._contexts = [self._context(index) for index in range(len(self._pieces))]
         self._kinds: dict[tuple[int, int], float] = {}
+        self._judge = Judge(question, demand_of(question), lexis, excerpt.path)
+        self._judged: dict[tuple[int, int], bool] = {}
+        self._above: dict[str, list[float]] = {}
+        self._opening = _opening(excerpt)
 
     def windows(self) -> Iterator[Window]:
         for first in range(len(self._pieces)):
@@ -214,13 +227,14 @@ class _Excerpt:
         covered = [max(own, around) for own, around in zip(inside, context, strict=True)]
         coverage = _share(covered, lexis)
         own = _share(inside, lexis)
-        best_sentence, kind = 0.0, 0.0
+        best_sentence, kind, sure = 0.0, 0.0, False
         for start, end in self._sentence_runs(first, last):
             vector = _most(self._vectors[start : end + 1], len(lexis.terms))
             share = _share([max(a, b) for a, b in zip(vector, self._contexts[start], strict=True)], lexis)
             best_sentence = max(best_sentence, share)
             held = self._kind(start, end)
             kind = max(kind, held * min(1.0, (share + 0.1) / (coverage + 1e-9)))
+            sure = sure or self._is_answer(start, end)
         score = weights.coverage * coverage + weights.sentence * best_sentence
         score += weights.nearness * self._nearness(parts)
         score += weights.run * max(self._runs[first : last + 1]) + weights.title * self._titles[first]
@@ -238,7 +252,38 @@ class _Excerpt:
             coverage=coverage,
             kind=kind,
             text="\n".join(part.text for part in parts),
+            sure=sure,
         )
+
+    def _is_answer(self, first: int, last: int) -> bool:
+        """Whether the sentence of these pieces surely answers."""
+        key = (first, last)
+        if key not in self._judged:
+            sentence, context = self._sentence(first, last), self._pieces[first].context
+            own, size = self._vectors[first : last + 1], len(self._lexis.terms)
+            if self._pieces[first].columns:
+                own = [*own, self._heading(context[-1])]
+            above = [self._heading(title) for title in context]
+            unasked = self._question.kind is Kind.ANY
+            kind = told(self._question, sentence.text) if unasked else self._kind(first, last)
+            self._judged[key] = self._judge.is_answer(sentence, _most(own, size), _most(above, size), kind)
+        return self._judged[key]
+
+    def _sentence(self, first: int, last: int) -> Sentence:
+        piece, before = self._pieces[first], self._pieces[first - 1] if first else None
+        return Sentence(
+            text=" ".join(part.text for part in self._pieces[first : last + 1]),
+            above=piece.context,
+            before=before.text if before is not None and before.block == piece.block else "",
+            label=label_of(piece.text) if first == last else "",
+            opening=self._opening,
+            heading=piece.heading,
+        )
+
+    def _heading(self, title: str) -> list[float]:
+        if title not in self._above:
+            self._above[title] = self._matcher.vector(words(title))
+        return self._above[title]
 
     def _beginning(self, first: int) -> float:
         """Less for a window that leaves out its paragraph's beginning, where a manual names the option."""
@@ -292,6 +337,12 @@ class _Excerpt:
         elif not any(_spoken(part) for part in parts):
             factor *= weights.unspoken
         return factor
+
+
+def _opening(excerpt: Excerpt) -> str:
+    """The title of the document as its first line, '' where that was not seen or is a sentence."""
+    first = excerpt.lines.get(1, "").strip()
+    return first if len(first) <= LONGEST_TITLE and not first.endswith(".") else ""
 
 
 def _spoken(piece: Piece) -> bool:

@@ -54,10 +54,10 @@ def fold(text: str) -> str:
 @lru_cache(maxsize=32768)
 def stem(form: str) -> str:
     """The folded word without English inflection; words of other scripts are returned as they are."""
-    if len(form) <= 3 or not form.isascii() or not form.isalpha():
-        return form
     if form in IRREGULAR:
         return _shortened(IRREGULAR[form])
+    if len(form) <= 3 or not form.isascii() or not form.isalpha():
+        return form
     word = _singular(form)
     for ending in ("ing", "ed"):
         base = word.removesuffix(ending)

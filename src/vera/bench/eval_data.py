@@ -1,0 +1,113 @@
+"""Questions with the answers that are known of them: the data of `vera eval`.
+
+JSON lines, one question each: `question`, `answer` (a text, several texts any of which is right, or null
+where the documents hold none), and if wanted `id`, `input_dir` (from the file's folder), `evidence` (the
+places that bear the answer: `file` and `quotation`) and `group`.
+"""
+
+import re
+from pathlib import Path
+from typing import Annotated
+
+import msgspec
+from msgspec import Meta
+
+from vera.bench.labelled import DataError
+
+LINE_LIMIT = 1_000_000
+"""Bytes of the longest line."""
+MOST_QUESTIONS = 100_000
+MOST_ANSWERS = 100
+MOST_PLACES = 100
+
+_Short = Annotated[str, Meta(min_length=1, max_length=500)]
+_Text = Annotated[str, Meta(min_length=1, max_length=20_000)]
+
+
+class Place(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """Where an answer stands: a file of the input folder, by its path in it, and the words."""
+
+    file: _Short
+    quotation: _Text
+
+
+class Question(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """A question with its key. `answer` holds what is accepted, None where the documents hold no answer."""
+
+    id: str = ""
+    question: str
+    answer: tuple[str, ...] | None
+    input_dir: str = ""
+    evidence: tuple[Place, ...] = ()
+    group: str = ""
+
+
+_Answers = Annotated[tuple[_Text, ...], Meta(min_length=1, max_length=MOST_ANSWERS)]
+_Places = Annotated[tuple[Place, ...], Meta(max_length=MOST_PLACES)]
+
+
+class _Row(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """A line of the file."""
+
+    id: Annotated[str, Meta(max_length=200)] = ""
+    question: Annotated[str, Meta(min_length=1, max_length=100_000)]
+    answer: _Answers | _Text | None
+    input_dir: Annotated[str, Meta(max_length=4000)] = ""
+    evidence: _Places | Place = ()
+    group: Annotated[str, Meta(max_length=100)] = ""
+
+
+def read_questions(path: Path, limit: int = MOST_QUESTIONS) -> list[Question]:
+    """The first `limit` questions, each with an id of its own and the real path of its input folder.
+
+    Raises DataError with the number of the line.
+    """
+    questions: list[Question] = []
+    ids: dict[str, int] = {}
+    try:
+        with path.open("rb") as file:
+            for number in range(1, 10 * MOST_QUESTIONS):
+                line = file.readline(LINE_LIMIT + 1)
+                if not line or len(questions) == limit:
+                    break
+                if len(line) > LINE_LIMIT:
+                    raise DataError(f"{path}, line {number}: longer than {LINE_LIMIT} bytes.")
+                if not line.strip():
+                    continue
+                if len(questions) == MOST_QUESTIONS:
+                    raise DataError(f"{path} holds more than {MOST_QUESTIONS} questions. Use --limit.")
+                question = _question(path, number, line)
+                if before := ids.get(question.id):
+                    raise DataError(
+                        f"{path}, line {number}: the id {question.id!a} stands in line {before} too."
+                    )
+                ids[question.id] = number
+                questions.append(question)
+    except OSError as error:
+        raise DataError(f"{path} cannot be read: {error.strerror or error}.") from None
+    if not questions:
+        raise DataError(f"{path} holds no questions.")
+    return questions
+
+
+def _question(path: Path, number: int, line: bytes) -> Question:
+    try:
+        row = msgspec.json.decode(line, type=_Row)
+    except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as error:
+        raise DataError(f"{path}, line {number}: no question ({error}).") from None
+    if not row.question.strip():
+        raise DataError(f"{path}, line {number}: the question is empty.")
+    answers = (row.answer,) if isinstance(row.answer, str) else row.answer
+    if answers is not None and not all(re.search(r"\w", answer) for answer in answers):
+        raise DataError(f"{path}, line {number}: an answer says nothing. Write null where there is none.")
+    folder = (path.parent / row.input_dir).resolve() if row.input_dir else None
+    if folder is not None and not folder.is_dir():
+        raise DataError(f"{path}, line {number}: the input folder {folder} does not exist.")
+    return Question(
+        id=row.id or f"line-{number}",
+        question=row.question,
+        answer=answers,
+        input_dir=str(folder) if folder else "",
+        evidence=(row.evidence,) if isinstance(row.evidence, Place) else row.evidence,
+        group=row.group,
+    )

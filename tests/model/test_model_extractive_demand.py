@@ -1,0 +1,148 @@
+"""When the extractive model is sure that lines answer, and when it only shows the nearest."""
+
+import pytest
+
+from vera.model.extractive.answer import answer_text
+from vera.model.extractive.conversation import Excerpt
+from vera.model.extractive.documents import Match
+from vera.model.extractive.lexis import weigh
+from vera.model.extractive.question import analyse
+from vera.model.extractive.scoring import Window, windows
+
+LEASE = """# Quay Road 27: lease
+
+The monthly rent is 950 euros. Notice must be given three months ahead.
+Nothing was agreed yet on the deposit. The caretaker is Ada Holm.
+
+In 2021 the tenant used 40,000 litres of water.
+
+| Passengers 2021 | 812 |
+"""
+
+
+def best(question: str, text: str = LEASE, path: str = "27.md") -> Window:
+    lines = dict(enumerate(text.split("\n"), 1))
+    seen = Excerpt(path, len(lines), lines, 1, len(lines), "ev_0001")
+    asked = analyse(question)
+    return windows(asked, weigh(asked, [seen]), seen, Match())[0]
+
+
+@pytest.mark.parametrize(
+    ("question", "value"),
+    [
+        ("What is the monthly rent of Quay Road 27?", "950 euros"),
+        ("How much is the rent for Quay Road 27?", "950 euros"),
+        ("Who is the caretaker of Quay Road 27?", "Ada Holm"),
+        ("How many litres of water did the tenant of Quay Road 27 use in 2021?", "40,000"),
+        ("How many passengers did Quay Road 27 carry in 2021?", "812"),
+    ],
+)
+def test_what_a_sentence_says_of_the_named_thing_is_an_answer(question: str, value: str) -> None:
+    assert best(question).sure
+    assert value in best(question).text
+
+
+@pytest.mark.parametrize(
+    "question",
+    [
+        "What is the monthly rent of Quay Road 72?",
+        "What is the monthly rent of Quay Road?",
+        "What is the deposit of Quay Road 27?",
+        "Who is the landlord of Quay Road 27?",
+        "How many litres of water did the tenant of Quay Road 27 use in 2020?",
+        "How many passengers died at Quay Road 27 in 2021?",
+        "When did the lease of Quay Road 27 begin?",
+    ],
+)
+def test_another_name_number_matter_or_kind_is_none(question: str) -> None:
+    assert not best(question).sure
+
+
+def test_the_name_of_a_file_names_what_it_is_about() -> None:
+    text = "The written offer is valid for three years."
+    assert best("For how long is the written offer valid under the GPL version 3?", text, "GPL-3.txt").sure
+    assert not best(
+        "For how long is the written offer valid under the GPL version 3?", text, "GPL-2.txt"
+    ).sure
+    long = "For how long is the written offer valid under the General Public License 3.0?"
+    assert best(long, text, "GPL-3.txt").sure
+
+
+def test_a_name_that_goes_on_is_another_name() -> None:
+    question = "Who is the director of Norton Cables?"
+    assert best(question, "The director of Norton Cables is Ada Holm.").sure
+    assert not best(question, "The director of Norton Cables B is Ada Holm.").sure
+
+
+def test_a_pronoun_stands_for_the_name_in_the_sentence_before() -> None:
+    text = "The Albion Star lies in Morvern.{} weighs 300 tonnes."
+    question = "How much does the Albion Star weigh?"
+    assert best(question, text.format(" It")).sure
+    assert not best(question, text.format(" The Kestrel")).sure
+
+
+def test_the_head_of_a_table_says_what_its_columns_are() -> None:
+    table = "name,platforms\nCastle Rise,9\nFallow Hill,6"
+    window = best("How many platforms does Fallow Hill have?", table, "stations.csv")
+    assert "Fallow Hill,6" in window.text
+
+
+def test_a_file_whose_name_goes_on_or_has_half_of_the_name_is_of_another_thing() -> None:
+    said = "The director is Ada Holm. The next meeting is on 6 March 2022."
+    question = "Who is the director of Norton Cables?"
+    assert best(question, said, "norton-cables.txt").sure
+    assert not best(question, said, "norton-cables-b.txt").sure
+    assert not best("When is the next meeting on Project March?", said, "project-herron.txt").sure
+
+
+def test_a_title_answers_nothing() -> None:
+    title = "# Register of Ships: Isla Verde\n\nThe Isla Verde is 20 metres long."
+    assert not best("In which town is the Isla Verde registered?", title).sure
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "The head office of Norton Cables has not been disclosed.",
+        "The head office of Norton Cables is to be decided by Ada Holm in Ostley.",
+        "Nothing was agreed in Ostley on the head office of Norton Cables.",
+    ],
+)
+def test_what_is_said_to_be_open_is_no_answer(said: str) -> None:
+    assert not best("In which town does Norton Cables have its head office?", said).sure
+
+
+def test_a_place_a_month_or_a_currency_is_nobody() -> None:
+    question = "Who is the head of Norton Cables?"
+    assert best(question, "The head of Norton Cables is Ada Holm.").sure
+    assert not best(question, "Norton Cables has its head office in Ostley.").sure
+    assert not best(question, "The head of Norton Cables earns EUR 900 since March.").sure
+
+
+@pytest.mark.parametrize(
+    ("question", "said", "sure"),
+    [
+        (
+            "How many letters did Norton Cables receive?",
+            "The number of letters of Norton Cables is 12.",
+            True,
+        ),
+        ("How many people attend Norton Hall?", "Norton Hall has 12 people.", True),
+        ("How many letters did Norton Cables burn?", "The number of letters of Norton Cables is 12.", False),
+        ("How much did Norton Cables earn?", "Norton Cables\n\nTotal: 12 euros", False),
+        ("How high is the toll on Norton Bridge?", "The toll on Norton Bridge is 12 euros.", True),
+        ("For how long is the Norton 12 guaranteed?", "The warranty for the Norton 12 is two months.", True),
+    ],
+)
+def test_what_is_only_counted_or_given_a_value_leaves_out_what_goes_without_saying(
+    question: str, said: str, sure: bool
+) -> None:
+    assert best(question, said).sure is sure
+
+
+def test_unsure_lines_are_shown_and_nothing_is_claimed_by_them() -> None:
+    window = best("What is the deposit of Quay Road 27?")
+    shown = answer_text([window], ["deposit"])
+    assert shown.startswith("No lines were found that answer this question for sure")
+    assert "27.md" not in shown
+    assert f"[ev_0001:{window.first}-{window.last}]" in shown

@@ -4,6 +4,7 @@ from pathlib import Path
 
 import pytest
 
+from support.box_image import image
 from support.leftovers import left_in, run_mixed
 
 COUNT, SLOTS = 40, 4
@@ -16,6 +17,7 @@ OWN_DESCRIPTORS = 40
 def test_forty_sessions_in_boxes_leave_no_container_process_descriptor_or_temporary_file(
     tmp_path: Path,
 ) -> None:
+    image()
     went = run_mixed(tmp_path, COUNT, SLOTS, "docker")
     assert went.states == {"done": COUNT}, went.said
     assert went.attempts == COUNT + COUNT // 10  # one in ten was killed, and begun again

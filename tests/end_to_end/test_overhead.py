@@ -11,6 +11,7 @@ import pytest
 
 from support import overhead
 from support.benchmarks import loaded
+from support.box_image import image
 from support.overhead import Cost
 
 STEPS = 200
@@ -26,6 +27,7 @@ pytestmark = pytest.mark.needs("docker")
 
 @pytest.fixture(scope="module")
 def long_run(tmp_path_factory: pytest.TempPathFactory) -> Cost:
+    image()
     return overhead.session(tmp_path_factory.mktemp("same") / "run", STEPS, "docker")
 
 

@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import Any
 
 from support.batches import BLUE, batch, commits, processes_of, started
+from support.box_image import base_image
 from support.scripted_server import ScriptedServer
 from support.turns import answered_turns, turn
 from vera.batch.task_file import parse_task
@@ -126,6 +127,8 @@ def left_in(folder: Path) -> Left:
 
 def _task(number: int, base_url: str, backend: str) -> str:
     settings = {**SETTINGS, "model.base_url": base_url, "sandbox.backend": backend}
+    if backend == "docker":
+        settings["sandbox.base_image"] = base_image()
     if number % OF == ENDLESS and backend != "none":
         settings["budget.seconds"] = SECONDS
     return json.dumps({"task": f"What colour is sky number {number}?", "settings": settings})

@@ -15,6 +15,7 @@ from typing import Any
 
 import psutil
 
+from support.box_image import base_image
 from support.cli import records
 from support.scripted_server import ScriptedServer
 from support.turns import turn
@@ -70,6 +71,7 @@ def vera_command(server: ScriptedServer, root: Path, steps: int, sandbox: str) -
         *(sys.executable, "-m", "vera", "run", "--quiet", "--task=Count to 120, many times."),
         *(f"--work-dir={root}", f"--model-base-url={server.base_url}"),
         *(f"--max-steps={steps}", f"--sandbox={sandbox}"),
+        *([f"--config=sandbox.base_image={base_image()}"] if sandbox == "docker" else []),
     ]
 
 

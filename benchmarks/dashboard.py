@@ -51,7 +51,7 @@ WARM = 40
 EVENTS_A_SECOND = 4
 """Of a run that is watched: a step takes a few seconds, and is about eight records."""
 
-REFRESH_SECONDS = 2.0
+REFRESH_SECONDS = 3.0
 """As REFRESH_MS of the page's module."""
 
 PATIENCE = 15.0

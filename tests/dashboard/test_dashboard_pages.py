@@ -172,7 +172,7 @@ def test_only_pictures_are_shown_and_files_with_a_problem_are_not_linked() -> No
 def test_live_texts_are_those_of_the_page() -> None:
     for example, page in EXAMPLES.items():
         tree = LexborHTMLParser(run_page(page, RUNS[example]))
-        live = pages.live_texts(page.header, RUNS[example], 0.0)
+        live = pages.live_texts(page.header, RUNS[example])
         shown = {node.attributes["data-live"] or "": node.text() for node in tree.css("[data-live]")}
         assert tree.css_first("#announcement").text() == live.pop("announcement")
         assert shown == live

@@ -8,7 +8,6 @@ or a script one sentence as text, with the same status.
 
 import asyncio
 import contextlib
-import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from http import HTTPStatus
 from pathlib import Path
@@ -269,7 +268,7 @@ class Dashboard:
         return EventStream(follower, record_chunks(follower, begin or 0))
 
     def _live_texts(self, session: SessionFolder, header: Header) -> Mapping[str, str]:
-        return pages.live_texts(header, self.runs.status(session), time.time())
+        return pages.live_texts(header, self.runs.recent_status(session))
 
 
 async def healthz(request: Request) -> Response:

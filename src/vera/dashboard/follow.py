@@ -16,6 +16,7 @@ import msgspec
 
 from vera.dashboard.frames import PageFrame, page_message, record_messages
 from vera.dashboard.kept_parts import KeptParts
+from vera.dashboard.notice import Notice
 from vera.dashboard.sessions import SessionFolder
 from vera.events import Blob, Text
 from vera.report.view.fold import ViewFold
@@ -27,8 +28,11 @@ from vera.state import RunState
 from vera.store import Store, StoreError
 
 TICK_SECONDS = 0.05
-REST_SECONDS = 0.2
-"""Between two looks at a log to which nothing was added for QUIET_SECONDS: a run waits long for its model."""
+"""The least between two looks at a log."""
+
+REST_SECONDS = 0.25
+"""Between two looks at a log of which the kernel gives notice, or to which nothing was added for
+QUIET_SECONDS: a run waits long for its model."""
 
 QUIET_SECONDS = 5.0
 SLICE_SECONDS = 0.01
@@ -114,7 +118,7 @@ class Follower:
 
     @contextlib.contextmanager
     def watched(self) -> Iterator[None]:
-        """Within, the log is looked at every TICK_SECONDS, one at rest every REST_SECONDS."""
+        """Within, the log is read on as it grows, at most every TICK_SECONDS."""
         self._watchers += 1
         if self._task is None:
             self._alive = self._is_alive(self.session)
@@ -219,17 +223,21 @@ class Follower:
 
     async def _watch(self) -> None:
         grew = looked = time.monotonic()
-        while True:
-            now = time.monotonic()
-            if _stat_of(self._log) != self._read_to:
-                await self.fresh()
-                grew = now
-            if now - looked >= ALIVE_SECONDS:
-                looked = now
-                self._alive = self._is_alive(self.session)
-                if self._told and self._live() != self._told:
-                    self._publish()
-            await asyncio.sleep(REST_SECONDS if now - grew > QUIET_SECONDS else TICK_SECONDS)
+        with Notice(self._log) as notice:
+            while True:
+                now = time.monotonic()
+                if _stat_of(self._log) != self._read_to:
+                    await self.fresh()
+                    grew = now
+                if now - looked >= ALIVE_SECONDS:
+                    looked = now
+                    self._alive = self._is_alive(self.session)
+                    if self._told and self._live() != self._told:
+                        self._publish()
+                is_slow = notice.is_given or now - grew > QUIET_SECONDS
+                await notice.wait(REST_SECONDS if is_slow else TICK_SECONDS)
+                if (early := now + TICK_SECONDS - time.monotonic()) > 0:
+                    await asyncio.sleep(early)
 
     def _stopped_watching(self, task: asyncio.Task[None]) -> None:
         """An error of ours ends the streams: one that only kept silent would look like a run that does."""

@@ -128,8 +128,8 @@ def render_parts(
     )
 
 
-def live_texts(header: Header, run: RunStatus, now: float) -> dict[str, str]:
-    """The texts of the status that a live page replaces, by field; `now` is Unix time."""
+def live_texts(header: Header, run: RunStatus) -> dict[str, str]:
+    """The texts of the status that a live page replaces, by field."""
     return {**_live(header, run), "announcement": announcement(header)}
 
 

@@ -7,6 +7,7 @@ several dashboards (`control_log.acting`).
 
 import asyncio
 import contextlib
+import math
 import signal
 import subprocess
 import tempfile
@@ -47,8 +48,9 @@ END_SECONDS = 15.0
 MOST_AT_ONCE = 32
 """Runs that one dashboard watches at a time."""
 
+RECENT_SECONDS = 1.0
 MOST_REMEMBERED = 1000
-"""Sessions whose log's ends are remembered."""
+"""Sessions whose status and log's ends are remembered."""
 
 TASK_KEPT = 4000
 """Characters of a task that `session.log` keeps."""
@@ -90,8 +92,8 @@ class Runs:
         self._sessions = sessions
         self._grace = (finish_seconds, end_seconds)
         self._watched: set[Path] = set()
-        self._elsewhere: set[Path] = set()
-        """Sessions on which a process worked that no dashboard had started, when their status was asked."""
+        self._seen: OrderedDict[Path, tuple[float, RunStatus]] = OrderedDict()
+        """The status of sessions when it was last asked, and when that was."""
         self._stopping: dict[Path, asyncio.Task[None]] = {}
         self._ends: OrderedDict[Path, tuple[tuple[int, int, int], LogEnds]] = OrderedDict()
         self._configured: tuple[object, Loaded] | None = None
@@ -123,21 +125,26 @@ class Runs:
         """Where the session's run stands; costs a few looks at files."""
         run_child.bound_run_log(session.path)
         stopping = session.path in self._stopping
+        _, last = self._seen.pop(session.path, (0.0, RunStatus()))
         found = status_of(
             session.path,
             session.log,
             lambda: self._ends_of(session),
             lambda: self._has_begun(session),
             stopping=stopping,
-            was_elsewhere=session.path in self._elsewhere,
+            was_elsewhere=last.alive and last.pid is None,
         )
-        if found.alive and found.pid is None:
-            self._elsewhere.add(session.path)
-        else:
-            self._elsewhere.discard(session.path)
         if not found.alive and session.path in self._watched:  # dead, and how it ended is about to be written
-            return RunStatus(state="stopping", words="Ending.", alive=True)
+            found = RunStatus(state="stopping", words="Ending.", alive=True)
+        self._seen[session.path] = (time.monotonic(), found)
+        while len(self._seen) > MOST_REMEMBERED:
+            self._seen.popitem(last=False)
         return found
+
+    def recent_status(self, session: SessionFolder) -> RunStatus:
+        """The status, or what it was up to RECENT_SECONDS ago: for what is shown many times a second."""
+        when, found = self._seen.get(session.path, (-math.inf, RunStatus()))
+        return found if time.monotonic() - when < RECENT_SECONDS else self.status(session)
 
     async def new(self) -> SessionFolder:
         """A new session's folder, `./work/ui-run-<date>-<n>`. Raises RunRefused."""

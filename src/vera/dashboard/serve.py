@@ -1,5 +1,6 @@
 """The server around the app: plain uvicorn, which ends at once when it is told to."""
 
+import asyncio
 import contextlib
 import errno
 import signal
@@ -12,6 +13,8 @@ from starlette.applications import Starlette
 
 MOST_CONNECTIONS = 1000
 GRACE_SECONDS = 1
+TICK_SECONDS = 0.25
+"""Between two looks whether the server is to end."""
 
 
 class CannotListen(Exception):
@@ -64,6 +67,11 @@ class _Server(uvicorn.Server):
     def __init__(self, config: uvicorn.Config, app: Starlette) -> None:
         super().__init__(config)
         self._app = app
+
+    async def main_loop(self) -> None:
+        """As uvicorn's, which wakes up more than twice as often: most of what a server at rest takes."""
+        while not await self.on_tick(0):
+            await asyncio.sleep(TICK_SECONDS)
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
         self._app.state.end_streams()

@@ -2,7 +2,7 @@
 // The page is whole without it. Markup comes from this server only, in one place (`fragment`).
 
 const MOST_ROWS = 2000;
-const REFRESH_MS = 2000; // a changed part is fetched again at most this often
+const REFRESH_MS = 3000; // a changed part is fetched again at most this often
 const REOPEN_MS = 3000;
 
 const page = document.getElementById("main");

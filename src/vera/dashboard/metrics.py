@@ -13,6 +13,7 @@ from collections.abc import Iterator, Sequence
 
 import msgspec
 
+import vera.metrics.exposition  # noqa: F401 - the first who asks need not wait for it
 from vera import events
 from vera.dashboard.sessions import SessionFolder, Sessions
 from vera.events import Blob

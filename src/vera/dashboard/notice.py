@@ -24,7 +24,6 @@ class Notice:
     def __init__(self, path: str) -> None:
         self._path = path
         self._descriptor = -1
-        self._came = asyncio.Event()
 
     def __enter__(self) -> "Notice":
         self._listen()
@@ -34,7 +33,6 @@ class Notice:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         if self.is_given:
-            asyncio.get_running_loop().remove_reader(self._descriptor)
             os.close(self._descriptor)
             self._descriptor = -1
 
@@ -49,10 +47,17 @@ class Notice:
             await asyncio.sleep(seconds)
             self._listen()
             return
-        with contextlib.suppress(TimeoutError):
-            async with asyncio.timeout(seconds):
-                await self._came.wait()
-        self._came.clear()
+        loop = asyncio.get_running_loop()
+        came = asyncio.Event()
+        loop.add_reader(self._descriptor, came.set)
+        try:
+            with contextlib.suppress(TimeoutError):
+                async with asyncio.timeout(seconds):
+                    await came.wait()
+        finally:  # what is written while nobody waits wakes nobody
+            loop.remove_reader(self._descriptor)
+            with contextlib.suppress(BlockingIOError):
+                os.read(self._descriptor, _READ)
 
     def _listen(self) -> None:
         if (libc := _libc()) is None:
@@ -64,12 +69,6 @@ class Notice:
             os.close(descriptor)
             return
         self._descriptor = descriptor
-        asyncio.get_running_loop().add_reader(descriptor, self._take)
-
-    def _take(self) -> None:
-        with contextlib.suppress(BlockingIOError):
-            os.read(self._descriptor, _READ)
-        self._came.set()
 
 
 @cache

@@ -70,7 +70,7 @@ class _Server(uvicorn.Server):
 
     async def main_loop(self) -> None:
         """As uvicorn's, which wakes up more than twice as often: most of what a server at rest takes."""
-        while not await self.on_tick(0):  # noqa: ASYNC110 # uvicorn's signal handler sets a flag, no event
+        while not await self.on_tick(0):  # noqa: ASYNC110 - uvicorn's signal handler sets a flag, no event
             await asyncio.sleep(TICK_SECONDS)
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:

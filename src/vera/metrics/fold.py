@@ -120,10 +120,13 @@ class Metrics:
             self._records[_EVENT_KEYS[kind]] += number
             if kind in POLICIES:
                 self._count(POLICIES[kind], by=number)
+        run.go_on(records)
         for record in records:
-            run.see(record)
-            if type(record) not in _PLAIN:
-                self._count_details(record, run, session)
+            if (kind := type(record)) in _PLAIN:
+                continue
+            if kind not in _STEADY:
+                run.see(record)
+            self._count_details(record, run, session)
 
     def _count_details(self, record: events.Record, run: "_Run", session: str) -> None:
         match record:
@@ -174,7 +177,8 @@ class Metrics:
         by_verifier = call.lane.startswith("check-")
         scope = "verifier" if by_verifier else "agent"
         self._count("dra_tool_calls_total", call.tool, scope)
-        self._count("dra_tool_errors_total", call.tool, scope, by=failed)
+        if failed:
+            self._count("dra_tool_errors_total", call.tool, scope)
         if by_verifier:
             self._count("dra_verifier_tool_calls_total")
             self._count("dra_verifier_tool_errors_total", by=failed)
@@ -183,9 +187,12 @@ class Metrics:
 
     def _model(self, call: events.Model) -> None:
         self._count("dra_model_calls_total", call.scope)
-        self._count("dra_model_errors_total", call.scope, by=bool(call.error))
-        self._count("dra_model_retries_total", call.scope, by=call.attempts - 1)
-        self._count("dra_model_finish_reason_length_total", call.scope, by=call.finish_reason == "length")
+        if call.error:
+            self._count("dra_model_errors_total", call.scope)
+        if call.attempts > 1:
+            self._count("dra_model_retries_total", call.scope, by=call.attempts - 1)
+        if call.finish_reason == "length":
+            self._count("dra_model_finish_reason_length_total", call.scope)
         self._observe("dra_model_latency_seconds", call.latency_s, call.scope)
         if call.scope.startswith("verifier"):
             self._count("dra_verifier_model_calls_total")
@@ -292,13 +299,14 @@ class _Run:
         self.budgets = Budgets()
         self.spending = SpentFold()
 
+    def go_on(self, records: Sequence[events.Record]) -> None:
+        """How far the run is after these records."""
+        self.last_ts = records[-1].ts
+        steps = [each.step for each in records if type(each) in _STEPPED and each.lane == MAIN]  # type: ignore[union-attr] # these have one
+        self.max_step = min(max(self.max_step, *steps, 0), int(MOST))
+
     def see(self, record: events.Record) -> None:
-        """How the run stands after the record."""
-        self.last_ts = record.ts
-        if record.lane == MAIN and (step := getattr(record, "step", 0)) > self.max_step:
-            self.max_step = min(step, int(MOST))
-        if type(record) in _STEADY:
-            return
+        """How the run stands after the record, where that says more than _STEADY ones."""
         self.budgets.see(record)
         match record:
             case events.RunEnd():
@@ -339,6 +347,8 @@ _PLAIN = frozenset(
     }
 ) | (POLICIES.keys() - {events.PolicyChoice})
 """Of these, which are most of a log, there is nothing to count but that they came."""
+
+_STEPPED = frozenset(kind for kind in EVENTS if "step" in kind.__struct_fields__)
 
 _STEADY = _PLAIN | {events.Evidence, events.Model, events.ModelIo, events.Tool}
 """What says nothing of how the run stands but its step and time."""

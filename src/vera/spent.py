@@ -118,6 +118,10 @@ class SpentFold:
             seconds=round(self._seconds + max(0.0, self._last_ts - self._working_since), 3),
         )
 
+    def awaits(self, lane: str) -> bool:
+        """Whether the last answer of the lane was not counted: the record with its text tells of tokens."""
+        return lane in self._uncounted
+
     def apply(self, event: Event) -> Tokens | None:
         """Add what the record cost: the tokens of a model call that it tells, None when it tells of none.
 
@@ -127,7 +131,7 @@ class SpentFold:
         match event:
             case events.Model():
                 tokens = self._called(event)
-            case events.ModelIo() if event.lane in self._uncounted:
+            case events.ModelIo() if self.awaits(event.lane):
                 size = text_size(event.content) + text_size(event.reasoning) + json_size(event.tool_calls)
                 tokens = Tokens(completion=tokens_of(size) + tokens_of(event.other_bytes))
                 self._sum_of(event.scope).add(tokens)

@@ -122,7 +122,9 @@ class Metrics:
                 self._count(POLICIES[kind], by=number)
         run.go_on(records)
         for record in records:
-            if (kind := type(record)) in _PLAIN:
+            if (kind := type(record)) in _PLAIN or (
+                kind is events.ModelIo and not run.spending.awaits(record.lane)
+            ):
                 continue
             if kind not in _STEADY:
                 run.see(record)

@@ -146,3 +146,9 @@ def test_unsure_lines_are_shown_and_nothing_is_claimed_by_them() -> None:
     assert shown.startswith("No lines were found that answer this question for sure")
     assert "27.md" not in shown
     assert f"[ev_0001:{window.first}-{window.last}]" in shown
+
+
+def test_of_what_is_asked_openly_a_sentence_that_gives_just_that_is_the_answer() -> None:
+    assert best("What colour is the sky?", "The colour of the sky is blue.").sure
+    assert not best("What colour is the sky?", "The colour of the sea is green.").sure
+    assert not best("What colour is the sky?", "The sky is wide.").sure

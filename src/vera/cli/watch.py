@@ -1,11 +1,13 @@
 """`vera watch`: a run in the terminal, while it works."""
 
 import os
+import signal
 import sys
 import time
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
+from types import FrameType, TracebackType
 from typing import TYPE_CHECKING, TextIO, cast
 
 import click
@@ -37,7 +39,9 @@ def watch(work_dir: Path, plain: bool) -> None:
         from vera.session import LogBroken
 
         try:
-            code = _watch_plain(work_dir) if plain or not has_terminal() else _watch_live(work_dir)
+            with _CtrlC() as ctrl_c:
+                watching = _watch_plain if plain or not has_terminal() else _watch_live
+                code = watching(work_dir, ctrl_c)
         except LogBroken as broken:
             stop(str(broken), ERROR)
         except (ValueError, OverflowError) as error:
@@ -47,6 +51,32 @@ def watch(work_dir: Path, plain: bool) -> None:
     if code is None:
         stop(f"nobody works on this run, and it has not ended. Go on with 'vera resume {work_dir}'.", ERROR)
     raise SystemExit(code)
+
+
+class _CtrlC:
+    """Ctrl-C, kept in mind within a `with` block: Python drops a KeyboardInterrupt that comes while a weak
+    reference calls back, as at the end of every import."""
+
+    def __init__(self) -> None:
+        self._pressed = False
+
+    def __enter__(self) -> "_CtrlC":
+        self._before = signal.signal(signal.SIGINT, self._press)
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        signal.signal(signal.SIGINT, self._before)
+
+    def check(self) -> None:
+        """Raises KeyboardInterrupt once it was pressed."""
+        if self._pressed:
+            raise KeyboardInterrupt
+
+    def _press(self, number: int, frame: FrameType | None) -> None:
+        self._pressed = True
+        self.check()
 
 
 def has_terminal() -> bool:
@@ -116,7 +146,7 @@ class Watched:
         return self.has_log and time.monotonic() - self._seen_alive > DEAD_SECONDS
 
 
-def _watch_plain(work_dir: Path) -> int | None:
+def _watch_plain(work_dir: Path, ctrl_c: _CtrlC) -> int | None:
     """Milestones as `vera run` says them; the exit code of the run, None when it is dead."""
     from vera.cli.progress import Progress
 
@@ -126,6 +156,7 @@ def _watch_plain(work_dir: Path) -> int | None:
         progress.say(f"waiting for a run to begin in {work_dir}")
     looked = 0.0
     while True:
+        ctrl_c.check()
         watched.poll()
         if watched.code is not None:
             return watched.code
@@ -161,7 +192,7 @@ class _Plain:
         return False
 
 
-def _watch_live(work_dir: Path) -> int | None:
+def _watch_live(work_dir: Path, ctrl_c: _CtrlC) -> int | None:
     """A page that is rewritten in place; the exit code of the run, None when it is dead."""
     from rich.console import Console, RenderableType
     from rich.live import Live
@@ -189,6 +220,7 @@ def _watch_live(work_dir: Path) -> int | None:
         shown = 0.0
         alive = False
         while True:
+            ctrl_c.check()
             news = watched.poll()
             due = time.monotonic() - shown > SHOWN_SECONDS
             if due:

@@ -158,7 +158,7 @@ class Judge:
         if not asked or held < enough or self._share(own) < ITS_OWN:
             return False
         if self._question.kind is Kind.ANY:
-            return held >= IN_ALL and kind >= OF_THE_KIND
+            return held >= IN_ALL and (labelled or kind >= OF_THE_KIND)
         if kind >= (1.0 if self._question.kind in _ALONE else OF_THE_KIND):
             return True
         return kind >= FAINTLY and held >= IN_ALL and len(asked) >= MANY

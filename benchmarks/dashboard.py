@@ -125,13 +125,13 @@ def size_row(size: int, tab_seconds: int) -> str:
 
 def ttfb(dashboard: Dashboard, path: str) -> str:
     """The first time and what it took of a CPU, the median and the longest of the others."""
-    connection = http.client.HTTPConnection("127.0.0.1", dashboard.port, timeout=60)
+    connection = Connection(dashboard)
     connection.connect()
     server = psutil.Process(dashboard.process.pid)
     before, found = cpu_seconds(server), []
     for _ in range(1 + WARM):
         begun = time.perf_counter()
-        get(dashboard, path, connection)
+        connection.get(path)
         found.append(1000 * (time.perf_counter() - begun))
         time.sleep(0.02)
         if len(found) == 1:
@@ -141,14 +141,21 @@ def ttfb(dashboard: Dashboard, path: str) -> str:
     return f"{cold:>9.0f}{cpu:>9.0f}{statistics.median(warm):>9.1f}{max(warm):>9.1f}"
 
 
-def get(dashboard: Dashboard, path: str, connection: http.client.HTTPConnection) -> None:
-    """Ask and wait for the first bytes; the rest is read by the time of the next."""
-    if rest := getattr(connection, "rest", None):
-        rest.read()
-    connection.request("GET", path, headers={"Authorization": f"Bearer {dashboard.token}"})
-    answer = connection.getresponse()
-    assert answer.status == 200, (path, answer.status)
-    connection.rest = answer  # type: ignore[attr-defined]
+class Connection(http.client.HTTPConnection):
+    """A connection that stays open, with the token of its dashboard."""
+
+    def __init__(self, dashboard: Dashboard) -> None:
+        super().__init__("127.0.0.1", dashboard.port, timeout=60)
+        self._token = dashboard.token
+        self._rest: http.client.HTTPResponse | None = None
+
+    def get(self, path: str) -> None:
+        """Ask and wait for the first bytes; the rest is read by the time of the next."""
+        if self._rest is not None:
+            self._rest.read()
+        self.request("GET", path, headers={"Authorization": f"Bearer {self._token}"})
+        self._rest = self.getresponse()
+        assert self._rest.status == 200, (path, self._rest.status)
 
 
 def tab(dashboard: Dashboard, log: Log, seconds: int, rate: int) -> float:
@@ -173,7 +180,7 @@ def watch(dashboard: Dashboard, offset: int, stop: threading.Event) -> None:
     """As a page's module: frames as they come, and now and then the parts that they say have changed."""
     headers = {"Authorization": f"Bearer {dashboard.token}"}
     stream = http.client.HTTPConnection("127.0.0.1", dashboard.port, timeout=0.25)
-    parts = http.client.HTTPConnection("127.0.0.1", dashboard.port, timeout=60)
+    parts = Connection(dashboard)
     stream.request("GET", f"{PAGE}/events?view=page&from={offset}", headers=headers)
     assert stream.sock is not None
     reading, rest = stream.sock, b""
@@ -192,7 +199,7 @@ def watch(dashboard: Dashboard, offset: int, stop: threading.Event) -> None:
         if time.monotonic() - fetched >= REFRESH_SECONDS:
             names = [name for name in new.keys() - {"header", "events"} if new[name] != had.get(name)]
             if names:
-                get(dashboard, f"{PAGE}/parts/{','.join(names)}", parts)
+                parts.get(f"{PAGE}/parts/{','.join(names)}")
             had, fetched = new, time.monotonic()
     stream.close()
     parts.close()

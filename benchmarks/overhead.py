@@ -17,6 +17,7 @@ import sys
 import tempfile
 from collections.abc import Callable
 from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "tests"))
@@ -120,10 +121,9 @@ def files(cost: Cost, differing: Cost) -> None:
 def starting(folder: Path, ways: list[str], rounds: int, peers: list[overhead_peers.Peer]) -> None:
     """In each round every way has its turn; the first warms them and does not count."""
     starts: dict[str, Callable[[Path], Cost]] = {
-        f"VERA, {way}": lambda root, way=way: overhead.session(root, 2, way)  # type: ignore[misc]
-        for way in ways
+        f"VERA, {way}": partial(overhead.session, steps=2, sandbox=way) for way in ways
     }
-    starts |= {peer.name: lambda root, peer=peer: overhead_peers.session(peer, root, 2) for peer in peers}  # type: ignore[misc]
+    starts |= {peer.name: partial(overhead_peers.session, peer, steps=2) for peer in peers}
     found: dict[str, list[Cost]] = {name: [] for name in starts}
     for number in range(rounds + 1):
         for place, (name, start) in enumerate(starts.items()):

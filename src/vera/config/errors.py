@@ -19,6 +19,10 @@ class ConfigError(Exception):
         super().__init__("\n".join(shown))
 
 
+class Refused(ConfigError):
+    """Settings that someone set who may not set them so: `config.trust`."""
+
+
 def sentences(mistakes: Iterable[tuple[object, str]], explain: Callable[[str], str]) -> list[str]:
     """A sentence for each name at a place, explained as far as it will be shown: explaining takes time."""
     return [

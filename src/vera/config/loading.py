@@ -2,11 +2,11 @@
 
 import os
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache, partial
+from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from pydantic import SecretStr, ValidationError
 
@@ -14,15 +14,18 @@ from vera.config.aliases import canonical, under_own_names
 from vera.config.bounded import expand_home
 from vera.config.catalogue import Setting, catalogue, sections
 from vera.config.environment import dotenv_layer, environment_layer
-from vera.config.errors import ConfigError, plain, sentences
-from vera.config.folder import unasked, withhold
+from vera.config.errors import ConfigError, Refused, plain, sentences
+from vera.config.handed import Allowed, Handed
 from vera.config.meant import misplaced, unknown
 from vera.config.origin import Entry, Layer, Origin, Place
-from vera.config.secret import LITERAL_WARNING, is_reference, resolve_secret
+from vera.config.secret import LITERAL_WARNING, resolve_secret
 from vera.config.section import Section
 from vera.config.settings import Settings
 from vera.config.together import do_not_fit, idle
+from vera.config.trust import keys_to_withhold, refusals, withheld_sentence, without_foreign_keys
 from vera.config.yaml_file import read_layer
+
+S = TypeVar("S", bound=Section)
 
 PACKAGED = Path(__file__).parents[1] / "default.yaml"
 
@@ -35,11 +38,15 @@ IMPLIED = {"action_verifier.verifier_type": ("action_verifier.enabled", True)}
 
 @dataclass(frozen=True)
 class Loaded:
-    """The settings, where each came from by its dotted key, and sentences that the person should read."""
+    """The settings, where each came from by its dotted key, and sentences that the person should read.
+
+    `withheld` are the settings of keys that the person has and that do not go to the address in force.
+    """
 
     settings: Settings
     origin: Mapping[str, Origin]
     warnings: tuple[str, ...] = ()
+    withheld: tuple[str, ...] = ()
 
 
 def load(
@@ -48,16 +55,22 @@ def load(
     environ: Mapping[str, str] | None = None,
     cwd: Path | None = None,
     user_config: Path | None = None,
+    *,
+    handed: Handed | None = None,
+    log: Layer | None = None,
 ) -> Loaded:
-    """The settings in force: flag > `-c key=value` > `-c file.yaml` > environment > `.env` in the working
-    folder > `vera.yaml` there > user configuration > packaged defaults. It changes nothing anywhere.
+    """The settings in force: what was handed over with a task or a form > flag > `-c key=value` >
+    `-c file.yaml` > the log of a run that goes on > environment > `.env` in the working folder > `vera.yaml`
+    there > user configuration > packaged defaults. It changes nothing anywhere.
 
     `overrides` are the texts of `-c`, of which a later one wins over an earlier of its kind; `flags` are
     command-line options by the dotted key that they set (None: not given). `environ`, `cwd` and
-    `user_config` default to those of the process and the person.
+    `user_config` default to those of the process and the person. What is not the person's word is held by
+    `config.trust`.
 
     Raises ConfigError with a sentence for each unknown key, each value that cannot stand where it was put,
-    and the first file that cannot be read.
+    and the first file that cannot be read; Refused when all that is wrong is that someone set what is not
+    theirs to set.
     """
     environ = os.environ if environ is None else environ
     cwd = _working_folder() if cwd is None else cwd
@@ -75,6 +88,7 @@ def load(
     for layer, misspelt in (dotenv_layer(cwd / ".env"), environment_layer(environ)):
         layers.append(layer)
         problems.extend(misspelt)
+    layers.append(log or {})
     assignments: dict[str, Entry] = {}
     for text in overrides:
         if match := ASSIGNMENT.fullmatch(text):
@@ -83,9 +97,18 @@ def load(
             add(_named_file(text, cwd))
     add(assignments)
     add(_flags(flags or {}))
+    add(handed.layer() if handed else None)
     merged = {key: entry for layer in layers for key, entry in layer.items()}
-    held = partial(unasked, yours=_without_the_folder(layers), packaged=layers[0], cwd=cwd)
-    return _settle(merged, environ, problems, held)
+    mine = {key: entry for layer in layers for key, entry in layer.items() if entry.origin.place.is_now}
+    winning, warnings = without_foreign_keys(merged, mine)
+    loaded = _settle(winning, environ, problems, warnings)
+    if all(entry.origin.place.is_now for entry in winning.values()):
+        return loaded
+    yours = _settle(mine, environ, (), ()).settings
+    allowed = handed.allowed if handed else Allowed()
+    if refused := refusals(loaded.settings, winning, mine, yours, cwd, allowed):
+        raise Refused(refused)
+    return _without_keys_of_others(loaded, yours)
 
 
 def defaults(changes: Mapping[str, object] | None = None) -> Settings:
@@ -94,7 +117,7 @@ def defaults(changes: Mapping[str, object] | None = None) -> Settings:
         key: Entry(value, Origin(Place.FLAG, f"change of {key}")) for key, value in (changes or {}).items()
     }
     known, problems = _sift(changed)
-    return _settle({**_packaged(), **known}, {}, problems).settings
+    return _settle({**_packaged(), **known}, {}, problems, ()).settings
 
 
 def public(settings: Section) -> dict[str, object]:
@@ -168,23 +191,11 @@ def _sift(layer: Layer) -> tuple[Layer, list[str]]:
     return known, twice + sentences(strangers.values(), unknown)
 
 
-def _without_the_folder(layers: Sequence[Layer]) -> Layer:
-    """What would be in force if the working folder said nothing."""
-    return {
-        key: entry for layer in layers for key, entry in layer.items() if not entry.origin.place.of_the_folder
-    }
-
-
 def _settle(
-    merged: Layer,
-    environ: Mapping[str, str],
-    problems: Sequence[str],
-    held: Callable[[Settings, Mapping[str, Origin]], list[str]] | None = None,
+    merged: Layer, environ: Mapping[str, str], problems: Sequence[str], warnings: Sequence[str]
 ) -> Loaded:
-    """Converts and checks the winning values; `problems` are those found before, `held` finds what a person
-    must ask for."""
-    problems = list(problems)
-    warnings: list[str] = []
+    """Converts and checks the winning values; `problems` and `warnings` are those found before."""
+    problems, warnings = list(problems), list(warnings)
     values: dict[str, object] = {}
     for key, entry in merged.items():
         try:
@@ -193,18 +204,39 @@ def _settle(
             problems.append(f"{key} ({entry.origin}): {error}")
             values[key] = SecretStr("")
     origin = {key: entry.origin for key, entry in merged.items()}
-    warnings += withhold(values, origin)
     try:
         settings = Settings.model_validate(_tree(values))
     except ValidationError as error:
         problems += [_sentence(each["loc"], merged) for each in error.errors(include_input=False)]
     else:
-        problems += held(settings, origin) if held else []
         problems += do_not_fit(settings)
         warnings += idle(settings)
     if problems:
         raise ConfigError(problems)
+    settings.remember(
+        {key: each.place.source for key, each in origin.items() if each.place is not Place.DEFAULT}
+    )
     return Loaded(settings, origin, tuple(warnings))
+
+
+def _without_keys_of_others(loaded: Loaded, yours: Settings) -> Loaded:
+    """Takes each key away from an address for which the person did not give it."""
+    withheld = keys_to_withhold(loaded.settings, loaded.origin, yours)
+    if not withheld:
+        return loaded
+    settings, origin = loaded.settings, dict(loaded.origin)
+    said = [withheld_sentence(keyed, origin) for keyed in withheld]
+    for keyed in withheld:
+        settings = _replaced(settings, keyed.key.split("."), SecretStr(""))
+        origin[keyed.key] = Origin(origin[keyed.key].place, f"{origin[keyed.key].text} (withheld)")
+    return Loaded(settings, origin, (*said, *loaded.warnings), tuple(keyed.key for keyed in withheld))
+
+
+def _replaced(section: S, path: Sequence[str], value: object) -> S:
+    """The section with one value below it replaced."""
+    name, *rest = path
+    new = _replaced(getattr(section, name), rest, value) if rest else value
+    return section.model_copy(update={name: new})
 
 
 def _tree(values: Mapping[str, object]) -> dict[str, Any]:
@@ -230,20 +262,13 @@ def _value(setting: Setting, entry: Entry, environ: Mapping[str, str], warnings:
 
 
 def _secret(setting: Setting, entry: Entry, environ: Mapping[str, str], warnings: list[str]) -> object:
-    """The key itself: the person's own places may say where it lies, the working folder may not.
-
-    A file that came with a cloned folder could otherwise have any file of this machine sent as a key.
-    """
+    """The key itself, or what the person's words for it lead to."""
     if isinstance(entry.value, SecretStr):
         return entry.value
     text = entry.value if isinstance(entry.value, str) else "" if entry.value is None else None
     place = entry.origin.place
     if text is None or place is Place.ENVIRONMENT:
         return entry.value
-    if place.of_the_folder:
-        if is_reference(text):
-            raise ConfigError("A file of the working folder cannot say where a key lies on this machine.")
-        return text
     secret, warning = resolve_secret(text, environ)
     if warning and not (warning == LITERAL_WARNING and place in (Place.USER, Place.FILE)):
         warnings.append(f"{setting.key} ({entry.origin}): {warning}")

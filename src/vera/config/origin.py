@@ -1,8 +1,23 @@
-"""Where a setting's value was written, and which place wins."""
+"""Where a setting's value was written, whose word that is, and which place wins."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from enum import IntEnum
+from enum import IntEnum, StrEnum
+
+
+class Source(StrEnum):
+    """Whose word a value is. Only the person decides everything; the others are held by `config.trust`.
+
+    PERSON: command line, environment, own configuration file, packaged defaults. FOLDER: `vera.yaml` and
+    `.env` of the working folder. TASK: a line of a batch file, a row of a queue. FORM: a form of the
+    dashboard. SESSION: the log of a run that goes on.
+    """
+
+    PERSON = "person"
+    FOLDER = "folder"
+    TASK = "task"
+    FORM = "form"
+    SESSION = "session"
 
 
 class Place(IntEnum):
@@ -13,14 +28,33 @@ class Place(IntEnum):
     FOLDER = 2
     DOTENV = 3
     ENVIRONMENT = 4
-    FILE = 5
-    OVERRIDE = 6
-    FLAG = 7
+    LOG = 5
+    OWN_LOG = 6
+    """The log of a run that this person began, which their own key has sealed."""
+    FILE = 7
+    OVERRIDE = 8
+    FLAG = 9
+    TASK = 10
+    FORM = 11
 
     @property
-    def of_the_folder(self) -> bool:
-        """Whether it came with the working folder, and so perhaps from a stranger whose files these are."""
-        return self in (Place.FOLDER, Place.DOTENV)
+    def source(self) -> Source:
+        """Whose word it is."""
+        return _SOURCES.get(self, Source.PERSON)
+
+    @property
+    def is_now(self) -> bool:
+        """Whether the person says it for this very run: their own log is from an earlier one."""
+        return self.source is Source.PERSON and self is not Place.OWN_LOG
+
+
+_SOURCES = {
+    Place.FOLDER: Source.FOLDER,
+    Place.DOTENV: Source.FOLDER,
+    Place.LOG: Source.SESSION,
+    Place.TASK: Source.TASK,
+    Place.FORM: Source.FORM,
+}
 
 
 @dataclass(frozen=True)

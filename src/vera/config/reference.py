@@ -1,6 +1,6 @@
-"""The tables of docs/reference/settings.md, made from the code.
+"""The tables of docs/reference/settings.md and docs/security-model.md, made from the code.
 
-`python -m vera.config.reference docs/reference/settings.md` writes them into the page anew.
+`python -m vera.config.reference PAGE…` writes them into the pages.
 """
 
 import sys
@@ -11,9 +11,12 @@ from vera.config.catalogue import Setting, catalogue, sections, value_of, writte
 from vera.config.environment import NOT_SETTINGS
 from vera.config.loading import defaults, public
 from vera.config.section import Section
+from vera.config.trust import table
 
 BEGIN = "<!-- settings: made by `python -m vera.config.reference`, do not edit -->"
 END = "<!-- end of settings -->"
+TRUST_BEGIN = "<!-- table of trust: made by `python -m vera.config.reference`, do not edit -->"
+TRUST_END = "<!-- end of the table of trust -->"
 
 
 def tables() -> str:
@@ -32,12 +35,13 @@ def tables() -> str:
 
 
 def with_tables(page: str) -> str:
-    """The page with the tables between its two marks made anew. Raises ValueError if a mark is missing."""
-    head, found, rest = page.partition(BEGIN)
-    _, also_found, foot = rest.partition(END)
-    if not (found and also_found):
-        raise ValueError(f"The page must hold the lines {BEGIN} and {END}")
-    return f"{head}{BEGIN}\n\n{tables()}\n\n{END}{foot}"
+    """The page with the table between its two marks made from the code. Raises ValueError if it has none."""
+    for begin, end, made in ((BEGIN, END, tables), (TRUST_BEGIN, TRUST_END, table)):
+        head, found, rest = page.partition(begin)
+        _, also_found, foot = rest.partition(end)
+        if found and also_found:
+            return f"{head}{begin}\n\n{made()}\n\n{end}{foot}"
+    raise ValueError(f"The page must hold the lines {BEGIN} and {END}, or {TRUST_BEGIN} and {TRUST_END}")
 
 
 def _row(setting: Setting, default: object) -> str:
@@ -49,5 +53,5 @@ def _row(setting: Setting, default: object) -> str:
 
 
 if __name__ == "__main__":
-    target = Path(sys.argv[1])
-    target.write_text(with_tables(target.read_text(encoding="utf-8")), encoding="utf-8")
+    for target in map(Path, sys.argv[1:]):
+        target.write_text(with_tables(target.read_text(encoding="utf-8")), encoding="utf-8")

@@ -38,11 +38,6 @@ def resolve_secret(text: str, environ: Mapping[str, str]) -> tuple[SecretStr, st
     return SecretStr(text), LITERAL_WARNING if text else None
 
 
-def is_reference(text: str) -> bool:
-    """Whether the text says where a key lies instead of being one."""
-    return text.startswith(("env:", "@"))
-
-
 def _from_file(path: Path) -> tuple[SecretStr, str | None]:
     path = expand_home(path)
     shown = plain(str(path), 300)

@@ -39,14 +39,18 @@ BUILT_IN = "builtin"
 """Instead of a server's address: the built-in extractive model, whatever servers there are."""
 
 
+AUTO = "auto"
+"""Instead of a server's address: one that is found on this machine and is yours or a system account's."""
+
+
 def _model_address(value: str) -> str:
-    return value if value == BUILT_IN else _server_address(value)
+    return value if value in (BUILT_IN, AUTO) else _server_address(value)
 
 
 def _server_address(value: str) -> str:
     if not value:
         return value
-    if value == BUILT_IN:
+    if value in (BUILT_IN, AUTO):
         raise ValueError("no server")
     if any(c.isspace() or not c.isprintable() for c in value):
         raise ValueError("white space in an address")
@@ -73,7 +77,7 @@ def _home(value: Path) -> Path:
 
 
 ModelAddress = Annotated[str, AfterValidator(_model_address)]
-"""A server's address, BUILT_IN, or '' for none."""
+"""A server's address, BUILT_IN, AUTO, or '' for none."""
 ServerAddress = Annotated[str, AfterValidator(_server_address)]
 """A server's address, or '' for none."""
 Secret = Annotated[SecretStr, AfterValidator(_header_text)]

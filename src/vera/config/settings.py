@@ -3,10 +3,11 @@
 The defaults stand in `vera/default.yaml`. A setting whose feature is still to come says so.
 """
 
+from collections.abc import Mapping
 from ipaddress import ip_address
 from typing import Annotated, Literal
 
-from pydantic import AfterValidator
+from pydantic import AfterValidator, PrivateAttr
 
 from vera.config.section import (
     ADDRESS_FORM,
@@ -15,8 +16,10 @@ from vera.config.section import (
     ModelAddress,
     Secret,
     Section,
+    ServerAddress,
     setting,
 )
+from vera.config.section import AUTO as AUTO
 from vera.config.section import BUILT_IN as BUILT_IN
 from vera.config.selection import ActionVerifierSettings as ActionVerifierSettings
 from vera.config.selection import CandidateSamplingSettings as CandidateSamplingSettings
@@ -30,6 +33,7 @@ Backend = Literal["auto", "docker", "bubblewrap", "host", "none"]
 LaneKind = Literal["research", "execute"]
 Risk = Literal["low", "med", "high"]
 VerifierRule = Literal["auto", "model", "literal"]
+Required = Literal["quoted", "verified"]
 Profile = Literal["sealed", "research", "lab"]
 """How much a box may do: `vera.sandbox.spec.PROFILES` says the same."""
 
@@ -48,11 +52,12 @@ class ModelSettings(Section):
     """The language model and how it is spoken to."""
 
     base_url: ModelAddress = setting(
-        "Address of an OpenAI-compatible server, or builtin for the built-in extractive model. Empty: a "
-        "server found on this machine, else the built-in model.",
+        "Address of an OpenAI-compatible server; builtin for the built-in extractive model; auto for a "
+        "server that is found on this machine and run by you or a system account, else the built-in model. "
+        "Empty: such a server once you agreed to it on a terminal, else the built-in model.",
         env=("MODEL_BASE_URL", "OPENAI_BASE_URL"),
         flag="--model-base-url",
-        allowed=f"{ADDRESS_FORM}, or builtin",
+        allowed=f"{ADDRESS_FORM}, or builtin, or auto",
     )
     name: str = setting(
         "Model to ask for. Empty: the one that the server has loaded.",
@@ -232,6 +237,15 @@ class SandboxSettings(Section):
     build: bool = setting("Whether a run builds the sandbox's image when it is missing.", flag="--no-build")
     max_tool_seconds: float = setting(
         "Seconds until a shell command is stopped.", env=("MAX_TOOL_SECONDS",), gt=0, le=604800
+    )
+    work_bytes: int = setting(
+        "Bytes that the folder in which commands work may hold; a command that passes it is stopped. 0 is "
+        "unlimited.",
+        ge=0,
+        le=1 << 50,
+    )
+    work_files: int = setting(
+        "Files, folders and links that it may hold. 0 is unlimited.", ge=0, le=1_000_000_000
     )
 
 
@@ -453,7 +467,7 @@ class VerificationSettings(Section):
         ge=1,
         le=100,
     )
-    model_base_url: ModelAddress = setting(
+    model_base_url: ServerAddress = setting(
         "Address of another server for the verifier. Empty: the model that answers also verifies, in lanes "
         "that know nothing of its chat.",
         flag="--verifier-model-base-url",
@@ -466,6 +480,11 @@ class VerificationSettings(Section):
         "Key for the server at model_base_url; sent nowhere else and never printed.",
         env=("VERIFIER_API_KEY",),
         allowed=SECRET_FORM,
+    )
+    require: Required = setting(
+        "What an answer must be at least for exit code 0. quoted: VERIFIED or QUOTED. verified: VERIFIED; "
+        "what is less ends with exit code 3.",
+        flag="--require",
     )
     check_steps: int = setting("Turns that the check of one question may take.", ge=1, le=100)
     readings: int = setting(
@@ -510,3 +529,21 @@ class Settings(Section):
     brave: BraveSettings
     verification: VerificationSettings
     dashboard: DashboardSettings
+    _origins: dict[str, str] = PrivateAttr(default_factory=dict)
+
+    @property
+    def origins(self) -> Mapping[str, str]:
+        """Whose word each setting is that is not a packaged default (`origin.Source`), by its dotted key."""
+        return self._origins
+
+    def remember(self, origins: Mapping[str, str]) -> None:
+        """Note whose word the settings are, for the log."""
+        self._origins.update(origins)
+
+
+def requiring(settings: Settings, require: Required) -> Settings:
+    """The settings, under which an answer must be VERIFIED for exit code 0 where that is required."""
+    if require == "quoted":
+        return settings
+    verification = settings.verification.model_copy(update={"require": require})
+    return settings.model_copy(update={"verification": verification})

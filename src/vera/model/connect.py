@@ -39,6 +39,7 @@ class _Endpoint(msgspec.Struct, frozen=True, kw_only=True):
     picked: bool
     details: Details
     context_tokens: int | None
+    own: bool = False
 
 
 async def connect(
@@ -51,6 +52,7 @@ async def connect(
     protocol: Protocol = "auto",
     context_tokens: int | None = None,
     assumed: str = "",
+    weights: str = "",
 ) -> ChatClient:
     """A client for the server at `base_url`, ready to use; its `info` says what was found out.
 
@@ -62,6 +64,8 @@ async def connect(
 
     `assumed` is what was found a moment ago, as KIND/PROTOCOL (`assumption`). While the server still shows
     itself as that kind no other is tried, and the protocol is not probed; else it counts for nothing.
+
+    `weights` names the file that VERA serves there itself.
 
     Raises ModelError: nothing answers there, the key is refused, no such model, none to choose.
     """
@@ -77,6 +81,9 @@ async def connect(
             protocol = await _best_protocol(probe, endpoint.details)
         finally:
             await probe.close()
+    if weights:
+        details = msgspec.structs.replace(endpoint.details, weights=weights)
+        endpoint = msgspec.structs.replace(endpoint, details=details, own=True)
     return _client(endpoint, protocol, timeout_s, total_deadline_s, RetryPolicy())
 
 
@@ -193,6 +200,8 @@ def _client(
         local=endpoint.local and not endpoint.details.remote,
         warnings=_warnings(endpoint),
         gives_n=None if server.takes_n else False,
+        weights=endpoint.details.weights,
+        own=endpoint.own,
     )
     return ChatClient(
         endpoint.base_url,

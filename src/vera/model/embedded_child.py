@@ -40,6 +40,8 @@ def _serve(path: str, settings: dict[str, Any]) -> Any:
     params.model_alias = {Path(path).name}
     params.n_ctx = settings["context_tokens"]
     params.n_parallel = settings["parallel"]
+    for cpu in (params.cpuparams, params.cpuparams_batch):
+        cpu.n_threads, cpu.poll = settings["threads"], 0
     params.cache_ram_mib = settings["prompt_cache_mib"]
     params.api_keys = [settings["key"]]
     params.hostnames, params.port = ["127.0.0.1"], 0

@@ -86,7 +86,9 @@ class ModelInfo(msgspec.Struct, frozen=True, kw_only=True):
     `kind` is one of builtin, openai, lmstudio, ollama, vllm, llamacpp, sglang; `context_tokens` the real
     context length (None: unknown); `parallel` how many requests the endpoint serves at once; `protocol`
     the turn form chosen for it (text, json_schema, tools); `warnings` sentences for the person. `gives_n`
-    says whether it answers a request for `n` candidates with n of them (None: not known yet).
+    says whether it answers a request for `n` candidates with n of them (None: not known yet). `weights` tells
+    the model's file, size and quantisation, as far as the server says; `own`: a file that VERA serves itself,
+    at another address each time.
     """
 
     kind: str
@@ -98,6 +100,8 @@ class ModelInfo(msgspec.Struct, frozen=True, kw_only=True):
     local: bool = True
     warnings: tuple[str, ...] = ()
     gives_n: bool | None = None
+    weights: str = ""
+    own: bool = False
 
 
 class ModelError(Exception):

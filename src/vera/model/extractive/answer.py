@@ -2,25 +2,17 @@
 
 from collections.abc import Sequence
 
+from vera.disclosure import (
+    EXTRACTS,
+    NEAREST,
+    NO_DOCUMENTS,
+    NO_SEARCH,
+    NO_SYNTHESIS,
+    NOTHING,
+    UNSURE,
+)
 from vera.model.extractive.scoring import Window
 
-_EXTRACTS = (
-    "These are extracts chosen by word match, not a synthesis: no language model was configured or found."
-)
-_NOTHING = (
-    "No lines were found that answer this question. Extracts are chosen by word match, without a synthesis: "
-    "no language model was configured or found."
-)
-_UNSURE = (
-    "No lines were found that answer this question for sure: something of it is missing in those below, the "
-    "nearest. Extracts are chosen by word match, without a synthesis: no language model was configured or "
-    "found."
-)
-_NEAREST = "Nearest lines found"
-_NO_DOCUMENTS = (
-    "No documents were given to look in: name a folder with --input-dir, or start a model server "
-    "(vera doctor says what this machine has)."
-)
 _QUERIES_NAMED = 4
 
 
@@ -30,15 +22,21 @@ def answer_text(chosen: Sequence[Window], searches: Sequence[str], documents: bo
     Nothing is quoted here: the harness cuts the quotes from the stored bytes.
     """
     if chosen and chosen[0].sure:
-        return "\n".join([_EXTRACTS, *(f"{rank}. {_cited(window)}" for rank, window in enumerate(chosen, 1))])
+        return "\n".join([EXTRACTS, *(f"{rank}. {_cited(window)}" for rank, window in enumerate(chosen, 1))])
     if chosen:
-        return "\n".join([_UNSURE, *(f"{rank}. {_near(window)}" for rank, window in enumerate(chosen, 1))])
-    return "\n".join([_NOTHING, *(_searched(searches) if documents else [_NO_DOCUMENTS])])
+        return "\n".join(
+            [
+                f"{UNSURE} {NO_SYNTHESIS}",
+                *(f"{rank}. {_near(window)}" for rank, window in enumerate(chosen, 1)),
+            ]
+        )
+    rest = _searched(searches) if documents else [NO_DOCUMENTS]
+    return "\n".join([f"{NOTHING} {NO_SYNTHESIS}", *rest])
 
 
 def _near(window: Window) -> str:
-    """A statement that no lines support, so that nothing is verified by it."""
-    return f"{_NEAREST} [{window.evidence}:{window.first}-{window.last}]"
+    """A label that states nothing, so that nothing is verified by it."""
+    return f"{NEAREST} [{window.evidence}:{window.first}-{window.last}]"
 
 
 def _cited(window: Window) -> str:
@@ -47,7 +45,7 @@ def _cited(window: Window) -> str:
 
 def _searched(searches: Sequence[str]) -> list[str]:
     if not searches:
-        return ["No search could be made: the question holds no word to search for, or every search failed."]
+        return [NO_SEARCH]
     named = "; ".join(f"“{_plain(query)}”" for query in searches[:_QUERIES_NAMED])
     return [f"Searched the input files for: {named}."]
 

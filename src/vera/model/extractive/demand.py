@@ -10,29 +10,37 @@ from collections.abc import Sequence
 
 import msgspec
 
+from vera.model.extractive import patterns
 from vera.model.extractive.documents import name_forms, spelled
 from vera.model.extractive.expressions import is_open, valued
 from vera.model.extractive.lexicon import GENERIC, IMPLIED, LIGHT, PRONOUNS, STOPWORDS
 from vera.model.extractive.lexis import SYNONYM, Lexis
-from vera.model.extractive.question import Kind, Question, frame_words, scaffolding, stems_of
+from vera.model.extractive.question import Kind, Question, frame_words, scaffolding, stems_of, value_stems
 from vera.model.extractive.words import affinity, stem, words
 
-ASKED_ABOUT = 0.6
+ASKED_ABOUT = 0.8
 """The share of what is asked about (by weight) that a sentence and its headings have to hold."""
 ASKED_OF_A_FIELD = 0.54
 """The same where the question says all that a field or a sentence gives the value of."""
-ITS_OWN = 0.3
+ITS_OWN = 0.2
 """The share that the sentence itself has to hold."""
 PLAINLY = 0.95
 """How nearly a heading or a file's name has to have a word: a synonym does not do."""
+SAME_ROOT = 0.75
+"""How nearly the rarest term has to be there: as the same word, or as another of its root."""
 OF_THE_KIND = 0.5
 """How plainly an expression has to be of the kind asked for."""
+OF_A_UNIT = 0.8
+"""The same of a count of something: a number of that unit."""
 FAINTLY = 0.3
 """The same in a sentence that holds all (IN_ALL of it) that is asked in MANY words."""
 MANY = 3
 IN_ALL = 0.99
 NAME_WORDS = 0.5
 """The share of a name that the name of a file has to hold, numbers apart, to stand for it."""
+
+LONGEST_BOUND = 16
+"""The longest phrase that makes a number a bound, in characters."""
 
 _ALONE = frozenset((Kind.PERSON, Kind.NAME))
 """Of these kinds an expression is one only when it is a name."""
@@ -153,15 +161,39 @@ class Judge:
         """
         asked = self._demand.asked
         around = [far if far >= PLAINLY else 0.0 for far in above]
-        held = self._share(list(map(max, own, around, self._named_by_file)))
+        said = list(map(max, own, around, self._named_by_file))
+        held = self._share(said)
         enough = ASKED_OF_A_FIELD if labelled else ASKED_ABOUT
         if not asked or held < enough or self._share(own) < ITS_OWN:
             return False
+        if said[self._rarest] < (SYNONYM if labelled else SAME_ROOT):
+            return False
+        if self._question.kind is Kind.COUNT and not self._says_what_value(own):
+            return False
         if self._question.kind is Kind.ANY:
             return held >= IN_ALL and (labelled or kind >= OF_THE_KIND)
-        if kind >= (1.0 if self._question.kind in _ALONE else OF_THE_KIND):
+        if kind >= (
+            1.0 if self._question.kind in _ALONE else OF_A_UNIT if self._question.units else OF_THE_KIND
+        ):
             return True
-        return kind >= FAINTLY and held >= IN_ALL and len(asked) >= MANY
+        faint = self._question.kind is Kind.DATE and not self._question.exact
+        return faint and kind >= FAINTLY and held >= IN_ALL and len(asked) >= MANY
+
+    def _says_what_value(self, own: Sequence[float]) -> bool:
+        """Whether a sentence itself says which value it gives, as the default.
+
+        A heading may say it of another value ("Default: 10w").
+        """
+        return self._question.units != () or all(
+            own[index] >= SYNONYM
+            for index in self._demand.asked
+            if self._question.terms[index].word.stem in value_stems()
+        )
+
+    @property
+    def _rarest(self) -> int:
+        """The term that weighs most of what is asked about."""
+        return max(self._demand.asked, key=lambda index: self._lexis.weights[index])
 
     def _share(self, vector: Sequence[float]) -> float:
         """The share of what is asked about, by weight, that is held."""
@@ -174,7 +206,11 @@ class Judge:
         return sum(held) / (sum(weights) or 1.0)
 
     def _has_numbers(self, sentence: Sentence) -> bool:
-        return self._demand.numbers <= _forms(sentence) | self._file
+        """Whether the question's numbers are there, none as the opposite bound ("over 100", "up to 100")."""
+        if not self._demand.numbers <= _forms(sentence) | self._file:
+            return False
+        asked, said = _bounds(self._question.text), _bounds(sentence.text)
+        return all(said.get(number, up) == up for number, up in asked.items())
 
     def _is_named(self, name: Sequence[str], sentence: Sentence) -> bool:
         """Whether a name stands in the sentence, in a heading above, or in the name of the file."""
@@ -211,6 +247,19 @@ class Judge:
 def _forms(sentence: Sentence) -> frozenset[str]:
     """The words of a sentence and of the headings above it."""
     return frozenset(word.form for text in (sentence.text, *sentence.above) for word in words(text))
+
+
+def _bounds(text: str) -> dict[str, bool]:
+    """The numbers that are bounds: whether from there up, or up to there."""
+    found: dict[str, bool] = {}
+    for word in words(text):
+        if word.form[0].isdigit():
+            before = text[max(0, word.start - LONGEST_BOUND) : word.start]
+            if patterns.AT_LEAST.search(before):
+                found[word.form] = True
+            elif patterns.AT_MOST.search(before):
+                found[word.form] = False
+    return found
 
 
 def _common(sentence: Sentence) -> set[str]:

@@ -5,15 +5,20 @@ An expression whose words all stand in the question is not its answer.
 
 import re
 from collections.abc import Callable, Iterator
-from itertools import islice
+from itertools import islice, takewhile
 
 from vera.model.extractive import patterns
 from vera.model.extractive.layout import label_of
 from vera.model.extractive.lexicon import NO_NAMES, NUMBER_WORDS, PEOPLE, STOPWORDS
-from vera.model.extractive.question import Kind, Question, stems_of, time_unit_stems
-from vera.model.extractive.words import affinity, words
+from vera.model.extractive.question import BREAKS, Kind, Question, stems_of, time_unit_stems
+from vera.model.extractive.words import Word, affinity, words
 
 LONGEST_TEXT = 2000
+_BARE = re.compile(r"[,;.)]|\s*$")
+OF_THE_SENTENCE = 0.8
+"""A number without a unit behind it counts what its sentence speaks of: "copies, numbering over 100,"."""
+SINGLE_NAME = 0.7
+"""A single capitalised word may be a person, a product or a place."""
 _EXTENT = frozenset(("large", "big", "small"))
 """Of how large something is a plain number may tell."""
 _VAGUE = ("one", "a", "an", "no", "several")
@@ -79,6 +84,11 @@ def _numbers(question: Question, text: str) -> Iterator[re.Match[str]]:
             yield match
 
 
+def _goes_on(word: Word) -> bool:
+    """Whether a phrase goes on with a word: "six characters of the message" counts no messages."""
+    return word.form not in BREAKS
+
+
 def _is_exact(number: str) -> bool:
     return number[0].isdigit() or number in NUMBER_WORDS or not number.isascii()
 
@@ -90,16 +100,22 @@ def _count(question: Question, text: str) -> float:
     plain = 0.4 if question.units else 0.8
     said = patterns.NUMBER_OF.search(text)
     counted = list(words(f"{said.group(1) if said else ''} {label_of(text)}"))
+    spoken = list(words(text))
+    counted_here = not in_time and any(
+        affinity(unit, word) >= 0.7 for unit in question.units for word in spoken
+    )
     best = 0.0
     for match in _numbers(question, text):
         number = match.group().lower()
-        after = islice(words(text[match.end() : match.end() + 60]), 4)
+        after = takewhile(_goes_on, islice(words(text[match.end() : match.end() + 60]), 4))
         before = list(words(text[max(0, match.start() - 30) : match.start()]))[-1:]
         nearby = [*after, *before]
         of_a_kind = counts_people and any(word.stem in stems_of(PEOPLE) for word in nearby)
         named = (affinity(unit, word) for unit in question.units for word in (*counted, *nearby))
-        if of_a_kind or any(value >= 0.7 for value in named):
+        if _is_exact(number) and (of_a_kind or any(value >= 0.7 for value in named)):
             worth = 1.0
+        elif counted_here and _is_exact(number) and _BARE.match(text[match.end() : match.end() + 2]):
+            worth = OF_THE_SENTENCE
         elif in_time and any(word.stem in time_unit_stems() for word in nearby):
             worth = 0.6
         else:
@@ -133,6 +149,8 @@ def _money(question: Question, text: str) -> float:
 
 
 def _date(question: Question, text: str) -> float:
+    if question.exact:
+        return _has(question, patterns.DATE, text)
     return max(
         _has(question, patterns.DATE, text),
         0.6 * _has(question, patterns.DURATION, text),
@@ -157,10 +175,15 @@ def _names(question: Question, text: str) -> Iterator[re.Match[str]]:
 
 
 def _person(question: Question, text: str) -> float:
-    """A name, not one behind "in": that is a place."""
-    named = (match.start() for match in _names(question, text))
-    found = any(not patterns.WITHIN.search(text[max(0, start - 12) : start]) for start in named)
-    return max(float(found), 0.5 * _has(question, patterns.ROLE, text))
+    """A name of two words, or one behind "by", not one behind "in": that is a place."""
+    worth = 0.0
+    for match in _names(question, text):
+        before = text[max(0, match.start() - 12) : match.start()]
+        if patterns.WITHIN.search(before):
+            continue
+        full = patterns.FULL_NAME.search(match.group()) or patterns.AGENT.search(before)
+        worth = max(worth, 1.0 if full else SINGLE_NAME)
+    return max(worth, 0.5 * _has(question, patterns.ROLE, text))
 
 
 def _place(question: Question, text: str) -> float:

@@ -31,6 +31,9 @@ _ABBREVIATION = re.compile(
     re.I,
 )
 _LONGEST_ASKED = 4
+LONGEST_TERM = 70
+WRAPPED = 120
+"""A longer line was not wrapped for paper: it is a whole paragraph."""
 _HYPHENATED = re.compile(r"[\u2010\u00ad] ")
 _BRACKETED = re.compile(r"\[[^\[\]]*\]|<[^<>]*>")
 _FIELD = re.compile(r"^\s{0,8}[^\W\d_][\w()/'’ .-]{0,39}:\s{1,8}\S.{0,99}$")
@@ -90,6 +93,8 @@ def is_heading(line: str, before: str | None, after: str | None) -> bool:
         return True
     if asks(stripped):
         return not before and len(stripped) > 8
+    if _is_term(stripped, after):
+        return True
     alone = not (before or "").strip() and after is not None and not after.strip()
     capitals = stripped.isupper() and sum(char.isalpha() for char in stripped) > 2
     if capitals and not stripped.endswith((".", ",", ";")):
@@ -100,6 +105,19 @@ def is_heading(line: str, before: str | None, after: str | None) -> bool:
         # "6. Conveying Source." is a heading, "A. Press the button." answers a question.
         return len(stripped) <= 80 and (stripped[0].isdigit() or not stripped.endswith("."))
     return stripped[0].isupper() and len(stripped) <= 60 and not stripped.endswith(".")
+
+
+def _is_term(stripped: str, after: str | None) -> bool:
+    """Whether a line is the term of a definition list in text whose paragraphs are a line each: a paragraph
+    follows that is longer than a line on paper."""
+    return (
+        len(stripped) <= LONGEST_TERM
+        and not stripped.endswith((".", ",", ";", ":"))
+        and after is not None
+        and len(after) > WRAPPED
+        and after[0].isupper()
+        and not _ITEM.match(stripped)
+    )
 
 
 def asks(text: str) -> bool:

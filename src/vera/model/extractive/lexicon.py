@@ -11,6 +11,10 @@ NUMBER_WORDS = {
     "sixteen": 16, "seventeen": 17, "eighteen": 18, "nineteen": 19, "twenty": 20, "thirty": 30, "forty": 40,
     "fifty": 50, "sixty": 60, "seventy": 70, "eighty": 80, "ninety": 90, "hundred": 100, "thousand": 1000,
     "dozen": 12,
+    "zwei": 2, "drei": 3, "vier": 4, "funf": 5, "sechs": 6, "sieben": 7, "acht": 8, "neun": 9, "zehn": 10,
+    "zwolf": 12, "zwanzig": 20, "dreissig": 30, "hundert": 100, "tausend": 1000,
+    "deux": 2, "trois": 3, "quatre": 4, "cinq": 5, "huit": 8, "neuf": 9, "dix": 10, "onze": 11, "douze": 12,
+    "quinze": 15, "vingt": 20, "trente": 30, "mille": 1000,
 }  # fmt: skip
 
 BRITISH = {
@@ -125,6 +129,15 @@ HEAD_NOUNS = {
     "name": "name title word language kind type sort",
 }
 
+CALLINGS = _set(
+    "author president king queen director actor singer scientist inventor founder ceo minister officer "
+    "engineer architect lawyer doctor physician teacher painter composer designer editor publisher builder "
+    "maker manufacturer supplier contractor lender borrower owner landlord tenant manager supervisor sponsor"
+)
+"""Head nouns that say what somebody did or is: an answer has to say it, too."""
+
 TIME_UNITS = _set(
-    "year month week day hour minute second millisecond decade century quarter fortnight night ms min sec"
+    "year month week day hour minute second millisecond decade century quarter fortnight night ms min sec "
+    "jahr jahre jahren monat monate monaten woche wochen tag tage tagen stunde stunden minuten sekunden "
+    "annee annees ans mois semaine semaines jour jours heure heures secondes"
 )

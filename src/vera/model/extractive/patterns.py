@@ -7,7 +7,7 @@ import re
 
 from vera.model.extractive.lexicon import NUMBER_WORDS
 
-_NUMBER_WORD = "|".join(word for word in NUMBER_WORDS if word != "one")
+_NUMBER_WORD = "|".join(word for word in (*NUMBER_WORDS, "fünf", "zwölf", "dreißig") if word != "one")
 _DIGITS = r"\d[\d.,]*"
 _AMOUNT = rf"(?:{_DIGITS}|{_NUMBER_WORD}|one|a|an|several|few)(?:\s?\(\d+\))?"
 
@@ -40,6 +40,14 @@ OPEN = _compiled(
     r"\bto be (?:decided|determined|announced|confirmed|agreed)\b",
 )
 """Says that something is not said."""
+_UP = r"over|above|more than|at least|exceed(?:s|ing)?|minimum of|über|mehr als|mindestens|plus de|au moins"
+_DOWN = (
+    r"up to|under|below|less than|fewer than|at most|no(?:t)? more than|maximum of|bis zu|unter|weniger als|"
+    r"höchstens|moins de|au plus|jusqu[’']à"
+)
+AT_LEAST = _compiled(rf"\b(?:{_UP})\s+(?:[€$£]\s?)?$")
+AT_MOST = _compiled(rf"\b(?:{_DOWN})\s+(?:[€$£]\s?)?$")
+"""What stands before a number that is a bound: from there up, or up to there."""
 REFERENCE = _compiled(
     r"\b(?:sections?|versions?|clauses?|articles?|chapters?|figures?|tables?|paragraphs?|pages?|steps?|part|"
     r"rfc|nos?|number|appendix|item|footnote|v)\b\.?\s*$",
@@ -50,7 +58,9 @@ REFERENCE = _compiled(
 _UNIT_OF_TIME = (
     r"(?:calendar |business |working |full |consecutive )?"
     r"(?:years?|months?|weeks?|days?|hours?|minutes?|seconds?|milliseconds?|decades?|centur(?:y|ies)|quarters?|"
-    r"nights?|fortnights?|hrs?|mins?|secs?|ms)\b"
+    r"nights?|fortnights?|hrs?|mins?|secs?|ms|"
+    r"jahr(?:en?)?|monat(?:en?)?|wochen?|tag(?:en?)?|stunden?|minuten|sekunden?|"
+    r"ans|années?|mois|semaines?|jours?|heures?|secondes?)\b"
 )
 DURATION = _compiled(
     rf"\b{_AMOUNT}(?:[\s-]|\s?(?:-|–|to|or|and)\s?{_AMOUNT}[\s-])?{_UNIT_OF_TIME}",
@@ -104,8 +114,11 @@ FREQUENCY = _compiled(
     rf"\b(?:every|each|per)\s+(?:other |{_AMOUNT} )?"
     rf"(?:{_UNIT_OF_TIME}|(?:mon|tues|wednes|thurs|fri|satur|sun)day\b)",
     r"\b(?:once|twice|times|daily|hourly|weekly|monthly|quarterly|yearly|annual(?:ly)?|biennial(?:ly)?|"
-    r"triennial(?:ly)?|always|never|continuously|regularly|periodically)\b",
+    r"triennial(?:ly)?|täglich|stündlich|wöchentlich|monatlich|jährlich|(?:einmal|zweimal|dreimal)|"
+    r"quotidien(?:ne)?s?|hebdomadaires?|mensuel(?:le)?s?|annuel(?:le)?s?|fois|always|never|continuously|regularly|periodically)\b",
 )
+FULL_NAME = re.compile(r"\b[A-Z][\w'’-]+(?:\s+(?:of|the|de|van|von|and|for|[A-Z]\.))*\s+[A-Z][\w'’-]+")
+"""A name of at least two words, as a person or an institution has."""
 NAME = re.compile(
     r"(?<![.!?] )(?<![\w])(?:[A-Z][\w'’-]+|[A-Z]{2,})"
     r"(?:\s+(?:of|the|de|van|von|and|for)?\s?[A-Z][\w'’.-]*)*"
@@ -115,6 +128,7 @@ PLACE = re.compile(
     r"\s+(?:the\s+)?[A-Z]\w+|\b(?i:room|hall|gallery|floor|building|gate|platform|street)\s\d{1,5}\b"
 )
 WITHIN = re.compile(r"\b(?:in|near)\s+(?:the\s+)?$", re.IGNORECASE)
+AGENT = re.compile(r"\b(?:by|von|vom|durch|par)\s+(?:the\s+)?$", re.IGNORECASE)
 SPOT = _compiled(
     r"\b(?:in|at|on|inside|outside|under|within|near|behind|above|below|from)\s+(?:the|a|an|your|each|any)\s+\w+"
 )
@@ -132,7 +146,12 @@ LINK = _compiled(
     r"(?<![\w.+-])[\w.+-]+@[\w-]+\.\w+",
     r"(?<![\w-])[\w-]+\.(?:com|org|net|edu|gov|io|eu|de|uk)\b",
 )
-VERSION = _compiled(r"\bv?\d+(?:\.\d+)+\w*", r"\bversion \d+", r"\bv\d+")
+VERSION = _compiled(
+    r"\bv?\d+(?:\.\d+)+\w*",
+    r"\b(?:version|release) \d+",
+    r"\bv\d+",
+    r"\b(?-i:[A-Z])\w{1,40} \d{1,3}\b",
+)
 REASON = _compiled(
     r"\b(?:because|due to|owing to|since|therefore|so that|in order to|as a result|reasons?|caused? by|"
     r"thanks to|to avoid|to prevent|to ensure|to protect|to allow|to make|to keep|purpose|otherwise|ensures?|"

@@ -44,7 +44,9 @@ ALSO_CITED = 0.9
 ENOUGH = 0.36
 """Lines with less than this share of the question's weight are not worth being shown."""
 WEAK = 0.55
-"""Below this share in the best lead a further search in other words is made."""
+STRONG = 0.8
+"""Below this share in the best lead a further search in other words is made: WEAK where the question names
+nothing, else STRONG."""
 
 _SEARCHING = "Search the input files for the question's words."
 _READING = "Read the place that fits the question best so far."
@@ -185,9 +187,8 @@ def _query(step: Step) -> str | None:
     names in it alone. The last two only while little was found."""
     done = step.conversation.searched
     queries = _queries(step.question, step.names)
-    if done >= len(queries) or (
-        done >= 2 and (step.sure or (step.coverage >= WEAK and not step.question.names))
-    ):
+    well_covered = step.coverage >= (STRONG if step.question.names else WEAK)
+    if done >= len(queries) or (done >= 2 and (step.sure or well_covered)):
         return None
     return queries[done]
 

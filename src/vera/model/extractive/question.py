@@ -11,9 +11,17 @@ from functools import cache
 
 import msgspec
 
-from vera.model.extractive.lexicon import GENERIC, HEAD_NOUNS, LIGHT, SCAFFOLDING, STOPWORDS, TIME_UNITS
+from vera.model.extractive.lexicon import (
+    CALLINGS,
+    GENERIC,
+    HEAD_NOUNS,
+    SCAFFOLDING,
+    STOPWORDS,
+    TIME_UNITS,
+)
 from vera.model.extractive.synonyms import SYNONYMS
 from vera.model.extractive.words import Word, is_cjk, root, stem, words
+from vera.stopwords import ENGLISH, FRENCH, GERMAN, stop_words
 
 LONGEST_QUESTION = 2000
 MOST_TERMS = 40
@@ -58,7 +66,8 @@ class Question(msgspec.Struct, frozen=True):
 
     `units` are the words counted or measured ("how many *years*"); `spoken` every token of the question,
     stop words too: an expression that the question itself holds is never its answer. `sequence` are its
-    stems in order, `names` the folded words of each name in it: ("quay", "road", "27").
+    stems in order, `names` the folded words of each name in it: ("quay", "road", "27"). `exact` asks for a
+    year, a date or a day by that word: no other telling of a time answers it.
     """
 
     text: str
@@ -68,6 +77,7 @@ class Question(msgspec.Struct, frozen=True):
     spoken: frozenset[str] = frozenset()
     sequence: tuple[str, ...] = ()
     names: tuple[tuple[str, ...], ...] = ()
+    exact: bool = False
 
 
 _NO_MONEY = (
@@ -93,8 +103,45 @@ _FRAMES: tuple[tuple[re.Pattern[str], Kind], ...] = tuple(
         (r"\b(meaning|definition) of\b|^define\b|\b(mean|meant|defined|means)\b", Kind.DEFINITION),
     )
 )
+_FOREIGN_FRAMES: dict[frozenset[str], tuple[tuple[re.Pattern[str], Kind], ...]] = {
+    language: tuple((re.compile(pattern), kind) for pattern, kind in rows)
+    for language, rows in (
+        (
+            GERMAN,
+            (
+                (r"\bwie (oft|häufig)\b", Kind.FREQUENCY),
+                (r"\bwie (lange?|alt)\b|\bwie ?viel zeit\b", Kind.DURATION),
+                (r"\bwie ?viel(e|en|er)\b", Kind.COUNT),
+                (r"\bwie (teuer|hoch)\b|\bwie ?viel\b.{1,200}\bkoste[tn]\b|\bwas kostet\b", Kind.MONEY),
+                (r"\b(warum|weshalb|wieso)\b", Kind.REASON),
+                (r"\bwann\b|\bin welche[mr] (jahr|monat)\b|\ban welchem (tag|datum)\b", Kind.DATE),
+                (r"\b(wer|wem|wen|wessen)\b", Kind.PERSON),
+                (r"\b(wo|wohin|woher)\b|\bin welche[mr] (stadt|land|ort)\b", Kind.PLACE),
+            ),
+        ),
+        (
+            FRENCH,
+            (
+                (r"\bcombien de fois\b|\bà quelle fréquence\b", Kind.FREQUENCY),
+                (r"\bcombien de temps\b|\bquelle durée\b", Kind.DURATION),
+                (r"\bcombien\b.{0,200}\bcoûte(nt)?\b|\bquel prix\b", Kind.MONEY),
+                (r"\bcombien\b", Kind.COUNT),
+                (r"\bpourquoi\b", Kind.REASON),
+                (r"\bquand\b|\bquelle (année|date)\b|\bquel (jour|mois)\b", Kind.DATE),
+                (r"^\W*(à |de |par )?qui\b", Kind.PERSON),
+                (r"^\W*(d[’'])?où\b|\bdans quel(le)? (ville|pays|lieu)\b", Kind.PLACE),
+            ),
+        ),
+    )
+}
+"""How questions open in other languages; of other kinds a question in them is `ANY`."""
+_FOREIGN_COUNTED = re.compile(r"\b(?:wie ?viele?[nr]?|combien (?:de |d[’']))\s*((?:\W*\w+){1,2})")
 _NAMED_BY_CLASS = frozenset(
     (Kind.DATE, Kind.PERCENT, Kind.LINK, Kind.CLOCK, Kind.PLACE, Kind.PERSON, Kind.NAME, Kind.CODE, Kind.PATH)
+)
+_EXACT_DATE = re.compile(
+    r"\b(?:what|which|welche[mr]|quelle?)\W+(?:calendar )?"
+    r"(?:year|date|day|month|jahr|datum|tag|année|jour)\b"
 )
 _WHEN = re.compile(r"\bwhen\b")
 _WH_NOUN = re.compile(r"\b(?:what|which)\b(?:\W+(?:is|are|was|were)\W+(?:the|a|an)\b)?((?:\W+\w+){1,8})")
@@ -114,7 +161,7 @@ _METHOD = re.compile(r"\bhow (do|does|did|can|could|should|would|to|is|are|was|w
 _AUXILIARIES = (
     "is are was were am be been do does did can could may must shall should will would has have had"
 )
-_BREAKS = frozenset(
+BREAKS = frozenset(
     f"{_AUXILIARIES} of in on at by for to from with under that which who when if the a an you i we they it "
     "he she there per".split()
 )
@@ -159,27 +206,52 @@ def stems_of(table: frozenset[str]) -> frozenset[str]:
 
 
 @cache
+def value_stems() -> frozenset[str]:
+    """Stems of the nouns that say which value is asked for: the default, the maximum."""
+    return frozenset(map(stem, HEAD_NOUNS["count"].split()))
+
+
+@cache
 def time_unit_stems() -> frozenset[str]:
     """Stems of the words that measure time."""
     return frozenset(stem(word) for word in TIME_UNITS)
+
+
+def language_of(lowered: str) -> frozenset[str]:
+    """The stop words of the language that a question is written in."""
+    return stop_words(re.findall(r"\w+", lowered))
+
+
+def _foreign_kind(lowered: str, language: frozenset[str]) -> tuple[Kind, tuple[Word, ...]]:
+    """The kind of a question that is not English; the first word after "how many" is what is counted."""
+    for pattern, kind in _FOREIGN_FRAMES[language]:
+        if pattern.search(lowered):
+            counted = _FOREIGN_COUNTED.search(lowered) if kind is Kind.COUNT else None
+            units = [word for word in words(counted.group(1)) if word.form not in language] if counted else []
+            return kind, tuple(units[:1])
+    return Kind.ANY, ()
 
 
 def analyse(text: str) -> Question:
     """The question's terms, the kind of its answer, and what it counts. Never raises."""
     text = text[:LONGEST_QUESTION].strip()
     lowered = " ".join(text.lower().split())
-    kind, units = _kind(lowered)
+    language = language_of(lowered)
+    kind, units = _foreign_kind(lowered, language) if language in _FOREIGN_FRAMES else _kind(lowered)
     classes = _class_nouns(lowered) if kind in _NAMED_BY_CLASS else frozenset()
+    if language is not ENGLISH and (named := _EXACT_DATE.search(lowered)):
+        classes |= {word.stem for word in words(named.group())}
     spoken = list(words(text))
     names = tuple(_names(text, spoken))
     return Question(
         text=text,
-        terms=_terms(text, classes, frozenset(form for name in names for form in name)),
+        terms=_terms(text, classes, frozenset(form for name in names for form in name), language),
         kind=kind,
         units=units,
         spoken=frozenset(word.form for word in spoken),
         sequence=tuple(word.stem for word in spoken[: 2 * MOST_TERMS]),
         names=names,
+        exact=_EXACT_DATE.search(lowered) is not None,
     )
 
 
@@ -215,7 +287,10 @@ def _goes_on(text: str, spoken: Sequence[Word]) -> bool:
 
 
 def _terms(
-    text: str, classes: frozenset[str] = frozenset(), named: frozenset[str] = frozenset()
+    text: str,
+    classes: frozenset[str] = frozenset(),
+    named: frozenset[str] = frozenset(),
+    language: frozenset[str] = ENGLISH,
 ) -> tuple[Term, ...]:
     """The terms of a text. A word of a name stands for that name only, not for a term that it is like."""
     readable = _CJK_SCAFFOLD.sub(" ", text)
@@ -225,7 +300,8 @@ def _terms(
         original = readable[word.start : word.end]
         starts, sentence_start = sentence_start, readable[word.end : word.end + 1] in ".?!"
         if (
-            word.form in STOPWORDS
+            # As it is spelled: the French "né" (born) is no "ne" (not).
+            (word.form in STOPWORDS if language is ENGLISH else original.lower() in language)
             or word.stem in chosen
             or (len(word.form) == 1 and not _single_counts(readable, word))
         ):
@@ -291,9 +367,9 @@ def _class_nouns(lowered: str) -> frozenset[str]:
     match = _WH_NOUN.search(lowered) or _NAME_THE.match(lowered)
     found: set[str] = set()
     for word in words(match.group(1)) if match else ():
-        if word.form in _BREAKS:
+        if word.form in BREAKS:
             break
-        if word.stem in _head_kinds():
+        if word.stem in _head_kinds() and word.stem not in stems_of(CALLINGS):
             found.add(word.stem)
     return frozenset(found)
 
@@ -304,10 +380,9 @@ def _units(lowered: str, kind: Kind) -> tuple[Word, ...]:
         return ()
     units = []
     for word in words(counted.group(1)):
-        if word.form in _BREAKS:
+        if word.form in BREAKS:
             break
-        if word.stem not in stems_of(LIGHT):
-            units.append(word)
+        units.append(word)
     return tuple(units)
 
 
@@ -329,7 +404,7 @@ def _head_of(phrase: str) -> tuple[Kind, Word] | None:
     """The last noun of a phrase that calls for a kind, and that kind."""
     found: tuple[Kind, Word] | None = None
     for word in words(phrase):
-        if word.form in _BREAKS:
+        if word.form in BREAKS:
             break
         derived = "" if word.form.endswith("ly") else root(word.stem)
         kind = _head_kinds().get(word.stem) or _head_kinds().get(derived)

@@ -32,6 +32,7 @@ class Details(msgspec.Struct, frozen=True, kw_only=True):
     """What is known of one model on a server.
 
     `tools`: its template renders tool calls. `remote`: the server only passes requests on to another host.
+    `weights`: the model's file, size and quantisation, as far as it is told.
     """
 
     context_tokens: int | None = None
@@ -39,6 +40,7 @@ class Details(msgspec.Struct, frozen=True, kw_only=True):
     tools: bool = False
     remote: bool = False
     warnings: tuple[str, ...] = ()
+    weights: str = ""
 
 
 class Server(msgspec.Struct, frozen=True, kw_only=True):

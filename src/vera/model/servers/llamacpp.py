@@ -25,6 +25,7 @@ async def describe(ask: Ask, name: str) -> Details:
         context_tokens=loose.count(settings.get("n_ctx")) or None,
         parallel=loose.count(props.get("total_slots")) or 1,
         tools=abilities.get("supports_tools") is True and abilities.get("supports_tool_calls") is True,
+        weights=loose.text(props.get("model_path")),
     )
 
 

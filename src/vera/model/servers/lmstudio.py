@@ -24,6 +24,7 @@ async def describe(ask: Ask, name: str) -> Details:
         if not instances:
             return Details(
                 tools=_tools(model),
+                weights=_quantisation(model),
                 warnings=(
                     f"{name} is not loaded; LM Studio will load it with its default context, often only "
                     f"4096 tokens. Load it yourself: {larger_context(name)}",
@@ -34,6 +35,7 @@ async def describe(ask: Ask, name: str) -> Details:
             context_tokens=loose.count(config.get("context_length")) or None,
             parallel=min(loose.count(config.get("parallel")) or 1, 64),
             tools=_tools(model),
+            weights=_quantisation(model),
         )
     return Details()
 
@@ -79,6 +81,11 @@ def _tools(model: dict[str, Any]) -> bool:
     if isinstance(abilities, list):
         return "tool_use" in abilities
     return loose.mapping(abilities).get("trained_for_tool_use") is True
+
+
+def _quantisation(model: dict[str, Any]) -> str:
+    told = model.get("quantization")
+    return loose.text(told) or loose.text(loose.mapping(told).get("name"))
 
 
 SERVER = Server(

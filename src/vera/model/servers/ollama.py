@@ -46,6 +46,7 @@ async def describe(ask: Ask, name: str) -> Details:
         tools="tools" in loose.items(shown.get("capabilities")),
         remote=remote,
         warnings=(warning,) if remote else (),
+        weights=loose.text(loose.mapping(shown.get("details")).get("quantization_level")),
     )
 
 

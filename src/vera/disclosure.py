@@ -1,0 +1,25 @@
+"""What the built-in model says of itself in its answers.
+
+These sentences state nothing of the world, so they are not audited. They are written here once, for the model
+that says them and for the reader of claims.
+"""
+
+EXTRACTS = (
+    "These are extracts chosen by word match, not a synthesis: no language model was configured or found."
+)
+NO_SYNTHESIS = (
+    "Extracts are chosen by word match, without a synthesis: no language model was configured or found."
+)
+NOTHING = "No lines were found that answer this question."
+UNSURE = (
+    "No lines were found that answer this question for sure: something of it is missing in those below, the "
+    "nearest."
+)
+NEAREST = "Nearest lines found"
+NO_DOCUMENTS = (
+    "No documents were given to look in: name a folder with --input-dir, or start a model server "
+    "(vera doctor says what this machine has)."
+)
+NO_SEARCH = "No search could be made: the question holds no word to search for, or every search failed."
+
+DISCLOSURES = (EXTRACTS, NO_SYNTHESIS, NOTHING, UNSURE, NEAREST, NO_DOCUMENTS, NO_SEARCH)

@@ -28,8 +28,8 @@ class Claim(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     - `absence`: it says that the sources do not tell, which is no statement about the world.
 
     Of `load_bearing` claims each must be supported before an answer is. An absence bears no load, nor does a
-    sentence without a citation and without a number, name, date or quotation: nothing is checked of it, and
-    it is shown as unchecked.
+    sentence without a citation and without a number, name, date or quotation: nothing is checked of it, it is
+    shown as unchecked, and an answer that holds one is at most PARTIAL.
     """
 
     key: str

@@ -47,7 +47,7 @@ class Extractor:
         """
         chosen = format_of(data, name)
         if chosen.hostile:
-            return self._submit(data, name).result()
+            return self._submit(data, name, chosen).result()
         return extract_as(chosen, data, name)
 
     def extract_all(
@@ -101,16 +101,16 @@ class Extractor:
         except Unreadable as error:
             return _Pending(size=0, failed=error)
         if chosen.hostile:
-            return _Pending(size=len(data), future=self._submit(data, name))
+            return _Pending(size=len(data), future=self._submit(data, name, chosen))
         return _Pending(size=len(data), plain=(chosen, data, name))
 
-    def _submit(self, data: bytes, name: str) -> Future[Extracted]:
+    def _submit(self, data: bytes, name: str, chosen: Format) -> Future[Extracted]:
         with self._lock:
             if self._closed:
                 raise RuntimeError("the extractor is closed")
             if self._pump is None:
                 self._pump = Pump(self._limits)
-            return self._pump.submit(data, name)
+            return self._pump.submit(data, name, chosen.seconds, chosen.memory)
 
 
 class _Pending(msgspec.Struct, frozen=True):

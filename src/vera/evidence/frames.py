@@ -12,10 +12,15 @@ LARGEST = 1 << 30
 
 
 class Request(msgspec.Struct, frozen=True, array_like=True):
-    """One document. `name` is encoded with `surrogatepass`: names of files need not be Unicode."""
+    """One document. `name` is encoded with `surrogatepass`: names of files need not be Unicode.
+
+    It may take `seconds` of processor time and, where `memory` is not 0, so many bytes beside its own.
+    """
 
     name: bytes
     data: bytes
+    seconds: float
+    memory: int = 0
 
 
 class Reply(msgspec.Struct, frozen=True, array_like=True):

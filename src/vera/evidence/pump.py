@@ -31,7 +31,8 @@ class Limits(msgspec.Struct, frozen=True, kw_only=True):
     """What a worker may use.
 
     `seconds` bounds the wall time of one document and its processor time, `memory` (bytes) the worker's
-    address space; after `documents` documents or `megabytes` MB of them it is replaced by a fresh one.
+    address space; a format may have less of both (`registry.Format`). After `documents` documents or
+    `megabytes` MB of them it is replaced by a fresh one.
     """
 
     seconds: float = 60.0
@@ -46,11 +47,14 @@ _START_SECONDS = 60.0
 _START_ATTEMPTS = 2
 _CRASHES = 2  # the first may have been somebody else's doing: the system kills when memory is short
 _FAREWELL_SECONDS = 2.0
+_OUT_OF_TIME = (-signal.SIGPROF, -signal.SIGXCPU)
 
 
 class _Job(msgspec.Struct):
     request: bytes
     future: Future[Extracted]
+    seconds: float
+    memory: int
     crashes: int = 0
 
 
@@ -71,9 +75,11 @@ class Pump:
         self._thread = threading.Thread(target=self._run, name="vera-extractor", daemon=True)
         self._thread.start()
 
-    def submit(self, data: bytes, name: str) -> Future[Extracted]:
-        """A future of the text; its exception is Unreadable."""
-        job = _Job(pack(Request(name.encode("utf-8", "surrogatepass"), data)), Future())
+    def submit(self, data: bytes, name: str, seconds: float | None, memory: int | None) -> Future[Extracted]:
+        """A future of the text; its exception is Unreadable. `seconds` and `memory` are the format's own."""
+        cpu = min(seconds or math.inf, self._limits.seconds)
+        request = Request(name.encode("utf-8", "surrogatepass"), data, cpu, memory or 0)
+        job = _Job(pack(request), Future(), cpu, memory or 0)
         with self._lock:
             if self._closing:
                 job.future.set_exception(Unreadable("the extractor was closed"))
@@ -171,14 +177,18 @@ class Pump:
         self._worker = None
         status = worker.kill(grace=0.0 if overdue else _FAREWELL_SECONDS)
         blamed = worker.on_the_way[0] if worker.to_blame else None
-        if blamed and (overdue or status == -signal.SIGXCPU):
-            late = Unreadable(f"reading it took longer than {self._limits.seconds:g} s")
+        if blamed and (overdue or status in _OUT_OF_TIME):
+            seconds = self._limits.seconds if overdue else blamed.seconds
+            late = Unreadable(f"it takes too long to read: more than {seconds:g} s")
             worker.on_the_way.popleft().future.set_exception(late)
         elif blamed:
             blamed.crashes += 1
             if blamed.crashes == _CRASHES:
                 worker.on_the_way.popleft()
-                blamed.future.set_exception(Unreadable("the extractor crashed on this file"))
+                memory = (
+                    f", or it needs more than {blamed.memory >> 20} MB of memory" if blamed.memory else ""
+                )
+                blamed.future.set_exception(Unreadable(f"the extractor crashed on this file{memory}"))
         with self._lock:
             self._waiting.extendleft(reversed(worker.on_the_way))
         if worker.ready:
@@ -215,7 +225,7 @@ class _Worker:
         self._received = bytearray()
         self._since = time.monotonic()
         self._process = subprocess.Popen(
-            [sys.executable, "-P", "-s", "-m", "vera.evidence.worker", *_arguments(limits)],
+            [sys.executable, "-P", "-s", "-m", "vera.evidence.worker", str(limits.memory)],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,
@@ -341,10 +351,6 @@ class _Worker:
         self.requests.close()
         self.replies.close()
         return status
-
-
-def _arguments(limits: Limits) -> tuple[str, str]:
-    return str(math.ceil(limits.seconds)), str(limits.memory)
 
 
 def _plausible(reply: Reply) -> bool:

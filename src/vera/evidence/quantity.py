@@ -11,6 +11,7 @@ from decimal import Decimal
 
 from msgspec.structs import replace
 
+from vera.evidence.language import writes_decimal_comma
 from vera.evidence.number_words import NUMBER_WORDS
 from vera.evidence.quantity_dates import (
     DECADES,
@@ -31,8 +32,17 @@ _SPACE = "[ \t\u00a0\u202f\u2009]"
 _DASH = "[-‐‑‒–—−]"
 _TOKEN = re.compile(r"[^\W_]+")
 _RANGE = re.compile(rf"{_SPACE}?(?:(?P<dash>{_DASH})|to|x|×|by){_SPACE}?(?:[A-Z]{{0,3}}[$€£¥])?\Z")
+_EITHER = re.compile(rf"{_SPACE}?(?:and|or|to|bis|und|oder|à|et|ou|y|o){_SPACE}?\Z")
 _PAIR = re.compile(rf"{_SPACE}?(?:{_DASH}|to|and|or|&){_SPACE}?(?:the{_SPACE})?\Z")
 _OTHER_DIGIT = re.compile(r"(?![0-9])\d")
+_DOTTED = re.compile(r"(?<![\w.,])[0-9]{1,3}(?:(?:\.[0-9]{3}){1,8}|,[0-9]{3})(?![\w]|[.,][0-9])")
+"""Three digits behind a mark, which may be thousands or decimals."""
+
+_CUT = re.compile(r"(?<=[^\W\d_] )([1-9][0-9]{0,2})([,.'’]?)\n([0-9]{3})(?![0-9])")
+_TURNED = str.maketrans(".,", ",.")
+_MARK = re.compile(r"[.)](?:\s|\Z)")
+_OPENING = " \t#>*([§"
+_BEFORE = 40
 _LONGEST_WORD = 24
 _FARTHEST_NEIGHBOUR = 8
 _SMALLEST_WITH_OWN_SCALE = 1000
@@ -45,6 +55,34 @@ def quantities(text: str) -> Iterator[Quantity]:
     """
     if not text.isascii():
         text = _OTHER_DIGIT.sub(lambda digit: str(unicodedata.decimal(digit[0])), text)
+    plain = _with_commas(_uncut(text))
+    found = _joined_all(plain)
+    if plain is text:
+        yield from found
+        return
+    for quantity in found:
+        yield replace(quantity, text=text[quantity.start : quantity.end])
+
+
+def _uncut(text: str) -> str:
+    """The text with numbers of a sentence whole where the border of a line cuts them; of the same length."""
+    return _CUT.sub(_joined_number, text) if "\n" in text else text
+
+
+def _joined_number(cut: re.Match[str]) -> str:
+    head, mark, tail = cut.groups()
+    return f" {head}{mark}{tail}" if mark else f"{head} {tail}"
+
+
+def _with_commas(text: str) -> str:
+    """The text with thousands as English writes them, 1,250 for 1.250, where its language has it the other
+    way; every place stays where it is. The text itself where there is nothing to change."""
+    if not _DOTTED.search(text) or not writes_decimal_comma(text):
+        return text
+    return _DOTTED.sub(lambda number: number[0].translate(_TURNED), text)
+
+
+def _joined_all(text: str) -> Iterator[Quantity]:
     held: Quantity | None = None
     for found in _each(text):
         if held is None:
@@ -64,10 +102,21 @@ def _each(text: str) -> Iterator[Quantity]:
         if token.start() < end:
             continue
         for found in _begun(text, token.start(), token.end()):
+            if _is_numbering(text, found):
+                found = replace(found, numbering=True)
             if found.start < end:  # both neighbours claim a sign that stands between them: "5 $ 6"
                 found = replace(found, start=end, text=text[end : found.end])
             yield found
             end = found.end
+
+
+def _is_numbering(text: str, found: Quantity) -> bool:
+    """Whether it stands alone before a full stop or bracket at the beginning of a line."""
+    if found.kind != "number" or found.units or found.spelled or not _MARK.match(text, found.end):
+        return False
+    return not text[max(text.rfind("\n", 0, found.start) + 1, found.start - _BEFORE) : found.start].strip(
+        _OPENING
+    )
 
 
 def _begun(text: str, start: int, end: int) -> Sequence[Quantity]:
@@ -108,6 +157,8 @@ def _joined(text: str, first: Quantity, second: Quantity) -> tuple[Quantity | No
         return _feet_and_inches(text, first, second)
     if match := _RANGE.match(between):
         return _ranged(first, second, dashed=bool(match["dash"]))
+    if first.kind == "number" and second.units and not first.numbering and _EITHER.match(between):
+        return replace(first, units=second.units, kind=second.kind), second
     return first, second
 
 

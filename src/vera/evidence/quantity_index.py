@@ -60,6 +60,8 @@ class QuantityIndex:
         """Every number as written, whatever its unit, years too."""
         self.bare = Values()
         """Numbers without a unit, years too."""
+        self.unitless = Values()
+        """The same without those that number a heading or an item: a head of a table may give them a unit."""
         self.units: dict[Unit, Values] = {}
         self.dates: set[CalendarDate] = set()
         """Dates with all that they imply: 3 May 2021 is also May 2021, 2021, 3 May and May."""
@@ -101,6 +103,8 @@ class QuantityIndex:
         for part in quantity.parts:
             values = self.times if quantity.kind == "time" else self.bare
             values.add(part)
+            if not quantity.units:
+                self.unitless.add(part)
             self.written.add(part)
 
     def _add_number(self, quantity: Quantity) -> None:
@@ -108,6 +112,8 @@ class QuantityIndex:
             self.written.add(value)
             if not quantity.units:
                 self.bare.add(value)
+                if not quantity.numbering:
+                    self.unitless.add(value)
             for unit in quantity.units:
                 self.units.setdefault(unit, Values()).add(value)
 
@@ -120,6 +126,7 @@ class QuantityIndex:
             if year:
                 self.written.add(Decimal(year))
                 self.bare.add(Decimal(year))
+                self.unitless.add(Decimal(year))
             else:
                 self.yearless |= {full, CalendarDate(0, month)}
             if day:
@@ -159,12 +166,14 @@ def _graded(stated: bool) -> Backing:
 
 def _number_backing(quantity: Quantity, index: QuantityIndex) -> Backing:
     low, high = _interval(quantity)
-    values = index.bare if quantity.units else index.written
-    exact = quantity.value in values or (quantity.step != 1 and values.within(low, high))
     if quantity.kind == "ordinal" and quantity.value in index.days:
         return "stated"
-    if exact or _hedged(quantity, values) or _in_units(quantity, index):
+    if _in_units(quantity, index):
         return "stated"
+    values = index.unitless if quantity.units else index.written
+    exact = quantity.value in values or (quantity.step != 1 and values.within(low, high))
+    if exact or _hedged(quantity, values):
+        return "unclear" if quantity.units else "stated"
     if quantity.parts and all(part in index.bare for part in quantity.parts):
         return "stated"
     return "unclear" if _loosely(quantity, index) else "absent"
@@ -233,13 +242,14 @@ def _loosely(quantity: Quantity, index: QuantityIndex) -> bool:
     """Readings that are possible but rarely meant: rounded without saying so, the sign left to the wording,
     the scale left to the head of a table."""
     size = quantity.value.copy_abs()
-    if size in index.bare or any(size in index.units.get(unit, ()) for unit in quantity.units):
+    values = index.unitless if quantity.units else index.bare
+    if size in values or any(size in index.units.get(unit, ()) for unit in quantity.units):
         return True
     if _is_difference(quantity, index):
         return True
     if not quantity.value:
         return False
-    values = index.bare if quantity.units else index.written
+    values = index.unitless if quantity.units else index.written
     if values.within(*_interval(quantity)):
         return True
     half = ARITHMETIC.multiply(_last_digit(quantity), _HALF)
@@ -289,7 +299,9 @@ def _has_date(reading: CalendarDate, index: QuantityIndex) -> bool:
 def _may_be_dated(reading: CalendarDate, index: QuantityIndex) -> bool:
     """Whether the source leaves it to the reader to count from the day on which it was written."""
     if reading.month and reading.year and reading._replace(year=0) in index.yearless:
-        return not index.years or bool(index.years & {reading.year - 1, reading.year, reading.year + 1})
+        return bool(index.years & {reading.year - 1, reading.year, reading.year + 1})
+    if not index.years and reading.year:
+        return False
     if not index.years:
         named = not reading.month or CalendarDate(0, reading.month) in index.dates
         return named or any(_relative(index, period) for period in ("day", "week", "month"))

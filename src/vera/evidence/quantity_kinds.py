@@ -47,7 +47,8 @@ class Quantity(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     `units` holds the readings of its unit; a relative date counts days, months or years, and a weekday (from
     0, Monday) has the week. `dates` holds the readings of a date. `parts` are the numbers of
     another reading: of "1 234" they are 1 and 234, of an identifier its runs of digits. `counts` says that it
-    counts what the next word names, as in "three sons"; `spelled` that it is written in words.
+    counts what the next word names, as in "three sons"; `spelled` that it is written in words; `numbering`
+    that it numbers a heading or an item of a list ("7. Term").
     """
 
     text: str
@@ -63,3 +64,4 @@ class Quantity(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     hedge: Hedge = ""
     spelled: bool = False
     counts: bool = False
+    numbering: bool = False

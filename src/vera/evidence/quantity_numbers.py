@@ -63,7 +63,7 @@ _SHORT_SCALES = {
     "tn": 1_000_000_000_000,
 }
 _UNIT_WORDS = re.compile(
-    r"([\s-]?)(?P<one>[A-Za-z]{2,12})"
+    r"([\s-]?)(?P<one>[^\W\d_]{2,12})"
     r"(?:\.?[ -](?P<two>[A-Za-z]{1,12})(?:[ -](?P<three>[A-Za-z]{4,10}))?)?"
 )
 _UNIT_SYMBOL = re.compile(

@@ -2,6 +2,8 @@
 
 import msgspec
 
+from vera.evidence.marks import Mark
+
 
 class Extracted(msgspec.Struct, frozen=True, kw_only=True):
     """The canonical text of one document.
@@ -10,6 +12,10 @@ class Extracted(msgspec.Struct, frozen=True, kw_only=True):
     `sed -n np` prints of the stored file. `pages` holds the first line number of each page where the
     format has pages. `extractor` names program, version and rule version: the same raw bytes under the
     same extractor give the same text.
+
+    `marks` are the spans of `text` that are struck out or hidden, in order, none over another. `dated` says
+    when the document was published by its own metadata: a day, or `FIRST/LAST` for days between which that
+    was, with `..` for an open end (ISO 8601-2); '' when it says nothing.
     """
 
     text: bytes
@@ -17,6 +23,8 @@ class Extracted(msgspec.Struct, frozen=True, kw_only=True):
     media_type: str
     extractor: str
     pages: tuple[int, ...] = ()
+    marks: tuple[Mark, ...] = ()
+    dated: str = ""
 
     def page_of(self, line: int) -> int | None:
         """The page (from 1) on which a line stands, None for a format without pages."""

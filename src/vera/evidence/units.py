@@ -73,6 +73,14 @@ time 31557600 year years
 time 315576000 decade decades
 time 3155760000 century centuries
 time 0.001 millisecond milliseconds
+time 1 sekunde sekunden seconde secondes segundo segundos
+time 60 minuten minuto minutos
+time 3600 stunde stunden heure heures hora horas
+time 86400 tag tage tagen jour jours día días
+time 604800 woche wochen semaine semaines semana semanas
+time 2629800 monat monate monaten mois meses
+time 31557600 jahr jahre jahren ans année années año años
+percent 1 prozent
 data 1 byte bytes
 data 1000 kilobyte kilobytes
 data 1000000 megabyte megabytes

@@ -1,7 +1,8 @@
 """HTML: the complete visible text, block by block; no guess at what the main content is.
 
 A guess would drop evidence and change from version to version; a span must depend on neither.
-Hidden text is left out: it is how a page speaks to a model behind its reader's back.
+What an element itself declares hidden is left out: it is how a page speaks to a model behind its reader's
+back. What is struck out, and what only the page's style sheet hides, keeps its place and is marked.
 """
 
 import re
@@ -9,15 +10,18 @@ from functools import cache
 from importlib.metadata import version
 from typing import TYPE_CHECKING
 
+from vera.evidence.canonical import dates
 from vera.evidence.canonical.encoding import to_utf8
+from vera.evidence.canonical.html_style import Look, Styles
 from vera.evidence.canonical.naming import bounded, extractor_name, first_line_title
 from vera.evidence.canonical.rendered import canonical, table_row
+from vera.evidence.marks import lifted, marked, unmarked
 from vera.evidence.source import Extracted
 
 if TYPE_CHECKING:
     from selectolax.lexbor import LexborHTMLParser, LexborNode
 
-RULES = 1
+RULES = 2
 
 _BLOCK_TAGS = """
     address article aside blockquote body br caption center dd details dialog dir div dl dt fieldset
@@ -34,9 +38,9 @@ _CELLS = frozenset(("td", "th"))
 _PREFORMATTED = frozenset(("listing", "plaintext", "pre", "textarea", "xmp"))
 _SHAPING = frozenset(_BLOCK_TAGS.split()) | _CELLS | {"sup"}
 _UNSEEN = frozenset(_UNSEEN_TAGS.split())
-_MAYBE_HIDDEN = "[hidden],[aria-hidden],[style],[popover],dialog:not([open])"
+_MAYBE_HIDDEN = "[hidden],[style],[popover],dialog:not([open])"
 _HIDING_STYLE = re.compile(
-    r"display\s*:\s*none|visibility\s*:\s*(?:hidden|collapse)"
+    r"display\s*:\s*none"
     r"|(?:opacity|font-size)\s*:\s*0(?:\.0*)?(?:px|pt|r?em|%)?\s*(?:!|;|$)",
     re.IGNORECASE,
 )
@@ -47,25 +51,36 @@ _CHARSET = re.compile(
 )
 _CHARSET_HEAD = 2048
 _SUPERSCRIPTS = str.maketrans("0123456789+-−", "⁰¹²³⁴⁵⁶⁷⁸⁹⁺⁻⁻")
-_SUPERSCRIPT = re.compile(r"[+\-−]?[0-9]{1,8}")
+_SUPERSCRIPT = re.compile("[\ufdd0-\ufdd3]?[+\\-−]?[0-9]{1,8}[\ufdd0-\ufdd3]?")
 
 
 def extract(data: bytes, name: str) -> Extracted:
     """The visible text: a block a line, the cells of a table row between tabs, `pre` as it is."""
-    from selectolax.lexbor import LexborHTMLParser, SelectolaxError
-
     utf8, _ = to_utf8(data, declared_charset(data))
-    try:
-        tree = LexborHTMLParser(utf8)
-    except SelectolaxError:
-        raise MemoryError from None  # no page is refused for what it says, only for want of memory
-    text = canonical(_visible_lines(tree))
+    tree = _parsed(utf8)
+    text, marks = lifted(canonical(_visible_lines(tree)))
     return Extracted(
         text=text,
         title=_title(tree) or first_line_title(text, name),
         media_type="text/html",
-        extractor=extractor_name("html", _program(), RULES),
+        extractor=extractor_name("html", program(), RULES),
+        marks=marks,
+        dated=dates.of_page(tree),
     )
+
+
+def with_markers(utf8: bytes) -> bytes:
+    """The visible text of a page that is part of another document, with the markers of `evidence.marks`."""
+    return canonical(_visible_lines(_parsed(utf8)))
+
+
+def _parsed(utf8: bytes) -> "LexborHTMLParser":
+    from selectolax.lexbor import LexborHTMLParser, SelectolaxError
+
+    try:
+        return LexborHTMLParser(utf8)
+    except SelectolaxError:
+        raise MemoryError from None  # no page is refused for what it says, only for want of memory
 
 
 def declared_charset(data: bytes) -> str:
@@ -75,7 +90,8 @@ def declared_charset(data: bytes) -> str:
 
 
 @cache
-def _program() -> str:
+def program() -> str:
+    """The library that parses pages, and its version."""
     return f"selectolax-{version('selectolax')}"
 
 
@@ -173,13 +189,16 @@ def _visible_lines(tree: "LexborHTMLParser") -> list[str]:
     """Walk the tree once, without recursion: pages nest as deep as they like."""
     page = _Page()
     hidden = _hidden(tree)
-    ancestors: list[tuple[LexborNode, str]] = []
+    styles = Styles(tree)
+    look = styles.first(tree)
+    ancestors: list[tuple[LexborNode, str, Look]] = []
     node = tree.body
     while node is not None:
         tag = node.tag or ""
         child = None
         if tag == "-text":
-            page.flow.open.append(node.text_content or "")
+            text = unmarked(node.text_content or "")
+            page.flow.open.append(marked(text, look.kind) if look.kind else text)
         elif tag not in _UNSEEN and node.mem_id not in hidden:
             child = node.first_child
             if tag in _SHAPING:
@@ -187,12 +206,13 @@ def _visible_lines(tree: "LexborHTMLParser") -> list[str]:
                 if child is None:
                     page.leave(tag)
         if child is not None:
-            ancestors.append((node, tag))
+            ancestors.append((node, tag, look))
+            look = styles.within(look, node, tag)
             node = child
             continue
         following = node.next if ancestors else None
         while following is None and ancestors:
-            parent, tag = ancestors.pop()
+            parent, tag, look = ancestors.pop()
             if tag in _SHAPING:
                 page.leave(tag)
             following = parent.next if ancestors else None
@@ -204,8 +224,8 @@ def _visible_lines(tree: "LexborHTMLParser") -> list[str]:
 def _hidden(tree: "LexborHTMLParser") -> frozenset[int]:
     """The elements (by address) that say of themselves that they are not to be seen.
 
-    What a style sheet hides by class is not found. The body itself counts as visible: pages hide it until
-    their script has run.
+    What `aria-hidden` keeps from screen readers is on the screen, so it is text. The body itself counts as
+    visible: pages hide it until their script has run.
     """
     body = tree.body.mem_id if tree.body else 0
     found = {node.mem_id for node in tree.css(_MAYBE_HIDDEN) if _is_hidden(node)}
@@ -215,8 +235,6 @@ def _hidden(tree: "LexborHTMLParser") -> frozenset[int]:
 def _is_hidden(node: "LexborNode") -> bool:
     attributes = node.attributes
     if "hidden" in attributes or "popover" in attributes:
-        return True
-    if (attributes.get("aria-hidden") or "").strip().lower() == "true":
         return True
     if node.tag == "dialog" and "open" not in attributes:
         return True

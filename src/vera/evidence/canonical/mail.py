@@ -7,9 +7,10 @@ from vera.evidence.canonical import html
 from vera.evidence.canonical.mime import Part, decoded_words, head, leaves
 from vera.evidence.canonical.naming import bounded, extractor_name, file_title
 from vera.evidence.canonical.text import canonical
+from vera.evidence.marks import lifted, unmarked
 from vera.evidence.source import Extracted
 
-RULES = 1
+RULES = 2
 
 _SHOWN = ("From", "To", "Cc", "Date", "Subject")
 _SPACE = re.compile(r"\s+")
@@ -32,15 +33,20 @@ def extract(data: bytes, name: str) -> Extracted:
     parts = list(leaves(data))
     written, programs = _text([part for part in parts if not part.is_attachment])
     attached = [attachment_line(part) for part in parts if part.is_attachment]
-    pieces = ["\n".join(shown).encode("utf-8", "replace"), written.strip(b"\r\n")]
-    pieces.append("\n".join(attached).encode("utf-8", "replace"))
+    pieces = [_utf8(shown), written.strip(b"\r\n"), _utf8(attached)]
     subject = bounded(decoded_words(fields.get("subject", "")))
+    text, marks = lifted(canonical(b"\n\n".join(filter(None, pieces))))
     return Extracted(
-        text=canonical(b"\n\n".join(filter(None, pieces))),
+        text=text,
         title=subject or file_title(name),
         media_type="message/rfc822",
         extractor=extractor_name("eml", "+".join(programs) or "utf-8", RULES),
+        marks=marks,
     )
+
+
+def _utf8(lines: list[str]) -> bytes:
+    return unmarked("\n".join(lines)).encode("utf-8", "replace")
 
 
 def attachment_line(part: Part) -> str:
@@ -69,12 +75,7 @@ def _text(parts: Iterable[Part]) -> tuple[bytes, list[str]]:
     plain = [part for part in parts if part.media_type != "text/html"]
     made = [part.text() for part in plain]
     if any(text.strip() for text, _ in made):
-        return b"\n".join(text for text, _ in made), sorted({program for _, program in made})
-    pages = [html.extract(*_page(part)) for part in parts if part.media_type == "text/html"]
-    programs = sorted({page.extractor.split("/")[1] for page in pages})
-    return b"\n".join(page.text for page in pages), programs
-
-
-def _page(part: Part) -> tuple[bytes, str]:
-    utf8, _ = part.text()
-    return utf8, "body.html"
+        own = [unmarked(text.decode("utf-8", "replace")).encode() for text, _ in made]
+        return b"\n".join(own), sorted({program for _, program in made})
+    pages = [html.with_markers(part.text()[0]) for part in parts if part.media_type == "text/html"]
+    return b"\n".join(pages), [html.program()] if pages else []

@@ -7,12 +7,18 @@ from functools import cache
 from importlib.metadata import PackageNotFoundError, version
 from typing import Protocol
 
+from vera.evidence.canonical.dates import day
 from vera.evidence.source import Unreadable
 from vera.evidence.zip_errors import ZIP_ERRORS
+from vera.extras import install_command
 
 PART_LIMIT = 256 << 20
 """Uncompressed bytes that are read of one package, all parts together."""
 
+PROPERTIES = "docProps/core.xml"
+"""The part with a document's own properties."""
+
+_TERMS = "{http://purl.org/dc/terms/}"
 _MEMBERS = 20_000
 _CHUNK = 1 << 18
 
@@ -69,6 +75,26 @@ class Package:
             raise Unreadable("its zip container is broken") from None
 
 
+class Properties:
+    """The days on which a document says that it was made and last changed (Dublin Core), '' for none."""
+
+    def __init__(self) -> None:
+        self.created = self.modified = ""
+        self._open = ""
+
+    def start(self, tag: str, attributes: Mapping[str, str]) -> None:
+        self._open = tag.removeprefix(_TERMS) if tag in (f"{_TERMS}created", f"{_TERMS}modified") else ""
+
+    def end(self, tag: str) -> None:
+        self._open = ""
+
+    def data(self, text: str) -> None:
+        if self._open == "created":
+            self.created = self.created or day(text)
+        elif self._open == "modified":
+            self.modified = self.modified or day(text)
+
+
 class _Guard:
     """Passes elements on and refuses a document type: Office writes none, and entities live there."""
 
@@ -90,4 +116,4 @@ def lxml_version() -> str:
     try:
         return version("lxml")
     except PackageNotFoundError:
-        raise Unreadable('needs the docs extra: pip install "vera-agent[docs]"') from None
+        raise Unreadable(f"needs the docs extra: {install_command('docs')}") from None

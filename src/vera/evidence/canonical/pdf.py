@@ -4,14 +4,17 @@ import re
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
+from vera.evidence.canonical import dates
 from vera.evidence.canonical.naming import bounded, extractor_name, first_line_title
+from vera.evidence.canonical.pdf_strikes import struck_units, with_markers
 from vera.evidence.canonical.rendered import TEXT_LIMIT, canonical_lines
+from vera.evidence.marks import lifted, unmarked
 from vera.evidence.source import Extracted, Unreadable
 
 if TYPE_CHECKING:
     from pypdfium2 import PdfDocument
 
-RULES = 1
+RULES = 2
 PAGE_LIMIT = 5000
 
 _PASSWORD_ERROR = 4  # FPDF_ERR_PASSWORD of PDFium's public/fpdfview.h
@@ -49,17 +52,22 @@ def extract(data: bytes, name: str) -> Extracted:
             if size > TEXT_LIMIT:
                 raise Unreadable(f"its text is larger than {TEXT_LIMIT >> 20} MB")
         title = bounded(document.get_metadata_value("Title"))
+        made, changed = (
+            dates.day(document.get_metadata_value(f"{which}Date")) for which in ("Creation", "Mod")
+        )
     finally:
         document.close()
     if not lines:
         raise Unreadable("the PDF holds no text (scanned pages need OCR)")
-    text = b"".join(line + b"\n" for line in lines)
+    text, marks = lifted(b"".join(line + b"\n" for line in lines))
     return Extracted(
         text=text,
         title=title if _TELLING_TITLE.search(title) else first_line_title(text, name),
         media_type="application/pdf",
         extractor=extractor_name("pdf", f"pdfium-{pypdfium2.PDFIUM_INFO.version}", RULES),
         pages=tuple(firsts),
+        marks=marks,
+        dated=dates.between(made, changed),
     )
 
 
@@ -75,7 +83,9 @@ def _page_texts(document: "PdfDocument") -> Iterator[str]:
         try:
             textpage = page.get_textpage()
             try:
-                text = textpage.get_text_range()
+                text = unmarked(textpage.get_text_range())
+                if struck := struck_units(page, textpage):
+                    text = with_markers(text, struck)
             finally:
                 textpage.close()
         except pypdfium2.PdfiumError:

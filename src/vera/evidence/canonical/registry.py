@@ -11,7 +11,8 @@ from vera.evidence.source import Extracted, Unreadable
 class Format(NamedTuple):
     """One format: `hostile` ones are parsed by large libraries and belong into a process of their own.
 
-    `limit` is the largest file in bytes that is read.
+    `limit` is the largest file in bytes that is read. `seconds` of processor time and `memory` in bytes, the
+    file itself not counted, are what such a process may spend on one file; None: what it has anyhow.
     """
 
     name: str
@@ -19,12 +20,17 @@ class Format(NamedTuple):
     hostile: bool
     limit: int
     extract: Callable[[bytes, str], Extracted]
+    seconds: float | None = None
+    memory: int | None = None
 
 
 _MB = 1 << 20
 
 PLAIN = Format("txt", (".txt", ".text", ".log"), False, 256 * _MB, text.extract)
 
+# A page of 10 MB takes 1.6 s and a PDF of 5000 pages 140 MB. The parser of pages takes quadratic time for
+# tags that are nested deeply and for many attributes; PDFium keeps a whole content stream, which a small file
+# may unfold to any size.
 FORMATS: tuple[Format, ...] = (
     PLAIN,
     Format("md", (".md", ".markdown"), False, 256 * _MB, markdown.extract),
@@ -32,9 +38,9 @@ FORMATS: tuple[Format, ...] = (
     Format("tsv", (".tsv", ".tab"), False, 256 * _MB, rows.extract_tsv),
     Format("json", (".json", ".geojson", ".ipynb"), False, 256 * _MB, jsontext.extract),
     Format("jsonl", (".jsonl", ".ndjson"), False, 256 * _MB, rows.extract_jsonl),
-    Format("html", (".html", ".htm", ".xhtml"), True, 32 * _MB, html.extract),
-    Format("eml", (".eml",), True, 64 * _MB, mail.extract),
-    Format("pdf", (".pdf",), True, 256 * _MB, pdf.extract),
+    Format("html", (".html", ".htm", ".xhtml"), True, 32 * _MB, html.extract, seconds=5.0),
+    Format("eml", (".eml",), True, 64 * _MB, mail.extract, seconds=5.0),
+    Format("pdf", (".pdf",), True, 256 * _MB, pdf.extract, memory=256 * _MB),
     Format("docx", (".docx", ".docm"), True, 64 * _MB, docx.extract),
     Format("xlsx", (".xlsx", ".xlsm"), True, 64 * _MB, xlsx.extract),
 )

@@ -1,16 +1,21 @@
-"""Excel workbooks: the visible sheets, a row a line, cells between tabs."""
+"""Excel workbooks: the visible sheets, a row a line, cells between tabs.
+
+Hidden rows and columns keep their place and are marked, as is what a cell strikes out.
+"""
 
 import re
 from collections.abc import Mapping
 from datetime import datetime, timedelta
 from typing import NamedTuple
 
+from vera.evidence.canonical import dates
 from vera.evidence.canonical.naming import bounded, extractor_name, file_title
-from vera.evidence.canonical.package import Package, lxml_version
+from vera.evidence.canonical.package import PROPERTIES, Package, Properties, lxml_version
 from vera.evidence.canonical.rendered import TEXT_LIMIT, canonical
+from vera.evidence.marks import HIDDEN, STRUCK, lifted, marked, unmarked
 from vera.evidence.source import Extracted, Unreadable
 
-RULES = 1
+RULES = 2
 
 _S = "{http://schemas.openxmlformats.org/spreadsheetml/2006/main}"
 _R_ID = "{http://schemas.openxmlformats.org/officeDocument/2006/relationships}id"
@@ -22,6 +27,8 @@ _WIDEST_GAP = 50
 _DATE_FORMATS = frozenset((*range(14, 23), *range(27, 37), *range(45, 48), *range(50, 59)))
 _NO_CODE = re.compile(r'"[^"]*"|\\.|_.|\*.|\[[^\]]*\]')
 _DATE_LETTER = re.compile(r"[ymdhs]", re.IGNORECASE)
+_TRUE = frozenset(("1", "true"))
+_MOST_HIDDEN_COLUMNS = 1000
 _SERIAL = re.compile(r"\d{1,7}(?:\.\d{1,20})?")
 
 
@@ -43,17 +50,20 @@ def extract(data: bytes, name: str) -> Extracted:
         package.parse("xl/sharedStrings.xml", strings)
     if "xl/styles.xml" in names:
         package.parse("xl/styles.xml", styles)
+    properties = Properties()
+    if PROPERTIES in names:
+        package.parse(PROPERTIES, properties)
     lines: list[str] = []
     for sheet in workbook.sheets:
         part = targets.parts.get(sheet.relation, "")
         if part not in names:
             continue
-        rows = _Rows(strings.values, styles.dates, workbook.epoch)
+        rows = _Rows(strings.values, styles, workbook.epoch)
         package.parse(part, rows)
         if rows.lines and len(workbook.sheets) > 1:
-            lines.append(sheet.name)
+            lines.append(unmarked(sheet.name))
         lines += rows.lines
-    text = canonical(lines)
+    text, marks = lifted(canonical(lines))
     if not text:
         raise Unreadable("the workbook holds no text")
     return Extracted(
@@ -61,6 +71,8 @@ def extract(data: bytes, name: str) -> Extracted:
         title=bounded(file_title(name)),
         media_type="application/vnd.openxmlformats-officedocument.spreadsheetml.sheet",
         extractor=extractor_name("xlsx", f"lxml-{lxml_version()}", RULES),
+        marks=marks,
+        dated=dates.between(properties.created, properties.modified),
     )
 
 
@@ -114,10 +126,15 @@ class _Strings:
         self._open: list[str] = []
         self._in_text = False
         self._phonetic = False
+        self._struck = False
 
     def start(self, tag: str, attributes: Mapping[str, str]) -> None:
         if tag == f"{_S}si":
             self._open = []
+        elif tag == f"{_S}r":
+            self._struck = False
+        elif tag == f"{_S}strike":
+            self._struck = _is_on(attributes)
         elif tag == f"{_S}rPh":
             self._phonetic = True
         elif tag == f"{_S}t":
@@ -125,11 +142,13 @@ class _Strings:
 
     def data(self, text: str) -> None:
         if self._in_text:
-            self._open.append(text)
+            text = unmarked(text)
+            self._open.append(marked(text, STRUCK) if self._struck else text)
 
     def end(self, tag: str) -> None:
         if tag == f"{_S}si":
             self.values.append("".join(self._open))
+            self._struck = False
         elif tag == f"{_S}rPh":
             self._phonetic = False
         elif tag == f"{_S}t":
@@ -137,10 +156,12 @@ class _Strings:
 
 
 class _Styles(_Part):
-    """For each cell style whether it shows a date."""
+    """For each cell style whether it shows a date, and whether it strikes its cells out."""
 
     def __init__(self) -> None:
         self.dates: list[bool] = []
+        self.struck: list[bool] = []
+        self._fonts: list[bool] = []
         self._own: dict[str, bool] = {}
         self._in_cell_styles = False
 
@@ -148,11 +169,19 @@ class _Styles(_Part):
         if tag == f"{_S}numFmt":
             code = _NO_CODE.sub("", attributes.get("formatCode", "")[:1000])
             self._own[attributes.get("numFmtId", "")] = bool(_DATE_LETTER.search(code))
+        elif tag == f"{_S}font":
+            self._fonts.append(False)
+        elif tag == f"{_S}strike" and self._fonts:
+            self._fonts[-1] = _is_on(attributes)
+        elif tag == f"{_S}fonts":
+            self._fonts.clear()
         elif tag == f"{_S}cellXfs":
             self._in_cell_styles = True
         elif tag == f"{_S}xf" and self._in_cell_styles:
             number = attributes.get("numFmtId", "0")
             built_in = number.isascii() and number.isdigit() and len(number) < 4
+            font = _index(attributes.get("fontId", "0"))
+            self.struck.append(font is not None and font < len(self._fonts) and self._fonts[font])
             self.dates.append(self._own.get(number, built_in and int(number) in _DATE_FORMATS))
 
     def end(self, tag: str) -> None:
@@ -163,9 +192,11 @@ class _Styles(_Part):
 class _Rows:
     """The rows of one sheet as lines. An empty cell keeps its place between the tabs."""
 
-    def __init__(self, strings: list[str], dates: list[bool], epoch: datetime) -> None:
+    def __init__(self, strings: list[str], styles: _Styles, epoch: datetime) -> None:
         self.lines: list[str] = []
-        self._strings, self._dates, self._epoch = strings, dates, epoch
+        self._strings, self._styles, self._epoch = strings, styles, epoch
+        self._hidden_columns: list[tuple[int, int]] = []
+        self._hidden_row = self._rows_hidden = False
         self._size = 0
         self._cells: list[str] = []
         self._column = 0
@@ -176,6 +207,13 @@ class _Rows:
     def start(self, tag: str, attributes: Mapping[str, str]) -> None:
         if tag == f"{_S}row":
             self._cells, self._column = [], 0
+            self._hidden_row = attributes.get("hidden", "1" if self._rows_hidden else "0") in _TRUE
+        elif tag == f"{_S}sheetFormatPr":
+            self._rows_hidden = attributes.get("zeroHeight", "0") in _TRUE
+        elif tag == f"{_S}col" and attributes.get("hidden", "0") in _TRUE:
+            first, last = _index(attributes.get("min", "")), _index(attributes.get("max", ""))
+            if first and last and len(self._hidden_columns) < _MOST_HIDDEN_COLUMNS:
+                self._hidden_columns.append((first, last))
         elif tag == f"{_S}c":
             column = _column(attributes.get("r", "")) or self._column + 1
             self._cells += [""] * min(max(column - self._column - 1, 0), _WIDEST_GAP)
@@ -187,7 +225,7 @@ class _Rows:
 
     def data(self, text: str) -> None:
         if self._in_value:
-            self._value.append(text)
+            self._value.append(unmarked(text))
 
     def end(self, tag: str) -> None:
         if tag in (f"{_S}v", f"{_S}t"):
@@ -198,9 +236,17 @@ class _Rows:
             self._size += len(cell) + 1
             if self._size > TEXT_LIMIT:
                 raise Unreadable(f"its text is larger than {TEXT_LIMIT >> 20} MB")
-            self._cells.append(cell)
+            self._cells.append(self._seen(cell))
         elif tag == f"{_S}row" and (line := "\t".join(self._cells).rstrip("\t")):
             self.lines.append(line)
+
+    def _seen(self, cell: str) -> str:
+        """The cell with the mark that it gets."""
+        if self._hidden_row or any(first <= self._column <= last for first, last in self._hidden_columns):
+            return marked(cell, HIDDEN)
+        style = _index(self._style)
+        struck = style is not None and style < len(self._styles.struck) and self._styles.struck[style]
+        return marked(cell, STRUCK) if struck else cell
 
     def _shown(self, value: str) -> str:
         if self._type == "s":
@@ -210,9 +256,13 @@ class _Rows:
             return {"1": "TRUE", "0": "FALSE"}.get(value.strip(), value)
         if self._type == "n" and _SERIAL.fullmatch(value.strip()):
             style = _index(self._style)
-            if style is not None and style < len(self._dates) and self._dates[style]:
+            if style is not None and style < len(self._styles.dates) and self._styles.dates[style]:
                 return _date(float(value), self._epoch)
         return value
+
+
+def _is_on(attributes: Mapping[str, str]) -> bool:
+    return attributes.get("val", "1") in _TRUE
 
 
 def _index(digits: str) -> int | None:

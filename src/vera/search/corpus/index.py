@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 import msgspec
 
 from vera.evidence.containers.values import Place
+from vera.evidence.marks import Mark
 from vera.evidence.source import Extracted
 from vera.search.corpus import schema
 from vera.search.corpus.tokens import parts, spaced
@@ -20,7 +21,8 @@ _NOTHING = msgspec.msgpack.encode(())
 BLOCK_BYTES = 1 << 16
 COLUMNS = (
     "id, name, size, mtime_ns, ctime_ns, raw_sha256, source, verbatim, length, lines, "
-    "first_chunk, last_chunk, title, known_as, media_type, extractor, pages, unreadable, container, place"
+    "first_chunk, last_chunk, title, known_as, media_type, extractor, pages, unreadable, container, place, "
+    "marks, dated"
 )
 
 
@@ -36,7 +38,7 @@ class File(msgspec.Struct, frozen=True):
     """A row of `file`. `verbatim`: the canonical text is the file's bytes, ended. Its chunks are those from
     `first_chunk` to `last_chunk`; `known_as` is what its name is searched in; `unreadable` is the reason
     why there is no text, or ''. A member of a container has its name in `container` and the way to it in
-    `place`; its stamp is that of the container."""
+    `place`; its stamp is that of the container. `marks` and `dated` are those of the text."""
 
     id: int
     name: str
@@ -58,6 +60,8 @@ class File(msgspec.Struct, frozen=True):
     unreadable: str = ""
     container: str = ""
     place: bytes = _NOTHING
+    marks: bytes = _NOTHING
+    dated: str = ""
 
     @property
     def stamp(self) -> Stamp:
@@ -71,6 +75,8 @@ class File(msgspec.Struct, frozen=True):
             media_type=self.media_type,
             extractor=self.extractor,
             pages=self.page_starts(),
+            marks=msgspec.msgpack.decode(self.marks, type=tuple[Mark, ...]),
+            dated=self.dated,
         )
 
     def steps(self) -> Place:

@@ -8,8 +8,8 @@ from itertools import islice
 import msgspec
 
 from vera.search.corpus.analyzer import Analyzer
-from vera.search.corpus.stopwords import stop_words
 from vera.search.corpus.tokens import forms, parts, spaced, words
+from vera.stopwords import stop_words
 
 MAX_CHARACTERS = 4000
 MAX_WORDS = 40

@@ -13,7 +13,7 @@ from pathlib import Path
 
 from vera.search.corpus.tokens import TOKENIZER
 
-FORMAT = "2"
+FORMAT = "3"
 _CACHE_KIB = 64 * 1024
 _PAGE = 8192
 _HASH_BYTES = 16 << 20  # FTS5's own default of 1 MiB halves the rate of insertion
@@ -41,7 +41,9 @@ CREATE TABLE file (
     pages BLOB NOT NULL,
     unreadable TEXT NOT NULL,
     container TEXT NOT NULL,
-    place BLOB NOT NULL
+    place BLOB NOT NULL,
+    marks BLOB NOT NULL,
+    dated TEXT NOT NULL
 );
 CREATE INDEX file_container ON file(container) WHERE container != '';
 CREATE TABLE container (

@@ -149,6 +149,8 @@ class Writer:
             pages=msgspec.msgpack.encode(extracted.pages),
             container=held.container,
             place=msgspec.msgpack.encode(held.place),
+            marks=msgspec.msgpack.encode(extracted.marks),
+            dated=extracted.dated,
         )
         self._put_file(file)
         self._rows["name"].append((file.id, spaced(file.known_as)))

@@ -23,15 +23,16 @@ GERMAN = _words(
     """
     aber als am an auch auf aus bei bis da damit das dass dem den denn der des die dies diese dieser dieses
     doch du durch ein eine einem einen einer eines er es für gibt habe haben hat hatte ich ihr im in ist
-    kann können man mit nach noch nur ob oder sein sich sie sind so über um und uns unter viele vom von vor
-    wann war waren warum was welche welcher welches wenn wer werden wie wieso wird wo worin zu zum zur
+    kann können man mit nach noch nur ob oder sein sich sie sind so über um und uns unter viele
+    vielen vom von vor gegen innerhalb wann war waren warum was welche welchem welchen welcher welches wenn
+    wer werden wie wieso wird wo worin zu zum zur
     """
 )
 FRENCH = _words(
     """
     a ai au aux avec ce ces cette combien comme comment dans de des dont du elle en est et eu il ils je la
     le les leur lui ma mais me mes mon même ne nos notre nous on ont où ou par pas pour pourquoi qu quand
-    que quel quelle quelles quels qui quoi sa se ses si son sont sur ta te tes toi ton tu un une vos votre
+    que quel quelle quelles quels qui quoi sa se ses si son sont sur t ta te tes toi ton tu un une vos votre
     vous y à été être
     """
 )

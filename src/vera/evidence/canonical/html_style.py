@@ -1,0 +1,281 @@
+"""What a page's own styles do to its text: which of it is struck out, and which cannot be seen.
+
+The declarations of `style` attributes and of the page's `style` elements are read, and no other: style sheets
+of other files are not in the document. Conditions (`@media`, `:hover`) are not decided, and such rules count
+for nothing.
+"""
+
+import re
+from collections.abc import Collection, Iterator, Mapping
+from typing import TYPE_CHECKING, NamedTuple
+
+from vera.evidence.marks import HIDDEN, STRUCK
+
+if TYPE_CHECKING:
+    from selectolax.lexbor import LexborHTMLParser, LexborNode
+
+MOST_SELECTORS = 2000
+"""Selectors of one page that are read."""
+
+MOST_LOOKED_UP = 100
+"""Of these, those of more than a tag with classes and an id: each takes milliseconds on the largest pages."""
+
+_SHEET_CHARACTERS = 1 << 18
+_DEEPEST = 4
+_MOST_MATCHES = 200_000
+_LONGEST_STYLE = 5000
+_LONGEST_SELECTOR = 300
+_STRIKING_TAGS = frozenset(("del", "s", "strike"))
+
+_BRACE = re.compile(r"[{}]")
+_SIMPLE = re.compile(r"(?P<tag>[a-zA-Z][\w-]{0,60})?(?P<rest>(?:[.#][\w-]{1,100}){1,8})")
+_PART = re.compile(r"([.#])([\w-]{1,100})")
+_ENTERED = re.compile(r"@media\s+(?:all|screen)", re.IGNORECASE)
+_DECLARATION = re.compile(
+    r"(?:^|;)\s*(display|visibility|opacity|position|left|top|right|bottom|margin-left|text-indent|transform"
+    r"|clip|clip-path|text-decoration|text-decoration-line|color|background|background-color|font-size"
+    r"|-webkit-background-clip|background-clip)\s*:\s*([^;]{1,200})",
+    re.IGNORECASE,
+)
+_IMPORTANT = re.compile(r"\s*!\s*important\s*$", re.IGNORECASE)
+_ZERO = re.compile(r"0(?:\.0*)?(?:px|pt|r?em|%)?")
+_FAR = re.compile(r"-(?:[0-9]{3,9}(?:\.[0-9]{0,9})?(?:px|pt|r?em|v[wh]|%)|[5-9][0-9](?:\.[0-9]{0,9})?r?em)")
+_CLIPPED = re.compile(
+    r"rect\(\s*(?:[01](?:px)?[\s,]{1,4}){3}[01](?:px)?\s*\)|inset\(\s*(?:50|100)%|(?:circle|polygon)\(\s*0"
+)
+_MOVED_AWAY = re.compile(r"scale\(\s*0(?:\.0*)?\s*[,)]|translate(?:x|y|3d)?\([^)]{0,40}-[0-9]{3,}")
+_HEX = re.compile(r"#(?:[0-9a-f]{3}|[0-9a-f]{6})")
+_RGB = re.compile(
+    r"rgba?\(\s*([0-9]{1,3})[\s,]+([0-9]{1,3})[\s,]+([0-9]{1,3})\s*(?:[,/]\s*([0-9.]{1,6})%?\s*)?\)"
+)
+_NAMES = {"white": "#ffffff", "black": "#000000", "snow": "#fffafa", "ivory": "#fffff0"}
+_WHITE = "#ffffff"
+
+_Declared = Mapping[str, str]
+_Rank = tuple[bool, int, int, int, int]
+
+
+class Look(NamedTuple):
+    """How text looks at a place of the page. `ground` is None where no colour is declared behind it and the
+    page may have one from elsewhere; `colour` is '' where none is declared."""
+
+    struck: bool = False
+    unseen: bool = False
+    invisible: bool = False
+    colour: str = ""
+    ground: str | None = None
+
+    @property
+    def kind(self) -> str:
+        """The kind of mark that its text gets, '' for plain text."""
+        same = self.colour != "" and self.colour in (self.ground, "transparent")
+        if self.unseen or self.invisible or same:
+            return HIDDEN
+        return STRUCK if self.struck else ""
+
+
+class Styles:
+    """The styles of one page."""
+
+    def __init__(self, tree: "LexborHTMLParser") -> None:
+        self._declared = _declarations(tree)
+        self._foreign = tree.css_first('link[rel~="stylesheet"]') is not None
+
+    def first(self, tree: "LexborHTMLParser") -> Look:
+        """The look of the page itself, before its body."""
+        ground = None if self._foreign else _WHITE
+        root = tree.root
+        return self.within(Look(ground=ground), root, "html") if root is not None else Look(ground=ground)
+
+    def within(self, outer: Look, node: "LexborNode", tag: str) -> Look:
+        """The look of the text in an element that stands in a place of this look."""
+        declared = self._declared.get(node.mem_id)
+        if declared is None:
+            return outer._replace(struck=True) if tag in _STRIKING_TAGS else outer
+        decoration = declared.get("text-decoration", "") + declared.get("text-decoration-line", "")
+        # The page as a whole counts as visible: pages hide it until their script has run.
+        whole = tag in ("html", "body")
+        visibility = "" if whole else declared.get("visibility", "")
+        invisible = outer.invisible
+        if visibility in ("hidden", "collapse"):
+            invisible = True
+        elif visibility in ("visible", "initial"):
+            invisible = False
+        return Look(
+            struck=outer.struck or tag in _STRIKING_TAGS or "line-through" in decoration,
+            unseen=outer.unseen or (not whole and _is_unseen(declared)),
+            invisible=invisible,
+            colour=_colour(declared, outer.colour),
+            ground=_ground(declared, outer.ground),
+        )
+
+
+def _is_unseen(declared: _Declared) -> bool:
+    if declared.get("display") == "none":
+        return True
+    if any(_ZERO.fullmatch(declared.get(name, "")) for name in ("opacity", "font-size")):
+        return True
+    if _FAR.fullmatch(declared.get("text-indent", "")) or _MOVED_AWAY.search(declared.get("transform", "")):
+        return True
+    if _CLIPPED.search(declared.get("clip-path", "")):
+        return True
+    if declared.get("position") not in ("absolute", "fixed"):
+        return False
+    sides = ("left", "top", "right", "bottom", "margin-left")
+    far = any(_FAR.fullmatch(declared.get(side, "")) for side in sides)
+    return far or bool(_CLIPPED.search(declared.get("clip", "")))
+
+
+def _colour(declared: _Declared, outer: str) -> str:
+    if "background-clip" in declared or "-webkit-background-clip" in declared:
+        return ""  # the ground shines through the letters
+    written = declared.get("color", "")
+    return outer if written in ("", "inherit") else _as_colour(written)
+
+
+def _ground(declared: _Declared, outer: str | None) -> str | None:
+    written = declared.get("background-color") or declared.get("background", "")
+    if written in ("", "inherit", "none", "transparent", "initial", "unset"):
+        return outer
+    if "url(" in written or "gradient" in written or "var(" in written:
+        return None
+    return _as_colour(written.split()[0] if not written.startswith("rgb") else written)
+
+
+def _as_colour(written: str) -> str:
+    """`#rrggbb`, `transparent`, or the words as they are written."""
+    if found := _HEX.fullmatch(written):
+        digits = found[0][1:]
+        return "#" + (digits if len(digits) == 6 else "".join(digit * 2 for digit in digits))
+    if found := _RGB.match(written):
+        if found[4] is not None and found[4].strip("0.") == "":
+            return "transparent"
+        return "#" + "".join(f"{min(int(part), 255):02x}" for part in found.groups()[:3])
+    return _NAMES.get(written, written)
+
+
+def _declarations(tree: "LexborHTMLParser") -> dict[int, dict[str, str]]:
+    """What is declared for each element (by address) that a style names, by the rules of the cascade."""
+    ranked: dict[int, dict[str, tuple[_Rank, str]]] = {}
+    matches = 0
+    named = _Named(tree)
+    for order, (selector, body) in enumerate(_selectors(tree)):
+        declared = list(_read(body))
+        if matches > _MOST_MATCHES:
+            break
+        rank = (len(re.findall("#", selector)), len(re.findall(r"[.\[:]", selector)))
+        tags = len(re.findall(r"(?:^|[\s>+~])[a-zA-Z]", selector))
+        for address in named.selected(selector):
+            matches += 1
+            for name, value, important in declared:
+                _put(ranked, address, name, (important, *rank, tags, order), value)
+    for node in _selected(tree, "[style]")[:_MOST_MATCHES]:
+        for name, value, important in _read((node.attributes.get("style") or "")[:_LONGEST_STYLE]):
+            _put(ranked, node.mem_id, name, (important, 1 << 20, 0, 0, 0), value)
+    return {node: {name: value for name, (_, value) in own.items()} for node, own in ranked.items()}
+
+
+class _Named:
+    """The elements of a page (by address), by selectors. Those with a class or an id are found once: a page
+    has them by the ten thousand, and some hundred selectors that ask for them."""
+
+    def __init__(self, tree: "LexborHTMLParser") -> None:
+        self._tree = tree
+        self._looked_up = MOST_LOOKED_UP
+        self._by_name: dict[str, dict[int, str]] | None = None
+
+    def selected(self, selector: str) -> Collection[int]:
+        """The elements that a selector names; none for one that is broken or beyond the limit."""
+        simple = _SIMPLE.fullmatch(selector)
+        if simple is None:
+            self._looked_up -= 1
+            return [node.mem_id for node in _selected(self._tree, selector)] if self._looked_up >= 0 else ()
+        parts = [self._names.get(mark + name, {}) for mark, name in _PART.findall(simple["rest"])]
+        tag = (simple["tag"] or "").lower()
+        fewest = min(parts, key=len)
+        return [
+            node
+            for node, own_tag in fewest.items()
+            if tag in ("", own_tag) and all(node in part for part in parts)
+        ]
+
+    @property
+    def _names(self) -> dict[str, dict[int, str]]:
+        """For each `.class` and `#id` its elements with their tags."""
+        if self._by_name is None:
+            self._by_name = {}
+            for node in _selected(self._tree, "[class],[id]")[:_MOST_MATCHES]:
+                attributes, tag, address = node.attributes, node.tag or "", node.mem_id
+                names = {f".{name}" for name in (attributes.get("class") or "").split()[:50]}
+                if own := attributes.get("id"):
+                    names.add(f"#{own}")
+                for name in names:
+                    self._by_name.setdefault(name, {})[address] = tag
+        return self._by_name
+
+
+def _put(
+    ranked: dict[int, dict[str, tuple[_Rank, str]]], node: int, name: str, rank: _Rank, value: str
+) -> None:
+    own = ranked.setdefault(node, {})
+    if name not in own or own[name][0] <= rank:
+        own[name] = rank, value
+
+
+def _selected(tree: "LexborHTMLParser", selector: str) -> "list[LexborNode]":
+    from selectolax.lexbor import SelectolaxError
+
+    try:
+        return tree.css(selector)
+    except (SelectolaxError, ValueError):
+        return []
+
+
+def _read(body: str) -> Iterator[tuple[str, str, bool]]:
+    """Each telling declaration: name, value in lower case, whether it is important."""
+    for found in _DECLARATION.finditer(body):
+        value = found[2].strip().lower()
+        plain = _IMPORTANT.sub("", value)
+        yield found[1].lower(), plain, plain != value
+
+
+def _selectors(tree: "LexborHTMLParser") -> Iterator[tuple[str, str]]:
+    """Each selector of the page's own sheets with its declarations, at most MOST_SELECTORS."""
+    left = MOST_SELECTORS
+    for selectors, body in _rules(_sheets(tree)):
+        if not _DECLARATION.search(body):
+            continue
+        for selector in selectors.split(","):
+            if left and 0 < len(selector.strip()) <= _LONGEST_SELECTOR:
+                left -= 1
+                yield selector.strip(), body
+
+
+def _sheets(tree: "LexborHTMLParser") -> str:
+    text = "\n".join(node.text() for node in tree.css("style")[:100])[:_SHEET_CHARACTERS]
+    pieces: list[str] = []
+    while text:
+        before, opened, rest = text.partition("/*")
+        pieces.append(before)
+        text = rest.partition("*/")[2] if opened else ""
+    return " ".join(pieces)
+
+
+def _rules(sheet: str) -> Iterator[tuple[str, str]]:
+    """Selectors and declarations of the rules that hold on every screen."""
+    open_blocks: list[str | None] = []
+    # What is open at the end is closed there, as browsers do.
+    sheet += "}" * _DEEPEST
+    start = 0
+    for found in _BRACE.finditer(sheet):
+        text, start = sheet[start : found.start()], found.end()
+        if found[0] == "{":
+            head = text.rpartition(";")[2].strip()
+            if open_blocks and open_blocks[-1] is None:
+                open_blocks.append(None)
+            elif head.startswith("@"):
+                open_blocks.append("" if _ENTERED.fullmatch(head) else None)
+            else:
+                open_blocks.append(head)
+        elif open_blocks and (selector := open_blocks.pop()):
+            yield selector, text

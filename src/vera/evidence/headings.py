@@ -1,0 +1,61 @@
+"""The headings that stand over a line of a canonical text.
+
+Markdown says which lines are headings, and of which level. Elsewhere a heading is told by its form: a short
+line without an end that stands over a longer one or over a sentence. Such a line has no level, so of these
+only the nearest counts.
+"""
+
+import re
+from collections.abc import Callable
+
+REACH = 400
+"""Lines above a line in which its headings are looked for."""
+
+_LONGEST = 90
+_MOST_WORDS = 12
+_MARKED = re.compile(r"\s{0,3}(?P<level>#{1,6})\s{1,4}(?P<name>\S.{0,200}?)[\s#]{0,8}\Z")
+_RULE = re.compile(r"\s{0,3}(?:={3,80}|-{3,80}|~{3,80})\s{0,3}\Z")
+_ENDED = re.compile(r"[.,;!?。！？…][\"'”’)\]*_]{0,3}\Z")
+_SENTENCE = re.compile(r"[.!?。！？][\"'”’)\]]{0,3}(?:\s|\Z)")
+_NO_HEADING = re.compile(r"\s{0,40}(?:[-*•‣+|>]\s|[{}\[\]<>\"])|.*[\t|{}=<>;]")
+_TRIM = " \t*_#:："
+
+
+def over(line_at: Callable[[int], str], line: int) -> tuple[str, ...]:
+    """The headings over line `line` (from 1), the nearest first. `line_at` gives the text of a line.
+
+    Looks at no more than REACH lines.
+    """
+    found: list[str] = []
+    level = 7
+    below = line_at(line)
+    for number in range(line - 1, max(0, line - 1 - REACH), -1):
+        text = line_at(number)
+        if marked := _MARKED.match(text):
+            if len(marked["level"]) < level:
+                level = len(marked["level"])
+                found.append(marked["name"].strip(_TRIM))
+            if level == 1:
+                break
+        elif not found and _is_heading(text, below):
+            found.append(text.strip(_TRIM))
+        if text.strip() and not _RULE.match(text):
+            below = text
+    return tuple(name for name in found if name)
+
+
+def is_marked(text: str) -> bool:
+    """Whether a line is a heading of Markdown."""
+    return _MARKED.match(text) is not None
+
+
+def _is_heading(text: str, below: str) -> bool:
+    """Whether a line looks like a heading of the one below it."""
+    name = text.strip()
+    if not name or len(name) > _LONGEST or _ENDED.search(name) or _NO_HEADING.match(text):
+        return False
+    if not (name[0].isupper() or name[0].isdigit() or name[0] in "*_§(" or not name[0].isascii()):
+        return False
+    if len(name.split()) > _MOST_WORDS or not any(map(str.isalpha, name)):
+        return False
+    return len(below.strip()) > len(name) or _SENTENCE.search(below) is not None

@@ -1,5 +1,6 @@
 """What an audit looks at, as values: no file, no clock, no network."""
 
+import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Protocol
 
@@ -9,6 +10,9 @@ from vera.audit.source_text import SourceText
 from vera.events import Derivation, Evidence
 from vera.evidence.claim import Cite, Claim
 from vera.evidence.finding import Finding
+from vera.evidence.headings import over
+from vera.evidence.marks import told, within
+from vera.evidence.whole_sentences import line, whole
 
 
 class AuditPolicy(msgspec.Struct, frozen=True, kw_only=True):
@@ -63,16 +67,52 @@ class Case(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Place(msgspec.Struct, frozen=True):
-    """A citation that holds: the evidence, its whole source, the lines `first` to `last` that are meant."""
+    """A citation that holds: the evidence, its whole source, the lines `first` to `last` that are meant.
+
+    `start` and `end` are the bytes of the source that are read of these lines, both 0 for all: of a line in
+    which a sentence ends that runs on from the cited ones, what stands behind it is left out.
+    What is struck out or hidden is not in the source's text, but for a claim about just that.
+    """
 
     evidence: Evidence
     source: SourceText
     first: int
     last: int
+    start: int = 0
+    end: int = 0
 
     @property
     def span(self) -> SourceText:
+        """What is read: whole sentences (`whole_place`)."""
+        if self.end:
+            marks = within(self.source.marks, self.start, self.end)
+            return SourceText(self.source.whole[self.start : self.end], marks)
         return self.source.part(self.first, self.last)
+
+    @property
+    def headings(self) -> tuple[str, ...]:
+        """The headings over it, the nearest first."""
+        return over(lambda number: line(self.source.lines, number), self.first)
+
+    @property
+    def plain(self) -> "Place":
+        """The place without what is struck out or hidden there, whatever the claim is about."""
+        return msgspec.structs.replace(self, source=self.source.seen(self.evidence.marks))
+
+    @property
+    def told(self) -> str:
+        """What is read, with what is struck out or hidden said in words."""
+        start, end = (self.start, self.end) if self.end else self.source.lines.bounds(self.first, self.last)
+        marks = within(self.evidence.marks, start, end)
+        return told(self.source.whole[start:end], marks).decode("utf-8", "replace")
+
+
+def whole_place(evidence: Evidence, source: SourceText, first: int, last: int) -> Place:
+    """Lines of an evidence as every reader gets them: the sentences that touch them, whole. What a command
+    printed has no sentences that its own lines cut. Raises IndexError when there are no such lines."""
+    if evidence.tier == "observed":
+        return Place(evidence, source, first, last)
+    return Place(evidence, source, *whole(source.seen(()).lines, first, last))
 
 
 class Check(Protocol):
@@ -82,16 +122,17 @@ class Check(Protocol):
 
 
 def place_of(case: Case, cite: Cite) -> Place | None:
-    """The cited lines, None when the citation does not hold (the citation check says why)."""
+    """The cited lines made whole, None when the citation does not hold (the citation check says why)."""
     evidence = case.evidence.get(cite.evidence)
     source = case.sources.get(evidence.text.sha256) if evidence else None
     if evidence is None or source is None:
         return None
+    source = source.seen(evidence.marks)
     first = evidence.first if cite.first is None else cite.first
     last = first if cite.last is None and cite.first is not None else (cite.last or evidence.last)
     if not 1 <= first <= last <= len(source.lines):
         return None
-    return Place(evidence, source, first, last)
+    return whole_place(evidence, source, first, last)
 
 
 def places(case: Case, claim: Claim) -> Sequence[Place]:
@@ -99,6 +140,8 @@ def places(case: Case, claim: Claim) -> Sequence[Place]:
     found: dict[tuple[str, int, int], Place] = {}
     for cite in claim.cites:
         place = place_of(case, cite)
+        if place is not None and place.source.marks and is_about_marks(claim.text, place.span):
+            place = msgspec.structs.replace(place, source=place.source.seen(()))
         if place is not None:
             found.setdefault((place.evidence.id, place.first, place.last), place)
     return list(found.values())
@@ -109,3 +152,21 @@ def statements(case: Case) -> Iterator[tuple[Claim, Sequence[Place]]]:
     for claim in case.claims:
         if claim.form == "statement":
             yield claim, places(case, claim)
+
+
+_SAYS_STRUCK = re.compile(
+    r"(?i)\b(?:is|are|was|were|be|been|stands?|appears?)\s(?:\w{1,20}\s){0,2}"
+    r"(?:struck(?:[ -](?:out|through))?|crossed[ -]out|lined[ -]out|stricken|hidden)\b"
+    r"|\b(?:struck[ -](?:out|through)|crossed[ -]out|stricken|hidden) (?:text|words?|lines?|clauses?"
+    r"|sentences?|paragraphs?|rows?|columns?|cells?|passages?)\b"
+    r"|\b(?:durch)?gestrichen\b|\bverborgen\b|\bausgeblendet\b"
+)
+
+
+def is_about_marks(claim: str, span: SourceText) -> bool:
+    """Whether a claim says that something is struck out or hidden, and takes these words not from there."""
+    if not span.marks or not _SAYS_STRUCK.search(claim):
+        return False
+    return not any(
+        _SAYS_STRUCK.search(span.whole[start:end].decode("utf-8", "replace")) for _, start, end in span.marks
+    )

@@ -24,10 +24,11 @@ from vera.audit.lexicon import has_verb
 from vera.audit.markdown import Block, blocks, plain
 from vera.audit.pointers import AROUND, Pointers
 from vera.audit.sentences import sentences
+from vera.disclosure import DISCLOSURES
 from vera.evidence.citation import CITATION_LIMIT, Citation, find_citations
 from vera.evidence.claim import Cite, Claim
 
-VERSION = "claims/1"
+VERSION = "claims/2"
 """Changes whenever the same answer may give other claims: replay then says RULES_CHANGED."""
 
 CLAIM_LIMIT = 10_000
@@ -38,11 +39,8 @@ Role = Literal["sentence", "heading", "row", "code", "quote"]
 _SEARCHED = re.compile(
     r"Searched the input files for: “[^“”\n]{1,2000}”(?:; “[^“”\n]{1,2000}”){0,7}\.\s{0,8}"
 )
-_DISCLOSED = re.compile(
-    r"(?:These are extracts chosen by word match|Extracts are chosen by word match"
-    r"|No lines were found that answer this question|No documents were given to look in)\b[^\n]{0,200}"
-)
-"""What the built-in model says of itself: no statement."""
+_OF_ITSELF = frozenset(plain(sentence) for sentence in DISCLOSURES)
+"""What the built-in model says of itself, word for word, and its label of nearest lines: no statements."""
 
 _EXTRACTS = re.compile(
     r"^These are extracts chosen by word match\b[^\n]{0,80}, not a synthesis", re.MULTILINE
@@ -55,9 +53,10 @@ _LABEL = re.compile(
 )
 _SAYS = re.compile(r"[^\W_]")
 _LETTER = re.compile(r"[^\W\d_]")
-_WORD = re.compile(r"[^\W\d_]{2,}")
 _SHORT = 2000
-_SAYING_WORDS = 3
+_LEADS_IN = (":", "：")
+_ASKS = ("?", "？")
+_CLOSES = (".", "!", "。", "！")
 _MOST_CUTS = 20
 
 
@@ -68,9 +67,11 @@ def split(answer: str, names: Collection[str] = ()) -> tuple[Claim, ...]:
     them (`vera.audit.pointers`) is an extract.
 
     A claim is every cited sentence, and every sentence that holds a number, name, date or quotation
-    (`vera.audit.checkable`). Any other sentence of some words is one that bears no load: nothing is checked
-    of it, and a person is told so. Headings and lead-ins ("The following apply:") are none while they hold no
-    number and no quotation and say nothing of a name. Every digit of the answer stands between `start` and
+    (`vera.audit.checkable`). Any other sentence, also a bare "Yes.", an item of a list, the row of a table or
+    a block of code, is one that bears no load: nothing is checked of it, and a person is told so. What only
+    orders the answer is none: a heading, a question, and a lead-in that ends in a colon ("The following
+    apply:") and leads to something, while they hold no number and no quotation and say nothing of a name. So
+    is what the built-in model says of itself. Every digit of the answer stands between `start` and
     `end` of some claim, but for those of citations, of the numbering of lists and headings, and of the line
     in which the built-in model says what it searched for. At most CLAIM_LIMIT claims and
     CITATION_LIMIT citations are read: the rest of a longer answer is one load-bearing claim without
@@ -79,7 +80,7 @@ def split(answer: str, names: Collection[str] = ()) -> tuple[Claim, ...]:
     reader = _Reader(answer, names)
     units = _attached(reader.units())
     known = {name for unit in units if unit.role != "heading" for name in capitalised(unit.text)}
-    found = (claim for unit in units if (claim := _claim(unit, known, reader.points)) is not None)
+    found = (claim for unit in units if (claim := _claim(unit, known, reader.points, units[-1])) is not None)
     claims = list(islice(found, CLAIM_LIMIT + 1))
     rest = reader.end
     if len(claims) + bool(answer[rest:].strip()) > CLAIM_LIMIT:
@@ -347,9 +348,13 @@ def _belongs(unit: _Unit, before: _Unit) -> bool:
     return unit.role == "code" and introduced and bool(before.cites) and not unit.cites
 
 
-def _claim(unit: _Unit, known: Collection[str], points: Callable[[str], str | None]) -> Claim | None:
-    """What a unit states, None when it states nothing that could be checked."""
+def _claim(
+    unit: _Unit, known: Collection[str], points: Callable[[str], str | None], last: _Unit
+) -> Claim | None:
+    """What a unit states, None when it states nothing. `last` is the last unit of the answer."""
     form, load_bearing = "statement", True
+    if unit.role == "sentence" and unit.text in _OF_ITSELF:
+        return None
     if unit.cites:
         if unit.role == "sentence" and points(unit.text) is not None:
             form = "extract"
@@ -357,7 +362,7 @@ def _claim(unit: _Unit, known: Collection[str], points: Callable[[str], str | No
         form, load_bearing = "absence", False
     elif not unit.digits and not _states(unit, known):
         load_bearing = False
-        if not _says(unit):
+        if _only_orders(unit, is_last=unit is last):
             return None
     return Claim(
         key="",
@@ -370,13 +375,15 @@ def _claim(unit: _Unit, known: Collection[str], points: Callable[[str], str | No
     )
 
 
-def _says(unit: _Unit) -> bool:
-    """Whether a sentence without anything to check states something nevertheless."""
-    if unit.text.endswith((":", "：", "?", "？")) or _DISCLOSED.fullmatch(unit.text):
-        return False
-    prose = unit.role in ("sentence", "quote") or (unit.role == "heading" and unit.text.endswith((".", "!")))
-    many = prose and len(_WORD.findall(unit.text, 0, _SHORT)) >= _SAYING_WORDS
-    return many or has_verb(unit.text)
+def _only_orders(unit: _Unit, *, is_last: bool) -> bool:
+    """Whether a unit without anything to check only orders the answer. By its place and its last mark, not by
+    its words: so it is the same in every language."""
+    text = unit.text
+    if not _SAYS.search(text) or text.endswith(_ASKS):
+        return True
+    if text.endswith(_LEADS_IN):
+        return not is_last
+    return unit.role == "heading" and not text.endswith(_CLOSES) and not has_verb(text)
 
 
 def _is_caseless(text: str) -> bool:

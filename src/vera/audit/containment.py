@@ -23,14 +23,14 @@ from vera.audit.containment_forms import Form, forms, names
 from vera.audit.containment_match import Budget, Outcome, Reading, known
 from vera.audit.containment_sentences import Sentence, sentences, turned, with_names
 from vera.audit.containment_terms import Token, tokens
-from vera.audit.labels import labelled
+from vera.audit.labels import labelled, of_extract
 from vera.audit.lexicon import word_set
 from vera.audit.source_text import SourceText
 from vera.events import Evidence, VerifierLabels
 from vera.evidence.claim import Claim, Relation
 from vera.evidence.words import stem
 
-VERSION = "containment/1"
+VERSION = "containment/2"
 """The maker of the labels; changes whenever the same lines may get another label."""
 
 SPAN_LIMIT = 40_000
@@ -43,15 +43,17 @@ ABOUT_LINES = 3
 ABOUT_LENGTH = 120
 """The first lines of a file, and their characters, that may name it."""
 
-_OPPOSITE: Mapping[str, str] = {
-    "must": "need not",
-    "need not": "must",
-    "may": "must not",
-    "can": "must not",
-    "must not": "may",
-    "cannot": "may",
-    "will": "will not",
-    "will not": "will",
+_OPPOSITE: Mapping[str, tuple[str, ...]] = {
+    "must": ("need not", "must not", "shall not"),
+    "shall": ("need not", "must not", "shall not"),
+    "need not": ("must",),
+    "may": ("must not",),
+    "can": ("must not",),
+    "must not": ("may", "must"),
+    "shall not": ("may", "must"),
+    "cannot": ("may",),
+    "will": ("will not",),
+    "will not": ("will",),
 }
 _SECTIONS = word_set("section article paragraph version chapter clause part exhibit appendix page line step")
 
@@ -63,7 +65,7 @@ def label(claim: Claim, place: Place, about: str = "") -> Relation:
     first lines; '' when nothing may.
     """
     if claim.form == "extract":
-        return "SUPPORTS"
+        return of_extract(place)
     start, end = place.source.lines.bounds(place.first, place.last)
     if claim.form != "statement" or end - start > SPAN_LIMIT or len(claim.text) > THESIS_LIMIT:
         return "IRRELEVANT"
@@ -153,13 +155,19 @@ def _relation(thesis: Sequence[Form], sentence: Sentence, cited: tuple[int, int]
                 return "SUPPORTS"
             qualified = True
     for reading in readings:
-        if "SUPPORTS" in _outcomes(_opposites(thesis, reading), reading, cited, budget):
+        others = _opposites(thesis, reading, universal=reading is not sentence)
+        if "SUPPORTS" in _outcomes(others, reading, cited, budget, exact=True):
             return "CONTRADICTS"
     return "QUALIFIES" if qualified else "IRRELEVANT"
 
 
 def _outcomes(
-    thesis: Iterator[Form] | Sequence[Form], sentence: Sentence, cited: tuple[int, int], budget: Budget
+    thesis: Iterator[Form] | Sequence[Form],
+    sentence: Sentence,
+    cited: tuple[int, int],
+    budget: Budget,
+    *,
+    exact: bool = False,
 ) -> Iterator[Outcome]:
     keys = {token.key for token in sentence.tokens}
     own = any(token.own for token in sentence.tokens)
@@ -167,7 +175,7 @@ def _outcomes(
         if not budget.take(len(form.tokens)):
             return
         if all(own if token.own and token.key == "self" else known(token, keys) for token in form.tokens):
-            outcome = Reading(form, sentence, cited).outcome(budget)
+            outcome = Reading(form, sentence, cited, exact=exact).outcome(budget)
             if outcome:
                 yield outcome
 
@@ -175,8 +183,12 @@ def _outcomes(
 # Opposites
 
 
-def _opposites(thesis: Sequence[Form], sentence: Sentence) -> Iterator[Form]:
-    """The forms with the number, the modal or the negation that the sentence has instead."""
+def _opposites(thesis: Sequence[Form], sentence: Sentence, *, universal: bool) -> Iterator[Form]:
+    """The forms with the one number, modal or negation that the sentence has instead.
+
+    `universal`: the sentence said that no such thing was so. That "a dividend was not paid" may be another
+    dividend than the one that was.
+    """
     numbers = list(dict.fromkeys(token.key for token in sentence.tokens if token.tag == "number"))
     for form in thesis:
         for index, token in enumerate(form.tokens):
@@ -185,14 +197,24 @@ def _opposites(thesis: Sequence[Form], sentence: Sentence) -> Iterator[Form]:
             if token.tag == "number" and before not in _SECTIONS:
                 others = [token._replace(key=key) for key in numbers[:8] if key != token.key]
             elif token.tag == "mode" and token.key in _OPPOSITE:
-                others = [token._replace(key=_OPPOSITE[token.key])]
+                others = [token._replace(key=key) for key in _OPPOSITE[token.key]]
             for other in others:
                 yield form._replace(tokens=(*form.tokens[:index], other, *form.tokens[index + 1 :]))
-            if token.key == "not" and before == "be":
+            if token.key == "not" and (before == "be" or (before == "was" and _is_certain(form))):
                 yield form._replace(tokens=(*form.tokens[:index], *form.tokens[index + 1 :]))
-            elif token.key == "be" and _is_plain(form, index):
+            elif token.key == "no" and not index and not form.agentless:
+                yield form._replace(tokens=form.tokens[1:])
+            elif token.tag == "be" and _is_plain(form, index):
+                if token.key == "was" and not (universal or _is_certain(form)):
+                    continue
                 denied = (*form.tokens[: index + 1], Token("not", "not"), *form.tokens[index + 1 :])
                 yield form._replace(tokens=denied)
+
+
+def _is_certain(form: Form) -> bool:
+    """Whether the thesis speaks of one certain thing: a name, or with "the" or "this" before it."""
+    first = form.tokens[0]
+    return first.own or first.before in ("the", "this", "these")
 
 
 def _is_plain(form: Form, index: int) -> bool:

@@ -7,7 +7,9 @@ limits what is said (a condition, an exception, "only") makes the sentence quali
 is not known to be harmless makes it say something else.
 """
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
+from itertools import pairwise
 from typing import Literal
 
 from vera.audit.containment_forms import APPOSED, Form
@@ -15,6 +17,7 @@ from vera.audit.containment_sentences import Sentence
 from vera.audit.containment_terms import (
     DISTANCE,
     INERT,
+    PARTICIPLES,
     POSSESSIVE,
     PREPOSITIONS,
     RELATIVES,
@@ -46,6 +49,10 @@ _FREELY = (("from", "time", "to", "time"), ("at", "your", "option"), ("at", "the
 _QUESTIONS = word_set("how what why whether where")
 _BINDING = word_set("without between among both either neither")
 _COLLECTIVE = word_set("between among combination sum total mixture union pair both either")
+_FIRST_STEPS = word_set("initially originally")
+_PARTLY = word_set("part partly partially theory principle name form but or without")
+_DONE = frozenset(PARTICIPLES.values())
+_YEAR = re.compile(r"#(?:1[0-9]|20)[0-9]{2}")
 _TRAILING = word_set("to under in for from with by on that which")
 
 Outcome = Literal["SUPPORTS", "QUALIFIES", ""]
@@ -82,7 +89,11 @@ def same(wanted: Token, seen: Token) -> bool:
 class Reading:
     """One form of a thesis in one sentence."""
 
-    def __init__(self, form: Form, sentence: Sentence, cited: tuple[int, int]) -> None:
+    def __init__(
+        self, form: Form, sentence: Sentence, cited: tuple[int, int], *, exact: bool = False
+    ) -> None:
+        """With `exact` nothing that says more of the same, such as when it was, may follow the form."""
+        self.exact = exact
         self.form = form
         self.seen = sentence.tokens
         self.sentence = sentence
@@ -381,8 +392,12 @@ class Reading:
             return ""
         if opened.key == ";":
             return "QUALIFIES" if _limited(right[1:], strict=False) else "SUPPORTS"
+        if opened.key == "(":
+            return "QUALIFIES"
         if opened.key == ":" or opened.tag in ("mode", "be"):
             return ""
+        if self._is_event(end) and _tells_when(right):
+            return "SUPPORTS"
         if opened.key == ",":
             return self._after_comma(right[1:], end)
         if opened.tag == "join":
@@ -408,6 +423,20 @@ class Reading:
             return "QUALIFIES" if _limited(rest, strict=True) else "SUPPORTS"
         aim = rest[0].key == "to" and not (self.allows or self.denies or _limited(rest, strict=True))
         return "SUPPORTS" if aim else "QUALIFIES"
+
+    def _is_event(self, end: int) -> bool:
+        """Whether the thesis ends there as something that was done once ("was created by …"), so that a time
+        or a first step told behind it takes nothing back."""
+        said = self.seen[max(0, end - GAP) : end + 1]
+        plain = not (self.exact or self.allows or self.denies or self.defines or self.form.floating)
+        return (
+            plain
+            and any(
+                verb.key == "was" and (bool(bases(deed.key)) or deed.key in _DONE)
+                for verb, deed in pairwise(said)
+            )
+            and not any(token.tag in ("mode", "quantity", "limit", "not") for token in said)
+        )
 
     def _after_join(self, right: list[Token], end: int) -> Outcome:
         join, rest = right[0], right[1:]
@@ -522,6 +551,30 @@ class Reading:
                 return "QUALIFIES"
             right = parallel
         return "SUPPORTS" if not right or right[0].key in (",", ";", ".") else "QUALIFIES"
+
+
+def _tells_when(right: Sequence[Token]) -> bool:
+    """Whether what follows is no more than a date, a first step behind a comma ("initially under …"), or
+    both."""
+    close = next((i for i, token in enumerate(right) if token.key in (",", ".", "!")), len(right))
+    date = right[:close]
+    if date and not (
+        date[0].key in ("in", "on")
+        and 2 <= len(date) <= 4
+        and any(_YEAR.fullmatch(token.key) for token in date)
+        and all(token.tag == "number" or token.capital for token in date[1:])
+    ):
+        return False
+    rest = right[close + 1 :]
+    if close == len(right) or right[close].key != ",":
+        return bool(date)
+    return (
+        bool(rest)
+        and rest[0].key in _FIRST_STEPS
+        and not any(
+            token.tag in ("limit", "not", "quantity", "mode") or token.key in _PARTLY for token in rest
+        )
+    )
 
 
 def _begins(gap: Sequence[Token], index: int, phrase: Sequence[str]) -> bool:

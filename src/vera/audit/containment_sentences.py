@@ -12,6 +12,7 @@ from typing import NamedTuple
 
 from vera.audit.containment_terms import DISTANCE, KINDS, RELATIVES, Token, tokens, without_opening
 from vera.evidence.span import Lines
+from vera.evidence.whole_sentences import runs_on
 
 SENTENCE_LIMIT = 3_000
 """Characters of the longest sentence that is compared."""
@@ -191,7 +192,8 @@ def _blocks(lines: Sequence[str], first: int) -> Iterator[_Block]:
     for number, raw in enumerate(lines, first):
         boxed = _BOX.match(raw)
         line = boxed["inner"] if boxed else raw
-        if block and (len(block[-1]) < _WRAPPED or not block[-1].strip() or _NEW_BLOCK.match(line)):
+        short = block and (len(block[-1]) < _WRAPPED or not block[-1].strip())
+        if block and (short or _NEW_BLOCK.match(line)) and not runs_on(block[-1], line):
             yield _block(block, start)
             block, start = [], number
         block.append(line)

@@ -142,6 +142,12 @@ _CONTRACTED = re.compile(
 _WHOLE_VERB = {"ca": "can", "wo": "will", "sha": "shall"}
 _PLURAL_MARK = re.compile(r"\(e?s\)")
 _MARK = re.compile(r"[,;:()\[\]]|--|[—–](?=\s)|[.!?](?=[\"'”’)\]]{0,3}(?:\s|\Z))")
+_SHORT_FORM = re.compile(
+    r"(?:\b(?:[A-Za-z]|Dr|Mr|Ms|Mrs|St|Mt|No|vs|al|Rev|Gen|Sen|Art|Sec|Fig)"
+    r"|(?P<suffix>\b(?:Jr|Sr|Inc|Ltd|Co|Corp|plc)))\Z"
+)
+"""Words that end in a full stop within a sentence; behind a `suffix` a capital may begin the next one."""
+
 _SYMBOL = re.compile(r"[%‰$€£¥₹°±×÷+=<>≤≥~≈^|/&@§]|(?<![\w-])[-−](?=[\d.$€£¥])")
 
 
@@ -169,7 +175,11 @@ def _raw(text: str) -> Iterator[Word]:
     text = _PLURAL_MARK.sub(lambda found: " " * len(found[0]), text)
     contracted = {found.start(): found for found in _CONTRACTED.finditer(text)}
     marks = [Word(found[0], *found.span()) for found in _SYMBOL.finditer(text)]
-    marks += [Word("," if found[0] in "--—–" else found[0], *found.span()) for found in _MARK.finditer(text)]
+    marks += [
+        Word("," if found[0] in "--—–" else found[0], *found.span())
+        for found in _MARK.finditer(text)
+        if not (found[0] == "." and _is_within(text, found.start()))
+    ]
     for word in sorted([*marks, *words(text)], key=lambda word: (word.start, word.end)):
         found = contracted.get(word.start)
         if found is not None and word.form.endswith("nt"):
@@ -180,6 +190,13 @@ def _raw(text: str) -> Iterator[Word]:
             yield word
             if _is_possessive(text, word):
                 yield Word(POSSESSIVE, word.end, word.end)
+
+
+def _is_within(text: str, stop: int) -> bool:
+    """Whether the full stop at `stop` belongs to a word and ends no sentence: "Acme Ltd. pays"."""
+    following = text[stop + 1 :].lstrip()[:1]
+    found = _SHORT_FORM.search(text[max(0, stop - 6) : stop]) if following else None
+    return found is not None and not (found["suffix"] and following.isupper())
 
 
 def _is_possessive(text: str, word: Word) -> bool:

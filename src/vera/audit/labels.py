@@ -21,7 +21,7 @@ def labelled(
                     evidence=place.evidence.id,
                     first=place.first,
                     last=place.last,
-                    relation=label(claim, place),
+                    relation=label(claim, place.plain),
                 )
                 for place in cited
             ),
@@ -30,3 +30,8 @@ def labelled(
         for claim in case.claims
         if (cited := places(case, claim))
     )
+
+
+def of_extract(place: Place) -> Relation:
+    """What an extract has from its lines: that they stand there. Struck out or hidden, they do not."""
+    return "IRRELEVANT" if place.plain.span.marks else "SUPPORTS"

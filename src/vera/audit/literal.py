@@ -16,13 +16,14 @@ from collections.abc import Callable, Iterator, Sequence
 from itertools import pairwise
 
 from vera.audit.case import Case, Place
-from vera.audit.labels import labelled
+from vera.audit.labels import labelled, of_extract
 from vera.audit.lexicon import word_set
 from vera.events import VerifierLabels
 from vera.evidence.claim import Claim, Relation
+from vera.evidence.whole_sentences import runs_on
 from vera.evidence.words import Word, hedges, inflected, negations, singular, unmarked, words
 
-VERSION = "literal/1"
+VERSION = "literal/2"
 """The maker of the labels; changes whenever the same lines may get another label."""
 
 SPAN_LIMIT = 20_000
@@ -88,7 +89,7 @@ def label(claim: Claim, place: Place) -> Relation:
     An extract states only that the lines stand there, and they do.
     """
     if claim.form == "extract":
-        return "SUPPORTS"
+        return of_extract(place)
     if claim.form != "statement":
         return "IRRELEVANT"
     start, end = place.source.lines.bounds(place.first, place.last)
@@ -265,7 +266,8 @@ def _bounded(sentence: str) -> Iterator[str]:
 def _blocks(text: str) -> Iterator[str]:
     block: list[str] = []
     for line in text.split("\n"):
-        if block and (len(block[-1]) < _WRAPPED or _NEW_BLOCK.match(line)):
+        goes_on = len(block[-1]) >= _WRAPPED and not _NEW_BLOCK.match(line) if block else False
+        if block and not goes_on and not runs_on(block[-1], line):
             yield " ".join(block)
             block = []
         block.append(line)

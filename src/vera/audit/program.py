@@ -45,6 +45,27 @@ _DATA = re.compile(
     r"|\b(?:echo|printf)[ \t]{1,8}(?:-\w{1,4}[ \t]{1,8})?([^\n|;&<>\"'$]{1,4000})"
 )
 
+_DIGITS = r"[0-9][0-9_]{0,30}(?:\.[0-9]{1,30})?"
+_OPERAND = re.compile(
+    rf"(?:\$\w{{1,20}}|[)\]]|\b[A-Za-z_]\w{{0,40}})[ \t]{{0,3}}[*+%][ \t]{{0,3}}({_DIGITS})(?![\w\]])"
+    rf"|(?:\$\w{{1,20}}|[)\]]|\b[A-Za-z_])[ \t]{{0,3}}-[ \t]{{0,3}}({_DIGITS})(?![\w\]])"
+    rf"|(?:\$\w{{1,20}}|\)|\w[ \t])[ \t]{{0,3}}/[ \t]{{0,3}}({_DIGITS})(?![\w/\]])"
+    rf"|(?<![\w.\[-])({_DIGITS})[ \t]{{0,3}}[*+-][ \t]{{0,3}}(?:[$(]|[A-Za-z_]\w{{0,40}}\b(?!\.\w))"
+)
+_SED = re.compile(r"\b(?:sed|perl|ruby)\b")
+_SUBSTITUTES = re.compile(
+    r"(?<![A-Za-z])s(?P<mark>[/|#,@!:;~])(?:\\.|(?!(?P=mark))[^\n]){1,300}(?P=mark)"
+    r"(?P<new>(?:\\.|(?!(?P=mark))[^\n]){0,300})(?P=mark)"
+    r"|(?<=['\"0-9$/ ])[aic]\\[ \t\n]{0,8}(?P<line>[^'\"\n]{1,300})"
+)
+_REPLACES = re.compile(
+    r"\bg?(?:en)?sub\([^,\n]{1,300},\s{0,4}[\"']([^\"'\n]{0,300})[\"']"
+    r"|\.replace\([^,\n]{1,300},\s{0,4}[\"']([^\"'\n]{0,300})[\"']"
+)
+_TR = re.compile(r"\btr[ \t]{1,8}(?!-d\b|-s\b|-cd\b)(?:-\w{1,3}[ \t]{1,8})?\S{1,80}[ \t]{1,8}\S{1,80}")
+_CASES = re.compile(r"\[:(?:upper|lower|space|blank|punct):\]|A-Z|a-z|\\[nrt]|^tr\s+'?\W{1,8}\s")
+_PRINTS = re.compile(r"\b(?:echo|printf|print|g?awk|python[0-9.]{0,5}|perl|ruby|node|php)\b|<<")
+
 
 class Program:
     """The text of one command and of the scripts that it runs. Each property is found when asked for."""
@@ -62,6 +83,33 @@ class Program:
     def constants(self) -> frozenset[Decimal]:
         """The numbers that a calculation rests on: all but those in structural places and STRUCTURAL."""
         return frozenset(_numbers(_FORM.sub(" ", self.text))) - STRUCTURAL
+
+    @cached_property
+    def operands(self) -> frozenset[Decimal]:
+        """The constants with which it calculates: `$1*707`, `s+3035`."""
+        found = (next(filter(None, match.groups())) for match in _OPERAND.finditer(self.text))
+        return frozenset(number for written in found for number in _numbers(written)) & self.constants
+
+    @cached_property
+    def rewritten(self) -> frozenset[str]:
+        """The stems of words that it puts in the place of others: with sed, tr, gsub, replace."""
+        found = [next(filter(None, match.groups()), "") for match in _REPLACES.finditer(self.text)]
+        if _SED.search(self.text):
+            found += [match["new"] or match["line"] or "" for match in _SUBSTITUTES.finditer(self.text)]
+        return frozenset(stem for text in found for stem in stems(_JOINING.sub(" ", text)))
+
+    @cached_property
+    def turns_letters(self) -> bool:
+        """Whether it exchanges letters one by one (`tr ab 42`), other than their case."""
+        return any(not _CASES.search(match[0]) for match in _TR.finditer(self.text))
+
+    @cached_property
+    def written(self) -> frozenset[str]:
+        """The stems of words that it may print by itself: `rewritten`, and pieces of text in it, but for what
+        a search looks for."""
+        prints = _PRINTS.search(self.text) is not None
+        pieces = (next(filter(None, match.groups())) for match in _DATA.finditer(self.text)) if prints else ()
+        return self.rewritten | {stem for piece in pieces for stem in stems(piece)}
 
     @cached_property
     def stems(self) -> frozenset[str]:

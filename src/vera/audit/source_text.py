@@ -2,17 +2,36 @@
 
 from functools import cached_property
 
+from vera.evidence.marks import blanked, within
 from vera.evidence.passages import Passages
 from vera.evidence.quantity import Quantity, quantities
 from vera.evidence.span import Lines
 from vera.evidence.words import folded
 
+Marks = tuple[tuple[str, int, int], ...]
+"""Kind, first byte and the byte behind the last of each (`vera.evidence.marks`)."""
+
 
 class SourceText:
-    """One canonical text, or a part of one. Every property is worked out when it is first asked for."""
+    """One canonical text, or a part of one. Every property is worked out when it is first asked for.
 
-    def __init__(self, data: bytes) -> None:
-        self.data = data
+    `whole` are its bytes and `marks` what of them is struck out or hidden. In `data`, which everything else
+    is taken from, spaces stand in place of that: what a reader would not see as said is not there.
+    """
+
+    def __init__(self, whole: bytes, marks: Marks = ()) -> None:
+        self.whole = whole
+        self.marks = marks
+        self.data = blanked(whole, marks)
+        self._views: dict[Marks, SourceText] = {}
+
+    def seen(self, marks: Marks) -> "SourceText":
+        """The same text with these marks; the same object whenever it is asked for."""
+        if marks == self.marks:
+            return self
+        if marks not in self._views:
+            self._views[marks] = SourceText(self.whole, marks)
+        return self._views[marks]
 
     @cached_property
     def lines(self) -> Lines:
@@ -44,4 +63,7 @@ class SourceText:
 
     def part(self, first: int, last: int) -> "SourceText":
         """Lines `first` to `last`. Raises IndexError when they do not exist."""
-        return SourceText(self.lines.cut(first, last))
+        if not self.marks:
+            return SourceText(self.lines.cut(first, last))
+        start, end = self.lines.bounds(first, last)
+        return SourceText(self.whole[start:end], within(self.marks, start, end))

@@ -6,6 +6,7 @@ from typing import NamedTuple
 
 from vera.audit.case import Case
 from vera.audit.claims import readable
+from vera.audit.shown import says_something, was_shown
 from vera.audit.source_text import SourceText
 from vera.events import Evidence
 from vera.evidence.citation import CITATION_LIMIT
@@ -21,8 +22,8 @@ class _Fault(NamedTuple):
 
 
 def citations(case: Case) -> Iterator[Finding]:
-    """Of each citation `unknown_evidence`, `lead_cited`, `bytes_missing`, `bytes_altered` or `no_such_lines`;
-    of the answer `empty_answer` and `too_many_citations`. All are hard."""
+    """Of each citation `unknown_evidence`, `lead_cited`, `bytes_missing`, `bytes_altered`, `no_such_lines`,
+    `lines_blank` or `lines_unread`; of the answer `empty_answer` and `too_many_citations`. All are hard."""
     yield from _of_the_answer(case)
     intact = {digest: _is_intact(source, digest) for digest, source in case.sources.items()}
     for claim in case.claims:
@@ -61,7 +62,7 @@ def _lines(cite: Cite, evidence: Evidence | None) -> tuple[int, int]:
 
 
 def _is_intact(source: SourceText, digest: str) -> bool:
-    return hashlib.sha256(source.data).hexdigest() == digest
+    return hashlib.sha256(source.whole).hexdigest() == digest
 
 
 def _fault(
@@ -82,7 +83,21 @@ def _fault(
     if not intact[digest]:
         message = f"The stored bytes of {cite.evidence} are not those that were seen; read the source again."
         return _Fault("bytes_altered", "wrong_evidence", message, digest)
-    return _no_such_lines(cite, lines, len(case.sources[digest].lines))
+    source = case.sources[digest]
+    return _no_such_lines(cite, lines, len(source.lines)) or _unread(case, cite, lines, source)
+
+
+def _unread(case: Case, cite: Cite, lines: tuple[int, int], source: SourceText) -> _Fault | None:
+    """Lines that hold nothing, or that were not shown to anyone, carry nothing."""
+    first, last = lines
+    shown = str(first) if first == last else f"{first}-{last}"
+    if not says_something(source.lines.cut(first, last)):
+        message = f"There is no text in {cite.evidence}:{shown}; cite the lines that say it."
+        return _Fault("lines_blank", "wrong_evidence", message, shown)
+    if was_shown(case.evidence, cite.evidence, first, last, source.lines):
+        return None
+    message = f"{cite.evidence}:{shown} was not read; read these lines, or cite lines that were read."
+    return _Fault("lines_unread", "wrong_evidence", message, shown)
 
 
 def _no_such_lines(cite: Cite, lines: tuple[int, int], count: int) -> _Fault | None:

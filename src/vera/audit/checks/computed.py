@@ -20,10 +20,11 @@ from vera.audit.program import Program
 from vera.audit.source_text import SourceText
 from vera.events import Derivation
 from vera.evidence.claim import Claim
+from vera.evidence.denial import is_negative
 from vera.evidence.finding import Finding
 from vera.evidence.quantity import Quantity, quantities
 from vera.evidence.quantity_index import QuantityIndex, backing
-from vera.evidence.words import folded, stems
+from vera.evidence.words import folded, stem, stems
 
 LISTED = 8
 """Values that one finding lists."""
@@ -31,6 +32,14 @@ LISTED = 8
 _NUMERIC = frozenset({"number", "ordinal", "fraction", "percent", "money", "amount"})
 _QUOTED = re.compile(r"[\"“]([^\"”\n]{1,300})[\"”]|(?<!\w)['‘]([^'’\n]{1,300})['’](?!\w)|`([^`\n]{1,300})`")
 _HUNDRED = Decimal(100)
+_SEARCH_WORDS = """
+    file files document documents folder input mention mentions mentioned contain contains contained include
+    appear appears occur occurs word words text texts term page line lines anywhere name names string found
+    count zero all given none never nothing not nowhere without
+"""
+_OF_SEARCHES = frozenset(stems(_SEARCH_WORDS))
+"""Words with which one says that a search found nothing."""
+
 _UNITS = frozenset(map(Decimal, (7, 12, 24, 30, 52, 60, 365, 1024, 3600, 86400)))
 """Numbers that turn one unit into another."""
 
@@ -147,6 +156,7 @@ class _Claim:
         values = [value for value in quantities(self._claim.text) if not self._is_name(value, outputs)]
         found = [finding for output in outputs for finding in self._ungrounded(output)]
         found += self._values(values, outputs) if values else self._words(outputs)
+        found = found or list(self._rewritten(outputs, "rewritten" if values else "written"))
         yield from found or (hint for output in outputs for hint in self._unexplained(output))
 
     def _derived(self, place: Place) -> _Output | Finding | None:
@@ -213,10 +223,16 @@ class _Claim:
     def _values(self, values: Sequence[Quantity], outputs: Sequence[_Output]) -> Iterator[Finding]:
         missing: list[str] = []
         literal: list[str] = []
+        unmoved: list[str] = []
         any_computed = False
         for value in values:
-            if any(_computes(output, value) for output in outputs):
+            if any(value.value and self._searched(output) == value.value for output in outputs):
+                any_computed = True  # "none of 14 files": the command has looked at 14
+                continue
+            if any(_computes(output, value, moved=self._suspect(output)) for output in outputs):
                 any_computed = True
+            elif any(_computes(output, value, moved=False) for output in outputs):
+                unmoved.append(value.text)
             elif not any(_stated(value, text.quantities) for text in self._given):
                 printed = any(_stated(value, output.place.span.quantities) for output in outputs)
                 (literal if printed else missing).append(value.text)
@@ -229,7 +245,16 @@ class _Claim:
                 outputs[0].place,
                 listed,
             )
-        if literal or not (missing or any_computed):
+        if unmoved:
+            listed = ", ".join(unmoved[:LISTED])
+            yield self._finding(
+                "magic_constant",
+                f"{listed} comes out the same when the contents of /input are changed: the command makes "
+                "it of its own constants. Compute it from /input.",
+                outputs[0].place,
+                listed,
+            )
+        if literal or not (missing or any_computed or unmoved):
             listed = ", ".join((literal or [value.text for value in values])[:LISTED])
             yield self._finding(
                 "value_is_literal",
@@ -239,8 +264,44 @@ class _Claim:
                 listed,
             )
 
+    def _searched(self, output: _Output) -> int:
+        """How many files the command has searched in vain for what the claim denies; 0 when it denies
+        nothing, or something that the command does not name."""
+        said = self._claim.text
+        if not output.derivation.searched or not is_negative(said):
+            return 0
+        denied = set(stems(said)) - _OF_SEARCHES - {stem(str(output.derivation.searched))}
+        return output.derivation.searched if denied <= output.program.stems else 0
+
+    def _suspect(self, output: _Output) -> bool:
+        """Whether the program holds numbers from nowhere, of which it could make a value."""
+        return not output.derivation.without_input and bool(output.program.constants - self._grounds.numbers)
+
+    def _rewritten(self, outputs: Sequence[_Output], what: str) -> Iterator[Finding]:
+        """Words of the claim that the command itself has written into its output."""
+        given = {each for text in self._given for each in text.stems}
+        said = set(stems(self._claim.text)) - given
+        for output in outputs:
+            own: frozenset[str] = getattr(output.program, what)
+            printed = said & output.place.span.stems
+            words = (
+                printed if output.program.turns_letters and not output.derivation.unmoved else printed & own
+            )
+            if words:
+                listed = ", ".join(sorted(words)[:LISTED])
+                yield self._finding(
+                    "words_rewritten",
+                    f"Rewritten by the command: {listed} comes from the command or its script, not from what "
+                    "it read. Cite lines of a source that say it.",
+                    output.place,
+                    listed,
+                )
+
     def _words(self, outputs: Sequence[_Output]) -> Iterator[Finding]:
-        """A claim without numbers: names and quotations must be printed, and something of it be computed."""
+        """A claim without numbers: names and quotations must be printed, and something of it be computed, or
+        else be denied after all files were searched for it."""
+        if any(map(self._searched, outputs)):
+            return
         said = self._claim.text
         quoted = [next(filter(None, match.groups())) for match in _QUOTED.finditer(said)]
         wanted = [*quoted, *(name.written for name in names_in(said))]
@@ -267,14 +328,15 @@ class _Claim:
         )
 
     def _unexplained(self, output: _Output) -> Iterator[Finding]:
-        """A number from nowhere beside an input: it may be a limit, and it may make the value."""
+        """A number from nowhere beside an input: it may be a limit, and it may make the value. It does where
+        the command calculates with it."""
         unknown = sorted(output.program.constants - self._grounds.numbers - _UNITS)
         if unknown and not output.derivation.without_input:
             listed = ", ".join(f"{number:f}" for number in unknown[:LISTED])
             yield Finding(
                 code="constant_unexplained",
                 label="fabricated",
-                severity="soft",
+                severity="hard" if output.program.operands.intersection(unknown) else "soft",
                 message=f"The command holds {listed}, which stands neither in the task nor in cited lines of "
                 "a source. Say what it is for, or cite where it stands.",
                 claim=self._claim.key,
@@ -298,12 +360,25 @@ class _Claim:
         )
 
 
-def _computes(output: _Output, value: Quantity) -> bool:
-    """Whether the cited lines print the value, and neither it nor what was printed stands in the program."""
+def _computes(output: _Output, value: Quantity, *, moved: bool) -> bool:
+    """Whether the cited lines print the value, and neither it nor what was printed stands in the program.
+
+    `moved`: only lines count that come out otherwise from other contents.
+    """
     program = output.program
-    if value.kind in _NUMERIC and abs(value.value) in program.numbers:
+    if value.kind in _NUMERIC and abs(value.value) in program.numbers and not output.derivation.searched:
         return False
-    return _stated(value, (each for each in output.place.span.quantities if not _is_literal(each, program)))
+    text = _moved(output) if moved else output.place.span
+    return _stated(value, (each for each in text.quantities if not _is_literal(each, program)))
+
+
+def _moved(output: _Output) -> SourceText:
+    """The cited lines without those that come out the same from other contents."""
+    place, unmoved = output.place, frozenset(output.derivation.unmoved)
+    if unmoved.isdisjoint(range(place.first, place.last + 1)):
+        return place.span
+    lines = enumerate(place.span.data.split(b"\n"), place.first)
+    return SourceText(b"\n".join(b"" if number in unmoved else line for number, line in lines))
 
 
 def _is_literal(printed: Quantity, program: Program) -> bool:
@@ -334,5 +409,5 @@ def _says(output: _Output, words: Sequence[str]) -> bool:
     """Whether the cited lines print something of these words that the program does not hold itself."""
     if output.derivation.without_input:
         return False
-    said = {stem for word in words for stem in stems(word)}
+    said = {each for word in words for each in stems(word)}
     return bool((said & output.place.span.stems) - output.program.stems)

@@ -17,6 +17,7 @@ from vera.audit.case import Case, Place, statements
 from vera.audit.source_text import SourceText
 from vera.evidence.claim import Claim
 from vera.evidence.finding import Finding, Severity
+from vera.evidence.language import differ
 from vera.evidence.words import STOPWORDS, Word, folded, stem, words
 
 NAMES_CHECKED = 200
@@ -85,6 +86,9 @@ _LOOK_BACK = 16
 _STOP = r"\.?"
 _ACRONYM = re.compile(r"[A-Z]{2,8}")
 _LONGEST_SPELLED_OUT = 8
+_ROOT = 4
+_SHARED = 5
+_COMPOUND = re.compile(r"[-‐‑–/&]|[.'’]\w")
 
 
 class Name(msgspec.Struct, frozen=True):
@@ -128,7 +132,7 @@ class Pages:
     """What is known of the cited sources: their text, titles and addresses, and forms of the names there."""
 
     def __init__(self, cited: Sequence[Place]) -> None:
-        self._texts = list({place.evidence.text.sha256: place.source for place in cited}.values())
+        self._texts = list(dict.fromkeys(place.source for place in cited))
         about = " ".join(f"{place.evidence.title} {unquote(place.evidence.source)}" for place in cited)
         self._texts.append(SourceText(about.encode("utf-8", "replace")))
 
@@ -158,6 +162,15 @@ class Pages:
     def holds(self, form: str) -> bool:
         """Whether these characters stand there, up to case and how they are set."""
         return any(form in text.folded for text in self._texts)
+
+    def resembles(self, form: str) -> bool:
+        """Whether a word begins like this one, or shares five letters in a row with it."""
+        runs = [form[start : start + _SHARED] for start in range(max(1, len(form) - _SHARED + 1))]
+        return any(
+            stem.startswith(form[:_ROOT]) or any(run in stem for run in runs)
+            for text in self._texts
+            for stem in text.stems
+        )
 
     def _spelled_out(self, letters: str) -> bool:
         gap = r"[\s-]{1,3}(?:(?:of|the|and|for|de|in|on)\s{1,3}){0,2}"
@@ -211,7 +224,8 @@ def names(case: Case) -> Iterator[Finding]:
         pages = Pages(cited)
         absent = missing_names(claim.text, pages)
         computed = all(place.evidence.tier == "observed" for place in cited)
-        whole = [] if computed or not absent else _whole(claim.text, absent, case.task)
+        foreign = absent and all(differ(claim.text, place.source.text) for place in cited)
+        whole = [] if computed or foreign or not absent else _whole(claim.text, absent, case.task, pages)
         if whole:
             listed = ", ".join(whole[:NAMES_LISTED])
             message = f"No cited source names {listed}. Cite one that does, or drop the name."
@@ -226,18 +240,27 @@ def names(case: Case) -> Iterator[Finding]:
             yield _finding("name_unclear", "misinterpretation", "soft", message, listed, claim, cited)
 
 
-def _whole(text: str, absent: Sequence[Name], task: str) -> list[str]:
-    """The names of two words and more of which no word stands in the sources, unless the question has it."""
+def _whole(text: str, absent: Sequence[Name], task: str, pages: Pages) -> list[str]:
+    """The names of which no word stands in the sources, unless the question has them."""
     starts = {name.start for name in absent}
     asked = folded(task)
     return [
         text[run[0].start : run[-1].end]
         for run in _runs(text, names_in(text))
-        if len(run) > 1
+        if (len(run) > 1 or _tells(text, run[0], pages))
         and run[0].form not in _DEGREES
         and all(name.start in starts for name in run)
         and folded(text[run[0].start : run[-1].end]) not in asked
     ]
+
+
+def _tells(text: str, name: Name, pages: Pages) -> bool:
+    """Whether a name of one word can only be meant by itself: no abbreviation, no part of a compound, and
+    nothing in the sources that is like it, in its beginning (Nazism, Nazi) or its middle (Horodecki,
+    Gorodezhkii)."""
+    joined = _COMPOUND.search(text[max(0, name.start - 1) : name.start] + text[name.end : name.end + 2])
+    plain = len(name.form) >= _ROOT and name.written.isalpha() and name.written[1:].islower()
+    return plain and not joined and not pages.resembles(name.form)
 
 
 def _finding(

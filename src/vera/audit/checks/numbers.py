@@ -2,13 +2,16 @@
 
 One that stands nowhere in the cited sources is the strongest veto that needs no model: on WiCE (Kamoi et al.,
 EMNLP 2023) hardly any claim with one is supported. One that stands elsewhere in a source, but not in the
-cited lines, is a hint; so is one that people often derive rather than read (three sons, the second time).
+cited lines, or there without its unit, is a veto too. One that people often derive rather than read (three
+sons, the second time) is a hint.
 """
 
 import re
 from bisect import bisect_left
 from collections.abc import Iterator, Sequence
 from decimal import Decimal
+from functools import lru_cache
+from itertools import chain
 
 from vera.audit.case import Case, Place, statements
 from vera.audit.source_text import SourceText
@@ -17,6 +20,8 @@ from vera.evidence.containers.names import as_given
 from vera.evidence.finding import Finding, Severity
 from vera.evidence.quantity import Kind, Quantity, quantities
 from vera.evidence.quantity_index import QuantityIndex, backed, backing
+from vera.evidence.units import unit_symbols, unit_words
+from vera.evidence.whole_sentences import is_row
 
 CLAIM_FINDINGS = 20
 """Findings that are told of one claim, hard ones first."""
@@ -29,6 +34,12 @@ _SEASON_END = len("98")
 _WORK = re.compile(
     r"\s(?:[\w-]{1,20}\s)?(?:film|movie|novel|book|play|musical|opera|album|song|single|series|game)\b", re.I
 )
+_UNIT_WORD = re.compile(r"[^\W\d_]{3,14}")
+_AGE = re.compile(r"\b(?:aged?|ages|old(?:er)?)\b", re.IGNORECASE)
+_UNIT_SIGN = re.compile(r"[%€£¥₹$]|(?<![^\W_])(?:[A-Z]{3}|km|kg|mm|cm|ms|kB|MB|GB|TB|kW|MW|Hz)(?![^\W_])")
+_VERSION_MARK = re.compile(r"(?<=[^\W\d_])[-_](?=[0-9]{1,4}\.[0-9])")
+"""Between a name and its version in an address: GPL-2.1.txt is GPL 2.1."""
+
 _HEAD_LINES = 10
 _NAMED_SOURCES = 3
 _ABSENT: dict[Kind, str] = {
@@ -81,7 +92,7 @@ class _Sources:
 
     def __init__(self, case: Case) -> None:
         self._case = case
-        self._indexed: dict[str, _Indexed] = {}
+        self._indexed: dict[SourceText, _Indexed] = {}
         self._described: dict[str, tuple[Quantity, ...]] = {}
 
     def whole(self, cited: Sequence[Place]) -> list[QuantityIndex]:
@@ -95,20 +106,32 @@ class _Sources:
         return QuantityIndex(self._beside(cited))
 
     def part(self, cited: Sequence[Place]) -> QuantityIndex:
-        """What the cited lines say, read with the heads of their sources: titles, addresses and datelines."""
-        lines = [*self._beside(cited)]
+        """What the cited lines say, read with the heads of their sources: titles, addresses, datelines, and
+        the headings over the lines."""
+        found = [*self._beside(cited)]
         for place in cited:
             if place.evidence.tier != "observed":
-                source = self._source(place)
-                lines += source.between(place.first, place.last)
-                lines += source.dateline
-        return QuantityIndex(lines)
+                found += place.span.quantities
+                found += self._source(place).dateline
+                found += quantities("\n".join(place.headings))
+        return QuantityIndex(found)
+
+    def names_unit(self, quantity: Quantity, cited: Sequence[Place]) -> bool:
+        """Whether the unit of a number that stands without one is said beside it: in the cited lines or over
+        them, or, for a row of a table, anywhere in the source."""
+        wanted = {unit.dimension for unit in quantity.units}
+        for place in cited:
+            text = place.span.text
+            whole = any(map(is_row, text.split("\n")))
+            said = place.source.text if whole else "\n".join((text, *place.headings, place.evidence.title))
+            if wanted & _dimensions(said):
+                return True
+        return False
 
     def _source(self, place: Place) -> _Indexed:
-        sha256 = place.evidence.text.sha256
-        if sha256 not in self._indexed:
-            self._indexed[sha256] = _Indexed(place.source)
-        return self._indexed[sha256]
+        if place.source not in self._indexed:
+            self._indexed[place.source] = _Indexed(place.source)
+        return self._indexed[place.source]
 
     def _beside(self, cited: Sequence[Place]) -> Iterator[Quantity]:
         for place in cited:
@@ -116,6 +139,7 @@ class _Sources:
             if evidence.tier != "observed":
                 if evidence.id not in self._described:
                     address = as_given(evidence.source).partition("?")[0].partition("#")[0]
+                    address = _VERSION_MARK.sub(" ", address)
                     self._described[evidence.id] = tuple(quantities(f"{evidence.title}\n{address}"))
                 yield from self._described[evidence.id]
             elif self._case.derived(evidence.id):
@@ -126,24 +150,31 @@ def _of_claim(claim: Claim, cited: Sequence[Place], sources: _Sources) -> Iterat
     asked = [quantity for quantity in quantities(claim.text) if not _is_idle(quantity)]
     if not asked:
         return
-    whole, beside = sources.whole(cited), sources.beside(cited)
-    stated: list[Quantity] = []
+    whole, beside, part = sources.whole(cited), sources.beside(cited), sources.part(cited)
     told: set[str] = set()
     for quantity in asked:
-        backings = {backing(quantity, index) for index in whole}
-        if "stated" in backings or backed(quantity, beside):
-            stated.append(quantity)
-        elif quantity.text not in told:
-            told.add(quantity.text)
-            derivable = _is_derivable(quantity) or _tells_works_apart(quantity, claim)
-            yield _missing(quantity, claim, cited, hard="unclear" not in backings and not derivable)
-    part = sources.part(cited) if stated else None
-    for quantity in stated:
-        if part is None or quantity.text in told or _is_derivable(quantity):
+        here = backing(quantity, part)
+        if (
+            quantity.text in told
+            or here == "stated"
+            or (here == "unclear" and _reads_table(quantity, cited, sources))
+        ):
             continue
-        if not backed(quantity, part):
-            told.add(quantity.text)
-            yield _elsewhere(quantity, claim, cited)
+        told.add(quantity.text)
+        backings = {backing(quantity, index) for index in whole}
+        derivable = _is_derivable(quantity) or _tells_works_apart(quantity, claim)
+        if "stated" in backings or backed(quantity, beside):
+            if not derivable:
+                yield _elsewhere(quantity, claim, cited)
+        elif quantity.units and "unclear" in backings and not derivable:
+            yield _other_unit(quantity, claim, cited)
+        else:
+            yield _missing(quantity, claim, cited, hard="unclear" not in backings and not derivable)
+
+
+def _reads_table(quantity: Quantity, cited: Sequence[Place], sources: _Sources) -> bool:
+    """Whether the cited lines have the number without its unit, and the unit beside it or over it."""
+    return bool(quantity.units) and sources.names_unit(quantity, cited)
 
 
 def _is_idle(quantity: Quantity) -> bool:
@@ -194,11 +225,28 @@ def _missing(quantity: Quantity, claim: Claim, cited: Sequence[Place], *, hard: 
     return _finding("number_unclear", "misinterpretation", "soft", message, quantity, claim, cited)
 
 
+def _other_unit(quantity: Quantity, claim: Claim, cited: Sequence[Place]) -> Finding:
+    message = (
+        f'"{quantity.text}" does not stand in {_named(cited)}: the number is there, but not of this unit. '
+        "Give the value that stands there, or drop it."
+    )
+    return _finding("amount_absent", "fabricated", "hard", message, quantity, claim, cited)
+
+
 def _elsewhere(quantity: Quantity, claim: Claim, cited: Sequence[Place]) -> Finding:
     message = (
         f'"{quantity.text}" stands in {_named(cited)}, but not in the lines that are cited: cite others.'
     )
-    return _finding("number_not_in_span", "wrong_evidence", "soft", message, quantity, claim, cited)
+    return _finding("number_not_in_span", "wrong_evidence", "hard", message, quantity, claim, cited)
+
+
+@lru_cache(maxsize=64)
+def _dimensions(text: str) -> frozenset[str]:
+    """What the units that a text names measure, with a number before them or without."""
+    named = (unit_words().get(word.lower(), ()) for word in _UNIT_WORD.findall(text))
+    ages = unit_words()["year"] if _AGE.search(text) else ()
+    signs = (unit_symbols().get(sign, ()) for sign in _UNIT_SIGN.findall(text))
+    return frozenset(unit.dimension for units in chain(named, signs, [ages]) for unit in units)
 
 
 def _finding(

@@ -7,11 +7,13 @@ from itertools import pairwise
 
 from vera.audit.case import Case, Place, places
 from vera.audit.edits import blanked
+from vera.audit.source_text import SourceText
 from vera.evidence.citation import find_citations
 from vera.evidence.claim import Claim
 from vera.evidence.finding import Finding
 from vera.evidence.quotation import MIN_WORDS, Quotation, find_quotations
 from vera.evidence.quote import Located, QuoteIndex, locate
+from vera.evidence.whole_sentences import END
 from vera.evidence.words import negations
 
 _SHOWN = 160
@@ -19,6 +21,15 @@ _TITLE_WORDS = 12
 _PUNCTUATION = "'\"’‘“”.,:;!?()–—-&"
 _SMALL = frozenset({"from", "with", "into", "over", "upon", "versus"})
 _FENCE = re.compile(r"^[ \t]{0,3}(```|~~~)[^\n]*\n.*?(?:^[ \t]{0,3}\1[ \t]*$|\Z)", re.MULTILINE | re.DOTALL)
+_TURNS = re.compile(
+    r"(?i)\b(?:not|never|no|none|neither|nor|cannot|\w{2,8}n['’]t|without|unless|except(?:ing|ion|ions)?|if"
+    r"|provided|only|until|but|other than|subject to|save (?:for|as|that)|excluding|however|fails?|failed"
+    r"|refused?|den(?:y|ies|ied)|rejects?|rejected|prohibited|forbidden|nicht|kein\w{0,2}|nie|niemals|außer"
+    r"|sofern|soweit|wenn|falls|ohne|nur|es sei denn|ne|n['’](?=\w)|pas|jamais|sauf|si|sans|seulement|à moins"
+    r"|hormis|nunca|salvo|excepto|sin|sino|sólo|a menos)\b"
+)
+"""Words that deny, limit or make an exception, in English, German, French and Spanish."""
+
 _NOT_SAID = re.compile(
     r"(?i)\b(?:not|never|no|nowhere|none|without|\w{2,8}n['’]t)\b.{0,80}?\b(?:mention|contain|appear|occur|say|said"
     r"|state|include|use|find|found|call|describe|match|hold|read)"
@@ -29,9 +40,10 @@ def quotations(case: Case) -> Iterator[Finding]:
     """What is wrong with the quotations of the answer, in order.
 
     `quotation_false` (hard): it stands in no source that its statement cites. `quotation_uncited` (hard):
-    nothing is cited. `quotation_not_in_span` (soft): it stands elsewhere in the source. `quotation_gap`
-    (soft): its ellipsis leaves out a negation. `quotation_term` (soft): one or two words, or
-    a title, that stand nowhere.
+    nothing is cited. `quotation_not_in_span`: it stands elsewhere in the source (hard), or partly so (soft).
+    `quotation_gap`: its ellipsis leaves out a negation, condition or exception of a sentence that it quotes
+    (hard), or a negation of another one (soft). `quotation_term` (soft): one or two words, or a title, that
+    stand nowhere.
     """
     starts = [claim.start for claim in case.claims]
     indexes = _Indexes()
@@ -48,14 +60,25 @@ class _Indexes:
     """The cited sources, each folded once."""
 
     def __init__(self) -> None:
-        self._known: dict[str, QuoteIndex] = {}
+        self._known: dict[SourceText, QuoteIndex] = {}
+        self._lowered: dict[SourceText, QuoteIndex] = {}
 
     def of(self, place: Place) -> QuoteIndex:
-        sha256 = place.evidence.text.sha256
-        if sha256 not in self._known:
+        if place.source not in self._known:
             loose = place.evidence.media_type == "application/pdf"
-            self._known[sha256] = QuoteIndex(place.source.data, loose=loose)
-        return self._known[sha256]
+            self._known[place.source] = QuoteIndex(place.source.data, loose=loose)
+        return self._known[place.source]
+
+    def locate(self, place: Place, quotation: str) -> Located | None:
+        """Where it stands in the source, if only up to the case of its letters."""
+        found = self.of(place).locate(quotation)
+        if found is not None and found.whole:
+            return found
+        if place.source not in self._lowered:
+            loose = place.evidence.media_type == "application/pdf"
+            self._lowered[place.source] = QuoteIndex(place.source.data.lower(), loose=loose)
+        other = self._lowered[place.source].locate(quotation.encode("utf-8", "replace").lower().decode())
+        return other if other is not None and other.whole else found
 
 
 def _prose(answer: str) -> str:
@@ -78,7 +101,7 @@ def _examine(case: Case, claims: Sequence[Claim], quotation: Quotation, indexes:
     if not cited:
         excused = claim.cites or _is_term(quotation.text) or locate(quotation.text, case.task)
         return None if excused else _uncited(claim, quotation)
-    found = [(place, located) for place in cited if (located := indexes.of(place).locate(quotation.text))]
+    found = [(place, located) for place in cited if (located := indexes.locate(place, quotation.text))]
     whole = [(place, located) for place, located in found if located.whole]
     if whole:
         return _in_span(claim, quotation, cited, whole)
@@ -129,14 +152,21 @@ def _in_span(
         if _covered(place, located, cited):
             return _gap(claim, quotation, place, located)
     for place in cited:
-        if QuoteIndex(place.span.data).locate(quotation.text):
+        span = place.span.data
+        if QuoteIndex(span).locate(quotation.text) or QuoteIndex(span.lower()).locate(quotation.text.lower()):
             return None
     place, located = found[0]
+    partly = any(
+        other.evidence.text.sha256 == place.evidence.text.sha256
+        and other.first <= located.last
+        and located.first <= other.last
+        for other in cited
+    )
     where = _lines(located.first, located.last)
     return Finding(
         code="quotation_not_in_span",
         label="wrong_evidence",
-        severity="soft",
+        severity="soft" if partly else "hard",
         claim=claim.key,
         evidence=place.evidence.id,
         first=located.first,
@@ -158,24 +188,34 @@ def _covered(place: Place, located: Located, cited: Sequence[Place]) -> bool:
 
 
 def _gap(claim: Claim, quotation: Quotation, place: Place, located: Located) -> Finding | None:
-    """A hint when the words left out for an ellipsis deny something."""
+    """What is wrong with the words left out for an ellipsis: they deny or limit what is quoted."""
     for (_, end), (start, _) in pairwise(located.parts):
         left_out = place.source.data[end:start].decode("utf-8", "replace")
+        of_quoted = _of_quoted(left_out)
+        turning = _TURNS.search(of_quoted)
         denied = negations(left_out)
-        if denied:
+        if turning or denied:
+            word = turning[0] if turning else denied[0].form
             return Finding(
                 code="quotation_gap",
                 label="misinterpretation",
-                severity="soft",
+                severity="hard" if turning else "soft",
                 claim=claim.key,
                 evidence=place.evidence.id,
                 first=located.first,
                 last=located.last,
-                message=f"What “{_short(quotation.text)}” leaves out holds “{denied[0].form}”; quote the "
-                "whole sentence.",
+                message=f"What “{_short(quotation.text)}” leaves out holds “{word}”; quote the whole "
+                "sentence.",
                 detail=_short(" ".join(left_out.split())),
             )
     return None
+
+
+def _of_quoted(left_out: str) -> str:
+    """What is left out of the sentences that are quoted: to the end of the first, from the start of the last;
+    sentences left out as a whole are another matter."""
+    ends = [match.end() for match in END.finditer(left_out)]
+    return f"{left_out[: ends[0]]} {left_out[ends[-1] :]}" if ends else left_out
 
 
 def _uncited(claim: Claim, quotation: Quotation) -> Finding:

@@ -44,8 +44,9 @@ def time_window(case: Case) -> Iterator[Finding]:
     """`outside_window` (hard) for each claim on a page published outside the window, `no_date` (soft) where
     no publication date is to be seen, `bad_window` (hard) when a bound of the window is no date.
 
-    A date counts beside a word like "published" in the title or the first lines, or in the path of the URL.
-    One that can be read in two ways is outside only if both are.
+    A date counts beside a word like "published" in the title or the first lines, then in the metadata of the
+    document, then in the path of the URL. One that can be read in two ways is outside only if both are. Of a
+    file only its metadata count, and a file without them is in every window.
     """
     asked = (case.policy.not_before, case.policy.not_after)
     if not any(asked):
@@ -63,7 +64,7 @@ def time_window(case: Case) -> Iterator[Finding]:
         for name in dict.fromkeys(cite.evidence for cite in claim.cites):
             evidence = case.evidence.get(name)
             source = case.sources.get(evidence.text.sha256) if evidence else None
-            if evidence is None or source is None or evidence.http_status is None:
+            if evidence is None or source is None or not _is_dated(evidence):
                 continue
             if name not in found:
                 found[name] = _published(evidence, source)
@@ -78,7 +79,7 @@ def outside(evidence: Evidence, source: SourceText, not_before: str, not_after: 
     A bound of '' is none. What was not fetched has no such date.
     """
     after, before = _bound(not_before), _bound(not_after)
-    if evidence.http_status is None or not (after or before):
+    if not _is_dated(evidence) or not (after or before):
         return ""
     finding = _finding("", evidence.id, _published(evidence, source), after, before)
     return finding.detail if finding is not None else ""
@@ -90,7 +91,14 @@ def published(evidence: Evidence, source: SourceText) -> str:
     return "" if period is None else _in_words(period)
 
 
+def _is_dated(evidence: Evidence) -> bool:
+    """Whether it should tell when it was published: a page, or a file whose metadata do."""
+    return evidence.http_status is not None or bool(evidence.dated)
+
+
 def _in_words(period: _Period) -> str:
+    if period.first == date.min:
+        return f"by {period.last}"
     return str(period.first) if period.first == period.last else f"{period.first} to {period.last}"
 
 
@@ -133,7 +141,10 @@ def _bound(text: str) -> _Period | None:
 
 
 def _published(evidence: Evidence, source: SourceText) -> _Period | None:
-    """When a page says it was published, first in its title, then in its first lines, then in its URL."""
+    """When a page says it was published: in its title, its first lines, its metadata, its URL."""
+    if evidence.http_status is None:
+        return _of_metadata(evidence.dated)
+    source = source.seen(evidence.marks)
     count = min(_HEAD_LINES, len(source.lines))
     head = (source.lines.cut(number, number).decode("utf-8", "replace") for number in range(1, count + 1))
     lines = [evidence.title, *head]
@@ -144,8 +155,18 @@ def _published(evidence: Evidence, source: SourceText) -> _Period | None:
             match = _DATE.match(text)
             if match is not None and (period := _period(match)) is not None:
                 return period
+    if (stated := _of_metadata(evidence.dated)) is not None:
+        return stated
     match = _ADDRESS_DATE.search(urlsplit(evidence.source).path) if "://" in evidence.source else None
     return _day(int(match["y"]), int(match["m"]), int(match["d"])) if match else None
+
+
+def _of_metadata(dated: str) -> _Period | None:
+    """The days that `Evidence.dated` means; an open end is the first or the last day that there is."""
+    first, slash, last = dated.partition("/")
+    begin = _Period(date.min, date.min) if first == ".." else _bound(first)
+    end = begin if not slash else _Period(date.max, date.max) if last == ".." else _bound(last)
+    return None if begin is None or end is None else _Period(begin.first, end.last)
 
 
 def _period(match: re.Match[str]) -> _Period | None:

@@ -1,0 +1,64 @@
+"""Lines that stand under a heading which sets them aside: "Myths", "Repealed", "Before 2010".
+
+What such lines say is not what their source holds to be so now. A claim that says as much itself ("It is a
+myth that …", "Until 2010 …") is right about them.
+"""
+
+import re
+from collections.abc import Iterator
+
+from vera.audit.case import Case, statements
+from vera.evidence.finding import Finding
+from vera.evidence.words import folded, stems
+
+_ASIDE = re.compile(
+    r"\b(?:myths?|misconceptions?|fictions?|hoax(?:es)?|debunked|rumou?rs?|falsehoods?|disproved|disproven"
+    r"|false (?:claims?|statements?)|fake(?:s| news)?|untrue|incorrect|wrong answers?|refuted"
+    r"|repealed|superseded|obsolete|deprecated|withdrawn|revoked|rescinded|annulled|cancell?ed|discontinued"
+    r"|abolished|abrogated|outdated|archived?|expired|lapsed"
+    r"|no longer (?:in force|valid|applicable|available)"
+    r"|(?:former|previous|old|earlier|past) (?:versions?|rules?|law|wording|text|prices?|terms|conditions)"
+    r"|drafts?|proposed|rejected|hypothetical|not (?:adopted|in force)"
+    r"|mythen|irrtümer|aufgehoben\w{0,2}|außer kraft|veraltet\w{0,2}|überholt\w{0,2}|frühere fassung|entwurf"
+    r"|abgelehnt\w{0,2}|mythes|idées reçues|abrogée?s?|obsolètes?|ancienne version|projet de|rejetée?s?"
+    r"|mitos|derogad[oa]s?|obsolet[oa]s?|versión anterior|rechazad[oa]s?)\b"
+    r"|\b(?:before|until|prior to|up to|till|through|vor|bis|avant|jusqu['’]en|jusqu['’]à|antes de|hasta)"
+    r"(?: \w{1,12}){0,3} [12][0-9]{3}\b"
+)
+_YEAR = re.compile(r"[12][0-9]{3}")
+
+
+def set_aside(case: Case) -> Iterator[Finding]:
+    """`set_aside` (soft) for each statement all of whose cited lines stand under such a heading."""
+    for claim, cited in statements(case):
+        if not cited:
+            continue
+        headings = [next(filter(is_aside, place.headings), "") for place in cited]
+        if not all(headings) or any(_says_so(claim.text, heading) for heading in headings):
+            continue
+        place, heading = cited[0], headings[0]
+        yield Finding(
+            code="set_aside",
+            label="misinterpretation",
+            severity="soft",
+            claim=claim.key,
+            evidence=place.evidence.id,
+            first=place.first,
+            last=place.last,
+            message=f"The cited lines stand under “{heading}”: say so, or cite lines that hold now.",
+            detail=heading,
+        )
+
+
+def is_aside(heading: str) -> bool:
+    """Whether a heading sets aside what stands under it."""
+    return _ASIDE.search(folded(heading)) is not None
+
+
+def _says_so(claim: str, heading: str) -> bool:
+    """Whether a claim has what sets the lines aside: the word, or the year."""
+    found = _ASIDE.search(folded(heading))
+    aside = found[0] if found else ""
+    if year := _YEAR.search(aside):
+        return year[0] in claim
+    return bool(set(stems(aside)) & set(stems(claim))) or is_aside(claim)

@@ -16,6 +16,7 @@ from vera import events
 from vera.attestation.cards import Cards, make_cards
 from vera.attestation.constraints import constrained, window_of
 from vera.attestation.coverage import cover
+from vera.attestation.exam import unqualified
 from vera.attestation.hyperthesis import Seen, hyperthesis
 from vera.attestation.objects import (
     KEY_LIMIT,
@@ -49,10 +50,12 @@ from vera.audit.case import places
 from vera.audit.checks.independence import is_web
 from vera.audit.claims import split
 from vera.audit.registry import audit
+from vera.audit.shown import was_read
 from vera.evidence.citation import find_citations
 from vera.evidence.claim import Claim
 from vera.evidence.finding import Finding
 from vera.evidence.official import official_names
+from vera.evidence.span import Lines
 
 NOT_THE_THESIS = "not_the_thesis"
 """The code of the hard finding that the answer states something else than was asked to be verified."""
@@ -179,12 +182,19 @@ def labels_of(record: Record, case: Case) -> tuple[events.VerifierLabels, ...]:
     """The labels that count: under the rule `literal` those that the rule gives, else those of the log.
 
     Where something was asked to be verified and the policy says so, the rule is the one by which lines
-    contain a claim (`vera.audit.containment`). Those of a judge that mislabelled most of its probes do not
-    count: each statement then has no label, and the problem says so.
+    contain a claim (`vera.audit.containment`). Those of a judge that has not passed its exam with the same
+    prompt, or failed its probes, do not count: each statement then has no label, and the problem says so.
     """
     if record.policy.rule != "literal":
-        distrust = probed(record.probes).distrust
-        return _unread(record.labels, case, distrust) if distrust else record.labels
+        distrust = unqualified(record.exams, "labels") or probed(record.probes).distrust
+        if distrust:
+            return _unread(record.labels, case, distrust)
+        sat = [exam for exam in record.exams if "labels" in exam.roles][-1]
+        strange = tuple(
+            each for each in record.labels if (each.maker, each.prompt_sha256) != (sat.model, sat.prompt)
+        )
+        unread = iter(_unread(strange, case, "Whoever labelled it did not sit the exam."))
+        return tuple(next(unread) if each in strange else each for each in record.labels)
     if record.asked is not None and record.policy.literal.startswith(_CONTAINMENT):
         return tuple(containment.labels(case, record.round))
     return tuple(literal.labels(case, record.round))
@@ -302,8 +312,8 @@ def _findings(record: Record, case: Case, labels: Iterable[events.VerifierLabels
     unread = (labelled for labelled in labels if labelled.problem and labelled.claim in statements)
     return Findings(
         findings=tuple(_finding(finding) for finding in (*audit(case), *_off_thesis(record, case))),
-        checks=tuple(_check(check) for check in record.checks),
-        readings=tuple(_reading(score) for score in record.scores),
+        checks=tuple(_check(check, case) for check in record.checks),
+        readings=() if unqualified(record.exams, "scores") else tuple(map(_reading, record.scores)),
         unread=tuple(
             Unread(claim=bounded(labelled.claim, KEY_LIMIT), why=bounded(labelled.problem, TEXT_LIMIT))
             for labelled in unread
@@ -313,6 +323,7 @@ def _findings(record: Record, case: Case, labels: Iterable[events.VerifierLabels
         probes=known.labelled,
         probes_right=known.right,
         unprobed=bounded(known.problem, TEXT_LIMIT),
+        exams=record.exams,
     )
 
 
@@ -344,11 +355,13 @@ def _finding(finding: Finding) -> Finding:
     )
 
 
-def _check(check: events.VerifierCheck) -> CheckResult:
-    """Only yes and no are answers, and only when something was captured for them."""
+def _check(check: events.VerifierCheck, case: Case) -> CheckResult:
+    """Only yes and no are answers, and only with lines that its lane has read."""
     answers: dict[str, Literal["yes", "no"]] = {"yes": "yes", "no": "no"}
     answer: Literal["yes", "no", "unknown"] = answers.get(check.answer, "unknown")
-    captured = any(not cited.problem for cited in check.citations)
+    captured = any(
+        was_read(case.evidence, cited, check.check_lane, _lines(case, cited)) for cited in check.citations
+    )
     return CheckResult(
         claim=bounded(check.question.claim, KEY_LIMIT),
         question=bounded(check.question.question, TEXT_LIMIT),
@@ -357,6 +370,12 @@ def _check(check: events.VerifierCheck) -> CheckResult:
         answer=answer if captured else "unknown",
         kind="coverage" if check.question.kind == "coverage" else "support",
     )
+
+
+def _lines(case: Case, cited: events.Cited) -> Lines | None:
+    evidence = case.evidence.get(cited.evidence)
+    source = case.sources.get(evidence.text.sha256) if evidence else None
+    return source.lines if source else None
 
 
 def _reading(score: events.Score) -> Reading:

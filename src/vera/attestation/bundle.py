@@ -14,10 +14,10 @@ import shutil
 import stat
 import tempfile
 import zipfile
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from itertools import islice
 from pathlib import Path
-from typing import BinaryIO
+from typing import IO
 
 import msgspec
 
@@ -26,6 +26,7 @@ from vera.attestation.integrity import Loaded, blobs_of, check_integrity
 from vera.attestation.objects import hexadecimal
 from vera.attestation.replay import replay
 from vera.attestation.report import Report
+from vera.attestation.signers import Signers
 from vera.evidence.reading import read_regular
 from vera.evidence.source import Unreadable
 from vera.evidence.zip_errors import ZIP_ERRORS
@@ -45,23 +46,25 @@ This is a session of VERA, a research agent that proves what it says.
   answer.md         the answer, with the bytes that it cites
   attestation.json  the verdict, signed: an in-toto Statement in a DSSE envelope
   trace.jsonl       the log of the run, one record a line, each with the hash of the one before
-  seal.json         the number and hash of the log's last record, signed
+  seal.json         how the run ended, the hash of the log's last record and that of answer.md, signed
   store/            every byte that was seen, as files named by their sha256
 
-To check it, without a network and without a model:
+To check it, in a clone of VERA, without a network and without a model:
 
-  pip install vera-agent
-  vera replay FILE.zip
+  python3 run.py trust add NAME KEY      whose key it is: ask the maker, who types `python3 run.py key`
+  python3 run.py replay FILE.zip
 
 That reads every hash and signature (L0), computes every verdict again from the log (L1) and makes the text of
-every source again from its raw bytes (L2). Exit code 0 means that all of it holds. `--trust KEYID` asks that
-this key, and no other, signed it. A signature says who issued the verdict; it does not make it true.
+every source again from its raw bytes (L2). Exit code 0 means that all of it holds and that you know the key.
+`replay FILE.zip --any-signer` leaves open who signed. A signature says who issued the verdict; it does
+not make it true.
 
-answer.md is made from the log for people to read, and is not part of what is checked; `vera show FOLDER` on
-the unpacked bundle prints the answer from the log.
-
-Without VERA, `sha256sum store/*/*` shows that each file of the store is what its name says.
+Without VERA, `sha256sum store/*/*` shows that each file of the store is what its name says. VERA's page
+docs/reference/attestation-format.md has the rest, with a short program that checks all of it.
 """
+
+_EARLIER_READMES = frozenset({"d893cd726f7ef10bb9f196e989ce413f3ca1ea5f087003c077abf1b0004b84e9"})
+"""The sha256 of what earlier versions wrote."""
 
 
 class BundleError(Exception):
@@ -84,7 +87,7 @@ def pack(session_dir: Path, file: Path) -> Packed:
     if os.path.lexists(file):
         raise BundleError(f"{file} exists already. Choose another name, or remove it first.")
     small = {"README.txt": README.encode(), **_small_files(session_dir)}
-    integrity, loaded = check_integrity(session_dir, ())
+    integrity, loaded = check_integrity(session_dir, Signers(any_signer=True))
     if integrity.verdict in ("BROKEN", "ALTERED"):
         raise BundleError(f"The session is not whole, so it is not exported: {integrity.sentence}")
     small["trace.jsonl"] = _lines(session_dir / "trace.jsonl", len(loaded.records))
@@ -100,7 +103,9 @@ def pack(session_dir: Path, file: Path) -> Packed:
         raise BundleError(f"{file} cannot be written: {error.strerror}.") from None
     try:
         with os.fdopen(descriptor, "wb") as out:
-            size = _write_archive(out, small, blobs)
+            size, copied = _write_archive(out, small, blobs)
+            if altered := [name for name, sha256 in copied.items() if blobs[name].name != sha256]:
+                raise BundleError(f"{altered[0]} was altered while it was packed.")
             out.flush()
             os.fchmod(descriptor, 0o644)
             os.fsync(descriptor)
@@ -112,10 +117,15 @@ def pack(session_dir: Path, file: Path) -> Packed:
 
 
 def unpack(file: Path, folder: Path) -> None:
-    """Write the session of a bundle into an empty folder. Raises BundleError, OSError."""
+    """Write the session of a bundle into an empty folder.
+
+    A bundle holds its members and nothing else: bytes before, between or behind them, a comment, or another
+    README than VERA's are refused. Raises BundleError, OSError.
+    """
     try:
         with zipfile.ZipFile(file) as archive:
-            for info in _checked(archive.infolist(), file.stat().st_size):
+            members = _checked(archive.infolist(), file.stat().st_size)
+            for info in members:
                 _write(archive, info, folder / info.filename)
     except ZIP_ERRORS as error:
         raise BundleError(f"{file} is no bundle of VERA: {error}.") from None
@@ -123,13 +133,31 @@ def unpack(file: Path, folder: Path) -> None:
         if error.errno != errno.EINVAL:
             raise
         raise BundleError(f"{file} is no bundle of VERA: a member begins before the file does.") from None
+    _insist_on_form(file, folder, [info.filename for info in members])
 
 
-def replay_bundle(file: Path, trust: Collection[str] = (), level: int = 2) -> Report:
+def _insist_on_form(file: Path, folder: Path, names: Sequence[str]) -> None:
+    """Raises BundleError unless the file is, byte for byte, what is written for its members."""
+    if "README.txt" in names:
+        readme = (folder / "README.txt").read_bytes()
+        if readme != README.encode() and hashlib.sha256(readme).hexdigest() not in _EARLIER_READMES:
+            raise BundleError(f"{file} was altered: its README.txt is not the one that VERA writes.")
+    with tempfile.TemporaryFile(dir=folder) as written, file.open("rb") as given:
+        _write_archive(written, {}, {name: folder / name for name in names})
+        written.seek(0)
+        digests = {hashlib.file_digest(each, "sha256").digest() for each in (given, written)}
+    if len(digests) > 1:
+        raise BundleError(
+            f"{file} was altered: it is not what VERA writes for its members. It has bytes before, between "
+            "or behind them, or its members are in another order."
+        )
+
+
+def replay_bundle(file: Path, signers: Signers, level: int = 2) -> Report:
     """Replay the session in a bundle as `replay` does a folder. Raises BundleError, NoSession, OSError."""
     with tempfile.TemporaryDirectory(prefix="vera-replay-") as folder:
         unpack(file, Path(folder))
-        return replay(Path(folder), trust, level)
+        return replay(Path(folder), signers, level)
 
 
 def _small_files(session_dir: Path) -> dict[str, bytes]:
@@ -177,26 +205,28 @@ def _member(name: str, size: int) -> zipfile.ZipInfo:
     return info
 
 
-def _write_archive(out: BinaryIO, small: Mapping[str, bytes], blobs: Mapping[str, Path]) -> int:
-    """Write all members in the order of their names; the number of their bytes."""
+def _write_archive(
+    out: IO[bytes], small: Mapping[str, bytes], files: Mapping[str, Path]
+) -> tuple[int, Mapping[str, str]]:
+    """Write all members in the order of their names; their bytes, and the sha256 of each file."""
+    copied = {}
     with zipfile.ZipFile(out, "w", zipfile.ZIP_STORED) as archive:
-        for name in sorted([*small, *blobs]):
+        for name in sorted([*small, *files]):
             if name in small:
                 archive.writestr(_member(name, len(small[name])), small[name])
             else:
-                _copy_blob(archive, name, blobs[name])
-        return sum(info.file_size for info in archive.infolist())
+                copied[name] = _copy(archive, name, files[name])
+        return sum(info.file_size for info in archive.infolist()), copied
 
 
-def _copy_blob(archive: zipfile.ZipFile, name: str, path: Path) -> None:
-    """Put a blob into the bundle. Raises BundleError when its bytes are no longer those of its name."""
+def _copy(archive: zipfile.ZipFile, name: str, path: Path) -> str:
+    """Put a file into the bundle; its sha256."""
     sha256 = hashlib.sha256()
     with path.open("rb") as file, archive.open(_member(name, path.stat().st_size), "w") as out:
         while chunk := file.read(_CHUNK):
             sha256.update(chunk)
             out.write(chunk)
-    if sha256.hexdigest() != path.name:
-        raise BundleError(f"{name} was altered while it was packed.")
+    return sha256.hexdigest()
 
 
 def _checked(members: Sequence[zipfile.ZipInfo], size: int) -> Sequence[zipfile.ZipInfo]:

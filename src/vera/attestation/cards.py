@@ -251,8 +251,8 @@ def selector(text: SourceText, sha256: str, first: int, last: int) -> SpanSelect
         first=first,
         last=last,
         sha256=f"sha256:{span.sha256}",
-        prefix=_decoded(text.data[max(0, span.start - _WINDOW) : span.start])[-SURROUNDING_LIMIT:],
-        suffix=_decoded(text.data[span.end : span.end + _WINDOW])[:SURROUNDING_LIMIT],
+        prefix=_decoded(text.whole[max(0, span.start - _WINDOW) : span.start])[-SURROUNDING_LIMIT:],
+        suffix=_decoded(text.whole[span.end : span.end + _WINDOW])[:SURROUNDING_LIMIT],
     )
 
 

@@ -63,7 +63,8 @@ def constrained(
 ) -> Cards:
     """The cards of sources that count; of each other one an omission says why it is none.
 
-    A page that shows no date of publication counts in a time `window`, and an omission says so.
+    A web page, or a file whose metadata say when it was published, counts in no other time `window`. A page
+    that shows no date of publication counts in a time `window`, and an omission says so.
     """
     omissions = list(made.refused)
     kept = dict(made.cards)
@@ -72,7 +73,7 @@ def constrained(
         pointer = place_name(card.evidence, card.span.first, card.span.last)
         why = refused(request, evidence, types.get(card.source, ""))
         text = case.sources.get(evidence.text.sha256)
-        if not why and any(window) and text is not None and is_web(evidence):
+        if not why and any(window) and text is not None and (evidence.dated or is_web(evidence)):
             dated, why = _in_time(evidence, text, window)
             if not dated:
                 omissions.append(_omission(card, f"{evidence.source} shows no date of publication.", pointer))

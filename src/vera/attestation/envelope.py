@@ -78,7 +78,7 @@ class Statement(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields
     predicate: Predicate
 
 
-class _Signature(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+class DsseSignature(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """`sig` in base64 as DSSE has it, `public` the raw key in hexadecimal."""
 
     keyid: str
@@ -86,10 +86,12 @@ class _Signature(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_field
     sig: str
 
 
-class _Envelope(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+class DsseEnvelope(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """attestation.json: a DSSE envelope with one signature; `payload` is a statement in base64."""
+
     payload: str
     payload_type: str = msgspec.field(name="payloadType")
-    signatures: tuple[_Signature, ...]
+    signatures: tuple[DsseSignature, ...]
 
 
 class Opened(msgspec.Struct, frozen=True, kw_only=True):
@@ -166,7 +168,7 @@ def open_envelope(data: bytes) -> Opened:
     if len(data) > MOST_BYTES:
         raise EnvelopeError(f"The envelope is larger than {MOST_BYTES >> 20} MB.")
     try:
-        outer = msgspec.json.decode(data, type=_Envelope)
+        outer = msgspec.json.decode(data, type=DsseEnvelope)
     except (msgspec.MsgspecError, ValueError) as error:
         raise EnvelopeError(f"The envelope is no DSSE envelope of VERA: {error}.") from None
     if outer.payload_type != PAYLOAD_TYPE or len(outer.signatures) != 1:
@@ -203,9 +205,9 @@ def _statement(payload: bytes) -> Statement:
 
 
 def _as_file(payload: bytes, keyid: str, public: bytes, signed: bytes) -> bytes:
-    envelope = _Envelope(
+    envelope = DsseEnvelope(
         payload=base64.b64encode(payload).decode(),
         payload_type=PAYLOAD_TYPE,
-        signatures=(_Signature(keyid=keyid, public=public.hex(), sig=base64.b64encode(signed).decode()),),
+        signatures=(DsseSignature(keyid=keyid, public=public.hex(), sig=base64.b64encode(signed).decode()),),
     )
     return canonical(envelope) + b"\n"

@@ -23,16 +23,19 @@ from vera.attestation.proposition import folded
 from vera.attestation.tiers import expired
 from vera.audit.claims import split
 from vera.evidence.claim import Cite, Claim
+from vera.headline import HEADLINES, HOLDS, Headline, weakest, word_of
 from vera.session import load_text
 from vera.store import Store, StoreError
 
-VERSION = "execution/1"
+VERSION = "execution/2"
 """Changes whenever the same log may give another verdict: replay then says RULES_CHANGED."""
 
 COMPUTED = "computed"
 NOTHING_STATED = "the answer states nothing that could be verified"
 
 _BRACKET = re.compile(r"[\[【]\s{0,8}(?:att|ev)_[0-9][^\[\]【】]{0,2000}[\]】]")
+_UNCHECKED = "Nothing in it can be checked: let it state an attested thesis, or leave it out."
+_AGAINST: tuple[Headline, ...] = ("DISPUTED", "REFUTED")
 _HANDLE = re.compile(r"att_(?=[0-9]{4,8}(?![0-9]))")
 _SUB_CLAIM = re.compile(r"(?<=[:,;\s-])c(?=[0-9])")
 _TRANSLATED = re.compile(r"ev_0([0-9]{4,8})")
@@ -83,12 +86,10 @@ def verdict_of(
     received = {each.handle: opened(each, store) for each in known if each.seq < answer.seq}
     computed = _computed(before, text, decision, store) if decision else frozenset()
     claims = execution_verdict(text, received, computed, rfc3339(answer.ts))
-    bearing = [claim for claim in claims if claim.load_bearing]
-    stands = bool(bearing) and all(claim.by for claim in bearing)
     return events.ExecutionVerdict(
         answer_seq=answer.seq,
-        status="VERIFIED" if stands else "UNRESOLVED",
-        reason=_reason(bearing),
+        status=_word(claims),
+        reason=_reason(claims),
         claims=claims,
         version=VERSION,
         round=decision.round if decision else 0,
@@ -97,7 +98,7 @@ def verdict_of(
 
 class Executed(msgspec.Struct, frozen=True, kw_only=True):
     """A verdict of the log held against the one that its log gives. `problem` says how they differ, and
-    `verdict` is the replay's word for that; `stands`: it says VERIFIED, and so does the log."""
+    `verdict` is the replay's word for that; `stands`: it holds, and so does the log say."""
 
     logged: events.ExecutionVerdict
     verdict: Literal["DIFFERS", "RULES_CHANGED", "MISSING"] = "DIFFERS"
@@ -105,7 +106,7 @@ class Executed(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def stands(self) -> bool:
-        return self.logged.status == "VERIFIED" and not self.problem
+        return self.logged.status in HOLDS and not self.problem
 
 
 def executions(records: Sequence[events.Record], store: Store) -> list[Executed]:
@@ -176,29 +177,30 @@ def _carried(claim: Claim, held: Mapping[str, Held], computed: Computed, at: str
         load_bearing=claim.load_bearing,
     )
     if (claim.start, claim.end, claim.text) in computed:
-        return made(by=COMPUTED)
-    reasons, against = [], False
+        return made(by=COMPUTED, word="VERIFIED")
+    reasons = []
+    against: list[Headline] = []
     for handle, cite in handles_of(claim):
         found = _by(claim, handle, cite, held.get(handle), at)
         if found.sub_claim:
-            return made(by=found.sub_claim)
+            return made(by=found.sub_claim, word=found.word)
         reasons.append(found.reason)
-        against = against or found.against
+        against += [word for word in _AGAINST if word == found.word]
     if not claim.load_bearing:
-        return made()
+        return made(reason=_UNCHECKED)
     if not claim.cites:
         reasons.append("It cites no attestation.")
     elif not reasons:
         reasons.append("It cites output, and the verification of what was computed does not support it.")
-    return made(reason=reasons[0], against=against)
+    return made(reason=reasons[0], against=bool(against), word=max(against, key=HEADLINES.index, default=""))
 
 
 class _By(NamedTuple):
-    """The sub-claim that carries a claim, or why an attestation carries it not."""
+    """The sub-claim that carries a claim, or why an attestation does not, and the attestation's word."""
 
     sub_claim: str = ""
     reason: str = ""
-    against: bool = False
+    word: Headline | Literal[""] = ""
 
 
 def _by(claim: Claim, handle: str, cite: Cite, held: Held | None, at: str) -> _By:
@@ -219,22 +221,33 @@ def _by(claim: Claim, handle: str, cite: Cite, held: Held | None, at: str) -> _B
         return _By(reason=f"{handle} attests other words: {words}.")
     if attestation.result != "SUPPORTED":
         why = f" ({attestation.reason})" if attestation.reason else ""
-        against = attestation.reason == "REFUTED" or attestation.result == "DISPUTED"
-        return _By(reason=f"{handle} says {attestation.result}{why}.", against=against)
+        return _By(reason=f"{handle} says {attestation.result}{why}.", word=held.verified.word)
     if expired(attestation.expires_at, at):
         return _By(reason=f"{handle} expired at {attestation.expires_at}: verify it again.")
-    return _By(sub_claim=f"{handle}:{keys[0]}")
+    return _By(sub_claim=f"{handle}:{keys[0]}", word=held.verified.word)
 
 
-def _reason(bearing: Sequence[events.ClaimCarried]) -> str:
+def _word(claims: Sequence[events.ClaimCarried]) -> Headline:
+    """The word of an answer with these claims."""
+    against = [word_of(claim.word) for claim in claims if claim.against]
+    if against:
+        return weakest(against)
+    carried = [word_of(claim.word) for claim in claims if claim.by]
+    if len(carried) < len(claims) or not carried:
+        return "PARTIAL" if carried else "UNRESOLVED"
+    return weakest(carried)
+
+
+def _reason(claims: Sequence[events.ClaimCarried]) -> str:
+    bearing = [claim for claim in claims if claim.load_bearing]
     if not bearing:
         return NOTHING_STATED
     attested = sum(bool(claim.by) and claim.by != COMPUTED for claim in bearing)
     computed = sum(claim.by == COMPUTED for claim in bearing)
-    if attested + computed < len(bearing):
-        return (
-            f"{attested + computed} of {len(bearing)} claims are carried by an attestation or computed again"
-        )
+    if attested + computed < len(claims):
+        carried = f"{attested + computed} of {len(claims)} claims"
+        speaks = "; an attestation speaks against one" if any(claim.against for claim in claims) else ""
+        return f"{carried} are carried by an attestation or computed again{speaks}"
     parts = [f"{attested} by attestation"] * bool(attested) + [f"{computed} computed again"] * bool(computed)
     count = "its claim is" if len(bearing) == 1 else f"all {len(bearing)} claims are"
     return f"{count} carried: {', '.join(parts)}"

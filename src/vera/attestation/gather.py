@@ -11,14 +11,20 @@ from datetime import UTC, datetime
 import msgspec
 
 from vera import events
+from vera.attestation import exam
 from vera.attestation.look_up import looked
 from vera.attestation.objects import (
+    KEY_LIMIT,
+    NAME_LIMIT,
+    TEXT_LIMIT,
+    Exam,
     Kind,
     Lens,
     ObjectError,
     Policy,
     Proposition,
     VerifyRequest,
+    bounded,
     hexadecimal,
     parse,
 )
@@ -98,8 +104,32 @@ def gather(records: Sequence[events.Record], store: Store, number: int) -> Recor
         issued_at=rfc3339(last.ts),
         notes=tuple(_problems(within)),
         probes=tuple(each for each in within if isinstance(each, events.VerifierProbe)),
+        exams=tuple(_graded(each, texts) for each in before if isinstance(each, events.VerifierExam)),
         asked=_asked(before[:begin], store, texts),
     )
+
+
+def _graded(sat: events.VerifierExam, texts: "_Texts") -> Exam:
+    """The exam, graded again from its replies; that of another version has no grade here.
+
+    Raises GatherError when a reply is missing, or the log has other figures than the replies give.
+    """
+    known = Exam(
+        model=bounded(sat.model, NAME_LIMIT),
+        version=bounded(sat.version, KEY_LIMIT),
+        roles=tuple(bounded(role, KEY_LIMIT) for role in sat.roles),
+        prompt=bounded(sat.prompt_sha256, KEY_LIMIT),
+        sat_at=rfc3339(sat.sat_at),
+        unfinished=bounded(sat.problem, TEXT_LIMIT),
+    )
+    if sat.version != exam.VERSION:
+        return known
+    replies = [texts.load(reply, "A reply of the judge's exam") for reply in sat.replies]
+    found = exam.grade(sat.seed, replies)
+    logged = exam.Grade(right=sat.right, of=sat.of, accepted=sat.accepted, refusable=sat.refusable)
+    if found != logged or found.passed != sat.passed:
+        raise GatherError(f"The exam of {sat.model} is logged with other figures than its replies give.")
+    return exam.graded(known, found)
 
 
 def rfc3339(seconds: float) -> str:

@@ -9,6 +9,7 @@ from functools import cached_property
 from typing import get_args
 
 from vera.attestation.coverage import is_web
+from vera.attestation.exam import in_words
 from vera.attestation.objects import (
     TEXT_LIMIT,
     Boundary,
@@ -97,11 +98,13 @@ def _reader(seen: Seen) -> Hyperthesis:
             "Each supported claim has its numbers, names and content words in the cited lines, "
             "with the same polarity.",
         )
+    examined = "; ".join(dict.fromkeys(map(in_words, seen.findings.exams)))
     return _named(
         "one_judge",
         "model_limit",
-        "One model read every span and gave every score.",
-        "What this model misreads, it misreads for each claim alike.",
+        f"One model read every span and gave every score{f' ({examined})' if examined else ''}.",
+        "What this model misreads, it misreads for each claim alike. Its exam shows that it can judge, not "
+        "that it is honest.",
         "The checks without a model outrank it, and its score can only lower a result.",
     )
 
@@ -134,7 +137,7 @@ def _probes(seen: Seen) -> Hyperthesis | None:
         "model_limit",
         f"{told} {found.unprobed}".strip(),
         "They are few and easy: a judge can be right about them and misread a harder claim.",
-        "Of a judge that gets more than half of them wrong no label counts.",
+        "Of a judge that gets the unaltered one or more than half of them wrong no label counts.",
     )
 
 

@@ -15,11 +15,17 @@ from vera.attestation.envelope import MOST_BYTES, EnvelopeError, Opened, objects
 from vera.attestation.keys import verify_hex
 from vera.attestation.objects import AnyObject, Digest, ObjectError, hexadecimal, object_id
 from vera.attestation.report import Level, Remark, Verdict, counted, level, listed
-from vera.session import Integrity, check
+from vera.attestation.signers import HOW_TO_TRUST, Signers
+from vera.session import Integrity, check, load_text
+from vera.session.projections import all_projections
+from vera.session.seal import Seal
+from vera.session.session import ANSWER
 from vera.store import Store, StoreError
 
 ATTESTATION = "attestation.json"
 _FILES = ("trace.jsonl", "seal.json", ATTESTATION)
+COVERED = (ANSWER, "notes.md", "evidence.jsonl", "move_ledger.jsonl", "query_ledger.jsonl")
+"""Files beside the log that the seal of a run's end covers."""
 _BLOB = re.compile(r"[0-9a-f]{64}")
 _CHUNK = 1 << 20
 _UNFINISHED = ".new-"
@@ -41,16 +47,28 @@ class Round(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Loaded(msgspec.Struct, frozen=True, kw_only=True):
-    """A session that was read whole, as far as it holds."""
+    """A session that was read whole, as far as it holds. `seal` is None where there is none to rely on."""
 
     records: tuple[events.Record, ...]
     store: Store
     rounds: tuple[Round, ...]
     chosen: Round | None
+    seal: Seal | None = None
+
+    @property
+    def ended(self) -> events.RunEnd | None:
+        """The record that ends the run, when it is the last one."""
+        last = self.records[-1] if self.records else None
+        return last if isinstance(last, events.RunEnd) else None
+
+    @property
+    def is_sealed(self) -> bool:
+        """Whether a signed seal holds the last record."""
+        return self.seal is not None and bool(self.seal.keyid) and self.seal.seq == len(self.records)
 
 
-def check_integrity(root: Path, trust: Collection[str]) -> tuple[Level, Loaded]:
-    """Level 0 of a session. `trust` holds the key ids that may sign, none: any. Raises NoSession."""
+def check_integrity(root: Path, signers: Signers) -> tuple[Level, Loaded]:
+    """Level 0 of a session, signed by whom `signers` accept. Raises NoSession."""
     if not os.path.lexists(root / "trace.jsonl"):
         raise NoSession(f"There is no session in {root} (no trace.jsonl).")
     remarks = list(_irregular(root))
@@ -60,6 +78,7 @@ def check_integrity(root: Path, trust: Collection[str]) -> tuple[Level, Loaded]:
     log = _Log()
     integrity = check(root, verify_hex, log.fold)
     remarks += _log_remarks(integrity)
+    remarks += _made_from_log(root, integrity, log.records)
     sizes = dict[str, int]()
     remarks += _sweep(root / "store", sizes)
     store = Store(root / "store")
@@ -71,9 +90,11 @@ def check_integrity(root: Path, trust: Collection[str]) -> tuple[Level, Loaded]:
         rounds = tuple(_round(event, blobs, remarks) for event in log.verdicts)
         chosen = _chosen(log, rounds, remarks)
         remarks += _attestation_file(root, rounds, chosen)
-        remarks += _signers(integrity, rounds, log.received, trust)
+        remarks += _signers(integrity, rounds, log.received, signers)
     summary = f"{counted(integrity.records, 'record')}, sealed; {counted(len(sizes), 'blob')}, all whole."
-    loaded = Loaded(records=tuple(log.records), store=store, rounds=rounds, chosen=chosen)
+    loaded = Loaded(
+        records=tuple(log.records), store=store, rounds=rounds, chosen=chosen, seal=integrity.seal
+    )
     return level("L0", "integrity", remarks, summary), loaded
 
 
@@ -269,11 +290,60 @@ def _attestation_file(root: Path, rounds: tuple[Round, ...], chosen: Round | Non
         yield _remark("ALTERED", ATTESTATION, f"{ATTESTATION} is the envelope of no round in the log.")
 
 
+def _made_from_log(root: Path, integrity: Integrity, records: Sequence[events.Record]) -> Iterator[Remark]:
+    """The files beside the log that the seal covers; with records behind the seal they have gone on, too."""
+    seal = integrity.seal
+    if integrity.verdict != "SEALED" or seal is None or seal.exit_code is None:
+        return
+    differing: list[str] = []
+    for name, sha256 in sorted(seal.files.items()):
+        if name not in COVERED:
+            yield _remark("", "seal.json", f"It names {name[:80]!r}, which this version does not know.")
+        elif (found := _digest(root / name)) is None:
+            if name == ANSWER:  # a projection is made of the log at any time, and no bundle has it
+                yield _remark("", name, f"{name} is not here, so nothing is said of it.")
+        elif found != sha256:
+            differing.append(name)
+    made = projected(root, records, differing) if differing else {}
+    for name in differing:
+        if _digest(root / name) != made.get(name):
+            yield _remark("ALTERED", name, f"{name} is not the file that was sealed: it was changed since.")
+
+
+def _digest(path: Path) -> str | None:
+    """The sha256 of a plain file; '' for what is none or cannot be read, None where there is nothing."""
+    try:
+        descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
+    except FileNotFoundError:
+        return None
+    except OSError:
+        return ""
+    with os.fdopen(descriptor, "rb") as file:
+        is_plain = stat.S_ISREG(os.fstat(descriptor).st_mode)
+        return hashlib.file_digest(file, "sha256").hexdigest() if is_plain else ""
+
+
+def projected(root: Path, records: Sequence[events.Record], names: Collection[str]) -> dict[str, str]:
+    """The sha256 of projections as this version makes them of a log: `vera rebuild` may have written them."""
+    store = Store(root / "store")
+    found = {}
+    for projection in all_projections(lambda text: load_text(store, text)):
+        if projection.name in names:
+            sha256 = hashlib.sha256()
+            try:
+                for record in records:
+                    sha256.update(projection.add(record))
+            except (StoreError, ValueError, OverflowError):
+                continue
+            found[projection.name] = sha256.hexdigest()
+    return found
+
+
 def _signers(
     integrity: Integrity,
     rounds: tuple[Round, ...],
     received: Sequence[events.AttestationReceived],
-    trust: Collection[str],
+    signers: Signers,
 ) -> Iterator[Remark]:
     signed: dict[str, list[str]] = {}
     if integrity.keyid:
@@ -281,20 +351,24 @@ def _signers(
     for each in rounds:
         if each.opened is not None:
             signed.setdefault(each.opened.keyid, []).append(f"round {each.event.round}")
+    if len(signed) > 1:
+        said = "; ".join(f"{listed(what)} by {keyid[:16]}…" for keyid, what in list(signed.items())[:5])
+        sentence = f"Two keys signed this one session, and one maker has one key: {said}."
+        yield _remark("ALTERED", "seal.json", sentence)
     for attested in received:
         signed.setdefault(attested.keyid, []).append(attested.handle)
     for keyid, what in signed.items():
-        where = f"key {keyid}"
-        if not trust:
-            yield _remark("", where, f"It signed {listed(what)}; not pinned (--trust accepts no other).")
-        elif keyid in trust:
-            yield _remark("", where, f"It signed {listed(what)}; you trust it.")
+        where, said = f"key {keyid}", f"{listed(what)} signed {signers.who(keyid)}"
+        if signers.accepts(keyid):
+            yield _remark("", where, f"{said}.")
+        elif signers.only:
+            yield _remark("UNTRUSTED", where, f"{said}; --trust names another key.")
         else:
-            yield _remark("UNTRUSTED", where, f"It signed {listed(what)}, and it is no key that you trust.")
+            yield _remark("UNTRUSTED", where, f"{said}. {HOW_TO_TRUST}")
     unsigned = integrity.sealed and not integrity.keyid
-    if unsigned and (rounds or trust):
+    if unsigned and (rounds or signers.only):
         sentence = "seal.json is not signed, so nobody says where the log ends."
-        yield _remark("UNTRUSTED" if trust else "UNSEALED", "seal.json", sentence)
+        yield _remark("UNTRUSTED" if signers.only else "UNSEALED", "seal.json", sentence)
 
 
 def _line(number: int) -> str:

@@ -1,7 +1,7 @@
 """The key that signs: Ed25519 (RFC 8032), made on first use in the user's data folder.
 
 A signature proves which key issued an attestation, not that what it says is true; whom to trust is decided
-by who reads it (`vera replay --trust KEYID`). The private key never lies in a session or in a folder that a
+by who reads it (`vera.attestation.signers`). The private key never lies in a session or in a folder that a
 sandbox sees.
 """
 
@@ -37,6 +37,14 @@ class Signer:
     def sign(self, message: bytes) -> bytes:
         """The signature of a message, 64 bytes."""
         return self._private.sign(message)
+
+    @property
+    def pem(self) -> str:
+        """The public key as PEM (SubjectPublicKeyInfo)."""
+        from cryptography.hazmat.primitives.serialization import Encoding, PublicFormat
+
+        public = self._private.public_key()
+        return public.public_bytes(Encoding.PEM, PublicFormat.SubjectPublicKeyInfo).decode()
 
     def seal(self, message: bytes) -> tuple[str, str, str]:
         """Key id, public key and signature of a message in hexadecimal, as `session.seal.Sign` wants them."""
@@ -77,13 +85,24 @@ def load_or_create(folder: Path | None = None, outside: Iterable[Path] = ()) -> 
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         _refuse_open(folder.stat(), folder, "700")
         try:
-            data = _read(path)
+            data = read_own(path, _MOST_BYTES)
         except FileNotFoundError:
             _create(path)
-            data = _read(path)
+            data = read_own(path, _MOST_BYTES)
     except OSError as error:
         raise KeyFileError(f"Cannot keep a signing key at {path}: {error.strerror or error}.") from None
     return _parse(data, path)
+
+
+def load(folder: Path | None = None) -> Signer | None:
+    """The signing key of this user; None when there is none yet. Raises KeyFileError."""
+    path = (default_folder() if folder is None else folder) / FILE
+    try:
+        return _parse(read_own(path, _MOST_BYTES), path)
+    except FileNotFoundError:
+        return None
+    except OSError as error:
+        raise KeyFileError(f"{path} cannot be read: {error.strerror or error}.") from None
 
 
 def default_folder() -> Path:
@@ -109,20 +128,28 @@ def _parse(data: bytes, path: Path) -> Signer:
     return Signer(private)
 
 
-def _read(path: Path) -> bytes:
-    """The bytes of the key file. Raises FileNotFoundError, OSError, KeyFileError."""
+def read_own(path: Path, most: int) -> bytes:
+    """The bytes of a file that this user alone can reach, `most` of them.
+
+    Raises FileNotFoundError, OSError, KeyFileError.
+    """
     try:
         descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
     except OSError as error:
         if error.errno == errno.ELOOP:
-            raise KeyFileError(f"{path} is a link; put the key file itself there.") from None
+            raise KeyFileError(f"{path} is a link; put the file itself there.") from None
         raise
     with os.fdopen(descriptor, "rb") as file:
         status = os.fstat(descriptor)
         if not stat.S_ISREG(status.st_mode):
-            raise KeyFileError(f"{path} is no file; move it away, and the next run makes a key.")
+            raise KeyFileError(f"{path} is no file; move it away, and a new one is made.")
         _refuse_open(status, path, "600")
-        return file.read(_MOST_BYTES)
+        return file.read(most)
+
+
+def write_own(path: Path, data: bytes) -> None:
+    """Write a file that this user alone can reach, whole or not at all. Raises OSError."""
+    Path(_beside(path, data)).replace(path)
 
 
 def _create(path: Path) -> None:
@@ -130,18 +157,25 @@ def _create(path: Path) -> None:
     from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
     from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption, PrivateFormat
 
-    pem = Ed25519PrivateKey.generate().private_bytes(Encoding.PEM, PrivateFormat.PKCS8, NoEncryption())
-    descriptor, temporary = tempfile.mkstemp(dir=path.parent, prefix=".new-")  # O_EXCL, 0600
+    temporary = _beside(
+        path, Ed25519PrivateKey.generate().private_bytes(Encoding.PEM, PrivateFormat.PKCS8, NoEncryption())
+    )
     try:
-        with os.fdopen(descriptor, "wb") as file:
-            file.write(pem)
-            file.flush()
-            os.fsync(descriptor)
         os.link(temporary, path)
     except FileExistsError:
         pass
     finally:
         Path(temporary).unlink()
+
+
+def _beside(path: Path, data: bytes) -> str:
+    """A new file beside `path` with these bytes, on the disk."""
+    descriptor, temporary = tempfile.mkstemp(dir=path.parent, prefix=".new-")  # O_EXCL, 0600
+    with os.fdopen(descriptor, "wb") as file:
+        file.write(data)
+        file.flush()
+        os.fsync(descriptor)
+    return temporary
 
 
 def _refuse_open(status: os.stat_result, path: Path, mode: str) -> None:

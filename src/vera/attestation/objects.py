@@ -355,6 +355,33 @@ class Unread(Part, frozen=True, kw_only=True):
     why: LongText
 
 
+class Exam(Part, frozen=True, kw_only=True):
+    """The exam that a model sat before it was used (`vera.attestation.exam`), graded again from its replies.
+
+    `roles` are what it was examined for: labels, scores. Of `of` spans with a known label it labelled `right`
+    ones rightly, at least the share `right_low_bp` with 95 % confidence (Wilson, one-sided); of `refusable`
+    spans that do not support their claim it called `accepted` ones SUPPORTS, at most the share
+    `accepted_high_bp`. `prompt` is the sha256 of the prompt that it was examined with, `unfinished` why there
+    are fewer answers than were asked.
+    """
+
+    sets: ClassVar[tuple[str, ...]] = ("roles",)
+
+    model: Name
+    version: Key
+    roles: tuple[Key, ...]
+    prompt: Key = ""
+    sat_at: OptionalTimestamp = ""
+    right: Count = 0
+    of: Count = 0
+    accepted: Count = 0
+    refusable: Count = 0
+    right_low_bp: BasisPoints = 0
+    accepted_high_bp: BasisPoints = 10_000
+    passed: bool = False
+    unfinished: LongText = ""
+
+
 class Scores(Part, frozen=True, kw_only=True):
     """The judge's score in hundredths before and after the caps (0: none), and the caps' reasons."""
 
@@ -380,7 +407,8 @@ class Findings(Object, frozen=True, kw_only=True, tag="findings/v1"):
 
     `limits` are the parts of the round that gave less than they should, in words. `probes` counts the claims
     with a known label that the judge labelled, `probes_right` those that it labelled as known, and `unprobed`
-    says why there were none, or fewer than were made.
+    says why there were none, or fewer than were made. `exams` are those that the models sat which were to
+    judge, in order: of each role the last one counts.
     """
 
     findings: tuple[Finding, ...] = ()
@@ -391,6 +419,7 @@ class Findings(Object, frozen=True, kw_only=True, tag="findings/v1"):
     probes: Count = 0
     probes_right: Count = 0
     unprobed: LongText = ""
+    exams: tuple[Exam, ...] = ()
 
 
 class Attestation(Object, frozen=True, kw_only=True, tag="attestation/v1"):

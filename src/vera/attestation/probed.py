@@ -5,7 +5,7 @@ lines of something else, is right as anything but SUPPORTS. What a probe had to 
 not from what the log says was expected.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import get_args
 
 import msgspec
@@ -21,19 +21,12 @@ _RELATIONS = frozenset(get_args(Relation))
 
 class Probed(msgspec.Struct, frozen=True, kw_only=True):
     """Of the probes of a round how many were `labelled` and how many of these are `right`; `problem` says of
-    the first that gave no label why."""
+    the first that gave no label why. `distrust` says why no label of this judge counts, '' when they do."""
 
     labelled: int
     right: int
     problem: str
-
-    @property
-    def distrust(self) -> str:
-        """Why no label of this judge counts, '' when more than half of its probes are not wrong."""
-        wrong = self.labelled - self.right
-        if 2 * wrong <= self.labelled:
-            return ""
-        return f"The judge mislabelled {wrong} of {self.labelled} claims whose labels are known."
+    distrust: str = ""
 
 
 def expected(kind: str) -> str:
@@ -49,5 +42,27 @@ def probed(probes: Iterable[VerifierProbe]) -> Probed:
             labelled.append(probe)
         else:
             problems.append(probe.problem)
-    right = sum((probe.said == "SUPPORTS") == (probe.probe == STATED) for probe in labelled)
-    return Probed(labelled=len(labelled), right=right, problem=next(filter(None, problems), ""))
+    right = sum(map(_is_right, labelled))
+    return Probed(
+        labelled=len(labelled),
+        right=right,
+        problem=next(filter(None, problems), ""),
+        distrust=_distrust(labelled, len(labelled) - right),
+    )
+
+
+def _is_right(probe: VerifierProbe) -> bool:
+    return (probe.said == "SUPPORTS") == (probe.probe == STATED)
+
+
+def _distrust(labelled: Sequence[VerifierProbe], wrong: int) -> str:
+    """Why this judge is not believed: it got more than half wrong, called every claim supported that is not,
+    or did not see that a sentence stands in its own lines. The last alone shows a judge that always says
+    CONTRADICTS: it is right about every claim that was altered."""
+    blind = [probe for probe in labelled if probe.probe == STATED and probe.said != "SUPPORTS"]
+    if blind:
+        return f"The judge said {blind[0].said} of a sentence that stands in the lines it was shown."
+    altered = [probe for probe in labelled if probe.probe != STATED]
+    if 2 * wrong > len(labelled) or (altered and all(probe.said == "SUPPORTS" for probe in altered)):
+        return f"The judge mislabelled {wrong} of {len(labelled)} claims whose labels are known."
+    return ""

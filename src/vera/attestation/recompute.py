@@ -21,6 +21,7 @@ from vera.attestation.objects import (
     Thesis,
     canonical,
 )
+from vera.attestation.outcome import misstated
 from vera.attestation.report import Level, Remark, Verdict, counted, cut, level, listed
 from vera.audit.case import AuditPolicy
 from vera.audit.claims import VERSION as CLAIMS_VERSION
@@ -47,15 +48,16 @@ def check_verdicts(loaded: Loaded) -> Level:
 
 
 def _forged_status(loaded: Loaded, executed: Sequence[Executed]) -> Iterator[Remark]:
-    """Only an attestation says VERIFIED, whatever the log calls the run's status."""
+    """Only an attestation says VERIFIED, whatever the log calls the run's status, and how a run ended must be
+    one of the ends that the attested result can have."""
+    if problem := misstated(loaded):
+        where = f"trace.jsonl line {len(loaded.records)}"
+        yield Remark(verdict="DIFFERS", where=where, sentence=problem)
+        return
     supported = loaded.chosen is not None and loaded.chosen.event.result == "SUPPORTED"
     supported = supported or bool(executed and executed[-1].stands)
     for record in loaded.records:
-        if (
-            isinstance(record, events.Status | events.RunEnd)
-            and record.status == "VERIFIED"
-            and not supported
-        ):
+        if isinstance(record, events.Status) and record.status == "VERIFIED" and not supported:
             yield Remark(
                 verdict="DIFFERS",
                 where=f"trace.jsonl line {record.seq}",

@@ -6,7 +6,7 @@ import msgspec
 
 from vera import events
 from vera.attestation.look_up import Looked
-from vera.attestation.objects import Lens, OptionalDigest, Policy, Proposition, VerifyRequest
+from vera.attestation.objects import Exam, Lens, OptionalDigest, Policy, Proposition, VerifyRequest
 from vera.attestation.request import Budget
 from vera.audit.case import Lookup
 
@@ -28,7 +28,8 @@ class Record(msgspec.Struct, frozen=True, kw_only=True):
 
     `texts` holds the canonical texts by sha256 that the answer, the labels and the checks point at;
     `unreadable` the sha256 of those that the store does not have, with the reason. `log` is the number and
-    hash of the last record before the verdict; `issued_at` its time, RFC 3339 in UTC. `asked` is None for a
+    hash of the last record before the verdict; `issued_at` its time, RFC 3339 in UTC. `exams` are those that
+    the judges sat up to then, graded again. `asked` is None for a
     session that was asked a question, not to verify a thesis.
     """
 
@@ -49,6 +50,7 @@ class Record(msgspec.Struct, frozen=True, kw_only=True):
     issued_at: str
     notes: tuple[str, ...] = ()
     probes: tuple[events.VerifierProbe, ...] = ()
+    exams: tuple[Exam, ...] = ()
     asked: Asked | None = None
 
     @property

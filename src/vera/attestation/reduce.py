@@ -1,22 +1,26 @@
 """The reduction: from what was shown to a result. Pure, and computed from published objects only.
 
-For each claim, `s` counts the independent clusters of sources with a card that SUPPORTS it (captured or
-derived sources, and only when more than half of the readings say so), `c` those with a card that CONTRADICTS
-it. `k` is how many are needed: the policy's `file_sources` when a supporting source is a file or a derived
-computation, else its `web_sources`. The first row that fits decides.
+A card counts when its source is captured or derived and more than half of the readings give its label. For
+each claim, `s` counts the independent clusters of sources with a SUPPORTS that counts, `r` those with a
+CONTRADICTS that counts, and `c` those with any CONTRADICTS. `k` is how many are needed on either side: the
+policy's `file_sources` when a source that counts there is a file or a derived computation, else its
+`web_sources`. The first row that fits decides. To refute takes as much as to support, and a look-up that its
+budget cut short refutes nothing: what it did not read may support.
 
 Where a thesis was asked to be verified, the request's risk tier (`vera.attestation.tiers`) and its lens can
 raise `file_sources`, `web_sources` and `min_score`, and rows that name the request apply.
 
 | of one claim | result | reason |
 |---|---|---|
-| c > 0, s = 0 | UNSUPPORTED | REFUTED |
-| of a request: c = 0, s < k, its budget cut the look-up short | INCONCLUSIVE | BUDGET |
+| r ≥ k, s = 0, no budget cut the look-up of a request short | UNSUPPORTED | REFUTED |
+| of a request: s < k, c = 0 or s = 0, its budget cut the look-up short | INCONCLUSIVE | BUDGET |
+| of a request: s = 0, 0 < r < k | INCONCLUSIVE | COVERAGE |
 | a hard finding, other than those of coverage | UNSUPPORTED | NO_EVIDENCE |
 | c > 0, s > 0 | DISPUTED | |
 | a hard finding of coverage (`coverage_missing`, `not_independent`) | INCONCLUSIVE | COVERAGE |
+| rule `model`, its lines are set aside by their heading (`set_aside`) | INCONCLUSIVE | PARTIAL |
 | s ≥ k | SUPPORTED | |
-| 0 < s < k | INCONCLUSIVE | COVERAGE |
+| 0 < s < k, or s = 0 and 0 < r < k | INCONCLUSIVE | COVERAGE |
 | s = 0, its spans were not read for want of budget | INCONCLUSIVE | BUDGET |
 | s = 0, a reading could not be parsed, or half of them or more disagree | INCONCLUSIVE | JUDGE_UNRELIABLE |
 | s = 0, a card that QUALIFIES | INCONCLUSIVE | PARTIAL |
@@ -30,7 +34,10 @@ raise `file_sources`, `web_sources` and `min_score`, and rows that name the requ
 | a claim disputed | DISPUTED | |
 | a claim not supported, another supported | that of the worst claim | PARTIAL |
 | no claim supported | that of the worst claim | that of the worst claim |
+| all supported, and a claim that bears no load: nobody checked it | INCONCLUSIVE | PARTIAL |
 | of a request: all supported, and for want of budget the score was not read | INCONCLUSIVE | BUDGET |
+| all supported, rule `model`, who labelled or who scored has not passed the exam | INCONCLUSIVE \
+| JUDGE_UNRELIABLE |
 | all supported, rule `model`, the score is not readable | INCONCLUSIVE | JUDGE_UNRELIABLE |
 | all supported, rule `model`, score after caps below `min_score` | INCONCLUSIVE | SCORE |
 | all supported, rule `literal`, a cap | INCONCLUSIVE | SCORE |
@@ -49,11 +56,12 @@ the score down to at most 2 of 4. A score can keep a result from being SUPPORTED
 """
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
 import msgspec
 
 from vera.attestation.coverage import is_web
+from vera.attestation.exam import unqualified
 from vera.attestation.objects import (
     TEXT_LIMIT,
     Card,
@@ -75,7 +83,7 @@ from vera.attestation.objects import (
 )
 from vera.attestation.tiers import Bars, bars
 
-VERSION = "reduce/1"
+VERSION = "reduce/2"
 """Changes whenever the same objects may give another result: replay then says RULES_CHANGED."""
 
 CAP = 200
@@ -83,6 +91,9 @@ CAP = 200
 
 COVERAGE_CODES = frozenset({"coverage_missing", "not_independent"})
 """Hard findings that say: not enough was looked at, rather than: what is said is not there."""
+
+SET_ASIDE = "set_aside"
+"""A finding that lets lines be quoted, and keeps what a judge makes of them from being supported."""
 
 MOST_CAPS = 20
 
@@ -130,7 +141,8 @@ def reduce(
     hard = _hard_codes(findings)
     asked = bars(request.risk, lens, policy) if request and lens else None
     needed = asked or Bars(policy.file_sources, policy.web_sources, policy.min_score)
-    weigh = _Weigh(needed, findings, cut=bool(request and coverage.cut))
+    aside = {each.claim for each in findings.findings if each.code == SET_ASIDE and policy.rule == "model"}
+    weigh = _Weigh(needed, findings, aside, asked=request is not None, cut=bool(request and coverage.cut))
     claims = tuple(
         weigh.claim(claim.key, tallies.get(claim.key, _Tally()), hard.get(claim.key, frozenset()))
         for claim in thesis.sub_claims
@@ -138,8 +150,18 @@ def reduce(
     bearing = {claim.key for claim in thesis.sub_claims if claim.load_bearing}
     results = [claim for claim in claims if claim.claim in bearing]
     scores = _scores(findings.readings, tuple(_caps(weigh, thesis, tallies, hard, bearing)))
-    stray = bool(hard.keys() - bearing)
-    result, reason = _overall(results, policy.rule, needed, findings.readings, scores, stray=stray)
+    stray, light = bool(hard.keys() - bearing), len(results) < len(claims)
+    examined = not (unqualified(findings.exams, "labels") or unqualified(findings.exams, "scores"))
+    result, reason = _overall(
+        results,
+        policy.rule,
+        needed,
+        findings.readings,
+        scores,
+        stray=stray,
+        light=light,
+        examined=examined,
+    )
     if request is not None and result != "INCONCLUSIVE":
         lacking = _lacking(request, coverage, cards)
         result, reason = ("INCONCLUSIVE", lacking) if lacking else (result, reason)
@@ -152,23 +174,44 @@ class _Tally:
     """What the cards of one claim say: the clusters on each side."""
 
     def __init__(self) -> None:
-        self.supports: set[str] = set()
+        self.supports = _Side()
+        self.refutes = _Side()
         self.contradicts: set[str] = set()
         self.qualifies = False
         self.wavering = False
-        self.beyond_web = False
 
     def add(self, card: Card, source: Source | None, cluster: str) -> None:
         if card.relation == "CONTRADICTS":
             self.contradicts.add(cluster)
+            self._count(self.refutes, card, source, cluster)
         elif card.relation == "QUALIFIES":
             self.qualifies = True
-        elif card.relation == "SUPPORTS" and source is not None and source.tier != "observed":
-            if 2 * card.confidence.agree > card.confidence.votes:
-                self.supports.add(cluster)
-                self.beyond_web = self.beyond_web or not is_web(source)
-            else:
-                self.wavering = True
+        elif card.relation == "SUPPORTS":
+            self._count(self.supports, card, source, cluster)
+
+    def _count(self, side: "_Side", card: Card, source: Source | None, cluster: str) -> None:
+        if source is None or source.tier == "observed":
+            return
+        if 2 * card.confidence.agree > card.confidence.votes:
+            side.clusters.add(cluster)
+            side.beyond_web = side.beyond_web or not is_web(source)
+        else:
+            self.wavering = True
+
+
+class _Side:
+    """The clusters whose cards count on one side of a claim, and whether one is no page of the web."""
+
+    def __init__(self) -> None:
+        self.clusters: set[str] = set()
+        self.beyond_web = False
+
+    def reaches(self, bars: Bars) -> bool:
+        return len(self.clusters) >= self.needed(bars)
+
+    def needed(self, bars: Bars) -> int:
+        """At least one, whatever a policy says: without a card nothing is decided."""
+        return max(1, bars.file_sources if self.beyond_web else bars.web_sources)
 
 
 def _tallies(
@@ -196,33 +239,39 @@ def _hard_codes(findings: Findings) -> dict[str, frozenset[str]]:
 
 
 class _Weigh:
-    """The first table, under one policy. `cut`: its budget ended the look-up for a request."""
+    """The first table, under one policy. `aside`: claims whose lines are set aside. `asked`: it is about a
+    request, and `cut`: whose budget ended the look-up."""
 
-    def __init__(self, bars: Bars, findings: Findings, *, cut: bool) -> None:
+    def __init__(
+        self, bars: Bars, findings: Findings, aside: Collection[str], *, asked: bool, cut: bool
+    ) -> None:
         self.bars = bars
+        self.aside = aside
+        self.asked = asked
         self.cut = cut
         self.checks = findings.checks
         self._unread = {unread.claim: unread.why for unread in findings.unread}
 
-    def needed(self, tally: _Tally) -> int:
-        """At least one, whatever a policy says: without a card nothing is supported."""
-        return max(1, self.bars.file_sources if tally.beyond_web else self.bars.web_sources)
-
     def claim(self, key: str, tally: _Tally, hard: frozenset[str]) -> ClaimResult:
-        supports, contradicts = len(tally.supports), len(tally.contradicts)
+        supports, contradicts = len(tally.supports.clusters), len(tally.contradicts)
+        enough = tally.supports.reaches(self.bars)
         result: Result = "INCONCLUSIVE"
         reason: Reason = ""
-        if contradicts and not supports:
+        if not supports and not self.cut and tally.refutes.reaches(self.bars):
             result, reason = "UNSUPPORTED", "REFUTED"
-        elif self.cut and not contradicts and supports < self.needed(tally):
+        elif self.cut and not enough and not (contradicts and supports):
             reason = "BUDGET"
+        elif self.asked and not supports and tally.refutes.clusters:
+            reason = "COVERAGE"
         elif hard - COVERAGE_CODES:
             result, reason = "UNSUPPORTED", "NO_EVIDENCE"
-        elif contradicts:
+        elif contradicts and supports:
             result = "DISPUTED"
-        elif not hard and supports >= self.needed(tally):
+        elif not hard and key in self.aside:
+            reason = "PARTIAL"
+        elif not hard and enough:
             result = "SUPPORTED"
-        elif hard or supports:
+        elif hard or supports or tally.refutes.clusters:
             reason = "COVERAGE"
         else:
             reason = self._nothing(key, tally)
@@ -261,9 +310,9 @@ def _caps(
             yield f"{key or 'The answer'} rests on sources that are not independent of each other."
     for claim in thesis.sub_claims:
         tally = tallies.get(claim.key)
-        if not claim.load_bearing or tally is None or tally.beyond_web:
+        if not claim.load_bearing or tally is None or tally.supports.beyond_web:
             continue
-        count, needed = len(tally.supports), weigh.bars.web_sources
+        count, needed = len(tally.supports.clusters), weigh.bars.web_sources
         if 0 < count < needed:
             yield f"{claim.key} is a claim about the web: independent sources {count}, needed {needed}."
 
@@ -319,8 +368,11 @@ def _overall(
     scores: Scores,
     *,
     stray: bool,
+    light: bool,
+    examined: bool,
 ) -> tuple[Result, Reason]:
-    """The second table. `stray`: there is a hard finding that is on no load-bearing claim."""
+    """The second table. `stray`: there is a hard finding that is on no load-bearing claim; `light`: there is
+    a claim that bears no load; `examined`: who labelled and who scored have passed the exam."""
     if stray:
         return "INCONCLUSIVE", "FINDINGS"
     if not claims:
@@ -330,8 +382,10 @@ def _overall(
         decided = worst[0] == "DISPUTED" or worst[1] == "REFUTED"
         partly = any(claim.result == "SUPPORTED" for claim in claims)
         return (worst[0], "PARTIAL") if partly and not decided else worst
+    if light:
+        return "INCONCLUSIVE", "PARTIAL"
     if rule == "literal":
         return ("INCONCLUSIVE", "SCORE") if scores.caps else ("SUPPORTED", "")
-    if not _readable(readings):
+    if not examined or not _readable(readings):
         return "INCONCLUSIVE", "JUDGE_UNRELIABLE"
     return ("SUPPORTED", "") if scores.after >= needed.min_score else ("INCONCLUSIVE", "SCORE")

@@ -87,9 +87,18 @@ def _extract_again(evidence: events.Evidence, store: Store, extractor: Extractor
     except Unreadable as reason:
         return remark("UNREADABLE", f"No text can be made of its raw bytes here: {reason}.")
     same_text = hashlib.sha256(again.text).hexdigest() == evidence.text.sha256
+    same = same_text and again.marks == evidence.marks and again.dated == evidence.dated
     if again.extractor == evidence.extractor:
-        return [] if same_text else remark("DIFFERS", "Its raw bytes give another text than the stored one.")
+        if same:
+            return []
+        what = (
+            "other marks or another date than those in the log"
+            if same_text
+            else "another text than the stored one"
+        )
+        return remark("DIFFERS", f"Its raw bytes give {what}.")
     changed = f"Its text was made by {evidence.extractor}; here is {again.extractor}"
-    if same_text:
+    if same:
         return remark("", f"{changed}, which makes the same.")
-    return remark("EXTRACTOR_CHANGED", f"{changed}, which makes another.")
+    made = "the same text with other marks or another date" if same_text else "another"
+    return remark("EXTRACTOR_CHANGED", f"{changed}, which makes {made}.")

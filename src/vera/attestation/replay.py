@@ -4,40 +4,40 @@ Level 0 reads bytes (`integrity`), level 1 computes every verdict again (`recomp
 of every source again from its raw bytes (`reextract`). A level is looked at only when the bytes are whole.
 """
 
-from collections.abc import Collection
 from pathlib import Path
 
 from vera.attestation.integrity import Loaded, NoSession, check_integrity
 from vera.attestation.replay_theses import with_theses
 from vera.attestation.report import Attested, Level, Report
+from vera.attestation.signers import Signers
 
 __all__ = ["LEVELS", "NoSession", "Report", "replay"]
 
 LEVELS = (0, 1, 2)
 
 
-def replay(session_dir: Path, trust: Collection[str] = (), level: int = 2) -> Report:
-    """Replay a session up to a level. `trust` holds the key ids that may have signed; none: any may.
+def replay(session_dir: Path, signers: Signers, level: int = 2) -> Report:
+    """Replay a session up to a level, signed by whom `signers` accept.
 
     Reads only; the sessions of an execution's theses are replayed with it. Raises NoSession when there is
     none, OSError when it cannot be read.
     """
-    report, loaded = _replay(session_dir, trust, level)
+    report, loaded = _replay(session_dir, signers, level)
     levels = with_theses(
-        session_dir, loaded.records, report.levels, lambda folder: _replay(folder, trust, level)[0]
+        session_dir, loaded.records, report.levels, lambda folder: _replay(folder, signers, level)[0]
     )
     return Report(levels=levels, attested=report.attested)
 
 
-def _replay(session_dir: Path, trust: Collection[str], level: int) -> tuple[Report, Loaded]:
-    integrity, loaded = check_integrity(session_dir, trust)
+def _replay(session_dir: Path, signers: Signers, level: int) -> tuple[Report, Loaded]:
+    integrity, loaded = check_integrity(session_dir, signers)
     levels = [integrity]
     whole = integrity.verdict not in ("BROKEN", "ALTERED")
     if level >= 1:
         levels.append(_verdicts(loaded) if whole else _not_checked("L1", "verdict"))
     if level >= 2:
         levels.append(_texts(loaded) if whole else _not_checked("L2", "text"))
-    return Report(levels=tuple(levels), attested=tuple(_attested(loaded))), loaded
+    return Report(levels=tuple(levels), attested=tuple(_attested(loaded, signers))), loaded
 
 
 def _verdicts(loaded: Loaded) -> Level:
@@ -57,7 +57,7 @@ def _not_checked(name: str, subject: str) -> Level:
     return Level(name=name, subject=subject, verdict="NOT_CHECKED", sentence=sentence)
 
 
-def _attested(loaded: Loaded) -> list[Attested]:
+def _attested(loaded: Loaded, signers: Signers) -> list[Attested]:
     return [
         Attested(
             round=each.event.round,
@@ -65,6 +65,7 @@ def _attested(loaded: Loaded) -> list[Attested]:
             result=each.event.result,
             reason=each.event.reason,
             keyid=each.opened.keyid,
+            signed=signers.who(each.opened.keyid),
             chosen=each is loaded.chosen,
         )
         for each in loaded.rounds

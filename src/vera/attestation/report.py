@@ -22,12 +22,12 @@ Verdict = Literal[
 """The worst first.
 
 - BROKEN: the log is not what was written.
-- ALTERED: bytes are not what their hash or signature says.
+- ALTERED: bytes are not what their hash or signature says, or two makers signed.
 - DIFFERS: computed again, something else came out.
 - UNREADABLE: no text can be had from the raw bytes here.
 - MISSING: bytes that are needed are not there.
 - RULES_CHANGED, EXTRACTOR_CHANGED: this version of the rules, or of the extractor, gives something else.
-- UNTRUSTED: the signer is none of those that were named.
+- UNTRUSTED: the signer is neither this person nor anybody whom they trust.
 - UNSEALED: nobody says where the log ends.
 - NOT_CHECKED: the level before it does not hold.
 - NOT_ATTESTED: there is no attestation.
@@ -61,13 +61,14 @@ class Level(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Attested(msgspec.Struct, frozen=True, kw_only=True):
-    """The attestation of a round, and the key that signed it."""
+    """The attestation of a round, the key that signed it, and whose that is ("by your key")."""
 
     round: int
     attestation: str
     result: str
     reason: str
     keyid: str
+    signed: str
     chosen: bool
 
 

@@ -1,13 +1,13 @@
 """What hangs on a verdict, and what follows from it: the table of risk tiers, and when a verdict expires.
 
-| risk | sandbox | its network | files | web | readings | min score | expires |
-|---|---|---|---|---|---|---|---|
-| low | research | public | 1 | 2 | 1 | 3.0 | in full |
-| med | research | public | 1 | 2 | 2 | 3.0 | in full |
-| high | sealed | none | 1 | 3 | 5 | 3.5 | after half the time |
+| risk | files | web | readings | min score | expires |
+|---|---|---|---|---|---|
+| low | 1 | 2 | 1 | 3.0 | in full |
+| med | 1 | 2 | 2 | 3.0 | in full |
+| high | 1 | 3 | 5 | 3.5 | after half the time |
 
-`files` and `web` are how many independent sources a claim needs: a given document is primary, so one is
-enough.
+`files` and `web` are how many independent sources it takes to support a claim or to refute it: a given
+document is primary, so one is enough.
 A tier, like a lens, only raises what a policy asks for.
 """
 
@@ -23,12 +23,9 @@ DAY = 86_400
 
 
 class Tier(msgspec.Struct, frozen=True, kw_only=True):
-    """One row: the sandbox's `profile` and the `egress` of programs in it (pages are fetched by the host),
-    the quorum, how often the judge reads, the score in hundredths that it must reach, and which part of the
-    usual time, in percent, a verdict stands."""
+    """One row: the quorum, how often the judge reads, the score in hundredths that it must reach, and which
+    part of the usual time, in percent, a verdict stands."""
 
-    profile: str
-    egress: str
     file_sources: int
     web_sources: int
     readings: int
@@ -38,15 +35,15 @@ class Tier(msgspec.Struct, frozen=True, kw_only=True):
 
 RISK_TIERS: Mapping[Risk, Tier] = MappingProxyType({
     "low": Tier(
-        profile="research", egress="public", file_sources=1, web_sources=2,
+        file_sources=1, web_sources=2,
         readings=1, min_score=300, expiry_percent=100,
     ),
     "med": Tier(
-        profile="research", egress="public", file_sources=1, web_sources=2,
+        file_sources=1, web_sources=2,
         readings=2, min_score=300, expiry_percent=100,
     ),
     "high": Tier(
-        profile="sealed", egress="none", file_sources=1, web_sources=3,
+        file_sources=1, web_sources=3,
         readings=5, min_score=350, expiry_percent=50,
     ),
 })  # fmt: skip

@@ -5,24 +5,20 @@ problem: nothing is guessed from prose, and no number is read out of it.
 """
 
 import asyncio
-import re
 import time
-from collections.abc import Coroutine, Iterable
+from collections.abc import Coroutine, Iterable, Mapping
 from typing import Annotated, Any, Generic, TypeVar
 
 import msgspec
 
 from vera.model.types import Choice, Message, ModelError, NotAsked, Request, Token, wire
-from vera.outside import one_line
-from vera.protocol.json_recovery import Broken, read_object, scrub
-from vera.protocol.reasoning import after_reasoning
+from vera.protocol.json_reply import read_reply
 from vera.session.calls import log_call, log_failure
 from vera.verification.desk import Desk
 
 T = TypeVar("T", bound=msgspec.Struct)
 R = TypeVar("R")
 
-LONGEST_REPLY = 100_000
 BYTES_PER_TOKEN = 3
 """Assumed of text in a prompt, on the safe side: English has about 4.5, Chinese about 3."""
 
@@ -31,9 +27,14 @@ HEAD_TOKENS = 1000
 
 LEAST_ROOM = 3000
 
-_FENCED = re.compile(r"(?:\A|\n)[ \t]*+(?:`{3,}+|~{3,}+)[ \t]*+(?i:json)?+\s*+(?=\{)")
-_SCHEMA_WORDS = frozenset({"type", "properties", "required", "items", "enum", "anyOf", "pattern"})
+_SCHEMA_WORDS = frozenset(
+    {"type", "properties", "required", "items", "minItems", "maxItems", "enum", "anyOf", "pattern"}
+)
 """What OpenAI's strict mode and the grammars of llama.cpp, vLLM and SGLang have in common."""
+
+Lengths = Mapping[str, tuple[int, int]]
+"""Of members of a reply that are arrays: how many items they have at least and at most."""
+NO_LENGTHS: Lengths = {}
 
 ClaimKey = Annotated[str, msgspec.Meta(extra_json_schema={"pattern": "^c[0-9]{1,5}$"})]
 """A claim's key in a reply. A schema holds the model to its form; what it names is looked up."""
@@ -46,13 +47,14 @@ class Reply(msgspec.Struct, Generic[T], frozen=True, kw_only=True):
     """What came back: `value`, or a `problem` in half a sentence.
 
     `tokens` are the answer's tokens with their probabilities, where they were asked for and given.
-    `unreachable` says that the model could not be had at all, so that asking again is no use now.
+    `unanswered`: the model gave no reply at all. `unreachable`: asking again is no use now.
     """
 
     value: T | None = None
     problem: str = ""
     content: str = ""
     tokens: tuple[Token, ...] = ()
+    unanswered: bool = False
     unreachable: bool = False
 
 
@@ -85,11 +87,17 @@ class Line:
         self._down = ""
 
     async def ask(
-        self, step: int, messages: tuple[Message, ...], form: type[T], *, logprobs: bool = False
+        self,
+        step: int,
+        messages: tuple[Message, ...],
+        form: type[T],
+        *,
+        lengths: Lengths = NO_LENGTHS,
+        logprobs: bool = False,
     ) -> Reply[T]:
         """As the function `ask`."""
         if self._down:
-            return Reply(problem=self._down, unreachable=True)
+            return Reply(problem=self._down, unanswered=True, unreachable=True)
         reply = await ask(
             self._desk,
             lane=self._lane,
@@ -97,6 +105,7 @@ class Line:
             scope=self._scope,
             messages=messages,
             form=form,
+            lengths=lengths,
             logprobs=logprobs,
         )
         if reply.unreachable:
@@ -135,28 +144,33 @@ async def ask(
     scope: str,
     messages: tuple[Message, ...],
     form: type[T],
+    lengths: Lengths = NO_LENGTHS,
     logprobs: bool = False,
 ) -> Reply[T]:
-    """Ask the model once. Never raises for a model that fails or answers nonsense: that is a problem."""
+    """Ask the model once. Never raises for a model that fails or answers nonsense: that is a problem.
+
+    `lengths` bounds arrays of the reply, for a server that keeps to a schema.
+    """
     model = desk.model
     if model is None:
-        return Reply(problem="there is no verifier model", unreachable=True)
+        return Reply(problem="there is no verifier model", unanswered=True, unreachable=True)
     request = Request(
         messages=messages,
         temperature=0.0,
         max_tokens=desk.options.answer_tokens,
-        schema=schema_of(form) if model.info.protocol == "json_schema" else None,
+        schema=schema_of(form, lengths) if model.info.protocol == "json_schema" else None,
         logprobs=logprobs,
     )
     session, at_seq, sent, started = desk.session, desk.session.state.seq, wire(messages), time.monotonic()
     try:
         completion = await model.complete(request)
     except NotAsked as why:
-        return Reply(problem=str(why), unreachable=True)  # no call was made, so none is logged
+        # No call was made, so none is logged.
+        return Reply(problem=str(why), unanswered=True, unreachable=True)
     except ModelError as error:
         took = time.monotonic() - started
         said = log_failure(session, lane, step, scope, request, str(error), latency_s=took, sent=sent)
-        return Reply(problem=f"the model failed: {said}", unreachable=error.transient)
+        return Reply(problem=f"the model failed: {said}", unanswered=True, unreachable=error.transient)
     log_call(
         session,
         lane,
@@ -180,34 +194,16 @@ def _read(choice: Choice, form: type[T]) -> Reply[T]:
     return Reply(value=value, content=choice.content, tokens=choice.tokens)
 
 
-def read_reply(content: str, form: type[T]) -> T | str:
-    """The reply as a struct, or why it is none.
+def schema_of(form: type[msgspec.Struct], lengths: Lengths = NO_LENGTHS) -> dict[str, Any]:
+    """The JSON Schema of a struct for strict decoding: closed objects, all members required, no `$ref`.
 
-    Accepted are reasoning before the object, a fence around it, and text without braces after it. Members
-    that the form does not have are not looked at.
+    The arrays that `lengths` names have so many items: an array without end is what a small model fills
+    until its reply is cut.
     """
-    if len(content) > LONGEST_REPLY:
-        return f"the reply is longer than {LONGEST_REPLY} characters"
-    body = after_reasoning(scrub(content).lstrip("\ufeff"))[0].strip()
-    fenced = _FENCED.search(body)
-    start = 0 if body.startswith("{") or fenced is None else fenced.end()
-    if not body.startswith("{", start):
-        return "the reply is no JSON object"
-    found = read_object(body, start)
-    if isinstance(found, Broken):
-        return f"the reply is no JSON object: {found.reason}"
-    if "{" in body[:start] or "{" in body[found.end :]:
-        return "the reply holds more than one JSON object"
-    try:
-        return msgspec.convert(found.value, type=form)
-    except msgspec.ValidationError as error:
-        return f"the reply has not the form asked for: {one_line(str(error), 200)}"
-
-
-def schema_of(form: type[msgspec.Struct]) -> dict[str, Any]:
-    """The JSON Schema of a struct for strict decoding: closed objects, all members required, no `$ref`."""
     (schema,), components = msgspec.json.schema_components([form])
     inlined: dict[str, Any] = _inlined(schema, components)
+    for member, (least, most) in lengths.items():
+        inlined["properties"][member] |= {"minItems": least, "maxItems": most}
     return inlined
 
 

@@ -1,15 +1,17 @@
 """A check: one yes/no question, looked up in a clean-room lane of its own.
 
 The lane gets the question, its source, the task and what evidence exists, never the worker's own words. Its
-answer counts only with lines that were captured, or with the output of a command that it ran itself: any
-other answer, and any failure, is `unknown` with its reason. A verifier that fails stops no run.
+answer counts only with captured lines that it has read itself, or with the output of a command that it ran
+itself: any other answer, and any failure, is `unknown` with its reason. A verifier that fails stops no run.
 """
 
 import re
 from collections.abc import Iterable, Sequence
 
 from vera import events
+from vera.audit.shown import was_read
 from vera.evidence.fence import fence, named
+from vera.evidence.span import Lines
 from vera.lane.loop import Lane
 from vera.lane.policy import Policy
 from vera.lane.spec import LaneSpec
@@ -161,14 +163,24 @@ def _outcome(desk: Desk, lane: LaneState) -> Outcome:
     carried = tuple(
         cited
         for cited in lane.answer.citations
-        if not cited.problem and _carries(evidence[cited.evidence], lane.name)
+        if not cited.problem
+        and _carries(evidence[cited.evidence], lane.name)
+        and was_read(evidence, cited, lane.name, _lines(desk, evidence[cited.evidence]))
     )
     answer = said[1].lower()
     if answer == "unknown":
         return answer, carried, "the source does not decide it"
     if not carried:
-        return "unknown", (), f"it said {answer}, but cited no captured lines and no command that succeeded"
+        why = f"it said {answer}, but cited no lines that it read and no command that succeeded"
+        return "unknown", (), why
     return answer, carried, ""
+
+
+def _lines(desk: Desk, evidence: events.Evidence) -> Lines | None:
+    try:
+        return Lines(desk.session.store.get(evidence.text.sha256))
+    except StoreError:
+        return None
 
 
 def _carries(evidence: events.Evidence, lane: str) -> bool:

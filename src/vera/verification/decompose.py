@@ -102,6 +102,7 @@ async def _ask(
         scope=SCOPE,
         messages=messages,
         form=DecomposeReply,
+        lengths={"questions": (0, most)},
     )
     if reply.value is None:
         return [], reply.problem

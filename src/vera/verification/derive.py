@@ -13,7 +13,8 @@ import re
 import shutil
 import tempfile
 import time
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from itertools import pairwise
 from pathlib import Path, PurePosixPath
 
@@ -31,6 +32,7 @@ from vera.sandbox.types import BoxError, CommandResult
 from vera.session import Reader, Session
 from vera.session.session import TRACE
 from vera.store import StoreError
+from vera.verification.changed_input import Change, make_changed
 from vera.verification.desk import Desk, lane_of
 
 MOST_COMMANDS = 16
@@ -40,6 +42,7 @@ MOST_SECONDS = 120.0
 ALL_SECONDS = 600.0
 """Seconds of a round after which no further command is begun."""
 
+MOST_UNMOVED = 1000
 MOST_SCRIPTS = 8
 LARGEST_SCRIPT = 128 << 10
 MOST_WORDS = 1000
@@ -51,6 +54,7 @@ _INTERPRETER = re.compile(r"python[0-9.]*|(?:ba|da|)sh|source|\.|perl|ruby|node|
 """Programs are told by their name, by a first line with #!, or by the word before them."""
 
 _WORD = re.compile(r"[\w@%+.~-][\w@%+./~-]{0,511}|(?<=\s)\.(?=\s)")
+_WHOLE = re.compile(rb"(?<![\w.])[0-9]{1,9}(?![\w.])")
 _HOME = re.compile(r"(?<![\w./-])(?:\$\{?(?:HOME|WORK|PWD)\}?|~|/work|\.)/")
 
 
@@ -76,11 +80,16 @@ class Run(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Derived(msgspec.Struct, frozen=True, kw_only=True):
-    """A command's clean runs: with the input, and without it where the first went well."""
+    """A command's clean runs: with the input, and where that went well without it, with other contents
+    (`changed`), and with its own words in each of the `files` (`planted`); None for those that were not made.
+    """
 
     scripts: Sequence[Script]
     run: Run
     bare: Run | None = None
+    changed: Run | None = None
+    planted: Run | None = None
+    files: int = 0
 
 
 async def derive_all(desk: Desk, number: int, evidence_ids: Iterable[str]) -> tuple[events.Derivation, ...]:
@@ -143,23 +152,52 @@ async def _runs(desk: Desk, command: str) -> Derived:
     scripts = await asyncio.to_thread(scripts_of, command, desk.session.workspace)
     for script in scripts:
         desk.session.store.put(script.data)
-    run = await _run(desk, command, scripts, with_input=True)
+    run = await _run(desk, command, scripts, None)
     task = desk.session.state.task
     if run.problem or run.failure:
         return Derived(scripts=scripts, run=run)
     if task is None or not task.input_dir:
         return Derived(scripts=scripts, run=run, bare=run)
-    return Derived(scripts=scripts, run=run, bare=await _run(desk, command, scripts, with_input=False))
+    with _folder(desk.session.root) as empty:
+        bare = await _run(desk, command, scripts, empty)
+    changed, _ = await _on_changed(desk, command, scripts, Path(task.input_dir), "other")
+    planted, files = None, 0
+    if not re.search(rb"[1-9]", run.text):
+        planted, files = await _on_changed(desk, command, scripts, Path(task.input_dir), "planted")
+    return Derived(scripts=scripts, run=run, bare=bare, changed=changed, planted=planted, files=files)
 
 
-async def _run(desk: Desk, command: str, scripts: Sequence[Script], *, with_input: bool) -> Run:
+async def _on_changed(
+    desk: Desk, command: str, scripts: Sequence[Script], source: Path, change: Change
+) -> tuple[Run | None, int]:
+    """The run on a changed copy of the input, None where there is none, and the number of its files."""
+    with _folder(desk.session.root) as folder:
+        try:
+            files = await asyncio.to_thread(make_changed, source, folder, change, command)
+        except OSError:
+            files = 0
+        return (await _run(desk, command, scripts, folder), files) if files else (None, 0)
+
+
+@contextmanager
+def _folder(root: Path) -> Iterator[Path]:
+    """A folder that the user of a box may read, and that is gone afterwards."""
+    made = Path(tempfile.mkdtemp(prefix=".input-", dir=root))
+    try:
+        made.chmod(0o755)
+        yield made
+    finally:
+        shutil.rmtree(made, ignore_errors=True)
+
+
+async def _run(desk: Desk, command: str, scripts: Sequence[Script], instead: Path | None) -> Run:
     if desk.open_box is None:
         return Run(problem="there is no sandbox to run it in")
     work = Path(tempfile.mkdtemp(prefix=".derive-", dir=desk.session.root))
     seconds = min(desk.options.tool_seconds, MOST_SECONDS)
     try:
         place(work, scripts)
-        async with desk.open_box(work, with_input) as box:
+        async with desk.open_box(work, instead) as box:
             result = await box.run(command, timeout=seconds)
             output, _ = printed(result, work)
     except (BoxError, OSError) as error:
@@ -188,7 +226,9 @@ def _compare(desk: Desk, number: int, evidence_id: str, command: str, derived: D
         return _unavailable(number, evidence_id, str(error))
     if problem := run.problem or (bare.problem if bare else ""):
         return _unavailable(number, evidence_id, problem)
-    came = all(b"\n" + piece + b"\n" in b"\n" + run.text for piece in pieces)
+    came = all(b"\n" + piece + b"\n" in b"\n" + run.text for _, piece in pieces)
+    searched = _searched(derived)
+    cited = [piece for _, piece in pieces]
     return events.Derivation(
         round=number,
         evidence=evidence_id,
@@ -196,10 +236,34 @@ def _compare(desk: Desk, number: int, evidence_id: str, command: str, derived: D
         outcome="failed" if run.failure else "same" if came else "different",
         output=session.text(run.text.decode("utf-8", "replace")),
         scripts=tuple((script.path, script.sha256) for script in derived.scripts),
-        without_input=bare is not None and rests_on_nothing(pieces, bare.text),
+        without_input=not searched and bare is not None and rests_on_nothing(cited, bare.text),
+        unmoved=_unmoved(pieces, derived.changed),
+        searched=searched,
         exit_code=run.exit_code,
         reason=run.failure or ("" if came else "the cited lines were not printed again"),
     )
+
+
+def _unmoved(pieces: Sequence[tuple[int, bytes]], changed: Run | None) -> tuple[int, ...]:
+    """The cited lines with a number that the run on changed contents printed as well."""
+    if changed is None or changed.problem or changed.failure:
+        return ()
+    there = frozenset(changed.text.split(b"\n"))
+    return tuple(
+        number
+        for first, piece in pieces
+        for number, line in enumerate(piece.split(b"\n"), first)
+        if line in there and re.search(rb"[0-9]", line)
+    )[:MOST_UNMOVED]
+
+
+def _searched(derived: Derived) -> int:
+    """How many files a command that counted nothing has looked at: all of the input, or 0."""
+    planted = derived.planted
+    if planted is None or planted.problem or planted.failure or not derived.files:
+        return 0
+    counted = [int(number) for number in _WHOLE.findall(planted.text)]
+    return derived.files if sum(counted) >= derived.files else 0
 
 
 def rests_on_nothing(pieces: Sequence[bytes], bare: bytes) -> bool:
@@ -212,8 +276,9 @@ def rests_on_nothing(pieces: Sequence[bytes], bare: bytes) -> bool:
     return not set(telling).isdisjoint(bare.split(b"\n"))
 
 
-def _cited_pieces(session: Session, number: int, evidence_id: str) -> tuple[bytes, ...]:
-    """The lines that the round's answer cites of an evidence, else those shown. Raises StoreError."""
+def _cited_pieces(session: Session, number: int, evidence_id: str) -> tuple[tuple[int, bytes], ...]:
+    """The lines that the round's answer cites of an evidence, else those shown, each piece with the number of
+    its first line. Raises StoreError."""
     evidence = session.state.evidence[evidence_id]
     answer = session.state.answers.get(session.state.rounds[number].started.answer_seq)
     cited = [
@@ -223,7 +288,7 @@ def _cited_pieces(session: Session, number: int, evidence_id: str) -> tuple[byte
     ]
     lines = Lines(session.store.get(evidence.text.sha256))
     shown = [(evidence.first, evidence.last)] if evidence.lines else []
-    return tuple(lines.cut(first, last) for first, last in cited or shown)
+    return tuple((first, lines.cut(first, last)) for first, last in cited or shown)
 
 
 def _unavailable(number: int, evidence_id: str, reason: str) -> events.Derivation:

@@ -26,7 +26,8 @@ class VerifierOptions(msgspec.Struct, frozen=True, kw_only=True):
     server gives no logprobs, `passages` how many of a source's best sentences the judge sees beside the cited
     lines, `answer_tokens` the room of one reply. `min_score` is in hundredths, `scope` where the run may look
     (files, web), `sandbox` what its commands ran in. `rules` are those of the gates of its check lanes,
-    `file_sources` how many files a claim needs.
+    `file_sources` how many files a claim needs, `require` what an answer must be for exit code 0 (quoted
+    or verified).
     """
 
     rule: str = "model"
@@ -45,6 +46,7 @@ class VerifierOptions(msgspec.Struct, frozen=True, kw_only=True):
     tool_seconds: float = 120.0
     rules: Rules = Rules()
     file_sources: int = 1
+    require: str = "quoted"
 
 
 def lane_of(number: int) -> str:
@@ -57,18 +59,20 @@ class Desk(msgspec.Struct, frozen=True, kw_only=True):
     spans, None when `model` does that, too: labels are many and simple, scores few and hard.
 
     `open_tools(lane)` opens the tools of a check lane (read, search, fetch, and a shell whose box starts when
-    it is first used) and closes them after it. `open_box(work, with_input)` starts a sealed box on a fresh
-    work folder, with the run's input or with an empty one; None where no box can be had. Either may raise
-    `vera.sandbox.types.BoxError`.
+    it is first used) and closes them after it. `open_box(work, input)` starts a sealed box on a fresh
+    work folder, with the run's input (None) or with another folder in its place; None where no box can be
+    had. Either may raise `vera.sandbox.types.BoxError`. In the folder `exams` the exams of judges are kept
+    for other sessions, None for nowhere.
     """
 
     session: Session
     model: Model | None
     prompts: Prompts
     open_tools: Callable[[str], AbstractAsyncContextManager[Sequence[Tool]]]
-    open_box: Callable[[Path, bool], AbstractAsyncContextManager[Box]] | None
+    open_box: Callable[[Path, Path | None], AbstractAsyncContextManager[Box]] | None
     options: VerifierOptions
     reader: Model | None = None
+    exams: Path | None = None
 
     @property
     def reading(self) -> "Desk":

@@ -10,7 +10,7 @@ from typing import Literal
 
 import msgspec
 
-from vera.audit.case import Case, Place, places
+from vera.audit.case import Case, Place, places, whole_place
 from vera.events import Cited, VerifierCheck
 from vera.evidence.claim import Claim
 from vera.evidence.fence import LONGEST_LINE, Row, fence
@@ -46,10 +46,12 @@ class Exhibit(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Shown(msgspec.Struct, frozen=True, kw_only=True):
-    """An exhibit in a prompt: its fence, and the exhibit cut to the lines that it shows."""
+    """An exhibit in a prompt: its fence, and the exhibit cut to the lines that it shows. `number` is the one
+    that stands in the fence's title."""
 
     exhibit: Exhibit
     text: str
+    number: int
 
 
 class Exhibits:
@@ -62,7 +64,6 @@ class Exhibits:
         self._case = case
         self._load = load
         self._count = passages
-        self._indexed: dict[str, Passages] = {}
 
     def of(self, claim: Claim, checks: Iterable[VerifierCheck], around: bool = True) -> list[Exhibit]:
         """Cited places first, then captured ones, then (when `around`) the best passages of cited sources."""
@@ -87,7 +88,7 @@ class Exhibits:
         place = self._load(cited.evidence)
         if place is None or cited.problem or not 1 <= cited.first <= cited.last <= len(place.source.lines):
             return None
-        return Place(place.evidence, place.source, cited.first, cited.last)
+        return whole_place(place.evidence, place.source, cited.first, cited.last)
 
     def _place(self, place: Place, kind: Kind, query: str) -> Iterator[Exhibit]:
         """The place itself, or, when it is long, the lines of it that are most about the claim."""
@@ -97,9 +98,9 @@ class Exhibits:
         within = _best(Passages(place.span.text), query, self._count)
         best = [(place.first + passage.first - 1, place.first + passage.last - 1) for passage in within]
         for first, last in merged(best, NEIGHBOURS, place.first, place.last, MOST_LINES):
-            yield _exhibit(Place(place.evidence, place.source, first, last), kind, query)
+            yield _exhibit(whole_place(place.evidence, place.source, first, last), kind, query)
         if not best:
-            head = Place(place.evidence, place.source, place.first, place.first + MOST_LINES - 1)
+            head = whole_place(place.evidence, place.source, place.first, place.first + MOST_LINES - 1)
             yield _exhibit(head, kind, query)
 
     def _around(self, cited: Sequence[Place], query: str) -> Iterator[Exhibit]:
@@ -112,13 +113,10 @@ class Exhibits:
                 if not any(place.first <= passage.first and passage.last <= place.last for place in within)
             ]
             for first, last in merged(best, 0, 1, len(source.source.lines), MOST_TOUCHING):
-                yield _exhibit(Place(source.evidence, source.source, first, last), "passage", query)
+                yield _exhibit(whole_place(source.evidence, source.source, first, last), "passage", query)
 
     def _index(self, place: Place) -> Passages:
-        key = place.evidence.text.sha256
-        if key not in self._indexed:
-            self._indexed[key] = Passages(place.source.text)
-        return self._indexed[key]
+        return place.source.passages
 
 
 def show(exhibits: Sequence[Exhibit], room: int) -> list[Shown]:
@@ -130,14 +128,31 @@ def show(exhibits: Sequence[Exhibit], room: int) -> list[Shown]:
     for index, exhibit in enumerate(exhibits, 1):
         if room < LEAST_ROOM:
             break
-        title = f"span {index} · {exhibit.kind} · {exhibit.evidence}"
+        title = f"{_number(index)}{exhibit.kind} · {exhibit.evidence}"
         fenced = fence(title, (("source", exhibit.about), *exhibit.rows), max(LEAST_ROOM, room // 2))
         room -= len(fenced.text.encode())
         if fenced.shown < 2:
             continue
         last = min(exhibit.last, exhibit.first + fenced.shown - 2)
-        found.append(Shown(exhibit=msgspec.structs.replace(exhibit, last=last), text=fenced.text))
+        found.append(
+            Shown(exhibit=msgspec.structs.replace(exhibit, last=last), text=fenced.text, number=index)
+        )
     return found
+
+
+def numbered(shown: Iterable[Shown]) -> list[str]:
+    """The fences, numbered from 1 in the order in which they are given.
+
+    A judge that repeats one reply, whatever it is shown, then says different things of one span in two
+    orders.
+    """
+    return [
+        span.text.replace(_number(span.number), _number(number), 1) for number, span in enumerate(shown, 1)
+    ]
+
+
+def _number(number: int) -> str:
+    return f"span {number} · "
 
 
 def _best(passages: Passages, query: str, count: int) -> list[Passage]:
@@ -153,7 +168,7 @@ def _kind(kind: str, place: Place) -> Kind:
 
 
 def _exhibit(place: Place, kind: Kind, query: str) -> Exhibit:
-    lines = place.span.text.split("\n")
+    lines = place.told.split("\n")
     rows = tuple((str(number), _line(line, query)) for number, line in enumerate(lines, place.first))
     return Exhibit(
         evidence=place.evidence.id,

@@ -122,6 +122,12 @@ _UNSUPPORTED: Mapping[str, tuple[str, str]] = {
 }
 """Reason of a claim's result → what is said of it, and the action that puts it right."""
 
+_UNCHECKED = (
+    "it cites no lines, and nothing in it can be checked, so it is not proved.",
+    "REMOVE",
+)
+"""The same of a claim that bears no load."""
+
 _KEY = re.compile(r"\bc[0-9]{1,6}\b")
 
 
@@ -252,7 +258,7 @@ def _wrong(review: Review, names: _Names) -> Iterator[str]:
     for result in review.results:
         if result.result == "DISPUTED":
             yield f"{names.claim(result.claim)}: its sources contradict each other."
-        elif result.reason == "REFUTED":
+        elif result.reason == "REFUTED" or result.contradicts:
             yield f"{names.claim(result.claim)}: {_UNSUPPORTED['REFUTED'][0]}"
     for check in review.checks:
         if check.answer == "no":
@@ -268,7 +274,7 @@ def _missing(review: Review, names: _Names) -> Iterator[str]:
         if finding.severity == "hard" and finding.code in COVERAGE_CODES:
             yield _told(finding, names)
     for result in review.results:
-        known = _UNSUPPORTED.get(result.reason)
+        known = _why(result, review)
         if result.claim not in hard and result.reason != "REFUTED" and known:
             yield f"{names.claim(result.claim)}: {known[0]}"
     for check in review.checks:
@@ -323,8 +329,14 @@ def _by_result(review: Review, names: _Names) -> Iterator[events.Instruction]:
     for result in review.results:
         if result.result == "DISPUTED":
             yield _instruction(result.claim, "READ", names)
-        elif result.reason in _UNSUPPORTED:
-            yield _instruction(result.claim, _UNSUPPORTED[result.reason][1], names)
+        elif known := _why(result, review):
+            yield _instruction(result.claim, known[1], names)
+
+
+def _why(result: ClaimResult, review: Review) -> tuple[str, str] | None:
+    """Why a claim is not supported, and the action that puts it right; None for a claim that is."""
+    light = any(claim.key == result.claim and not claim.load_bearing for claim in review.claims)
+    return _UNCHECKED if light else _UNSUPPORTED.get(result.reason)
 
 
 def _instruction(claim: str, action: str, names: _Names) -> events.Instruction:

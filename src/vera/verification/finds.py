@@ -89,7 +89,7 @@ def cluster_numbers(pages: Sequence[tuple[Evidence, SourceText]]) -> dict[str, i
     return {key: number for number, group in enumerate(clusters(docs)) for key in group.sources}
 
 
-def file_evidence(path: str, title: str, text: SourceText) -> Evidence:
+def file_evidence(path: str, title: str, text: SourceText, dated: str = "") -> Evidence:
     """A file of the corpus as the evidence that reading it would make."""
     return Evidence(
         id="ev_0000",
@@ -104,4 +104,5 @@ def file_evidence(path: str, title: str, text: SourceText) -> Evidence:
         first=1,
         last=len(text.lines),
         title=title,
+        dated=dated,
     )

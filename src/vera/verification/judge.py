@@ -13,16 +13,19 @@ from typing import Literal
 import msgspec
 
 from vera import events
+from vera.attestation.labelling import LabelReply, least, relations
 from vera.attestation.probed import expected
 from vera.audit.case import Case, Place, place_of, places
+from vera.audit.labels import of_extract
 from vera.audit.source_text import SourceText
 from vera.evidence.claim import Cite, Claim, Relation
 from vera.evidence.fence import LONGEST_LINE, Row, fence, named
 from vera.evidence.finding import Finding
+from vera.model.types import Message
 from vera.store import StoreError
 from vera.verification.ask import ClaimKey, EvidenceId, Line, Reply, prompt, room, together
 from vera.verification.desk import Desk, lane_of
-from vera.verification.exhibits import LEAST_ROOM, Exhibits, Shown, show
+from vera.verification.exhibits import LEAST_ROOM, Exhibits, Shown, numbered, show
 from vera.verification.expectation import expected_points
 from vera.verification.probes import NO_PROBE, Probe, probes_of
 
@@ -45,22 +48,6 @@ ALL = 1 << 30
 """Room for every claim: one that is cut where less is given is not labelled, since nobody read its end."""
 
 Action = Literal["READ", "FETCH", "SEARCH", "COMPUTE", "CITE", "REWORD", "REMOVE", "COVER"]
-
-_LEAST_FAVOURABLE: tuple[Relation, ...] = ("CONTRADICTS", "QUALIFIES", "IRRELEVANT", "SUPPORTS")
-"""Of several readings the first in this order counts, so SUPPORTS only when all say so."""
-
-
-class SpanReading(msgspec.Struct, frozen=True):
-    """What one reading says of the span with this number."""
-
-    index: int
-    relation: Relation
-
-
-class LabelReply(msgspec.Struct, frozen=True):
-    """The form of a label call's reply."""
-
-    spans: tuple[SpanReading, ...]
 
 
 class Advice(msgspec.Struct, frozen=True):
@@ -198,7 +185,7 @@ class _Bench:
         """What only points at lines is supported by these lines, by rule."""
         labels = tuple(
             events.SpanLabel(
-                evidence=place.evidence.id, first=place.first, last=place.last, relation="SUPPORTS"
+                evidence=place.evidence.id, first=place.first, last=place.last, relation=of_extract(place)
             )
             for place in places(self._case, claim)
         )
@@ -218,11 +205,13 @@ class _Bench:
         problems: list[str] = []
         for turn in range(self._readings):
             step, rows = 2 + position * self._readings + turn, self._claim_rows(position, claim)
-            reply = await self._read(step, claim, rows, shown if turn % 2 == 0 else shown[::-1])
+            backward = turn % 2 == 1
+            reply = await self._read(step, claim, rows, shown[::-1] if backward else shown)
             if reply.value is None:
                 problems.append(f"reading {turn + 1}: {reply.problem}")
                 continue
-            votes.append(relations(reply.value, len(shown)))
+            said = list(relations(reply.value, len(shown)).values())
+            votes.append(dict(enumerate(said[::-1] if backward else said, 1)))
         labels, uncited = settle(shown, votes, self._readings)
         self.log(claim, labels, "; ".join(problems))
         return tuple(
@@ -271,29 +260,33 @@ class _Bench:
     async def _read(
         self, step: int, claim: Claim, rows: Sequence[Row], shown: Sequence[Shown]
     ) -> Reply[LabelReply]:
-        """One reading of what the spans say of a claim, in the order in which they are given."""
-        messages = prompt(
-            self._desk,
-            "judge_label",
-            task=fence("task", named("task", self._case.task), self._short).text,
-            claim=fence(f"claim {claim.key}", rows, self._short).text,
-            spans=[span.text for span in shown],
-            count=len(shown),
-        )
-        return await self._line.ask(step, messages, LabelReply)
+        """One reading of what the spans say of a claim, numbered in the order in which they are given."""
+        fenced = fence(f"claim {claim.key}", rows, self._short).text
+        messages = label_prompt(self._desk, self._task, fenced, shown)
+        return await self._line.ask(step, messages, LabelReply, lengths={"spans": (len(shown), len(shown))})
+
+    @property
+    def _task(self) -> str:
+        return fence("task", named("task", self._case.task), self._short).text
 
     async def score(self, step: int, criterion: str, order: str) -> _ScoreReading:
         """Read the whole answer once by one criterion."""
         messages = prompt(
             self._desk,
             "judge_score",
-            task=fence("task", named("task", self._case.task), self._short).text,
+            task=self._task,
             claims=self._answer(backward=order == "backward"),
             criterion=criterion,
             most=MOST_INSTRUCTIONS,
         )
         first_step = 2 + len(self._case.claims) * self._readings
-        reply = await self._line.ask(first_step + step, messages, ScoreReply, logprobs=True)
+        reply = await self._line.ask(
+            first_step + step,
+            messages,
+            ScoreReply,
+            lengths={"instructions": (0, MOST_INSTRUCTIONS)},
+            logprobs=True,
+        )
         if reply.value is None:
             nothing = events.Score(criterion=criterion, points=None, method="reply", order=order)
             return _ScoreReading(nothing, (), f"{criterion}, {order}: {reply.problem}")
@@ -376,17 +369,12 @@ class _Bench:
             except StoreError:
                 self._sources[digest] = None
         source = self._sources[digest]
-        return Place(evidence, source, 1, 1) if source else None
+        return Place(evidence, source.seen(evidence.marks), 1, 1) if source else None
 
 
-def relations(reply: LabelReply, count: int) -> dict[int, Relation]:
-    """The relation of each of `count` spans by one reading: the least favourable when it says several, and
-    IRRELEVANT of one that it leaves out. Numbers of no span are passed over."""
-    said: dict[int, Relation] = {}
-    for span in reply.spans:
-        if 1 <= span.index <= count:
-            said[span.index] = _least([span.relation, said.get(span.index, "SUPPORTS")])
-    return {index: said.get(index, "IRRELEVANT") for index in range(1, count + 1)}
+def label_prompt(desk: Desk, task: str, claim: str, shown: Sequence[Shown]) -> tuple[Message, ...]:
+    """The messages of a label call: fenced task and claim, and the spans, numbered as they are given."""
+    return prompt(desk, "judge_label", task=task, claim=claim, spans=numbered(shown), count=len(shown))
 
 
 def settle(
@@ -402,7 +390,7 @@ def settle(
         said = [vote[index] for vote in votes]
         if not said:
             continue
-        relation = _least(said)
+        relation = least(said)
         found = events.SpanLabel(
             evidence=span.exhibit.evidence,
             first=span.exhibit.first,
@@ -416,10 +404,6 @@ def settle(
         elif len(said) == readings:
             (uncited if span.exhibit.kind == "passage" else labels).append(found)
     return tuple(labels), uncited
-
-
-def _least(said: Sequence[Relation]) -> Relation:
-    return min(said, key=_LEAST_FAVOURABLE.index)
 
 
 def _expected(reply: Reply[ScoreReply], value: ScoreReply) -> int | None:

@@ -311,8 +311,10 @@ class Seeker:
             document = self._corpus.document(path)
         except (UnknownDocument, Unreadable, IndexUnusable):
             return
-        text = SourceText(document.extracted.text)
-        yield from finds_in(claim, file_evidence(path, document.extracted.title, text), text, path=path)
+        text = SourceText(document.extracted.text, document.extracted.marks)
+        file = file_evidence(path, document.extracted.title, text, document.extracted.dated)
+        late = bool(outside(file, text, self._quest.not_before, self._quest.not_after))
+        yield from finds_in(claim, file, text, path=path, outside=late)
 
     def _page_finds(self, claim: Claim) -> Iterator[Find]:
         for page in self._seen.pages:

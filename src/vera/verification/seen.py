@@ -68,7 +68,7 @@ class Seen:
                 self._texts[sha256] = SourceText(self._session.store.get(sha256))
             except StoreError:
                 self._texts[sha256] = SourceText(b"")
-        return self._texts[sha256]
+        return self._texts[sha256].seen(page.marks)
 
     def _lead(self, call: str) -> str:
         evidence = self._leads.get(call)

@@ -1,9 +1,10 @@
 """One round of verification: how VERA doubts an answer.
 
-The audit comes first and needs no model. Only an answer without a hard finding is worth a model's time:
-questions are drawn from it, each looked up in a lane of its own, then a judge labels the cited spans and
-gives a score. The verdict is computed from what was logged (`vera.attestation.build`), so anyone can compute
-it again. Each part that is logged already is not done again: an interrupted round goes on.
+A model judges only when it has passed an exam. The audit comes first and needs no model. Only an answer
+without a hard finding is worth a model's time: questions are drawn from it, each looked up in a lane of its
+own, then a judge labels the cited spans and gives a score. The verdict is computed from what was logged
+(`vera.attestation.build`), so anyone can compute it again. Each part that is logged already is not done
+again: an interrupted round goes on.
 """
 
 from collections.abc import Callable
@@ -31,6 +32,7 @@ from vera.verification.check import check_all
 from vera.verification.decompose import decompose
 from vera.verification.derive import derive_all
 from vera.verification.desk import Desk, lane_of
+from vera.verification.exam import examined
 from vera.verification.scout import questions as scout_questions
 from vera.verification.scout import slots
 
@@ -43,6 +45,7 @@ async def verify(desk: Desk, signer: Signer, *, last: bool, now: Say) -> events.
     In the `last` round the claims are labelled even when there are hard findings, so that the person sees
     which of them stand. `now` is told what is being done.
     """
+    desk = await examined(desk, now)
     session = desk.session
     number = _begin(desk)
     now(f"verifying, round {number}: audit")
@@ -165,9 +168,8 @@ async def _ask_model(
     if stands and session.state.rounds[number].score is None:
         now(f"verifying, round {number}: score")
         await judge.score(desk, number, case, findings, checks, hints)
-    if session.state.requested is not None:
-        now(f"verifying, round {number}: how well the judge labels")
-        await judge.probe(desk.reading, number, case)
+    now(f"verifying, round {number}: how well the judge labels")
+    await judge.probe(desk.reading, number, case)
 
 
 def _decide(session: Session, signer: Signer, number: int) -> events.Verifier:
@@ -194,6 +196,7 @@ def _decide(session: Session, signer: Signer, number: int) -> events.Verifier:
             score_before_cap=scores.before or None,
             caps=scores.caps,
             claims=len(results),
+            unchecked=len(thesis.sub_claims) - len(results),
             supported=results.count("SUPPORTED"),
             disputed=results.count("DISPUTED"),
             hard=state.audit.hard if state.audit else 0,

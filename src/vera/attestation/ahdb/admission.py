@@ -7,12 +7,23 @@ that has expired change nothing that is asserted: each is refused with a sentenc
 from collections.abc import Collection, Iterable
 from datetime import datetime, timedelta
 
-from vera.attestation.ahdb.director import compile_entries
-from vera.attestation.ahdb.entries import AnyEntry, Assert, Hypothesize, Retract, moment, slot_of
+import msgspec
+
+from vera.attestation.ahdb.director import compile_entries, decides, outranking
+from vera.attestation.ahdb.entries import AnyEntry, Assert, Hypothesize, Retract
 from vera.attestation.ahdb.journal import Appended, Journal
 from vera.attestation.ahdb.policy import Inspected, Verified, unmet
-from vera.attestation.ahdb.proof import Refused, asserts, keep_proof, open_verified, reader
+from vera.attestation.ahdb.proof import (
+    Refused,
+    asserts,
+    issued,
+    keep_proof,
+    open_verified,
+    reader,
+    refuse_superseded,
+)
 from vera.attestation.ahdb.view import fold, has_expired
+from vera.attestation.keys import Signer
 from vera.attestation.objects import Digest, digest, hexadecimal
 from vera.store import Store, StoreError
 
@@ -27,24 +38,27 @@ def assert_from(
     *,
     thesis_id: Digest,
     request: Digest,
-    trust: Collection[str],
+    signer: Signer,
+    trust: Collection[str] = (),
     now: datetime,
 ) -> Assert:
     """Assert the thesis that the attestation in an envelope supports, and return the entry.
 
-    `store` holds what the attestation names; `thesis_id` and `request` are what was asked; `trust` the key
-    ids that may have signed. An attestation that is asserted already gives the standing entry. Raises
+    `store` holds what the attestation names; `thesis_id` and `request` are what was asked; `signer` signs the
+    journal's head, and its key, with those of `trust`, may have signed. The standing entry is given for an
+    attestation that is asserted already, and for one below the tier at which its thesis stands. Raises
     Refused unless the attestation is SUPPORTED, of this thesis and request, unexpired, the newest of its
     thesis, signed by a trusted key, and its evidence set is admissible; JournalError.
     """
-    inspected = _inspect(envelope, store, thesis_id=thesis_id, request=request, trust=trust, now=now)
+    keys = {signer.keyid, *trust}
+    inspected = _inspect(envelope, store, thesis_id=thesis_id, request=request, trust=keys, now=now)
     attestation = inspected.verified.attestation
     if attestation.result != "SUPPORTED":
         why = f" ({attestation.reason})" if attestation.reason else ""
         raise Refused(f"It says {attestation.result}{why}; only SUPPORTED is asserted.")
     if broken := unmet(inspected):
         raise Refused(" ".join(rule.sentence for rule in broken))
-    found = _append(envelope, store, journal, inspected, trust).entries[-1]
+    found = _append(envelope, store, journal, inspected, signer, trust).entries[-1]
     if not isinstance(found, Assert):
         raise Refused("What it asserted was retracted. Verify the thesis again.")
     return found
@@ -57,7 +71,8 @@ def record(
     *,
     thesis_id: Digest,
     request: Digest,
-    trust: Collection[str],
+    signer: Signer,
+    trust: Collection[str] = (),
     now: datetime,
 ) -> Appended:
     """Write what a verification changes, whatever its result (`director.compile_entries`).
@@ -67,8 +82,9 @@ def record(
     are those of `assert_from`, except that any result is recorded, and an evidence set that is not
     admissible makes a HYPOTHESIZE.
     """
-    inspected = _inspect(envelope, store, thesis_id=thesis_id, request=request, trust=trust, now=now)
-    return _append(envelope, store, journal, inspected, trust)
+    keys = {signer.keyid, *trust}
+    inspected = _inspect(envelope, store, thesis_id=thesis_id, request=request, trust=keys, now=now)
+    return _append(envelope, store, journal, inspected, signer, trust)
 
 
 def _inspect(
@@ -82,12 +98,12 @@ def _inspect(
 ) -> Inspected:
     verified = open_verified(envelope, reader(store), trust=trust, thesis_id=thesis_id, request=request)
     issued_at = verified.attestation.issued_at
-    if _issued(verified) > now + CLOCK_SKEW:
+    if issued(verified) > now + CLOCK_SKEW:
         raise Refused(f"It says that it was issued at {issued_at}, which is yet to come.")
     texts, missing = _texts(verified, store)
     moved = {
         name
-        for name, card in verified.supporting()
+        for name, card in verified.deciding()
         if (text := texts.get(verified.sources[card.source].canonical)) is not None
         and card.span.sha256 != digest(text[card.span.start : card.span.end])
     }
@@ -95,7 +111,12 @@ def _inspect(
 
 
 def _append(
-    envelope: bytes, store: Store, journal: Journal, inspected: Inspected, trust: Collection[str]
+    envelope: bytes,
+    store: Store,
+    journal: Journal,
+    inspected: Inspected,
+    signer: Signer,
+    trust: Collection[str],
 ) -> Appended:
     verified = inspected.verified
     known: list[AnyEntry] = []
@@ -104,18 +125,19 @@ def _append(
         if (decision := _decided_before(entries, inspected)) is not None:
             known.append(decision)
             return ()
-        _refuse_superseded(entries, verified)
+        refuse_superseded(entries, verified)
         made = compile_entries(inspected, entries)
         if isinstance(made[-1], Assert):
             keep_proof(envelope, verified, reader(store), journal.proofs)
         return made
 
-    appended = journal.append(compiled, inspected.now, trust)
-    return Appended(entries=tuple(known), torn=appended.torn) if known else appended
+    appended = journal.append(compiled, inspected.now, signer, trust)
+    return msgspec.structs.replace(appended, entries=tuple(known)) if known else appended
 
 
 def _decided_before(entries: Iterable[AnyEntry], inspected: Inspected) -> AnyEntry | None:
-    """The standing decision that was compiled from this very attestation, None when there is none.
+    """The standing decision that was compiled from this very attestation, or the ASSERT of a higher tier that
+    it agrees with; None when there is none.
 
     A hypothesis is none when the evidence set has become admissible since.
     """
@@ -125,35 +147,25 @@ def _decided_before(entries: Iterable[AnyEntry], inspected: Inspected) -> AnyEnt
     standing = isinstance(asserted, Assert) and asserts(asserted, verified)
     if asserted is not None and standing and not has_expired(asserted.expires_at, inspected.now):
         return asserted
+    above = outranking(newest, inspected)
+    admissible = decides(verified) and not unmet(inspected)
+    if admissible and verified.attestation.result == "SUPPORTED" and above is not None:
+        return above
     refuted = isinstance(asserted, Retract) and asserted.cause == "REFUTED"
     if asserted is not None and refuted and asserted.attestation == verified.attestation_id:
         return asserted
     open_ = newest.get(("HYPOTHESIZE", verified.thesis_id))
     if not isinstance(open_, Hypothesize) or open_.attestation != verified.attestation_id:
         return None
-    admissible = verified.attestation.result == "SUPPORTED" and not unmet(inspected)
-    return None if admissible else open_
-
-
-def _refuse_superseded(entries: Iterable[AnyEntry], verified: Verified) -> None:
-    """Raise Refused for an attestation that a later one of its thesis has replaced, or that was retracted."""
-    asserted = False
-    for entry in entries:
-        if entry.thesis_id != verified.thesis_id:
-            continue
-        if entry.issued_at and moment(entry.issued_at) > _issued(verified):
-            raise Refused(f"A later attestation of this thesis was recorded (entry {entry.seq}).")
-        if isinstance(entry, Assert) and entry.attestation == verified.attestation_id:
-            asserted = True
-        elif asserted and slot_of(entry) == ("ASSERT", verified.thesis_id):
-            raise Refused(f"What it asserted was retracted (entry {entry.seq}). Verify the thesis again.")
+    changed = admissible and above is None and verified.attestation.result != "DISPUTED"
+    return None if changed else open_
 
 
 def _texts(verified: Verified, store: Store) -> tuple[dict[Digest, bytes], set[Digest]]:
-    """The texts of the supporting sources by id, and the digests of bytes that the store has not whole."""
+    """The texts of the cited sources by id, and the digests of bytes that the store has not whole."""
     texts: dict[Digest, bytes] = {}
     missing: set[Digest] = set()
-    sources = {card.source for _, card in verified.supporting()}
+    sources = {card.source for _, card in verified.deciding()}
     named = set(verified.attestation.receipts)
     for source in (verified.sources[each] for each in sources):
         named |= {source.canonical, source.raw or source.canonical, source.retrieval or source.canonical}
@@ -163,10 +175,3 @@ def _texts(verified: Verified, store: Store) -> tuple[dict[Digest, bytes], set[D
         except (StoreError, OSError):
             missing.add(name)
     return texts, missing
-
-
-def _issued(verified: Verified) -> datetime:
-    try:
-        return moment(verified.attestation.issued_at)
-    except ValueError:
-        raise Refused(f"{verified.attestation.issued_at} is no time.") from None

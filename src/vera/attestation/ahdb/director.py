@@ -3,14 +3,16 @@
 | the attestation says | ASSERT | HYPOTHESIZE |
 |---|---|---|
 | SUPPORTED, admissible | asserted | retracted: it is decided |
-| SUPPORTED, not admissible | retracted if of the same request | a test for each rule that is not met |
-| UNSUPPORTED (REFUTED) | retracted, whether or not it stood | retracted: it is decided |
-| DISPUTED | retracted | a test that would decide between the sources |
-| anything else | retracted if of the same request | tests from what was left out |
+| UNSUPPORTED (REFUTED), admissible | retracted, whether or not it stood | retracted: it is decided |
+| DISPUTED, admissible | retracted | a test that would decide between the sources |
+| one of these, not admissible | stays | a test for each rule that is not met |
+| one of these, below the tier of the ASSERT that stands | stays | to verify at that tier |
+| anything else | stays | tests from what was left out |
 
-Each blind spot becomes a HYPERTHESIS; those of the thesis that are no longer named are retracted, and so is
-every ASSERT that has expired. What takes away comes first and the decision last, so that a crash between
-two lines of the journal never leaves more asserted than was proved.
+Only evidence takes an ASSERT away, and only evidence of at least the tier that it was admitted at. Each blind
+spot becomes a HYPERTHESIS, unless an ASSERT stays, which keeps its own; those of the thesis that are no
+longer named are retracted, and so is every ASSERT that has expired. What takes away comes first and the
+decision last, so that a crash between two lines of the journal never leaves more asserted than was proved.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
@@ -19,6 +21,7 @@ from datetime import datetime
 from vera.attestation.ahdb.discriminating import discriminating_tests
 from vera.attestation.ahdb.entries import (
     MOST_TESTS,
+    RANK,
     AnyEntry,
     Assert,
     BlindSpot,
@@ -28,7 +31,7 @@ from vera.attestation.ahdb.entries import (
     Slot,
     sentence,
 )
-from vera.attestation.ahdb.policy import VERSION, Inspected, Rule, Verified, unmet
+from vera.attestation.ahdb.policy import VERSION, Inspected, Verified, unmet
 from vera.attestation.ahdb.view import fold, has_expired
 from vera.attestation.objects import NAME_LIMIT, TEXT_LIMIT, bounded
 
@@ -47,19 +50,60 @@ def compile_entries(inspected: Inspected, entries: Iterable[AnyEntry]) -> tuple[
     """
     verified = inspected.verified
     newest = fold(entries)
-    broken = unmet(inspected)
     result = verified.attestation.result
+    asserted: Slot = ("ASSERT", verified.thesis_id)
+    open_: Slot = ("HYPOTHESIZE", verified.thesis_id)
+    wanted = _unmet_tests(inspected, newest) if decides(verified) else ()
+    spots = tuple(_blind_spots(verified, newest))
     out = [*_lapsed(newest, inspected.now, but=verified.thesis_id)]
-    if result == "SUPPORTED" and not broken:
-        decision: AnyEntry = assertion(verified)
-        out += _take(newest, ("HYPOTHESIZE", verified.thesis_id), "DECIDED", _by(verified), verified)
-    elif verified.attestation.reason == "REFUTED":
-        decision = _retraction(("ASSERT", verified.thesis_id), "REFUTED", _by(verified), verified)
-        out += _take(newest, ("HYPOTHESIZE", verified.thesis_id), "DECIDED", _by(verified), verified)
-    else:
-        decision = _hypothesis(verified, broken if result == "SUPPORTED" else ())
-        out += _displaced(newest, verified)
-    return (*out, *_blind_spots(verified, newest), decision)
+    if decides(verified) and not wanted and result != "DISPUTED":
+        out += _take(newest, open_, "DECIDED", _by(verified), verified)
+        refuted = _retraction(asserted, "REFUTED", _by(verified), verified)
+        return (*out, *spots, assertion(verified) if result == "SUPPORTED" else refuted)
+    decision = _hypothesis(verified, wanted)
+    if result == "DISPUTED" and not wanted:
+        out += _take(newest, asserted, "DISPUTED", _by(verified), verified)
+    elif standing_assert(newest, inspected) is not None:
+        return (*out, decision)
+    elif isinstance(expired := newest.get(asserted), Assert):
+        out.append(_expiry(expired))
+    return (*out, *spots, decision)
+
+
+def decides(verified: Verified) -> bool:
+    """Whether the attestation says something for or against the thesis, whoever may rely on it."""
+    return (
+        verified.attestation.result in ("SUPPORTED", "DISPUTED") or verified.attestation.reason == "REFUTED"
+    )
+
+
+def standing_assert(newest: dict[Slot, AnyEntry], inspected: Inspected) -> Assert | None:
+    """The ASSERT of the thesis that stands and is not from this very attestation, None for none."""
+    found = newest.get(("ASSERT", inspected.verified.thesis_id))
+    if not isinstance(found, Assert) or found.attestation == inspected.verified.attestation_id:
+        return None
+    return None if has_expired(found.expires_at, inspected.now) else found
+
+
+def outranking(newest: dict[Slot, AnyEntry], inspected: Inspected) -> Assert | None:
+    """The ASSERT that stands, when it was admitted at a higher tier than this verification was asked at."""
+    found = standing_assert(newest, inspected)
+    above = found is not None and RANK[found.risk] > RANK[inspected.verified.risk]
+    return found if above else None
+
+
+def _unmet_tests(inspected: Inspected, newest: dict[Slot, AnyEntry]) -> tuple[str, ...]:
+    """What it would take for this verification to change the ASSERT; nothing when it does."""
+    if broken := unmet(inspected):
+        return tuple(rule.test for rule in broken)
+    if (above := outranking(newest, inspected)) is None:
+        return ()
+    verified, attestation = inspected.verified, inspected.verified.attestation
+    why = f" ({attestation.reason})" if attestation.reason else ""
+    return (
+        f"Verify the thesis at risk {above.risk}, the tier of entry {above.seq}, which asserts it: a "
+        f"verification at risk {verified.risk} says {attestation.result}{why}.",
+    )
 
 
 def assertion(verified: Verified) -> Assert:
@@ -82,6 +126,8 @@ def assertion(verified: Verified) -> Assert:
         admitted_by=VERSION,
         scope=verified.scope,
         bounds=tuple(_bounds(verified)),
+        strength=verified.word,
+        risk=verified.risk,
     )
 
 
@@ -102,9 +148,9 @@ def _bounds(verified: Verified) -> Iterator[str]:
         yield f"Qualified by {more} more cards of its evidence set."
 
 
-def _hypothesis(verified: Verified, broken: Sequence[Rule]) -> Hypothesize:
+def _hypothesis(verified: Verified, wanted: Sequence[str]) -> Hypothesize:
     attestation = verified.attestation
-    wanted = [rule.test for rule in broken] or discriminating_tests(verified)
+    wanted = wanted or discriminating_tests(verified)
     return Hypothesize(
         key=verified.thesis_id,
         text=sentence(verified.text),
@@ -118,19 +164,6 @@ def _hypothesis(verified: Verified, broken: Sequence[Rule]) -> Hypothesize:
         result=attestation.result,
         reason=attestation.reason,
     )
-
-
-def _displaced(newest: dict[Slot, AnyEntry], verified: Verified) -> Iterator[Retract]:
-    """The ASSERT of the thesis, when this attestation speaks against it or stands in its place."""
-    slot: Slot = ("ASSERT", verified.thesis_id)
-    standing = newest.get(slot)
-    attestation = verified.attestation
-    if not isinstance(standing, Assert) or standing.attestation == verified.attestation_id:
-        return
-    if attestation.result == "DISPUTED":
-        yield _retraction(slot, "DISPUTED", _by(verified), verified)
-    elif attestation.request == standing.request or attestation.supersedes == standing.attestation:
-        yield _retraction(slot, "SUPERSEDED", _by(verified), verified)
 
 
 def _blind_spots(verified: Verified, newest: dict[Slot, AnyEntry]) -> Iterator[AnyEntry]:
@@ -150,23 +183,16 @@ def _blind_spots(verified: Verified, newest: dict[Slot, AnyEntry]) -> Iterator[A
             risk=each.risk,
             bound=each.bound,
             detector=each.detector,
+            thesis=sentence(verified.text),
         )
 
 
 def _lapsed(newest: dict[Slot, AnyEntry], now: datetime, but: str) -> Iterator[AnyEntry]:
     """For each ASSERT that has expired a RETRACT, and the thesis is open again."""
-    for slot, entry in newest.items():
+    for entry in newest.values():
         if not isinstance(entry, Assert) or entry.key == but or not has_expired(entry.expires_at, now):
             continue
-        yield Retract(
-            key=entry.key,
-            of=slot[0],
-            cause="EXPIRED",
-            text=f"Its attestation expired at {entry.expires_at}.",
-            thesis_id=entry.thesis_id,
-            attestation=entry.attestation,
-            issued_at=entry.issued_at,
-        )
+        yield _expiry(entry)
         standing = newest.get(("HYPOTHESIZE", entry.key))
         if standing is None or isinstance(standing, Retract):
             yield Hypothesize(
@@ -180,6 +206,18 @@ def _lapsed(newest: dict[Slot, AnyEntry], now: datetime, but: str) -> Iterator[A
                 promotion=PROMOTION,
                 request=entry.request,
             )
+
+
+def _expiry(entry: Assert) -> Retract:
+    return Retract(
+        key=entry.key,
+        of="ASSERT",
+        cause="EXPIRED",
+        text=f"Its attestation expired at {entry.expires_at}.",
+        thesis_id=entry.thesis_id,
+        attestation=entry.attestation,
+        issued_at=entry.issued_at,
+    )
 
 
 def _take(

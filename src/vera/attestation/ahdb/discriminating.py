@@ -51,6 +51,8 @@ def _between(verified: Verified) -> Iterator[str]:
 def _of_claim(claim: ClaimResult, text: str) -> Iterator[str]:
     if claim.result == "DISPUTED":
         yield f"Find an independent source that decides whether: {text}"
+    elif claim.reason == "COVERAGE" and claim.contradicts:
+        yield f"Find a further independent source that states or denies: {text}"
     elif claim.reason == "COVERAGE" and claim.supports:
         yield f"Find a further independent source of: {text}"
     elif claim.result != "SUPPORTED" and claim.reason in ("NO_EVIDENCE", "PARTIAL", "COVERAGE"):

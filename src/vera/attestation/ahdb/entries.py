@@ -4,6 +4,7 @@ The register is the member `register` of the JSON line. An entry stands in a slo
 one of the same slot takes its place. `seq`, `ts` and `prev` are given by the journal.
 """
 
+from collections.abc import Mapping
 from datetime import datetime
 from typing import Annotated, Literal, get_args
 
@@ -23,11 +24,13 @@ from vera.attestation.objects import (
     Part,
     Reason,
     Result,
+    Risk,
     Scope,
     bounded,
     canonical,
     digest,
 )
+from vera.headline import Headline
 
 Register = Literal["ASSERT", "HYPOTHESIZE", "DRIVE", "BELIEVE", "HYPERTHESIS"]
 REGISTERS: tuple[Register, ...] = get_args(Register)
@@ -40,6 +43,9 @@ Sentence = Annotated[str, Meta(min_length=1, max_length=4000)]
 Slot = tuple[Register, str]
 Cause = Literal["REFUTED", "DISPUTED", "SUPERSEDED", "DECIDED", "EXPIRED", "PERSON"]
 Tier = Literal["low", "med", "high"]
+
+RANK: Mapping[Risk | Literal[""], int] = {"": 0, "low": 0, "med": 1, "high": 2}
+"""The tiers in their order. An ASSERT of an older VERA has none and ranks as low."""
 
 
 class Entry(Part, frozen=True, kw_only=True, tag_field="register"):
@@ -67,7 +73,9 @@ class Assert(Entry, frozen=True, kw_only=True, tag="ASSERT"):
 
     It points at everything that proves it: the signed `envelope` (by the sha256 of its bytes) and the key
     that signed, the `request` it answers, its cards, their set's digest, and the `receipts` of what was
-    fetched. `verifier` is who labelled, `admitted_by` the version of the admissibility policy.
+    fetched. `verifier` is who labelled, `admitted_by` the version of the admissibility policy, `risk` the
+    tier that it was verified at, and `strength` the word for how strongly it is proved (`vera.headline`);
+    both are '' in a journal of an older VERA.
     """
 
     sets = ("cards", "receipts")
@@ -82,6 +90,8 @@ class Assert(Entry, frozen=True, kw_only=True, tag="ASSERT"):
     admitted_by: Key
     scope: Annotated[tuple[Scope, ...], Meta(min_length=1)]
     bounds: Annotated[tuple[LongText, ...], Meta(min_length=1)]
+    risk: Risk | Literal[""] = ""
+    strength: Headline | Literal[""] = ""
 
 
 class Hypothesize(Entry, frozen=True, kw_only=True, tag="HYPOTHESIZE"):
@@ -117,12 +127,14 @@ class Believe(Entry, frozen=True, kw_only=True, tag="BELIEVE"):
 
 
 class BlindSpot(Entry, frozen=True, kw_only=True, tag="HYPERTHESIS"):
-    """What the evidence of an attestation cannot rule out (`vera.attestation.objects.Hyperthesis`)."""
+    """What the evidence of an attestation cannot rule out (`vera.attestation.objects.Hyperthesis`) of a
+    `thesis` ('' in a journal of an older VERA)."""
 
     boundary: Boundary
     risk: LongText
     bound: LongText
     detector: Key
+    thesis: LongText = ""
 
 
 class Retract(Entry, frozen=True, kw_only=True, tag="RETRACT"):

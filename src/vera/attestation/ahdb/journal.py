@@ -2,7 +2,8 @@
 
 The technique is that of a session's log (`vera.session.log`): a line of JSON whose last member is the sha256
 of the line up to there, and whose `prev` is the hash of the line before. The proofs of its ASSERTs lie
-beside it in `attestations/`, by their sha256. A journal holds no ASSERT that its proofs do not give.
+beside it in `attestations/`, by their sha256, and its signed head (`head`) in `ahdb.head.json`. A journal
+holds no ASSERT that its proofs do not give, and every append signs the head under the lock.
 """
 
 import contextlib
@@ -18,9 +19,11 @@ from pathlib import Path
 
 import msgspec
 
+from vera.attestation.ahdb import head as heads
 from vera.attestation.ahdb.entries import AnyEntry, Assert, decode, encode, moment
 from vera.attestation.ahdb.proof import proved
 from vera.attestation.gather import rfc3339
+from vera.attestation.keys import Signer
 from vera.evidence.reading import read_regular
 from vera.evidence.source import Unreadable
 from vera.session.log import LogError, seal_line
@@ -51,7 +54,8 @@ class JournalBroken(JournalError):
     def __init__(self, line: int, reason: str) -> None:
         super().__init__(
             f"The AHDB journal is broken at line {line}: {reason}. Nothing of it is used: take "
-            f"{FOLDER}/{NAME} from a copy, or move it away and the next verification begins a new one."
+            f"{FOLDER}/{NAME} and {FOLDER}/{heads.NAME} from a copy, or move both away and the next "
+            "verification begins a new one."
         )
         self.line = line
         self.reason = reason
@@ -60,21 +64,26 @@ class JournalBroken(JournalError):
 class Content(msgspec.Struct, frozen=True, kw_only=True):
     """The entries of a journal, the hash of the last one, and the bytes up to its end.
 
-    `torn` counts the bytes behind it that are no whole line: one that is being written, or never was.
+    `keyid` is the key that signed the head, '' for a journal without one: an older VERA wrote it, and nothing
+    says where its end was. `unsigned` counts the whole lines behind the signed head, which are no entries,
+    and `torn` all bytes behind the end: those lines, and one that was begun and never finished.
     """
 
     entries: tuple[AnyEntry, ...] = ()
     head: str = ""
     end: int = 0
     torn: int = 0
+    keyid: str = ""
+    unsigned: int = 0
 
 
 class Appended(msgspec.Struct, frozen=True, kw_only=True):
-    """The entries as they were written. `torn` bytes of an unfinished line were moved to `ahdb.jsonl.torn`
-    before."""
+    """The entries as they were written. Before that `torn` bytes behind the journal's end were moved to
+    `ahdb.jsonl.torn`; `unsigned` of its lines were whole."""
 
     entries: tuple[AnyEntry, ...]
     torn: int = 0
+    unsigned: int = 0
 
 
 Compile = Callable[[tuple[AnyEntry, ...]], Sequence[AnyEntry]]
@@ -90,48 +99,85 @@ class Journal:
         self.proofs = Store(base / FOLDER / PROOFS)
 
     def read(self) -> Content:
-        """Every entry, with the chain verified; nothing where there is no journal.
+        """Every entry, with the chain and the signed head verified; nothing where there is no journal.
 
-        Raises JournalBroken for a line that is not what was written, JournalError for a file that cannot be
-        read or is no regular file of at most MOST_BYTES.
+        Whom the head's key belongs to is not asked here. Raises JournalBroken for a line that is not what was
+        written and for entries that are missing, JournalError for a file that cannot be read or is no regular
+        file of at most MOST_BYTES.
         """
-        if not os.path.lexists(self.path):
-            return Content()
+        with self._unwritten():
+            return self._read()
+
+    def _read(self) -> Content:
+        data = b""
         try:
-            return parse_lines(read_regular(self.base, f"{FOLDER}/{NAME}", MOST_BYTES))
+            if os.path.lexists(self.path):
+                data = read_regular(self.base, f"{FOLDER}/{NAME}", MOST_BYTES)
+            return up_to(heads.read(self.base, f"{FOLDER}/{heads.NAME}"), data)
         except Unreadable as error:
             raise JournalError(f"The AHDB journal {self.path} cannot be read: {error}.") from None
+        except heads.BadHead as error:
+            head = self.path.with_name(heads.NAME)
+            raise JournalError(
+                f"The head of the AHDB journal, {head}, cannot be relied on: {error}. Take both files from a "
+                "copy, or move both away and the next verification begins a new journal."
+            ) from None
 
-    def append(self, compile_: Compile, now: datetime, trust: Collection[str] = ()) -> Appended:
-        """Append what `compile_` makes of the entries so far, all in one write, and sync it to the disk.
+    def append(
+        self, compile_: Compile, now: datetime, signer: Signer, trust: Collection[str] = ()
+    ) -> Appended:
+        """Append what `compile_` makes of the entries so far, all in one write, sign the new head, and sync
+        both to the disk.
 
-        Nobody else appends in between. An unfinished last line is moved aside first. Raises JournalError,
-        JournalBroken, and Refused (`proof.proved`) for an ASSERT that the proofs do not give or that is
-        signed by none of `trust`; nothing is then written. What `compile_` raises goes through.
+        No other process appends in between. What stands behind the end is moved aside first. `trust` are the
+        keys, beside that of `signer`, that may have signed. Raises JournalError, also for a head that another
+        key signed, JournalBroken, and Refused (`proof.proved`) for an ASSERT that the proofs do not give or
+        that is signed by none of them; nothing is then written. What `compile_` raises goes through.
         """
+        keys = {signer.keyid, *trust}
         with self._locked() as (folder, descriptor):
-            content = self.read()
+            content = self._read()
+            if why := not_trusted(content, keys):
+                raise JournalError(why)
             _move_aside(folder, descriptor, content)
             made = compile_(content.entries)
             for entry in made:
                 if isinstance(entry, Assert):
-                    proved(entry, self.proofs, trust)
+                    proved(entry, self.proofs, keys)
             entries, data = lines_of(made, content, now)
             if content.end + len(data) > MOST_BYTES:
                 raise JournalError(f"The AHDB journal {self.path} is full ({MOST_BYTES >> 20} MB).")
-            if data:
-                self._write(descriptor, data, content.end)
-        return Appended(entries=entries, torn=content.torn)
+            if entries:
+                head = heads.signed(entries[-1].seq, hash_of(entries[-1]), signer)
+                self._write(folder, descriptor, data, content.end, head)
+        return Appended(entries=entries, torn=content.torn, unsigned=content.unsigned)
 
-    def _write(self, descriptor: int, data: bytes, end: int) -> None:
+    def _write(self, folder: int, descriptor: int, data: bytes, end: int, head: heads.Head) -> None:
+        """The lines first: a crash between the two leaves lines behind the head, which count for nothing."""
         try:
             if os.write(descriptor, data) != len(data):
                 raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
             os.fsync(descriptor)
+            heads.write(folder, head)
         except OSError as error:
             with contextlib.suppress(OSError):
                 os.ftruncate(descriptor, end)
             raise JournalError(f"Could not write to {self.path}: {error.strerror}.") from error
+
+    @contextmanager
+    def _unwritten(self) -> Iterator[None]:
+        """No writer is between the lines and the head. A file that cannot be locked is read as it is."""
+        descriptor = -1
+        with contextlib.suppress(OSError):
+            descriptor = os.open(self.path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
+        try:
+            if descriptor >= 0:
+                with contextlib.suppress(OSError):
+                    _lock(descriptor, self.path, fcntl.LOCK_SH)
+            yield
+        finally:
+            if descriptor >= 0:
+                os.close(descriptor)
 
     @contextmanager
     def _locked(self) -> Iterator[tuple[int, int]]:
@@ -147,7 +193,7 @@ class Journal:
                 raise JournalError(_why_not_opened(self.path, error)) from None
             if not stat.S_ISREG(os.fstat(descriptor).st_mode):
                 raise JournalError(f"{self.path} is no regular file. Move it away.")
-            _lock(descriptor, self.path)
+            _lock(descriptor, self.path, fcntl.LOCK_EX)
             yield folder, descriptor
         finally:
             for each in (descriptor, folder):
@@ -168,6 +214,44 @@ def parse_lines(data: bytes) -> Content:
     if len(data) - end > MAX_LINE:
         raise JournalBroken(len(entries) + 1, f"it is longer than {MAX_LINE} bytes")
     return Content(entries=tuple(entries), head=head, end=end, torn=len(data) - end)
+
+
+def up_to(head: heads.Head | None, data: bytes) -> Content:
+    """The content of a journal's bytes up to its signed head, all of it where there is none.
+
+    Raises JournalBroken: also for a journal that must have a head, and for one that ends before it.
+    """
+    content = parse_lines(data)
+    entries = content.entries
+    if head is None:
+        tiered = (entry.seq for entry in entries if isinstance(entry, Assert) and entry.risk)
+        if line := next(tiered, 0):
+            raise JournalBroken(
+                line, f"the entry is of a journal with a signed head, and {heads.NAME} is missing"
+            )
+        return content
+    if head.seq > len(entries):
+        missing = head.seq - len(entries)
+        raise JournalBroken(len(entries) + 1, f"its last {missing} signed entries are missing")
+    if hash_of(entries[head.seq - 1]) != head.hash:
+        raise JournalBroken(head.seq, "the entry there is not the one that was signed")
+    end = sum(len(line) + 1 for line in data.split(b"\n", head.seq)[: head.seq])
+    return Content(
+        entries=entries[: head.seq],
+        head=head.hash,
+        end=end,
+        torn=len(data) - end,
+        keyid=head.keyid,
+        unsigned=len(entries) - head.seq,
+    )
+
+
+def not_trusted(content: Content, trust: Collection[str]) -> str:
+    """Why the head of a journal proves nothing to whoever trusts these keys, '' when it does or has none."""
+    if not content.keyid or content.keyid in trust:
+        return ""
+    signer = f"key {content.keyid}, which is not trusted (--trust KEYID)"
+    return f"The head of the AHDB journal is signed by {signer}. Nothing of it is used."
 
 
 def hash_of(entry: AnyEntry) -> str:
@@ -243,11 +327,11 @@ def _move_aside(folder: int, descriptor: int, content: Content) -> None:
         raise JournalError(f"Could not move a torn line to {FOLDER}/{TORN}: {error.strerror}.") from None
 
 
-def _lock(descriptor: int, path: Path) -> None:
+def _lock(descriptor: int, path: Path, how: int) -> None:
     until = time.monotonic() + LOCK_SECONDS
     while True:
         try:
-            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            fcntl.flock(descriptor, how | fcntl.LOCK_NB)
             return
         except BlockingIOError:
             if time.monotonic() > until:

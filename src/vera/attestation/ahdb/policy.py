@@ -18,20 +18,33 @@ from vera.attestation.objects import (
     Coverage,
     Digest,
     Findings,
+    Result,
+    Risk,
     Scope,
     Source,
     Thesis,
 )
+from vera.evidence.claim import Relation
+from vera.headline import Headline
 
-VERSION = "ahdb-policy/1"
+VERSION = "ahdb-policy/2"
 """Changes whenever another evidence set may be admitted."""
+
+
+_SUPPORTS: Set[Relation] = frozenset({"SUPPORTS"})
+_RESTS_ON: Mapping[Result, Set[Relation]] = {
+    "UNSUPPORTED": frozenset({"CONTRADICTS"}),
+    "DISPUTED": frozenset({"SUPPORTS", "CONTRADICTS"}),
+}
+"""Result → the relations of the cards that it rests on, where these are not those that support."""
 
 
 class Verified(msgspec.Struct, frozen=True, kw_only=True):
     """A signed attestation, opened, with everything that it names.
 
-    `envelope` is the sha256 of the envelope's bytes, `keyid` who signed. `thesis_id`, `text` and `scope` are
-    those of the request that it answers. `recomputed`: the result came out again from the objects here.
+    `envelope` is the sha256 of the envelope's bytes, `keyid` who signed. `thesis_id`, `text`, `scope` and
+    `risk` are those of the request that it answers, `word` says how strongly it is proved (`vera.headline`).
+    `recomputed`: the result came out again from the objects here.
     """
 
     attestation: Attestation
@@ -40,7 +53,9 @@ class Verified(msgspec.Struct, frozen=True, kw_only=True):
     keyid: str
     thesis_id: Digest
     text: str
+    word: Headline
     scope: tuple[Scope, ...]
+    risk: Risk
     thesis: Thesis
     findings: Findings
     coverage: Coverage
@@ -48,9 +63,10 @@ class Verified(msgspec.Struct, frozen=True, kw_only=True):
     sources: Mapping[Digest, Source]
     recomputed: bool
 
-    def supporting(self) -> Iterator[tuple[Digest, Card]]:
-        """The cards that support a claim, with their ids."""
-        return ((name, card) for name, card in self.cards.items() if card.relation == "SUPPORTS")
+    def deciding(self) -> Iterator[tuple[Digest, Card]]:
+        """The cards that the result rests on, with their ids."""
+        relations = _RESTS_ON.get(self.attestation.result, _SUPPORTS)
+        return ((name, card) for name, card in self.cards.items() if card.relation in relations)
 
 
 class Inspected(msgspec.Struct, frozen=True, kw_only=True):
@@ -87,36 +103,39 @@ def _is_not_recomputed(seen: Inspected) -> bool:
 
 
 def _has_no_support(seen: Inspected) -> bool:
-    return not any(seen.verified.supporting())
+    return not any(seen.verified.deciding())
 
 
 def _rests_on_output(seen: Inspected) -> bool:
-    return any(source.tier == "observed" for source in _supporting_sources(seen))
+    return any(source.tier == "observed" for source in _deciding_sources(seen))
 
 
 def _misses_bytes(seen: Inspected) -> bool:
     return any(
         {source.canonical, source.raw or source.canonical} & seen.missing
-        for source in _supporting_sources(seen)
+        for source in _deciding_sources(seen)
     )
 
 
 def _has_moved(seen: Inspected) -> bool:
-    return any(name in seen.moved for name, _ in seen.verified.supporting())
+    return any(name in seen.moved for name, _ in seen.verified.deciding())
 
 
 def _misses_receipts(seen: Inspected) -> bool:
     receipts = set(seen.verified.attestation.receipts)
-    fetched = (source.retrieval for source in _supporting_sources(seen) if is_web(source))
+    fetched = (source.retrieval for source in _deciding_sources(seen) if is_web(source))
     return bool(receipts & seen.missing) or any(receipt not in receipts for receipt in fetched)
 
 
 def _has_hard_finding(seen: Inspected) -> bool:
+    """What the audit holds against a thesis keeps it from being asserted, and not from being refuted."""
+    if seen.verified.attestation.result != "SUPPORTED":
+        return False
     return any(finding.severity == "hard" for finding in seen.verified.findings.findings)
 
 
-def _supporting_sources(seen: Inspected) -> Iterator[Source]:
-    return (seen.verified.sources[card.source] for _, card in seen.verified.supporting())
+def _deciding_sources(seen: Inspected) -> Iterator[Source]:
+    return (seen.verified.sources[card.source] for _, card in seen.verified.deciding())
 
 
 RULES: tuple[Rule, ...] = (
@@ -135,32 +154,32 @@ RULES: tuple[Rule, ...] = (
     Rule(
         "has_support",
         _has_no_support,
-        "No card supports it.",
+        "No card decides it.",
         "Find a source that states the thesis, and cite its lines.",
     ),
     Rule(
         "captured_or_derived",
         _rests_on_output,
-        "A supporting source is output of a sandbox that was not computed again.",
+        "A cited source is output of a sandbox that was not computed again.",
         "Compute the cited output again in a clean box, or cite a file or a page.",
     ),
     Rule(
         "bytes_kept",
         _misses_bytes,
-        "The bytes of a supporting source are not in the store.",
-        "Capture the supporting sources again, so that their bytes are kept.",
+        "The bytes of a cited source are not in the store.",
+        "Capture the cited sources again, so that their bytes are kept.",
     ),
     Rule(
         "spans_hold",
         _has_moved,
-        "The lines of a supporting card are not those that were hashed.",
+        "The cited lines are not those that were hashed.",
         "Verify the thesis again from the sources as they are kept.",
     ),
     Rule(
         "receipts_kept",
         _misses_receipts,
-        "The receipt of a supporting page is missing.",
-        "Fetch the supporting pages again, so that their receipts are kept.",
+        "The receipt of a cited page is missing.",
+        "Fetch the cited pages again, so that their receipts are kept.",
     ),
     Rule(
         "no_hard_finding",

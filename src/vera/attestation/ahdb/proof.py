@@ -4,13 +4,14 @@ Nothing in an envelope is believed for being said: the signature must be that of
 of the bytes, the result that of the objects, and the request one about the thesis that is asked for.
 """
 
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
+from datetime import datetime
 
 import msgspec
 
 from vera.attestation import reduce
 from vera.attestation.ahdb.director import assertion
-from vera.attestation.ahdb.entries import Assert
+from vera.attestation.ahdb.entries import AnyEntry, Assert, moment, slot_of
 from vera.attestation.ahdb.policy import Verified
 from vera.attestation.envelope import EnvelopeError, Opened, objects_of, open_envelope, payload_of
 from vera.attestation.objects import (
@@ -35,6 +36,7 @@ from vera.attestation.objects import (
     parse,
 )
 from vera.attestation.proposition import RequestError, thesis_id
+from vera.attestation.strength import strength
 from vera.store import Store, StoreError
 
 Read = Callable[[Digest], bytes]
@@ -95,9 +97,37 @@ def proved(entry: Assert, proofs: Store, trust: Collection[str]) -> Verified:
 
 
 def asserts(entry: Assert, verified: Verified) -> bool:
-    """Whether an ASSERT says what this verification proves, wherever in a journal it stands."""
+    """Whether an ASSERT says what this verification proves, wherever in a journal it stands.
+
+    One without a tier or a strength is of an older VERA, and so must be the rules of its attestation.
+    """
     place = {"seq": entry.seq, "ts": entry.ts, "prev": entry.prev, "admitted_by": entry.admitted_by}
-    return msgspec.structs.replace(assertion(verified), **place) == entry
+    newer = () if verified.recomputed else ("risk", "strength")
+    older = {name: "" for name in newer if not getattr(entry, name)}
+    return msgspec.structs.replace(assertion(verified), **place, **older) == entry
+
+
+def refuse_superseded(before: Iterable[AnyEntry], verified: Verified) -> None:
+    """Raise Refused for an attestation that a later one of its thesis has replaced, or that was retracted,
+    in the entries of a journal `before` its place."""
+    issued_at, asserted = issued(verified), False
+    for entry in before:
+        if entry.thesis_id != verified.thesis_id:
+            continue
+        if entry.issued_at and moment(entry.issued_at) > issued_at:
+            raise Refused(f"A later attestation of this thesis was recorded (entry {entry.seq}).")
+        if isinstance(entry, Assert) and entry.attestation == verified.attestation_id:
+            asserted = True
+        elif asserted and slot_of(entry) == ("ASSERT", verified.thesis_id):
+            raise Refused(f"What it asserted was retracted (entry {entry.seq}). Verify the thesis again.")
+
+
+def issued(verified: Verified) -> datetime:
+    """When the attestation was issued. Raises Refused for a time that is in no calendar."""
+    try:
+        return moment(verified.attestation.issued_at)
+    except ValueError:
+        raise Refused(f"{verified.attestation.issued_at} is no time.") from None
 
 
 def keep_proof(envelope: bytes, verified: Verified, read: Read, proofs: Store) -> None:
@@ -134,7 +164,9 @@ def _verified(envelope: bytes, opened: Opened, objects: Mapping[Digest, AnyObjec
         keyid=opened.keyid,
         thesis_id=asked.thesis,
         text=asked.text,
+        word=strength(attestation, _object(objects, attestation.policy, Policy)),
         scope=asked.scope,
+        risk=asked.risk,
         thesis=thesis,
         findings=_object(objects, attestation.findings, Findings),
         coverage=_object(objects, attestation.coverage, Coverage),

@@ -1,5 +1,6 @@
 """What a person may write into the AHDB: hypotheses, drives and beliefs, and the RETRACT of any entry."""
 
+from collections.abc import Collection
 from datetime import datetime
 
 from vera.attestation.ahdb.entries import (
@@ -14,6 +15,7 @@ from vera.attestation.ahdb.entries import (
 )
 from vera.attestation.ahdb.journal import Appended, Journal
 from vera.attestation.ahdb.view import fold
+from vera.attestation.keys import Signer
 
 Proposal = Hypothesize | Drive | Believe
 PROPOSED = ("HYPOTHESIZE", "DRIVE", "BELIEVE")
@@ -24,12 +26,17 @@ class NothingThere(ValueError):
     """There is no such entry to retract: a sentence."""
 
 
-def propose(journal: Journal, entry: Proposal, now: datetime) -> Appended:
-    """Append a proposal; it takes the place of what stands in its slot. Raises JournalError."""
-    return journal.append(lambda _: (entry,), now)
+def propose(
+    journal: Journal, entry: Proposal, now: datetime, signer: Signer, trust: Collection[str] = ()
+) -> Appended:
+    """Append a proposal; it takes the place of what stands in its slot. `signer` and `trust` are as in
+    `Journal.append`. Raises JournalError."""
+    return journal.append(lambda _: (entry,), now, signer, trust)
 
 
-def retract(journal: Journal, seq: int, reason: str, now: datetime) -> Appended:
+def retract(
+    journal: Journal, seq: int, reason: str, now: datetime, signer: Signer, trust: Collection[str] = ()
+) -> Appended:
     """Retract entry number `seq`. Raises NothingThere unless it stands, JournalError."""
 
     def compiled(entries: tuple[AnyEntry, ...]) -> tuple[AnyEntry, ...]:
@@ -54,4 +61,4 @@ def retract(journal: Journal, seq: int, reason: str, now: datetime) -> Appended:
             ),
         )
 
-    return journal.append(compiled, now)
+    return journal.append(compiled, now, signer, trust)

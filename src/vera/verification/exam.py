@@ -1,0 +1,228 @@
+"""A model sits the exam of a judge before it may label or score (`vera.attestation.exam`).
+
+It is asked as it will be asked in the run: the same prompt, the same form of reply, as many spans. What it
+says is logged, and a replay grades it again. A pass is kept for a week under the server's address, the model
+with its file or quantisation, and the prompt; a run that uses it takes its replies over into its own log.
+"""
+
+import asyncio
+import hashlib
+import secrets
+import time
+from collections.abc import Callable, Iterable
+from pathlib import Path
+
+import msgspec
+
+from vera import events
+from vera.attestation.exam import (
+    LONGEST_REPLY,
+    SPANS,
+    VERSION,
+    Role,
+    Sheet,
+    exam_of,
+    grade,
+    in_words,
+    paper,
+)
+from vera.attestation.labelling import LabelReply
+from vera.evidence.fence import fence, named
+from vera.model.types import ModelInfo
+from vera.verification.ask import ask, room, together
+from vera.verification.desk import Desk
+from vera.verification.exhibits import Exhibit, Kind, Shown, show
+from vera.verification.judge import SHORT, label_prompt
+
+LANE = "exam"
+SCOPE = "verifier_exam"
+
+PASS_SECONDS = 7 * 86_400.0
+FAILURE_SECONDS = 3600.0
+"""How long a pass, and a failure, is kept: whoever mends a server should not wait a week."""
+
+MOST_SECONDS = 600.0
+"""Of one exam. At 20 tokens a second it takes about one minute, a hopeless one some seconds."""
+
+MOST_KEPT_BYTES = 1 << 20
+
+_KINDS: tuple[Kind, Kind] = ("cited", "passage")
+
+Say = Callable[[str], None]
+
+
+class Kept(msgspec.Struct, frozen=True, kw_only=True):
+    """An exam in the cache. Its replies are graded when it is used."""
+
+    seed: int
+    sat_at: float
+    replies: tuple[str, ...]
+
+
+async def examined(desk: Desk, now: Say) -> Desk:
+    """The desk with those models that may judge: one that has failed is not used.
+
+    Without a judge the rule `literal` labels. A model that could not finish stays: its labels count for
+    nothing, and a run that is resumed examines it again.
+    """
+    if desk.options.rule != "model" or desk.model is None:
+        return desk
+    if desk.reader is not None:
+        read = await _sit(desk.reading, ("labels",), now)
+        if has_failed(read):
+            desk = msgspec.structs.replace(desk, reader=None)
+    judge = msgspec.structs.replace(desk, reader=None)
+    if has_failed(await _sit(judge, ("scores",) if desk.reader else ("labels", "scores"), now)):
+        options = msgspec.structs.replace(desk.options, rule="literal")
+        return msgspec.structs.replace(judge, model=None, options=options)
+    return desk
+
+
+def has_failed(sat: events.VerifierExam) -> bool:
+    """Whether the model was examined, and cannot judge."""
+    return not sat.passed and not sat.problem
+
+
+async def _sit(desk: Desk, roles: tuple[Role, ...], now: Say) -> events.VerifierExam:
+    """The exam of the desk's model: of this session, kept from another, or sat now. It is logged."""
+    assert desk.model is not None
+    session, info, prompt = desk.session, desk.model.info, desk.prompts.sha256("judge_label")
+    name = info.name or info.kind
+    who = (name, info.base_url, info.weights, prompt, VERSION)
+    for sat in reversed(session.state.exams):
+        known = (sat.model, sat.server, sat.weights, sat.prompt_sha256, sat.version)
+        if known == who and sat.roles == roles and not sat.problem and _is_fresh(sat.sat_at, True):
+            return sat
+    path = desk.exams / f"{_key(info, who)}.json" if desk.exams else None
+    kept = _load(path) if path else None
+    sitting = Sitting(kept, "") if kept else None
+    if sitting is None:
+        now(f"examining {name}: can it judge?")
+        sitting = await sit(desk)
+        if path is not None and not sitting.problem:
+            _keep(path, sitting.kept)
+    said, problem = sitting.kept, sitting.problem
+    found = grade(said.seed, said.replies)
+    sat = session.emit(
+        events.VerifierExam(
+            model=name,
+            version=VERSION,
+            seed=said.seed,
+            roles=roles,
+            replies=tuple(session.text(reply) for reply in said.replies),
+            prompt_sha256=prompt,
+            sat_at=said.sat_at,
+            server=info.base_url,
+            weights=info.weights,
+            kept=kept is not None,
+            right=found.right,
+            of=found.of,
+            accepted=found.accepted,
+            refusable=found.refusable,
+            passed=found.passed and not problem,
+            problem=problem,
+        ),
+        lane=LANE,
+    )
+    now(in_words(exam_of(sat)))
+    return sat
+
+
+class Sitting(msgspec.Struct, frozen=True):
+    """What was replied, and why the exam could not be finished ('' when it was)."""
+
+    kept: Kept
+    problem: str
+
+
+async def sit(desk: Desk, seed: int | None = None, *, whole: bool = False) -> Sitting:
+    """Have the desk's model sit the exam with the paper of `seed` (None: one by lot).
+
+    As many sheets at once as its server serves. It ends when the model cannot pass any more (unless `whole`),
+    when the model gives no reply at all, or after MOST_SECONDS.
+    """
+    assert desk.model is not None
+    seed = secrets.randbelow(1 << 31) if seed is None else seed
+    sheets = list(enumerate(paper(seed), 1))
+    at_once = max(1, desk.model.info.parallel)
+    replies: list[str] = []
+    problem = ""
+    try:
+        async with asyncio.timeout(MOST_SECONDS):
+            while sheets and not problem and (whole or not grade(seed, replies).hopeless):
+                part, sheets = sheets[:at_once], sheets[at_once:]
+                for reply, failure in await together(desk, (_answer(desk, *each) for each in part)):
+                    problem = problem or failure
+                    replies += [reply] if not problem else []
+    except TimeoutError:
+        problem = f"it took longer than {MOST_SECONDS:.0f} seconds"
+    return Sitting(Kept(seed=seed, sat_at=time.time(), replies=tuple(replies)), problem)
+
+
+async def _answer(desk: Desk, number: int, sheet: Sheet) -> tuple[str, str]:
+    """The reply to one sheet, and why there is none."""
+    task = fence("task", named("task", sheet.question), SHORT).text
+    claim = fence("claim c1", named("claim", sheet.claim), SHORT).text
+    shown = _shown(desk, number, sheet)
+    reply = await ask(
+        desk,
+        lane=LANE,
+        step=number,
+        scope=SCOPE,
+        messages=label_prompt(desk, task, claim, shown),
+        form=LabelReply,
+        lengths={"spans": (len(shown), len(shown))},
+    )
+    return reply.content[:LONGEST_REPLY], reply.problem if reply.unanswered else ""
+
+
+def _shown(desk: Desk, number: int, sheet: Sheet) -> list[Shown]:
+    """The spans as a label call shows those of a claim: some cited, some passages, whatever they say."""
+    exhibits = []
+    for index, item in enumerate(sheet.items, 1):
+        lines = item.text.split("\n")
+        lot = int(hashlib.sha256(item.text.encode()).hexdigest()[:4], 16)
+        first = 1 + lot % 300
+        exhibits.append(
+            Exhibit(
+                evidence=f"ev_{number:04d}",
+                first=first,
+                last=first + len(lines) - 1,
+                kind=_KINDS[(lot + index) % 2],
+                about=f"document {index}",
+                rows=tuple((str(line), text) for line, text in enumerate(lines, first)),
+            )
+        )
+    return show(exhibits, max(room(desk), SPANS * SHORT))
+
+
+def _is_fresh(sat_at: float, passed: bool) -> bool:
+    return 0 <= time.time() - sat_at <= (PASS_SECONDS if passed else FAILURE_SECONDS)
+
+
+def _key(info: ModelInfo, who: Iterable[str]) -> str:
+    """The name of an exam in the cache. A file that VERA serves itself has another address each time."""
+    parts = ["" if info.own and part == info.base_url else part for part in who]
+    return hashlib.sha256("\n".join([info.kind, info.protocol, *parts]).encode()).hexdigest()
+
+
+def _load(path: Path) -> Kept | None:
+    """A kept exam that is fresh; None for none, and for one that cannot be read."""
+    try:
+        if path.stat().st_size > MOST_KEPT_BYTES:
+            return None
+        kept = msgspec.json.decode(path.read_bytes(), type=Kept)
+    except (OSError, msgspec.MsgspecError, ValueError):
+        return None
+    return kept if _is_fresh(kept.sat_at, grade(kept.seed, kept.replies).passed) else None
+
+
+def _keep(path: Path, kept: Kept) -> None:
+    """Keep an exam for other sessions, where the folder lets us."""
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        part = path.with_suffix(f".{secrets.token_hex(4)}")
+        part.write_bytes(msgspec.json.encode(kept))
+        part.replace(path)
+    except OSError:
+        return

@@ -36,7 +36,7 @@ from vera.agent.running import new_session, open_run
 from vera.agent.setup import open_input, open_signer
 from vera.agent.verified import Verified
 from vera.agent.web import secrets_of
-from vera.agent.work_dir import unshared_work_dir
+from vera.agent.work_dir import default_work_dir
 from vera.attestation.bundle import BundleError, replay_bundle
 from vera.attestation.lenses import load_lens
 from vera.attestation.objects import Lens, Risk, Volatility
@@ -44,7 +44,9 @@ from vera.attestation.replay import NoSession
 from vera.attestation.replay import replay as replay_session
 from vera.attestation.report import Report as ReplayReport
 from vera.attestation.request import RequestError
+from vera.attestation.signers import known_signers
 from vera.config import ConfigError, Settings, load
+from vera.config.settings import Required, requiring
 from vera.evidence.extractor import Extractor
 from vera.lane.prompts import PromptError
 from vera.model.types import ModelError
@@ -105,6 +107,7 @@ async def verify_async(
     source_types: Sequence[str] | str = (),
     languages: Sequence[str] | str = (),
     required: Sequence[str] | str = (),
+    require: Required = "quoted",
     max_sources: int | None = None,
     max_searches: int | None = None,
     max_tokens: int | None = None,
@@ -128,15 +131,16 @@ async def verify_async(
 
     The session is a folder of its own: `work_dir`, which must be new or empty, or one under `base_dir`. The
     same request again is answered by the verdict of before while that stands (`reused`), unless `fresh` is
-    asked for; `trust` holds the ids of keys that count like one's own.
+    asked for; `trust` holds the ids of keys that count like one's own. With `require="verified"` the exit
+    code is 3 for what is less than VERIFIED.
 
     >>> verdict = verify(
     ...     "GPL version 3 requires the written offer to be valid for at least three years.",
     ...     input_dir="examples/licences",
     ...     overrides=["model.base_url=builtin"],
     ... )
-    >>> verdict.result
-    'SUPPORTED'
+    >>> verdict.word, verdict.result
+    ('QUOTED', 'SUPPORTED')
     >>> [(verdict.sources[card.source].name, card.relation) for card in verdict.cards.values()]
     [('GPL-3.txt', 'SUPPORTS')]
 
@@ -144,7 +148,7 @@ async def verify_async(
     or the signing key is not to be had, SessionError when the work folder cannot be used, ModelError when the
     model is lost on the way, and LogError, StoreError or OSError when nothing can be written.
     """
-    chosen = _settings(settings, overrides, progress)
+    chosen = requiring(_settings(settings, overrides, progress), require)
     folder = Path(input_dir) if input_dir is not None else chosen.run.input_dir
     rubric = lens if isinstance(lens, Lens) else load_lens(str(lens), paths=True)
     inquiry = await asyncio.to_thread(
@@ -173,7 +177,7 @@ async def verify_async(
         inquiry,
         chosen,
         base,
-        Path(work_dir) if work_dir is not None else unshared_work_dir(base, inquiry.request.text),
+        Path(work_dir) if work_dir is not None else default_work_dir(base, inquiry.request.text),
         chosen=work_dir is not None,
         fresh=fresh,
         trust=_key_ids(trust),
@@ -189,6 +193,7 @@ async def research_async(
     input_dir: Path | str | None = None,
     work_dir: Path | str | None = None,
     base_dir: Path | str | None = None,
+    require: Required = "quoted",
     settings: Settings | None = None,
     overrides: Sequence[str] = (),
     progress: Tell = _silent,
@@ -197,7 +202,8 @@ async def research_async(
 
     `input_dir` is the folder of documents to answer from; the session is `work_dir`, which must be new or
     empty, or a folder of its own under `base_dir`. One that is cut short (the task is cancelled, the model is
-    lost) goes on with `vera resume`.
+    lost) goes on with `vera resume`. With `require="verified"` the exit code is 3 for what is less than
+    VERIFIED.
 
     >>> outcome = research(
     ...     "For how long must a written offer for source code be valid under GPL version 3?",
@@ -205,7 +211,7 @@ async def research_async(
     ...     overrides=["model.base_url=builtin"],
     ... )
     >>> outcome.status, outcome.exit_code
-    ('VERIFIED', 0)
+    ('QUOTED', 0)
     >>> {citation.source for citation in outcome.citations}
     {'GPL-3.txt'}
 
@@ -216,12 +222,12 @@ async def research_async(
     """
     if not question.strip():
         raise RequestError("The question is empty. Ask it in a sentence.")
-    loaded = _settings(settings, overrides, progress)
+    loaded = requiring(_settings(settings, overrides, progress), require)
     folder = Path(input_dir) if input_dir is not None else loaded.run.input_dir
     run = loaded.run.model_copy(update={"input_dir": folder, "lane": "research"})
     chosen = loaded.model_copy(update={"run": run})
     base = Path(base_dir) if base_dir is not None else chosen.run.base_dir
-    root = Path(work_dir) if work_dir is not None else unshared_work_dir(base, question)
+    root = Path(work_dir) if work_dir is not None else default_work_dir(base, question)
     with ExitStack() as stack:
         signer = open_signer(folder)
         extractor = stack.enter_context(Extractor())
@@ -291,11 +297,14 @@ async def check_async(
     return await asyncio.to_thread(check_document, Path(document), options, progress)
 
 
-async def replay_async(path: Path | str, *, trust: Collection[str] = (), level: int = 2) -> ReplayReport:
+async def replay_async(
+    path: Path | str, *, trust: Collection[str] = (), any_signer: bool = False, level: int = 2
+) -> ReplayReport:
     """Hold a session, or a bundle of one, against itself, without a model and without a network.
 
     Level 0 reads bytes and signatures, 1 computes the verdicts again, 2 makes every text again from its raw
-    bytes. `trust` holds the ids of the keys that may have signed; none: any may.
+    bytes. It must be signed by your key or one that you trust (`vera trust add`), by one of the key ids in
+    `trust` when that holds any, or by anybody with `any_signer`; else level 0 is UNTRUSTED.
 
     >>> verdict = verify(
     ...     "GPL version 3 requires the written offer to be valid for at least three years.",
@@ -308,14 +317,14 @@ async def replay_async(path: Path | str, *, trust: Collection[str] = (), level: 
     >>> verdict.attestation_id in [each.attestation for each in report.attested]
     True
 
-    Raises NoSession or BundleError when there is none, RequestError for a key id or a level that is none, and
-    OSError when it cannot be read.
+    Raises NoSession or BundleError when there is none, RequestError for a key id or a level that is none,
+    TrustError when your keys cannot be read, and OSError when the session cannot be read.
     """
     if level not in (0, 1, 2):
         raise RequestError(f"There is no level {level!r}. It is 0 (bytes), 1 (verdicts) or 2 (texts).")
-    source, trusted = Path(path), _key_ids(trust)
+    source, signers = Path(path), known_signers(_key_ids(trust), any_signer=any_signer)
     hold = replay_bundle if source.is_file() else replay_session
-    return await asyncio.to_thread(hold, source, trusted, level)
+    return await asyncio.to_thread(hold, source, signers, level)
 
 
 def _blocking(function: Callable[P, Coroutine[Any, Any, T]]) -> Callable[P, T]:

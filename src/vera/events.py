@@ -50,11 +50,16 @@ class Event(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, tag_f
 
 
 class Session(Event, frozen=True, kw_only=True):
-    """The first record: which VERA began this log, under which settings (secrets left out)."""
+    """The first record: which VERA began this log, under which settings (secrets left out).
+
+    `origins` says for each setting that is not a packaged default whose word it was: person, folder, task,
+    form or session.
+    """
 
     format: int
     version: str
     settings: dict[str, Any]
+    origins: dict[str, str] = {}
 
 
 class Task(Event, frozen=True, kw_only=True):
@@ -491,6 +496,8 @@ class Evidence(Event, frozen=True, kw_only=True):
     `within` says as JSON where a member of an archive or mailbox lay: the file, its sha256, the way to it.
     Of a fetched page `receipt` is the record of its retrieval as JSON, `http_status` how it was answered, and
     `low_signal` why its text is probably not what a reader would see ('' when it is).
+    `marks` are the spans of the text that are struck out or hidden: kind, first byte, byte behind the last.
+    `dated` is when the document's own metadata says that it was published: a day, or FIRST/LAST, '' for none.
     """
 
     id: str
@@ -515,14 +522,18 @@ class Evidence(Event, frozen=True, kw_only=True):
     http_status: int | None = None
     low_signal: str = ""
     within: Blob | None = None
+    marks: tuple[tuple[str, int, int], ...] = ()
+    dated: str = ""
 
 
 class Egress(Event, frozen=True, kw_only=True):
     """A connection to the outside: by a program in the box (`by` box), by the host's `fetch` or its `search`,
     or by the browser that renders a page in a box of its own (`render`).
 
-    `verdict` is allowed, refused (by us, before a byte was passed on) or failed; `address` the one that was
-    dialled. Bytes are those passed on, up towards the host; `started` is Unix time.
+    `run` is the session's folder by name, as the engine's labels have it; with the record's `lane` it says
+    for whom ('' in older logs). `verdict` is allowed, refused (by us, before a byte was passed on) or failed;
+    `address` the one that was dialled. Bytes are those passed on, up towards the host; `started` is Unix
+    time.
     """
 
     by: str
@@ -530,6 +541,7 @@ class Egress(Event, frozen=True, kw_only=True):
     port: int
     method: str
     verdict: str
+    run: str = ""
     url: str = ""
     address: str = ""
     reason: str = ""
@@ -573,7 +585,7 @@ class Note(Event, frozen=True, kw_only=True):
 
 
 class Status(Event, frozen=True, kw_only=True):
-    """The epistemic state changed: IN_PROGRESS, BLOCKED, UNRESOLVED or VERIFIED, and why."""
+    """The epistemic state changed: IN_PROGRESS, BLOCKED, or one of the words of a verdict, and why."""
 
     step: int
     status: str
@@ -677,7 +689,7 @@ class ClaimCarried(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True
 
     `by` is the sub-claim of an attestation (`att_0001:c1`), or `computed` for a value that a clean box gave
     again; '' when nothing does, and `reason` says why. `against`: an attestation of it found it refuted or
-    disputed.
+    disputed. `word` is that of the attestation, VERIFIED for a computed value, '' where nothing was found.
     """
 
     claim: str
@@ -687,14 +699,15 @@ class ClaimCarried(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True
     by: str = ""
     reason: str = ""
     against: bool = False
+    word: str = ""
 
 
 class ExecutionVerdict(Event, frozen=True, kw_only=True):
     """The verdict on the answer of an execution, written as record `answer_seq`.
 
-    `status` is VERIFIED when every load-bearing claim is carried, else UNRESOLVED; `reason` says it in a
-    sentence. `round` is the round of verification that took the computed values, 0 for none; `version` names
-    the rule.
+    `status` is its word: REFUTED or DISPUTED where an attestation speaks against a claim, PARTIAL where only
+    some are carried, else the word of the weakest claim. `reason` says it in a sentence. `round` is the round
+    of verification that took the computed values, 0 for none; `version` names the rule.
     """
 
     answer_seq: int
@@ -725,7 +738,9 @@ class Derivation(Event, frozen=True, kw_only=True):
     `outcome` is `same` (the cited lines were printed again), `different`, `failed` (no exit 0) or
     `unavailable` (no box; `reason` says why). `output` is what it printed. `scripts` are the files of the
     workspace that were copied beside it (path, sha256). `without_input` says whether the same lines came
-    when /input was empty: then the value rests on nothing but the command.
+    when /input was empty: then the value rests on nothing but the command. `unmoved` are the cited lines with
+    a number that came also when the contents of /input were changed. `searched` is how many files of /input
+    a command that counted zero looked at, all of them: it found its own words when they were put there.
     """
 
     round: int
@@ -737,6 +752,8 @@ class Derivation(Event, frozen=True, kw_only=True):
     without_input: bool = False
     exit_code: int | None = None
     reason: str = ""
+    unmoved: tuple[int, ...] = ()
+    searched: int = 0
 
 
 class Audit(Event, frozen=True, kw_only=True):
@@ -818,6 +835,34 @@ class VerifierLabels(Event, frozen=True, kw_only=True):
     problem: str = ""
 
 
+class VerifierExam(Event, frozen=True, kw_only=True):
+    """A model sat the exam of a judge before it was used, or an exam that it sat earlier was taken over.
+
+    `model`, `server` and `weights` (file, size or quantisation, as far as known) say who, with the prompt
+    `prompt_sha256`; `roles` what for: labels, scores. `seed` and `version` give the paper, `replies` are what
+    it said, and `sat_at` (seconds since 1970) when; `kept` tells of an earlier session's. Of `of` items it
+    had `right` ones, and called `accepted` of `refusable` items SUPPORTS that do not support. `problem` says
+    why it could not be finished.
+    """
+
+    model: str
+    version: str
+    seed: int
+    roles: tuple[str, ...]
+    replies: tuple[Text, ...]
+    prompt_sha256: str
+    sat_at: float
+    server: str = ""
+    weights: str = ""
+    kept: bool = False
+    right: int = 0
+    of: int = 0
+    accepted: int = 0
+    refusable: int = 0
+    passed: bool = False
+    problem: str = ""
+
+
 class VerifierProbe(Event, frozen=True, kw_only=True):
     """A claim whose label is known beforehand was put to the judge, who could not tell it from another.
 
@@ -878,7 +923,8 @@ class Verifier(Event, frozen=True, kw_only=True):
     the signed envelope in the store.
 
     `result` and `reason` are those of the attestation. `score` is in hundredths after the caps,
-    `score_before_cap` before; None without a judge. `caps` are the reasons. The rest is what the round cost.
+    `score_before_cap` before; None without a judge. `caps` are the reasons. `claims` are those that bear
+    load, `unchecked` the others. The rest is what the round cost.
     """
 
     round: int
@@ -891,6 +937,7 @@ class Verifier(Event, frozen=True, kw_only=True):
     score_before_cap: int | None = None
     caps: tuple[str, ...] = ()
     claims: int = 0
+    unchecked: int = 0
     supported: int = 0
     disputed: int = 0
     hard: int = 0
@@ -1045,6 +1092,7 @@ Record = (
     | VerifierQuestions
     | VerifierCheck
     | VerifierLabels
+    | VerifierExam
     | VerifierProbe
     | VerifierScore
     | Verifier

@@ -12,6 +12,7 @@ import msgspec
 
 from vera import events
 from vera.events import Event, Text, text_size
+from vera.headline import OPEN, UNDER_WAY, headline
 from vera.history import Constraint, History
 from vera.history import fold as fold_history
 from vera.spent import BYTES_PER_TOKEN, Spent, SpentFold
@@ -180,6 +181,12 @@ class Round(msgspec.Struct, frozen=True, kw_only=True):
     completion_tokens: int = 0
     tool_calls: int = 0
 
+    @property
+    def word(self) -> str:
+        """How strongly the round proved its answer (`vera.headline`), '' while it has not decided."""
+        made = self.decision
+        return headline(made.result, made.reason, self.started.rule) if made else ""
+
 
 class RunState:
     """The fold of a log. `apply` takes the records in order; everything else only looks."""
@@ -192,6 +199,7 @@ class RunState:
         "_ended",
         "_engines",
         "_evidence",
+        "_exams",
         "_execution",
         "_lanes",
         "_last_ts",
@@ -229,6 +237,7 @@ class RunState:
         self._seen: set[tuple[str, int, int]] = set()
         self._chosen: events.AnswerChosen | None = None
         self._requested: events.VerifyRequested | None = None
+        self._exams: list[events.VerifierExam] = []
         self._spent = SpentFold()
         for record in records:
             self.apply(record)
@@ -293,6 +302,11 @@ class RunState:
         return MappingProxyType(self._rounds)
 
     @property
+    def exams(self) -> tuple[events.VerifierExam, ...]:
+        """The exams that the models sat which were to judge, in order."""
+        return tuple(self._exams)
+
+    @property
     def engines(self) -> Mapping[str, EngineUse]:
         """What each search engine was asked."""
         return MappingProxyType(self._engines)
@@ -315,6 +329,19 @@ class RunState:
     def chosen(self) -> events.AnswerChosen | None:
         """The best verified answer, once it was chosen."""
         return self._chosen
+
+    @property
+    def status(self) -> str:
+        """Where the run stands, in one of `vera.headline.STATUSES`.
+
+        A run that has decided gets the word of its chosen round: an older VERA wrote VERIFIED also for what
+        was only quoted.
+        """
+        lane = self.lane("main")
+        if lane.status in UNDER_WAY or self._chosen is None or self._execution is not None:
+            return lane.status
+        done = self._rounds.get(self._chosen.round)
+        return (done.word if done else "") or lane.status
 
     @property
     def spent(self) -> Spent:
@@ -378,6 +405,8 @@ class RunState:
                 self._answers[event.seq] = event
             case events.VerifyRequested():
                 self._requested = event
+            case events.VerifierExam():
+                self._exams.append(event)
             case events.AttestationReceived():
                 self._attestations[event.handle] = event
             case events.ExecutionVerdict():
@@ -475,7 +504,7 @@ def _reopened(lane: LaneState) -> LaneState:
 def fold_lane(lane: LaneState, event: Event) -> LaneState:
     """The lane after one of its events. Pure."""
     folded = _fold_lane(lane, event)
-    unresolved, in_call = folded.status == "UNRESOLVED", lane.open_call is not None
+    unresolved, in_call = folded.status in OPEN, lane.open_call is not None
     history = fold_history(folded.history, event, unresolved=unresolved, in_call=in_call)
     if history is folded.history:
         return folded

@@ -1,8 +1,8 @@
 """The content-addressed store: plain files named by the sha256 of their bytes.
 
 `store/ab/abcdef…` holds the bytes whose hash begins with `ab`; `sha256sum` checks any of them without
-VERA. A file is written whole or not at all (temporary file, fsync, rename), is read-only from then on, and
-is verified each time it is read.
+VERA. A file is written whole or not at all (temporary file, fsync, rename), is for its owner to read
+alone, and is verified each time it is read.
 """
 
 import hashlib
@@ -10,8 +10,16 @@ import os
 import re
 import tempfile
 from pathlib import Path
+from typing import BinaryIO, Literal
 
 _NAME = re.compile(r"[0-9a-f]{64}")
+
+
+def open_private(path: Path, mode: Literal["wb", "xb", "ab"]) -> BinaryIO:
+    """Open a file of a session to write to; a new one is for its owner alone. Raises OSError."""
+    flags = {"wb": os.O_TRUNC, "xb": os.O_EXCL, "ab": os.O_APPEND}[mode]
+    descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_CLOEXEC | flags, 0o600)
+    return os.fdopen(descriptor, "ab" if mode == "ab" else "wb", buffering=0 if mode == "ab" else -1)
 
 
 class StoreError(Exception):
@@ -36,14 +44,16 @@ class Store:
         path = self.path(sha256)
         if path.exists():
             return sha256
-        path.parent.mkdir(parents=True, exist_ok=True)
+        if not path.parent.exists():
+            self.root.mkdir(mode=0o700, parents=True, exist_ok=True)
+            path.parent.mkdir(mode=0o700, exist_ok=True)
         descriptor, temporary = tempfile.mkstemp(dir=path.parent, prefix=".new-")
         try:
             with os.fdopen(descriptor, "wb") as file:
                 file.write(data)
                 file.flush()
                 os.fsync(file.fileno())
-                os.fchmod(file.fileno(), 0o444)
+                os.fchmod(file.fileno(), 0o400)
             Path(temporary).replace(path)
         except BaseException:
             Path(temporary).unlink(missing_ok=True)

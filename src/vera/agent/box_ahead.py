@@ -23,7 +23,7 @@ from vera.sandbox.egress.tunnel import Serve
 from vera.sandbox.engine_events import Tell
 from vera.sandbox.environment import proxy_environment
 from vera.sandbox.image import exists
-from vera.sandbox.spec import Backend, BoxSpec, Launch
+from vera.sandbox.spec import Backend, BoxSpec, Launch, Quota
 from vera.sandbox.types import BoxError, Refusal
 
 LOOK_SECONDS = 10.0
@@ -58,7 +58,18 @@ _waiting: list[Ahead] = []
 
 def research_spec(settings: SandboxSettings, work: Path, input_dir: Path | None) -> BoxSpec:
     """The box of a research lane, but for what belongs to one run."""
-    return BoxSpec(work=work, input=input_dir, profile=settings.profile, privileged=settings.privileged)
+    return BoxSpec(
+        work=work,
+        input=input_dir,
+        profile=settings.profile,
+        privileged=settings.privileged,
+        quota=quota_of(settings),
+    )
+
+
+def quota_of(settings: SandboxSettings) -> Quota:
+    """What a work folder may hold."""
+    return Quota(settings.work_bytes, settings.work_files)
 
 
 def begin_ahead(settings: Settings, work: Path) -> None:

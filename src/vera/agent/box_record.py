@@ -5,6 +5,7 @@ import time
 
 from vera import events
 from vera.session import Session
+from vera.store import open_private
 
 
 class BoxRecord:
@@ -16,8 +17,8 @@ class BoxRecord:
     def __init__(self, session: Session, lane: str = "main") -> None:
         self._session = session
         self._lane = lane
-        self._output = (session.root / "container.log").open("ab", buffering=0)
-        self._events = (session.root / "container_events.log").open("ab", buffering=0)
+        self._output = open_private(session.root / "container.log", "ab")
+        self._events = open_private(session.root / "container_events.log", "ab")
 
     def write(self, data: bytes) -> None:
         self._output.write(data)

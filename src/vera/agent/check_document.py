@@ -101,12 +101,17 @@ class Report(msgspec.Struct, frozen=True, kw_only=True):
     sources: tuple[SourceUsed, ...]
     notes: tuple[str, ...] = ()
 
-    def exit_code(self, *, strict: bool = False) -> int:
-        """4 for a hard finding (`strict`: also for a hint), 3 when something could not be checked, else 0."""
+    def exit_code(self, *, strict: bool = False, require: str = "quoted") -> int:
+        """4 for a hard finding (`strict`: also for a hint), 3 when something could not be checked or nothing
+        names a source, else 0.
+
+        `require`: verified gives 3 in the place of 0, for no meaning is judged here.
+        """
         found = self.findings
         if found.count("hard") or (strict and found.count("hint")):
             return 4
-        return 3 if found.unchecked or found.unread or found.count("unchecked") else 0
+        unchecked = not found.named or found.unchecked or found.unread or found.count("unchecked")
+        return 3 if unchecked or require == "verified" else 0
 
 
 def require_date(name: str, value: str) -> None:
@@ -409,6 +414,8 @@ def _held(name: str, draft: EvidenceDraft) -> Held:
         media_type=draft.media_type,
         extractor=draft.extractor,
         pages=draft.pages,
+        marks=draft.marks,
+        dated=draft.dated,
         http_status=draft.http_status,
     )
     return Held(evidence, draft.text)

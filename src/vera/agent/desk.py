@@ -2,7 +2,6 @@
 
 import contextlib
 import shutil
-import tempfile
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import replace
@@ -10,8 +9,10 @@ from pathlib import Path
 from typing import Any
 
 import msgspec
+import platformdirs
 
 from vera import events
+from vera.agent.box_ahead import quota_of
 from vera.agent.box_record import BoxRecord
 from vera.agent.research import Place
 from vera.agent.web import Web, open_web
@@ -66,7 +67,13 @@ def open_desk(
         open_tools=bench.open_tools,
         open_box=bench.open_clean_box if place.box is not None else None,
         options=msgspec.structs.replace(options, tool_seconds=seconds),
+        exams=exams_folder(),
     )
+
+
+def exams_folder() -> Path:
+    """Where exams of judges are kept: in the person's cache, never in a project's folder."""
+    return Path(platformdirs.user_cache_dir("vera")) / "exams"
 
 
 class _Bench:
@@ -122,7 +129,11 @@ class _Bench:
             work = folder / "work"
             sandbox = self._settings.sandbox
             spec = BoxSpec(
-                work=work, input=self._input, profile=sandbox.profile, privileged=sandbox.privileged
+                work=work,
+                input=self._input,
+                profile=sandbox.profile,
+                privileged=sandbox.privileged,
+                quota=quota_of(sandbox),
             )
             box = await stack.enter_async_context(self._started(spec, lane, web))
             self._session.emit(
@@ -136,16 +147,11 @@ class _Bench:
         return start
 
     @asynccontextmanager
-    async def open_clean_box(self, work: Path, with_input: bool) -> AsyncIterator[Box]:
-        """A sealed box on `work`, with the run's input or an empty one. Raises BoxError."""
-        empty = Path(tempfile.mkdtemp(prefix=".empty-", dir=self._session.root))
-        try:
-            empty.chmod(0o755)  # the box may have another user
-            source = None if self._input is None else self._input if with_input else empty
-            async with self._started(BoxSpec(work=work, input=source, profile="sealed"), CLEAN, None) as box:
-                yield self._moved(box, work) if box.backend == "host" else box
-        finally:
-            shutil.rmtree(empty, ignore_errors=True)
+    async def open_clean_box(self, work: Path, instead: Path | None) -> AsyncIterator[Box]:
+        """A sealed box on `work`, with the run's input or with another folder `instead`. Raises BoxError."""
+        source = None if self._input is None else instead or self._input
+        async with self._started(BoxSpec(work=work, input=source, profile="sealed"), CLEAN, None) as box:
+            yield self._moved(box, work) if box.backend == "host" else box
 
     def _moved(self, box: SupervisedBox, work: Path) -> Box:
         """The box without mounts: what commands and scripts call by the run's own paths is this box's."""

@@ -238,6 +238,8 @@ def draft_of_file(source: str, path: str, extracted: Extracted) -> EvidenceDraft
         media_type=extracted.media_type,
         extractor=extracted.extractor,
         pages=extracted.pages,
+        marks=extracted.marks,
+        dated=extracted.dated,
     )
 
 

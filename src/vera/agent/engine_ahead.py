@@ -4,7 +4,7 @@ import asyncio
 import contextlib
 
 from vera.agent import box_ahead
-from vera.config.settings import BUILT_IN, Settings
+from vera.config.settings import AUTO, BUILT_IN, Settings
 from vera.sandbox import image, recipe
 from vera.sandbox.backends import choose
 from vera.sandbox.types import BoxError
@@ -18,7 +18,7 @@ class Engine:
         self._base_image = settings.sandbox.base_image
         self._asked: asyncio.Task[None] | None = None
         # Where the model may turn out to be the built-in one no box may be wanted: nothing is asked yet.
-        may_be_builtin = settings.model.file is None and settings.model.base_url in ("", BUILT_IN)
+        may_be_builtin = settings.model.file is None and settings.model.base_url in ("", AUTO, BUILT_IN)
         if not may_be_builtin and not box_ahead.is_waiting():
             self._asked = asyncio.create_task(asyncio.to_thread(self._ask))
 

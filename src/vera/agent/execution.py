@@ -12,6 +12,7 @@ import msgspec
 
 from vera import events
 from vera.agent.asking import Asker
+from vera.agent.box_ahead import quota_of
 from vera.agent.engine_ahead import Engine
 from vera.agent.errors import SetupError
 from vera.agent.guarded_box import GuardedBox
@@ -30,6 +31,7 @@ from vera.evidence.extractor import Extractor
 from vera.gates.assert_first import missing
 from vera.gates.kernel import Required, Rules
 from vera.gates.registry import EXECUTE_GATES
+from vera.headline import HOLDS
 from vera.lane.attested import encoded
 from vera.lane.budget import Budget
 from vera.lane.loop import Lane
@@ -145,6 +147,7 @@ async def _open(
         work=session.workspace,
         profile=settings.sandbox.profile,
         work_read_only=not may_write,
+        quota=quota_of(settings.sandbox),
         hidden=(folder,) if folder else (),
         run=session.root.name,
         forbidden=(session.root / "trace.jsonl", session.store.root),
@@ -233,10 +236,11 @@ class Execution(Research):
 
     async def run(self, clock: Callable[[], float] = time.time) -> Result:
         """Work to the end of the run and conclude it. Raises as `Research.run` does."""
+        self._seal_beginning()
         with self._within_time():
             while (answer := (await self._lane.run()).answer) is not None:
                 verdict, number = await self._judge(answer)
-                if verdict is None or verdict.status == "VERIFIED" or self._ends_here(number):
+                if verdict is None or verdict.status in HOLDS or self._ends_here(number):
                     break
                 self._take_back(answer, verdict, number)
         return conclude(
@@ -244,6 +248,7 @@ class Execution(Research):
             self._signer,
             interrupted=self._was_stopped() and not self._out_of_time(),
             spent=self._spent(),
+            require=self._desk.options.require,
             clock=clock,
         )
 
@@ -269,7 +274,7 @@ class Execution(Research):
     def _take_back(self, answer: events.Answer, verdict: events.ExecutionVerdict, number: int) -> None:
         session = self._desk.session
         text = session.load(answer.text)
-        open_ = [claim for claim in verdict.claims if claim.load_bearing and not claim.by]
+        open_ = [claim for claim in verdict.claims if not claim.by]
         reply = self._prompts.render(
             "execute_feedback",
             number=number,

@@ -3,31 +3,38 @@
 import re
 
 from vera import events
+from vera.headline import Headline
 from vera.report.view.verdicts import WHY
+
+NOTHING_STATED = "the answer states nothing that could be verified"
 
 _KEY = re.compile(r"\bc([0-9]{1,5})\b")
 
 
-def verified(decision: events.Verifier, rule: str) -> str:
-    """Why an answer is verified, and by what."""
-    count = "its claim stands" if decision.claims == 1 else f"all {decision.claims} claims stand"
-    if rule == "literal":
-        unjudged = "no model judged whether they answer the question"
-        return f"as quoted: {count} in the cited lines; {unjudged}"
-    score = f", score {points(decision.score)} of 4" if decision.score else ""
-    return f"{count} on cited lines{score}"
+def reason(word: Headline, decision: events.Verifier) -> str:
+    """Why an answer came to its word, in half a sentence."""
+    match word:
+        case "VERIFIED":
+            score = f", score {points(decision.score)} of 4" if decision.score else ""
+            return f"a judge read that the cited lines support {_claims(decision)}{score}"
+        case "QUOTED":
+            return f"the cited lines hold the words of {_claims(decision)}; nobody judged what they mean"
+        case _:
+            return _unproved(decision)
 
 
-def unresolved(decision: events.Verifier) -> str:
-    """Why an answer is not verified, with what is behind it."""
+def _claims(decision: events.Verifier) -> str:
+    return "its claim" if decision.claims == 1 else f"all {decision.claims} claims"
+
+
+def _unproved(decision: events.Verifier) -> str:
     if not decision.claims and not decision.hard:
-        return "the answer states nothing that could be verified"
-    why = WHY.get(
-        decision.reason, "it is disputed" if decision.result == "DISPUTED" else "it is not verified"
-    )
+        return NOTHING_STATED
+    why = WHY.get(decision.reason, "nothing supports it")
     if decision.result == "DISPUTED":
         why = "its sources contradict each other"
-    parts = [f"{why} ({decision.supported} of {decision.claims} claims supported)"]
+    count = decision.claims + decision.unchecked
+    parts = [f"{why} ({decision.supported} of {count} claims supported)" if decision.supported else why]
     if decision.hard:
         parts.append(f"{decision.hard} hard finding{'s' if decision.hard > 1 else ''}")
     if decision.score is not None and decision.reason == "SCORE":

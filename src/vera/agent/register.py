@@ -6,7 +6,7 @@ from pathlib import Path
 
 from vera.attestation.ahdb.admission import record
 from vera.attestation.ahdb.entries import register_of
-from vera.attestation.ahdb.journal import Journal, JournalError
+from vera.attestation.ahdb.journal import TORN, Journal, JournalError
 from vera.attestation.ahdb.proof import Refused
 from vera.attestation.keys import Signer
 from vera.session import Session
@@ -36,11 +36,13 @@ def register(session: Session, base: Path, signer: Signer, say: Callable[[str], 
             Journal(base),
             thesis_id=state.requested.thesis_id,
             request=f"sha256:{state.requested.request.sha256}",
-            trust={signer.keyid},
+            signer=signer,
             now=datetime.now(UTC),
         )
     except (Refused, JournalError) as error:
         say(f"ahdb: not entered: {error}")
         return
+    if appended.unsigned:
+        say(f"ahdb: {appended.unsigned} lines that VERA did not sign were moved to .vera/{TORN}")
     if appended.entries:
         say(f"ahdb: {SAYS[register_of(appended.entries[-1])]}; 'vera ahdb show' lists what stands")

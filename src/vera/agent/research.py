@@ -15,10 +15,12 @@ from vera.agent.partial import without_answer
 from vera.agent.question import settle_form
 from vera.agent.rules import for_task
 from vera.agent.web import Web
+from vera.attestation.exam import told
 from vera.attestation.keys import Signer
 from vera.config.settings import BUILT_IN
 from vera.evidence.extractor import Extractor
 from vera.gates.registry import CHECK_GATES, GATES
+from vera.headline import EXIT_CODES, HOLDS, Headline, exit_code, headline, word_of
 from vera.lane.budget import Budget, Limits
 from vera.lane.loop import Lane
 from vera.lane.policy import Policy
@@ -34,6 +36,7 @@ from vera.sandbox.types import Box
 from vera.search.corpus import Corpus
 from vera.selection.chooser import Chooser
 from vera.session import Session, replace_file
+from vera.session.session import ANSWER
 from vera.state import LaneState, RunState
 from vera.store import Store
 from vera.verification.desk import Desk
@@ -171,6 +174,7 @@ class Research:
         Raises ModelError when the model that answers cannot be reached any more, and LogError, StoreError or
         OSError when nothing can be written: the session can be resumed.
         """
+        self._seal_beginning()
         await settle_form(self._desk)
         with self._within_time():
             while (await self._lane.run()).answer is not None:
@@ -184,8 +188,14 @@ class Research:
             self._signer,
             interrupted=self._was_stopped() and not self._out_of_time(),
             spent=self._spent(),
+            require=self._desk.options.require,
             clock=clock,
         )
+
+    def _seal_beginning(self) -> None:
+        """Seal what the run begins with, the model server that was found too, so that it is known for the
+        person's own when it is killed and goes on (`attestation.own_log`)."""
+        self._desk.session.seal(self._signer.seal)
 
     @contextmanager
     def _within_time(self) -> Iterator[None]:
@@ -299,27 +309,33 @@ def conclude(
     *,
     interrupted: bool = False,
     spent: str = "",
+    require: str = "quoted",
     clock: Callable[[], float] = time.time,
 ) -> Result:
     """End the run of a lane that has ended: status, answer, attestation, last record, seal, trajectory.
 
-    `spent` says which budget ended it, '' when none did.
+    `spent` says which budget ended it, '' when none did; `require` what the status must be at least for exit
+    code 0.
     """
     from vera.report.answer import markdown
 
-    status, reason, exit_code = _verdict(session.state, interrupted, spent)
+    status, reason, code = _verdict(session.state, interrupted, spent)
+    if judged := told(session.state.exams):
+        reason = f"{reason}; {judged}"
+    if (required := exit_code(status, code, require)) != code:
+        reason, code = f"{reason}; {require.upper()} was required", required
     lane = session.state.lane(LANE)
     session.emit(events.Status(step=lane.step, status=status, reason=reason), lane=LANE)
-    result = result_of(session.state, session.store, exit_code)
+    result = result_of(session.state, session.store, code)
     task = session.load(session.state.task.task) if session.state.task else ""
-    replace_file(session.root / "answer.md", markdown(task, result.report).encode("utf-8", "replace"))
+    replace_file(session.root / ANSWER, markdown(task, result.report).encode("utf-8", "replace"))
     if chosen := _chosen(session.state):
         replace_file(session.root / "attestation.json", session.store.get(chosen.envelope.sha256))
     session.finish(
         events.RunEnd(
             status=status,
             reason=reason,
-            exit_code=exit_code,
+            exit_code=code,
             steps=lane.step,
             seconds=round(max(0.0, clock() - session.state.started_ts), 3),
         ),
@@ -338,7 +354,7 @@ def result_of(state: RunState, store: Store, exit_code: int = 3) -> Result:
 
     lane = state.lane(LANE)
     return Result(
-        status=lane.status,
+        status=state.status,
         reason=lane.status_reason,
         exit_code=state.ended.exit_code if state.ended else exit_code,
         report=build(state, store, without_answer(state)),
@@ -369,22 +385,13 @@ def _chosen(state: RunState) -> events.Verifier | None:
 
 
 def _verdict(state: RunState, interrupted: bool, spent: str = "") -> tuple[str, str, int]:
-    """Status, reason and exit code. Only an attestation says VERIFIED."""
+    """Status, reason and exit code. The status is the word for what an attestation says."""
     lane, decision = state.lane(LANE), _chosen(state)
     if (executed := state.execution) is not None and executed.answer_seq == _seq(lane):
         return _executed(executed, lane, interrupted, spent)
     if decision is not None:
-        rule = state.rounds[decision.round].started.rule
-        if decision.result == "SUPPORTED":
-            return "VERIFIED", in_words.verified(decision, rule), 0
-        reason = in_words.unresolved(decision)
-        if interrupted:
-            return "UNRESOLVED", reason, 130
-        if decision.result == "DISPUTED" or decision.reason == "REFUTED":
-            return "UNRESOLVED", reason, 4
-        if spent:
-            return "UNRESOLVED", f"{reason}; {spent}", 6
-        return "UNRESOLVED", reason, 6 if lane.ended and lane.ended.reason == "steps" else 3
+        word = headline(decision.result, decision.reason, state.rounds[decision.round].started.rule)
+        return _ended(word, in_words.reason(word, decision), lane, interrupted, spent)
     if lane.answer is not None and spent:
         return "UNRESOLVED", f"{spent}, and the answer was not verified before", 6
     if lane.answer is not None:
@@ -403,16 +410,24 @@ def _verdict(state: RunState, interrupted: bool, spent: str = "") -> tuple[str, 
             return "UNRESOLVED", f"no answer was reached: {ended.detail if ended else 'unknown'}", 3
 
 
+def _ended(
+    word: Headline, reason: str, lane: LaneState, interrupted: bool, spent: str
+) -> tuple[str, str, int]:
+    """Status, reason and exit code of an answer with a verdict."""
+    code = EXIT_CODES[word]
+    if word in HOLDS:
+        return word, reason, code
+    if interrupted:
+        return word, reason, 130
+    if code != EXIT_CODES["UNRESOLVED"]:
+        return word, reason, code
+    if spent:
+        return word, f"{reason}; {spent}", 6
+    return word, reason, 6 if lane.ended and lane.ended.reason == "steps" else code
+
+
 def _executed(
     verdict: events.ExecutionVerdict, lane: LaneState, interrupted: bool, spent: str
 ) -> tuple[str, str, int]:
     """The same of an execution: its answer stands on attestations."""
-    if verdict.status == "VERIFIED":
-        return "VERIFIED", verdict.reason, 0
-    if interrupted:
-        return "UNRESOLVED", verdict.reason, 130
-    if any(claim.against for claim in verdict.claims):
-        return "UNRESOLVED", f"{verdict.reason}; an attestation speaks against one", 4
-    if spent:
-        return "UNRESOLVED", f"{verdict.reason}; {spent}", 6
-    return "UNRESOLVED", verdict.reason, 6 if lane.ended and lane.ended.reason == "steps" else 3
+    return _ended(word_of(verdict.status), verdict.reason, lane, interrupted, spent)

@@ -25,7 +25,8 @@ class Researched(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def verified(self) -> bool:
-        """Whether an attestation says SUPPORTED of every statement of the answer."""
+        """Whether a judge read that the cited lines support every statement. False for QUOTED: it was not
+        judged."""
         return self.status == "VERIFIED"
 
     @property

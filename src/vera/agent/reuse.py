@@ -50,8 +50,9 @@ from vera.config.settings import BUILT_IN
 from vera.evidence.domains import suffix_list_version
 from vera.evidence.reading import read_regular, walk
 from vera.evidence.source import Unreadable
+from vera.headline import EXIT_CODES, HOLDS, exit_code
 from vera.session import SessionError
-from vera.session.session import TRACE
+from vera.session.session import FOLDER_MODE, TRACE
 from vera.state import RunState
 from vera.store import Store, StoreError
 
@@ -128,6 +129,7 @@ async def verify_or_reuse(
     if not fresh:
         found = _standing(whole, inquiry, base, at, say)
         if found is not None:
+            found = _required(found, settings.verification.require)
             return _brought(found, root) if chosen else found
     earlier = Knowledge(base, {open_signer(inquiry.input_dir).keyid, *trust})
     supersedes = whole.attestation_id if whole else ""
@@ -315,7 +317,7 @@ def copy_session(source: Path, target: Path) -> None:
         if os.path.lexists(target) and (target.is_symlink() or any(target.iterdir())):
             raise SessionError(f"{target} is not empty. Choose another work folder.")
         temporary = Path(tempfile.mkdtemp(dir=target.parent, prefix=".vera-copy-"))
-        temporary.chmod(0o755)
+        temporary.chmod(FOLDER_MODE)
         for folder, _, names in os.walk(source, followlinks=False):
             inner = temporary / Path(folder).relative_to(source)
             inner.mkdir(exist_ok=True)
@@ -339,6 +341,15 @@ def _copy(source: Path, target: Path, *, link: bool) -> None:
         except OSError:
             pass
     shutil.copy2(source, target, follow_symlinks=False)
+
+
+def _required(found: Answered, require: str) -> Answered:
+    """The verdict with the exit code that it has where `require` is asked for now."""
+    verified = found.verified
+    if verified.word not in HOLDS:
+        return found
+    code = exit_code(verified.word, EXIT_CODES[verified.word], require)
+    return msgspec.structs.replace(found, verified=msgspec.structs.replace(verified, exit_code=code))
 
 
 def _brought(found: Answered, root: Path) -> Answered:
@@ -394,11 +405,18 @@ def _budget(state: RunState) -> Budget:
 def _key(request: Digest, settings: Mapping[str, object], versions: Mapping[str, str]) -> Digest:
     """From a request, the settings of a run as its log has them, and the versions of the rules."""
     rules = {
-        "settings": {name: settings.get(name) for name in _DECIDES},
+        "settings": {name: _deciding(settings.get(name)) for name in _DECIDES},
         "model": _model(settings),
         "versions": dict(versions),
     }
     return digest(canonical({"request": request, "rules": rules}))
+
+
+def _deciding(section: object) -> object:
+    """A section of settings without what decides the exit code only."""
+    if not isinstance(section, Mapping):
+        return section
+    return {name: value for name, value in section.items() if name != "require"}
 
 
 def _model(settings: Mapping[str, object]) -> object:

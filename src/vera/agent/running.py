@@ -27,7 +27,7 @@ WEB_REACH = {
 
 def new_session(root: Path, settings: Settings, task: str) -> Session:
     """A session that begins with its task. Raises SessionError when the folder cannot be used."""
-    session = Session.create(root, public(settings))
+    session = Session.create(root, public(settings), origins=settings.origins)
     input_dir = str(settings.run.input_dir.resolve()) if settings.run.input_dir else ""
     session.emit(events.Task(task=session.text(task), input_dir=input_dir), lane="")
     return session
@@ -49,6 +49,7 @@ async def open_run(
     SetupError, TaskTooLong, PromptError, and what `open_session` raises.
     """
     async with AsyncExitStack() as stack:
+        setup.refuse_unkept(settings)
         engines = search_engines(settings.search, settings.brave)
         opened = await open_common(open_session, settings, stack, progress, found=found)
         session, model = opened.session, opened.model

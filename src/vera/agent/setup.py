@@ -1,5 +1,6 @@
 """What a run needs before its first step: a model, the index of the input folder, a box."""
 
+import getpass
 import hashlib
 import os
 from collections.abc import Callable
@@ -21,7 +22,14 @@ from vera.agent.rules import listed, rules_of
 from vera.agent.web import Web
 from vera.attestation.keys import Signer
 from vera.audit.case import AuditPolicy
-from vera.config.settings import BUILT_IN, ModelSettings, SandboxSettings, Settings, VerificationSettings
+from vera.config.settings import (
+    AUTO,
+    BUILT_IN,
+    ModelSettings,
+    SandboxSettings,
+    Settings,
+    VerificationSettings,
+)
 from vera.evidence.extractor import Extractor
 from vera.model.types import Model, ModelError
 from vera.sandbox import image
@@ -48,17 +56,18 @@ class Input(msgspec.Struct, frozen=True, kw_only=True):
 
 
 async def open_model(settings: ModelSettings, stack: AsyncExitStack, say: Say, now: Say) -> Model:
-    """The model to ask: a file of one's own, the configured server, one found on this machine, or the
-    built-in extractive model. Whatever was started ends with `stack`.
+    """The model to ask: a file of one's own, the configured server, one found on this machine that a person
+    agreed to (`found_server`), or the built-in extractive model. Whatever was started ends with `stack`.
 
     Raises SetupError (exit code 5) when what was asked for is not to be had.
     """
     if settings.base_url == BUILT_IN and settings.file is None:
         return _built_in()
+    from vera.agent.found_server import candidates, choose, recall
     from vera.model.connect import connect
     from vera.model.probe import discover
 
-    base_url, name = settings.base_url, settings.name
+    base_url, name, weights = settings.base_url, settings.name, ""
     key: str | None = settings.key.get_secret_value() or None
     try:
         if settings.file is not None:
@@ -68,11 +77,14 @@ async def open_model(settings: ModelSettings, stack: AsyncExitStack, say: Say, n
             server = EmbeddedServer(settings.file, context_tokens=settings.context_tokens, progress=now)
             await stack.enter_async_context(server)
             base_url, name, key = server.base_url, "", server.key
-        elif not base_url:
-            found = next((server for server in await discover() if server.models), None)
-            if found is None:
+            weights = file_facts(settings.file)
+        elif base_url in ("", AUTO):
+            choice = choose(candidates(await discover()), base_url, recall())
+            if choice.sentence:
+                say(choice.sentence)
+            if choice.found is None:
                 return _built_in()
-            base_url, key = found.base_url, None
+            base_url, key = choice.found.base_url, None
         model = await connect(
             base_url,
             name,
@@ -82,11 +94,18 @@ async def open_model(settings: ModelSettings, stack: AsyncExitStack, say: Say, n
             protocol=settings.protocol,
             context_tokens=settings.context_tokens,
             assumed=settings.assumed,
+            weights=weights,
         )
     except ModelError as error:
         raise SetupError(str(error), 5) from None
     stack.push_async_callback(model.close)
     return model
+
+
+def file_facts(path: Path) -> str:
+    """What tells a model file from another of its name: its path, size and time."""
+    facts = path.expanduser().stat()
+    return f"{path.expanduser().resolve()}, {facts.st_size} bytes, {facts.st_mtime_ns}"
 
 
 async def open_verifier_model(
@@ -152,7 +171,41 @@ def verifier_options(
         scope=tuple(["files"] * (place.corpus is not None) + ["web"] * (place.web is not None)),
         sandbox=f"{box.backend}, {settings.sandbox.profile}" if box else "",
         rules=rules_of(settings),
+        require=checked.require,
     )
+
+
+def refuse_unkept(settings: Settings) -> None:
+    """Raise SetupError (2) for a promise that commands on this machine itself would not keep."""
+    if settings.sandbox.backend != "host":
+        return
+    promises = {
+        "--profile sealed": settings.sandbox.profile == "sealed",
+        f"--egress {settings.egress.mode}": settings.egress.mode in ("none", "allowlist"),
+    }
+    if asked := " and ".join(name for name, is_asked in promises.items() if is_asked):
+        raise SetupError(
+            f"--sandbox host cannot keep {asked}: commands run on this machine itself and use its network as "
+            "you do. Choose a sandbox (--sandbox docker or bubblewrap), --sandbox none for a run without "
+            f"commands, or leave out {asked}.",
+            2,
+        )
+
+
+def host_warning() -> str:
+    """What a command without a sandbox can reach, in a line."""
+    return (
+        f"WARNING: commands run WITHOUT A SANDBOX, as {_user()} on this machine: they can read, change and "
+        "delete every file that you can, look at your processes (VERA's own memory with its keys too), and "
+        "reach the internet, your network and every service on this machine. Their environment holds no key."
+    )
+
+
+def _user() -> str:
+    try:
+        return getpass.getuser()
+    except (OSError, KeyError):
+        return f"user {os.getuid()}"
 
 
 def open_signer(input_dir: Path | None) -> Signer:
@@ -267,6 +320,8 @@ async def open_place(
     session.emit(
         events.Sandbox(backend=box.backend, isolation=box.isolation, profile=spec.profile, work_dir=box.work)
     )
+    if box.backend == "host":
+        progress.say(host_warning())
     return msgspec.structs.replace(no_shell, box=box, work_name=box.work, input_name=box.input)
 
 

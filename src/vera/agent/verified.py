@@ -13,12 +13,15 @@ from vera.attestation.objects import (
     Coverage,
     Digest,
     Kind,
+    Policy,
     Source,
     VerifyRequest,
     hexadecimal,
     object_id,
     parse,
 )
+from vera.attestation.strength import strength
+from vera.headline import Headline
 from vera.state import RunState
 from vera.store import Store
 
@@ -26,8 +29,9 @@ from vera.store import Store
 class Verified(msgspec.Struct, frozen=True, kw_only=True):
     """The verdict on a thesis. No text of a source is in it: who wants to read opens the span in the session.
 
-    `result` and `reason` as in `vera.attestation.reduce`, `exit_code` as of `vera verify`. `reused`: the same
-    request was verified before, and nothing was looked up.
+    `word` says how strongly the thesis is proved (`vera.headline`), `result` and `reason` are those of
+    `vera.attestation.reduce`, `exit_code` is that of `vera verify`. `reused`: the same request was verified
+    before, and nothing was looked up.
     """
 
     request: VerifyRequest
@@ -38,6 +42,7 @@ class Verified(msgspec.Struct, frozen=True, kw_only=True):
     coverage: Coverage
     session: Path
     exit_code: int
+    word: Headline
     reused: bool = False
 
     @property
@@ -52,6 +57,7 @@ class Verified(msgspec.Struct, frozen=True, kw_only=True):
         """As `vera verify --json` prints it."""
         attestation, coverage = self.attestation, self.coverage
         return {
+            "status": self.word,
             "result": attestation.result,
             "reason": attestation.reason,
             "exit_code": self.exit_code,
@@ -117,6 +123,7 @@ def verified_of(
         coverage=_get(store, attestation.coverage, Coverage),
         session=session,
         exit_code=exit_code,
+        word=strength(attestation, _get(store, attestation.policy, Policy)),
         reused=reused,
     )
 

@@ -53,6 +53,7 @@ from vera.lane.tools.web_search import search_tools
 from vera.search.web import Engines
 from vera.session import Session
 from vera.verification.desk import Desk, VerifierOptions
+from vera.verification.exam import examined
 from vera.verification.seeker import Quest, Seeker, allowed
 
 LOOK_UP = "thesis"
@@ -170,7 +171,6 @@ async def look_up(
             share = 1.0 if judge is None else LOOK_UP_SHARE
             look_up_ends = Deadline(settings.budget.seconds * share)
             prompts = Prompts(settings.model.prompt_profile)
-            seeker = Seeker(session, LANE, quest, place.corpus, lambda: look_up_ends.is_over)
             tools = _tools(session, place, earlier, inquiry, settings)
             desk = open_desk(
                 session=session,
@@ -182,6 +182,10 @@ async def look_up(
             )
             if judge is not None and verifier is not model and model.info.kind != BUILT_IN:
                 desk = msgspec.structs.replace(desk, reader=TimedModel(reader, deadline))
+            # Before the look-up: who decides what lines say determines which lines are cited.
+            desk = await examined(desk, now)
+            quest = msgspec.structs.replace(quest, literal=desk.model is None)
+            seeker = Seeker(session, LANE, quest, place.corpus, lambda: look_up_ends.is_over)
             lane = _lane(
                 session, [TimedTool(tool, look_up_ends) for tool in tools], seeker, settings, prompts
             )
@@ -209,7 +213,7 @@ def _told(now: Say) -> Callable[[events.Record], None]:
 def begin(inquiry: Inquiry, settings: Settings, root: Path, supersedes: OptionalDigest = "") -> Session:
     """A new session with the request in it."""
     request = inquiry.request
-    session = Session.create(root, public(settings))
+    session = Session.create(root, public(settings), origins=settings.origins)
     for data in request_objects(request, inquiry.lens).values():
         session.store.put(data)
     input_dir = str(inquiry.input_dir.resolve()) if inquiry.input_dir else ""

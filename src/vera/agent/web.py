@@ -168,6 +168,7 @@ def _logged(session: Session, by: str, lane: str) -> Callable[[Connection], None
         session.emit(
             events.Egress(
                 by=by,
+                run=session.root.name,
                 host=connection.host,
                 port=connection.port,
                 method=connection.method,

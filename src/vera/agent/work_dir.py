@@ -10,13 +10,7 @@ DEFAULT_FOLDER = "work"
 
 
 def default_work_dir(base: Path, task: str) -> Path:
-    """`BASE/work/<UTC time>-<first words>`."""
+    """`BASE/work/<UTC time>-<first words>-<random mark>`: runs of one task in one second have two folders."""
     words = re.sub(r"[^a-z0-9]+", "-", task.lower()[:200]).strip("-")[:40].strip("-")
     stamp = datetime.now(UTC).strftime("%Y%m%dT%H%M%S")
-    return base / DEFAULT_FOLDER / f"{stamp}-{words or 'run'}"
-
-
-def unshared_work_dir(base: Path, task: str) -> Path:
-    """As `default_work_dir`, with a mark of its own: what one second brings twice is kept apart."""
-    named = default_work_dir(base, task)
-    return named.with_name(f"{named.name}-{secrets.token_hex(3)}")
+    return base / DEFAULT_FOLDER / f"{stamp}-{words or 'run'}-{secrets.token_hex(3)}"

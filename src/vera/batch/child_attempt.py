@@ -13,8 +13,9 @@ from vera.batch.engine import Attempt, Unfinished
 from vera.batch.records import Manifest, Outcome
 from vera.batch.session_end import Watch, how_it_stands, manifest_of
 from vera.batch.task import BatchTask
-from vera.batch.task_settings import as_overrides
+from vera.batch.task_settings import handed_of
 from vera.batch.warm import Warm
+from vera.config.handed import Allowed
 
 LOOK_SECONDS = 0.5
 """How often the log of a running attempt is looked at."""
@@ -42,9 +43,11 @@ class Glimpse(Protocol):
 class ChildAttempts:
     """The `Handle` of one machine: an attempt at a task is a child process.
 
-    `base` is the base folder, `overrides` the texts of `-c` that hold for all tasks. `pushed_back` is called
-    once for each look at a log that found calls which the endpoint pushed back. A new answer to a question
-    begins in a process of the pool `warm`, where one waits for it.
+    `base` is the base folder, `overrides` the texts of `-c` that hold for all tasks, `allowed` what the
+    person lets a task set. The task's text and its settings go by standard input: on the command line they
+    would be the person's word. `pushed_back` is called once for each look at a log that found calls which the
+    endpoint pushed back. A new answer to a question begins in a process of the pool `warm`, where one waits
+    for it.
     """
 
     def __init__(
@@ -55,6 +58,7 @@ class ChildAttempts:
         glimpse: Glimpse,
         pushed_back: Callable[[BatchTask], None],
         warm: Warm,
+        allowed: Allowed,
     ) -> None:
         self._children = children
         self._base = base
@@ -63,6 +67,7 @@ class ChildAttempts:
         self._pushed_back = pushed_back
         self._assumed = Assumptions()
         self._warm = warm
+        self._allowed = allowed
 
     async def __call__(self, task: BatchTask, attempt: Attempt) -> Manifest:
         """Run the attempt; or take the result of an earlier one whose process died before it was committed,
@@ -96,7 +101,7 @@ class ChildAttempts:
     async def _watched(self, task: BatchTask, argv: Sequence[str], stderr: Path, watch: Watch) -> Exit:
         """Start the process and follow its log to the end. Cancelled, it ends the process first."""
         parked = self._warm.take(task) if argv[0] == "run" else None
-        said = "" if argv[0] == "resume" else task.text
+        said = handed_of(task, self._allowed, "" if argv[0] == "resume" else task.text).encode()
         finish = FINISH_STEP if task.kind == "task" else signal.SIGINT
         child = self._children.start(argv, stdin=said, stderr=stderr, finish=finish, parked=parked)
         try:
@@ -120,19 +125,17 @@ class ChildAttempts:
         self._glimpse.seen(task, watch)
 
     def _new(self, task: BatchTask, folder: Path) -> list[str]:
-        """The words after `vera`. The text goes by standard input: it may be longer than an argument."""
-        command, text = ("run", "--task") if task.kind == "task" else ("verify", "--thesis")
-        words = [command, text, "-", "--work-dir", str(folder), "--base-dir", str(self._base), "--quiet"]
-        if task.input_dir:
-            words += ["--input-dir", task.input_dir]
-        said = (*self._overrides, *as_overrides(task.settings))
+        """The words after `vera`."""
+        command = "run" if task.kind == "task" else "verify"
+        words = [command, "--handed", "--work-dir", str(folder), "--base-dir", str(self._base), "--quiet"]
+        said = self._overrides
         if found := self._assumed.of(task):
             said = (*said, f"model.assumed={found}")
         return [*words, *_options(said)]
 
     def _resumed(self, folder: Path) -> list[str]:
         """The settings of a session are in its log, but for keys; what is said for all tasks now wins."""
-        return ["resume", str(folder), "--quiet", *_options(self._overrides)]
+        return ["resume", str(folder), "--handed", "--quiet", *_options(self._overrides)]
 
 
 def _options(overrides: Sequence[str]) -> list[str]:

@@ -10,6 +10,7 @@ from pathlib import Path
 import msgspec
 
 from vera.batch.errors import BatchError
+from vera.config.handed import Handed
 
 MODULE = "vera"
 MOST_REPLY_BYTES = 1 << 16
@@ -103,8 +104,9 @@ class Children:
         self._running[self._count] = child
         return child
 
-    def park(self, folder: Path, overrides: Sequence[str], input_dir: str) -> Parked:
-        """Have a fork wait with a box in `folder`, for a run with these settings (texts of `-c`).
+    def park(self, folder: Path, overrides: Sequence[str], handed: Handed) -> Parked:
+        """Have a fork wait with a box in `folder`, for a run with these settings: texts of `-c`, and what
+        comes with the task.
 
         Raises BatchError when the fork server is gone.
         """
@@ -115,7 +117,7 @@ class Children:
                 "park": self._count,
                 "folder": str(folder),
                 "overrides": list(overrides),
-                "input_dir": input_dir,
+                "handed": handed.encode(),
             }
         )
         self._parked[self._count] = parked

@@ -13,6 +13,7 @@ import shutil
 import signal
 import socket
 from collections.abc import Mapping
+from io import BytesIO
 from pathlib import Path
 from typing import Any
 
@@ -22,15 +23,15 @@ COLD = 5
 
 
 def wait(request: Mapping[str, Any], channel: socket.socket) -> list[str] | None:
-    """Start a box in the request's `folder` for runs with its `overrides` and `input_dir`, and wait. The
-    arguments of the attempt that this process is from now on; None when none came.
+    """Start a box in the request's `folder` for runs with its `overrides` and what is `handed` over with
+    their task, and wait. The arguments of the attempt that this process is from now on; None when none came.
 
     Raises SystemExit (COLD) when it cannot have a box.
     """
     signal.signal(signal.SIGINT, signal.SIG_DFL)
     folder = Path(request["folder"])
     atexit.register(_end, folder)
-    has_box = _begin(folder, request["overrides"], request["input_dir"])
+    has_box = _begin(folder, request["overrides"], request["handed"])
     if not has_box:
         channel.shutdown(socket.SHUT_RD)  # no attempt comes from now on; one that came before is still read
     message, files, _, _ = socket.recv_fds(channel, 1, 3)
@@ -50,16 +51,18 @@ def wait(request: Mapping[str, Any], channel: socket.socket) -> list[str] | None
     return argv
 
 
-def _begin(folder: Path, overrides: list[str], input_dir: str) -> bool:
+def _begin(folder: Path, overrides: list[str], handed: str) -> bool:
     """Start the box; False where there can be none."""
     from vera.agent.box_ahead import begin_ahead
     from vera.agent.effort import with_effort
     from vera.config import load
+    from vera.config.handed import read_handed
 
     work = folder / WORKSPACE
     try:
         work.mkdir(parents=True)
-        begin_ahead(with_effort(load(overrides, {"run.input_dir": input_dir or None})), work)
+        given = read_handed(BytesIO(handed.encode()))
+        begin_ahead(with_effort(load(overrides, handed=given)), work)
     except Exception:  # noqa: BLE001 - a run without a box that waits meets the same, and tells it
         return False
     return True

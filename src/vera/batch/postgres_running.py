@@ -25,6 +25,7 @@ from vera.batch.task import BatchTask
 from vera.batch.task_file import TaskList
 from vera.batch.told import Told
 from vera.batch.warm import open_warm
+from vera.config.handed import Allowed
 from vera.report.printable import one_printable_line
 
 T = TypeVar("T")
@@ -45,12 +46,13 @@ class Access(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class WorkerOptions(msgspec.Struct, frozen=True, kw_only=True):
-    """How a worker works: `limits` by endpoint for all workers, `lease` in seconds, `warm` how many boxes
-    wait for tasks that are next."""
+    """How a worker works: `limits` by endpoint for all workers, `allowed` what the person lets a row of the
+    queue set, `lease` in seconds, `warm` how many boxes wait for tasks that are next."""
 
     slots: int
     limits: Mapping[str, int]
     overrides: tuple[str, ...] = ()
+    allowed: Allowed = Allowed()
     lease: float = LEASE_SECONDS
     drain: bool = False
     new_interpreter: bool = False
@@ -123,6 +125,8 @@ async def _submit(listed: TaskList, access: Access, options: Options, stream: Te
             failed = [t.id for t in listed.tasks if t.id in standings and standings[t.id].state == "failed"]
             await engine.requeue_tasks(failed)
         submitted = await engine.submit(listed.tasks)
+        for sentence in listed.refused:
+            told.say(f"{sentence} A worker decides for itself.")
         told.say(_said(listed, submitted))
         if not wait:
             return False
@@ -153,10 +157,16 @@ async def _work(access: Access, options: WorkerOptions, stream: TextIO) -> int:
         open_postgres(access.url, runs, told, password=access.password, lease=options.lease) as engine,
         open_children(fork=not options.new_interpreter, preload=PRELOADED) as children,
         open_warm(
-            children, runs.root, options.overrides, 0 if options.new_interpreter else options.warm
+            children,
+            runs.root,
+            options.overrides,
+            options.allowed,
+            0 if options.new_interpreter else options.warm,
         ) as warm,
     ):
-        handle = ChildAttempts(children, runs.base, options.overrides, told, engine.pushed_back, warm)
+        handle = ChildAttempts(
+            children, runs.base, options.overrides, told, engine.pushed_back, warm, options.allowed
+        )
         engine.look_ahead(warm.size, warm.prepare)
         stopping = _Stopping(engine, told)
         told.say(f"working with {options.slots} slots; Ctrl-C ends it when what runs is done")

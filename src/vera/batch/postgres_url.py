@@ -9,15 +9,13 @@ from typing import Any
 from urllib.parse import parse_qsl, quote, unquote, urlencode, urlsplit
 
 from vera.batch.errors import BatchError
+from vera.extras import install_command
 
 SCHEMES = ("postgresql", "postgres")
 HIDDEN = "***"
 SECRETS = ("password", "sslpassword")
 """Parameters of libpq that are secret, also in the part after `?`."""
 CONNECT_SECONDS = 5
-MISSING = (
-    "This needs the extra 'cluster', which is not installed here. Get it: pip install 'vera-agent[cluster]'"
-)
 
 
 def is_postgres(url: str) -> bool:
@@ -86,7 +84,9 @@ class Address:
             import psycopg
             import psycopg.conninfo
         except ImportError:
-            raise BatchError(MISSING, 5) from None
+            get = install_command("cluster")
+            message = f"This needs the extra 'cluster', which is not installed here. Get it: {get}"
+            raise BatchError(message, 5) from None
         try:
             self._parameters: dict[str, Any] = dict(psycopg.conninfo.conninfo_to_dict(url))
         except (psycopg.Error, ValueError) as error:

@@ -21,6 +21,7 @@ from vera.batch.task_file import TaskList, read_tasks
 from vera.batch.task_settings import TaskSettings
 from vera.batch.told import Told
 from vera.batch.warm import open_warm
+from vera.config.handed import Allowed
 
 INTERRUPTED = 130
 
@@ -41,21 +42,22 @@ PRELOADED = (
 
 
 class Options(msgspec.Struct, frozen=True, kw_only=True):
-    """How a batch runs: `limits` by endpoint, `overrides` the texts of `-c` for all tasks, `warm` how many
-    boxes wait for tasks that are next."""
+    """How a batch runs: `limits` by endpoint, `overrides` the texts of `-c` for all tasks, `allowed` what the
+    person lets a task set, `warm` how many boxes wait for tasks that are next."""
 
     slots: int
     limits: Mapping[str, int]
     overrides: tuple[str, ...] = ()
+    allowed: Allowed = Allowed()
     retry_failed: bool = False
     new_interpreter: bool = False
     warm: int = 0
     quiet: bool = False
 
 
-def read(path: Path, overrides: Sequence[str]) -> TaskList:
+def read(path: Path, overrides: Sequence[str], allowed: Allowed) -> TaskList:
     """The tasks of a file, each held against the settings. Raises BatchError (2)."""
-    return read_tasks(path, TaskSettings(overrides).endpoint)
+    return read_tasks(path, TaskSettings(overrides, allowed).endpoint)
 
 
 def run_batch(listed: TaskList, base: Path, options: Options, stream: TextIO) -> tuple[int, Summary]:
@@ -86,15 +88,19 @@ async def _run(listed: TaskList, runs: Runs, options: Options, stream: TextIO, l
     told = Told(stream, total=len(listed.tasks), done=done, quiet=options.quiet)
     engine = LocalEngine(runs, told)
     submitted = await engine.submit(listed.tasks)
+    for sentence in listed.refused:
+        told.say(sentence)
     told.say(_submitted(listed, submitted))
     if not submitted.queued:
         return False
     size = 0 if options.new_interpreter else options.warm
     async with (
         open_children(lock=lock, fork=not options.new_interpreter, preload=PRELOADED) as children,
-        open_warm(children, runs.root, options.overrides, size) as warm,
+        open_warm(children, runs.root, options.overrides, options.allowed, size) as warm,
     ):
-        handle = ChildAttempts(children, runs.base, options.overrides, told, engine.pushed_back, warm)
+        handle = ChildAttempts(
+            children, runs.base, options.overrides, told, engine.pushed_back, warm, options.allowed
+        )
         engine.look_ahead(warm.size, warm.prepare)
         stopping = _Stopping(engine, children, told)
         with told:

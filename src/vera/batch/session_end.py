@@ -81,12 +81,11 @@ def manifest_of(
     reused = bool(began_ts) and watch.state.started_ts < began_ts
     chosen = watch.state.rounds.get(watch.state.chosen.round) if watch.state.chosen else None
     decision = chosen.decision if chosen else None
-    status = decision.result if task.kind == "thesis" and decision else ended.status
     return Manifest(
         task=task.id,
         attempt=attempt,
         session=session,
-        status=status,
+        status=watch.state.status,
         reason=ended.reason,
         exit_code=ended.exit_code,
         attestation=decision.attestation if decision else "",

@@ -6,9 +6,7 @@ from collections.abc import Mapping
 import msgspec
 
 from vera.attestation.objects import canonical
-
-Scalar = str | int | float | bool | None
-"""A value of a setting, as JSON has it."""
+from vera.config.handed import Scalar
 
 
 class BatchTask(msgspec.Struct, frozen=True, kw_only=True):

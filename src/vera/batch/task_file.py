@@ -11,8 +11,9 @@ import msgspec
 
 from vera.attestation.objects import ObjectError
 from vera.batch.errors import BatchError
-from vera.batch.task import BatchTask, Scalar, canonical_task, task_id
+from vera.batch.task import BatchTask, canonical_task, task_id
 from vera.config.errors import plain
+from vera.config.handed import Scalar
 
 MOST_LINE_BYTES = 2 << 20
 MOST_TEXT_BYTES = 1 << 20
@@ -26,16 +27,20 @@ MOST_PROBLEMS = 20
 
 MEMBERS = ("task", "thesis", "input_dir", "settings", "name")
 
-Endpoint = Callable[[BatchTask], str]
-"""Holds the settings of a task against the real loader and says where its model is asked. Raises ValueError
-with a sentence."""
+Endpoint = Callable[[BatchTask], tuple[str, str]]
+"""Holds the settings of a task against the real loader: where its model is asked, and why the task is refused
+('' where it is not). Raises ValueError with a sentence for settings that cannot be."""
 
 
 class TaskList(msgspec.Struct, frozen=True, kw_only=True):
-    """The tasks of a file in its order, each once, and how many lines said one that was there before."""
+    """The tasks of a file in its order, each once, and how many lines said one that was there before.
+
+    `refused` are sentences on tasks that set what only the person may set: they fail, the others run.
+    """
 
     tasks: tuple[BatchTask, ...]
     repeated: int = 0
+    refused: tuple[str, ...] = ()
 
 
 def read_tasks(path: Path, endpoint: Endpoint) -> TaskList:
@@ -45,6 +50,7 @@ def read_tasks(path: Path, endpoint: Endpoint) -> TaskList:
     """
     found: dict[str, BatchTask] = {}
     problems: list[str] = []
+    refused: list[str] = []
     repeated = 0
     with _opened(path) as file:
         for number, line in _lines(file, path):
@@ -57,10 +63,12 @@ def read_tasks(path: Path, endpoint: Endpoint) -> TaskList:
                 problems.append(f"Line {number}: one file holds at most {MOST_TASKS} tasks. Split it.")
                 break
             try:
-                task = _task(line, endpoint)
+                task, why_not = _task(line, endpoint)
             except ValueError as error:
                 problems.append(f"Line {number}: {error}")
                 continue
+            if why_not:
+                refused.append(f"line {number} is refused: {why_not}")
             repeated += task.id in found
             found.setdefault(task.id, task)
     if problems:
@@ -69,7 +77,7 @@ def read_tasks(path: Path, endpoint: Endpoint) -> TaskList:
         raise BatchError(
             f'{plain(str(path))} has no task. A line is, for example: {{"task": "When do patents end?"}}', 2
         )
-    return TaskList(tasks=tuple(found.values()), repeated=repeated)
+    return TaskList(tasks=tuple(found.values()), repeated=repeated, refused=tuple(refused))
 
 
 def parse_task(line: bytes) -> BatchTask:
@@ -106,13 +114,14 @@ def parse_task(line: bytes) -> BatchTask:
     )
 
 
-def _task(line: bytes, endpoint: Endpoint) -> BatchTask:
+def _task(line: bytes, endpoint: Endpoint) -> tuple[BatchTask, str]:
     if len(line) > MOST_LINE_BYTES:
         raise ValueError(f"it is longer than {MOST_LINE_BYTES >> 20} MB.")
     task = parse_task(line)
     if task.input_dir and not Path(task.input_dir).is_dir():
         raise ValueError(f'"input_dir" is no folder: {plain(task.input_dir)}.')
-    return msgspec.structs.replace(task, endpoint=endpoint(task))
+    found, why_not = endpoint(task)
+    return msgspec.structs.replace(task, endpoint=found), why_not
 
 
 def _text(said: dict[str, object], key: str) -> str:

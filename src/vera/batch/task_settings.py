@@ -1,13 +1,14 @@
 """What the settings of a task come to: held against the real loader, and where its model is then asked."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
 import msgspec
 
-from vera.batch.task import BatchTask, Scalar
+from vera.batch.task import BatchTask
 from vera.config import ConfigError
-from vera.config.errors import plain
-from vera.config.settings import BUILT_IN
+from vera.config.errors import Refused, plain
+from vera.config.handed import Allowed, Handed
+from vera.config.settings import BUILT_IN, Settings
 from vera.model.types import ModelError
 from vera.model.url import normalise
 
@@ -22,23 +23,28 @@ CHOSEN_BY_THE_BATCH = {
 
 
 class TaskSettings:
-    """Reads the settings of tasks over those of this place and `overrides` (the texts of `-c`).
+    """Reads the settings of tasks over those of this place and `overrides` (the texts of `-c`), of which the
+    person lets tasks set what is `allowed`.
 
     Tasks that set the same things are held against the loader once.
     """
 
-    def __init__(self, overrides: Sequence[str] = ()) -> None:
+    def __init__(self, overrides: Sequence[str] = (), allowed: Allowed | None = None) -> None:
         self._overrides = tuple(overrides)
-        self._known: dict[bytes, str] = {}
+        self._allowed = allowed or Allowed()
+        self._known: dict[bytes, tuple[str, str]] = {}
 
-    def endpoint(self, task: BatchTask) -> str:
-        """Where the task's model is asked. Raises ValueError with a sentence for settings that cannot be."""
-        key = msgspec.json.encode(task.settings, order="sorted")
+    def endpoint(self, task: BatchTask) -> tuple[str, str]:
+        """Where the task's model is asked, and why the task is refused ('' where it is not).
+
+        Raises ValueError with a sentence for settings that cannot be.
+        """
+        key = msgspec.json.encode((task.settings, task.input_dir), order="sorted")
         if key not in self._known:
             self._known[key] = self._read(task)
         return self._known[key]
 
-    def _read(self, task: BatchTask) -> str:
+    def _read(self, task: BatchTask) -> tuple[str, str]:
         from vera.config import load
         from vera.config.aliases import canonical
         from vera.config.catalogue import catalogue
@@ -53,13 +59,25 @@ class TaskSettings:
                     f"{plain(name)} is a key, and no key stands in a task file. Give it in the environment: "
                     f"{setting.env_names[-1]}=…"
                 )
+        why_not = ""
         try:
-            model = load([*self._overrides, *as_overrides(task.settings)]).settings.model
-            if model.file is not None:
-                return MODEL_FILE
-            return endpoint_of(model.base_url)
+            try:
+                settings = load(self._overrides, handed=handed_of(task, self._allowed)).settings
+            except Refused as refused:
+                settings, why_not = load(self._overrides).settings, " ".join(str(refused).split())
+            return _endpoint(settings), why_not
         except (ConfigError, ModelError) as error:
             raise ValueError(" ".join(str(error).split())) from None
+
+
+def handed_of(task: BatchTask, allowed: Allowed, text: str = "") -> Handed:
+    """What the process of an attempt at a task gets: its settings stay the task's."""
+    settings = dict(task.settings)
+    if task.input_dir:
+        settings["run.input_dir"] = task.input_dir
+    return Handed(
+        source="task", where=f"the task {plain(task.label)!r}", text=text, settings=settings, allowed=allowed
+    )
 
 
 def endpoint_of(base_url: str) -> str:
@@ -69,12 +87,5 @@ def endpoint_of(base_url: str) -> str:
     return normalise(base_url) if base_url else FOUND_BY_ITSELF
 
 
-def as_overrides(settings: Mapping[str, Scalar]) -> list[str]:
-    """Settings in the form of `-c KEY=VALUE`."""
-    return [f"{key}={_written(value)}" for key, value in settings.items()]
-
-
-def _written(value: Scalar) -> str:
-    if value is None:
-        return "null"
-    return str(value).lower() if isinstance(value, bool) else str(value)
+def _endpoint(settings: Settings) -> str:
+    return MODEL_FILE if settings.model.file is not None else endpoint_of(settings.model.base_url)

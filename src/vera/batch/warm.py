@@ -17,7 +17,8 @@ import msgspec
 
 from vera.batch.children import Children, Parked
 from vera.batch.task import BatchTask
-from vera.batch.task_settings import as_overrides
+from vera.batch.task_settings import handed_of
+from vera.config.handed import Allowed, Scalar
 from vera.sandbox import owner
 
 FOLDER = ".warm"
@@ -27,21 +28,25 @@ CLOSING_SECONDS = 15.0
 
 
 class Kind(msgspec.Struct, frozen=True):
-    """What the box of a task depends on: settings as texts of `-c`, and the input folder as written."""
+    """What the box of a task depends on: the settings that it sets, and the input folder as written."""
 
-    overrides: tuple[str, ...]
+    settings: tuple[tuple[str, Scalar], ...]
     input_dir: str
 
 
 class Warm:
-    """At most `size` waiting processes. `runs` is the folder of the runs, `overrides` hold for all tasks."""
+    """At most `size` waiting processes. `runs` is the folder of the runs, `overrides` hold for all tasks, and
+    tasks may set what is `allowed`."""
 
-    def __init__(self, children: Children, runs: Path, overrides: Sequence[str], size: int) -> None:
+    def __init__(
+        self, children: Children, runs: Path, overrides: Sequence[str], allowed: Allowed, size: int
+    ) -> None:
         self.size = size
         self._children = children
         self._folder = runs / FOLDER / owner.new_box_name(NAME)
         self._overrides = tuple(overrides)
-        self._uses_box: set[tuple[str, ...]] = set()
+        self._allowed = allowed
+        self._uses_box: set[tuple[tuple[str, Scalar], ...]] = set()
         self._cold: set[Kind] = set()
         self._waiting: list[tuple[Kind, Parked]] = []
         self._leaving: list[Parked] = []
@@ -50,7 +55,7 @@ class Warm:
     def learn(self, task: BatchTask) -> None:
         """An attempt at this task has opened a box."""
         if self.size:
-            self._uses_box.add(self._kind(task).overrides)
+            self._uses_box.add(_kind(task).settings)
 
     def prepare(self, tasks: Sequence[BatchTask]) -> None:
         """Let boxes wait for these tasks, the next ones to begin, and end those that wait for others. A kind
@@ -58,7 +63,8 @@ class Warm:
 
         Raises BatchError when the fork server is gone.
         """
-        wanted = Counter(self._kind(task) for task in tasks[: self.size] if task.kind == "task")
+        ahead = {_kind(task): task for task in tasks[: self.size] if task.kind == "task"}
+        wanted = Counter(_kind(task) for task in tasks[: self.size] if task.kind == "task")
         kept = []
         for kind, parked in self._waiting:
             if parked.ended.done():
@@ -70,14 +76,15 @@ class Warm:
                 self._release(parked)
         self._waiting = kept
         for kind in wanted.elements():
-            if kind.overrides in self._uses_box and kind not in self._cold:
+            if kind.settings in self._uses_box and kind not in self._cold:
                 self._count += 1
                 folder = self._folder / str(self._count)
-                self._waiting.append((kind, self._children.park(folder, kind.overrides, kind.input_dir)))
+                handed = handed_of(ahead[kind], self._allowed)
+                self._waiting.append((kind, self._children.park(folder, self._overrides, handed)))
 
     def take(self, task: BatchTask) -> Parked | None:
         """The process that has waited longest for a task of this kind; None when none does."""
-        kind = self._kind(task)
+        kind = _kind(task)
         for place, (waits_for, parked) in enumerate(self._waiting):
             if waits_for == kind and not parked.ended.done():
                 del self._waiting[place]
@@ -98,24 +105,25 @@ class Warm:
         self._leaving.append(parked)
         parked.release()
 
-    def _kind(self, task: BatchTask) -> Kind:
-        return Kind((*self._overrides, *as_overrides(task.settings)), task.input_dir)
-
 
 @contextlib.asynccontextmanager
 async def open_warm(
-    children: Children, runs: Path, overrides: Sequence[str], size: int
+    children: Children, runs: Path, overrides: Sequence[str], allowed: Allowed, size: int
 ) -> AsyncIterator[Warm]:
     """A pool, which leaves nothing. What the pools of processes that were killed left is removed first."""
     with contextlib.suppress(OSError):
         for folder in (runs / FOLDER).iterdir():
             if (whose := owner.owner_of(folder.name, NAME)) is not None and whose.is_dead:
                 await asyncio.to_thread(_remove, folder)
-    warm = Warm(children, runs, overrides, size)
+    warm = Warm(children, runs, overrides, allowed, size)
     try:
         yield warm
     finally:
         await warm.close()
+
+
+def _kind(task: BatchTask) -> Kind:
+    return Kind(tuple(task.settings.items()), task.input_dir)
 
 
 def _remove(folder: Path) -> None:

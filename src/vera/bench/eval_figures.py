@@ -5,7 +5,8 @@ questions (Efron, 1979). Citation precision and recall are those of ALCE (Gao et
 verdicts in the place of its judge: the share of citations that support, the share of statements supported.
 """
 
-from collections.abc import Iterable, Sequence
+from collections import Counter
+from collections.abc import Collection, Iterable, Sequence
 from statistics import fmean
 from typing import Any
 
@@ -13,22 +14,31 @@ from vera.bench.eval_match import RULE
 from vera.bench.eval_sessions import Given, Outcome
 from vera.bench.figures import share, wilson
 from vera.bench.selection_figures import bootstrap, ratio_bootstrap
+from vera.headline import HEADLINES, HOLDS, STATUSES, Headline
 
 
-def figures_of(outcomes: Sequence[Outcome], seed: int) -> dict[str, Any]:
-    """All figures, for programs. The same outcomes and seed give the same figures."""
+def figures_of(
+    outcomes: Sequence[Outcome], seed: int, accepted: Collection[Headline] = HOLDS
+) -> dict[str, Any]:
+    """All figures, for programs. The same outcomes and seed give the same figures.
+
+    With the verifier an answer counts when its status is one of the `accepted` words.
+    """
+    counts = Counter(each.status for each in outcomes)
     return {
         "rule": RULE,
+        "accepted": [word for word in HEADLINES if word in accepted],
+        "statuses": {word: counts[word] for word in STATUSES if counts[word]},
         "questions": len(outcomes),
         "answerable": sum(each.answerable for each in outcomes),
         "unanswerable": sum(not each.answerable for each in outcomes),
         "verifier_off": _answers([(each, each.first, each.first.given) for each in outcomes]),
-        "verifier_on": _answers([(each, each.last, each.verified) for each in outcomes]),
-        "verifier": _verifier(outcomes),
+        "verifier_on": _answers([(each, each.last, each.status in accepted) for each in outcomes]),
+        "verifier": _verifier(outcomes, accepted),
         "citations": _citations(outcomes, seed),
         "tokens": _mean([each.tokens for each in outcomes], seed),
         "seconds": _mean([each.seconds for each in outcomes], seed),
-        "groups": _groups(outcomes),
+        "groups": _groups(outcomes, accepted),
     }
 
 
@@ -70,14 +80,14 @@ def _answers(read: Sequence[tuple[Outcome, Given, bool]]) -> dict[str, Any]:
     }
 
 
-def _verifier(outcomes: Sequence[Outcome]) -> dict[str, Any]:
+def _verifier(outcomes: Sequence[Outcome], accepted: Collection[Headline]) -> dict[str, Any]:
     """The verdicts on the answers that runs end with, held against the key."""
     given = [each for each in outcomes if each.last.given]
     wrong = [each for each in given if not each.last.right]
     right = [each for each in given if each.last.right]
     return {
-        "false_accept": _share(sum(each.verified for each in wrong), len(wrong)),
-        "false_reject": _share(sum(not each.verified for each in right), len(right)),
+        "false_accept": _share(sum(each.status in accepted for each in wrong), len(wrong)),
+        "false_reject": _share(sum(each.status not in accepted for each in right), len(right)),
     }
 
 
@@ -92,15 +102,15 @@ def _citations(outcomes: Sequence[Outcome], seed: int) -> dict[str, Any]:
     }
 
 
-def _groups(outcomes: Sequence[Outcome]) -> dict[str, Any]:
-    """Of each group of questions: how many, how many VERIFIED, and how many of these right."""
+def _groups(outcomes: Sequence[Outcome], accepted: Collection[Headline]) -> dict[str, Any]:
+    """Of each group of questions: how many, how many accepted, and how many of these right."""
     names = sorted({each.question.group for each in outcomes if each.question.group})
     return {
         name: {
             "questions": len(members),
             "answerable": sum(each.answerable for each in members),
-            "verified": _share(sum(each.verified for each in members), len(members)),
-            "verified_right": sum(each.verified and each.last.right for each in members),
+            "accepted": _share(sum(each.status in accepted for each in members), len(members)),
+            "accepted_right": sum(each.status in accepted and each.last.right for each in members),
         }
         for name in names
         if (members := [each for each in outcomes if each.question.group == name])

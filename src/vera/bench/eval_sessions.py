@@ -1,7 +1,7 @@
 """What came of one question: a finished session, read from its log and held against the key.
 
 Of one run two answers are judged: the first one as it was given, which is what one has without a verifier,
-and the one that the run ends with, which counts when it is VERIFIED.
+and the one that the run ends with, which counts when its status says that it holds.
 """
 
 from collections.abc import Sequence
@@ -21,8 +21,6 @@ from vera.state import RunState
 from vera.store import Store, StoreError
 
 BUILT_IN = "builtin"
-VERIFIED = "VERIFIED"
-LANE = "main"
 
 
 class Given(msgspec.Struct, frozen=True, kw_only=True):
@@ -61,10 +59,6 @@ class Outcome(msgspec.Struct, frozen=True, kw_only=True):
     seconds: float
 
     @property
-    def verified(self) -> bool:
-        return self.status == VERIFIED
-
-    @property
     def answerable(self) -> bool:
         return self.question.answer is not None
 
@@ -92,7 +86,7 @@ def outcome_of(question: Question, root: Path, state: RunState) -> Outcome:
         return Outcome(
             question=question,
             session=str(root),
-            status=state.lane(LANE).status,
+            status=state.status,
             first=_given(question, first, state, store),
             last=_given(question, last, state, store),
             cited=_cited(question.evidence, last, state, store),

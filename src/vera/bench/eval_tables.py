@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 _ANSWERS = {
-    "answered": "answered (on: VERIFIED), of all",
+    "answered": "answered, of all",
     "right_of_answerable": "right, of the answerable",
     "right_of_answered": "right, of those answered",
     "answerable_answered": "answerable and answered",
@@ -14,8 +14,8 @@ _ANSWERS = {
     "sole_of_right": "right, with no other such value",
 }
 _VERIFIER = {
-    "false_accept": "wrong answers VERIFIED (false accept)",
-    "false_reject": "right answers not VERIFIED (false reject)",
+    "false_accept": "wrong answers accepted (false accept)",
+    "false_reject": "right answers not accepted (false reject)",
 }
 _CITATIONS = {
     "precision_by_audit": "precision by the audit",
@@ -34,8 +34,9 @@ def as_text(figures: Mapping[str, Any]) -> str:
 def _lines(figures: Mapping[str, Any]) -> Iterator[str]:
     yield (
         f"{figures['questions']} questions, {figures['answerable']} of them answerable. One run of each; "
-        "“off” takes its first answer, “on” its last one if VERIFIED."
+        f"“off” takes its first answer, “on” its last one if {' or '.join(figures['accepted'])}."
     )
+    yield ", ".join(f"{count} {word}" for word, count in figures["statuses"].items())
     yield ""
     yield f"{'':{_WIDTH}} {'verifier off':27} verifier on"
     for name, words in _ANSWERS.items():
@@ -52,8 +53,8 @@ def _lines(figures: Mapping[str, Any]) -> Iterator[str]:
     if figures["groups"]:
         yield "groups"
         for name, group in figures["groups"].items():
-            right = f", right {group['verified_right']}" if group["answerable"] else ""
-            yield f"  {name:42} VERIFIED {_share(group['verified'])}{right}"
+            right = f", right {group['accepted_right']}" if group["answerable"] else ""
+            yield f"  {name:42} accepted {_share(group['accepted'])}{right}"
     yield ""
     yield "Brackets: 95 % intervals, Wilson's for shares, bootstrap for the rest."
     yield textwrap.fill(figures["rule"], 100)

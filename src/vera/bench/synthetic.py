@@ -2,7 +2,9 @@
 
 from random import Random
 
-from vera.attestation.objects import Policy
+from vera.attestation.exam import SPANS, SUPPORTED, Grade, graded
+from vera.attestation.exam import VERSION as EXAM_VERSION
+from vera.attestation.objects import Exam, Policy
 from vera.attestation.record import Record
 from vera.attestation.reduce import VERSION as REDUCE_VERSION
 from vera.audit.case import AuditPolicy
@@ -36,7 +38,9 @@ def page(number: int, size: int = PAGE_BYTES) -> list[str]:
 
 
 def judged_round(claims: int, sources: int, size: int = PAGE_BYTES) -> Record:
-    """A round of verification: so many claims, each a line of one of so many sources, each with a card."""
+    """A round of verification: so many claims, each a line of one of so many sources, each with a card.
+
+    The judge that labelled has passed its exam: only then do its labels count."""
     evidence: dict[str, Evidence] = {}
     texts: dict[str, bytes] = {}
     pages = [page(number, size) for number in range(sources)]
@@ -80,6 +84,8 @@ def judged_round(claims: int, sources: int, size: int = PAGE_BYTES) -> Record:
         )
         for number, (source, line) in enumerate(places, 1)
     )
+    sat = Exam(model="synthetic", version=EXAM_VERSION, roles=("labels", "scores"), prompt="0" * 64)
+    passed = graded(sat, Grade(right=SPANS, of=SPANS, accepted=0, refusable=SPANS - SUPPORTED))
     policy = Policy(
         rule="model",
         audit_policy=AuditPolicy(),
@@ -103,4 +109,5 @@ def judged_round(claims: int, sources: int, size: int = PAGE_BYTES) -> Record:
         verifier="synthetic",
         log=(1, "0" * 64),
         issued_at="2026-01-01T00:00:00Z",
+        exams=(passed,),
     )

@@ -17,6 +17,8 @@ COMMANDS = {
     "show": ("vera.cli.show:show", "Show a session: its answer, and the bytes behind each citation."),
     "report": ("vera.cli.report:report", "Write a run into one HTML file, to read, mail and print."),
     "replay": ("vera.cli.replay:replay", "Check a session or bundle: every byte, verdict and text, offline."),
+    "trust": ("vera.cli.trust:trust", "Say whose signatures you trust, by name."),
+    "key": ("vera.cli.key:key", "Print your public key and its id, for those who check your sessions."),
     "export": ("vera.cli.export:export", "Write a session into a file for others, or send its trace."),
     "check": (
         "vera.cli.check:check",

@@ -9,11 +9,21 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import click
 
 if TYPE_CHECKING:
-    from vera.attestation.ahdb.journal import Journal
+    from vera.attestation.ahdb.journal import Appended, Journal
+    from vera.attestation.keys import Signer
 
 F = TypeVar("F", bound=Callable[..., object])
 
 _KEYID = re.compile(r"[0-9a-f]{64}")
+
+
+def _keyids(context: click.Context, parameter: click.Parameter, given: tuple[str, ...]) -> tuple[str, ...]:
+    from vera.cli.exit import USAGE, stop
+
+    for keyid in given:
+        if not _KEYID.fullmatch(keyid):
+            stop(f"--trust {keyid!r} is no key id: give the 64 hexadecimal digits that replay shows.", USAGE)
+    return given
 
 
 @click.group()
@@ -33,27 +43,26 @@ def ahdb() -> None:
 
 def _common(command: F) -> F:
     base = click.option("--base-dir", type=click.Path(), help="Folder whose .vera holds the journal.")
-    return base(click.option("--json", "as_json", is_flag=True, help="Print as JSON.")(command))
+    trust = click.option(
+        "--trust",
+        metavar="KEYID",
+        multiple=True,
+        callback=_keyids,
+        help="Accept what this key signed, besides your own (64 hexadecimal digits; may be repeated).",
+    )
+    return base(trust(click.option("--json", "as_json", is_flag=True, help="Print as JSON.")(command)))
 
 
 @ahdb.command()
-@click.option(
-    "--trust",
-    metavar="KEYID",
-    multiple=True,
-    help="Accept attestations of this key besides your own (64 hexadecimal digits; may be repeated).",
-)
 @_common
 def show(base_dir: str | None, trust: tuple[str, ...], as_json: bool) -> None:
     """Show what stands now; each ASSERT is proved again from its signed attestation.
 
-    Exit code 1 when the journal is broken, or an ASSERT in it is not proved.
+    Exit code 1 when the journal is broken, an ASSERT in it is not proved, or lines stand behind its signed
+    head.
     """
-    from vera.cli.exit import ERROR, USAGE, clean_errors, stop
+    from vera.cli.exit import ERROR, clean_errors
 
-    for keyid in trust:
-        if not _KEYID.fullmatch(keyid):
-            stop(f"--trust {keyid!r} is no key id: give the 64 hexadecimal digits that replay shows.", USAGE)
     with clean_errors():
         from vera.attestation.ahdb.standing import standing
         from vera.cli.ahdb_text import standing_text
@@ -61,27 +70,35 @@ def show(base_dir: str | None, trust: tuple[str, ...], as_json: bool) -> None:
         journal = _journal(base_dir)
         found = standing(journal, datetime.now(UTC), {*trust, *_own_key()})
         click.echo(standing_text(journal.path, found, as_json))
-        _say_torn(found.torn)
-    if found.unproved:
+        _say_torn(found.torn, found.unsigned)
+        _say_unsealed(bool(found.keyid), bool(found.entries or found.expired or found.retracted))
+    if found.unproved or found.unsigned:
         raise SystemExit(ERROR)
 
 
 @ahdb.command()
 @_common
-def history(base_dir: str | None, as_json: bool) -> None:
-    """Show every entry, the oldest first, with the chain verified.
+def history(base_dir: str | None, trust: tuple[str, ...], as_json: bool) -> None:
+    """Show every entry, the oldest first, with the chain and the signed head verified.
 
-    Exit code 1 when the journal is broken.
+    Exit code 1 when the journal is broken, or lines stand behind its signed head.
     """
-    from vera.cli.exit import clean_errors
+    from vera.cli.exit import ERROR, clean_errors
 
     with clean_errors():
-        from vera.cli.ahdb_text import history_text
+        from vera.attestation.ahdb.journal import JournalError, not_trusted
+        from vera.cli.ahdb_text import behind, history_text
 
         journal = _journal(base_dir)
         content = journal.read()
+        if why := not_trusted(content, {*trust, *_own_key()}):
+            raise JournalError(why)
         click.echo(history_text(journal.path, content.entries, as_json))
-        _say_torn(content.torn)
+        _say_torn(content.torn, content.unsigned)
+        _say_unsealed(bool(content.keyid), bool(content.entries))
+    if content.unsigned:
+        click.echo(f"vera: {behind(len(content.entries) + 1, content.unsigned)}", err=True)
+        raise SystemExit(ERROR)
 
 
 @ahdb.command()
@@ -100,7 +117,13 @@ def history(base_dir: str | None, as_json: bool) -> None:
 @click.option("--effect", help="believe: what it allows or rules out.")
 @_common
 def propose(
-    register: str, text: str, key: str | None, base_dir: str | None, as_json: bool, **given: Any
+    register: str,
+    text: str,
+    key: str | None,
+    base_dir: str | None,
+    trust: tuple[str, ...],
+    as_json: bool,
+    **given: Any,
 ) -> None:
     """Write a hypothesis, a drive or a belief: REGISTER is hypothesize, drive or believe.
 
@@ -117,8 +140,8 @@ def propose(
             entry = proposal(register, text, key, given)
         except ProposalError as error:
             stop(str(error), USAGE)
-        appended = append(_journal(base_dir), entry, datetime.now(UTC))
-        _say_moved(appended.torn)
+        appended = append(_journal(base_dir), entry, datetime.now(UTC), _signer(), trust)
+        _say_moved(appended)
         click.echo(entry_text(appended.entries[0], as_json))
 
 
@@ -126,7 +149,7 @@ def propose(
 @click.argument("seq", type=int, metavar="SEQ")
 @click.option("--reason", required=True, help="Why it no longer stands.")
 @_common
-def retract(seq: int, reason: str, base_dir: str | None, as_json: bool) -> None:
+def retract(seq: int, reason: str, base_dir: str | None, trust: tuple[str, ...], as_json: bool) -> None:
     """Take entry number SEQ away. It stays in the history, and so does the reason."""
     from vera.cli.exit import USAGE, clean_errors, stop
 
@@ -138,11 +161,18 @@ def retract(seq: int, reason: str, base_dir: str | None, as_json: bool) -> None:
 
         try:
             reason = checked("--reason", reason)
-            appended = append(_journal(base_dir), seq, reason, datetime.now(UTC))
+            appended = append(_journal(base_dir), seq, reason, datetime.now(UTC), _signer(), trust)
         except (NothingThere, ProposalError) as error:
             stop(str(error), USAGE)
-        _say_moved(appended.torn)
+        _say_moved(appended)
         click.echo(entry_text(appended.entries[0], as_json))
+
+
+def _signer() -> "Signer":
+    """This user's key, made on first use: it signs the head of the journal."""
+    from vera.agent.setup import open_signer
+
+    return open_signer(None)
 
 
 def _journal(base_dir: str | None) -> "Journal":
@@ -166,14 +196,26 @@ def _own_key() -> set[str]:
         return set()
 
 
-def _say_torn(torn: int) -> None:
-    if torn:
+def _say_unsealed(signed: bool, entries: bool) -> None:
+    if entries and not signed:
+        click.echo(
+            "vera: this journal is unsealed: an older VERA wrote it, without a signed head. Lines that were "
+            "cut off or added at its end are not noticed. The next entry signs it as it is.",
+            err=True,
+        )
+
+
+def _say_torn(torn: int, unsigned: int) -> None:
+    if torn and not unsigned:
         click.echo(
             f"vera: the last {torn} bytes of the journal are no whole entry and were left out.", err=True
         )
 
 
-def _say_moved(torn: int) -> None:
-    if torn:
-        sentence = f"vera: {torn} bytes of an unfinished entry were moved to .vera/ahdb.jsonl.torn."
+def _say_moved(appended: "Appended") -> None:
+    if appended.torn:
+        what = (
+            f"{appended.unsigned} lines that were not signed" if appended.unsigned else "an unfinished entry"
+        )
+        sentence = f"vera: {appended.torn} bytes of {what} were moved to .vera/ahdb.jsonl.torn."
         click.echo(sentence, err=True)

@@ -1,6 +1,6 @@
 """The AHDB as `vera ahdb` prints it: lines for people, JSON for programs."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +17,7 @@ from vera.attestation.ahdb.entries import (
     Retract,
     register_of,
 )
-from vera.attestation.ahdb.journal import hash_of
+from vera.attestation.ahdb.journal import TORN, hash_of
 from vera.attestation.ahdb.standing import Standing
 from vera.report.printable import one_printable_line, printable_json
 
@@ -28,21 +28,30 @@ def standing_text(journal: Path, found: Standing, as_json: bool) -> str:
         return printable_json(
             {
                 "journal": str(journal),
+                "head": found.keyid,
+                "unsigned": found.unsigned,
                 "entries": _plain(found.entries),
                 "unproved": [{**_plain((each.entry,))[0], "why": each.why} for each in found.unproved],
                 "expired": _plain(found.expired),
                 "retracted": _plain(found.retracted),
             }
         )
+    theses = {
+        entry.thesis_id: entry.text
+        for entry in (*found.expired, *found.entries)
+        if isinstance(entry, Assert | Hypothesize)
+    }
     lines: list[str] = []
     for register in REGISTERS:
         entries = [entry for entry in found.entries if register_of(entry) == register]
         if entries:
-            lines += ["", register, *(line for entry in entries for line in _entry_lines(entry))]
+            lines += ["", register, *(line for entry in entries for line in _entry_lines(entry, theses))]
     if found.unproved:
         lines += ["", "NOT PROVED: rely on none of these."]
     for each in found.unproved:
-        lines += [*_entry_lines(each.entry), _line("", each.why)]
+        lines += [*_entry_lines(each.entry, theses), _line("", each.why)]
+    if found.unsigned:
+        lines += ["", f"NOT SIGNED: {behind(found.line, found.unsigned)}"]
     return "\n".join(lines[1:]) or f"Nothing stands in {journal}."
 
 
@@ -58,22 +67,31 @@ def entry_text(entry: AnyEntry, as_json: bool) -> str:
     return printable_json(_plain((entry,))[0]) if as_json else _history_line(entry)
 
 
+def behind(line: int, count: int) -> str:
+    """What is said of `count` lines behind the signed head, the first of which is `line`."""
+    lines = f"line {line} stands" if count == 1 else f"lines {line} to {line + count - 1} stand"
+    return (
+        f"{lines} behind the signed head of the journal. VERA was ended while it wrote, or another "
+        f"program wrote there. What it says is not used; the next entry moves it to {TORN}."
+    )
+
+
 def _plain(entries: Iterable[AnyEntry]) -> list[dict[str, Any]]:
     """The entries as in the journal, with their hashes."""
     return [{**msgspec.to_builtins(entry), "hash": hash_of(entry)} for entry in entries]
 
 
-def _entry_lines(entry: AnyEntry) -> Iterator[str]:
+def _entry_lines(entry: AnyEntry, theses: Mapping[str, str]) -> Iterator[str]:
     yield _line(entry.seq, entry.text)
-    for detail in _details(entry):
+    for detail in _details(entry, theses):
         yield _line("", detail)
 
 
-def _details(entry: AnyEntry) -> Iterator[str]:
+def _details(entry: AnyEntry, theses: Mapping[str, str]) -> Iterator[str]:
     match entry:
         case Assert():
             yield from entry.bounds
-            yield f"attestation {entry.attestation}"
+            yield f"attestation {entry.attestation}" + (f", risk {entry.risk}" if entry.risk else "")
         case Hypothesize():
             yield from (f"test: {test}" for test in entry.tests)
             yield f"budget: {entry.budget}"
@@ -84,6 +102,7 @@ def _details(entry: AnyEntry) -> Iterator[str]:
             yield f"prior: {entry.prior}; tier: {entry.tier}; trigger: {entry.trigger}"
             yield f"effect: {entry.effect}"
         case BlindSpot():
+            yield f"thesis: {entry.thesis or theses.get(entry.thesis_id, entry.thesis_id)}"
             yield f"{entry.boundary}: {entry.risk} {entry.bound}"
 
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
+from vera.cli.allow import allow_input_option, allow_option
 from vera.cli.cluster import LOCAL, access_to, engine_option
 
 if TYPE_CHECKING:
@@ -84,6 +85,13 @@ def _overrides(command: F) -> F:
     show_default=True,
     help="Sandboxes that are started ahead for the tasks that are next; 0 starts each with its task.",
 )
+@click.option(
+    "--require",
+    type=click.Choice(["verified"]),
+    help="A task whose answer is less than VERIFIED ends with exit code 3.",
+)
+@allow_option("a task")
+@allow_input_option("that of the file")
 @click.option("--no-wait", is_flag=True, help="With --engine: queue the tasks, and end.")
 @click.option("--retry-failed", is_flag=True, help="Run tasks again that failed before.")
 @click.option(
@@ -102,7 +110,10 @@ def run(
     limits: tuple[str, ...],
     as_json: bool,
     engine: str,
+    require: str | None,
     no_wait: bool,
+    allow: tuple[str, ...],
+    allow_input: tuple[str, ...],
     **options: Any,
 ) -> None:
     """Run the tasks of a file that are not done.
@@ -115,11 +126,14 @@ def run(
     """
     with clean_batch_errors():
         from vera.batch.running import Options, read, run_batch
+        from vera.config.handed import allowed_of
 
         base = _base(base_dir, overrides)
-        options["overrides"] = without_keys(overrides)
-        chosen = Options(limits=limits_of(limits), **options)
-        listed = read(tasks, options["overrides"])
+        required = (f"verification.require={require}",) if require else ()
+        options["overrides"] = without_keys((*overrides, *required))
+        allowed = allowed_of(allow, allow_input or (tasks.parent,))
+        chosen = Options(limits=limits_of(limits), allowed=allowed, **options)
+        listed = read(tasks, options["overrides"], allowed)
         if engine == LOCAL:
             code, summary = run_batch(listed, base, chosen, sys.stderr)
         else:

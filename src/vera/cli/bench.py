@@ -123,3 +123,60 @@ def selection(
         except DataError as error:
             stop(str(error), USAGE)
         click.echo(json.dumps(figures, ensure_ascii=False, indent=2) if as_json else as_text(figures))
+
+
+@bench.command()
+@click.option("--model-base-url", metavar="URL", help="OpenAI-compatible server (http://127.0.0.1:1234).")
+@click.option("--model-name", metavar="NAME", help="Model to ask for; the loaded one by default.")
+@click.option("--model-file", metavar="FILE", type=_FILE, help="GGUF file to serve with llama.cpp.")
+@click.option("-c", "--config", "overrides", multiple=True, help="KEY=VALUE or FILE.yaml; may be repeated.")
+@click.option(
+    "--papers", metavar="N", type=click.IntRange(1, 20), default=1, show_default=True, help="Exams."
+)
+@click.option("--seed", metavar="N", type=int, default=0, show_default=True, help="Which paper is the first.")
+@click.option("--json", "as_json", is_flag=True, help="Print as JSON.")
+def judge(
+    model_base_url: str | None,
+    model_name: str | None,
+    model_file: Path | None,
+    overrides: tuple[str, ...],
+    papers: int,
+    seed: int,
+    as_json: bool,
+) -> None:
+    """Have a model sit the exam of a judge, and show what it tells apart.
+
+    Every paper is sat to its end, where a run ends it as soon as the model cannot pass. Exit code 0 when
+    every paper was passed, 1 when one was not, 5 when the model gave no reply.
+    """
+    import asyncio
+    from contextlib import AsyncExitStack
+    from typing import Any
+
+    from vera import config
+    from vera.bench.judge import as_text, measure
+    from vera.cli.exit import NOT_READY, USAGE, clean_errors, stop
+
+    async def sat() -> dict[str, Any]:
+        from vera.agent.setup import open_model
+        from vera.config.settings import BUILT_IN
+
+        flags = {"model.base_url": model_base_url, "model.name": model_name, "model.file": model_file}
+        settings = config.load(overrides, flags).settings
+        async with AsyncExitStack() as stack:
+            model = await open_model(settings.model, stack, _to_stderr, lambda _: None)
+            if model.info.kind == BUILT_IN:
+                stop("The built-in model cannot judge. Name a server with --model-base-url.", USAGE)
+            return await measure(model, seed=seed, papers=papers)
+
+    with clean_errors():
+        figures = asyncio.run(sat())
+        click.echo(json.dumps(figures, ensure_ascii=False, indent=2) if as_json else as_text(figures))
+        if figures["problem"]:
+            raise SystemExit(NOT_READY)
+        if not all(paper["passed"] for paper in figures["papers"]):
+            raise SystemExit(1)
+
+
+def _to_stderr(sentence: str) -> None:
+    click.echo(sentence, err=True)

@@ -49,6 +49,11 @@ _MOST_SHOWN = 100
     help="Independent sources that each statement on web pages needs.",
 )
 @click.option("--strict", is_flag=True, help="Hints count as hard findings (exit code 4).")
+@click.option(
+    "--require",
+    type=click.Choice(["verified"]),
+    help="End with exit code 3 for what is less than VERIFIED: always, since no meaning is judged.",
+)
 @click.option("-c", "--config", "overrides", multiple=True, help="KEY=VALUE or FILE.yaml; may be repeated.")
 @click.option("--json", "as_json", is_flag=True, help="Print as JSON.")
 def check(
@@ -61,6 +66,7 @@ def check(
     not_after: str,
     independent: int,
     strict: bool,
+    require: str | None,
     overrides: tuple[str, ...],
     as_json: bool,
 ) -> None:
@@ -70,7 +76,8 @@ def check(
     read but FILE, and every source is unchecked.
 
     Exit codes: 0 every statement that names a source was checked, and nothing hard was found; 4 a quotation,
-    number or date that does not stand in its source; 3 nothing hard, but something could not be checked;
+    number or date that does not stand in its source; 3 nothing hard, but something could not be checked, or
+    no statement names a source;
     2 usage; 1 FILE cannot be checked.
     """
     from vera.cli.exit import clean_errors
@@ -98,7 +105,7 @@ def check(
             independent=independent,
         )
         report = check_document(document, options, _progress)
-        code = report.exit_code(strict=strict)
+        code = report.exit_code(strict=strict, require=require or "quoted")
         click.echo(_as_json(report, code) if as_json else _as_text(report))
     raise SystemExit(code)
 
@@ -137,11 +144,23 @@ def _as_text(report: "Report") -> str:
     lines += [f"note: {note}" for note in report.notes]
     if lines and lines[-1]:
         lines.append("")
+    counts = [
+        words
+        for number, words in (
+            (found.count("hard"), counted(found.count("hard"), "hard finding")),
+            (found.count("hint"), counted(found.count("hint"), "hint")),
+            (len(found.unchecked), counted(len(found.unchecked), "source") + " unchecked"),
+        )
+        if number
+    ]
     lines.append(
         f"{report.document}: {counted(found.claims, 'statement')}, {found.named} with a source, "
-        f"{found.checked} checked; {counted(found.count('hard'), 'hard finding')}, "
-        f"{counted(found.count('hint'), 'hint')}, {counted(len(found.unchecked), 'source')} unchecked."
+        f"{found.checked} checked: quotations, numbers, dates and names compared, meaning not judged. "
+        + (", ".join(counts) or "No finding")
+        + "."
     )
+    if not found.named:
+        lines.append("No statement names a source, so nothing was checked.")
     return "\n".join(one_printable_line(line) for line in lines)
 
 

@@ -8,6 +8,8 @@ from pathlib import Path
 
 import click
 
+from vera.cli.allow import allow_option
+
 FLAGS = {"host": "dashboard.host", "port": "dashboard.port", "base_dir": "run.base_dir"}
 LOOPBACK = ("127.0.0.1", "::1", "localhost")
 
@@ -30,12 +32,14 @@ LOOPBACK = ("127.0.0.1", "::1", "localhost")
     metavar="NAME",
     help="A name by which the dashboard may be called, such as that of a proxy; may be repeated.",
 )
+@allow_option("a form of the dashboard")
 @click.option("-c", "--config", "overrides", multiple=True, help="KEY=VALUE or FILE.yaml; may be repeated.")
 def dashboard(
     no_open: bool,
     token_file: Path | None,
     allow_remote: bool,
     names: tuple[str, ...],
+    allow: tuple[str, ...],
     overrides: tuple[str, ...],
     **options: str | int | None,
 ) -> None:
@@ -48,7 +52,9 @@ def dashboard(
 
     with clean_errors():
         from vera import config
+        from vera.config.handed import allowed_of
 
+        allowed = allowed_of(allow, ())
         port = options.pop("port")
         flags = {FLAGS[name]: value for name, value in options.items()}
         loaded = config.load(overrides, flags if port == 0 else {**flags, FLAGS["port"]: port})
@@ -73,7 +79,11 @@ def dashboard(
             shown = f"[{host}]" if ":" in host else host
             hosts = frozenset({"127.0.0.1", "localhost", "[::1]", shown, *(name.lower() for name in names)})
             app = create_app(
-                settings.run.base_dir, token=token, hosts=hosts, any_address=host not in LOOPBACK
+                settings.run.base_dir,
+                token=token,
+                hosts=hosts,
+                any_address=host not in LOOPBACK,
+                allowed=allowed,
             )
             address = f"http://{shown}:{listening.getsockname()[1]}/?token={token}"
             click.echo(f"The dashboard of {settings.run.base_dir.resolve()}:\n  {address}\nCtrl-C ends it.")

@@ -15,6 +15,7 @@ import click
 import msgspec
 
 from vera.cli.exit import as_typed
+from vera.extras import install_command
 
 if TYPE_CHECKING:
     from vera.config.settings import SandboxSettings
@@ -118,7 +119,7 @@ async def _python() -> list[Finding]:
                 part=f"extra {extra}",
                 state="ok" if there else "missing",
                 found=f"{module} is installed" if there else f"needed for {use}",
-                next="" if there else f'{sys.executable} -m pip install "vera-agent[{extra}]"',
+                next="" if there else install_command(extra),
             )
         )
     return findings
@@ -163,13 +164,20 @@ async def _folders() -> list[Finding]:
 
 
 async def _models() -> list[Finding]:
+    from vera.agent.found_server import Candidate, recall, remembered
+    from vera.model.owner import owner_of
     from vera.model.probe import discover
 
-    found = await discover()
-    findings = [
-        Finding(part="model server", state="ok", found=f"{server.kind} at {server.base_url}")
-        for server in found
-    ]
+    findings = []
+    for server in await discover():
+        each = Candidate(server, owner_of(server.base_url))
+        listening = f"{server.kind} at {server.base_url}, run by {each.owner.name}"
+        if not each.owner.may_be_asked_about:
+            use, state = f"--model-base-url {server.base_url} if you trust whoever runs it", "missing"
+            listening += ": not used, it is not yours"
+        else:
+            use, state = "" if remembered(each, recall()) else "--model-base-url auto uses it", "ok"
+        findings.append(Finding(part="model server", state=state, found=listening, next=use))
     if not findings:
         findings.append(
             Finding(

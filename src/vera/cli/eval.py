@@ -29,6 +29,11 @@ MOST_SLOTS = 64
     show_default=True,
     help="Runs at a time.",
 )
+@click.option(
+    "--require",
+    type=click.Choice(["verified"]),
+    help="Count only VERIFIED answers, and end with exit code 3 when an answerable question has none.",
+)
 @click.option("-c", "--config", "overrides", multiple=True, help="KEY=VALUE or FILE.yaml; may be repeated.")
 @click.option("--seed", metavar="N", type=int, default=0, show_default=True, help="For what is drawn by lot.")
 @click.option("--json", "as_json", is_flag=True, help="Print as JSON, with each question.")
@@ -52,6 +57,7 @@ def evaluate(
     limit: int | None,
     work_dir: Path | None,
     slots: int,
+    require: str | None,
     overrides: tuple[str, ...],
     seed: int,
     as_json: bool,
@@ -85,7 +91,8 @@ def evaluate(
         elif data is None:
             raise click.UsageError("there are no questions. Name a file, or make one with --generate DIR.")
         else:
-            _evaluate(data, limit, work_dir, slots, overrides, seed, as_json=as_json, quiet=quiet)
+            only = require is not None
+            _evaluate(data, limit, work_dir, slots, overrides, seed, only, as_json=as_json, quiet=quiet)
 
 
 def _generate(folder: Path, count: int, seed: int, tables: Path | None) -> None:
@@ -110,6 +117,7 @@ def _evaluate(
     slots: int,
     overrides: tuple[str, ...],
     seed: int,
+    only_verified: bool,
     *,
     as_json: bool,
     quiet: bool,
@@ -122,6 +130,7 @@ def _evaluate(
     from vera.bench.labelled import DataError
     from vera.cli.exit import ERROR, INTERRUPTED, USAGE, stop
     from vera.cli.progress import Progress
+    from vera.headline import HOLDS, NOT_REQUIRED
     from vera.report.printable import printable, printable_json
 
     try:
@@ -143,12 +152,14 @@ def _evaluate(
         progress.done()
         stop("stopped. What was done is kept: the same command goes on.", INTERRUPTED)
     progress.done()
-    figures = figures_of(outcomes, seed)
+    figures = figures_of(outcomes, seed, {"VERIFIED"} if only_verified else HOLDS)
     if as_json:
         click.echo(printable_json({**figures, "each": per_question(outcomes)}))
-        return
-    click.echo(printable(as_text(figures)))
-    progress.say(f"Sessions: {folder}")
+    else:
+        click.echo(printable(as_text(figures)))
+        progress.say(f"Sessions: {folder}")
+    if only_verified and any(each.answerable and each.status != "VERIFIED" for each in outcomes):
+        raise SystemExit(NOT_REQUIRED)
 
 
 async def _until_told(work: Coroutine[None, None, T]) -> T:

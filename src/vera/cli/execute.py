@@ -55,13 +55,19 @@ async def _execute(
     as_json: bool,
     progress: Progress,
 ) -> int:
+    def sealed() -> Session:
+        """The session, known for the person's own from its first moment (`attestation.own_log`)."""
+        session = open_session()
+        session.seal(signer.seal)
+        return session
+
     if settings.run.lane == "execute":
         from vera.agent.executing import open_execution
 
-        opened = open_execution(open_session, settings, extractor=extractor, signer=signer, progress=progress)
+        opened = open_execution(sealed, settings, extractor=extractor, signer=signer, progress=progress)
     else:
         opened = open_run(
-            open_session, settings, extractor=extractor, found=found, signer=signer, progress=progress
+            sealed, settings, extractor=extractor, found=found, signer=signer, progress=progress
         )
     async with opened as (session, run):
         _listen(run, progress)

@@ -62,6 +62,7 @@ def _code_of(error: Exception) -> int | None:
     from vera.agent.errors import SetupError, TaskTooLong
     from vera.attestation.objects import ObjectError
     from vera.attestation.proposition import RequestError
+    from vera.attestation.signers import TrustError
     from vera.config import ConfigError
     from vera.lane.prompts import PromptError
     from vera.session import LogError, SessionError
@@ -71,4 +72,5 @@ def _code_of(error: Exception) -> int | None:
         return error.exit_code
     if isinstance(error, ConfigError | PromptError | TaskTooLong | RequestError):
         return USAGE
-    return ERROR if isinstance(error, SessionError | LogError | StoreError | ObjectError) else None
+    errors = SessionError | LogError | StoreError | ObjectError | TrustError
+    return ERROR if isinstance(error, errors) else None

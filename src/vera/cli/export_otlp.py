@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import click
 
 from vera.cli.exit import ERROR, NOT_READY, USAGE, stop
+from vera.extras import install_command
 
 if TYPE_CHECKING:
     from vera.report.otlp import Export
@@ -31,7 +32,7 @@ def send(session: Path, url: str, with_content: bool) -> None:
     except ModuleNotFoundError as missing:
         if not (missing.name or "").startswith(("google", "opentelemetry")):
             raise
-        stop("the export needs the extra 'otel'. Type: pip install 'vera-agent[otel]'", NOT_READY)
+        stop(f"the export needs the extra 'otel'. Type: {install_command('otel')}", NOT_READY)
     if to.warning:
         _say(to.warning)
     try:

@@ -8,6 +8,7 @@ import click
 import msgspec
 
 if TYPE_CHECKING:
+    from vera.attestation.outcome import Outcome
     from vera.dashboard.log_ends import LogEnds
     from vera.dashboard.sessions import SessionFolder
 
@@ -20,9 +21,12 @@ MOST_TASK_BYTES = 1 << 20
 
 
 class Listed(msgspec.Struct, frozen=True, kw_only=True):
-    """A session. `state`: new, running, ended, or stopped (no process works on it and it has not ended);
-    `verdict` is '' until it has ended. Times are Unix seconds, `seconds` from the first record to the last;
-    0 where there is no record yet."""
+    """A session. `state`: new, running, ended, or stopped (no process works on it and it has not ended).
+
+    `verdict` is what the session may say of its end (`vera.attestation.outcome`), '' before; `exit_code` is
+    None where that is withheld, and `signed` says by whose key ("by your key"). Times are Unix seconds,
+    `seconds` from the first record to the last; 0 where there is no record yet.
+    """
 
     session: str
     state: str
@@ -32,6 +36,7 @@ class Listed(msgspec.Struct, frozen=True, kw_only=True):
     started_ts: float
     seconds: float
     task: str
+    signed: str = ""
 
 
 @click.command("list")
@@ -41,7 +46,8 @@ class Listed(msgspec.Struct, frozen=True, kw_only=True):
 def list_sessions(base_dir: str | None, as_json: bool, overrides: tuple[str, ...]) -> None:
     """List the sessions below the base folder, the newest first.
 
-    For each: its folder, where its run stands, its verdict, its steps, how long it took, and its task.
+    For each: its folder, where its run stands, its verdict, its steps, how long it took, and its task. The
+    verdict is ALTERED, UNSEALED or UNTRUSTED where it cannot be relied on ('vera replay' says why).
     """
     from vera.cli.exit import ERROR, clean_errors, stop
 
@@ -71,23 +77,32 @@ def list_sessions(base_dir: str | None, as_json: bool, overrides: tuple[str, ...
 
 
 def look_at(folders: "Iterable[SessionFolder]") -> list[Listed]:
-    """The sessions by the ends of their logs, which are not verified here."""
+    """The sessions by the ends of their logs, and what those that have ended may say of it."""
+    from vera.attestation.known_outcomes import outcomes_of
+    from vera.attestation.outcome import Outcome
     from vera.dashboard.log_ends import in_use, read_ends
 
     found = [(folder, read_ends(folder.log)) for folder in folders]
     working = in_use([folder.log for folder, ends in found if ends.size])
-    return [_listed(folder, ends, folder.log in working) for folder, ends in found]
+    outcomes = outcomes_of(
+        folder.path for folder, ends in found if ends.end is not None and folder.log not in working
+    )
+    return [
+        _listed(folder, ends, folder.log in working, outcomes.get(folder.path, Outcome()))
+        for folder, ends in found
+    ]
 
 
-def _listed(folder: "SessionFolder", ends: "LogEnds", is_working: bool) -> Listed:
+def _listed(folder: "SessionFolder", ends: "LogEnds", is_working: bool, outcome: "Outcome") -> Listed:
     from vera.report.printable import one_printable_line
 
     state = "running" if is_working else "ended" if ends.end else "stopped" if ends.began else "new"
     return Listed(
         session=folder.name,
         state=state,
-        verdict=one_printable_line(ends.end.status[:40]) if ends.end else "",
-        exit_code=ends.end.exit_code if ends.end else None,
+        verdict=one_printable_line(outcome.word[:40]),
+        exit_code=outcome.exit_code,
+        signed=one_printable_line(outcome.signed),
         steps=ends.step,
         started_ts=ends.first_ts,
         seconds=round(max(0.0, ends.last_ts - ends.first_ts), 3),

@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING
 
 import click
 
+from vera.extras import install_command
+
 if TYPE_CHECKING:
     from vera.config import Settings
 
@@ -26,7 +28,7 @@ FLAGS = {
 @click.command()
 @click.option("--input-dir", type=click.Path(), help="Folder of documents that may be looked at.")
 @click.option("--base-dir", type=click.Path(), help="Folder that holds the sessions, under work/.")
-@click.option("--model-base-url", help="OpenAI-compatible server (http://127.0.0.1:1234), or builtin.")
+@click.option("--model-base-url", help="OpenAI-compatible server (http://127.0.0.1:1234), builtin or auto.")
 @click.option("--model-name", help="Model to ask for; the loaded one by default.")
 @click.option(
     "--egress",
@@ -62,7 +64,7 @@ def mcp(overrides: tuple[str, ...], print_config: bool, **options: str | None) -
             click.echo(json.dumps(client_config(settings, folder, base, overrides), indent=2))
             return
         if not (find_spec("mcp") and find_spec("mcp_types")):
-            stop("the service needs the extra 'mcp'. Type: pip install 'vera-agent[mcp]'", NOT_READY)
+            stop(f"the service needs the extra 'mcp'. Type: {install_command('mcp')}", NOT_READY)
         from vera.mcp.server import serve
         from vera.mcp.service import Service
 

@@ -37,6 +37,12 @@ class Progress:
         self._stream.write(printable(as_typed(line)) + "\n")
         self._stream.flush()
 
+    def warn(self, line: str) -> None:
+        """A line that the person must see, also where no progress was asked for."""
+        self._clear()
+        self._stream.write(printable(as_typed(f"vera: warning: {line}")) + "\n")
+        self._stream.flush()
+
     def now(self, line: str) -> None:
         """What is going on at this moment; shown on a terminal only, and replaced by what comes next."""
         if self._quiet or not self.live:
@@ -51,7 +57,7 @@ class Progress:
         self._clear()
 
     def __call__(self, record: events.Record) -> None:
-        if record.lane.startswith(("check-", "verify-")):
+        if record.lane.startswith(("check-", "verify-", "exam")):
             self._verification(record)
             return
         match record:
@@ -110,6 +116,10 @@ class Progress:
             case events.Audit():
                 found = f"{counted(record.hard, 'hard finding')}, {record.soft} soft"
                 self.say(f"round {record.round}: audit of {counted(record.claims, 'claim')}: {found}")
+            case events.VerifierExam():
+                from vera.attestation.exam import exam_of, in_words
+
+                self.say(f"exam: {in_words(exam_of(record))}")
             case events.VerifierQuestions():
                 self.say(f"round {record.round}: {counted(len(record.questions), 'look-up')}, then the judge")
             case events.VerifierCheck():

@@ -20,6 +20,7 @@ _KEYID = re.compile(r"[0-9a-f]{64}")
     multiple=True,
     help="Accept signatures of this key only (64 hexadecimal digits; may be given several times).",
 )
+@click.option("--any-signer", is_flag=True, help="Accept a key that VERA cannot say anything about.")
 @click.option(
     "--level",
     type=click.IntRange(0, 2),
@@ -28,7 +29,7 @@ _KEYID = re.compile(r"[0-9a-f]{64}")
     help="Stop after this level: 0 bytes, 1 verdicts, 2 texts.",
 )
 @click.option("--json", "as_json", is_flag=True, help="Print as JSON.")
-def replay(session: Path, trust: tuple[str, ...], level: int, as_json: bool) -> None:
+def replay(session: Path, trust: tuple[str, ...], any_signer: bool, level: int, as_json: bool) -> None:
     """Check a session, or a bundle made by 'vera export', without a model and without a network.
 
     \b
@@ -36,21 +37,27 @@ def replay(session: Path, trust: tuple[str, ...], level: int, as_json: bool) -> 
     L1  verdict    claims, findings, spans and result computed again from the log
     L2  text       the text of every source made again from its raw bytes
 
+    Who signed is said, too: your key, a key that you trust ('vera trust add NAME KEY'), or an unknown one,
+    which is UNTRUSTED unless you say --any-signer.
+
     Exit code 0 when all of it agrees, 1 when anything does not (also RULES_CHANGED, EXTRACTOR_CHANGED,
     MISSING, UNSEALED and UNTRUSTED), 2 for wrong usage, 3 when all is whole but nothing was attested.
     """
     from vera.attestation.bundle import BundleError, replay_bundle
     from vera.attestation.replay import NoSession
     from vera.attestation.replay import replay as hold_against_itself
+    from vera.attestation.signers import known_signers
     from vera.cli.exit import ERROR, USAGE, clean_errors, stop
 
     for keyid in trust:
         if not _KEYID.fullmatch(keyid):
             stop(f"--trust {keyid!r} is no key id: give the 64 hexadecimal digits that replay shows.", USAGE)
+    if trust and any_signer:
+        stop("--trust names the only keys that may sign, and --any-signer accepts all: choose one.", USAGE)
     with clean_errors():
         try:
             hold = replay_bundle if session.is_file() else hold_against_itself
-            report = hold(session, trust, level)
+            report = hold(session, known_signers(trust, any_signer=any_signer), level)
         except (NoSession, BundleError) as error:
             stop(str(error), ERROR)
         click.echo(_as_json(session, report) if as_json else _as_text(report))
@@ -79,7 +86,8 @@ def _as_text(report: "Report") -> str:
     for each in report.attested:
         why = f" ({each.reason})" if each.reason else ""
         mark = (", chosen" if each.chosen else "") + ("" if confirmed else ", as attested, not confirmed")
-        lines += ["", f"round {each.round}{mark}: {each.result}{why}", f"  {each.attestation}"]
+        lines += ["", f"round {each.round}{mark}: {each.result}{why}"]
+        lines += [f"  {each.attestation}", f"  signed {each.signed}"]
     for level in report.levels:
         if level.remarks:
             lines += ["", f"{level.name}:"]

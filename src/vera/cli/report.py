@@ -49,19 +49,24 @@ def report(run: Path, as_html: bool, output: Path | None) -> None:
 
 
 def _page(run: Path) -> "RunPage":
-    """The run's page as its log is now."""
+    """The run's page as its log is now, with what the session may say of its end."""
     from functools import partial
 
+    from vera.attestation.outcome import outcome_of
+    from vera.attestation.signers import known_signers
     from vera.dashboard.run_status import is_worked_on
     from vera.report.view.fold import ViewFold
+    from vera.report.view.outcome import with_outcome
     from vera.session import Reader, load_text
     from vera.state import RunState
     from vera.store import Store
 
     store, state = Store(run / "store"), RunState()
     fold = ViewFold(partial(load_text, store))
+    outcome = outcome_of(run, known_signers())
     for offset, record in Reader(run / "trace.jsonl").poll():
         state.apply(record)
         fold.apply(record, offset)
     alive = is_worked_on(run, run / "trace.jsonl")
-    return fold.page(state, store, session=str(run), alive=alive, now=state.last_ts)
+    page = fold.page(state, store, session=str(run), alive=alive, now=state.last_ts)
+    return with_outcome(page, outcome)

@@ -43,6 +43,7 @@ FLAGS = {
     "brave_api_key": "brave.key",
     "official_domain": "policy.official_domains",
     "verifier": "verification.rule",
+    "require": "verification.require",
     "verifier_rounds": "verification.rounds",
     "verifier_model_base_url": "verification.model_base_url",
     "verifier_model_name": "verification.model_name",
@@ -72,7 +73,7 @@ FLAGS = {
     help="With --lane execute: the risk tier of its theses, at least.  [default: med]",
 )
 @click.option("--base-dir", type=click.Path(), help="Folder that holds the work folders.")
-@click.option("--model-base-url", help="OpenAI-compatible server (http://127.0.0.1:1234), or builtin.")
+@click.option("--model-base-url", help="OpenAI-compatible server (http://127.0.0.1:1234), builtin or auto.")
 @click.option("--model-name", help="Model to ask for; the loaded one by default.")
 @click.option("--model-file", type=click.Path(), help="GGUF file to serve with llama.cpp (extra 'local').")
 @click.option("--max-steps", type=int, help="Steps a run may take; 0 is unlimited.  [default: 80]")
@@ -122,6 +123,11 @@ FLAGS = {
     help="Who says what a cited span means: a model, or the word-by-word rule.  [default: auto]",
 )
 @click.option(
+    "--require",
+    type=click.Choice(["verified"]),
+    help="End with exit code 3 for what is less than VERIFIED.",
+)
+@click.option(
     "--num-candidates", type=int, help="Actions sampled for each step, of which one runs.  [default: 1]"
 )
 @click.option(
@@ -135,18 +141,20 @@ FLAGS = {
 @click.option("-c", "--config", "overrides", multiple=True, help="KEY=VALUE or FILE.yaml; may be repeated.")
 @click.option("--json", "as_json", is_flag=True, help="Print the result as JSON.")
 @click.option("-q", "--quiet", is_flag=True, help="No progress on stderr.")
+@click.option("--handed", is_flag=True, hidden=True)
 def run(
     question: str | None,
     task: str | None,
     overrides: tuple[str, ...],
     as_json: bool,
     quiet: bool,
+    handed: bool,
     **options: Any,
 ) -> None:
     """Answer a question, with every statement cited.
 
-    The answer goes to stdout, progress to stderr. Exit codes: 0 verified, 1 error, 2 usage, 3 unresolved,
-    4 contradicted, 5 environment not ready, 6 budget spent, 130 interrupted.
+    The answer goes to stdout, progress to stderr. Exit codes: 0 VERIFIED or QUOTED, 1 error, 2 usage, 3
+    PARTIAL or UNRESOLVED, 4 REFUTED or DISPUTED, 5 environment not ready, 6 budget spent, 130 interrupted.
     """
     from vera.cli.exit import clean_errors
 
@@ -155,22 +163,26 @@ def run(
         from vera.agent.effort import with_effort
         from vera.agent.work_dir import default_work_dir
         from vera.cli.execute import execute
+        from vera.cli.found_server import ask_once
         from vera.cli.progress import Progress
+        from vera.config.handed import read_handed
         from vera.session import Session
 
-        text = read_task(question, task)
+        given = read_handed(sys.stdin.buffer) if handed else None
+        text = given.text if given else read_task(question, task)
         options["official_domain"] = ",".join(options["official_domain"]) or None
         options["require_thesis"] = "\n".join(map(_one_line, options["require_thesis"])) or None
         flags = {FLAGS[name]: value for name, value in options.items() if value is not None}
-        loaded = config.load(overrides, flags)
+        loaded = config.load(overrides, flags, handed=given)
         settings = with_real_input(with_effort(loaded))
         progress = Progress(quiet=quiet)
         for warning in loaded.warnings:
             progress.say(f"warning: {warning}")
+        ask_once(settings, progress)
         root = settings.run.work_dir or default_work_dir(settings.run.base_dir, text)
 
         def open_session() -> Session:
-            session = Session.create(root, config.public(settings))
+            session = Session.create(root, config.public(settings), origins=settings.origins)
             session.subscribe(progress)
             folder = settings.run.input_dir if settings.run.lane == "research" else None
             input_dir = str(folder.resolve()) if folder else ""

@@ -4,6 +4,7 @@ import json
 from pathlib import Path
 
 import click
+import msgspec
 
 
 @click.command()
@@ -21,9 +22,10 @@ def show(
     step: int | None,
     as_json: bool,
 ) -> None:
-    """Show a session: its answer with the cited bytes, and whether its log is whole.
+    """Show a session: its answer with the cited bytes, whether it is whole, and who signed it.
 
-    Exit code 1 when the log was altered or the store does not hold what it says.
+    The status is that of the attestation and the sealed log. ALTERED, UNSEALED and UNTRUSTED stand in its
+    place where it cannot be relied on. Exit code 1 when the session was altered.
     """
     from vera.cli.exit import ERROR, clean_errors, stop
 
@@ -54,28 +56,35 @@ def _answer(work_dir: Path, as_json: bool, sentence: str) -> None:
     from vera.agent.research import result_of
     from vera.agent.researched import researched_of
     from vera.agent.spending import in_words
+    from vera.attestation.outcome import ALTERED, outcome_of
+    from vera.attestation.signers import known_signers
     from vera.report import answer as report
     from vera.report.printable import printable, printable_json
     from vera.session import Reader
     from vera.state import RunState
     from vera.store import Store
 
+    outcome = outcome_of(work_dir, known_signers())
     state = RunState(record for _, record in Reader(work_dir / "trace.jsonl").poll())
     result = result_of(state, Store(work_dir / "store"))
+    shown = result.report
+    if outcome.word:
+        shown = msgspec.structs.replace(shown, status=f"{outcome.word}: {outcome.reason}")
     if as_json:
         out = {**researched_of(state, work_dir, result).as_dict(), "log": sentence}
-        click.echo(printable_json(out))
+        if outcome.word:
+            out |= {"status": outcome.word, "reason": outcome.reason, "exit_code": outcome.exit_code}
+        click.echo(printable_json({**out, "signed": outcome.signed, "keyid": outcome.keyid}))
     else:
-        click.echo(printable(report.plain(result.report)))
-        if any(quote.problem for quote in result.report.quotes):
-            click.echo(
-                "What was cited cannot be shown whole, so the verdict below cannot be relied on: vera replay"
-            )
-        click.echo(printable(report.closing_line(result.report)))
+        click.echo(printable(report.plain(shown)))
+        if any(quote.problem for quote in shown.quotes):
+            click.echo("What was cited cannot be shown whole. What is wrong says: vera replay")
+        click.echo(printable(report.closing_line(shown)))
         if spent := in_words(state):
             click.echo(spent)
-        click.echo(sentence)
-    if any(quote.problem for quote in result.report.quotes):
+        signed = f" Signed {outcome.signed}." if outcome.signed else ""
+        click.echo(printable(sentence + signed))
+    if outcome.word == ALTERED or any(quote.problem for quote in shown.quotes):
         raise SystemExit(1)
 
 

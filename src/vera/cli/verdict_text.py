@@ -5,26 +5,32 @@ from collections.abc import Iterator, Mapping
 from vera.agent.verified import Verified
 from vera.attestation.objects import Card, Omission
 from vera.attestation.report import counted
+from vera.headline import Headline
 from vera.report import answer as report
 
 SHOWN = 5
 """Of a list, what the terminal shows; `--json` has all of it."""
 
-SAYS: Mapping[tuple[str, str], str] = {
-    ("SUPPORTED", ""): "each of its sentences stands in the lines below",
-    ("DISPUTED", ""): "sources contradict each other",
-    ("UNSUPPORTED", "REFUTED"): "the lines below say otherwise",
+SAYS: Mapping[Headline, str] = {
+    "VERIFIED": "a judge read that the lines below support each of its sentences",
+    "QUOTED": "the lines below hold the words of each of its sentences; nobody judged what they mean",
+    "DISPUTED": "sources contradict each other",
+    "REFUTED": "the lines below say otherwise",
+}
+"""What a word means, for a person."""
+
+WHY: Mapping[tuple[str, str], str] = {
     ("UNSUPPORTED", "NO_EVIDENCE"): "what was found does not hold what it states",
     ("UNSUPPORTED", "PARTIAL"): "one of its sentences holds, and another is not in what was found",
     ("INCONCLUSIVE", "NO_EVIDENCE"): "nothing that was read says it or denies it",
     ("INCONCLUSIVE", "PARTIAL"): "it was found only in part, or under a condition that it leaves out",
-    ("INCONCLUSIVE", "COVERAGE"): "too few independent sources say it, or a required output is missing",
+    ("INCONCLUSIVE", "COVERAGE"): "too few independent sources decide it, or a required output is missing",
     ("INCONCLUSIVE", "BUDGET"): "the budget was spent before enough was read",
     ("INCONCLUSIVE", "JUDGE_UNRELIABLE"): "the model gave no reading that can be used",
     ("INCONCLUSIVE", "SCORE"): "its sentences were found, and a check or the score holds it back",
     ("INCONCLUSIVE", "FINDINGS"): "the look-up's own report is at fault; see answer.md in the session",
 }
-"""What a result and its reason mean, for a person."""
+"""Why a thesis is PARTIAL or UNRESOLVED, by result and reason."""
 
 _SAYS_OF = {"SUPPORTS": "supports", "CONTRADICTS": "contradicts", "QUALIFIES": "limits"}
 
@@ -42,12 +48,12 @@ def plain(verified: Verified, shown: report.Report) -> str:
 
 def _head(verified: Verified) -> str:
     attestation = verified.attestation
-    reason = f" ({attestation.reason})" if attestation.reason else ""
-    meaning = SAYS.get((attestation.result, attestation.reason), "see the claims below")
+    why = WHY.get((attestation.result, attestation.reason), "see the claims below")
+    meaning = SAYS.get(verified.word, why)
     until = f"; the verdict stands until {attestation.expires_at[:10]}" if attestation.expires_at else ""
     count = f"{counted(len(verified.cards), 'card')} from {counted(len(verified.sources), 'source')}"
     reused = "verified before, nothing was looked up; " if verified.reused else ""
-    return f"{attestation.result}{reason}: {meaning} ({reused}{count}{until})."
+    return f"{verified.word}: {meaning} ({reused}{count}{until})."
 
 
 def _claims(verified: Verified, shown: report.Report) -> Iterator[str]:

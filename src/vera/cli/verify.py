@@ -27,13 +27,18 @@ import click
 @click.option("--not-after", help="Pages published after this date are no evidence.")
 @click.option("--source-type", multiple=True, help="Only sources of this class; may be repeated.")
 @click.option("--language", multiple=True, help="Search in this language; may be repeated.")
-@click.option("--require", multiple=True, help="Output without which the result is inconclusive.")
+@click.option(
+    "--require",
+    multiple=True,
+    help="verified: exit code 3 for what is less than VERIFIED; or an output without which the result is "
+    "inconclusive. May be repeated.",
+)
 @click.option("--max-sources", type=int, help="Documents to open at most.  [default: 12]")
 @click.option("--max-searches", type=int, help="Queries to ask at most.  [default: 24]")
 @click.option("--max-tokens", type=int, help="Tokens to spend at most.  [default: 200000]")
 @click.option("--max-bytes", type=int, help="Bytes to take in at most.  [default: 64 MiB]")
 @click.option("--max-seconds", type=float, help="Seconds to take at most.  [default: 600]")
-@click.option("--model-base-url", help="OpenAI-compatible server (http://127.0.0.1:1234), or builtin.")
+@click.option("--model-base-url", help="OpenAI-compatible server (http://127.0.0.1:1234), builtin or auto.")
 @click.option("--model-name", help="Model to ask for; the loaded one by default.")
 @click.option(
     "--egress",
@@ -51,10 +56,11 @@ import click
 @click.option("--fresh", is_flag=True, help="Look again, also when the same request was verified before.")
 @click.option("--json", "as_json", is_flag=True, help="Print the verdict as JSON.")
 @click.option("-q", "--quiet", is_flag=True, help="No progress on stderr.")
+@click.option("--handed", is_flag=True, hidden=True)
 def verify(thesis_text: str | None, thesis: str | None, overrides: tuple[str, ...], **options: Any) -> None:
     """Verify a thesis: evidence cards and a signed attestation, no answer.
 
-    Exit codes: 0 supported, 1 error, 2 usage, 3 inconclusive or nothing found, 4 refuted or disputed, 5
+    Exit codes: 0 VERIFIED or QUOTED, 1 error, 2 usage, 3 PARTIAL or UNRESOLVED, 4 REFUTED or DISPUTED, 5
     environment not ready, 6 budget spent, 130 interrupted.
     """
     from vera.cli.exit import clean_errors

@@ -1,6 +1,7 @@
 """One verification of a thesis from the command line: the request, the look-up, what is printed."""
 
 import asyncio
+import sys
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -11,13 +12,17 @@ from vera.agent.reuse import verify_or_reuse
 from vera.agent.work_dir import default_work_dir
 from vera.attestation.lenses import load_lens
 from vera.cli.exit import NOT_READY, stop
+from vera.cli.found_server import ask_once
 from vera.cli.progress import Progress
 from vera.cli.run import read_text
 from vera.cli.verdict_text import plain
 from vera.config import load
+from vera.config.handed import read_handed
+from vera.headline import HOLDS
 from vera.model.types import ModelError
 from vera.report.printable import printable, printable_json
 
+EXAMPLE = 'vera verify "THESIS" --input-dir DIR'
 FLAGS = {
     "input_dir": "run.input_dir",
     "work_dir": "run.work_dir",
@@ -44,17 +49,26 @@ ASKED = {
 """Part of the request → the option that gives it."""
 
 
+def _required(options: Mapping[str, Any]) -> tuple[Mapping[str, Any], Mapping[str, str]]:
+    """The options with the outputs alone under `require`, and the setting that `--require verified` sets."""
+    outputs = tuple(name for name in options["require"] if name != "verified")
+    setting = {"verification.require": "verified"} if len(outputs) < len(options["require"]) else {}
+    return {**options, "require": outputs}, setting
+
+
 def run(
     thesis_text: str | None, thesis: str | None, overrides: Sequence[str], options: Mapping[str, Any]
 ) -> int:
     """Verify, print, and return the exit code."""
-    text = read_text(thesis_text, thesis, "thesis", "--thesis", 'vera verify "THESIS" --input-dir DIR')
+    given = read_handed(sys.stdin.buffer) if options["handed"] else None
+    text = given.text if given else read_text(thesis_text, thesis, "thesis", "--thesis", EXAMPLE)
     flags = {
         FLAGS[name]: ",".join(value) if isinstance(value, tuple) else value
         for name, value in options.items()
         if name in FLAGS and value not in (None, ())
     }
-    loaded = load(overrides, flags)
+    options, require = _required(options)
+    loaded = load(overrides, {**flags, **require}, handed=given)
     settings = loaded.settings
     progress = Progress(quiet=options["quiet"])
     for warning in loaded.warnings:
@@ -66,6 +80,7 @@ def run(
         scope=options["scope"],
         **{name: options[option] for name, option in ASKED.items() if options[option] not in (None, ())},
     )
+    ask_once(settings, progress)
     root = settings.run.work_dir or default_work_dir(settings.run.base_dir, text)
     try:
         answered = asyncio.run(
@@ -90,5 +105,7 @@ def run(
         click.echo(printable(plain(verified, result.report)))
     if verified.reused:
         progress.say("used again: the same request was verified before and still stands; --fresh looks anew")
+    if verified.word in HOLDS and verified.exit_code:
+        progress.say("VERIFIED was required, and this is less: exit code 3")
     progress.say(f"Session: {verified.session}")
     return verified.exit_code

@@ -12,7 +12,10 @@ from typing import TYPE_CHECKING, TextIO, cast
 
 import click
 
+from vera.cli.exit import ERROR
+
 if TYPE_CHECKING:
+    from vera.attestation.outcome import Outcome
     from vera.cli.progress import Progress
     from vera.events import Record
 
@@ -22,6 +25,9 @@ SHOWN_SECONDS = 1.0
 
 DEAD_SECONDS = 3.0
 """A run on which nobody works for so long has ended without a word."""
+
+SEAL_SECONDS = 10.0
+"""What a process gets after the last record to seal the session."""
 
 
 @click.command()
@@ -33,7 +39,7 @@ def watch(work_dir: Path, plain: bool) -> None:
     Ctrl-C ends the watching and leaves the run alone. When the run ends, its exit code is that of this
     command; 1 when its process is gone before its end.
     """
-    from vera.cli.exit import ERROR, INTERRUPTED, clean_errors, stop
+    from vera.cli.exit import INTERRUPTED, clean_errors, stop
 
     with clean_errors():
         from vera.session import LogBroken
@@ -132,6 +138,16 @@ class Watched:
             return False
         return self.fold.offset != before
 
+    def outcome(self, ctrl_c: _CtrlC) -> "Outcome":
+        """What the session may say, once its process has sealed it or is gone."""
+        from vera.attestation.outcome import outcome_here
+
+        until = time.monotonic() + SEAL_SECONDS
+        while self.is_alive() and time.monotonic() < until:
+            ctrl_c.check()
+            time.sleep(POLL_SECONDS)
+        return outcome_here(self.work_dir)
+
     def is_alive(self) -> bool:
         """Whether a process works on it."""
         from vera.dashboard.run_status import is_worked_on
@@ -159,7 +175,7 @@ def _watch_plain(work_dir: Path, ctrl_c: _CtrlC) -> int | None:
         ctrl_c.check()
         watched.poll()
         if watched.code is not None:
-            return watched.code
+            return _say_end(progress, watched, ctrl_c)
         if time.monotonic() - looked > SHOWN_SECONDS:
             looked = time.monotonic()
             if not watched.is_alive() and watched.is_dead():
@@ -168,18 +184,28 @@ def _watch_plain(work_dir: Path, ctrl_c: _CtrlC) -> int | None:
 
 
 def _say(progress: "Progress", record: "Record") -> None:
-    """A record in words; the end with the seconds that the run took, not those of this command."""
+    """A record in words; the end waits until the session is sealed (`_say_end`)."""
     from vera import events
-    from vera.attestation.report import counted
 
     match record:
         case events.Task():
             progress.say("the run has begun")
         case events.RunEnd():
-            took = f"{counted(record.steps, 'step')}, {record.seconds:.1f} s"
-            progress.say(f"{record.status}: {record.reason} ({took}, exit code {record.exit_code})")
+            pass
         case _:
             progress(record)
+
+
+def _say_end(progress: "Progress", watched: Watched, ctrl_c: _CtrlC) -> int:
+    """What the session may say of its end, with the seconds that the run took; the exit code."""
+    from vera.attestation.report import counted
+
+    ended, outcome = watched.state.ended, watched.outcome(ctrl_c)
+    assert ended is not None
+    took = f"{counted(ended.steps, 'step')}, {ended.seconds:.1f} s"
+    code = ERROR if outcome.exit_code is None else outcome.exit_code
+    progress.say(f"{outcome.word}: {outcome.reason} ({took}, exit code {code})")
+    return code
 
 
 class _Plain:
@@ -203,7 +229,7 @@ def _watch_live(work_dir: Path, ctrl_c: _CtrlC) -> int | None:
     console = Console(highlight=False, markup=False)
     watched = Watched(work_dir)
 
-    def page(alive: bool) -> RenderableType:
+    def page(*, alive: bool, outcome: "Outcome | None" = None) -> RenderableType:
         if not watched.has_log:
             return Text(f"Waiting for a run to begin in {work_dir} (Ctrl-C ends the waiting).")
         return view(
@@ -214,6 +240,7 @@ def _watch_live(work_dir: Path, ctrl_c: _CtrlC) -> int | None:
             alive=alive,
             now=time.time(),
             height=console.height,
+            outcome=outcome,
         )
 
     with Live(console=console, auto_refresh=False) as live:
@@ -227,9 +254,11 @@ def _watch_live(work_dir: Path, ctrl_c: _CtrlC) -> int | None:
                 alive = watched.is_alive()
             if news or due:
                 shown = time.monotonic() if due else shown
-                live.update(page(alive and watched.code is None), refresh=True)
+                live.update(page(alive=alive and watched.code is None), refresh=True)
             if watched.code is not None:
-                return watched.code
+                outcome = watched.outcome(ctrl_c)
+                live.update(page(alive=False, outcome=outcome), refresh=True)
+                return ERROR if outcome.exit_code is None else outcome.exit_code
             if due and watched.is_dead():
                 return None
             time.sleep(POLL_SECONDS)

@@ -6,11 +6,13 @@ from rich.console import Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
+from vera.attestation.outcome import UNCHECKED, Outcome
 from vera.attestation.report import counted
 from vera.cli.list import took
 from vera.report.printable import one_printable_line
 from vera.report.view.fold import ViewFold
 from vera.report.view.model import ClaimView, EventLine, Header
+from vera.report.view.outcome import header_with, lines_with
 from vera.state import RunState
 from vera.store import Store
 
@@ -25,15 +27,31 @@ COLOURS = {
     "unresolved": "yellow",
     "unchecked": "dim",
     "dropped": "red",
+    "VERIFIED": "green",
+    "QUOTED": "cyan",
+    "PARTIAL": "yellow",
+    "UNRESOLVED": "yellow",
+    "DISPUTED": "magenta",
+    "REFUTED": "red",
 }
 """Beside the word, never instead of it."""
 
 
 def view(
-    fold: ViewFold, state: RunState, store: Store, *, session: str, alive: bool, now: float, height: int
+    fold: ViewFold,
+    state: RunState,
+    store: Store,
+    *,
+    session: str,
+    alive: bool,
+    now: float,
+    height: int,
+    outcome: Outcome | None = None,
 ) -> RenderableType:
-    """All of it, in at most about `height` lines: claims and events give way."""
-    header = fold.header(state, session=session, alive=alive)
+    """All of it, in at most about `height` lines: claims and events give way. Without an `outcome` nothing is
+    said of how the run ended."""
+    said = outcome or Outcome(word=UNCHECKED if state.ended else "")
+    header = header_with(fold.header(state, session=session, alive=alive), said)
     claims = fold.claims(state, store)
     room = max(4, height - 10)
     shown = min(MOST_CLAIMS, room // 2, len(claims))
@@ -41,7 +59,7 @@ def view(
     if claims:
         parts += [_claims(claims, shown), Text()]
     parts.append(_budgets(fold.budgets(state, alive=alive, now=now)))
-    parts += [Text(), _events(fold.event_lines(limit=min(MOST_EVENTS, room - shown)))]
+    parts += [Text(), _events(lines_with(fold.event_lines(limit=min(MOST_EVENTS, room - shown)), said))]
     return Group(*parts)
 
 
@@ -55,7 +73,7 @@ def verdict_words(claims: tuple[ClaimView, ...]) -> str:
 
 def _status(header: Header, now: float) -> RenderableType:
     line = Text(no_wrap=True, overflow="ellipsis")
-    line.append(header.verdict or header.phase, style="bold")
+    line.append(header.verdict or header.phase, style=f"bold {COLOURS.get(header.verdict, '')}".strip())
     line.append(f" · {header.session} · step {header.step}")
     if header.max_steps:
         line.append(f" of {header.max_steps}")

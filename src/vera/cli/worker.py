@@ -5,6 +5,8 @@ from pathlib import Path
 
 import click
 
+from vera.cli.allow import allow_input_option, allow_option
+
 
 @click.command()
 @click.option(
@@ -44,6 +46,8 @@ import click
     show_default=True,
     help="Sandboxes that are started ahead for the tasks that are next; 0 starts each with its task.",
 )
+@allow_option("a row of the queue")
+@allow_input_option("none")
 @click.option("--drain", is_flag=True, help="End when nothing is queued and nothing runs, anywhere.")
 @click.option(
     "--new-interpreter",
@@ -62,6 +66,8 @@ def worker(
     drain: bool,
     new_interpreter: bool,
     warm: int,
+    allow: tuple[str, ...],
+    allow_input: tuple[str, ...],
     overrides: tuple[str, ...],
     quiet: bool,
 ) -> None:
@@ -75,6 +81,7 @@ def worker(
 
     with clean_batch_errors():
         from vera import config
+        from vera.config.handed import allowed_of
 
         access = access_to(url, store.resolve())
         from vera.batch.postgres_running import WorkerOptions, run_worker
@@ -86,6 +93,7 @@ def worker(
             slots=slots,
             limits=limits_of(limits),
             overrides=rest,
+            allowed=allowed_of(allow, allow_input),
             lease=lease,
             drain=drain,
             new_interpreter=new_interpreter,

@@ -21,6 +21,7 @@ from starlette.requests import Request
 from starlette.responses import HTMLResponse, PlainTextResponse, RedirectResponse, Response
 from starlette.routing import Route
 
+from vera.config.handed import Allowed
 from vera.dashboard import pages
 from vera.dashboard.asked import Asked
 from vera.dashboard.downloads import download
@@ -52,13 +53,15 @@ def create_app(
     token: str,
     hosts: frozenset[str] = LOOPBACK,
     any_address: bool = False,
+    allowed: Allowed | None = None,
 ) -> Starlette:
     """The dashboard of a base folder, for whoever has the token.
 
     `hosts` are the names by which it may be called, without ports; `any_address`: by any IP address too.
-    Raises NotADirectoryError when there is no such folder.
+    `allowed` is what a form may set beside what `config.trust` says. Raises NotADirectoryError when there is
+    no such folder.
     """
-    dashboard = Dashboard(base_dir)
+    dashboard = Dashboard(base_dir, allowed)
     guard = Middleware(
         Guard,
         tokens=Tokens(token),
@@ -87,9 +90,9 @@ def create_app(
 class Dashboard:
     """The handlers of one app."""
 
-    def __init__(self, base_dir: Path) -> None:
+    def __init__(self, base_dir: Path, allowed: Allowed | None = None) -> None:
         self.sessions = Sessions(base_dir)
-        self.runs = Runs(self.sessions.base, self.sessions)
+        self.runs = Runs(self.sessions.base, self.sessions, allowed)
         self.followers = Followers(lambda session: self.runs.status(session).alive, self._live_texts)
         self.overview = Overview(self.sessions, self.followers)
         self.metrics = BaseMetrics(self.sessions)

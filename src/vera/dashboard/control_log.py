@@ -61,7 +61,7 @@ def tail(folder: Path) -> list[Line]:
 
 def _open(folder: Path) -> int:
     flags = os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
-    return os.open(folder / CONTROL_LOG, flags, 0o644)
+    return os.open(folder / CONTROL_LOG, flags, 0o600)
 
 
 def _lock(descriptor: int, seconds: float) -> None:

@@ -14,6 +14,8 @@ from collections.abc import Callable, Iterator, Mapping
 
 import msgspec
 
+from vera.attestation.integrity import NoSession
+from vera.attestation.outcome import ALTERED, UNCHECKED, Outcome, fingerprint, outcome_here
 from vera.dashboard.frames import PageFrame, page_message, record_messages
 from vera.dashboard.kept_parts import KeptParts
 from vera.dashboard.notice import Notice
@@ -22,6 +24,7 @@ from vera.events import Blob, Text
 from vera.report.view.fold import ViewFold
 from vera.report.view.made import Made
 from vera.report.view.model import Header, RunPage
+from vera.report.view.outcome import header_with, lines_with, with_outcome
 from vera.session import LogBroken, Reader, load_text
 from vera.session.log import MAX_LINE
 from vera.state import RunState
@@ -89,6 +92,9 @@ class Follower:
         self._file: tuple[int, int] | None = None
         self._failed_at: _Stat | None = None
         self._alive = False
+        self._outcome: Outcome | None = None
+        self._outcome_of = ""
+        """The fingerprint of the session of which `_outcome` was found."""
         self._told: Mapping[str, str] = {}
         """The texts of the newest frame: a process can begin and end without a record."""
         self._watchers = 0
@@ -161,17 +167,21 @@ class Follower:
         """All of the session's page."""
         await self.fresh()
         alive, now = self._is_alive(self.session), time.time()
+        await self._look_at_end(alive=alive)
         page = self._made.once(
             ("page",),
             (self.offset, alive),
             lambda: self._fold.page(self._state, self.store, session=self.session.name, alive=alive, now=now),
         )
-        return msgspec.structs.replace(page, budgets=self._fold.budgets(self._state, alive=alive, now=now))
+        page = msgspec.structs.replace(page, budgets=self._fold.budgets(self._state, alive=alive, now=now))
+        return with_outcome(page, self._said(alive=alive))
 
     async def header(self) -> Header:
         """Where the run stands."""
         await self.fresh()
-        return self._header(self._is_alive(self.session))
+        alive = self._is_alive(self.session)
+        await self._look_at_end(alive=alive)
+        return self._header(alive)
 
     def is_record_end(self, offset: int) -> bool:
         """Whether a record that was read ends at the offset, or the log begins there."""
@@ -208,7 +218,7 @@ class Follower:
             self._told = live = self._live()
             frame = PageFrame(
                 offset=self.offset,
-                lines=() if is_behind else lines,
+                lines=() if is_behind else lines_with(lines, self._said(alive=self._alive)),
                 live=live,
                 changed=self.changed,
                 reload=is_behind,
@@ -229,6 +239,9 @@ class Follower:
                 if _stat_of(self._log) != self._read_to:
                     await self.fresh()
                     grew = now
+                if self._state.ended is not None and self._outcome is None:
+                    self._alive = self._is_alive(self.session)
+                    await self._look_at_end(alive=self._alive)
                 if now - looked >= ALIVE_SECONDS:
                     looked = now
                     self._alive = self._is_alive(self.session)
@@ -276,7 +289,31 @@ class Follower:
         return self._live_texts(self.session, self._header(self._alive))
 
     def _header(self, alive: bool) -> Header:
-        return self._fold.header(self._state, session=self.session.name, alive=alive)
+        header = self._fold.header(self._state, session=self.session.name, alive=alive)
+        return header_with(header, self._said(alive=alive))
+
+    def _said(self, *, alive: bool) -> Outcome:
+        """What the session may say of its end; of one that ended and was not looked at yet, that it ended."""
+        if self._outcome is not None and not alive:
+            return self._outcome
+        return Outcome(word=UNCHECKED) if self._state.ended is not None else Outcome()
+
+    async def _look_at_end(self, *, alive: bool) -> None:
+        """Find out what the session may say, when no process works on it; again when a file has changed."""
+        if alive or self.problem == _REPLACED or not self.offset:
+            self._outcome, self._outcome_of = None, ""
+            return
+        root = self.session.path
+        seen = await asyncio.to_thread(fingerprint, root)
+        if seen == self._outcome_of:
+            return
+        try:
+            found = await asyncio.to_thread(outcome_here, root)
+        except (NoSession, OSError) as error:
+            found = Outcome(word=ALTERED, reason=str(error))
+        changed, self._outcome, self._outcome_of = found != self._outcome, found, seen
+        if changed:
+            self._publish()
 
     def _publish(self) -> None:
         self.serial += 1

@@ -5,6 +5,7 @@ from collections.abc import Sequence
 
 import msgspec
 
+from vera.attestation.outcome import fingerprint
 from vera.dashboard.follow import Followers
 from vera.dashboard.sessions import SessionFolder, Sessions
 from vera.report.view.model import Header
@@ -26,12 +27,12 @@ class SessionRow(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Overview:
-    """The rows of a base folder; a log is read again only when it has changed."""
+    """The rows of a base folder; a session is read again only when a file of it has changed."""
 
     def __init__(self, sessions: Sessions, followers: Followers) -> None:
         self._sessions = sessions
         self._followers = followers
-        self._rows: dict[str, tuple[tuple[int, int], SessionRow]] = {}
+        self._rows: dict[str, tuple[str, SessionRow]] = {}
         self._reading: asyncio.Task[None] | None = None
 
     async def rows(self) -> tuple[Sequence[SessionRow], int]:
@@ -52,7 +53,7 @@ class Overview:
 
     async def _read(self, sessions: Sequence[SessionFolder]) -> None:
         for session in sessions:
-            seen = _seen(session)
+            seen = await asyncio.to_thread(fingerprint, session.path)
             if session.id in self._rows and self._rows[session.id][0] == seen:
                 header = self._rows[session.id][1].header
                 if header is None or header.ended_ts is not None:
@@ -74,13 +75,8 @@ class Overview:
         )
 
 
-def _seen(session: SessionFolder) -> tuple[int, int]:
-    try:
-        about = session.log.lstat()
-    except OSError:
-        return (0, 0)
-    return (about.st_size, about.st_mtime_ns)
-
-
 def _written(session: SessionFolder) -> float:
-    return _seen(session)[1] / 1e9
+    try:
+        return session.log.lstat().st_mtime_ns / 1e9
+    except OSError:
+        return 0.0

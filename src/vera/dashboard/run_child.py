@@ -121,7 +121,7 @@ def _spawn(
 
 def _open_run_log(folder: Path) -> int:
     flags = os.O_RDWR | os.O_APPEND | os.O_CREAT | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
-    descriptor = os.open(folder / RUN_LOG, flags, 0o644)
+    descriptor = os.open(folder / RUN_LOG, flags, 0o600)
     if not stat.S_ISREG(os.fstat(descriptor).st_mode):
         os.close(descriptor)
         raise OSError(22, "It is no regular file", str(folder / RUN_LOG))

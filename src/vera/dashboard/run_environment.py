@@ -6,13 +6,12 @@ that lies in the base folder, is another one unless it is the same origin: schem
 
 import os
 from collections.abc import Mapping
-from urllib.parse import urlsplit
 
 from vera.config import ConfigError, Loaded
-from vera.config.catalogue import catalogue, value_of
-from vera.config.folder import KEYED_ADDRESSES
+from vera.config.catalogue import catalogue
 from vera.config.loading import user_config_file
 from vera.config.origin import Place
+from vera.config.trust import KEYED_ADDRESSES, is_server_of_key
 from vera.config.yaml_file import read_layer
 
 NAMES = frozenset(
@@ -26,35 +25,19 @@ NAMES = frozenset(
 PREFIXES = ("LC_", "XDG_", "DOCKER_", "SSL_CERT_", "VERA_", "PYTHON", "CUDA_", "GGML_", "OMP_")
 """Beside the settings' own names: what programs need to run, and Docker, certificates and proxies to work."""
 
-_PORTS = {"http": 80, "https": 443}
-
 
 def withheld_keys(configured: Loaded, addresses: Mapping[str, str]) -> tuple[str, ...]:
     """The settings of keys that must not go with these addresses (dotted setting → address; '' for a server
     that is found by itself, which gets none anyway).
 
-    A key goes with an address of the origin that is configured for it and that it was not withheld from.
+    A key goes with an address of the server that is configured for it and that it was not withheld from.
     """
-    kept = []
-    for keyed in KEYED_ADDRESSES:
-        asked = addresses.get(keyed.address, "")
-        mine = origin_of(str(value_of(configured.settings, keyed.address)))
-        is_its_own = mine is not None and origin_of(asked) == mine
-        if asked and not (is_its_own and _secret(configured, keyed.key)):
-            kept.append(keyed.key)
-    return tuple(kept)
-
-
-def origin_of(address: str) -> tuple[str, str, int] | None:
-    """Scheme, host and port of an address; None for what names no host."""
-    try:
-        parts = urlsplit(address if "://" in address else f"http://{address}")
-        scheme = parts.scheme.lower()
-        port = parts.port or _PORTS.get(scheme, 0)
-    except ValueError:
-        return None
-    host = (parts.hostname or "").rstrip(".").lower()
-    return (scheme, host, port) if host and scheme in _PORTS else None
+    return tuple(
+        keyed.key
+        for keyed in KEYED_ADDRESSES
+        if (asked := addresses.get(keyed.address, ""))
+        and not is_server_of_key(configured.settings, keyed, asked)
+    )
 
 
 def every_key() -> tuple[str, ...]:
@@ -90,9 +73,3 @@ def _named_by_the_user(withheld: tuple[str, ...]) -> frozenset[str]:
         and key not in withheld
         and str(entry.value).startswith("env:")
     )
-
-
-def _secret(configured: Loaded, key: str) -> str:
-    value = value_of(configured.settings, key)
-    reveal = getattr(value, "get_secret_value", None)
-    return str(reveal()) if reveal else ""

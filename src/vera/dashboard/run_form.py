@@ -1,7 +1,7 @@
-"""What a person can choose when a run is started in the dashboard, and its way to the command line.
+"""What can be chosen when a run is started in the dashboard, and its way to the run.
 
-A task goes to the run's standard input, as arguments can be read by everybody on the machine; no key is
-among the fields.
+The task and what was chosen go to the run's standard input: arguments can be read by everybody on the
+machine, and would be the person's word (`config.trust`). No key is among the fields.
 """
 
 import stat
@@ -11,8 +11,9 @@ from pathlib import Path
 import msgspec
 
 from vera.config import ConfigError, Loaded, load
+from vera.config.address import server_of
+from vera.config.handed import Allowed, Handed
 from vera.config.origin import Place
-from vera.dashboard.run_environment import origin_of
 
 MOST_TASK_BYTES = 200_000
 MOST_FIELD = 2_000
@@ -27,22 +28,24 @@ NO_FIELDS = frozenset({"form_token"})
 """What a form carries that is not for the run."""
 
 BUDGETS = {
-    "max_steps": ("run.max_steps", "--max-steps"),
-    "budget_tokens": ("budget.tokens", "--budget-tokens"),
-    "budget_cost": ("budget.cost", "--budget-cost"),
-    "budget_seconds": ("budget.seconds", "--budget-seconds"),
-    "budget_searches": ("budget.searches", "--budget-searches"),
+    "max_steps": "run.max_steps",
+    "budget_tokens": "budget.tokens",
+    "budget_cost": "budget.cost",
+    "budget_seconds": "budget.seconds",
+    "budget_searches": "budget.searches",
 }
-"""Field → its setting and option: what a run may do in all, also asked for when it is resumed."""
+"""Field → its setting: what a run may do in all, also asked for when it is resumed."""
 
 CHOICES = {
-    "input_dir": ("run.input_dir", "--input-dir"),
-    "model_base_url": ("model.base_url", "--model-base-url"),
-    "model_name": ("model.name", "--model-name"),
-    "profile": ("sandbox.profile", "--profile"),
-    "effort": ("run.effort", "--effort"),
+    "input_dir": "run.input_dir",
+    "model_base_url": "model.base_url",
+    "model_name": "model.name",
+    "profile": "sandbox.profile",
+    "effort": "run.effort",
     **BUDGETS,
 }
+
+THE_FORM = "the form of the dashboard"
 
 
 class StartForm(msgspec.Struct, frozen=True, kw_only=True):
@@ -68,20 +71,16 @@ class Start(msgspec.Struct, frozen=True, kw_only=True):
     task: str
     chosen: Mapping[str, str]
 
-    @property
-    def options(self) -> list[str]:
-        """As options of `vera run`, each in one argument so that no value is taken for an option."""
-        return options_of(self.chosen)
-
 
 class FieldProblem(Exception):
     """A field does not hold what it should: a sentence for the person."""
 
 
-def read_start(fields: Mapping[str, str], base: Path) -> Start:
+def read_start(fields: Mapping[str, str], base: Path, allowed: Allowed) -> Start:
     """The start that the fields of a form ask for; an empty field is one that was not sent.
 
-    `base` is the base folder by its real path. Raises FieldProblem.
+    `base` is the base folder by its real path, `allowed` what the person lets a form set. Raises
+    FieldProblem.
     """
     given = _given(fields, {"task", *CHOICES})
     task = given.pop("task", "").replace("\r\n", "\n").strip()
@@ -96,20 +95,21 @@ def read_start(fields: Mapping[str, str], base: Path) -> Start:
         )
     if "input_dir" in given:
         given["input_dir"] = str(_folder_within(base, given["input_dir"]))
-    _insist(given, base)
+    _insist(given, base, allowed)
     return Start(task=task, chosen=given)
 
 
-def read_limits(fields: Mapping[str, str], base: Path) -> Mapping[str, str]:
+def read_limits(fields: Mapping[str, str], base: Path, allowed: Allowed) -> Mapping[str, str]:
     """The limits that a resumed run gets. Raises FieldProblem."""
     given = _given(fields, set(BUDGETS))
-    _insist(given, base)
+    _insist(given, base, allowed)
     return given
 
 
-def options_of(chosen: Mapping[str, str]) -> list[str]:
-    """The fields as options of the command line."""
-    return [f"{CHOICES[name][1]}={value}" for name, value in chosen.items()]
+def handed_of(chosen: Mapping[str, str], allowed: Allowed, task: str = "") -> Handed:
+    """What the process of a run gets: its fields stay those of a form."""
+    settings = {CHOICES[name]: value for name, value in chosen.items()}
+    return Handed(source="form", where=THE_FORM, text=task, settings=settings, allowed=allowed)
 
 
 def blank_form(base: Path, configured: Loaded | None) -> StartForm:
@@ -140,19 +140,19 @@ def _given(fields: Mapping[str, str], known: set[str]) -> dict[str, str]:
     return given
 
 
-def _insist(given: Mapping[str, str], base: Path) -> None:
+def _insist(given: Mapping[str, str], base: Path, allowed: Allowed) -> None:
     """Raises FieldProblem unless the settings of a run take these values beside what is configured."""
-    for name, allowed in (("profile", PROFILES), ("effort", EFFORTS)):
-        if name in given and given[name] not in allowed:
-            raise FieldProblem(f"{name} must be one of {', '.join(allowed)}.")
+    for name, known in (("profile", PROFILES), ("effort", EFFORTS)):
+        if name in given and given[name] not in known:
+            raise FieldProblem(f"{name} must be one of {', '.join(known)}.")
     address = given.get("model_base_url", "")
-    if address and address != "builtin" and origin_of(address) is None:
+    if address and address not in ("auto", "builtin") and server_of(address) is None:
         raise FieldProblem(
             "The model's address must be an http or https address such as http://127.0.0.1:1234/v1, "
-            "or builtin."
+            "or auto, or builtin."
         )
     try:
-        load((), {CHOICES[name][0]: value for name, value in given.items()}, cwd=base)
+        load((), {}, cwd=base, handed=handed_of(given, allowed))
     except ConfigError as error:
         raise FieldProblem(str(error)) from None
 
@@ -178,7 +178,7 @@ def _configured(configured: Loaded) -> dict[str, str]:
 
     return {
         name: "" if value is None else str(value)
-        for name, (key, _) in CHOICES.items()
+        for name, key in CHOICES.items()
         if configured.origin[key].place is not Place.DEFAULT
         and (value := value_of(configured.settings, key)) is not None
         and name != "input_dir"
@@ -189,7 +189,7 @@ def _where_the_key_goes(configured: Loaded) -> str:
     model = configured.settings.model
     if not model.key.get_secret_value():
         return "No key for a model is configured, so none is sent."
-    if origin_of(model.base_url) is None:
+    if server_of(model.base_url) is None:
         return (
             "Your key is sent to no server, because no address is configured for it: set MODEL_BASE_URL and "
             "start the dashboard again."

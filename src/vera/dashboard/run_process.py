@@ -30,7 +30,7 @@ def is_alive(process: Owner) -> bool:
 def claim(folder: Path) -> int:
     """Create `run.pid`, empty and open for writing. Raises FileExistsError when there is one."""
     flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
-    return os.open(folder / PID_FILE, flags, 0o644)
+    return os.open(folder / PID_FILE, flags, 0o600)
 
 
 def write(descriptor: int, process: Owner) -> None:

@@ -97,7 +97,7 @@ def _at_rest(folder: Path, ends: LogEnds) -> RunStatus:
     started, code = last_exit_code(folder)
     if ends.end is not None:
         can_resume = ends.end.exit_code in RESUMABLE
-        words = f"Ended: {one_printable_line(ends.end.status[:40])} (exit code {ends.end.exit_code})."
+        words = f"Ended with exit code {ends.end.exit_code}."
         if can_resume:
             words += " It can go on."
         return RunStatus(state="ended", words=words, exit_code=ends.end.exit_code, can_resume=can_resume)

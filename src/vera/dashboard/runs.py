@@ -20,6 +20,8 @@ from pathlib import Path
 import msgspec
 
 from vera.config import ConfigError, Loaded, load
+from vera.config.errors import Refused
+from vera.config.handed import Allowed
 from vera.config.loading import user_config_file
 from vera.dashboard import control_log, run_child, run_process
 from vera.dashboard.log_ends import LogEnds, read_ends
@@ -29,15 +31,16 @@ from vera.dashboard.run_form import (
     FieldProblem,
     StartForm,
     blank_form,
-    options_of,
+    handed_of,
     read_limits,
     read_start,
 )
-from vera.dashboard.run_resume import addresses_of, why_not_from_here
+from vera.dashboard.run_resume import resumed_settings
 from vera.dashboard.run_status import RunStatus, status_of
 from vera.dashboard.sessions import NoSession, SessionFolder, Sessions
 from vera.report.printable import printable
 from vera.sandbox.owner import Owner
+from vera.session.session import make_folder
 
 FINISH_SECONDS = 60.0
 """From the first signal, which lets a run finish with what is known, to the one that ends it at once."""
@@ -84,12 +87,14 @@ class Runs:
         self,
         base_dir: Path,
         sessions: Sessions,
+        allowed: Allowed | None = None,
         *,
         finish_seconds: float = FINISH_SECONDS,
         end_seconds: float = END_SECONDS,
     ) -> None:
         self._base = base_dir.resolve()
         self._sessions = sessions
+        self._allowed = msgspec.structs.replace(allowed or Allowed(), inputs=(str(self._base),))
         self._grace = (finish_seconds, end_seconds)
         self._watched: set[Path] = set()
         self._seen: OrderedDict[Path, tuple[float, RunStatus]] = OrderedDict()
@@ -196,10 +201,7 @@ class Runs:
         try:
             for number in range(1, MOST_NEW_A_DAY):
                 session = self._sessions.by_work_dir(f"./work/ui-run-{day}-{number}")
-                session.path.parent.mkdir(parents=True, exist_ok=True)
-                try:
-                    session.path.mkdir()
-                except FileExistsError:
+                if not make_folder(session.path):
                     continue
                 control_log.write(session.path, "created", session=session.name)
                 return session
@@ -212,38 +214,43 @@ class Runs:
     def _start(self, session: SessionFolder, fields: Mapping[str, str]) -> None:
         configured = self._settings_or_refuse()
         try:
-            asked = read_start(fields, self._base)
+            asked = read_start(fields, self._base, self._allowed)
         except FieldProblem as problem:
             raise RunRefused(400, str(problem)) from None
         address = asked.chosen.get("model_base_url", "")
         withheld = withheld_keys(configured, {"model.base_url": address})
         arguments = [
-            *("run", "--task", "-", f"--work-dir={session.path}", f"--base-dir={self._base}"),
-            *asked.options,
+            *("run", "--handed", f"--work-dir={session.path}", f"--base-dir={self._base}"),
             *_without(withheld),
         ]
         about = {"task": asked.task[:TASK_KEPT], "chosen": dict(asked.chosen), "without_keys": list(withheld)}
         with contextlib.suppress(OSError):
-            session.path.mkdir(parents=True, exist_ok=True)
-        self._launch(
-            session, arguments, withheld, asked.task, "started", about, lambda: self._can_start(session)
-        )
+            make_folder(session.path)
+        handed = handed_of(asked.chosen, self._allowed, asked.task).encode()
+        self._launch(session, arguments, withheld, handed, "started", about, lambda: self._can_start(session))
 
     def _resume(self, session: SessionFolder, fields: Mapping[str, str]) -> None:
-        configured = self._settings_or_refuse()
+        self._settings_or_refuse()
         try:
-            limits = read_limits(fields, self._base)
+            limits = read_limits(fields, self._base, self._allowed)
         except FieldProblem as problem:
             raise RunRefused(400, str(problem)) from None
         ends = self._ends_of(session)
-        if reason := why_not_from_here(ends, configured, self._base):
+        try:
+            withheld = resumed_settings(session.path, ends, self._base, limits, self._allowed).withheld
+        except Refused as refused:
+            reason = refused.problems[0].partition(" If you ")[0]
             raise RunRefused(
                 409, f"{reason} Resume it in a terminal if you trust it: vera resume {session.name}"
-            )
-        withheld = withheld_keys(configured, addresses_of(ends))
-        arguments = ["resume", str(session.path), *options_of(limits), *_without(withheld)]
+            ) from None
+        except ConfigError as error:
+            raise RunRefused(409, str(error)) from None
+        arguments = ["resume", str(session.path), "--handed", *_without(withheld)]
         about = {"chosen": dict(limits), "without_keys": list(withheld)}
-        self._launch(session, arguments, withheld, "", "resumed", about, lambda: self._can_resume(session))
+        handed = handed_of(limits, self._allowed).encode()
+        self._launch(
+            session, arguments, withheld, handed, "resumed", about, lambda: self._can_resume(session)
+        )
 
     def _launch(
         self,

@@ -5,6 +5,7 @@ from collections.abc import Sequence
 
 import msgspec
 
+from vera.evidence.marks import told
 from vera.report.printable import printable
 from vera.report.view.model import CardView, ClaimView
 from vera.store import Store, StoreError
@@ -71,7 +72,7 @@ def source_text(
         return None
     if isinstance(data, str):
         return SourceText(name=name, spans=spans, problem=data)
-    lines = data.split(b"\n")
+    lines = told(data, spans[0].card.marks if spans else ()).split(b"\n")
     if lines and not lines[-1]:
         lines.pop()
     wanted = next((each for each in spans if (each.first, each.last) == (first, last)), None)

@@ -1,7 +1,7 @@
 """The epistemic contract: what is demanded of a turn and of a negative claim, and the state that follows.
 
-A run is IN_PROGRESS, BLOCKED or UNRESOLVED until an attestation makes it VERIFIED. Missing evidence fails
-nothing: it stands open as a constraint, which is resolved once it is mended.
+A run is IN_PROGRESS, BLOCKED or UNRESOLVED until an attestation gives it its word
+(`vera.headline`). Missing evidence fails nothing: it stands open as a constraint until it is there.
 """
 
 import re
@@ -10,6 +10,7 @@ from collections.abc import Collection, Mapping, Sequence
 from vera import events
 from vera.gates.kernel import GATHERING, Rules, State
 from vera.gates.sources import needs_sources, sources
+from vera.headline import HEADLINES
 
 EVIDENCE_USED, OFFICIAL, INDEPENDENT, INTENTS = (
     "evidence_used",
@@ -76,7 +77,7 @@ def after_turn(state: State, said: str) -> tuple[str, str] | None:
     blocked until a call works.
     """
     found, now = _SAID.match(said[: 10 * REASON_SHOWN]), state.lane.status
-    if not found or now in ("UNRESOLVED", "VERIFIED") or found[1].upper() in (now, "IN_PROGRESS"):
+    if not found or now in HEADLINES or found[1].upper() in (now, "IN_PROGRESS"):
         return None
     reason = " ".join((found[2] or found[3] or "").split())
     return found[1].upper(), reason[:REASON_SHOWN] or "by the agent's own account"

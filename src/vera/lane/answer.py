@@ -1,4 +1,7 @@
-"""The citations of an answer, resolved: each becomes bytes of a stored text, or a named problem."""
+"""The citations of an answer, resolved: each becomes bytes of a stored text, or a named problem.
+
+Cited lines are made whole (`vera.evidence.whole_sentences`), so that what is shown is what was read.
+"""
 
 import hashlib
 from collections.abc import Mapping
@@ -6,6 +9,7 @@ from collections.abc import Mapping
 from vera.events import Cited, Evidence
 from vera.evidence.citation import Citation, find_citations
 from vera.evidence.span import Lines
+from vera.evidence.whole_sentences import whole
 from vera.store import Store, StoreError
 
 MAX_CITATIONS = 2000
@@ -52,6 +56,8 @@ def _resolve(
     if citation.first is None:
         first, last = evidence.first, evidence.last
     try:
+        if evidence.tier != "observed":
+            first, last, *_ = whole(lines, first, last)
         start, end = lines.bounds(first, last)
     except IndexError:
         return problem(f"it has {len(lines)} lines")

@@ -11,6 +11,7 @@ import msgspec
 
 from vera.evidence.extractor import Extractor
 from vera.evidence.low_signal import low_signal
+from vera.evidence.marks import told
 from vera.evidence.source import Extracted, Unreadable
 from vera.evidence.span import Lines
 from vera.lane.observation import numbered
@@ -74,6 +75,8 @@ class Capture:
             extractor=extracted.extractor,
             raw=None if fetched.body == extracted.text else fetched.body,
             pages=extracted.pages,
+            marks=extracted.marks,
+            dated=extracted.dated,
             receipt=_as_json(receipt),
             http_status=fetched.status,
             low_signal=_low_signal(fetched, extracted.text),
@@ -100,6 +103,8 @@ class Capture:
             media_type=extracted.media_type,
             extractor=extracted.extractor,
             raw=rendered.dom,
+            marks=extracted.marks,
+            dated=extracted.dated,
             receipt=_as_json(receipt),
             http_status=receipt.status,
         )
@@ -138,7 +143,11 @@ class FetchCommand:
             return 502, f"fetch: {error}\n".encode("utf-8", "replace")
         evidence_id = self.record(draft, "fetch")
         head = f"{evidence_id} · {draft.summary} · captured\n"
-        body = "\n".join(numbered(Lines(draft.text), 1, draft.lines)) if draft.lines else "(empty)"
+        body = (
+            "\n".join(numbered(Lines(told(draft.text, draft.marks)), 1, draft.lines))
+            if draft.lines
+            else "(empty)"
+        )
         data = body.encode("utf-8", "replace")
         if len(data) > PRINTED_BYTES:
             data = data[:PRINTED_BYTES] + f"\n[cut here: read {evidence_id} shows the rest]".encode()

@@ -12,6 +12,7 @@ from collections.abc import Coroutine, Mapping, Sequence
 from typing import Any, TypeVar
 
 from vera import events
+from vera.evidence.marks import told
 from vera.evidence.moves import Aim
 from vera.evidence.span import Lines
 from vera.lane import context
@@ -307,7 +308,8 @@ class Lane:
         step, draft, body = move.step, outcome.evidence, outcome.body
         self.keeper.after_call(move, evidence_id)
         if draft is not None and not body:
-            body = shown(Lines(draft.text), draft.first, draft.last, self._spec.room, evidence_id)
+            text = Lines(told(draft.text, draft.marks))
+            body = shown(text, draft.first, draft.last, self._spec.room, evidence_id)
         low = [(each.source, each.low_signal) for each, _ in self._brought if each.low_signal]
         turned_away = [f"REFUSED: {said}" for said in self.state.history.turned_away]
         nudges = self.keeper.observed(step, move.tool, low)
@@ -360,6 +362,8 @@ class Lane:
                 within=None if draft.within is None else self._blob(draft.within),
                 http_status=draft.http_status,
                 low_signal=draft.low_signal,
+                marks=draft.marks,
+                dated=draft.dated,
             )
         )
         self._brought.append((kept, is_new))

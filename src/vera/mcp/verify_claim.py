@@ -5,20 +5,22 @@ from typing import Any, get_args
 
 from vera.agent.inquiry import inquiry_of
 from vera.agent.reuse import verify_or_reuse
-from vera.agent.work_dir import unshared_work_dir
+from vera.agent.work_dir import default_work_dir
 from vera.attestation.lenses import LENSES, load_lens
 from vera.attestation.objects import Output, Risk, Scope, Volatility
 from vera.attestation.request import DOMAINS_LIMIT, LANGUAGES_LIMIT, THESIS_LIMIT, Budget
 from vera.attestation.source_types import SOURCE_TYPES
+from vera.config.settings import Required, requiring
 from vera.mcp.service import Arguments, Reply, Service, Tell, ToolError, only
 
 NAME = "verify_claim"
 DESCRIPTION = (
     "State a claim that should hold and have it verified. A separate lane looks at the person's documents, "
-    "and at the web where the scope says so; you get a result (SUPPORTED, UNSUPPORTED, DISPUTED or "
-    "INCONCLUSIVE), evidence cards that point at spans, what was not covered, and the id of a signed "
-    "attestation. It takes seconds to minutes. Only SUPPORTED entitles you to state the claim as a fact; "
-    "get_evidence shows what a card points at."
+    "and at the web where the scope says so; you get a status (VERIFIED: a judge read that the cited lines "
+    "support it; QUOTED: it is in them word for word, and was not judged; PARTIAL, UNRESOLVED, DISPUTED, "
+    "REFUTED), evidence cards that point at spans, what was not covered, and the id of a signed attestation. "
+    "It takes seconds to minutes. Only VERIFIED entitles you to state the claim as a fact, and QUOTED to "
+    "quote it; get_evidence shows what a card points at."
 )
 
 MOST = Budget(sources=100, searches=200, tokens=2_000_000, bytes=1 << 30, seconds=3600.0)
@@ -71,6 +73,11 @@ ARGUMENTS: dict[str, Any] = {
     "source_types": _words("Only sources of these types count.", SOURCE_TYPES),
     "languages": _words("Languages to search in, by their codes.", (), LANGUAGES_LIMIT),
     "required": _words("Outputs without which the result is INCONCLUSIVE.", get_args(Output)),
+    "require": {
+        "type": "string",
+        "enum": list(get_args(Required)),
+        "description": "verified: the exit code is 3 for what is less than VERIFIED, also for QUOTED.",
+    },
     "max_sources": _cap("sources", "Documents to open"),
     "max_searches": _cap("searches", "Queries to ask"),
     "max_tokens": _cap("tokens", "Tokens to spend"),
@@ -87,6 +94,7 @@ async def verify_claim(service: Service, arguments: Arguments, tell: Tell) -> Re
     only(arguments, ARGUMENTS)
     given = {name: value for name, value in arguments.items() if value is not None}
     _bounded(given)
+    settings = requiring(service.settings, _require(given.pop("require", "quoted")))
     tell("looking for evidence")
     inquiry = await asyncio.to_thread(
         inquiry_of,
@@ -97,9 +105,9 @@ async def verify_claim(service: Service, arguments: Arguments, tell: Tell) -> Re
     )
     answered = await verify_or_reuse(
         inquiry,
-        service.settings,
+        settings,
         service.base,
-        unshared_work_dir(service.base, inquiry.request.text),
+        default_work_dir(service.base, inquiry.request.text),
         say=tell,
         now=tell,
     )
@@ -110,6 +118,13 @@ def _lens(value: object) -> str:
     if not isinstance(value, str):
         raise ToolError(f"lens is no text. Known are {', '.join(LENSES)}.")
     return value
+
+
+def _require(value: object) -> Required:
+    for known in get_args(Required):
+        if value == known:
+            return known  # type: ignore[no-any-return]  # one of the literal's own values
+    raise ToolError("require is quoted or verified.")
 
 
 def _bounded(given: dict[str, Any]) -> None:

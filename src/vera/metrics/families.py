@@ -11,7 +11,7 @@ from typing import Literal, get_args
 import msgspec
 
 from vera import events
-from vera.protocol.fields import STATUSES
+from vera.headline import STATUSES
 
 Kind = Literal["counter", "gauge", "histogram"]
 
@@ -40,6 +40,7 @@ SCOPES = (
     "verifier_decompose",
     "verifier_check",
     "verifier_judge",
+    "verifier_exam",
     "selector",
 )
 """What a model was asked for (`events.Model.scope`)."""

@@ -12,10 +12,10 @@ import msgspec
 from vera import events
 from vera.events import Blob, Text
 from vera.evidence.finding import Finding
+from vera.headline import STATUSES
 from vera.metrics.budgets import Budgets
 from vera.metrics.families import EVENTS, FAMILIES, OTHER, POLICIES, SCORES, tag
 from vera.metrics.values import Distribution, Distributions, Values
-from vera.protocol.fields import STATUSES
 from vera.spent import SpentFold
 
 MAIN = "main"

@@ -1,7 +1,7 @@
 """The answer as a person reads it: the text, then each cited place with its bytes cut from the store."""
 
 import re
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from html import escape
 
@@ -11,6 +11,7 @@ from vera.attestation.build import claims_of
 from vera.attestation.objects import Attestation, Card, ClaimResult, Findings, hexadecimal, parse
 from vera.events import Answer, AttestationReceived, Cited, ClaimCarried, Evidence, ExecutionVerdict
 from vera.evidence.finding import Finding
+from vera.evidence.marks import told, within
 from vera.evidence.span import Lines
 from vera.report import checked_words, last_turn
 from vera.report.checked import Checked, checked
@@ -83,7 +84,7 @@ class MarkedClaim(msgspec.Struct, frozen=True, kw_only=True):
 class Report(msgspec.Struct, frozen=True, kw_only=True):
     """What a run has to show. `text` carries the marks of the claims when there is a verdict, and `limits` is
     then what the evidence cannot rule out (the attestation's hyperthesis), a sentence or two each. `checked`
-    is None for a run that is verified; `last_turn` is what the model wrote last, when that was no answer;
+    is None for a run whose answer holds; `last_turn` is what the model wrote last, when that was no answer;
     `attestations` are those that an execution asked for, a line each."""
 
     text: str
@@ -111,7 +112,8 @@ def _quote(cited: Cited, evidence: Evidence | None, store: Store) -> Quote:
         lines = Lines(store.get(evidence.text.sha256))
         span = lines.span(evidence.text.sha256, cited.first, cited.last)
         problem = "" if span.sha256 == cited.sha256 else "the stored bytes are not those that were cited"
-        cut = lines.cut(cited.first, cited.last).decode("utf-8", "replace")
+        marks = within(evidence.marks, span.start, span.end)
+        cut = told(lines.cut(cited.first, cited.last), marks).decode("utf-8", "replace")
     except (StoreError, IndexError) as error:
         return Quote(evidence=cited.evidence, first=cited.first, last=cited.last, problem=str(error))
     return Quote(
@@ -137,7 +139,7 @@ def build(state: RunState, store: Store, without_answer: str) -> Report:
     lane = state.lane("main")
     chosen = state.chosen
     answer = state.answers[chosen.answer_seq] if chosen else lane.answer
-    status = f"{lane.status}: {lane.status_reason}" if lane.status_reason else lane.status
+    status = f"{state.status}: {lane.status_reason}" if lane.status_reason else state.status
     found = checked(state)
     if answer is None:
         concluded = checked_words.conclusion(found) if found else ""
@@ -274,9 +276,10 @@ def _without_typed_marks(text: str) -> str:
 
 
 def _figures(claims: Sequence[MarkedClaim]) -> str:
-    counts = {mark: sum(claim.mark == mark for claim in claims) for mark in MARKS}
-    counted = ", ".join(f"{mark} {count}" for mark, count in counts.items())
-    return f"claims {len(claims)}, {counted}, quotations false 0"
+    """How many claims have each mark; a mark that none has is left out."""
+    counts = Counter(claim.mark for claim in claims)
+    parts = [f"claims {len(claims)}", *(f"{mark} {counts[mark]}" for mark in MARKS if counts[mark])]
+    return ", ".join(parts) if claims else ""
 
 
 def markdown(task: str, shown: Report) -> str:

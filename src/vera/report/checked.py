@@ -1,10 +1,11 @@
-"""What a run that is not verified leaves: what stands open, what was checked, and which evidence there is."""
+"""What a run leaves whose answer does not hold: what is open, what was checked, which evidence there is."""
 
 from typing import Any
 
 import msgspec
 
 from vera import events
+from vera.headline import HOLDS
 from vera.history import Constraint, Reached
 from vera.report.moment import utc
 from vera.state import RunState
@@ -50,9 +51,9 @@ class Checked(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def checked(state: RunState) -> Checked | None:
-    """What the main lane has checked; None for a run that is verified. Pure."""
+    """What the main lane has checked; None for a run whose answer holds. Pure."""
     lane = state.lane(LANE)
-    if lane.status == "VERIFIED":
+    if state.status in HOLDS:
         return None
     brought = [each for each in state.evidence.values() if each.lane == LANE]
     citable = [each for each in brought if not each.lead]
@@ -72,7 +73,7 @@ def checked(state: RunState) -> Checked | None:
 
 
 def as_json(found: Checked | None) -> dict[str, Any] | None:
-    """The same for programs; times are ISO 8601 in UTC. None for a run that is verified."""
+    """The same for programs; times are ISO 8601 in UTC. None for a run whose answer holds."""
     if found is None:
         return None
     return {

@@ -7,6 +7,7 @@
         execute_tool TOOL                  a tool call
           retrieval ENGINE                 a search engine that was asked
         gate NAME                          a policy that spoke
+      exam verifier                        a model sits the exam of a judge (its calls below)
       invoke_agent verifier                a round of verification
         plan verifier                      the questions it asks (the model call below)
         execute_tool shell                 a command that was run again
@@ -37,6 +38,9 @@ from vera.report.otel_span import (
 
 MAIN = "main"
 MOST_LINKS = 64
+STAGES = {"verifier_decompose": "plan", "verifier_exam": "exam"}
+"""Scope of model calls → what the span above them is called."""
+
 INTERRUPTED = "interrupted"
 
 
@@ -222,6 +226,9 @@ class Trace:
             case events.VerifierQuestions() if lane.plan:
                 plan, lane.plan = lane.plan, None
                 return [self._close(plan, record.ts, {"vera.verify.questions": len(record.questions)})]
+            case events.VerifierExam() if lane.plan:
+                exam, lane.plan = lane.plan, None
+                return [self._close(exam, record.ts, say.exam(record))]
             case events.Derivation():
                 again = self._begin(record, "execute_tool shell", lane.parent, start=lane.last_ts)
                 return [self._close(again, record.ts, say.derivation(record, self._read))]
@@ -260,13 +267,16 @@ class Trace:
         return [*self._abandon(lane), self._close(own, record.ts, ended)]
 
     def _begin_call(self, lane: _Lane, call: events.Model) -> list[Span]:
-        """Open what a model call is the first record of: a step, or the verifier's plan."""
+        """Open what a model call is the first record of: a step, or the verifier's plan or exam."""
         done: list[Span] = []
         begun = max(0.0, call.ts - max(0.0, call.latency_s))
-        if call.scope == "verifier_decompose" and not lane.takes_steps:
+        if (stage := STAGES.get(call.scope)) and not lane.takes_steps:
             if lane.plan is None:
-                lane.plan = self._begin(call, f"plan {say.VERIFIER}", lane.parent, start=begun)
-                lane.plan.known |= {"gen_ai.operation.name": "plan", "gen_ai.agent.name": say.VERIFIER}
+                lane.plan = self._begin(call, f"{stage} {say.VERIFIER}", lane.parent, start=begun)
+                lane.plan.known["gen_ai.agent.name"] = say.VERIFIER
+                lane.plan.known["gen_ai.operation.name"] = "plan" if stage == "plan" else None
+            first = max(self._root.start_ns, nanoseconds(begun))  # of calls at once the first may end last
+            lane.plan.start_ns = min(lane.plan.start_ns, first)
         elif lane.takes_steps and call.step > 0 and (lane.step is None or lane.number != call.step):
             done = self._end_step(lane)
             lane.step = self._begin(call, f"step {call.step}", lane.parent, start=begun)

@@ -144,6 +144,17 @@ def tool(call: events.Tool, started: events.ToolStarted | None, read: Read) -> K
     }
 
 
+def exam(sat: events.VerifierExam) -> Known:
+    """The exam of a judge. One that could not be finished is an error, a judge that failed it is none."""
+    return {
+        "gen_ai.request.model": sat.model,
+        "vera.exam.right": sat.right,
+        "vera.exam.of": sat.of,
+        "vera.exam.passed": sat.passed,
+        "error.type": OTHER if sat.problem else None,
+    }
+
+
 def derivation(made: events.Derivation, read: Read) -> Known:
     """A command that a round of verification ran again."""
     failed = made.outcome in ("failed", "unavailable")

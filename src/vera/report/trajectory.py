@@ -36,6 +36,7 @@ def write_trajectory(root: Path, spent: SpentOf, path: Path | None = None) -> Pa
     Written whole or not at all, in the memory of one step; the same log gives the same bytes. Raises
     FileNotFoundError when there is no log, LogError when it is broken, StoreError, OSError.
     """
+    mode = 0o644 if path else 0o600
     path = path or root / NAME
     store = Store(root / "store")
     log = (record for _, record in Reader(root / "trace.jsonl").poll())
@@ -48,7 +49,7 @@ def write_trajectory(root: Path, spent: SpentOf, path: Path | None = None) -> Pa
             for piece in pieces(log, lambda text: load_text(store, text), spent):
                 file.write(piece)
             file.flush()
-            os.fchmod(descriptor, 0o644)
+            os.fchmod(descriptor, mode)
             os.fsync(descriptor)
         Path(temporary).replace(path)
     except BaseException:

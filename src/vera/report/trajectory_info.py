@@ -67,7 +67,7 @@ def vera(state: RunState, load: Load) -> Json:
         "task": load(state.task.task) if state.task else "",
         "lane": lane.started.purpose if lane.started else "",
         "protocol": lane.started.protocol if lane.started else "",
-        "status": lane.status,
+        "status": state.status,
         "reason": lane.status_reason,
         "exit_code": state.ended.exit_code if state.ended else None,
         "attestation": decided.attestation if decided else "",

@@ -15,7 +15,7 @@ from vera.sandbox.begun import BoxProcess, take_up
 from vera.sandbox.egress.tunnel import Serve, Tunnel
 from vera.sandbox.engine_events import EngineEvents, Tell
 from vera.sandbox.environment import PROXY_PORT
-from vera.sandbox.spec import Launch
+from vera.sandbox.spec import Launch, Quota
 from vera.sandbox.types import BoxError, CommandResult
 
 # Runs in the box before anything else: takes the supervisor's source from stdin, so that no file of ours
@@ -50,10 +50,12 @@ def supervisor_source() -> bytes:
     return len(source).to_bytes(4, "big") + source
 
 
-def supervisor_command(python: str, run_dir: str, work: str, owner: str = "") -> tuple[str, ...]:
+def supervisor_command(
+    python: str, run_dir: str, work: str, quota: Quota, owner: str = ""
+) -> tuple[str, ...]:
     """The argv that a backend runs inside; `run_dir` must be private to the supervisor. With `owner`
     (uid:gid) a supervisor that is root gives that user what was made in the work folder."""
-    return (python, "-I", "-S", "-c", BOOT, run_dir, work, *([owner] if owner else []))
+    return (python, "-I", "-S", "-c", BOOT, run_dir, work, owner, f"{quota.bytes}:{quota.files}")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -351,10 +353,20 @@ class SupervisedBox:
                     shell=frame.shell,
                     cwd=frame.cwd,
                     seconds=frame.seconds,
+                    room=self._room(frame),
                 )
             )
         elif frame.ev == "error":
             answer.set_exception(BoxError(f"The {self.backend} sandbox refused a command: {frame.error}."))
+
+    def _room(self, frame: frames.Frame) -> str:
+        if not (frame.held_bytes or frame.held_files):
+            return ""
+        may = self.launch.quota
+        return (
+            f"{self.work} holds {frame.held_bytes} bytes in {frame.held_files} files and may hold "
+            f"{may.bytes} in {may.files}: delete some; a command that makes it larger is stopped"
+        )
 
     def _on_net(self, frame: frames.Frame, payload: bytes) -> None:
         waiting = self._listening if self._listening and not self._listening.done() else None

@@ -15,10 +15,10 @@ and completion is a status record, never an end of file: a background server doe
 Before each command the shell forks a standby copy of itself that blocks. When the shell dies, or is killed
 with the command, the standby becomes the shell: state (not files) is rolled back to before the command.
 
-Usage: boxd.py RUN_DIR WORK_DIR [OWNER]. RUN_DIR is private to the supervisor (FIFOs); WORK_DIR is where the
-shell starts and where output too long for memory is kept (.vera/out/ID.log). With OWNER (uid:gid), what root
-has made below WORK_DIR is given to that user: at the start, after each command and at the end. Without a
-RUN_DIR ('') that is all that happens.
+Usage: boxd.py RUN_DIR WORK_DIR [OWNER] [QUOTA]. RUN_DIR is private to the supervisor (FIFOs); WORK_DIR is
+where the shell starts and where output too long for memory is kept (.vera/out/ID.log). With OWNER (uid:gid),
+what root has made below WORK_DIR is given to that user: at the start, after each command and at the end.
+Without a RUN_DIR ('') that is all that happens. QUOTA (bytes:files, 0: no limit) is what WORK_DIR may hold.
 """
 
 # pathlib would be a third of the import time, and a box starts in 50 ms.
@@ -63,6 +63,16 @@ KILL_SECONDS = 5.0
 # Giving files back: time for it after a command and at the end, and how deep it goes.
 GIVE_SECONDS, GIVE_AT_END_SECONDS = 1.0, 3.0
 GIVE_DEPTH = 100
+# Counting what the work folder holds: how long at a stretch, how long a new command waits for a count that
+# must be complete, how often at most (and never more than a tenth of the time), how often without a command.
+COUNT_SECONDS, COUNT_WAIT_SECONDS, COUNT_EVERY, COUNT_IDLE_EVERY = 0.005, 5.0, 0.5, 2.0
+COUNT_AT_END_SECONDS = 0.002
+# Folders that are nested deeper are counted as more than may be there: each level holds a file open.
+COUNT_DEPTH = 200
+# In a work folder that holds too much, a command may add so much on its way to freeing some.
+SLACK_BYTES, SLACK_FILES = 1 << 20, 100
+# After so many commands that made it larger still, no command runs until the person has made room.
+MOST_STRIKES = 3
 # How long a shell may take, on a loaded machine, to fork its standby before a deadline counts against it.
 FORK_SECONDS = 2.0
 
@@ -553,6 +563,178 @@ class Owner:
                     os.close(inner)
 
 
+class Held(NamedTuple):
+    """What a folder holds, or may hold: bytes on the disk, and files, folders and links."""
+
+    size: int
+    files: int
+
+    def exceeds(self, limit: Held) -> bool:
+        return 0 < limit.size < self.size or 0 < limit.files < self.files
+
+
+def open_folder(name: str, parent: int) -> int:
+    """A folder of that name, also one that its owner may not read. Raises OSError."""
+    flags = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW
+    try:
+        return os.open(name, flags, dir_fd=parent)
+    except PermissionError:
+        mode = os.stat(name, dir_fd=parent, follow_symlinks=False).st_mode & 0o7777
+        os.chmod(name, mode | 0o500, dir_fd=parent)
+        try:
+            return os.open(name, flags, dir_fd=parent)
+        finally:
+            os.chmod(name, mode, dir_fd=parent)
+
+
+def held_by(work: str, limit: Held | None, processes: Callable[[], list[int]]) -> Iterator[Held]:
+    """Count in small steps what a folder holds, and what its deleted files do that `processes` hold open.
+
+    The last value is the result. Above `limit` the count stops there. Raises OSError for the folder itself.
+    """
+    size = files = 0
+    linked: set[int] = set()
+    folders = [os.open(work, os.O_RDONLY | os.O_DIRECTORY)]
+    below: list[list[str]] = [[]]
+    try:
+        device = os.fstat(folders[0]).st_dev
+        arrived = True
+        while folders:
+            if arrived:
+                with contextlib.suppress(OSError), os.scandir(folders[-1]) as entries:
+                    for entry in entries:
+                        with contextlib.suppress(OSError):
+                            status = entry.stat(follow_symlinks=False)
+                            if status.st_dev != device:
+                                continue
+                            files += 1
+                            if entry.is_dir(follow_symlinks=False):
+                                below[-1].append(entry.name)
+                            elif status.st_nlink > 1:
+                                if status.st_ino in linked:
+                                    continue
+                                linked.add(status.st_ino)
+                            size += status.st_blocks * 512
+                        if files % 256 == 0:
+                            yield Held(size, files)
+                            if limit and Held(size, files).exceeds(limit):
+                                return
+                yield Held(size, files)
+            arrived = False
+            if not below[-1]:
+                os.close(folders.pop())
+                below.pop()
+            elif len(folders) == COUNT_DEPTH:
+                files += limit.files if limit else len(below[-1])
+                below[-1].clear()
+            else:
+                with contextlib.suppress(OSError):
+                    folders.append(open_folder(below[-1].pop(), folders[-1]))
+                    below.append([])
+                    arrived = True
+        deleted: set[int] = set()
+        for pid in processes():
+            with contextlib.suppress(OSError), os.scandir(f"/proc/{pid}/fd") as entries:
+                for entry in entries:
+                    with contextlib.suppress(OSError):
+                        status = entry.stat()
+                        if status.st_nlink == 0 and status.st_dev == device and status.st_ino not in deleted:
+                            deleted.add(status.st_ino)
+                            size += status.st_blocks * 512
+            yield Held(size, files)
+        yield Held(size, files)
+    finally:
+        for folder in folders:
+            os.close(folder)
+
+
+class Room:
+    """What the work folder holds and may hold, counted in pieces between everything else.
+
+    Above the limit a command is stopped once it has made the folder larger: whoever frees some is left alone.
+    """
+
+    def __init__(self, work: str, limit: Held, processes: Callable[[], list[int]]) -> None:
+        self.work, self.limit, self.processes = work, limit, processes
+        self.ceiling = limit
+        self.held = Held(0, 0)
+        self.strikes = 0
+        self.due: float | None = 0.0 if any(limit) else None  # None: nothing to count before the next command
+        self._unblamed = True  # what the next count finds was there before, or was punished before
+        self._counting: Iterator[Held] | None = None
+        self._last = Held(0, 0)
+        self._spent = 0.0
+        self._rested = 0.0  # when a count would take no more than a tenth of the time
+
+    @property
+    def is_over(self) -> bool:
+        return self.held.exceeds(self.limit)
+
+    def wait(self) -> float | None:
+        """Seconds until there is something to count; None for never."""
+        if self._counting:
+            return 0.0
+        return None if self.due is None else max(0.0, self.due - time.monotonic())
+
+    def begin(self) -> None:
+        """Count soon, and do so again while there is reason to."""
+        if any(self.limit):
+            self.due = self._rested
+
+    def step(self, seconds: float) -> bool:
+        """Count for a moment; True when a count has ended and the folder has grown beyond what it may."""
+        if self._counting is None:
+            if self.wait() != 0.0:
+                return False
+            # Where the folder is above its limit already, it has to be known by how much.
+            early = self.ceiling if self.ceiling == self.limit and not self._unblamed else None
+            self._counting, self._spent, self._last = (
+                held_by(self.work, early, self.processes),
+                0.0,
+                Held(0, 0),
+            )
+        began = time.monotonic()
+        try:
+            for held in self._counting:
+                self._last = held
+                if time.monotonic() - began > seconds:
+                    self._spent += time.monotonic() - began
+                    return False
+        except OSError:
+            pass  # the folder is gone: its commands will say so
+        self._counting = None
+        self._spent += time.monotonic() - began
+        self._rested = time.monotonic() + 10 * self._spent
+        self.due = max(self._rested, time.monotonic() + COUNT_EVERY)
+        return self._judge(self._last)
+
+    def _judge(self, held: Held) -> bool:
+        self.held = held
+        unblamed, self._unblamed = self._unblamed, False
+        has_slack = Held(held.size + SLACK_BYTES, held.files + SLACK_FILES)
+        if not self.is_over:
+            self.ceiling, self.strikes = self.limit, 0
+        elif unblamed:
+            self.ceiling = has_slack
+        elif held.exceeds(self.ceiling):
+            self.strikes += 1
+            self._unblamed, self.due = True, 0.0
+            return True
+        elif self.ceiling != self.limit:
+            self.ceiling = Held(
+                min(self.ceiling.size, has_slack.size), min(self.ceiling.files, has_slack.files)
+            )
+        return False
+
+    def settle(self) -> None:
+        """Before a command: where the folder is or may be above its limit, know what it holds."""
+        deadline = time.monotonic() + COUNT_WAIT_SECONDS
+        if self._unblamed or self.is_over:
+            self.due = 0.0
+            while self.wait() == 0.0 and time.monotonic() < deadline:
+                self.step(COUNT_SECONDS)
+
+
 class Stream:
     """One connection of a program in the box to the tunnel."""
 
@@ -703,10 +885,11 @@ class Tunnel:
 class Supervisor:
     """One shell, one command at a time, one loop over everything that can happen."""
 
-    def __init__(self, run: str, work: str, owner: Owner | None = None) -> None:
+    def __init__(self, run: str, work: str, owner: Owner | None, quota: Held) -> None:
         self.run_dir, self.work, self.owner = run, work, owner
         self.channel = Channel()
         self.family = Family(self.pause)
+        self.room = Room(work, quota, self.family.members)
         self.spool = Spool(work)
         self.selector = selectors.DefaultSelector()
         self.host_end = select.poll()
@@ -745,13 +928,34 @@ class Supervisor:
             self.owner.give(GIVE_AT_END_SECONDS)
         self.shell = self.new_shell()
         while True:
-            wait = max(0.0, self.running.deadline - time.monotonic()) if self.running else None
-            for key, _ in self.selector.select(wait):
+            waits = [self.room.wait()]
+            if self.running:
+                waits.append(max(0.0, self.running.deadline - time.monotonic()))
+            for key, _ in self.selector.select(
+                min((wait for wait in waits if wait is not None), default=None)
+            ):
                 # An earlier callback of this round may have closed it.
                 if self.selector.get_map().get(key.fd) is key:
                     key.data()
             if self.running and time.monotonic() >= self.running.deadline:
                 self.end_command("timeout")
+            self.count()
+
+    def count(self) -> None:
+        """Count on what the work folder holds, and stop what makes it hold too much."""
+        if self.room.wait() != 0.0:
+            return
+        if self.room.step(COUNT_SECONDS):
+            if self.running:
+                self.end_command("work_limit", grace=0.0)
+            elif self.room.strikes > 1:  # without a command it has grown since the last count
+                self.family.end(self.background, 0.0)
+        elif self.room.due and not self.running:
+            self.room.due = time.monotonic() + COUNT_IDLE_EVERY if self.background() else None
+
+    def background(self) -> list[int]:
+        """What commands have left running."""
+        return [pid for pid in self.family.members() if pid != self.shell.pid]
 
     # Frames of the host
 
@@ -776,6 +980,14 @@ class Supervisor:
         if self.running:
             self.refuse(header, "another command is running")
             return
+        self.room.settle()
+        if self.room.is_over and self.room.strikes >= MOST_STRIKES:
+            size, files = self.room.held
+            why = f"{self.work} holds {size} bytes in {files} files, more than it may"
+            more = f"{MOST_STRIKES} commands made it larger still; none runs until files are deleted there"
+            self.refuse(header, f"{why}, and {more} from outside the sandbox")
+            return
+        self.room.begin()
         fifo = os.path.join(self.run_dir, os.urandom(8).hex())
         text = payload.replace(b"\0", b"")
         file = ""
@@ -899,7 +1111,7 @@ class Supervisor:
 
     # Endings
 
-    def end_command(self, reason: str) -> None:
+    def end_command(self, reason: str, grace: float | None = None) -> None:
         """Kill the command with everything it started; the shell is rolled back."""
         running = self.running
         assert running is not None
@@ -912,7 +1124,8 @@ class Supervisor:
                 self.replace_shell()
             return
         running.ending = True
-        self.family.end(lambda: self.victims(running), running.grace, held=self.shell.pid)
+        grace = running.grace if grace is None else grace
+        self.family.end(lambda: self.victims(running), grace, held=self.shell.pid)
         self.kill_shell()
         if not running.standby_seen:
             # The shell could not even fork: what an earlier command left behind blocks the box.
@@ -954,6 +1167,9 @@ class Supervisor:
         self.lingering.append(capture)
         if len(self.lingering) > MAX_LINGERING:
             self.drop(self.lingering[0])
+        self.room.begin()
+        self.room.step(COUNT_AT_END_SECONDS)
+        held = self.room.held if self.room.is_over else Held(0, 0)
         self.channel.send(
             {
                 "ev": "done",
@@ -967,6 +1183,8 @@ class Supervisor:
                 "sha256": capture.sha256.hexdigest(),
                 "spool": printable(capture.path),
                 "head": len(head),
+                "held_bytes": held.size,
+                "held_files": held.files,
             },
             head + tail,
         )
@@ -1008,13 +1226,14 @@ def raise_open_file_limit() -> None:
         resource.setrlimit(resource.RLIMIT_NOFILE, (wanted, hard))
 
 
-def main(run: str, work: str, owner: str = "") -> int:
+def main(run: str, work: str, owner: str = "", quota: str = "0:0") -> int:
     uid, _, gid = owner.partition(":")
+    size, _, files = quota.partition(":")
     person = Owner(work, int(uid), int(gid)) if owner else None
     if person and not run:
         person.give(GIVE_AT_END_SECONDS)
         return 0
-    supervisor = Supervisor(run, work, person)
+    supervisor = Supervisor(run, work, person, Held(int(size), int(files)))
     code = 0
     try:
         supervisor.loop()

@@ -36,6 +36,8 @@ class Frame(msgspec.Struct, frozen=True, kw_only=True):
     sha256: str = ""
     spool: str = ""
     head: int = 0
+    held_bytes: int = 0
+    held_files: int = 0
     do: str = ""
     c: int = 0
     k: int = 0

@@ -12,6 +12,18 @@ NEVER = (Path("/proc"), Path("/sys"), Path("/dev"), Path("/run"), Path("/boot"))
 DOCKER_SOCKETS = (Path("/var/run/docker.sock"), Path("/run/docker.sock"))
 # Of a box that is made from this machine's programs, or from an image.
 SYSTEM = tuple(Path("/", name) for name in ("usr", "bin", "sbin", "lib", "lib32", "lib64", "libx32", "etc"))
+# What packages bring for people to read: licences, manuals, help pages (FHS 4.11, and where distributions
+# keep them). No program needs it (Debian policy 12.3), and a command that searched it would find documents
+# that are not the run's. What programs read stays: locale, zoneinfo, terminfo, certificates, fonts, perl.
+DOCUMENTS = tuple(
+    Path("/usr", *at.split("/"))
+    for at in (
+        *("share/doc", "share/doc-base", "share/common-licenses", "share/licenses"),
+        *("share/man", "share/info", "share/help", "share/gtk-doc", "share/devhelp", "share/gnome/help"),
+        *("share/javadoc", "share/dict", "share/games/fortunes"),
+        *("local/share/doc", "local/share/man", "local/share/info", "local/man", "local/doc"),
+    )
+)
 # For work that is done for root: an unprivileged user that no distribution gives to a person.
 UNPRIVILEGED = 10001
 
@@ -56,9 +68,11 @@ def _admitted(folder: Path, kind: str, forbidden: tuple[Path, ...]) -> Path:
 
 def shown(hidden: Iterable[Path]) -> list[Path]:
     """Of the folders that a box must not show, by their real paths, those that lie in what every box has of
-    its own: there an empty folder must take their place."""
+    its own: there an empty folder must take their place. One of them within another needs none.
+    """
     real = {path.resolve() for path in hidden}
-    return sorted(path for path in real if any(path.is_relative_to(below) for below in SYSTEM))
+    inside = {path for path in real if any(path.is_relative_to(below) for below in SYSTEM)}
+    return sorted(path for path in inside if inside.isdisjoint(path.parents))
 
 
 def identity(spec: BoxSpec, work: Path) -> tuple[int, int]:

@@ -10,6 +10,21 @@ PROFILES = ("sealed", "research", "lab")
 MiB = 1 << 20
 
 
+@dataclass(frozen=True)
+class Quota:
+    """What a work folder may hold: bytes on the disk; files, folders and links. 0 is unlimited.
+
+    The defaults hold a large Python environment (pandas, scipy, matplotlib, scikit-learn: 0.6 GB in 15,000
+    files) several times over.
+    """
+
+    bytes: int = 4096 * MiB
+    files: int = 100_000
+
+
+UNLIMITED = Quota(0, 0)
+
+
 @dataclass(frozen=True, kw_only=True)
 class BoxSpec:
     """One sandbox, before any backend has seen it.
@@ -35,6 +50,8 @@ class BoxSpec:
     privileged: bool = False
     work_read_only: bool = False
     """Commands may read /work and not change it."""
+    quota: Quota = Quota()
+    """What /work may hold; a command that passes it is stopped by the supervisor."""
     hidden: tuple[Path, ...] = ()
     """Folders of this machine that the box must not show, also where it shows what they lie in (/usr)."""
     forbidden: tuple[Path, ...] = ()
@@ -56,6 +73,8 @@ class Launch:
     work: str = "/work"
     """The work folder as commands see it."""
     input: str = "/input"
+    quota: Quota = UNLIMITED
+    """What the supervisor was told that the work folder may hold."""
     remove: Callable[[], object]
     """Ends what outlives a killed supervisor. May block for some seconds."""
     explain: Callable[[str], tuple[str, str] | None] = lambda said: None

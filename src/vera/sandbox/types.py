@@ -12,9 +12,10 @@ class CommandResult(msgspec.Struct, frozen=True, kw_only=True):
     `size` is not larger than both together, `head + tail` is the whole of it. `sha256` covers all
     `size` bytes. `spool` is the path inside the box of the complete output (of its first 64 MiB when it is
     longer), '' when none was kept; what the box has there is untrusted until its hash was compared.
-    `reason` is exited, timeout, cancelled, output_limit or died (the shell, by a signal); `exit_code` is
-    None for the three in the middle. `shell` says what became of the shell's state: kept, restored (rolled
-    back to before the command) or fresh. `seconds` is wall time.
+    `reason` is exited, timeout, cancelled, output_limit, work_limit (the work folder came to hold too much)
+    or died (the shell, by a signal); `exit_code` is None for the four in the middle. `room` says that the
+    work folder holds more than it may, '' when it does not. `shell` says what became of the shell's state:
+    kept, restored (rolled back to before the command) or fresh. `seconds` is wall time.
     """
 
     exit_code: int | None
@@ -27,6 +28,7 @@ class CommandResult(msgspec.Struct, frozen=True, kw_only=True):
     shell: str = "kept"
     cwd: str = "/work"
     seconds: float = 0.0
+    room: str = ""
 
 
 class BoxError(Exception):

@@ -1,8 +1,9 @@
 """A session: the folder of one run, with its log, store, state and projections."""
 
+import hashlib
 import os
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any, BinaryIO, TypeVar
 
@@ -13,9 +14,9 @@ from vera.evidence.source import Unreadable
 from vera.session import seal as seals
 from vera.session.log import Log, LogBroken, LogError, LogInUse, Reader
 from vera.session.projections import Projection, all_projections
-from vera.session.seal import Sign
+from vera.session.seal import Seal, Sign
 from vera.state import RunState
-from vera.store import Store
+from vera.store import Store, open_private
 from vera.version import __version__
 
 E = TypeVar("E", bound=events.Event)
@@ -23,6 +24,12 @@ E = TypeVar("E", bound=events.Event)
 Listener = Callable[[events.Record], None]
 
 TRACE = "trace.jsonl"
+
+FOLDER_MODE = 0o700 if os.geteuid() else 0o711
+"""Of the folder of a session."""
+
+ANSWER = "answer.md"
+"""The answer for people, made when the run ends."""
 
 RESUMABLE = frozenset({6, 130})
 """Exit codes of runs that ended without an answer and can go on: budget spent, interrupted."""
@@ -57,14 +64,19 @@ class Session:
 
     @classmethod
     def create(
-        cls, root: Path, settings: dict[str, Any], clock: Callable[[], float] = time.time
+        cls,
+        root: Path,
+        settings: dict[str, Any],
+        clock: Callable[[], float] = time.time,
+        *,
+        origins: Mapping[str, str] | None = None,
     ) -> "Session":
-        """Begin a session in an empty or new folder.
+        """Begin a session in an empty or new folder. `origins` say whose word the settings are.
 
         Raises SessionError when the folder holds one already or cannot be written to.
         """
         try:
-            root.mkdir(parents=True, exist_ok=True)
+            make_folder(root)
             (root / "workspace").mkdir(exist_ok=True)
             _set_aside_unbegun(root, clock)
             log = Log.create(root / TRACE, clock)
@@ -74,15 +86,25 @@ class Session:
             raise SessionError(f"Cannot use {root} as work folder: {_reason(error)}.") from None
         session = cls(root, log, RunState(), Store(root / "store"))
         session._open_projections()
-        session.emit(events.Session(format=events.FORMAT, version=__version__, settings=settings), lane="")
+        begun = events.Session(
+            format=events.FORMAT, version=__version__, settings=settings, origins=dict(origins or {})
+        )
+        session.emit(begun, lane="")
         return session
 
     @classmethod
-    def resume(cls, root: Path, *listeners: Listener, clock: Callable[[], float] = time.time) -> "Session":
+    def resume(
+        cls,
+        root: Path,
+        *listeners: Listener,
+        accept: Callable[[RunState], None] = lambda state: None,
+        clock: Callable[[], float] = time.time,
+    ) -> "Session":
         """Open a session that was interrupted, or ended with its budget spent, to go on with it.
 
         What was torn is cut and said (to the log and to `listeners`, which stay subscribed), and every
-        projection is made again.
+        projection is made again. `accept` raises what speaks against going on from this log, before anything
+        is written.
 
         Raises SessionError for a folder without a session, with a finished one, with a broken log, or in use.
         """
@@ -113,6 +135,11 @@ class Session:
             raise SessionError(
                 f"The run in {root} stopped before its task was written. Start it again in a new folder."
             )
+        try:
+            accept(state)
+        except BaseException:
+            log.close()
+            raise
         session = cls(root, log, state, Store(root / "store"))
         session._open_projections(records)
         for listener in listeners:
@@ -162,12 +189,20 @@ class Session:
     def seal(self, sign: Sign | None = None) -> None:
         """Seal the log as it stands now; `sign` signs the seal. Records may still follow."""
         self.log.sync()
-        seals.write(self.root, self.log.seq, self.log.head, sign)
+        seals.write(self.root, Seal(seq=self.log.seq, hash=self.log.head, format=seals.FORMAT), sign)
 
     def finish(self, end: events.RunEnd, sign: Sign | None = None) -> None:
-        """Write the last record and seal the log."""
+        """Write the last record and seal the log with it: the seal covers `answer.md` and the projections."""
         self.emit(end, lane="")
-        self.seal(sign)
+        self.log.sync()
+        chosen = self.state.chosen
+        digests = {name: digest for name in self._covered() if (digest := _sha256_of(self.root / name))}
+        attestation = chosen.attestation if chosen else ""
+        seals.write(self.root, seals.concluding(self.log.seq, self.log.head, end, attestation, digests), sign)
+
+    def _covered(self) -> list[str]:
+        """The files beside the log that were made from it."""
+        return sorted([ANSWER, *(projection.name for projection, _ in self._projections)])
 
     def close(self) -> None:
         """Close every file and let go of the lock."""
@@ -182,6 +217,23 @@ class Session:
             content = b"".join(map(projection.add, records or []))
             replace_file(self.root / projection.name, content)
             self._projections.append((projection, _append_to(self.root / projection.name)))
+
+
+def make_folder(root: Path) -> bool:
+    """Make the folder of a session, for its owner alone; whether it was not there. Raises OSError.
+
+    The boxes of root run as another user, who has to pass through the folder to `workspace/` below it; the
+    files beside that are closed to everybody else.
+    """
+    root.parent.mkdir(parents=True, exist_ok=True)
+    try:
+        root.mkdir()
+    except FileExistsError:
+        if not root.is_dir():
+            raise
+        return False
+    root.chmod(FOLDER_MODE)
+    return True
 
 
 def load_text(store: Store, text: Text) -> str:
@@ -227,12 +279,21 @@ def replace_file(path: Path, content: bytes) -> None:
     """Write a file whole or not at all. A link of its name is replaced, never followed."""
     temporary = path.with_name(path.name + ".new")
     temporary.unlink(missing_ok=True)
-    with temporary.open("xb") as file:
+    with open_private(temporary, "xb") as file:
         file.write(content)
         file.flush()
         if content:  # an empty file has nothing to lose
             os.fsync(file.fileno())
     temporary.replace(path)
+
+
+def _sha256_of(path: Path) -> str:
+    """The sha256 of a file that this process wrote, '' when there is none."""
+    try:
+        with path.open("rb") as file:
+            return hashlib.file_digest(file, "sha256").hexdigest()
+    except FileNotFoundError:
+        return ""
 
 
 def _append_to(path: Path) -> BinaryIO:

@@ -30,6 +30,8 @@ class EvidenceDraft(msgspec.Struct, frozen=True, kw_only=True):
     http_status: int | None = None
     low_signal: str = ""
     within: bytes | None = None
+    marks: tuple[tuple[str, int, int], ...] = ()
+    dated: str = ""
 
 
 class Outcome(msgspec.Struct, frozen=True, kw_only=True):

@@ -77,6 +77,8 @@ class Kb:
                 extractor=found.extractor,
                 raw=kept.raw,
                 pages=found.pages,
+                marks=found.marks,
+                dated=found.dated,
                 receipt=kept.receipt,
                 http_status=found.http_status,
                 low_signal=found.low_signal,

@@ -139,6 +139,8 @@ class Read:
                 extractor=evidence.extractor,
                 raw=raw,
                 pages=evidence.pages,
+                marks=evidence.marks,
+                dated=evidence.dated,
                 receipt=receipt,
                 within=within,
                 http_status=evidence.http_status,
@@ -172,6 +174,8 @@ def _window(
             extractor=extracted.extractor,
             raw=None if raw == extracted.text else raw,
             pages=extracted.pages,
+            marks=extracted.marks,
+            dated=extracted.dated,
         ),
     )
 

@@ -113,8 +113,12 @@ def _sentence(result: CommandResult, whole: bool, timeout: float) -> str:
             said = f"killed after {timeout:g} s, with everything it had started"
         case "output_limit":
             said = "killed: it printed too much"
+        case "work_limit":
+            said = "killed, with everything it had started"
         case reason:
             said = reason
+    if result.room:
+        said += f" · {result.room}"
     if result.shell != "kept":
         said += f" · shell {result.shell}"
     if not whole:

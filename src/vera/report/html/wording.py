@@ -4,6 +4,7 @@ import math
 import re
 from collections.abc import Iterator
 
+from vera.attestation.outcome import WITHHELD
 from vera.evidence.citation import place_name
 from vera.report.moment import utc
 from vera.report.view.model import CardView, Header
@@ -18,23 +19,25 @@ MARKS = {
 }
 """A sign for each verdict, beside its word."""
 
-_RESULTS = {
+RESULTS = {
     "VERIFIED": "Verified",
-    "SUPPORTED": "Supported",
+    "QUOTED": "Quoted",
+    "PARTIAL": "Partial",
     "UNRESOLVED": "Unresolved",
-    "INCONCLUSIVE": "Inconclusive",
     "DISPUTED": "Disputed",
-    "UNSUPPORTED": "Not supported",
-    "CONTRADICTED": "Contradicted",
     "REFUTED": "Refuted",
+    "UNTRUSTED": "Unknown signer",
+    "UNCHECKED": "Ended",
 }
-_TONES = {
+TONES = {
     "VERIFIED": "good",
-    "SUPPORTED": "good",
+    "QUOTED": "literal",
+    "PARTIAL": "partial",
     "DISPUTED": "mixed",
-    "UNSUPPORTED": "bad",
-    "CONTRADICTED": "bad",
     "REFUTED": "bad",
+    "ALTERED": "bad",
+    "UNSEALED": "mixed",
+    "UNTRUSTED": "mixed",
 }
 _PHASES = {
     "new": "Not started",
@@ -49,16 +52,17 @@ _NO_LINE = re.compile(r"\[… [0-9]{1,12} more lines?\]")
 
 def headline(header: Header) -> str:
     """Where the run stands, in a word or two."""
-    if header.phase == "ended" and header.verdict:
-        return _RESULTS.get(header.verdict, header.verdict.replace("_", " ").capitalize())
+    if header.verdict and (header.phase == "ended" or header.verdict in WITHHELD):
+        return RESULTS.get(header.verdict, header.verdict.replace("_", " ").capitalize())
     return _PHASES.get(header.phase, "Unknown")
 
 
 def tone(header: Header) -> str:
-    """The class that colours the headline: good, bad, mixed, open or busy."""
+    """The class that colours the headline: good, literal, partial, mixed, bad, open or busy."""
     if header.phase in ("working", "verifying"):
         return "busy"
-    return _TONES.get(header.verdict, "open") if header.phase == "ended" else "open"
+    decided = header.phase == "ended" or header.verdict in WITHHELD
+    return TONES.get(header.verdict, "open") if decided else "open"
 
 
 def short(text: str, length: int) -> str:

@@ -73,12 +73,14 @@ def _attested(
     if source is None:
         return shown
     text = hexadecimal(source.canonical)
-    quoted = quotations.cut(text, card.span.first, card.span.last, hexadecimal(card.span.sha256))
+    marks = evidence.marks if evidence is not None and evidence.text.sha256 == text else ()
+    quoted = quotations.cut(text, card.span.first, card.span.last, hexadecimal(card.span.sha256), marks)
     return msgspec.structs.replace(
         shown,
         source_id=text,
         tier=source.tier,
         quotation=quoted.lines,
+        marks=marks,
         problem=quoted.problem,
         **_whose(source, owners),
     )
@@ -120,13 +122,14 @@ def _labelled(
     if evidence is None:
         return shown
     # No span is hashed yet: that the text is the one of its name in the log is checked by the store.
-    quoted = quotations.cut(evidence.text.sha256, label.first, label.last, "")
+    quoted = quotations.cut(evidence.text.sha256, label.first, label.last, "", evidence.marks)
     return msgspec.structs.replace(
         shown,
         source_id=evidence.text.sha256,
         tier=one_line(evidence.tier),
         at=evidence.ts,
         quotation=quoted.lines,
+        marks=evidence.marks,
         problem=quoted.problem,
         **_whose(source_object(evidence, derived=False), owners),
     )

@@ -17,7 +17,8 @@ class Header(msgspec.Struct, frozen=True, kw_only=True):
     """Where a run stands, in one line.
 
     `phase` is what it is doing: new, working, verifying, ended, or stopped (no process works on it and it has
-    not ended). `verdict` is VERIFIED or UNRESOLVED once it has ended, '' before; `reason` says why. `score`
+    not ended). `verdict` is what the session may say of its end
+    (`vera.attestation.outcome`), '' before; `reason` says why. `score`
     is in hundredths (100 to 400), None without a judge. `tokens` are (role, prompt, cached, completion).
     `last_call` is the last tool call on one line; `cost` '' where no price is known.
     """
@@ -83,7 +84,8 @@ class CardView(msgspec.Struct, frozen=True, kw_only=True):
 
     `quotation` are the cited lines as they stand in the store, empty when the bytes are not those of the
     span's hash: then `problem` says so. `source` is its address or name, `source_id` the sha256 of the stored
-    text, `domain` whose it is, `source_class` what kind (official, registry, …; '' unknown).
+    text, `domain` whose it is, `source_class` what kind (official, registry, …; '' unknown). `marks` is
+    what of the text is struck out or hidden.
     """
 
     id: str
@@ -98,6 +100,7 @@ class CardView(msgspec.Struct, frozen=True, kw_only=True):
     tier: str = ""
     at: float = 0.0
     quotation: tuple[str, ...] = ()
+    marks: tuple[tuple[str, int, int], ...] = ()
     problem: str = ""
     maker: str = ""
 
@@ -205,7 +208,8 @@ class FileView(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class AttestationView(msgspec.Struct, frozen=True, kw_only=True):
-    """The signed verdict: its id, who signed, and what the evidence cannot rule out, as (kind, sentences).
+    """The signed verdict: its id, which key signed, and what the evidence cannot rule out, as (kind,
+    sentences). `signed` says whose key that is ("by your key"), '' before it was looked at.
 
     Where the store does not hold all of it, `reason` says so, and what cannot be read is empty.
     """
@@ -218,6 +222,7 @@ class AttestationView(msgspec.Struct, frozen=True, kw_only=True):
     expires_at: str
     rule: str
     hyperthesis: tuple[tuple[str, str], ...] = ()
+    signed: str = ""
 
 
 class EventLine(msgspec.Struct, frozen=True, kw_only=True):

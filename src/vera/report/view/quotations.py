@@ -1,9 +1,11 @@
 """The cited lines of a source as they stand in the store, or why they are not shown."""
 
 import hashlib
+from collections.abc import Sequence
 
 import msgspec
 
+from vera.evidence.marks import told, within
 from vera.evidence.span import Lines
 from vera.report.printable import printable
 from vera.store import Store, StoreError
@@ -35,10 +37,13 @@ class Quotations:
         self._store = store
         self._open: dict[str, Lines | str] = {}
 
-    def cut(self, source: str, first: int, last: int, sha256: str) -> Quotation:
+    def cut(
+        self, source: str, first: int, last: int, sha256: str, marks: Sequence[tuple[str, int, int]] = ()
+    ) -> Quotation:
         """Lines `first` to `last` of the text named by `source`, when their bytes hash to `sha256`.
 
-        With an empty `sha256` only the text as a whole is held against its name.
+        With an empty `sha256` only the text as a whole is held against its name. What the
+        `marks` of the text say is struck out or hidden is shown as that.
         """
         lines = self._lines(source)
         if isinstance(lines, str):
@@ -49,7 +54,8 @@ class Quotations:
             return Quotation(problem="The stored text has no such lines.")
         if sha256 and hashlib.sha256(found).hexdigest() != sha256:
             return Quotation(problem=OTHER_BYTES)
-        return Quotation(lines=_shown(found, last - first + 1))
+        begin, end = lines.bounds(first, last)
+        return Quotation(lines=_shown(told(found, within(marks, begin, end)), last - first + 1))
 
     def _lines(self, source: str) -> Lines | str:
         if source not in self._open:

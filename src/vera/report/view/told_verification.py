@@ -1,6 +1,7 @@
 """A round of verification in words."""
 
 from vera import events
+from vera.attestation.exam import exam_of, in_words
 from vera.evidence.citation import place_name
 from vera.report.view.words import Load, counted, line_of_text, points
 
@@ -29,6 +30,9 @@ def tell(record: events.Record, load: Load) -> str:
             return f"Check {record.check}, {record.answer}{why}: {record.question.question}"
         case events.VerifierLabels():
             return _labels(record)
+        case events.VerifierExam():
+            earlier = " (kept from an earlier session)" if record.kept else ""
+            return f"The exam of a judge: {in_words(exam_of(record))}{earlier}."
         case events.VerifierProbe():
             if not record.probe:
                 return f"No probe could be made: {record.problem}"

@@ -23,7 +23,7 @@ _NOT_ENOUGH = {
     "NO_EVIDENCE": "No cited line says so.",
     "PARTIAL": "Cited lines say it only with a qualification.",
     "BUDGET": "The budget ended before there was enough.",
-    "COVERAGE": "Too few independent sources say so.",
+    "COVERAGE": "Too few independent sources decide it.",
     "JUDGE_UNRELIABLE": "The verifier's readings do not agree.",
 }
 

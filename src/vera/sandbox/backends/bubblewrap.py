@@ -16,7 +16,7 @@ from vera.sandbox import leftovers, mounts, owner
 from vera.sandbox.backends import seccomp, trial
 from vera.sandbox.box import SupervisedBox, supervisor_command
 from vera.sandbox.environment import SYSTEM_PATH, environment
-from vera.sandbox.spec import BoxSpec, Launch, MiB, Report
+from vera.sandbox.spec import UNLIMITED, BoxSpec, Launch, MiB, Report
 from vera.sandbox.types import BoxError
 
 RUN_DIR = "/run/boxd"
@@ -25,6 +25,13 @@ RUN_DIR = "/run/boxd"
 OPEN_DATA = (
     'n=$1; shift; for (( fd = 10; fd < 10 + n; fd++ )); do eval "exec $fd< <(printf %b \\"\\$1\\")"; shift; '
     'done; exec "$@"'
+)
+# For root's work below a folder that is closed to others: root mounts "$1" and "$2" (or '') where the
+# unprivileged user finds them, in a mount namespace that ends with the box.
+OPEN_PLACE = Path("/run/vera")
+OPENED = (
+    f'mkdir -p {OPEN_PLACE}/work {OPEN_PLACE}/input && mount --rbind -- "$1" {OPEN_PLACE}/work && '
+    f'{{ [[ -z $2 ]] || mount --rbind -- "$2" {OPEN_PLACE}/input; }} || exit 1; shift 2; exec "$@"'
 )
 LIMIT = 'ulimit -c 0 -u "$1" -d "$2" -f "$3" || exit 1; shift 3; exec "$@"'
 # Read-only parts of this machine that programs need beside /usr.
@@ -59,7 +66,14 @@ for child in children:
 print(len(children))
 '"""
 
+CLOSED = (
+    "The work or the input folder lies below a folder that is closed to others. bubblewrap does not run as "
+    "root, and this system does not let root mount it for another user."
+)
 EXPLANATIONS = (
+    ("unshare failed", CLOSED, "vera run --work-dir /var/tmp/NAME"),
+    ("mount: /run/vera", CLOSED, "vera run --work-dir /var/tmp/NAME"),
+    ("Can't find source path", CLOSED, "vera run --work-dir /var/tmp/NAME"),
     (
         "RTM_NEWADDR",
         "This system (AppArmor, as on Ubuntu 24.04) forbids user namespaces to bubblewrap.",
@@ -100,16 +114,22 @@ class Bubblewrap:
             raise BoxError(f"There is no system call filter for {machine} processors.", hint="vera doctor")
         work, source = mounts.check(spec)
         name = owner.new_box_name(self.name)
+        quota = UNLIMITED if spec.work_read_only else spec.quota
         inside = [
             *("/usr/bin/bash", "-c", LIMIT, "box"),
             *(str(spec.pids), str(spec.memory // 1024), str(spec.fsize // 1024)),
-            *supervisor_command("/usr/bin/python3", RUN_DIR, "/work"),
+            *supervisor_command("/usr/bin/python3", RUN_DIR, "/work", quota),
         ]
+        unprivileged = as_unprivileged(spec, work)
         variables = {**environment(path=SYSTEM_PATH), **spec.env, leftovers.LABEL: name}
         files = small_files(*effective_identity(spec, work))
         data = {"": escaped(seccomp.classic_filter(machine)), **files}
+        opened = as_root_opened(work, source, effective_identity(spec, work))
+        if opened:
+            work, source = OPEN_PLACE / "work", source and OPEN_PLACE / "input"
         argv = [
-            *as_unprivileged(spec, work),
+            *opened,
+            *unprivileged,
             *("bash", "-c", OPEN_DATA, "data", str(len(data)), *data.values()),
             *(
                 "bwrap",
@@ -126,7 +146,11 @@ class Bubblewrap:
             *("--size", str(spec.tmp), "--tmpfs", "/tmp"),
             *("--perms", "0700", "--size", str(8 * MiB), "--tmpfs", RUN_DIR),
             *(part for fd, path in enumerate(files, 11) for part in ("--ro-bind-data", str(fd), path)),
-            *(part for path in mounts.shown(spec.hidden) for part in empty(path)),
+            *(
+                part
+                for path in mounts.shown([*spec.hidden, *filter(Path.is_dir, mounts.DOCUMENTS)])
+                for part in empty(path)
+            ),
             *("--ro-bind" if spec.work_read_only else "--bind", str(work), "/work"),
             *(("--ro-bind", str(source), "/input") if source else ()),
             *("--remount-ro", "/", "--chdir", "/work", "--clearenv"),
@@ -140,6 +164,7 @@ class Bubblewrap:
             argv=tuple(argv),
             env={"PATH": os.environ.get("PATH", SYSTEM_PATH)},
             input="/input" if source else "",
+            quota=quota,
             remove=partial(leftovers.end, name),
             explain=explain,
         )
@@ -170,6 +195,22 @@ def as_unprivileged(spec: BoxSpec, work: Path) -> list[str]:
         )
     uid, gid = effective_identity(spec, work)
     return ["setpriv", f"--reuid={uid}", f"--regid={gid}", "--clear-groups"]
+
+
+def as_root_opened(work: Path, source: Path | None, user: tuple[int, int]) -> list[str]:
+    """What makes folders reachable that lie below one closed to `user`; nothing where none does."""
+    folders = [work, *([source] if source else [])]
+    if os.getuid() != 0 or not any(is_closed(above, *user) for folder in folders for above in folder.parents):
+        return []
+    opened = ["bash", "-c", OPENED, "opened", str(work), str(source or "")]
+    return ["unshare", "--mount", "--propagation", "private", *opened]
+
+
+def is_closed(folder: Path, uid: int, gid: int) -> bool:
+    """Whether a user may not pass through a folder, by its mode."""
+    status = folder.stat()
+    bit = 0o100 if status.st_uid == uid else 0o010 if status.st_gid == gid else 0o001
+    return not status.st_mode & bit
 
 
 def small_files(uid: int, gid: int) -> Mapping[str, str]:

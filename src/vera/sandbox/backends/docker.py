@@ -15,7 +15,7 @@ from vera.sandbox import mounts, owner
 from vera.sandbox.backends import give_back, trial
 from vera.sandbox.box import SUPERVISOR, SupervisedBox, supervisor_command
 from vera.sandbox.environment import environment
-from vera.sandbox.spec import BoxSpec, Launch, MiB, Report
+from vera.sandbox.spec import UNLIMITED, BoxSpec, Launch, MiB, Report
 from vera.sandbox.types import BoxError, Refusal
 
 LABEL = "vera.sandbox"
@@ -94,6 +94,9 @@ class Docker:
         lab = spec.profile == "lab"
         # In a rootless engine root inside is the person outside; anybody else would be a stranger to /work.
         uid, gid = (0, 0) if lab or found.rootless else mounts.identity(spec, work)
+        # In the lab root may install what it likes, its documents too.
+        documents = () if lab else mounts.DOCUMENTS
+        quota = UNLIMITED if spec.work_read_only else spec.quota
         owner_outside = "" if found.rootless or not lab else person(spec, work)
         argv = [
             "docker",
@@ -112,7 +115,10 @@ class Docker:
             "--workdir=/work",
             f"--user={uid}:{gid}",
             bind(work, "/work", read_only=spec.work_read_only),
-            *(f"--tmpfs={path}:ro,noexec,mode=0555,size=4096" for path in mounts.shown(spec.hidden)),
+            *(
+                f"--tmpfs={path}:ro,noexec,mode=0555,size=4096"
+                for path in mounts.shown([*spec.hidden, *documents])
+            ),
             *([bind(source, "/input", read_only=True)] if source else []),
             f"--tmpfs=/tmp:rw,exec,nosuid,nodev,mode=1777,size={spec.tmp}",
             f"--tmpfs={RUN_DIR}:rw,noexec,nosuid,nodev,mode=0700,uid={uid},gid={gid},size={8 * MiB}",
@@ -121,7 +127,7 @@ class Docker:
             *(["--security-opt=label=disable"] if found.selinux else []),
             *(f"--env={key}={value}" for key, value in {**environment(), **spec.env}.items()),
             spec.image,
-            *supervisor_command("python3", RUN_DIR, "/work", owner_outside),
+            *supervisor_command("python3", RUN_DIR, "/work", quota, owner_outside),
         ]
         return Launch(
             backend=self.name,
@@ -129,6 +135,7 @@ class Docker:
             argv=tuple(argv),
             env=client_environment(),
             input="/input" if source else "",
+            quota=quota,
             remove=partial(remove, [name]),
             explain=partial(explain, spec.image),
             events=(

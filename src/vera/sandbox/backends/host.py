@@ -53,9 +53,10 @@ class Host:
         return Launch(
             backend=self.name,
             isolation="no isolation",
-            argv=supervisor_command(sys.executable, str(leftovers.run_dir(name)), work),
+            argv=supervisor_command(sys.executable, str(leftovers.run_dir(name)), work, spec.quota),
             env=env,
             work=work,
+            quota=spec.quota,
             input=env.get("INPUT", ""),
             remove=partial(leftovers.end, name),
         )

@@ -1,0 +1,127 @@
+"""The exam of a judge, sat whole by a model of one's choice: which kinds of lines it tells apart."""
+
+import contextlib
+import tempfile
+import time
+from collections.abc import AsyncIterator, Sequence
+from contextlib import AbstractAsyncContextManager
+from pathlib import Path
+from typing import Any
+
+from vera.attestation.exam import KINDS, LANGUAGES, Answered, Grade, answered, grade
+from vera.bench.figures import wilson
+from vera.lane.prompts import Prompts
+from vera.lane.tools import Tool
+from vera.model.types import Model
+from vera.session import Session
+from vera.verification.desk import Desk, VerifierOptions
+from vera.verification.exam import sit
+
+
+async def measure(model: Model, *, seed: int, papers: int) -> dict[str, Any]:
+    """The figures of a model over the papers of `seed` and the seeds after it.
+
+    `problem` says why a paper could not be finished; what was answered up to then is counted.
+    """
+    items: list[Answered] = []
+    grades: list[Grade] = []
+    problem, began = "", time.monotonic()
+    with tempfile.TemporaryDirectory(prefix="vera-exam-") as folder:
+        session = Session.create(Path(folder) / "exam", {})
+        try:
+            desk = Desk(
+                session=session,
+                model=model,
+                prompts=Prompts(),
+                open_tools=_no_tools,
+                open_box=None,
+                options=VerifierOptions(),
+            )
+            for number in range(seed, seed + papers):
+                sitting = await sit(desk, number, whole=True)
+                items += answered(number, sitting.kept.replies)
+                grades.append(grade(number, sitting.kept.replies))
+                if problem := sitting.problem:
+                    break
+            spent = session.state.spent
+        finally:
+            session.close()
+    return {
+        "model": model.info.name or model.info.kind,
+        "server": model.info.base_url,
+        "weights": model.info.weights,
+        "problem": problem,
+        "papers": [{"passed": each.passed, "right": each.right, "of": each.of} for each in grades],
+        "right": _share([each.is_right for each in items]),
+        "false_accepts": _share([each.said == "SUPPORTS" for each in items if not each.item.supports]),
+        "unread": _share([not each.said for each in items]),
+        "kinds": {kind: _kind(items, kind) for kind in KINDS},
+        "languages": {
+            language: _share([each.is_right for each in items if each.language == language])
+            for language in LANGUAGES
+        },
+        "seconds": round(time.monotonic() - began, 1),
+        "completion_tokens": spent.completion_tokens,
+        "prompt_tokens": spent.prompt_tokens,
+    }
+
+
+def _kind(items: Sequence[Answered], kind: str) -> dict[str, Any]:
+    own = [each for each in items if each.item.kind == kind]
+    return {
+        **_share([each.is_right for each in own]),
+        "supports": sum(each.said == "SUPPORTS" for each in own),
+    }
+
+
+def _share(hits: Sequence[bool]) -> dict[str, Any]:
+    return {"count": sum(hits), "of": len(hits), "interval": wilson(sum(hits), len(hits))}
+
+
+def as_text(figures: dict[str, Any]) -> str:
+    """The figures as a table for a person."""
+    passed = sum(paper["passed"] for paper in figures["papers"])
+    verdict = (
+        f"{passed} of {len(figures['papers'])} papers passed"
+        if len(figures["papers"]) > 1
+        else ("passed" if passed else "cannot judge")
+    )
+    lines = [
+        f"{figures['model']}: {verdict}",
+        f"  right          {_row(figures['right'])}",
+        f"  false accepts  {_row(figures['false_accepts'])}",
+        f"  unreadable     {figures['unread']['count']} of {figures['unread']['of']}",
+        f"  {figures['seconds']} s, {figures['prompt_tokens']} tokens in, {figures['completion_tokens']} out",
+        "",
+        f"  {'lines that':<38} {'right':>9} {'SUPPORTS':>9}",
+    ]
+    for kind, found in figures["kinds"].items():
+        right = f"{found['count']} of {found['of']}"
+        lines.append(f"  {KINDS[kind][0]:<38} {right:>9} {found['supports']:>9}")
+    lines += [
+        "",
+        "  by language: "
+        + ", ".join(
+            f"{language} {found['count']} of {found['of']}"
+            for language, found in figures["languages"].items()
+        ),
+    ]
+    if figures["problem"]:
+        lines += ["", f"  not finished: {figures['problem']}"]
+    return "\n".join(lines)
+
+
+def _row(share: dict[str, Any]) -> str:
+    interval = share["interval"]
+    bounds = f", 95 % interval {interval[0]:.2f} to {interval[1]:.2f}" if interval else ""
+    return f"{share['count']} of {share['of']}{bounds}"
+
+
+def _no_tools(lane: str) -> AbstractAsyncContextManager[Sequence[Tool]]:
+    """An exam has no check lanes."""
+    return _none()
+
+
+@contextlib.asynccontextmanager
+async def _none() -> AsyncIterator[Sequence[Tool]]:
+    yield ()

@@ -13,6 +13,8 @@ from collections import Counter
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
+import hypothesis
+import platformdirs
 import pytest
 
 sys.path.insert(0, str(Path(__file__).parent))
@@ -21,6 +23,12 @@ import isolation
 import parts
 
 REQUIRE = "VERA_REQUIRE"
+
+# How long an example takes is the machine's load and no failure: what time costs is measured in benchmarks/.
+hypothesis.settings.register_profile(
+    "vera", deadline=None, suppress_health_check=[hypothesis.HealthCheck.too_slow]
+)
+hypothesis.settings.load_profile("vera")
 
 required = pytest.StashKey[frozenset[str]]()
 untested = pytest.StashKey[Counter[str]]()
@@ -60,6 +68,12 @@ def pytest_unconfigure(config: pytest.Config) -> None:
     if undo in config.stash:
         isolation.apply(config.stash[undo])
         shutil.rmtree(config.stash[home], ignore_errors=True)
+
+
+@pytest.fixture(autouse=True)
+def no_kept_exams() -> None:
+    """A judge's exam is kept under its address, and the next test's server may have the same port."""
+    shutil.rmtree(Path(platformdirs.user_cache_dir("vera")) / "exams", ignore_errors=True)
 
 
 @pytest.hookimpl(tryfirst=True)

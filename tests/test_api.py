@@ -9,6 +9,7 @@ import subprocess
 import sys
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -143,12 +144,24 @@ def test_research_gives_what_vera_run_prints(place: Path) -> None:
         input_dir=LICENCES,
         settings=BUILT_IN,
     )
-    assert outcome.verified
+    assert (outcome.status, outcome.verified, outcome.exit_code) == ("QUOTED", False, 0)
     plain = outcome.as_dict()
     assert plain["answer"] == outcome.answer
     assert plain["attestation"] == outcome.attestation_id
     assert plain["work_dir"] == str(outcome.session)
     assert vera.replay(outcome.session).exit_code == 0
+
+
+def test_what_is_less_than_required_has_exit_code_3(place: Path) -> None:
+    given: dict[str, Any] = {"input_dir": LICENCES, "settings": BUILT_IN}
+    first = vera.verify(THESIS, **given)
+    again = vera.verify(THESIS, **given, require="verified")
+    question = "For how long must a written offer for source code be valid under GPL version 3?"
+    answer = vera.research(question, **given, require="verified")
+    assert (first.word, first.exit_code) == ("QUOTED", 0)
+    assert (again.word, again.exit_code, again.reused) == ("QUOTED", 3, True)
+    assert (answer.status, answer.exit_code) == ("QUOTED", 3)
+    assert answer.reason.endswith("; VERIFIED was required")
 
 
 def test_progress_is_told_in_sentences(place: Path) -> None:

@@ -174,13 +174,14 @@ def test_settings_are_frozen() -> None:
 # Order
 
 
+HANDED_OVER = (Place.LOG, Place.OWN_LOG, Place.TASK, Place.FORM)
 STEPS = ["default", "user", "vera.yaml", ".env", "environment", "-c file", "-c value", "flag"]
 
 
 @pytest.mark.parametrize("highest", range(len(STEPS)), ids=STEPS)
 def test_the_higher_place_wins(desk: Desk, highest: int) -> None:
     if highest >= 1:
-        desk.own.write_text("run: {max_steps: 1}")
+        desk.own.write_text("run: {max_steps: 9}")
     if highest >= 2:
         desk.write("vera.yaml", "# mine\nrun:\n  max_steps: 2\n")
     if highest >= 3:
@@ -193,7 +194,7 @@ def test_the_higher_place_wins(desk: Desk, highest: int) -> None:
         environ={"MAX_STEPS": "4"} if highest >= 4 else {},
         flags={"run.max_steps": 7 if highest >= 7 else None},
     )
-    assert loaded.settings.run.max_steps == (highest or 80)
+    assert loaded.settings.run.max_steps == (80, 9, 2, 3, 4, 5, 6, 7)[highest]
     assert (
         str(loaded.origin["run.max_steps"])
         == [
@@ -207,7 +208,8 @@ def test_the_higher_place_wins(desk: Desk, highest: int) -> None:
             "flag --max-steps",
         ][highest]
     )
-    assert loaded.origin["run.max_steps"].place is list(Place)[highest]
+    said_by_hand = [place for place in Place if place not in HANDED_OVER]
+    assert loaded.origin["run.max_steps"].place is said_by_hand[highest]
 
 
 def test_of_two_overrides_the_later_wins(desk: Desk) -> None:
@@ -252,11 +254,11 @@ def test_an_empty_variable_sets_nothing(desk: Desk) -> None:
         ("run: {max_steps: '12'}", "run.max_steps", 12),
         ("brave: {discovery_required: off}", "brave.discovery_required", False),
         ("run: {input_dir: ~}", "run.input_dir", None),
-        ("run: {input_dir: ~/papers}", "run.input_dir", Path.home() / "papers"),
+        ("run: {input_dir: papers}", "run.input_dir", Path("papers")),
         ("run:\n  # max_steps: 5\n", "run.max_steps", 80),
         ("", "run.max_steps", 80),
         ("\ufeffrun: {max_steps: 5}", "run.max_steps", 5),
-        ("model.base_url: 127.0.0.1:1234", "model.base_url", "127.0.0.1:1234"),
+        ("model.name: 127.0.0.1:1234", "model.name", "127.0.0.1:1234"),
     ],
 )
 def test_the_type_of_the_setting_and_not_yaml_decides_what_a_text_is(
@@ -608,123 +610,6 @@ def test_a_reference_to_a_key_that_is_missing_is_told_with_its_place(desk: Desk)
     )
 
 
-# What the working folder cannot decide
-
-
-@pytest.mark.parametrize(
-    ("name", "text"),
-    [("vera.yaml", "sandbox: {backend: host}"), (".env", "VERA_SANDBOX__BACKEND=host")],
-)
-def test_a_folder_cannot_switch_isolation_off(desk: Desk, name: str, text: str) -> None:
-    desk.write(name, text)
-    assert "host runs commands without isolation" in desk.complaint()
-    assert desk.load("sandbox.backend=host").settings.sandbox.backend == "host"
-    assert desk.load(environ={"VERA_SANDBOX__BACKEND": "none"}).settings.sandbox.backend == "none"
-
-
-@pytest.mark.parametrize(
-    ("text", "asked_by_hand"),
-    [
-        ("{profile: lab}", "--profile lab"),
-        ("{privileged: on}", "--privileged"),
-        ("{base_image: evil/image}", "--base-image evil/image"),
-    ],
-)
-def test_a_folder_cannot_make_the_sandbox_weaker(desk: Desk, text: str, asked_by_hand: str) -> None:
-    desk.write("vera.yaml", f"sandbox: {text}")
-    assert f"ask for it yourself: {asked_by_hand}, or VERA_SANDBOX__" in desk.complaint()
-
-
-def test_a_folder_may_make_the_sandbox_stronger(desk: Desk) -> None:
-    desk.write("vera.yaml", "sandbox: {profile: sealed, backend: docker, privileged: false}")
-    assert desk.load().settings.sandbox.profile == "sealed"
-
-
-@pytest.mark.parametrize(
-    ("key", "mine", "theirs"),
-    [("lane", "execute", "research"), ("require_theses", "A holds", "''"), ("risk", "high", "low")],
-)
-def test_a_folder_cannot_let_a_session_work_before_it_has_asked(
-    tmp_path: Path, key: str, mine: str, theirs: str
-) -> None:
-    (tmp_path / "user.yaml").write_text(f"run: {{{key}: {mine}}}\n")
-    (tmp_path / "vera.yaml").write_text(f"run: {{{key}: {theirs}}}\n")
-    with pytest.raises(ConfigError, match=f"run.{key}: .*changes what a run must ask before it works"):
-        load([], {}, {}, tmp_path, tmp_path / "user.yaml")
-
-
-def test_a_folder_may_make_a_session_ask_first(desk: Desk) -> None:
-    desk.write("vera.yaml", "run: {lane: execute, risk: high}\npolicy: {official_domains: ''}")
-    assert desk.load().settings.run.lane == "execute"
-
-
-def test_a_folder_cannot_say_whose_word_is_official(desk: Desk) -> None:
-    desk.write("vera.yaml", "policy: {official_domains: evil.example}")
-    assert "policy.official_domains: evil.example decides whose word is official" in desk.complaint()
-
-
-@pytest.mark.parametrize("reference", ["env:AWS_SECRET", "@/etc/hostname"])
-def test_a_folder_cannot_send_a_file_or_variable_of_the_person_as_a_key(desk: Desk, reference: str) -> None:
-    desk.write("vera.yaml", f"model: {{base_url: 'http://x', key: '{reference}'}}")
-    assert "cannot say where a key lies" in desk.complaint(environ={"AWS_SECRET": "s"})
-
-
-@pytest.mark.parametrize(
-    ("name", "text"),
-    [("vera.yaml", "model: {base_url: 'https://elsewhere'}"), (".env", "MODEL_BASE_URL=https://elsewhere")],
-)
-def test_the_key_is_withheld_from_an_address_that_the_folder_chose(desk: Desk, name: str, text: str) -> None:
-    desk.write(name, text)
-    environ = {"OPENAI_API_KEY": "sk-1"}
-    loaded = desk.load(environ=environ)
-    assert loaded.settings.model.key.get_secret_value() == ""
-    assert str(loaded.origin["model.key"]) == "environment OPENAI_API_KEY (withheld)"
-    assert f"that comes from file {name}:1 and not from you" in loaded.warnings[0]
-
-    both_from_the_person = desk.load("model.base_url=https://elsewhere", environ=environ)
-    assert both_from_the_person.settings.model.key.get_secret_value() == "sk-1"
-
-
-def test_the_verifiers_key_is_withheld_from_an_address_that_the_folder_chose(desk: Desk) -> None:
-    desk.write("vera.yaml", "verification: {model_base_url: 'https://elsewhere'}")
-    environ = {"VERIFIER_API_KEY": "sk-2", "OPENAI_API_KEY": "sk-1"}
-    loaded = desk.load(environ=environ)
-    assert loaded.settings.verification.model_base_url == "https://elsewhere"
-    assert loaded.settings.verification.model_key.get_secret_value() == ""
-    assert loaded.settings.model.key.get_secret_value() == "sk-1", "the model's address is the person's"
-    assert str(loaded.origin["verification.model_key"]) == "environment VERIFIER_API_KEY (withheld)"
-    (said,) = loaded.warnings
-    assert "is not sent to the verifier's address" in said
-    assert "that comes from file vera.yaml:1 and not from you" in said
-    assert said.endswith("name the address yourself: --verifier-model-base-url.")
-
-    by_hand = desk.load(flags={"verification.model_base_url": "https://elsewhere"}, environ=environ)
-    assert by_hand.settings.verification.model_key.get_secret_value() == "sk-2"
-    assert by_hand.warnings == ()
-
-
-def test_the_key_of_one_server_is_never_that_of_the_other(desk: Desk) -> None:
-    desk.write("vera.yaml", "verification: {model_base_url: 'https://elsewhere', model_key: sk-folder}")
-    settings = desk.load(environ={"OPENAI_API_KEY": "sk-1"}).settings
-    assert settings.model.key.get_secret_value() == "sk-1"
-    assert settings.verification.model_key.get_secret_value() == "sk-folder"
-    alone = desk.load(
-        "verification.model_base_url=https://judge", environ={"OPENAI_API_KEY": "sk-1"}
-    ).settings
-    assert alone.verification.model_key.get_secret_value() == "sk-folder"
-    desk.write("vera.yaml", "")
-    assert (
-        desk.load(environ={"OPENAI_API_KEY": "sk-1"}).settings.verification.model_key.get_secret_value() == ""
-    )
-
-
-def test_a_folder_may_choose_both_address_and_key(desk: Desk) -> None:
-    desk.write("vera.yaml", "model: {base_url: 'https://elsewhere', key: sk-1}")
-    loaded = desk.load()
-    assert loaded.settings.model.key.get_secret_value() == "sk-1"
-    assert loaded.warnings == ()
-
-
 # The package
 
 
@@ -755,7 +640,7 @@ def test_a_name_that_the_package_does_not_have_is_an_attribute_error() -> None:
 def test_the_documentation_holds_every_setting_as_the_code_has_it() -> None:
     page = (ROOT / "docs/reference/settings.md").read_text(encoding="utf-8")
     assert page == with_tables(page), (
-        "write it anew: python -m vera.config.reference docs/reference/settings.md"
+        "write it again: python -m vera.config.reference docs/reference/settings.md"
     )
     assert all(f"`{each.key}`" in tables() and each.description in tables() for each in catalogue().values())
 

@@ -6,9 +6,11 @@ import pytest
 
 from vera.agent.spending import limits_of
 from vera.config import ConfigError, Settings, load
-from vera.config.folder import MOST, PRICES
+from vera.config.catalogue import catalogue
+from vera.config.trust import AT_MOST, PRICE, TRUST
 from vera.prices import UNIT, Prices
 
+PRICES = [key for key, row in TRUST.items() if row.rule is PRICE]
 KNOWN = "input_price: 2.5, output_price: 10"
 
 
@@ -69,8 +71,9 @@ def test_a_price_of_nothing_is_a_price(tmp_path: Path) -> None:
 
 
 def test_every_limit_is_one_that_the_folder_cannot_raise() -> None:
-    fields = {f"budget.{name}" for name in Settings.model_fields["budget"].annotation.model_fields}  # type: ignore[union-attr] # it is a section
-    assert fields == {*MOST, *PRICES}
+    limits = [key for key in catalogue() if key.startswith("budget.") and not key.endswith("_price")]
+    assert {TRUST[key].rule for key in limits} == {AT_MOST}
+    assert [key for key in catalogue() if key.startswith("budget.") and key.endswith("_price")] == PRICES
 
 
 # In whole numbers

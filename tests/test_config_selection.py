@@ -1,5 +1,4 @@
-"""The settings of best of N: their names and bounds, other names, mistakes that must not pass, and what a
-folder may not decide."""
+"""The settings of best of N: their names and bounds, other names, and mistakes that must not pass."""
 
 import importlib
 from collections.abc import Mapping
@@ -15,17 +14,18 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import SecretStr
 
+from vera import events
 from vera.cli.config import config
 from vera.cli.mcp import client_config
-from vera.cli.resume import as_overrides, as_withheld
 from vera.cli.run import run
 from vera.config import ConfigError, Loaded, Place, defaults, load, public
 from vera.config.aliases import canonical, under_own_names
 from vera.config.catalogue import catalogue, sections, value_of
-from vera.config.folder import KEYED_ADDRESSES
 from vera.config.loading import PACKAGED
+from vera.config.logged import Begun, Proof, log_layer
 from vera.config.origin import Entry, Origin
 from vera.config.selection import LONGEST_REGEX, LONGEST_TEMPLATE, Fallback, VerifierType
+from vera.config.trust import KEYED_ADDRESSES
 
 ROOT = Path(__file__).parents[1]
 PROMPTS = PACKAGED.parent / "prompts" / "en"
@@ -266,9 +266,9 @@ def test_a_file_that_sets_one_value_of_a_group_leaves_the_others(folder: Path) -
     found = loaded(
         folder,
         own_file="action_verifier: {model: {name: judge}, seed: 3}",
-        folder_file="action_verifier: {model: {base_url: 'http://127.0.0.1:9'}}",
+        folder_file="action_verifier: {history_steps: 2}",
     ).settings.action_verifier
-    assert (found.model.name, found.model.base_url, found.seed) == ("judge", "http://127.0.0.1:9", 3)
+    assert (found.model.name, found.history_steps, found.seed) == ("judge", 2, 3)
 
 
 def test_one_option_of_the_command_line_names_the_type_and_switches_it_on(folder: Path) -> None:
@@ -418,64 +418,7 @@ def test_a_name_of_templates_and_their_folder_go_together(folder: Path, text: st
     assert complaint(folder, own_file=f"action_verifier: {text}").startswith(sentence)
 
 
-# What the working folder cannot decide
-
-
-@pytest.mark.parametrize("name", ["vera.yaml", ".env"])
-def test_a_folder_cannot_have_a_class_imported(folder: Path, name: str) -> None:
-    text = {"vera.yaml": "verifier: {verifier_class: evil.Chooser}"}.get(name, "")
-    (folder / ".env").write_text("" if text else "VERA_ACTION_VERIFIER__VERIFIER_CLASS=evil.Chooser")
-    assert complaint(folder, folder_file=text) == (
-        f"action_verifier.verifier_class: evil.Chooser runs code of its own on this machine, which file "
-        f"{name}:1 cannot decide for you. If you trust this folder and its model, ask for it yourself: "
-        "VERA_ACTION_VERIFIER__VERIFIER_CLASS=evil.Chooser in the environment"
-    )
-    by_hand = loaded(folder, "verifier.verifier_class=evil.Chooser", folder_file=text)
-    assert by_hand.settings.action_verifier.verifier_class == "evil.Chooser"
-
-
-@pytest.mark.parametrize("outside", ["/etc", "..", "~/prompts", "prompts/../..", "link"])
-def test_a_folder_cannot_name_a_folder_of_templates_outside_it(folder: Path, outside: str) -> None:
-    (folder / "link").symlink_to(folder.parent)
-    text = f"action_verifier: {{prompt_name: careful, prompt_dir: '{outside}'}}"
-    assert "reads files outside this folder, which file vera.yaml:1 cannot decide" in complaint(
-        folder, folder_file=text
-    )
-    assert loaded(folder, own_file=text).settings.action_verifier.prompt_name == "careful"
-
-
-@pytest.mark.parametrize("inside", ["prompts", "./a/b", ".", "prompts/../others"])
-def test_a_folder_may_bring_templates_of_its_own(folder: Path, inside: str) -> None:
-    text = f"action_verifier: {{prompt_name: careful, prompt_dir: '{inside}', system_template: Choose.}}"
-    assert loaded(folder, folder_file=text).settings.action_verifier.prompt_dir == Path(inside)
-
-
-def test_a_circle_of_links_is_no_folder_inside(folder: Path) -> None:
-    (folder / "round").symlink_to("round")
-    text = "action_verifier: {prompt_name: careful, prompt_dir: round/x}"
-    assert "reads files outside this folder" in complaint(folder, folder_file=text)
-
-
-def test_the_key_is_withheld_from_an_address_that_the_folder_chose(folder: Path) -> None:
-    text = "verifier: {model: {base_url: 'https://elsewhere'}}"
-    keys = {"ACTION_VERIFIER_API_KEY": "sk-3", "VERIFIER_API_KEY": "sk-2", "OPENAI_API_KEY": "sk-1"}
-    found = loaded(folder, folder_file=text, environ=keys)
-    assert found.settings.action_verifier.model.key.get_secret_value() == ""
-    assert found.settings.model.key.get_secret_value() == "sk-1"
-    assert found.settings.verification.model_key.get_secret_value() == "sk-2"
-    assert str(found.origin["action_verifier.model.key"]) == "environment ACTION_VERIFIER_API_KEY (withheld)"
-    (said,) = found.warnings
-    assert "is not sent to the action verifier's address" in said
-    assert said.endswith("name the address yourself: -c action_verifier.model.base_url=ADDRESS.")
-
-    by_hand = loaded(folder, "verifier.model.base_url=https://elsewhere", folder_file=text, environ=keys)
-    assert by_hand.settings.action_verifier.model.key.get_secret_value() == "sk-3"
-    assert by_hand.warnings == ()
-
-
-def test_a_folder_cannot_say_where_the_key_lies(folder: Path) -> None:
-    text = "verifier: {model: {base_url: 'https://elsewhere', key: 'env:AWS_SECRET'}}"
-    assert "cannot say where a key lies" in complaint(folder, folder_file=text, environ={"AWS_SECRET": "s"})
+# Keys
 
 
 def test_the_key_of_the_verifier_is_that_of_no_other_server(folder: Path) -> None:
@@ -512,6 +455,13 @@ def test_a_key_two_levels_down_is_nowhere_in_what_is_shown(folder: Path) -> None
 # Going on with a run
 
 
+def going_on(folder: Path, logged: dict[str, Any]) -> Loaded:
+    """The settings under which the run of one's own log goes on."""
+    session = events.Session(format=1, version="1", settings=logged, seq=1)
+    begun = Begun(session, events.Task(task="Why?", seq=2), None)
+    return load((), {}, {}, folder, folder / "no.yaml", log=log_layer(begun, Proof(2)))
+
+
 def test_a_resumed_run_has_the_settings_of_its_log(folder: Path) -> None:
     begun = loaded(
         folder,
@@ -523,24 +473,10 @@ def test_a_resumed_run_has_the_settings_of_its_log(folder: Path) -> None:
         "verifier.model.name=judge",
         "verifier.selection_template=Which?\n\n  {{ candidates }}\n",
     ).settings
-    again = loaded(folder, *as_overrides(public(begun))).settings
-    assert again == begun
+    assert public(going_on(folder, public(begun)).settings) == public(begun)
 
 
 def test_a_log_from_before_these_settings_is_resumed_with_their_defaults(folder: Path) -> None:
     old = public(defaults())
     del old["candidate_sampling"], old["action_verifier"]
-    assert loaded(folder, *as_overrides(old)).settings == defaults()
-
-
-def test_a_key_that_was_withheld_stays_withheld_when_the_run_goes_on(folder: Path) -> None:
-    text = "verifier: {model: {base_url: 'https://elsewhere'}}"
-    begun = public(loaded(folder, folder_file=text, environ={"ACTION_VERIFIER_API_KEY": "sk-3"}).settings)
-    assert "action_verifier.model.key" in as_withheld(begun, [])
-    assert "action_verifier.model.key" not in as_withheld(
-        begun, ["verifier.model.base_url=https://elsewhere"]
-    )
-    mine = public(
-        loaded(folder, "verifier.model.base_url=https://x", environ={"ACTION_VERIFIER_API_KEY": "s"}).settings
-    )
-    assert "action_verifier.model.key" not in as_withheld(mine, [])
+    assert public(going_on(folder, old).settings) == public(defaults())

@@ -1,5 +1,7 @@
 """RunState over a log that came from anyone: what names a round that never began is passed over."""
 
+import msgspec
+
 from vera import events
 from vera.state import RunState
 
@@ -15,7 +17,7 @@ AUDIT = events.Audit(
     soft=0,
     findings="[]",
     claims_version="claims/1",
-    audit_version="audit/2",
+    audit_version="audit/3",
 )
 DECIDED = events.Verifier(
     lane="verify-1",
@@ -27,6 +29,25 @@ DECIDED = events.Verifier(
     envelope=events.Blob("0" * 64, 1),
 )
 CHOSEN = events.AnswerChosen(lane="main", round=1, answer_seq=1, attestation="", reason="")
+
+
+def test_the_status_of_an_old_run_is_the_word_of_what_was_decided() -> None:
+    """An older VERA wrote VERIFIED for what its rule quoted, and UNRESOLVED for what a source refutes."""
+    ended = events.Status(lane="main", step=1, status="VERIFIED", reason="as quoted")
+    quoted = [ANSWER, STARTED, DECIDED, CHOSEN, ended]
+    by_model = msgspec.structs.replace(STARTED, rule="model")
+    refuted = msgspec.structs.replace(DECIDED, result="UNSUPPORTED", reason="REFUTED")
+    unresolved = msgspec.structs.replace(ended, status="UNRESOLVED")
+    assert RunState(quoted).status == "QUOTED"
+    assert RunState([ANSWER, by_model, DECIDED, CHOSEN, ended]).status == "VERIFIED"
+    assert RunState([ANSWER, STARTED, refuted, CHOSEN, unresolved]).status == "REFUTED"
+
+
+def test_a_status_that_no_round_decided_is_as_it_was_written() -> None:
+    unresolved = events.Status(lane="main", step=1, status="UNRESOLVED", reason="nothing found")
+    assert RunState([]).status == "IN_PROGRESS"
+    assert RunState([ANSWER, unresolved]).status == "UNRESOLVED"
+    assert RunState([ANSWER, STARTED, DECIDED, CHOSEN]).status == "IN_PROGRESS"
 
 
 def test_a_round_is_folded_from_its_records_and_their_cost() -> None:

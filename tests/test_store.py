@@ -27,7 +27,7 @@ def test_the_same_bytes_are_kept_once_and_read_only(tmp_path: Path) -> None:
     before = path.stat()
     store.put(b"x")
     assert path.stat().st_ino == before.st_ino
-    assert path.stat().st_mode & 0o777 == 0o444
+    assert path.stat().st_mode & 0o777 == 0o400
     assert [file.name for file in tmp_path.rglob("*") if file.is_file()] == [path.name]
 
 

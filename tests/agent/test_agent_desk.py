@@ -83,15 +83,17 @@ def test_read_of_a_check_lane_sees_no_file_of_the_worker() -> None:
 
 
 @needs_bubblewrap
-def test_a_clean_box_has_the_input_or_an_empty_one_and_no_way_out() -> None:
+def test_a_clean_box_has_the_input_or_another_folder_and_no_way_out() -> None:
     async def run(work: Workplace) -> list[str]:
         said = []
         async with desk_at(work) as desk:
             assert desk.open_box is not None
-            for with_input in (True, False):
-                clean = work.session.root / f"clean-{with_input}"
-                clean.mkdir()
-                async with desk.open_box(clean, with_input) as box:
+            empty = work.session.root / "empty"
+            for number, instead in enumerate((None, empty)):
+                clean = work.session.root / f"clean-{number}"
+                for folder in (clean, empty):
+                    folder.mkdir(exist_ok=True)
+                async with desk.open_box(clean, instead) as box:
                     result = await box.run("ls /input /work; env | grep -ic proxy", timeout=20)
                     said.append((result.head + result.tail).decode())
         return said

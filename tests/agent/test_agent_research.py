@@ -19,6 +19,7 @@ from vera.agent.research import RESULTS, Place, Research, Result, _rank, _verdic
 from vera.attestation.keys import Signer, load_or_create
 from vera.config.loading import defaults
 from vera.evidence.extractor import Extractor
+from vera.headline import headline
 from vera.lane.prompts import Prompts
 from vera.model.types import Choice, Completion, Request
 from vera.session import Session, check
@@ -133,20 +134,15 @@ def test_the_exit_code_of_a_verified_run(result: str, reason: str, ended: str, c
     decided = decision(result=result, reason=reason)
     status, said, exit_code = _verdict(state_of(decided, ended=ended, answered=ended != "steps"), False)
     assert exit_code == code
-    assert status == ("VERIFIED" if result == "SUPPORTED" else "UNRESOLVED")
-    assert said == (
-        in_words.verified(decided, "model") if result == "SUPPORTED" else in_words.unresolved(decided)
-    )
+    assert status == headline(result, reason, "model")
+    assert said == in_words.reason(headline(result, reason, "model"), decided)
 
 
 @pytest.mark.parametrize(("result", "reason"), [("UNSUPPORTED", "REFUTED"), ("INCONCLUSIVE", "SCORE")])
 def test_an_interrupted_run_that_is_not_verified_ends_with_130(result: str, reason: str) -> None:
-    decided = decision(result=result, reason=reason)
-    assert _verdict(state_of(decided, ended="steps"), True) == (
-        "UNRESOLVED",
-        in_words.unresolved(decided),
-        130,
-    )
+    decided, word = decision(result=result, reason=reason), headline(result, reason, "model")
+    said = in_words.reason(word, decided)
+    assert _verdict(state_of(decided, ended="steps"), True) == (word, said, 130)
 
 
 def test_an_interrupt_takes_nothing_from_an_answer_that_is_verified() -> None:
@@ -169,8 +165,6 @@ def test_without_a_verdict_nothing_is_verified(answered: bool, ended: str, said:
 
 # In words
 
-UNJUDGED = "no model judged whether they answer the question"
-
 
 @pytest.mark.parametrize(
     ("decided", "rule", "said"),
@@ -178,23 +172,27 @@ UNJUDGED = "no model judged whether they answer the question"
         (
             decision(result="SUPPORTED", claims=1, supported=1),
             "literal",
-            f"as quoted: its claim stands in the cited lines; {UNJUDGED}",
+            "the cited lines hold the words of its claim; nobody judged what they mean",
         ),
         (
             decision(result="SUPPORTED", claims=3, supported=3),
             "literal",
-            f"as quoted: all 3 claims stand in the cited lines; {UNJUDGED}",
+            "the cited lines hold the words of all 3 claims; nobody judged what they mean",
         ),
         (
             decision(result="SUPPORTED", claims=1, supported=1, score=350),
             "model",
-            "its claim stands on cited lines, score 3.5 of 4",
+            "a judge read that the cited lines support its claim, score 3.5 of 4",
         ),
-        (decision(result="SUPPORTED", claims=2, supported=2), "model", "all 2 claims stand on cited lines"),
+        (
+            decision(result="SUPPORTED", claims=2, supported=2),
+            "model",
+            "a judge read that the cited lines support all 2 claims",
+        ),
     ],
 )
 def test_a_verified_answer_in_words(decided: events.Verifier, rule: str, said: str) -> None:
-    assert in_words.verified(decided, rule) == said
+    assert in_words.reason(headline(decided.result, decided.reason, rule), decided) == said
 
 
 @pytest.mark.parametrize(
@@ -218,11 +216,16 @@ def test_a_verified_answer_in_words(decided: events.Verifier, rule: str, said: s
             "every claim stands on cited lines, but the verifier's score is too low "
             "(1 of 2 claims supported); score 2.75 of 4; a check is unknown",
         ),
-        (decision(), "it is not verified (1 of 2 claims supported)"),
+        (
+            decision(result="INCONCLUSIVE", reason="PARTIAL", unchecked=1),
+            "only some of its claims stand on cited lines (1 of 3 claims supported)",
+        ),
+        (decision(reason="NO_EVIDENCE", supported=0), "its claims do not stand on cited lines"),
+        (decision(), "nothing supports it (1 of 2 claims supported)"),
     ],
 )
 def test_an_answer_that_is_not_verified_in_words(decided: events.Verifier, said: str) -> None:
-    assert in_words.unresolved(decided) == said
+    assert in_words.reason(headline(decided.result, decided.reason, "model"), decided) == said
 
 
 @pytest.mark.parametrize(

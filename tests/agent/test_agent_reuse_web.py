@@ -14,9 +14,9 @@ import pytest
 
 from support.fake_web import Reply
 from support.small_web import ENGINE, Answer, SmallWeb, listing, page, small_web
+from support.verified import replay
 from vera import events
 from vera.attestation.objects import Attestation, hexadecimal, parse
-from vera.attestation.replay import replay
 from vera.sandbox.fetch.receipt import Receipt
 from vera.session import Reader
 from vera.store import Store

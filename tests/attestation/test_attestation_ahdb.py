@@ -14,6 +14,7 @@ import rfc8785
 
 from support.theses import DISPUTED, NOW, SUPPORTED, THESIS, UNBACKED, Found, later, stamp, verified_thesis
 from support.verified import RIVERS
+from vera.attestation.ahdb import head as heads
 from vera.attestation.ahdb.admission import assert_from, record
 from vera.attestation.ahdb.director import LARGER_BUDGET, assertion, compile_entries
 from vera.attestation.ahdb.entries import (
@@ -26,7 +27,7 @@ from vera.attestation.ahdb.entries import (
     key_of,
     register_of,
 )
-from vera.attestation.ahdb.journal import Journal, parse_lines
+from vera.attestation.ahdb.journal import TORN, Journal, JournalError, hash_of, parse_lines
 from vera.attestation.ahdb.policy import RULES, Inspected, Rule, unmet
 from vera.attestation.ahdb.proof import Refused, open_verified, reader
 from vera.attestation.ahdb.proposals import NothingThere, propose, retract
@@ -62,14 +63,14 @@ def note(found: Found, journal: Journal, signer: Signer, now: datetime = NOW) ->
         found.store,
         journal,
         **found.asked,
-        trust={signer.keyid},
+        signer=signer,
         now=now,
     ).entries
 
 
 def asserted(found: Found, journal: Journal, signer: Signer, **changed: object) -> Assert:
     """`assert_from` of what was asked, some of it changed."""
-    arguments: dict[str, Any] = {**found.asked, "trust": {signer.keyid}, "now": NOW, **changed}
+    arguments: dict[str, Any] = {**found.asked, "signer": signer, "now": NOW, **changed}
     return assert_from(found.envelope, found.store, journal, **arguments)
 
 
@@ -143,23 +144,104 @@ def test_a_refuted_thesis_is_remembered_though_it_was_never_asserted(
     assert shown(journal, signer).retracted == (entry,)
 
 
-@pytest.mark.parametrize(
-    ("text", "labels", "cause"), [(SUPPORTED, DISPUTED, "DISPUTED"), (UNBACKED, {}, "SUPERSEDED")]
-)
-def test_a_later_attestation_of_the_same_request_takes_its_assert_away(
+def test_sources_that_disagree_take_the_assert_away(
+    tmp_path: Path, supported: Found, journal: Journal, signer: Signer
+) -> None:
+    asserted(supported, journal, signer)
+    entries = note(verified_thesis(tmp_path / "s", signer, labels=DISPUTED), journal, signer)
+    retracted = [entry for entry in entries if isinstance(entry, Retract) and entry.of == "ASSERT"]
+    assert [entry.cause for entry in retracted] == ["DISPUTED"]
+    assert "ASSERT" not in registers(shown(journal, signer))
+
+
+@pytest.mark.parametrize(("text", "labels"), [(UNBACKED, None), (UNBACKED, {}), (SUPPORTED, {})])
+def test_row_94_a_look_up_that_decides_nothing_never_takes_an_assert_away(
     text: str,
-    labels: dict[str, str],
-    cause: str,
+    labels: dict[str, str] | None,
     tmp_path: Path,
     supported: Found,
     journal: Journal,
     signer: Signer,
 ) -> None:
-    asserted(supported, journal, signer)
-    entries = note(verified_thesis(tmp_path / "s", signer, text, labels=labels), journal, signer)
-    retracted = [entry for entry in entries if isinstance(entry, Retract) and entry.of == "ASSERT"]
-    assert [entry.cause for entry in retracted] == [cause]
+    """The same request again, which finds nothing, or whose judge gives no label."""
+    before = asserted(supported, journal, signer)
+    spots = [entry for entry in shown(journal, signer).entries if isinstance(entry, BlindSpot)]
+    again = verified_thesis(
+        tmp_path / "s", signer, text, labels=labels, supersedes=before.attestation, issued_at=stamp(NOW)
+    )
+    assert again.attestation.result == "INCONCLUSIVE"
+    assert again.request == before.request
+    note(again, journal, signer)
+    found = shown(journal, signer)
+    assert before in found.entries
+    assert [entry for entry in found.entries if isinstance(entry, BlindSpot)] == spots
+    assert registers(found).count("HYPOTHESIZE") == 1
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "replaced"),
+    [("low", "high", True), ("med", "med", True), ("high", "low", False), ("high", "med", False)],
+)
+def test_row_100_an_assert_is_replaced_by_evidence_of_at_least_its_tier(
+    first: str, second: str, replaced: bool, tmp_path: Path, journal: Journal, signer: Signer
+) -> None:
+    before = asserted(verified_thesis(tmp_path / "s", signer, risk=first), journal, signer)
+    assert before.risk == first
+    newer = verified_thesis(tmp_path / "t", signer, risk=second, issued_at=stamp(NOW))
+    assert (asserted(newer, journal, signer) == before) is not replaced
+    (entry,) = [entry for entry in shown(journal, signer).entries if isinstance(entry, Assert)]
+    assert entry.risk == (second if replaced else first)
+
+
+@pytest.mark.parametrize(
+    ("risk", "text", "labels"), [("low", UNBACKED, CONTRADICTED), ("med", SUPPORTED, DISPUTED)]
+)
+def test_row_95_evidence_of_a_lower_tier_takes_no_assert_away_and_asks_for_more(
+    risk: str, text: str, labels: dict[str, str], tmp_path: Path, journal: Journal, signer: Signer
+) -> None:
+    before = asserted(verified_thesis(tmp_path / "s", signer, risk="high"), journal, signer)
+    below = verified_thesis(tmp_path / "t", signer, text, labels=labels, risk=risk, issued_at=stamp(NOW))
+    for _ in range(2):
+        *_, entry = note(below, journal, signer)
+        assert isinstance(entry, Hypothesize)
+        assert entry.tests[0].startswith(f"Verify the thesis at risk high, the tier of entry {before.seq}")
+    assert before in shown(journal, signer).entries
+    again = verified_thesis(tmp_path / "u", signer, text, labels=labels, risk="high", issued_at=stamp(NOW))
+    note(again, journal, signer)
     assert "ASSERT" not in registers(shown(journal, signer))
+
+
+def test_an_assert_that_has_expired_outranks_nothing(
+    tmp_path: Path, journal: Journal, signer: Signer
+) -> None:
+    short = verified_thesis(tmp_path / "s", signer, risk="high", expires_at=stamp(later(days=1)))
+    asserted(short, journal, signer)
+    low = verified_thesis(tmp_path / "t", signer, risk="low", issued_at=stamp(NOW))
+    entry = asserted(low, journal, signer, now=later(days=2))
+    assert entry.risk == "low"
+
+
+def test_an_expired_assert_is_retracted_by_a_look_up_that_decides_nothing(
+    tmp_path: Path, journal: Journal, signer: Signer
+) -> None:
+    asserted(verified_thesis(tmp_path / "s", signer, expires_at=stamp(later(days=1))), journal, signer)
+    nothing = verified_thesis(tmp_path / "t", signer, UNBACKED, issued_at=stamp(NOW))
+    entries = note(nothing, journal, signer, later(days=2))
+    assert [entry.cause for entry in entries if isinstance(entry, Retract) and entry.of == "ASSERT"] == [
+        "EXPIRED"
+    ]
+
+
+def test_a_refutation_whose_bytes_are_gone_takes_no_assert_away(
+    tmp_path: Path, supported: Found, journal: Journal, signer: Signer
+) -> None:
+    before = asserted(supported, journal, signer)
+    found = verified_thesis(tmp_path / "s", signer, UNBACKED, labels=CONTRADICTED, issued_at=stamp(NOW))
+    rivers(found).unlink()
+    *_, entry = note(found, journal, signer)
+    assert isinstance(entry, Hypothesize)
+    assert entry.tests == ("Capture the cited sources again, so that their bytes are kept.",)
+    assert before in shown(journal, signer).entries
 
 
 def test_another_request_that_decides_nothing_leaves_the_assert(
@@ -198,7 +280,7 @@ def test_a_hypothesis_of_a_person_is_decided_by_the_attestation_of_its_thesis(
         budget="One.",
         promotion="It.",
     )
-    propose(journal, proposed, NOW)
+    propose(journal, proposed, NOW, signer)
     asserted(supported, journal, signer)
     assert "HYPOTHESIZE" not in registers(shown(journal, signer))
 
@@ -262,11 +344,11 @@ def test_a_source_whose_bytes_are_gone_is_not_admissible(
 ) -> None:
     found = verified_thesis(tmp_path / "s", signer)
     rivers(found).unlink()
-    with pytest.raises(Refused, match="bytes of a supporting source are not in the store"):
+    with pytest.raises(Refused, match="bytes of a cited source are not in the store"):
         asserted(found, journal, signer)
     *_, entry = note(found, journal, signer)
     assert isinstance(entry, Hypothesize)
-    assert entry.tests == ("Capture the supporting sources again, so that their bytes are kept.",)
+    assert entry.tests == ("Capture the cited sources again, so that their bytes are kept.",)
 
 
 def test_an_evidence_set_whose_bytes_came_back_is_promoted(
@@ -462,11 +544,11 @@ def test_what_a_person_retracted_is_not_asserted_again_by_the_same_attestation(
     supported: Found, journal: Journal, signer: Signer
 ) -> None:
     entry = asserted(supported, journal, signer)
-    retract(journal, entry.seq, "The file was a draft.", NOW)
+    retract(journal, entry.seq, "The file was a draft.", NOW, signer)
     with pytest.raises(Refused, match="was retracted"):
         asserted(supported, journal, signer)
     with pytest.raises(NothingThere, match="no longer stands"):
-        retract(journal, entry.seq, "Again.", NOW)
+        retract(journal, entry.seq, "Again.", NOW, signer)
 
 
 # What stands.
@@ -498,11 +580,70 @@ def test_an_assert_that_somebody_wrote_into_the_journal_is_not_proved(
     forged = msgspec.structs.replace(
         entry, seq=entry.seq + 1, key=thesis_id("Cats bark"), text="Cats bark", prev=journal.read().head
     )
-    with journal.path.open("ab") as file:
-        file.write(seal_line(encode(forged))[0])
+    append_unsigned(journal, forged)
+    found = shown(journal, signer)
+    assert (found.unsigned, found.line) == (1, entry.seq + 1)
+    assert registers(found).count("ASSERT") == 1
+    sign_as_it_is(journal, signer)
     found = shown(journal, signer)
     assert [each.why for each in found.unproved] == ["It does not say what its attestation says."]
     assert registers(found).count("ASSERT") == 1
+
+
+def test_row_99_a_retracted_line_written_again_asserts_nothing(
+    tmp_path: Path, supported: Found, journal: Journal, signer: Signer
+) -> None:
+    entry = asserted(supported, journal, signer)
+    refuted = verified_thesis(tmp_path / "s", signer, UNBACKED, labels=CONTRADICTED, issued_at=stamp(NOW))
+    note(refuted, journal, signer)
+    content = journal.read()
+    line = len(content.entries) + 1
+    again = msgspec.structs.replace(entry, seq=line, ts=content.entries[-1].ts, prev=content.head)
+    append_unsigned(journal, again)
+    found = shown(journal, signer)
+    assert (found.unsigned, found.line) == (1, line)
+    assert "ASSERT" not in registers(found)
+    sign_as_it_is(journal, signer)
+    (unproved,) = shown(journal, signer).unproved
+    assert unproved.entry.seq == line
+    assert "entry" in unproved.why
+    assert "ASSERT" not in registers(shown(journal, signer))
+
+
+def test_row_99_the_next_writer_moves_what_is_not_signed_aside(
+    supported: Found, journal: Journal, signer: Signer
+) -> None:
+    entry = asserted(supported, journal, signer)
+    forged = msgspec.structs.replace(entry, seq=entry.seq + 1, prev=journal.read().head)
+    append_unsigned(journal, forged)
+    proposed = Hypothesize(key="x", text="X.", actor="person", tests=("x",), budget="x", promotion="x")
+    appended = propose(journal, proposed, NOW, signer)
+    assert (appended.unsigned, appended.entries[0].seq) == (1, entry.seq + 1)
+    assert b'"register":"ASSERT"' in journal.path.with_name(TORN).read_bytes()
+    assert shown(journal, signer).unsigned == 0
+
+
+def test_an_assert_without_its_tier_is_not_proved(supported: Found, journal: Journal, signer: Signer) -> None:
+    """A journal that is made to look old, so that it needs no head, asserts nothing by new rules."""
+    entry = asserted(supported, journal, signer)
+    bare = msgspec.structs.replace(entry, seq=1, prev="", risk="")
+    journal.path.write_bytes(seal_line(encode(bare))[0])
+    journal.path.with_name(heads.NAME).unlink()
+    found = shown(journal, signer)
+    assert (found.keyid, len(found.unproved)) == ("", 1)
+
+
+def append_unsigned(journal: Journal, entry: AnyEntry) -> None:
+    """Write a line as somebody else can who has no key."""
+    with journal.path.open("ab") as file:
+        file.write(seal_line(encode(entry))[0])
+
+
+def sign_as_it_is(journal: Journal, signer: Signer) -> None:
+    """Sign the journal whatever stands in it, as the first writer does to one without a head."""
+    last = parse_lines(journal.path.read_bytes()).entries[-1]
+    head = heads.signed(last.seq, hash_of(last), signer)
+    journal.path.with_name(heads.NAME).write_bytes(msgspec.json.encode(head))
 
 
 def test_a_line_that_says_more_than_its_attestation_gives_way_to_one_that_does_not(
@@ -512,12 +653,26 @@ def test_a_line_that_says_more_than_its_attestation_gives_way_to_one_that_does_n
     wider = msgspec.structs.replace(
         entry, seq=entry.seq + 1, scope=("files", "web"), prev=journal.read().head
     )
-    with journal.path.open("ab") as file:
-        file.write(seal_line(encode(wider))[0])
+    append_unsigned(journal, wider)
+    sign_as_it_is(journal, signer)
     assert "ASSERT" not in registers(shown(journal, signer))
     again = asserted(supported, journal, signer)
     assert again.scope == ("files",)
     assert shown(journal, signer).unproved == ()
+
+
+def test_an_assert_records_how_strongly_it_is_proved_and_no_line_says_more(
+    supported: Found, journal: Journal, signer: Signer
+) -> None:
+    entry = asserted(supported, journal, signer)
+    assert entry.strength == "QUOTED"
+    for number, strength in enumerate(("VERIFIED", ""), 1):
+        other = msgspec.structs.replace(
+            entry, seq=entry.seq + number, strength=strength, prev=journal.read().head
+        )
+        append_unsigned(journal, other)
+        sign_as_it_is(journal, signer)
+        assert "ASSERT" not in registers(shown(journal, signer))
 
 
 def test_the_journal_itself_takes_no_assert_that_is_not_proved(
@@ -526,9 +681,10 @@ def test_the_journal_itself_takes_no_assert_that_is_not_proved(
     entry = asserted(supported, journal, signer)
     elsewhere = Journal(tmp_path / "elsewhere")
     with pytest.raises(Refused, match="not among the proofs"):
-        elsewhere.append(lambda _: (entry,), NOW, {signer.keyid})
-    with pytest.raises(Refused, match="not trusted"):
-        journal.append(lambda _: (entry,), NOW)
+        elsewhere.append(lambda _: (entry,), NOW, signer)
+    other = load_or_create(tmp_path / "other")
+    with pytest.raises(JournalError, match="not trusted"):
+        journal.append(lambda _: (entry,), NOW, other)
     assert elsewhere.read().entries == ()
 
 
@@ -542,9 +698,8 @@ def test_without_a_trusted_key_nothing_is_asserted(
     supported: Found, journal: Journal, signer: Signer
 ) -> None:
     asserted(supported, journal, signer)
-    found = standing(journal, NOW, ())
-    assert len(found.unproved) == 1
-    assert "ASSERT" not in registers(found)
+    with pytest.raises(JournalError, match=r"head of the AHDB journal is signed by key .* not trusted"):
+        standing(journal, NOW, ())
 
 
 def test_the_same_words_are_one_key_however_they_are_spaced() -> None:

@@ -13,12 +13,12 @@ from click.testing import CliRunner
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from support.verified import PAGE, answer, begin, decide, files, open_session, verified
+from support.verified import PAGE, answer, begin, decide, files, open_session, replay, verified
 from vera import events
 from vera.attestation import bundle
 from vera.attestation.bundle import BundleError, pack, unpack
 from vera.attestation.keys import Signer, load_or_create
-from vera.attestation.replay import NoSession, replay
+from vera.attestation.replay import NoSession
 from vera.cli.export import export
 from vera.cli.replay import replay as replay_command
 
@@ -60,7 +60,7 @@ def test_it_holds_the_session_as_it_is_and_says_how_to_check_it(
     for path in files(session):
         assert (folder / path.relative_to(session)).read_bytes() == path.read_bytes()
     assert (folder / "answer.md").read_bytes() == (session / "answer.md").read_bytes()
-    assert "vera replay" in (folder / "README.txt").read_text()
+    assert "python3 run.py replay FILE.zip" in (folder / "README.txt").read_text()
     assert not (folder / "workspace").exists()
 
 

@@ -4,9 +4,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from vera.attestation.execution import as_evidence, handles_of, needs_computing
+from vera import events
+from vera.attestation.execution import _word, as_evidence, handles_of, needs_computing
 from vera.audit.claims import split
 from vera.evidence.citation import find_citations
+from vera.headline import Headline
 
 
 def cited(answer: str) -> list[tuple[str, list[tuple[str, int | None, int | None]]]]:
@@ -60,3 +62,34 @@ def test_a_hostile_answer_is_read_in_linear_time() -> None:
     for piece in ("[att_0001:c1", "att_0", "[att_0001, ", "[[att_0001]"):
         answer = piece * (1_000_000 // len(piece))
         assert len(as_evidence(answer)) == len(answer)
+
+
+def carried(word: str, *, load_bearing: bool = True, against: bool = False) -> events.ClaimCarried:
+    by = "att_0001:c1" if word and not against else ""
+    return events.ClaimCarried(
+        claim="c1", start=0, end=9, load_bearing=load_bearing, by=by, against=against, word=word
+    )
+
+
+NOTHING = carried("")
+ASIDE = carried("", load_bearing=False)
+
+
+@pytest.mark.parametrize(
+    ("claims", "word"),
+    [
+        ([], "UNRESOLVED"),
+        ([NOTHING], "UNRESOLVED"),
+        ([ASIDE], "UNRESOLVED"),
+        ([carried("VERIFIED")], "VERIFIED"),
+        ([carried("VERIFIED"), carried("QUOTED")], "QUOTED"),
+        ([carried("VERIFIED"), NOTHING], "PARTIAL"),
+        ([carried("VERIFIED"), ASIDE], "PARTIAL"),
+        ([carried("VERIFIED"), carried("DISPUTED", against=True)], "DISPUTED"),
+        ([carried("REFUTED", against=True), carried("DISPUTED", against=True)], "REFUTED"),
+    ],
+)
+def test_an_execution_has_the_word_of_its_weakest_claim(
+    claims: list[events.ClaimCarried], word: Headline
+) -> None:
+    assert _word(claims) == word

@@ -44,12 +44,15 @@ RIGHT = said("SUPPORTS", "CONTRADICTS", "IRRELEVANT", "QUALIFIES")
         (ALWAYS, 1, False),
         (RIGHT, 4, True),
         (said("SUPPORTS", "IRRELEVANT", "SUPPORTS", "SUPPORTS"), 2, True),
-        (said("IRRELEVANT", "IRRELEVANT", "IRRELEVANT", "IRRELEVANT"), 3, True),
+        (said("IRRELEVANT", "IRRELEVANT", "IRRELEVANT", "IRRELEVANT"), 3, False),
+        (said("CONTRADICTS", "CONTRADICTS", "CONTRADICTS", "CONTRADICTS"), 3, False),
+        (said("QUALIFIES", "CONTRADICTS", "IRRELEVANT", "IRRELEVANT"), 3, False),
+        (said("SUPPORTS", "SUPPORTS"), 1, False),
         (said("SUPPORTS", "SUPPORTS", "SUPPORTS"), 1, False),
         ((), 0, True),
     ],
 )
-def test_a_judge_is_not_believed_when_more_than_half_are_wrong(
+def test_a_judge_is_not_believed_that_misses_what_stands_there_or_gets_more_than_half_wrong(
     probes: tuple[events.VerifierProbe, ...], right: int, trusted: bool
 ) -> None:
     found = probed(probes)

@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from support.exams import exam
 from support.rounds import policy
 from vera.attestation.objects import (
     Card,
@@ -122,7 +123,7 @@ def objects(
     return Objects(
         thesis=Thesis(text="How long?", sub_claims=claims or (SubClaim(key="c1", text="312 km."),)),
         policy=policy(rule),
-        findings=Findings(readings=readings(*points), **findings),  # type: ignore[arg-type] # its own members
+        findings=Findings(readings=readings(*points), exams=(exam(),), **findings),  # type: ignore[arg-type] # its own members
         coverage=Coverage(
             clusters=tuple(
                 Cluster(key=str(index), sources=tuple(IDS[name] for name in names), cards=())
@@ -163,7 +164,13 @@ TWO = (SubClaim(key="c1", text="One."), SubClaim(key="c2", text="Two."))
         ([card("c1", "file", "IRRELEVANT")], ("INCONCLUSIVE", "NO_EVIDENCE")),
         ([card("c1", "file", agree=1, votes=2)], ("INCONCLUSIVE", "JUDGE_UNRELIABLE")),
         ([card("c1", "file", agree=2, votes=3)], ("SUPPORTED", "")),
-        ([card("c1", "file", "CONTRADICTS", 1, 3)], ("UNSUPPORTED", "REFUTED")),
+        ([card("c1", "file", "CONTRADICTS", 1, 3)], ("INCONCLUSIVE", "JUDGE_UNRELIABLE")),
+        ([card("c1", "file", "CONTRADICTS", 2, 3)], ("UNSUPPORTED", "REFUTED")),
+        ([card("c1", "not derived", "CONTRADICTS")], ("INCONCLUSIVE", "NO_EVIDENCE")),
+        ([card("c1", "web", "CONTRADICTS")], ("INCONCLUSIVE", "COVERAGE")),
+        ([card("c1", "web", "CONTRADICTS"), card("c1", "web 2", "CONTRADICTS")], ("UNSUPPORTED", "REFUTED")),
+        ([card("c1", "web", "CONTRADICTS"), card("c1", "file", "CONTRADICTS")], ("UNSUPPORTED", "REFUTED")),
+        ([card("c1", "file"), card("c1", "not derived", "CONTRADICTS")], ("DISPUTED", "")),
         ([card("c2", "file")], ("INCONCLUSIVE", "NO_EVIDENCE")),
     ],
 )
@@ -177,6 +184,12 @@ def test_copies_and_pages_of_one_domain_count_once() -> None:
     assert verdict(one) == ("INCONCLUSIVE", "COVERAGE")
     assert one.reduced().claims[0].supports == 1
     assert objects(two, clusters=[["web"], ["web 2"]]).reduced().claims[0].supports == 2
+
+
+def test_copies_and_pages_of_one_domain_refute_once() -> None:
+    two = [card("c1", "web", "CONTRADICTS"), card("c1", "web 2", "CONTRADICTS")]
+    assert verdict(objects(two, clusters=[["web", "web 2"]])) == ("INCONCLUSIVE", "COVERAGE")
+    assert verdict(objects(two, clusters=[["web"], ["web 2"]])) == ("UNSUPPORTED", "REFUTED")
 
 
 def test_a_card_whose_source_is_unknown_supports_nothing() -> None:
@@ -312,7 +325,16 @@ def test_a_check_that_says_yes_or_is_about_a_side_remark_caps_nothing() -> None:
     checks = (check("c1", "yes"), check("c2", "unknown"))
     found = objects([card("c1", "file")], *claims, checks=checks)
     assert found.reduced().scores.caps == ()
-    assert verdict(found) == ("SUPPORTED", "")
+
+
+@pytest.mark.parametrize("rule", ["model", "literal"])
+@pytest.mark.parametrize("form", ["statement", "absence"])
+def test_a_claim_that_bears_no_load_leaves_the_answer_partial(rule: str, form: str) -> None:
+    light = SubClaim(key="c2", text="So it is.", form=form, load_bearing=False)
+    found = objects([card("c1", "file")], SubClaim(key="c1", text="One."), light, rule=rule)
+    assert verdict(found) == ("INCONCLUSIVE", "PARTIAL")
+    alone = objects([card("c1", "file")], SubClaim(key="c1", text="One."), rule=rule)
+    assert verdict(alone) == ("SUPPORTED", "")
 
 
 def test_an_open_check_of_no_known_claim_counts_as_one_of_the_answer() -> None:

@@ -6,6 +6,7 @@ from typing import Any
 import msgspec
 import pytest
 
+from support.exams import exam
 from support.rounds import policy
 from vera.attestation.lenses import load_lens
 from vera.attestation.objects import (
@@ -67,7 +68,9 @@ def reduced(
     return reduce(
         thesis=THESIS,
         policy=policy(rule),
-        findings=Findings(findings=findings, readings=(Reading(criterion="a", points=points),)),
+        findings=Findings(
+            findings=findings, readings=(Reading(criterion="a", points=points),), exams=(exam(),)
+        ),
         coverage=Coverage(
             clusters=tuple(Cluster(key=each, sources=(each,), cards=()) for each in used), cut=cut
         ),
@@ -100,6 +103,22 @@ def test_the_tier_of_the_request_says_how_many_sources_a_claim_needs(
     assert verdict(reduced([card(each) for each in sources], risk=risk)) == expected
 
 
+@pytest.mark.parametrize(
+    ("risk", "sources", "expected"),
+    [
+        ("high", (FILE,), ("UNSUPPORTED", "REFUTED")),
+        ("low", (WEB,), ("INCONCLUSIVE", "COVERAGE")),
+        ("low", (WEB, WEB_2), ("UNSUPPORTED", "REFUTED")),
+        ("high", (WEB, WEB_2), ("INCONCLUSIVE", "COVERAGE")),
+        ("high", (WEB, WEB_2, WEB_3), ("UNSUPPORTED", "REFUTED")),
+    ],
+)
+def test_row_95_to_refute_takes_as_many_sources_as_to_support(
+    risk: str, sources: Sequence[Source], expected: tuple[str, str]
+) -> None:
+    assert verdict(reduced([card(each, "CONTRADICTS") for each in sources], risk=risk)) == expected
+
+
 def test_a_lens_can_ask_for_more_sources() -> None:
     lens = Lens(name="mine", description="", file_sources=2, web_sources=3)
     assert verdict(reduced([card(FILE)], lens=lens)) == ("INCONCLUSIVE", "COVERAGE")
@@ -122,7 +141,9 @@ def test_high_risk_asks_for_a_higher_score() -> None:
         ((card(WEB),), (), ("INCONCLUSIVE", "BUDGET")),
         ((card(FILE),), (), ("SUPPORTED", "")),
         ((card(FILE),), (UNCITED,), ("UNSUPPORTED", "NO_EVIDENCE")),
-        ((card(WEB, "CONTRADICTS"),), (), ("UNSUPPORTED", "REFUTED")),
+        ((card(WEB, "CONTRADICTS"),), (), ("INCONCLUSIVE", "BUDGET")),
+        ((card(FILE, "CONTRADICTS"),), (), ("INCONCLUSIVE", "BUDGET")),
+        (tuple(card(each, "CONTRADICTS") for each in (WEB, WEB_2, WEB_3)), (), ("INCONCLUSIVE", "BUDGET")),
         ((card(FILE), card(WEB, "CONTRADICTS")), (), ("DISPUTED", "")),
         ((card(FILE),), (STRAY,), ("INCONCLUSIVE", "FINDINGS")),
     ],

@@ -2,8 +2,10 @@
 
 from collections.abc import Callable, Sequence
 
+import msgspec
 import pytest
 
+from support.exams import exam
 from support.rounds import policy
 from vera.attestation import reduce as reduction
 from vera.attestation.lenses import load_lens
@@ -13,6 +15,7 @@ from vera.attestation.objects import (
     Cluster,
     Confidence,
     Coverage,
+    Exam,
     Findings,
     Reading,
     Relation,
@@ -67,6 +70,8 @@ def of(
     required: str | None = None,
     clusters: bool = True,
     limits: str = "",
+    light: bool = False,
+    exams: Sequence[Exam] = (exam(),),
 ) -> Reduced:
     """The reduction of an example; it is about a request where it was cut or something is required."""
     lens = load_lens("general")
@@ -76,7 +81,11 @@ def of(
     used = sorted({each.source for each in cards}) if clusters else []
     return reduction.reduce(
         thesis=Thesis(
-            text="?", sub_claims=tuple(SubClaim(key=f"c{number + 1}", text="So.") for number in range(claims))
+            text="?",
+            sub_claims=(
+                *(SubClaim(key=f"c{number + 1}", text="So.") for number in range(claims)),
+                *([SubClaim(key="c9", text="Yes.", load_bearing=False)] * light),
+            ),
         ),
         policy=policy(rule),
         findings=Findings(
@@ -85,6 +94,7 @@ def of(
             readings=tuple(readings),
             unread=(Unread(claim="c1", why=unread),) if unread else (),
             limits=(limits,) if limits else (),
+            exams=tuple(exams),
         ),
         coverage=Coverage(
             clusters=tuple(Cluster(key=each, sources=(each,), cards=()) for each in used), cut=cut
@@ -100,10 +110,13 @@ OPEN = CheckResult(claim="c1", question="Is it?", source="", label="x", answer="
 AGAINST: Relation = "CONTRADICTS"
 
 OF_A_CLAIM: dict[str, Callable[[], Reduced]] = {
-    "c > 0, s = 0": lambda: of(card(relation=AGAINST), found=[hard()]),
-    "of a request: c = 0, s < k, its budget cut the look-up short": lambda: of(
-        cut="sources", found=[hard(code="uncited")]
+    "r ≥ k, s = 0, no budget cut the look-up of a request short": lambda: of(
+        card(relation=AGAINST), found=[hard()]
     ),
+    "of a request: s < k, c = 0 or s = 0, its budget cut the look-up short": lambda: of(
+        card(relation=AGAINST), cut="sources", found=[hard(code="uncited")]
+    ),
+    "of a request: s = 0, 0 < r < k": lambda: of(card(PAGE, AGAINST), found=[hard()], required=""),
     "a hard finding, other than those of coverage": lambda: of(
         card(), card(TWO, AGAINST), found=[hard(), hard(code="coverage_missing")]
     ),
@@ -111,8 +124,11 @@ OF_A_CLAIM: dict[str, Callable[[], Reduced]] = {
     "a hard finding of coverage (`coverage_missing`, `not_independent`)": lambda: of(
         card(), found=[hard(code="not_independent")]
     ),
+    "rule `model`, its lines are set aside by their heading (`set_aside`)": lambda: of(
+        card(), found=[msgspec.structs.replace(hard(code="set_aside"), severity="soft")]
+    ),
     "s ≥ k": lambda: of(card(), unread="budget"),
-    "0 < s < k": lambda: of(card(PAGE), unread="budget"),
+    "0 < s < k, or s = 0 and 0 < r < k": lambda: of(card(PAGE, AGAINST), unread="budget"),
     "s = 0, its spans were not read for want of budget": lambda: of(
         card(agree=1, votes=2), unread="The budget is spent."
     ),
@@ -132,8 +148,14 @@ OF_THE_WHOLE: dict[str, Callable[[], Reduced]] = {
     ),
     "a claim not supported, another supported": lambda: of(card(), claims=2),
     "no claim supported": lambda: of(card(PAGE), claims=2),
+    "all supported, and a claim that bears no load: nobody checked it": lambda: of(
+        card(), light=True, readings=UNREADABLE
+    ),
     "of a request: all supported, and for want of budget the score was not read": lambda: of(
         card(), readings=UNREADABLE, required="", limits="the token budget of 500 is spent"
+    ),
+    "all supported, rule `model`, who labelled or who scored has not passed the exam": lambda: of(
+        card(), exams=[exam(), exam("other", passed=False, roles=("scores",))]
     ),
     "all supported, rule `model`, the score is not readable": lambda: of(card(), readings=UNREADABLE),
     "all supported, rule `model`, score after caps below `min_score`": lambda: of(card(), readings=LOW),

@@ -10,9 +10,13 @@ from typing import Any
 import pytest
 from jsonschema import Draft202012Validator
 
+from support.cli import vera
+from support.exams import exam
 from support.rounds import WATER, case, check, evidence, label, labels, page, policy
+from support.verified import verified
 from vera.attestation.cards import make_cards
 from vera.attestation.coverage import cover
+from vera.attestation.keys import load_or_create
 from vera.attestation.lenses import load_lens
 from vera.attestation.objects import (
     KINDS,
@@ -34,7 +38,7 @@ from vera.attestation.objects import (
     parse,
 )
 from vera.attestation.request import proposition_of, request_of
-from vera.attestation.schemas import file_name, name_of, rendered, schemas
+from vera.attestation.schemas import file_name, file_schemas, name_of, rendered, schemas
 from vera.evidence.claim import Cite, Claim
 from vera.evidence.finding import Finding
 
@@ -62,6 +66,7 @@ def samples() -> Iterator[AnyObject]:
         readings=(Reading(criterion="task_fit", points=311, method="logprobs"),),
         unread=(Unread(claim="c1", why="no JSON"),),
         limits=("no JSON",),
+        exams=(exam(sat_at="2025-01-31T00:00:00.000Z"), exam("small", passed=False, unfinished="no time")),
     )
     coverage = cover(case([claim], found, [WATER, other]), made, questions)
     assert coverage.contradictions and coverage.omissions and check("c1", "yes")
@@ -128,8 +133,41 @@ def test_a_published_schema_is_that_of_the_code(name: str) -> None:
 
 
 def test_every_kind_is_published_and_nothing_else() -> None:
-    assert {path.name for path in DOCS.glob("*.json")} == {file_name(name_of(kind)) for kind in KINDS}
-    assert all(file_name(name) in (DOCS / "README.md").read_text() for name in schemas())
+    names = [*map(name_of, KINDS), *file_schemas()]
+    assert {path.name for path in DOCS.glob("*.json")} == {file_name(name) for name in names}
+    assert all(file_name(name) in (DOCS / "README.md").read_text() for name in names)
+
+
+@pytest.mark.parametrize("name", file_schemas())
+def test_the_schema_of_a_file_is_published_valid_and_that_of_the_code(name: str) -> None:
+    Draft202012Validator.check_schema(file_schemas()[name])
+    published = (DOCS / file_name(name)).read_bytes()
+    assert published == rendered(file_schemas()[name]), "run: python -m vera.attestation.schemas docs/schemas"
+
+
+def test_envelope_and_seal_of_a_session_fit_their_schemas_and_nothing_else_does(tmp_path: Path) -> None:
+    verified(tmp_path, load_or_create(tmp_path.with_name("keys")))
+    for name, file in (("envelope", "attestation.json"), ("seal", "seal.json")):
+        validator = Draft202012Validator(file_schemas()[name])
+        plain = json.loads((tmp_path / file).read_bytes())
+        validator.validate(plain)
+        assert not validator.is_valid({**plain, "unknown": 1})
+    seal = {"seq": 1, "hash": "0" * 64}
+    Draft202012Validator(file_schemas()["seal"]).validate(seal)
+
+
+def test_what_verify_prints_and_the_lines_of_the_journal_fit_their_schemas(tmp_path: Path) -> None:
+    (tmp_path / "docs").mkdir()
+    (tmp_path / "docs" / "a.txt").write_text("Records are kept for seven years after the last use.\n")
+    options = ["--input-dir", "docs", "--model-base-url", "builtin", "--egress", "none", "--json"]
+    for thesis in ("Records are kept for seven years after the last use.", "Nobody keeps records."):
+        done = vera("verify", thesis, *options, cwd=tmp_path)
+        Draft202012Validator(file_schemas()["verify"]).validate(json.loads(done.stdout))
+    lines = (tmp_path / ".vera" / "ahdb.jsonl").read_bytes().splitlines()
+    assert len(lines) > 1
+    for line in lines:
+        Draft202012Validator(file_schemas()["journal"]).validate(json.loads(line))
+        assert not Draft202012Validator(file_schemas()["journal"]).is_valid({**json.loads(line), "x": 1})
 
 
 def test_the_command_writes_them(tmp_path: Path) -> None:

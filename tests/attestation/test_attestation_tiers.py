@@ -30,7 +30,7 @@ def test_the_table_that_people_read_is_the_table_of_the_code() -> None:
     for risk, tier in RISK_TIERS.items():
         expiry = {100: "in full", 50: "after half the time"}[tier.expiry_percent]
         row = (
-            f"| {risk} | {tier.profile} | {tier.egress} | {tier.file_sources} | {tier.web_sources} "
+            f"| {risk} | {tier.file_sources} | {tier.web_sources} "
             f"| {tier.readings} | {tier.min_score / 100:.1f} | {expiry} |"
         )
         assert row in source.splitlines()

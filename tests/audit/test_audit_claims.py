@@ -28,6 +28,10 @@ def forms(answer: str) -> list[str]:
     return [claim.form for claim in split(answer, NAMES)]
 
 
+def _window(path: str, *, sure: bool) -> Window:
+    return Window(path, "ev_0003", 1, 2, score=1.0, coverage=1.0, kind=1.0, text="", sure=sure)
+
+
 @pytest.mark.parametrize(
     ("answer", "texts"),
     [
@@ -36,7 +40,7 @@ def forms(answer: str) -> list[str]:
             ["Acme Inc. was founded in 1997.", "It grew in 1998."],
         ),
         ("He paid 3.5 million at No. 5 St. James.", ["He paid 3.5 million at No. 5 St. James."]),
-        ("J. R. Smith left the U.S. in 1997. The end.", ["J. R. Smith left the U.S. in 1997."]),
+        ("J. R. Smith left the U.S. in 1997. The end.", ["J. R. Smith left the U.S. in 1997.", "The end."]),
         (
             "He left for the U.S. The firm stayed in Oslo.",
             ["He left for the U.S.", "The firm stayed in Oslo."],
@@ -143,13 +147,14 @@ def test_what_would_say_less_alone_stays_whole(answer: str) -> None:
 @pytest.mark.parametrize(
     "answer",
     [
-        "# Results\n\nThe following apply:\n\n---\n",
+        "# Results\n\n---\n",
         "## 2. Who is Marie Curie?\n",
-        "Under the Mozilla Public License:",
         "What did they find?",
         "Searched the input files for: “Acme 1997”; “harbour”.",
         answer_text([], ["Acme 1997", "harbour"]),
+        answer_text([], []),
         answer_text([], [], documents=False),
+        answer_text([_window("a.txt", sure=False), _window("b.txt", sure=False)], []),
     ],
 )
 def test_what_is_no_claim(answer: str) -> None:
@@ -163,6 +168,17 @@ def test_what_is_no_claim(answer: str) -> None:
         ("Here is what I found.", 1),
         ("Evidence is thin. Documents are listed below.", 2),
         ("The reasons are as follows:\n- it is cheap\n- it is good", 2),
+        ("Under the Mozilla Public License:\n\n- Yes.\n- no\n- cheap", 3),
+        ("Das Angebot:\n\n- billig\n- gut", 2),
+        ("这里是答案：\n\n- yes", 1),
+        ("Yes.", 1),
+        ("Is it cheap? No!", 1),
+        ("| offer | ✓ |\n|---|---|\n| seller | ✓ |", 1),
+        ("```\nrm file\n```", 1),
+        ("The offer is void:", 1),
+        ("# Offer\n\nThe offer is void:\n", 1),
+        ("No lines were found that answer this question, and the offer is void.", 1),
+        ("Nearest lines found here: the offer is void.", 1),
     ],
 )
 def test_a_sentence_without_anything_to_check_is_a_claim_that_bears_no_load(answer: str, said: int) -> None:
@@ -239,10 +255,7 @@ def test_a_title_or_anything_more_is_a_statement(line: str) -> None:
 
 
 def test_the_built_in_models_answer_is_extracts() -> None:
-    windows = [
-        Window(path, "ev_0003", 1, 2, score=1.0, coverage=1.0, kind=1.0, text="", sure=True)
-        for path in ("LICENSE", "a b.txt")
-    ]
+    windows = [_window(path, sure=True) for path in ("LICENSE", "a b.txt")]
     claims = split(answer_text(windows, []), ["LICENSE", "a b.txt"])
     assert [(claim.form, claim.text) for claim in claims] == [("extract", "LICENSE"), ("extract", "a b.txt")]
 

@@ -14,6 +14,7 @@ from vera.audit.program import Program
 from vera.audit.source_text import SourceText
 from vera.events import Blob, Derivation, Evidence, Text
 from vera.evidence.claim import Cite, Claim
+from vera.evidence.words import stems
 
 TASK = "How many rows does sales.csv have for 2019, and what is their total?"
 
@@ -77,7 +78,7 @@ def codes(
     )
     found = list(computed(case))
     assert all(each.label == "fabricated" and each.claim == "c1" for each in found)
-    assert all((each.severity == "soft") == (each.code == "constant_unexplained") for each in found)
+    assert all(each.severity == "hard" or each.code == "constant_unexplained" for each in found)
     return [each.code for each in found]
 
 
@@ -219,6 +220,7 @@ def test_a_hostile_program_takes_linear_time(piece: str) -> None:
     assert len(program.numbers) < 300_000
     assert program.constants is not None
     assert len(program.measured_text) < 300_000
+    assert program.operands is not None and program.written is not None and program.turns_letters in (0, 1)
 
 
 @pytest.mark.parametrize(
@@ -231,5 +233,43 @@ def test_a_hostile_program_takes_linear_time(piece: str) -> None:
     ],
     ids=["a summand from nowhere", "none", "a number of the task", "a unit"],
 )
-def test_a_number_from_nowhere_beside_the_input_is_a_hint(command: str, expected: list[str]) -> None:
+def test_a_number_from_nowhere_beside_the_input_is_told(command: str, expected: list[str]) -> None:
     assert codes("The total is 4242.", command, "4242\n") == expected
+
+
+@pytest.mark.parametrize(
+    ("command", "operands"),
+    [
+        ("wc -l < /input/a | awk '{print $1*707}'", {707}),
+        ("awk '{s+=$2} END {print s+3035}' /input/a", {3035}),
+        ("awk '{print $1 - 55}' /input/a", {55}),
+        ("python3 -c 'print(len(rows) * 33)'", {33}),
+        ("python3 -c 'print(33 * total)'", {33}),
+        ("sed -n 12,20p /input/2020/data-2021.csv | cut -c5-80 | head -n 30", set()),
+        ("awk '$3 > 500' /input/a/2020/b.csv", set()),
+        ("sed 's/33/44/' /input/a", set()),
+    ],
+)
+def test_a_program_calculates_with_its_operands(command: str, operands: set[int]) -> None:
+    assert Program(command).operands == set(map(Decimal, operands))
+
+
+@pytest.mark.parametrize(
+    ("command", "words"),
+    [
+        ("sed 's/fire/theft/' /input/a", "theft"),
+        ("sed -e 's|fire|theft|g' /input/a", "theft"),
+        ("sed '1a\\theft' /input/a", "theft"),
+        ("awk '{gsub(/fire/, \"theft\"); print}' /input/a", "theft"),
+        ("python3 -c \"print(open('/input/a').read().replace('fire', 'theft'))\"", "theft"),
+        ("grep -i theft /input/a", ""),
+        ("sed -n 3p /input/a", ""),
+    ],
+)
+def test_words_that_a_program_puts_in_place_of_others(command: str, words: str) -> None:
+    assert set(Program(command).rewritten) == set(stems(words))
+
+
+def test_letters_are_exchanged_but_not_their_case() -> None:
+    assert Program("tr ab 42 < /input/a").turns_letters
+    assert not Program("tr '[:upper:]' '[:lower:]' < /input/a | tr A-Z a-z | tr -d x").turns_letters

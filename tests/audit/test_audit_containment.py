@@ -216,10 +216,14 @@ def test_the_sentence_is_read_whole_even_where_the_citation_cuts_it() -> None:
     assert label(case.claims[0], place(case)) != "SUPPORTS"
 
 
-def test_the_matched_words_must_be_within_the_cited_lines() -> None:
-    text = "The dam of the old town by the river broke\nin the year 2019.\n"
-    case = cited("The dam of the old town by the river broke in the year 2019.", text, first=2, last=2)
-    assert label(case.claims[0], place(case)) == "IRRELEVANT"
+def test_the_matched_words_must_be_within_the_cited_sentence() -> None:
+    text = "The dam of the old town by the river broke\nin the year 2019.\nIt was rebuilt there.\n"
+    claim = "The dam of the old town by the river broke in the year 2019."
+    case = cited(claim, text, first=2, last=2)
+    assert (place(case).first, place(case).last) == (1, 2)
+    assert label(case.claims[0], place(case)) == "SUPPORTS"
+    other = cited(claim, text, first=3, last=3)
+    assert label(other.claims[0], place(other)) == "IRRELEVANT"
 
 
 def test_a_file_that_says_nothing_but_the_thesis_is_not_taken_for_its_name() -> None:
@@ -301,3 +305,58 @@ def test_whatever_is_said_every_word_of_a_supported_claim_stands_in_the_source(
 @settings(max_examples=200, deadline=None)
 def test_any_text_has_a_label(claim: str, span: str, names_of: str) -> None:
     assert relation(claim, span + "x", names_of) in ("SUPPORTS", "CONTRADICTS", "QUALIFIES", "IRRELEVANT")
+
+
+DEBIAN = "The Debian Project was created by Ian Murdock in 1993, initially under the sponsorship of the FSF."
+
+
+@pytest.mark.parametrize(
+    ("span", "true", "attack"),
+    [
+        ("Acme Ltd. pays the rent.", "Acme Ltd. pays the rent.", "Acme Ltd. pays the tax."),
+        ("The patient saw Dr. Smith.", "The patient saw Dr. Smith.", "The patient saw Smith."),
+        ("You may pay Acme Ltd. only in May.", "You may pay Acme Ltd. only in May.", "You may pay Acme Ltd."),
+        (DEBIAN, "The Debian Project was created by Ian Murdock.", "The Debian Project was created by Ian."),
+        (DEBIAN, "The Debian Project was created by Ian Murdock in 1993.",
+         "The Debian Project was created by Ian Murdock in 1994."),
+        ("Beta was acquired by Alpha in May 1993.", "Beta was acquired by Alpha.",
+         "Alpha was acquired by Beta."),
+        ("Beta was bought by Alpha in 1993, initially in part.",
+         "Beta was bought by Alpha in 1993, initially in part.", "Beta was bought by Alpha."),
+        ("All members were paid in 1993.", "All members were paid in 1993.", "All members were paid."),
+        ("Its population was 5 million in 1993.", "Its population was 5 million in 1993.",
+         "Its population was 5 million."),
+    ],
+)  # fmt: skip
+def test_a_full_stop_within_a_word_and_the_date_of_a_deed(span: str, true: str, attack: str) -> None:
+    assert relation(true, span) == "SUPPORTS"
+    assert relation(attack, span) != "SUPPORTS"
+
+
+@pytest.mark.parametrize(
+    ("claim", "span", "found"),
+    [
+        ("Visitors must smoke.", "Visitors must not smoke.", "CONTRADICTS"),
+        ("Visitors must not smoke.", "Visitors must smoke.", "CONTRADICTS"),
+        ("Visitors must smoke.", "Visitors must not smoke in the bar.", "IRRELEVANT"),
+        ("Visitors must smoke.", "Guests must not smoke.", "IRRELEVANT"),
+        ("No dividend was paid.", "A dividend was paid.", "CONTRADICTS"),
+        ("A dividend was paid.", "No dividend was paid.", "CONTRADICTS"),
+        ("The dividend was paid.", "The dividend was not paid.", "CONTRADICTS"),
+        ("No dividend was paid.", "A dividend was paid in 1990.", "IRRELEVANT"),
+        ("A dividend was paid.", "No dividend was paid in 1990.", "IRRELEVANT"),
+        ("A dividend was paid.", "A dividend was not paid.", "IRRELEVANT"),
+        ("No member may vote.", "A member may vote.", "CONTRADICTS"),
+        ("No member may vote.", "A member may vote by post.", "IRRELEVANT"),
+        ("You must sell it.", "You may sell it.", "IRRELEVANT"),
+    ],
+)
+def test_one_changed_negation_or_modal_refutes_where_all_else_is_the_same(
+    claim: str, span: str, found: str
+) -> None:
+    assert relation(claim, span) == found
+
+
+def test_an_exception_behind_the_words_of_a_thesis_qualifies_it() -> None:
+    law = "This License shall be governed by California law provisions"
+    assert relation(law, f"{law} (except to the extent applicable law provides otherwise).") == "QUALIFIES"

@@ -91,9 +91,9 @@ def test_a_value_that_stands_nowhere_in_the_source_is_a_hard_finding(
     assert detail in found.message and "ev_0001" in found.message
 
 
-def test_a_value_elsewhere_in_the_source_is_a_soft_finding() -> None:
+def test_a_value_elsewhere_in_the_source_is_not_in_the_cited_lines() -> None:
     (found,) = findings("It cost $35 million.", Cite("ev_0001", 4, 5))
-    assert codes([found]) == [("soft", "number_not_in_span", "$35 million")]
+    assert codes([found]) == [("hard", "number_not_in_span", "$35 million")]
     assert found.label == "wrong_evidence"
 
 
@@ -109,6 +109,15 @@ def test_the_dateline_and_the_title_belong_to_every_span() -> None:
     )
     assert findings("In 1999, on 3 April 2001.", Cite("ev_0001", 3, 3), sources=sources) == []
     assert codes(findings("It has 88 lamps.", sources=sources)) == [("hard", "number_absent", "88")]
+
+
+def test_the_version_in_the_name_of_a_file_belongs_to_every_span() -> None:
+    text = "Manual, version 1.3\n\nYou must delete all sections.\n"
+    sources = (evidence("ev_0001", text, source="licences/GFDL-1.3.txt"),)
+    cites = Cite("ev_0001", 3, 3)
+    assert findings("Under GFDL 1.3, you must delete all sections.", cites, sources=sources) == []
+    other = findings("Under GFDL 1.2, you must delete all sections.", cites, sources=sources)
+    assert codes(other) == [("hard", "number_absent", "1.2")]
 
 
 @pytest.mark.parametrize("claim", ["He had three sons.", "It was the second one.", "He had four sons."])

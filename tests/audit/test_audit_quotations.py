@@ -83,9 +83,9 @@ def test_an_invented_quotation_is_false() -> None:
     assert found.code == "quotation_false" and "nothing like it" in found.message
 
 
-def test_a_quotation_from_elsewhere_in_the_source_is_a_hint_with_the_right_lines() -> None:
+def test_a_quotation_from_elsewhere_in_the_source_names_the_right_lines() -> None:
     (found,) = findings("It “carries six lanes” [ev_0001:2].")
-    assert (found.severity, found.code, found.label) == ("soft", "quotation_not_in_span", "wrong_evidence")
+    assert (found.severity, found.code, found.label) == ("hard", "quotation_not_in_span", "wrong_evidence")
     assert (found.first, found.last) == (4, 4)
 
 
@@ -120,9 +120,9 @@ def test_what_is_said_not_to_stand_there_need_not() -> None:
     assert findings("The page does not mention “the great storm of 1940” [ev_0001:1-4].") == []
 
 
-def test_an_ellipsis_that_leaves_out_a_negation_is_a_hint() -> None:
+def test_an_ellipsis_that_leaves_out_a_negation_of_its_sentence_is_false() -> None:
     (found,) = findings("It says “The engineer … say that it was safe” [ev_0001:3].")
-    assert (found.severity, found.code) == ("soft", "quotation_gap")
+    assert (found.severity, found.code) == ("hard", "quotation_gap")
 
 
 def test_strings_in_code_are_no_quotations() -> None:

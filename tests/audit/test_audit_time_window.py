@@ -1,5 +1,7 @@
 """With a time window, a cited page must have been published within it."""
 
+from typing import Any
+
 import pytest
 
 from support.audits import case_of, evidence_of, page_of
@@ -9,7 +11,7 @@ from vera.audit.checks.time_window import time_window
 YEAR = AuditPolicy(not_before="2021-01-01", not_after="2021-12-31T23:59:59Z")
 
 
-def told(text: str, policy: AuditPolicy = YEAR, **fields: str) -> list[tuple[str, str, str]]:
+def told(text: str, policy: AuditPolicy = YEAR, **fields: Any) -> list[tuple[str, str, str]]:
     page = page_of("ev_1", text, **fields)
     findings = time_window(case_of("It is so [ev_1:1].", page, policy=policy))
     return [(each.code, each.severity, each.detail) for each in findings]
@@ -89,3 +91,26 @@ def test_each_claim_on_the_page_is_told() -> None:
     page = page_of("ev_1", "Published 3 May 1997\n")
     findings = time_window(case_of("It is so [ev_1:1]. It is thus [ev_1:1].", page, policy=YEAR))
     assert [each.claim for each in findings] == ["c1", "c2"]
+
+
+def test_metadata_date_a_page_that_shows_no_date_and_a_file() -> None:
+    assert told("Text.\n", dated="2010-05-03")[0][::2] == ("outside_window", "2010-05-03")
+    assert told("Text.\n", dated="2021-05-03") == []
+    assert told("Text.\n", dated="2021") == []
+    assert told("Published 3 May 2021\n", dated="2010-05-03") == []
+    assert told("Text.\n", dated="nonsense/2010")[0][0] == "no_date"
+    file = evidence_of("ev_1", "Text.\n", dated="2010")
+    ((finding),) = time_window(case_of("It is so [ev_1:1].", file, policy=YEAR))
+    assert finding.code == "outside_window"
+
+
+def test_what_only_says_when_it_was_changed_was_published_by_then() -> None:
+    assert told("Text.\n", dated="../2010-05-03")[0][::2] == ("outside_window", "by 2010-05-03")
+    assert told("Text.\n", dated="../2024-05-03") == []
+    assert told("Text.\n", dated="2009-01-01/2010-05-03")[0][0] == "outside_window"
+    assert told("Text.\n", dated="2009-01-01/2024-05-03") == []
+
+
+def test_a_date_that_no_reader_sees_does_not_count() -> None:
+    text = "Published 3 May 2021\nText.\n"
+    assert told(text, marks=(("hidden", 0, 20),))[0][0] == "no_date"

@@ -42,7 +42,7 @@ def test_what_the_cited_lines_say_raises_nothing(claim: str, line: int) -> None:
 
 def test_lines_about_something_else_are_told_with_the_words_that_are_missing() -> None:
     (finding,) = hints("The board sold three vessels to a Danish museum.", first=10, last=10)
-    assert (finding.code, finding.label, finding.severity) == ("words_absent", "wrong_evidence", "soft")
+    assert (finding.code, finding.label, finding.severity) == ("words_absent", "wrong_evidence", "hard")
     assert (finding.evidence, finding.first, finding.last) == ("ev_0001", 10, 10)
     assert "vessels" in finding.detail
     assert "Danish" in finding.detail

@@ -13,6 +13,7 @@ import pytest
 
 from support import postgres
 from support.batches import (
+    allowed,
     batch,
     commits,
     most_at_once,
@@ -39,8 +40,11 @@ def server() -> Iterator[Server]:
 
 @contextlib.contextmanager
 def worker(url: str, store: Path, *options: object, **environment: str) -> Iterator[subprocess.Popen[str]]:
-    """A worker until the block ends; what it says goes to a file in its folder."""
+    """A worker until the block ends, whose person allows what the tasks of the file set; what it says goes to
+    a file in its folder."""
+    tasks = store / "tasks.jsonl"
     words = ["worker", "--engine", url, "--store", store, "--lease", 6, *options]
+    words += allowed(tasks) if tasks.exists() else []
     with (store / "worker.stderr").open("a") as said:
         process = subprocess.Popen(
             [sys.executable, "-m", "vera", *map(str, words)],

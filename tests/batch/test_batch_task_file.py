@@ -14,6 +14,7 @@ from vera.batch.errors import BatchError
 from vera.batch.task import BatchTask
 from vera.batch.task_file import MOST_LINE_BYTES, MOST_PROBLEMS, TaskList, parse_task, read_tasks
 from vera.batch.task_settings import TaskSettings
+from vera.config.handed import Allowed
 
 
 def parsed(**said: Any) -> BatchTask:
@@ -155,8 +156,28 @@ def test_what_is_no_file_is_a_mistake(tmp_path: Path) -> None:
     ],
 )
 def test_the_endpoint_comes_from_the_settings_in_force(settings: dict[str, Any], endpoint: str) -> None:
-    assert TaskSettings().endpoint(parsed(task="Why?", settings=settings)) == endpoint
+    allowed = Allowed(settings=tuple(f"{key}={value}" for key, value in settings.items()))
+    found = TaskSettings((), allowed).endpoint(parsed(task="Why?", settings=settings))
+    assert found == (endpoint, "")
 
 
 def test_a_task_that_sets_nothing_asks_where_all_of_them_ask() -> None:
-    assert TaskSettings(["model.base_url=builtin"]).endpoint(parsed(task="Why?")) == "builtin"
+    assert TaskSettings(["model.base_url=builtin"]).endpoint(parsed(task="Why?")) == ("builtin", "")
+
+
+def test_a_line_that_sets_what_only_the_person_may_set_is_refused_and_the_others_stay(tmp_path: Path) -> None:
+    found = listed(
+        tmp_path / "t.jsonl",
+        {"task": "Why?", "name": "evil", "settings": {"sandbox.backend": "host"}},
+        {"task": "How?"},
+        {"task": "When?", "input_dir": str(tmp_path)},
+    )
+    assert len(found.tasks) == 3
+    assert {task.endpoint for task in found.tasks} == {"auto"}
+    assert found.refused == (
+        "line 1 is refused: sandbox.backend: host runs commands with less isolation than you chose, which "
+        "the task 'evil' cannot decide for you. If you want it, allow it: --allow sandbox.backend=host",
+        f"line 3 is refused: run.input_dir: {tmp_path} reads files that were not opened for it, which the "
+        f"task '{found.tasks[2].id[:12]}' cannot decide for you. If it may be read, allow it: --allow-input "
+        f"{tmp_path}",
+    )

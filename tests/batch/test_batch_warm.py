@@ -16,6 +16,7 @@ from support import postgres
 from support.batches import (
     BLUE,
     SHORT,
+    allowed,
     batch,
     commits,
     outcomes,
@@ -33,6 +34,7 @@ from support.turns import answered_turns, observation, turn
 from vera.batch.children import Children, Exit, open_children
 from vera.batch.parked import COLD
 from vera.batch.warm import FOLDER
+from vera.config.handed import Handed
 from vera.protocol import text
 
 DOCKER = pytest.mark.needs("docker")
@@ -241,6 +243,7 @@ def test_a_box_that_is_gone_when_it_is_wanted_is_replaced_by_one_of_its_own(fold
     assert sum("it works" in told for told in model.told) >= 2
 
 
+NONE_HANDED = Handed(source="task", where="the task of a test")
 Use = Callable[[Callable[[Children], Awaitable[None]]], None]
 PROGRAM = """
 import sys
@@ -270,11 +273,11 @@ def test_one_that_can_have_no_box_ends_and_an_attempt_that_is_already_its_own_ru
 ) -> None:
     async def work(children: Children) -> None:
         nothing = ["sandbox.backend=none"]
-        alone = children.park(tmp_path / "w" / "1", nothing, "")
+        alone = children.park(tmp_path / "w" / "1", nothing, NONE_HANDED)
         assert (await asyncio.wait_for(alone.ended, 60)).code == COLD
         assert await ran(children, "late", tmp_path, alone) == (3, "late what is asked")
         for number in range(20):  # sometimes it comes before the process knows, sometimes after
-            parked = children.park(tmp_path / "w" / str(number + 2), nothing, "")
+            parked = children.park(tmp_path / "w" / str(number + 2), nothing, NONE_HANDED)
             await asyncio.sleep(number * 0.02)
             assert await ran(children, "at once", tmp_path, parked) == (3, "at once what is asked")
         await soon(lambda: not list((tmp_path / "w").iterdir()), "the end of their folders")
@@ -296,7 +299,7 @@ def test_a_parked_process_becomes_the_attempt_and_others_do_not_keep_it_from_its
     words = ["sandbox.backend=docker", f"sandbox.base_image={base_image()}"]
 
     async def work(children: Children) -> None:
-        first, second, third = (children.park(tmp_path / "w" / str(n), words, "") for n in range(3))
+        first, second, third = (children.park(tmp_path / "w" / str(n), words, NONE_HANDED) for n in range(3))
         assert await ran(children, "taken", tmp_path, second) == (3, "taken what is asked")
         first.release()
         assert (await asyncio.wait_for(first.ended, 60)).code == 0
@@ -315,6 +318,7 @@ def test_a_worker_of_a_cluster_has_boxes_that_wait_too(folder: Path) -> None:
         queued = ("--engine", url, "--base-dir", folder, "--no-wait")
         assert batch("tasks.jsonl", *queued, cwd=folder).returncode == 0
         words = ["--engine", url, "--store", str(folder), "--slots", "1", "--warm", "1", "--drain"]
+        words += allowed(folder / "tasks.jsonl")
         assert vera("worker", *words, cwd=folder).returncode == 0
     assert outcomes(folder) == ["committed"] * 3
     assert [len(found) for found in model.seen] == [2, 2, 1]

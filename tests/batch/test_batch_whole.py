@@ -14,6 +14,7 @@ import pytest
 
 from support.batches import (
     BLUE,
+    allowed,
     batch,
     commits,
     most_at_once,
@@ -90,7 +91,7 @@ def test_questions_and_theses_stand_in_one_file(tmp_path: Path) -> None:
     ]
     (tmp_path / "tasks.jsonl").write_text("\n".join(map(json.dumps, lines)))
     done = batch("tasks.jsonl", "--json", "-c", "model.base_url=builtin", cwd=tmp_path)
-    assert [row["status"] for row in said(done)["tasks"]] == ["SUPPORTED", "VERIFIED"], done.stderr
+    assert [row["status"] for row in said(done)["tasks"]] == ["QUOTED", "QUOTED"], done.stderr
     assert done.returncode == 0
 
 
@@ -405,7 +406,15 @@ def test_keys_reach_attempts_but_no_argument_and_no_file(tmp_path: Path, how: tu
 
     with ScriptedServer(look, key=key) as server:
         tasks = write_tasks(tmp_path / "tasks.jsonl", server.base_url, 1)
-        words = (tasks, "--json", "-c", "model.key=env:THE_KEY", *how)
+        words = (
+            tasks,
+            "--json",
+            "-c",
+            "model.key=env:THE_KEY",
+            "-c",
+            f"model.base_url={server.base_url}",
+            *how,
+        )
         done = batch(*words, cwd=tmp_path, THE_KEY=key)
     assert said(done)["states"] == {"done": 1}, done.stderr
     assert seen and not any(key.encode() in words for words in seen)
@@ -461,7 +470,7 @@ def test_on_a_terminal_a_table_shows_what_runs(tmp_path: Path) -> None:
 def on_a_terminal(*arguments: object, cwd: Path) -> str:
     """What `vera batch ARGUMENTS` shows where stderr is a terminal."""
     ours, theirs = os.openpty()
-    words = [sys.executable, "-m", "vera", "batch", *map(str, arguments)]
+    words = [sys.executable, "-m", "vera", "batch", *map(str, arguments), *allowed(Path(str(arguments[0])))]
     environment = {**os.environ, "TERM": "xterm", "COLUMNS": "100"}
     with subprocess.Popen(
         words, cwd=cwd, stdin=theirs, stdout=subprocess.DEVNULL, stderr=theirs, env=environment

@@ -11,7 +11,7 @@ import pytest
 from support import licence_run, run_pages
 from support.browsers import violations, watched
 from support.cli import vera
-from support.dashboards import Dashboard
+from support.dashboards import Dashboard, configured
 from support.scripted_server import ScriptedServer, Slow
 from support.turns import answered_turns
 from vera.report.html.document import report_html
@@ -33,18 +33,21 @@ def pages(dashboard: Dashboard, base: Path) -> Iterator[dict[str, str]]:
     def hangs_late(index: int, body: dict[str, object]) -> object:
         return Slow(300.0, "") if answered_turns(body) == 7 else script(index, body)
 
-    with ScriptedServer(hangs_late) as server, dashboard.client(x_vera="1") as client:
+    with (
+        ScriptedServer(hangs_late) as server,
+        configured(server.base_url),
+        dashboard.client(x_vera="1") as client,
+    ):
         new = client.post("/new").headers["location"]
         running = client.post("/new").headers["location"]
         form = {
             "task": licence_run.QUESTION,
             "input_dir": licence_run.FOLDER,
-            "model_base_url": server.base_url,
             "model_name": server.model,
         }
         assert client.post(f"{running}/run", data=form).status_code == 204
         for _ in range(600):
-            if "contradicted" in (page := client.get(running).text) and "Stop the run" in page:
+            if "v-unresolved" in (page := client.get(running).text) and "Stop the run" in page:
                 break
             time.sleep(0.1)
         else:

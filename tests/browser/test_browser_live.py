@@ -9,7 +9,7 @@ import pytest
 
 from support import licence_run
 from support.browsers import Watched, chromium_with_tabs, offsets, rows, watched
-from support.dashboards import Dashboard, Grown, dashboard_of, start
+from support.dashboards import Dashboard, Grown, configured, dashboard_of, start
 from support.scripted_server import ScriptedServer, Slow
 from support.turns import answered_turns
 from vera.session import Session
@@ -67,6 +67,7 @@ def test_a_run_is_started_and_watched_to_its_end_without_loading_the_page_again(
 ) -> None:
     with (
         licence_run.model(pace=0.1) as server,
+        configured(server.base_url),
         watched(browser, dashboard.url, token=dashboard.token) as context,
     ):
         page = context.page("/")
@@ -75,7 +76,7 @@ def test_a_run_is_started_and_watched_to_its_end_without_loading_the_page_again(
         page.wait_for_selector("#events .events > li >> nth=10", state="attached")
         wait_for_text(page, "run", "Running")
         wait_for_text(page, "verdict", "Verified")
-        wait_for_text(page, "run", "Ended: VERIFIED")
+        wait_for_text(page, "run", "Ended with exit code 0.")
         assert page.locator("#stream").text_content() == "live"
         page.wait_for_selector("#claims .claim >> nth=2")
         page.wait_for_selector("#attestation >> text=SUPPORTED")
@@ -86,6 +87,7 @@ def test_a_run_is_started_and_watched_to_its_end_without_loading_the_page_again(
         log = session_of(page, base) / "trace.jsonl"
         page.wait_for_selector(f"#e{offsets(log)[-1]}", state="attached")
         assert rows(page) == offsets(log)[::-1]
+        page.wait_for_function("window.said.at(-1).startsWith('Verified')")
         said = page.evaluate("window.said")
         assert said[-1] == "Verified: 3 of 3 claims supported."
         assert "Working." in said
@@ -151,6 +153,7 @@ def test_a_run_is_stopped_and_resumed_from_its_page(
 
     with (
         ScriptedServer(hangs_once, model="scripted-model") as server,
+        configured(server.base_url),
         watched(browser, dashboard.url, token=dashboard.token) as context,
     ):
         page = context.page("/")
@@ -162,7 +165,7 @@ def test_a_run_is_stopped_and_resumed_from_its_page(
         before = offsets(session_of(page, base) / "trace.jsonl")
         page.get_by_role("button", name="Resume the run").click()
         wait_for_text(page, "verdict", "Verified")
-        wait_for_text(page, "run", "Ended: VERIFIED")
+        wait_for_text(page, "run", "Ended with exit code 0.")
         log = session_of(page, base) / "trace.jsonl"
         everything = offsets(log)
         assert everything[: len(before)] == before
@@ -186,6 +189,7 @@ def test_a_run_that_was_killed_is_told_as_it_is_and_can_be_resumed(
 
     with (
         ScriptedServer(hangs) as server,
+        configured(server.base_url),
         watched(browser, dashboard.url, token=dashboard.token) as context,
     ):
         page = context.page("/")

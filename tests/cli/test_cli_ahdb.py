@@ -4,15 +4,18 @@ import json
 from datetime import UTC, datetime
 from pathlib import Path
 
+import msgspec
 import pytest
 from click.testing import CliRunner
 
 from support.theses import THESIS, verified_thesis
 from vera.attestation.ahdb.admission import assert_from
-from vera.attestation.ahdb.journal import Journal
+from vera.attestation.ahdb.entries import encode
+from vera.attestation.ahdb.journal import Journal, hash_of, parse_lines
 from vera.attestation.keys import Signer, load_or_create
 from vera.attestation.proposition import thesis_id
 from vera.cli import main
+from vera.session.log import seal_line
 
 
 @pytest.fixture
@@ -32,7 +35,7 @@ def vera(base: Path, *arguments: str) -> tuple[int, str, str]:
 def asserted(base: Path, signer: Signer) -> None:
     found = verified_thesis(base / "work" / "session", signer)
     now = datetime.now(UTC)
-    assert_from(found.envelope, found.store, Journal(base), **found.asked, trust={signer.keyid}, now=now)
+    assert_from(found.envelope, found.store, Journal(base), **found.asked, signer=signer, now=now)
 
 
 DRIVE = ["drive", "Ship by May", "--priority", "1", "--trade-off", "speed", "--red-line", "no unproved claim"]
@@ -65,15 +68,15 @@ def test_an_assert_is_shown_to_the_person_whose_key_signed_it(base: Path) -> Non
     assert "HYPERTHESIS" in out
 
 
-def test_an_assert_that_another_key_signed_is_shown_as_not_proved_until_it_is_trusted(
+def test_a_journal_that_another_key_signed_is_not_used_until_it_is_trusted(
     base: Path, tmp_path: Path
 ) -> None:
     other = load_or_create(tmp_path / "theirs")
     asserted(base, other)
-    code, out, _ = vera(base, "show")
+    code, out, err = vera(base, "show")
     assert code == 1
-    assert "NOT PROVED: rely on none of these." in out
-    assert "which is not trusted (--trust KEYID)" in out
+    assert out == ""
+    assert "which is not trusted (--trust KEYID)" in err
     assert vera(base, "show", "--trust", other.keyid)[0] == 0
 
 
@@ -188,6 +191,47 @@ def test_a_torn_line_is_said(base: Path) -> None:
     assert "the last 1 bytes of the journal are no whole entry" in vera(base, "show")[2]
     assert "moved to .vera/ahdb.jsonl.torn" in vera(base, "propose", *DRIVE)[2]
     assert vera(base, "history")[2] == ""
+
+
+def test_a_line_behind_the_signed_head_is_named_and_the_exit_code_is_1(base: Path) -> None:
+    vera(base, "propose", *DRIVE)
+    vera(base, "retract", "1", "--reason", "No longer.")
+    journal = base / ".vera" / "ahdb.jsonl"
+    first, second = journal.read_bytes().splitlines(keepends=True)
+    proposed, last = parse_lines(first + second).entries
+    entry = msgspec.structs.replace(proposed, seq=3, ts=last.ts, prev=hash_of(last))
+    journal.write_bytes(first + second + seal_line(encode(entry))[0])
+    code, out, _ = vera(base, "show")
+    assert code == 1
+    assert out.startswith("NOT SIGNED: line 3 stands behind the signed head of the journal.")
+    assert "Ship by May" not in out
+    code, out, error = vera(base, "history")
+    assert (code, len(out.splitlines())) == (1, 2)
+    assert "line 3 stands behind the signed head" in error
+    assert json.loads(vera(base, "show", "--json")[1])["unsigned"] == 1
+    assert "bytes of 1 lines that were not signed were moved" in vera(base, "propose", *BELIEF)[2]
+    assert vera(base, "show")[0] == 0
+
+
+def test_a_journal_of_an_older_vera_opens_and_is_said_to_be_unsealed(base: Path) -> None:
+    vera(base, "propose", *DRIVE)
+    (base / ".vera" / "ahdb.head.json").unlink()
+    code, out, error = vera(base, "show")
+    assert (code, "Ship by May" in out) == (0, True)
+    assert "this journal is unsealed" in error
+    assert "this journal is unsealed" in vera(base, "history")[2]
+    assert json.loads(vera(base, "show", "--json")[1])["head"] == ""
+    vera(base, "propose", *BELIEF)
+    assert vera(base, "show")[2] == ""
+
+
+def test_row_93_each_blind_spot_is_shown_with_its_thesis(base: Path) -> None:
+    asserted(base, load_or_create())
+    out = vera(base, "show")[1]
+    spots = out.partition("HYPERTHESIS\n")[2].splitlines()
+    named = [line.strip() for line in spots if line.strip().startswith("thesis: ")]
+    assert len(named) == len([line for line in spots if line[:5].strip()])
+    assert set(named) == {f"thesis: {THESIS}".rstrip(".")}
 
 
 def test_no_control_code_of_an_entry_reaches_the_terminal(base: Path) -> None:

@@ -1,21 +1,25 @@
 """`vera list`: a line a session, from the ends of its log."""
 
 import json
+import os
 import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import pytest
 
 from support.cli import vera
 from vera import events
+from vera.attestation import known_outcomes
+from vera.attestation.outcome import Outcome, outcome_here
 from vera.cli.list import Listed, look_at, took
 from vera.dashboard.log_ends import HEAD_BYTES, LogEnds, in_use, is_still_in_use, read_ends
 from vera.dashboard.sessions import Sessions
 from vera.session import Session
 
-END = events.RunEnd(status="VERIFIED", reason="as quoted", exit_code=0, steps=7, seconds=3.0)
+END = events.RunEnd(status="UNRESOLVED", reason="nothing found", exit_code=3, steps=7, seconds=3.0)
 LANE = events.LaneStarted(
     purpose="research",
     system="s",
@@ -59,7 +63,7 @@ def test_each_state_of_a_run_has_its_word(tmp_path: Path) -> None:
         "./work/stopped": "stopped",
         "./work/ended": "ended",
     }
-    assert (rows["./work/ended"].verdict, rows["./work/ended"].steps) == ("VERIFIED", 7)
+    assert (rows["./work/ended"].verdict, rows["./work/ended"].steps) == ("UNRESOLVED", 7)
     assert rows["./work/ended"].task == "Is it over?"
     working.close()
 
@@ -144,7 +148,7 @@ def test_the_command_prints_lines_or_json(tmp_path: Path) -> None:
     session.close()
     shown = vera("list", cwd=tmp_path)
     assert shown.returncode == 0
-    assert "./work/one" in shown.stdout and "VERIFIED" in shown.stdout and "7 steps" in shown.stdout
+    assert "./work/one" in shown.stdout and "UNRESOLVED" in shown.stdout and "7 steps" in shown.stdout
     found: dict[str, Any] = json.loads(vera("list", "--json", cwd=tmp_path).stdout)
     assert [row["session"] for row in found["sessions"]] == ["./work/one"]
     assert found["left_out"] == 0
@@ -155,6 +159,46 @@ def test_a_base_folder_without_sessions_and_one_that_is_not_there_are_said(tmp_p
     assert (empty.returncode, empty.stdout) == (0, "") and "no session" in empty.stderr
     missing = vera("list", "--base-dir", "nowhere", cwd=tmp_path)
     assert missing.returncode == 1 and "no folder" in missing.stderr
+
+
+def test_a_verdict_that_nothing_attests_is_not_listed(tmp_path: Path) -> None:
+    session = begin(tmp_path / "work" / "one", "How high is the tower?")
+    session.finish(msgspec.structs.replace(END, status="VERIFIED", exit_code=0))
+    session.close()
+    assert [(row.verdict, row.exit_code) for row in listed(tmp_path).values()] == [("ALTERED", None)]
+
+
+def test_a_list_reads_a_session_again_only_when_a_file_of_it_has_changed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    read: list[Path] = []
+
+    def counted(root: Path) -> Outcome:
+        read.append(root)
+        return outcome_here(root)
+
+    monkeypatch.setattr(known_outcomes, "outcome_here", counted)
+    session = begin(tmp_path / "work" / "one", "How high is the tower?")
+    session.finish(END)
+    session.close()
+    assert listed(tmp_path)["./work/one"].verdict == "UNRESOLVED"
+    assert listed(tmp_path)["./work/one"].verdict == "UNRESOLVED"
+    assert len(read) == 1
+    log = tmp_path / "work" / "one" / "trace.jsonl"
+    times, data = log.stat(), log.read_bytes()
+    log.write_bytes(data.replace(b"tower", b"tover"))
+    os.utime(log, ns=(times.st_atime_ns, times.st_mtime_ns))
+    assert listed(tmp_path)["./work/one"].verdict == "ALTERED"
+
+
+def test_what_cannot_be_looked_at_in_time_is_not_listed_as_anything(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(known_outcomes, "MOST_SECONDS", -1.0)
+    session = begin(tmp_path / "work" / "one", "How high is the tower?")
+    session.finish(END)
+    session.close()
+    assert listed(tmp_path)["./work/one"].verdict == "UNCHECKED"
 
 
 def test_a_thousand_sessions_are_listed_and_what_is_left_out_is_said(

@@ -121,10 +121,11 @@ def test_a_log_that_breaks_is_told_on_its_page(served: Dashboard, base: Path) ->
     log = Grown(base / "work" / "broken")
     with log.path.open("ab") as file:
         file.write(b"{}\n")
+    log.log.close()
     with served.client() as client:
         answer = client.get("/s/work~2Fbroken")
         assert answer.status_code == 200
-        assert "broken at line 3" in answer.text
+        assert "broken at line 3" in answer.text and "Altered" in answer.text
         assert client.get("/").status_code == 200
 
 

@@ -227,7 +227,7 @@ def test_the_list_of_sessions_says_where_each_stands_and_links_to_it() -> None:
     ]
     html = pages.render_index(ASKED, rows, 7, FORM)
     text = visible_text(html)
-    for said in ("Not started", "Working", "Verified", "Unresolved", "Not supported", "7 older sessions"):
+    for said in ("Not started", "Working", "Verified", "Disputed", "Refuted", "7 older sessions"):
         assert said in text
     assert "1 supported, 1 contradicted, 1 disputed, 1 unresolved, 1 unchecked, 1 dropped" in text
     assert {f"/s/work~2F{name}" for name in EXAMPLES} <= {

@@ -53,6 +53,16 @@ def test_cited_lines_are_marked_in_the_stored_text(tmp_path: Path) -> None:
     assert "Their bytes have the hash that was cited." in visible_text(html)
 
 
+def test_what_is_struck_out_is_shown_as_that(tmp_path: Path) -> None:
+    store = Store(tmp_path / "store")
+    name = store.put(b"It lasts seven three years.\n")
+    page = citing(name, 1, 1)
+    card = msgspec.structs.replace(page.claims[0].cards[0], marks=(("struck", 9, 14),))
+    page = msgspec.structs.replace(page, claims=(msgspec.structs.replace(page.claims[0], cards=(card,)),))
+    html = pages.render_source(ASKED, folder(tmp_path), page, name, 1, 1, store)
+    assert marked(html) == ["It lasts [struck out: seven] three years."]
+
+
 def test_nothing_is_marked_when_the_quotation_did_not_hold(tmp_path: Path) -> None:
     store = Store(tmp_path / "store")
     name = store.put(TEXT.encode())

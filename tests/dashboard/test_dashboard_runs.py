@@ -30,6 +30,7 @@ from support.dashboard_runs import (
 )
 from support.scripted_server import ScriptedServer, Slow
 from vera import events
+from vera.config.handed import read_handed
 from vera.dashboard import run_process
 from vera.dashboard.runs import RunRefused
 from vera.dashboard.sessions import SessionFolder, Sessions
@@ -120,6 +121,12 @@ def test_the_task_is_no_argument_that_everybody_can_read(base: Path) -> None:
         asyncio.run(run(server))
 
 
+def given_to(pid: int) -> str:
+    """The task that a process got by its standard input."""
+    with Path(f"/proc/{pid}/fd/0").open("rb") as stdin:
+        return read_handed(stdin).text
+
+
 def test_a_child_leads_a_session_of_its_own_and_reads_nothing(base: Path) -> None:
     async def run(server: ScriptedServer) -> None:
         runs = runs_in(base)
@@ -128,7 +135,7 @@ def test_a_child_leads_a_session_of_its_own_and_reads_nothing(base: Path) -> Non
         pid = pid_of(session)
         assert os.getsid(pid) == os.getpgid(pid) == pid
         assert Path(f"/proc/{pid}/cwd").resolve() == base.resolve()
-        assert Path(f"/proc/{pid}/fd/0").stat().st_size == len(asked(server)["task"])
+        assert given_to(pid) == asked(server)["task"]
         os.kill(pid, signal.SIGKILL)
         await until_state(runs, session, "failed", "crashed")
 
@@ -326,11 +333,15 @@ def test_no_zombie_and_no_descriptor_is_left(base: Path) -> None:
         asyncio.run(run(server))
 
 
-def test_a_run_that_cannot_start_says_why_and_may_be_tried_again(base: Path) -> None:
+def test_a_run_that_cannot_start_says_why_and_may_be_tried_again(
+    base: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("MODEL_BASE_URL", "http://127.0.0.1:9")
+
     async def run() -> None:
         runs = runs_in(base)
         session = await runs.new()
-        await runs.start(session, {"task": "What?", "model_base_url": "http://127.0.0.1:9"})
+        await runs.start(session, {"task": "What?"})
         await until_state(runs, session, "failed")
         status = runs.status(session)
         assert "exit code 5" in status.words and "127.0.0.1:9" in status.words

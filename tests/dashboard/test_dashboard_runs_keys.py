@@ -15,7 +15,6 @@ from support.dashboard_runs import (
     ANSWER,
     actions,
     arguments_of,
-    asked,
     environment_of,
     pid_of,
     runs_in,
@@ -27,9 +26,10 @@ from support.dashboard_runs import (
 from support.scripted_server import ScriptedServer
 from vera import events
 from vera.config import load, public
+from vera.config.handed import Allowed
 from vera.dashboard import run_process
-from vera.dashboard.run_environment import child_environment, origin_of, withheld_keys
-from vera.dashboard.runs import RunRefused
+from vera.dashboard.run_environment import child_environment, withheld_keys
+from vera.dashboard.runs import RunRefused, Runs
 from vera.dashboard.sessions import SessionFolder, Sessions
 from vera.session import Session
 
@@ -93,10 +93,10 @@ def base(tmp_path: Path) -> Iterator[Path]:
 
 
 def run_at(base: Path, address: str) -> SessionFolder:
-    """Start a run at that address from the dashboard, and wait for its end."""
+    """Start a run at that address from the dashboard, which the person allows, and wait for its end."""
 
     async def run() -> SessionFolder:
-        runs = runs_in(base)
+        runs = Runs(base, Sessions(base), Allowed(settings=(f"model.base_url={address}",)))
         session = await runs.new()
         await runs.start(session, {"task": "What?", "model_base_url": address, "model_name": "m"})
         await until_state(runs, session, "failed", "ended", "stopped")
@@ -105,7 +105,7 @@ def run_at(base: Path, address: str) -> SessionFolder:
     return asyncio.run(run())
 
 
-@pytest.mark.parametrize("place", ["environment", "own name", "user configuration", "named variable", ".env"])
+@pytest.mark.parametrize("place", ["environment", "own name", "user configuration", "named variable"])
 def test_a_key_is_heard_by_its_own_host_and_by_no_other(
     base: Path, monkeypatch: pytest.MonkeyPatch, tmp_path_factory: pytest.TempPathFactory, place: str
 ) -> None:
@@ -121,11 +121,9 @@ def test_a_key_is_heard_by_its_own_host_and_by_no_other(
                 monkeypatch.setenv("VERA_MODEL__KEY", KEY)
             case "user configuration":
                 (config / "vera" / "config.yaml").write_text(f"model:\n  key: {KEY}\n")
-            case "named variable":
+            case _:
                 (config / "vera" / "config.yaml").write_text("model:\n  key: env:MY_OWN_KEY\n")
                 monkeypatch.setenv("MY_OWN_KEY", KEY)
-            case _:
-                (base / ".env").write_text(f"OPENAI_API_KEY={KEY}\n")
         session = run_at(base, stranger.address)
         assert stranger.heard and set(stranger.heard) == {None}, said(session)
         assert mine.heard == []
@@ -148,15 +146,21 @@ def test_a_key_without_a_configured_address_goes_nowhere(base: Path, monkeypatch
     assert "no server" in runs_in(base).form(None).key_sentence
 
 
-def test_a_key_stays_withheld_from_an_address_that_the_folder_chose_when_a_browser_types_it(
+def test_neither_the_folder_nor_a_form_chooses_who_reads_what_the_run_reads(
     base: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("OPENAI_API_KEY", KEY)
-    with Listener() as folders:
-        (base / "vera.yaml").write_text(f"model:\n  base_url: {folders.address}\n")
-        run_at(base, folders.address)
-        run_at(base, "")
-        assert folders.heard and set(folders.heard) == {None}
+    with Listener() as stranger:
+        runs, session = runs_in(base), Sessions(base).by_work_dir("./work/example")
+        fields = {"task": "q", "model_base_url": stranger.address}
+        with pytest.raises(RunRefused, match="the form of the dashboard cannot decide for you") as refused:
+            asyncio.run(runs.start(session, fields))
+        assert refused.value.status == 400
+        assert f"vera dashboard --allow model.base_url={stranger.address}" in str(refused.value)
+        (base / "vera.yaml").write_text(f"model:\n  base_url: {stranger.address}\n")
+        with pytest.raises(RunRefused, match=r"file vera\.yaml:2 cannot decide for you"):
+            asyncio.run(runs_in(base).start(session, {"task": "q"}))
+        assert stranger.heard == []
 
 
 @pytest.mark.skipif(not Path("/proc/self").exists(), reason="looks at processes in /proc")
@@ -167,10 +171,11 @@ def test_a_withheld_key_is_not_even_in_the_environment_of_the_run(
     monkeypatch.setenv("VERIFIER_API_KEY", "sk-of-the-verifier")
 
     async def run() -> None:
-        runs = runs_in(base)
-        session = await runs.new()
         with waiting_model() as server:
-            await runs.start(session, asked(server))
+            runs = Runs(base, Sessions(base), Allowed(settings=(f"model.base_url={server.base_url}",)))
+            session = await runs.new()
+            address = {"model_base_url": server.base_url}
+            await runs.start(session, {"task": "What?", **address})
             pid = pid_of(session)
             assert KEY not in environment_of(pid).values()
             assert not any(KEY in argument for argument in arguments_of(pid))
@@ -201,11 +206,6 @@ def test_an_address_is_its_keys_own_when_scheme_host_and_port_are(
     monkeypatch.setenv("MODEL_BASE_URL", configured)
     loaded = load(cwd=tmp_path)
     assert withheld_keys(loaded, {"model.base_url": typed}) == (() if same else ("model.key",))
-
-
-@pytest.mark.parametrize("text", ["", "http://", "ftp://a", "http://[::1", "http://a:99999", "//"])
-def test_what_names_no_web_host_is_no_address(text: str) -> None:
-    assert origin_of(text) is None
 
 
 def test_variables_that_configuration_names_reach_a_run_unless_they_hold_a_withheld_key(
@@ -263,7 +263,7 @@ def test_a_field_that_is_wrong_is_answered_by_a_sentence_and_starts_nothing(
     assert not session.path.exists()
 
 
-def test_values_that_look_like_options_are_none(base: Path) -> None:
+def test_values_that_look_like_options_are_none(base: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     async def run() -> None:
         runs = runs_in(base)
         session = await runs.new()
@@ -271,7 +271,8 @@ def test_values_that_look_like_options_are_none(base: Path) -> None:
         (base / "--privileged" / "a.txt").write_text("text")
         fields = {"task": "--help", "model_name": "--profile=lab", "input_dir": "--privileged"}
         with ScriptedServer([ANSWER], exhausted="repeat") as server:
-            await runs.start(session, fields | {"model_base_url": server.base_url})
+            monkeypatch.setenv("MODEL_BASE_URL", server.base_url)
+            await runs.start(session, fields)
             await until_state(runs, session, "ended")
             assert server.requests[0].body["model"] == "--profile=lab"
             assert "--help" in str(server.requests[0].body["messages"][1]["content"])
@@ -342,7 +343,9 @@ def strangers_session(
         ({"search.searxng_url": "http://10.0.0.1"}, "", "search.searxng_url"),
         ({"egress.allow_cidrs": "10.0.0.0/8"}, "", "egress.allow_cidrs"),
         ({"action_verifier.verifier_class": "os.path"}, "", "verifier_class"),
-        ({}, "/etc", "outside the base folder"),
+        ({"model.base_url": "http://10.0.0.1"}, "", "decides who reads what the run reads"),
+        ({"verification.web_sources": 1}, "", "asks for less before an answer counts as verified"),
+        ({}, "/etc", "run.input_dir"),
     ],
 )
 def test_a_session_that_reaches_into_this_machine_is_not_resumed_from_a_browser(
@@ -358,22 +361,17 @@ def test_a_session_that_reaches_into_this_machine_is_not_resumed_from_a_browser(
     assert not (session.path / "run.pid").exists()
 
 
-def test_a_resumed_session_does_not_bring_the_key_to_the_address_in_its_log(
+def test_a_session_of_a_stranger_brings_nothing_to_the_address_in_its_log(
     base: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("OPENAI_API_KEY", KEY)
     with Listener() as mine, Listener() as stranger:
         monkeypatch.setenv("MODEL_BASE_URL", mine.address)
         session = strangers_session(base, {"model.base_url": stranger.address}, server=stranger.address)
-
-        async def run() -> None:
-            runs = runs_in(base)
-            await runs.resume(session, {})
-            await until_state(runs, session, "stopped", "ended")
-
-        asyncio.run(run())
-        assert stranger.heard and set(stranger.heard) == {None}, said(session)
-        assert mine.heard == []
+        with pytest.raises(RunRefused) as refused:
+            asyncio.run(runs_in(base).resume(session, {}))
+        assert refused.value.status == 409
+        assert stranger.heard == mine.heard == []
 
 
 def test_limits_of_a_resume_are_checked_too(base: Path) -> None:

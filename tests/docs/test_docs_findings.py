@@ -13,6 +13,7 @@ from vera.attestation import reduce
 from vera.attestation.objects import Result
 from vera.attestation.report import Verdict
 from vera.audit.checks.wording import COVERED_PERCENT
+from vera.audit.registry import FLOOR
 from vera.audit.taxonomy import TAXONOMY
 from vera.evidence.finding import Severity
 from vera.report.answer import MARKS
@@ -160,7 +161,7 @@ def test_every_mark_of_a_claim_is_explained() -> None:
 def test_every_reason_of_an_unresolved_answer_is_explained() -> None:
     from vera.report.view.verdicts import WHY
 
-    page = section(HOW_TO, "When it is UNRESOLVED")
+    page = section(HOW_TO, "When it is PARTIAL or UNRESOLVED")
     assert [why for why in WHY.values() if why not in page] == []
     assert "the answer states nothing that could be verified" in page
 
@@ -176,3 +177,8 @@ def test_every_verdict_of_a_replay_is_explained() -> None:
 
 def test_the_page_links_the_schemas() -> None:
     assert "../schemas/README.md" in (DOCS / PAGE).read_text()
+
+
+def test_the_list_of_the_floor_is_that_of_the_registry() -> None:
+    rows = [line for line in section(PAGE, "The floor").split("\n") if line.startswith("| ")]
+    assert {code for row in rows for code in quoted(row.rpartition(" | ")[2])} == FLOOR

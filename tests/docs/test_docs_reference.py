@@ -23,7 +23,7 @@ def test_every_exit_code_that_run_names_is_in_the_table() -> None:
     table = (DOCS / "reference/exit-codes.md").read_text().split("By command")[0]
     codes = {int(cell) for cell in first_cells(table)}
     assert run.help is not None
-    named = {int(code) for code in re.findall(r"\b(\d+) [a-z]", run.help.partition("Exit codes:")[2])}
+    named = {int(code) for code in re.findall(r"\b(\d+)\s+[A-Za-z]", run.help.partition("Exit codes:")[2])}
     constants = {value for key, value in vars(exit_codes).items() if key.isupper() and isinstance(value, int)}
     assert codes == named
     assert constants <= codes

@@ -93,4 +93,4 @@ def test_the_readme_shows_lines_of_what_its_command_prints(done: dict[str, Done]
     lines = timeless(output("refuted", shown)).strip().split("\n")
     printed = timeless(done["refuted"].stdout).split("\n")
     assert [line for line in lines if line not in ("…", *printed)] == []
-    assert any(line.startswith("UNSUPPORTED (REFUTED)") for line in lines)
+    assert any(line.startswith("REFUTED: ") for line in lines)

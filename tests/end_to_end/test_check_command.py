@@ -25,7 +25,8 @@ def test_a_document_whose_sources_hold_what_it_says_passes(place: Path) -> None:
     done = vera("check", "good.md", "--sources", "sources", cwd=place)
     assert (done.returncode, done.stderr) == (0, "")
     assert done.stdout == (
-        "good.md: 1 statement, 1 with a source, 1 checked; 0 hard findings, 0 hints, 0 sources unchecked.\n"
+        "good.md: 1 statement, 1 with a source, 1 checked: quotations, numbers, dates and "
+        "names compared, meaning not judged. No finding.\n"
     )
 
 
@@ -53,9 +54,15 @@ def test_json_holds_each_problem_and_source_and_keep_holds_the_bytes(place: Path
 
 
 def test_strict_makes_a_hint_a_failure(place: Path) -> None:
-    (place / "hint.md").write_text("He said “these words name no source”.\n")
-    assert vera("check", "hint.md", cwd=place).returncode == 0
-    assert vera("check", "hint.md", "--strict", cwd=place).returncode == 4
+    (place / "hint.md").write_text(GOOD + "\nHe said “these words name no source”.\n")
+    assert vera("check", "hint.md", "--sources", "sources", cwd=place).returncode == 0
+    assert vera("check", "hint.md", "--sources", "sources", "--strict", cwd=place).returncode == 4
+
+
+def test_a_document_without_any_source_was_not_checked(place: Path) -> None:
+    (place / "bare.md").write_text("Sales grew by 12 percent.\n")
+    done = vera("check", "bare.md", "--sources", "sources", cwd=place)
+    assert (done.returncode, "No statement names a source" in done.stdout) == (3, True)
 
 
 @pytest.mark.parametrize(

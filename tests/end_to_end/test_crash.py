@@ -3,6 +3,7 @@
 import multiprocessing
 import os
 import re
+import shutil
 import signal
 from collections import Counter
 from collections.abc import Iterable
@@ -12,12 +13,13 @@ from typing import Any
 import msgspec
 import pytest
 
-from support.cast import all_labelled, asking, part_of, scored
+from support.cast import agreeing, asking, part_of, scored
 from support.cli import folded, records
 from support.scripted_server import ScriptedServer
 from support.turns import answered_turns, as_reply, final, observation, turn
+from support.verified import replay
 from vera import events
-from vera.attestation.replay import replay
+from vera.agent.desk import exams_folder
 from vera.session import check, rebuild
 from vera.store import Store
 
@@ -61,6 +63,7 @@ CONTEXT.set_forkserver_preload([
 
 
 def vera(arguments: list[str], kill_after: int = 0) -> int | None:
+    shutil.rmtree(exams_folder(), ignore_errors=True)  # so that every run has the same records
     process = CONTEXT.Process(target=in_process, args=(arguments, kill_after))
     process.start()
     process.join(60)
@@ -105,7 +108,14 @@ def test_a_run_killed_behind_any_record_is_resumed_to_its_end(documents: Path, t
             assert code == -signal.SIGKILL
             before = (work / "trace.jsonl").read_bytes()
             told = [record for record in records(work) if isinstance(record, events.RunEnd | events.Task)]
-            resumed = vera(["resume", str(work), "--quiet"])
+            # What nobody has sealed yet, and what commands can do, the person says again.
+            mine = (
+                f"model.base_url={server.root}",
+                f"run.input_dir={documents}",
+                "verification.rule=literal",
+            )
+            chosen = [word for text in (*mine, "sandbox.backend=host") for word in ("-c", text)]
+            resumed = vera(["resume", str(work), "--quiet", *chosen])
             after = (work / "trace.jsonl").read_bytes()
             assert after.startswith(before), "a record was lost"
             if not told:
@@ -182,7 +192,7 @@ class Play:
         }
         self._parts = {
             "decompose": asking(question),
-            "label": all_labelled("SUPPORTS"),
+            "label": agreeing("A written offer must be valid for three years.", "The file has 4 lines."),
             "score": scored(4),
             "check": self._check,
             "worker": self._work,
@@ -227,7 +237,7 @@ def kill_points(log: Iterable[events.Record]) -> list[int]:
     """The records of verification: of each kind (by lane and part) the first."""
     first: dict[tuple[str, ...], int] = {}
     for record in log:
-        verifies = record.lane.startswith(("verify-", "check-", "derive"))
+        verifies = record.lane.startswith(("verify-", "check-", "derive", "exam"))
         begun = first or isinstance(record, events.Answer)
         if begun and (verifies or isinstance(record, (*MEANINGFUL, *OF_ROUNDS, events.RunEnd))):
             part = getattr(record, "scope", getattr(record, "event", ""))
@@ -306,8 +316,7 @@ def test_a_run_killed_in_its_verification_is_resumed_to_the_same_verdict(
         def run(work: Path, kill_after: int = 0) -> int | None:
             return vera([
                 "run", "--task", task, "--input-dir", str(documents), "--work-dir", str(work),
-                "--model-base-url", server.root, "--protocol", "text", "--sandbox", "host",
-                "--egress", "none", "--quiet",
+                "--model-base-url", server.root, "--protocol", "text", "--sandbox", "host", "--quiet",
             ], kill_after)  # fmt: skip
 
         whole = tmp_path / "whole"
@@ -321,7 +330,8 @@ def test_a_run_killed_in_its_verification_is_resumed_to_the_same_verdict(
             assert run(work, point) == -signal.SIGKILL
             before = (work / "trace.jsonl").read_bytes()
             has_ended = isinstance(records(work)[-1], events.RunEnd)
-            assert vera(["resume", str(work), "--quiet"]) == (1 if has_ended else 0), point
+            words = ["resume", str(work), "--quiet", "-c", "sandbox.backend=host"]
+            assert vera(words) == (1 if has_ended else 0), point
             assert (work / "trace.jsonl").read_bytes().startswith(before), "a record was lost"
             if not has_ended:
                 check_verified(work, expected)

@@ -1,6 +1,7 @@
 """The README's promise: on a fresh machine each example question is answered by the right lines."""
 
 import json
+import re
 from pathlib import Path
 from typing import Any
 
@@ -9,6 +10,7 @@ import pytest
 from support.cli import vera
 
 ROOT = Path(__file__).parents[2]
+PLACE = re.compile(r"\[ev_\d{4}:(\d+)-(\d+)\]")
 QUESTIONS = json.loads((ROOT / "examples" / "licences.questions.json").read_text())
 
 
@@ -24,10 +26,14 @@ def test_the_built_in_model_answers_with_the_right_file_and_lines(
     answer = json.loads(done.stdout)
     citations = answer["citations"]
     assert 1 <= len(citations) <= 3
-    assert all(cited["last"] - cited["first"] < 6 for cited in citations)
+    extracts = [(int(first), int(last)) for first, last in PLACE.findall(answer["answer"])]
+    assert len(extracts) == len(citations)
+    for (first, last), cited in zip(extracts, citations, strict=True):
+        assert last - first < 6
+        assert cited["first"] <= first <= last <= cited["last"] < first + 12  # whole sentences, no more
     assert all(not cited["problem"] for cited in citations)
     assert citations[0]["source"] == asked["file"]
     quote = " ".join(citations[0]["quote"].split())
     assert all(words in quote for words in asked["words"]), quote
     assert "not a synthesis" in answer["answer"]
-    assert answer["status"] == "VERIFIED" and answer["reason"].startswith("as quoted")
+    assert (answer["status"], answer["exit_code"]) == ("QUOTED", 0)

@@ -33,7 +33,7 @@ def folder() -> Iterator[Path]:
 
 def test_what_was_asked_and_is_supported_is_verified_and_replays(folder: Path) -> None:
     run = execute(folder, [ASKED, final(f"{LASTS} [att_0001:c1].")])
-    assert (run.code, run.status) == (0, "VERIFIED"), run.ended.error
+    assert (run.code, run.status) == (0, "QUOTED"), run.ended.error
     (received,) = run.attested
     assert (received.handle, received.result, received.session) == ("att_0001", "SUPPORTED", "theses/0001")
     assert [claim.by for claim in run.verdict_on_answer.claims] == ["att_0001:c1"]
@@ -106,7 +106,7 @@ def test_an_answer_that_no_attestation_carries_is_not_verified(
 def test_a_thesis_that_is_not_supported_carries_nothing(folder: Path) -> None:
     thesis = "The written offer is valid for at least nine years"
     run = execute(folder, [turn("verify", thesis=thesis), final(f"{thesis} [att_0001].")])
-    assert run.status == "UNRESOLVED"
+    assert (run.code, run.status) == (4, "REFUTED")
     assert run.attested[0].result != "SUPPORTED"
     assert run.reasons[0].startswith(f"att_0001 says {run.attested[0].result}")
 
@@ -114,9 +114,9 @@ def test_a_thesis_that_is_not_supported_carries_nothing(folder: Path) -> None:
 def test_an_answer_that_is_not_carried_is_taken_back_with_what_is_missing(folder: Path) -> None:
     worker = [final(f"{LASTS} [att_0001]."), ASKED, final(f"{LASTS} [att_0001].")]
     run = execute(folder, worker, rounds=3)
-    assert run.status == "VERIFIED"
+    assert run.status == "QUOTED"
     assert "There is no attestation att_0001 in this session." in run.told(1)
-    assert [each.status for each in run.of(events.ExecutionVerdict)] == ["UNRESOLVED", "VERIFIED"]
+    assert [each.status for each in run.of(events.ExecutionVerdict)] == ["UNRESOLVED", "QUOTED"]
     assert run.replay()[0] == 0
 
 
@@ -125,7 +125,7 @@ def test_the_same_thesis_asked_again_costs_nothing_and_stays_whole(folder: Path)
     assert [each.reused for each in run.attested] == [False, True]
     assert len({each.attestation for each in run.attested}) == 1
     assert [each.session for each in run.of(events.LookUpSpent)] == ["theses/0001"]
-    assert (run.status, run.replay()[0]) == ("VERIFIED", 0)
+    assert (run.status, run.replay()[0]) == ("QUOTED", 0)
 
 
 def test_several_sentences_are_sub_claims_of_one_attestation(folder: Path) -> None:
@@ -134,7 +134,7 @@ def test_several_sentences_are_sub_claims_of_one_attestation(folder: Path) -> No
         [turn("verify", thesis=f"{LASTS}. {FREE}."), final(f"{FREE} [att_0001:c2]. {LASTS} [att_0001:c1].")],
     )
     assert [claim.by for claim in run.verdict_on_answer.claims] == ["att_0001:c2", "att_0001:c1"]
-    assert run.status == "VERIFIED"
+    assert run.status == "QUOTED"
 
 
 @pytest.mark.parametrize(
@@ -176,7 +176,7 @@ def test_an_interrupted_execution_goes_on(folder: Path) -> None:
             "resume", run.work, "--max-steps", 9, "-c", f"model.base_url={server.root}", cwd=folder
         )
     assert ended.code == 0, ended.error
-    assert "VERIFIED" in ended.out
+    assert "QUOTED" in ended.out
 
 
 @pytest.mark.parametrize(
@@ -216,7 +216,7 @@ def test_files_change_only_after_the_required_thesis_is_supported(folder: Path) 
         final(f"{LASTS} [att_0002]."),
     ]
     run = execute(folder, worker, "--require-thesis", LASTS, box="bubblewrap")
-    assert run.status == "VERIFIED", run.ended.error
+    assert run.status == "QUOTED", run.ended.error
     assert "Read-only file system" in run.told(1)
     assert "tmp" in run.told(1)
     said = [(each.step, each.effect, each.tool) for each in run.of(events.PolicyAssertFirst)]
@@ -252,4 +252,4 @@ def test_a_computed_value_is_run_again_beside_what_was_attested(folder: Path) ->
     ]
     run = execute(folder, worker, box="bubblewrap", task="Add 17 and 25.")
     assert [claim.by for claim in run.verdict_on_answer.claims] == ["att_0001:c1", "computed"], run.reasons
-    assert (run.status, run.replay()[0]) == ("VERIFIED", 0)
+    assert (run.status, run.replay()[0]) == ("QUOTED", 0)

@@ -11,6 +11,7 @@ from support.cli import folded, records, vera
 from support.otlp_collector import OtlpCollector, Partial, Span, attributes
 from support.scripted_server import Fault, ScriptedServer
 from vera import events
+from vera.extras import install_command
 from vera.session.log import Log
 
 QUESTION = "How long must a written offer be valid?"
@@ -75,7 +76,8 @@ def test_the_spans_of_a_run_are_its_tree(verified: Path, collector: OtlpCollecto
     sent = f"{len(collector.spans)} spans in 1 request to {collector.url}/v1/traces, trace {trace}."
     assert done.stdout == f"{verified}: {sent}\n"
     chat = "chat scripted-model"
-    assert below(collector, root) == ["step 1", "step 2", "step 3", "step 4", "invoke_agent verifier"]
+    turns = ["step 1", "step 2", "step 3", "step 4"]
+    assert below(collector, root) == [*turns, "exam verifier", "invoke_agent verifier"]
     assert below(collector, collector.named("step 2")[-1]) == [chat]
     steps = {
         span.name: below(collector, span) for span in collector.spans if span.parent_span_id == root.span_id
@@ -83,6 +85,7 @@ def test_the_spans_of_a_run_are_its_tree(verified: Path, collector: OtlpCollecto
     assert steps["step 1"] == [chat, "execute_tool read"]
     assert steps["step 3"] == [chat, "gate parse_error"]
     assert steps["step 4"] == [chat]
+    assert set(steps["exam verifier"]) == {chat}
     judged = steps["invoke_agent verifier"]
     assert judged[:2] == ["plan verifier", "invoke_agent check"] and set(judged[2:]) == {chat}
     assert below(collector, collector.named("plan verifier")[0]) == [chat]
@@ -214,7 +217,7 @@ def test_without_the_extra_a_sentence_says_what_to_install(verified: Path, tmp_p
     (tmp_path / "opentelemetry" / "__init__.py").write_text("")
     done = vera("export", verified, "--otlp", "http://127.0.0.1:1", cwd=verified, PYTHONPATH=str(tmp_path))
     assert done.returncode == 5
-    assert done.stderr == ("vera: the export needs the extra 'otel'. Type: pip install 'vera-agent[otel]'\n")
+    assert done.stderr == f"vera: the export needs the extra 'otel'. Type: {install_command('otel')}\n"
 
 
 STEPS = 2000

@@ -317,7 +317,7 @@ def test_feedback_that_is_replaced_is_brought_to_mind_anew() -> None:
 
 
 def test_a_search_of_the_web_follows_the_advice_to_search() -> None:
-    unsaid = [fetch(of_site(1)), answer("It was in 1999 [ev_0001:1].")]
+    unsaid = [fetch(of_site(1)), answer("It was in autumn [ev_0001:1].")]
     run = play([*unsaid, search("apple car 1999")], pages=FACT)
     (advice,) = run.of(events.VerifierGradient)
     assert advice.next_actions[0].goal.startswith("Search ")

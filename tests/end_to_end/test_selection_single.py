@@ -38,6 +38,11 @@ def without_settings(run: Chosen) -> list[dict[str, Any]]:
                 for name, group in said["settings"].items()
                 if name not in SETTINGS_OF_SAMPLING
             }
+            said["origins"] = {
+                name: origin
+                for name, origin in said["origins"].items()
+                if name.partition(".")[0] not in SETTINGS_OF_SAMPLING and name != "run.work_dir"
+            }
         kept.append({key: value for key, value in said.items() if key not in ("attestation", "envelope")})
     return kept
 

@@ -3,6 +3,7 @@
 import hashlib
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -54,16 +55,13 @@ def test_the_json_of_a_run_holds_quotes_that_hash_to_what_it_says(finished: Path
 def test_show_has_the_marks_and_the_attestation_of_a_verified_run(finished: Path) -> None:
     shown = vera("show", finished, cwd=finished).stdout
     assert "(supported)" in shown
-    assert "VERIFIED: as quoted: its claim stands in the cited lines" in shown
-    assert (
-        "claims 1, supported 1, disputed 0, unresolved 0, unchecked 0, dropped 0, quotations false 0."
-        in shown
-    )
+    assert "QUOTED: the cited lines hold the words of its claim; nobody judged what they mean" in shown
+    assert "· claims 1, supported 1." in shown
     decision = folded(finished).rounds[1].decision
     assert decision is not None
     as_json = json.loads(vera("show", finished, "--json", cwd=finished).stdout)
     assert as_json["attestation"] == decision.attestation
-    assert (as_json["status"], as_json["exit_code"]) == ("VERIFIED", 0)
+    assert (as_json["status"], as_json["exit_code"]) == ("QUOTED", 0)
     (claim,) = as_json["claims"]
     assert (claim["mark"], claim["findings"]) == ("supported", [])
 
@@ -94,7 +92,7 @@ def test_answer_md_holds_question_answer_and_quotes(finished: Path) -> None:
     text = (finished / "answer.md").read_text()
     assert text.startswith("# On how many days is the sky blue?")
     assert "> The sky is blue on 12 days in May." in text
-    assert "VERIFIED: as quoted: its claim stands in the cited lines" in text
+    assert "QUOTED: the cited lines hold the words of its claim; nobody judged what they mean" in text
 
 
 def test_rebuild_says_that_nothing_changed_or_what_did(finished: Path) -> None:
@@ -183,7 +181,7 @@ def test_without_a_work_folder_the_session_is_named_after_time_and_question(tmp_
     done = vera("run", "What colour is the sky, really?", cwd=tmp_path)
     assert done.returncode == 3
     (folder,) = (tmp_path / "work").iterdir()
-    assert folder.name.endswith("-what-colour-is-the-sky-really")
+    assert re.search(r"-what-colour-is-the-sky-really-[0-9a-f]{6}\Z", folder.name)
 
 
 def test_effort_sets_the_steps_unless_steps_are_given(tmp_path: Path) -> None:

@@ -85,11 +85,35 @@ def test_whoever_disagrees_is_looked_for_even_when_enough_agree(told: Told) -> N
     assert "1987" not in second
 
 
-def test_only_a_source_that_says_otherwise_refutes_it(told: Told) -> None:
-    run = told({OFFICIAL: SAYS_OTHERWISE})
+SAYS_OTHERWISE_TOO = page(
+    "Records", "It is a bridge of stone and iron. The Aster Bridge opened in 1989. The toll was a penny."
+)
+
+
+def test_two_independent_sources_that_say_otherwise_refute_it(told: Told) -> None:
+    run = told({OFFICIAL: SAYS_OTHERWISE, PRIMARY: SAYS_OTHERWISE_TOO})
     assert run.verdict == (4, "UNSUPPORTED", "REFUTED")
+    assert run.cards == [(PRIMARY, "CONTRADICTS"), (OFFICIAL, "CONTRADICTS")]
+
+
+@pytest.mark.parametrize(
+    ("options", "verdict"),
+    [
+        ((), (3, "INCONCLUSIVE", "COVERAGE")),
+        (("--max-sources", "1"), (3, "INCONCLUSIVE", "BUDGET")),
+    ],
+)
+def test_row_95_one_page_that_says_otherwise_refutes_nothing(
+    options: tuple[str, ...], verdict: tuple[int, str, str], told: Told
+) -> None:
+    run = told({OFFICIAL: SAYS_OTHERWISE, POST: page("A post", "It is about trams.")}, *options)
+    assert run.verdict == verdict
     assert run.cards == [(OFFICIAL, "CONTRADICTS")]
-    assert "one_domain" in run.blind_spots
+
+
+def test_row_95_high_risk_asks_for_three_pages_to_refute(told: Told) -> None:
+    run = told({OFFICIAL: SAYS_OTHERWISE, PRIMARY: SAYS_OTHERWISE_TOO}, "--risk", "high")
+    assert run.verdict == (3, "INCONCLUSIVE", "COVERAGE")
 
 
 def test_copies_of_one_text_are_one_source(told: Told) -> None:
@@ -124,6 +148,15 @@ def test_an_archived_page_is_a_source_of_its_publisher(told: Told) -> None:
 OLD = page("Old news", "Published 3 May 1999.", "The Aster Bridge opened in 1987.")
 OLDER = page("Older news", "Published on 4 June 1998.", "It is here. The Aster Bridge opened in 1987. Yes.")
 OLD_DENIAL = page("A denial", "Published on 4 June 1998.", "It is so. The Aster Bridge opened in 1989. Yes.")
+
+
+@pytest.mark.parametrize(("year", "result"), [("2010", "INCONCLUSIVE"), ("2024", "SUPPORTED")])
+def test_a_page_that_only_its_metadata_date_counts_by_them(told: Told, year: str, result: str) -> None:
+    head = f"<meta property='article:published_time' content='{year}-05-03'>"
+    post = html(head, "<p>Now.</p><p>The Aster Bridge opened in 1987.</p>")
+    guide = html(head, "<p>Yes. The Aster Bridge opened in 1987. It is here.</p>")
+    run = told({POST: post, GUIDE: guide}, "--not-before", "2020-01-01")
+    assert run.verdict[1] == result
 
 
 def test_pages_from_before_the_time_that_counts_are_no_evidence(told: Told) -> None:
@@ -223,7 +256,7 @@ def injected(tmp_path_factory: pytest.TempPathFactory) -> Run:
 
 def test_orders_in_a_page_change_nothing(injected: Run) -> None:
     run = injected
-    assert run.verdict == (4, "UNSUPPORTED", "REFUTED")
+    assert run.verdict == (3, "INCONCLUSIVE", "COVERAGE")
     decided = [card for card in run.cards if card[1] != "IRRELEVANT"]
     assert decided == [(OFFICIAL, "CONTRADICTS")]
     assert STEAL not in run.web.asked
@@ -433,7 +466,7 @@ def test_a_model_reads_and_scores_and_nothing_else_is_asked(told: Told) -> None:
 
 
 def test_a_judge_that_reads_is_right_about_claims_whose_labels_are_known(told: Told) -> None:
-    cast = Cast([], label=reads)
+    cast = Cast([], label=reads, labels_probes=True)
     run = told({POST: SAYS_SO, GUIDE: SAYS_SO_TOO}, cast=cast)
     probes = run.logged(events.VerifierProbe)
     assert [(each.probe, each.expected, each.said) for each in probes] == [
@@ -450,7 +483,9 @@ def test_a_judge_that_reads_is_right_about_claims_whose_labels_are_known(told: T
 
 def test_a_judge_that_finds_support_everywhere_is_not_believed(told: Told) -> None:
     """Its session replays, as every one here: replay finds the same from the log."""
-    run = told({POST: SAYS_SO, GUIDE: SAYS_SO_TOO}, cast=Cast([], label=all_labelled("SUPPORTS")))
+    run = told(
+        {POST: SAYS_SO, GUIDE: SAYS_SO_TOO}, cast=Cast([], label=all_labelled("SUPPORTS"), labels_probes=True)
+    )
     assert run.verdict == (3, "INCONCLUSIVE", "JUDGE_UNRELIABLE")
     assert run.cards == []
     assert "labelled 1 rightly" in run.blind_spots["judge_probes"]

@@ -92,12 +92,10 @@ def test_the_built_in_model_answers_and_a_server_verifies(documents: Path, tmp_p
         )  # fmt: skip
     assert done.returncode == 0, done.stderr
     assert "worker" not in judge.asked and judge.asked["score"]
-    assert json.loads(done.stdout)["reason"].endswith("score 4 of 4")
+    assert "score 4 of 4; judge scripted-model passed 60 of 60" in json.loads(done.stdout)["reason"]
 
 
-def test_a_folders_vera_yaml_may_name_the_verifier_but_does_not_get_the_persons_key(
-    documents: Path, tmp_path: Path
-) -> None:
+def test_a_folders_vera_yaml_does_not_name_the_verifier(documents: Path, tmp_path: Path) -> None:
     with ScriptedServer(Cast([READ, GOOD])) as working, ScriptedServer(Cast([])) as judging:
         (tmp_path / "vera.yaml").write_text(f"verification: {{model_base_url: '{judging.root}'}}\n")
         done = vera(
@@ -105,21 +103,25 @@ def test_a_folders_vera_yaml_may_name_the_verifier_but_does_not_get_the_persons_
             "--protocol", "text", "--model-base-url", working.root,
             cwd=tmp_path, OPENAI_API_KEY=WORKERS_KEY, VERIFIER_API_KEY=VERIFIERS_KEY,
         )  # fmt: skip
-    assert done.returncode == 0, done.stderr
-    assert "is not sent to the verifier's address" in done.stderr
-    assert judging.requests
-    assert keys_sent([*judging.requests, *judging.probes]) == {""}
-    assert keys_sent([*working.requests, *working.probes]) == {f"Bearer {WORKERS_KEY}"}
+    assert done.returncode == 2
+    assert "decides who reads what the run reads, which file vera.yaml:1 cannot decide" in done.stderr
+    assert judging.paths == working.paths == []
 
 
-def test_a_key_withheld_when_a_run_began_is_withheld_when_it_is_resumed(tmp_path: Path) -> None:
+def test_a_key_goes_to_the_address_of_an_earlier_day_only_when_the_person_names_it(tmp_path: Path) -> None:
     with ScriptedServer([]) as server:  # each request is answered with HTTP 400
-        (tmp_path / "vera.yaml").write_text(f"model: {{base_url: '{server.root}'}}\n")
         arguments = ("--work-dir", "w", "--sandbox", "none", "--egress", "none", "--protocol", "text")
         keys = {"MODEL_BASE_URL": "", "OPENAI_API_KEY": WORKERS_KEY}
-        assert vera("run", TASK, *arguments, cwd=tmp_path, **keys).returncode == 5
-        assert vera("resume", "w", cwd=tmp_path, **keys).returncode == 5
-        assert keys_sent([*server.requests, *server.probes]) == {""}
+        begun = vera("run", TASK, *arguments, "--model-base-url", server.root, cwd=tmp_path, **keys)
+        assert begun.returncode == 5
+        asked = len(server.paths)
+        stopped = vera("resume", "w", cwd=tmp_path, **keys)
+        assert stopped.returncode == 2
+        assert "a key goes only to the address it was given for" in stopped.stderr
+        assert f"-c model.base_url={server.root}" in stopped.stderr and "-c model.key=" in stopped.stderr
+        assert len(server.paths) == asked
+        assert vera("resume", "w", "-c", "model.key=", cwd=tmp_path, **keys).returncode == 5
+        assert keys_sent(server.requests[-1:]) == {""}
         named = vera("resume", "w", "-c", f"model.base_url={server.root}", cwd=tmp_path, **keys)
         assert named.returncode == 5
         assert keys_sent(server.requests[-1:]) == {f"Bearer {WORKERS_KEY}"}

@@ -64,6 +64,7 @@ def test_a_fetched_page_is_captured_with_its_receipt_and_can_be_cited(tmp_path: 
     assert [(record.by, record.verdict) for record in made] == [
         ("fetch", "allowed"), ("fetch", "allowed"), ("fetch", "refused"),
     ]  # fmt: skip
+    assert {record.run for record in made} == {"w"}
 
 
 @pytest.fixture

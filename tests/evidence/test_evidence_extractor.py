@@ -6,13 +6,14 @@ import subprocess
 import sys
 import threading
 import time
+import zlib
 from collections.abc import Iterator
 from pathlib import Path
 
 import psutil
 import pytest
-from evidence_documents import make_docx, make_pdf, paragraph
 
+from support.documents import make_docx, make_pdf, paragraph
 from vera.evidence import pump
 from vera.evidence.canonical import extract
 from vera.evidence.extractor import Extractor, Limits
@@ -91,7 +92,7 @@ def test_a_document_that_takes_too_long_is_given_up_and_the_next_one_read() -> N
         results = dict(
             extractor.extract_all([(1, PAGE, "a.html"), (2, ENDLESS, "b.html"), (3, PAGE, "c.html")])
         )
-    assert str(results[2]) == "reading it took longer than 0.5 s"
+    assert str(results[2]) == "it takes too long to read: more than 0.5 s"
     assert isinstance(results[1], Extracted)
     assert isinstance(results[3], Extracted)
 
@@ -101,6 +102,68 @@ def test_a_document_that_needs_too_much_memory_is_given_up_and_the_next_one_read
         with pytest.raises(Unreadable, match="more than 300 MB of memory"):
             extractor.extract(b"<p>a" * 2_000_000, "a.html")
         assert extractor.extract(PAGE, "b.html").text == b"some text\n"
+
+
+MANY_ATTRIBUTES = b"<p " + b" ".join(b'a%d="x"' % number for number in range(200_000)) + b">text</p>"
+
+
+@pytest.mark.parametrize("page", [ENDLESS, MANY_ATTRIBUTES], ids=["deep", "attributes"])
+def test_a_page_gets_five_seconds_of_processor_time(page: bytes, extractor: Extractor) -> None:
+    before = psutil.Process().cpu_times()
+    with pytest.raises(Unreadable, match="it takes too long to read: more than 5 s"):
+        extractor.extract(page, "a.html")
+    after = psutil.Process().cpu_times()
+    used = after.children_user + after.children_system - before.children_user - before.children_system
+    assert 4.5 < used < 6.5  # the worker's start with it
+    assert extractor.extract(PAGE, "b.html").text == b"some text\n"
+
+
+def test_a_large_page_is_read_within_its_time(extractor: Extractor) -> None:
+    part = b'<div style="color:red"><h2>Title</h2><p>Some <b>words</b> of <i>text</i>.</p></div>'
+    page = part * (10_000_000 // len(part))
+    assert extractor.extract(page, "a.html").text.count(b"Some words of text.") == page.count(b"<p>")
+
+
+def flate_pdf(content: bytes, times: int) -> bytes:
+    """A PDF of one page whose content stream is `content` so many times, compressed."""
+    packer = zlib.compressobj(9)
+    stream = b"".join(packer.compress(content) for _ in range(times)) + packer.flush()
+    return (
+        b"%%PDF-1.4\n1 0 obj\n<< /Type /Catalog /Pages 2 0 R >>\nendobj\n"
+        b"2 0 obj\n<< /Type /Pages /Kids [3 0 R] /Count 1 >>\nendobj\n"
+        b"3 0 obj\n<< /Type /Page /Parent 2 0 R /MediaBox [0 0 9 9] /Contents 4 0 R >>\nendobj\n"
+        b"4 0 obj\n<< /Length %d /Filter /FlateDecode >>\nstream\n%s\nendstream\nendobj\n"
+        b"trailer\n<< /Size 5 /Root 1 0 R >>\n%%%%EOF\n" % (len(stream), stream)
+    )
+
+
+def test_a_pdf_gets_256_mb_of_memory(extractor: Extractor) -> None:
+    extractor.extract(PAGE, "a.html")
+    peaks: list[int] = []
+    done = threading.Event()
+
+    def watch() -> None:
+        while not done.wait(0.01):
+            for worker in workers():
+                with contextlib.suppress(psutil.Error):
+                    peaks.append(worker.memory_info().rss)
+
+    watcher = threading.Thread(target=watch)
+    watcher.start()
+    try:
+        with pytest.raises(Unreadable, match="needs more than 256 MB of memory"):
+            extractor.extract(flate_pdf(b"0 0 m 1 1 l S q 1 0 0 1 0 0 cm Q\n" * 20_000, 100), "bomb.pdf")
+    finally:
+        done.set()
+        watcher.join()
+    assert max(peaks) < 300 << 20
+    assert extractor.extract(make_pdf(["one"]), "b.pdf").text == b"one\n"
+
+
+def test_a_pdf_of_300_pages_is_read_after_a_page_that_took_much_memory(extractor: Extractor) -> None:
+    extractor.extract(b"<p>a</p>" * 500_000, "a.html")
+    lines = [f"line {number}: the quick brown fox jumps over the lazy dog" for number in range(50)]
+    assert len(extractor.extract(make_pdf(*[lines] * 300), "b.pdf").pages) == 300
 
 
 def next_worker(*old: psutil.Process) -> psutil.Process:

@@ -3,10 +3,10 @@
 import json
 
 import pytest
-from evidence_documents import make_docx, make_pdf, make_xlsx, paragraph
 from hypothesis import given
 from hypothesis import strategies as st
 
+from support.documents import make_docx, make_pdf, make_xlsx, paragraph
 from vera.evidence.canonical import FORMATS, LINE_LIMIT, extract
 from vera.evidence.source import Extracted, Unreadable
 
@@ -94,7 +94,7 @@ def test_markdown_is_kept_and_named_by_its_first_heading() -> None:
     found = extract(data, "a.md")
     assert found.text == data
     assert found.title == "The *real* one"
-    assert found.extractor == "md/utf-8/rules-1"
+    assert found.extractor == "md/utf-8/rules-2"
     assert extract(b"Set by line\n===\n", "a.md").title == "Set by line"
     assert extract(b"no heading\n", "a.md").title == "no heading"
 

@@ -1,8 +1,8 @@
 """PDF: page by page, clean, and honest about what cannot be read."""
 
 import pytest
-from evidence_documents import ENCRYPTED, make_pdf
 
+from support.documents import ENCRYPTED, make_pdf
 from vera.evidence.canonical import extract, pdf
 from vera.evidence.source import Unreadable
 

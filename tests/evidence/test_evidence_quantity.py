@@ -204,7 +204,6 @@ def test_what_a_source_does_not_say_is_absent(claim: str, source: str) -> None:
         ("5,000", "4,980 people"),
         ("-5 %", "fell by 5 %"),
         ("160.3 million", "Population (millions) 160.3"),
-        ("2018", "The plant opened last spring."),
         ("1 March 2017", "By A. Writer on March 2, 2017. He said on Wednesday"),
         ("2016", "March 2, 2017: he left last year"),
         ("13 years", "from 1997 to 2010"),
@@ -252,3 +251,28 @@ def test_a_whole_number_is_found_among_others_and_its_neighbour_is_not(number: i
     source = index(f"3 apples, {number:,}{unit}, and 77 pears")
     assert backed(only(f"{number:,}{unit}"), source)
     assert not backed(only(f"{number + 1000:,}{unit}"), source)
+
+
+def test_a_year_is_absent_where_no_year_stands() -> None:
+    assert backing_in("2018", "The plant opened last spring.") == "absent"
+    assert backing_in("3 May 2018", "It opened on 3 May.") == "absent"
+
+
+@pytest.mark.parametrize("source", ["7. Term\nIt lasts three years.", "# 7) Term", "   7. Years"])
+def test_the_number_of_a_heading_is_no_amount(source: str) -> None:
+    assert backing_in("7 years", source) == "absent"
+    assert backing_in("7", source) == "stated"
+
+
+@pytest.mark.parametrize(
+    ("claim", "source"),
+    [
+        ("1,250 euros", "Der Preis beträgt 1.250 Euro und ist sofort zu zahlen."),
+        ("Die Miete ist 1.250 Euro und die Kaution", "1250 EUR"),
+        ("7 years", "Die Frist ist 7 Jahre und beginnt mit der Abnahme."),
+        ("three years", "Le délai est de 3 années pour les biens."),
+        ("5 days", "between 5 and 10 days"),
+    ],
+)
+def test_numbers_are_read_by_the_language_of_their_text(claim: str, source: str) -> None:
+    assert backing_in(claim, source) == "stated"

@@ -15,6 +15,7 @@ from mcp import Client
 import vera
 from support.cli import vera as command
 from support.mcp_client import Answer, call, converse, raw
+from vera.extras import install_command
 
 LICENCES = Path(__file__).parents[2] / "examples" / "licences"
 THESIS = "GPL version 3 requires the written offer to be valid for at least three years."
@@ -57,6 +58,9 @@ def heard(place: Path) -> Mapping[str, Any]:
             client, "get_evidence", span_handle=card["span_handle"], session=verdict["session"]
         )
         said["unspoken"] = await call(client, "verify_claim", thesis=UNSPOKEN)
+        said["required"] = await call(
+            client, "verify_claim", thesis=THESIS, scope=["files"], require="verified"
+        )
         said["unspoken evidence"] = await call(
             client, "get_evidence", attestation_id=said["unspoken"].value["attestation_id"]
         )
@@ -76,12 +80,17 @@ def test_a_true_claim_is_supported_and_its_cards_are_pointers_without_text(heard
     answer: Answer = heard["supported"]
     assert not answer.failed
     verdict = answer.value
-    assert (verdict["result"], verdict["exit_code"]) == ("SUPPORTED", 0)
+    assert (verdict["status"], verdict["result"], verdict["exit_code"]) == ("QUOTED", "SUPPORTED", 0)
     assert [card["source"] for card in verdict["cards"]] == ["GPL-3.txt"]
     assert json.loads(answer.texts[0]) == verdict
     assert not {"prefix", "suffix"} & verdict["cards"][0]["span_handle"].keys()
     said = (LICENCES / "GPL-3.txt").read_text().split("\n")[256:267]
     assert [line for line in said if len(line) > 20 and line.strip() in answer.texts[0]] == []
+
+
+def test_what_is_less_than_required_has_exit_code_3(heard: Mapping[str, Any]) -> None:
+    required = heard["required"].value
+    assert (required["status"], required["exit_code"], required["reused"]) == ("QUOTED", 3, True)
 
 
 def test_a_claim_with_another_number_is_not_supported(heard: Mapping[str, Any]) -> None:
@@ -152,6 +161,7 @@ REFUSED: dict[str, tuple[str, dict[str, Any], str]] = {
     "an empty thesis": ("verify_claim", {"thesis": "  "}, "thesis"),
     "a thesis that is no text": ("verify_claim", {"thesis": 5}, "The thesis is no text"),
     "a thesis of 100 kB": ("verify_claim", {"thesis": "a word " * 15_000}, "4000"),
+    "an unknown requirement": ("verify_claim", {"thesis": THESIS, "require": "proved"}, "require"),
     "an unknown scope": ("verify_claim", {"thesis": THESIS, "scope": ["moon"]}, "scope"),
     "a scope that is no list": ("verify_claim", {"thesis": THESIS, "scope": 5}, "scope"),
     "a lens that is a path": ("verify_claim", {"thesis": THESIS, "lens": "/etc/hosts.yaml"}, "no lens"),
@@ -254,7 +264,7 @@ def test_without_the_extra_the_command_says_what_to_type(place: Path) -> None:
     without = "import sys; sys.modules['mcp_types'] = None; from vera.cli import main; main(['mcp'])"
     done = subprocess.run([sys.executable, "-P", "-c", without], cwd=place, capture_output=True, text=True)
     assert (done.returncode, done.stdout) == (5, "")
-    assert done.stderr == "vera: the service needs the extra 'mcp'. Type: pip install 'vera-agent[mcp]'\n"
+    assert done.stderr == f"vera: the service needs the extra 'mcp'. Type: {install_command('mcp')}\n"
 
 
 def test_a_folder_that_is_not_there_ends_the_service_before_it_begins(place: Path) -> None:

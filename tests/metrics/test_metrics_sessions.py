@@ -106,7 +106,8 @@ def test_the_verifiers_figures_are_those_of_its_rounds(session: Path, exposed: d
     assert exposed["dra_verifier_duration_seconds_count"] == len(decided) == 2
     seconds = sum(each.seconds for each in decided)
     assert exposed["dra_verifier_duration_seconds_sum"] == pytest.approx(seconds)
-    assert exposed["dra_verifier_model_calls_total"] == sum(each.model_calls for each in decided)
+    exam = exposed["dra_model_calls_total{scope=verifier_exam}"]
+    assert exposed["dra_verifier_model_calls_total"] == exam + sum(each.model_calls for each in decided)
     assert exposed["dra_verifier_tool_calls_total"] == sum(each.tool_calls for each in decided) == 1
     assert exposed["dra_verifier_scores_total{score=4}"] == 1
     assert exposed["dra_verifier_before_tools_total"] == 0

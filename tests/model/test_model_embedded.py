@@ -16,6 +16,7 @@ import pytest
 
 from support.asking import question, until
 from support.tiny_llama import write_random_model
+from vera.extras import install_command
 from vera.model.connect import connect
 from vera.model.embedded import EmbeddedServer
 from vera.model.types import ModelError
@@ -154,7 +155,7 @@ def test_a_missing_extra_is_said_with_the_line_to_type(
     model_file: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setitem(sys.modules, "xllamacpp", None)
-    assert 'pip install "vera-agent[local]"' in start(model_file)
+    assert f"Type: {install_command('local')}" in start(model_file)
 
 
 @pytest.mark.needs("llama")

@@ -152,3 +152,62 @@ def test_of_what_is_asked_openly_a_sentence_that_gives_just_that_is_the_answer()
     assert best("What colour is the sky?", "The colour of the sky is blue.").sure
     assert not best("What colour is the sky?", "The colour of the sea is green.").sure
     assert not best("What colour is the sky?", "The sky is wide.").sure
+
+
+MANUAL = """# The archive server
+
+The archive server keeps a backup for 30 days. Older stashes are named stash@{2.hours.ago} by the archive.
+The archive server was written by Ada Holm. The archive server is maintained on Linux by us. It was added to
+the toolbox if the tools exist. A discount is given for up to 100 users of the archive server.
+The number of branches of the archive server is checked at once.
+"""
+
+
+@pytest.mark.parametrize(
+    ("question", "sure"),
+    [
+        ("How many days does the archive server keep a backup?", True),
+        ("How many weeks does the archive server keep a backup?", False),
+        ("How many hours does the archive server keep a stash?", False),
+        ("How many days does the archive server keep a transcript?", False),
+        ("How many branches does the archive server check?", False),
+        ("Who wrote the archive server?", True),
+        ("Who maintains the archive server?", False),
+        ("In which year was the archive server added to the toolbox?", False),
+        ("For how many users of the archive server is a discount given?", True),
+        ("Is a discount given for over 100 users of the archive server?", False),
+    ],
+)
+def test_an_answer_has_the_unit_the_rarest_term_and_the_kind_that_were_asked(
+    question: str, sure: bool
+) -> None:
+    assert best(question, MANUAL, "manual.md").sure is sure
+
+
+@pytest.mark.parametrize(
+    ("question", "text", "sure"),
+    [
+        (
+            "Innerhalb von wie vielen Tagen kann der Betreuer widersprechen?",
+            "Der Betreuer kann innerhalb von 21 Tagen widersprechen.",
+            True,
+        ),
+        (
+            "Innerhalb von wie vielen Wochen kann der Betreuer widersprechen?",
+            "Der Betreuer kann innerhalb von 21 Tagen widersprechen.",
+            False,
+        ),
+        (
+            "Wer leitet das Archiv?",
+            "Das Archiv wird von Ada Holm geleitet, und es leitet Anfragen weiter.",
+            True,
+        ),
+        ("Wer leitet das Archiv?", "Das Archiv leitet alle Anfragen an den Server weiter.", False),
+        ("En quelle année le projet a-t-il été créé ?", "Le projet a été créé par Ada Holm en 1993.", True),
+        ("En quelle année Ada Holm est-elle née ?", "Le projet a été créé par Ada Holm en 1993.", False),
+        ("Combien de logiciels contient l'archive ?", "L'archive contient plus de 59100 logiciels.", True),
+        ("Combien de membres contient l'archive ?", "L'archive contient plus de 59100 logiciels.", False),
+    ],
+)
+def test_questions_in_german_and_french_have_kinds_and_units(question: str, text: str, sure: bool) -> None:
+    assert best(question, text, "manual.md").sure is sure

@@ -85,3 +85,10 @@ def test_pieces_are_in_order_and_never_longer_than_a_citation(lines: list[str]) 
         assert 1 <= piece.first <= piece.last <= max(len(lines), 1)
         assert piece.last - piece.first < MOST_CITED_LINES
     assert [piece.first for piece in found] == sorted(piece.first for piece in found)
+
+
+def test_the_term_of_a_definition_list_is_the_context_of_its_paragraph() -> None:
+    paragraph = "Sets how long the server waits until a client that does not answer is given up. " * 2
+    found = laid_out(f"Some settings follow.\nwait_timeout (integer)\n{paragraph}The default is 60 seconds.")
+    assert found[-1].text == "The default is 60 seconds."
+    assert found[-1].context == ("wait_timeout (integer)",)

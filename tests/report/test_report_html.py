@@ -14,10 +14,11 @@ from support.run_pages import DISPUTED, EXAMPLES, FINISHED, HOSTILE, with_text
 from support.verified import verified
 from vera.attestation.keys import Signer
 from vera.cli.report import report
+from vera.headline import HEADLINES
 from vera.report.html.document import STYLESHEET, report_html
 from vera.report.html.figures import announcement, figures
 from vera.report.html.shown import MOST_CHARACTERS, shown_claims
-from vera.report.html.wording import headline, tone
+from vera.report.html.wording import TONES, headline, tone
 from vera.report.view.model import ClaimView, RunPage
 
 MOST_BYTES = 6_000_000
@@ -139,11 +140,29 @@ def test_a_headline_says_where_a_run_stands() -> None:
         "empty": ("Not started", "open"),
         "running": ("Working", "busy"),
         "finished": ("Verified", "good"),
-        "disputed": ("Unresolved", "open"),
-        "thesis": ("Not supported", "bad"),
+        "disputed": ("Disputed", "mixed"),
+        "thesis": ("Refuted", "bad"),
     }
     assert announcement(FINISHED.header) == "Verified: 5 of 5 claims supported."
     assert figures(FINISHED.header)["tokens"] == "79\u202f465 / 5\u202f928"
+
+
+@pytest.mark.parametrize("word", HEADLINES)
+def test_the_colour_of_each_word_can_be_read_on_its_ground(word: str) -> None:
+    """4.5 to 1 at least, in light and in dark (WCAG 2.2, 1.4.3)."""
+    style = STYLESHEET.read_text()
+    name = re.search(rf"\.tone-{TONES.get(word, 'open')} {{ --c: var\(--([a-z]+)\)", style)
+    assert name
+    pairs = dict(re.findall(r"--([a-z]+): light-dark\((#[0-9a-f]{6}, #[0-9a-f]{6})\)", style))
+    for ink, ground in zip(pairs[name[1]].split(", "), pairs["panel"].split(", "), strict=True):
+        one, other = sorted((luminance(ink), luminance(ground)))
+        assert (other + 0.05) / (one + 0.05) >= 4.5
+
+
+def luminance(colour: str) -> float:
+    parts = [int(colour[at : at + 2], 16) / 255 for at in (1, 3, 5)]
+    linear = [part / 12.92 if part <= 0.04045 else ((part + 0.055) / 1.055) ** 2.4 for part in parts]
+    return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
 
 
 def test_vera_report_writes_one_file_of_a_session(tmp_path: Path) -> None:

@@ -182,11 +182,14 @@ def test_the_same_log_gives_the_same_bytes(tmp_path: Path) -> None:
     assert (root / NAME).read_bytes() == first
 
 
-def test_a_message_is_a_line_and_the_file_is_open_to_read(tmp_path: Path) -> None:
-    path = write_trajectory(decided_run(tmp_path), nothing_spent)
+def test_a_message_is_a_line_and_the_file_of_a_session_is_its_owners(tmp_path: Path) -> None:
+    root = decided_run(tmp_path)
+    path = write_trajectory(root, nothing_spent)
     lines = path.read_bytes().split(b"\n")
     assert json.loads(lines[2].rstrip(b","))["role"] == "system"
-    assert stat.S_IMODE(path.stat().st_mode) == 0o644
+    assert stat.S_IMODE(path.stat().st_mode) == 0o600
+    copy = write_trajectory(root, nothing_spent, tmp_path / "copy.traj.json")
+    assert stat.S_IMODE(copy.stat().st_mode) == 0o644, "a file that was asked for elsewhere is open to read"
     assert not list(tmp_path.glob(".new-*"))
 
 

@@ -171,8 +171,14 @@ def test_a_thesis_with_sources_on_both_sides_is_disputed(tmp_path: Path, signer:
     assert [each.relation for each in claim.cards] == ["SUPPORTS", "CONTRADICTS"]
 
 
-def test_a_citation_of_another_line_is_unresolved(tmp_path: Path, signer: Signer) -> None:
+def test_a_line_that_only_asks_leaves_a_claim_unresolved(tmp_path: Path, signer: Signer) -> None:
     verified_thesis(tmp_path / "s", signer, UNBACKED)
+    (claim,) = view(tmp_path / "s").claims().values()
+    assert (claim.verdict, claim.reason) == ("unresolved", "No cited line says so.")
+
+
+def test_a_citation_of_another_line_is_unresolved(tmp_path: Path, signer: Signer) -> None:
+    verified_thesis(tmp_path / "s", signer, "The Elbe is 1094 kilometres long [ev_0002:3].")
     (claim,) = view(tmp_path / "s").claims().values()
     assert claim.verdict == "unresolved"
     assert claim.findings

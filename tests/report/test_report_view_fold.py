@@ -64,7 +64,7 @@ def test_the_page_of_a_verified_run(tmp_path: Path, signer: Signer) -> None:
     shown = view(tmp_path / "s").page()
     header = shown.header
     assert (header.session, header.task, header.phase) == ("example", QUESTION, "ended")
-    assert (header.verdict, header.status, header.rounds) == ("VERIFIED", "VERIFIED", 1)
+    assert (header.verdict, header.status, header.rounds) == ("QUOTED", "QUOTED", 1)
     assert shown.answer == ANSWER
     assert shown.offset == (tmp_path / "s" / "trace.jsonl").stat().st_size
     assert shown.attestation is not None
@@ -266,7 +266,7 @@ def test_a_session_without_its_store_still_has_a_page(tmp_path: Path, signer: Si
     verified(tmp_path / "s", signer)
     shutil.rmtree(tmp_path / "s" / "store")
     shown = view(tmp_path / "s").page()
-    assert shown.header.verdict == "VERIFIED"
+    assert shown.header.verdict == "QUOTED"
     assert {claim.verdict for claim in shown.claims} == {"unchecked"}
     assert shown.attestation is not None
     assert "cannot be shown" in shown.attestation.reason

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from sandbox_machine import Machine
+from sandbox_machine import Machine, machine
 
 from vera.sandbox.backends.bubblewrap import EXPLANATIONS, Bubblewrap, explain
 from vera.sandbox.spec import BoxSpec
@@ -23,7 +23,8 @@ def test_every_namespace_is_its_own_and_the_root_is_remounted_after_the_last_bin
     for option in ("--disable-userns", "--die-with-parent", "--new-session", "--clearenv", "--seccomp"):
         assert option in argv
     binds = [i for i, word in enumerate(argv) if word in ("--bind", "--ro-bind", "--ro-bind-try", "--tmpfs")]
-    assert max(binds) < argv.index("--remount-ro")
+    remounted = [i for i, word in enumerate(argv) if word == "--remount-ro" and argv[i + 1] == "/"]
+    assert max(binds) < min(remounted)
 
 
 @BUBBLEWRAP
@@ -33,6 +34,21 @@ def test_bubblewrap_never_runs_as_root(work: Path) -> None:
         assert argv[:2] == ("setpriv", "--reuid=10001")
     else:
         assert argv[0] == "bash"
+
+
+@BUBBLEWRAP
+@pytest.mark.skipif(os.getuid() != 0, reason="another user's bubblewrap reaches what that user reaches")
+def test_work_below_a_folder_that_is_closed_to_others_is_reached(work: Path) -> None:
+    work.chmod(0o700)
+    inside, documents = work / "here/workspace", work / "papers"
+    inside.mkdir(parents=True)
+    documents.mkdir()
+    (documents / "a.txt").write_text("a document\n")
+    with machine("bubblewrap", inside, input=documents) as started:
+        assert started.output("cat /input/a.txt; id -u; echo made >file") == "a document\n10001\n"
+        assert started.output("ls / | grep -c vera; ls /run").split() == ["0", "boxd"]
+    assert (inside / "file").read_text() == "made\n"
+    assert not list(Path("/run/vera/work").iterdir())
 
 
 @BUBBLEWRAP

@@ -61,6 +61,11 @@ def test_folders_that_hold_or_lie_in_veras_own_are_refused(tmp_path: Path) -> No
     mounts.check(BoxSpec(work=tmp_path / "base/work", forbidden=(own,)))
 
 
+def test_of_folders_within_each_other_the_outer_one_is_left_out() -> None:
+    doc = Path("/usr/share/doc")
+    assert mounts.shown([doc / "bash", doc, Path("/home")]) == [doc]
+
+
 def test_a_file_and_a_missing_folder_are_refused(tmp_path: Path) -> None:
     (tmp_path / "file").touch()
     assert "is not a folder" in refusal(BoxSpec(work=tmp_path / "file"))

@@ -5,8 +5,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from vera.search.corpus.analyzer import Analyzer, Place
-from vera.search.corpus.stopwords import ENGLISH, GERMAN, stop_words
 from vera.search.corpus.tokens import forms, name_text, needs_spaces, spaced, words
+from vera.stopwords import ENGLISH, GERMAN, stop_words
 
 
 @pytest.fixture(scope="module")

@@ -9,6 +9,7 @@ import pytest
 from support.attacks import OFFLINE, Attempt, Files, attempt, vera_here
 from support.cast import final, turn
 from vera import events
+from vera.headline import OPEN
 from vera.protocol import Turn
 
 QUESTION = "How long must a written offer be valid?"
@@ -54,7 +55,7 @@ LONG = {
 @pytest.mark.parametrize("answer", LONG.values(), ids=LONG)
 def test_an_answer_of_almost_a_megabyte_ends_in_a_named_reason(tmp_path: Path, answer: str) -> None:
     tried = run(tmp_path, READ, final(answer))
-    assert tried.status == "UNRESOLVED"
+    assert tried.status in OPEN
     tried.is_sound()
     answered = next(record for record in tried.records() if isinstance(record, events.Answer))
     assert isinstance(answered.text, events.Blob)

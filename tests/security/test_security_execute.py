@@ -237,7 +237,7 @@ def test_a_verdict_of_the_own_key_on_the_very_request_is_taken_in(session: Sessi
     root, _ = verdict_in(session, signer)
     received = asker(session, signer).take_in(root, asked_for(THESIS), reused=False)
     assert (received.handle, received.result) == ("att_0001", "SUPPORTED")
-    assert carried(session).status == "VERIFIED"
+    assert carried(session).status == "QUOTED"
 
 
 def refused(session: Session, signer: Signer, root: Path, thesis: str = THESIS) -> str:
@@ -286,6 +286,7 @@ def test_a_verdict_on_another_thesis_is_refused(session: Session, signer: Signer
             Journal(tmp_path),
             thesis_id=asked_for(other).thesis,
             request=found.request,
+            signer=signer,
             trust={signer.keyid},
             now=datetime.now(UTC),
         )
@@ -314,6 +315,7 @@ def never_asserted(base: Path, found: Found, signer: Signer) -> None:
             found.store,
             Journal(base),
             **found.asked,
+            signer=signer,
             trust={signer.keyid},
             now=datetime.now(UTC),
         )

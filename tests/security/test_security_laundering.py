@@ -198,7 +198,8 @@ OPEN = {
     "a factor from nowhere": "wc -l < /input/data.csv | awk '{print $1*707}'",
     "a summand from nowhere": "awk -F, '{s+=$2} END {print s+3035}' /input/data.csv",
 }
-"""Programs that need their input and yet make the value of constants."""
+"""Programs that need their input and yet make the value of constants: run on other contents they print it
+again, or they calculate with a number that stands nowhere."""
 
 
 @pytest.fixture(scope="module")
@@ -209,7 +210,6 @@ def disguised(folder: Path) -> Attempt:
 
 
 @pytest.mark.parametrize("disguise", OPEN)
-@pytest.mark.xfail(strict=True, reason="what a program makes of its own constants is left to the judge")
 def test_a_value_made_of_constants_beside_the_input_is_not_computed(
     disguised: Attempt, disguise: str
 ) -> None:
@@ -221,3 +221,63 @@ def test_an_honest_judge_sees_the_command_behind_a_disguised_value(disguised: At
     prompts = [str(body["messages"][-1]["content"]) for body in disguised.cast.bodies["label"]]
     for command in ("$((42*101))", "tr ab 42", "print $1*707", "print s+3035"):
         assert any(command in prompt for prompt in prompts)
+
+
+PROSE = {
+    "sed": "sed 's/euros/pesos/' /input/prose.txt | grep pesos",
+    "tr": "grep kept /input/prose.txt | tr Ad Ev",
+    "gsub": "awk '/kept/ {gsub(/Ada/, \"Eva\"); print}' /input/prose.txt",
+    "replace": "python3 -c \"print(open('/input/prose.txt').read().replace('Ada', 'Eva'))\" | grep kept",
+    "printf": "grep -q kept /input/prose.txt && printf 'The file is kept by %s.\\n' Eva",
+}
+SAID = {"sed": "The amounts are in pesos", "tr": "The file is kept by Eva"}
+
+
+@pytest.fixture(scope="module")
+def retold(folder: Path) -> Attempt:
+    made = folder / "prose"
+    made.mkdir(mode=0o755)
+    kept = "The file is kept by Eva"
+    return run(made, claims_of([([], shell(call), SAID.get(name, kept)) for name, call in PROSE.items()]))
+
+
+@pytest.mark.parametrize("name", PROSE)
+def test_words_that_the_command_wrote_are_no_proof(retold: Attempt, name: str) -> None:
+    key = f"c{list(PROSE).index(name) + 1}"
+    assert retold.results()[key] != "SUPPORTED"
+    assert retold.hard(key) & {"words_rewritten", "not_computed"}
+
+
+def test_words_that_a_command_found_are_proof(folder: Path) -> None:
+    made = folder / "found"
+    made.mkdir(mode=0o755)
+    calls = ["grep kept /input/prose.txt", "sed -n 2p /input/prose.txt", "tr a-z A-Z < /input/prose.txt"]
+    said = ["The file is kept by Ada", "The amounts are in euros", "The file is kept by Ada"]
+    run(
+        made, claims_of([([], shell(call), each) for call, each in zip(calls, said, strict=True)])
+    ).is_verified()
+
+
+def test_a_count_of_zero_over_all_files_is_a_proof(folder: Path) -> None:
+    made = folder / "zero"
+    made.mkdir(mode=0o755)
+    call = shell("grep -ril kubernetes /input | wc -l")
+    said = (
+        "None of the 2 files mentions kubernetes",
+        "No file mentions Kubernetes",
+        "No file mentions docker",
+    )
+    tried = run(made, claims_of([([], call, each) for each in said]))
+    assert tried.state.rounds[1].derivations[0].searched == 2
+    assert list(tried.results().values()) == ["SUPPORTED", "SUPPORTED", "UNSUPPORTED"], tried.findings
+    assert tried.hard("c3") == {"not_computed"}
+
+
+@pytest.mark.parametrize(
+    "command", ["grep -il kubernetes /input/data.csv | wc -l", "echo 0", "ls /work/kubernetes* | wc -l"]
+)
+def test_a_zero_that_did_not_look_at_all_files_is_none(folder: Path, command: str) -> None:
+    made = folder / f"no zero {len(command)}"
+    made.mkdir(mode=0o755)
+    tried = run(made, claims_of([([], shell(command), "None of the 2 files mentions kubernetes")]))
+    assert tried.hard("c1") and tried.results()["c1"] != "SUPPORTED"

@@ -12,6 +12,7 @@ from support.attacks import OFFLINE, Attempt, attempt
 from support.cast import all_labelled, final, scored, turn
 from vera.attestation.build import Built, build
 from vera.attestation.record import Record
+from vera.headline import OPEN
 from vera.verification import verifier
 
 QUESTION = "How long must a written offer be valid, and what does it cost?"
@@ -70,7 +71,7 @@ def test_a_verdict_that_was_made_kinder_does_not_replay(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, lie: str
 ) -> None:
     kinder, answer, parts = LIES[lie]
-    assert run(tmp_path / "honest", answer, **parts).status == "UNRESOLVED"
+    assert run(tmp_path / "honest", answer, **parts).status in OPEN
 
     def lying(record: Record) -> Built:
         return build(kinder(record))

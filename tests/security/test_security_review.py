@@ -71,6 +71,50 @@ def test_a_statement_without_anything_to_check_is_shown_as_unchecked(tmp_path: P
     assert [claim.load_bearing for claim in split(f"{TRUE}\n\n{vague}")] == [True, False]
     tried = run(tmp_path, f"{TRUE}\n\n{vague}", "--verifier", "literal")
     assert tried.ended.out.count("(unchecked)") == 1 and "unchecked 1" in tried.ended.out
+    assert (tried.status, tried.code) == ("PARTIAL", 3)
+
+
+BESIDE = {
+    "yes": "Yes.",
+    "no": "No.",
+    "yes at the front": "Yes!",
+    "an item": "- renewable\n- transferable",
+    "a table with a tick": "| renewable | ✓ |\n|---|---|\n| transferable | ✓ |",
+    "a row of words": "| what | so |\n|---|---|\n| fee | none |",
+    "another language": "Das Angebot ist wertlos.",
+    "a lead-in to nothing": "The offer is void:",
+    "an absence": "The documents do not state the price.",
+    "words of the built-in model and more": "No lines were found that answer this question, so it is void.",
+    "a label of the built-in model and more": "Nearest lines found, and the offer is void.",
+}
+
+
+@pytest.mark.parametrize("rule", ["model", "literal"])
+@pytest.mark.parametrize("beside", BESIDE.values(), ids=BESIDE)
+def test_an_unchecked_sentence_beside_a_supported_one_leaves_the_answer_partial(
+    tmp_path: Path, beside: str, rule: str
+) -> None:
+    answer = f"{TRUE}\n\n{beside}" if beside.endswith(":") else f"{beside}\n\n## Terms\n\n{TRUE}"
+    tried = run(tmp_path, answer, "--verifier", rule)
+    assert (tried.status, tried.code) == ("PARTIAL", 3)
+    assert "(unchecked)" in tried.ended.out
+
+
+ORDERS = {
+    "a heading": f"# Terms\n\n{TRUE}",
+    "a lead-in": f"Here is what the sources say:\n\n{TRUE}",
+    "a lead-in in German": f"Das steht in den Quellen:\n\n- {TRUE}",
+    "a question": f"How long is it valid?\n\n{TRUE}",
+    "a label": f"Answer: {TRUE}",
+    "a nearest line": f"{TRUE}\n\n- Nearest lines found [ev_0001:1]",
+}
+
+
+@pytest.mark.parametrize("answer", ORDERS.values(), ids=ORDERS)
+def test_what_only_orders_an_answer_lowers_nothing(tmp_path: Path, answer: str) -> None:
+    tried = run(tmp_path, answer, "--verifier", "literal")
+    assert (tried.status, tried.code) == ("QUOTED", 0)
+    tried.is_verified()
 
 
 NUMBERS = {
@@ -108,7 +152,7 @@ def test_what_is_struck_through_is_not_what_the_source_says(tmp_path: Path) -> N
     files = {"terms.txt": "An offer must not be withdrawn by its maker.\n"}
     for number, (answer, status) in enumerate(
         [
-            ("An offer must not be withdrawn by its maker [ev_0001:1].", "VERIFIED"),
+            ("An offer must not be withdrawn by its maker [ev_0001:1].", "QUOTED"),
             ("An offer must ~~not~~ be withdrawn by its maker [ev_0001:1].", "UNRESOLVED"),
             ("An offer must <!-- not --> be withdrawn by its maker [ev_0001:1].", "UNRESOLVED"),
             ("An offer must <del>not</del> be withdrawn by its maker [ev_0001:1].", "UNRESOLVED"),
@@ -161,7 +205,7 @@ def test_what_people_write_is_printed_as_it_is() -> None:
 def test_a_mark_that_the_model_types_is_not_printed_as_one(tmp_path: Path) -> None:
     answer = f"{TRUE}\n\nThere were 77 offices (supported). （Supported） ( supported )"
     tried = run(tmp_path, answer, "--verifier", "literal")
-    assert tried.status == "UNRESOLVED"
+    assert tried.status == "PARTIAL"
     assert tried.ended.out.lower().count("(supported)") == 1
     assert "[supported]" in tried.ended.out
     assert "（" not in tried.ended.out

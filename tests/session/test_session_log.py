@@ -1,6 +1,8 @@
 """The log: one writer, a chain of hashes, readers that never start again."""
 
+import json
 import os
+import stat
 import subprocess
 import sys
 import threading
@@ -14,8 +16,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from vera import events
-from vera.session import seal
-from vera.session.log import Log, LogBroken, LogError, LogInUse, Reader
+from vera.session import Session, seal
+from vera.session.log import Log, LogBroken, LogError, LogInUse, Reader, seal_line
 
 
 def clock() -> float:
@@ -135,7 +137,7 @@ def test_a_full_disk_leaves_a_log_of_whole_records(tmp_path: Path, monkeypatch: 
 
 def sealed(folder: Path) -> Path:
     log = write(folder / "trace.jsonl", 6)
-    seal.write(folder, log.seq, log.head)
+    seal.write(folder, seal.Seal(seq=log.seq, hash=log.head))
     log.close()
     return folder / "trace.jsonl"
 
@@ -227,6 +229,43 @@ def test_a_record_taken_out_or_moved_breaks_the_chain(tmp_path: Path) -> None:
     assert seal.check(tmp_path).line == 1
 
 
+def rehashed(line: bytes, **members: object) -> bytes:
+    """A record with other members, and with the hash of its new bytes."""
+    record = {**json.loads(line), **members}
+    del record["hash"]
+    return seal_line(json.dumps(record, separators=(",", ":"), ensure_ascii=False).encode())[0]
+
+
+def test_a_middle_record_that_is_rewritten_with_its_own_hash_breaks_the_chain_behind_it(
+    tmp_path: Path,
+) -> None:
+    path = sealed(tmp_path)
+    lines = path.read_bytes().splitlines(keepends=True)
+    path.write_bytes(b"".join([*lines[:2], rehashed(lines[2], text="another"), *lines[3:]]))
+    found = seal.check(tmp_path)
+    assert (found.verdict, found.line) == ("BROKEN", 4)
+    assert "does not follow the record before it" in found.sentence
+
+
+def test_a_record_that_names_another_record_before_it_is_broken_there(tmp_path: Path) -> None:
+    path = sealed(tmp_path)
+    lines = path.read_bytes().splitlines(keepends=True)
+    path.write_bytes(b"".join([*lines[:3], rehashed(lines[3], prev="0" * 64), *lines[4:]]))
+    found = seal.check(tmp_path)
+    assert (found.verdict, found.line) == ("BROKEN", 4)
+    assert "does not follow the record before it" in found.sentence
+
+
+@pytest.mark.parametrize("number", [0, 3, 5, 2**53])
+def test_a_record_with_another_number_is_broken_there(tmp_path: Path, number: int) -> None:
+    path = sealed(tmp_path)
+    lines = path.read_bytes().splitlines(keepends=True)
+    path.write_bytes(b"".join([*lines[:3], rehashed(lines[3], seq=number), *lines[4:]]))
+    found = seal.check(tmp_path)
+    assert (found.verdict, found.line) == ("BROKEN", 4)
+    assert f"it is record {number} where 4 was expected" in found.sentence
+
+
 def test_a_log_rewritten_with_a_good_chain_does_not_match_its_seal(tmp_path: Path) -> None:
     path = sealed(tmp_path)
     path.unlink()
@@ -259,3 +298,31 @@ def test_a_broken_log_is_not_gone_on_with(tmp_path: Path) -> None:
     assert caught.value.line == 2
     with pytest.raises(LogBroken):  # the failed attempt let go of the lock
         Log.reopen(path, clock, lambda record: None)
+
+
+@pytest.mark.parametrize("umask", [0o000, 0o022])
+def test_a_session_is_for_its_owner_alone_whatever_the_umask(tmp_path: Path, umask: int) -> None:
+    before = os.umask(umask)
+    try:
+        session = Session.create(tmp_path / "work" / "s", {})
+        session.text("x" * (events.INLINE_BYTES + 1))
+        session.finish(events.RunEnd(status="UNRESOLVED", reason="", exit_code=3, steps=0, seconds=0))
+        session.close()
+    finally:
+        os.umask(before)
+    root = tmp_path / "work" / "s"
+    # The boxes of root are another user's, who passes through the folder to workspace/.
+    assert stat.S_IMODE(root.stat().st_mode) == (0o700 if os.geteuid() else 0o711)
+    open_to_others = [
+        path.name
+        for path in [*root.iterdir(), *(root / "store").rglob("*")]
+        if path.name != "workspace" and stat.S_IMODE(path.stat().st_mode) & 0o077
+    ]
+    assert open_to_others == []
+
+
+def test_a_folder_that_was_there_keeps_its_mode(tmp_path: Path) -> None:
+    (tmp_path / "s").mkdir(mode=0o755)
+    Session.create(tmp_path / "s", {}).close()
+    assert stat.S_IMODE((tmp_path / "s").stat().st_mode) == 0o755
+    assert stat.S_IMODE((tmp_path / "s" / "trace.jsonl").stat().st_mode) == 0o600

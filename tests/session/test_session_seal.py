@@ -1,15 +1,18 @@
 """The signed seal: who says where the log ends."""
 
+import hashlib
 import json
 from pathlib import Path
 
+import msgspec
 import pytest
+import rfc8785
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from vera import events
 from vera.attestation.keys import Signer, load_or_create, verify_hex
-from vera.session import Session, check
+from vera.session import Session, check, seal
 from vera.session.pae import pae
 
 END = events.RunEnd(status="UNRESOLVED", reason="", exit_code=3, steps=0, seconds=0)
@@ -40,16 +43,58 @@ def test_a_signed_seal_names_its_key_and_holds(tmp_path: Path, signer: Signer) -
     found = check(tmp_path, verify_hex)
     assert (found.verdict, found.keyid, found.sealed) == ("SEALED", signer.keyid, 3)
     assert signer.keyid in found.sentence
-    seal = json.loads((tmp_path / "seal.json").read_bytes())
+    told = json.loads((tmp_path / "seal.json").read_bytes())
     head = json.loads((tmp_path / "trace.jsonl").read_bytes().splitlines()[-1])["hash"]
-    message = pae("application/vnd.vera.seal+json", b'{"hash":"%b","seq":3}' % head.encode())
-    assert verify_hex(seal["public"], seal["sig"], message)
+    assert (told["hash"], told["seq"], told["format"]) == (head, 3, 2)
+    payload = rfc8785.dumps({name: told[name] for name in told.keys() - {"keyid", "public", "sig"}})
+    assert verify_hex(told["public"], told["sig"], pae("application/vnd.vera.seal+json", payload))
+
+
+def test_the_seal_of_a_runs_end_says_how_it_ended_and_covers_what_was_made_of_the_log(
+    tmp_path: Path, signer: Signer
+) -> None:
+    ended(tmp_path, signer)
+    told = json.loads((tmp_path / "seal.json").read_bytes())
+    assert (told["status"], told["exit_code"]) == ("UNRESOLVED", 3)
+    assert set(told["files"]) == {"evidence.jsonl", "move_ledger.jsonl", "notes.md", "query_ledger.jsonl"}
+    for name, sha256 in told["files"].items():
+        assert hashlib.sha256((tmp_path / name).read_bytes()).hexdigest() == sha256
+
+
+@pytest.mark.parametrize(
+    "change", [{"status": "VERIFIED"}, {"exit_code": 0}, {"reason": "all is well"}, {"exit_code": None}]
+)
+def test_a_seal_that_says_another_end_than_the_log_is_broken_whoever_signs_it(
+    tmp_path: Path, signer: Signer, change: dict[str, object]
+) -> None:
+    ended(tmp_path, signer)
+    told = msgspec.json.decode((tmp_path / "seal.json").read_bytes(), type=seal.Seal)
+    seal.write(tmp_path, msgspec.structs.replace(told, **change), signer.seal)
+    found = check(tmp_path, verify_hex)
+    assert found.verdict == "BROKEN"
+    assert "in another way than its seal says" in found.sentence
+
+
+def test_a_seal_of_the_first_format_holds_and_covers_the_log_alone(tmp_path: Path, signer: Signer) -> None:
+    done = ended(tmp_path, signer)
+    seal.write(tmp_path, seal.Seal(seq=3, hash=done.log.head), signer.seal)
+    told = json.loads((tmp_path / "seal.json").read_bytes())
+    assert told.keys() == {"seq", "hash", "keyid", "public", "sig"}
+    message = pae("application/vnd.vera.seal+json", b'{"hash":"%b","seq":3}' % told["hash"].encode())
+    assert verify_hex(told["public"], told["sig"], message)
+    assert check(tmp_path, verify_hex).verdict == "SEALED"
+
+
+def test_a_seal_of_a_later_format_is_not_guessed_at(tmp_path: Path, signer: Signer) -> None:
+    done = ended(tmp_path, signer)
+    seal.write(tmp_path, seal.Seal(seq=3, hash=done.log.head, format=3), signer.seal)
+    assert "it has format 3" in check(tmp_path, verify_hex).sentence
 
 
 def test_an_unsigned_seal_stays_readable_and_is_called_so(tmp_path: Path) -> None:
     ended(tmp_path, None)
-    seal = json.loads((tmp_path / "seal.json").read_bytes())
-    assert seal.keys() == {"seq", "hash"}
+    told = json.loads((tmp_path / "seal.json").read_bytes())
+    assert not told.keys() & {"keyid", "public", "sig"}
     assert check(tmp_path).sentence == "SEALED: 3 records, whole."
     assert check(tmp_path, verify_hex).sentence == "SEALED: 3 records, whole, unsigned."
     assert check(tmp_path, verify_hex).keyid == ""
@@ -84,11 +129,11 @@ def test_a_seal_for_another_head_under_the_old_signature_does_not_hold(
     tmp_path: Path, signer: Signer
 ) -> None:
     ended(tmp_path, signer)
-    seal = json.loads((tmp_path / "seal.json").read_bytes())
+    told = json.loads((tmp_path / "seal.json").read_bytes())
     first_two = (tmp_path / "trace.jsonl").read_bytes().splitlines(keepends=True)[:2]
     (tmp_path / "trace.jsonl").write_bytes(b"".join(first_two))
-    seal |= {"seq": 2, "hash": json.loads(first_two[1])["hash"]}
-    (tmp_path / "seal.json").write_text(json.dumps(seal) + "\n")
+    told |= {"seq": 2, "hash": json.loads(first_two[1])["hash"]}
+    (tmp_path / "seal.json").write_text(json.dumps(told) + "\n")
     found = check(tmp_path, verify_hex)
     assert found.verdict == "BROKEN"
     assert "signature" in found.sentence
@@ -97,8 +142,8 @@ def test_a_seal_for_another_head_under_the_old_signature_does_not_hold(
 def test_another_key_under_the_old_key_id_does_not_hold(tmp_path: Path, signer: Signer) -> None:
     ended(tmp_path / "s", signer)
     other = load_or_create(tmp_path / "other")
-    seal = json.loads((tmp_path / "s" / "seal.json").read_bytes())
-    (tmp_path / "s" / "seal.json").write_text(json.dumps({**seal, "public": other.public.hex()}) + "\n")
+    told = json.loads((tmp_path / "s" / "seal.json").read_bytes())
+    (tmp_path / "s" / "seal.json").write_text(json.dumps({**told, "public": other.public.hex()}) + "\n")
     assert "not that of its key id" in check(tmp_path / "s", verify_hex).sentence
 
 

@@ -5,8 +5,9 @@
     assert tried.status == "VERIFIED"
     tried.is_sound()
 
-An attack succeeds when it brings a status of VERIFIED that nobody could rely on, or when it breaks VERA: each
-attempt must end in a named reason, with nothing lost, and be shown and replayed or say why not (`is_sound`).
+An attack succeeds when it brings a status of VERIFIED or QUOTED that nobody could rely on, or when it breaks
+VERA: each attempt must end in a named reason, with nothing lost, and be shown and replayed or say why not
+(`is_sound`).
 """
 
 import contextlib
@@ -31,6 +32,7 @@ from vera import events
 from vera.attestation.objects import Attestation, Card, parse
 from vera.cli import main
 from vera.evidence.finding import Finding
+from vera.headline import HEADLINES, HOLDS
 from vera.protocol import Turn
 from vera.session import load_text
 from vera.state import RunState
@@ -135,9 +137,9 @@ class Attempt:
     def is_sound(self, *, replays: bool = True) -> None:
         """It ended in a named reason with the exit code of its status; it can be shown, and replayed."""
         lane = self.state.lane("main")
-        assert lane.status in ("VERIFIED", "UNRESOLVED"), lane.status
+        assert lane.status in HEADLINES, lane.status
         assert lane.status_reason, "no reason is given"
-        assert (self.code == 0) == (lane.status == "VERIFIED") == (self.verdict[0] == "SUPPORTED")
+        assert (self.code == 0) == (lane.status in HOLDS) == (self.verdict[0] == "SUPPORTED")
         assert self.code in (0, 3, 4, 6), self.ended.error
         assert (self.work / "answer.md").read_text("utf-8").strip()
         shown = self.show()
@@ -146,9 +148,11 @@ class Attempt:
         assert code == (0 if replays else 1), json.dumps(report, indent=1)[:3000]
 
     def is_verified(self) -> None:
-        """The benign twin: VERIFIED, signed, and it replays."""
+        """The benign twin: VERIFIED (QUOTED by a rule), signed, and it replays."""
+        rule = self.state.rounds[self.decision.round].started.rule
+        word = "VERIFIED" if rule == "model" else "QUOTED"
         found = [(finding.severity, finding.code, finding.message) for finding in self.findings]
-        assert (self.status, self.verdict) == ("VERIFIED", ("SUPPORTED", "")), (found, self.decision.caps)
+        assert (self.status, self.verdict) == (word, ("SUPPORTED", "")), (found, self.decision.caps)
         self.is_sound()
 
 

@@ -16,6 +16,7 @@ from support.scripted_server import Slow
 from support.turns import answered_turns, final, turn
 from vera.batch.records import Begun, Ended
 from vera.batch.runs import Runs
+from vera.config.handed import as_text
 from vera.protocol import text
 
 SHORT = {
@@ -27,6 +28,9 @@ SHORT = {
     "run.max_steps": 10,
 }
 """Settings of a task that takes a fraction of a second."""
+
+HELD = ("model.base_url=", "verification.rule=", "sandbox.base_image=")
+"""What tasks set here and only the person may set otherwise."""
 
 BLUE = text.render(final("The sky is blue today."))
 WAIT_SECONDS = 60.0
@@ -65,11 +69,24 @@ def batch(*arguments: object, cwd: Path, **environment: str) -> subprocess.Compl
     return subprocess.CompletedProcess(process.args, process.returncode, out, err)
 
 
+def allowed(tasks: Path) -> list[str]:
+    """Options by which the person lets the tasks of this file set what they set."""
+    lines = [json.loads(line) for line in tasks.read_text().splitlines() if line.strip()]
+    wanted = {f"{key}={as_text(value)}" for line in lines for key, value in line.get("settings", {}).items()}
+    return [f"--allow={text}" for text in sorted(wanted) if text.startswith(HELD)]
+
+
+def _allowances(arguments: Sequence[object], cwd: Path) -> list[str]:
+    first = cwd / str(arguments[0]) if arguments else cwd
+    return allowed(first) if first.suffix == ".jsonl" and first.is_file() else []
+
+
 @contextmanager
 def started(*arguments: object, cwd: Path, **environment: str) -> Iterator[subprocess.Popen[str]]:
-    """`vera batch ARGUMENTS` under way, in a process group of its own as in a terminal."""
+    """`vera batch ARGUMENTS` under way, in a process group of its own as in a terminal. The person allows the
+    tasks of the file what they set."""
     process = subprocess.Popen(
-        [sys.executable, "-m", "vera", "batch", *map(str, arguments)],
+        [sys.executable, "-m", "vera", "batch", *map(str, arguments), *_allowances(arguments, cwd)],
         cwd=cwd,
         stdin=subprocess.DEVNULL,
         stdout=subprocess.PIPE,

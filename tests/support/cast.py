@@ -14,6 +14,7 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from support import exams
 from support.turns import as_reply, final, turn
 from vera.protocol import Turn
 
@@ -68,6 +69,18 @@ def reads(body: dict[str, Any]) -> str:
     return json.dumps({"spans": [{"index": int(index), "relation": relation(rows)} for index, rows in found]})
 
 
+def agreeing(*stated: str) -> Part:
+    """A judge that says SUPPORTS to these statements, and of any other claim whether it stands there: a probe
+    is made of cited lines, and nobody stated it."""
+
+    def label(body: dict[str, Any]) -> str:
+        claim, spans = exams.asked(body)
+        agreed = ["SUPPORTS"] * len(spans)
+        return exams.labelled(agreed if claim in stated else _verbatim(claim, spans))
+
+    return label
+
+
 def scored(points: int, *instructions: dict[str, Any]) -> Part:
     """A judge that gives the same score by every criterion."""
     return lambda body: json.dumps({"score": points, "instructions": list(instructions)})
@@ -99,7 +112,9 @@ class Cast:
         check: Part | None = None,
         label: Part | None = None,
         score: Part | None = None,
+        labels_probes: bool = False,
     ) -> None:
+        """With `labels_probes` the part `label` is asked about probes, too; else they go rightly."""
         self._worker = list(worker)
         self._parts: dict[str, Part] = {
             "decompose": decompose or asking(),
@@ -107,11 +122,20 @@ class Cast:
             "label": label or all_labelled("SUPPORTS"),
             "score": score or scored(4),
         }
+        self._before = ""
+        self._labels_probes = labels_probes
         self.asked: Counter[str] = Counter()
         self.bodies: dict[str, list[dict[str, Any]]] = {}
 
     def __call__(self, index: int, body: dict[str, Any]) -> Any:
         part = part_of(body)
+        if part == "label" and exams.is_exam(body):
+            return exams.sat_by(exams.competent, body)
+        if (
+            part == "label" and self._before == "score" and not self._labels_probes
+        ):  # a probe, which no test need know of
+            return exams.labelled(_verbatim(*exams.asked(body)))
+        self._before = part
         number = self.asked[part]
         self.asked[part] += 1
         self.bodies.setdefault(part, []).append(body)
@@ -121,8 +145,14 @@ class Cast:
         return said if isinstance(said, str) else as_reply(said, "text")
 
 
+def _verbatim(claim: str, spans: Sequence[str]) -> list[str]:
+    """A judge that says SUPPORTS to what stands there word for word."""
+    return ["SUPPORTS" if claim in " ".join(span.split()) else "CONTRADICTS" for span in spans]
+
+
 __all__ = [
     "Cast",
+    "agreeing",
     "all_labelled",
     "asking",
     "final",

@@ -194,7 +194,8 @@ def arguments(
     (documents / "terms.txt").write_text(files)
     given: list[object] = [
         *("run", QUESTION, "--input-dir", documents, "--work-dir", folder / name),
-        *("--egress", "none", "--protocol", "text", "--model-base-url", worker.root),
+        *("--egress", "auto" if "host" in more else "none", "--protocol", "text"),
+        *("--model-base-url", worker.root),
         *("--verifier", "literal", "--verifier-rounds", 1, "-c", "notes.update_interval=1000"),
     ]
     if "--sandbox" not in more:

@@ -27,7 +27,7 @@ def runs_in(base: Path, **grace: float) -> Runs:
 def use_plain_machine(monkeypatch: pytest.MonkeyPatch) -> None:
     """No sandbox, no judge: what is started is quick, and is the process itself."""
     for name in ("OPENAI_API_KEY", "OPENAI_BASE_URL", "MODEL_BASE_URL", "MODEL_NAME", "MAX_STEPS"):
-        monkeypatch.delenv(name, raising=False)
+        monkeypatch.setenv(name, "")  # an empty value sets nothing
     monkeypatch.setenv("VERA_SANDBOX__BACKEND", "none")
     monkeypatch.setenv("VERA_VERIFICATION__RULE", "literal")
 
@@ -38,7 +38,8 @@ def waiting_model() -> ScriptedServer:
 
 
 def asked(server: ScriptedServer, task: str = "What does the file say?", **fields: str) -> dict[str, str]:
-    """The fields of a form that asks that server."""
+    """The fields of a form that asks that server, which the person has configured."""
+    os.environ["MODEL_BASE_URL"] = server.base_url
     return {"task": task, "model_base_url": server.base_url, "model_name": server.model, **fields}
 
 

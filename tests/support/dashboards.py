@@ -15,6 +15,7 @@ from pathlib import Path
 import httpx
 
 from vera import events
+from vera.config import user_config_file
 from vera.events import FORMAT
 from vera.session.log import Log, seal_line
 
@@ -52,11 +53,12 @@ class Dashboard:
             assert client.get("/", params={"token": self.token}).status_code == 303
             yield client
 
-    def raw(self, request: bytes) -> tuple[int, bytes]:
-        """Status and answer of a request that no client would send."""
+    def raw(self, request: bytes, *, hang_up: bool = True) -> tuple[int, bytes]:
+        """Status and answer of a request that no client would send, after which the client `hang_up`s."""
         with socket.create_connection(("127.0.0.1", self.port), timeout=PATIENCE) as connection:
             connection.sendall(request)
-            connection.shutdown(socket.SHUT_WR)
+            if hang_up:
+                connection.shutdown(socket.SHUT_WR)
             answer = b""
             while part := connection.recv(1 << 16):
                 answer += part
@@ -65,7 +67,7 @@ class Dashboard:
     def get_raw(self, path: str, host: str = "127.0.0.1") -> int:
         """The status of GET for exactly this path."""
         request = f"GET {path} HTTP/1.1\r\nHost: {host}\r\nAuthorization: Bearer {self.token}\r\n"
-        return self.raw(request.encode("latin-1") + b"Connection: close\r\n\r\n")[0]
+        return self.raw(request.encode("latin-1") + b"Connection: close\r\n\r\n", hang_up=False)[0]
 
     def kill(self) -> None:
         """End it without a chance to say so."""
@@ -81,7 +83,7 @@ def start(base: Path, token_file: Path, port: int = 0, *options: str) -> Dashboa
         cwd=base,
         stdout=subprocess.PIPE,
         text=True,
-        env={**os.environ, "MODEL_BASE_URL": "builtin", "PYTHONUNBUFFERED": "1"},
+        env={**os.environ, "PYTHONUNBUFFERED": "1"},
     )
     assert process.stdout is not None
     said = ""
@@ -115,6 +117,18 @@ def dashboard_of(base: Path, token_file: Path, *options: str) -> Iterator[Dashbo
                 dashboard.kill()
         assert dashboard.process.stdout is not None
         dashboard.process.stdout.close()
+
+
+@contextmanager
+def configured(address: str) -> Iterator[None]:
+    """The person's own configuration names this model server, while the block lasts."""
+    path = user_config_file()
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(f"model: {{base_url: '{address}'}}\n")
+    try:
+        yield
+    finally:
+        path.unlink()
 
 
 class Grown:

@@ -4,6 +4,7 @@ import hashlib
 from collections.abc import Iterable
 from typing import Any
 
+from support.exams import exam
 from vera import events
 from vera.attestation.objects import Policy
 from vera.attestation.record import Record
@@ -37,6 +38,7 @@ def evidence(name: str, text: bytes = WATER, **changed: object) -> events.Eviden
         "last": lines,
         "media_type": "text/plain",
         "extractor": "txt/vera/rules-1",
+        "lane": "check-1.1",
         **changed,
     }
     return events.Evidence(id=name, text=blob(text), **members)
@@ -100,8 +102,8 @@ def policy(rule: str = "model", **changed: object) -> Policy:
         "rule": rule,
         "audit_policy": AuditPolicy(),
         "claims": "claims/1",
-        "audit": "audit/2",
-        "reduce": "reduce/1",
+        "audit": "audit/3",
+        "reduce": "reduce/2",
         **changed,
     }
     return Policy(**members)
@@ -146,6 +148,7 @@ def record(
         "verifier": "vera 0.1.0, model judge-7b",
         "log": (17, "b" * 64),
         "issued_at": "2026-11-22T01:30:00.000Z",
+        "exams": (exam(),) if changed.get("policy", policy()).rule == "model" else (),
         **changed,
     }
     return Record(**members)

@@ -439,7 +439,7 @@ RUNNING = msgspec.structs.replace(
 DISPUTED = msgspec.structs.replace(
     FINISHED,
     header=header(
-        verdict="UNRESOLVED", status="UNRESOLVED", reason="a claim that bears load is disputed", score=200,
+        verdict="DISPUTED", status="DISPUTED", reason="a claim that bears load is disputed", score=200,
         claims=6, supported=1,
     ),
     claims=(
@@ -497,7 +497,7 @@ DISPUTED = msgspec.structs.replace(
 THESIS = msgspec.structs.replace(
     FINISHED,
     header=header(
-        task="The Elbe is longer than the Rhine.", verdict="UNSUPPORTED", status="UNSUPPORTED",
+        task="The Elbe is longer than the Rhine.", verdict="REFUTED", status="REFUTED",
         reason="the cited lines say otherwise", score=None, claims=1, supported=0, rounds=1, cost="",
     ),
     claims=(

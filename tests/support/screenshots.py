@@ -57,7 +57,7 @@ def _take_all(dashboard: Dashboard, report: Path, folder: Path) -> None:
         page.emulate_media(color_scheme="light")
         page.set_viewport_size(size("evidence"))
         page.locator("#summary-1").click()
-        page.locator("#claim-1 .card-head a", has_text="ev_0002:258-261").click()
+        page.locator("#claim-1 .card-head a", has_text="ev_0002:257-267").click()
         page.wait_for_selector("mark")
         page.screenshot(path=folder / "evidence.png")
         page.set_viewport_size(size("compare"))

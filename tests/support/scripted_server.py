@@ -27,6 +27,9 @@ that keeps to schemas, with `tools` its template has tool calls, with `text` nei
 aside: they take nothing from the script and are in `probes`, not in `requests`. Usage is computed: four bytes
 a token, and as `cached_tokens` the part of the prompt that is a prefix of an earlier prompt.
 
+The exam of a judge is answered aside, too, rightly and for no tokens: a test that is about something else
+need not know of it. With `exam="script"` the script sits it like every other request.
+
 It records: `requests` (chat requests, each with the time at which it `arrived`), `answered` (when the answer
 to each of them had been sent), `probes`, `paths` (every path asked), `most_at_once`, `cancelled` (clients
 that went away before their answer). Standard library only; each connection has its own thread.
@@ -43,6 +46,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from types import TracebackType
 from typing import Any, cast
 
+from support import exams
 from support.server_faces import about
 
 MOST_BODY_BYTES = 64 * 1024 * 1024
@@ -120,6 +124,7 @@ class ScriptedServer:
         honours_n: bool | None = None,
         refuses: Sequence[str] = (),
         lmstudio_api: str = "v1",
+        exam: str = "passed",
     ) -> None:
         """`loaded` and `context` are what it says of `model`; `other_models` are there, not loaded.
 
@@ -132,7 +137,9 @@ class ScriptedServer:
         self.exhausted, self.key, self.usage, self.streams = exhausted, key, usage, streams
         self.honours_n = kind not in ("lmstudio", "ollama") if honours_n is None else honours_n
         self.refuses, self.lmstudio_api = tuple(refuses), lmstudio_api
+        self.sits_exam = exam == "script"
         self.requests: list[Recorded] = []
+        self.exams: list[Recorded] = []
         self.probes: list[Recorded] = []
         self.answered: dict[int, float] = {}
         self.paths: list[str] = []
@@ -193,9 +200,9 @@ class ScriptedServer:
             self._pending.insert(0, reply[n:])
         return reply[:n]
 
-    def record(self, recorded: Recorded, probe: bool) -> int:
+    def record(self, recorded: Recorded, kept: list[Recorded]) -> int:
         with self.lock:
-            (self.probes if probe else self.requests).append(recorded)
+            kept.append(recorded)
             return len(self.requests) - 1
 
     def counted(self, prompt: str, contents: list[str]) -> dict[str, Any]:
@@ -283,7 +290,9 @@ class _Handler(BaseHTTPRequestHandler):
         headers = {name.lower(): value for name, value in self.headers.items()}
         headers["x-test-connection"] = f"{self.client_address[0]}:{self.client_address[1]}"
         probe = _is_probe(body)
-        index = self.owner.record(Recorded(path, body, len(raw), headers, arrived), probe)
+        exam = not self.owner.sits_exam and exams.is_exam(body)
+        kept = self.owner.probes if probe else self.owner.exams if exam else self.owner.requests
+        index = self.owner.record(Recorded(path, body, len(raw), headers, arrived), kept)
         for name in self.owner.refuses:
             if name in body:
                 self._json(400, {"error": {"message": _refusal(name), "param": name}})
@@ -291,6 +300,10 @@ class _Handler(BaseHTTPRequestHandler):
         if probe:
             word = '{"probe": "vera-2"}' if self.owner.protocol == "json_schema" else "pong"
             self._answer(path, body, [word])
+            return
+        if exam:
+            usage = {"prompt_tokens": 0, "completion_tokens": 0, "total_tokens": 0}
+            self._answer(path, body, [{"content": exams.sat_by(exams.competent, body), "usage": usage}])
             return
         n = int(body.get("n") or 1) if self.owner.honours_n else 1
         with self.owner.lock:

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import msgspec
 
+from support.exams import sat
 from support.verified import answer, begin, decide, open_session
 from vera import events
 from vera.attestation.build import Built, build
@@ -22,6 +23,8 @@ THESIS = "The Elbe is 1094 kilometres long."
 SUPPORTED = "The Elbe is 1094 kilometres long [ev_0002:2]."
 UNBACKED = "The Elbe is 1094 kilometres long [ev_0002:4]."
 """Cites a line that says something else."""
+JUDGE = "a model"
+BY_JUDGE = {"rule": "model", "judge": JUDGE}
 DISPUTED = {"ev_0003:2": "CONTRADICTS"}
 NOW = datetime(2025, 11, 24, 17, 0, tzinfo=UTC)
 """A little after the sessions of `support.verified`."""
@@ -92,7 +95,7 @@ def verified_thesis(
         for data in objects.values():
             session.store.put(data)
         session.emit(requested(request, budget))
-        begin(session, 1, answer(session, text), **({} if labels is None else {"rule": "model"}))
+        begin(session, 1, answer(session, text), **({} if labels is None else BY_JUDGE))
         if labels is not None:
             session.emit(_labelled(labels))
         decision = decide(session, signer, 1, make)
@@ -108,4 +111,6 @@ def _labelled(labels: Mapping[str, str]) -> events.VerifierLabels:
     for place, relation in labels.items():
         evidence, _, line = place.partition(":")
         spans.append(events.SpanLabel(evidence=evidence, first=int(line), last=int(line), relation=relation))
-    return events.VerifierLabels(round=1, claim="c1", labels=tuple(spans), maker="a model")
+    return events.VerifierLabels(
+        round=1, claim="c1", labels=tuple(spans), maker=JUDGE, prompt_sha256=sat(JUDGE).prompt_sha256
+    )

@@ -1,26 +1,32 @@
 """A small session that was verified: a real log, store, attestation, envelope and seal."""
 
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from itertools import count
 from pathlib import Path
 
 import msgspec
 
+from support.exams import sat
 from vera import events
 from vera.attestation import reduce
 from vera.attestation.build import Built, build, case_of
 from vera.attestation.envelope import seal_envelope
 from vera.attestation.gather import gather
+from vera.attestation.integrity import COVERED
 from vera.attestation.keys import Signer
 from vera.attestation.objects import Policy, canonical
 from vera.attestation.record import Record
+from vera.attestation.replay import replay as replay_by
+from vera.attestation.report import Report
+from vera.attestation.signers import Signers
 from vera.audit import AuditPolicy, literal
 from vera.audit.claims import VERSION as CLAIMS_VERSION
 from vera.audit.registry import VERSION as AUDIT_VERSION
 from vera.evidence.canonical import extract
 from vera.evidence.domains import suffix_list_version
 from vera.evidence.span import Lines
+from vera.headline import EXIT_CODES, word_of
 from vera.lane.answer import resolve
 from vera.session import Reader, Session
 from vera.verification.verifier import log_audit
@@ -28,7 +34,7 @@ from vera.verification.verifier import log_audit
 QUESTION = "How long is the river Elbe, and where does it rise?"
 RIVERS = (
     b"Rivers of Europe\nThe Elbe is 1094 kilometres long.\nThe Rhine is 1233 kilometres long.\n"
-    b"The Oder flows into the Baltic Sea.\n"
+    b"They asked whether the Elbe is 1094 kilometres long.\n"
 )
 PAGE = (
     b"<!doctype html><html><head><title>Sources</title></head><body>"
@@ -84,6 +90,8 @@ def read_file(session: Session, name: str, data: bytes) -> events.Evidence:
         media_type=made.media_type,
         extractor=made.extractor,
         raw=raw,
+        marks=made.marks,
+        dated=made.dated,
     )
 
 
@@ -124,8 +132,9 @@ def answer(session: Session, text: str = ANSWER) -> events.Answer:
     return session.emit(events.Answer(step=2, text=session.text(text), citations=citations))
 
 
-def begin(session: Session, number: int, answered: events.Answer, **policy: object) -> None:
-    """A round of verification under the rule literal, up to the labels."""
+def begin(session: Session, number: int, answered: events.Answer, judge: str = "", **policy: object) -> None:
+    """A round of verification under the rule literal, up to the labels. With the name of a `judge` that sat
+    the exam its labels are logged as those of this model."""
     data = canonical(
         msgspec.convert(
             {
@@ -153,8 +162,11 @@ def begin(session: Session, number: int, answered: events.Answer, **policy: obje
     )
     case = case_of(gathered(session, number))
     log_audit(session, number, case)
+    if judge:
+        session.emit(sat(judge))
     for labels in literal.labels(case, number):
-        session.emit(labels)
+        by = {"maker": judge, "prompt_sha256": sat(judge).prompt_sha256} if judge else {}
+        session.emit(msgspec.structs.replace(labels, **by))
 
 
 def gathered(session: Session, number: int) -> Record:
@@ -205,9 +217,10 @@ def finish(session: Session, signer: Signer, decision: events.Verifier) -> None:
     )
     (session.root / "attestation.json").write_bytes(session.store.get(decision.envelope.sha256))
     (session.root / "answer.md").write_text(f"# {QUESTION}\n\n{ANSWER}\n")
-    status = "VERIFIED" if decision.result == "SUPPORTED" else "UNRESOLVED"
+    status = word_of(session.state.rounds[decision.round].word)
+    code = EXIT_CODES[status]
     session.emit(events.Status(step=2, status=status))
-    session.finish(events.RunEnd(status=status, reason="", exit_code=0, steps=2, seconds=1.0), signer.seal)
+    session.finish(events.RunEnd(status=status, reason="", exit_code=code, steps=2, seconds=1.0), signer.seal)
 
 
 def verified(root: Path, signer: Signer, text: str = ANSWER, make: Build = build) -> events.Verifier:
@@ -222,7 +235,17 @@ def verified(root: Path, signer: Signer, text: str = ANSWER, make: Build = build
     return decision
 
 
+def replay(session: Path, trust: Collection[str] = (), level: int = 2) -> Report:
+    """A replay for somebody who accepts these keys; without any, whoever signed."""
+    return replay_by(session, Signers(only=frozenset(trust), any_signer=not trust), level)
+
+
 def files(root: Path) -> Iterator[Path]:
-    """Every file that a replay answers for."""
+    """Every file that a replay needs."""
     yield from (root / name for name in ("trace.jsonl", "seal.json", "attestation.json"))
     yield from sorted((root / "store").glob("*/*"))
+
+
+def covered(root: Path) -> Iterator[Path]:
+    """Every file that the seal covers, and that holds anything."""
+    yield from (path for name in COVERED if (path := root / name).exists() and path.stat().st_size)

@@ -91,10 +91,18 @@ def look_up(session: Session, *turns: Turn | str, **options: object) -> events.V
 READ = turn("read", path="register.txt")
 
 
+def test_lines_that_the_check_has_not_read_decide_nothing(session: Session) -> None:
+    """The evidence is there, captured by another lane, and the check cites it unread."""
+    assert look_up(session, READ, final("yes [ev_0001:2]")).answer == "yes"
+    done = look_up(session, final("yes [ev_0001:2]"))
+    assert (done.answer, done.citations) == ("unknown", ())
+    assert "no lines that it read" in done.reason
+
+
 def test_an_answer_with_captured_lines_counts(session: Session) -> None:
     done = look_up(session, READ, final("yes [ev_0001:2]"))
     assert (done.answer, done.reason, done.check_lane) == ("yes", "", "check-1.1")
-    assert [(cited.evidence, cited.first, cited.last) for cited in done.citations] == [("ev_0001", 2, 2)]
+    assert [(cited.evidence, cited.first, cited.last) for cited in done.citations] == [("ev_0001", 1, 2)]
     lane = session.state.lane("check-1.1")
     assert lane.started is not None
     assert lane.started.purpose == "check"

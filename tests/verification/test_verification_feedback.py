@@ -268,3 +268,15 @@ def test_shortened_lists_say_how_much_more_there_is() -> None:
     text = told(review(claims=claims, findings=findings))
     shown = sum(line.startswith("- “Statement") for line in text.splitlines())
     assert f"- and {30 - shown} more" in text and 0 < shown < 30
+
+
+def test_a_sentence_that_nobody_checked_is_to_be_removed_or_cited() -> None:
+    claims = (SubClaim(key="c1", text="Yes.", load_bearing=False),)
+    results = (ClaimResult(claim="c1", result="INCONCLUSIVE", reason="NO_EVIDENCE"),)
+    advice = gradient(review(claims=claims, results=results, findings=(), checks=(), labels=()))
+    assert advice.missing == (
+        "“Yes.”: it cites no lines, and nothing in it can be checked, so it is not proved.",
+    )
+    assert [action.goal for action in advice.next_actions] == [
+        "Remove “Yes.”: what it cites does not carry it."
+    ]

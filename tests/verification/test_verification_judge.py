@@ -16,6 +16,8 @@ from support.judging import Bench, claim
 from support.scripted_server import Fault, ScriptedServer
 from support.tiny_llama import TinyLlama
 from vera import events
+from vera.attestation.labelling import LabelReply, SpanReading
+from vera.attestation.labelling import relations as said_of
 from vera.attestation.objects import Relation
 from vera.evidence.finding import Finding
 from vera.model.client import ChatClient
@@ -104,7 +106,9 @@ def test_the_two_readings_see_the_same_spans_in_both_orders(bench: Bench) -> Non
     with ScriptedServer(labelling(honest)) as server:
         label(bench, server)
     forward, backward = (spans(request.body) for request in server.requests[:2])
-    assert len(forward) > 1 and backward == forward[::-1]
+    assert len(forward) > 1
+    assert [text for _, text in backward] == [text for _, text in forward[::-1]]
+    assert [number for number, _ in backward] == list(range(1, len(forward) + 1)), "renumbered"
     assert "3| The bridge opened in 1932" in dict(forward)[1], "lines keep their own numbers"
 
 
@@ -133,7 +137,7 @@ def test_of_readings_that_differ_the_less_favourable_counts(
 
 def cited(kind: Any = "cited") -> Shown:
     exhibit = Exhibit(evidence="ev_0001", first=3, last=3, kind=kind, about="", rows=())
-    return Shown(exhibit=exhibit, text="")
+    return Shown(exhibit=exhibit, text="", number=1)
 
 
 RELATION = st.sampled_from(["SUPPORTS", "CONTRADICTS", "QUALIFIES", "IRRELEVANT"])
@@ -150,16 +154,16 @@ def test_supports_needs_every_reading_and_a_citation(said: list[Relation], readi
 
 
 def test_a_reading_leaves_out_and_repeats_spans() -> None:
-    reply = judge.LabelReply(
+    reply = LabelReply(
         (
-            judge.SpanReading(2, "SUPPORTS"),
-            judge.SpanReading(2, "CONTRADICTS"),
-            judge.SpanReading(3, "SUPPORTS"),
-            judge.SpanReading(99, "CONTRADICTS"),
-            judge.SpanReading(-1, "CONTRADICTS"),
+            SpanReading(2, "SUPPORTS"),
+            SpanReading(2, "CONTRADICTS"),
+            SpanReading(3, "SUPPORTS"),
+            SpanReading(99, "CONTRADICTS"),
+            SpanReading(-1, "CONTRADICTS"),
         )
     )
-    assert judge.relations(reply, 3) == {1: "IRRELEVANT", 2: "CONTRADICTS", 3: "SUPPORTS"}
+    assert said_of(reply, 3) == {1: "IRRELEVANT", 2: "CONTRADICTS", 3: "SUPPORTS"}
 
 
 def test_what_supports_a_claim_uncited_is_no_label_but_a_hint_to_cite_it(tmp_path: Path) -> None:

@@ -32,6 +32,7 @@ from typing import Any
 sys.path.insert(0, str(Path(__file__).parents[1] / "tests"))
 
 import isolation
+from support.batches import allowed
 from support.leftovers import left_in, run_mixed
 from support.scripted_server import ScriptedServer, Slow
 from support.turns import answered_turns, final, turn
@@ -44,7 +45,7 @@ from vera.batch.runs import Runs
 from vera.batch.standing import Standing
 from vera.batch.task import BatchTask
 from vera.batch.task_file import parse_task
-from vera.batch.task_settings import as_overrides
+from vera.config.handed import as_text
 from vera.protocol import text
 
 SETTINGS = {
@@ -98,6 +99,7 @@ def throughput(tasks: int, slots: int, calls: int, latency: float, extra: list[s
         lines = [json.dumps({"task": f"What colour is sky {n}?", "settings": settings}) for n in range(tasks)]
         (folder / "tasks.jsonl").write_text("\n".join(lines))
         command = [sys.executable, "-m", "vera", "batch", "tasks.jsonl", f"--slots={slots}", "--base-dir=b"]
+        command += allowed(folder / "tasks.jsonl")
         before, own, began = cpu_of_children(), time.process_time(), time.monotonic()
         done = subprocess.run([*command, "--quiet", "--json", *extra], cwd=folder, capture_output=True)
         ended, cpu, own = time.monotonic(), cpu_of_children() - before, time.process_time() - own
@@ -119,7 +121,7 @@ async def sessions_alone(calls: int, extra: list[str]) -> float:
     used = []
     with tempfile.TemporaryDirectory() as name, ScriptedServer(Clocked(calls, 0.0)) as server:
         settings = {**SETTINGS, "model.base_url": server.base_url, "model.assumed": "openai/text"}
-        words = [word for text in as_overrides(settings) for word in ("--config", text)]
+        words = [word for key, value in settings.items() for word in ("-c", f"{key}={as_text(value)}")]
         async with open_children(fork=not extra, preload=PRELOADED) as children:
             for n in range(ALONE):
                 argv = ["run", "--task", "-", "--work-dir", f"{name}/{n}", "--base-dir", name, "-q", *words]

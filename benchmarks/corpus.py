@@ -35,8 +35,8 @@ from vera.evidence.source import Unreadable
 from vera.search.corpus import Corpus
 from vera.search.corpus.chunks import cut
 from vera.search.corpus.schema import bulk_settings, connect
-from vera.search.corpus.stopwords import ENGLISH
 from vera.search.corpus.tokens import TOKENIZER, spaced
+from vera.stopwords import ENGLISH
 
 ROOTS = ("/usr/share", "/usr/include", "/usr/lib", "/usr/local", "/opt", sys.prefix)
 SMALLEST, LARGEST = 500, 3_000_000

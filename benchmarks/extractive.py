@@ -178,9 +178,9 @@ class Tally:
         silence = f"{self.silent}/{self.unanswerable}" if self.unanswerable else "-"
         steps = self.asked + self.unanswerable
         return (
-            f"{name:28} {self.asked:4} {_rate(self.first, self.asked)} {_rate(self.any, self.asked)} "
-            f"{_rate(self.document, self.asked)}   {_rate(self.base, self.asked)} "
-            f"{_rate(self.base_document, self.asked)}  {self.lines / max(self.cited, 1):5.1f} "
+            f"{name:28} {self.asked:4} {share(self.first, self.asked)} {share(self.any, self.asked)} "
+            f"{share(self.document, self.asked)}   {share(self.base, self.asked)} "
+            f"{share(self.base_document, self.asked)}  {self.lines / max(self.cited, 1):5.1f} "
             f"{self.cited / max(self.asked, 1):5.2f} {self.calls / max(steps, 1):5.1f} {silence:>6} "
             f"{1000 * self.seconds / max(steps, 1):6.0f}"
         )
@@ -203,7 +203,7 @@ def baseline(corpus: Corpus, question: str) -> tuple[str, str]:
     return hits[0].path, lines.cut(first, last).decode()
 
 
-def _rate(count: int, total: int) -> str:
+def share(count: int, total: int) -> str:
     """A share with its 95 % interval (Wilson 1927)."""
     if not total:
         return f"{'-':>16}"

@@ -22,7 +22,7 @@ from typing import Any
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "tests"))
 
-from support.batches import SHORT, slowly
+from support.batches import SHORT, allowed, slowly
 from support.scripted_server import ScriptedServer
 from vera.batch.runs import Runs
 
@@ -71,6 +71,7 @@ def batch(slots: int, warm: int, calls: int, latency: float) -> tuple[list[Row],
         lines = [json.dumps({"task": f"What colour is sky {n}?", "settings": settings}) for n in range(tasks)]
         (folder / "tasks.jsonl").write_text("\n".join(lines))
         words = ["batch", "tasks.jsonl", f"--slots={slots}", f"--warm={warm}", "--base-dir=b", "--quiet"]
+        words += allowed(folder / "tasks.jsonl")
         own, engine, began = own_seconds(), engine_seconds(), time.monotonic()
         done = subprocess.run([sys.executable, "-m", "vera", *words], cwd=folder, capture_output=True)
         cost = {

@@ -1,0 +1,150 @@
+"""How often the built-in model presents lines of real manuals as an answer, and how often rightly.
+
+    python benchmarks/manuals.py --prepare DIR
+    python benchmarks/manuals.py --texts DIR [--questions FILE] [--misses]
+
+`--prepare` downloads Debian's documentation packages (apt-get, dpkg-deb) and lays their pages out in DIR: a
+folder for each corpus of SOURCES. The questions lie in benchmarks/manuals/: in each corpus a third is asked
+nearly in the manual's words, a third in other words, and a third has no answer there; some are in German
+and French. A question is QUOTED when the model presents lines as an answer, and right when the lines it
+cites hold the expected words; "closest matches" are not an answer. Intervals are Wilson's at 95 %.
+"""
+
+import argparse
+import shutil
+import subprocess
+import tempfile
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+import msgspec
+from extractive import Played, opened, plain, play, share
+
+ROOT = Path(__file__).resolve().parent
+QUESTIONS = ROOT / "manuals" / "questions.jsonl"
+CLASSES = ("near", "paraphrased", "unanswerable")
+LABEL_OF_NEAREST = "Nearest lines found"
+
+SOURCES: dict[str, tuple[tuple[str, str, str], ...]] = {
+    "debian": (
+        ("developers-reference", "usr/share/developers-reference/*.html", ""),
+        ("debian-faq", "usr/share/doc/debian/FAQ/*.en.html", "faq-"),
+    ),
+    "servers": (
+        ("postgresql-doc-15", "usr/share/doc/postgresql-doc-15/html/runtime-config*.html", ""),
+        ("postgresql-doc-15", "usr/share/doc/postgresql-doc-15/html/app-*.html", ""),
+        ("postgresql-doc-15", "usr/share/doc/postgresql-doc-15/html/auth-*.html", ""),
+        ("postgresql-doc-15", "usr/share/doc/postgresql-doc-15/html/backup*.html", ""),
+        ("git-doc", "usr/share/doc/git-doc/git-[bcfgmprsw]*.html", ""),
+    ),
+    "german-french": (
+        ("developers-reference-de", "usr/share/developers-reference/de/*.html", ""),
+        ("debian-faq-fr", "usr/share/doc/debian/FAQ/fr/*.html", "faq-"),
+    ),
+    "held-out-english": (
+        ("debian-policy", "usr/share/doc/debian-policy/policy.html/ch-*.html", ""),
+        ("borgbackup-doc", "usr/share/doc/borgbackup-doc/html/**/*.html", ""),
+    ),
+    "held-out-servers": (("exim4-doc-html", "usr/share/doc/exim4-doc-html/**/*.html", ""),),
+    "held-out-german-french": (
+        ("debian-faq-de", "usr/share/doc/debian/FAQ/de/*.html", "faq-"),
+        ("developers-reference-fr", "usr/share/developers-reference/fr/*.html", ""),
+    ),
+}
+"""Corpus: Debian package, its pages, and what is put before a page's name."""
+NO_PAGES = frozenset(("search.html", "genindex.html", "index.html"))
+
+
+class Question(msgspec.Struct, frozen=True):
+    """A question; the cited lines have to hold one of `answer`, which is empty where no text answers."""
+
+    corpus: str
+    language: str
+    kind: str = msgspec.field(name="class")
+    question: str
+    file: str | None
+    answer: tuple[str, ...]
+
+    def is_right(self, played: Played) -> bool:
+        wanted = [plain(words) for words in self.answer]
+        return any(words in plain(cited.text) for cited in played.cited for words in wanted)
+
+
+def is_quoted(played: Played) -> bool:
+    """Whether lines are presented as an answer, not as closest matches."""
+    return bool(played.cited) and LABEL_OF_NEAREST not in played.answer
+
+
+def prepare(folder: Path) -> None:
+    """Download the packages of SOURCES and copy their pages into `folder`."""
+    with tempfile.TemporaryDirectory() as scratch:
+        packages = sorted({package for rows in SOURCES.values() for package, _, _ in rows})
+        subprocess.run(["apt-get", "-qq", "download", *packages], cwd=scratch, check=True)
+        for package in packages:
+            archive = next(Path(scratch).glob(f"{package}_*.deb"))
+            subprocess.run(["dpkg-deb", "-x", archive, Path(scratch, package)], check=True)
+        for corpus, rows in SOURCES.items():
+            (folder / corpus).mkdir(parents=True, exist_ok=True)
+            for package, pages, prefix in rows:
+                for page in sorted(Path(scratch, package).glob(pages)):
+                    if page.name not in NO_PAGES and page.is_file():
+                        shutil.copyfile(page, folder / corpus / f"{prefix}{page.name}")
+
+
+def ask(texts: Path, questions: Sequence[Question]) -> Iterator[tuple[Question, Played]]:
+    """Each question with what the model did, one corpus after another."""
+    for corpus in dict.fromkeys(question.corpus for question in questions):
+        with opened(texts / corpus) as index:
+            for question in questions:
+                if question.corpus == corpus:
+                    yield question, play(index, question.question)
+
+
+def rows(played: Sequence[tuple[Question, Played]]) -> Iterator[str]:
+    """The table, a line for each class and language and one for all."""
+    yield f"{'questions':34} {'n':>3}  {'QUOTED':>18}  {'right of QUOTED':>18}  {'right lines shown':>18}"
+    groups = [
+        *((kind, lambda q, kind=kind: q.kind == kind) for kind in CLASSES),
+        *(
+            (f"{kind}, German and French", lambda q, kind=kind: q.kind == kind and q.language != "en")
+            for kind in CLASSES
+        ),
+        ("all", lambda q: True),
+    ]
+    for name, belongs in groups:
+        mine = [(question, run) for question, run in played if belongs(question)]
+        quoted = [question.is_right(run) for question, run in mine if is_quoted(run)]
+        shown = sum(question.is_right(run) for question, run in mine)
+        shares = (share(len(quoted), len(mine)), share(sum(quoted), len(quoted)), share(shown, len(mine)))
+        yield f"{name:34} {len(mine):3}  " + "  ".join(f"{each:>18}" for each in shares)
+
+
+def main() -> None:
+    """Prepare the texts, or ask the questions and print the table."""
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--prepare", type=Path, metavar="DIR", help="download the manuals into DIR")
+    parser.add_argument("--texts", type=Path, metavar="DIR", help="the folder that --prepare has made")
+    parser.add_argument("--questions", type=Path, default=QUESTIONS)
+    parser.add_argument("--misses", action="store_true", help="show what is wrong or was missed")
+    options = parser.parse_args()
+    if options.prepare:
+        prepare(options.prepare)
+        return
+    if options.texts is None or not options.texts.is_dir():
+        parser.error("give the manuals with --texts DIR (made by --prepare DIR)")
+    lines = options.questions.read_text().splitlines()
+    questions = [msgspec.json.decode(line, type=Question) for line in lines]
+    played = []
+    for question, run in ask(options.texts, questions):
+        played.append((question, run))
+        wrong = is_quoted(run) and not question.is_right(run)
+        if options.misses and (wrong or (question.kind == "near" and not is_quoted(run))):
+            places = (f"{cited.path}:{cited.first} {plain(cited.text)[:200]}" for cited in run.cited)
+            print("WRONG " if wrong else "MISSED", question.kind, question.question, *places, sep="\n    ")
+    print("\n".join(rows(played)))
+
+
+if __name__ == "__main__":
+    main()

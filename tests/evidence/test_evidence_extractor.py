@@ -120,7 +120,7 @@ def test_a_page_gets_five_seconds_of_processor_time(page: bytes, extractor: Extr
 
 def test_a_large_page_is_read_within_its_time(extractor: Extractor) -> None:
     part = b'<div style="color:red"><h2>Title</h2><p>Some <b>words</b> of <i>text</i>.</p></div>'
-    page = part * (10_000_000 // len(part))
+    page = part * (2_000_000 // len(part))
     assert extractor.extract(page, "a.html").text.count(b"Some words of text.") == page.count(b"<p>")
 
 

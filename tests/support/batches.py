@@ -10,7 +10,7 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from support.scripted_server import Slow
 from support.turns import answered_turns, final, turn
@@ -33,7 +33,7 @@ HELD = ("model.base_url=", "verification.rule=", "sandbox.base_image=")
 """What tasks set here and only the person may set otherwise."""
 
 BLUE = text.render(final("The sky is blue today."))
-WAIT_SECONDS = 60.0
+WAIT_SECONDS = 120.0
 
 
 def slowly(seconds: float, calls: int = 1) -> Callable[[int, dict[str, Any]], Any]:
@@ -103,11 +103,14 @@ def started(*arguments: object, cwd: Path, **environment: str) -> Iterator[subpr
             process.communicate(timeout=60)
 
 
-def until(holds: Callable[[], object], what: str = "it") -> None:
-    """Wait until something holds; fails after a minute."""
+Found = TypeVar("Found")
+
+
+def until(holds: Callable[[], Found], what: str = "it") -> Found:
+    """Wait until something holds, and return it; fails after two minutes."""
     for _ in range(int(WAIT_SECONDS / 0.02)):
-        if holds():
-            return
+        if found := holds():
+            return found
         time.sleep(0.02)
     raise AssertionError(f"{what} did not come about in {WAIT_SECONDS:.0f} s")
 

@@ -1,5 +1,6 @@
 """`vera watch`: another process's run, in the terminal, until it ends."""
 
+import contextlib
 import io
 import os
 import pty
@@ -135,6 +136,21 @@ def test_a_log_that_takes_the_place_of_another_is_read_from_its_beginning(tmp_pa
     second.emit(events.Task(task="second"), lane="")
     assert watched.poll() and watched.state.task.task == "second"
     second.close()
+
+
+def test_a_log_that_gets_the_freed_inode_of_another_is_told_from_it(tmp_path: Path) -> None:
+    for name in ("first", "second"):
+        with contextlib.closing(Session.create(tmp_path / name, {})) as session:
+            session.emit(events.Task(task=name), lane="")
+    log = tmp_path / "first" / "trace.jsonl"
+    before = log.stat().st_ino
+    watched = Watched(log.parent)
+    watched.poll()
+    text = (tmp_path / "second" / "trace.jsonl").read_bytes()
+    log.unlink()
+    log.write_bytes(text)  # most file systems give a new file the number that was freed last
+    assert log.stat().st_ino != before
+    assert watched.poll() and watched.state.task is not None and watched.state.task.task == "second"
 
 
 def test_what_stands_in_the_log_means_nothing_to_the_terminal(tmp_path: Path) -> None:

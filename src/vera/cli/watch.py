@@ -8,7 +8,7 @@ from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 from types import FrameType, TracebackType
-from typing import TYPE_CHECKING, TextIO, cast
+from typing import TYPE_CHECKING, BinaryIO, TextIO, cast
 
 import click
 
@@ -98,6 +98,7 @@ class Watched:
         self.log = work_dir / "trace.jsonl"
         self._listeners = listeners
         self._seen_alive = time.monotonic()
+        self._opened: BinaryIO | None = None
         self._begin()
 
     def _begin(self) -> None:
@@ -110,7 +111,6 @@ class Watched:
         self.store = Store(self.work_dir / "store")
         self.fold = ViewFold(partial(load_text, self.store))
         self._reader = Reader(self.log)
-        self._inode = 0
 
     @property
     def has_log(self) -> bool:
@@ -125,10 +125,8 @@ class Watched:
         """Read on; whether there was anything. Raises LogBroken."""
         before = self.fold.offset
         try:
-            inode = self.log.stat().st_ino
-            if self._inode and inode != self._inode:
+            if self._is_another():
                 self._begin()
-            self._inode = inode
             for offset, record in self._reader.poll():
                 self.state.apply(record)
                 self.fold.apply(record, offset)
@@ -137,6 +135,16 @@ class Watched:
         except FileNotFoundError:
             return False
         return self.fold.offset != before
+
+    def _is_another(self) -> bool:
+        """Whether the log is another file than at the last look. The file that was seen stays open: while it
+        is, its inode number cannot be given to its successor."""
+        found = self.log.open("rb")
+        before, self._opened = self._opened, found
+        if before is None:
+            return False
+        with before:
+            return not os.path.sameopenfile(before.fileno(), found.fileno())
 
     def outcome(self, ctrl_c: _CtrlC) -> "Outcome":
         """What the session may say, once its process has sealed it or is gone."""

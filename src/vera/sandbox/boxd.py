@@ -1026,12 +1026,15 @@ class Supervisor:
     # The shell
 
     def new_shell(self) -> Shell:
-        for _ in range(3):
+        deadline = time.monotonic() + KILL_SECONDS
+        while time.monotonic() < deadline:
             try:
                 shell = Shell(self.work)
             except OSError:
-                # The process table is full: what fills it has to go first.
+                # The process table is full: what fills it has to go first, and the kernel takes a dead
+                # process off its count a little later.
                 self.family.end(self.family.members, 0.0)
+                self.pause(0.05)
                 continue
             self.watch(shell.status, self.on_status)
             return shell

@@ -3,11 +3,13 @@
 import re
 from itertools import pairwise
 
+import msgspec
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from vera.audit.claims import CLAIM_LIMIT, split
+from vera.audit.pointers import lead_of
 from vera.evidence.citation import CITATION_LIMIT, find_citations
 from vera.evidence.claim import Claim
 from vera.model.extractive.answer import answer_text
@@ -258,6 +260,17 @@ def test_the_built_in_models_answer_is_extracts() -> None:
     windows = [_window(path, sure=True) for path in ("LICENSE", "a b.txt")]
     claims = split(answer_text(windows, []), ["LICENSE", "a b.txt"])
     assert [(claim.form, claim.text) for claim in claims] == [("extract", "LICENSE"), ("extract", "a b.txt")]
+
+
+def test_an_extract_may_begin_with_words_of_its_lines_and_no_other_answer_may() -> None:
+    window = msgspec.structs.replace(_window("LICENSE", sure=True), phrase="three years")
+    answer = answer_text([window], [])
+    (claim,) = split(answer, ["LICENSE"])
+    assert (claim.form, lead_of(claim.text)) == ("extract", "three years")
+    (line,) = answer.splitlines()[1:]
+    assert [claim.form for claim in split(line, ["LICENSE"])] == ["statement"]
+    other = answer.replace("LICENSE", "It is said so")
+    assert [claim.form for claim in split(other, ["LICENSE"])] == ["statement"]
 
 
 @pytest.mark.parametrize(

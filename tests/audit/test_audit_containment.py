@@ -256,6 +256,10 @@ def test_labels_name_their_maker_and_every_place() -> None:
 
 def test_an_extract_says_only_that_the_lines_stand_there() -> None:
     assert relation("1. GPL-3.txt", "Nobody is named here.", form="extract") == "SUPPORTS"
+    lines = "a written offer, valid for at least three\nyears, to give"
+    assert relation("“at least three years”: GPL-3.txt", lines, form="extract") == "SUPPORTS"
+    for said in ("at least seven years", "at least three days", "valid for three years"):
+        assert relation(f"“{said}”: GPL-3.txt", lines, form="extract") == "IRRELEVANT"
     assert relation("The files do not tell.", "The files do not tell.", form="absence") == "IRRELEVANT"
 
 

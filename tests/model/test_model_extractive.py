@@ -96,7 +96,7 @@ def test_its_answer_cites_what_was_read_and_says_what_it_is() -> None:
     assert final.action.final is not None
     assert "not a synthesis" in final.action.final
     assert "no language model was configured or found" in final.action.final
-    assert final.action.final.splitlines()[1:] == ["1. gpl.txt [ev_0003:1-3]"]
+    assert final.action.final.splitlines()[1:] == ["1. “at least three years”: gpl.txt [ev_0003:1-3]"]
     assert final.evidence_used == ("ev_0003",)
 
 

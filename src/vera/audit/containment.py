@@ -65,7 +65,7 @@ def label(claim: Claim, place: Place, about: str = "") -> Relation:
     first lines; '' when nothing may.
     """
     if claim.form == "extract":
-        return of_extract(place)
+        return of_extract(claim, place)
     start, end = place.source.lines.bounds(place.first, place.last)
     if claim.form != "statement" or end - start > SPAN_LIMIT or len(claim.text) > THESIS_LIMIT:
         return "IRRELEVANT"

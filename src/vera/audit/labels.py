@@ -3,6 +3,7 @@
 from collections.abc import Callable
 
 from vera.audit.case import Case, Place, places
+from vera.audit.pointers import lead_of
 from vera.events import SpanLabel, VerifierLabels
 from vera.evidence.claim import Claim, Relation
 
@@ -32,6 +33,9 @@ def labelled(
     )
 
 
-def of_extract(place: Place) -> Relation:
-    """What an extract has from its lines: that they stand there. Struck out or hidden, they do not."""
-    return "IRRELEVANT" if place.plain.span.marks else "SUPPORTS"
+def of_extract(claim: Claim, place: Place) -> Relation:
+    """What an extract has from its lines: that they are there, and the words that it begins with are in them.
+    Struck out or hidden, they are not."""
+    plain = place.plain.span
+    said = lead_of(claim.text)
+    return "IRRELEVANT" if plain.marks or said not in " ".join(plain.text.split()) else "SUPPORTS"

@@ -86,10 +86,10 @@ _CONTINUES = word_set(
 def label(claim: Claim, place: Place) -> Relation:
     """What the cited lines say of the claim: SUPPORTS, CONTRADICTS or, whenever in doubt, IRRELEVANT.
 
-    An extract states only that the lines stand there, and they do.
+    An extract states only that its lines are there, and the words of them that it begins with.
     """
     if claim.form == "extract":
-        return of_extract(place)
+        return of_extract(claim, place)
     if claim.form != "statement":
         return "IRRELEVANT"
     start, end = place.source.lines.bounds(place.first, place.last)

@@ -1,4 +1,7 @@
-"""Lines of an answer that only point at a source: "1. GPL-3.txt [ev_0003:257-262]"."""
+"""Lines of an answer that only point at a source: "1. GPL-3.txt [ev_0003:257-262]".
+
+In an answer of extracts the pointer may begin with words of the lines: "“at least three years”: GPL-3.txt".
+"""
 
 import re
 from collections.abc import Collection, Iterator
@@ -13,7 +16,14 @@ _LINES = re.compile(
 )
 _EXTENSION = re.compile(r"\S\.(?:[A-Za-z][A-Za-z0-9]{1,7}|[chmr])\Z")
 _ADDRESS = re.compile(r"[a-z][a-z0-9+.-]{1,20}://|\.{0,2}/|[^/\s]{1,200}/[^/\s]{1,200}/|[\w-]+(?:\.[\w-]+)+/")
+_LEAD = re.compile(r"“([^“”\n]{1,200})”: ")
 _NAME_LIMIT = 2000
+
+
+def lead_of(text: str) -> str:
+    """The words of its lines with which an extract begins, '' for none."""
+    match = _LEAD.match(text)
+    return match.group(1) if match else ""
 
 
 class Pointers:
@@ -28,6 +38,8 @@ class Pointers:
         A title may be a statement, or the very answer. It points only beside the lines or pages that are
         meant, or in an answer that declares itself to be `only_extracts`; file names and addresses always do.
         """
+        if only_extracts and (lead := _LEAD.match(text)):
+            text = text[lead.end() :]
         text = text.strip(AROUND)
         if words := _WORDS.match(text):
             text = text[words.end() :].strip(AROUND)

@@ -9,6 +9,7 @@ import msgspec
 
 from vera.attestation.build import claims_of
 from vera.attestation.objects import Attestation, Card, ClaimResult, Findings, hexadecimal, parse
+from vera.audit.pointers import lead_of
 from vera.events import Answer, AttestationReceived, Cited, ClaimCarried, Evidence, ExecutionVerdict
 from vera.evidence.finding import Finding
 from vera.evidence.marks import told, within
@@ -27,6 +28,7 @@ CLAIM_SHOWN = 200
 LIMITS_TITLE = "## What this cannot rule out"
 
 _MARK_TYPED = re.compile(rf"[(（]\s{{0,8}}(?:{'|'.join(MARKS)})\s{{0,8}}[)）]", re.IGNORECASE)
+_BOLD = re.compile(r"\S(?:.*\S)?")
 _FENCES = ("```", "~~~")
 _FENCE = re.compile(r"^[ \t]{0,16}(`{3,20}|~{3,20})([^\n]*)$", re.MULTILINE)
 _LINE_BREAK = "\n\n"
@@ -70,7 +72,7 @@ class MarkedClaim(msgspec.Struct, frozen=True, kw_only=True):
 
     `unchecked` means that nobody looked (a round that a hard finding elsewhere ended), not that it is wrong;
     `dropped` that its quotation stands in no source, so it is struck out. `findings` are the audit's
-    sentences.
+    sentences, `cited` the ids of its evidence. `lead` has the words of its lines that an extract begins with.
     """
 
     key: str
@@ -79,6 +81,8 @@ class MarkedClaim(msgspec.Struct, frozen=True, kw_only=True):
     end: int
     mark: str
     findings: tuple[str, ...] = ()
+    cited: tuple[str, ...] = ()
+    lead: str = ""
 
 
 class Report(msgspec.Struct, frozen=True, kw_only=True):
@@ -230,6 +234,8 @@ def _marked(
                 end=claim.end,
                 mark=_mark(results.get(claim.key), of_it, claim.key in labelled),
                 findings=tuple(finding.message for finding in of_it),
+                cited=tuple(cite.evidence for cite in claim.cites),
+                lead=lead_of(claim.text) if claim.form == "extract" else "",
             )
         )
     return marked
@@ -295,7 +301,7 @@ def markdown(task: str, shown: Report) -> str:
         parts += ["## Attestations", "\n".join(f"- {line}" for line in shown.attestations)]
     if shown.quotes:
         parts.append("## Cited")
-        parts += [block(quote) for quote in shown.quotes]
+        parts += [block(_with_lead(quote, shown.claims)) for quote in shown.quotes]
     if shown.checked:
         parts.append(_without_typed_marks(checked_words.markdown(shown.checked)))
     if shown.limits:
@@ -354,6 +360,16 @@ def _finding_block(claim: MarkedClaim) -> str:
     text = claim.text if len(claim.text) <= CLAIM_SHOWN else claim.text[:CLAIM_SHOWN] + "…"
     said = _without_typed_marks(text)
     return "\n".join([f"{claim.mark}: {said}", *(f"- {finding}" for finding in claim.findings)])
+
+
+def _with_lead(quote: Quote, claims: Sequence[MarkedClaim]) -> Quote:
+    """The place with the words bold, on each of their lines, that an extract of it begins with."""
+    text = "\n".join(quote.lines)
+    for claim in claims:
+        if claim.lead and quote.evidence in claim.cited:
+            words = r"\s+".join(map(re.escape, claim.lead.split()))
+            text = re.sub(words, lambda found: _BOLD.sub(r"**\g<0>**", found[0]), text, count=1)
+    return msgspec.structs.replace(quote, lines=tuple(text.split("\n")) if quote.lines else ())
 
 
 def block(quote: Quote) -> str:

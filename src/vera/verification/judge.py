@@ -185,7 +185,10 @@ class _Bench:
         """What only points at lines is supported by these lines, by rule."""
         labels = tuple(
             events.SpanLabel(
-                evidence=place.evidence.id, first=place.first, last=place.last, relation=of_extract(place)
+                evidence=place.evidence.id,
+                first=place.first,
+                last=place.last,
+                relation=of_extract(claim, place),
             )
             for place in places(self._case, claim)
         )

@@ -19,7 +19,8 @@ _QUERIES_NAMED = 4
 def answer_text(chosen: Sequence[Window], searches: Sequence[str], documents: bool = True) -> str:
     """The final answer: one line a citation, best first; what was searched when there is none.
 
-    Nothing is quoted here: the harness cuts the quotes from the stored bytes.
+    A citation may begin with the phrase of its lines that answers ("at least three years"). Nothing else is
+    quoted here: the harness cuts the quotes from the stored bytes.
     """
     if chosen and chosen[0].sure:
         return "\n".join([EXTRACTS, *(f"{rank}. {_cited(window)}" for rank, window in enumerate(chosen, 1))])
@@ -40,7 +41,8 @@ def _near(window: Window) -> str:
 
 
 def _cited(window: Window) -> str:
-    return f"{_plain(window.path)} [{window.evidence}:{window.first}-{window.last}]"
+    lead = f"“{window.phrase}”: " if window.phrase else ""
+    return f"{lead}{_plain(window.path)} [{window.evidence}:{window.first}-{window.last}]"
 
 
 def _searched(searches: Sequence[str]) -> list[str]:

@@ -15,6 +15,7 @@ from vera.model.extractive.conversation import (
 )
 from vera.model.extractive.documents import Match, match_names, names_of
 from vera.model.extractive.lexis import Lexis, weigh
+from vera.model.extractive.phrases import phrase
 from vera.model.extractive.question import Question, analyse
 from vera.model.extractive.scoring import Window, grown, windows
 from vera.protocol.turn import Action, Turn
@@ -270,10 +271,20 @@ def _chosen(step: Step) -> tuple[Window, ...]:
     """The windows to cite: the best, and others that are as sure and nearly as good."""
     good = _good(step)
     return tuple(
-        window
+        msgspec.structs.replace(window, phrase=_phrase(step, window))
         for window in good[:MOST_CITATIONS]
         if window.sure == good[0].sure and window.score >= ALSO_CITED * good[0].score
     )
+
+
+def _phrase(step: Step, window: Window) -> str:
+    """The phrase of the sure sentence that answers, '' where the lines as they are read do not have it."""
+    found = phrase(step.question, window.text) if window.sure else ""
+    read = next((read for read in step.conversation.reads if read.evidence == window.evidence), None)
+    if read is None or set(found) & set("“”[]【】"):
+        return ""
+    lines = " ".join(read.lines.get(number, "") for number in range(window.first, window.last + 1))
+    return found if found in " ".join(lines.split()) else ""
 
 
 def _good(step: Step) -> list[Window]:

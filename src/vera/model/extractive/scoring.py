@@ -86,7 +86,8 @@ WEIGHTS = Weights()
 class Window(msgspec.Struct, frozen=True):
     """Lines that may answer: `score` is about 0 to 2, `coverage` their share of the question's weight.
 
-    `sure` says that a sentence in them says all that the question demands (`vera.model.extractive.demand`).
+    `sure` says that a sentence in them says all that the question demands (`vera.model.extractive.demand`),
+    `phrase` has the words of them that are the answer, '' where that is not sure.
     """
 
     path: str
@@ -98,6 +99,7 @@ class Window(msgspec.Struct, frozen=True):
     kind: float
     text: str
     sure: bool = False
+    phrase: str = ""
 
 
 def windows(

@@ -91,7 +91,7 @@ def test_an_altered_blob_behind_a_citation_is_said_and_fails(finished: Path) -> 
 def test_answer_md_holds_question_answer_and_quotes(finished: Path) -> None:
     text = (finished / "answer.md").read_text()
     assert text.startswith("# On how many days is the sky blue?")
-    assert "> The sky is blue on 12 days in May." in text
+    assert "> The sky is blue on **12 days** in May." in text
     assert "QUOTED: the cited lines hold the words of its claim; nobody judged what they mean" in text
 
 

@@ -3,6 +3,8 @@
 - `@pytest.mark.needs("docker")`: skipped on a machine without it, and the last lines of the run say what was
   not tested and how to get it. In `VERA_REQUIRE=docker,llama` a missing part is a failure.
 - `measured("installed MiB", 41.5)`: a figure that the last lines of the run show.
+- Without `--all` and without a path the quick tests run: none of QUICK_WITHOUT, and none that needs a part
+  of HEAVY.
 """
 
 import os
@@ -30,14 +32,32 @@ hypothesis.settings.register_profile(
 )
 hypothesis.settings.load_profile("vera")
 
+QUICK_WITHOUT = frozenset(
+    (
+        "batch",
+        "bench",
+        "browser",
+        "end_to_end",
+        "sandbox",
+        "test_agent_reuse_web.py",
+        "test_audit_containment_licences.py",
+        "test_bootstrap.py",
+        "test_install.py",
+    )
+)
+"""Folders and modules that start the whole program, a browser or a sandbox, or measure: most of the time."""
+HEAVY = frozenset(("bubblewrap", "browser", "chromium", "docker", "postgres", "promtool", "pypi", "smollm2"))
+
 required = pytest.StashKey[frozenset[str]]()
 untested = pytest.StashKey[Counter[str]]()
+left_out = pytest.StashKey[int]()
 figures = pytest.StashKey[list[str]]()
 undo = pytest.StashKey[dict[str, str | None]]()
 home = pytest.StashKey[Path]()
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption("--all", action="store_true", help="Run the slow tests too: about half an hour.")
     parser.addoption(
         "--long", action="store_true", help="Repeat what can go wrong by chance 20 times instead of 3."
     )
@@ -76,6 +96,23 @@ def no_kept_exams() -> None:
     shutil.rmtree(Path(platformdirs.user_cache_dir("vera")) / "exams", ignore_errors=True)
 
 
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Leaves the slow tests out of a run that names neither them nor `--all`."""
+    if config.getoption("--all") or config.args_source is not pytest.Config.ArgsSource.TESTPATHS:
+        return
+    slow = {item for item in items if _is_slow(item)}
+    if slow:
+        config.hook.pytest_deselected(items=list(slow))
+        items[:] = [item for item in items if item not in slow]
+    config.stash[left_out] = len(slow)
+
+
+def _is_slow(item: pytest.Item) -> bool:
+    place = item.path.relative_to(Path(__file__).parent).parts
+    parts_needed = {name for marker in item.iter_markers("needs") for name in marker.args}
+    return not QUICK_WITHOUT.isdisjoint(place) or not HEAVY.isdisjoint(parts_needed)
+
+
 @pytest.hookimpl(tryfirst=True)
 def pytest_runtest_setup(item: pytest.Item) -> None:
     """Skips or fails a test whose parts are not all here, before any fixture of it starts."""
@@ -100,6 +137,9 @@ def pytest_terminal_summary(
         terminalreporter.section("measured")
         for line in config.stash[figures]:
             terminalreporter.line(line)
+    if slow := config.stash.get(left_out, 0):
+        terminalreporter.section("quick tests only")
+        terminalreporter.line(f"{slow} that start the whole program, a browser or a sandbox: --all")
     if config.stash[untested]:
         terminalreporter.section("not tested on this machine")
         for name, count in sorted(config.stash[untested].items()):

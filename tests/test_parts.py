@@ -91,3 +91,27 @@ def test_tests_have_a_private_home_that_goes_with_them(suite: Path) -> None:
     )
     assert code == 0, lines
     assert not Path((suite / "home").read_text()).exists()
+
+
+def test_without_all_and_without_a_path_only_the_quick_tests_run(suite: Path) -> None:
+    (suite / "test_sample.py").write_text("def test_quick(): pass\n")
+    (suite / "browser").mkdir()
+    (suite / "browser" / "test_slow.py").write_text("def test_slow(): pass\n")
+    (suite / "test_heavy.py").write_text(
+        "import pytest\n@pytest.mark.needs('docker')\ndef test_heavy(): pass\n"
+    )
+    settings = suite / "pytest.ini"
+    settings.write_text("[pytest]\ntestpaths = .\nmarkers = needs(part)\n")
+    base = [sys.executable, "-m", "pytest", "-c", str(settings), "--collect-only", "-q"]
+
+    def collected(*argv: str) -> str:
+        return subprocess.run(
+            [*base, "-p", "no:cacheprovider", *argv], cwd=suite, capture_output=True, text=True, check=True
+        ).stdout
+
+    quick = collected()
+    assert "test_quick" in quick and "test_slow" not in quick and "test_heavy" not in quick
+    assert "quick tests only" in quick
+    everything = collected("--all")
+    assert "test_slow" in everything and "test_heavy" in everything and "quick tests" not in everything
+    assert "test_slow" in collected("browser/test_slow.py")

@@ -1,4 +1,4 @@
-"""`--warm` once started sandboxes ahead: it is accepted, starts none, and sessions of that time still open."""
+"""`--warm` once started sandboxes ahead: it is accepted, starts none, and older sessions still open."""
 
 import json
 from pathlib import Path

@@ -66,12 +66,7 @@ class Children:
         self._reading = asyncio.create_task(self._read())
 
     def start(
-        self,
-        argv: Sequence[str],
-        *,
-        stdin: str,
-        stderr: Path,
-        finish: signal.Signals = signal.SIGINT,
+        self, argv: Sequence[str], *, stdin: str, stderr: Path, finish: signal.Signals = signal.SIGINT
     ) -> Child:
         """Start `python -m vera ARGV` with this text as standard input; what it says goes to a file. `finish`
         is the signal by which it is told to end in order.

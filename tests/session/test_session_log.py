@@ -54,6 +54,19 @@ def test_each_record_names_the_hash_of_the_one_before_and_its_own(tmp_path: Path
         assert b'"prev":"' + own + b'"' in after
 
 
+def test_a_log_of_a_newer_format_is_refused_and_one_of_this_format_is_read(tmp_path: Path) -> None:
+    for number, refused in ((events.FORMAT, False), (events.FORMAT + 1, True)):
+        path = tmp_path / f"{number}.jsonl"
+        log = Log.create(path, clock)
+        log.append(events.Session(format=number, version="9", settings={}), "")
+        log.close()
+        if refused:
+            with pytest.raises(LogBroken, match="log format 2, where 1 is the newest one known"):
+                read(path)
+        else:
+            assert len(read(path)) == 1
+
+
 def test_time_in_a_log_never_runs_backwards(tmp_path: Path) -> None:
     times = iter([10.0, 5.0, 11.0])
     log = Log.create(tmp_path / "trace.jsonl", lambda: next(times))

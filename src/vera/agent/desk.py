@@ -12,7 +12,6 @@ import msgspec
 import platformdirs
 
 from vera import events
-from vera.agent.box_ahead import quota_of
 from vera.agent.box_record import BoxRecord
 from vera.agent.research import Place
 from vera.agent.web import Web, open_web
@@ -31,7 +30,7 @@ from vera.model.types import Model
 from vera.sandbox import recipe
 from vera.sandbox.backends import open_box
 from vera.sandbox.box import SupervisedBox
-from vera.sandbox.spec import BoxSpec
+from vera.sandbox.spec import BoxSpec, Quota
 from vera.sandbox.types import Box, CommandResult
 from vera.session import Session
 from vera.verification.desk import Desk, VerifierOptions
@@ -133,7 +132,7 @@ class _Bench:
                 input=self._input,
                 profile=sandbox.profile,
                 privileged=sandbox.privileged,
-                quota=quota_of(sandbox),
+                quota=Quota(sandbox.work_bytes, sandbox.work_files),
             )
             box = await stack.enter_async_context(self._started(spec, lane, web))
             self._session.emit(

@@ -46,9 +46,7 @@ async def open_execution(
             accept=partial(execution.refuse_open_doors, settings),
         )
         session, budget = opened.session, opened.budget
-        place = await execution.open_place(
-            session, settings, rules, extractor, stack, progress, opened.engine
-        )
+        place = await execution.open_place(session, settings, rules, extractor, stack, progress)
         lane = execution.make_lane(
             session,
             opened.task,

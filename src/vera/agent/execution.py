@@ -12,8 +12,6 @@ import msgspec
 
 from vera import events
 from vera.agent.asking import Asker
-from vera.agent.box_ahead import quota_of
-from vera.agent.engine_ahead import Engine
 from vera.agent.errors import SetupError
 from vera.agent.guarded_box import GuardedBox
 from vera.agent.lanes import LANE, Head, LaneOptions, main_lane, work_tools
@@ -44,7 +42,7 @@ from vera.model.types import Model
 from vera.outside import one_line
 from vera.sandbox import image
 from vera.sandbox.box import SupervisedBox
-from vera.sandbox.spec import BoxSpec
+from vera.sandbox.spec import BoxSpec, Quota
 from vera.selection.chooser import Chooser
 from vera.session import Reader, Session
 from vera.session.session import TRACE
@@ -107,7 +105,6 @@ async def open_place(
     extractor: Extractor,
     stack: AsyncExitStack,
     progress: image.Progress,
-    engine: Engine,
 ) -> Place:
     """Where the lane works: a box on its own workspace, without input folder and without network, which
     cannot write to /work while a required thesis is not SUPPORTED. Raises SetupError."""
@@ -119,7 +116,7 @@ async def open_place(
         return not missing(rules, session.state.attestations.values(), time.time())
 
     may_write = may_change()
-    first = await _open(session, settings, stack, progress, engine, may_write=may_write)
+    first = await _open(session, settings, stack, progress, may_write=may_write)
     if first is None:
         return no_shell
     again = settings.model_copy(
@@ -127,7 +124,7 @@ async def open_place(
     )
 
     async def reopen(may_write: bool) -> SupervisedBox | None:
-        return await _open(session, again, stack, progress, engine, may_write=may_write)
+        return await _open(session, again, stack, progress, may_write=may_write)
 
     box = GuardedBox(first, may_write, reopen, may_change)
     return msgspec.structs.replace(no_shell, box=box, work_name=first.work)
@@ -138,7 +135,6 @@ async def _open(
     settings: Settings,
     stack: AsyncExitStack,
     progress: image.Progress,
-    engine: Engine,
     *,
     may_write: bool,
 ) -> SupervisedBox | None:
@@ -147,12 +143,12 @@ async def _open(
         work=session.workspace,
         profile=settings.sandbox.profile,
         work_read_only=not may_write,
-        quota=quota_of(settings.sandbox),
+        quota=Quota(settings.sandbox.work_bytes, settings.sandbox.work_files),
         hidden=(folder,) if folder else (),
         run=session.root.name,
         forbidden=(session.root / "trace.jsonl", session.store.root),
     )
-    box = await start_box(session, settings.sandbox, spec, None, stack, progress, engine)
+    box = await start_box(session, settings.sandbox, spec, None, stack, progress)
     if box is not None:
         lock = "" if may_write else "; /work is read-only until the required theses are SUPPORTED"
         session.emit(

@@ -8,7 +8,6 @@ import msgspec
 from vera.agent import setup, spending
 from vera.agent.choosing import chooser_of, open_choosing
 from vera.agent.desk import open_desk
-from vera.agent.engine_ahead import Engine
 from vera.agent.research import Place
 from vera.config import Settings
 from vera.lane.budget import Budget
@@ -22,8 +21,8 @@ from vera.verification.desk import Desk
 
 class Opened(msgspec.Struct, frozen=True, kw_only=True):
     """A session, new or resumed, with its task, the models that answer and verify (None: no model does) and
-    who chooses among candidate turns (None: each is taken as it comes), all within the budget, the
-    prompts, and the container engine, which was asked meanwhile."""
+    who chooses among candidate turns (None: each is taken as it comes), all within the budget, and the
+    prompts."""
 
     session: Session
     task: str
@@ -32,7 +31,6 @@ class Opened(msgspec.Struct, frozen=True, kw_only=True):
     chooser: Chooser | None
     budget: Budget
     prompts: Prompts
-    engine: Engine
 
 
 async def open_common(
@@ -49,8 +47,6 @@ async def open_common(
     `accept` raises what speaks against working with the model. The session is opened last, so that a
     mistake leaves none behind. Raises SetupError, PromptError, and what `accept` and `open_session` raise.
     """
-    engine = Engine(settings)
-    stack.push_async_callback(engine.close)
     model = await setup.open_model(settings.model, stack, progress.say, progress.now)
     accept(model)
     verifier = await setup.open_verifier_model(settings.verification, settings.model, model, stack)
@@ -74,7 +70,6 @@ async def open_common(
         chooser=chooser_of(choosing, session, budget, spending.bytes_per_token(session.state)),
         budget=budget,
         prompts=prompts,
-        engine=engine,
     )
 
 

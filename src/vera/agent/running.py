@@ -69,7 +69,7 @@ async def open_run(
         if web is not None:
             progress.say(f"web: {WEB_REACH[settings.egress.mode]}; --egress none closes it")
         place = await setup.open_place(
-            session, settings.sandbox, extractor, found, web, model, stack, progress, opened.engine
+            session, settings.sandbox, extractor, found, web, model, stack, progress
         )
         options = options_of(settings, opened.budget.limits)
         lane = research.make_lane(session, opened.task, model, place, opened.prompts, options, opened.chooser)

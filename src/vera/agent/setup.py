@@ -1,11 +1,11 @@
 """What a run needs before its first step: a model, the index of the input folder, a box."""
 
+import asyncio
 import getpass
 import hashlib
 import os
 from collections.abc import Callable
 from contextlib import AsyncExitStack, ExitStack
-from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
@@ -13,9 +13,7 @@ import msgspec
 import platformdirs
 
 from vera import events
-from vera.agent.box_ahead import research_spec, take_ahead
 from vera.agent.box_record import BoxRecord
-from vera.agent.engine_ahead import Engine
 from vera.agent.errors import SetupError
 from vera.agent.research import Place
 from vera.agent.rules import listed, rules_of
@@ -33,9 +31,9 @@ from vera.config.settings import (
 from vera.evidence.extractor import Extractor
 from vera.model.types import Model, ModelError
 from vera.sandbox import image
-from vera.sandbox.backends import open_box
+from vera.sandbox.backends import choose, open_box
 from vera.sandbox.box import SupervisedBox
-from vera.sandbox.spec import BoxSpec
+from vera.sandbox.spec import BoxSpec, Quota
 from vera.sandbox.types import BoxError, Refusal
 from vera.search.corpus import Corpus, EmptyCorpus, IndexReport, IndexUnusable, Progress, Stats
 from vera.session import Session
@@ -296,7 +294,6 @@ async def open_place(
     model: Model,
     stack: AsyncExitStack,
     progress: image.Progress,
-    engine: Engine,
 ) -> Place:
     """Where the lane works: a started box where one is wanted and can be had, else no shell, and it is said.
 
@@ -309,12 +306,16 @@ async def open_place(
     no_shell = Place(extractor=extractor, box=None, corpus=corpus, files=files, web=web)
     if settings.backend == "none" or model.info.kind == "builtin":
         return no_shell
-    spec = replace(
-        research_spec(settings, session.workspace, found.folder if found else None),
+    spec = BoxSpec(
+        work=session.workspace,
+        input=found.folder if found else None,
+        profile=settings.profile,
+        privileged=settings.privileged,
+        quota=Quota(settings.work_bytes, settings.work_files),
         run=session.root.name,
         forbidden=(session.root / "trace.jsonl", session.store.root),
     )
-    box = await start_box(session, settings, spec, web, stack, progress, engine)
+    box = await start_box(session, settings, spec, web, stack, progress)
     if box is None:
         return no_shell
     session.emit(
@@ -332,7 +333,6 @@ async def start_box(
     web: Web | None,
     stack: AsyncExitStack,
     progress: image.Progress,
-    engine: Engine,
 ) -> SupervisedBox | None:
     """A started box, closed with `stack`; None where none can be had and none was insisted on, which is
     logged. Raises SetupError as `open_place` does."""
@@ -342,17 +342,14 @@ async def start_box(
     def passed_over(backend: str, why: BoxError) -> None:
         progress.say(f"sandbox: not {backend}: {why}")
 
-    egress = web.proxy.serve if web else None
-    if (waiting := await take_ahead(settings, spec, record.write, egress, record.tell)) is not None:
-        stack.push_async_callback(waiting.close)
-        return waiting
     try:
-        await engine.ready()
+        for backend in choose(settings.backend):
+            await asyncio.to_thread(backend.reap)
         box = await open_box(
             settings.backend,
             spec,
             log=record.write,
-            egress=egress,
+            egress=web.proxy.serve if web else None,
             image=partial(image.ensure_image, settings.base_image, progress, may_build=settings.build),
             tell=record.tell,
             passed_over=passed_over,

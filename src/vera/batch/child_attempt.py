@@ -14,7 +14,6 @@ from vera.batch.records import Manifest, Outcome
 from vera.batch.session_end import Watch, how_it_stands, manifest_of
 from vera.batch.task import BatchTask
 from vera.batch.task_settings import handed_of
-from vera.batch.warm import Warm
 from vera.config.handed import Allowed
 
 LOOK_SECONDS = 0.5
@@ -46,8 +45,7 @@ class ChildAttempts:
     `base` is the base folder, `overrides` the texts of `-c` that hold for all tasks, `allowed` what the
     person lets a task set. The task's text and its settings go by standard input: on the command line they
     would be the person's word. `pushed_back` is called once for each look at a log that found calls which the
-    endpoint pushed back. A new answer to a question begins in a process of the pool `warm`, where one waits
-    for it.
+    endpoint pushed back.
     """
 
     def __init__(
@@ -57,7 +55,6 @@ class ChildAttempts:
         overrides: Sequence[str],
         glimpse: Glimpse,
         pushed_back: Callable[[BatchTask], None],
-        warm: Warm,
         allowed: Allowed,
     ) -> None:
         self._children = children
@@ -66,7 +63,6 @@ class ChildAttempts:
         self._glimpse = glimpse
         self._pushed_back = pushed_back
         self._assumed = Assumptions()
-        self._warm = warm
         self._allowed = allowed
 
     async def __call__(self, task: BatchTask, attempt: Attempt) -> Manifest:
@@ -100,10 +96,9 @@ class ChildAttempts:
 
     async def _watched(self, task: BatchTask, argv: Sequence[str], stderr: Path, watch: Watch) -> Exit:
         """Start the process and follow its log to the end. Cancelled, it ends the process first."""
-        parked = self._warm.take(task) if argv[0] == "run" else None
         said = handed_of(task, self._allowed, "" if argv[0] == "resume" else task.text).encode()
         finish = FINISH_STEP if task.kind == "task" else signal.SIGINT
-        child = self._children.start(argv, stdin=said, stderr=stderr, finish=finish, parked=parked)
+        child = self._children.start(argv, stdin=said, stderr=stderr, finish=finish)
         try:
             while not child.ended.done():
                 await asyncio.wait([child.ended], timeout=LOOK_SECONDS)
@@ -120,8 +115,6 @@ class ChildAttempts:
         if watch.pushed_back > before:
             self._pushed_back(task)
         self._assumed.learn(task, watch.state)
-        if watch.has_box:
-            self._warm.learn(task)
         self._glimpse.seen(task, watch)
 
     def _new(self, task: BatchTask, folder: Path) -> list[str]:

@@ -10,7 +10,6 @@ from pathlib import Path
 import msgspec
 
 from vera.batch.errors import BatchError
-from vera.config.handed import Handed
 
 MODULE = "vera"
 MOST_REPLY_BYTES = 1 << 16
@@ -57,75 +56,28 @@ class Child:
         self._children.signal(self._number, signal.SIGKILL, group=True)
 
 
-class Parked:
-    """A process that waits to be an attempt (`vera.batch.parked`); `ended` when it is none any more."""
-
-    def __init__(self, children: "Children", number: int) -> None:
-        self._children = children
-        self.number = number
-        self.ended: asyncio.Future[Exit] = asyncio.get_running_loop().create_future()
-
-    def release(self) -> None:
-        """No attempt will come."""
-        self._children.release(self.number)
-
-
 class Children:
     """The fork server and what it started."""
 
     def __init__(self, process: asyncio.subprocess.Process) -> None:
         self._process = process
         self._running: dict[int, Child] = {}
-        self._parked: dict[int, Parked] = {}
         self._count = 0
         self._reading = asyncio.create_task(self._read())
 
     def start(
-        self,
-        argv: Sequence[str],
-        *,
-        stdin: str,
-        stderr: Path,
-        finish: signal.Signals = signal.SIGINT,
-        parked: Parked | None = None,
+        self, argv: Sequence[str], *, stdin: str, stderr: Path, finish: signal.Signals = signal.SIGINT
     ) -> Child:
         """Start `python -m vera ARGV` with this text as standard input; what it says goes to a file. `finish`
-        is the signal by which it is told to end in order. The process `parked` becomes it where that still
-        waits.
+        is the signal by which it is told to end in order.
 
         Raises BatchError when the fork server is gone.
         """
         self._count += 1
         child = Child(self, self._count, finish)
-        request = {"start": self._count, "argv": list(argv), "stdin": stdin, "stderr": str(stderr)}
-        self._send(request | ({"parked": parked.number} if parked else {}))
-        if parked is not None:
-            self._parked.pop(parked.number, None)
+        self._send({"start": self._count, "argv": list(argv), "stdin": stdin, "stderr": str(stderr)})
         self._running[self._count] = child
         return child
-
-    def park(self, folder: Path, overrides: Sequence[str], handed: Handed) -> Parked:
-        """Have a fork wait with a box in `folder`, for a run with these settings: texts of `-c`, and what
-        comes with the task.
-
-        Raises BatchError when the fork server is gone.
-        """
-        self._count += 1
-        parked = Parked(self, self._count)
-        self._send(
-            {
-                "park": self._count,
-                "folder": str(folder),
-                "overrides": list(overrides),
-                "handed": handed.encode(),
-            }
-        )
-        self._parked[self._count] = parked
-        return parked
-
-    def release(self, number: int) -> None:
-        with contextlib.suppress(BatchError):
-            self._send({"release": number})
 
     def finish_all(self) -> None:
         """Tell everything that runs to end in order."""
@@ -161,16 +113,11 @@ class Children:
             reply = msgspec.json.decode(line, type=_Reply)
             if reply.started and (child := self._running.get(reply.started)):
                 child.pid = reply.pid
-            elif reply.ended:
-                gone: Child | Parked | None = self._running.pop(reply.ended, None)
-                if gone := gone or self._parked.pop(reply.ended, None):
-                    gone.ended.set_result(Exit(code=reply.code, cpu_s=reply.cpu_s, error=reply.error))
-        ends = [each.ended for each in self._running.values()]
-        ends += [each.ended for each in self._parked.values()]
-        for ended in ends:
-            ended.set_result(Exit(code=-int(signal.SIGKILL), error="its fork server was killed"))
+            elif reply.ended and (child := self._running.pop(reply.ended, None)):
+                child.ended.set_result(Exit(code=reply.code, cpu_s=reply.cpu_s, error=reply.error))
+        for child in self._running.values():
+            child.ended.set_result(Exit(code=-int(signal.SIGKILL), error="its fork server was killed"))
         self._running.clear()
-        self._parked.clear()
 
 
 @contextlib.asynccontextmanager

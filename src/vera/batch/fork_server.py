@@ -10,8 +10,6 @@ group of its own; what is left of the group when the attempt ends is killed. Whe
 batch has ended or was killed, so do all attempts: first by SIGTERM, which a run survives as an interrupted
 session, then by SIGKILL. On Linux they also end when this process is killed. LOCK is the descriptor of the
 folder's lock (-1: none), which this process and the attempts hold as long as they live.
-
-A fork can also be parked: it gets ready (`vera.batch.parked`) and waits to become an attempt, or for the end.
 """
 
 import atexit
@@ -23,14 +21,13 @@ import os
 import runpy
 import select
 import signal
-import socket
 import subprocess
 import sys
 import tempfile
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import Any
 
 ENDING_SECONDS = 10.0
 """Between SIGTERM and SIGKILL when everything is to end."""
@@ -47,7 +44,6 @@ class Server:
         self._lock = lock
         self._spawned = spawned
         self._running: dict[int, int] = {}
-        self._parked: dict[int, tuple[int, socket.socket]] = {}
         self._die_with_parent = parent_death_signal()
         self._woken, self._wake = os.pipe()
         for end in (self._woken, self._wake):
@@ -73,18 +69,14 @@ class Server:
                 request = json.loads(line)
                 if "signal" in request:
                     self._signal(request)
-                elif "release" in request:
-                    self._release(request["release"])
-                elif self._park(request) if "park" in request else self._start(request):
+                elif self._start(request):
                     return dict(request)
 
     def _start(self, request: dict[str, Any]) -> bool:
         """Start an attempt; True in the attempt itself."""
         try:
             with _files(request) as (given, said):
-                if taken := self._hand_over(request, given, said):
-                    pid = taken
-                elif self._spawned is None:
+                if self._spawned is None:
                     pid = self._fork(given, said)
                 else:
                     pid = self._spawn([*self._spawned, *request["argv"]], given, said)
@@ -97,45 +89,6 @@ class Server:
         self._say(started=request["start"], pid=pid)
         return False
 
-    def _park(self, request: dict[str, Any]) -> bool:
-        """Fork a process that waits; True in that process, where `request["channel"]` is what it waits at."""
-        ours, theirs = socket.socketpair()
-        try:
-            pid = self._fork(0, 1)
-        except OSError as error:
-            ours.close()
-            theirs.close()
-            self._say(ended=request["park"], code=-1, error=error.strerror or str(error))
-            return False
-        if pid == 0:
-            ours.close()
-            request["channel"] = theirs
-            return True
-        theirs.close()
-        self._running[pid] = request["park"]
-        self._parked[request["park"]] = pid, ours
-        return False
-
-    def _hand_over(self, request: dict[str, Any], given: int, said: int) -> int:
-        """Let the parked process that is asked for be the attempt: its number, 0 when it is gone."""
-        pid, channel = self._parked.pop(request.get("parked", 0), (0, None))
-        if channel is None:
-            return 0
-        with channel, tempfile.TemporaryFile() as words:
-            words.write(json.dumps(request["argv"]).encode())
-            words.seek(0)
-            try:
-                socket.send_fds(channel, [b"."], [words.fileno(), given, said])
-            except OSError:
-                return 0
-        return pid
-
-    def _release(self, parked: int) -> None:
-        """End a parked process, in its own time."""
-        _, channel = self._parked.pop(parked, (0, None))
-        if channel is not None:
-            channel.close()
-
     def _fork(self, given: int, said: int) -> int:
         """The number of the new process; 0 in it, where everything that is the server's is left behind."""
         if pid := os.fork():
@@ -145,8 +98,6 @@ class Server:
         signal.signal(signal.SIGINT, signal.default_int_handler)
         for descriptor in (self._requests, self._replies, self._woken, self._wake):
             os.close(descriptor)
-        for _, channel in self._parked.values():
-            channel.close()
         os.setsid()
         self._die_with_parent()
         os.dup2(given, 0)
@@ -194,7 +145,6 @@ class Server:
             _, status, used = os.wait4(found.si_pid, 0)
             start = self._running.pop(found.si_pid, None)
             if start is not None:
-                self._release(start)
                 code = os.waitstatus_to_exitcode(status)
                 self._say(ended=start, code=code, cpu_s=round(used.ru_utime + used.ru_stime, 4))
 
@@ -256,21 +206,8 @@ def main(lock: int, how: str, module: str, preloaded: list[str]) -> None:
         gc.freeze()  # what is there now is never looked through again, so its pages stay shared
     spawned = None if how == "fork" else [sys.executable, "-P", "-m", module]
     request = Server(requests, replies, lock, spawned).serve()
-    if request is None:
-        return
-    argv = parked(request) if "park" in request else request["argv"]
-    leave(run(module, argv) if argv is not None else 0)
-
-
-def parked(request: dict[str, Any]) -> list[str] | None:
-    """Wait as a parked process; the arguments of the attempt that it is then. Ends the process when it cannot
-    get ready."""
-    from vera.batch.parked import wait
-
-    try:
-        return wait(request, request["channel"])
-    except SystemExit as end:
-        leave(int(end.code or 0))
+    if request is not None:
+        leave(run(module, request["argv"]))
 
 
 def preload(names: list[str]) -> None:
@@ -295,7 +232,7 @@ def run(module: str, argv: list[str]) -> int:
     return 0
 
 
-def leave(code: int) -> NoReturn:
+def leave(code: int) -> None:
     """End this process as an interpreter ends, but for taking its modules apart, which takes 30 ms."""
     atexit._run_exitfuncs()
     for stream in (sys.stdout, sys.stderr):

@@ -63,8 +63,6 @@ class LocalEngine:
         self._limits: Mapping[str, int] = {}
         self._stopped = False
         self._looked = 0.0
-        self._ahead = 0
-        self._prepare: Callable[[Sequence[BatchTask]], None] = lambda tasks: None
         self._changed = asyncio.Event()
         self._worker = f"{socket.gethostname()}:{os.getpid()}"
 
@@ -89,13 +87,12 @@ class LocalEngine:
     async def work(self, handle: Handle, *, slots: int, limits: Mapping[str, int], drain: bool) -> None:
         """Run what is queued. Cancelled, or when writing fails, it ends the attempts that run first.
 
-        Raises OSError when an attempt cannot be written down, and what `prepare` raises.
+        Raises OSError when an attempt cannot be written down.
         """
         self._slots, self._limits, self._paces = slots, limits, {}
         try:
             while True:
                 self._changed.clear()
-                self._prepare(self._next())  # first, so that what begins now still finds what waits for it
                 while not self._stopped and (task := self._take()) is not None:
                     self._begin(task, handle)
                 idle = not self._running and (self._stopped or not self._waiting)
@@ -104,10 +101,6 @@ class LocalEngine:
                 await self._wait()
         finally:
             await self.cancel()
-
-    def look_ahead(self, number: int, prepare: Callable[[Sequence[BatchTask]], None]) -> None:
-        """Whenever something changes, tell `prepare` which new tasks begin next, at most so many."""
-        self._ahead, self._prepare = number, prepare
 
     async def status(self) -> Status:
         live = self._runs.is_locked()
@@ -156,11 +149,6 @@ class LocalEngine:
             if not self._is_cancelled(task):
                 return task
         return None
-
-    def _next(self) -> list[BatchTask]:
-        """Of the tasks that are next those of which there was no attempt yet."""
-        tasks = [] if self._stopped else self._waiting.first(self._ahead)
-        return [task for task in tasks if not self._runs.was_begun(task.id)]
 
     def _pace(self, endpoint: str) -> Pace:
         if endpoint not in self._paces:

@@ -94,10 +94,6 @@ class PostgresEngine:
         """End the attempts that run here and put their tasks back."""
         await self._worker.cancel()
 
-    def look_ahead(self, number: int, prepare: Callable[[Sequence[BatchTask]], None]) -> None:
-        """While something runs here, tell `prepare` which new tasks wait longest, at most so many."""
-        self._worker.look_ahead(number, prepare)
-
     def pushed_back(self, task: BatchTask) -> None:
         """A model call of this task was pushed back by its endpoint."""
         self._worker.pushed_back(task)

@@ -59,22 +59,9 @@ async def task_of(connection: "Connection", task: str) -> BatchTask | None:
     """The task of this id; None for one that is not here, or is none."""
     rows = await connection.execute("select id, said, endpoint from vera_task where id = %s", [task])
     row = await rows.fetchone()
-    return _task(*row) if row is not None else None
-
-
-async def next_tasks(connection: "Connection", number: int) -> list[BatchTask]:
-    """The tasks that wait longest, at most so many; only those of which there was no attempt yet."""
-    rows = await connection.execute(
-        "select t.id, t.said, t.endpoint from procrastinate_jobs j join vera_task t on t.id = queueing_lock "
-        "where j.status = 'todo' and (j.scheduled_at is null or j.scheduled_at <= now()) "
-        "and not exists (select from vera_attempt where task = t.id) order by j.id limit %s",
-        [number],
-    )
-    return [task for row in await rows.fetchall() if (task := _task(*row)) is not None]
-
-
-def _task(id_: str, said: str, endpoint: str) -> BatchTask | None:
-    """None for what is none."""
+    if row is None:
+        return None
+    id_, said, endpoint = row
     try:
         found = parse_task(said.encode())
     except ValueError:

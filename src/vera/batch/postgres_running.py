@@ -24,7 +24,6 @@ from vera.batch.summary import Summary, summary_of
 from vera.batch.task import BatchTask
 from vera.batch.task_file import TaskList
 from vera.batch.told import Told
-from vera.batch.warm import open_warm
 from vera.config.handed import Allowed
 from vera.report.printable import one_printable_line
 
@@ -47,7 +46,7 @@ class Access(msgspec.Struct, frozen=True, kw_only=True):
 
 class WorkerOptions(msgspec.Struct, frozen=True, kw_only=True):
     """How a worker works: `limits` by endpoint for all workers, `allowed` what the person lets a row of the
-    queue set, `lease` in seconds, `warm` how many boxes wait for tasks that are next."""
+    queue set, `lease` in seconds."""
 
     slots: int
     limits: Mapping[str, int]
@@ -56,7 +55,6 @@ class WorkerOptions(msgspec.Struct, frozen=True, kw_only=True):
     lease: float = LEASE_SECONDS
     drain: bool = False
     new_interpreter: bool = False
-    warm: int = 0
     quiet: bool = False
 
 
@@ -156,18 +154,10 @@ async def _work(access: Access, options: WorkerOptions, stream: TextIO) -> int:
     async with (
         open_postgres(access.url, runs, told, password=access.password, lease=options.lease) as engine,
         open_children(fork=not options.new_interpreter, preload=PRELOADED) as children,
-        open_warm(
-            children,
-            runs.root,
-            options.overrides,
-            options.allowed,
-            0 if options.new_interpreter else options.warm,
-        ) as warm,
     ):
         handle = ChildAttempts(
-            children, runs.base, options.overrides, told, engine.pushed_back, warm, options.allowed
+            children, runs.base, options.overrides, told, engine.pushed_back, options.allowed
         )
-        engine.look_ahead(warm.size, warm.prepare)
         stopping = _Stopping(engine, told)
         told.say(f"working with {options.slots} slots; Ctrl-C ends it when what runs is done")
         await engine.work(handle, slots=options.slots, limits=options.limits, drain=options.drain)

@@ -10,7 +10,7 @@ import fcntl
 import os
 import socket
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -105,8 +105,6 @@ class PostgresWorker:
         self._closing_at: float | None = None
         self._recovered_at = float("-inf")
         self._looked_at = float("-inf")
-        self._ahead = 0
-        self._prepare: Callable[[Sequence[BatchTask]], None] = lambda tasks: None
         self._changed = asyncio.Event()
 
     async def work(self, handle: Handle, *, slots: int, limits: Mapping[str, int], drain: bool) -> None:
@@ -148,10 +146,6 @@ class PostgresWorker:
         running = [held.running for held in self._running.values() if held.running is not None]
         await asyncio.gather(*running, return_exceptions=True)
 
-    def look_ahead(self, number: int, prepare: Callable[[Sequence[BatchTask]], None]) -> None:
-        """As that of the local engine."""
-        self._ahead, self._prepare = number, prepare
-
     def pushed_back(self, task: BatchTask) -> None:
         """A model call of this task was pushed back by its endpoint."""
         self._pushed_back.add(task.id)
@@ -172,7 +166,6 @@ class PostgresWorker:
             if self._unsure:
                 await self._make_sure()
             await self._look_around()
-            await self._look_ahead()
             while not self._stopped and len(self._running) < self._slots and await self._begin_next(handle):
                 pass
         if self._running:
@@ -229,15 +222,6 @@ class PostgresWorker:
                 cancelled = await records.cancelled_among(connection, self._running)
             for task in cancelled & self._running.keys():
                 self._interrupt(self._running[task], CANCELLED)
-
-    async def _look_ahead(self) -> None:
-        """While something runs, say what is next; nothing, once no more is begun."""
-        if self._ahead and self._running:
-            tasks = []
-            if not self._stopped:
-                async with self._cluster.connector.pool.connection() as connection:
-                    tasks = await records.next_tasks(connection, self._ahead)
-            self._prepare(tasks)
 
     async def _begin_next(self, handle: Handle) -> bool:
         """Take a job of the endpoints that have room and begin it; False when there is none to take."""

@@ -20,14 +20,13 @@ from vera.batch.summary import Summary, summary_of
 from vera.batch.task_file import TaskList, read_tasks
 from vera.batch.task_settings import TaskSettings
 from vera.batch.told import Told
-from vera.batch.warm import open_warm
 from vera.config.handed import Allowed
 
 INTERRUPTED = 130
 
 PRELOADED = (
     *(f"vera.cli.{name}" for name in ("run", "resume", "verify", "execute", "verify_thesis")),
-    *("vera.agent.effort", "vera.batch.parked", "vera.config.loading", "vera.model.connect"),
+    *("vera.agent.effort", "vera.config.loading", "vera.model.connect"),
     *(
         "vera.agent.executing",
         "vera.report.answer",
@@ -43,7 +42,7 @@ PRELOADED = (
 
 class Options(msgspec.Struct, frozen=True, kw_only=True):
     """How a batch runs: `limits` by endpoint, `overrides` the texts of `-c` for all tasks, `allowed` what the
-    person lets a task set, `warm` how many boxes wait for tasks that are next."""
+    person lets a task set."""
 
     slots: int
     limits: Mapping[str, int]
@@ -51,7 +50,6 @@ class Options(msgspec.Struct, frozen=True, kw_only=True):
     allowed: Allowed = Allowed()
     retry_failed: bool = False
     new_interpreter: bool = False
-    warm: int = 0
     quiet: bool = False
 
 
@@ -93,15 +91,10 @@ async def _run(listed: TaskList, runs: Runs, options: Options, stream: TextIO, l
     told.say(_submitted(listed, submitted))
     if not submitted.queued:
         return False
-    size = 0 if options.new_interpreter else options.warm
-    async with (
-        open_children(lock=lock, fork=not options.new_interpreter, preload=PRELOADED) as children,
-        open_warm(children, runs.root, options.overrides, options.allowed, size) as warm,
-    ):
+    async with open_children(lock=lock, fork=not options.new_interpreter, preload=PRELOADED) as children:
         handle = ChildAttempts(
-            children, runs.base, options.overrides, told, engine.pushed_back, warm, options.allowed
+            children, runs.base, options.overrides, told, engine.pushed_back, options.allowed
         )
-        engine.look_ahead(warm.size, warm.prepare)
         stopping = _Stopping(engine, children, told)
         with told:
             await engine.work(handle, slots=options.slots, limits=options.limits, drain=True)

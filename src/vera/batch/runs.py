@@ -7,7 +7,6 @@
     runs/<task id>/attempts/<n>.json   attempt n has begun; <n>.end.json: it has ended; <n>.manifest.json
     runs/<task id>/commit.json         the task is done
     runs/<task id>/mark.json           a person cancelled or requeued it
-    runs/.warm/                        work folders of boxes that wait, while a batch runs
 
 Each record is written whole to a temporary file and linked to its name, which the file system lets happen
 once: of two that commit, one is first. A queue or a worker may believe what it likes; this is the truth.
@@ -106,10 +105,6 @@ class Runs:
 
     def is_done(self, task: str) -> bool:
         return os.path.lexists(self.folder(task) / "commit.json")
-
-    def was_begun(self, task: str) -> bool:
-        """Whether there was an attempt."""
-        return (self.folder(task) / "attempts").exists()
 
     def mark(self, task: str) -> Mark | None:
         return self._read(task, "mark.json", Mark)

@@ -26,12 +26,10 @@ class Watch:
         self.state = RunState()
         self.step = 0
         self.pushed_back = 0
-        self.has_box = False
         self.broken = ""
 
     def look(self) -> None:
-        """Fold what was written since the last look; `pushed_back` counts model calls that were repeated,
-        `has_box` says that a box was opened for commands."""
+        """Fold what was written since the last look; `pushed_back` counts model calls that were repeated."""
         if self.broken:
             return
         try:
@@ -40,8 +38,6 @@ class Watch:
                 if isinstance(record, events.Model):
                     self.step = max(self.step, record.step)
                     self.pushed_back += record.attempts > 1
-                elif isinstance(record, events.Sandbox):
-                    self.has_box |= record.backend != "none"
         except FileNotFoundError:
             return
         except (LogError, OSError) as error:

@@ -2,9 +2,7 @@
 
 from collections import deque
 from collections.abc import Callable
-from heapq import nsmallest
-from itertools import chain, count, islice
-from operator import itemgetter
+from itertools import count
 
 from vera.batch.task import BatchTask
 
@@ -26,11 +24,6 @@ class Waiting:
     def add(self, task: BatchTask) -> None:
         self._ids.add(task.id)
         self._queues.setdefault(task.endpoint, deque()).append((next(self._numbers), task))
-
-    def first(self, number: int) -> list[BatchTask]:
-        """The tasks that have waited longest, whatever room there is."""
-        heads = (islice(queue, number) for queue in self._queues.values())
-        return [task for _, task in nsmallest(number, chain.from_iterable(heads), key=itemgetter(0))]
 
     def take(self, has_room: Callable[[str], bool]) -> BatchTask | None:
         """The task that waited longest among the endpoints that have room; None when none has."""

@@ -81,9 +81,8 @@ def _overrides(command: F) -> F:
 @click.option(
     "--warm",
     type=click.IntRange(0, 16),
-    default=2,
-    show_default=True,
-    help="Sandboxes that are started ahead for the tasks that are next; 0 starts each with its task.",
+    expose_value=False,
+    help="Does nothing; accepted for older scripts. Each sandbox starts with its task.",
 )
 @click.option(
     "--require",

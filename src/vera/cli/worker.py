@@ -42,9 +42,8 @@ from vera.cli.allow import allow_input_option, allow_option
 @click.option(
     "--warm",
     type=click.IntRange(0, 16),
-    default=2,
-    show_default=True,
-    help="Sandboxes that are started ahead for the tasks that are next; 0 starts each with its task.",
+    expose_value=False,
+    help="Does nothing; accepted for older scripts. Each sandbox starts with its task.",
 )
 @allow_option("a row of the queue")
 @allow_input_option("none")
@@ -65,7 +64,6 @@ def worker(
     lease: float,
     drain: bool,
     new_interpreter: bool,
-    warm: int,
     allow: tuple[str, ...],
     allow_input: tuple[str, ...],
     overrides: tuple[str, ...],
@@ -97,7 +95,6 @@ def worker(
             lease=lease,
             drain=drain,
             new_interpreter=new_interpreter,
-            warm=warm,
             quiet=quiet,
         )
         code = run_worker(access, options, sys.stderr)

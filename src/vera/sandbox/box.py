@@ -4,14 +4,12 @@ import asyncio
 import contextlib
 import itertools
 import secrets
-import subprocess
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from vera.sandbox import frames, transcript
-from vera.sandbox.begun import BoxProcess, take_up
 from vera.sandbox.egress.tunnel import Serve, Tunnel
 from vera.sandbox.engine_events import EngineEvents, Tell
 from vera.sandbox.environment import PROXY_PORT
@@ -44,12 +42,6 @@ ANSWER_SLACK = 30.0
 CLOSE_SECONDS = 5.0
 
 
-def supervisor_source() -> bytes:
-    """What `BOOT` reads first."""
-    source = SUPERVISOR.read_bytes()
-    return len(source).to_bytes(4, "big") + source
-
-
 def supervisor_command(
     python: str, run_dir: str, work: str, quota: Quota, owner: str = ""
 ) -> tuple[str, ...]:
@@ -76,8 +68,7 @@ class SupervisedBox:
     shell), died, killed, closed, and between them the engine's own events.
 
     With `egress` (an `EgressProxy`'s `serve`) programs in the box find a proxy on their own loopback, at
-    `proxy_port` (0 for any: then it is known after the start); without, they have no way out. `begun` is the
-    launch's program where it was started before (`vera.sandbox.begun`).
+    `proxy_port` (0 for any: then it is known after the start); without, they have no way out.
     """
 
     def __init__(
@@ -90,10 +81,8 @@ class SupervisedBox:
         egress: Serve | None = None,
         proxy_port: int = PROXY_PORT,
         tell: Tell | None = None,
-        begun: "subprocess.Popen[bytes] | None" = None,
     ) -> None:
         self.launch = launch
-        self._begun = begun
         self._limits = limits or Limits()
         self._log = log or (lambda data: None)
         self._start_timeout = start_timeout
@@ -106,7 +95,7 @@ class SupervisedBox:
         self._numbers = itertools.count(1)
         # Names of spool files stay apart when a run is resumed in the same folder.
         self._tag = secrets.token_hex(2)
-        self._process: BoxProcess | None = None
+        self._process: asyncio.subprocess.Process | None = None
         self._tasks: list[asyncio.Task[None]] = []
         self._stderr = b""
         self._ready: asyncio.Future[frames.Frame] | None = None
@@ -135,14 +124,27 @@ class SupervisedBox:
         """Start the supervisor and its shell. Raises BoxError."""
         if self._process is not None:
             raise BoxError("This sandbox was started before; each one starts once.")
-        self._process = await self._program()
+        try:
+            self._process = await asyncio.create_subprocess_exec(
+                *self.launch.argv,
+                stdin=asyncio.subprocess.PIPE,
+                stdout=asyncio.subprocess.PIPE,
+                stderr=asyncio.subprocess.PIPE,
+                env=dict(self.launch.env),
+                start_new_session=True,
+            )
+        except OSError as error:
+            raise BoxError(
+                f"The {self.backend} sandbox cannot start: {self.launch.argv[0]} does not run ({error}).",
+                hint="vera doctor",
+            ) from error
         self._ready = asyncio.get_running_loop().create_future()
         self._tasks = [
             asyncio.create_task(self._pump_frames(self._process)),
             asyncio.create_task(self._pump_stderr(self._process)),
         ]
-        if self._begun is None:
-            self._write(supervisor_source())
+        source = SUPERVISOR.read_bytes()
+        self._write(len(source).to_bytes(4, "big") + source)
         try:
             async with asyncio.timeout(self._start_timeout):
                 ready = await asyncio.shield(self._ready)
@@ -164,24 +166,6 @@ class SupervisedBox:
         self._tell("started", f"{self.backend}, box {self._tag}")
         if self._following is not None:
             await self._following.start()
-
-    async def _program(self) -> BoxProcess:
-        if self._begun is not None:
-            return await take_up(self._begun)
-        try:
-            return await asyncio.create_subprocess_exec(
-                *self.launch.argv,
-                stdin=asyncio.subprocess.PIPE,
-                stdout=asyncio.subprocess.PIPE,
-                stderr=asyncio.subprocess.PIPE,
-                env=dict(self.launch.env),
-                start_new_session=True,
-            )
-        except OSError as error:
-            raise BoxError(
-                f"The {self.backend} sandbox cannot start: {self.launch.argv[0]} does not run ({error}).",
-                hint="vera doctor",
-            ) from error
 
     async def _listen(self) -> None:
         """Have the supervisor listen for the tunnel. Raises BoxError."""
@@ -299,7 +283,7 @@ class SupervisedBox:
             with contextlib.suppress(ProcessLookupError):
                 self._process.kill()
 
-    async def _pump_frames(self, process: BoxProcess) -> None:
+    async def _pump_frames(self, process: asyncio.subprocess.Process) -> None:
         """Read everything the supervisor says until it ends; then nobody waits for an answer any more."""
         assert process.stdout is not None
         assert self._ready is not None
@@ -380,7 +364,7 @@ class SupervisedBox:
         elif self._tunnel is not None:
             self._tunnel.on_frame(frame.c, frame.do, frame.k, payload)
 
-    async def _pump_stderr(self, process: BoxProcess) -> None:
+    async def _pump_stderr(self, process: asyncio.subprocess.Process) -> None:
         assert process.stderr is not None
         logged = 0
         while data := await process.stderr.read(65536):

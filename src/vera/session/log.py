@@ -68,6 +68,9 @@ def open_line(line: bytes, number: int, seq: int, prev: str) -> tuple[events.Rec
         record = events.decode(body)
     except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as error:
         raise LogBroken(number, f"it is no record of this version ({error})") from None
+    if isinstance(record, events.Session) and record.format > events.FORMAT:
+        newer = f"log format {record.format}, where {events.FORMAT} is the newest one known"
+        raise LogBroken(number, f"it is no record of this version ({newer})")
     if record.prev != prev:
         raise LogBroken(number, "it does not follow the record before it")
     if record.seq != seq:

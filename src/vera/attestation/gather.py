@@ -77,7 +77,10 @@ def gather(records: Sequence[events.Record], store: Store, number: int) -> Recor
     checks = tuple(each for each in within if isinstance(each, events.VerifierCheck))
     labels = tuple(each for each in within if isinstance(each, events.VerifierLabels))
     lookups = tuple(_lookups(before, texts))
-    for pointed in _pointed_at(answer, derivations, checks, labels):
+    versions = tuple(
+        seen for each in within if isinstance(each, events.VerifierVersions) for seen in each.seen
+    )
+    for pointed in _pointed_at(answer, derivations, checks, labels, versions):
         if (found := evidence.get(pointed)) is not None:
             texts.want(found.text)
     for derivation in derivations:
@@ -105,6 +108,7 @@ def gather(records: Sequence[events.Record], store: Store, number: int) -> Recor
         notes=tuple(_problems(within)),
         probes=tuple(each for each in within if isinstance(each, events.VerifierProbe)),
         exams=tuple(_graded(each, texts) for each in before if isinstance(each, events.VerifierExam)),
+        versions=versions,
         asked=_asked(before[:begin], store, texts),
     )
 
@@ -250,6 +254,7 @@ def _pointed_at(
     derivations: Iterable[events.Derivation],
     checks: Iterable[events.VerifierCheck],
     labels: Iterable[events.VerifierLabels],
+    versions: Iterable[events.VersionSeen],
 ) -> Iterator[str]:
     """The ids of all evidence that the verdict may have to read."""
     yield from (citation.evidence for citation in find_citations(answer))
@@ -257,6 +262,7 @@ def _pointed_at(
     yield from (cited.evidence for check in checks for cited in check.citations)
     yield from (check.question.source for check in checks)
     yield from (label.evidence for labelled in labels for label in labelled.labels)
+    yield from (seen.evidence for seen in versions)
 
 
 def _lookups(before: Iterable[events.Record], texts: "_Texts") -> Iterator[Lookup]:

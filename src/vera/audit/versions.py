@@ -15,6 +15,7 @@ import msgspec
 
 from vera.audit.case import Case, Place
 from vera.audit.checks.set_aside import is_aside
+from vera.audit.lexicon import word_set
 from vera.audit.source_text import SourceText
 from vera.events import Evidence
 from vera.evidence.headings import over
@@ -49,28 +50,37 @@ _NUMBERED = re.compile(
 _SUB = re.compile(r"\s{0,12}\((?P<number>\d{1,3}|[a-z])\)\s")
 _FILE = re.compile(r"[^\s\"'“”„«»()<>|*]{1,200}\.[A-Za-z][A-Za-z0-9]{0,5}(?![\w])")
 _YEAR = re.compile(r"(?:19|20)\d\d")
-_VERSION = re.compile(r"(?i)(?<![a-z])(?:v|ver|version|rev|revision|fassung|edition)[ ._-]{0,2}(\d{1,4}(?:\.\d{1,4}){0,2})(?!\d)")
+_VERSION = re.compile(
+    r"(?i)(?<![a-z])(?:v|ver|version|rev|revision|fassung|edition)[ ._-]{0,2}"
+    r"(\d{1,4}(?:\.\d{1,4}){0,2})(?!\d)"
+)
 
-_FILLER = frozenset(
+_FILLER = word_set(
     """a an the of to in its their entirety whole entire dated date version edition revision issue document
     file text entitled called named known titled title with as prior previous earlier former existing current
     old original above said on s
     der die das den dem des vom von im zu zum zur bisherige bisherigen bisheriger alte alten alter fruhere
     fruheren fruherer vorherige vorherigen datei dokument dokuments fassung ausgabe gesamte gesamten ganze
-    sowie genannte genannten mit dem titel
-    le la les l du de d au aux ancien ancienne precedent precedente document fichier texte totalite intitule
-    intitulee datee date
+    sowie genannte genannten mit titel
+    le la les l du de d au aux ancien ancienne precedent precedente fichier texte totalite intitule intitulee
+    datee
     january february march april may june july august september october november december januar februar marz
     mai juni juli oktober dezember janvier fevrier mars avril juin juillet aout septembre octobre novembre
-    decembre st nd rd th er""".split()
+    decembre st nd rd th er"""
 )
-_KINDS = frozenset(
+_KINDS = word_set(
     """agreement contract policy directive regulation act order rules guideline guidelines handbook manual
     standard terms document deed vertrag vereinbarung richtlinie verordnung ordnung satzung regelung handbuch
     leitfaden contrat accord convention reglement directive politique charte notes notice readme index
-    report plan list""".split()
+    report plan list"""
 )
 """Words for a kind of document: alone they name no single one."""
+
+_ALL = word_set(
+    """everything all any every each other others else files texts versions these this that here folder and or
+    alles alle allen samtliche samtlichen dokumente dateien fassungen ordner und oder tous toutes tout toute
+    documents fichiers anciens anciennes precedents dossier et ou"""
+)
 
 
 class Superseding(msgspec.Struct, frozen=True, kw_only=True):
@@ -105,7 +115,13 @@ def superseding(case: Case, place: Place) -> tuple[Superseding, ...]:
             continue
         if (cited.source, cited.text.sha256) != (place.evidence.source, place.evidence.text.sha256):
             continue
-        pair = Pair(place.evidence, place.source.seen(place.evidence.marks), other, text.seen(other.marks), seen.shared)
+        pair = Pair(
+            place.evidence,
+            place.source.seen(place.evidence.marks),
+            other,
+            text.seen(other.marks),
+            seen.shared,
+        )
         for each in pair.about(clauses_of(place)):
             key = (each.evidence, each.first)
             if key not in found or (each.explicit and not found[key].explicit):
@@ -128,6 +144,7 @@ class Pair:
     ) -> None:
         self._cited, self._cited_text = cited, cited_text
         self._other, self._other_text = other, other_text
+        self._cited_words = frozenset(tokens(cited_text.text))
         self._names = names_of(cited.source, cited.title)
         own = set(names_of(other.source, other.title))
         self._shared = frozenset(shared) | (set() if _is_later(cited, other) else own)
@@ -162,14 +179,16 @@ class Pair:
         if not told and not by_clause and _is_later(self._cited, self._other):
             first = next((n for n in range(1, _HEAD_LINES) if self._line(n).strip()), 1)
             yield Superseding(
-                evidence=self._other.id, first=first, last=first, kind="later", explicit=False,
+                evidence=self._other.id,
+                first=first,
+                last=first,
+                kind="later",
+                explicit=False,
                 text=self._line(first).strip()[:200],
             )
 
     def _is_same(self) -> bool:
-        return (
-            self._cited.source == self._other.source or self._cited.text.sha256 == self._other.text.sha256
-        )
+        return self._cited.source == self._other.source or self._cited.text.sha256 == self._other.text.sha256
 
     def _saying(self, statement: Statement, kind: Kind, explicit: bool) -> Superseding:
         return Superseding(
@@ -226,21 +245,36 @@ class Pair:
             rest = [word for word in tokens(words) if word not in _FILLER and word not in _KINDS]
             return ("part", False) if rest or thing.everything else ("document", named == "firm")
         said = tokens(thing.words)
-        for name in self._names[1:]:
-            wanted = tuple(name.split())
-            at = held(wanted, said)
-            if at is None:
-                continue
-            rest = [word for number, word in enumerate(said) if number not in at and word not in _FILLER]
-            if any(word.isdigit() and word not in tokens(self._cited_text.text) for word in rest):
-                continue
-            firm = not all(word in _KINDS or word in _FILLER for word in wanted) and name not in self._shared
-            if [word for word in rest if not word.isdigit()] or thing.everything:
-                return "part", False
-            return "document", firm
+        meant = [
+            (found, len(name))
+            for name in self._names[1:]
+            if (found := self._by_name(name, said, everything=thing.everything))
+        ]
+        if meant:
+            # The longest name decides: a title that others have is not made unique by a part of it.
+            return max(meant, key=lambda each: (each[0][0] == "document", each[1]))[0]
         if thing.everything and not thing.clauses and _is_all(said):
             return "everything", False
         return None
+
+    def _by_name(self, name: str, said: Sequence[str], *, everything: bool) -> tuple[Kind, bool] | None:
+        """What of the cited document words are that hold a name of it; a number that it does not have means
+        another one."""
+        wanted = tuple(name.split())
+        at = held(wanted, said)
+        if at is None:
+            return None
+        rest = [
+            word
+            for number, word in enumerate(said)
+            if number not in at and word not in _FILLER and word not in _KINDS
+        ]
+        if any(word.isdigit() and word not in self._cited_words for word in rest):
+            return None
+        if everything or not all(map(str.isdigit, rest)):
+            return "part", False
+        weak = all(word in _KINDS or word in _FILLER for word in wanted)
+        return "document", not weak and name not in self._shared
 
     def _without_file(self, words: str) -> tuple[str, str]:
         """The words without the cited file's name, and whether that was there: firm, shared or ''."""
@@ -260,9 +294,7 @@ class Pair:
     def _is_short(self, words: str) -> bool:
         """Whether words can mean the document that the file is about: none, "the Agreement"."""
         known = {word for name in self._names for word in tokens(name)} | _KINDS
-        return all(
-            word in _FILLER or any(same_word(word, each) for each in known) for word in tokens(words)
-        )
+        return all(word in _FILLER or any(same_word(word, each) for each in known) for word in tokens(words))
 
     def _turned(self) -> bool:
         """Whether the cited document says in its turn that it replaces the other one."""
@@ -324,13 +356,7 @@ def _fits(said: Iterable[str], cited: Sequence[str]) -> Literal["yes", "maybe", 
 
 def _is_all(said: Sequence[str]) -> bool:
     """Whether words say all there is: "everything", "all previous documents and policies"."""
-    vague = _FILLER | _KINDS | {
-        "everything", "all", "any", "every", "each", "other", "others", "else", "alles", "alle", "allen",
-        "samtliche", "samtlichen", "tous", "toutes", "tout", "toute", "files", "documents", "texts",
-        "versions", "dokumente", "dateien", "fassungen", "documents", "fichiers", "anciens", "anciennes",
-        "precedents", "precedentes", "these", "this", "that", "here", "folder", "ordner", "dossier", "and",
-        "und", "et", "or", "oder", "ou",
-    }  # fmt: skip
+    vague = _FILLER | _KINDS | _ALL
     return all(any(same_word(word, each) for each in vague) for word in said)
 
 

@@ -1,8 +1,8 @@
 """Sentences that say that a document, or a numbered clause of one, no longer holds as it was written.
 
-English, German and French. A sentence gives the things that it names as superseded, each with the words that
-name it. What it does not say plainly (negated, planned, conditional, limited) is no such thing, or not `firm`.
-Who is meant by the words is decided elsewhere (`vera.audit.versions`).
+English, German and French. A sentence gives the things that it names as superseded, each with the words
+that name it. What it does not say plainly (negated, planned, conditional, limited) is no such thing, or not
+`firm`. Who is meant by the words is decided elsewhere (`vera.audit.versions`).
 """
 
 import re
@@ -68,8 +68,9 @@ _NO_PAST = re.compile(
     rf"(?i)\b(?:{_BE}|{_BE} \w{{2,12}}(?:ly|by)|the|an?|as|of|and|or|newly|not|to|has|have)\s+\Z"
 )
 _PASSIVE = re.compile(
-    rf"(?i)\b{_BE}\s+(?:(?:hereby|also|now|thereby|entirely|(?:{_ENDED}|{_CHANGED}),?(?: in its entirety)? and)"
-    rf"\s+){{0,3}}(?:(?P<ends>{_ENDED})|(?P<changes>{_CHANGED}))(?![\w-])"
+    rf"(?i)\b{_BE}\s+(?:(?:hereby|also|now|thereby|entirely"
+    rf"|(?:{_ENDED}|{_CHANGED}),?(?: in its entirety)? and)\s+){{0,3}}"
+    rf"(?:(?P<ends>{_ENDED})|(?P<changes>{_CHANGED}))(?![\w-])"
     r"|\b(?P<over>ceases? to (?:apply|have effect|be in force)"
     r"|(?:is|are) no longer (?:in force|valid|applicable)"
     r"|(?:tritt|treten) au(?:ß|ss)er kraft|(?:entfällt|entfallen)"
@@ -90,9 +91,10 @@ _SEPARATE = re.compile(
     r"(?i)\b(?:(?:hebt|heben)\b(?P<auf>[^;]{1,240}?)\bauf|(?:löst|lösen)\b(?P<ab>[^;]{1,240}?)\bab)(?!\w)"
 )
 _HEAD = re.compile(
-    r"(?i)\b(?:amendment|addendum|variation|modification|corrigendum|nachtrag|änderung\w{0,14}|ergänzung\w{0,14}"
-    r"|zusatz\w{0,14}|avenant)\b[^.;:]{0,40}?\b(?:to|of|zum|zur|zu|des|der|au|aux|à la|à l['’]|du|de la|de l['’])"
-    r"(?!\w)(?P<what>[^.;:]{3,160})"
+    r"(?i)\b(?:amendment|addendum|variation|modification|corrigendum|nachtrag|änderung\w{0,14}"
+    r"|ergänzung\w{0,14}|zusatz\w{0,14}|avenant)\b[^.;:]{0,40}?"
+    r"\b(?:to|of|zum|zur|zu|des|der|au|aux|à la|à l['’]|du|de la|de l['’])(?!\w)"
+    r"(?P<what>[^.;:]{3,160})"
 )
 _TELLS = re.compile(
     rf"(?i){_ENDS}|{_CHANGES}|{_ENDED}|{_CHANGED}|ceases? to|no longer|au(?:ß|ss)er kraft|entfällt|entfallen"
@@ -116,8 +118,8 @@ _LIMITED = re.compile(
     r"(?i)\b(?:unless|except|only|insofar|to the extent|soweit|außer|lediglich|nur|sauf|uniquement|excepté)\b"
 )
 _CUT = re.compile(
-    r"(?i)[;()]|:\s|\s(?:with|by|durch|par|mit|effective|as from|as of|from|ab|à compter|à partir|which|that|but"
-    r"|aber|mais|wie|as follows|and (?:shall|is|are|has|will|takes|comes|enters)|et (?:est|sont|entre)"
+    r"(?i)[;()]|:\s|\s(?:with|by|durch|par|mit|effective|as from|as of|from|ab|à compter|à partir|which|that"
+    r"|but|aber|mais|wie|as follows|and (?:shall|is|are|has|will|takes|comes|enters)|et (?:est|sont|entre)"
     r"|und (?:ist|sind|wird|tritt|gilt)|before|vor|avant|if|unless|except|insofar|soweit|sauf)(?!\w)"
 )
 _CLAUSE_START = re.compile(r"(?i)[;:(]\s?|,\s(?:and|und|et|but|aber|mais)\s")
@@ -139,19 +141,23 @@ _SUBJECT_MATTER = re.compile(
     r"|hinsichtlich|zwischen den parteien|entre les parties|relatifs?|relatives?)\b"
 )
 _OWN = re.compile(
-    r"(?i)\A\s{0,4}(?:this|these|the present|herein|diese\w?|vorliegende\w?|ce|cet|cette|ces|(?:la|le) présente?)\b"
+    r"(?i)\A\s{0,4}(?:this|these|the present|herein|diese\w?|vorliegende\w?|ce|cet|cette|ces"
+    r"|(?:la|le) présente?)\b"
 )
 _BREAK = re.compile(r"[.!?][\"'”’)»]{0,3}\s{1,4}(?=[\"'“‘«(\[]{0,3}[^\sa-zà-ÿ])|\n")
-_NO_BREAK = re.compile(
-    r"(?i)\b(?:no|nr|art|abs|ziff|sec|cl|para|bzw|ca|vs|mr|ms|dr|st|inc|ltd|[a-z])\Z"
-)
+_NO_BREAK = re.compile(r"(?i)\b(?:no|nr|art|abs|ziff|sec|cl|para|bzw|ca|vs|mr|ms|dr|st|inc|ltd|[a-z])\Z")
 _AND_VERB = re.compile(rf"(?i)\A(?:\s{{0,4}}[:=]\s{{0,4}}|\s+(?:and|und|et)\s+(?:{_ENDS}|{_CHANGES})(?!\w))")
+_NO_SUBJECT = re.compile(r"(?i)\s*(?:hiermit|durch|mit|damit|dadurch)\b|\s*\Z")
+_ENDINGS = frozenset(("s", "es", "e", "en", "n", "er", "x"))
+_OWN_SUBJECT = re.compile(
+    r"(?i)\A\s{0,4}(?:diese\w?|dies|vorliegende\w?)\s\w{1,40}\s(?=(?:den|die|das|der|dem)\s|§|ziffer|\S{1,80}\.\w)"
+)
+"""The subject behind a German verb: "hiermit ersetzt diese Vereinbarung den Mietvertrag"."""
+
 _MARK = re.compile(r"\0(\d+)\0")
 _EDGE = " .,:;\"'“”„«»"
 _DAY = re.compile(r"(?<!\d)\d{1,2}\Z")
-_MONTH = re.compile(
-    r"(?i)\s+(?:jan|feb|mär|mar|apr|mai|may|jun|jul|aug|sep|okt|oct|nov|dez|dec)", re.UNICODE
-)
+_MONTH = re.compile(r"(?i)\s+(?:jan|feb|mär|mar|apr|mai|may|jun|jul|aug|sep|okt|oct|nov|dez|dec)", re.UNICODE)
 
 
 def statements(text: str) -> Iterator[Statement]:
@@ -242,8 +248,7 @@ def _said(sentence: str) -> Iterator[tuple[list[Thing], bool, bool, bool]]:
     for match in _GERMAN.finditer(sentence):
         taken.update(range(match.start(), match.end()))
         before, mid = _before(sentence, match.start()), _CUT.split(f" {match['mid']} ", maxsplit=1)[0]
-        regions = [mid] if re.match(r"(?i)\s*(?:hiermit|durch|mit|damit|dadurch)\b|\s*\Z", before) else [before]
-        things = [thing for region in regions for thing in _things(region, nearest_last=True)]
+        things = _things(mid if _NO_SUBJECT.match(before) else before, nearest_last=True)
         yield from _told(sentence, match, things, match["ends"] is not None)
     for match in _PASSIVE.finditer(sentence):
         taken.update(range(match.start(), match.end()))
@@ -262,7 +267,7 @@ def _said(sentence: str) -> Iterator[tuple[list[Thing], bool, bool, bool]]:
             if pattern is _ACTIVE_PAST and _NO_PAST.search(sentence[: match.start()]):
                 continue
             taken.update(range(match.start(), match.end()))
-            region = _AND_VERB.sub(" ", sentence[match.end() :])
+            region = _OWN_SUBJECT.sub(" ", _AND_VERB.sub(" ", sentence[match.end() :]))
             things = _things(_CUT.split(region, maxsplit=1)[0])
             yield from _told(sentence, match, things, match["ends"] is not None)
     if not taken and (head := _HEAD.search(sentence)):
@@ -338,9 +343,7 @@ def tokens(text: str) -> tuple[str, ...]:
 
 def same_word(said: str, name: str) -> bool:
     """Whether a word is that of a name, but for an ending: Mietvertrags, agreements."""
-    return said == name or (
-        len(name) >= 4 and said.startswith(name) and said[len(name) :] in ("s", "es", "e", "en", "n", "er", "x")
-    )
+    return said == name or (len(name) >= 4 and said.startswith(name) and said[len(name) :] in _ENDINGS)
 
 
 def held(wanted: Iterable[str], said: Sequence[str]) -> list[int] | None:

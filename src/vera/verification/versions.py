@@ -36,7 +36,7 @@ _HITS = 12
 _MOST_NAMESAKES = 50
 
 _SAYING = (
-    "replaces replaced supersedes superseded cancels cancelled repeals repealed amends amended deleted amendment",
+    "replaces replaced supersedes superseded cancels cancelled repeals amends amended deleted amendment",
     "ersetzt ersetzen aufgehoben geändert Änderung Nachtrag gestrichen hebt ändert",
     "remplace remplacé annule abroge abrogé modifie modifié avenant supprimé",
 )
@@ -134,7 +134,8 @@ class _Search:
             if document is None:
                 continue
             other = as_evidence(document, cited.id)
-            others = {name for each in called if each[0] not in (path, cited.source) for name in names_of(*each)}
+            further = (each for each in called if each[0] not in (path, cited.source))
+            others = {name for each in further for name in names_of(*each)}
             shared = others.intersection(names_of(cited.source, cited.title))
             extracted = document.extracted
             pair = Pair(cited, text, other, SourceText(extracted.text, extracted.marks), shared)
@@ -146,7 +147,8 @@ class _Search:
     def _called(self, cited: events.Evidence) -> list[tuple[str, str]]:
         """(name, title) of files that are called like the cited one."""
         names = names_of(cited.source, cited.title)
-        bare = dict.fromkeys(" ".join(word for word in tokens(name) if not word.isdigit()) for name in names[1:])
+        letters = ([word for word in tokens(name) if not word.isdigit()] for name in names[1:])
+        bare = dict.fromkeys(map(" ".join, letters))
         found = {each for name in bare if name for each in self._corpus.called(name, _MOST_NAMESAKES)}
         return sorted(found)
 

@@ -4,6 +4,7 @@ from collections.abc import Iterator
 
 from vera.audit.case import Case, Place, places
 from vera.audit.versions import Superseding, superseding
+from vera.events import Evidence
 from vera.evidence.citation import place_name
 from vera.evidence.finding import Finding
 
@@ -11,9 +12,9 @@ _MOST_HINTS = 2
 """Of one claim; of explicit replacements each is told."""
 
 _SAYS = {
-    "clause": "says that it replaces or amends the clause of",
+    "clause": "says that it replaces or amends the clause in",
     "document": "says that it replaces",
-    "part": "says that it replaces or amends a part of, or something called like,",
+    "part": "says that it replaces or amends something in",
     "everything": "says that it replaces everything, without naming",
     "later": "has a later name or date than",
 }
@@ -38,8 +39,8 @@ def superseded(case: Case) -> Iterator[Finding]:
 
 def _finding(case: Case, claim: str, place: Place, said: Superseding) -> Finding:
     other = case.evidence[said.evidence]
-    where = f"{other.source} [{place_name(said.evidence, said.first, said.last)}]"
-    cited = f"{place.evidence.source} [{place_name(place.evidence.id, place.first, place.last)}]"
+    where = _place(other, said.first, said.last)
+    cited = _place(place.evidence, place.first, place.last)
     advice = (
         "Cite what holds now, or say that it was replaced."
         if said.explicit
@@ -53,6 +54,11 @@ def _finding(case: Case, claim: str, place: Place, said: Superseding) -> Finding
         evidence=said.evidence,
         first=said.first,
         last=said.last,
-        message=f"{where} {_SAYS[said.kind]} {cited}: “{said.text[:240]}”. {advice}",
+        message=f"{where} {_SAYS[said.kind]} {cited[:-1]}: “{said.text[:240]}”. {advice}",
         detail=said.text[:400],
     )
+
+
+def _place(evidence: Evidence, first: int, last: int) -> str:
+    lines = f"line {first}" if first == last else f"lines {first}-{last}"
+    return f"{evidence.source}, {lines} [{place_name(evidence.id, first, last)}],"

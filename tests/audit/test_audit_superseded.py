@@ -80,11 +80,9 @@ def codes(case: Case) -> list[str]:
     return [finding.code for finding in superseded(case)]
 
 
-def said(
-    sentence: str, *, name: str = "other.txt", head: str = "Memo", line: int = RENT, **more: object
-) -> list[str]:
+def said(sentence: str, shared: Sequence[str] = ()) -> list[str]:
     """The codes when another file says the sentence."""
-    return codes(case_of(LEASE, (name, f"{head}\n\n{sentence}\n"), line=line, **more))  # type: ignore[arg-type]
+    return codes(case_of(LEASE, ("other.txt", f"Memo\n\n{sentence}\n"), shared=shared))
 
 
 @pytest.mark.parametrize(
@@ -122,6 +120,8 @@ def test_a_file_that_replaces_what_is_cited_is_believed(sentence: str) -> None:
         "Clause 4 of the Lease Agreement is deleted.",
         "Clause 7.2 of lease.txt is repealed.",
         "Does this contract replace lease.txt?",
+        "You can redistribute it and/or modify it under the terms of the Lease Agreement.",
+        "Nobody can amend lease.txt.",
         "Under lease.txt, clause 7 applies.",
         "lease.txt replaces memo.txt.",
         "This Agreement supersedes all prior agreements between the parties.",

@@ -237,13 +237,14 @@ def _verifier(before: Sequence[events.Record], started: events.VerifierStarted) 
 
 
 def _problems(within: Iterable[events.Record]) -> Iterator[str]:
-    """What the questions and the score gave less than they should, as it was logged, each once.
+    """What the questions, the score and the search for later versions gave less than they should, as it was
+    logged, each once.
 
     (A problem with labels stands in them.)
     """
     seen = {""}
     for record in within:
-        if isinstance(record, events.VerifierQuestions | events.VerifierScore):
+        if isinstance(record, events.VerifierQuestions | events.VerifierScore | events.VerifierVersions):
             if record.problem not in seen:
                 yield record.problem
             seen.add(record.problem)

@@ -272,7 +272,7 @@ class Pair:
         if any(word.isdigit() and word not in self._cited_words for word in rest):
             return None
         if everything or not all(map(str.isdigit, rest)):
-            return "part", False
+            return ("part", False) if len(said) <= _MOST_NAME else None
         weak = all(word in _KINDS or word in _FILLER for word in wanted)
         return "document", not weak and name not in self._shared
 

@@ -56,7 +56,7 @@ _ENDS = (
     r"|(?:tritt|treten) an die stelle|remplac(?:e|ent)|remplaçant|annulent?|abrogent?|supprime(?:nt)?"
     r"|se substituent? (?:a|à)u?x?"
 )
-_CHANGES = r"amends?|amending|modif(?:y|ies|ying)|varies|(?:ab)?änder(?:t|n)|modifie(?:nt)?"
+_CHANGES = r"amends|amending|modifies|modifying|varies|(?:ab)?änder(?:t|n)|modifie(?:nt)?"
 _PAST = r"replaced|superseded|cancell?ed|repealed|revoked|rescinded|annulled|withdrawn|abrogated|obsoleted"
 _ENDED = rf"{_PAST}|deleted|struck out"
 _CHANGED = r"amended|modified|varied|restated"
@@ -64,6 +64,7 @@ _BE = r"(?:is|are|was|were|be|been|being|stands?|hereby)"
 
 _ACTIVE = re.compile(rf"(?i)(?<![\w.-])(?:(?P<ends>{_ENDS})|(?P<changes>{_CHANGES}))(?![\w-])")
 _ACTIVE_PAST = re.compile(rf"(?i)(?<![\w.-])(?P<ends>{_PAST})(?![\w-])")
+_INFINITIVE = re.compile(r"(?i)\b(?:to|you|we|they|can|cannot|must|or|could)\s+\Z")
 _NO_PAST = re.compile(
     rf"(?i)\b(?:{_BE}|{_BE} \w{{2,12}}(?:ly|by)|the|an?|as|of|and|or|newly|not|to|has|have)\s+\Z"
 )
@@ -118,8 +119,8 @@ _LIMITED = re.compile(
     r"(?i)\b(?:unless|except|only|insofar|to the extent|soweit|außer|lediglich|nur|sauf|uniquement|excepté)\b"
 )
 _CUT = re.compile(
-    r"(?i)[;()]|:\s|\s(?:with|by|durch|par|mit|effective|as from|as of|from|ab|à compter|à partir|which|that"
-    r"|but|aber|mais|wie|as follows|and (?:shall|is|are|has|will|takes|comes|enters)|et (?:est|sont|entre)"
+    r"(?i)[;()]|:\s|\s(?:with|by|under|pursuant|durch|par|mit|effective|as from|as of|from|ab|à compter|à partir"
+    r"|which|that|but|aber|mais|wie|as follows|and (?:shall|is|are|has|will|takes|comes|enters)|et (?:est|sont|entre)"
     r"|und (?:ist|sind|wird|tritt|gilt)|before|vor|avant|if|unless|except|insofar|soweit|sauf)(?!\w)"
 )
 _CLAUSE_START = re.compile(r"(?i)[;:(]\s?|,\s(?:and|und|et|but|aber|mais)\s")
@@ -264,7 +265,8 @@ def _said(sentence: str) -> Iterator[tuple[list[Thing], bool, bool, bool]]:
         for match in pattern.finditer(sentence):
             if match.start() in taken:
                 continue
-            if pattern is _ACTIVE_PAST and _NO_PAST.search(sentence[: match.start()]):
+            before = sentence[: match.start()]
+            if _INFINITIVE.search(before) or (pattern is _ACTIVE_PAST and _NO_PAST.search(before)):
                 continue
             taken.update(range(match.start(), match.end()))
             region = _OWN_SUBJECT.sub(" ", _AND_VERB.sub(" ", sentence[match.end() :]))

@@ -17,7 +17,7 @@ from vera.audit.checks.independence import is_web
 from vera.audit.source_text import SourceText
 from vera.audit.versions import Pair, names_of
 from vera.evidence.source import Unreadable
-from vera.evidence.superseding import tokens
+from vera.evidence.superseding import statements, tokens
 from vera.outside import one_line
 from vera.search.corpus import Corpus, Document, IndexUnusable, UnknownDocument
 from vera.verification.desk import Desk, lane_of
@@ -32,6 +32,8 @@ MOST_READ = 24
 MOST_BYTES = 16 << 20
 MOST_KEPT = 24
 SECONDS = 10.0
+CUT_SHORT = "the search for later versions of cited files was cut short"
+
 _HITS = 12
 _MOST_NAMESAKES = 50
 
@@ -118,6 +120,7 @@ class _Search:
         self._until = time.monotonic() + SECONDS
         self._room = MOST_BYTES
         self._everything: list[str] | None = None
+        self._telling: set[str] = set()
         self.read: dict[str, Document | None] = {}
         self.problem = ""
 
@@ -141,8 +144,9 @@ class _Search:
             pair = Pair(cited, text, other, SourceText(extracted.text, extracted.marks), shared)
             if pair.says_anything():
                 yield Later(cited=cited.id, document=document, shared=tuple(sorted(shared)))
-        if (left := len(paths) - MOST_READ) > 0:
-            self.problem = f"{left} files that may speak of {one_line(cited.source, 80)} were not read"
+        if left := sum(path in self._telling for path in paths[MOST_READ:]):
+            unread = f"{left} files that may speak of {one_line(cited.source, 80)} were not read"
+            self.problem = self.problem or unread
 
     def _called(self, cited: events.Evidence) -> list[tuple[str, str]]:
         """(name, title) of files that are called like the cited one."""
@@ -153,7 +157,8 @@ class _Search:
         return sorted(found)
 
     def _paths(self, cited: events.Evidence, called: Iterable[tuple[str, str]]) -> list[str]:
-        """The files to read, the likeliest first: those with its name in them, then those called like it."""
+        """The files to read, the likeliest first: those of which a hit says that something is superseded,
+        then those with its name in them, then those called like it."""
         _, *names = names_of(cited.source, cited.title)
         words = " ".join(dict.fromkeys(word for name in names for word in name.split()))
         queries = [f'"{name}"' for name in names_of(cited.source, cited.title)[:3]]
@@ -164,18 +169,24 @@ class _Search:
         likeliest = [path for row in zip(*map(_padded, ranked), strict=True) for path in row]
         wanted = [*likeliest, *(name for name, _ in called), *self._everything]
         left_out = ("", cited.source, self._skip)
-        return [path for path in dict.fromkeys(wanted) if path not in left_out]
+        paths = [path for path in dict.fromkeys(wanted) if path not in left_out]
+        return sorted(paths, key=lambda path: path not in self._telling)
 
     def _asked(self, query: str) -> list[str]:
-        if time.monotonic() > self._until or not tokens(query):
+        if not tokens(query):
             return []
-        return list(dict.fromkeys(hit.path for hit in self._corpus.search(query, _HITS).hits))
+        if time.monotonic() > self._until:
+            self.problem = CUT_SHORT
+            return []
+        hits = self._corpus.search(query, _HITS).hits
+        self._telling.update(hit.path for hit in hits if any(statements(hit.text)))
+        return list(dict.fromkeys(hit.path for hit in hits))
 
     def _document(self, path: str) -> Document | None:
         if path in self.read:
             return self.read[path]
         if time.monotonic() > self._until or self._room <= 0 or len(self.read) >= 2 * MOST_READ:
-            self.problem = "the search for later versions was cut short"
+            self.problem = CUT_SHORT
             return None
         try:
             document = self._corpus.document(path)

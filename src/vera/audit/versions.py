@@ -21,6 +21,7 @@ from vera.events import Evidence
 from vera.evidence.headings import over
 from vera.evidence.span import Lines
 from vera.evidence.superseding import (
+    MOST_CHARACTERS,
     Statement,
     Thing,
     held,
@@ -144,7 +145,6 @@ class Pair:
     ) -> None:
         self._cited, self._cited_text = cited, cited_text
         self._other, self._other_text = other, other_text
-        self._cited_words = frozenset(tokens(cited_text.text))
         self._names = names_of(cited.source, cited.title)
         own = set(names_of(other.source, other.title))
         self._shared = frozenset(shared) | (set() if _is_later(cited, other) else own)
@@ -203,7 +203,7 @@ class Pair:
     def _named(self) -> Iterator[tuple[Statement, Thing, Kind, bool]]:
         """(statement, thing, kind, firm) of what concerns the cited document: named, or by a clause of it in
         a file that is about it."""
-        said = stated(self._other_text.text)
+        said = stated(self._other_text.text[:MOST_CHARACTERS])
         about = any(
             named == "document" and firm
             for statement in said
@@ -269,12 +269,15 @@ class Pair:
             for number, word in enumerate(said)
             if number not in at and word not in _FILLER and word not in _KINDS
         ]
-        if any(word.isdigit() and word not in self._cited_words for word in rest):
+        if any(word.isdigit() and not self._has_number(word) for word in rest):
             return None
         if everything or not all(map(str.isdigit, rest)):
             return ("part", False) if len(said) <= _MOST_NAME else None
         weak = all(word in _KINDS or word in _FILLER for word in wanted)
         return "document", not weak and name not in self._shared
+
+    def _has_number(self, number: str) -> bool:
+        return re.search(rf"(?<!\d){number}(?!\d)", self._cited_text.text) is not None
 
     def _without_file(self, words: str) -> tuple[str, str]:
         """The words without the cited file's name, and whether that was there: firm, shared or ''."""

@@ -119,8 +119,9 @@ _LIMITED = re.compile(
     r"(?i)\b(?:unless|except|only|insofar|to the extent|soweit|außer|lediglich|nur|sauf|uniquement|excepté)\b"
 )
 _CUT = re.compile(
-    r"(?i)[;()]|:\s|\s(?:with|by|under|pursuant|durch|par|mit|effective|as from|as of|from|ab|à compter|à partir"
-    r"|which|that|but|aber|mais|wie|as follows|and (?:shall|is|are|has|will|takes|comes|enters)|et (?:est|sont|entre)"
+    r"(?i)[;()]|:\s|\s(?:with|by|under|pursuant|durch|par|mit|effective|as from|as of|from|ab|à compter"
+    r"|à partir|which|that|but|aber|mais|wie|as follows|and (?:shall|is|are|has|will|takes|comes|enters)"
+    r"|et (?:est|sont|entre)"
     r"|und (?:ist|sind|wird|tritt|gilt)|before|vor|avant|if|unless|except|insofar|soweit|sauf)(?!\w)"
 )
 _CLAUSE_START = re.compile(r"(?i)[;:(]\s?|,\s(?:and|und|et|but|aber|mais)\s")

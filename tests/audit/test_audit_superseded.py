@@ -121,7 +121,7 @@ def test_a_file_that_replaces_what_is_cited_is_believed(sentence: str) -> None:
         "Clause 7.2 of lease.txt is repealed.",
         "Does this contract replace lease.txt?",
         "You can redistribute it and/or modify it under the terms of the Lease Agreement.",
-        "Nobody can amend lease.txt.",
+        "The parties can amend lease.txt.",
         "Under lease.txt, clause 7 applies.",
         "lease.txt replaces memo.txt.",
         "This Agreement supersedes all prior agreements between the parties.",

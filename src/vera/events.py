@@ -756,6 +756,25 @@ class Derivation(Event, frozen=True, kw_only=True):
     searched: int = 0
 
 
+class VersionSeen(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """A file of the input folder, taken as `evidence`, that says something of the evidence `cited` or has a
+    later name. `shared` are names of the cited file that further files of the folder have, too."""
+
+    cited: str
+    evidence: str
+    shared: tuple[str, ...] = ()
+
+
+class VerifierVersions(Event, frozen=True, kw_only=True):
+    """The input folder was searched for files that replace or amend the cited ones. `files` is how many were
+    read, `problem` why not all that could matter."""
+
+    round: int
+    seen: tuple[VersionSeen, ...]
+    files: int = 0
+    problem: str = ""
+
+
 class Audit(Event, frozen=True, kw_only=True):
     """The answer was checked without a model. `findings` is a JSON array of `vera.evidence.finding.Finding`;
     `claims_version` and `audit_version` name the rules that made them."""
@@ -1088,6 +1107,7 @@ Record = (
     | ExecutionVerdict
     | VerifierStarted
     | Derivation
+    | VerifierVersions
     | Audit
     | VerifierQuestions
     | VerifierCheck

@@ -169,6 +169,7 @@ class Round(msgspec.Struct, frozen=True, kw_only=True):
 
     started: events.VerifierStarted
     derivations: tuple[events.Derivation, ...] = ()
+    versions: events.VerifierVersions | None = None
     audit: events.Audit | None = None
     questions: events.VerifierQuestions | None = None
     checks: tuple[events.VerifierCheck, ...] = ()
@@ -443,6 +444,7 @@ class RunState:
                 self._rounds[number] = msgspec.structs.replace(last, tool_calls=last.tool_calls + 1)
             case (
                 events.Derivation()
+                | events.VerifierVersions()
                 | events.Audit()
                 | events.VerifierQuestions()
                 | events.VerifierCheck()
@@ -462,6 +464,8 @@ def _fold_into(done: Round, event: Event) -> Round:
     match event:
         case events.Derivation():
             return replace(done, derivations=(*done.derivations, event))
+        case events.VerifierVersions():
+            return replace(done, versions=event)
         case events.Audit():
             return replace(done, audit=event)
         case events.VerifierQuestions():

@@ -22,8 +22,10 @@ from vera.attestation.objects import (
     Source,
     SpanSelector,
     SubClaim,
+    Superseder,
     Thesis,
     Unread,
+    canonical,
     digest,
     object_id,
 )
@@ -52,6 +54,14 @@ def card(
         confidence=Confidence(method="readings", agree=agree, votes=votes),
         maker="judge",
     )
+
+
+def replaced(told: Card, *, explicit: bool = True) -> Card:
+    span = SpanSelector(start=0, end=1, first=1, last=1, sha256=digest(b"y"))
+    by = Superseder(
+        name="new.txt", canonical=digest(b"new"), evidence="ev_0002", span=span, explicit=explicit
+    )
+    return msgspec.structs.replace(told, superseded_by=(by,))
 
 
 def hard(claim: str = "c1", code: str = "number_not_in_source") -> Finding:
@@ -136,6 +146,7 @@ OF_A_CLAIM: dict[str, Callable[[], Reduced]] = {
         card(agree=1, votes=2), card(TWO, "QUALIFIES")
     ),
     "s = 0, a card that QUALIFIES": lambda: of(card(relation="QUALIFIES")),
+    "s = 0, a card whose lines another file replaces (`superseded_by`)": lambda: of(replaced(card())),
     "nothing": lambda: of(card(relation="IRRELEVANT")),
 }
 
@@ -204,3 +215,19 @@ def test_a_row_of_the_second_table(row: str) -> None:
 def test_no_claim_supported_gives_the_worst_of_them() -> None:
     assert of(card(PAGE), claims=2).claims[0].reason == "COVERAGE"
     assert of(found=[hard()], claims=2).reason == "NO_EVIDENCE"
+
+
+def test_old_words_neither_prove_nor_refute_what_holds_now() -> None:
+    refuting = of(replaced(card(relation=AGAINST)))
+    assert (refuting.result, refuting.reason) == ("INCONCLUSIVE", "PARTIAL")
+    assert of(card(relation=AGAINST)).reason == "REFUTED"
+    assert of(replaced(card()), card(TWO)).result == "SUPPORTED"
+    assert of(card(), replaced(card(TWO, AGAINST))).result == "DISPUTED"
+
+
+def test_a_hint_that_lines_are_superseded_decides_nothing() -> None:
+    assert of(replaced(card(), explicit=False)).result == "SUPPORTED"
+
+
+def test_a_card_without_a_superseder_has_the_id_that_it_had() -> None:
+    assert b"superseded_by" not in canonical(card())

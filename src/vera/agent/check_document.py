@@ -3,7 +3,7 @@
 import asyncio
 import hashlib
 import re
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import suppress
 from datetime import date
 from pathlib import Path
@@ -19,6 +19,7 @@ from vera.agent.document_sources import (
     fetch_all,
     shared_names,
 )
+from vera.agent.document_versions import DocumentVersions, document_versions
 from vera.agent.errors import SetupError
 from vera.audit.case import AuditPolicy
 from vera.audit.document import Document, read, unsourced_quotations
@@ -152,15 +153,23 @@ def check_bytes(
         if options.egress is not None:
             gathering.pages(options.egress, extractor, now)
         texts, notes = _searched(document, folder)
+        held = {each: _held(each, draft) for each, draft in gathering.drafts.items()}
+        versions = _versions(options.sources, extractor, held, path)
+        notes += [versions.note] if versions.note else []
         found = findings(
             document,
-            {each: _held(each, draft) for each, draft in gathering.drafts.items()},
+            held,
             gathering.missing,
-            names_of=gathering.names(),
+            names_of={
+                **gathering.names(),
+                **{name: each.evidence.source for name, each in versions.held.items()},
+            },
             policy=AuditPolicy(
                 not_before=options.not_before, not_after=options.not_after, web_sources=options.independent
             ),
             folder=texts,
+            later=versions.held,
+            versions=versions.seen,
         )
     if kind in _OF_TEXT:
         notes.append(_OF_TEXT[kind])
@@ -186,6 +195,18 @@ def _searched(document: Document, folder: Folder | None) -> tuple[dict[str, byte
     texts, left_out = folder.texts()
     note = f"{left_out} files of the folder were not searched for quotations: too much text."
     return texts, [note] if left_out else []
+
+
+def _versions(
+    root: Path | None, extractor: Extractor, held: Mapping[str, Held], own: Path
+) -> DocumentVersions:
+    """The files of the folder that replace or amend what the document cites; none without a folder."""
+    from vera.agent.setup import index_folder
+
+    if root is None:
+        return DocumentVersions()
+    real = root.resolve()
+    return document_versions(real, index_folder(real), extractor, held, own)
 
 
 def name_of(source: Named) -> str:

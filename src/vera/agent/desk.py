@@ -67,6 +67,7 @@ def open_desk(
         open_box=bench.open_clean_box if place.box is not None else None,
         options=msgspec.structs.replace(options, tool_seconds=seconds),
         exams=exams_folder(),
+        corpus=place.corpus,
     )
 
 

@@ -101,6 +101,17 @@ class Verified(msgspec.Struct, frozen=True, kw_only=True):
             "relation": card.relation,
             "confidence": {**msgspec.to_builtins(card.confidence), "calibrated": False},
             "notes": card.notes,
+            "superseded_by": [
+                {
+                    "source": each.name,
+                    "canonical": each.canonical,
+                    "evidence": each.evidence,
+                    "first": each.span.first,
+                    "last": each.span.last,
+                    "explicit": each.explicit,
+                }
+                for each in card.superseded_by
+            ],
         }
 
 

@@ -174,6 +174,7 @@ def case_of(record: Record) -> Case:
         unreadable=record.unreadable,
         lookups=record.lookups,
         derivations=_derivations(record.derivations),
+        versions=record.versions,
         policy=policy,
     )
 

@@ -13,6 +13,7 @@ from typing import Literal, get_args
 import msgspec
 
 from vera.attestation.objects import (
+    KEY_LIMIT,
     NAME_LIMIT,
     SURROUNDING_LIMIT,
     TEXT_LIMIT,
@@ -22,12 +23,14 @@ from vera.attestation.objects import (
     Omission,
     Source,
     SpanSelector,
+    Superseder,
     bounded,
     canonical,
     digest,
 )
-from vera.audit.case import Case, places
+from vera.audit.case import Case, Place, places
 from vera.audit.source_text import SourceText
+from vera.audit.versions import Superseding, superseding
 from vera.events import Evidence, SpanLabel, VerifierCheck, VerifierLabels
 from vera.evidence.citation import place_name
 from vera.evidence.claim import Relation
@@ -147,6 +150,7 @@ class _CardMaker:
             relation=_relation(label.relation),
             confidence=self._confidence(labelled.claim, label),
             maker=_maker(labelled),
+            superseded_by=self._superseded_by(evidence, text, label),
         )
         self.cards.setdefault(self._keep(card), card)
 
@@ -184,6 +188,26 @@ class _CardMaker:
         if not _within(self._cited.get(evidence.id), label):
             return "only the cited lines of a command's output were computed again"
         return ""
+
+    def _superseded_by(
+        self, evidence: Evidence, text: SourceText, label: SpanLabel
+    ) -> tuple[Superseder, ...]:
+        """What other files say of the span, with the lines that say it."""
+        if not self._case.versions:
+            return ()
+        place = Place(evidence, text.seen(evidence.marks), label.first, label.last)
+        return tuple(self._superseder(said) for said in superseding(self._case, place))
+
+    def _superseder(self, said: Superseding) -> Superseder:
+        other = self._case.evidence[said.evidence]
+        text = self._case.sources[other.text.sha256]
+        return Superseder(
+            name=bounded(other.source, NAME_LIMIT),
+            canonical=f"sha256:{other.text.sha256}",
+            evidence=bounded(said.evidence, KEY_LIMIT),
+            span=self._selector(text, other.text.sha256, said.first, said.last),
+            explicit=said.explicit,
+        )
 
     def _selector(self, text: SourceText, sha256: str, first: int, last: int) -> SpanSelector:
         key = (sha256, first, last)

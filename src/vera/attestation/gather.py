@@ -77,7 +77,10 @@ def gather(records: Sequence[events.Record], store: Store, number: int) -> Recor
     checks = tuple(each for each in within if isinstance(each, events.VerifierCheck))
     labels = tuple(each for each in within if isinstance(each, events.VerifierLabels))
     lookups = tuple(_lookups(before, texts))
-    for pointed in _pointed_at(answer, derivations, checks, labels):
+    versions = tuple(
+        seen for each in within if isinstance(each, events.VerifierVersions) for seen in each.seen
+    )
+    for pointed in _pointed_at(answer, derivations, checks, labels, versions):
         if (found := evidence.get(pointed)) is not None:
             texts.want(found.text)
     for derivation in derivations:
@@ -105,6 +108,7 @@ def gather(records: Sequence[events.Record], store: Store, number: int) -> Recor
         notes=tuple(_problems(within)),
         probes=tuple(each for each in within if isinstance(each, events.VerifierProbe)),
         exams=tuple(_graded(each, texts) for each in before if isinstance(each, events.VerifierExam)),
+        versions=versions,
         asked=_asked(before[:begin], store, texts),
     )
 
@@ -233,13 +237,14 @@ def _verifier(before: Sequence[events.Record], started: events.VerifierStarted) 
 
 
 def _problems(within: Iterable[events.Record]) -> Iterator[str]:
-    """What the questions and the score gave less than they should, as it was logged, each once.
+    """What the questions, the score and the search for later versions gave less than they should, as it was
+    logged, each once.
 
     (A problem with labels stands in them.)
     """
     seen = {""}
     for record in within:
-        if isinstance(record, events.VerifierQuestions | events.VerifierScore):
+        if isinstance(record, events.VerifierQuestions | events.VerifierScore | events.VerifierVersions):
             if record.problem not in seen:
                 yield record.problem
             seen.add(record.problem)
@@ -250,6 +255,7 @@ def _pointed_at(
     derivations: Iterable[events.Derivation],
     checks: Iterable[events.VerifierCheck],
     labels: Iterable[events.VerifierLabels],
+    versions: Iterable[events.VersionSeen],
 ) -> Iterator[str]:
     """The ids of all evidence that the verdict may have to read."""
     yield from (citation.evidence for citation in find_citations(answer))
@@ -257,6 +263,7 @@ def _pointed_at(
     yield from (cited.evidence for check in checks for cited in check.citations)
     yield from (check.question.source for check in checks)
     yield from (label.evidence for labelled in labels for label in labelled.labels)
+    yield from (seen.evidence for seen in versions)
 
 
 def _lookups(before: Iterable[events.Record], texts: "_Texts") -> Iterator[Lookup]:

@@ -257,10 +257,23 @@ class Confidence(Part, frozen=True, kw_only=True):
     low_bp: BasisPoints = 0
 
 
+class Superseder(Part, frozen=True, kw_only=True):
+    """A place of another file that says that a card's span no longer holds: the file's `name`, the hash of
+    its `canonical` text, its evidence id and lines. `explicit`: it replaces just this document or clause, so
+    the card decides nothing; else it is a hint."""
+
+    name: Name
+    canonical: Digest
+    evidence: Key
+    span: SpanSelector
+    explicit: bool = False
+
+
 class Card(Object, frozen=True, kw_only=True, tag="card/v1"):
     """An evidence card: what one span says of one claim.
 
     `evidence` is its id in the session; `maker` the rule, or the model with the hash of its prompt.
+    `superseded_by` are places of other files that say that the span no longer holds, left out for none.
     """
 
     thesis: Digest
@@ -272,6 +285,12 @@ class Card(Object, frozen=True, kw_only=True, tag="card/v1"):
     confidence: Confidence
     maker: Name
     notes: Annotated[str, Meta(max_length=NOTE_LIMIT)] = ""
+    superseded_by: tuple[Superseder, ...] = ()
+
+    @property
+    def is_superseded(self) -> bool:
+        """Whether another file replaces explicitly what the span says."""
+        return any(each.explicit for each in self.superseded_by)
 
 
 class Cluster(Part, frozen=True, kw_only=True):

@@ -51,6 +51,7 @@ class Record(msgspec.Struct, frozen=True, kw_only=True):
     notes: tuple[str, ...] = ()
     probes: tuple[events.VerifierProbe, ...] = ()
     exams: tuple[Exam, ...] = ()
+    versions: tuple[events.VersionSeen, ...] = ()
     asked: Asked | None = None
 
     @property

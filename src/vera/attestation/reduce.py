@@ -7,6 +7,9 @@ policy's `file_sources` when a source that counts there is a file or a derived c
 `web_sources`. The first row that fits decides. To refute takes as much as to support, and a look-up that its
 budget cut short refutes nothing: what it did not read may support.
 
+A card whose lines another file explicitly replaces counts neither in `s` nor in `r`: old words neither prove
+nor refute what holds now. In `c` it counts.
+
 Where a thesis was asked to be verified, the request's risk tier (`vera.attestation.tiers`) and its lens can
 raise `file_sources`, `web_sources` and `min_score`, and rows that name the request apply.
 
@@ -24,6 +27,7 @@ raise `file_sources`, `web_sources` and `min_score`, and rows that name the requ
 | s = 0, its spans were not read for want of budget | INCONCLUSIVE | BUDGET |
 | s = 0, a reading could not be parsed, or half of them or more disagree | INCONCLUSIVE | JUDGE_UNRELIABLE |
 | s = 0, a card that QUALIFIES | INCONCLUSIVE | PARTIAL |
+| s = 0, a card whose lines another file replaces (`superseded_by`) | INCONCLUSIVE | PARTIAL |
 | nothing | INCONCLUSIVE | NO_EVIDENCE |
 
 | of the whole | result | reason |
@@ -181,7 +185,11 @@ class _Tally:
         self.wavering = False
 
     def add(self, card: Card, source: Source | None, cluster: str) -> None:
-        if card.relation == "CONTRADICTS":
+        if card.is_superseded and card.relation in ("SUPPORTS", "CONTRADICTS"):
+            self.qualifies = True
+            if card.relation == "CONTRADICTS":
+                self.contradicts.add(cluster)
+        elif card.relation == "CONTRADICTS":
             self.contradicts.add(cluster)
             self._count(self.refutes, card, source, cluster)
         elif card.relation == "QUALIFIES":

@@ -72,6 +72,17 @@ class ConfidenceOutput(msgspec.Struct, frozen=True, kw_only=True):
     low_bp: int = 0
 
 
+class SupersederOutput(msgspec.Struct, frozen=True, kw_only=True):
+    """Lines of another file that say that a card's span no longer holds; not `explicit`, it is a hint."""
+
+    source: str
+    canonical: Digest
+    evidence: str
+    first: int
+    last: int
+    explicit: bool
+
+
 class CardOutput(msgspec.Struct, frozen=True, kw_only=True):
     """An evidence card as pointers: what one span says of one claim."""
 
@@ -84,6 +95,7 @@ class CardOutput(msgspec.Struct, frozen=True, kw_only=True):
     relation: Relation
     confidence: ConfidenceOutput
     notes: str
+    superseded_by: tuple[SupersederOutput, ...] = ()
 
 
 class CoverageMap(msgspec.Struct, frozen=True, kw_only=True):

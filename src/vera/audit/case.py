@@ -7,7 +7,7 @@ from typing import Protocol
 import msgspec
 
 from vera.audit.source_text import SourceText
-from vera.events import Derivation, Evidence
+from vera.events import Derivation, Evidence, VersionSeen
 from vera.evidence.claim import Cite, Claim
 from vera.evidence.finding import Finding
 from vera.evidence.headings import over
@@ -47,7 +47,8 @@ class Case(msgspec.Struct, frozen=True, kw_only=True):
 
     `evidence` is everything in the session by id. `sources` maps the sha256 of a canonical text to it, for
     every evidence that the answer cites; one that is not there cannot be read, and `unreadable` says why.
-    `derivations` are the results of running commands again in a clean box, by evidence id.
+    `derivations` are the results of running commands again in a clean box, by evidence id. `versions` are the
+    files of the folder that may say that cited ones no longer hold (`vera.audit.versions`).
     """
 
     task: str
@@ -58,6 +59,7 @@ class Case(msgspec.Struct, frozen=True, kw_only=True):
     unreadable: Mapping[str, str] = {}
     lookups: tuple[Lookup, ...] = ()
     derivations: Mapping[str, Derivation] = {}
+    versions: tuple[VersionSeen, ...] = ()
     policy: AuditPolicy = AuditPolicy()
 
     def derived(self, evidence: str) -> bool:

@@ -20,12 +20,13 @@ from vera.audit.checks.names import names
 from vera.audit.checks.negative import negative
 from vera.audit.checks.numbers import numbers
 from vera.audit.checks.quotations import quotations
+from vera.audit.checks.superseded import superseded
 from vera.audit.checks.time_window import time_window
 from vera.audit.checks.wording import wording
 from vera.audit.document import Document, unsourced_quotations
 from vera.audit.source_text import SourceText
-from vera.events import Evidence
-from vera.evidence.claim import Claim
+from vera.events import Evidence, VersionSeen
+from vera.evidence.claim import Cite, Claim
 from vera.evidence.finding import Finding
 from vera.evidence.quotation import Quotation
 from vera.evidence.quote import QuoteIndex
@@ -50,7 +51,9 @@ of which that can be said."""
 Severity = Literal["hard", "hint", "unchecked"]
 
 _ABOUT_ALL = frozenset(("not_independent", "outside_window"))
-_UNDATED = "no_date"
+_OPEN = frozenset(("no_date", "superseded"))
+"""Hints that leave it open whether a statement holds."""
+
 _OF_DOCUMENTS = {
     "coverage_missing": "This denies something, and no cited source says so. Cite one that does, or say what "
     "was looked for.",
@@ -61,6 +64,7 @@ _FOLLOWS = "words_absent"
 """Says no more of a statement of which something hard is said."""
 
 _ID = re.compile(r"\bev_[0-9]{4,9}\b")
+_PLACE = re.compile(r" \[ev_[0-9]{4,9}:[0-9-]{1,20}\]")
 _WHOLE = ("cited lines", "cited sources")
 """What an answer cites by lines a document cites whole."""
 
@@ -121,11 +125,14 @@ def findings(
     names_of: Mapping[str, str],
     policy: AuditPolicy,
     folder: Mapping[str, bytes] | None = None,
+    later: Mapping[str, Held] | None = None,
+    versions: tuple[VersionSeen, ...] = (),
 ) -> Findings:
     """Check each statement against the sources it names.
 
     `held` are the sources that could be had by id, `missing` says of others why not, `names_of` how each is
-    called. `folder` holds the texts of files, by name, that quotations without a source may stand in.
+    called. `folder` holds the texts of files, by name, that quotations without a source may stand in; `later`
+    files, by id, that may replace or amend sources, and `versions` which.
     """
     sources = {each.evidence.text.sha256: SourceText(each.text) for each in held.values()}
     named = [claim for claim in document.claims if claim.form == "statement" and claim.cites]
@@ -145,6 +152,7 @@ def findings(
     claims = [_of(claim, usable) for claim in named]
     case = msgspec.structs.replace(case, claims=tuple(claim for claim in claims if claim.cites))
     found = [finding for check in CHECKS for finding in check(case)]
+    found += superseded(_with_later(case, later or {}, versions))
     at_fault = {finding.claim for finding in found if finding.severity == "hard"}
     problems = [
         teller.problem(finding)
@@ -169,6 +177,30 @@ def _of(claim: Claim, usable: Set[str]) -> Claim:
     return msgspec.structs.replace(
         claim, cites=tuple(cite for cite in claim.cites if cite.evidence in usable)
     )
+
+
+def _with_later(case: Case, later: Mapping[str, Held], versions: tuple[VersionSeen, ...]) -> Case:
+    """The case with files that may replace its sources, of which each claim cites only the line that says
+    most of it: whether its clause was replaced is asked of that line."""
+    if not versions:
+        return case
+    added = {each.evidence.text.sha256: SourceText(each.text) for each in later.values()}
+    return msgspec.structs.replace(
+        case,
+        claims=tuple(
+            msgspec.structs.replace(claim, cites=tuple(_nearest(case, claim, cite) for cite in claim.cites))
+            for claim in case.claims
+        ),
+        evidence={**case.evidence, **{name: each.evidence for name, each in later.items()}},
+        sources={**added, **case.sources},
+        versions=versions,
+    )
+
+
+def _nearest(case: Case, claim: Claim, cite: Cite) -> Cite:
+    source = case.sources[case.evidence[cite.evidence].text.sha256]
+    best = source.passages.best(claim.text, 1)
+    return Cite(cite.evidence, best[0].first, best[0].last) if best else cite
 
 
 class _Teller:
@@ -196,7 +228,7 @@ class _Teller:
                 if severity == "hard":
                     self.open.add(claim.key)
                 return None
-            if finding.code == _UNDATED:
+            if finding.code in _OPEN:
                 self.open.add(claim.key)
                 severity = "unchecked"
         return Problem(
@@ -205,7 +237,7 @@ class _Teller:
             code=finding.code,
             severity=severity,
             message=_OF_DOCUMENTS.get(finding.code)
-            or _ID.sub(lambda found: self._name(found[0]), finding.message.replace(*_WHOLE)),
+            or _ID.sub(lambda found: self._name(found[0]), _PLACE.sub("", finding.message).replace(*_WHOLE)),
             detail=_ID.sub(lambda found: self._name(found[0]), finding.detail),
             source=self._name(finding.evidence) if finding.evidence else "",
         )

@@ -12,6 +12,7 @@ from vera.audit.checks.negative import negative
 from vera.audit.checks.numbers import numbers
 from vera.audit.checks.quotations import quotations
 from vera.audit.checks.set_aside import set_aside
+from vera.audit.checks.superseded import superseded
 from vera.audit.checks.time_window import time_window
 from vera.audit.checks.uncited import uncited
 from vera.audit.checks.wording import wording
@@ -31,6 +32,7 @@ CHECKS: tuple[Check, ...] = (
     names,
     wording,
     set_aside,
+    superseded,
     uncited,
     independence,
     time_window,

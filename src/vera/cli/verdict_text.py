@@ -49,6 +49,8 @@ def plain(verified: Verified, shown: report.Report) -> str:
 def _head(verified: Verified) -> str:
     attestation = verified.attestation
     why = WHY.get((attestation.result, attestation.reason), "see the claims below")
+    if attestation.reason == "PARTIAL" and any(card.is_superseded for card in verified.cards.values()):
+        why = "another file replaces lines in which it was found"
     meaning = SAYS.get(verified.word, why)
     until = f"; the verdict stands until {attestation.expires_at[:10]}" if attestation.expires_at else ""
     count = f"{counted(len(verified.cards), 'card')} from {counted(len(verified.sources), 'source')}"
@@ -58,11 +60,13 @@ def _head(verified: Verified) -> str:
 
 def _claims(verified: Verified, shown: report.Report) -> Iterator[str]:
     marked = {claim.key: claim for claim in shown.claims}
+    dated = {card.claim for card in verified.cards.values() if card.superseded_by}
     for each in verified.attestation.claims:
         reason = f" ({each.reason})" if each.reason else ""
         claim = marked.get(each.claim)
         yield f"{each.claim} {each.result}{reason}: {claim.text if claim else verified.request.text}"
-        if claim is not None and (each.result, each.reason) == ("UNSUPPORTED", "NO_EVIDENCE"):
+        unfound = (each.result, each.reason) == ("UNSUPPORTED", "NO_EVIDENCE")
+        if claim is not None and (unfound or each.claim in dated):
             yield from (f"- {finding}" for finding in claim.findings)
 
 

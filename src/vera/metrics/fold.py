@@ -346,6 +346,7 @@ _PLAIN = frozenset(
         events.Note,
         events.Output,
         events.ToolStarted,
+        events.VerifierVersions,
     }
 ) | (POLICIES.keys() - {events.PolicyChoice})
 """Of these, which are most of a log, there is nothing to count but that they came."""

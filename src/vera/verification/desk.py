@@ -12,6 +12,7 @@ from vera.lane.prompts import Prompts
 from vera.lane.tools import Tool
 from vera.model.types import Model
 from vera.sandbox.types import Box
+from vera.search.corpus import Corpus
 from vera.session import Session
 
 MAX_CHECKS = 3
@@ -62,7 +63,7 @@ class Desk(msgspec.Struct, frozen=True, kw_only=True):
     it is first used) and closes them after it. `open_box(work, input)` starts a sealed box on a fresh
     work folder, with the run's input (None) or with another folder in its place; None where no box can be
     had. Either may raise `vera.sandbox.types.BoxError`. In the folder `exams` the exams of judges are kept
-    for other sessions, None for nowhere.
+    for other sessions, None for nowhere. `corpus` is the input folder with its index, None without one.
     """
 
     session: Session
@@ -73,6 +74,7 @@ class Desk(msgspec.Struct, frozen=True, kw_only=True):
     options: VerifierOptions
     reader: Model | None = None
     exams: Path | None = None
+    corpus: Corpus | None = None
 
     @property
     def reading(self) -> "Desk":

@@ -35,6 +35,7 @@ from vera.verification.desk import Desk, lane_of
 from vera.verification.exam import examined
 from vera.verification.scout import questions as scout_questions
 from vera.verification.scout import slots
+from vera.verification.versions import look_for_versions
 
 Say = Callable[[str], None]
 
@@ -50,7 +51,9 @@ async def verify(desk: Desk, signer: Signer, *, last: bool, now: Say) -> events.
     number = _begin(desk)
     now(f"verifying, round {number}: audit")
     if session.state.rounds[number].audit is None:
-        await derive_all(desk, number, _computed_from(case_of(_record(session, number))))
+        cited = case_of(_record(session, number))
+        await derive_all(desk, number, _computed_from(cited))
+        await look_for_versions(desk, number, cited)
     case, findings = _audit(session, number)
     stands = not any(finding.severity == "hard" for finding in findings)
     if desk.options.rule == "literal":

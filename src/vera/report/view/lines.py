@@ -42,7 +42,13 @@ def _failed(record: events.Record) -> bool:
             return record.outcome in _SEARCH_FAILED
         case events.Derivation():
             return record.outcome in ("different", "failed")
-        case events.Output() | events.VerifierQuestions() | events.VerifierScore() | events.VerifierLabels():
+        case (
+            events.Output()
+            | events.VerifierVersions()
+            | events.VerifierQuestions()
+            | events.VerifierScore()
+            | events.VerifierLabels()
+        ):
             return bool(record.problem)
         case events.ContainerEvent():
             return record.event == "died"

@@ -18,6 +18,10 @@ def tell(record: events.Record, load: Load) -> str:
             why = f": {record.reason}" if record.reason else ""
             command = line_of_text(record.command, load, 120)
             return f"{record.evidence} computed again, {record.outcome}{why} ({command})"
+        case events.VerifierVersions():
+            less = f" ({record.problem})" if record.problem else ""
+            found = counted(len(record.seen), "file")
+            return f"{found} may replace or amend a cited one, of {record.files} that were read{less}."
         case events.Audit():
             found = f"{record.hard} hard and {counted(record.soft, 'soft finding')}"
             return f"The audit found {found} in {counted(record.claims, 'claim')}."

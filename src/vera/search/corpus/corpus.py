@@ -222,6 +222,12 @@ class Corpus:
         with self._turn:
             return self._ask(lambda index: index.names(limit))
 
+    def called(self, name: str, limit: int) -> list[tuple[str, str]]:
+        """(name, title) of files with text in whose names or titles all words of `name` stand, the best
+        first. Raises IndexUnusable."""
+        with self._turn:
+            return self._ask(lambda index: index.called(_searchable(name), limit))
+
     def stats(self) -> Stats:
         """The size of the index as it is now."""
         with self._turn:

@@ -217,6 +217,19 @@ class Index:
             found += [row[0] for row in self.db.execute(query, (match,))]
         return found
 
+    def called(self, name: str, limit: int) -> list[tuple[str, str]]:
+        """(name, title) of files with text whose names or titles hold all words of `name`, the best first."""
+        words = parts(name)[:12]
+        if not words:
+            return []
+        match = " AND ".join(f'"{spaced(word)}"' for word in words)
+        query = (
+            "SELECT file.name, file.title FROM (SELECT rowid, rank FROM name WHERE name MATCH ? "
+            "ORDER BY rank LIMIT ?) AS best JOIN file ON file.id = best.rowid AND file.unreadable = '' "
+            "ORDER BY best.rank"
+        )
+        return [(row[0], row[1]) for row in self.db.execute(query, (match, limit))]
+
     def names(self, limit: int) -> list[str]:
         """Names of files with text, in order."""
         query = "SELECT name FROM file WHERE unreadable = '' ORDER BY name LIMIT ?"

@@ -1,0 +1,391 @@
+"""Whether another file of the folder says that cited lines no longer hold as they stand.
+
+A file can say of a document, or of a numbered clause of it, that it replaces it. It is believed about nothing
+but what it names: by file name, by title, or by the clause of a document that it names. What says less (all
+of a kind, a part without its number, an amendment without a clause, a plan, a name that other files share, a
+file that the cited one replaces in turn) and a later year, version or date alone are hints.
+"""
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from functools import lru_cache
+from typing import Literal
+
+import msgspec
+
+from vera.audit.case import Case, Place
+from vera.audit.checks.set_aside import is_aside
+from vera.audit.lexicon import word_set
+from vera.audit.source_text import SourceText
+from vera.events import Evidence
+from vera.evidence.headings import over
+from vera.evidence.span import Lines
+from vera.evidence.superseding import (
+    MOST_CHARACTERS,
+    Statement,
+    Thing,
+    held,
+    plain_number,
+    same_word,
+    statements,
+    tokens,
+)
+from vera.evidence.whole_sentences import line
+
+MOST_FOUND = 4
+"""Of one place, what is said of it."""
+
+_REACH = 200
+"""Lines above a line in which the number of its clause is looked for."""
+
+_HEAD_LINES = 30
+_MOST_NAME = 12
+
+Kind = Literal["clause", "document", "part", "everything", "later"]
+
+_NUMBERED = re.compile(
+    r"(?i)\s{0,12}(?:#{1,6}\s{1,4})?[*_]{0,2}(?:(?P<word>clause|section|article|art\.|§|paragraph|ziffer"
+    r"|abschnitt|artikel|punkt|nr\.|nummer|rule|item|klausel)\s{0,3})?"
+    r"(?P<number>\d{1,3}[a-z]?(?:\.\d{1,3}){0,4})(?P<end>[.):]?)[*_]{0,2}(?=\s|\Z)"
+)
+_SUB = re.compile(r"\s{0,12}\((?P<number>\d{1,3}|[a-z])\)\s")
+_FILE = re.compile(r"[^\s\"'“”„«»()<>|*]{1,200}\.[A-Za-z][A-Za-z0-9]{0,5}(?![\w])")
+_YEAR = re.compile(r"(?:19|20)\d\d")
+_VERSION = re.compile(
+    r"(?i)(?<![a-z])(?:v|ver|version|rev|revision|fassung|edition)[ ._-]{0,2}"
+    r"(\d{1,4}(?:\.\d{1,4}){0,2})(?!\d)"
+)
+
+_FILLER = word_set(
+    """a an the of to in its their entirety whole entire dated date version edition revision issue document
+    file text entitled called named known titled title with as prior previous earlier former existing current
+    old original above said on s
+    der die das den dem des vom von im zu zum zur bisherige bisherigen bisheriger alte alten alter fruhere
+    fruheren fruherer vorherige vorherigen datei dokument dokuments fassung ausgabe gesamte gesamten ganze
+    sowie genannte genannten mit titel
+    le la les l du de d au aux ancien ancienne precedent precedente fichier texte totalite intitule intitulee
+    datee
+    january february march april may june july august september october november december januar februar marz
+    mai juni juli oktober dezember janvier fevrier mars avril juin juillet aout septembre octobre novembre
+    decembre st nd rd th er"""
+)
+_KINDS = word_set(
+    """agreement contract policy directive regulation act order rules guideline guidelines handbook manual
+    standard terms document deed vertrag vereinbarung richtlinie verordnung ordnung satzung regelung handbuch
+    leitfaden contrat accord convention reglement directive politique charte notes notice readme index
+    report plan list"""
+)
+"""Words for a kind of document: alone they name no single one."""
+
+_ALL = word_set(
+    """everything all any every each other others else files texts versions these this that here folder and or
+    alles alle allen samtliche samtlichen dokumente dateien fassungen ordner und oder tous toutes tout toute
+    documents fichiers anciens anciennes precedents dossier et ou"""
+)
+
+
+class Superseding(msgspec.Struct, frozen=True, kw_only=True):
+    """What the file `evidence` says in lines `first` to `last` of cited lines. `explicit`: it replaces just
+    these; else a hint. `kind`: the cited clause, the whole document, an unnamed part of it, everything of a
+    kind, or nothing but a later name or date."""
+
+    evidence: str
+    first: int
+    last: int
+    kind: Kind
+    explicit: bool
+    text: str = ""
+
+
+def names_of(source: str, title: str) -> tuple[str, ...]:
+    """What a document is called: its file name, that without the ending, and its title; folded."""
+    base = source.rsplit("/", 1)[-1]
+    stem = " ".join(tokens(base.rpartition(".")[0] or base))
+    titled = " ".join(tokens(title))
+    given = (base.casefold(), stem, titled if len(titled.split()) <= _MOST_NAME else "")
+    return tuple(dict.fromkeys(name for name in given if name))
+
+
+def superseding(case: Case, place: Place) -> tuple[Superseding, ...]:
+    """What the files that were looked at say of a place, what is explicit first; at most MOST_FOUND."""
+    found: dict[tuple[str, int], Superseding] = {}
+    for seen in case.versions:
+        cited, other = case.evidence.get(seen.cited), case.evidence.get(seen.evidence)
+        text = case.sources.get(other.text.sha256) if other else None
+        if cited is None or other is None or text is None:
+            continue
+        if (cited.source, cited.text.sha256) != (place.evidence.source, place.evidence.text.sha256):
+            continue
+        pair = Pair(
+            place.evidence,
+            place.source.seen(place.evidence.marks),
+            other,
+            text.seen(other.marks),
+            seen.shared,
+        )
+        for each in pair.about(clauses_of(place)):
+            key = (each.evidence, each.first)
+            if key not in found or (each.explicit and not found[key].explicit):
+                found[key] = each
+    ordered = sorted(found.values(), key=lambda each: (not each.explicit, each.kind == "later"))
+    return tuple(ordered[:MOST_FOUND])
+
+
+class Pair:
+    """A cited document and another file of the folder. `shared`: names of the cited one that further files
+    have, too, so that they name no single one."""
+
+    def __init__(
+        self,
+        cited: Evidence,
+        cited_text: SourceText,
+        other: Evidence,
+        other_text: SourceText,
+        shared: Iterable[str] = (),
+    ) -> None:
+        self._cited, self._cited_text = cited, cited_text
+        self._other, self._other_text = other, other_text
+        self._names = names_of(cited.source, cited.title)
+        own = set(names_of(other.source, other.title))
+        self._shared = frozenset(shared) | (set() if _is_later(cited, other) else own)
+
+    def says_anything(self) -> bool:
+        """Whether the other file says anything of the cited document, whichever clause it is about."""
+        if self._is_same():
+            return False
+        return any(True for _ in self._named()) or _is_later(self._cited, self._other)
+
+    def about(self, clauses: Sequence[str]) -> Iterator[Superseding]:
+        """What it says of lines of the cited document that stand in these clauses."""
+        if self._is_same():
+            return
+        found = list(self._named())
+        told = False
+        by_clause = any(thing.clauses for _, thing, _, _ in found)
+        circular = bool(found) and self._turned()
+        for statement, thing, kind, firm in found:
+            explicit = firm and statement.firm and not circular and not self._is_aside(statement)
+            if thing.clauses:
+                fits = _fits(thing.clauses, clauses)
+                if fits == "no":
+                    continue
+                kind, explicit = "clause", explicit and fits == "yes"
+            elif kind == "document" and not statement.replaces:
+                if by_clause:  # its clauses say what it amends
+                    continue
+                kind, explicit = "part", False
+            told = True
+            yield self._saying(statement, kind, explicit and kind in ("clause", "document"))
+        if not told and not by_clause and _is_later(self._cited, self._other):
+            first = next((n for n in range(1, _HEAD_LINES) if self._line(n).strip()), 1)
+            yield Superseding(
+                evidence=self._other.id,
+                first=first,
+                last=first,
+                kind="later",
+                explicit=False,
+                text=self._line(first).strip()[:200],
+            )
+
+    def _is_same(self) -> bool:
+        return self._cited.source == self._other.source or self._cited.text.sha256 == self._other.text.sha256
+
+    def _saying(self, statement: Statement, kind: Kind, explicit: bool) -> Superseding:
+        return Superseding(
+            evidence=self._other.id,
+            first=statement.first,
+            last=statement.last,
+            kind=kind,
+            explicit=explicit,
+            text=statement.text[:400],
+        )
+
+    def _named(self) -> Iterator[tuple[Statement, Thing, Kind, bool]]:
+        """(statement, thing, kind, firm) of what concerns the cited document: named, or by a clause of it in
+        a file that is about it."""
+        said = stated(self._other_text.text[:MOST_CHARACTERS])
+        about = any(
+            named == "document" and firm
+            for statement in said
+            if statement.heads or not statement.replaces
+            for _, named, firm in self._meant(statement)
+            if not statement.heads or statement.first <= _HEAD_LINES
+        )
+        for statement in said:
+            named = list(self._meant(statement))
+            for thing, kind, firm in named:
+                yield statement, thing, kind, firm
+            if not named and about:
+                for thing in statement.things:
+                    if thing.clauses and self._is_short(thing.words):
+                        yield statement, thing, "clause", True
+                        break
+
+    def _meant(self, statement: Statement) -> Iterator[tuple[Thing, Kind, bool]]:
+        """The things of a statement that are the cited document: what stands in a row after one that names
+        more than a document is not among them."""
+        things = statement.things
+        if len(things) > 1:
+            whole, *rest = things
+            if (meant := self._kind(whole)) and meant[0] == "document":
+                yield whole, *meant
+                return
+            things = tuple(rest)
+        for number, thing in enumerate(things):
+            if meant := self._kind(thing):
+                yield thing, *meant
+                return
+            if number and not self._is_name(thing):
+                return
+
+    def _kind(self, thing: Thing) -> tuple[Kind, bool] | None:
+        """What of the cited document a thing is, and whether it names it and no other; None for nothing."""
+        words, named = self._without_file(thing.words)
+        if named:
+            rest = [word for word in tokens(words) if word not in _FILLER and word not in _KINDS]
+            return ("part", False) if rest or thing.everything else ("document", named == "firm")
+        said = tokens(thing.words)
+        meant = [
+            (found, len(name))
+            for name in self._names[1:]
+            if (found := self._by_name(name, said, everything=thing.everything))
+        ]
+        if meant:
+            # The longest name decides: a title that others have is not made unique by a part of it.
+            return max(meant, key=lambda each: (each[0][0] == "document", each[1]))[0]
+        if thing.everything and not thing.clauses and _is_all(said):
+            return "everything", False
+        return None
+
+    def _by_name(self, name: str, said: Sequence[str], *, everything: bool) -> tuple[Kind, bool] | None:
+        """What of the cited document words are that hold a name of it; a number that it does not have means
+        another one."""
+        wanted = tuple(name.split())
+        at = held(wanted, said)
+        if at is None:
+            return None
+        rest = [
+            word
+            for number, word in enumerate(said)
+            if number not in at and word not in _FILLER and word not in _KINDS
+        ]
+        if any(word.isdigit() and not self._has_number(word) for word in rest):
+            return None
+        if everything or not all(map(str.isdigit, rest)):
+            return ("part", False) if len(said) <= _MOST_NAME else None
+        weak = all(word in _KINDS or word in _FILLER for word in wanted)
+        return "document", not weak and name not in self._shared
+
+    def _has_number(self, number: str) -> bool:
+        return re.search(rf"(?<!\d){number}(?!\d)", self._cited_text.text) is not None
+
+    def _without_file(self, words: str) -> tuple[str, str]:
+        """The words without the cited file's name, and whether that was there: firm, shared or ''."""
+        base = self._names[0]
+        for match in _FILE.finditer(words):
+            path = match[0].rstrip(".,;:").casefold()
+            if path == self._cited.source.casefold() or path.rsplit("/", 1)[-1] == base:
+                whole = "/" in path and path == self._cited.source.casefold()
+                named = "shared" if base in self._shared and not whole else "firm"
+                return words.replace(match[0], " "), named
+        return words, ""
+
+    def _is_name(self, thing: Thing) -> bool:
+        """Whether a thing looks like a document's name and nothing more."""
+        return bool(_FILE.fullmatch(thing.words.strip())) or len(tokens(thing.words)) <= 4
+
+    def _is_short(self, words: str) -> bool:
+        """Whether words can mean the document that the file is about: none, "the Agreement"."""
+        known = {word for name in self._names for word in tokens(name)} | _KINDS
+        return all(word in _FILLER or any(same_word(word, each) for each in known) for word in tokens(words))
+
+    def _turned(self) -> bool:
+        """Whether the cited document says in its turn that it replaces the other one."""
+        back = Pair(self._other, self._other_text, self._cited, self._cited_text)
+        return any(statement.replaces for statement, _, kind, _ in back._named() if kind != "everything")
+
+    def _is_aside(self, statement: Statement) -> bool:
+        lines = self._other_text.lines
+        headings = over(lambda number: line(lines, number), statement.first)
+        return any(map(is_aside, headings))
+
+    def _line(self, number: int) -> str:
+        lines = self._other_text.lines
+        return line(lines, number) if number <= len(lines) else ""
+
+
+@lru_cache(maxsize=64)
+def stated(text: str) -> tuple[Statement, ...]:
+    """What a text says of this kind (`vera.evidence.superseding`), kept for the next look at it."""
+    return tuple(statements(text))
+
+
+def clauses_of(place: Place) -> tuple[str, ...]:
+    """The numbers of the clauses in which cited lines stand: 7.2 stands in 7, too; () for none."""
+    lines = place.source.lines
+    found = [own for number in range(place.first, place.last + 1) if (own := _clause_at(lines, number))]
+    if not found or not _own_number(line(lines, place.first)):
+        for number in range(place.first - 1, max(0, place.first - _REACH), -1):
+            if above := _clause_at(lines, number):
+                sub = _SUB.match(line(lines, place.first))
+                found.insert(0, f"{above}.{sub['number']}" if sub else above)
+                break
+    return tuple(dict.fromkeys(found))
+
+
+def _clause_at(lines: Lines, number: int) -> str:
+    return _own_number(line(lines, number))
+
+
+def _own_number(text: str) -> str:
+    """The number of the clause that a line begins, '' for none."""
+    found = _NUMBERED.match(text)
+    if found is None:
+        return ""
+    number = found["number"]
+    marked = found["word"] or found["end"] or "." in number or text.lstrip().startswith("#")
+    return plain_number(number) if marked else ""
+
+
+def _fits(said: Iterable[str], cited: Sequence[str]) -> Literal["yes", "maybe", "no"]:
+    """Whether clauses that are named are those of cited lines: a clause has its sub-clauses in it."""
+    if not cited:
+        return "maybe"
+    named = tuple(said)
+    if any(own == each or own.startswith(f"{each}.") for each in named for own in cited):
+        return "yes"
+    return "maybe" if any(each.startswith(f"{own}.") for each in named for own in cited) else "no"
+
+
+def _is_all(said: Sequence[str]) -> bool:
+    """Whether words say all there is: "everything", "all previous documents and policies"."""
+    vague = _FILLER | _KINDS | _ALL
+    return all(any(same_word(word, each) for each in vague) for word in said)
+
+
+def _is_later(cited: Evidence, other: Evidence) -> bool:
+    """Whether the other file has the same name or title, and a later year, version or date."""
+    if _is_later_name(_stem(cited.source), _stem(other.source)):
+        return True
+    if _is_later_name(cited.title, other.title):
+        return True
+    same = bool(tokens(cited.title)) and _numbered(cited.title)[0] == _numbered(other.title)[0]
+    return bool(same and cited.dated and other.dated and other.dated[:10] > cited.dated[-10:])
+
+
+def _is_later_name(cited: str, other: str) -> bool:
+    (words, number), (other_words, other_number) = _numbered(cited), _numbered(other)
+    return bool(words) and words == other_words and other_number > number
+
+
+def _stem(source: str) -> str:
+    base = source.rsplit("/", 1)[-1]
+    return base.rpartition(".")[0] or base
+
+
+def _numbered(name: str) -> tuple[tuple[str, ...], tuple[tuple[int, ...], ...]]:
+    """The words of a name without its years and version, and these, () for none."""
+    years = tuple(int(year) for year in _YEAR.findall(name))
+    versions = tuple(int(part) for found in _VERSION.findall(name) for part in found.split("."))
+    bare = _VERSION.sub(" ", _YEAR.sub(" ", name))
+    return tokens(bare), ((years, versions) if years or versions else ())

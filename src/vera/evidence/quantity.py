@@ -33,7 +33,7 @@ _DASH = "[-‐‑‒–—−]"
 _TOKEN = re.compile(r"[^\W_]+")
 _RANGE = re.compile(rf"{_SPACE}?(?:(?P<dash>{_DASH})|to|x|×|by){_SPACE}?(?:[A-Z]{{0,3}}[$€£¥])?\Z")
 _EITHER = re.compile(rf"{_SPACE}?(?:and|or|to|bis|und|oder|à|et|ou|y|o){_SPACE}?\Z")
-_PAIR = re.compile(rf"{_SPACE}?(?:{_DASH}|to|and|or|&){_SPACE}?(?:the{_SPACE})?\Z")
+_PAIR = re.compile(rf"{_SPACE}?(?:{_DASH}|to|and|or|and/or|&){_SPACE}?(?:the{_SPACE})?\Z")
 _OTHER_DIGIT = re.compile(r"(?![0-9])\d")
 _DOTTED = re.compile(r"(?<![\w.,])[0-9]{1,3}(?:(?:\.[0-9]{3}){1,8}|,[0-9]{3})(?![\w]|[.,][0-9])")
 """Three digits behind a mark, which may be thousands or decimals."""
@@ -46,6 +46,7 @@ _BEFORE = 40
 _LONGEST_WORD = 24
 _FARTHEST_NEIGHBOUR = 8
 _SMALLEST_WITH_OWN_SCALE = 1000
+_FIRST_HUNDRED, _LAST_HUNDRED = 10, 20
 
 
 def quantities(text: str) -> Iterator[Quantity]:
@@ -153,6 +154,8 @@ def _joined(text: str, first: Quantity, second: Quantity) -> tuple[Quantity | No
     between = text[first.end : second.start]
     if first.kind == "ordinal" and second.kind == "century" and _PAIR.match(between):
         return replace(first, kind="century"), second
+    if second.kind == "decade" and second.value < 100 and first.spelled and between.strip(" -") == "":
+        return _decade_of_century(text, first, second)
     if first.kind == second.kind == "amount" and between.strip(" ,") in ("", "and"):
         return _feet_and_inches(text, first, second)
     if match := _RANGE.match(between):
@@ -160,6 +163,15 @@ def _joined(text: str, first: Quantity, second: Quantity) -> tuple[Quantity | No
     if first.kind == "number" and second.units and not first.numbering and _EITHER.match(between):
         return replace(first, units=second.units, kind=second.kind), second
     return first, second
+
+
+def _decade_of_century(text: str, first: Quantity, second: Quantity) -> tuple[Quantity | None, Quantity]:
+    """ "Nineteen fifties"."""
+    if first.kind != "number" or not _FIRST_HUNDRED <= first.value <= _LAST_HUNDRED:
+        return first, second
+    value = ARITHMETIC.fma(first.value, Decimal(100), second.value)
+    written = text[first.start : second.end]
+    return None, replace(second, text=written, start=first.start, value=value)
 
 
 def _feet_and_inches(text: str, first: Quantity, second: Quantity) -> tuple[Quantity | None, Quantity]:

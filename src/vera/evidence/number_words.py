@@ -41,6 +41,33 @@ SCALES = {
 NUMBER_WORDS = frozenset({*_SMALL, *_TENS, *_ORDINALS, *SCALES, "dozen", "half"})
 """Every word, in lower case, with which a number that is spelled out can begin."""
 
+FOREIGN_NUMBERS = {
+    "de": {
+        **dict(zip("zwei drei vier fünf sechs sieben acht neun zehn elf zwölf".split(), range(2, 13), strict=True)),
+        "fünfzehn": 15, "zwanzig": 20, "dreißig": 30, "vierzig": 40, "fünfzig": 50, "sechzig": 60,
+        "siebzig": 70, "achtzig": 80, "neunzig": 90, "hundert": 100, "tausend": 1000,
+    },
+    "fr": {
+        **dict(zip("deux trois quatre cinq six sept huit neuf dix onze douze".split(), range(2, 13), strict=True)),
+        "quinze": 15, "vingt": 20, "trente": 30, "quarante": 40, "cinquante": 50, "soixante": 60,
+        "cent": 100, "mille": 1000,
+    },
+}  # fmt: skip
+"""Number words of German and French, which mean them in a text of that language only."""
+
+FOREIGN_NUMBER_WORDS = frozenset(word for words in FOREIGN_NUMBERS.values() for word in words)
+
+RECURRING = {
+    "twice": (2, ""), "thrice": (3, ""), "zweimal": (2, ""), "dreimal": (3, ""),
+    "daily": (1, "day"), "weekly": (1, "week"), "monthly": (1, "month"), "quarterly": (3, "month"),
+    "annual": (1, "year"), "annually": (1, "year"), "yearly": (1, "year"), "biennial": (2, "year"),
+    "biennially": (2, "year"), "triennial": (3, "year"), "triennially": (3, "year"),
+    "quadrennial": (4, "year"), "täglich": (1, "day"), "wöchentlich": (1, "week"),
+    "monatlich": (1, "month"), "jährlich": (1, "year"), "quotidien": (1, "day"),
+    "hebdomadaire": (1, "week"), "mensuel": (1, "month"), "annuel": (1, "year"), "biennal": (2, "year"),
+}  # fmt: skip
+"""Words for how many times, or how often: the number, and the period of which it is one."""
+
 _VAGUE = re.compile(r"(?:several|few|many|some|couple of|per|every|each|last|past)\s{1,3}\Z", re.IGNORECASE)
 _WORD = re.compile(r"(?P<and>\s{1,3}and\s{1,3}|\s{1,3}|-)?(?P<word>[A-Za-z]{2,12})(?![A-Za-z])")
 _HALF = re.compile(r"half(?:(?:\s{1,3}|-)an?(?:\s{1,3}|-)(?P<scale>[a-z]{5,8})\b)?", re.IGNORECASE)

@@ -12,7 +12,7 @@ from decimal import Decimal
 from msgspec.structs import replace
 
 from vera.evidence.language import writes_decimal_comma
-from vera.evidence.number_words import NUMBER_WORDS
+from vera.evidence.number_words import FOREIGN_NUMBER_WORDS, NUMBER_WORDS, RECURRING
 from vera.evidence.quantity_dates import (
     DECADES,
     MONTHS,
@@ -23,7 +23,14 @@ from vera.evidence.quantity_dates import (
     time_of_day,
 )
 from vera.evidence.quantity_kinds import CalendarDate, Hedge, Kind, Quantity
-from vera.evidence.quantity_numbers import identifier, name_with_number, number_from_digit, number_from_word
+from vera.evidence.quantity_numbers import (
+    identifier,
+    name_with_number,
+    number_from_digit,
+    number_from_foreign_word,
+    number_from_word,
+    recurring,
+)
 from vera.evidence.units import ARITHMETIC, unit_words
 
 __all__ = ["CalendarDate", "Hedge", "Kind", "Quantity", "quantities"]
@@ -134,6 +141,10 @@ def _begun(text: str, start: int, end: int) -> Sequence[Quantity]:
         return date_from_month(text, start)
     if word in NUMBER_WORDS:
         return number_from_word(text, start)
+    if word in FOREIGN_NUMBER_WORDS:
+        return number_from_foreign_word(text, start, end)
+    if word in RECURRING:
+        return recurring(text, start, end)
     if word in RELATIVE:
         return relative_date(text, start, end)
     if word in DECADES:

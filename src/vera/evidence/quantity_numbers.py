@@ -5,7 +5,8 @@ from collections.abc import Sequence
 from decimal import Decimal
 from typing import NamedTuple
 
-from vera.evidence.number_words import NUMBER_WORDS, SCALES, spelled
+from vera.evidence.language import language
+from vera.evidence.number_words import FOREIGN_NUMBERS, NUMBER_WORDS, RECURRING, SCALES, spelled
 from vera.evidence.quantity_dates import LATEST_YEAR, MONTHS, month_and_day
 from vera.evidence.quantity_kinds import CalendarDate, Hedge, Kind, Quantity
 from vera.evidence.units import ARITHMETIC, Unit, is_money, unit_symbols, unit_words
@@ -53,7 +54,7 @@ _JAHRHUNDERT = re.compile(r"\.\s{1,3}Jahrhunderts?\b")
 _DECADE = re.compile(r"['’]?s(?![A-Za-z0-9])")
 _SCALE = re.compile(
     rf"(?:{_SPACE}|-|\n)?(?P<word>(?i:hundred|thousand|million|billion|trillion|lakh|crore))s?(?![^\W\d_])"
-    rf"|{_SPACE}(?P<foreign>(?i:tausend|millionen|milliarden?|billionen|milliards?|millones|mille|mil))(?![^\W\d_])"
+    rf"|{_SPACE}(?P<foreign>(?i:tausend|millionen|milliarden?|billionen|milliards?|millones|mille))(?![^\W\d_])"
     rf"|{_SPACE}?(?P<short>bn|mn|mln|tn|Mio|Mrd)\b"
     r"|(?P<letter>[kKMB])(?![A-Za-z0-9])"
 )
@@ -72,7 +73,6 @@ _SHORT_SCALES = {
 _FOREIGN_SCALES = {
     "tausend": 1_000,
     "mille": 1_000,
-    "mil": 1_000,
     "millionen": 1_000_000,
     "millones": 1_000_000,
     "milliarde": 1_000_000_000,
@@ -220,6 +220,46 @@ def number_from_word(text: str, start: int) -> Sequence[Quantity]:
             hedge=_hedge(text, start, end),
             spelled=True,
             counts=_counts(text, end),
+        ),
+    )
+
+
+def number_from_foreign_word(text: str, start: int, end: int) -> Sequence[Quantity]:
+    """The number that the word from `start` to `end` is in the language of `text`; none in another."""
+    value = FOREIGN_NUMBERS.get(language(text), {}).get(text[start:end].lower())
+    if value is None:
+        return ()
+    scale, end = _scale(text, end, False)
+    units, end = _unit(text, end)
+    return (
+        Quantity(
+            text=text[start:end],
+            start=start,
+            end=end,
+            kind=_kind(units),
+            value=Decimal(value * scale),
+            step=Decimal(scale),
+            units=units,
+            hedge=_hedge(text, start, end),
+            spelled=True,
+            counts=_counts(text, end),
+        ),
+    )
+
+
+def recurring(text: str, start: int, end: int) -> Sequence[Quantity]:
+    """How often or how many times, in one word (a key of RECURRING): "biennially" is every two years."""
+    value, period = RECURRING[text[start:end].lower()]
+    units = unit_words()[period] if period else ()
+    return (
+        Quantity(
+            text=text[start:end],
+            start=start,
+            end=end,
+            kind=_kind(units),
+            value=Decimal(value),
+            units=units,
+            spelled=True,
         ),
     )
 

@@ -98,7 +98,7 @@ def label(claim: Claim, place: Place) -> Relation:
     anchor = _anchor(claim.text)
     found = {
         _relation(claim.text, sentence)
-        for sentence in _sentences(place.span.text)
+        for sentence in sentences_of(place.span.text)
         if anchor in unmarked(sentence).translate(_NO_MARKS)
     }
     decided = found - {"IRRELEVANT"}
@@ -248,7 +248,7 @@ def _expanded(token: str) -> tuple[str, ...]:
     return (_SAME_MARK.get(token, token),)
 
 
-def _sentences(text: str) -> Iterator[str]:
+def sentences_of(text: str) -> Iterator[str]:
     """The sentences of cited lines: wrapped lines are joined, list items and short lines stand alone."""
     for block in _blocks(text):
         start = 0

@@ -1,0 +1,354 @@
+"""Sentences that say the opposite: not for is, may for must, up to for over, the other way round.
+
+A claim is compared with the cited sentences that hold nearly all of its words, each kind of opposition by
+itself. Where one such sentence agrees with the claim, nothing is said. These are hints: a rule about words
+does not know what they mean. Each kind was kept because it pays on labelled pairs that it was not written on
+(docs/verification.md).
+"""
+
+import re
+from collections.abc import Callable, Iterator, Sequence
+from itertools import islice, pairwise
+
+from vera.audit.case import Case, Place, statements
+from vera.audit.lexicon import is_verb, word_set
+from vera.audit.literal import sentences_of
+from vera.evidence.finding import Finding
+from vera.evidence.language import differ
+from vera.evidence.quantity import Quantity, quantities
+from vera.evidence.words import STOPWORDS, Word, stem, words
+
+SHARED_PERCENT = 70
+"""The share of a claim's content words that a sentence must hold before it is compared."""
+
+LEAST_WORDS = 3
+LONGEST = 600
+"""Content words of a claim, and characters of a sentence, that are compared."""
+
+CANDIDATES = 6
+"""Lines of a source, the best for the claim, whose sentences are compared."""
+
+NARROW_BYTES = 8000
+"""Bytes of cited lines up to which each of their sentences is compared."""
+
+_REACH = 3
+"""Content words after a "not" or "may" among which one of the claim shows that it is meant."""
+
+_NOT = word_set(
+    """not never no none neither nor without cannot dont doesnt didnt isnt arent wasnt werent hasnt havent hadnt
+    cant couldnt wont wouldnt shouldnt mustnt nicht kein keine keinen keinem keiner keines nie niemals ohne
+    pas jamais aucun aucune sans ni"""
+)
+_MUST = word_set("must shall required mandatory obliged obligatory muss mussen doit doivent obligatoire")
+_MAY = word_set("may can could might optional permitted allowed voluntary darf durfen kann konnen peut peuvent")
+_SHOULD = word_set("should recommended advised sollte sollten soll empfohlen devrait devraient recommande")
+_ALL = word_set("all every each always everyone everybody entirely alle jeder jede jedes immer tous toutes toujours")
+_SOME = word_set(
+    """some most many several few often sometimes usually partly mostly half einige manche viele meist oft manchmal
+    certains certaines plusieurs souvent parfois"""
+)
+_HEDGED = word_set(
+    """may might possibly perhaps probably likely allegedly alleged reportedly suggests suggest suggested
+    preliminary unconfirmed plans planned proposed expected expects intends potentially could
+    moglicherweise vielleicht voraussichtlich vermutlich wahrscheinlich peut-etre probablement eventuellement
+    soll pourrait"""
+)
+_BEFORE = word_set("before until till prior vor bis avant")
+_AFTER = word_set("after since following from nach ab apres depuis")
+_CONTRARY = tuple(
+    (frozenset(one.split()), frozenset(other.split()))
+    for one, other in (
+        ("more greater", "less fewer"),
+        ("longer", "shorter"),
+        ("higher", "lower"),
+        ("larger bigger", "smaller"),
+        ("older", "younger newer"),
+        ("faster quicker", "slower"),
+        ("better", "worse"),
+        ("earlier", "later"),
+        ("above", "below"),
+        ("heavier", "lighter"),
+        ("cheaper", "dearer costlier"),
+        ("increase increased increases increasing", "decrease decreased decreases decreasing reduced"),
+        ("rose rise rises risen soared grew grow grown climbed", "fell fall falls fallen dropped declined shrank sank flopped"),
+        ("gain gained gains", "loss lost losses lose"),
+        ("won win wins", "lost lose loses"),
+        ("accepted accept accepts", "rejected reject rejects refused"),
+        ("approved approve approves", "rejected reject rejects"),
+        ("allowed permitted allows permits", "forbidden prohibited banned prohibits forbids"),
+        ("bought buy buys", "sold sell sells"),
+        ("import imports imported", "export exports exported"),
+        ("maximum", "minimum"),
+        ("northern north", "southern south"),
+        ("eastern east", "western west"),
+        ("first", "last"),
+        ("opened open opens", "closed close closes"),
+        ("began begin begins started", "ended end ends stopped"),
+        ("prequel", "sequel"),
+        ("male", "female"),
+        ("success successful", "failure unsuccessful"),
+        ("included includes including include", "excluded excludes excluding exclude"),
+        ("safe", "unsafe dangerous"),
+        ("public", "private"),
+        ("always", "never"),
+        ("best", "worst"),
+        ("largest biggest", "smallest"),
+        ("highest", "lowest"),
+        ("oldest", "youngest newest"),
+        ("longest", "shortest"),
+        ("hoher", "niedriger tiefer"),
+        ("langer", "kurzer"),
+        ("stieg gestiegen", "sank fiel gesunken gefallen"),
+        ("plus", "moins"),
+        ("hausse", "baisse"),
+    )
+)
+_PASSIVE = re.compile(r"\b(?:by|from|to|with|was|were|been|is|are|being|wurde|wird|von|par|est|été)\b", re.I)
+_SAID = "said|says|wrote|told|added|argued|explained|announced|warned|stated|declared|sagte|erklärte|dit|déclare"
+_NAME = r"[A-ZÀ-Þ][\w'’.-]{1,30}(?:\s[A-ZÀ-Þ][\w'’.-]{1,30}){0,3}"
+_SPEAKER = re.compile(rf"(?P<one>{_NAME})\s(?:{_SAID})\b|\b(?:{_SAID})\s(?P<other>{_NAME})")
+_BREAK = re.compile(r"[,;:]\s|\s(?:and|while|but|whereas|against|und|während|aber|et|tandis)\s")
+
+
+class _Sentence:
+    """A sentence with what the rules look at."""
+
+    def __init__(self, text: str) -> None:
+        self.text = text
+        self.words = list(words(text))
+        self.forms = frozenset(word.form for word in self.words)
+        self.content = [word for word in self.words if word.form not in STOPWORDS and word.form not in _NOT]
+        self.stems = frozenset(stem(word.form) for word in self.content)
+
+    def after(self, word: Word) -> frozenset[str]:
+        """The stems of the next content words."""
+        following = (stem(each.form) for each in self.content if each.start > word.start)
+        return frozenset(islice(following, _REACH))
+
+    def any_of(self, forms: frozenset[str]) -> list[Word]:
+        return [word for word in self.words if word.form in forms and not self._is_month(word)]
+
+    def _is_month(self, word: Word) -> bool:
+        return word.form == "may" and word.start > 0 and self.text[word.start] == "M"
+
+
+Rule = Callable[[_Sentence, _Sentence], str]
+"""What a cited sentence has that turns the claim round, '' when it does not."""
+
+
+def opposed(case: Case) -> Iterator[Finding]:
+    """`opposed` (soft), once for each statement, with the kind and what stands there in `detail`."""
+    for claim, cited in statements(case):
+        ours = _Sentence(claim.text[:LONGEST])
+        if not cited or len(ours.stems) < LEAST_WORDS or all(p.evidence.tier == "observed" for p in cited):
+            continue
+        near = [(place, line) for place in cited for line in _near(ours, place)]
+        if found := _opposition(ours, [line for _, line in near]):
+            kind, written, line = found
+            place = next(place for place, other in near if other is line)
+            yield Finding(
+                code="opposed",
+                label="misinterpretation",
+                severity="soft",
+                claim=claim.key,
+                evidence=place.evidence.id,
+                first=place.first,
+                last=place.last,
+                message=f"A cited sentence that is nearly the same has “{written}” ({kind}): read it again.",
+                detail=f"{kind}: {written}",
+            )
+
+
+def _opposition(ours: _Sentence, near: Sequence[_Sentence]) -> tuple[str, str, _Sentence] | None:
+    """The first kind of which every near sentence says the opposite, and of the first one its words."""
+    for kind, rule in RULES.items() if near else ():
+        said = [rule(ours, line) for line in near]
+        if all(said):
+            return kind, said[0], near[0]
+    return None
+
+
+def _near(ours: _Sentence, place: Place) -> list[_Sentence]:
+    """The sentences of the cited lines that hold nearly all words of the claim, the nearest ones only."""
+    if place.evidence.tier == "observed" or differ(ours.text, place.source.text):
+        return []
+    found: list[tuple[int, _Sentence]] = []
+    for text in _texts(ours, place):
+        for written in sentences_of(text):
+            line = _Sentence(written[:LONGEST])
+            share = 100 * len(ours.stems & line.stems) // len(ours.stems)
+            if share >= SHARED_PERCENT:
+                found.append((share, line))
+    best = max((share for share, _ in found), default=0)
+    return [line for share, line in found if share == best]
+
+
+def _texts(ours: _Sentence, place: Place) -> list[str]:
+    """The cited lines; of many the best for the claim, each with its neighbours."""
+    start, end = place.source.lines.bounds(place.first, place.last)
+    if end - start <= NARROW_BYTES:
+        return [place.span.text]
+    best = place.source.passages.best(ours.text, CANDIDATES)
+    ranges = [(max(place.first, each.first - 1), min(place.last, each.last + 1)) for each in best]
+    return [
+        place.source.lines.cut(first, last).decode("utf-8", "replace")
+        for first, last in ranges
+        if first <= last
+    ]
+
+
+def _negation(ours: _Sentence, line: _Sentence) -> str:
+    """One of the two denies what both have."""
+    mine, theirs = ours.any_of(_NOT), line.any_of(_NOT)
+    if len(mine) % 2 == len(theirs) % 2:
+        return ""
+    denying, other, found = (ours, line, mine) if mine else (line, ours, theirs)
+    meant = [word for word in found if denying.after(word) and denying.after(word) <= other.stems]
+    return meant[0].form if meant else ""
+
+
+def _modality(ours: _Sentence, line: _Sentence) -> str:
+    """One obliges, the other allows or advises."""
+    for one, other in ((_MUST, _MAY), (_MAY, _MUST), (_MUST, _SHOULD), (_SHOULD, _MUST)):
+        found = line.any_of(other)
+        if ours.any_of(one) and not ours.any_of(other) and found and not line.any_of(one):
+            return found[0].form if line.after(found[0]) & ours.stems else ""
+    return ""
+
+
+def _bound(ours: _Sentence, line: _Sentence) -> str:
+    """The same value is a lower bound in one and an upper bound in the other."""
+    theirs = [quantity for quantity in quantities(line.text) if quantity.hedge in ("above", "below")]
+    for quantity in quantities(ours.text) if theirs else ():
+        for other in theirs:
+            turned = {quantity.hedge, other.hedge} == {"above", "below"}
+            if turned and (quantity.value, quantity.units) == (other.value, other.units):
+                return _before(line.text, other)
+    return ""
+
+
+def _before(text: str, quantity: Quantity) -> str:
+    return " ".join(f"{text[max(0, quantity.start - 14) : quantity.start]}{quantity.text}".split()[-4:])
+
+
+def _order_in_time(ours: _Sentence, line: _Sentence) -> str:
+    """Before in one and after in the other, of the same."""
+    for one, other in ((_BEFORE, _AFTER), (_AFTER, _BEFORE)):
+        mine, theirs = ours.any_of(one), line.any_of(other)
+        if mine and theirs and not ours.any_of(other) and not line.any_of(one):
+            if _first(ours, mine[0]) and _first(ours, mine[0]) == _first(line, theirs[0]):
+                return theirs[0].form
+    return ""
+
+
+def _first(sentence: _Sentence, word: Word) -> str:
+    return next((stem(each.form) for each in sentence.content if each.start > word.start), "")
+
+
+def _quantifier(ours: _Sentence, line: _Sentence) -> str:
+    """All in one, some in the other."""
+    for one, other in ((_ALL, _SOME), (_SOME, _ALL)):
+        mine, theirs = ours.any_of(one), line.any_of(other)
+        if mine and theirs and not ours.any_of(other) and not line.any_of(one):
+            if _first(ours, mine[0]) == _first(line, theirs[0]):
+                return theirs[0].form
+    return ""
+
+
+def _hedge(ours: _Sentence, line: _Sentence) -> str:
+    """What the sentence only holds possible is asserted plainly."""
+    if ours.any_of(_HEDGED | _SHOULD | _MUST):
+        return ""
+    found = [word for word in line.any_of(_HEDGED) if _first(line, word) in ours.stems]
+    return found[0].form if found else ""
+
+
+def _contrary(ours: _Sentence, line: _Sentence) -> str:
+    """A word in one, its contrary in the other."""
+    for pair in _CONTRARY:
+        for one, other in (pair, pair[::-1]):
+            mine, theirs = ours.any_of(one), line.any_of(other)
+            if mine and theirs and not ours.any_of(other) and not line.any_of(one):
+                return theirs[0].form
+    return ""
+
+
+def _roles(ours: _Sentence, line: _Sentence) -> str:
+    """Who does it in one has it done to him in the other."""
+    if _PASSIVE.search(ours.text) or _PASSIVE.search(line.text):
+        return ""
+    mine, theirs = _around_verb(ours), _around_verb(line)
+    for verb in mine.keys() & theirs.keys():
+        (before, after), (other_before, other_after) = mine[verb], theirs[verb]
+        if before != after and before == other_after and after == other_before:
+            return f"{other_before} {verb} {other_after}"
+    return ""
+
+
+def _around_verb(sentence: _Sentence) -> dict[str, tuple[str, str]]:
+    """The stem of each verb between two content words, with the stems of these."""
+    content = sentence.content
+    return {
+        stem(verb.form): (stem(one.form), stem(other.form))
+        for one, verb, other in zip(content, content[1:], content[2:], strict=False)
+        if is_verb(verb.form) or verb.form.endswith("s")
+    }
+
+
+def _speaker(ours: _Sentence, line: _Sentence) -> str:
+    """Somebody else says it."""
+    mine, theirs = _SPEAKER.search(ours.text), _SPEAKER.search(line.text)
+    if mine is None or theirs is None:
+        return ""
+    name, other = (found["one"] or found["other"] for found in (mine, theirs))
+    same = {word.form for word in words(name)} & {word.form for word in words(other)}
+    return "" if same or name in line.text else other
+
+
+def _pairing(ours: _Sentence, line: _Sentence) -> str:
+    """A number that the sentence has for something else, while it has another for this."""
+    parts = [part for part in _segments(line.text) if part[0]]
+    if len(parts) < 2:
+        return ""
+    for values, stems_near in _segments(ours.text):
+        for value in values:
+            here = [found for numbers, found in parts if value in numbers]
+            elsewhere = [found for numbers, found in parts if value not in numbers]
+            if len(here) != 1 or not here[0] - stems_near or here[0] & stems_near:
+                continue
+            if any(found & stems_near for found in elsewhere):
+                return str(value)
+    return ""
+
+
+def _segments(text: str) -> list[tuple[frozenset[str], frozenset[str]]]:
+    """The parts of a sentence between commas and conjunctions: their numbers, and their other stems."""
+    found = [quantity for quantity in quantities(text) if quantity.kind not in ("date", "relative", "ordinal")]
+    borders = [0, *(each.end() for each in _BREAK.finditer(text)), len(text)]
+    parts = []
+    for start, end in pairwise(borders):
+        inside = [quantity for quantity in found if start <= quantity.start < end]
+        values = frozenset(str(quantity.value.normalize()) for quantity in inside)
+        places = [range(quantity.start, quantity.end) for quantity in inside]
+        near = frozenset(
+            stem(word.form)
+            for word in words(text[start:end])
+            if word.form not in STOPWORDS and not any(start + word.start in place for place in places)
+        )
+        parts.append((values, near))
+    return parts
+
+
+RULES: dict[str, Rule] = {
+    "negation": _negation,
+    "modality": _modality,
+    "bound": _bound,
+    "order in time": _order_in_time,
+    "quantifier": _quantifier,
+    "hedge": _hedge,
+    "contrary": _contrary,
+    "roles": _roles,
+    "speaker": _speaker,
+    "pairing": _pairing,
+}
+"""Every kind that is looked for, in the order in which one is told."""

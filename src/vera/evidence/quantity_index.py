@@ -105,7 +105,7 @@ class QuantityIndex:
         for part in quantity.parts:
             values = self.times if quantity.kind == "time" else self.bare
             values.add(part)
-            if not quantity.units:
+            if not quantity.units and quantity.kind != "identifier":
                 self.unitless.add(part)
             self.written.add(part)
 

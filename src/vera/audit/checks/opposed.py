@@ -8,6 +8,7 @@ does not know what they mean. Each kind was kept because it pays on labelled pai
 
 import re
 from collections.abc import Callable, Iterator, Sequence
+from difflib import SequenceMatcher
 from itertools import islice, pairwise
 
 from vera.audit.case import Case, Place, statements
@@ -16,7 +17,7 @@ from vera.audit.literal import sentences_of
 from vera.evidence.finding import Finding
 from vera.evidence.language import differ
 from vera.evidence.quantity import Quantity, quantities
-from vera.evidence.words import STOPWORDS, Word, stem, words
+from vera.evidence.words import STOPWORDS, Word, stem, stems, words
 
 SHARED_PERCENT = 70
 """The share of a claim's content words that a sentence must hold before it is compared."""
@@ -31,6 +32,8 @@ CANDIDATES = 6
 NARROW_BYTES = 8000
 """Bytes of cited lines up to which each of their sentences is compared."""
 
+_ROOT = 3
+_LEAST_ALIGNED = 4
 _REACH = 3
 """Content words after a "not" or "may" among which one of the claim shows that it is meant."""
 
@@ -47,11 +50,13 @@ _SOME = word_set(
     """some most many several few often sometimes usually partly mostly half einige manche viele meist oft manchmal
     certains certaines plusieurs souvent parfois"""
 )
-_HEDGED = word_set(
-    """may might possibly perhaps probably likely allegedly alleged reportedly suggests suggest suggested
-    preliminary unconfirmed plans planned proposed expected expects intends potentially could
-    moglicherweise vielleicht voraussichtlich vermutlich wahrscheinlich peut-etre probablement eventuellement
-    soll pourrait"""
+_CAUSED = word_set(
+    """cause caused causes causing because due led leads results resulted verursacht verursachte wegen cause
+    causee provoque"""
+)
+_LINKED = word_set(
+    """associated linked correlated correlates correlation association link zusammenhang zusammenhangt assozie
+    associee lie liee"""
 )
 _BEFORE = word_set("before until till prior vor bis avant")
 _AFTER = word_set("after since following from nach ab apres depuis")
@@ -103,7 +108,7 @@ _CONTRARY = tuple(
         ("hausse", "baisse"),
     )
 )
-_PASSIVE = re.compile(r"\b(?:by|from|to|with|was|were|been|is|are|being|wurde|wird|von|par|est|été)\b", re.I)
+_PASSIVE = re.compile(r"\b(?:by|was|were|been|is|are|being|wurde|wird|von|par|est|été)\b", re.I)
 _SAID = "said|says|wrote|told|added|argued|explained|announced|warned|stated|declared|sagte|erklärte|dit|déclare"
 _NAME = r"[A-ZÀ-Þ][\w'’.-]{1,30}(?:\s[A-ZÀ-Þ][\w'’.-]{1,30}){0,3}"
 _SPEAKER = re.compile(rf"(?P<one>{_NAME})\s(?:{_SAID})\b|\b(?:{_SAID})\s(?P<other>{_NAME})")
@@ -111,14 +116,17 @@ _BREAK = re.compile(r"[,;:]\s|\s(?:and|while|but|whereas|against|und|während|ab
 
 
 class _Sentence:
-    """A sentence with what the rules look at."""
+    """A sentence with what the rules look at. `about` are stems that its heads add: title, name of the file,
+    headings."""
 
-    def __init__(self, text: str) -> None:
+    def __init__(self, text: str, about: frozenset[str] = frozenset()) -> None:
         self.text = text
         self.words = list(words(text))
         self.forms = frozenset(word.form for word in self.words)
         self.content = [word for word in self.words if word.form not in STOPWORDS and word.form not in _NOT]
-        self.stems = frozenset(stem(word.form) for word in self.content)
+        self.about = about
+        self.own = frozenset(stem(word.form) for word in self.content)
+        self.stems = about | self.own
 
     def after(self, word: Word) -> frozenset[str]:
         """The stems of the next content words."""
@@ -172,15 +180,16 @@ def _near(ours: _Sentence, place: Place) -> list[_Sentence]:
     """The sentences of the cited lines that hold nearly all words of the claim, the nearest ones only."""
     if place.evidence.tier == "observed" or differ(ours.text, place.source.text):
         return []
+    name = place.evidence.source.rpartition("/")[2]
+    about = frozenset(stems(" ".join((place.evidence.title, name.replace(".", " "), *place.headings))))
     found: list[tuple[int, _Sentence]] = []
     for text in _texts(ours, place):
         for written in sentences_of(text):
-            line = _Sentence(written[:LONGEST])
-            share = 100 * len(ours.stems & line.stems) // len(ours.stems)
-            if share >= SHARED_PERCENT:
-                found.append((share, line))
-    best = max((share for share, _ in found), default=0)
-    return [line for share, line in found if share == best]
+            line = _Sentence(written[:LONGEST], about)
+            if 100 * len(ours.stems & line.stems) >= SHARED_PERCENT * len(ours.stems):
+                found.append((len(ours.stems & line.own), line))
+    best = max((shared for shared, _ in found), default=0)
+    return [line for shared, line in found if shared == best]
 
 
 def _texts(ours: _Sentence, place: Place) -> list[str]:
@@ -255,16 +264,18 @@ def _quantifier(ours: _Sentence, line: _Sentence) -> str:
     return ""
 
 
-def _hedge(ours: _Sentence, line: _Sentence) -> str:
-    """What the sentence only holds possible is asserted plainly."""
-    if ours.any_of(_HEDGED | _SHOULD | _MUST):
-        return ""
-    found = [word for word in line.any_of(_HEDGED) if _first(line, word) in ours.stems]
-    return found[0].form if found else ""
-
-
 def _contrary(ours: _Sentence, line: _Sentence) -> str:
-    """A word in one, its contrary in the other."""
+    """A word in one, its contrary in the part of the other that is about the same."""
+    theirs = [_Sentence(part) for part in _parts(line.text)]
+    for part in map(_Sentence, _parts(ours.text)):
+        shared = [len(part.stems & other.stems) for other in theirs]
+        best = max(shared)
+        if best and shared.count(best) == 1 and (found := _turned(part, theirs[shared.index(best)])):
+            return found
+    return ""
+
+
+def _turned(ours: _Sentence, line: _Sentence) -> str:
     for pair in _CONTRARY:
         for one, other in (pair, pair[::-1]):
             mine, theirs = ours.any_of(one), line.any_of(other)
@@ -273,26 +284,47 @@ def _contrary(ours: _Sentence, line: _Sentence) -> str:
     return ""
 
 
+def _cause(ours: _Sentence, line: _Sentence) -> str:
+    """What the sentence only links is the cause in the claim."""
+    found = line.any_of(_LINKED)
+    return found[0].form if found and ours.any_of(_CAUSED) and not line.any_of(_CAUSED) else ""
+
+
 def _roles(ours: _Sentence, line: _Sentence) -> str:
     """Who does it in one has it done to him in the other."""
     if _PASSIVE.search(ours.text) or _PASSIVE.search(line.text):
         return ""
-    mine, theirs = _around_verb(ours), _around_verb(line)
+    mine, theirs = _around_verbs(ours), _around_verbs(line)
     for verb in mine.keys() & theirs.keys():
         (before, after), (other_before, other_after) = mine[verb], theirs[verb]
-        if before != after and before == other_after and after == other_before:
-            return f"{other_before} {verb} {other_after}"
+        crossed = before & other_after and after & other_before
+        if crossed and not before & other_before and not after & other_after:
+            return verb
     return ""
 
 
-def _around_verb(sentence: _Sentence) -> dict[str, tuple[str, str]]:
-    """The stem of each verb between two content words, with the stems of these."""
-    content = sentence.content
-    return {
-        stem(verb.form): (stem(one.form), stem(other.form))
-        for one, verb, other in zip(content, content[1:], content[2:], strict=False)
-        if is_verb(verb.form) or verb.form.endswith("s")
-    }
+def _around_verbs(sentence: _Sentence) -> dict[str, tuple[frozenset[str], frozenset[str]]]:
+    """The stem of each verb with the stems of the content words before it, and of those of its object."""
+    found = {}
+    for at, verb in enumerate(sentence.words):
+        if verb in sentence.content and (is_verb(verb.form) or verb.form.endswith("s")):
+            before = [word for word in sentence.content if word.start < verb.start][-_REACH:]
+            found[stem(verb.form)] = (
+                frozenset(stem(word.form) for word in before),
+                frozenset(_object(sentence.words[at + 1 :])),
+            )
+    return found
+
+
+def _object(following: Sequence[Word]) -> Iterator[str]:
+    """The stems of content words up to the first other word behind them."""
+    begun = False
+    for word in following:
+        if word.form not in STOPWORDS:
+            begun = True
+            yield stem(word.form)
+        elif begun:
+            return
 
 
 def _speaker(ours: _Sentence, line: _Sentence) -> str:
@@ -310,10 +342,11 @@ def _pairing(ours: _Sentence, line: _Sentence) -> str:
     parts = [part for part in _segments(line.text) if part[0]]
     if len(parts) < 2:
         return ""
+    common = frozenset.intersection(*(found for _, found in parts))
     for values, stems_near in _segments(ours.text):
         for value in values:
-            here = [found for numbers, found in parts if value in numbers]
-            elsewhere = [found for numbers, found in parts if value not in numbers]
+            here = [found - common for numbers, found in parts if value in numbers]
+            elsewhere = [found - common for numbers, found in parts if value not in numbers]
             if len(here) != 1 or not here[0] - stems_near or here[0] & stems_near:
                 continue
             if any(found & stems_near for found in elsewhere):
@@ -324,9 +357,8 @@ def _pairing(ours: _Sentence, line: _Sentence) -> str:
 def _segments(text: str) -> list[tuple[frozenset[str], frozenset[str]]]:
     """The parts of a sentence between commas and conjunctions: their numbers, and their other stems."""
     found = [quantity for quantity in quantities(text) if quantity.kind not in ("date", "relative", "ordinal")]
-    borders = [0, *(each.end() for each in _BREAK.finditer(text)), len(text)]
     parts = []
-    for start, end in pairwise(borders):
+    for start, end in _borders(text):
         inside = [quantity for quantity in found if start <= quantity.start < end]
         values = frozenset(str(quantity.value.normalize()) for quantity in inside)
         places = [range(quantity.start, quantity.end) for quantity in inside]
@@ -339,16 +371,45 @@ def _segments(text: str) -> list[tuple[frozenset[str], frozenset[str]]]:
     return parts
 
 
+def _parts(text: str) -> list[str]:
+    return [text[start:end] for start, end in _borders(text)]
+
+
+def _borders(text: str) -> list[tuple[int, int]]:
+    """Where the parts of a sentence between commas and conjunctions begin and end."""
+    return list(pairwise([0, *(each.end() for each in _BREAK.finditer(text)), len(text)]))
+
+
+def _exchanged(ours: _Sentence, line: _Sentence) -> str:
+    """Word for word the same, but for one content word in the place of another."""
+    said, there = ([word.form for word in each.content] for each in (ours, line))
+    mine, theirs = (list(map(stem, forms)) for forms in (said, there))
+    matcher = SequenceMatcher(None, mine, theirs, autojunk=False)
+    changes = [
+        (a, b, c, d)
+        for kind, a, b, c, d in matcher.get_opcodes()
+        if kind == "replace" or (kind == "delete" and not line.about.issuperset(mine[a:b]))
+    ]
+    if len(changes) != 1 or len(mine) < _LEAST_ALIGNED:
+        return ""
+    ((a, b, c, d),) = changes
+    if (b - a, d - c) != (1, 1) or mine[a] in line.stems or theirs[c] in ours.stems:
+        return ""
+    alike = mine[a][:_ROOT] == theirs[c][:_ROOT] or any(map(is_verb, (said[a], there[c])))
+    return "" if alike or not (mine[a] + theirs[c]).isalpha() else there[c]
+
+
 RULES: dict[str, Rule] = {
     "negation": _negation,
     "modality": _modality,
     "bound": _bound,
     "order in time": _order_in_time,
     "quantifier": _quantifier,
-    "hedge": _hedge,
     "contrary": _contrary,
+    "cause": _cause,
     "roles": _roles,
     "speaker": _speaker,
     "pairing": _pairing,
+    "exchanged": _exchanged,
 }
 """Every kind that is looked for, in the order in which one is told."""

@@ -30,7 +30,7 @@ ATTACKS = [
     ("contrary", "The test took longer than the survey.", "The test took shorter than the survey."),
     ("cause", "Short sleep caused poor memory.", "Short sleep was associated with poor memory."),
     ("roles", "The board sued the ferry company.", "The ferry company sued the board."),
-    ("speaker", "Tom Beck said the sample of nurses was too small.", "Mara Iyer said the sample of nurses was too small."),
+    ("speaker", "Tom Beck said the first sample of night nurses was small.", "Mara Iyer said the first sample of night nurses was small."),
     ("pairing", "The crane costs 900 and the shed 40.", "The crane costs 40 and the shed 900."),
     ("exchanged", "The study followed nurses in prisons.", "The study followed nurses in hospitals."),
 ]

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 from decimal import Decimal
 
 from vera.audit.case import Place
-from vera.audit.lexicon import FUNCTION_WORDS
+from vera.audit.lexicon import FUNCTION_WORDS, is_verb
 from vera.evidence.number_words import RECURRING
 from vera.evidence.quantity import Quantity
 from vera.evidence.quantity_dates import LATEST_YEAR, MONTHS
@@ -126,7 +126,7 @@ def _name_before(text: str, quantity: Quantity) -> str:
     if form in STOPWORDS | FUNCTION_WORDS | _PARTS or form in MONTHS or form.endswith("ly"):
         return ""
     opens = not before[: -len(name) - 1].strip() or before[: -len(name) - 1].rstrip().endswith((".", "!", "?"))
-    return "" if opens and quantity.counts else form
+    return "" if opens and quantity.counts and not is_verb(_next(text, quantity)) else form
 
 
 def _names_another(quantity: Quantity, claim: str, cited: Sequence[Place]) -> bool:
@@ -204,8 +204,13 @@ def _year(quantity: Quantity) -> int:
 
 def _counted(text: str, quantity: Quantity) -> str:
     """The stem of the word behind a number."""
+    return stem(_next(text, quantity))
+
+
+def _next(text: str, quantity: Quantity) -> str:
+    """The word behind a number, '' for none."""
     after = next(words(text[quantity.end : quantity.end + _NEAR]), None)
-    return stem(after.form) if after else ""
+    return after.form if after else ""
 
 
 def _all(cited: Sequence[Place]) -> Iterator[tuple[Place, Quantity]]:

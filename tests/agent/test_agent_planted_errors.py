@@ -1,7 +1,7 @@
 """What the checks find without a model in two documents with planted errors, on the path of `vera check`.
 
 Each document has 40 statements that hold and 40 that were altered in one thing, over sources of its own. The
-second document was written before the checks had seen the first; `docs/verification.md` has its first figures.
+second was written before the checks had seen the first; `docs/verification.md` has its first figures.
 """
 
 from pathlib import Path

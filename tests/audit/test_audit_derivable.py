@@ -1,4 +1,4 @@
-"""A value that a writer works out or takes from a name is a hint; where the source says another, it is hard."""
+"""A value that a writer works out or takes from a name is a hint; beside another of the source it is hard."""
 
 import pytest
 
@@ -13,17 +13,22 @@ def severities(claim: str, page: str, **fields: str) -> list[str]:
 
 
 CASES = [
-    ("a bound on a year", "It opened before 2006.", "It opened on 3 May 2001.", "It opened on 3 May 2011."),
+    ("a bound on a year", "It opened before 2006.",
+     "It opened on 3 May 2001.", "It opened on 3 May 2011."),
     ("a year from then on", "It was sold after 2000.", "It was sold in 2011.", "It was sold in 1991."),
     ("or later", "He was born in 1992 or later.", "He was born in 1995.", "He was born in 1988."),
-    ("at least", "He worked there since at least 1979.", "He came there in 1974 and in 1981.", "He came in 1961."),
+    ("at least", "He worked there since at least 1979.",
+     "He came there in 1974 and in 1981.", "He came in 1961."),
     ("more than", "It sold more than 400 boats.", "It sold 612 boats.", "It sold 312 boats."),
     ("a bound that the source gives", "It sold more than 400 boats.", "It sold 612 boats.",
      "It sold more than 300 boats, and in 1998 it sold 612 boats."),
-    ("a name with a number", "Apollo 14 landed safely.", "The mission landed safely.", "Apollo 13 landed safely."),
-    ("a name in lower case", "The covid-19 wave ended.", "The wave ended.", "The covid-21 wave ended."),
+    ("a name with a number", "Apollo 14 landed safely.",
+     "The mission landed safely.", "Apollo 13 landed safely."),
+    ("a name in lower case", "The covid-19 wave ended.",
+     "The wave ended.", "The covid-21 wave ended."),
     ("a licence", "The GPL-3 applies.", "The licence applies.", "The GPL-2 applies."),
-    ("a title with a year", "He plays in Blade Runner 2049.", "He plays the lead.", "He plays in Blade Runner 2019."),
+    ("a title with a year", "He plays in Blade Runner 2049.",
+     "He plays the lead.", "He plays in Blade Runner 2019."),
     ("a stated sum", "A total of 412 nurses took part.", "268 worked by night, 144 by day.",
      "A total of 419 nurses took part."),
     ("a stated difference", "It has 300 pages more than the first.", "They have 700 and 400 pages.",
@@ -31,7 +36,9 @@ CASES = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize(("claim", "honest", "attack"), [case[1:] for case in CASES], ids=[c[0] for c in CASES])
+@pytest.mark.parametrize(
+    ("claim", "honest", "attack"), [case[1:] for case in CASES], ids=[case[0] for case in CASES]
+)
 def test_what_is_worked_out_is_a_hint_unless_the_source_says_another(
     claim: str, honest: str, attack: str
 ) -> None:
@@ -47,25 +54,31 @@ READ = [
      "She lived from 1796 to 1817."),
     ("a German century", "Das Haus stammt aus dem 18. Jahrhundert.", "Das Haus ist von 1755.",
      "Das Haus ist von 1855."),
-    ("a short season", "They won in 1984.", "They came second in 1983 -- 84.", "They came second in 1983 -- 85."),
+    ("a short season", "They won in 1984.",
+     "They came second in 1983 -- 84.", "They came second in 1983 -- 85."),
     ("a season over a century", "They won in 2000.", "They won in 1999-00.", "They won in 1998-99."),
     ("a month in lower case", "It opened on 12 December 1999.", "it opened on 12 december 1999",
      "it opened on 12 november 1999"),
     ("a German month", "It opened on 3 March 2021.", "Eröffnet am 3. März 2021.", "Eröffnet am 3. Mai 2021."),
-    ("a French month", "It opened on 14 August 1989.", "Ouvert le 14 août 1989.", "Ouvert le 14 juin 1989."),
-    ("a Spanish month", "It opened on 12 May 2021.", "Abrió el 12 de mayo de 2021.", "Abrió el 12 de abril de 2021."),
+    ("a French month", "It opened on 14 August 1989.",
+     "Ouvert le 14 août 1989.", "Ouvert le 14 juin 1989."),
+    ("a Spanish month", "It opened on 12 May 2021.",
+     "Abrió el 12 de mayo de 2021.", "Abrió el 12 de abril de 2021."),
     ("a German price", "The rent is 1250 EUR.", "Miete: 1.250 Euro", "Miete: 1.350 Euro"),
     ("German words", "Die Frist beträgt 12 Monate.", "Die Frist ist zwölf Monate und nicht mehr.",
      "Die Frist ist elf Monate und nicht mehr."),
     ("French words", "Le délai est de 12 mois.", "Le délai est de douze mois pour les baux.",
      "Le délai est de onze mois pour les baux."),
     ("German millions", "It cost 2.5 million.", "Es kostete 2,5 Millionen.", "Es kostete 2,4 Millionen."),
-    ("biennially", "It takes place every two years.", "It takes place biennially.", "It takes place monthly."),
+    ("biennially", "It takes place every two years.",
+     "It takes place biennially.", "It takes place monthly."),
     ("the title of the page", "The 2014 report lists 73 towns.", "It lists 73 towns.", "It lists 75 towns."),
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize(("claim", "honest", "attack"), [case[1:] for case in READ], ids=[c[0] for c in READ])
+@pytest.mark.parametrize(
+    ("claim", "honest", "attack"), [case[1:] for case in READ], ids=[case[0] for case in READ]
+)
 def test_a_value_is_read_as_people_write_it(claim: str, honest: str, attack: str) -> None:
     assert severities(claim, honest, title="Report 2014") == []
     assert "hard" in severities(claim, attack, title="Report 2014")

@@ -30,10 +30,11 @@ ATTACKS = [
     ("contrary", "The test took longer than the survey.", "The test took shorter than the survey."),
     ("cause", "Short sleep caused poor memory.", "Short sleep was associated with poor memory."),
     ("roles", "The board sued the ferry company.", "The ferry company sued the board."),
-    ("speaker", "Tom Beck said the first sample of night nurses was small.", "Mara Iyer said the first sample of night nurses was small."),
+    ("speaker", "Tom Beck said the first sample of nurses was small.",
+     "Mara Iyer said the first sample of nurses was small."),
     ("pairing", "The crane costs 900 and the shed 40.", "The crane costs 40 and the shed 900."),
     ("exchanged", "The study followed nurses in prisons.", "The study followed nurses in hospitals."),
-]
+]  # fmt: skip
 
 
 @pytest.mark.parametrize(("kind", "claim", "line"), ATTACKS)
@@ -65,9 +66,9 @@ def test_what_agrees_is_not_told(claim: str, line: str) -> None:
 
 
 def test_a_second_sentence_that_agrees_settles_it() -> None:
-    claim, no, yes = ("Dogs are {}allowed in the garden.".format(x) for x in ("", "not ", ""))
+    claim, no = "Dogs are allowed in the garden.", "Dogs are not allowed in the garden."
     assert kinds(claim, no) == ["negation"]
-    assert kinds(claim, no, yes) == []
+    assert kinds(claim, no, claim) == []
 
 
 def test_a_sentence_about_something_else_is_not_compared() -> None:
@@ -82,7 +83,8 @@ def test_the_title_of_the_page_counts_as_said() -> None:
 
 def test_in_a_long_source_the_best_lines_are_compared() -> None:
     rest = [f"Line {number} is about the weather on the island." for number in range(400)]
-    assert kinds("Dogs are allowed in the garden.", *rest, "Dogs are not allowed in the garden.") == ["negation"]
+    denied = "Dogs are not allowed in the garden."
+    assert kinds("Dogs are allowed in the garden.", *rest, denied) == ["negation"]
 
 
 def test_another_language_is_not_compared() -> None:

@@ -148,7 +148,8 @@ def test_a_pdf_may_break_words() -> None:
     ],
 )
 def test_the_case_of_any_letter_does_not_matter(quoted: str, expected: list[tuple[str, str]]) -> None:
-    assert codes(findings(f"Es heißt “{quoted}” [ev_0001:1].", "Über den Fluss führt eine Brücke.\n")) == expected
+    text = "Über den Fluss führt eine Brücke.\n"
+    assert codes(findings(f"Es heißt “{quoted}” [ev_0001:1].", text)) == expected
 
 
 def test_a_quotation_of_the_title_or_of_a_heading_over_the_lines_is_true() -> None:

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 from decimal import Decimal
 
 from vera.audit.case import Place
-from vera.audit.lexicon import FUNCTION_WORDS, is_verb
+from vera.audit.lexicon import FUNCTION_WORDS, is_verb, word_set
 from vera.evidence.number_words import RECURRING
 from vera.evidence.quantity import Quantity
 from vera.evidence.quantity_dates import LATEST_YEAR, MONTHS
@@ -49,10 +49,10 @@ _DIFFERENCE = re.compile(
     re.I,
 )
 _NAMED = re.compile(r"(?:\A|.*[\s(\"“‘])(?P<name>[^\W\d_][\w'’]{1,30})[\s-]\Z", re.DOTALL)
-_PARTS = frozenset(
+_PARTS = word_set(
     """section sections article articles chapter chapters page pages rule rules clause clauses figure table
-    line lines paragraph part annex item step note footnote appendix schedule § no nr number almost exactly
-    artikel absatz kapitel seite chapitre""".split()
+    line lines paragraph part annex item step note footnote appendix schedule no nr number almost exactly
+    artikel absatz kapitel seite chapitre"""
 )
 """Words before the number of a part of a document, and other words that make no name with a number."""
 
@@ -104,7 +104,7 @@ def _tells_works_apart(quantity: Quantity, claim: str) -> bool:
 
 
 def _is_of_name(quantity: Quantity, claim: str) -> bool:
-    """Whether a number ends a name: Apollo 11, Blade Runner 2049; and units within one: Hundred Years' War."""
+    """Whether a number ends a name (Apollo 11, Blade Runner 2049), or stands in one (Hundred Years' War)."""
     if quantity.kind == "amount":
         return quantity.spelled and quantity.text.istitle() and claim[quantity.end : quantity.end + 1] in "'’"
     return quantity.kind in ("number", "date") and not quantity.units and bool(_name_before(claim, quantity))
@@ -125,7 +125,8 @@ def _name_before(text: str, quantity: Quantity) -> str:
     form = name.lower()
     if form in STOPWORDS | FUNCTION_WORDS | _PARTS or form in MONTHS or form.endswith("ly"):
         return ""
-    opens = not before[: -len(name) - 1].strip() or before[: -len(name) - 1].rstrip().endswith((".", "!", "?"))
+    ahead = before[: -len(name) - 1].rstrip()
+    opens = not ahead.strip() or ahead.endswith((".", "!", "?"))
     return "" if opens and quantity.counts and not is_verb(_next(text, quantity)) else form
 
 

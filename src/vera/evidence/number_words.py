@@ -43,13 +43,15 @@ NUMBER_WORDS = frozenset({*_SMALL, *_TENS, *_ORDINALS, *SCALES, "dozen", "half"}
 
 FOREIGN_NUMBERS = {
     "de": {
-        **dict(zip("zwei drei vier fünf sechs sieben acht neun zehn elf zwölf".split(), range(2, 13), strict=True)),
-        "fünfzehn": 15, "zwanzig": 20, "dreißig": 30, "vierzig": 40, "fünfzig": 50, "sechzig": 60,
+        "zwei": 2, "drei": 3, "vier": 4, "fünf": 5, "sechs": 6, "sieben": 7, "acht": 8, "neun": 9,
+        "zehn": 10, "elf": 11, "zwölf": 12, "fünfzehn": 15,
+        "zwanzig": 20, "dreißig": 30, "vierzig": 40, "fünfzig": 50, "sechzig": 60,
         "siebzig": 70, "achtzig": 80, "neunzig": 90, "hundert": 100, "tausend": 1000,
     },
     "fr": {
-        **dict(zip("deux trois quatre cinq six sept huit neuf dix onze douze".split(), range(2, 13), strict=True)),
-        "quinze": 15, "vingt": 20, "trente": 30, "quarante": 40, "cinquante": 50, "soixante": 60,
+        "deux": 2, "trois": 3, "quatre": 4, "cinq": 5, "six": 6, "sept": 7, "huit": 8, "neuf": 9,
+        "dix": 10, "onze": 11, "douze": 12, "quinze": 15,
+        "vingt": 20, "trente": 30, "quarante": 40, "cinquante": 50, "soixante": 60,
         "cent": 100, "mille": 1000,
     },
 }  # fmt: skip

@@ -9,7 +9,7 @@ does not know what they mean. Each kind was kept because it pays on labelled pai
 import re
 from collections.abc import Callable, Iterator, Sequence
 from difflib import SequenceMatcher
-from itertools import islice, pairwise
+from itertools import groupby, islice, pairwise
 
 from vera.audit.case import Case, Place, statements
 from vera.audit.lexicon import is_verb, word_set
@@ -23,32 +23,42 @@ SHARED_PERCENT = 70
 """The share of a claim's content words that a sentence must hold before it is compared."""
 
 LEAST_WORDS = 3
+"""Content words that a claim must have."""
+
 LONGEST = 600
-"""Content words of a claim, and characters of a sentence, that are compared."""
+"""Characters of a claim and of a sentence that are read."""
 
 CANDIDATES = 6
 """Lines of a source, the best for the claim, whose sentences are compared."""
 
-NARROW_BYTES = 8000
+NARROW_BYTES = 2000
 """Bytes of cited lines up to which each of their sentences is compared."""
 
 _ROOT = 3
+"""First letters that words of one root share."""
+
 _LEAST_ALIGNED = 4
+"""Content words of a claim that may differ in one word only."""
+
 _REACH = 3
 """Content words after a "not" or "may" among which one of the claim shows that it is meant."""
 
 _NOT = word_set(
-    """not never no none neither nor without cannot dont doesnt didnt isnt arent wasnt werent hasnt havent hadnt
-    cant couldnt wont wouldnt shouldnt mustnt nicht kein keine keinen keinem keiner keines nie niemals ohne
-    pas jamais aucun aucune sans ni"""
+    """not never no none neither nor without cannot dont doesnt didnt isnt arent wasnt werent hasnt havent
+    hadnt cant couldnt wont wouldnt shouldnt mustnt nicht kein keine keinen keinem keiner keines nie niemals
+    ohne pas jamais aucun aucune sans ni"""
 )
 _MUST = word_set("must shall required mandatory obliged obligatory muss mussen doit doivent obligatoire")
-_MAY = word_set("may can could might optional permitted allowed voluntary darf durfen kann konnen peut peuvent")
+_MAY = word_set(
+    "may can could might optional permitted allowed voluntary darf durfen kann konnen peut peuvent"
+)
 _SHOULD = word_set("should recommended advised sollte sollten soll empfohlen devrait devraient recommande")
-_ALL = word_set("all every each always everyone everybody entirely alle jeder jede jedes immer tous toutes toujours")
+_ALL = word_set(
+    "all every each always everyone everybody entirely alle jeder jede jedes immer tous toutes toujours"
+)
 _SOME = word_set(
-    """some most many several few often sometimes usually partly mostly half einige manche viele meist oft manchmal
-    certains certaines plusieurs souvent parfois"""
+    """some most many several few often sometimes usually partly mostly half einige manche viele meist oft
+    manchmal certains certaines plusieurs souvent parfois"""
 )
 _CAUSED = word_set(
     """cause caused causes causing because due led leads results resulted verursacht verursachte wegen cause
@@ -75,7 +85,10 @@ _CONTRARY = tuple(
         ("heavier", "lighter"),
         ("cheaper", "dearer costlier"),
         ("increase increased increases increasing", "decrease decreased decreases decreasing reduced"),
-        ("rose rise rises risen soared grew grow grown climbed", "fell fall falls fallen dropped declined shrank sank flopped"),
+        (
+            "rose rise rises risen soared grew grow grown climbed",
+            "fell fall falls fallen dropped declined shrank sank flopped",
+        ),
         ("gain gained gains", "loss lost losses lose"),
         ("won win wins", "lost lose loses"),
         ("accepted accept accepts", "rejected reject rejects refused"),
@@ -109,7 +122,9 @@ _CONTRARY = tuple(
     )
 )
 _PASSIVE = re.compile(r"\b(?:by|was|were|been|is|are|being|wurde|wird|von|par|est|été)\b", re.I)
-_SAID = "said|says|wrote|told|added|argued|explained|announced|warned|stated|declared|sagte|erklärte|dit|déclare"
+_SAID = (
+    "said|says|wrote|told|added|argued|explained|announced|warned|stated|declared|sagte|erklärte|dit|déclare"
+)
 _NAME = r"[A-ZÀ-Þ][\w'’.-]{1,30}(?:\s[A-ZÀ-Þ][\w'’.-]{1,30}){0,3}"
 _SPEAKER = re.compile(rf"(?P<one>{_NAME})\s(?:{_SAID})\b|\b(?:{_SAID})\s(?P<other>{_NAME})")
 _BREAK = re.compile(r"[,;:]\s|\s(?:and|while|but|whereas|against|und|während|aber|et|tandis)\s")
@@ -148,7 +163,7 @@ def opposed(case: Case) -> Iterator[Finding]:
     """`opposed` (soft), once for each statement, with the kind and what stands there in `detail`."""
     for claim, cited in statements(case):
         ours = _Sentence(claim.text[:LONGEST])
-        if not cited or len(ours.stems) < LEAST_WORDS or all(p.evidence.tier == "observed" for p in cited):
+        if not cited or len(ours.stems) < LEAST_WORDS:
             continue
         near = [(place, line) for place in cited for line in _near(ours, place)]
         if found := _opposition(ours, [line for _, line in near]):
@@ -178,7 +193,7 @@ def _opposition(ours: _Sentence, near: Sequence[_Sentence]) -> tuple[str, str, _
 
 def _near(ours: _Sentence, place: Place) -> list[_Sentence]:
     """The sentences of the cited lines that hold nearly all words of the claim, the nearest ones only."""
-    if place.evidence.tier == "observed" or differ(ours.text, place.source.text):
+    if place.evidence.tier == "observed":
         return []
     name = place.evidence.source.rpartition("/")[2]
     about = frozenset(stems(" ".join((place.evidence.title, name.replace(".", " "), *place.headings))))
@@ -188,7 +203,9 @@ def _near(ours: _Sentence, place: Place) -> list[_Sentence]:
             line = _Sentence(written[:LONGEST], about)
             if 100 * len(ours.stems & line.stems) >= SHARED_PERCENT * len(ours.stems):
                 found.append((len(ours.stems & line.own), line))
-    best = max((shared for shared, _ in found), default=0)
+    if not found or differ(ours.text, place.source.text):
+        return []
+    best = max(shared for shared, _ in found)
     return [line for shared, line in found if shared == best]
 
 
@@ -197,13 +214,15 @@ def _texts(ours: _Sentence, place: Place) -> list[str]:
     start, end = place.source.lines.bounds(place.first, place.last)
     if end - start <= NARROW_BYTES:
         return [place.span.text]
-    best = place.source.passages.best(ours.text, CANDIDATES)
-    ranges = [(max(place.first, each.first - 1), min(place.last, each.last + 1)) for each in best]
-    return [
-        place.source.lines.cut(first, last).decode("utf-8", "replace")
-        for first, last in ranges
-        if first <= last
-    ]
+    near = {
+        number
+        for each in place.source.passages.best(ours.text, CANDIDATES)
+        for number in (each.first - 1, each.first, each.first + 1)
+        if place.first <= number <= place.last
+    }
+    runs = groupby(enumerate(sorted(near)), lambda pair: pair[1] - pair[0])
+    ranges = [[number for _, number in run] for _, run in runs]
+    return [place.source.lines.cut(each[0], each[-1]).decode("utf-8", "replace") for each in ranges]
 
 
 def _negation(ours: _Sentence, line: _Sentence) -> str:
@@ -244,9 +263,9 @@ def _order_in_time(ours: _Sentence, line: _Sentence) -> str:
     """Before in one and after in the other, of the same."""
     for one, other in ((_BEFORE, _AFTER), (_AFTER, _BEFORE)):
         mine, theirs = ours.any_of(one), line.any_of(other)
-        if mine and theirs and not ours.any_of(other) and not line.any_of(one):
-            if _first(ours, mine[0]) and _first(ours, mine[0]) == _first(line, theirs[0]):
-                return theirs[0].form
+        turned = mine and theirs and not ours.any_of(other) and not line.any_of(one)
+        if turned and (_first(ours, mine[0]) or "-") == _first(line, theirs[0]):
+            return theirs[0].form
     return ""
 
 
@@ -258,9 +277,9 @@ def _quantifier(ours: _Sentence, line: _Sentence) -> str:
     """All in one, some in the other."""
     for one, other in ((_ALL, _SOME), (_SOME, _ALL)):
         mine, theirs = ours.any_of(one), line.any_of(other)
-        if mine and theirs and not ours.any_of(other) and not line.any_of(one):
-            if _first(ours, mine[0]) == _first(line, theirs[0]):
-                return theirs[0].form
+        turned = mine and theirs and not ours.any_of(other) and not line.any_of(one)
+        if turned and _first(ours, mine[0]) == _first(line, theirs[0]):
+            return theirs[0].form
     return ""
 
 
@@ -356,7 +375,7 @@ def _pairing(ours: _Sentence, line: _Sentence) -> str:
 
 def _segments(text: str) -> list[tuple[frozenset[str], frozenset[str]]]:
     """The parts of a sentence between commas and conjunctions: their numbers, and their other stems."""
-    found = [quantity for quantity in quantities(text) if quantity.kind not in ("date", "relative", "ordinal")]
+    found = [each for each in quantities(text) if each.kind not in ("date", "relative", "ordinal")]
     parts = []
     for start, end in _borders(text):
         inside = [quantity for quantity in found if start <= quantity.start < end]

@@ -84,7 +84,7 @@ class _Indexes:
 
 
 def _lowered(data: bytes) -> bytes:
-    """UTF-8 text in lower case, each byte in its place: a letter that would take more or fewer bytes stays."""
+    """UTF-8 text in lower case, each byte in its place: a letter that would need another number stays."""
     try:
         text = data.decode("utf-8")
     except UnicodeDecodeError:

@@ -33,7 +33,6 @@ ATTACKS = [
     ("speaker", "Tom Beck said the first sample of nurses was small.",
      "Mara Iyer said the first sample of nurses was small."),
     ("pairing", "The crane costs 900 and the shed 40.", "The crane costs 40 and the shed 900."),
-    ("exchanged", "The study followed nurses in prisons.", "The study followed nurses in hospitals."),
 ]  # fmt: skip
 
 
@@ -57,6 +56,10 @@ def test_a_claim_in_the_words_of_its_source_raises_nothing(line: str) -> None:
         ("Sales of butter rose.", "Sales of butter rose while sales of cheese fell."),
         ("Iyer said the sample was small.", "Mara Iyer said the sample was small."),
         ("Adults pay 9 dollars.", "Adults pay 9 dollars and children pay 4 dollars."),
+        (
+            "The warranty ends after 24 months or 8,000 operating hours.",
+            "24 months from delivery, or 8,000 operating hours, whichever ends the warranty first.",
+        ),
         ("Sales rose 7 percent in 2020.", "Sales rose 5 percent in 2019 and 7 percent in 2020."),
         ("The deposit is paid before the handover.", "Before the handover the deposit is paid."),
     ],

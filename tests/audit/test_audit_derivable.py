@@ -6,6 +6,7 @@ from support.cited import cited
 from vera.audit.checks.counts import counts
 from vera.audit.checks.numbers import numbers
 from vera.audit.checks.wording import wording
+from vera.audit.derivable import MOST_COMPARED
 
 
 def severities(claim: str, page: str, **fields: str) -> list[str]:
@@ -71,7 +72,7 @@ READ = [
      "Le délai est de onze mois pour les baux."),
     ("German millions", "It cost 2.5 million.", "Es kostete 2,5 Millionen.", "Es kostete 2,4 Millionen."),
     ("biennially", "It takes place every two years.",
-     "It takes place biennially.", "It takes place monthly."),
+     "It takes place biennially.", "It takes place triennially."),
     ("the title of the page", "The 2014 report lists 73 towns.", "It lists 73 towns.", "It lists 75 towns."),
 ]  # fmt: skip
 
@@ -115,3 +116,22 @@ def test_words_of_the_title_and_headings_are_part_of_what_is_cited() -> None:
     page = "It opened in the morning.\n"
     assert [found.code for found in wording(cited(claim, page))] == ["words_absent"]
     assert list(wording(cited(claim, page, title="The Skerry bridge across the northern strait"))) == []
+
+
+def test_the_number_of_an_item_is_not_asked_and_a_bare_answer_is() -> None:
+    page = "The lease has 17 rooms, and the tenant pays the rent."
+    assert severities("31. The tenant pays the rent.", page) == []
+    assert severities("31.", page) == ["hard"]
+    assert severities("17.", page) == []
+
+
+def test_in_a_very_large_source_a_bound_needs_its_value() -> None:
+    page = "It sold 612 boats.\n" + "Row 7 has 9 pears.\n" * MOST_COMPARED
+    assert severities("It sold more than 400 boats.", page) == ["hard"]
+    assert severities("It sold 612 boats.", page) == []
+
+
+def test_a_yearly_report_is_no_backing_for_twelve_months() -> None:
+    assert severities("The warranty is 12 months.", "The annual report and the monthly bill.") == ["hard"]
+    assert severities("The warranty is 30 days.", "The annual report and the monthly bill.") == ["hard"]
+    assert severities("The warranty is 12 months.", "The warranty is one year.") == []

@@ -25,6 +25,12 @@ _EARLIEST_YEAR = 1000
 _FARTHEST_BOUND = 10
 """A value so many times as large says nothing of a bound."""
 
+MOST_COMPARED = 5_000
+"""Quantities of a source of which each is compared; in a larger one only small values are excused."""
+
+_LEAST_OF_ITEM = 3
+"""Words behind the number of an item."""
+
 _NEAR = 48
 """Characters before and behind a value in which the words stand that say what it is."""
 
@@ -59,18 +65,23 @@ _PARTS = word_set(
 
 def is_derivable(quantity: Quantity, claim: str, cited: Sequence[Place]) -> bool:
     """Whether a writer may have counted or worked it out, or taken it from the wording of the subject."""
-    if _is_small(quantity) or _tells_works_apart(quantity, claim):
-        return not _names_another(quantity, claim, cited)
-    if _is_of_name(quantity, claim):
-        return not _names_another(quantity, claim, cited)
-    return _is_worked_out(quantity, claim, cited) or _is_bound(quantity, claim, cited)
-
-
-def is_idle(quantity: Quantity) -> bool:
-    """Words that are seldom meant as numbers: one, first, half; how often; and dates told from the day of
-    writing; and the numbering of an item."""
-    if quantity.kind == "relative" or quantity.numbering:
+    if _is_worked_out(quantity, claim, cited):
         return True
+    is_small = _is_small(quantity) or _tells_works_apart(quantity, claim)
+    if any(len(place.source.quantities) > MOST_COMPARED for place in cited):
+        return is_small
+    if is_small or _is_of_name(quantity, claim):
+        return not _names_another(quantity, claim, cited)
+    return _is_bound(quantity, claim, cited)
+
+
+def is_idle(quantity: Quantity, claim: str) -> bool:
+    """Words that are rarely meant as numbers: one, first, half; how often; and dates told from the day of
+    writing; and the number of an item before its sentence. A number that is the whole claim is meant."""
+    if quantity.kind == "relative":
+        return True
+    if quantity.numbering:
+        return len(claim[quantity.end :].split()) > _LEAST_OF_ITEM
     if quantity.kind == "amount" and quantity.text.lower() in RECURRING:
         return True
     return quantity.spelled and quantity.value in (0, 1, Decimal("0.5")) and not quantity.parts

@@ -61,14 +61,11 @@ FOREIGN_NUMBER_WORDS = frozenset(word for words in FOREIGN_NUMBERS.values() for 
 
 RECURRING = {
     "twice": (2, ""), "thrice": (3, ""), "zweimal": (2, ""), "dreimal": (3, ""),
-    "daily": (1, "day"), "weekly": (1, "week"), "monthly": (1, "month"), "quarterly": (3, "month"),
-    "annual": (1, "year"), "annually": (1, "year"), "yearly": (1, "year"), "biennial": (2, "year"),
-    "biennially": (2, "year"), "triennial": (3, "year"), "triennially": (3, "year"),
-    "quadrennial": (4, "year"), "täglich": (1, "day"), "wöchentlich": (1, "week"),
-    "monatlich": (1, "month"), "jährlich": (1, "year"), "quotidien": (1, "day"),
-    "hebdomadaire": (1, "week"), "mensuel": (1, "month"), "annuel": (1, "year"), "biennal": (2, "year"),
+    "biennial": (2, "year"), "biennially": (2, "year"), "biennal": (2, "year"),
+    "triennial": (3, "year"), "triennially": (3, "year"), "quadrennial": (4, "year"),
 }  # fmt: skip
-"""Words for how many times, or how often: the number, and the period of which it is one."""
+"""Words for how many times, or how often: the number, and of what. Yearly, monthly and daily are left out: a
+yearly report is no backing for "12 months"."""
 
 _VAGUE = re.compile(r"(?:several|few|many|some|couple of|per|every|each|last|past)\s{1,3}\Z", re.IGNORECASE)
 _WORD = re.compile(r"(?P<and>\s{1,3}and\s{1,3}|\s{1,3}|-)?(?P<word>[A-Za-z]{2,12})(?![A-Za-z])")

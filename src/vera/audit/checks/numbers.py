@@ -139,7 +139,7 @@ class _Sources:
 
 
 def _of_claim(claim: Claim, cited: Sequence[Place], sources: _Sources) -> Iterator[Finding]:
-    asked = [quantity for quantity in quantities(claim.text) if not is_idle(quantity)]
+    asked = [quantity for quantity in quantities(claim.text) if not is_idle(quantity, claim.text)]
     if not asked:
         return
     whole, beside, part = sources.whole(cited), sources.beside(cited), sources.part(cited)

@@ -130,7 +130,6 @@ class _Sentence:
     def __init__(self, text: str, about: frozenset[str] = frozenset()) -> None:
         self.text = text
         self.words = list(words(text))
-        self.forms = frozenset(word.form for word in self.words)
         self.content = [word for word in self.words if word.form not in STOPWORDS and word.form not in _NOT]
         self.about = about
         self.own = frozenset(stem(word.form) for word in self.content)

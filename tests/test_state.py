@@ -17,7 +17,7 @@ AUDIT = events.Audit(
     soft=0,
     findings="[]",
     claims_version="claims/1",
-    audit_version="audit/3",
+    audit_version="audit/4",
 )
 DECIDED = events.Verifier(
     lane="verify-1",

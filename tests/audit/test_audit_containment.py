@@ -1,7 +1,7 @@
 """The rule `containment`: what supports, beside an attack that must not; forms, names, spans and labels."""
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from support.cited import cited, place
@@ -306,6 +306,7 @@ def test_whatever_is_said_every_word_of_a_supported_claim_stands_in_the_source(
 
 
 @given(st.text(max_size=200), st.text(max_size=400), st.text(max_size=60))
+@example("NO", "", "")
 @settings(max_examples=200, deadline=None)
 def test_any_text_has_a_label(claim: str, span: str, names_of: str) -> None:
     assert relation(claim, span + "x", names_of) in ("SUPPORTS", "CONTRADICTS", "QUALIFIES", "IRRELEVANT")

@@ -120,3 +120,40 @@ def test_only_words_in_their_order_support(claim: list[str]) -> None:
 @pytest.mark.parametrize("span", ["a dam " * 200_000, "A. " * 300_000, "\n" * 79_000, "not dam " * 9_000])
 def test_a_hostile_span_ends(span: str) -> None:
     assert relation("The dam broke.", span) == "IRRELEVANT"
+
+
+@pytest.mark.parametrize(
+    ("claim", "line"),
+    [
+        ("Haustiere sind im Haus erlaubt.", "Haustiere sind im Haus nicht erlaubt."),
+        ("Haustiere sind im Haus nicht erlaubt.", "Haustiere sind im Haus erlaubt."),
+        ("Der Mieter raucht im Keller.", "Der Mieter raucht niemals im Keller."),
+        ("Les journaux sont prêtés.", "Les journaux ne sont pas prêtés."),
+        ("Les journaux ne sont pas prêtés.", "Les journaux sont prêtés."),
+        ("La taxe est due.", "La taxe n’est pas due."),
+        ("Le locataire paie la taxe.", "Le locataire ne paie jamais la taxe."),
+    ],
+)
+def test_a_german_or_french_negation_on_one_side_contradicts(claim: str, line: str) -> None:
+    assert relation(claim, line) == "CONTRADICTS"
+    assert relation(line, line) == "SUPPORTS"
+
+
+@pytest.mark.parametrize(
+    ("claim", "line"),
+    [
+        ("Der Mieter zahlt die Gebühr.", "Keineswegs: Der Mieter zahlt die Gebühr."),
+        ("Der Mieter zahlt die Gebühr.", "Der Mieter zahlt die Gebühr nie."),
+        ("Der Mieter zahlt die Gebühr.", "Falsch: Der Mieter zahlt die Gebühr."),
+        ("Le locataire paie la taxe.", "Il est faux que le locataire paie la taxe."),
+        ("Le locataire paie la taxe.", "Sans raison, le locataire paie la taxe."),
+        ("Haustiere sind erlaubt.", "Es stimmt nicht: Haustiere sind erlaubt."),
+        ("He lives in Portland.", "He lives in NE Portland."),
+    ],
+)
+def test_a_german_or_french_denial_keeps_a_sentence_from_supporting(claim: str, line: str) -> None:
+    assert relation(claim, line) != "SUPPORTS"
+
+
+def test_a_compass_point_is_no_negation() -> None:
+    assert relation("He lives in Portland.", "He lives in NE Portland.") == "IRRELEVANT"

@@ -137,3 +137,32 @@ def test_a_pdf_may_break_words() -> None:
     answer = "It says “the agreement of the parties” [ev_0001:1]."
     assert findings(answer, "the agree ment of the parties\n", media_type="application/pdf") == []
     assert codes(findings(answer, "the agree ment of the parties\n")) == [("hard", "quotation_false")]
+
+
+@pytest.mark.parametrize(
+    ("quoted", "expected"),
+    [
+        ("Über den Fluss führt eine Brücke", []),
+        ("über den Fluss führt eine Brücke", []),
+        ("über den Fluss führt keine Brücke", [("hard", "quotation_false")]),
+    ],
+)
+def test_the_case_of_any_letter_does_not_matter(quoted: str, expected: list[tuple[str, str]]) -> None:
+    text = "Über den Fluss führt eine Brücke.\n"
+    assert codes(findings(f"Es heißt “{quoted}” [ev_0001:1].", text)) == expected
+
+
+def test_a_quotation_of_the_title_or_of_a_heading_over_the_lines_is_true() -> None:
+    text = "Bridges\n\n# The long road to the bridge\n\nIt opened in 1937 and was closed in 1950.\n"
+    title = "A history of the northern bridges"
+    for quoted in ("the long road to the bridge", "a history of the northern bridges"):
+        assert findings(f"Under “{quoted}” it says so [ev_0001:5].", text, title=title) == []
+    altered = findings("Under “a history of the southern bridges” it says so [ev_0001:5].", text, title=title)
+    assert codes(altered) == [("hard", "quotation_false")]
+
+
+@pytest.mark.parametrize("title", ["A \ud800 bridge of words", "\udcff\udc80 bridge", "İ" * 50])
+def test_a_title_with_any_code_point_is_read(title: str) -> None:
+    found = findings("It says “it opened on 28 May 1937” [ev_0001:2].", title=title)
+    assert codes(found) == [("hard", "quotation_false")]
+    assert findings("It says “it opened on 27 May 1937” [ev_0001:2].", title=title) == []

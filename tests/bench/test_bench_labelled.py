@@ -6,7 +6,14 @@ from pathlib import Path
 import pytest
 
 from vera.bench import judging, locating
-from vera.bench.labelled import CheckedClaim, DataError, read_pairs, read_quotesum, read_wice
+from vera.bench.labelled import (
+    CheckedClaim,
+    DataError,
+    read_averitec,
+    read_pairs,
+    read_quotesum,
+    read_wice,
+)
 
 WICE = {
     "claim": "The bridge is 310 metres long.",
@@ -122,3 +129,60 @@ def test_only_the_first_rows_are_read(tmp_path: Path) -> None:
     path = rows(tmp_path / "w", WICE, WICE)
     path.write_text(path.read_text() + "not JSON\n")
     assert len(list(read_wice(path, limit=2))) == 2
+
+
+AVERITEC = {
+    "claim": "The bridge is 310 metres long.",
+    "label": "Refuted",
+    "questions": [
+        {
+            "question": "How long is the bridge?",
+            "answers": [
+                {"answer": "290 metres"},
+                {"answer": "No", "boolean_explanation": "It was measured in 1954."},
+            ],
+        }
+    ],
+}
+
+
+def test_the_answers_to_questions_are_the_evidence_of_averitec(tmp_path: Path) -> None:
+    path = tmp_path / "a.json"
+    open_one = {**AVERITEC, "label": "Not Enough Evidence"}
+    true = {**AVERITEC, "label": "Supported"}
+    path.write_text(json.dumps([open_one, AVERITEC, true]))
+    first, second = read_averitec(path)
+    assert first.page == ("How long is the bridge?", "290 metres", "No It was measured in 1954.")
+    assert (first.supported, second.supported) == (False, True)
+    assert len(list(read_averitec(path, 1))) == 1
+
+
+@pytest.mark.parametrize("content", ["{}", "[1]", '[{"claim": "x", "label": "Maybe", "questions": []}]'])
+def test_what_is_no_list_of_averitec_is_refused(tmp_path: Path, content: str) -> None:
+    path = tmp_path / "a.json"
+    path.write_text(content)
+    with pytest.raises(DataError, match=r"a\.json"):
+        list(read_averitec(path))
+
+
+@pytest.mark.parametrize(
+    ("written", "claim"),
+    [
+        ('"He is called ""Dog""."', 'He is called "Dog".'),
+        ('"He is gone."', '"He is gone."'),
+        ('He said "no".', 'He said "no".'),
+    ],
+)
+def test_a_claim_with_doubled_quotation_marks_is_a_cell(tmp_path: Path, written: str, claim: str) -> None:
+    paths = [tmp_path / name for name in "abc"]
+    for path, line in zip(paths, ("He is Dog.", written, "1"), strict=True):
+        path.write_text(f"{line}\n")
+    (found,) = read_pairs(*paths)
+    assert found.text == claim
+
+
+def test_names_are_left_out_where_passages_lack_their_title() -> None:
+    claim = CheckedClaim(text="Ann Lee was born in Hull.", page=("She was born in Hull.",), supported=True)
+    assert judging.measure([claim], seed=0)["hard_false_vetoes"] == 1
+    figures = judging.measure([claim], seed=0, titled=False)
+    assert (figures["hard_false_vetoes"], figures["names_read"]) == (0, False)

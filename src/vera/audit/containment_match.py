@@ -124,7 +124,7 @@ class Reading:
         if not budget.take(len(wanted) * len(self.seen)):
             return
         where = [[i for i, token in enumerate(self.seen) if same(one, token)] for one in wanted]
-        if not all(where):
+        if not where or not all(where):
             return
         for start in where[0]:
             reached: dict[tuple[int, bool, bool], None] = {(start, not self.form.floating, False): None}

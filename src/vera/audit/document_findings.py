@@ -15,10 +15,12 @@ import msgspec
 from vera.audit.case import AuditPolicy, Case, Check
 from vera.audit.checks.citations import citations
 from vera.audit.checks.content import content
+from vera.audit.checks.counts import counts
 from vera.audit.checks.independence import independence
 from vera.audit.checks.names import names
 from vera.audit.checks.negative import negative
 from vera.audit.checks.numbers import numbers
+from vera.audit.checks.opposed import opposed
 from vera.audit.checks.quotations import quotations
 from vera.audit.checks.superseded import superseded
 from vera.audit.checks.time_window import time_window
@@ -35,8 +37,10 @@ CHECKS: tuple[Check, ...] = (
     citations,
     quotations,
     numbers,
+    counts,
     names,
     wording,
+    opposed,
     independence,
     time_window,
     negative,

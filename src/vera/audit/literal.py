@@ -23,7 +23,7 @@ from vera.evidence.claim import Claim, Relation
 from vera.evidence.whole_sentences import runs_on
 from vera.evidence.words import Word, hedges, inflected, negations, singular, unmarked, words
 
-VERSION = "literal/2"
+VERSION = "literal/3"
 """The maker of the labels; changes whenever the same lines may get another label."""
 
 SPAN_LIMIT = 20_000
@@ -51,12 +51,26 @@ _SKIPPED = frozenset(("a", "an", "the", "also", "then", "thus", "therefore", "ho
 _COPULAS = frozenset(("is", "are"))
 _FIELD_MARKS = frozenset((":", "=", "|"))
 _NEGATIONS = frozenset(("not", "no", "never"))
+_FOREIGN_NEGATIONS = word_set("nicht nie niemals kein keine keinen keinem keiner keines")
+_SECOND_HALVES = frozenset(("pas", "jamais"))
+"""What denies in French together with "ne"."""
+
+_DENYING = _NEGATIONS | _FOREIGN_NEGATIONS | _SECOND_HALVES | {"ne"}
+_FOREIGN_TURNS = _DENYING - _NEGATIONS | word_set(
+    """keineswegs nirgends niemand weder ohne falsch unwahr angeblich
+    aucun aucune aucunement nullement rien personne guere sans ni faux fausse pretendument"""
+)
+"""Words of German and French that deny or doubt."""
+
 _CONTRACTIONS = {
     "cannot": "can", "cant": "can", "wont": "will",
     **{word + "nt": word for word in ("is", "are", "was", "were", "do", "does", "did", "has", "have", "had",
                                       "could", "would", "should", "must", "need")},
 }  # fmt: skip
 
+
+_ELIDED = "'n'n"
+"""How the token of "n'est" begins."""
 
 _DISTANCE = word_set(
     """said says saying told according argue argues argued wrote writes stated states think thinks thought
@@ -98,7 +112,7 @@ def label(claim: Claim, place: Place) -> Relation:
     anchor = _anchor(claim.text)
     found = {
         _relation(claim.text, sentence)
-        for sentence in _sentences(place.span.text)
+        for sentence in sentences_of(place.span.text)
         if anchor in unmarked(sentence).translate(_NO_MARKS)
     }
     decided = found - {"IRRELEVANT"}
@@ -114,7 +128,9 @@ def _anchor(text: str) -> str:
     """The beginning of the longest word of `text`: a quick look tells which sentences cannot have it."""
     plain = [word.form for word in words(text) if word.form.isascii() and word.form.isalpha()]
     longest = max(
-        (form for form in plain if form not in _CONTRACTIONS and form not in _SKIPPED), key=len, default=""
+        (form for form in plain if form not in _CONTRACTIONS and form not in _SKIPPED | _DENYING),
+        key=len,
+        default="",
     )
     return inflected(longest)[:-1] if longest not in _SAME_MARK else ""
 
@@ -129,25 +145,31 @@ def _relation(claim: str, sentence: str) -> Relation:
         parts = _name_parts(sentence) if found else frozenset()
         return "SUPPORTS" if any(parts.isdisjoint(run) for run in found) else "IRRELEVANT"
     difference = (ours - theirs) + (theirs - ours)
-    one_negation = difference.total() == 1 and _NEGATIONS.issuperset(difference)
-    return "CONTRADICTS" if one_negation and _denies(wanted, seen) else "IRRELEVANT"
+    return "CONTRADICTS" if _is_one_negation(difference) and _denies(wanted, seen) else "IRRELEVANT"
+
+
+def _is_one_negation(words_apart: Counter[str]) -> bool:
+    """Whether what one side has more is a single negation, in French "ne" with its second half."""
+    if words_apart.total() == 1:
+        return words_apart.keys() <= _NEGATIONS | _FOREIGN_NEGATIONS
+    return words_apart.total() == 2 and words_apart["ne"] == 1 and not _SECOND_HALVES.isdisjoint(words_apart)
 
 
 def _denies(wanted: Sequence[str], seen: Sequence[str]) -> bool:
     """Whether both are the same run of words but for a negation within it, on one side."""
     kept = [index for index, token in enumerate(seen) if _affirms(token)]
     claimed = [token for token in wanted if _affirms(token)]
-    denied = len(claimed) < len(wanted) and not _NEGATIONS.isdisjoint(wanted)
+    denied = len(claimed) < len(wanted) and not _DENYING.isdisjoint(wanted)
     for start, end in _runs(claimed, [seen[index] for index in kept], inflected):
         inside = seen[max(0, kept[start] - 1) : kept[end - 1] + 1]
-        if denied == _NEGATIONS.isdisjoint(inside):
+        if denied == _DENYING.isdisjoint(inside):
             return True
     return False
 
 
 def _affirms(token: str) -> bool:
     """Whether a word is neither a negation nor the "do" that one brings."""
-    return token not in _NEGATIONS and token not in ("do", "does", "did")
+    return token not in _DENYING and token not in ("do", "does", "did")
 
 
 def _runs(
@@ -205,7 +227,7 @@ def _has_content(tokens: Sequence[str]) -> bool:
 
 def _turns(text: str, tokens: Sequence[str]) -> Counter[str]:
     """The words of a sentence that deny, doubt or attribute what it says."""
-    turns = Counter(token for token in tokens if token in _NEGATIONS or token in _DISTANCE)
+    turns = Counter(token for token in tokens if token in _NEGATIONS | _FOREIGN_TURNS | _DISTANCE)
     turns.update(word.form for word in hedges(text))
     turns.update(
         word.form
@@ -236,19 +258,23 @@ def _marked(text: str) -> list[Word]:
 
 
 def _possessive(text: str, start: int, end: int) -> str:
-    """A mark for "Einstein's", which is not Einstein."""
+    """A mark for "Einstein's", which is not Einstein, and one for the "ne" of "n'est"."""
     written = text[start:end].lower().replace("’", "'")
+    if written.startswith("n'") and len(written) > len("n'"):
+        return _ELIDED.removesuffix("n")
     plural = written.endswith("s") and text[end : end + 1] in ("'", "’")
     return "'" if plural or written.endswith("'s") else ""
 
 
 def _expanded(token: str) -> tuple[str, ...]:
+    if token.startswith(_ELIDED):
+        return "ne", token.removeprefix(_ELIDED)
     if token in _CONTRACTIONS:
         return _CONTRACTIONS[token], "not"
     return (_SAME_MARK.get(token, token),)
 
 
-def _sentences(text: str) -> Iterator[str]:
+def sentences_of(text: str) -> Iterator[str]:
     """The sentences of cited lines: wrapped lines are joined, list items and short lines stand alone."""
     for block in _blocks(text):
         start = 0

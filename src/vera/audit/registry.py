@@ -10,6 +10,7 @@ from vera.audit.checks.marked import marked
 from vera.audit.checks.names import names
 from vera.audit.checks.negative import negative
 from vera.audit.checks.numbers import numbers
+from vera.audit.checks.opposed import opposed
 from vera.audit.checks.quotations import quotations
 from vera.audit.checks.set_aside import set_aside
 from vera.audit.checks.superseded import superseded
@@ -18,7 +19,7 @@ from vera.audit.checks.uncited import uncited
 from vera.audit.checks.wording import wording
 from vera.evidence.finding import Finding
 
-VERSION = "audit/3"
+VERSION = "audit/4"
 """Changes whenever the same case may give other findings: replay then says RULES_CHANGED."""
 
 CHECKS: tuple[Check, ...] = (
@@ -31,6 +32,7 @@ CHECKS: tuple[Check, ...] = (
     counts,
     names,
     wording,
+    opposed,
     set_aside,
     superseded,
     uncited,

@@ -1,9 +1,12 @@
-"""The audit on claims that people have judged: WiCE, and pairs of the kind of FEVER.
+"""The audit on claims that people have judged: WiCE, pairs of the kind of FEVER, COVID-Fact, AVeriTeC.
 
 A claim cites the whole of its one page, a file of /input whose lines are the sentences of the data. What a
 data set cannot say is not asked: how many independent sources there are, and what was searched for. All
 checks of the audit run. The figures without the check of quotations stand beside: the text of WiCE comes from
 Wikipedia by a converter that turns italics into quotation marks, so what stands in them is mostly a title.
+
+A passage that comes without the title of its page does not name what it is about ("He was born in 1947"). The
+check of names is left out there, as `names_read` says.
 """
 
 import time
@@ -11,6 +14,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from vera.audit.case import AuditPolicy, Case, Check
+from vera.audit.checks.names import names
 from vera.audit.checks.quotations import quotations
 from vera.audit.registry import CHECKS
 from vera.audit.source_text import SourceText
@@ -57,8 +61,8 @@ def page_case(claim: str, page: Iterable[str]) -> Case:
     )
 
 
-def measure(claims: Iterable[CheckedClaim], seed: int) -> dict[str, Any]:
-    """The figures as JSON holds them.
+def measure(claims: Iterable[CheckedClaim], seed: int, *, titled: bool = True) -> dict[str, Any]:
+    """The figures as JSON holds them. `titled`: the pages have their titles, so that names count.
 
     `hit_at_10` is the share, of the claims with lines that support them, of those where one of these lines is
     among the ten best passages (BM25) for the claim. `ms_per_claim` is wall time of the audit, with a page
@@ -68,10 +72,11 @@ def measure(claims: Iterable[CheckedClaim], seed: int) -> dict[str, Any]:
     unquoted: list[Outcome] = []
     hits: list[bool] = []
     seconds = 0.0
+    checks = _OTHERS if titled else tuple(check for check in _OTHERS if check is not names)
     for each in claims:
         started = time.perf_counter()
         case = page_case(each.text, each.page)
-        found = [finding for check in _OTHERS for finding in check(case)]
+        found = [finding for check in checks for finding in check(case)]
         of_quotations = list(quotations(case))
         seconds += time.perf_counter() - started
         outcomes.append(_outcome(each, [*found, *of_quotations]))
@@ -83,6 +88,7 @@ def measure(claims: Iterable[CheckedClaim], seed: int) -> dict[str, Any]:
     return {
         "n": len(outcomes),
         "supported": sum(not each.wrong for each in outcomes),
+        "names_read": titled,
         **rejecting(outcomes),
         "hard_false_vetoes": _vetoed(outcomes),
         **({"hit_at_10": share(sum(hits), len(hits)), "hit_at_10_n": len(hits)} if hits else {}),

@@ -3,7 +3,9 @@
 WiCE (Kamoi et al., EMNLP 2023): JSON lines with a claim of Wikipedia, the sentences of the page that it
 cites, a label, and sets of sentences that support it. QuoteSum (Schuster et al., NAACL 2024): JSON lines with
 a summary in which people marked what is taken from numbered sources, `[ 2 the words ]`. FEVER pairs (Thorne
-et al., NAACL 2018): three files whose lines belong together, evidence, claim and label.
+et al., NAACL 2018) and COVID-Fact (Saakyan et al., ACL 2021): three files whose lines belong together,
+evidence, claim and label. AVeriTeC (Schlichtkrull et al., NeurIPS 2023): a JSON list of claims with a label
+and questions, whose answers are the evidence.
 """
 
 import re
@@ -24,6 +26,14 @@ _NOT_SUPPORTED = frozenset(
      "neutral", "not enough info", "not_enough_info", "nei", "false", "0")
 )  # fmt: skip
 _WICE_LABELS = frozenset(("supported", "partially_supported", "not_supported"))
+_AVERITEC_LABELS = {
+    "Supported": True,
+    "Refuted": False,
+    "Conflicting Evidence/Cherrypicking": False,
+    "Not Enough Evidence": None,
+}
+_FILE_LIMIT = 256_000_000
+_DOUBLED = re.compile(r'"(.*""[^"].*)"', re.DOTALL)
 _MARKED = re.compile(
     r"\[ ?(?P<source>[0-9]) (?P<words>[^\[\]]{0,4000}(?:\[[^\[\]]{0,200}\][^\[\]]{0,4000})?) ?\]"
 )
@@ -81,6 +91,22 @@ class _QuoteSum(msgspec.Struct):
     source8: str = ""
 
 
+class _Answer(msgspec.Struct):
+    answer: str
+    boolean_explanation: str = ""
+
+
+class _Question(msgspec.Struct):
+    question: str
+    answers: list[_Answer]
+
+
+class _Averitec(msgspec.Struct):
+    claim: str
+    label: str
+    questions: list[_Question]
+
+
 def read_wice(path: Path, limit: int = ROW_LIMIT) -> Iterator[CheckedClaim]:
     """The first `limit` claims. Raises DataError."""
     for number, row in _json_lines(path, _Wice, "WiCE", limit):
@@ -112,7 +138,7 @@ def read_pairs(evidence: Path, claims: Path, labels: Path, limit: int = ROW_LIMI
     """The first `limit` lines of three parallel files. Raises DataError.
 
     A label is SUPPORTS, entailment or 1 for a supported claim; REFUTES, NOT ENOUGH INFO, not_entailment or 0
-    for another.
+    for another. A claim that stands in quotation marks as a cell of a table is read as what the cell holds.
     """
     rows = [_lines(path) for path in (evidence, claims, labels)]
     for number, (page, claim, label) in enumerate(_in_step(rows, (evidence, claims, labels)), 1):
@@ -124,7 +150,37 @@ def read_pairs(evidence: Path, claims: Path, labels: Path, limit: int = ROW_LIMI
                 f"{labels}, line {number}: {label.strip()[:40]!r} is no label; SUPPORTS, entailment or 1, "
                 "and REFUTES, NOT ENOUGH INFO, not_entailment or 0 are known."
             )
-        yield CheckedClaim(text=claim.strip(), page=(page.strip(),), supported=name in _SUPPORTED)
+        yield CheckedClaim(text=_cell(claim.strip()), page=(page.strip(),), supported=name in _SUPPORTED)
+
+
+def read_averitec(path: Path, limit: int = ROW_LIMIT) -> Iterator[CheckedClaim]:
+    """The first `limit` claims whose evidence is called enough. Raises DataError."""
+    try:
+        if path.stat().st_size > _FILE_LIMIT:
+            raise DataError(f"{path} has more than {_FILE_LIMIT} bytes.")
+        rows = msgspec.json.decode(path.read_bytes(), type=list[_Averitec])
+    except OSError as error:
+        raise DataError(f"{path} cannot be read: {error.strerror or error}.") from None
+    except (msgspec.MsgspecError, RecursionError) as error:
+        raise DataError(f"{path} holds no list of AVeriTeC ({error}).") from None
+    read = 0
+    for number, row in enumerate(rows, 1):
+        if row.label not in _AVERITEC_LABELS:
+            raise DataError(f"{path}, claim {number}: {row.label[:40]!r} is no label of AVeriTeC.")
+        supported = _AVERITEC_LABELS[row.label]
+        if supported is None or read == limit:
+            continue
+        read += 1
+        page: list[str] = []
+        for each in row.questions:
+            page.append(each.question)
+            page += [f"{found.answer} {found.boolean_explanation}".strip() for found in each.answers]
+        yield CheckedClaim(text=row.claim, page=tuple(page), supported=supported)
+
+
+def _cell(text: str) -> str:
+    """What a cell of a table holds, where it is written with its quotation marks doubled."""
+    return cell[1].replace('""', '"') if (cell := _DOUBLED.fullmatch(text)) else text
 
 
 def _in_step(rows: list[Iterator[str]], paths: tuple[Path, ...]) -> Iterator[tuple[str, str, str]]:

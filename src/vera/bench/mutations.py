@@ -26,7 +26,7 @@ from vera.bench.library import POLICY, Pages, Statement, case_of, load
 from vera.bench.mutants import Mutant, Mutator, Original
 
 _NUMBERS = frozenset(("number_absent", "amount_absent", "date_absent", "number_unclear"))
-_POLARITY = frozenset(("negation", "coverage_missing"))
+_POLARITY = frozenset(("negation", "opposed", "coverage_missing"))
 
 
 class Kind(msgspec.Struct, frozen=True):

@@ -13,7 +13,7 @@ _JUDGED = {
     "balanced_accuracy": "all findings: balanced accuracy",
     "hit_at_10": "a supporting line among the ten best",
 }
-_TITLES = {"wice": "WiCE", "fever": "FEVER pairs"}
+_TITLES = {"wice": "WiCE", "fever": "FEVER pairs", "covidfact": "COVID-Fact", "averitec": "AVeriTeC"}
 
 
 def as_text(figures: Mapping[str, Any]) -> str:
@@ -40,6 +40,8 @@ def _judged(title: str, part: Mapping[str, Any]) -> Iterator[str]:
             beside = f"  {_share(never[name]):>11}  {_share(always[name]):>10}" if name in never else ""
             yield (line + beside).rstrip()
     yield f"  {part['hard_false_vetoes']} fully supported claims vetoed; {part['ms_per_claim']} ms a claim"
+    if not part["names_read"]:
+        yield "  names are not compared: the passages come without the titles of their pages"
     others = part["without_quotations"]
     yield (
         f"  without the check of quotations: hard precision {_share(others['hard_precision'])}, "

@@ -11,6 +11,8 @@ def measure(
     wice: Path | None = None,
     quotesum: Path | None = None,
     fever: tuple[Path, Path, Path] | None = None,
+    covidfact: tuple[Path, Path, Path] | None = None,
+    averitec: Path | None = None,
     mutated: bool = False,
     limit: int | None = None,
     seed: int = 0,
@@ -26,7 +28,11 @@ def measure(
     if quotesum is not None:
         figures["quotesum"] = locating.measure(labelled.read_quotesum(quotesum, most), seed)
     if fever is not None:
-        figures["fever"] = judging.measure(labelled.read_pairs(*fever, most), seed)
+        figures["fever"] = judging.measure(labelled.read_pairs(*fever, most), seed, titled=False)
+    if covidfact is not None:
+        figures["covidfact"] = judging.measure(labelled.read_pairs(*covidfact, most), seed, titled=False)
+    if averitec is not None:
+        figures["averitec"] = judging.measure(labelled.read_averitec(averitec, most), seed)
     if mutated or not figures:
         figures["mutations"] = mutations.measure(seed, limit)
     return figures

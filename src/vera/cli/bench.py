@@ -23,6 +23,14 @@ def bench() -> None:
     nargs=3,
     help="Pairs of the kind of FEVER: three files whose lines belong together.",
 )
+@click.option(
+    "--covidfact",
+    metavar="EVIDENCE CLAIM LABEL",
+    type=_FILE,
+    nargs=3,
+    help="Pairs of COVID-Fact: three files likewise.",
+)
+@click.option("--averitec", metavar="FILE", type=_FILE, help="Claims of AVeriTeC, a JSON list.")
 @click.option("--mutations", is_flag=True, help="Planted faults. Measured when no data is given.")
 @click.option("--limit", metavar="N", type=click.IntRange(min=1), help="Only the first N of each part.")
 @click.option("--seed", metavar="N", type=int, default=0, show_default=True, help="For what is drawn by lot.")
@@ -31,6 +39,8 @@ def verifier(
     wice: Path | None,
     quotesum: Path | None,
     fever: tuple[Path, Path, Path] | None,
+    covidfact: tuple[Path, Path, Path] | None,
+    averitec: Path | None,
     mutations: bool,
     limit: int | None,
     seed: int,
@@ -49,7 +59,14 @@ def verifier(
     with clean_errors():
         try:
             figures = measure(
-                wice=wice, quotesum=quotesum, fever=fever, mutated=mutations, limit=limit, seed=seed
+                wice=wice,
+                quotesum=quotesum,
+                fever=fever,
+                covidfact=covidfact,
+                averitec=averitec,
+                mutated=mutations,
+                limit=limit,
+                seed=seed,
             )
         except DataError as error:
             stop(str(error), USAGE)

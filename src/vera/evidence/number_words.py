@@ -41,6 +41,32 @@ SCALES = {
 NUMBER_WORDS = frozenset({*_SMALL, *_TENS, *_ORDINALS, *SCALES, "dozen", "half"})
 """Every word, in lower case, with which a number that is spelled out can begin."""
 
+FOREIGN_NUMBERS = {
+    "de": {
+        "zwei": 2, "drei": 3, "vier": 4, "fünf": 5, "sechs": 6, "sieben": 7, "acht": 8, "neun": 9,
+        "zehn": 10, "elf": 11, "zwölf": 12, "fünfzehn": 15,
+        "zwanzig": 20, "dreißig": 30, "vierzig": 40, "fünfzig": 50, "sechzig": 60,
+        "siebzig": 70, "achtzig": 80, "neunzig": 90, "hundert": 100, "tausend": 1000,
+    },
+    "fr": {
+        "deux": 2, "trois": 3, "quatre": 4, "cinq": 5, "six": 6, "sept": 7, "huit": 8, "neuf": 9,
+        "dix": 10, "onze": 11, "douze": 12, "quinze": 15,
+        "vingt": 20, "trente": 30, "quarante": 40, "cinquante": 50, "soixante": 60,
+        "cent": 100, "mille": 1000,
+    },
+}  # fmt: skip
+"""Number words of German and French, which mean them in a text of that language only."""
+
+FOREIGN_NUMBER_WORDS = frozenset(word for words in FOREIGN_NUMBERS.values() for word in words)
+
+RECURRING = {
+    "twice": (2, ""), "thrice": (3, ""), "zweimal": (2, ""), "dreimal": (3, ""),
+    "biennial": (2, "year"), "biennially": (2, "year"), "biennal": (2, "year"),
+    "triennial": (3, "year"), "triennially": (3, "year"), "quadrennial": (4, "year"),
+}  # fmt: skip
+"""Words for how many times, or how often: the number, and of what. Yearly, monthly and daily are left out: a
+yearly report is no backing for "12 months"."""
+
 _VAGUE = re.compile(r"(?:several|few|many|some|couple of|per|every|each|last|past)\s{1,3}\Z", re.IGNORECASE)
 _WORD = re.compile(r"(?P<and>\s{1,3}and\s{1,3}|\s{1,3}|-)?(?P<word>[A-Za-z]{2,12})(?![A-Za-z])")
 _HALF = re.compile(r"half(?:(?:\s{1,3}|-)an?(?:\s{1,3}|-)(?P<scale>[a-z]{5,8})\b)?", re.IGNORECASE)

@@ -12,7 +12,7 @@ from decimal import Decimal
 from msgspec.structs import replace
 
 from vera.evidence.language import writes_decimal_comma
-from vera.evidence.number_words import NUMBER_WORDS
+from vera.evidence.number_words import FOREIGN_NUMBER_WORDS, NUMBER_WORDS, RECURRING
 from vera.evidence.quantity_dates import (
     DECADES,
     MONTHS,
@@ -23,7 +23,14 @@ from vera.evidence.quantity_dates import (
     time_of_day,
 )
 from vera.evidence.quantity_kinds import CalendarDate, Hedge, Kind, Quantity
-from vera.evidence.quantity_numbers import identifier, name_with_number, number_from_digit, number_from_word
+from vera.evidence.quantity_numbers import (
+    identifier,
+    name_with_number,
+    number_from_digit,
+    number_from_foreign_word,
+    number_from_word,
+    recurring,
+)
 from vera.evidence.units import ARITHMETIC, unit_words
 
 __all__ = ["CalendarDate", "Hedge", "Kind", "Quantity", "quantities"]
@@ -33,7 +40,7 @@ _DASH = "[-‐‑‒–—−]"
 _TOKEN = re.compile(r"[^\W_]+")
 _RANGE = re.compile(rf"{_SPACE}?(?:(?P<dash>{_DASH})|to|x|×|by){_SPACE}?(?:[A-Z]{{0,3}}[$€£¥])?\Z")
 _EITHER = re.compile(rf"{_SPACE}?(?:and|or|to|bis|und|oder|à|et|ou|y|o){_SPACE}?\Z")
-_PAIR = re.compile(rf"{_SPACE}?(?:{_DASH}|to|and|or|&){_SPACE}?(?:the{_SPACE})?\Z")
+_PAIR = re.compile(rf"{_SPACE}?(?:{_DASH}|to|and|or|and/or|&){_SPACE}?(?:the{_SPACE})?\Z")
 _OTHER_DIGIT = re.compile(r"(?![0-9])\d")
 _DOTTED = re.compile(r"(?<![\w.,])[0-9]{1,3}(?:(?:\.[0-9]{3}){1,8}|,[0-9]{3})(?![\w]|[.,][0-9])")
 """Three digits behind a mark, which may be thousands or decimals."""
@@ -46,6 +53,7 @@ _BEFORE = 40
 _LONGEST_WORD = 24
 _FARTHEST_NEIGHBOUR = 8
 _SMALLEST_WITH_OWN_SCALE = 1000
+_FIRST_HUNDRED, _LAST_HUNDRED = 10, 20
 
 
 def quantities(text: str) -> Iterator[Quantity]:
@@ -133,6 +141,10 @@ def _begun(text: str, start: int, end: int) -> Sequence[Quantity]:
         return date_from_month(text, start)
     if word in NUMBER_WORDS:
         return number_from_word(text, start)
+    if word in FOREIGN_NUMBER_WORDS:
+        return number_from_foreign_word(text, start, end)
+    if word in RECURRING:
+        return recurring(text, start, end)
     if word in RELATIVE:
         return relative_date(text, start, end)
     if word in DECADES:
@@ -153,6 +165,8 @@ def _joined(text: str, first: Quantity, second: Quantity) -> tuple[Quantity | No
     between = text[first.end : second.start]
     if first.kind == "ordinal" and second.kind == "century" and _PAIR.match(between):
         return replace(first, kind="century"), second
+    if second.kind == "decade" and second.value < 100 and first.spelled and between.strip(" -") == "":
+        return _decade_of_century(text, first, second)
     if first.kind == second.kind == "amount" and between.strip(" ,") in ("", "and"):
         return _feet_and_inches(text, first, second)
     if match := _RANGE.match(between):
@@ -160,6 +174,15 @@ def _joined(text: str, first: Quantity, second: Quantity) -> tuple[Quantity | No
     if first.kind == "number" and second.units and not first.numbering and _EITHER.match(between):
         return replace(first, units=second.units, kind=second.kind), second
     return first, second
+
+
+def _decade_of_century(text: str, first: Quantity, second: Quantity) -> tuple[Quantity | None, Quantity]:
+    """ "Nineteen fifties"."""
+    if first.kind != "number" or not _FIRST_HUNDRED <= first.value <= _LAST_HUNDRED:
+        return first, second
+    value = ARITHMETIC.fma(first.value, Decimal(100), second.value)
+    written = text[first.start : second.end]
+    return None, replace(second, text=written, start=first.start, value=value)
 
 
 def _feet_and_inches(text: str, first: Quantity, second: Quantity) -> tuple[Quantity | None, Quantity]:

@@ -28,8 +28,33 @@ _MONTH_NAMES = (
     "november nov",
     "december dec",
 )
+_FOREIGN_MONTH_NAMES = (
+    "januar jänner janvier enero",
+    "februar février febrero",
+    "märz mars marzo",
+    "avril abril",
+    "mai mayo",
+    "juni juin junio",
+    "juli juillet julio",
+    "août agosto",
+    "septembre septiembre",
+    "oktober octobre octubre",
+    "novembre noviembre",
+    "dezember décembre diciembre",
+)
+"""German, French and Spanish; the names that English shares are not repeated."""
+
+FOREIGN_MONTHS = {
+    name: number for number, names in enumerate(_FOREIGN_MONTH_NAMES, 1) for name in names.split()
+}
+"""Months that are read as such only beside a day or a year: Mars is a planet as well."""
+
 MONTHS = {name: number for number, names in enumerate(_MONTH_NAMES, 1) for name in names.split()}
+MONTHS |= FOREIGN_MONTHS
 """Month or its abbreviation, in lower case → its number."""
+
+_OTHER_WORDS = frozenset(("may", "march", "august", "mars", "jan", "mar", "sept", "dec", "mai"))
+"""Months that in lower case may be other words; without a year they need their capital."""
 
 DECADES = {
     "twenties": 20,
@@ -53,13 +78,14 @@ RELATIVE = frozenset({*_WEEKDAYS, *_NEAR_DAYS, *_NEAR})
 _MONTH = (
     "(?P<month>(?i:"
     + "|".join(sorted(MONTHS, key=len, reverse=True))
-    + r")(?![A-Za-z]))(?:\.(?=\s{0,3}[0-9]))?"
+    + r")(?![^\W\d_]))(?:\.(?=\s{0,3}[0-9]))?"
 )
 _YEAR = r"(?P<year>[12][0-9]{3})(?![0-9])"
-_SUFFIX = "(?:st|nd|rd|th)?"
-_AND = rf"{_GAP}(?:{_DASH}|to|and|&){_GAP}"
+_SUFFIX = r"(?:st|nd|rd|th|er|\.(?=\s))?"
+_AND = rf"{_GAP}(?:{_DASH}|to|and|&|bis|und|au|et|al|y){_GAP}"
 _BEGINS_DATE = re.compile(
-    r"[0-9]{1,4}(?:st|nd|rd|th)?(?:[-/.‐-―−]|\s{0,5}(?:[-/‐-―−&]|to\s|and\s|of\s|day\s|[JFMASONDjfmasond][A-Za-z]{2}))"
+    r"[0-9]{1,4}(?:st|nd|rd|th|er)?(?:[-/.‐-―−]|\s{0,5}(?:[-/‐-―−&]|(?:to|and|of|day|bis|und|au|et|al|y|de)\s"
+    r"|[JFMASONDEjfmasonde][^\W\d_]{2}))"
 )
 """What every date in digits begins with; most numbers do not, and are spared the dearer patterns."""
 
@@ -73,16 +99,16 @@ _NUMERIC_DATE = re.compile(
 )
 _DAY_MONTH = re.compile(
     rf"(?P<day>[0-9]{{1,2}}){_SUFFIX}(?:{_AND}(?P<last>[0-9]{{1,2}}){_SUFFIX})?"
-    rf"(?:{_GAP}|-)(?:day{_GAP})?(?:of{_GAP})?{_MONTH}(?:(?:,?{_GAP}|-){_YEAR})?"
+    rf"(?:{_GAP}|-)(?:day{_GAP})?(?:(?:of|de){_GAP})?{_MONTH}(?:(?:,?{_GAP}(?:de{_GAP})?|-){_YEAR})?"
 )
 _MONTH_DAY = re.compile(
     rf"{_MONTH}{_GAP}(?:the{_GAP})?(?P<day>[0-9]{{1,2}})(?![0-9:%])(?!\.[0-9]){_SUFFIX}"
     rf"(?:{_AND}(?P<last>[0-9]{{1,2}})(?![0-9]){_SUFFIX})?(?:,?{_GAP}{_YEAR})?"
 )
-_MONTH_YEAR = re.compile(rf"{_MONTH}(?:,?{_GAP}|-)(?:of{_GAP})?{_YEAR}")
+_MONTH_YEAR = re.compile(rf"{_MONTH}(?:,?{_GAP}|-)(?:(?:of|de){_GAP})?{_YEAR}")
 _MONTH_ALONE = re.compile(_MONTH)
 _YEARS = re.compile(
-    rf"(?P<first>[12][0-9]{{3}}){_SPACE}?(?:{_DASH}|/){_SPACE}?(?P<last>[0-9]{{2}})(?![0-9/-])"
+    rf"(?P<first>[12][0-9]{{3}}){_SPACE}?(?:--|{_DASH}|/){_SPACE}?(?P<last>[0-9]{{2}})(?![0-9/-])"
 )
 _MONTH_AND_DAY = re.compile(r"(?P<one>[0-9]{1,2})/(?P<two>[0-9]{1,2})\Z")
 _NEAR_PERIOD = re.compile(r"(?P<near>last|this|next)\s{1,3}(?P<period>month|year)(?![A-Za-z])", re.IGNORECASE)
@@ -114,17 +140,22 @@ def date_from_digit(text: str, start: int) -> Sequence[Quantity]:
 
 
 def date_from_month(text: str, start: int) -> Sequence[Quantity]:
-    """The one or two dates that begin with the name of a month at `start`. A month alone is one only with a
-    capital: "may" and "march" are other words too."""
+    """The one or two dates that begin with the name of a month at `start`. A month alone is one only in
+    English, and with a capital where it may be another word ("may", "march")."""
     if (match := _MONTH_DAY.match(text, start)) and (days := _days(text, match)):
         return days
     if match := _MONTH_YEAR.match(text, start):
         found = CalendarDate(int(match["year"]), MONTHS[match["month"].lower()])
         return (_date(text, start, match.end(), found),)
     match = _MONTH_ALONE.match(text, start)
-    if match is None or not text[start].isupper():
+    if match is None or not _is_month_alone(match["month"]):
         return ()
     return (_date(text, start, match.end("month"), CalendarDate(0, MONTHS[match["month"].lower()])),)
+
+
+def _is_month_alone(month: str) -> bool:
+    name = month.lower()
+    return name not in FOREIGN_MONTHS and (month[0].isupper() or name not in _OTHER_WORDS) and len(name) > 2
 
 
 def relative_date(text: str, start: int, end: int) -> Sequence[Quantity]:
@@ -204,10 +235,11 @@ def _numeric_readings(match: re.Match[str]) -> tuple[CalendarDate, ...]:
 
 
 def _days(text: str, match: re.Match[str]) -> Sequence[Quantity]:
-    """The one or two days of a match that names a month; without a year the month must have its capital."""
+    """The one or two days of a match that names a month; without a year one that may be another word must
+    have its capital."""
     month, year = MONTHS[match["month"].lower()], int(match["year"] or 0)
     found = _valid(year, month, int(match["day"]))
-    if found is None or (not year and match["month"].islower()):
+    if found is None or (not year and match["month"] in _OTHER_WORDS):
         return ()
     last = _valid(year, month, int(match["last"])) if match["last"] else None
     if last is None:
@@ -219,9 +251,10 @@ def _days(text: str, match: re.Match[str]) -> Sequence[Quantity]:
 
 
 def _years(text: str, match: re.Match[str]) -> Sequence[Quantity]:
-    """Both years of "1997-98"."""
+    """Both years of "1997-98"; "1999-00" ends in the next century."""
     first = int(match["first"])
     last = first - first % 100 + int(match["last"])
+    last += 100 if last == first - first % 100 and first % 100 == 99 else 0
     if not first < last <= LATEST_YEAR:
         return ()
     return (

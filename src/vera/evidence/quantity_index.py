@@ -58,6 +58,8 @@ class QuantityIndex:
     def __init__(self, found: Iterable[Quantity]) -> None:
         self.written = Values()
         """Every number as written, whatever its unit, years too."""
+        self.numbering = Values()
+        """Numbers of headings and of items of lists."""
         self.bare = Values()
         """Numbers without a unit, years too."""
         self.unitless = Values()
@@ -103,7 +105,7 @@ class QuantityIndex:
         for part in quantity.parts:
             values = self.times if quantity.kind == "time" else self.bare
             values.add(part)
-            if not quantity.units:
+            if not quantity.units and quantity.kind != "identifier":
                 self.unitless.add(part)
             self.written.add(part)
 
@@ -112,8 +114,7 @@ class QuantityIndex:
             self.written.add(value)
             if not quantity.units:
                 self.bare.add(value)
-                if not quantity.numbering:
-                    self.unitless.add(value)
+                (self.numbering if quantity.numbering else self.unitless).add(value)
             for unit in quantity.units:
                 self.units.setdefault(unit, Values()).add(value)
 
@@ -171,6 +172,8 @@ def _number_backing(quantity: Quantity, index: QuantityIndex) -> Backing:
     if _in_units(quantity, index):
         return "stated"
     values = index.unitless if quantity.units else index.written
+    if quantity.counts and quantity.value in index.numbering and quantity.value not in index.unitless:
+        return "unclear"
     exact = quantity.value in values or (quantity.step != 1 and values.within(low, high))
     if exact or _hedged(quantity, values):
         return "unclear" if quantity.units else "stated"
@@ -341,10 +344,11 @@ def _is_near_month(reading: CalendarDate, index: QuantityIndex) -> bool:
 
 
 def _has_decade(decade: int, index: QuantityIndex) -> bool:
-    if Decimal(decade) in index.decades or Decimal(decade % 100) in index.decades:
+    if Decimal(decade) in index.decades or (decade % 100 and Decimal(decade % 100) in index.decades):
         return True
     if decade >= 100:
-        return index.written.within(Decimal(decade), Decimal(decade + 9))
+        last = decade + (9 if decade % 100 else 99)  # the 1700s are a century as well
+        return index.written.within(Decimal(decade), Decimal(last))
     hundreds = [century * 100 + decade for century in range(10, 21)]
     if any(Decimal(full) in index.decades for full in hundreds):
         return True

@@ -5,12 +5,16 @@ from collections.abc import Sequence
 from decimal import Decimal
 from typing import NamedTuple
 
-from vera.evidence.number_words import SCALES, spelled
+from vera.evidence.language import language
+from vera.evidence.number_words import FOREIGN_NUMBERS, NUMBER_WORDS, RECURRING, SCALES, spelled
 from vera.evidence.quantity_dates import LATEST_YEAR, MONTHS, month_and_day
 from vera.evidence.quantity_kinds import CalendarDate, Hedge, Kind, Quantity
 from vera.evidence.units import ARITHMETIC, Unit, is_money, unit_symbols, unit_words
 
 _EARLIEST_YEAR = 1000
+_THOUSANDTH = Decimal("0.001")
+"""The last digit of "1.250 Euro": prices have no thousandths, so the point groups thousands."""
+
 _LONGEST_NUMBER = 24
 _LONGEST_IDENTIFIER = 64
 _BEFORE = 20
@@ -44,12 +48,14 @@ _VULGAR = {
     "⅔": Decimal("0.666667"),
     "⅛": Decimal("0.125"),
 }
-_ORDINAL = re.compile(r"(?:st|nd|rd|th)(?![A-Za-z0-9])")
-_CENTURY = re.compile(r"[\s-]{1,3}(?:century|centuries|cent\.)", re.IGNORECASE)
+_ORDINAL = re.compile(r"(?:st|nd|rd|th|er|ère|e|ème)(?![^\W_])")
+_CENTURY = re.compile(r"[\s-]{1,3}(?:century|centuries|cent\.|siècles?)", re.IGNORECASE)
+_JAHRHUNDERT = re.compile(r"\.\s{1,3}Jahrhunderts?\b")
 _DECADE = re.compile(r"['’]?s(?![A-Za-z0-9])")
 _SCALE = re.compile(
-    rf"(?:{_SPACE}|-|\n)?(?P<word>(?i:hundred|thousand|million|billion|trillion|lakh|crore))s?(?![A-Za-z])"
-    rf"|{_SPACE}?(?P<short>bn|mn|mln|tn)(?![A-Za-z])"
+    rf"(?:{_SPACE}|-|\n)?(?P<word>(?i:hundred|thousand|million|billion|trillion|lakh|crore))s?(?![^\W\d_])"
+    rf"|{_SPACE}(?P<foreign>(?i:tausend|millionen|milliarden?|billionen|milliards?|millones|mille))(?![^\W\d_])"
+    rf"|{_SPACE}?(?P<short>bn|mn|mln|tn|Mio|Mrd)\b"
     r"|(?P<letter>[kKMB])(?![A-Za-z0-9])"
 )
 _MONEY_SCALE = re.compile(rf"{_SPACE}?(?P<letter>[mMbB])(?![A-Za-z0-9])")
@@ -61,6 +67,19 @@ _SHORT_SCALES = {
     "b": 1_000_000_000,
     "bn": 1_000_000_000,
     "tn": 1_000_000_000_000,
+    "mio": 1_000_000,
+    "mrd": 1_000_000_000,
+}
+_FOREIGN_SCALES = {
+    "tausend": 1_000,
+    "mille": 1_000,
+    "millionen": 1_000_000,
+    "millones": 1_000_000,
+    "milliarde": 1_000_000_000,
+    "milliarden": 1_000_000_000,
+    "milliard": 1_000_000_000,
+    "milliards": 1_000_000_000,
+    "billionen": 1_000_000_000_000,
 }
 _UNIT_WORDS = re.compile(
     r"([\s-]?)(?P<one>[^\W\d_]{2,12})"
@@ -78,19 +97,26 @@ _MONEY_BEFORE = re.compile(
     rf"{_SPACE}?\Z"
 )
 _HEDGE = re.compile(
-    r"(?:(?P<about>~|≈|\b(?:about|around|approximately|approx\.?|roughly|some|circa|ca?\.|estimated))"
-    r"|(?P<above>[>≥]|\b(?:over|more than|at least|above|upwards of|exceeding|as many as|as much as))"
-    r"|(?P<below>[<≤]|\b(?:nearly|almost|under|less than|fewer than|below|up to|at most)))"
+    r"(?:(?P<about>~|≈|\b(?:about|around|approximately|approx\.?|roughly|some|circa|ca?\.|estimated"
+    r"|etwa|rund|ungefähr|environ))"
+    r"|(?P<above>[>≥]|\b(?:over|more than|at least|above|upwards of|exceeding|as many as|as much as"
+    r"|mindestens|mehr als|über|au moins|plus de))"
+    r"|(?P<below>[<≤]|\b(?:nearly|almost|under|less than|fewer than|below|up to|at most"
+    r"|höchstens|weniger als|bis zu|fast|au plus|moins de|jusqu['’]à|presque)))"
     r"\s{0,2}(?:the\s|an?\s)?\Z",
     re.IGNORECASE,
 )
 _HEDGE_END_LIST = (
     "~ ≈ > ≥ < ≤ about around approximately approx approx. roughly some circa c. ca. estimated over than "
-    "least above of exceeding many much nearly almost under below to most the a an"
+    "least above of exceeding many much nearly almost under below to most the a an "
+    "etwa rund ungefähr environ mindestens als über moins de höchstens zu fast plus à presque"
 )
 _HEDGE_ENDS = tuple(_HEDGE_END_LIST.split())
+_LONGEST_OF_NAME = 3
+"""Digits behind a word in lower case that make one name with it; more of them are a year or a count."""
+
 _NAME_BEFORE = re.compile(r"(?<![^\W_])(?P<word>[^\W\d_]{1,24})[-‐‑]\Z")
-_PREFIX_WORDS = "pre post mid late early then sub over under top non ex no"
+_PREFIX_WORDS = "pre post mid late early then sub over under top non ex no age aged page line plus minus"
 _PREFIXES = frozenset(_PREFIX_WORDS.split())
 _PER = re.compile(r"\bper\s\Z", re.IGNORECASE)
 _NEXT_WORD = re.compile(r"[\s-](?P<word>[a-z]{1,20})")
@@ -132,16 +158,22 @@ def number_from_digit(text: str, start: int, end: int) -> Sequence[Quantity]:
     if match is None:
         return ()
     digits = _digits(text, match)
+    if digits.step == 1 and (century := _JAHRHUNDERT.match(text, digits.end)):
+        end = century.end()
+        return (Quantity(text=text[start:end], start=start, end=end, kind="century", value=digits.value),)
     special = _ordinal_or_decade(text, start, digits)
     return (special or _completed(text, start, end, digits),)
 
 
 def name_with_number(text: str, start: int, end: int) -> Quantity | None:
-    """The name that ends in the number from `start` to `end` ("COVID-19"); None for "mid-1990"."""
+    """The name that ends in the number from `start` to `end` ("COVID-19", "sars-cov-2"); None for
+    "mid-1990"."""
     if not start or text[start - 1] not in "-‐‑":
         return None
     name = _NAME_BEFORE.search(text, max(0, start - 26), start)
-    if name is None or name["word"].islower() or name["word"].lower() in MONTHS.keys() | _PREFIXES:
+    if name is None or name["word"].lower() in MONTHS.keys() | _PREFIXES | NUMBER_WORDS:
+        return None
+    if name["word"].islower() and end - start > _LONGEST_OF_NAME:
         return None
     return identifier(text, name.start(), end)
 
@@ -188,6 +220,46 @@ def number_from_word(text: str, start: int) -> Sequence[Quantity]:
             hedge=_hedge(text, start, end),
             spelled=True,
             counts=_counts(text, end),
+        ),
+    )
+
+
+def number_from_foreign_word(text: str, start: int, end: int) -> Sequence[Quantity]:
+    """The number that the word from `start` to `end` is in the language of `text`; none in another."""
+    value = FOREIGN_NUMBERS.get(language(text), {}).get(text[start:end].lower())
+    if value is None:
+        return ()
+    scale, end = _scale(text, end, False)
+    units, end = _unit(text, end)
+    return (
+        Quantity(
+            text=text[start:end],
+            start=start,
+            end=end,
+            kind=_kind(units),
+            value=Decimal(value * scale),
+            step=Decimal(scale),
+            units=units,
+            hedge=_hedge(text, start, end),
+            spelled=True,
+            counts=_counts(text, end),
+        ),
+    )
+
+
+def recurring(text: str, start: int, end: int) -> Sequence[Quantity]:
+    """How often or how many times, in one word (a key of RECURRING): "biennially" is every two years."""
+    value, period = RECURRING[text[start:end].lower()]
+    units = unit_words()[period] if period else ()
+    return (
+        Quantity(
+            text=text[start:end],
+            start=start,
+            end=end,
+            kind=_kind(units),
+            value=Decimal(value),
+            units=units,
+            spelled=True,
         ),
     )
 
@@ -260,6 +332,9 @@ def _completed(text: str, start: int, token_end: int, digits: _Digits) -> Quanti
         end = last
     if end < token_end:
         return identifier(text, start, token_end)
+    if any(is_money(unit) for unit in units) and digits.step == _THOUSANDTH and scale == 1:
+        parts = (*parts, digits.value)
+        digits = digits._replace(value=digits.value.scaleb(3, ARITHMETIC), step=Decimal(1))
     hedge = _hedge(text, begin, end)
     dates: tuple[CalendarDate, ...] = ()
     if end - begin == 4 and digits.step == 1 and hedge in ("", "about"):
@@ -294,6 +369,8 @@ def _scale(text: str, end: int, money: bool) -> tuple[int, int]:
     match = _SCALE.match(text, end)
     if match and match["word"]:
         return SCALES[match["word"].lower()], match.end()
+    if match and match["foreign"]:
+        return _FOREIGN_SCALES[match["foreign"].lower()], match.end()
     if match:
         return _SHORT_SCALES[(match["short"] or match["letter"]).lower()], match.end()
     match = _MONEY_SCALE.match(text, end) if money else None

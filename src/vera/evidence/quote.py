@@ -64,7 +64,7 @@ class Difference(msgspec.Struct, frozen=True, kw_only=True):
 def locate(quote: str, text: str) -> Located | None:
     """The place of `quote` in `text`, None when it does not stand there. For many quotations of one source
     use `QuoteIndex`."""
-    return QuoteIndex(text.encode("utf-8", "surrogateescape")).locate(quote)
+    return QuoteIndex(text.encode("utf-8", "replace")).locate(quote)
 
 
 class QuoteIndex:

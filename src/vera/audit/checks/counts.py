@@ -1,7 +1,7 @@
 """Counts and weekdays of which the cited lines give another: four books are not seven.
 
 Small counts are often derived rather than read, so one that stands nowhere is a hint (`numbers`). When the
-cited lines count the same thing and come to another number, it is more than that.
+cited lines count the same thing and come to another number, the hint says which.
 """
 
 import re
@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 
 from vera.audit.case import Case, Place, statements
 from vera.evidence.claim import Claim
-from vera.evidence.finding import Finding
+from vera.evidence.finding import Finding, Severity
 from vera.evidence.quantity import Quantity, quantities
 from vera.evidence.words import stem, words
 
@@ -21,7 +21,7 @@ _NOUN_REACH = 40
 
 
 def counts(case: Case) -> Iterator[Finding]:
-    """`count_differs` and `weekday_differs`, both hard."""
+    """`count_differs`, a hint, and `weekday_differs`, hard."""
     for claim, cited in statements(case):
         lines = sum(place.last - place.first + 1 for place in cited)
         if not cited or lines > MOST_LINES or any(place.evidence.tier == "observed" for place in cited):
@@ -43,7 +43,7 @@ def _counts(claim: Claim, cited: Sequence[Place]) -> Iterator[Finding]:
         if not noun or not others or quantity.value in values or quantity.value == total:
             continue
         message = f'The cited lines have "{others[0].text}" where this says "{quantity.text}"; give that.'
-        yield _finding("count_differs", message, quantity.text, claim, cited)
+        yield _finding("count_differs", "soft", message, quantity.text, claim, cited)
 
 
 def _weekdays(claim: Claim, cited: Sequence[Place]) -> Iterator[Finding]:
@@ -54,7 +54,7 @@ def _weekdays(claim: Claim, cited: Sequence[Place]) -> Iterator[Finding]:
         if not any(day in place.source.text for place in cited):
             named = ", ".join(sorted(there))
             message = f"The cited lines name {named}, and their source no {day}; give that."
-            yield _finding("weekday_differs", message, day, claim, cited)
+            yield _finding("weekday_differs", "hard", message, day, claim, cited)
 
 
 def _is_count(quantity: Quantity) -> bool:
@@ -67,11 +67,13 @@ def _counted(text: str, quantity: Quantity) -> str:
     return stem(after.form) if after else ""
 
 
-def _finding(code: str, message: str, detail: str, claim: Claim, cited: Sequence[Place]) -> Finding:
+def _finding(
+    code: str, severity: Severity, message: str, detail: str, claim: Claim, cited: Sequence[Place]
+) -> Finding:
     return Finding(
         code=code,
         label="misinterpretation",
-        severity="hard",
+        severity=severity,
         message=message,
         claim=claim.key,
         evidence=cited[0].evidence.id,

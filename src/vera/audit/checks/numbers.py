@@ -9,11 +9,11 @@ sons, the second time) is a hint.
 import re
 from bisect import bisect_left
 from collections.abc import Iterator, Sequence
-from decimal import Decimal
 from functools import lru_cache
 from itertools import chain
 
 from vera.audit.case import Case, Place, statements
+from vera.audit.derivable import is_derivable, is_idle
 from vera.audit.source_text import SourceText
 from vera.evidence.claim import Claim
 from vera.evidence.containers.names import as_given
@@ -26,14 +26,6 @@ from vera.evidence.whole_sentences import is_row
 CLAIM_FINDINGS = 20
 """Findings that are told of one claim, hard ones first."""
 
-_LARGEST_COUNT = Decimal(12)
-_LARGEST_RANK = Decimal(3)
-_SEASON_END = len("98")
-"""The second year of "1997–98" follows from the first in a season or an academic year."""
-
-_WORK = re.compile(
-    r"\s(?:[\w-]{1,20}\s)?(?:film|movie|novel|book|play|musical|opera|album|song|single|series|game)\b", re.I
-)
 _UNIT_WORD = re.compile(r"[^\W\d_]{3,14}")
 _AGE = re.compile(r"\b(?:aged?|ages|old(?:er)?)\b", re.IGNORECASE)
 _UNIT_SIGN = re.compile(r"[%€£¥₹$]|(?<![^\W_])(?:[A-Z]{3}|km|kg|mm|cm|ms|kB|MB|GB|TB|kW|MW|Hz)(?![^\W_])")
@@ -147,7 +139,7 @@ class _Sources:
 
 
 def _of_claim(claim: Claim, cited: Sequence[Place], sources: _Sources) -> Iterator[Finding]:
-    asked = [quantity for quantity in quantities(claim.text) if not _is_idle(quantity)]
+    asked = [quantity for quantity in quantities(claim.text) if not is_idle(quantity, claim.text)]
     if not asked:
         return
     whole, beside, part = sources.whole(cited), sources.beside(cited), sources.part(cited)
@@ -162,7 +154,7 @@ def _of_claim(claim: Claim, cited: Sequence[Place], sources: _Sources) -> Iterat
             continue
         told.add(quantity.text)
         backings = {backing(quantity, index) for index in whole}
-        derivable = _is_derivable(quantity) or _tells_works_apart(quantity, claim)
+        derivable = is_derivable(quantity, claim.text, cited)
         if "stated" in backings or backed(quantity, beside):
             if not derivable:
                 yield _elsewhere(quantity, claim, cited)
@@ -175,39 +167,6 @@ def _of_claim(claim: Claim, cited: Sequence[Place], sources: _Sources) -> Iterat
 def _reads_table(quantity: Quantity, cited: Sequence[Place], sources: _Sources) -> bool:
     """Whether the cited lines have the number without its unit, and the unit beside it or over it."""
     return bool(quantity.units) and sources.names_unit(quantity, cited)
-
-
-def _is_idle(quantity: Quantity) -> bool:
-    """Words that are seldom meant as numbers: one, first, half; and dates told from the day of writing."""
-    if quantity.kind == "relative":
-        return True
-    return quantity.spelled and quantity.value in (0, 1, Decimal("0.5")) and not quantity.parts
-
-
-def _is_derivable(quantity: Quantity) -> bool:
-    """Whether a writer may have counted it, or taken it from the wording, instead of reading it."""
-    match quantity.kind:
-        case "fraction":
-            return True
-        case "number":
-            is_count = quantity.value == quantity.value.to_integral_value() <= _LARGEST_COUNT
-            return is_count and (quantity.spelled or quantity.counts)
-        case "ordinal":
-            return quantity.value <= _LARGEST_RANK
-        case "amount":
-            return quantity.value == 1
-        case "identifier":
-            return "/" in quantity.text or any(letter.isalpha() for letter in quantity.text)
-        case "date":
-            month_alone = not any(reading.year or reading.day for reading in quantity.dates)
-            return month_alone or len(quantity.text) == _SEASON_END
-        case _:
-            return False
-
-
-def _tells_works_apart(quantity: Quantity, claim: Claim) -> bool:
-    """Whether a year only says which work is meant ("the 2017 film"), as general knowledge has it."""
-    return quantity.kind == "date" and _WORK.match(claim.text, quantity.end) is not None
 
 
 def _missing(quantity: Quantity, claim: Claim, cited: Sequence[Place], *, hard: bool) -> Finding:

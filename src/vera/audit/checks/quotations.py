@@ -20,6 +20,7 @@ _SHOWN = 160
 _TITLE_WORDS = 12
 _PUNCTUATION = "'\"’‘“”.,:;!?()–—-&"
 _SMALL = frozenset({"from", "with", "into", "over", "upon", "versus"})
+_FOREIGN = re.compile(r"[^\x00-\x7f]+")
 _FENCE = re.compile(r"^[ \t]{0,3}(```|~~~)[^\n]*\n.*?(?:^[ \t]{0,3}\1[ \t]*$|\Z)", re.MULTILINE | re.DOTALL)
 _TURNS = re.compile(
     r"(?i)\b(?:not|never|no|none|neither|nor|cannot|\w{2,8}n['’]t|without|unless|except(?:ing|ion|ions)?|if"
@@ -76,9 +77,33 @@ class _Indexes:
             return found
         if place.source not in self._lowered:
             loose = place.evidence.media_type == "application/pdf"
-            self._lowered[place.source] = QuoteIndex(place.source.data.lower(), loose=loose)
-        other = self._lowered[place.source].locate(quotation.encode("utf-8", "replace").lower().decode())
+            self._lowered[place.source] = QuoteIndex(_lowered(place.source.data), loose=loose)
+        wanted = _lowered(quotation.encode("utf-8", "replace")).decode("utf-8", "replace")
+        other = self._lowered[place.source].locate(wanted)
         return other if other is not None and other.whole else found
+
+
+def _lowered(data: bytes) -> bytes:
+    """UTF-8 text in lower case, each byte in its place: a letter that would need another number stays."""
+    try:
+        text = data.decode("utf-8")
+    except UnicodeDecodeError:
+        return data.lower()
+    return _FOREIGN.sub(_lower, text).encode("utf-8").lower()
+
+
+def _lower(run: re.Match[str]) -> str:
+    lower = ((letter, letter.lower()) for letter in run[0])
+    return "".join(
+        other if len(other.encode("utf-8")) == len(letter.encode("utf-8")) else letter
+        for letter, other in lower
+    )
+
+
+def _is_heading(quotation: str, place: Place) -> bool:
+    """Whether it stands in the title of the page or in a heading over the cited lines."""
+    wanted = quotation.lower()
+    return any(locate(wanted, name.lower()) for name in (place.evidence.title, *place.headings))
 
 
 def _prose(answer: str) -> str:
@@ -105,7 +130,7 @@ def _examine(case: Case, claims: Sequence[Claim], quotation: Quotation, indexes:
     whole = [(place, located) for place, located in found if located.whole]
     if whole:
         return _in_span(claim, quotation, cited, whole)
-    if any(locate(quotation.text, place.evidence.title) for place in cited):
+    if any(_is_heading(quotation.text, place) for place in cited):
         return None
     if _is_term(quotation.text) and not _altered(quotation, cited, indexes):
         return _term(claim, quotation, cited[0])
@@ -154,6 +179,8 @@ def _in_span(
     for place in cited:
         span = place.span.data
         if QuoteIndex(span).locate(quotation.text) or QuoteIndex(span.lower()).locate(quotation.text.lower()):
+            return None
+        if _is_heading(quotation.text, place):
             return None
     place, located = found[0]
     partly = any(

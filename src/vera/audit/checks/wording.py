@@ -59,6 +59,10 @@ _ABSOLUTES = {
     )
     for word in group
 }  # fmt: skip
+_AT = re.compile(r"\bat[\s-]{1,3}(?:the\s)?\Z", re.IGNORECASE)
+"""Before a word of degree it makes a bound ("at most", "at the least")."""
+
+_LOOK_BACK = 12
 _PATTERNS = {group: re.compile(rf"\b(?:{'|'.join(group)})\b") for group in set(_ABSOLUTES.values())}
 
 
@@ -92,6 +96,7 @@ def _words_absent(claim: Claim, cited: Sequence[Place], weights: dict[str, int])
     held: set[str] = set()
     for place in cited:
         held |= place.source.passages.cover(weights, WINDOW, *_around(place)).held
+        held |= weights.keys() & set(stems(" ".join((place.evidence.title, *place.headings))))
     total = sum(weights.values())
     covered = 100 * sum(weights[stem] for stem in held) // total
     if covered >= COVERED_PERCENT:
@@ -139,7 +144,11 @@ def floor_share(text: str, cited: Sequence[Place]) -> int | None:
 
 def _degree(claim: Claim, cited: Sequence[Place]) -> Iterator[Finding]:
     """Words such as only, first, all, largest that the source does not use, nor another of their kind."""
-    used = [word for word in words(claim.text) if word.form in _ABSOLUTES]
+    used = [
+        word
+        for word in words(claim.text)
+        if word.form in _ABSOLUTES and not _AT.search(claim.text, max(0, word.start - _LOOK_BACK), word.start)
+    ]
     groups = {_ABSOLUTES[word.form] for word in used}
     there = {group for group in groups if any(_PATTERNS[group].search(_near(place)) for place in cited)}
     for word in used:

@@ -1,0 +1,232 @@
+"""Whether a value of a claim may be one that its writer worked out or took from a name, not one that he read.
+
+Such a value need not stand in what is cited: that it is missing there is a hint. Where the source states a
+value of the same kind itself (its own total, another bound, the same name with another number), the claim
+could have read that one, and the excuse does not hold.
+"""
+
+import re
+from collections.abc import Iterator, Sequence
+from decimal import Decimal
+
+from vera.audit.case import Place
+from vera.audit.lexicon import FUNCTION_WORDS, is_verb, word_set
+from vera.evidence.number_words import RECURRING
+from vera.evidence.quantity import Quantity
+from vera.evidence.quantity_dates import LATEST_YEAR, MONTHS
+from vera.evidence.words import STOPWORDS, stem, words
+
+_LARGEST_COUNT = Decimal(12)
+_LARGEST_RANK = Decimal(3)
+_SEASON_END = len("98")
+"""The second year of "1997–98" follows from the first in a season or an academic year."""
+
+_EARLIEST_YEAR = 1000
+_FARTHEST_BOUND = 10
+"""A value so many times as large says nothing of a bound."""
+
+MOST_COMPARED = 5_000
+"""Quantities of a source of which each is compared; in a larger one only small values are excused."""
+
+_LEAST_OF_ITEM = 3
+"""Words behind the number of an item."""
+
+_NEAR = 48
+"""Characters before and behind a value in which the words stand that say what it is."""
+
+_WORK = re.compile(
+    r"\s(?:[\w-]{1,20}\s)?(?:film|movie|novel|book|play|musical|opera|album|song|single|series|game)\b", re.I
+)
+_EVENT = re.compile(
+    r"\s(?:[\w.'’-]{1,20}\s){0,3}(?:Tour|Cup|Open|Championships?|Olympics|Games|Prix|Awards?|Bowl|Festival)\b"
+)
+_BEFORE = re.compile(
+    r"(?:\b(?:before|by|until|till|prior to|no later than|not later than|vor|bis|avant)\s(?:the\s)?)\Z", re.I
+)
+_AFTER = re.compile(r"(?:\b(?:after|since|as of|from|seit|nach|depuis|après|at least)\s(?:the\s)?)\Z", re.I)
+_OR_LATER = re.compile(r"\s(?:or|and) (?P<way>later|after|newer|earlier|before|older)\b", re.I)
+_LATER = frozenset(("later", "after", "newer"))
+_TOTAL = re.compile(
+    r"\b(?:totals?|totalled|totaling|in all|altogether|combined|sum of|insgesamt|zusammen|au total)\b", re.I
+)
+_DIFFERENCE = re.compile(
+    r"\s(?:[\w%]{1,20}\s){0,2}(?:more|fewer|less|older|younger|longer|shorter|higher|lower|later|earlier"
+    r"|greater|larger|smaller|taller|heavier|mehr|weniger|plus|moins) (?:than|als|que)\b",
+    re.I,
+)
+_NAMED = re.compile(r"(?:\A|.*[\s(\"“‘])(?P<name>[^\W\d_][\w'’]{1,30})[\s-]\Z", re.DOTALL)
+_PARTS = word_set(
+    """section sections article articles chapter chapters page pages rule rules clause clauses figure table
+    line lines paragraph part annex item step note footnote appendix schedule no nr number almost exactly
+    artikel absatz kapitel seite chapitre"""
+)
+"""Words before the number of a part of a document, and other words that make no name with a number."""
+
+
+def is_derivable(quantity: Quantity, claim: str, cited: Sequence[Place]) -> bool:
+    """Whether a writer may have counted or worked it out, or taken it from the wording of the subject."""
+    if _is_worked_out(quantity, claim, cited):
+        return True
+    is_small = _is_small(quantity) or _tells_works_apart(quantity, claim)
+    if any(len(place.source.quantities) > MOST_COMPARED for place in cited):
+        return is_small
+    if is_small or _is_of_name(quantity, claim):
+        return not _names_another(quantity, claim, cited)
+    return _is_bound(quantity, claim, cited)
+
+
+def is_idle(quantity: Quantity, claim: str) -> bool:
+    """Words that are rarely meant as numbers: one, first, half; how often; and dates told from the day of
+    writing; and the number of an item before its sentence. A number that is the whole claim is meant."""
+    if quantity.kind == "relative":
+        return True
+    if quantity.numbering:
+        return len(claim[quantity.end :].split()) > _LEAST_OF_ITEM
+    if quantity.kind == "amount" and quantity.text.lower() in RECURRING:
+        return True
+    return quantity.spelled and quantity.value in (0, 1, Decimal("0.5")) and not quantity.parts
+
+
+def _is_small(quantity: Quantity) -> bool:
+    match quantity.kind:
+        case "fraction":
+            return True
+        case "number":
+            is_count = quantity.value == quantity.value.to_integral_value() <= _LARGEST_COUNT
+            return is_count and (quantity.spelled or quantity.counts)
+        case "ordinal":
+            return quantity.value <= _LARGEST_RANK
+        case "amount":
+            return quantity.value == 1
+        case "identifier":
+            return "/" in quantity.text or any(letter.isalpha() for letter in quantity.text)
+        case "date":
+            month_alone = not any(reading.year or reading.day for reading in quantity.dates)
+            return month_alone or len(quantity.text) == _SEASON_END
+        case _:
+            return False
+
+
+def _tells_works_apart(quantity: Quantity, claim: str) -> bool:
+    """Whether a year only says which work or event is meant ("the 2017 film", "the 2016 Tour de France")."""
+    if quantity.kind != "date":
+        return False
+    return _WORK.match(claim, quantity.end) is not None or _EVENT.match(claim, quantity.end) is not None
+
+
+def _is_of_name(quantity: Quantity, claim: str) -> bool:
+    """Whether a number ends a name (Apollo 11, Blade Runner 2049), or stands in one (Hundred Years' War)."""
+    if quantity.kind == "amount":
+        return quantity.spelled and quantity.text.istitle() and claim[quantity.end : quantity.end + 1] in "'’"
+    return quantity.kind in ("number", "date") and not quantity.units and bool(_name_before(claim, quantity))
+
+
+def _name_before(text: str, quantity: Quantity) -> str:
+    """The word of a name that ends before the number, in lower case; '' for none."""
+    if quantity.kind == "identifier":
+        word = re.match(r"[^\W\d_]{2,30}(?=[\s‐‑-]?\d)", quantity.text)
+        return word[0].lower() if word else ""
+    if not quantity.text.isdigit() or quantity.hedge:
+        return ""
+    before = text[max(0, quantity.start - _NEAR) : quantity.start]
+    found = _NAMED.match(before)
+    name = found["name"] if found else ""
+    if not name[:1].isupper():
+        return ""
+    form = name.lower()
+    if form in STOPWORDS | FUNCTION_WORDS | _PARTS or form in MONTHS or form.endswith("ly"):
+        return ""
+    ahead = before[: -len(name) - 1].rstrip()
+    opens = not ahead.strip() or ahead.endswith((".", "!", "?"))
+    return "" if opens and quantity.counts and not is_verb(_next(text, quantity)) else form
+
+
+def _names_another(quantity: Quantity, claim: str, cited: Sequence[Place]) -> bool:
+    """Whether a source has the name of the claim with another number: Apollo 12 for Apollo 11."""
+    name = _name_before(claim, quantity)
+    if not name:
+        return False
+    return any(_name_before(place.source.text, other) == name for place, other in _all(cited))
+
+
+def _is_worked_out(quantity: Quantity, claim: str, cited: Sequence[Place]) -> bool:
+    """Whether the claim calls it a sum or a difference, and no cited line states one itself."""
+    total = _TOTAL.search(claim[max(0, quantity.start - _NEAR) : quantity.end + _NEAR])
+    difference = _DIFFERENCE.match(claim, quantity.end)
+    spans = [place.span.text for place in cited]
+    if total and not any(_TOTAL.search(span) for span in spans):
+        return True
+    return bool(difference) and not any(_DIFFERENCE.search(span) for span in spans)
+
+
+def _is_bound(quantity: Quantity, claim: str, cited: Sequence[Place]) -> bool:
+    """Whether the claim gives a bound, a value of a source keeps within it, and no source gives a bound of
+    the same kind."""
+    way = _way(claim, quantity)
+    if not way:
+        return False
+    kept = False
+    for place, other in _all(cited):
+        if not _is_alike(quantity, claim, other, place.source.text):
+            continue
+        if _way(place.source.text, other):
+            return False
+        kept = kept or _keeps(other, quantity, way)
+    return kept
+
+
+def _way(text: str, quantity: Quantity) -> str:
+    """The side of a bound on which values are meant: above, below; '' when it is none."""
+    if quantity.hedge in ("above", "below"):
+        return quantity.hedge
+    if not _year(quantity):
+        return ""
+    if later := _OR_LATER.match(text, quantity.end):
+        return "above" if later["way"].lower() in _LATER else "below"
+    before = text[max(0, quantity.start - _NEAR) : quantity.start]
+    return "below" if _BEFORE.search(before) else "above" if _AFTER.search(before) else ""
+
+
+def _is_alike(one: Quantity, text: str, other: Quantity, source: str) -> bool:
+    """Whether both measure the same: years, one dimension, or the same thing that is counted."""
+    if _year(one):
+        return bool(_year(other))
+    if one.units:
+        return bool({unit.dimension for unit in one.units} & {unit.dimension for unit in other.units})
+    noun = _counted(text, one)
+    return bool(noun) and not other.units and noun == _counted(source, other)
+
+
+def _keeps(value: Quantity, bound: Quantity, way: str) -> bool:
+    if _year(bound):
+        return _year(value) >= _year(bound) if way == "above" else _year(value) <= _year(bound)
+    low, high = (bound, value) if way == "above" else (value, bound)
+    if bound.units and bound.units[0] not in value.units:
+        return False
+    return low.value <= high.value <= low.value * _FARTHEST_BOUND
+
+
+def _year(quantity: Quantity) -> int:
+    """The year that it says, 0 for none."""
+    if quantity.dates:
+        return quantity.dates[0].year
+    plain = quantity.kind == "number" and quantity.text.isdigit() and len(quantity.text) == len("1979")
+    return int(quantity.value) if plain and _EARLIEST_YEAR <= quantity.value <= LATEST_YEAR else 0
+
+
+def _counted(text: str, quantity: Quantity) -> str:
+    """The stem of the word behind a number."""
+    return stem(_next(text, quantity))
+
+
+def _next(text: str, quantity: Quantity) -> str:
+    """The word behind a number, '' for none."""
+    after = next(words(text[quantity.end : quantity.end + _NEAR]), None)
+    return after.form if after else ""
+
+
+def _all(cited: Sequence[Place]) -> Iterator[tuple[Place, Quantity]]:
+    for place in {place.evidence.text.sha256: place for place in cited}.values():
+        if place.evidence.tier != "observed":
+            for quantity in place.source.quantities:
+                yield place, quantity

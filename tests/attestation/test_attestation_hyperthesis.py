@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 
+import msgspec
 import pytest
 
 from support.rounds import WATER, blob, derived, evidence, label, labels, page, policy, record, scores, sha256
@@ -19,6 +20,11 @@ ANSWER = "The river is 312 km long [ev_0001:2]."
 def of_page(**changed: object) -> Record:
     fetched = page("ev_0001", "https://a.example/", WATER, **changed)
     return record(ANSWER, [fetched], labels=(labels("c1", label("ev_0001", 2, 2)),))
+
+
+def of_asked_page() -> Record:
+    found = of_page()
+    return msgspec.structs.replace(found, task="How long is the river by https://a.example?")
 
 
 def of_file(**changed: object) -> Record:
@@ -53,6 +59,7 @@ CASES: dict[str, Callable[[], Record]] = {
     "hidden_text": of_page,
     "no_text_layer": scanned,
     "one_domain": of_page,
+    "asked_page": of_asked_page,
     "pages_change": of_page,
     "files_as_given": of_file,
     "not_read": lambda: of_page(http_status=403),

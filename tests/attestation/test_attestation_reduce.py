@@ -192,6 +192,24 @@ def test_copies_and_pages_of_one_domain_refute_once() -> None:
     assert verdict(objects(two, clusters=[["web"], ["web 2"]])) == ("UNSUPPORTED", "REFUTED")
 
 
+@pytest.mark.parametrize(
+    ("question", "web_sources", "relation", "expected"),
+    [
+        ("What does https://a.example/x say?", 2, "SUPPORTS", ("SUPPORTED", "")),
+        ("What does https://a.example/x say?", 2, "CONTRADICTS", ("UNSUPPORTED", "REFUTED")),
+        ("What does https://a.example/y say?", 2, "SUPPORTS", ("INCONCLUSIVE", "COVERAGE")),
+        ("What does https://a.example/x say?", 3, "SUPPORTS", ("INCONCLUSIVE", "COVERAGE")),
+    ],
+)
+def test_a_page_that_the_question_names_suffices(
+    question: str, web_sources: int, relation: str, expected: tuple[str, str]
+) -> None:
+    found = objects([card("c1", "web", relation)])
+    thesis = msgspec.structs.replace(found.thesis, text=question)
+    bars = msgspec.structs.replace(found.policy, web_sources=web_sources)
+    assert verdict(msgspec.structs.replace(found, thesis=thesis, policy=bars)) == expected
+
+
 def test_a_card_whose_source_is_unknown_supports_nothing() -> None:
     found = objects([card("c1", "file")])
     args = {name: getattr(found, name) for name in ("thesis", "policy", "findings", "coverage", "cards")}

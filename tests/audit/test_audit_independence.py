@@ -2,12 +2,14 @@
 
 import random
 
+import msgspec
 import pytest
 
 from support.audits import case_of, evidence_of, page_of
 from vera.audit.case import AuditPolicy
 from vera.audit.checks.independence import independence
 from vera.events import Evidence
+from vera.evidence.asked_pages import MOST_NAMED, named_pages, page_key
 from vera.evidence.finding import Finding
 
 RNG = random.Random(7)
@@ -18,8 +20,8 @@ def text(words: int = 120) -> str:
     return "The bridge opened in 1937.\n" + " ".join(f"w{RNG.randrange(5000)}" for _ in range(words)) + "\n"
 
 
-def findings(answer: str, *sources: tuple[Evidence, bytes], needed: int = 2) -> list[Finding]:
-    return list(independence(case_of(answer, *sources, policy=AuditPolicy(web_sources=needed))))
+def findings(answer: str, *sources: tuple[Evidence, bytes], needed: int = 2, task: str = "") -> list[Finding]:
+    return list(independence(case_of(answer, *sources, task=task, policy=AuditPolicy(web_sources=needed))))
 
 
 def test_two_publishers_suffice() -> None:
@@ -94,3 +96,66 @@ def test_each_statement_is_judged_by_its_own_citations() -> None:
 
 def test_without_web_sources_nothing_is_said() -> None:
     assert findings("The bridge opened in 1937.") == []
+
+
+ONE = "The bridge opened in 1937 [ev_0001:1]."
+
+
+@pytest.mark.parametrize(
+    "task",
+    [
+        "What does https://a.example/report say of the bridge?",
+        "When did it open (see http://www.A.example/report/)?",
+        "Quote https://a.example:443/report#opening, please.",
+    ],
+)
+def test_a_page_that_the_task_names_needs_no_second_publisher(task: str) -> None:
+    assert findings(ONE, page_of("ev_0001", text(), "https://a.example/report"), task=task) == []
+    archived = page_of("ev_0001", text(), "https://web.archive.org/web/2020/https://a.example/report")
+    assert findings(ONE, archived, task=task) == []
+
+
+@pytest.mark.parametrize(
+    ("address", "task"),
+    [
+        ("https://a.example/report-2", "What does https://a.example/report say?"),
+        ("https://a.example/report?p=2", "What does https://a.example/report say?"),
+        ("https://b.example/report", "What does https://a.example/report say?"),
+        ("https://a.example/report", "What does a.example say?"),
+        ("https://a.example/report", "What does ftp://a.example/report say?"),
+        ("https://b.example/?u=https://a.example/report", "What does https://a.example/report say?"),
+    ],
+)
+def test_another_page_needs_one_and_is_told(address: str, task: str) -> None:
+    found = findings(ONE, page_of("ev_0001", text(), address), task=task)
+    names_a_page = "https://" in task
+    assert [finding.code for finding in found] == [
+        "not_independent",
+        *["asked_source_uncited"] * names_a_page,
+    ]
+
+
+def test_two_other_publishers_suffice_and_it_is_said_that_the_named_page_is_not_cited() -> None:
+    pages = page_of("ev_0001", text(), "https://b.example/"), page_of("ev_0002", text(), "https://c.example/")
+    (found,) = findings(ANSWER, *pages, task="What does https://a.example/report say?")
+    assert (found.severity, found.code) == ("soft", "asked_source_uncited")
+
+
+def test_who_asks_for_more_sources_than_usual_gets_them() -> None:
+    page = page_of("ev_0001", text(), "https://a.example/report")
+    (found,) = findings(ONE, page, task="What does https://a.example/report say?", needed=3)
+    assert found.code == "not_independent"
+
+
+def test_a_page_that_answered_with_an_error_does_not_suffice() -> None:
+    page, data = page_of("ev_0001", text(), "https://a.example/report")
+    failed = msgspec.structs.replace(page, http_status=404)
+    found = findings(ONE, (failed, data), task="What does https://a.example/report say?")
+    assert "not_independent" in [finding.code for finding in found]
+
+
+def test_addresses_are_bounded_and_odd_ones_are_none() -> None:
+    assert named_pages(" ".join(f"https://a.example/{n}" for n in range(MOST_NAMED + 1))) == frozenset()
+    assert named_pages("http://[::1 http://a.example:99999/ https://") == frozenset()
+    assert page_key("report.txt") == page_key("") == page_key("https:///x") == ""
+    assert page_key("HTTPS://WWW.A.example:443/x/?q=1#y") == "a.example/x?q=1"

@@ -131,6 +131,18 @@ def test_one_page_alone_is_not_verified(tmp_path: Path, sites: Sites) -> None:
     tried.is_sound()
 
 
+@pytest.mark.parametrize("rule", ["model", "literal"])
+def test_one_page_is_enough_where_the_question_names_it(tmp_path: Path, sites: Sites, rule: str) -> None:
+    address = sites.url("news.alpha.example/notes")
+    turns = [turn("fetch", url=address), final(f"{FACT} [ev_0001:3].")]
+    options = [*NO_SANDBOX, *sites.options(), "--verifier", rule]
+    asked = attempt(tmp_path / "asked", turns, *options, question=f"{QUESTION} See {address}.")
+    asked.is_verified()
+    other = sites.url("handbook.beta.example/vexium")
+    named = attempt(tmp_path / "other", turns, *options, question=f"{QUESTION} See {other}.")
+    assert named.status == "UNRESOLVED" and named.hard() == {"not_independent"}
+
+
 NO_PAGE = {
     "a page that is not found": ("beta.example/missing", "http_error"),
     "a server that is down": ("beta.example/broken", "http_error"),

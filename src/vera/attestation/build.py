@@ -110,6 +110,7 @@ def build(record: Record) -> Built:
         evidence=record.evidence,
         unreadable=record.unreadable,
         asked=asked,
+        question=thesis.text,
     )
     if asked is not None:
         objects.keep(asked.proposition)

@@ -26,6 +26,7 @@ from vera.attestation.objects import (
 from vera.attestation.record import Asked
 from vera.attestation.report import counted
 from vera.events import Evidence
+from vera.evidence.asked_pages import USUAL_SOURCES, named_pages, page_key
 from vera.evidence.domains import registrable_domain
 
 NAMED = 5
@@ -37,7 +38,7 @@ LEAST_PAGE_BYTES = 40
 
 class Seen:
     """What an attestation rests on: its objects, the `evidence` of the session by id, by the sha256 of its
-    text why one is `unreadable`, and what was `asked` to be verified (None for nothing)."""
+    text why one is `unreadable`, what was `asked` to be verified (None for nothing), and the `question`."""
 
     def __init__(
         self,
@@ -50,6 +51,7 @@ class Seen:
         evidence: Mapping[str, Evidence],
         unreadable: Mapping[str, str],
         asked: Asked | None = None,
+        question: str = "",
     ) -> None:
         self.policy = policy
         self.findings = findings
@@ -59,6 +61,7 @@ class Seen:
         self.evidence = evidence
         self.unreadable = unreadable
         self.asked = asked
+        self.question = question
 
     @cached_property
     def used(self) -> tuple[Source, ...]:
@@ -222,6 +225,22 @@ def _one_domain(seen: Seen) -> Hyperthesis | None:
         f"All evidence comes from one publisher: {_names(domains)}.",
         "A mistake or an interest of this publisher is in all of it.",
         "Pages of one registrable domain count as one source.",
+    )
+
+
+def _asked_page(seen: Seen) -> Hyperthesis | None:
+    if seen.asked is not None or seen.policy.web_sources > USUAL_SOURCES:
+        return None
+    named = named_pages(seen.question)
+    pages = [source.name for source in seen.web if page_key(source.name) in named]
+    if not pages:
+        return None
+    return _named(
+        "asked_page",
+        "frame_lock",
+        f"The question names a page, and that page alone sufficed: {_names(pages)}.",
+        "No second publisher had to say the same.",
+        "A statement that rests on other pages needs independent ones.",
     )
 
 
@@ -447,6 +466,7 @@ DETECTORS: tuple[Detector, ...] = (
     _hidden_text,
     _no_text_layer,
     _one_domain,
+    _asked_page,
     _pages_change,
     _files_as_given,
     _not_read,

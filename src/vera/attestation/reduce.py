@@ -4,8 +4,9 @@ A card counts when its source is captured or derived and more than half of the r
 each claim, `s` counts the independent clusters of sources with a SUPPORTS that counts, `r` those with a
 CONTRADICTS that counts, and `c` those with any CONTRADICTS. `k` is how many are needed on either side: the
 policy's `file_sources` when a source that counts there is a file or a derived computation, else its
-`web_sources`. The first row that fits decides. To refute takes as much as to support, and a look-up that its
-budget cut short refutes nothing: what it did not read may support.
+`web_sources`; of a question that names a page, one when that page counts there and the policy asks for no
+more than usual (`vera.evidence.asked_pages`). The first row that fits decides. To refute takes as much as
+to support, and a look-up that its budget cut short refutes nothing: what it did not read may support.
 
 A card whose lines another file explicitly replaces counts neither in `s` nor in `r`: old words neither prove
 nor refute what holds now. In `c` it counts.
@@ -86,6 +87,7 @@ from vera.attestation.objects import (
     object_id,
 )
 from vera.attestation.tiers import Bars, bars
+from vera.evidence.asked_pages import USUAL_SOURCES, named_pages, page_key
 
 VERSION = "reduce/2"
 """Changes whenever the same objects may give another result: replay then says RULES_CHANGED."""
@@ -141,7 +143,8 @@ def reduce(
     """
     if (request is None) != (lens is None) or (lens and request and object_id(lens) != request.rubric):
         raise ValueError("a request comes with its lens")
-    tallies = _tallies(coverage, cards, sources)
+    usual = request is None and policy.web_sources <= USUAL_SOURCES and policy.file_sources <= 1
+    tallies = _tallies(coverage, cards, sources, named_pages(thesis.text) if usual else frozenset())
     hard = _hard_codes(findings)
     asked = bars(request.risk, lens, policy) if request and lens else None
     needed = asked or Bars(policy.file_sources, policy.web_sources, policy.min_score)
@@ -175,9 +178,10 @@ def reduce(
 
 
 class _Tally:
-    """What the cards of one claim say: the clusters on each side."""
+    """What the cards of one claim say: the clusters on each side. `named`: the pages that were asked for."""
 
-    def __init__(self) -> None:
+    def __init__(self, named: Collection[str] = ()) -> None:
+        self.named = named
         self.supports = _Side()
         self.refutes = _Side()
         self.contradicts: set[str] = set()
@@ -203,27 +207,35 @@ class _Tally:
         if 2 * card.confidence.agree > card.confidence.votes:
             side.clusters.add(cluster)
             side.beyond_web = side.beyond_web or not is_web(source)
+            side.asked = side.asked or page_key(source.name) in self.named
         else:
             self.wavering = True
 
 
 class _Side:
-    """The clusters whose cards count on one side of a claim, and whether one is no page of the web."""
+    """The clusters whose cards count on one side of a claim, whether one is no page of the web, and whether
+    one is a page that was asked for."""
 
     def __init__(self) -> None:
         self.clusters: set[str] = set()
         self.beyond_web = False
+        self.asked = False
 
     def reaches(self, bars: Bars) -> bool:
         return len(self.clusters) >= self.needed(bars)
 
     def needed(self, bars: Bars) -> int:
         """At least one, whatever a policy says: without a card nothing is decided."""
+        if self.asked:
+            return 1
         return max(1, bars.file_sources if self.beyond_web else bars.web_sources)
 
 
 def _tallies(
-    coverage: Coverage, cards: Mapping[Digest, Card], sources: Mapping[Digest, Source]
+    coverage: Coverage,
+    cards: Mapping[Digest, Card],
+    sources: Mapping[Digest, Source],
+    named: Collection[str],
 ) -> dict[str, _Tally]:
     cluster_of = {
         source: f"cluster {index}"
@@ -232,7 +244,7 @@ def _tallies(
     }
     tallies: dict[str, _Tally] = {}
     for card in cards.values():
-        tally = tallies.setdefault(card.claim, _Tally())
+        tally = tallies.setdefault(card.claim, _Tally(named))
         tally.add(card, sources.get(card.source), cluster_of.get(card.source, card.source))
     return tallies
 
@@ -320,7 +332,7 @@ def _caps(
         tally = tallies.get(claim.key)
         if not claim.load_bearing or tally is None or tally.supports.beyond_web:
             continue
-        count, needed = len(tally.supports.clusters), weigh.bars.web_sources
+        count, needed = len(tally.supports.clusters), tally.supports.needed(weigh.bars)
         if 0 < count < needed:
             yield f"{claim.key} is a claim about the web: independent sources {count}, needed {needed}."
 

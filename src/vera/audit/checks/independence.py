@@ -4,6 +4,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from vera.audit.case import Case, Place, statements
 from vera.events import Evidence
+from vera.evidence.asked_pages import USUAL_SOURCES, named_pages, page_key
 from vera.evidence.claim import Claim
 from vera.evidence.finding import Finding
 from vera.evidence.independence import Group, SourceDoc, clusters
@@ -13,11 +14,15 @@ _LISTED = 4
 
 def independence(case: Case) -> Iterator[Finding]:
     """`not_independent` (hard) for each load-bearing statement that rests on web pages only, and on fewer
-    independent ones than `policy.web_sources`. A file of /input is primary: one suffices."""
+    independent ones than `policy.web_sources`. A file of /input is primary: one suffices.
+
+    So does a page that the task names, unless the policy asks for more than usual. `asked_source_uncited`
+    (soft): the task names pages, and the statement rests on others."""
     needed = case.policy.web_sources
     cited = [(claim, here) for claim, here in statements(case) if claim.load_bearing]
     if needed < 2:
         return
+    asked = named_pages(case.task) if needed <= USUAL_SOURCES else frozenset()
     groups = groups_of([place for _, here in cited for place in here])
     for claim, here in cited:
         captured = [place for place in here if place.evidence.tier == "captured" and not place.evidence.lead]
@@ -29,8 +34,13 @@ def independence(case: Case) -> Iterator[Finding]:
             for place in pages
             if answered(place.evidence)
         }
-        if len(own) < needed:
+        named = [
+            place for place in pages if page_key(place.evidence.source) in asked and answered(place.evidence)
+        ]
+        if not named and len(own) < needed:
             yield _finding(claim, pages, list(own.values()), needed)
+        if asked and not named:
+            yield _uncited(claim, pages[0])
 
 
 def is_web(evidence: Evidence) -> bool:
@@ -67,6 +77,18 @@ def _finding(claim: Claim, pages: Sequence[Place], own: Sequence[Group], needed:
         message=f"This rests on {len(own)} independent source{'' if len(own) == 1 else 's'} from the web, "
         f"and needs {needed}: {_why(pages, own)}. Add a page of another publisher that is no copy.",
         detail="; ".join(f"{place.evidence.id} {place.evidence.source[:200]}" for place in _distinct(pages)),
+    )
+
+
+def _uncited(claim: Claim, page: Place) -> Finding:
+    return Finding(
+        code="asked_source_uncited",
+        label="wrong_evidence",
+        severity="soft",
+        claim=claim.key,
+        evidence=page.evidence.id,
+        message="The task names a page, and this rests on others. Read the page that it names, and cite it.",
+        detail=f"{page.evidence.id} {page.evidence.source[:200]}",
     )
 
 

@@ -10,6 +10,8 @@ def without_answer(state: RunState) -> str:
     lane = state.lane("main")
     noted = [f"- {line.text}" for line in lane.notes.lines if not line.evidence]
     so_far = "No answer was reached" if lane.ended else "The run has not ended"
+    if state.extracts is not None:
+        so_far = "The model reached no usable answer"
     if not noted:
         blocks = [f"{so_far}, and nothing was noted."]
     else:

@@ -31,8 +31,8 @@ FOLDER_MODE = 0o700 if os.geteuid() else 0o711
 ANSWER = "answer.md"
 """The answer for people, made when the run ends."""
 
-RESUMABLE = frozenset({6, 130})
-"""Exit codes of runs that ended without an answer and can go on: budget spent, interrupted."""
+RESUMABLE = frozenset({5, 6, 130})
+"""Exit codes of runs that ended without an answer and can go on: model lost, budget spent, interrupted."""
 
 _SYNCED = (
     events.ToolStarted,
@@ -100,7 +100,7 @@ class Session:
         accept: Callable[[RunState], None] = lambda state: None,
         clock: Callable[[], float] = time.time,
     ) -> "Session":
-        """Open a session that was interrupted, or ended with its budget spent, to go on with it.
+        """Open a session that was interrupted, or ended with its model lost or its budget spent, to go on.
 
         What was torn is cut and said (to the log and to `listeners`, which stay subscribed), and every
         projection is made again. `accept` raises what speaks against going on from this log, before anything

@@ -231,8 +231,8 @@ class Research:
             return False
 
     async def _extract(self) -> None:
-        """Answer with extracts where the lane came to no usable answer and to no conclusion, unless a person ended
-        it."""
+        """Answer with extracts where the lane came to no usable answer and no conclusion, but not where a
+        person ended it."""
         if self._extracts is None or (self._was_stopped() and not self._out_of_time()):
             return
         state = self._lane.state

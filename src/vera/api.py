@@ -202,8 +202,8 @@ async def research_async(
 
     `input_dir` is the folder of documents to answer from; the session is `work_dir`, which must be new or
     empty, or a folder of its own under `base_dir`. One that is cut short (the task is cancelled, the model is
-    lost) goes on with `vera resume`; of a lost model the outcome has `exit_code` 5, or the closest lines. With `require="verified"` the exit code is 3 for what is less than
-    VERIFIED.
+    lost) goes on with `vera resume`. Where the model is lost or comes to no usable answer, the closest lines
+    answer. With `require="verified"` the exit code is 3 for what is less than VERIFIED.
 
     >>> outcome = research(
     ...     "For how long must a written offer for source code be valid under GPL version 3?",

@@ -358,9 +358,11 @@ def _seq(lane: LaneState) -> int:
 
 
 def _cites_nothing(state: RunState, decision: events.Verifier) -> bool:
-    """Whether the answer that was judged states something, and no citation of it leads to lines."""
-    cited = state.answers[decision.answer_seq].citations
-    return decision.hard > 0 and not decision.supported and all(each.problem for each in cited)
+    """Whether the answer that was judged states something, and cites nothing that had been read by then."""
+    answer = state.answers[decision.answer_seq]
+    cited = (state.evidence.get(each.evidence) for each in answer.citations)
+    read = any(each is not None and each.seq < answer.seq and not each.lead for each in cited)
+    return decision.hard > 0 and not decision.supported and not read
 
 
 RESULTS = ("SUPPORTED", "DISPUTED", "INCONCLUSIVE", "UNSUPPORTED")

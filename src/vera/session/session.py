@@ -127,7 +127,7 @@ class Session:
             ) from None
         except LogError as error:
             raise SessionError(str(error)) from None
-        if state.ended is not None and state.ended.exit_code not in RESUMABLE:
+        if state.ended is not None and state.ended.exit_code not in RESUMABLE and not _may_go_on(state):
             log.close()
             raise SessionError(f"The run in {root} has finished: 'vera show {root}' shows it.")
         if state.task is None:
@@ -217,6 +217,12 @@ class Session:
             content = b"".join(map(projection.add, records or []))
             replace_file(self.root / projection.name, content)
             self._projections.append((projection, _append_to(self.root / projection.name)))
+
+
+def _may_go_on(state: RunState) -> bool:
+    """Whether extracts hold in place of the answer of a model that a limit or its server stopped: it may come
+    to one when it goes on."""
+    return state.extracts is not None and state.lane("main").history.ending is None
 
 
 def make_folder(root: Path) -> bool:

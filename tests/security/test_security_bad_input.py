@@ -34,10 +34,8 @@ EMPTY = {
 
 
 @pytest.mark.parametrize("answer", EMPTY.values(), ids=EMPTY)
-def test_an_empty_answer_is_unresolved(tmp_path: Path, answer: str) -> None:
+def test_an_empty_answer_is_never_what_holds(tmp_path: Path, answer: str) -> None:
     tried = run(tmp_path, READ, *[final(answer)] * 6)
-    decided = tried.state.rounds[1].decision
-    assert decided is not None and not decided.supported
     if answer.strip():
         assert tried.status == "UNRESOLVED" and tried.state.lane("main").status_reason
         assert tried.code in (3, 6)

@@ -4,7 +4,7 @@ import asyncio
 import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 import msgspec
 
@@ -43,7 +43,6 @@ from vera.store import Store
 from vera.verification.desk import Desk
 
 if TYPE_CHECKING:
-    from vera.agent.extracts import Extracts
     from vera.report.answer import Report
 
 # What judges an answer and reports on it is imported when there is one: the first question is asked without.
@@ -154,6 +153,18 @@ def make_lane(
     return made
 
 
+class Instead(Protocol):
+    """What answers in place of a model that came to no usable answer (`vera.agent.extracts`)."""
+
+    def stop(self, reason: str) -> None:
+        """End what is under way."""
+        ...
+
+    async def answer(self, desk: Desk, signer: Signer) -> events.Verifier | None:
+        """The decision on the answer, None where there was nothing to answer from."""
+        ...
+
+
 class Research:
     """One run: the lane, then rounds of verification, until an answer is verified or no round is left.
 
@@ -168,7 +179,7 @@ class Research:
         signer: Signer,
         now: Say = _silent,
         budget: Budget | None = None,
-        extracts: "Extracts | None" = None,
+        extracts: Instead | None = None,
     ) -> None:
         self._lane = lane
         self._desk = desk

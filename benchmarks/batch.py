@@ -55,6 +55,7 @@ SETTINGS = {
     "verification.rule": "literal",
     "verification.rounds": 1,
     "run.max_steps": 60,
+    "policy.stuck_limit": 0,
 }
 
 ALONE = 21

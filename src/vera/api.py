@@ -202,8 +202,8 @@ async def research_async(
 
     `input_dir` is the folder of documents to answer from; the session is `work_dir`, which must be new or
     empty, or a folder of its own under `base_dir`. One that is cut short (the task is cancelled, the model is
-    lost) goes on with `vera resume`. With `require="verified"` the exit code is 3 for what is less than
-    VERIFIED.
+    lost) goes on with `vera resume`. Where the model is lost or comes to no usable answer, the closest lines
+    answer. With `require="verified"` the exit code is 3 for what is less than VERIFIED.
 
     >>> outcome = research(
     ...     "For how long must a written offer for source code be valid under GPL version 3?",
@@ -217,8 +217,8 @@ async def research_async(
 
     Raises ConfigError for settings, SetupError when a folder, a model, a sandbox that was spelled out or the
     signing key is not to be had, TaskTooLong for a question that does not fit the model, PromptError for a
-    set of prompts that is none, SessionError when the work folder cannot be used, ModelError when the model
-    is lost on the way, and LogError, StoreError or OSError when nothing can be written.
+    set of prompts that is none, SessionError when the work folder cannot be used, and LogError, StoreError or
+    OSError when nothing can be written.
     """
     if not question.strip():
         raise RequestError("The question is empty. Ask it in a sentence.")

@@ -1,4 +1,4 @@
-"""What the built-in model says of itself in its answers.
+"""What the built-in model says of itself in its answers, on its own or in place of another model.
 
 These sentences state nothing of the world, so they are not audited. They are written here once, for the model
 that says them and for the reader of claims.
@@ -10,6 +10,11 @@ EXTRACTS = (
 NO_SYNTHESIS = (
     "Extracts are chosen by word match, without a synthesis: no language model was configured or found."
 )
+CLOSEST = (
+    "These are extracts chosen by word match, not a synthesis: the model gave no usable answer, and these are"
+    " the closest lines."
+)
+NO_MODEL_ANSWER = "Extracts are chosen by word match, without a synthesis: the model gave no usable answer."
 NOTHING = "No lines were found that answer this question."
 UNSURE = (
     "No lines were found that answer this question for sure: something of it is missing in those below, the "
@@ -22,4 +27,14 @@ NO_DOCUMENTS = (
 )
 NO_SEARCH = "No search could be made: the question holds no word to search for, or every search failed."
 
-DISCLOSURES = (EXTRACTS, NO_SYNTHESIS, NOTHING, UNSURE, NEAREST, NO_DOCUMENTS, NO_SEARCH)
+DISCLOSURES = (
+    EXTRACTS,
+    NO_SYNTHESIS,
+    CLOSEST,
+    NO_MODEL_ANSWER,
+    NOTHING,
+    UNSURE,
+    NEAREST,
+    NO_DOCUMENTS,
+    NO_SEARCH,
+)

@@ -412,6 +412,10 @@ class PolicyStagnation(Policy, frozen=True, kw_only=True):
     """Unresolved turns brought no new evidence: an answer waits for a tool call."""
 
 
+class PolicyStuck(Policy, frozen=True, kw_only=True):
+    """Turns in a row brought nothing new: the model is told once what it tried, then the lane ends."""
+
+
 class PolicyFailureEscalation(Policy, frozen=True, kw_only=True):
     """The same kind of failure again and again."""
 
@@ -615,12 +619,16 @@ class Output(Event, frozen=True, kw_only=True):
 
 
 class Answer(Event, frozen=True, kw_only=True):
-    """A final answer with its citations in order of appearance; `submitted` is the file it came from."""
+    """A final answer with its citations in order of appearance; `submitted` is the file it came from.
+
+    `by` is who gave it: `model`, or `builtin` for the built-in one ('' in logs of an older VERA).
+    """
 
     step: int
     text: Text
     citations: tuple[Cited, ...] = ()
     submitted: str = ""
+    by: str = ""
 
 
 class VerifyRequested(Event, frozen=True, kw_only=True):
@@ -1022,7 +1030,10 @@ class AnswerChosen(Event, frozen=True, kw_only=True):
 
 
 class LaneEnded(Event, frozen=True, kw_only=True):
-    """A lane is over: `answered`, or the `reason` it stopped without an answer."""
+    """A lane is over: `answered`, or the `reason` it stopped without an answer.
+
+    Of those `model` says that its model could not be asked any more; the others are limits and gates.
+    """
 
     reason: str
     detail: str = ""
@@ -1081,6 +1092,7 @@ Record = (
     | PolicySourceShift
     | PolicyMoveChange
     | PolicyStagnation
+    | PolicyStuck
     | PolicyFailureEscalation
     | PolicySourceBudget
     | PolicySearchBudget

@@ -23,6 +23,15 @@ WRITING = ("note", "submit")
 WEB_SEARCHES = ("web_search", "brave_search", "brave_news")
 """Tools that ask the engines of the web."""
 
+SEARCHES = ("search", *WEB_SEARCHES)
+"""Tools whose results are leads."""
+
+ATTEMPTS_KEPT = 4
+"""Kinds of turn that brought nothing new, as they are told to a model that is stuck."""
+
+ATTEMPT_SHOWN = 80
+"""Characters of each."""
+
 
 class Streak(msgspec.Struct, frozen=True):
     """The same thing `count` times in a row."""
@@ -69,6 +78,10 @@ class History(msgspec.Struct, frozen=True, kw_only=True):
     it brought something new or paid the last call owed, `turned_away` which connections of the call of now
     were refused. `blocked_step` is the step of the last call that was refused.
 
+    `idle_halves` counts the turns in a row that brought no line not seen before, whatever the status: 2 for
+    each, 1 for a search with new hits, the last of them at `hits_step` (`idle_turns`). `new_step` is the step
+    of the last turn before them, and `attempts` what they were, the last of them, each once.
+
     A run that is resumed gets what limits it anew (`reopened`): `reopened_step` and `read_before` are the
     step and the number of `reached` at which it was.
     """
@@ -102,6 +115,15 @@ class History(msgspec.Struct, frozen=True, kw_only=True):
     blocked_step: int = 0
     reopened_step: int = 0
     read_before: int = 0
+    idle_halves: int = 0
+    new_step: int = 0
+    hits_step: int = 0
+    attempts: tuple[str, ...] = ()
+
+    @property
+    def idle_turns(self) -> int:
+        """Turns in a row that brought no line not seen before; of searches with new hits every second."""
+        return self.idle_halves // 2
 
     def times(self, event: type[events.Policy]) -> int:
         """How often this gate spoke."""
@@ -133,6 +155,9 @@ class History(msgspec.Struct, frozen=True, kw_only=True):
             constraints=tuple(each for each in self.constraints if not each.key.startswith("policy_")),
             reopened_step=step,
             read_before=len(self.reached),
+            idle_halves=0,
+            new_step=step,
+            attempts=(),
         )
 
 
@@ -155,6 +180,8 @@ def fold(past: History, event: Event, *, unresolved: bool, in_call: bool) -> His
         case events.Move():
             return _move(past, event, unresolved=unresolved)
         case events.Tool():
+            was_cut_off = event.outcome == "interrupted"
+            past = past if was_cut_off else _attempt(past, event.step, event.tool)
             return _turn_ends(past, unresolved=unresolved)
         case events.ConstraintAdded():
             kept = tuple(each for each in past.constraints if each.key != event.key)
@@ -166,7 +193,7 @@ def fold(past: History, event: Event, *, unresolved: bool, in_call: bool) -> His
         case events.VerifierGradient():
             return replace(past, reminders=0)
         case events.VerifierToAgent():
-            return replace(past, drafts=Streak(), ending=None)
+            return replace(_new(past, event.step), drafts=Streak(), ending=None)
         case events.Policy():
             return _policy(past, event, unresolved=unresolved, in_call=in_call)
         case _:
@@ -175,6 +202,7 @@ def fold(past: History, event: Event, *, unresolved: bool, in_call: bool) -> His
 
 def _move(past: History, move: events.Move, *, unresolved: bool) -> History:
     """A refused call is no evidence and no move; a note and a file handed in are no moves either."""
+    past = _brought(past, move)
     if move.outcome == "blocked":
         return msgspec.structs.replace(past, blocked_step=move.step)
     if move.tool in WRITING:
@@ -304,5 +332,36 @@ def _policy(past: History, event: events.Policy, *, unresolved: bool, in_call: b
         said = f"{event.reason} {event.way_forward}".strip()
         return msgspec.structs.replace(past, turned_away=(*past.turned_away, said)[-KEPT:])
     if event.reply:
-        return _turn_ends(past, unresolved=unresolved)
+        what = "a turn that broke the format" if isinstance(event, events.PolicyParseError) else "an answer"
+        return _turn_ends(_attempt(past, event.step, event.tool or what), unresolved=unresolved)
     return past
+
+
+def _brought(past: History, move: events.Move) -> History:
+    """What a move says of the turn that makes it: new lines end the idle turns, new hits are half of one, and
+    of any other its query or address is remembered."""
+    if move.fresh and not (move.tool in SEARCHES and not move.found):
+        return _new(past, move.step)
+    about = move.query or next((target.url for target in move.targets), "")
+    what = f"{move.tool} {about}"[:ATTEMPT_SHOWN].strip()
+    return msgspec.structs.replace(
+        past,
+        attempts=_last(past.attempts, what)[-ATTEMPTS_KEPT:],
+        hits_step=move.step if move.fresh else past.hits_step,
+    )
+
+
+def _new(past: History, step: int) -> History:
+    """Something new came in this step."""
+    return msgspec.structs.replace(past, idle_halves=0, new_step=step, attempts=())
+
+
+def _attempt(past: History, step: int, what: str) -> History:
+    """The history after a turn, with what it was: another idle one, unless it brought something new."""
+    if past.new_step == step:
+        return past
+    attempts = past.attempts
+    if not any(each.split(" ")[0] == what for each in attempts):
+        attempts = _last(attempts, what)[-ATTEMPTS_KEPT:]
+    halves = 1 if past.hits_step == step else 2
+    return msgspec.structs.replace(past, idle_halves=past.idle_halves + halves, attempts=attempts)

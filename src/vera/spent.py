@@ -13,6 +13,10 @@ BYTES_PER_TOKEN = 3.5
 SELECTOR = "selector"
 """The scope of a call to whoever chooses among candidate turns (`Model.scope`)."""
 
+EXTRACTS = "extracts"
+"""The scope of a call to the built-in model where it answers in place of another one, and what the name of
+its lane begins with. It has no tokens."""
+
 
 def tokens_of(size: int) -> int:
     """About how many tokens a text of `size` bytes is, rounded up: for servers that do not count."""
@@ -149,6 +153,8 @@ class SpentFold:
 
     def _called(self, call: events.Model) -> Tokens | None:
         self._uncounted.discard(call.lane)
+        if call.scope == EXTRACTS:
+            return None
         self._model_calls += 1
         if call.error or self._is_free(call):
             return None

@@ -15,7 +15,7 @@ from vera.events import Event, Text, text_size
 from vera.headline import OPEN, UNDER_WAY, headline
 from vera.history import Constraint, History
 from vera.history import fold as fold_history
-from vera.spent import BYTES_PER_TOKEN, Spent, SpentFold
+from vera.spent import BYTES_PER_TOKEN, EXTRACTS, Spent, SpentFold
 
 NOTES_KEPT_BYTES = 64_000
 """Notes older than the newest this many bytes are folded to counts; notes.md keeps all of them."""
@@ -202,6 +202,7 @@ class RunState:
         "_evidence",
         "_exams",
         "_execution",
+        "_extracts",
         "_lanes",
         "_last_ts",
         "_model_server",
@@ -209,9 +210,9 @@ class RunState:
         "_outputs",
         "_requested",
         "_rounds",
-        "_seen",
         "_seq",
         "_session",
+        "_shown",
         "_spent",
         "_started_ts",
         "_task",
@@ -235,7 +236,8 @@ class RunState:
         self._execution: events.ExecutionVerdict | None = None
         self._rounds: dict[int, Round] = {}
         self._engines: dict[str, EngineUse] = {}
-        self._seen: set[tuple[str, int, int]] = set()
+        self._shown: dict[str, tuple[tuple[int, int], ...]] = {}
+        self._extracts: events.Answer | None = None
         self._chosen: events.AnswerChosen | None = None
         self._requested: events.VerifyRequested | None = None
         self._exams: list[events.VerifierExam] = []
@@ -284,8 +286,20 @@ class RunState:
 
     @property
     def answers(self) -> Mapping[int, events.Answer]:
-        """Every answer of the main lane by the number of its record."""
+        """Every answer of the main lane, and of those that gave extracts in its place, by the number of its
+        record."""
         return MappingProxyType(self._answers)
+
+    @property
+    def extracts(self) -> events.Answer | None:
+        """The built-in model's answer in place of one that the main lane did not reach; None once that lane
+        has taken another turn."""
+        return self._extracts
+
+    @property
+    def answer(self) -> events.Answer | None:
+        """What the run answers so far."""
+        return self._extracts or self.lane("main").answer
 
     @property
     def attestations(self) -> Mapping[str, events.AttestationReceived]:
@@ -372,8 +386,11 @@ class RunState:
         return f"mv_{self._moves + 1:04d}"
 
     def was_seen(self, sha256: str, first: int, last: int) -> bool:
-        """Whether exactly these lines of these bytes were shown before."""
-        return (sha256, first, last) in self._seen
+        """Whether each of these lines of these bytes was shown before; of an empty text, whether it was."""
+        shown = self._shown.get(sha256)
+        return shown is not None and (
+            last < first or any(start <= first and last <= end for start, end in shown)
+        )
 
     def apply(self, event: Event) -> None:
         """Fold one record in."""
@@ -397,13 +414,18 @@ class RunState:
                 self._outputs[event.path] = event
             case events.Evidence():
                 self._evidence[event.id] = event
-                self._seen.add((event.text.sha256, event.first, event.last))
+                before = self._shown.get(event.text.sha256, ())
+                self._shown[event.text.sha256] = _with_lines(before, event.first, event.last)
             case events.ToolStarted():
                 self._calls += 1
             case events.Move():
                 self._moves += 1
             case events.Answer(lane="main"):
                 self._answers[event.seq] = event
+            case events.Answer() if event.lane.startswith(EXTRACTS):
+                self._answers[event.seq] = self._extracts = event
+            case events.Assistant(lane="main"):
+                self._extracts = None
             case events.VerifyRequested():
                 self._requested = event
             case events.VerifierExam():
@@ -482,6 +504,17 @@ def _fold_into(done: Round, event: Event) -> Round:
             return replace(done, decision=event)
         case _:
             return done
+
+
+def _with_lines(shown: tuple[tuple[int, int], ...], first: int, last: int) -> tuple[tuple[int, int], ...]:
+    """The ranges of lines that were shown, with one more, in order; those that touch are one. Pure."""
+    apart = []
+    for start, end in shown if first <= last else ():
+        if end < first - 1 or last + 1 < start:
+            apart.append((start, end))
+        else:
+            first, last = min(first, start), max(last, end)
+    return tuple(sorted([*apart, (first, last)])) if first <= last else shown
 
 
 def _used(before: EngineUse, search: events.Search) -> EngineUse:

@@ -1,4 +1,5 @@
-"""A run that spends its tokens, money or time ends with code 6, hands over what it has, and can go on."""
+"""A run that spends its tokens, money or time hands over what it has, with code 6 or with extracts that hold,
+and can go on."""
 
 import json
 from pathlib import Path
@@ -64,15 +65,16 @@ def test_spent_tokens_end_a_run_with_its_notes_in_the_answer(documents: Path, tm
     cast = Cast([NOTED, READ, READ])
     with ScriptedServer(counted(3000, cast)) as server:
         code, out, error = run(server, documents, "--budget-tokens", 8000)
-    assert code == 6, error
+    assert code == 0, error
     said = "the token budget of 8000 is spent (6020 are used, and the next call needs about"
     answer = (tmp_path / "w" / "answer.md").read_text()
     for text in (out, answer):
-        assert "No answer was reached. What was noted on the way:" in text
+        assert "The model reached no usable answer. What was noted on the way:" in text
         assert "line 3 speaks of written offers" in text
-        assert "- ev_0001 · " in text
+        assert "> A written offer must be valid for at least three years." in text
         assert "Spent: 2 model calls, 6020 tokens (6000 in, 20 out), " in text
-        assert f"UNRESOLVED: {said}" in text
+        assert text.rpartition("\n---\n")[2].lstrip().startswith("QUOTED: ") or "\nQUOTED: " in text
+        assert f"extracts, because {said}" in text
     state = folded(tmp_path / "w")
     ended = state.lane("main").ended
     assert ended is not None and ended.reason == "tokens" and ended.detail.startswith(said)
@@ -84,8 +86,18 @@ def test_a_budget_too_small_for_one_call_asks_nothing(documents: Path, tmp_path:
     cast = Cast([READ])
     with ScriptedServer(cast) as server:
         code, out, _ = run(server, documents, "--budget-tokens", 500)
-    assert code == 6 and "No answer was reached, and nothing was noted." in out
+    assert code == 0 and "The model reached no usable answer, and nothing was noted." in out
     assert not cast.asked
+
+
+def test_a_spent_budget_and_documents_that_say_nothing_of_it_end_with_code_6(
+    documents: Path, tmp_path: Path
+) -> None:
+    (documents / "terms.txt").write_text("Bread is baked from flour.\n")
+    with ScriptedServer(Cast([READ])) as server:
+        code, out, _ = run(server, documents, "--budget-tokens", 500)
+    assert code == 6 and "No lines were found that answer this question" in out
+    assert "the token budget of 500 is spent" in end_of(tmp_path / "w").reason
 
 
 def test_tokens_that_end_during_verification_leave_the_answer_unresolved(
@@ -126,11 +138,12 @@ def test_with_more_tokens_the_same_answer_is_verified_again(documents: Path, tmp
 def test_a_resumed_run_does_not_begin_its_budget_anew(documents: Path, tmp_path: Path) -> None:
     cast = Cast([NOTED, READ, GOOD])
     with ScriptedServer(counted(3000, cast)) as server:
-        assert run(server, documents, "--budget-tokens", 8000)[0] == 6
-        assert resume(server, documents)[0] == 6
+        assert run(server, documents, "--budget-tokens", 8000)[0] == 0
+        assert resume(server, documents)[0] == 0
         assert cast.asked["worker"] == 2
-        code, _, error = resume(server, documents, "--budget-tokens", 0)
+        code, out, error = resume(server, documents, "--budget-tokens", 0)
     assert code == 0, error
+    assert cast.asked["worker"] == 3 and "word match" not in out, "the model answers, and no longer extracts"
 
 
 def test_spent_money_ends_a_run(documents: Path, tmp_path: Path) -> None:
@@ -138,7 +151,7 @@ def test_spent_money_ends_a_run(documents: Path, tmp_path: Path) -> None:
     prices = ("-c", "budget.input_price=2.5", "-c", "budget.output_price=10")
     with ScriptedServer(counted(3000, cast)) as server:
         code, out, error = run(server, documents, "--budget-cost", 0.02, *prices)
-    assert code == 6, error
+    assert code == 0, error
     assert cast.asked["worker"] == 2
     assert "the cost budget of 0.02 is spent (0.0152 is used, and the next call needs about" in out
     assert ", cost 0.0152, " in out
@@ -162,7 +175,7 @@ def test_time_that_is_spent_ends_a_run_that_waits(documents: Path, tmp_path: Pat
 
     with ScriptedServer(play) as server:
         code, out, error = run(server, documents, "--budget-seconds", 3)
-    assert code == 6, error
+    assert code == 0, error
     assert "the time budget of 3 seconds is spent and no answer was reached" in out
     assert "line 3 speaks of written offers" in (tmp_path / "w" / "answer.md").read_text()
     state = folded(tmp_path / "w")

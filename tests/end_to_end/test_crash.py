@@ -335,3 +335,35 @@ def test_a_run_killed_in_its_verification_is_resumed_to_the_same_verdict(
             assert (work / "trace.jsonl").read_bytes().startswith(before), "a record was lost"
             if not has_ended:
                 check_verified(work, expected)
+
+
+@pytest.mark.timeout(600)
+def test_a_run_killed_while_it_gives_extracts_is_resumed_to_the_same(documents: Path, tmp_path: Path) -> None:
+    """Behind the first record of each kind from the end of the main lane on."""
+    with ScriptedServer(lambda index, body: as_reply(turn("note", text="n"), "text")) as server:
+        mine = ["-c", f"model.base_url={server.root}", "-c", f"run.input_dir={documents}"]
+
+        def run(work: Path, kill_after: int = 0) -> int | None:
+            return vera([
+                "run", "--task", "How long must a written offer be valid?", "--work-dir", str(work),
+                "--protocol", "text", "--sandbox", "none", "--egress", "none", "--quiet",
+                "-c", "policy.stuck_limit=3", *mine,
+            ], kill_after)  # fmt: skip
+
+        whole = tmp_path / "whole"
+        assert run(whole) == 0
+        log = records(whole)
+        first: dict[tuple[str, str], int] = {}
+        for record in log[next(n for n, each in enumerate(log) if isinstance(each, events.PolicyStuck)) :]:
+            first.setdefault((type(record).__name__, record.lane), record.seq)
+        points = [point for point in first.values() if not isinstance(log[point - 1], events.RunEnd)]
+        assert {"main", "extracts-1", "verify-1"} <= {log[point - 1].lane for point in points}
+        ids = re.compile(r"ev_\d{4}")  # a read that was cut off is made again
+        expected = ids.sub("", str(verdicts(whole)))
+        for point in points:
+            work = tmp_path / f"work-{point}"
+            assert run(work, point) == -signal.SIGKILL
+            assert vera(["resume", str(work), "--quiet", *mine]) == 0, point
+            assert ids.sub("", str(verdicts(work))) == expected and replay(work, (), 2).exit_code == 0
+            lanes = [each.lane for each in records(work) if isinstance(each, events.LaneStarted)]
+            assert lanes == ["main", "extracts-1"]

@@ -26,6 +26,10 @@ from vera import events
 from vera.gates.registry import GATES
 
 PAIRS = {
+    "policy_stuck": (
+        "test_a_model_that_repeats_itself_is_told_once_and_its_run_ends",
+        "test_a_model_that_finds_something_now_and_then_is_let_be",
+    ),
     "policy_notes_gate": ("test_a_fourth_call_without_a_note_waits_for_one", "test_a_note_line_is_a_note"),
     "policy_notes_guard": (
         "test_notes_that_a_command_lost_are_put_back",
@@ -233,6 +237,22 @@ def test_a_whole_turn_between_two_that_were_cut_ends_the_row() -> None:
     run = play([cut(), fetch(of_site(1)), cut(), BROKEN, cut()], pages=SITE)
     assert run.spoken("policy_length_nudge") == []
     assert "policy_length_nudge" not in run.told(5)
+
+
+def test_a_model_that_repeats_itself_is_told_once_and_its_run_ends() -> None:
+    again = fetch(of_site(1), note="I look at it again.")
+    run = play([again] * 13, pages=SITE)
+    assert run.spoken("policy_stuck") == [(6, "nudge"), (13, "end")]
+    assert "Tried: fetch http://a.example/1." in run.told(6) and "Do one of these instead: " in run.told(6)
+    assert run.lane.ended is not None and run.lane.ended.reason == "stuck"
+    assert run.result is not None and run.result.exit_code == 3
+    assert run.result.reason == "no answer was reached: 12 turns in a row brought nothing new"
+
+
+def test_a_model_that_finds_something_now_and_then_is_let_be() -> None:
+    again = [fetch(of_site(1), note="Again.")] * 3
+    run = play([turn for number in range(2, 8) for turn in (*again, fetch(of_site(number)))], pages=SITE)
+    assert run.spoken("policy_stuck") == []
 
 
 def test_five_broken_turns_in_a_row_end_the_run() -> None:

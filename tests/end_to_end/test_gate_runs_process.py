@@ -69,7 +69,7 @@ def arguments(server: ScriptedServer, documents: Path, work: Path) -> list[str]:
     return [
         "run", "--task", TASK, "--input-dir", str(documents), "--work-dir", str(work), "--sandbox", "none",
         "--egress", "none", "--model-base-url", server.root, "--protocol", "text", "--quiet",
-        "--verifier", "literal", "-c", "policy.parse_error_limit=3",
+        "--verifier", "literal", "-c", "policy.parse_error_limit=3", "-c", "policy.stuck_limit=0",
     ]  # fmt: skip
 
 

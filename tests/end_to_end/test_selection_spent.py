@@ -134,11 +134,11 @@ def test_a_server_that_does_not_count_is_estimated_for_all_candidates(tmp_path: 
 
 LIMIT = 60_000
 """Tokens. Enough for four candidates at once; not after a call that takes nearly all of it."""
-WITHIN = ("--budget-tokens", LIMIT, "-c", "model.max_tokens=300")
+WITHIN = ("--budget-tokens", LIMIT, "-c", "model.max_tokens=300", "-c", "policy.stuck_limit=0")
 
 
 def has_spent_its_tokens(run: Chosen) -> None:
-    assert run.ended.code == 6, run.ended.error
+    assert run.ended.code == 0, "extracts answer: " + run.ended.error
     ended = run.state.lane("main").ended
     assert ended is not None and ended.reason == "tokens"
     assert f"the token budget of {LIMIT} is spent" in ended.detail

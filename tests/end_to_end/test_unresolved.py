@@ -100,7 +100,7 @@ def test_a_query_that_is_asked_too_often_stands_in_the_ledgers_as_blocked(
 def test_what_a_model_said_is_kept_when_it_never_keeps_the_form(tmp_path: Path, documents: Path) -> None:
     cast = Cast([turn("read", path="sky.txt"), "I think it is <b>12 days</b>, see above."])
     with ScriptedServer(cast) as server:
-        code, out, answer = run(tmp_path, server, "How many days?", "--input-dir", documents)
+        code, out, answer = run(tmp_path, server, "Who was king of Norway?", "--input-dir", documents)
     assert code == 3
     assert "```text\nI think it is <b>12 days</b>, see above.\n```" in answer
     assert "is not in the form of an answer, and nothing in it was verified" in answer

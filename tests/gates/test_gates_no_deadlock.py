@@ -97,6 +97,7 @@ RULES = st.builds(
     source_shift_limit=LIMITS,
     move_repeat_limit=LIMITS,
     stagnation_limit=LIMITS,
+    stuck_limit=LIMITS,
     failure_escalation_limit=LIMITS,
     source_budget=st.sampled_from((0, 1, 3, 12)),
     search_budget=st.sampled_from((0, 0, 1, 3)),

@@ -6,9 +6,9 @@ from vera.gates.kernel import NextTurn, ask
 from vera.gates.registry import CHECK_GATES, GATES
 
 TABLE = (
-    "notes_gate pre_tool_nudge length_nudge reminder query_mutation query_vector domain_shift source_shift "
-    "move_change stagnation failure_escalation source_budget search_budget brave_discovery brave_budget "
-    "brave_circuit render_nudge conclusion_ready finalization_stop parse_error destructive"
+    "stuck notes_gate pre_tool_nudge length_nudge reminder query_mutation query_vector domain_shift "
+    "source_shift move_change stagnation failure_escalation source_budget search_budget brave_discovery "
+    "brave_budget brave_circuit render_nudge conclusion_ready finalization_stop parse_error destructive"
 )
 
 

@@ -252,7 +252,7 @@ def test_twelve_domains_read_and_nothing_verified_end_a_run_that_was_told_before
 
 
 def test_naming_twelve_urls_is_no_source_budget() -> None:
-    trial = Trial(rules_for())
+    trial = Trial(rules_for(stuck_limit=0))
     trial.shell("echo " + " ".join(hosts(12)))
     for url in hosts(12):
         trial.fetch(url, NOT_FOUND)

@@ -331,6 +331,7 @@ def test_a_limit_of_zero_is_none() -> None:
         source_shift_limit=0,
         move_repeat_limit=0,
         stagnation_limit=0,
+        stuck_limit=0,
         failure_escalation_limit=0,
         source_budget=0,
         finalization_limit=0,

@@ -41,9 +41,11 @@ def test_what_an_earlier_run_answered_is_no_document_of_the_next(documents: Path
     for number, name in enumerate(("answer.md", "notes.md", "trace.jsonl", "workspace/x.txt")):
         (documents / "work" / "first" / "workspace" / "x.txt").write_text(f"{FALSE}.\n")
         worker = [turn("read", path=f"work/first/{name}"), final(f"{FALSE} [ev_0001:1].")]
-        assert run(documents, f"next-{number}", worker, *OFFLINE).code == 3
+        done = run(documents, f"next-{number}", worker, *OFFLINE)
         state = folded(documents / "work" / f"next-{number}")
-        assert state.lane("main").status == "UNRESOLVED" and not state.evidence
+        assert {each.source for each in state.evidence.values() if not each.lead} == {"terms.txt"}
+        assert (done.code, state.status) == (0, "QUOTED"), "by extracts from the document beside the session"
+        assert state.extracts is not None and state.extracts.by == "builtin" and "seven" not in done.out
 
 
 def test_the_documents_beside_earlier_runs_are_verified(documents: Path) -> None:

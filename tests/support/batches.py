@@ -26,6 +26,7 @@ SHORT = {
     "verification.rule": "literal",
     "verification.rounds": 1,
     "run.max_steps": 10,
+    "policy.stuck_limit": 0,
 }
 """Settings of a task that takes a fraction of a second."""
 

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from vera.lane.loop import Lane
+from vera.lane.policy import Policy
 from vera.lane.prompts import Prompts
 from vera.lane.spec import LaneSpec
 from vera.lane.tools import Call, EvidenceDraft, Outcome, Tool
@@ -51,7 +52,13 @@ class Print:
 
 
 def open_lane(
-    session: Session, model: Model, *, name: str = "main", tools: Sequence[Tool] | None = None, **limits: Any
+    session: Session,
+    model: Model,
+    *,
+    name: str = "main",
+    tools: Sequence[Tool] | None = None,
+    policy: Policy = Policy(),  # noqa: B008 (it is frozen)
+    **limits: Any,
 ) -> Lane:
     """A lane with the real prompts and limits, and these tools (by default Print and note)."""
     prompts = Prompts()
@@ -77,7 +84,7 @@ def open_lane(
         protocol=model.info.protocol,
         **{"max_steps": 200, **limits},
     )
-    return Lane(session, spec, model, tools, prompts)
+    return Lane(session, spec, model, tools, prompts, policy)
 
 
 def new_session(folder: Path) -> Session:

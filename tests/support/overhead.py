@@ -66,11 +66,11 @@ class Cost:
 
 
 def vera_command(server: ScriptedServer, root: Path, steps: int, sandbox: str) -> list[str]:
-    """`vera run` as a person starts it, with the default settings."""
+    """`vera run` as a person starts it, with the default settings but for the limit of equal turns."""
     return [
         *(sys.executable, "-m", "vera", "run", "--quiet", "--task=Count to 120, many times."),
         *(f"--work-dir={root}", f"--model-base-url={server.base_url}"),
-        *(f"--max-steps={steps}", f"--sandbox={sandbox}"),
+        *(f"--max-steps={steps}", f"--sandbox={sandbox}", "--config=policy.stuck_limit=0"),
         *([f"--config=sandbox.base_image={base_image()}"] if sandbox == "docker" else []),
     ]
 

@@ -48,10 +48,10 @@ class LaneOptions(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Head(msgspec.Struct, frozen=True, kw_only=True):
-    """What the lane is told before its first turn, and the templates that made it.
+    """What the lane `lane` is told before its first turn, and the templates that made it.
 
-    `long_material` says where a task's long material should go instead, for the person whose task is too
-    long.
+    `scope` says in the log who asks the model, `long_material` where a task's long material should go
+    instead, for the person whose task is too long.
     """
 
     purpose: str
@@ -59,6 +59,8 @@ class Head(msgspec.Struct, frozen=True, kw_only=True):
     task_message: str
     templates: tuple[str, ...]
     long_material: str
+    lane: str = LANE
+    scope: str = "agent"
 
 
 def options_of(settings: Settings, limits: Limits) -> LaneOptions:
@@ -101,7 +103,7 @@ def main_lane(
             f"Put long material into {head.long_material}."
         )
     spec = LaneSpec(
-        name=LANE,
+        name=head.lane,
         purpose=head.purpose,
         system=head.system,
         task_message=head.task_message,
@@ -114,6 +116,7 @@ def main_lane(
         max_bytes=options.max_chars,
         tail_steps=options.tail_steps,
         room=max(1500, min(8000, high_bytes // 6)),
+        scope=head.scope,
         templates=head.templates,
         limits=options.limits,
     )

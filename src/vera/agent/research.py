@@ -2,9 +2,9 @@
 
 import asyncio
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 import msgspec
 
@@ -27,10 +27,11 @@ from vera.lane.policy import Policy
 from vera.lane.prompts import Prompts
 from vera.lane.tools import Tool
 from vera.lane.tools.fetch import Fetch
+from vera.lane.tools.note import Note
 from vera.lane.tools.read import Read
 from vera.lane.tools.search import Search
 from vera.lane.tools.web_search import search_tools
-from vera.model.types import Model
+from vera.model.types import Model, ModelError
 from vera.report.trajectory import keep_trajectory
 from vera.sandbox.types import Box
 from vera.search.corpus import Corpus
@@ -51,6 +52,9 @@ Say = Callable[[str], None]
 OUT_OF_TIME = "time"
 """Why a lane ends whose run has no time left."""
 
+LOST = "model"
+"""Why a lane ends whose model cannot be asked any more."""
+
 FILES_LISTED = 40
 
 
@@ -60,8 +64,8 @@ def _silent(_: str) -> None:
 
 class Place(msgspec.Struct, frozen=True, kw_only=True):
     """What the lane has to work with: its box (None: no shell), its corpus of so many `files` (None: no
-    input folder), what makes text of files, its way to the web (None: there is none), and how the model
-    sees the two folders."""
+    input folder), what makes text of files, its way to the web (None: there is none), how the model sees the
+    two folders, and the captured `pages` that are searched and read as files are, by name."""
 
     extractor: Extractor
     box: Box | None
@@ -70,10 +74,12 @@ class Place(msgspec.Struct, frozen=True, kw_only=True):
     web: Web | None = None
     work_name: str = "/work"
     input_name: str = "/input"
+    pages: Mapping[str, events.Evidence] = {}
 
 
 class Result(msgspec.Struct, frozen=True, kw_only=True):
-    """What a run came to, ready to be shown. `remarks` say what could not be written beside the log."""
+    """What a run came to, ready to be shown. `remarks` say what could not be written beside the log, `lost`
+    why the model could not be asked any more, where the run can go on from there."""
 
     status: str
     reason: str
@@ -81,6 +87,7 @@ class Result(msgspec.Struct, frozen=True, kw_only=True):
     report: "Report"
     steps: int
     remarks: tuple[str, ...] = ()
+    lost: str = ""
 
 
 def make_lane(
@@ -91,19 +98,22 @@ def make_lane(
     prompts: Prompts,
     options: LaneOptions,
     chooser: Chooser | None = None,
+    lane: str = LANE,
+    scope: str = "agent",
 ) -> Lane:
-    """The main lane of a research run, new or resumed, ready to `run`.
+    """The main lane of a research run, or one that answers in its place, new or resumed, ready to `run`.
 
     Raises TaskTooLong, PromptError.
     """
     tools = _tools(session, place, options)
-    files = place.corpus.names(FILES_LISTED) if place.corpus else []
+    files = [*(place.corpus.names(FILES_LISTED) if place.corpus else []), *place.pages][:FILES_LISTED]
+    has_input = place.corpus is not None or bool(place.pages)
     system = prompts.render(
         "system",
         protocol=model.info.protocol,
         tools=[tool.spec for tool in tools],
         has_shell=place.box is not None,
-        has_input=place.corpus is not None,
+        has_input=has_input,
         work_name=place.work_name,
         input_name=place.input_name,
         isolation=place.box.isolation if place.box else "",
@@ -112,7 +122,7 @@ def make_lane(
         "task",
         task=task.strip(),
         files=files,
-        count=place.files,
+        count=place.files + len(place.pages),
         input_name=place.input_name,
     )
     rules = for_task(
@@ -126,35 +136,59 @@ def make_lane(
     # The built-in model plans its few steps itself: there is nobody to advise.
     gates = CHECK_GATES if model.info.kind == BUILT_IN else GATES
     head = Head(
+        lane=lane,
+        scope=scope,
         purpose="research",
         system=system,
         task_message=message,
         templates=("system", "task"),
         long_material="a file of the input folder (--input-dir)",
     )
-    lane = main_lane(session, head, model, tools, prompts, Policy(gates=gates, rules=rules), options, chooser)
+    policy = Policy(gates=gates, rules=rules)
+    made = main_lane(session, head, model, tools, prompts, policy, options, chooser)
     if place.web is not None:
-        place.web.command.record = lane.record
-        place.web.command.judge = lane.keeper.connect
-        place.web.tunnel.judge = lane.keeper.connection
-    return lane
+        place.web.command.record = made.record
+        place.web.command.judge = made.keeper.connect
+        place.web.tunnel.judge = made.keeper.connection
+    return made
+
+
+class Instead(Protocol):
+    """What answers in place of a model that came to no usable answer (`vera.agent.extracts`)."""
+
+    def stop(self, reason: str) -> None:
+        """End what is under way."""
+        ...
+
+    async def answer(self, desk: Desk, signer: Signer) -> events.Verifier | None:
+        """The decision on the answer, None where there was nothing to answer from."""
+        ...
 
 
 class Research:
     """One run: the lane, then rounds of verification, until an answer is verified or no round is left.
 
     An answer is replaced only by one that is better verified: the best of the rounds wins, not the last.
+    Where the lane ends without an answer, `extracts` give one (None: nothing does).
     """
 
     def __init__(
-        self, lane: Lane, desk: Desk, signer: Signer, now: Say = _silent, budget: Budget | None = None
+        self,
+        lane: Lane,
+        desk: Desk,
+        signer: Signer,
+        now: Say = _silent,
+        budget: Budget | None = None,
+        extracts: Instead | None = None,
     ) -> None:
         self._lane = lane
         self._desk = desk
         self._signer = signer
         self._now = now
         self._budget = budget or Budget(Limits())
+        self._extracts = extracts
         self._stopped = ""
+        self._lost = ""
         self._verifying: asyncio.Task[events.Verifier] | None = None
 
     def stop(self, reason: str, *, at_once: bool = True) -> None:
@@ -165,25 +199,28 @@ class Research:
         """
         self._stopped = self._stopped or reason
         self._lane.stop(self._stopped, at_once=at_once)
+        if self._extracts is not None and reason != OUT_OF_TIME:
+            self._extracts.stop(reason)
         if self._verifying is not None:
             self._verifying.cancel()
 
     async def run(self, clock: Callable[[], float] = time.time) -> Result:
         """Work to the end of the run and conclude it.
 
-        Raises ModelError when the model that answers cannot be reached any more, and LogError, StoreError or
-        OSError when nothing can be written: the session can be resumed.
+        Raises LogError, StoreError or OSError when nothing can be written, and ModelError when the model that
+        answers cannot be reached any more and there are no extracts: the session can be resumed.
         """
         self._seal_beginning()
         await settle_form(self._desk)
         with self._within_time():
-            while (await self._lane.run()).answer is not None:
+            while await self._answered():
                 decision = await self._verify(last=self._is_last())
                 if decision is None or self._is_last() or _is_settled(decision):
                     break
                 _tell(self._desk, decision)
+        await self._extract()
         self._choose()
-        return conclude(
+        result = conclude(
             self._desk.session,
             self._signer,
             interrupted=self._was_stopped() and not self._out_of_time(),
@@ -191,6 +228,39 @@ class Research:
             require=self._desk.options.require,
             clock=clock,
         )
+        return msgspec.structs.replace(result, lost=self._lost)
+
+    async def _answered(self) -> bool:
+        """Whether the lane came to an answer; a model that cannot be asked any more ends it."""
+        try:
+            return (await self._lane.run()).answer is not None
+        except ModelError as error:
+            if self._extracts is None:
+                raise
+            self._lost = str(error)
+            self._desk.session.emit(events.LaneEnded(reason=LOST, detail=self._lost), lane=LANE)
+            return False
+
+    async def _extract(self) -> None:
+        """Answer with extracts where the lane came to no usable answer and no conclusion, but not where a
+        person ended it."""
+        if self._extracts is None or (self._was_stopped() and not self._out_of_time()):
+            return
+        state = self._lane.state
+        concluded = isinstance(state.history.ending, events.PolicyConclusionReady)
+        if concluded or (state.answer is not None and not self._states_without_lines()):
+            return
+        await self._extracts.answer(self._desk, self._signer)
+
+    def _states_without_lines(self) -> bool:
+        """Whether the lane's answer was judged, and cites no line that it read."""
+        state = self._desk.session.state
+        decided = [
+            each.decision
+            for each in state.rounds.values()
+            if each.decision and each.started.answer_seq == _seq(self._lane.state)
+        ]
+        return bool(decided) and _cites_nothing(state, decided[-1])
 
     def _seal_beginning(self) -> None:
         """Seal what the run begins with, the model server that was found too, so that it is known for the
@@ -228,7 +298,12 @@ class Research:
     def _is_last(self) -> bool:
         """Whether no further answer can follow the one of now."""
         rounds, state = self._desk.session.state.rounds, self._lane.state
-        begun = sum(1 for each in rounds.values() if each.started.answer_seq != _seq(state))
+        answers = self._desk.session.state.answers
+        begun = sum(
+            1
+            for each in rounds.values()
+            if each.started.answer_seq != _seq(state) and answers[each.started.answer_seq].lane == LANE
+        )
         out_of_steps = bool(self._lane.max_steps) and state.step >= self._lane.max_steps
         spent = out_of_steps or self._budget.refusal is not None
         return self._was_stopped() or spent or begun + 1 >= self._desk.options.rounds
@@ -263,10 +338,15 @@ class Research:
 
     def _choose(self) -> None:
         session = self._desk.session
-        decisions = [each.decision for each in session.state.rounds.values() if each.decision]
-        if not decisions:
+        state = session.state
+        decisions = [each.decision for each in state.rounds.values() if each.decision]
+        by_model = [each for each in decisions if state.answers[each.answer_seq].lane == LANE]
+        by_rule = [each for each in decisions if state.extracts and each.answer_seq == state.extracts.seq]
+        best = min(by_model, key=_rank, default=None)
+        if by_rule and (best is None or by_rule[-1].result == "SUPPORTED" or _cites_nothing(state, best)):
+            best = by_rule[-1]
+        if best is None:
             return
-        best = min(decisions, key=_rank)
         session.emit(
             events.AnswerChosen(
                 round=best.round,
@@ -286,6 +366,14 @@ def _is_settled(decision: events.Verifier) -> bool:
 
 def _seq(lane: LaneState) -> int:
     return lane.answer.seq if lane.answer else 0
+
+
+def _cites_nothing(state: RunState, decision: events.Verifier) -> bool:
+    """Whether the answer that was judged states something, and cites nothing that had been read by then."""
+    answer = state.answers[decision.answer_seq]
+    cited = (state.evidence.get(each.evidence) for each in answer.citations)
+    read = any(each is not None and each.seq < answer.seq and not each.lead for each in cited)
+    return decision.hard > 0 and not decision.supported and not read
 
 
 RESULTS = ("SUPPORTED", "DISPUTED", "INCONCLUSIVE", "UNSUPPORTED")
@@ -369,13 +457,19 @@ def _tell(desk: Desk, decision: events.Verifier) -> None:
 
 
 def _tools(session: Session, place: Place, options: LaneOptions) -> list[Tool]:
+    read = Read(place.corpus, session.workspace, place.extractor, place.input_name)
+    if place.pages:
+        from vera.lane.tools.pages import Pages, ReadPages
+
+        pages = Pages(place.pages, session.store, place.corpus)
+        return [Search(pages, place.files + len(place.pages)), ReadPages(place.pages, read), Note()]
     tools: list[Tool] = []
     if place.corpus is not None:
         tools.append(Search(place.corpus, place.files))
     if place.web is not None:
         tools.append(Fetch(place.web.capture))
         tools += search_tools(place.web.search, options.search_count)
-    tools.append(Read(place.corpus, session.workspace, place.extractor, place.input_name))
+    tools.append(read)
     return tools + work_tools(session, place.box, options.tool_seconds)
 
 
@@ -391,23 +485,36 @@ def _verdict(state: RunState, interrupted: bool, spent: str = "") -> tuple[str, 
         return _executed(executed, lane, interrupted, spent)
     if decision is not None:
         word = headline(decision.result, decision.reason, state.rounds[decision.round].started.rule)
-        return _ended(word, in_words.reason(word, decision), lane, interrupted, spent)
+        why = in_words.reason(word, decision)
+        if decision.answer_seq == (state.extracts.seq if state.extracts else 0):
+            cause, code = _unanswered(lane, spent)
+            why = f"{why}; extracts, because {cause}"
+            return word, why, EXIT_CODES[word] if word in HOLDS else code
+        return _ended(word, why, lane, interrupted, spent)
     if lane.answer is not None and spent:
         return "UNRESOLVED", f"{spent}, and the answer was not verified before", 6
     if lane.answer is not None:
         return "UNRESOLVED", "stopped before the answer was verified", 130
+    return "UNRESOLVED", *_unanswered(lane, spent)
+
+
+def _unanswered(lane: LaneState, spent: str) -> tuple[str, int]:
+    """Why a lane came to no answer, and the exit code of that."""
     ended = lane.ended
     match ended.reason if ended else "":
         case "interrupted":
-            return "UNRESOLVED", "interrupted before an answer was reached", 130
+            return "interrupted before an answer was reached", 130
         case "tokens" | "cost" | "time":
-            return "UNRESOLVED", f"{spent} and no answer was reached", 6
+            return f"{spent} and no answer was reached", 6
         case "steps":
-            return "UNRESOLVED", f"{ended.detail if ended else ''} and no answer was reached", 6
+            return f"{ended.detail if ended else ''} and no answer was reached", 6
         case "conclusion_ready":
-            return "UNRESOLVED", "no official announcement found in sources checked", 3
-        case _:
-            return "UNRESOLVED", f"no answer was reached: {ended.detail if ended else 'unknown'}", 3
+            return "no official announcement found in sources checked", 3
+        case "answered":
+            return "the model's answer cites no line that it read", 6 if spent else 3
+        case reason:
+            detail = (ended.detail if ended else "unknown").rstrip(".")
+            return f"no answer was reached: {detail}", 5 if reason == LOST else 3
 
 
 def _ended(
@@ -417,6 +524,8 @@ def _ended(
     code = EXIT_CODES[word]
     if word in HOLDS:
         return word, reason, code
+    if lane.ended and lane.ended.reason == LOST:
+        return word, f"{reason}; {lane.ended.detail.rstrip('.')}", 5
     if interrupted:
         return word, reason, 130
     if code != EXIT_CODES["UNRESOLVED"]:

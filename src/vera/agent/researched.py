@@ -73,6 +73,7 @@ class Researched(msgspec.Struct, frozen=True, kw_only=True):
             "spent": self.spent,
             "input_dir": self.input_dir,
             "answer": report.text,
+            "answer_by": report.by,
             "checked": checked_as_json(report.checked),
             "last_turn": report.last_turn,
             "attestation": report.attestation,

@@ -37,6 +37,7 @@ def rules_of(settings: Settings) -> Rules:
         source_shift_limit=policy.source_shift_limit,
         move_repeat_limit=policy.move_repeat_limit,
         stagnation_limit=policy.stagnation_limit,
+        stuck_limit=policy.stuck_limit,
         failure_escalation_limit=policy.failure_escalation_limit,
         source_budget=policy.source_budget,
         search_budget=settings.budget.searches,

@@ -6,6 +6,7 @@ from pathlib import Path
 
 from vera import events
 from vera.agent import research, setup
+from vera.agent.extracts import Extracts
 from vera.agent.lanes import LANE, options_of
 from vera.agent.opening import desk_of, open_common
 from vera.agent.research import Research
@@ -74,4 +75,5 @@ async def open_run(
         options = options_of(settings, opened.budget.limits)
         lane = research.make_lane(session, opened.task, model, place, opened.prompts, options, opened.chooser)
         desk = desk_of(opened, settings, place)
-        yield session, Research(lane, desk, signer, progress.now, opened.budget)
+        instead = None if model.info.kind == BUILT_IN else Extracts(session, opened.task, place, options)
+        yield session, Research(lane, desk, signer, progress.now, opened.budget, instead)

@@ -12,7 +12,7 @@ from vera.agent import setup, spending
 from vera.agent.research import Research, Result
 from vera.agent.running import open_run
 from vera.attestation.keys import Signer
-from vera.cli.exit import ERROR, INTERRUPTED, NOT_READY, in_words, stop
+from vera.cli.exit import ERROR, INTERRUPTED, NOT_READY, as_typed, in_words, stop
 from vera.cli.progress import Progress
 from vera.config import Settings
 from vera.evidence.extractor import Extractor
@@ -73,6 +73,9 @@ async def _execute(
         _listen(run, progress)
         result = await _finish(run, session.root, progress)
         _print(session, result, as_json)
+        if result.lost and result.exit_code == NOT_READY:
+            go_on = f"What was done is kept: go on with 'vera resume {session.root}'."
+            click.echo(f"vera: {printable(as_typed(f'{result.lost} {go_on}'))}", err=True)
         if spent := spending.in_words(session.state):
             progress.say(spent)
         progress.say(f"Session: {session.root}")

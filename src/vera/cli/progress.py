@@ -9,6 +9,7 @@ from vera.agent.in_words import points
 from vera.attestation.report import counted
 from vera.cli.exit import as_typed
 from vera.report.printable import one_printable_line, printable
+from vera.spent import EXTRACTS
 
 UNREADABLE_SHOWN = 10
 
@@ -67,6 +68,8 @@ class Progress:
                 )
             case events.Corpus():
                 self._corpus(record)
+            case events.LaneStarted() if record.lane.startswith(EXTRACTS):
+                self.say("no usable answer from the model: looking for the closest lines")
             case events.ModelServer():
                 self._model(record)
             case events.Sandbox():

@@ -317,6 +317,12 @@ class PolicySettings(Section):
         ge=1,
         le=10_000,
     )
+    stuck_limit: int = setting(
+        "Turns in a row without a line not seen before until a run ends; a search with new hits counts half. "
+        "0 is no limit.",
+        ge=0,
+        le=10_000,
+    )
     failure_escalation_limit: int = setting(
         "Failures of one type until another way of acquisition is demanded.",
         env=("FAILURE_ESCALATION_LIMIT",),

@@ -309,7 +309,7 @@ TRUST: Mapping[str, Row] = {
         "action_verifier.temperature action_verifier.max_tokens action_verifier.deadline_s "
         "action_verifier.seed context.high_tokens context.max_chars context.tail_steps "
         "notes.update_interval policy.pre_tool_nudges policy.length_nudges policy.reminders "
-        "policy.parse_error_limit policy.stagnation_limit policy.failure_escalation_limit "
+        "policy.parse_error_limit policy.stagnation_limit policy.stuck_limit policy.failure_escalation_limit "
         "policy.source_shift_limit policy.finalization_limit policy.query_mutation_budget "
         "policy.source_budget policy.move_repeat_limit policy.domain_shift_limit search.engines "
         "search.language brave.api_version brave.default_count brave.discovery_required "

@@ -56,6 +56,7 @@ class Rules(msgspec.Struct, frozen=True, kw_only=True):
     source_shift_limit: int = 3
     move_repeat_limit: int = 3
     stagnation_limit: int = 3
+    stuck_limit: int = 12
     failure_escalation_limit: int = 3
     source_budget: int = 12
     search_budget: int = 0

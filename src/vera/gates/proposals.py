@@ -27,20 +27,35 @@ def look() -> Proposal:
 
 
 def search(state: State, rules: Rules, query: str, *, tool: str = "") -> Proposal | None:
-    """A search with words that differ materially from what brought nothing, and with an intent that may be
-    used now; None when there is no such query, or no tool to ask. `tool` is the one to ask if it may be.
-    """
+    """The first of the searches that may be made now, None when there is none."""
+    return next(_searches(state, rules, query, tool), None)
+
+
+def untried(state: State, rules: Rules) -> tuple[Proposal, ...]:
+    """At most two searches for the subject that may be made now, with words that no query had yet."""
+    known = list(state.lane.history.families)
+    found: list[Proposal] = []
+    for each in _searches(state, rules, rules.subject, ""):
+        asked = family(str(next(iter(each.args.values()))), known)
+        if asked not in known and len(found) < 2:
+            found.append(each)
+            known.append(asked)
+    return tuple(found)
+
+
+def _searches(state: State, rules: Rules, query: str, tool: str) -> Iterator[Proposal]:
+    """Searches with words that differ materially from what brought nothing, and with an intent that may be
+    used now. `tool` is the one to ask if it may be."""
     tool = _tool(state, rules, tool)
     if not tool:
-        return None
+        return
     past, limit = state.lane.history, rules.query_mutation_budget
     intents = open_intents(state, rules) if tool in WEB_SEARCHES else ()
     for candidate in _candidates(query, rules.subject, intents):
         if intents and vector(candidate, "", official=False) not in intents:
             continue
         if not limit or past.tried(family(candidate, past.families)) < limit:
-            return Proposal(tool=tool, args={"q" if tool.startswith("brave") else "query": candidate})
-    return None
+            yield Proposal(tool=tool, args={"q" if tool.startswith("brave") else "query": candidate})
 
 
 def open_intents(state: State, rules: Rules) -> tuple[str, ...]:

@@ -23,9 +23,11 @@ from vera.gates import (
     source_budget,
     source_shift,
     stagnation,
+    stuck,
 )
 
 GATES = (
+    stuck.GATE,
     notes_gate.GATE,
     pre_tool_nudge.GATE,
     length_nudge.GATE,

@@ -59,6 +59,7 @@ class Lane:
         self.keeper = Keeper(session, spec.name, policy, prompts)
         self._turns = Turns(session, spec, model, [tool.spec for tool in tool_list], chooser)
         self._parse_error_limit = policy.rules.parse_error_limit
+        self._by = "builtin" if model.info.kind == "builtin" else "model"
         self._brought: list[tuple[events.Evidence, bool]] = []
         self._said: list[str] = []
         self._stop_reason = ""
@@ -209,6 +210,7 @@ class Lane:
                 text=self._session.text(answer),
                 citations=resolve(answer, evidence, store),
                 submitted=submitted,
+                by=self._by,
             )
         )
 

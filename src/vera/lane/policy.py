@@ -42,6 +42,9 @@ DRAFT_SAYS = 3
 
 URL_SHOWN = 2000
 
+NOTES = "/work/notes.md"
+"""What the agent wrote down itself: reading it brings nothing new."""
+
 
 class Policy(msgspec.Struct, frozen=True, kw_only=True):
     """The gates of a lane, in order, and their rules."""
@@ -207,7 +210,10 @@ class Keeper:
         news = [
             evidence
             for evidence, new in brought
-            if new and _says_something(evidence) and not (cut_off and evidence.tier == "observed")
+            if new
+            and _says_something(evidence)
+            and evidence.source != NOTES
+            and not (cut_off and evidence.tier == "observed")
         ]
         return events.Move(
             id=self._session.state.next_move_id(),

@@ -89,7 +89,9 @@ class Report(msgspec.Struct, frozen=True, kw_only=True):
     """What a run has to show. `text` carries the marks of the claims when there is a verdict, and `limits` is
     then what the evidence cannot rule out (the attestation's hyperthesis), a sentence or two each. `checked`
     is None for a run whose answer holds; `last_turn` is what the model wrote last, when that was no answer;
-    `attestations` are those that an execution asked for, a line each."""
+    `attestations` are those that an execution asked for, a line each. `by` is who answered: `model`,
+    `builtin`, '' for no answer; where the built-in model answered in place of another, `noted` is what that
+    one left."""
 
     text: str
     status: str
@@ -101,6 +103,8 @@ class Report(msgspec.Struct, frozen=True, kw_only=True):
     checked: Checked | None = None
     last_turn: str = ""
     attestations: tuple[str, ...] = ()
+    by: str = ""
+    noted: str = ""
 
 
 def quotes(answer: Answer, evidence: Mapping[str, Evidence], store: Store) -> list[Quote]:
@@ -142,7 +146,7 @@ def build(state: RunState, store: Store, without_answer: str) -> Report:
     """
     lane = state.lane("main")
     chosen = state.chosen
-    answer = state.answers[chosen.answer_seq] if chosen else lane.answer
+    answer = state.answers[chosen.answer_seq] if chosen else state.answer
     status = f"{state.status}: {lane.status_reason}" if lane.status_reason else state.status
     found = checked(state)
     if answer is None:
@@ -153,28 +157,40 @@ def build(state: RunState, store: Store, without_answer: str) -> Report:
             checked=found,
             last_turn=last_turn.last_turn(lane, lambda text: load_text(store, text)),
         )
-    text = load_text(store, answer.text)
-    quoted = quotes(answer, state.evidence, store)
+    shown = _answered(state, store, answer, Report(text="", status=status, checked=found, by=answer.by))
+    if answer != state.extracts:
+        return shown
+    return msgspec.structs.replace(
+        shown,
+        noted=without_answer,
+        last_turn=last_turn.last_turn(lane, lambda text: load_text(store, text)),
+    )
+
+
+def _answered(state: RunState, store: Store, answer: Answer, report: Report) -> Report:
+    """The report with the answer, its quotes, and its marks when there is a verdict."""
+    chosen = state.chosen
+    report = msgspec.structs.replace(
+        report,
+        text=load_text(store, answer.text),
+        quotes=tuple(quotes(answer, state.evidence, store)),
+    )
     if (executed := state.execution) is not None and executed.answer_seq == answer.seq:
-        return _executed(
-            state, executed, Report(text=text, status=status, quotes=tuple(quoted), checked=found)
-        )
+        return _executed(state, executed, report)
     if chosen is None:
-        return Report(text=text, status=status, quotes=tuple(quoted), checked=found)
+        return report
     decision = state.rounds[chosen.round].decision
     assert decision is not None
     known = [each for each in state.evidence.values() if each.seq < decision.seq]
     attestation = parse(store.get(hexadecimal(decision.attestation)), Attestation)
-    claims = _marked(text, known, attestation, store)
-    return Report(
-        text=_with_marks(text, claims),
-        status=status,
-        quotes=tuple(quoted),
+    claims = _marked(report.text, known, attestation, store)
+    return msgspec.structs.replace(
+        report,
+        text=_with_marks(report.text, claims),
         claims=tuple(claims),
         attestation=decision.attestation,
         figures=_figures(claims),
         limits=tuple(f"{each.blind_spot} {each.bound}" for each in attestation.hyperthesis),
-        checked=found,
     )
 
 
@@ -291,7 +307,7 @@ def _figures(claims: Sequence[MarkedClaim]) -> str:
 def markdown(task: str, shown: Report) -> str:
     """answer.md: question, answer with marks, findings on its claims, cited bytes, what was checked, and
     a line of figures."""
-    head = [f"# {task.strip()}", _closed(shown.text.strip())]
+    head = [f"# {task.strip()}", _closed(shown.text.strip()), *filter(None, [_closed(shown.noted)])]
     kept = last_turn.markdown(_without_typed_marks(shown.last_turn)) if shown.last_turn else []
     parts = []
     if noted := [claim for claim in shown.claims if claim.findings]:
@@ -328,7 +344,7 @@ def _closed(text: str) -> str:
 
 def plain(shown: Report) -> str:
     """The answer for a terminal: the text, what was found, each cited place, in short what was checked."""
-    parts = [shown.text.strip()]
+    parts = [shown.text.strip(), *filter(None, [shown.noted])]
     parts += [_finding_block(claim) for claim in shown.claims if claim.findings]
     parts += shown.attestations
     parts += [block(quote) for quote in shown.quotes]

@@ -8,6 +8,7 @@ from vera import events
 from vera.headline import HOLDS
 from vera.history import Constraint, Reached
 from vera.report.moment import utc
+from vera.spent import EXTRACTS
 from vera.state import RunState
 
 LANE = "main"
@@ -51,11 +52,12 @@ class Checked(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def checked(state: RunState) -> Checked | None:
-    """What the main lane has checked; None for a run whose answer holds. Pure."""
+    """What the main lane has checked, and one that gave extracts in its place; None for a run whose answer
+    holds. Pure."""
     lane = state.lane(LANE)
     if state.status in HOLDS:
         return None
-    brought = [each for each in state.evidence.values() if each.lane == LANE]
+    brought = [each for each in state.evidence.values() if each.lane.startswith((LANE, EXTRACTS))]
     citable = [each for each in brought if not each.lead]
     files = tuple(dict.fromkeys(each.source for each in citable if _is_input(each)))
     newest = citable[-MOST_EVIDENCE:]

@@ -25,10 +25,11 @@ _EXIT_STATUS = {
 
 
 def exit_status(state: RunState) -> str:
-    """How the run ended, by mini-swe-agent's names; '' while it goes on. With an answer it is Submitted."""
+    """How the run ended, by mini-swe-agent's names; '' while it goes on. With an answer of the model it is
+    Submitted."""
     if state.ended is None:
         return ""
-    if _answer(state) is not None:
+    if _answer(state) not in (None, state.extracts):
         return "Submitted"
     ended = state.lane(LANE).ended
     reason = ended.reason if ended else state.ended.status
@@ -85,7 +86,7 @@ def vera(state: RunState, load: Load) -> Json:
 
 
 def _answer(state: RunState) -> events.Answer | None:
-    return state.answers[state.chosen.answer_seq] if state.chosen else state.lane(LANE).answer
+    return state.answers[state.chosen.answer_seq] if state.chosen else state.answer
 
 
 def _decision(state: RunState) -> events.Verifier | None:

@@ -31,8 +31,8 @@ FOLDER_MODE = 0o700 if os.geteuid() else 0o711
 ANSWER = "answer.md"
 """The answer for people, made when the run ends."""
 
-RESUMABLE = frozenset({6, 130})
-"""Exit codes of runs that ended without an answer and can go on: budget spent, interrupted."""
+RESUMABLE = frozenset({5, 6, 130})
+"""Exit codes of runs that ended without an answer and can go on: model lost, budget spent, interrupted."""
 
 _SYNCED = (
     events.ToolStarted,
@@ -100,7 +100,7 @@ class Session:
         accept: Callable[[RunState], None] = lambda state: None,
         clock: Callable[[], float] = time.time,
     ) -> "Session":
-        """Open a session that was interrupted, or ended with its budget spent, to go on with it.
+        """Open a session that was interrupted, or ended with its model lost or its budget spent, to go on.
 
         What was torn is cut and said (to the log and to `listeners`, which stay subscribed), and every
         projection is made again. `accept` raises what speaks against going on from this log, before anything
@@ -127,7 +127,7 @@ class Session:
             ) from None
         except LogError as error:
             raise SessionError(str(error)) from None
-        if state.ended is not None and state.ended.exit_code not in RESUMABLE:
+        if state.ended is not None and state.ended.exit_code not in RESUMABLE and not _may_go_on(state):
             log.close()
             raise SessionError(f"The run in {root} has finished: 'vera show {root}' shows it.")
         if state.task is None:
@@ -217,6 +217,12 @@ class Session:
             content = b"".join(map(projection.add, records or []))
             replace_file(self.root / projection.name, content)
             self._projections.append((projection, _append_to(self.root / projection.name)))
+
+
+def _may_go_on(state: RunState) -> bool:
+    """Whether extracts hold in place of the answer of a model that a limit or its server stopped: it may come
+    to one when it goes on."""
+    return state.extracts is not None and state.lane("main").history.ending is None
 
 
 def make_folder(root: Path) -> bool:

@@ -41,7 +41,7 @@ Say = Callable[[str], None]
 
 
 async def verify(desk: Desk, signer: Signer, *, last: bool, now: Say) -> events.Verifier:
-    """Verify the main lane's answer: the round under way, or a new one. Returns the decision.
+    """Verify the run's answer: the round under way, or a new one. Returns the decision.
 
     In the `last` round the claims are labelled even when there are hard findings, so that the person sees
     which of them stand. `now` is told what is being done.
@@ -66,10 +66,10 @@ async def verify(desk: Desk, signer: Signer, *, last: bool, now: Say) -> events.
 def _begin(desk: Desk) -> int:
     """The round under way, or a new one for the answer of now."""
     session = desk.session
-    answer = session.state.lane("main").answer
+    answer, rounds = session.state.answer, session.state.rounds
     assert answer is not None
-    number = len(session.state.rounds)
-    if not number or session.state.rounds[number].decision is not None:
+    number = len(rounds)
+    if not number or rounds[number].decision is not None or rounds[number].started.answer_seq != answer.seq:
         number += 1
         policy = canonical(_policy(desk))
         session.emit(

@@ -2,13 +2,13 @@
 
 import asyncio
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, Protocol
 
 from vera.evidence.span import Lines
 from vera.lane.tools import Call, EvidenceDraft, Outcome, failed
 from vera.outside import one_line
 from vera.protocol.turn import ToolSpec
-from vera.search.corpus import Corpus, Hit, IndexUnusable
+from vera.search.corpus import Found, Hit, IndexUnusable
 
 DEFAULT_HITS = 8
 
@@ -26,12 +26,20 @@ SPEC = ToolSpec(
 )
 
 
+class Searched(Protocol):
+    """What is searched: a corpus, or the pages that a run captured."""
+
+    def search(self, query: str, limit: int = DEFAULT_HITS) -> Found:
+        """Raises IndexUnusable."""
+        ...
+
+
 class Search:
     """The tool over one corpus."""
 
     spec = SPEC
 
-    def __init__(self, corpus: Corpus, files: int) -> None:
+    def __init__(self, corpus: Searched, files: int) -> None:
         self._corpus = corpus
         self._files = files
 

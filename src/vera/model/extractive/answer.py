@@ -3,9 +3,11 @@
 from collections.abc import Sequence
 
 from vera.disclosure import (
+    CLOSEST,
     EXTRACTS,
     NEAREST,
     NO_DOCUMENTS,
+    NO_MODEL_ANSWER,
     NO_SEARCH,
     NO_SYNTHESIS,
     NOTHING,
@@ -16,23 +18,27 @@ from vera.model.extractive.scoring import Window
 _QUERIES_NAMED = 4
 
 
-def answer_text(chosen: Sequence[Window], searches: Sequence[str], documents: bool = True) -> str:
-    """The final answer: one line a citation, best first; what was searched when there is none.
+def answer_text(
+    chosen: Sequence[Window], searches: Sequence[str], documents: bool = True, *, instead: bool = False
+) -> str:
+    """The final answer: one line a citation, best first; what was searched when there is none. It says why
+    there are only extracts: no model, or with `instead` one without a usable answer.
 
     A citation may begin with the phrase of its lines that answers ("at least three years"). Nothing else is
     quoted here: the harness cuts the quotes from the stored bytes.
     """
+    extracts, no_synthesis = (CLOSEST, NO_MODEL_ANSWER) if instead else (EXTRACTS, NO_SYNTHESIS)
     if chosen and chosen[0].sure:
-        return "\n".join([EXTRACTS, *(f"{rank}. {_cited(window)}" for rank, window in enumerate(chosen, 1))])
+        return "\n".join([extracts, *(f"{rank}. {_cited(window)}" for rank, window in enumerate(chosen, 1))])
     if chosen:
         return "\n".join(
             [
-                f"{UNSURE} {NO_SYNTHESIS}",
+                f"{UNSURE} {no_synthesis}",
                 *(f"{rank}. {_near(window)}" for rank, window in enumerate(chosen, 1)),
             ]
         )
     rest = _searched(searches) if documents else [NO_DOCUMENTS]
-    return "\n".join([f"{NOTHING} {NO_SYNTHESIS}", *rest])
+    return "\n".join([f"{NOTHING} {no_synthesis}", *rest])
 
 
 def _near(window: Window) -> str:

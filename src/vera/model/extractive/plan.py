@@ -66,11 +66,13 @@ class Step(msgspec.Struct, frozen=True):
     found: tuple[Window, ...]
     coverage: float
     sure: bool
+    instead: bool = False
 
 
-def next_turn(conversation: Conversation) -> Turn:
-    """The next turn of the extractive model. Same conversation, same turn."""
-    step = _survey(conversation)
+def next_turn(conversation: Conversation, *, instead: bool = False) -> Turn:
+    """The next turn of the extractive model, which answers `instead` of another one or on its own. Same
+    conversation, same turn."""
+    step = msgspec.structs.replace(_survey(conversation), instead=instead)
     note = _note(step)
     if not step.question.terms or not conversation.documents:
         return _final(step, (), note)
@@ -316,9 +318,10 @@ def _note(step: Step) -> str | None:
 
 def _final(step: Step, chosen: Sequence[Window], note: str | None) -> Turn:
     used = tuple(dict.fromkeys(window.evidence for window in chosen))
+    said = step.conversation
     return Turn(
         thought=_ANSWERING,
-        action=Action(final=answer_text(chosen, step.conversation.searches, step.conversation.documents)),
+        action=Action(final=answer_text(chosen, said.searches, said.documents, instead=step.instead)),
         note=note,
         evidence_used=used,
         status_update="UNRESOLVED",

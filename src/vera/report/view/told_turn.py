@@ -2,6 +2,7 @@
 
 from vera import events
 from vera.report.view.words import Load, counted, line_of_text
+from vera.spent import EXTRACTS
 
 _DECIDED = {
     "off": "no verifier is on",
@@ -43,7 +44,7 @@ def tell(record: events.Record, load: Load) -> str:
 
 
 def _call(call: events.Model) -> str:
-    who = {"selector": "The selector", "verifier": "The verifier"}.get(
+    who = {"selector": "The selector", "verifier": "The verifier", EXTRACTS: "The built-in model"}.get(
         call.scope.partition(".")[0], "The model"
     )
     if call.scope.startswith("verifier"):

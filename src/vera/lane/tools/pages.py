@@ -1,0 +1,117 @@
+"""Pages that a run captured, searched and read as files of an input folder are, each under its address."""
+
+from collections.abc import Mapping, Sequence
+from itertools import chain, zip_longest
+from typing import Any
+
+import msgspec
+
+from vera.events import Evidence
+from vera.evidence.passages import Passages
+from vera.lane.tools import Call, Outcome
+from vera.lane.tools.read import SPEC, Read
+from vera.outside import one_line
+from vera.search.corpus import Corpus, Found, Hit
+from vera.state import RunState
+from vera.store import Store, StoreError
+
+MOST_PAGES = 200
+MOST_BYTES = 16 << 20
+"""Pages that are searched, the newest, and the bytes of their text together."""
+
+AROUND = 2
+"""Lines that a hit has before and after the one that was found."""
+
+NAME_SHOWN = 300
+
+
+def pages_of(state: RunState) -> dict[str, Evidence]:
+    """The pages of the web that the run captured with their content, by address on one line: of each address
+    the newest, of all the newest MOST_PAGES."""
+    found: dict[str, Evidence] = {}
+    for each in reversed(tuple(state.evidence.values())):
+        is_page = each.tier == "captured" and not each.lead and each.receipt is not None
+        if is_page and each.lines and not each.low_signal and (each.http_status or 200) < 400:
+            found.setdefault(one_line(each.source, NAME_SHOWN), each)
+        if len(found) == MOST_PAGES:
+            break
+    return found
+
+
+class Pages:
+    """Searched as a corpus is, together with the `corpus` of the input folder where there is one."""
+
+    def __init__(self, pages: Mapping[str, Evidence], store: Store, corpus: Corpus | None) -> None:
+        self._corpus = corpus
+        self._texts: dict[str, list[str]] = {}
+        self._places: list[tuple[str, int]] = []
+        self._sources = {name: page.text.sha256 for name, page in pages.items()}
+        size = 0
+        for name, page in pages.items():
+            size += page.text.size
+            if size > MOST_BYTES:
+                break
+            try:
+                text = store.get(page.text.sha256)
+            except StoreError:
+                continue
+            self._texts[name] = text.decode("utf-8", "replace").removesuffix("\n").split("\n")
+            self._places += [(name, number) for number in range(1, len(self._texts[name]) + 1)]
+        self._passages = Passages(list(chain.from_iterable(self._texts.values())))
+
+    def search(self, query: str, limit: int = 8) -> Found:
+        """The best lines of the pages with those around them, in turn with the hits in the files.
+
+        Raises IndexUnusable.
+        """
+        files = self._corpus.search(query, limit) if self._corpus is not None else Found(hits=())
+        both = chain.from_iterable(zip_longest(files.hits, self._hits(query, limit)))
+        return Found(hits=tuple(hit for hit in both if hit is not None)[:limit], note=files.note)
+
+    def _hits(self, query: str, limit: int) -> Sequence[Hit]:
+        best = [each for each in self._passages.best(query, limit) if each.score > 0]
+        top = max((each.score for each in best), default=1.0)
+        hits: list[Hit] = []
+        for each in best:
+            name, number = self._places[each.first - 1]
+            lines = self._texts[name]
+            first, last = max(1, number - AROUND), min(len(lines), number + AROUND)
+            if any(hit.path == name and hit.first <= number <= hit.last for hit in hits):
+                continue
+            hits.append(
+                Hit(
+                    path=name,
+                    title="",
+                    score=each.score / top,
+                    first=first,
+                    last=last,
+                    chunk_first=first,
+                    chunk_last=last,
+                    lines_total=len(lines),
+                    page=None,
+                    text="\n".join(lines[first - 1 : last]),
+                    source=self._sources[name],
+                    matched=(),
+                    missing=(),
+                )
+            )
+        return hits
+
+
+class ReadPages:
+    """`read`, which also takes the address of a captured page."""
+
+    spec = SPEC
+
+    def __init__(self, pages: Mapping[str, Evidence], read: Read) -> None:
+        self._pages = pages
+        self._read = read
+
+    async def run(self, args: Mapping[str, Any], call: Call) -> Outcome:
+        page = self._pages.get(args["path"].strip())
+        if page is None:
+            return await self._read.run(args, call)
+        outcome = await self._read.run({**args, "path": page.id}, call)
+        name = one_line(args["path"], NAME_SHOWN)
+        header = outcome.header.replace(f"read {page.id} ({page.source})", f"read {name}", 1)
+        return msgspec.structs.replace(outcome, header=header)

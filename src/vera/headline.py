@@ -20,7 +20,7 @@ Headline = Literal["VERIFIED", "QUOTED", "PARTIAL", "UNRESOLVED", "DISPUTED", "R
 
 - VERIFIED: every statement is supported by its cited lines, as a qualified judge read them, or was computed
   and came out again.
-- QUOTED: the cited lines of every statement hold its words, by a rule; nobody judged what they mean.
+- QUOTED: the cited lines of every statement hold its words, by a rule; no judge has read them.
 - PARTIAL: some statement is unchecked or not supported, and another is supported.
 - UNRESOLVED: nothing is proved either way.
 - DISPUTED: sources contradict each other.

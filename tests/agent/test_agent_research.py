@@ -172,12 +172,12 @@ def test_without_a_verdict_nothing_is_verified(answered: bool, ended: str, said:
         (
             decision(result="SUPPORTED", claims=1, supported=1),
             "literal",
-            "the cited lines hold the words of its claim; nobody judged what they mean",
+            "the cited lines hold the words of its claim; no judge has read them",
         ),
         (
             decision(result="SUPPORTED", claims=3, supported=3),
             "literal",
-            "the cited lines hold the words of all 3 claims; nobody judged what they mean",
+            "the cited lines hold the words of all 3 claims; no judge has read them",
         ),
         (
             decision(result="SUPPORTED", claims=1, supported=1, score=350),

@@ -50,7 +50,7 @@ def test_a_run_and_its_json_say_what_was_required(place: Path) -> None:
     done = vera(*COMMANDS["run"], "--require", "verified", "--json", "-q", cwd=place)
     said = json.loads(done.stdout)
     assert (done.returncode, said["status"], said["exit_code"]) == (3, "QUOTED", 3)
-    assert said["reason"].endswith("nobody judged what they mean; VERIFIED was required")
+    assert said["reason"].endswith("no judge has read them; VERIFIED was required")
 
 
 def test_a_thesis_may_require_a_word_and_an_output(place: Path) -> None:

@@ -55,7 +55,7 @@ def test_the_json_of_a_run_holds_quotes_that_hash_to_what_it_says(finished: Path
 def test_show_has_the_marks_and_the_attestation_of_a_verified_run(finished: Path) -> None:
     shown = vera("show", finished, cwd=finished).stdout
     assert "(supported)" in shown
-    assert "QUOTED: the cited lines hold the words of its claim; nobody judged what they mean" in shown
+    assert "QUOTED: the cited lines hold the words of its claim; no judge has read them" in shown
     assert "· claims 1, supported 1." in shown
     decision = folded(finished).rounds[1].decision
     assert decision is not None
@@ -92,7 +92,7 @@ def test_answer_md_holds_question_answer_and_quotes(finished: Path) -> None:
     text = (finished / "answer.md").read_text()
     assert text.startswith("# On how many days is the sky blue?")
     assert "> The sky is blue on **12 days** in May." in text
-    assert "QUOTED: the cited lines hold the words of its claim; nobody judged what they mean" in text
+    assert "QUOTED: the cited lines hold the words of its claim; no judge has read them" in text
 
 
 def test_rebuild_says_that_nothing_changed_or_what_did(finished: Path) -> None:

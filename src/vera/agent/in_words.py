@@ -18,7 +18,7 @@ def reason(word: Headline, decision: events.Verifier) -> str:
             score = f", score {points(decision.score)} of 4" if decision.score else ""
             return f"a judge read that the cited lines support {_claims(decision)}{score}"
         case "QUOTED":
-            return f"the cited lines hold the words of {_claims(decision)}; nobody judged what they mean"
+            return f"the cited lines hold the words of {_claims(decision)}; no judge has read them"
         case _:
             return _unproved(decision)
 

@@ -13,7 +13,7 @@ SHOWN = 5
 
 SAYS: Mapping[Headline, str] = {
     "VERIFIED": "a judge read that the lines below support each of its sentences",
-    "QUOTED": "the lines below hold the words of each of its sentences; nobody judged what they mean",
+    "QUOTED": "the lines below hold the words of each of its sentences; no judge has read them",
     "DISPUTED": "sources contradict each other",
     "REFUTED": "the lines below say otherwise",
 }

@@ -70,7 +70,7 @@ def test_captured_pages_are_searched_and_cited_under_their_address(
     (cited,) = answer.citations
     evidence = session.state.evidence[cited.evidence]
     assert (evidence.source, evidence.receipt is not None, cited.first) == (URL, True, 3)
-    assert f"1. {URL} [{cited.evidence}:3" in session.load(answer.text)
+    assert f"1. “at least three years”: {URL} [{cited.evidence}:3" in session.load(answer.text)
     assert session.state.rounds[1].started.rule == "literal" and not session.state.spent.model_calls
     session.close()
 

@@ -181,6 +181,24 @@ def test_every_request_of_the_verifier_can_be_made_again_from_the_log(
         assert json.dumps(json.loads(rebuilt.wire), sort_keys=True) in sent
 
 
+def test_an_earlier_answer_of_which_only_a_part_is_wrong_is_kept_before_extracts(
+    documents: Path, tmp_path: Path
+) -> None:
+    """The second claim is wrong, and no step is left to drop it."""
+    said = "A written offer must be valid for at least three years [ev_0001:3]."
+    mixed = final(f"{said} A written offer must be valid for seven years [ev_0001:3].")
+    cast = Cast([READ, mixed, turn("read", path="terms.txt", first=3, last=3)])
+    with ScriptedServer(cast) as server:
+        done = vera(
+            "run", "--task", QUESTION, "--input-dir", documents, "--work-dir", "w", "--max-steps", 3,
+            "--model-base-url", server.root, "--protocol", "text", "--sandbox", "none", "--egress", "none",
+            cwd=tmp_path,
+        )  # fmt: skip
+    assert done.returncode == 6, done.stderr
+    assert "seven years" in done.stdout and "extracts" not in done.stdout
+    assert list(folded(tmp_path / "w").rounds) == [1]
+
+
 def test_a_run_that_spent_its_steps_after_feedback_goes_on_with_more(documents: Path, tmp_path: Path) -> None:
     wrong = final("A written offer must be valid for seven years [ev_0001:3].")
     cast = Cast([READ, wrong, turn("read", path="terms.txt", first=3, last=3), GOOD])

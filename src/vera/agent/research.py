@@ -246,21 +246,26 @@ class Research:
         person ended it."""
         if self._extracts is None or (self._was_stopped() and not self._out_of_time()):
             return
-        state = self._lane.state
-        concluded = isinstance(state.history.ending, events.PolicyConclusionReady)
-        if concluded or (state.answer is not None and not self._states_without_lines()):
+        concluded = isinstance(self._lane.state.history.ending, events.PolicyConclusionReady)
+        if concluded or self._has_usable_answer():
             return
         await self._extracts.answer(self._desk, self._signer)
 
-    def _states_without_lines(self) -> bool:
-        """Whether the lane's answer was judged, and cites no line that it read."""
+    def _has_usable_answer(self) -> bool:
+        """Whether the lane's last answer cites something that was read, or was not judged; without one,
+        whether an earlier answer has fewer hard findings than claims: some of it may hold."""
+        state, last = self._desk.session.state, self._lane.state.answer
+        decided = self._decided()
+        if last is None:
+            return any(each.hard < each.claims for each in decided)
+        judged = [each for each in decided if each.answer_seq == last.seq]
+        return not judged or not _cites_nothing(state, judged[-1])
+
+    def _decided(self) -> list[events.Verifier]:
+        """The decisions on answers of the main lane, in order."""
         state = self._desk.session.state
-        decided = [
-            each.decision
-            for each in state.rounds.values()
-            if each.decision and each.started.answer_seq == _seq(self._lane.state)
-        ]
-        return bool(decided) and _cites_nothing(state, decided[-1])
+        decisions = (each.decision for each in state.rounds.values() if each.decision)
+        return [each for each in decisions if state.answers[each.answer_seq].lane == LANE]
 
     def _seal_beginning(self) -> None:
         """Seal what the run begins with, the model server that was found too, so that it is known for the
@@ -340,7 +345,7 @@ class Research:
         session = self._desk.session
         state = session.state
         decisions = [each.decision for each in state.rounds.values() if each.decision]
-        by_model = [each for each in decisions if state.answers[each.answer_seq].lane == LANE]
+        by_model = self._decided()
         by_rule = [each for each in decisions if state.extracts and each.answer_seq == state.extracts.seq]
         best = min(by_model, key=_rank, default=None)
         if by_rule and (best is None or by_rule[-1].result == "SUPPORTED" or _cites_nothing(state, best)):

@@ -3,7 +3,7 @@
 from collections.abc import Callable
 
 import pytest
-from sandbox_machine import BUBBLEWRAP, DOCKER, Machine
+from sandbox_machine import BUBBLEWRAP, DOCKER, Machine, work_folder
 
 from vera.sandbox import mounts
 
@@ -42,3 +42,21 @@ def test_programs_find_what_they_need(program: str, shown: Machine) -> None:
         return
     result = shown.run(PROGRAMS[program])
     assert result.exit_code == 0, (result.head + result.tail).decode()
+
+
+@pytest.mark.parametrize("backend", [DOCKER, BUBBLEWRAP])
+def test_an_earlier_run_in_the_input_folder_is_an_empty_folder(
+    backend: str, start: Callable[..., Machine]
+) -> None:
+    with work_folder() as documents:
+        (documents / "terms.txt").write_text("three years\n")
+        for session in (documents / "work" / "a, b", documents / "closed" / "c", documents / "d"):
+            (session / "workspace").mkdir(parents=True)
+            (session / "trace.jsonl").write_text("{}\n")
+            (session / "answer.md").write_text("seven years\n")
+        (documents / "closed" / "own.txt").write_text("text\n")
+        (documents / "closed").chmod(0o700)  # a sandbox's own user comes in as little as a mount does
+        box = start(backend, input=documents)
+        assert box.output("cd /input; find . -type f -not -path './closed/*' 2>/dev/null") == "./terms.txt\n"
+        assert box.output("cat /input/d/answer.md /input/closed/c/answer.md 2>/dev/null") == ""
+        assert "written" not in box.output("echo x >/input/d/x && echo written")

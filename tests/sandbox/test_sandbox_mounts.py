@@ -84,3 +84,33 @@ def test_commands_run_as_the_owner_of_the_work_folder_and_never_as_root(tmp_path
 def test_the_identity_asked_for_wins_unless_it_is_root(tmp_path: Path) -> None:
     assert mounts.identity(BoxSpec(work=tmp_path, uid=4321, gid=4322), tmp_path) == (4321, 4322)
     assert mounts.identity(BoxSpec(work=tmp_path, uid=0, gid=0), tmp_path)[0] == mounts.UNPRIVILEGED
+
+
+def make_session(folder: Path) -> Path:
+    (folder / "workspace").mkdir(parents=True)
+    (folder / "trace.jsonl").write_text("{}\n")
+    (folder / "answer.md").write_text("7 years\n")
+    return folder
+
+
+def test_sessions_in_an_input_folder_are_found_and_a_folder_of_nothing_else_stands_for_them(
+    tmp_path: Path,
+) -> None:
+    assert mounts.sessions_in(tmp_path) == []
+    (tmp_path / "a.txt").write_text("text")
+    (tmp_path / "like" / "workspace").mkdir(parents=True)  # no log: a person's own folder
+    for name in ("work/one", "work/two", "mixed/three", "four"):
+        make_session(tmp_path / name)
+    (tmp_path / "mixed" / "b.txt").write_text("text")
+    (tmp_path / "notes" / ".vera").mkdir(parents=True)
+    (tmp_path / "elsewhere").symlink_to("work")
+    found = {str(path) for path in mounts.sessions_in(tmp_path)}
+    assert found == {"work", "mixed/three", "four", "notes"}
+
+
+def test_more_sessions_among_documents_than_can_be_covered_are_refused(tmp_path: Path) -> None:
+    (tmp_path / "a.txt").write_text("text")
+    for number in range(mounts.MOST_COVERED + 1):
+        make_session(tmp_path / f"{number}")
+    with pytest.raises(BoxError, match="earlier runs"):
+        mounts.sessions_in(tmp_path)

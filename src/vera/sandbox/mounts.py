@@ -24,6 +24,15 @@ DOCUMENTS = tuple(
         *("local/share/doc", "local/share/man", "local/share/info", "local/man", "local/doc"),
     )
 )
+# What tells the folder of an earlier run and that of what outlives runs: an answer of VERA is no source.
+SESSION = ("trace.jsonl", "workspace")
+KEPT = ".vera"
+MOST_COVERED = 64
+"""Folders of an input folder that are covered: each is a mount of its own."""
+
+MOST_LOOKED_AT = 200_000
+"""Files and folders of it that are looked at."""
+
 # For work that is done for root: an unprivileged user that no distribution gives to a person.
 UNPRIVILEGED = 10001
 
@@ -73,6 +82,44 @@ def shown(hidden: Iterable[Path]) -> list[Path]:
     real = {path.resolve() for path in hidden}
     inside = {path for path in real if any(path.is_relative_to(below) for below in SYSTEM)}
     return sorted(path for path in inside if inside.isdisjoint(path.parents))
+
+
+def sessions_in(folder: Path) -> list[Path]:
+    """The folders of earlier runs within an input folder, relative to it; in place of each a box has an empty
+    one. A folder that holds nothing but such folders stands for them.
+
+    Raises BoxError where they are more than MOST_COVERED.
+    """
+    found: dict[Path, list[Path]] = {}
+    only_sessions: set[Path] = set()
+    looked_at = 0
+    for place, folders, files in os.walk(folder):
+        looked_at += len(folders) + len(files)
+        if looked_at > MOST_LOOKED_AT:
+            break
+        here = Path(place)
+        sessions = [name for name in folders if name == KEPT or _is_session(here / name)]
+        if sessions:
+            found[here] = [here / name for name in sessions]
+            if len(sessions) == len(folders) and not files and here != folder:
+                only_sessions.add(here)
+        folders[:] = [name for name in folders if name not in set(sessions)]
+    covered = sorted(
+        path.relative_to(folder)
+        for here, below in found.items()
+        for path in ([here] if here in only_sessions else below)
+    )
+    if len(covered) > MOST_COVERED:
+        raise BoxError(
+            f"The input folder {folder} holds more than {MOST_COVERED} folders of earlier runs among its "
+            "documents, and no command may take these for documents.",
+            hint="move the sessions out of the input folder",
+        )
+    return covered
+
+
+def _is_session(folder: Path) -> bool:
+    return all(os.path.lexists(folder / name) for name in SESSION)
 
 
 def identity(spec: BoxSpec, work: Path) -> tuple[int, int]:

@@ -124,7 +124,9 @@ class Bubblewrap:
         variables = {**environment(path=SYSTEM_PATH), **spec.env, leftovers.LABEL: name}
         files = small_files(*effective_identity(spec, work))
         data = {"": escaped(seccomp.classic_filter(machine)), **files}
-        opened = as_root_opened(work, source, effective_identity(spec, work))
+        user = effective_identity(spec, work)
+        covered = covered_sessions(source, user) if source else []
+        opened = as_root_opened(work, source, user)
         if opened:
             work, source = OPEN_PLACE / "work", source and OPEN_PLACE / "input"
         argv = [
@@ -153,6 +155,7 @@ class Bubblewrap:
             ),
             *("--ro-bind" if spec.work_read_only else "--bind", str(work), "/work"),
             *(("--ro-bind", str(source), "/input") if source else ()),
+            *(part for path in covered for part in empty("/input" / path)),
             *("--remount-ro", "/", "--chdir", "/work", "--clearenv"),
             *(part for item in variables.items() for part in ("--setenv", *item)),
             *inside,
@@ -204,6 +207,13 @@ def as_root_opened(work: Path, source: Path | None, user: tuple[int, int]) -> li
         return []
     opened = ["bash", "-c", OPENED, "opened", str(work), str(source or "")]
     return ["unshare", "--mount", "--propagation", "private", *opened]
+
+
+def covered_sessions(source: Path, user: tuple[int, int]) -> list[Path]:
+    """The folders of earlier runs that `user` could reach within the input folder, as /input shows them. Into
+    the others no command comes, and no mount either."""
+    found = mounts.sessions_in(source)
+    return [path for path in found if not any(is_closed(source / above, *user) for above in path.parents)]
 
 
 def is_closed(folder: Path, uid: int, gid: int) -> bool:

@@ -120,6 +120,7 @@ class Docker:
                 for path in mounts.shown([*spec.hidden, *documents])
             ),
             *([bind(source, "/input", read_only=True)] if source else []),
+            *(empty(f"/input/{path}") for path in (mounts.sessions_in(source) if source else [])),
             f"--tmpfs=/tmp:rw,exec,nosuid,nodev,mode=1777,size={spec.tmp}",
             f"--tmpfs={RUN_DIR}:rw,noexec,nosuid,nodev,mode=0700,uid={uid},gid={gid},size={8 * MiB}",
             *limits(spec),
@@ -166,9 +167,19 @@ class Docker:
 
 
 def bind(source: Path, target: str, *, read_only: bool = False) -> str:
-    """A --mount option; its value is a CSV record, so a path may hold commas and quotes."""
+    """A --mount option that shows a folder of this machine."""
+    readonly = ["readonly"] if read_only else []
+    return _mount("type=bind", f"source={source}", f"target={target}", *readonly)
+
+
+def empty(target: str) -> str:
+    """A --mount option that puts an empty folder there."""
+    return _mount("type=tmpfs", f"target={target}", "tmpfs-size=4096", "tmpfs-mode=0555")
+
+
+def _mount(*fields: str) -> str:
+    """Its value is a CSV record, so a path may hold commas and quotes."""
     text = io.StringIO()
-    fields = ["type=bind", f"source={source}", f"target={target}", *(["readonly"] if read_only else [])]
     csv.writer(text, lineterminator="").writerow(fields)
     return f"--mount={text.getvalue()}"
 

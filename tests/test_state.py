@@ -2,6 +2,7 @@
 
 import msgspec
 
+from support.exams import sat
 from vera import events
 from vera.state import RunState
 
@@ -68,3 +69,16 @@ def test_records_of_a_round_that_never_began_change_nothing() -> None:
 def test_a_choice_without_a_verdict_or_an_answer_is_none() -> None:
     assert RunState([ANSWER, STARTED, CHOSEN]).chosen is None
     assert RunState([STARTED, DECIDED, CHOSEN]).chosen is None
+
+
+def test_an_exam_from_before_the_run_was_resumed_is_not_its_own() -> None:
+    before, after = sat("judge", seq=1), sat("judge", seq=3)
+    state = RunState([before, events.Resumed(seq=2, version="0.1.0"), after])
+    assert state.exams == (before, after) and state.own_exams == (after,)
+    assert RunState([before]).own_exams == (before,)
+
+
+def test_a_beginning_holds_no_work() -> None:
+    assert not RunState([events.Task(seq=1, task="Why?")]).holds_work
+    for record in (ANSWER, sat("judge", seq=1)):
+        assert RunState([record]).holds_work

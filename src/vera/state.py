@@ -197,6 +197,7 @@ class RunState:
         "_attestations",
         "_calls",
         "_chosen",
+        "_earlier_exams",
         "_ended",
         "_engines",
         "_evidence",
@@ -241,6 +242,7 @@ class RunState:
         self._chosen: events.AnswerChosen | None = None
         self._requested: events.VerifyRequested | None = None
         self._exams: list[events.VerifierExam] = []
+        self._earlier_exams = 0
         self._spent = SpentFold()
         for record in records:
             self.apply(record)
@@ -315,6 +317,18 @@ class RunState:
     def rounds(self) -> Mapping[int, Round]:
         """The rounds of verification by number, from 1."""
         return MappingProxyType(self._rounds)
+
+    @property
+    def holds_work(self) -> bool:
+        """Whether there is more than a beginning: evidence, an answer, an exam or a step."""
+        steps = any(lane.step for lane in self._lanes.values())
+        return bool(steps or self._evidence or self._answers or self._exams)
+
+    @property
+    def own_exams(self) -> tuple[events.VerifierExam, ...]:
+        """Those of them since the run was begun or resumed last: what stood in the log before may be of
+        someone else."""
+        return tuple(self._exams[self._earlier_exams :])
 
     @property
     def exams(self) -> tuple[events.VerifierExam, ...]:
@@ -407,6 +421,7 @@ class RunState:
                 self._ended = event
             case events.Resumed():
                 self._ended = self._chosen = None
+                self._earlier_exams = len(self._exams)
                 self._lanes = {name: _reopened(lane) for name, lane in self._lanes.items()}
             case events.ModelServer():
                 self._model_server = event

@@ -346,6 +346,7 @@ def strangers_session(
         ({"model.base_url": "http://10.0.0.1"}, "", "decides who reads what the run reads"),
         ({"verification.web_sources": 1}, "", "asks for less before an answer counts as verified"),
         ({}, "/etc", "run.input_dir"),
+        ({}, "", "Your key has not sealed this session"),
     ],
 )
 def test_a_session_that_reaches_into_this_machine_is_not_resumed_from_a_browser(

@@ -243,6 +243,38 @@ def test_a_session_that_a_stranger_sealed_does_not_go_on(
     assert done.returncode == 2 and "you did not choose" in done.stderr
 
 
+def test_a_second_beginning_behind_the_persons_seal_is_no_beginning(
+    interrupted: tuple[Path, ScriptedServer], foreign: Foreign
+) -> None:
+    session, _ = interrupted
+    path = session / "trace.jsonl"
+    records = [json.loads(line) for line in path.read_text().splitlines()]
+    again = {**records[0], "seq": len(records) + 1, "prev": records[-1]["hash"], "ts": records[-1]["ts"]}
+    again.pop("hash")
+    again["settings"]["verification"] |= {"model_base_url": foreign.address, "rule": "model"}
+    again["settings"]["egress"] |= {"mode": "public", "allow_cidrs": "127.0.0.0/8"}
+    line, _ = seal_line(json.dumps(again, separators=(",", ":")).encode())
+    path.write_bytes(path.read_bytes() + line)
+    for trust in ((), ("--trust-session",)):
+        done = resume(session, *trust, OPENAI_API_KEY=KEY)
+        nothing_happened(foreign)
+        assert done.returncode != 0 and "a log begins once" in done.stderr
+
+
+def test_work_that_nobody_sealed_is_not_signed_unasked_although_its_settings_fit(
+    interrupted: tuple[Path, ScriptedServer],
+) -> None:
+    session, server = interrupted
+    (session / "seal.json").unlink()
+    before = (session / "trace.jsonl").read_bytes()
+    asked = len(server.requests)
+    done = resume(session)
+    assert done.returncode == 2 and "your key has not sealed" in done.stderr, done.stderr
+    assert len(server.requests) == asked and (session / "trace.jsonl").read_bytes() == before
+    done = resume(session, "--trust-session")
+    assert done.returncode == 3 and "trusted although your key has not sealed it" in done.stderr
+
+
 def test_ones_own_seal_at_the_beginning_does_not_let_the_rest_choose_the_host(
     interrupted: tuple[Path, ScriptedServer], foreign: Foreign
 ) -> None:

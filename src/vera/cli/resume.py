@@ -21,6 +21,11 @@ NOT_YOURS = (
     "are known for yours."
 )
 
+NOT_SEALED = (
+    "This session holds work that your key has not sealed: whoever made it could have written what its "
+    "documents say, and its verdict would be signed by you."
+)
+
 
 @click.command()
 @click.argument("work_dir", type=click.Path(path_type=Path))
@@ -89,8 +94,9 @@ def judge(
 ) -> "Loaded":
     """The settings under which a run goes on, after what the person has to decide.
 
-    With `trust` what differs is shown and taken. Raises ConfigError for a log that was changed, for settings
-    that the person did not choose, and for a key that would go to an address that they did not give.
+    With `trust` what differs is shown and taken. Raises ConfigError for a log that was changed, for work that
+    the person's key has not sealed, for settings that they did not choose, and for a key that would go to an
+    address that they did not give.
     """
     from vera.attestation.own_log import proof_of
     from vera.config import ConfigError, load
@@ -112,6 +118,8 @@ def judge(
         chosen = [*overrides, *(f"{key}={value}" for key, value in named.items())]
         return load(chosen, {**no_keys, **flags}, handed=handed, log=log_layer(begun, proof))
 
+    # Workers of one queue go on in each other's sessions, and the dashboard has looked before it calls this.
+    foreign = handed is None and not changed and not proof.sealed and state.holds_work
     try:
         loaded = settings(proof, {})
     except Refused as refused:
@@ -121,6 +129,10 @@ def judge(
             progress.warn(f"trusted: {problem.partition(', which ')[0]}")
         proof = Proof(sys.maxsize, whole=True)
         loaded = settings(proof, {})
+    if foreign and not trust:
+        raise ConfigError(f"{NOT_SEALED} If you trust it: vera resume {root} --trust-session")
+    if foreign:
+        progress.warn("trusted although your key has not sealed it: its verdict will be signed by your key")
     for warning in loaded.warnings:
         progress.say(f"warning: {warning}")
     return _with_keys(loaded, begun, lambda named: settings(proof, named))

@@ -127,6 +127,7 @@ class Watched:
         try:
             if self._is_another():
                 self._begin()
+                before = 0
             for offset, record in self._reader.poll():
                 self.state.apply(record)
                 self.fold.apply(record, offset)

@@ -50,7 +50,8 @@ def log_layer(begun: Begun, proof: Proof) -> Layer:
     form, and a server may have been found by itself. Such a server is taken from a sealed log only. What
     gives commands more of this machine is the person's own only when the whole log is sealed.
     """
-    own = begun.session is not None and begun.task is not None and proof.sealed >= begun.task.seq > 0
+    beginning = (begun.session.seq if begun.session else 0, begun.task.seq if begun.task else 0)
+    own = min(beginning) > 0 and max(beginning) <= proof.sealed
     found = {
         key: value
         for key, setting in catalogue().items()

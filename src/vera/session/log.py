@@ -71,6 +71,8 @@ def open_line(line: bytes, number: int, seq: int, prev: str) -> tuple[events.Rec
     if isinstance(record, events.Session) and record.format > events.FORMAT:
         newer = f"log format {record.format}, where {events.FORMAT} is the newest one known"
         raise LogBroken(number, f"it is no record of this version ({newer})")
+    if isinstance(record, events.Session) and seq != 1:
+        raise LogBroken(number, "a log begins once, and this is a second beginning")
     if record.prev != prev:
         raise LogBroken(number, "it does not follow the record before it")
     if record.seq != seq:

@@ -84,12 +84,16 @@ def has_failed(sat: events.VerifierExam) -> bool:
 
 
 async def _sit(desk: Desk, roles: tuple[Role, ...], now: Say) -> events.VerifierExam:
-    """The exam of the desk's model: of this session, kept from another, or sat now. It is logged."""
+    """The exam of the desk's model: of this process, kept from another, or sat now. It is logged.
+
+    One that the log holds from before the run was resumed counts for nothing: whoever can write to the
+    session's folder could have put it there. The cache is the person's own.
+    """
     assert desk.model is not None
     session, info, prompt = desk.session, desk.model.info, desk.prompts.sha256("judge_label")
     name = info.name or info.kind
     who = (name, info.base_url, info.weights, prompt, VERSION)
-    for sat in reversed(session.state.exams):
+    for sat in reversed(session.state.own_exams):
         known = (sat.model, sat.server, sat.weights, sat.prompt_sha256, sat.version)
         if known == who and sat.roles == roles and not sat.problem and _is_fresh(sat.sat_at, True):
             return sat

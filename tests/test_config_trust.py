@@ -1,6 +1,7 @@
 """The table of trust: each setting, set by each origin, with the sentence of a refusal; and whose keys go
 where."""
 
+import shlex
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -272,6 +273,35 @@ def test_the_person_allows_a_value_and_no_other(desk: Desk) -> None:
     assert desk.load(Source.TASK, theirs, allowed=allowed).settings.sandbox.profile == "lab"
     with pytest.raises(Refused, match=r"--allow model\.base_url=http://theirs:2"):
         desk.load(Source.TASK, {"model.base_url": "http://theirs:2"}, allowed=allowed)
+
+
+@pytest.mark.parametrize(
+    ("key", "mine", "value"),
+    [
+        ("model.file", "model.file=mine.gguf", None),
+        ("sandbox.privileged", "sandbox.privileged=false", True),
+        ("budget.cost", "budget.cost=1", 2.0),
+        ("policy.official_domains", "policy.official_domains=", "x; touch here #"),
+    ],
+)
+def test_what_a_refusal_says_to_type_allows_it(desk: Desk, key: str, mine: str, value: object) -> None:
+    priced = ("budget.input_price=1", "budget.output_price=1")
+    with pytest.raises(Refused) as refused:
+        desk.load(Source.TASK, {key: value}, mine, *priced)
+    typed = shlex.split(str(refused.value).rpartition("allow it: ")[2])
+    assert typed[0] == "--allow"
+    allowed = allowed_of((typed[1],), ())
+    loaded = desk.load(Source.TASK, {key: value}, mine, *priced, allowed=allowed)
+    assert value_of(loaded.settings, key) == value
+
+
+def test_a_value_of_the_folder_is_one_word_of_what_people_are_told_to_type(desk: Desk) -> None:
+    evil = "x; touch here #"
+    complaint = desk.refusal(Source.FOLDER, {"policy.official_domains": evil})
+    flag, _, assignment = complaint.rpartition("ask for it yourself: ")[2].partition(", or ")
+    assert shlex.split(flag) == ["--official-domain", evil]
+    assert shlex.split(assignment)[0] == f"VERA_POLICY__OFFICIAL_DOMAINS={evil}"
+    assert "\x1b" not in desk.refusal(Source.TASK, {"policy.official_domains": "\x1b[2J"})
 
 
 @pytest.mark.parametrize(

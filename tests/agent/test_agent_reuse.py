@@ -28,6 +28,7 @@ from vera.session import Reader, SessionError
 from vera.session.seal import Seal
 from vera.session.seal import write as write_seal
 from vera.session.session import TRACE
+from vera.verification.exam import FAILURE_SECONDS
 
 THESIS = "The Elbe is 1094 kilometres long."
 OTHER = "The Rhine is 1233 kilometres long."
@@ -176,6 +177,32 @@ def test_a_spent_budget_stands_until_there_is_more_to_spend(bench: Bench) -> Non
     again = bench.verify(bench.inquiry(unspoken, searches=9))
     assert not again.verified.reused
     assert any("now there is more: searches" in sentence for sentence in bench.said)
+
+
+def test_a_verdict_without_its_judge_stands_as_long_as_the_failed_exam_is_kept(bench: Bench) -> None:
+    from support import exams
+    from support.scripted_server import ScriptedServer
+
+    def wrong(index: int, body: dict[str, Any]) -> str:
+        _, spans = exams.asked(body)
+        return exams.labelled(["SUPPORTS"] * len(spans))
+
+    with ScriptedServer(wrong, exam="script") as server:
+        judged = bench.settings(verification__rule="auto", model__base_url=server.base_url)
+        first = bench.verify(bench.inquiry(), judged)
+    (sat,) = (
+        record
+        for _, record in Reader(first.verified.session / TRACE).poll()
+        if isinstance(record, events.VerifierExam)
+    )
+    assert not sat.passed and first.verified.result == "SUPPORTED"
+
+    def standing(after: float) -> Answered | None:
+        return reusable(bench.inquiry(), judged, bench.base, sat.sat_at + after, say=bench.said.append)
+
+    assert standing(FAILURE_SECONDS - 60) is not None
+    assert standing(FAILURE_SECONDS + 60) is None
+    assert "Its judge had failed the exam, which it may pass now." in bench.said[-1]
 
 
 # What lies in the base folder is not believed

@@ -1,6 +1,7 @@
 """Whose signature counts: names and keys that a person trusts."""
 
 import hashlib
+import json
 import os
 import stat
 from concurrent.futures import ThreadPoolExecutor
@@ -10,7 +11,7 @@ import pytest
 from click.testing import CliRunner
 
 from vera.attestation import signers
-from vera.attestation.keys import Signer, load_or_create
+from vera.attestation.keys import Signer, default_folder, load_or_create
 from vera.attestation.signers import Signers, TrustError, add, key_in, known_signers, names_in, remove
 from vera.cli.key import key as key_command
 from vera.cli.trust import trust as trust_command
@@ -19,6 +20,12 @@ from vera.cli.trust import trust as trust_command
 @pytest.fixture
 def other(tmp_path: Path) -> Signer:
     return load_or_create(tmp_path / "other")
+
+
+@pytest.fixture
+def own_data(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """An empty data folder of this person."""
+    monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path / "data"))
 
 
 @pytest.fixture
@@ -94,6 +101,37 @@ def test_a_name_keeps_its_key_and_a_key_its_name(folder: Path, other: Signer) ->
     assert names_in(folder) == {other.keyid: "anna"}
     with pytest.raises(TrustError, match="nobody by the name"):
         remove("berta", folder)
+
+
+def test_a_key_and_its_id_are_one_key_under_one_name(folder: Path, other: Signer) -> None:
+    forms = (other.public.hex(), other.keyid)
+    for first, second in (forms, forms[::-1]):
+        add("anna", first, folder)
+        add("anna", second, folder)
+        with pytest.raises(TrustError, match="this key as anna"):
+            add("berta", first, folder)
+        with pytest.raises(TrustError, match="this key as anna"):
+            add("berta", second, folder)
+        assert remove("anna", folder) == ""
+
+
+@pytest.mark.usefixtures("own_data")
+def test_a_key_that_was_kept_under_two_names_is_still_trusted_after_one_is_removed(other: Signer) -> None:
+    add("anna", other.keyid)
+    path = default_folder() / signers.FILE
+    path.write_text(json.dumps({"anna": other.public.hex(), "berta": other.keyid}))
+    done = CliRunner().invoke(trust_command, ["remove", "anna"])
+    assert done.stdout == "You trust anna no longer. You still trust the same key as berta.\n"
+    assert known_signers().who(other.keyid) == "by berta, whom you trust"
+    assert CliRunner().invoke(trust_command, ["remove", "berta"]).stdout == "You trust berta no longer.\n"
+
+
+@pytest.mark.usefixtures("own_data")
+@pytest.mark.parametrize("given", [b"\377", b"\377" * 50_000, b"\0", b""])
+def test_bytes_on_standard_input_that_are_no_key_are_a_sentence(given: bytes) -> None:
+    done = CliRunner(charset="ascii").invoke(trust_command, ["add", "bob", "-"], input=given)
+    assert isinstance(done.exception, SystemExit) and done.exit_code == 1
+    assert "That is no Ed25519 key" in done.stderr
 
 
 @pytest.mark.parametrize("text", ["", "key", "0" * 63, "g" * 64, "-----BEGIN PUBLIC KEY-----\nAAAA\n"])

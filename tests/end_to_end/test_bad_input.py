@@ -87,6 +87,20 @@ def test_a_work_folder_in_use(tmp_path: Path, documents: Path) -> None:
     assert "in use by another run" in one_sentence(done.stderr)
 
 
+def test_a_resumed_run_is_told_what_resume_takes(tmp_path: Path, documents: Path) -> None:
+    with ScriptedServer(["nonsense"]) as server:
+        words = ("--input-dir", documents, "--sandbox", "none", "--protocol", "text")
+        vera("run", "Why?", "--model-base-url", server.root, "--work-dir", "w", *words, cwd=tmp_path)
+    away = documents.rename(tmp_path / "away")
+    resume = ("resume", "w", "-c", "model.base_url=builtin", "-c", "verification.rule=model")
+    done = vera(*resume, cwd=tmp_path)
+    assert "(vera resume: -c run.input_dir=DIR)" in one_sentence(done.stderr)
+    done = vera(*resume, "-c", f"run.input_dir={away}", cwd=tmp_path)
+    assert "-c verification.model_base_url=ADDRESS" in one_sentence(done.stderr)
+    done = vera(*resume, "-c", f"run.input_dir={away}", "-c", "verification.rule=literal", cwd=tmp_path)
+    assert done.returncode in (0, 3), done.stderr
+
+
 def test_a_finished_work_folder_is_neither_run_nor_resumed_again(tmp_path: Path, documents: Path) -> None:
     arguments = ("run", "What colour is the sky?", "--input-dir", documents, "--work-dir", "w")
     assert vera(*arguments, cwd=tmp_path).returncode == 0

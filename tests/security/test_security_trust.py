@@ -100,6 +100,14 @@ def test_what_the_person_allows_is_done_but_the_key_stays(here: Path, foreign: F
     assert KEY not in foreign.text
 
 
+def test_a_batch_that_is_to_send_no_key_sends_none(here: Path, foreign: Foreign) -> None:
+    address = f"model.base_url={foreign.address}"
+    tasks = write(here, {"task": "What is known?"})
+    run_batch(tasks, "-c", address, "-c", "model.key=", "-c", "model.protocol=text", cwd=here)
+    assert "What is known?" in foreign.text
+    assert KEY not in foreign.text
+
+
 # A row of a queue
 
 

@@ -55,6 +55,7 @@ from vera.session import SessionError
 from vera.session.session import FOLDER_MODE, TRACE
 from vera.state import RunState
 from vera.store import Store, StoreError
+from vera.verification.exam import FAILURE_SECONDS, has_failed
 
 MOST_FILES = 1_000_000
 """Of an input folder, as the index looks at it."""
@@ -231,7 +232,8 @@ class Opened(msgspec.Struct, frozen=True, kw_only=True):
     budget: Budget
 
     def refuse_unless_standing(self, budget: Budget, now_ts: float) -> None:
-        """Raises Unusable for a verdict that has expired, or that more of a budget could change."""
+        """Raises Unusable for a verdict that has expired, or that another look could change: more of a budget
+        can be spent, or the judge that failed may sit its exam again."""
         attestation, moment = self.attestation, rfc3339(now_ts)
         if expired(attestation.expires_at, moment):
             raise Unusable(f"It expired at {attestation.expires_at}.")
@@ -239,6 +241,9 @@ class Opened(msgspec.Struct, frozen=True, kw_only=True):
             raise Unusable(f"It says that it was issued at {attestation.issued_at}, which is yet to come.")
         if attestation.reason == "JUDGE_UNRELIABLE":
             raise Unusable("No reading of its judge could be used.")
+        exams = self.state.exams
+        if exams and has_failed(exams[-1]) and not 0 <= now_ts - exams[-1].sat_at <= FAILURE_SECONDS:
+            raise Unusable("Its judge had failed the exam, which it may pass now.")
         if self._nobody_answered():
             raise Unusable("No search engine answered then.")
         if attestation.reason == "BUDGET" and (more := self._more_than_then(budget)):

@@ -137,8 +137,8 @@ async def open_verifier_model(
         return model
     if settings.rule == "model":
         raise SetupError(
-            "The built-in model cannot verify. Name a server with --verifier-model-base-url, or use "
-            "--verifier literal.",
+            "The built-in model cannot verify. Name a server with -c verification.model_base_url=ADDRESS, or "
+            "use -c verification.rule=literal.",
             2,
         )
     return None
@@ -251,7 +251,11 @@ def input_folder(input_dir: Path) -> Path:
     """The real path of an input folder. Raises SetupError (2) when it is no folder that can be read."""
     if not input_dir.is_dir():
         problem = "is not a folder" if input_dir.exists() else "does not exist"
-        raise SetupError(f"The input folder {input_dir} {problem}. Give one with --input-dir.", 2)
+        raise SetupError(
+            f"The input folder {input_dir} {problem}. Give one with --input-dir (vera resume: -c "
+            "run.input_dir=DIR).",
+            2,
+        )
     if not os.access(input_dir, os.R_OK | os.X_OK):
         raise SetupError(f"The input folder {input_dir} cannot be read by you.", 2)
     return input_dir.resolve()

@@ -66,7 +66,7 @@ def known_signers(
     folder = keys.default_folder() if folder is None else folder
     names = {}
     for key, name in names_in(folder).items():
-        names[key] = names[hashlib.sha256(bytes.fromhex(key)).hexdigest()] = name
+        names[key] = names[_id_of(key)] = name
     return Signers(own=own_keyid(folder), names=names, only=frozenset(only), any_signer=any_signer)
 
 
@@ -91,21 +91,23 @@ def add(name: str, key: str, folder: Path | None = None) -> None:
     if not _KEY.fullmatch(key):
         raise TrustError("A key is 64 hexadecimal digits, or a PEM file.")
     with _changing(folder) as known:
-        if name in known and known[name] != key:
+        if name in known and not _is_same(known[name], key):
             raise TrustError(f"You trust another key as {name}. To replace it: vera trust remove {name}")
-        other = next((each for each, held in known.items() if held == key and each != name), "")
-        if other:
+        if other := _other_name(known, name, key):
             raise TrustError(f"You trust this key as {other}.")
         if len(known) >= MOST_NAMES:
             raise TrustError(f"There are {MOST_NAMES} names already. Remove one: vera trust remove NAME")
         known[name] = key
 
 
-def remove(name: str, folder: Path | None = None) -> None:
-    """Trust a name no longer. Raises TrustError when there is none."""
+def remove(name: str, folder: Path | None = None) -> str:
+    """Trust a name no longer. Returns another name under which the same key is still trusted, '' when there
+    is none. Raises TrustError for an unknown name."""
     with _changing(folder) as known:
-        if known.pop(name, None) is None:
+        key = known.pop(name, None)
+        if key is None:
             raise TrustError(f"You trust nobody by the name {name[:80]!r}. See: vera trust list")
+        return _other_name(known, name, key)
 
 
 def key_in(text: str) -> str:
@@ -129,6 +131,19 @@ def key_in(text: str) -> str:
     if not isinstance(public, Ed25519PublicKey):
         raise TrustError("That is no Ed25519 key: give 64 hexadecimal digits, or a PEM file ('vera key').")
     return public.public_bytes_raw().hex()
+
+
+def _id_of(key: str) -> str:
+    return hashlib.sha256(bytes.fromhex(key)).hexdigest()
+
+
+def _is_same(one: str, other: str) -> bool:
+    """Whether two texts of 64 digits name one key: they are equal, or one is the id of the other."""
+    return one in (other, _id_of(other)) or other == _id_of(one)
+
+
+def _other_name(known: Mapping[str, str], name: str, key: str) -> str:
+    return next((each for each, held in known.items() if each != name and _is_same(held, key)), "")
 
 
 def _file(folder: Path | None) -> Path:

@@ -130,7 +130,9 @@ def run(
         base = _base(base_dir, overrides)
         required = (f"verification.require={require}",) if require else ()
         options["overrides"] = without_keys((*overrides, *required))
-        allowed = allowed_of(allow, allow_input or (tasks.parent,))
+        # Without that folder there is no task file either, which is what the person is told.
+        beside = (tasks.parent,) if tasks.parent.is_dir() else ()
+        allowed = allowed_of(allow, allow_input or beside)
         chosen = Options(limits=limits_of(limits), allowed=allowed, **options)
         listed = read(tasks, options["overrides"], allowed)
         if engine == LOCAL:
@@ -297,7 +299,8 @@ def limits_of(texts: Sequence[str]) -> dict[str, int]:
 
 
 def without_keys(overrides: Sequence[str]) -> tuple[str, ...]:
-    """The overrides without keys, which go to the attempts by the environment: never in an argument."""
+    """The overrides with each key replaced by a reference to the environment, in which the attempts find it:
+    a key never stands in an argument. An empty text, which says that no key is sent, stays."""
     import os
 
     from vera.config import resolve_secret
@@ -310,11 +313,12 @@ def without_keys(overrides: Sequence[str]) -> tuple[str, ...]:
         setting = catalogue().get(canonical(key)) if equals else None
         if setting is not None and setting.secret:
             secret, warning = resolve_secret(value, os.environ)
-            os.environ[setting.own_env] = secret.get_secret_value()
+            if secret:
+                os.environ[setting.own_env] = secret.get_secret_value()
+                text = f"{setting.key}=env:{setting.own_env}"
             if warning:
                 click.echo(f"vera: warning: {warning}", err=True)
-        else:
-            rest.append(text)
+        rest.append(text)
     return tuple(rest)
 
 

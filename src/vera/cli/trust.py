@@ -60,14 +60,15 @@ def remove(name: str) -> None:
     from vera.cli.exit import clean_errors
 
     with clean_errors():
-        signers.remove(name)
-        click.echo(f"You trust {name} no longer.")
+        other = signers.remove(name)
+        also = f" You still trust the same key as {other}." if other else ""
+        click.echo(f"You trust {name} no longer.{also}")
 
 
 def _given(key: str) -> str:
     """The text of a key: what was typed, or what the file holds."""
     if key == "-":
-        return sys.stdin.read(_MOST_BYTES)
+        return sys.stdin.buffer.read(_MOST_BYTES).decode("utf-8", "replace")
     path = Path(key)
     if len(key) < 1000 and path.is_file():
         with path.open("rb") as file:

@@ -12,10 +12,14 @@ from typing import NamedTuple, cast
 
 from vera.config.address import is_same_address, is_same_server
 from vera.config.catalogue import Setting, catalogue, value_of, written
-from vera.config.handed import Allowed
+from vera.config.errors import plain
+from vera.config.handed import Allowed, as_text
 from vera.config.origin import Layer, Origin, Place, Source
 from vera.config.section import AUTO, BUILT_IN
 from vera.config.settings import Settings
+
+MOST_QUOTED = 2000
+"""Characters of a stranger's value in a command that is suggested."""
 
 OTHERS = (Source.FOLDER, Source.TASK, Source.FORM, Source.SESSION)
 """Whose word is held by the table, in the order of its columns."""
@@ -438,24 +442,25 @@ def _refusal(setting: Setting, row: Row, asked: Asked, origin: Origin) -> str:
     shown = written(asked.value)
     return (
         f"{setting.key}: {shown} {row.effect}, which {origin} cannot decide for you. "
-        f"{_by_hand(setting, asked, shown)}"
+        f"{_by_hand(setting, asked)}"
     )
 
 
-def _by_hand(setting: Setting, asked: Asked, shown: str) -> str:
-    """What the person can type to allow it."""
-    chosen = shlex.quote(f"{setting.key}={'' if asked.value in (None, '') else asked.value}")
+def _by_hand(setting: Setting, asked: Asked) -> str:
+    """What the person can type to allow it. A stranger's value is quoted for the shell."""
+    text = plain(as_text(asked.value), MOST_QUOTED)
+    chosen, value = shlex.quote(f"{setting.key}={text}"), shlex.quote(text)
     match asked.source:
         case Source.FOLDER:
-            by_hand = f"{setting.own_env}={shown} in the environment"
+            by_hand = f"{setting.own_env}={value} in the environment"
             if setting.flag:
-                flag = setting.flag if shown == "true" else f"{setting.flag} {shown}"
+                flag = setting.flag if asked.value is True else f"{setting.flag} {value}"
                 by_hand = f"{flag}, or {by_hand}"
             return f"If you trust this folder and its model, ask for it yourself: {by_hand}"
         case Source.SESSION:
             return f"If you want it, ask for it yourself: -c {chosen}, or --trust-session for all of them."
         case Source.TASK if setting.key == "run.input_dir":
-            return f"If it may be read, allow it: --allow-input {shlex.quote(str(asked.value))}"
+            return f"If it may be read, allow it: --allow-input {value}"
         case Source.TASK:
             return f"If you want it, allow it: --allow {chosen}"
         case _:

@@ -3,6 +3,7 @@
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
+from shlex import quote
 from typing import TYPE_CHECKING
 
 import click
@@ -109,7 +110,7 @@ def judge(
         if not trust:
             raise ConfigError(
                 f"{changed} It was changed after it was sealed, so the run does not go on from it. If you "
-                f"trust it as it is now: vera resume {root} --trust-session"
+                f"trust it as it is now: vera resume {quote(str(root))} --trust-session"
             )
         progress.warn(f"trusted although it was changed: {changed}")
     no_keys = {key: "" for key in keys_never_given(begun) if not _is_named(key, overrides)}
@@ -130,7 +131,7 @@ def judge(
         proof = Proof(sys.maxsize, whole=True)
         loaded = settings(proof, {})
     if foreign and not trust:
-        raise ConfigError(f"{NOT_SEALED} If you trust it: vera resume {root} --trust-session")
+        raise ConfigError(f"{NOT_SEALED} If you trust it: vera resume {quote(str(root))} --trust-session")
     if foreign:
         progress.warn("trusted although your key has not sealed it: its verdict will be signed by your key")
     for warning in loaded.warnings:
@@ -163,7 +164,8 @@ def _with_keys(
         )
         if not (sys.stdin.isatty() and sys.stderr.isatty()):
             raise ConfigError(
-                f"{asks} If your key belongs there, name the address yourself: -c {keyed.address}={address}; "
+                f"{asks} If your key belongs there, name the address yourself: "
+                f"-c {quote(f'{keyed.address}={address}')}; "
                 f"without a key: -c {keyed.key}="
             )
         if not click.confirm(f"{asks} Send your key there?", err=True):

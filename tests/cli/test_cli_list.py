@@ -12,11 +12,13 @@ import pytest
 
 from support.cli import vera
 from vera import events
-from vera.attestation import known_outcomes
-from vera.attestation.outcome import Outcome, outcome_here
+from vera.attestation import known_outcomes, outcome
+from vera.attestation.outcome import Outcome, fingerprint, outcome_here
 from vera.cli.list import Listed, look_at, took
 from vera.dashboard.log_ends import HEAD_BYTES, LogEnds, in_use, is_still_in_use, read_ends
 from vera.dashboard.sessions import Sessions
+from vera.report.view.model import EventLine
+from vera.report.view.outcome import NOT_REPEATED, lines_with
 from vera.session import Session
 
 END = events.RunEnd(status="UNRESOLVED", reason="nothing found", exit_code=3, steps=7, seconds=3.0)
@@ -189,6 +191,48 @@ def test_a_list_reads_a_session_again_only_when_a_file_of_it_has_changed(
     log.write_bytes(data.replace(b"tower", b"tover"))
     os.utime(log, ns=(times.st_atime_ns, times.st_mtime_ns))
     assert listed(tmp_path)["./work/one"].verdict == "ALTERED"
+
+
+@pytest.mark.parametrize("names", [("store/aa", "store/bb"), ("theses/0001/store/aa",), ("theses",)])
+def test_a_session_with_more_files_than_are_watched_stays_unchecked(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, names: tuple[str, ...]
+) -> None:
+    monkeypatch.setattr(outcome, "MOST_FILES", 40)
+    session = begin(tmp_path / "work" / "one", "How high is the tower?")
+    session.finish(END)
+    session.close()
+    assert listed(tmp_path)["./work/one"].verdict == "UNRESOLVED"
+    for name in names:
+        (tmp_path / "work" / "one" / name).mkdir(parents=True)
+        for number in range(60 // len(names)):
+            (tmp_path / "work" / "one" / name / str(number)).touch()
+    assert listed(tmp_path)["./work/one"].verdict == "UNCHECKED"
+    assert outcome_here(tmp_path / "work" / "one").word == "UNRESOLVED"
+
+
+def test_what_a_log_says_of_the_verdict_is_not_repeated_of_what_stays_unchecked() -> None:
+    line = EventLine(offset=0, seq=9, ts=0.0, lane="", kind="run_end", step=None, text="VERIFIED")
+    stays = Outcome(word=outcome.UNCHECKED, reason=outcome.TOO_MANY)
+    assert lines_with((line,), Outcome(word=outcome.UNCHECKED)) == (line,)
+    assert [each.text for each in lines_with((line,), stays)] == [NOT_REPEATED]
+
+
+def test_every_file_that_an_outcome_rests_on_is_in_its_fingerprint(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Up to the bound, the last one too."""
+    begin(tmp_path / "s", "How high is the tower?").close()
+    for folder in ("s", "s/theses/0001"):
+        (tmp_path / folder / "store" / "aa").mkdir(parents=True)
+        for number in range(31):
+            (tmp_path / folder / "store" / "aa" / str(number)).touch()
+    monkeypatch.setattr(outcome, "MOST_FILES", 40)
+    before = fingerprint(tmp_path / "s")
+    assert before
+    for path in sorted((tmp_path / "s").rglob("store/aa/*")):
+        path.write_text("changed")
+        before, earlier = fingerprint(tmp_path / "s"), before
+        assert before != earlier, path
 
 
 def test_what_cannot_be_looked_at_in_time_is_not_listed_as_anything(

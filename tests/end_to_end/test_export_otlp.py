@@ -32,10 +32,12 @@ def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-def run(place: Path, work: str, script: Callable[[int, dict[str, object]], object]) -> int:
+def run(
+    place: Path, work: str, script: Callable[[int, dict[str, object]], object], documents: str = "documents"
+) -> int:
     with ScriptedServer(script) as server:
         done = vera(
-            "run", "--task", QUESTION, "--input-dir", "documents", "--work-dir", work,
+            "run", "--task", QUESTION, "--input-dir", documents, "--work-dir", work,
             "--model-base-url", server.root, "--protocol", "text", "--sandbox", "none", "--egress", "none",
             cwd=place,
         )  # fmt: skip
@@ -162,12 +164,14 @@ def test_endpoint_and_key_come_from_the_environment(verified: Path, collector: O
 
 
 def test_a_run_whose_model_died_is_an_error_where_its_log_ends(place: Path, collector: OtlpCollector) -> None:
-    cast = Cast([turn("read", path="terms.txt")])
+    (place / "silent").mkdir()
+    (place / "silent" / "notes.txt").write_text("The office opens at nine.\n")  # nothing for extracts
+    cast = Cast([turn("read", path="notes.txt")])
 
     def dies(index: int, body: dict[str, object]) -> object:
         return cast(index, body) if index == 0 else Fault(400, body={"error": {"message": "out of memory"}})
 
-    assert run(place, "died", dies) not in (0, 3)
+    assert run(place, "died", dies, "silent") not in (0, 3)
     assert vera("export", "died", "--otlp", collector.url, cwd=place).returncode == 0
     (root,) = collector.named("invoke_agent vera")
     assert root.status.code == 2

@@ -84,8 +84,9 @@ def folder() -> Iterator[Path]:
 
 def run(folder: Path, worker: list[Turn], **more: Any) -> Attempt:
     return attempt(
-        folder, worker, "--sandbox", "bubblewrap", "--egress", "none", question=QUESTION, files=FILES, **more
-    )
+        folder, worker, "--sandbox", "bubblewrap", "--egress", "none", "-c", "policy.stuck_limit=0",
+        question=QUESTION, files=FILES, **more,
+    )  # fmt: skip
 
 
 def claims_of(script: list[tuple[list[str], Turn, str]]) -> list[Turn]:

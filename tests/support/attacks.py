@@ -64,7 +64,7 @@ def vera_here(*arguments: object, cwd: Path) -> Ended:
 
 @dataclass(frozen=True)
 class Attempt:
-    """What came of one run. The verdict is that on the chosen answer."""
+    """What came of one run. The verdict is that on the worker's answer, the chosen one where it is chosen."""
 
     ended: Ended
     work: Path
@@ -84,15 +84,16 @@ class Attempt:
 
     @property
     def status(self) -> str:
-        return self.state.lane("main").status
+        """What the run says of the worker's answer: UNRESOLVED where extracts answer in its place."""
+        return "UNRESOLVED" if self.state.extracts else self.state.lane("main").status
 
     @property
     def decision(self) -> events.Verifier:
-        chosen = self.state.chosen
+        chosen, answers = self.state.chosen, self.state.answers
         assert chosen is not None, self.ended.error
-        decision = self.state.rounds[chosen.round].decision
-        assert decision is not None
-        return decision
+        decided = [each.decision for each in self.state.rounds.values() if each.decision]
+        of_worker = [each for each in decided if answers[each.answer_seq].lane == "main"]
+        return next((each for each in of_worker if each.round == chosen.round), of_worker[-1])
 
     @property
     def verdict(self) -> tuple[str, str]:
@@ -139,7 +140,11 @@ class Attempt:
         lane = self.state.lane("main")
         assert lane.status in HEADLINES, lane.status
         assert lane.status_reason, "no reason is given"
-        assert (self.code == 0) == (lane.status in HOLDS) == (self.verdict[0] == "SUPPORTED")
+        chosen = self.state.chosen
+        assert chosen is not None
+        decided = self.state.rounds[chosen.round].decision
+        assert decided is not None
+        assert (self.code == 0) == (lane.status in HOLDS) == (decided.result == "SUPPORTED")
         assert self.code in (0, 3, 4, 6), self.ended.error
         assert (self.work / "answer.md").read_text("utf-8").strip()
         shown = self.show()

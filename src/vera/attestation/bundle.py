@@ -14,7 +14,7 @@ import shutil
 import stat
 import tempfile
 import zipfile
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence, Set
 from itertools import islice
 from pathlib import Path
 from typing import IO
@@ -22,9 +22,10 @@ from typing import IO
 import msgspec
 
 from vera import events
-from vera.attestation.integrity import Loaded, blobs_of, check_integrity
+from vera.attestation.integrity import Loaded, NoSession, blobs_of, check_integrity
 from vera.attestation.objects import hexadecimal
 from vera.attestation.replay import replay
+from vera.attestation.replay_theses import is_here, received_from
 from vera.attestation.report import Report
 from vera.attestation.signers import Signers
 from vera.evidence.reading import read_regular
@@ -36,8 +37,13 @@ MOST_BYTES = 16 << 30
 _MOST_SMALL = 64 << 20
 _CHUNK = 1 << 20
 _EPOCH = (1980, 1, 1, 0, 0, 0)
-_FILES = ("README.txt", "answer.md", "attestation.json", "seal.json", "trace.jsonl")
-_BLOB = re.compile(r"store/([0-9a-f]{2})/\1[0-9a-f]{62}")
+_README = "README.txt"
+_SMALL = ("answer.md", "attestation.json", "seal.json")
+_LOG = "trace.jsonl"
+_MEMBER = re.compile(
+    r"(?:theses/[0-9]{4,8}/)?(?:answer\.md|attestation\.json|seal\.json|trace\.jsonl|"
+    r"store/([0-9a-f]{2})/\1[0-9a-f]{62})"
+)
 _SHA256 = re.compile(r"[0-9a-f]{64}")
 
 README = """\
@@ -82,21 +88,18 @@ class Packed(msgspec.Struct, frozen=True, kw_only=True):
 def pack(session_dir: Path, file: Path) -> Packed:
     """Write the bundle of a session to a file that is not there yet, whole or not at all.
 
-    A session that is still running is packed as it stands. Raises BundleError, NoSession, OSError.
+    A session that is still running is packed as it stands, and an execution with the sessions in which its
+    theses were verified. Raises BundleError, NoSession, OSError.
     """
     if os.path.lexists(file):
         raise BundleError(f"{file} exists already. Choose another name, or remove it first.")
-    small = {"README.txt": README.encode(), **_small_files(session_dir)}
-    integrity, loaded = check_integrity(session_dir, Signers(any_signer=True))
-    if integrity.verdict in ("BROKEN", "ALTERED"):
-        raise BundleError(f"The session is not whole, so it is not exported: {integrity.sentence}")
-    small["trace.jsonl"] = _lines(session_dir / "trace.jsonl", len(loaded.records))
-    needed, useful = _needed(loaded)
-    blobs = {
-        f"store/{sha256[:2]}/{sha256}": loaded.store.path(sha256)
-        for sha256 in needed | useful
-        if loaded.store.has(sha256)
-    }
+    own, loaded = _contents(session_dir)
+    small, blobs, missing = {_README: README.encode(), **own.small}, dict(own.blobs), set(own.missing)
+    for name, wanted in received_from(loaded.records).items():
+        thesis = _contents_of_thesis(session_dir, name, wanted)
+        small |= {f"{name}/{member}": data for member, data in thesis.small.items()}
+        blobs |= {f"{name}/{member}": path for member, path in thesis.blobs.items()}
+        missing |= thesis.missing
     try:
         descriptor, temporary = tempfile.mkstemp(dir=file.parent, prefix=".new-", suffix=".zip")
     except OSError as error:  # it would name the temporary file
@@ -112,8 +115,7 @@ def pack(session_dir: Path, file: Path) -> Packed:
         os.link(temporary, file)
     finally:
         Path(temporary).unlink(missing_ok=True)
-    missing = tuple(sorted(needed - {path.name for path in blobs.values()}))
-    return Packed(members=len(small) + len(blobs), size=size, missing=missing)
+    return Packed(members=len(small) + len(blobs), size=size, missing=tuple(sorted(missing)))
 
 
 def unpack(file: Path, folder: Path) -> None:
@@ -138,8 +140,8 @@ def unpack(file: Path, folder: Path) -> None:
 
 def _insist_on_form(file: Path, folder: Path, names: Sequence[str]) -> None:
     """Raises BundleError unless the file is, byte for byte, what is written for its members."""
-    if "README.txt" in names:
-        readme = (folder / "README.txt").read_bytes()
+    if _README in names:
+        readme = (folder / _README).read_bytes()
         if readme != README.encode() and hashlib.sha256(readme).hexdigest() not in _EARLIER_READMES:
             raise BundleError(f"{file} was altered: its README.txt is not the one that VERA writes.")
     with tempfile.TemporaryFile(dir=folder) as written, file.open("rb") as given:
@@ -160,10 +162,51 @@ def replay_bundle(file: Path, signers: Signers, level: int = 2) -> Report:
         return replay(Path(folder), signers, level)
 
 
+class _Contents(msgspec.Struct, frozen=True, kw_only=True):
+    """The members of one session by name: files beside its store, and blobs. `missing` as in Packed."""
+
+    small: Mapping[str, bytes]
+    blobs: Mapping[str, Path]
+    missing: Set[str]
+
+
+def _contents(session_dir: Path) -> tuple[_Contents, Loaded]:
+    """What a replay needs of one session. Raises BundleError, NoSession, OSError."""
+    small = _small_files(session_dir)
+    integrity, loaded = check_integrity(session_dir, Signers(any_signer=True))
+    if integrity.verdict in ("BROKEN", "ALTERED"):
+        raise BundleError(f"The session is not whole, so it is not exported: {integrity.sentence}")
+    small[_LOG] = _lines(session_dir / _LOG, len(loaded.records))
+    needed, useful = _needed(loaded)
+    blobs = {
+        f"store/{sha256[:2]}/{sha256}": loaded.store.path(sha256)
+        for sha256 in needed | useful
+        if loaded.store.has(sha256)
+    }
+    missing = needed - {path.name for path in blobs.values()}
+    return _Contents(small=small, blobs=blobs, missing=missing), loaded
+
+
+def _contents_of_thesis(session_dir: Path, name: str, wanted: Collection[str]) -> _Contents:
+    """What a replay needs of the session in which a thesis of an execution was verified, with the wanted
+    attestations. Raises BundleError, OSError."""
+    why = "it is not here."
+    if is_here(session_dir, name):
+        try:
+            contents, loaded = _contents(session_dir / name)
+        except (BundleError, NoSession) as error:
+            why = str(error)
+        else:
+            if {each.event.attestation for each in loaded.rounds} >= set(wanted):
+                return contents
+            why = "it does not hold the attestation that was received from it."
+    raise BundleError(f"A thesis was verified in {name[:200]}, which cannot be exported: {why}")
+
+
 def _small_files(session_dir: Path) -> dict[str, bytes]:
     """The files beside the log, where they are; read before the log, which only grows."""
     found = {}
-    for name in ("answer.md", "attestation.json", "seal.json"):
+    for name in _SMALL:
         with contextlib.suppress(Unreadable):
             found[name] = read_regular(session_dir, name, _MOST_SMALL)
     return found
@@ -193,6 +236,14 @@ def _needed(loaded: Loaded) -> tuple[set[str], set[str]]:
             )
         useful.add(each.opened.keyid)
         needed.update(hexadecimal(name) for name in (*each.objects, each.event.attestation))
+    for received in loaded.received:
+        if received.objects is None:
+            raise BundleError(
+                f"The attestation {received.event.handle[:80]} names objects that are not in the store; "
+                "'vera replay' says which. It is not exported without them."
+            )
+        needed.update(map(hexadecimal, received.objects))
+        useful.add(received.event.attestation.removeprefix("sha256:"))
     return needed, {sha256 for sha256 in useful if _SHA256.fullmatch(sha256)}
 
 
@@ -236,7 +287,7 @@ def _checked(members: Sequence[zipfile.ZipInfo], size: int) -> Sequence[zipfile.
     names = set[str]()
     for info in members:
         name = info.filename
-        if name != info.orig_filename or not (name in _FILES or _BLOB.fullmatch(name)):
+        if name != info.orig_filename or not (name == _README or _MEMBER.fullmatch(name)):
             raise ValueError(f"{info.orig_filename[:80]!r} has no place in it")
         if name in names:
             raise ValueError(f"{name} is in it twice")
@@ -247,8 +298,8 @@ def _checked(members: Sequence[zipfile.ZipInfo], size: int) -> Sequence[zipfile.
             raise ValueError(f"{name} is compressed, and a bundle stores its members as they are")
     if sum(info.file_size for info in members) > min(size, MOST_BYTES):
         raise ValueError("its members are larger than the file")
-    if "trace.jsonl" not in names:
-        raise ValueError("it holds no trace.jsonl")
+    if _LOG not in names:
+        raise ValueError(f"it holds no {_LOG}")
     return members
 
 

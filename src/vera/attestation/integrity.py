@@ -14,7 +14,7 @@ from vera import events
 from vera.attestation.envelope import MOST_BYTES, EnvelopeError, Opened, objects_of, open_envelope, payload_of
 from vera.attestation.keys import verify_hex
 from vera.attestation.objects import AnyObject, Digest, ObjectError, hexadecimal, object_id
-from vera.attestation.report import Level, Remark, Verdict, counted, level, listed
+from vera.attestation.report import Attested, Level, Remark, Verdict, counted, level, listed
 from vera.attestation.signers import HOW_TO_TRUST, Signers
 from vera.session import Integrity, check, load_text
 from vera.session.projections import all_projections
@@ -46,6 +46,14 @@ class Round(msgspec.Struct, frozen=True, kw_only=True):
     objects: dict[Digest, AnyObject] | None = None
 
 
+class Received(msgspec.Struct, frozen=True, kw_only=True):
+    """An attestation that an execution received, and the ids of all that it names; None when one is missing
+    or not whole."""
+
+    event: events.AttestationReceived
+    objects: frozenset[Digest] | None = None
+
+
 class Loaded(msgspec.Struct, frozen=True, kw_only=True):
     """A session that was read whole, as far as it holds. `seal` is None where there is none to rely on."""
 
@@ -53,6 +61,7 @@ class Loaded(msgspec.Struct, frozen=True, kw_only=True):
     store: Store
     rounds: tuple[Round, ...]
     chosen: Round | None
+    received: tuple[Received, ...] = ()
     seal: Seal | None = None
 
     @property
@@ -83,19 +92,43 @@ def check_integrity(root: Path, signers: Signers) -> tuple[Level, Loaded]:
     remarks += _sweep(root / "store", sizes)
     store = Store(root / "store")
     rounds: tuple[Round, ...] = ()
+    received: tuple[Received, ...] = ()
     chosen = None
     if integrity.verdict != "BROKEN":
         remarks += log.unstored(sizes)
         blobs = _Blobs(store, sizes)
         rounds = tuple(_round(event, blobs, remarks) for event in log.verdicts)
+        received = tuple(_received(event, blobs, remarks) for event in log.received)
         chosen = _chosen(log, rounds, remarks)
         remarks += _attestation_file(root, rounds, chosen)
         remarks += _signers(integrity, rounds, log.received, signers)
     summary = f"{counted(integrity.records, 'record')}, sealed; {counted(len(sizes), 'blob')}, all whole."
     loaded = Loaded(
-        records=tuple(log.records), store=store, rounds=rounds, chosen=chosen, seal=integrity.seal
+        records=tuple(log.records),
+        store=store,
+        rounds=rounds,
+        chosen=chosen,
+        received=received,
+        seal=integrity.seal,
     )
     return level("L0", "integrity", remarks, summary), loaded
+
+
+def attested_in(loaded: Loaded, signers: Signers) -> tuple[Attested, ...]:
+    """The attestations of the rounds whose envelopes can be relied on."""
+    return tuple(
+        Attested(
+            round=each.event.round,
+            attestation=each.event.attestation,
+            result=each.event.result,
+            reason=each.event.reason,
+            keyid=each.opened.keyid,
+            signed=signers.who(each.opened.keyid),
+            chosen=each is loaded.chosen,
+        )
+        for each in loaded.rounds
+        if each.opened is not None
+    )
 
 
 def blobs_of(record: events.Record) -> Iterator[events.Blob]:
@@ -220,6 +253,23 @@ def _round(event: events.Verifier, blobs: "_Blobs", remarks: list[Remark]) -> Ro
     else:
         return Round(event=event, opened=opened, objects=objects)
     return Round(event=event, opened=opened)
+
+
+def _received(event: events.AttestationReceived, blobs: "_Blobs", remarks: list[Remark]) -> Received:
+    """The proof that was kept of an attestation; what is wrong with it goes to `remarks`."""
+    where = f"{_line(event.seq)}, {event.handle[:80]}"
+    try:
+        opened = open_envelope(blobs.read(event.envelope.sha256))
+        objects = objects_of(opened.attestation, lambda name: blobs.read(hexadecimal(name)))
+    except _Absent as error:
+        remarks.append(_remark("MISSING", where, str(error)))
+    except (StoreError, EnvelopeError) as error:
+        remarks.append(_remark("ALTERED", where, str(error)))
+    except ObjectError as error:
+        remarks.append(_remark("ALTERED", where, f"The attestation names {error}."))
+    else:
+        return Received(event=event, objects=frozenset(objects))
+    return Received(event=event)
 
 
 class _Absent(Exception):

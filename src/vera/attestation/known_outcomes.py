@@ -13,7 +13,14 @@ import msgspec
 
 from vera.attestation import keys
 from vera.attestation.integrity import NoSession
-from vera.attestation.outcome import ALTERED, UNCHECKED, Outcome, fingerprint, outcome_here
+from vera.attestation.outcome import (
+    ALTERED,
+    TOO_MANY,
+    UNCHECKED,
+    Outcome,
+    fingerprint,
+    outcome_here,
+)
 
 FILE = "outcomes.json"
 MOST_KEPT = 5000
@@ -38,6 +45,9 @@ def outcomes_of(roots: Iterable[Path], folder: Path | None = None) -> dict[Path,
     ends = time.monotonic() + MOST_SECONDS
     for root in roots:
         name, seen = str(root.resolve()), fingerprint(root)
+        if not seen:
+            found[root] = Outcome(word=UNCHECKED, reason=TOO_MANY)
+            continue
         held = known.get(name)
         if held is None or held.fingerprint != seen:
             if time.monotonic() > ends:

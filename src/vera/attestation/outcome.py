@@ -1,8 +1,9 @@
 """What a session may say of how it ended: one value, which every page, list and command shows.
 
 How a run ended stands in the last record of its log. Anybody can write that, so it is shown only where every
-byte of the session is whole, one accepted key signed all of it, and the end is one that the attested result
-can have. Everything else has a word that claims nothing:
+byte of the session is whole (with those in which an execution's theses were verified), one accepted key
+signed all of it, and the end is one that the attested result can have. Everything else has a word that
+claims nothing:
 
 - ALTERED: bytes, signatures or the status are not what was sealed and attested;
 - UNSEALED: no seal holds the end of the log (a run was killed, or its end was cut off);
@@ -12,15 +13,18 @@ That the attested result follows from the log is computed by `vera replay`, not 
 """
 
 import hashlib
+import os
 import stat
 from collections.abc import Collection, Iterator, Mapping
+from itertools import chain, islice
 from pathlib import Path
 
 import msgspec
 
 from vera import events
-from vera.attestation.integrity import ATTESTATION, COVERED, Loaded, Round, check_integrity
+from vera.attestation.integrity import ATTESTATION, COVERED, Loaded, Round
 from vera.attestation.objects import Policy
+from vera.attestation.replay_theses import FOLDER, check_with_theses, is_here
 from vera.attestation.report import Level
 from vera.attestation.signers import HOW_TO_TRUST, UNKNOWN, Signers, TrustError, known_signers
 from vera.headline import EXIT_CODES, HOLDS, NOT_REQUIRED, OPEN, Headline, headline, word_of
@@ -38,7 +42,9 @@ WITHHELD = (ALTERED, UNSEALED, UNTRUSTED, UNCHECKED)
 NO_SEAL = "no signed seal holds the end of the log, which may have been cut off"
 
 MOST_FILES = 100_000
-"""Of a store, how many files a fingerprint looks at."""
+"""How many files a fingerprint looks at: of the session, and of its theses' sessions together."""
+
+TOO_MANY = f"more than {MOST_FILES:,} files, so a change of one would not be seen; 'vera show' reads them all"
 
 
 class Outcome(msgspec.Struct, frozen=True, kw_only=True):
@@ -71,8 +77,9 @@ def outcome_here(root: Path) -> Outcome:
 
 
 def outcome_of(root: Path, signers: Signers) -> Outcome:
-    """What the session at `root` may say: reads all of it. Raises NoSession, OSError."""
-    integrity, loaded = check_integrity(root, signers)
+    """What the session at `root` may say: reads all of it, and of an execution the sessions in which its
+    theses were verified. Raises NoSession, OSError."""
+    integrity, loaded = check_with_theses(root, signers)
     return judged(integrity, loaded, signers)
 
 
@@ -87,7 +94,7 @@ def judged(integrity: Level, loaded: Loaded, signers: Signers) -> Outcome:
         signed=signers.who(keyid) if keyid else "",
         attestation=loaded.chosen.event.attestation if loaded.chosen else "",
     )
-    if integrity.verdict in ("BROKEN", "ALTERED", "MISSING"):
+    if integrity.verdict in ("BROKEN", "ALTERED", "DIFFERS", "MISSING"):
         return _withheld(known, ALTERED, integrity.sentence)
     if ended is None:
         return _withheld(known, UNSEALED, NO_SEAL) if _is_concluded(loaded) else known
@@ -95,8 +102,10 @@ def judged(integrity: Level, loaded: Loaded, signers: Signers) -> Outcome:
         return _withheld(known, ALTERED, problem)
     if integrity.verdict == "UNTRUSTED":
         return _withheld(known, UNTRUSTED, f"signed {UNKNOWN}. {HOW_TO_TRUST}")
-    if integrity.verdict == "UNSEALED" or (not loaded.is_sealed and ended.status != "UNRESOLVED"):
+    if not loaded.is_sealed and (integrity.verdict == "UNSEALED" or ended.status != "UNRESOLVED"):
         return _withheld(known, UNSEALED, NO_SEAL)
+    if integrity.verdict == "UNSEALED":
+        return _withheld(known, UNSEALED, integrity.sentence)
     word, _ = _attested(loaded)
     return msgspec.structs.replace(known, word=word, reason=ended.reason, exit_code=ended.exit_code)
 
@@ -182,7 +191,7 @@ def _withheld(known: Outcome, word: str, reason: str) -> Outcome:
 
 def fingerprint(root: Path) -> str:
     """A digest that is another one when an outcome may be: of the name, inode, size and times of every file
-    that it rests on, and of the keys that this person knows.
+    that it rests on, and of the keys that this person knows. '' when there are more than MOST_FILES files.
 
     A file's time of change (ctime) cannot be set back, so a changed byte shows.
     """
@@ -191,32 +200,43 @@ def fingerprint(root: Path) -> str:
     except TrustError as error:
         known = str(error)
     told = hashlib.sha256(f"{__version__} {known}".encode())
-    for each in _stats(root):
-        told.update(repr(each).encode())
+    names = _names(root / FOLDER)
+    if len(names) > MOST_FILES:
+        return ""
+    theses = [root / FOLDER / name for name in names if is_here(root, f"{FOLDER}/{name}")]
+    for paths in (_files(root), chain.from_iterable(map(_files, theses))):
+        for path in islice(paths, MOST_FILES):
+            told.update(repr(_stat(path, path.relative_to(root).as_posix())).encode())
+        if next(paths, None) is not None:
+            return ""
     return told.hexdigest()
 
 
-def _stats(root: Path) -> Iterator[tuple[str, int, int, int, int]]:
+def _files(session: Path) -> Iterator[Path]:
+    """What a check of one session reads, whether it is there or not."""
     for name in ("trace.jsonl", "seal.json", ATTESTATION, *COVERED):
-        yield from _stat(root / name, name)
-    left = MOST_FILES
-    for folder in sorted(_names(root / "store")):
-        for name in sorted(_names(root / "store" / folder)):
-            if left := left - 1:
-                yield from _stat(root / "store" / folder / name, name)
+        yield session / name
+    for folder in _names(session / "store"):
+        yield session / "store" / folder
+        for name in _names(session / "store" / folder):
+            yield session / "store" / folder / name
 
 
 def _names(folder: Path) -> list[str]:
+    """The first names in a folder, sorted; none where it cannot be read."""
     try:
-        return [path.name for path in folder.iterdir()]
+        with os.scandir(folder) as entries:
+            return sorted(entry.name for entry in islice(entries, MOST_FILES + 1))
     except OSError:
         return []
 
 
-def _stat(path: Path, name: str) -> Iterator[tuple[str, int, int, int, int]]:
+def _stat(path: Path, name: str) -> tuple[str, int, int, int, int] | None:
+    """None for a folder, and where there is nothing."""
     try:
         about = path.lstat()
     except OSError:
-        return
-    if not stat.S_ISDIR(about.st_mode):
-        yield name, about.st_ino, about.st_size, about.st_mtime_ns, about.st_ctime_ns
+        return None
+    if stat.S_ISDIR(about.st_mode):
+        return None
+    return name, about.st_ino, about.st_size, about.st_mtime_ns, about.st_ctime_ns

@@ -6,9 +6,9 @@ of every source again from its raw bytes (`reextract`). A level is looked at onl
 
 from pathlib import Path
 
-from vera.attestation.integrity import Loaded, NoSession, check_integrity
+from vera.attestation.integrity import Loaded, NoSession, attested_in, check_integrity
 from vera.attestation.replay_theses import with_theses
-from vera.attestation.report import Attested, Level, Report
+from vera.attestation.report import Level, Report
 from vera.attestation.signers import Signers
 
 __all__ = ["LEVELS", "NoSession", "Report", "replay"]
@@ -37,7 +37,7 @@ def _replay(session_dir: Path, signers: Signers, level: int) -> tuple[Report, Lo
         levels.append(_verdicts(loaded) if whole else _not_checked("L1", "verdict"))
     if level >= 2:
         levels.append(_texts(loaded) if whole else _not_checked("L2", "text"))
-    return Report(levels=tuple(levels), attested=tuple(_attested(loaded, signers))), loaded
+    return Report(levels=tuple(levels), attested=attested_in(loaded, signers)), loaded
 
 
 def _verdicts(loaded: Loaded) -> Level:
@@ -55,19 +55,3 @@ def _texts(loaded: Loaded) -> Level:
 def _not_checked(name: str, subject: str) -> Level:
     sentence = "The bytes are not whole (L0), so nothing was computed from them."
     return Level(name=name, subject=subject, verdict="NOT_CHECKED", sentence=sentence)
-
-
-def _attested(loaded: Loaded, signers: Signers) -> list[Attested]:
-    return [
-        Attested(
-            round=each.event.round,
-            attestation=each.event.attestation,
-            result=each.event.result,
-            reason=each.event.reason,
-            keyid=each.opened.keyid,
-            signed=signers.who(each.opened.keyid),
-            chosen=each is loaded.chosen,
-        )
-        for each in loaded.rounds
-        if each.opened is not None
-    ]

@@ -6,17 +6,20 @@ there. One level deep: a session that verified a thesis asked nobody.
 
 import re
 import stat
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from pathlib import Path
 
 import msgspec
 
 from vera import events
-from vera.attestation.integrity import NoSession
+from vera.attestation.integrity import Loaded, NoSession, attested_in, check_integrity
 from vera.attestation.report import Level, Remark, Report, counted, level
+from vera.attestation.signers import Signers
 
 Replay = Callable[[Path], Report]
 """Replays one session. Raises NoSession, OSError."""
+
+FOLDER = "theses"
 
 _INSIDE = re.compile(r"theses/[0-9]{4,8}")
 
@@ -25,22 +28,48 @@ def with_theses(
     root: Path, records: Sequence[events.Record], levels: Sequence[Level], replayed: Replay
 ) -> tuple[Level, ...]:
     """The levels of an execution with what the replays of its theses found; as they are without any."""
-    received = [each for each in records if isinstance(each, events.AttestationReceived)]
+    received = received_from(records)
     if not received:
         return tuple(levels)
     extra: dict[str, list[Remark]] = {each.name: [] for each in levels}
-    for session in dict.fromkeys(each.session for each in received):
-        wanted = {each.attestation for each in received if each.session == session}
+    for session, wanted in received.items():
         for name, remark in _of_session(root, session, wanted, replayed):
             extra.get(name, extra["L0"]).append(remark)
-    return tuple(_joined(each, extra[each.name], len(received)) for each in levels)
+    count = sum(isinstance(each, events.AttestationReceived) for each in records)
+    return tuple(_joined(each, extra[each.name], count) for each in levels)
+
+
+def check_with_theses(root: Path, signers: Signers) -> tuple[Level, Loaded]:
+    """Level 0 of a session, of an execution with that of its theses' sessions. Raises NoSession, OSError."""
+
+    def level_0(folder: Path) -> Report:
+        integrity, loaded = check_integrity(folder, signers)
+        return Report(levels=(integrity,), attested=attested_in(loaded, signers))
+
+    own, loaded = check_integrity(root, signers)
+    (integrity,) = with_theses(root, loaded.records, [own], level_0)
+    return integrity, loaded
+
+
+def received_from(records: Sequence[events.Record]) -> Mapping[str, Collection[str]]:
+    """The ids of the attestations that an execution received, by the session that it names for each."""
+    found: dict[str, set[str]] = {}
+    for each in records:
+        if isinstance(each, events.AttestationReceived):
+            found.setdefault(each.session, set()).add(each.attestation)
+    return found
+
+
+def is_here(root: Path, session: str) -> bool:
+    """Whether that is the name of a session of a thesis, and its folder is below `root`, over no link."""
+    return _INSIDE.fullmatch(session) is not None and _is_folder(root / session)
 
 
 def _of_session(
     root: Path, session: str, wanted: Collection[str], replayed: Replay
 ) -> Iterator[tuple[str, Remark]]:
     """What is wrong in one session, by level."""
-    if not _INSIDE.fullmatch(session) or not _is_folder(root / session):
+    if not is_here(root, session):
         sentence = "The session in which the thesis was verified is not here."
         yield "L0", Remark(verdict="MISSING", where=session[:200], sentence=sentence)
         return

@@ -40,8 +40,9 @@ def export(
     """Write a session into one file, or send it to an OpenTelemetry collector.
 
     --bundle: the answer, log, attestations and every stored byte in one file. Anyone checks it with 'vera
-    replay FILE'. The same session gives the same file, byte for byte. The log is in it whole: the question,
-    every prompt and reply, every page that was read, and the settings.
+    replay FILE'. Of an execution the sessions of its theses are in it, too. The same session gives the same
+    file, byte for byte. The log is in it whole: the question, every prompt and reply, every page that was
+    read, and the settings.
 
     --trajectory: the main lane's messages as mini-swe-agent writes them, for its inspector and similar tools,
     with every candidate and why one was chosen.

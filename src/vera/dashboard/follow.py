@@ -15,7 +15,14 @@ from collections.abc import Callable, Iterator, Mapping
 import msgspec
 
 from vera.attestation.integrity import NoSession
-from vera.attestation.outcome import ALTERED, UNCHECKED, Outcome, fingerprint, outcome_here
+from vera.attestation.outcome import (
+    ALTERED,
+    TOO_MANY,
+    UNCHECKED,
+    Outcome,
+    fingerprint,
+    outcome_here,
+)
 from vera.dashboard.frames import PageFrame, page_message, record_messages
 from vera.dashboard.kept_parts import KeptParts
 from vera.dashboard.notice import Notice
@@ -305,10 +312,11 @@ class Follower:
             return
         root = self.session.path
         seen = await asyncio.to_thread(fingerprint, root)
-        if seen == self._outcome_of:
+        if self._outcome is not None and seen == self._outcome_of:
             return
         try:
-            found = await asyncio.to_thread(outcome_here, root)
+            unseen = Outcome(word=UNCHECKED, reason=TOO_MANY)
+            found = await asyncio.to_thread(outcome_here, root) if seen else unseen
         except (NoSession, OSError) as error:
             found = Outcome(word=ALTERED, reason=str(error))
         changed, self._outcome, self._outcome_of = found != self._outcome, found, seen

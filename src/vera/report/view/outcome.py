@@ -27,7 +27,8 @@ def with_outcome(page: RunPage, outcome: Outcome) -> RunPage:
 
 def lines_with(lines: tuple[EventLine, ...], outcome: Outcome) -> tuple[EventLine, ...]:
     """The lines of records, without what those say that the outcome withholds."""
-    if not outcome.is_withheld or outcome.word == UNCHECKED:
+    is_looked_at = outcome.word != UNCHECKED or outcome.reason
+    if not outcome.is_withheld or not is_looked_at:
         return lines
     return tuple(
         msgspec.structs.replace(line, text=NOT_REPEATED) if line.kind in TELLS else line for line in lines

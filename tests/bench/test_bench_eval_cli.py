@@ -13,9 +13,12 @@ import pytest
 
 from support.cli import folded, vera
 from vera import events
+from vera.attestation.keys import load_or_create
 from vera.bench.eval_data import Question
 from vera.bench.eval_figures import figures_of
 from vera.bench.eval_sessions import Cited, Given, Outcome
+from vera.session import seal
+from vera.session.log import Reader
 
 LEASE = "# Quay Road 27: lease\n\nThe monthly rent is 950 euros. The landlord is Klara Zeller.\n"
 OTHER = "# Quay Road 72: lease\n\nThe monthly rent is 410 euros. A deposit of 1,200 euros was paid.\n"
@@ -64,11 +67,17 @@ def test_an_interrupted_run_is_gone_on_with_and_other_settings_make_another(data
     root = Path(figures["each"][0]["session"])
     lines = (root / "trace.jsonl").read_bytes().splitlines(keepends=True)
     (root / "trace.jsonl").write_bytes(b"".join(lines[:16]))
-    (root / "seal.json").unlink()
+    _seal(root)  # as a run does when it begins
     assert evaluated(data, "--limit", "1")["each"][0]["status"] == "QUOTED"
     assert any(isinstance(each, events.Resumed) for each in _records(root))
     evaluated(data, "--limit", "1", "-c", "run.max_steps=9")
     assert len(list((data.parent / "kept").iterdir())) == 2
+
+
+def _seal(root: Path) -> None:
+    reader = Reader(root / "trace.jsonl")
+    assert list(reader.poll())
+    seal.write(root, seal.Seal(seq=reader.seq, hash=reader.head), load_or_create().seal)
 
 
 def _records(root: Path) -> list[events.Record]:

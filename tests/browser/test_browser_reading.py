@@ -155,6 +155,7 @@ def test_everything_can_be_done_with_the_keyboard_alone(
         watched(browser, dashboard.url, allowed=("status of 401",), reduced_motion="reduce") as context,
     ):
         page = context.page(EXAMPLE)
+        page.wait_for_function("document.activeElement instanceof HTMLInputElement")  # it focuses itself
         page.keyboard.type(dashboard.token)
         page.keyboard.press("Enter")
         page.locator("#claims").wait_for()

@@ -230,14 +230,18 @@ def _search_move(past: History, move: events.Move, place: str, *, unresolved: bo
     """What a call that named an address or asked something was.
 
     The text of a command says little, so what a shell command only names counts as no query, no intent and no
-    failure of a source; and a search of the files has none of the intents of a search of the web.
+    failure of a source: it counts once the command was connected there. A search of the files has none of the
+    intents of a search of the web.
     """
-    family, in_shell = move.query_family, move.tool == "shell"
+    family, is_shell = move.query_family, move.tool == "shell"
+    was_asked = bool(move.asked_at if is_shell else family)
     tries = past.tries
-    if family and not in_shell:
-        tries = _counted(tries, _asked(family, place), past.tried(family, place) + 1)
+    if was_asked:
+        where = in_shell(move.asked_at) if is_shell else place
+        tries = _counted(tries, _asked(family, where), past.tried(family, where) + 1)
     vectors, last_vector = past.vectors, past.last_vector
-    if move.query_vector and move.tool != "search" and not (in_shell and not move.reached):
+    counts = bool(move.reached) or was_asked if is_shell else move.tool != "search"
+    if move.query_vector and counts:
         vectors = vectors if move.query_vector in vectors else (*vectors, move.query_vector)[-KEPT:]
         last_vector = move.query_vector
     class_failures = past.class_failures
@@ -259,6 +263,11 @@ def _search_move(past: History, move: events.Move, place: str, *, unresolved: bo
         class_failures=class_failures,
         same_move=same_move,
     )
+
+
+def in_shell(domain: str) -> str:
+    """The place by which queries of commands are counted: a page that is fetched is another try."""
+    return f"shell {domain}"
 
 
 def _asked(family: str, place: str) -> str:

@@ -117,6 +117,7 @@ def make_lane(
         work_name=place.work_name,
         input_name=place.input_name,
         isolation=place.box.isolation if place.box else "",
+        reach=place.web.reach if place.web and place.box and place.box.backend != "host" else "",
     )
     message = prompts.render(
         "task",
@@ -475,7 +476,8 @@ def _tools(session: Session, place: Place, options: LaneOptions) -> list[Tool]:
         tools.append(Fetch(place.web.capture))
         tools += search_tools(place.web.search, options.search_count)
     tools.append(read)
-    return tools + work_tools(session, place.box, options.tool_seconds)
+    passed = place.web.pages if place.web is not None else None
+    return tools + work_tools(session, place.box, options.tool_seconds, passed)
 
 
 def _chosen(state: RunState) -> events.Verifier | None:

@@ -95,12 +95,17 @@ class ToolCall(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Connection(msgspec.Struct, frozen=True, kw_only=True):
-    """A command in the box wants to reach a host; `target` says whose it is."""
+    """A command in the box wants to reach a host; `target` says whose it is.
+
+    `query` is what it asks there, as its address says, and `family` that query's; '' for nothing.
+    """
 
     ts: float
     step: int
     host: str
     target: events.Target
+    query: str = ""
+    family: str = ""
 
 
 class FinalAnswer(msgspec.Struct, frozen=True, kw_only=True):

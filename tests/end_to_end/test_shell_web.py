@@ -1,0 +1,117 @@
+"""The shell's web is the web: pages that commands get with programs of their own, over a small web with real
+host names. Over http they are evidence; over https the observation proposes a `fetch` that works."""
+
+import json
+import tempfile
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+import pytest
+
+from support.cli import folded, records, vera
+from support.scripted_server import ScriptedServer
+from support.small_web import SmallWeb, moved, page, small_web
+from support.turns import as_reply, final, turn
+from vera import events
+from vera.protocol import Turn
+from vera.store import Store
+
+pytestmark = pytest.mark.needs("bubblewrap")
+
+SAID = "The bridge at Noren was opened on 3 March 1998."
+WAYS = {
+    "curl": "curl -sS -k {url}",
+    "curl to a pipe": "curl -sS -k {url} | wc -c",
+    "curl -L": "curl -sS -k -L {url}",
+    "curl -o": "curl -sS -k -o page.html {url}; cat page.html",
+    "wget": "wget -q --no-check-certificate -O - {url}",
+    "urllib": (
+        'python3 -c "import ssl, urllib.request as u; '
+        "print(u.urlopen('{url}', context=ssl._create_unverified_context()).read())\""
+    ),
+    "fetch": "fetch {url}",
+}
+CLIENT = """
+import http.client, os, ssl, sys
+from urllib.parse import urlsplit
+url, proxy = urlsplit(sys.argv[1]), urlsplit(os.environ["http_proxy"])
+if url.scheme == "https":
+    there = http.client.HTTPSConnection(proxy.hostname, proxy.port, context=ssl._create_unverified_context())
+    there.set_tunnel(url.hostname, 443)
+    there.request("GET", url.path)
+else:
+    there = http.client.HTTPConnection(proxy.hostname, proxy.port)
+    there.request("GET", sys.argv[1], headers={"User-Agent": "python-requests/2.32", "Accept": "*/*"})
+print(there.getresponse().read())
+"""
+
+
+@pytest.fixture
+def open_folder() -> Iterator[Path]:
+    """A folder that the sandbox's own user may enter; pytest's are closed to it when it runs as root."""
+    with tempfile.TemporaryDirectory(prefix="vera-shell-web-") as folder:
+        Path(folder).chmod(0o755)
+        yield Path(folder)
+
+
+def site(name: str, scheme: str) -> str:
+    return f"{scheme}://www.{name}.test/bridge"
+
+
+def run(folder: Path, web: SmallWeb, turns: Sequence[Turn], question: str, code: int) -> ScriptedServer:
+    (folder / "w" / "workspace").mkdir(parents=True)
+    (folder / "w" / "workspace" / "client.py").write_text(CLIENT)
+    with ScriptedServer([as_reply(each, "text") for each in turns]) as server:
+        done = vera(
+            "run", question, "--work-dir", "w", "--sandbox", "bubblewrap",
+            "--model-base-url", server.root, "--protocol", "text", *web.options,
+            "--verifier", "literal", "--verifier-rounds", 1, "-c", "notes.update_interval=100",
+            "-c", "policy.source_budget=100", "-c", "policy.stuck_limit=0",
+            cwd=folder, **web.environment,
+        )  # fmt: skip
+    assert done.returncode == code, (done.stdout, done.stderr)
+    return server
+
+
+def test_seven_ways_of_fetching_leave_a_reached_source_or_a_proposal_that_works(open_folder: Path) -> None:
+    ways = {**WAYS, "http.client": "python3 /work/client.py {url}"}
+    names = {f"{scheme}-{number}": (way, scheme) for scheme in ("http", "https")
+             for number, way in enumerate(ways)}  # fmt: skip
+    pages = {site(name, scheme): page(name, SAID) for name, (_, scheme) in names.items()}
+    pages["http://old.test/bridge"] = moved(site("http-0", "http"))
+    turns = [
+        turn("shell", cmd=ways[way].format(url=site(name, scheme))) for name, (way, scheme) in names.items()
+    ]
+    turns += [turn("shell", cmd="curl -sSL http://old.test/bridge"), final("Opened 1998 [ev_0001:1].")]
+    with small_web(pages) as web:
+        server = run(open_folder, web, turns, "When was the bridge at Noren opened?", 3)
+    system = server.requests[0].body["messages"][0]["content"]
+    assert "Commands reach every public host, on ports 80 and 443" in system
+    assert "`fetch URL`" in system
+    told = [request.body["messages"][-1]["content"] for request in server.requests[1:]]
+    state = folded(open_folder / "w")
+    reached = [each.target.domain for each in state.lane("main").history.reached]
+    moves = [each for each in records(open_folder / "w") if isinstance(each, events.Move)]
+    for number, (name, (way, scheme)) in enumerate(names.items()):
+        url = site(name, scheme)
+        brought = (each for each in state.evidence.values() if each.step == number + 1)
+        captured = [each for each in brought if each.source == url]
+        if scheme == "http" or way == "fetch":
+            (one,) = captured
+            assert (one.tier, one.http_status) == ("captured", 200), way
+            assert one.id in told[number]
+            assert SAID in told[number]
+            assert [each.domain for each in moves[number].reached] == [f"{name}.test"], way
+        else:
+            assert captured == [], way
+            assert f"To cite it: fetch {url} (the tool, or the command in the shell)." in told[number], way
+            assert moves[number].reached == ()
+    assert len(reached) == len(ways) + 1
+    assert moves[-1].reached[0].url == site("http-0", "http")
+    store = Store(open_folder / "w" / "store")
+    first = next(each for each in state.evidence.values() if each.source == site("http-0", "http"))
+    assert first.tool == "shell"
+    assert first.receipt is not None
+    receipt = json.loads(store.get(first.receipt.sha256))
+    assert (receipt["url"], receipt["status"]) == (site("http-0", "http"), 200)
+    assert any(name.lower() == "user-agent" for name, _ in receipt["asked"])

@@ -69,7 +69,8 @@ class History(msgspec.Struct, frozen=True, kw_only=True):
     at any engine. `negative` says whether the question may be answered by "none" (`question` is how that was
     found). Of the search: `moves` are (domain, family) of the last calls, `families` those asked, `tries` how
     often each was asked since the last lines that can be cited (`tried`), `vectors` the intents used,
-    `last_vector` the last, `reached` the domains that answered with content, search engines left out.
+    `last_vector` the last, `reached` the domains that answered with content, search engines left out, and
+    `contacts` those that commands were connected to, whatever came.
 
     In a row: calls on one domain, failures of one source class and of one type, one move while unresolved,
     one final-like file, turns cut at the model's limit. `idle` counts unresolved turns without anything new,
@@ -97,6 +98,7 @@ class History(msgspec.Struct, frozen=True, kw_only=True):
     vectors: tuple[str, ...] = ()
     last_vector: str = ""
     reached: tuple[Reached, ...] = ()
+    contacts: tuple[str, ...] = ()
     on_domain: Streak = Streak()
     class_failures: Streak = Streak()
     failures: Streak = Streak()
@@ -218,6 +220,7 @@ def _move(past: History, move: events.Move, *, unresolved: bool) -> History:
         forced=owed,
         fresh=past.fresh or fresh,
         reached=_reached(past.reached, move),
+        contacts=tuple(dict.fromkeys((*past.contacts, *move.visited)))[:KEPT],
         on_domain=_on_domain(past.on_domain, move),
     )
     place = move.targets[0].domain if move.targets else ""

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from support.cast import Cast
 from support.cli import folded, records, vera
 from support.scripted_server import ScriptedServer
 from support.small_web import SmallWeb, moved, page, small_web
@@ -115,3 +116,52 @@ def test_seven_ways_of_fetching_leave_a_reached_source_or_a_proposal_that_works(
     receipt = json.loads(store.get(first.receipt.sha256))
     assert (receipt["url"], receipt["status"]) == (site("http-0", "http"), 200)
     assert any(name.lower() == "user-agent" for name, _ in receipt["asked"])
+
+
+ENGINE_PAGE = "http://find.test/search"
+NEGATIVE_WEB = {
+    ENGINE_PAGE: page("Results", "Acme newsroom: http://www.acme.test/newsroom"),
+    "http://www.acme.test/newsroom": page("Acme newsroom", "Acme has not launched the Rocket 9."),
+    "http://www.rocketnine.test/status": page("Rocket 9", "The Rocket 9 has not launched yet, Acme says."),
+    "http://launchboard.test/next": page("Board", "The Acme Rocket 9 has not launched as of May."),
+}
+
+
+def test_a_negative_claim_resolves_with_shell_only_browsing_over_http(open_folder: Path) -> None:
+    """What "none" needs is reached by commands alone: two official domains, another one, two intents."""
+    urls = [f"{ENGINE_PAGE}?q=acme+rocket+9+launched", f"{ENGINE_PAGE}?q=acme+official+announcement+rocket",
+            *list(NEGATIVE_WEB)[1:]]  # fmt: skip
+    turns = [turn("shell", cmd=f"curl -sS '{url}'") for url in urls]
+    said = "No, the Rocket 9 of Acme has not launched [ev_0006:2] [ev_0008:2] [ev_0010:2]."
+    with small_web(NEGATIVE_WEB) as web, ScriptedServer(cast := Cast([*turns, final(said)])) as server:
+        done = vera(
+            "run", "Has Acme launched the Rocket 9 yet?", "--work-dir", "w", "--sandbox", "bubblewrap",
+            "--model-base-url", server.root, "--protocol", "text", *web.options,
+            "--official-domain", "rocketnine.test", "-c", "notes.update_interval=100",
+            cwd=open_folder, **web.environment,
+        )  # fmt: skip
+    assert cast.asked["label"]
+    state = folded(open_folder / "w")
+    assert state.lane("main").history.constraints == ()
+    assert [each.target.domain for each in state.lane("main").history.reached] == [
+        "find.test", "acme.test", "rocketnine.test", "launchboard.test",
+    ]  # fmt: skip
+    assert done.returncode == 0, done.stdout
+    assert done.stdout.splitlines()[-1].startswith("VERIFIED"), done.stdout
+
+
+def test_the_same_question_inside_tls_is_asked_twice_and_then_fetched(open_folder: Path) -> None:
+    url = "https://www.find.test/search?q=noren+bridge"
+    turns = [turn("shell", cmd=f"curl -sSk '{url}'") for _ in range(3)]
+    turns += [turn("shell", cmd=f"fetch '{url}'"), final("Opened 1998 [ev_0004:1].")]
+    with small_web({"https://www.find.test/search": page("Found", SAID)}) as web:
+        server = run(open_folder, web, turns, "When was the bridge at Noren opened?", 3)
+    told = [request.body["messages"][-1]["content"] for request in server.requests[1:]]
+    assert f"To cite it: fetch '{url}'" in told[0]
+    assert "REFUSED: find.test was asked this, or hardly different, 2 times and brought no line" in told[2]
+    assert f"Get its page with fetch {url}, which can be cited." in told[2]
+    assert "CONNECT tunnel failed" in told[2] or "403" in told[2]
+    assert SAID in told[3]
+    state = folded(open_folder / "w")
+    assert [each.source for each in state.evidence.values() if each.tier == "captured"] == [url]
+    assert web.asked == ["https://www.find.test/search"] * 3

@@ -227,7 +227,7 @@ def test_a_negative_claim_with_its_sources_and_its_budget_used_is_concluded() ->
     assert trial.spoken(events.PolicyConclusionReady, "nudge")[0].step == 5, "it is told before"
     assert not trial.goes_on()
     (ended,) = trial.spoken(events.PolicyConclusionReady, "end")
-    assert ended.reason.startswith("no official announcement found in sources checked. Official: apple.com (")
+    assert ended.reason.startswith("stopped without a verified answer; 3 sources read. Official: apple.com (")
     assert "sec.gov (" in ended.reason and "Independent: reuters.com (" in ended.reason
 
 

@@ -54,9 +54,16 @@ def rules_of(settings: Settings) -> Rules:
 
 
 def for_task(
-    rules: Rules, task: str, tools: Sequence[str], *, has_input: bool, has_web: bool, can_render: bool
+    rules: Rules,
+    task: str,
+    tools: Sequence[str],
+    *,
+    has_input: bool,
+    has_web: bool,
+    can_render: bool,
+    engines: Sequence[str] = (),
 ) -> Rules:
-    """The rules of a lane with these tools on this task.
+    """The rules of a lane with these tools and `engines` of the web on this task.
 
     A task over an input folder faces the web only when it says so.
     """
@@ -64,6 +71,7 @@ def for_task(
         rules,
         tools=tuple(tools),
         brave=BRAVE_TOOLS[0] in tools,
+        only_brave=set(engines) == {"brave"},
         web_task=has_web and (not has_input or _FACES_WEB.search(task[:_LIMIT]) is not None),
         can_render=can_render,
         names=official_names(task),

@@ -31,7 +31,8 @@ class Rules(msgspec.Struct, frozen=True, kw_only=True):
     """The limits of a run, and what is the same in all of its steps.
 
     Limits are the settings of the sections policy, notes, brave and budget; 0 is none. `tools` are those of
-    the lane; `brave` says whether Brave is one of its engines, `web_task` whether the task faces the web,
+    the lane; `brave` says whether Brave is one of its engines, `only_brave` whether it is the only one,
+    `web_task` whether the task faces the web,
     `can_render` whether pages can be rendered. `names` and `official_domains` say who speaks officially on
     the subject (`vera.evidence.official`), `subject` is the task in a few words, for proposed queries.
     `required` theses, or any one where `one_required`, must have a SUPPORTED attestation before files are
@@ -41,6 +42,7 @@ class Rules(msgspec.Struct, frozen=True, kw_only=True):
     tools: tuple[str, ...] = ()
     max_steps: int = 80
     brave: bool = False
+    only_brave: bool = False
     web_task: bool = False
     can_render: bool = False
     names: frozenset[str] = frozenset()

@@ -43,7 +43,7 @@ def judge(state: State, action: Action, rules: Rules) -> Verdict:
         return ALLOW
     other = proposals.search(state, rules, action.aim.query, tool="search" if action.tool == "search" else "")
     return Refuse(
-        reason=f"This query, or one hardly different, was asked {times} times and brought nothing to cite.",
+        reason=f"This query, or one hardly different, was asked {times} times and brought no line to cite.",
         way_forward=_way(other),
         proposal=other or proposals.look(),
         facts=Facts(subject=action.aim.family, count=times, limit=limit),
@@ -63,7 +63,7 @@ def _connection(state: State, action: Connection, rules: Rules) -> Verdict:
         search = proposals.search(state, rules, action.query)
         way, other = _way(search), search or proposals.look()
     return Refuse(
-        reason=f"{domain} was asked this, or hardly different, {times} times and brought nothing to cite.",
+        reason=f"{domain} was asked this, or hardly different, {times} times and brought no line to cite.",
         way_forward=way,
         proposal=other,
         facts=Facts(subject=action.family, count=times, limit=limit),

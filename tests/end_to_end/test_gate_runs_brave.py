@@ -97,7 +97,7 @@ def test_a_connection_of_a_command_waits_for_a_search_and_a_package_index_does_n
     assert made[0].reason == said
     assert [(each.tool, each.tier) for each in run.of(events.Evidence)] == [
         ("shell", "observed"), ("shell", "observed"), ("brave_search", "captured"),
-        ("shell", "observed"), ("shell", "captured"), ("shell", "captured"),
+        ("shell", "observed"), ("shell", "captured"),
     ]  # fmt: skip
     assert "REFUSED" not in run.told(4)
 

@@ -165,3 +165,29 @@ def test_the_same_question_inside_tls_is_asked_twice_and_then_fetched(open_folde
     state = folded(open_folder / "w")
     assert [each.source for each in state.evidence.values() if each.tier == "captured"] == [url]
     assert web.asked == ["https://www.find.test/search"] * 3
+
+
+def test_an_answer_that_cites_the_output_of_curl_is_told_how_to_cite_the_page(open_folder: Path) -> None:
+    """The page itself where it was captured; else how to fetch it."""
+    pages = {
+        "http://www.noren.test/bridge": page("Noren", SAID),
+        "https://www.noren.test/town": page("Town", SAID),
+    }
+    turns = [
+        turn("shell", cmd="curl -sS http://www.noren.test/bridge"),
+        turn("shell", cmd="curl -sSk https://www.noren.test/town"),
+        final("The bridge was opened on 3 March 1998 [ev_0001:1]. So says the town, in 1998 [ev_0003:1]."),
+        final("The bridge at Noren was opened on 3 March 1998 [ev_0002:2]."),
+    ]
+    with small_web(pages) as web, ScriptedServer(Cast(turns)) as server:
+        vera(
+            "run", "When was the bridge at Noren opened, says http://www.noren.test/bridge?",
+            "--work-dir", "w", "--sandbox", "bubblewrap", "--model-base-url", server.root,
+            "--protocol", "text", *web.options, cwd=open_folder, **web.environment,
+        )  # fmt: skip
+    (told,) = [each for each in records(open_folder / "w") if isinstance(each, events.VerifierToAgent)]
+    assert "To say what a page says, cite the page: it is ev_0002" in str(told.content)
+    assert "cite the page: fetch https://www.noren.test/town, then cite its lines" in str(told.content)
+    answer = (open_folder / "w" / "answer.md").read_text()
+    assert f"> {SAID}" in answer
+    assert "VERIFIED" in answer

@@ -51,6 +51,19 @@ def test_a_supported_answer_is_verified_and_signed(documents: Path, tmp_path: Pa
     assert cast.asked["label"] == 2 and cast.asked["score"] == 6
 
 
+def test_a_score_without_instructions_is_told_once(documents: Path, tmp_path: Path) -> None:
+    """The agent cannot act on it: the same answer comes, and a third round would cost the same again."""
+    cast = Cast([READ, GOOD, GOOD, GOOD], score=scored(2))
+    code, _, error = run(cast, documents, tmp_path / "work")
+    assert code == 3, error
+    state = folded(tmp_path / "work")
+    assert list(state.rounds) == [1, 2]
+    told = [each for each in records(tmp_path / "work") if isinstance(each, events.VerifierToAgent)]
+    assert [each.round for each in told] == [1]
+    assert "DO NEXT" not in str(told[0].content)
+    assert cast.asked["worker"] == 3
+
+
 def test_a_hard_finding_goes_back_without_a_judge_call(documents: Path, tmp_path: Path) -> None:
     cast = Cast([READ, final("A written offer must be valid for seven years [ev_0001:3]."), GOOD])
     code, _, error = run(cast, documents, tmp_path / "work")

@@ -221,7 +221,8 @@ class Research:
                 decision = await self._verify(last=self._is_last())
                 if decision is None or self._is_last() or _is_settled(decision):
                     break
-                _tell(self._desk, decision)
+                if not _tell(self._desk, decision):
+                    break
         await self._extract()
         self._choose()
         result = conclude(
@@ -460,10 +461,11 @@ def result_of(state: RunState, store: Store, exit_code: int = 3) -> Result:
     )
 
 
-def _tell(desk: Desk, decision: events.Verifier) -> None:
+def _tell(desk: Desk, decision: events.Verifier) -> bool:
+    """Whether there was anything to tell."""
     from vera.verification import feedback
 
-    feedback.tell(desk, decision)
+    return feedback.tell(desk, decision) is not None
 
 
 def _tools(session: Session, place: Place, options: LaneOptions) -> list[Tool]:

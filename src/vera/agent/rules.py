@@ -15,6 +15,10 @@ SUBJECT_WORDS = 8
 """Of the task, for a query that a gate proposes."""
 
 _LIMIT = 4000
+_ORDERS = frozenset({
+    "answer", "cite", "describe", "explain", "find", "give", "list", "look", "name", "quote", "report", "search",
+    "show", "tell",
+})  # fmt: skip
 _FACES_WEB = re.compile(
     r"\bhttps?://|\b(?:web|internet|online|websites?|homepage|news|latest|currently|today|published)\b",
     re.IGNORECASE,
@@ -80,8 +84,9 @@ def for_task(
 
 
 def subject(task: str) -> str:
-    """The first content words of the task."""
-    words = (word for word in re.findall(r"\w[\w'’-]*", task[:_LIMIT]) if folded(word) not in STOPWORDS)
+    """The first content words of the task, without those that only say what to do."""
+    left_out = STOPWORDS | _ORDERS
+    words = (word for word in re.findall(r"\w[\w'’-]*", task[:_LIMIT]) if folded(word) not in left_out)
     return " ".join([word for word, _ in zip(words, range(SUBJECT_WORDS), strict=False)])
 
 

@@ -16,8 +16,8 @@ SUBJECT_WORDS = 8
 
 _LIMIT = 4000
 _ORDERS = frozenset({
-    "answer", "cite", "describe", "explain", "find", "give", "list", "look", "name", "quote", "report", "search",
-    "show", "tell",
+    "answer", "cite", "describe", "explain", "find", "give", "list", "look", "name", "quote", "report",
+    "search", "show", "tell",
 })  # fmt: skip
 _FACES_WEB = re.compile(
     r"\bhttps?://|\b(?:web|internet|online|websites?|homepage|news|latest|currently|today|published)\b",

@@ -74,10 +74,10 @@ class History(msgspec.Struct, frozen=True, kw_only=True):
 
     In a row: calls on one domain, failures of one source class and of one type, one move while unresolved,
     one final-like file, turns cut at the model's limit. `idle` counts unresolved turns without anything new,
-    `forced` the calls that a stagnating lane still owes, `reminders` those given of the feedback of now,
-    `nudged` records by type and `spoke` the step of the last of each. `fresh` says of the turn of now whether
-    it brought something new or paid the last call owed, `turned_away` which connections of the call of now
-    were refused. `blocked_step` is the step of the last call that was refused.
+    `forced` the calls that a stagnating lane still owes, `sent_back` answers that were refused since the last
+    call, `reminders` those given of the feedback of now, `nudged` records by type and `spoke` the step of the
+    last of each. `fresh` says of the turn of now whether it brought something new or paid the last call owed,
+    `turned_away` which connections of the call of now were refused. `blocked_step` is the step of the last call that was refused.
 
     `idle_halves` counts the turns in a row that brought no line not seen before, whatever the status: 2 for
     each, 1 for a search with new hits, the last of them at `hits_step` (`idle_turns`). `new_step` is the step
@@ -107,6 +107,7 @@ class History(msgspec.Struct, frozen=True, kw_only=True):
     cut_turns: int = 0
     idle: int = 0
     forced: int = 0
+    sent_back: int = 0
     reminders: int = 0
     nudged: tuple[tuple[str, int], ...] = ()
     spoke: tuple[tuple[str, int], ...] = ()
@@ -176,7 +177,7 @@ def fold(past: History, event: Event, *, unresolved: bool, in_call: bool) -> His
         case events.Note():
             return replace(past, noted_step=event.step)
         case events.ToolStarted():
-            return replace(past, calls=past.calls + 1, turned_away=())
+            return replace(past, calls=past.calls + 1, sent_back=0, turned_away=())
         case events.Search():
             return replace(past, searched=past.searched + 1)
         case events.Move():
@@ -344,7 +345,10 @@ def _policy(past: History, event: events.Policy, *, unresolved: bool, in_call: b
         said = f"{event.reason} {event.way_forward}".strip()
         return msgspec.structs.replace(past, turned_away=(*past.turned_away, said)[-KEPT:])
     if event.reply:
-        what = "a turn that broke the format" if isinstance(event, events.PolicyParseError) else "an answer"
+        broken = isinstance(event, events.PolicyParseError)
+        what = "a turn that broke the format" if broken else "an answer"
+        if not (broken or event.tool):
+            past = msgspec.structs.replace(past, sent_back=past.sent_back + 1)
         return _turn_ends(_attempt(past, event.step, event.tool or what), unresolved=unresolved)
     return past
 

@@ -77,8 +77,8 @@ class History(msgspec.Struct, frozen=True, kw_only=True):
     `forced` the calls that a stagnating lane still owes, `sent_back` answers that were refused since the last
     call, `reminders` those given of the feedback of now, `nudged` records by type and `spoke` the step of the
     last of each. `fresh` says of the turn of now whether it brought something new or paid the last call owed,
-    `turned_away` which connections of the call of now were refused. `blocked_step` is the step of the last call
-    that was refused.
+    `turned_away` which connections of the call of now were refused. `blocked_step` is the step of the last
+    call that was refused.
 
     `idle_halves` counts the turns in a row that brought no line not seen before, whatever the status: 2 for
     each, 1 for a search with new hits, the last of them at `hits_step` (`idle_turns`). `new_step` is the step

@@ -1,4 +1,4 @@
-"""The shell's web is the web: pages that commands get with programs of their own, over a small web with real
+"""The shell's web is the web: pages that commands get with curl, wget or Python, over a small web with real
 host names. Over http they are evidence; over https the observation proposes a `fetch` that works."""
 
 import json

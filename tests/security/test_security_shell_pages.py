@@ -1,4 +1,4 @@
-"""Pages that commands bring are as untrusted as any, and no command can make one of its own."""
+"""Pages that commands bring are as untrusted as any, and no command can make one up."""
 
 import pytest
 

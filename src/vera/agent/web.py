@@ -42,7 +42,7 @@ HOSTS_SHOWN = 20
 class Web(msgspec.Struct, frozen=True):
     """What a lane needs to reach the web: its own `capture` and `search`, the box's `proxy` with the gates on
     it (`tunnel`), the `command` that commands in the box fetch pages with, and the `pages` that they get with
-    programs of theirs. `reach` says in words which hosts commands may reach."""
+    other programs. `reach` says in words which hosts commands may reach."""
 
     capture: Capture
     search: WebSearch

@@ -59,11 +59,11 @@ class PageTap(Protocol):
     """Looks on while pages pass (`vera.sandbox.fetch.tap`)."""
 
     def watch(self, head: Head, address: str) -> PageWatch | None:
-        """Who looks on at the response to this plain request from that address; None for nobody."""
+        """What looks on at the response to this plain request from that address; None for nothing."""
         ...
 
     def secured(self, where: Authority) -> None:
-        """A tunnel for TLS, into which nobody can look, carries bytes of this host."""
+        """A tunnel for TLS, which cannot be read here, carries bytes of this host."""
         ...
 
 

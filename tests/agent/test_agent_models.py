@@ -86,7 +86,7 @@ def test_a_server_is_asked_about_each_of_its_models() -> None:
     with ScriptedServer([], kind="ollama", context=16_384) as server:
         (found,) = of(listed(OLLAMA_HOST=f"127.0.0.1:{server.port}"), server.base_url)
         assert (found.name, found.source) == ("scripted-model", "server")
-        assert found.context_tokens
+        assert (found.context_tokens, found.size, found.licence) == (16_384, 12_345, "mit")
         assert f"--model-base-url {server.base_url} --model-name scripted-model" in found.use
 
 

@@ -1,5 +1,6 @@
 """Every model of this machine: on servers on loopback, and in GGUF files, with what is known of each."""
 
+import asyncio
 import os
 import shlex
 from collections.abc import Mapping, Sequence
@@ -69,10 +70,10 @@ async def find_models(settings: ModelSettings, environ: Mapping[str, str] | None
     prompt = Prompts(settings.prompt_profile).sha256("judge_label")
     models: list[FoundModel] = []
     left_out = 0
-    for server in servers:
-        names = server.models[:MOST_OF_A_SERVER]
+    asked = [server.models[:MOST_OF_A_SERVER] for server in servers]
+    told = await asyncio.gather(*map(describe, servers, asked))
+    for server, names, details in zip(servers, asked, told, strict=True):
         left_out += len(server.models) - len(names)
-        details = await describe(server, names)
         models += [_served(server, name, known, prompt) for name, known in zip(names, details, strict=True)]
     return Listed(models=(*models, *_files(settings, prompt)), left_out=left_out)
 

@@ -193,9 +193,23 @@ def test_what_is_no_hub_is_told_from_one(hub: FakeHub) -> None:
     assert "is no hub of models" in failure().sentence
 
 
-def test_an_address_that_is_none_is_refused(hub: FakeHub, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("HF_ENDPOINT", "ftp://example.org")
-    assert failure().code == 2
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("HF_ENDPOINT", "ftp://example.org"),
+        ("HF_ENDPOINT", "http://[::1"),
+        ("HF_ENDPOINT", "https://user:word@example.org"),
+        ("HF_TOKEN", "hf_é"),
+        ("HF_TOKEN", "hf_a b"),
+    ],
+)
+def test_an_address_or_a_token_that_is_none_is_refused(
+    name: str, value: str, hub: FakeHub, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv(name, value)
+    found = failure()
+    assert found.code == 2
+    assert name in found.sentence and value not in found.sentence
 
 
 def test_a_file_without_a_checksum_is_not_fetched(hub: FakeHub) -> None:

@@ -65,15 +65,23 @@ class Hub:
                 5,
             )
         self.endpoint = os.environ.get("HF_ENDPOINT", "").strip().rstrip("/") or HUGGING_FACE
-        if not re.fullmatch(r"https?://[^\s@?#]+", self.endpoint):
+        try:
+            host = host_of(self.endpoint) if re.fullmatch(r"https?://[^\s@?#]+", self.endpoint) else ""
+        except ValueError:
+            host = ""
+        if not host:
             raise SetupError("HF_ENDPOINT is no address of a hub. An example: HF_ENDPOINT=" + HUGGING_FACE, 2)
-        is_safe = self.endpoint.startswith("https:") or is_loopback(host_of(self.endpoint))
         os.environ.setdefault("HF_HUB_DISABLE_TELEMETRY", "1")  # read when the library is imported
         from huggingface_hub import constants, get_token
 
-        self._token = (
-            get_token() if is_safe and not constants.HF_HUB_DISABLE_IMPLICIT_TOKEN else ""
-        ) or False
+        may_have_it = self.endpoint.startswith("https:") or is_loopback(host)
+        wanted = may_have_it and not constants.HF_HUB_DISABLE_IMPLICIT_TOKEN
+        token = (get_token() if wanted else "") or ""
+        if not re.fullmatch(r"[!-~]*", token):
+            raise SetupError(
+                "The token of the hub has a letter in it that cannot be sent. Copy it again: HF_TOKEN=…", 2
+            )
+        self._token: str | bool = token or False
 
     def look(self, repo: str, file: str) -> HubFile:
         """What the hub says of a file. Raises SetupError: no such repository or file (2), it may not be read,

@@ -24,7 +24,8 @@ def test_where_nothing_is_the_built_in_model_and_the_offers_are_named() -> None:
 def test_a_model_is_shown_with_what_is_known_and_nothing_else() -> None:
     known = FoundModel(
         name="small\x1b[2J", source="pulled", place="/models/small.gguf", context_tokens=8192,
-        size=98_000_000, quantisation="Q4_1", licence="mit", tokens_per_second=12.34, exam="failed, 9 of 20 right",
+        size=98_000_000, quantisation="Q4_1", licence="mit", tokens_per_second=12.34,
+        exam="failed, 9 of 20 right",
     )  # fmt: skip
     unknown = FoundModel(name="m", source="server", place="vLLM at http://127.0.0.1:8000/v1", use="--x")
     broken = FoundModel(name="b", source="file", place="/b.gguf", problem="It is not a GGUF model file.")

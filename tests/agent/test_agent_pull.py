@@ -164,6 +164,15 @@ def test_a_repository_with_terms_says_where_to_accept_them(hub: FakeHub) -> None
     assert f"Accept its terms at {hub.endpoint}/{REPO}" in found.sentence and "HF_TOKEN" in found.sentence
 
 
+@pytest.mark.parametrize(
+    "card", [b"[]", b"5", b"<html>", b'{"id": 5, "tags": 5, "siblings": [5]}', b'{"id": "x", "tags": [[]]}']
+)
+def test_a_hub_that_describes_nothing_states_no_licence(card: bytes, hub: FakeHub) -> None:
+    hub.card = card
+    assert "no licence stated" in fetch()[0]
+    assert "has no file other.gguf." in failure(f"{REPO}:other.gguf").sentence
+
+
 @pytest.mark.parametrize("status", [401, 403])
 def test_bytes_that_may_not_be_read_say_the_same(status: int, hub: FakeHub) -> None:
     hub.file_status = status

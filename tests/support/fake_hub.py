@@ -35,6 +35,8 @@ class FakeHub:
     licence: str = "apache-2.0"
     status: int = 0
     """Answered to everything, where it is not 0."""
+    card: bytes | None = None
+    """Answered as the description of every repository, in place of the true one."""
     file_status: int = 0
     """Answered to every request for bytes."""
     gated: bool = False
@@ -116,16 +118,19 @@ class _Handler(BaseHTTPRequestHandler):
         if repo not in self.of.repos:
             self._end(401, {"X-Error-Code": "RepoNotFound"})
             return
-        body = json.dumps(
-            {
-                "id": repo,
-                "sha": self.of.commit,
-                "tags": ["gguf", f"license:{self.of.licence}"],
-                "siblings": [{"rfilename": name} for name in self.of.repos[repo]],
-                "private": False,
-                "downloads": 0,
-            }
-        ).encode()
+        body = (
+            self.of.card
+            or json.dumps(
+                {
+                    "id": repo,
+                    "sha": self.of.commit,
+                    "tags": ["gguf", f"license:{self.of.licence}"],
+                    "siblings": [{"rfilename": name} for name in self.of.repos[repo]],
+                    "private": False,
+                    "downloads": 0,
+                }
+            ).encode()
+        )
         self._end(200, {"Content-Type": "application/json"}, body)
 
     def _resolve(self, repo: str, file: str) -> None:

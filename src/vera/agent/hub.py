@@ -32,6 +32,7 @@ ATTEMPTS = 5
 
 PROGRESS_BYTES = 1 << 20
 FILES_SHOWN = 12
+LONGEST_NAME = 200
 
 _SHA256 = re.compile(r"[0-9a-f]{64}")
 
@@ -185,12 +186,13 @@ class Hub:
 
         try:
             info = HfApi(endpoint=self.endpoint, token=self._token).model_info(repo, timeout=ASK_SECONDS)
+            tags = [str(tag) for tag in info.tags or []]
+            files = [str(each.rfilename)[:LONGEST_NAME] for each in info.siblings or []]
         except _client_errors():
             return "", []
-        except (ValueError, TypeError, KeyError):  # what answered is no description of a model
+        except (ValueError, TypeError, KeyError, AttributeError):  # what answered describes no model
             return "", []
-        said = [tag.removeprefix("license:") for tag in info.tags or [] if tag.startswith("license:")]
-        files = [each.rfilename for each in info.siblings or []]
+        said = [tag.removeprefix("license:") for tag in tags if tag.startswith("license:")]
         return (said[0][:60] if said else ""), [name for name in files if name.endswith(".gguf")]
 
     def _refused(self, error: Exception, repo: str, file: str) -> SetupError:

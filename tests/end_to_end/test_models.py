@@ -75,7 +75,8 @@ def test_a_real_model_is_pulled_interrupted_gone_on_with_and_answers(tmp_path: P
 
     run = vera(
         "run", "How long is the Elbe?", "--input-dir", "rivers", "--work-dir", "work/first",
-        "--max-steps", 1, "--verifier", "literal", "--sandbox", "none", "--protocol", "text",
+        "--max-steps", 1, "--budget-seconds", 10, "--verifier", "literal", "--sandbox", "none",
+        "--protocol", "text",
         "-c", "model.max_tokens=64", cwd=tmp_path, MODEL_BASE_URL="", **home,
     )  # fmt: skip
     assert f"model: {NAME}, which you pulled" in run.stderr

@@ -148,6 +148,7 @@ def test_a_negative_claim_resolves_with_shell_only_browsing_over_http(open_folde
     ]  # fmt: skip
     assert done.returncode == 0, done.stdout
     assert done.stdout.splitlines()[-1].startswith("VERIFIED"), done.stdout
+    assert vera("replay", "w", cwd=open_folder).returncode == 0
 
 
 def test_the_same_question_inside_tls_is_asked_twice_and_then_fetched(open_folder: Path) -> None:

@@ -159,6 +159,11 @@ class Model(Event, frozen=True, kw_only=True):
     error: str = ""
 
 
+REPETITION = "repetition"
+"""The finish reason of an answer that only repeated itself, so that its stream was ended here. The text is
+kept without the repetition."""
+
+
 class ModelIo(Event, frozen=True, kw_only=True):
     """The request by reference and the response whole.
 

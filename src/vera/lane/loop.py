@@ -187,6 +187,7 @@ class Lane:
             "format_error",
             errors=parsed.errors,
             cut=cut,
+            looped=pending.finish_reason == events.REPETITION,
             answer_tokens=self._turns.answer_tokens,
             count=count,
             limit=self._parse_error_limit,

@@ -24,6 +24,11 @@ from vera.state import LaneState
 ANSWER_TOKENS = 1000
 """Assumed of one turn's own text."""
 
+HOTTER = 0.4
+"""Added to the temperature for each turn in a row that only repeated itself."""
+
+HOTTEST = 1.2
+
 Would = Callable[[Turn], tuple[str, str]]
 """What would send a turn back, and its words; ('', '') for nothing."""
 
@@ -69,7 +74,7 @@ class Turns:
         """Ask the model and log its turn, or the candidates for it."""
         request = Request(
             messages=context.assemble(state, self._session.load),
-            temperature=self._spec.temperature,
+            temperature=self._temperature(state),
             max_tokens=self.answer_tokens,
             schema=json_schema.schema(self._specs) if self._spec.protocol == "json_schema" else None,
             tools=tuple(tools.definitions(self._specs)) if self._spec.protocol == "tools" else (),
@@ -86,6 +91,12 @@ class Turns:
             self._emit(events.LaneEnded(reason=spent.limit, detail=str(spent)))
             return
         self._before = sent
+
+    def _temperature(self, state: LaneState) -> float:
+        """The temperature of the next turn: another one after a turn that only repeated itself, which at the
+        same temperature is the likeliest turn again."""
+        usual = self._spec.temperature
+        return max(usual, min(HOTTEST, round(usual + HOTTER * state.history.looped_turns, 3)))
 
     async def _one_turn(self, request: Request, asked: "_Asked") -> None:
         started = time.monotonic()

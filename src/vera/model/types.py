@@ -39,7 +39,8 @@ class Request(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Usage(msgspec.Struct, frozen=True, kw_only=True):
-    """Tokens as the server counted them; None where it did not say."""
+    """Tokens as the server counted them; None where it did not say. Of a stream that the client ended,
+    `completion_tokens` are counted by what came."""
 
     prompt_tokens: int | None = None
     completion_tokens: int | None = None

@@ -11,6 +11,7 @@ from typing import Annotated, Any, Generic, TypeVar
 
 import msgspec
 
+from vera.events import REPETITION
 from vera.model.types import Choice, Message, ModelError, NotAsked, Request, Token, wire
 from vera.protocol.json_reply import read_reply
 from vera.session.calls import log_call, log_failure
@@ -186,10 +187,16 @@ async def ask(
     return _read(completion.choices[0], form)
 
 
+_ENDED = {
+    "length": " (it was cut off at the token limit)",
+    REPETITION: " (it repeated itself and was stopped)",
+}
+
+
 def _read(choice: Choice, form: type[T]) -> Reply[T]:
     value = read_reply(choice.content, form)
     if isinstance(value, str):
-        cut = " (it was cut off at the token limit)" if choice.finish_reason == "length" else ""
+        cut = _ENDED.get(choice.finish_reason, "")
         return Reply(problem=value + cut, content=choice.content, tokens=choice.tokens)
     return Reply(value=value, content=choice.content, tokens=choice.tokens)
 

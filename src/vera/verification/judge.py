@@ -288,6 +288,10 @@ class _Bench:
             messages,
             ScoreReply,
             lengths={"instructions": (0, MOST_INSTRUCTIONS)},
+            choices={
+                "claim": [claim.key for claim in self._case.claims],
+                "evidence": ["", *self._case.evidence],
+            },
             logprobs=True,
         )
         if reply.value is None:

@@ -1,6 +1,7 @@
 """From a URL to a client that knows its server."""
 
 import asyncio
+import re
 import socket
 from typing import Any
 
@@ -82,6 +83,23 @@ def test_a_context_that_is_too_small_is_warned_of_with_the_line_to_type(kind: st
         (warning,) = info(server).warnings
     assert "8192" in warning
     assert line in warning
+
+
+@pytest.mark.parametrize("kind", ["llamacpp", "lmstudio"])
+def test_no_context_is_advised_beyond_what_the_model_was_trained_for(kind: str) -> None:
+    api = {"lmstudio_api": "v0"}
+    with ScriptedServer([], kind=kind, context=4096, trained=12_000, **api) as server:
+        (warning,) = info(server).warnings
+    assert re.search(r"(-c|--context-length) 12000\b", warning)
+    with ScriptedServer([], kind=kind, context=8192, trained=8192, **api) as server:
+        (warning,) = info(server).warnings
+    assert "8192 tokens, all that it was trained for;" in warning
+    assert "Start it" not in warning
+
+
+def test_the_functions_are_too_long_for_a_small_context() -> None:
+    with ScriptedServer([], kind="llamacpp", protocol="tools", context=8192) as server:
+        assert info(server).protocol == "text"
 
 
 def test_ollama_is_asked_for_a_roomy_context_instead() -> None:

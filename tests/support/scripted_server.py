@@ -116,6 +116,7 @@ class ScriptedServer:
         other_models: Sequence[str] = (),
         loaded: bool = True,
         context: int = 32_768,
+        trained: int = 131_072,
         parallel: int | None = None,
         exhausted: str = "error",
         key: str | None = None,
@@ -126,13 +127,15 @@ class ScriptedServer:
         lmstudio_api: str = "v1",
         exam: str = "passed",
     ) -> None:
-        """`loaded` and `context` are what it says of `model`; `other_models` are there, not loaded.
+        """`loaded`, `context` and `trained` (the context it was trained for) are what it says of `model`;
+        `other_models` are there, not loaded.
 
         `key`: without it a request gets HTTP 401. `streams=False` ignores `stream`; `honours_n` defaults
         to what servers of this kind do; `refuses` names request fields answered with HTTP 400.
         """
         self.kind, self.protocol, self.model = kind, protocol, model
         self.other_models, self.loaded, self.context = tuple(other_models), loaded, context
+        self.trained = trained
         self.parallel = parallel if parallel is not None else (4 if kind == "llamacpp" else 1)
         self.exhausted, self.key, self.usage, self.streams = exhausted, key, usage, streams
         self.honours_n = kind not in ("lmstudio", "ollama") if honours_n is None else honours_n

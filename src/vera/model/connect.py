@@ -11,7 +11,15 @@ from vera.model.ollama import OllamaWire
 from vera.model.openai import OpenAIWire
 from vera.model.probe import asker, fingerprint
 from vera.model.retry import RetryPolicy
-from vera.model.servers.base import SMALLEST_USEFUL_CONTEXT, Ask, Details, Server, Sighting
+from vera.model.servers.base import (
+    ROOMY_CONTEXT,
+    SMALLEST_USEFUL_CONTEXT,
+    Ask,
+    Details,
+    Server,
+    Sighting,
+    roomy,
+)
 from vera.model.servers.registry import GENERIC
 from vera.model.transport import Transport
 from vera.model.types import Message, ModelError, ModelInfo, Request
@@ -59,8 +67,9 @@ async def connect(
     A local server (loopback, private networks, `*.local`) is fingerprinted; an empty `name` takes the
     model it has loaded. With `auto` the protocol is `json_schema` if the server keeps to a schema when
     asked with one that the prompt does not mention, else `tools` if it says that the model's template
-    has them, else `text`. `context_tokens` overrides what the server says (and is what Ollama is asked
-    to provide). A hosted endpoint is asked for nothing but its list of models, and `auto` means `text`.
+    has them and the context is no small one, else `text`. `context_tokens` overrides what the server says
+    (and is what Ollama is asked to provide). A hosted endpoint is asked for nothing but its list of models,
+    and `auto` means `text`.
 
     `assumed` is what was found a moment ago, as KIND/PROTOCOL (`assumption`). While the server still shows
     itself as that kind no other is tried, and the protocol is not probed; else it counts for nothing.
@@ -212,7 +221,7 @@ def _client(
         timeout_s=timeout_s,
         total_deadline_s=total_deadline_s,
         retries=retries,
-        larger_context=server.larger_context(endpoint.name),
+        larger_context=_larger_context(endpoint),
     )
 
 
@@ -225,15 +234,22 @@ def _warnings(endpoint: _Endpoint) -> tuple[str, ...]:
             "To choose another: --model-name NAME"
         )
     if context is not None and context < SMALLEST_USEFUL_CONTEXT:
-        line = server.larger_context(name)
+        line, trained = _larger_context(endpoint), endpoint.details.trained_tokens
         more = f" Start it with a larger one: {line}" if line else ""
+        all_there_is = ", all that it was trained for" if trained and context >= trained else ""
         warnings.append(
-            f"The context of {name} is {context} tokens; below {SMALLEST_USEFUL_CONTEXT} a run forgets what "
-            f"it has just read.{more}"
+            f"The context of {name} is {context} tokens{all_there_is}; below {SMALLEST_USEFUL_CONTEXT} a run "
+            f"forgets what it has just read.{more}"
         )
     if endpoint.key and not endpoint.local and endpoint.base_url.startswith("http:"):
         warnings.append(f"The key travels unencrypted to {host_of(endpoint.base_url)}; use https:// instead.")
     return tuple(warnings)
+
+
+def _larger_context(endpoint: _Endpoint) -> str:
+    """The line to type for a larger context, '' where the model was trained for no larger one."""
+    most, context = roomy(endpoint.details.trained_tokens), endpoint.context_tokens
+    return endpoint.server.larger_context(endpoint.name, most) if context is None or context < most else ""
 
 
 def _assumed_protocol(assumed: str, endpoint: _Endpoint) -> Protocol:
@@ -251,4 +267,6 @@ def _assumed_protocol(assumed: str, endpoint: _Endpoint) -> Protocol:
 async def _best_protocol(client: ChatClient, details: Details) -> Literal["text", "json_schema", "tools"]:
     if client.info.local and await keeps_to_schema(client):
         return "json_schema"
-    return "tools" if details.tools else "text"
+    roomy_enough = (client.info.context_tokens or ROOMY_CONTEXT) >= SMALLEST_USEFUL_CONTEXT
+    # The functions take three times the tokens of the text form's list of tools.
+    return "tools" if details.tools and roomy_enough else "text"

@@ -3,7 +3,7 @@
 import shlex
 
 from vera.model import loose
-from vera.model.servers.base import ROOMY_CONTEXT, Ask, Details, Server, Sighting, is_chat_model
+from vera.model.servers.base import Ask, Details, Server, Sighting, is_chat_model
 
 
 async def recognise(ask: Ask) -> Sighting | None:
@@ -21,7 +21,10 @@ async def describe(ask: Ask, name: str) -> Details:
     props = loose.mapping(await ask("/props"))
     settings = loose.mapping(props.get("default_generation_settings"))
     abilities = loose.mapping(props.get("chat_template_caps"))
+    listed = map(loose.mapping, loose.items(loose.mapping(await ask("/v1/models")).get("data")))
+    meta = next((loose.mapping(each.get("meta")) for each in listed if each.get("id") == name), {})
     return Details(
+        trained_tokens=loose.count(meta.get("n_ctx_train")) or None,
         context_tokens=loose.count(settings.get("n_ctx")) or None,
         parallel=loose.count(props.get("total_slots")) or 1,
         tools=abilities.get("supports_tools") is True and abilities.get("supports_tool_calls") is True,
@@ -29,8 +32,8 @@ async def describe(ask: Ask, name: str) -> Details:
     )
 
 
-def larger_context(name: str) -> str:
-    return f"llama-server -m {shlex.quote(name or 'FILE.gguf')} -c {ROOMY_CONTEXT} -np 1"
+def larger_context(name: str, tokens: int) -> str:
+    return f"llama-server -m {shlex.quote(name or 'FILE.gguf')} -c {tokens} -np 1"
 
 
 SERVER = Server(

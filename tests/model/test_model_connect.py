@@ -12,7 +12,7 @@ from support.scripted_server import Fault, Raw, ScriptedServer
 from vera.model import connect as connect_module
 from vera.model.connect import assumption, connect
 from vera.model.transport import Transport
-from vera.model.types import Completion, ModelError, ModelInfo
+from vera.model.types import Choice, Completion, ModelError, ModelInfo, Usage
 
 KINDS = ["openai", "lmstudio", "ollama", "vllm", "llamacpp", "sglang"]
 
@@ -189,6 +189,27 @@ def test_auto_takes_json_schema_where_the_server_keeps_to_it(kind: str) -> None:
 def test_auto_takes_tools_where_only_the_template_has_them(kind: str) -> None:
     with ScriptedServer([], kind=kind, protocol="tools") as server:
         assert info(server).protocol == "tools"
+
+
+def test_the_probe_takes_a_quarter_of_the_time_budget_at_most_and_says_when_it_begins() -> None:
+    told: list[str] = []
+    with ScriptedServer([], kind="llamacpp", protocol="json_schema", probe_waits=600) as server:
+        client = asyncio.run(connect(server.base_url, seconds=4.0, progress=told.append))
+        asyncio.run(client.close())
+    assert client.info.protocol == "text"
+    assert told == ["Asking scripted-model for a first word (at most 1 s)"]
+    assert client.probed.seconds >= 1.0
+
+
+def test_a_probe_tells_how_fast_the_model_writes_where_that_can_be_told() -> None:
+    def speed(tokens: int | None, seconds: float) -> float:
+        usage = Usage(completion_tokens=tokens)
+        return connect_module._speed(
+            Completion(choices=(Choice(),), usage=usage, latency_s=1 + seconds, first_byte_s=1.0)
+        )
+
+    assert speed(11, 2.0) == 5.0
+    assert speed(None, 2.0) == speed(3, 2.0) == speed(11, 0.01) == 0.0
 
 
 @pytest.mark.parametrize("kind", KINDS)

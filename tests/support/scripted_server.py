@@ -126,16 +126,18 @@ class ScriptedServer:
         refuses: Sequence[str] = (),
         lmstudio_api: str = "v1",
         exam: str = "passed",
+        probe_waits: float = 0.0,
     ) -> None:
         """`loaded`, `context` and `trained` (the context it was trained for) are what it says of `model`;
         `other_models` are there, not loaded.
 
         `key`: without it a request gets HTTP 401. `streams=False` ignores `stream`; `honours_n` defaults
-        to what servers of this kind do; `refuses` names request fields answered with HTTP 400.
+        to what servers of this kind do; `refuses` names request fields answered with HTTP 400; the probe is
+        answered after `probe_waits` seconds.
         """
         self.kind, self.protocol, self.model = kind, protocol, model
         self.other_models, self.loaded, self.context = tuple(other_models), loaded, context
-        self.trained = trained
+        self.trained, self.probe_waits = trained, probe_waits
         self.parallel = parallel if parallel is not None else (4 if kind == "llamacpp" else 1)
         self.exhausted, self.key, self.usage, self.streams = exhausted, key, usage, streams
         self.honours_n = kind not in ("lmstudio", "ollama") if honours_n is None else honours_n
@@ -301,6 +303,7 @@ class _Handler(BaseHTTPRequestHandler):
                 self._json(400, {"error": {"message": _refusal(name), "param": name}})
                 return
         if probe:
+            self._pause(self.owner.probe_waits)
             word = '{"probe": "vera-2"}' if self.owner.protocol == "json_schema" else "pong"
             self._answer(path, body, [word])
             return

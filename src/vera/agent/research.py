@@ -287,7 +287,7 @@ class Research:
         if not limit:
             yield
             return
-        left = limit - self._desk.session.state.spent.seconds
+        left = limit - self._desk.session.state.spent.seconds - self._budget.opening_s
         if left <= 0:
             self.stop(OUT_OF_TIME)
         timer = asyncio.get_running_loop().call_later(max(0.0, left), self.stop, OUT_OF_TIME)

@@ -29,7 +29,7 @@ from vera.config.settings import (
     VerificationSettings,
 )
 from vera.evidence.extractor import Extractor
-from vera.model.types import Model, ModelError
+from vera.model.types import Model, ModelError, Probed
 from vera.sandbox import image
 from vera.sandbox.backends import choose, open_box
 from vera.sandbox.box import SupervisedBox
@@ -53,11 +53,14 @@ class Input(msgspec.Struct, frozen=True, kw_only=True):
     stats: Stats
 
 
-async def open_model(settings: ModelSettings, stack: AsyncExitStack, say: Say, now: Say) -> Model:
+async def open_model(
+    settings: ModelSettings, stack: AsyncExitStack, say: Say, now: Say, seconds: float = 0.0
+) -> Model:
     """The model to ask: a file of one's own, the configured server, one found on this machine that a person
     agreed to (`found_server`), or the built-in extractive model. Whatever was started ends with `stack`.
 
-    Raises SetupError (exit code 5) when what was asked for is not to be had.
+    `seconds` is the time budget of the run, of which the probe takes a part (0: no limit). Raises SetupError
+    (exit code 5) when what was asked for is not to be had.
     """
     if settings.base_url == BUILT_IN and settings.file is None:
         return _built_in()
@@ -93,11 +96,22 @@ async def open_model(settings: ModelSettings, stack: AsyncExitStack, say: Say, n
             context_tokens=settings.context_tokens,
             assumed=settings.assumed,
             weights=weights,
+            seconds=seconds,
+            progress=now,
         )
     except ModelError as error:
         raise SetupError(str(error), 5) from None
     stack.push_async_callback(model.close)
     return model
+
+
+def probed(model: Model) -> Probed:
+    """What the probe of its server measured."""
+    if model.info.kind == BUILT_IN:
+        return Probed()
+    from vera.model.client import ChatClient
+
+    return model.probed if isinstance(model, ChatClient) else Probed()
 
 
 def file_facts(path: Path) -> str:

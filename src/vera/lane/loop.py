@@ -186,8 +186,9 @@ class Lane:
         await self._call(pending, action.tool, turn, parsed)
 
     def _refuse(self, state: LaneState, pending: events.Assistant, parsed: Parsed) -> None:
-        again = state.parse_errors > 0 and not pending.tool_calls and _same_text(state, pending)
-        count, cut = state.parse_errors + (2 if again else 1), pending.finish_reason == "length"
+        cut = pending.finish_reason == "length"
+        again = state.parse_errors > 0 and not (cut or pending.tool_calls) and _same_text(state, pending)
+        count = state.parse_errors + (2 if again else 1)
         reply = self._prompts.render(
             "format_error",
             errors=parsed.errors,

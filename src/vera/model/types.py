@@ -105,6 +105,14 @@ class ModelInfo(msgspec.Struct, frozen=True, kw_only=True):
     own: bool = False
 
 
+class Probed(msgspec.Struct, frozen=True, kw_only=True):
+    """What the probe of a server took: seconds, and how many tokens a second its model wrote (0: not
+    measured)."""
+
+    seconds: float = 0.0
+    tokens_a_second: float = 0.0
+
+
 class ModelError(Exception):
     """The model could not answer: a sentence for the person, and whether trying later may help."""
 

@@ -27,6 +27,8 @@ that keeps to schemas, with `tools` its template has tool calls, with `text` nei
 aside: they take nothing from the script and are in `probes`, not in `requests`. Usage is computed: four bytes
 a token, and as `cached_tokens` the part of the prompt that is a prefix of an earlier prompt.
 
+A judge's reply `{"score": …}` becomes one by each criterion for a request that asks for several in one reply.
+
 The exam of a judge is answered aside, too, rightly and for no tokens: a test that is about something else
 need not know of it. With `exam="script"` the script sits it like every other request.
 
@@ -36,6 +38,7 @@ that went away before their answer). Standard library only; each connection has 
 """
 
 import json
+import re
 import select
 import socket
 import threading
@@ -353,6 +356,7 @@ class _Handler(BaseHTTPRequestHandler):
         broken: bool = False,
     ) -> None:
         messages: list[dict[str, Any]] = [{"content": r} if isinstance(r, str) else dict(r) for r in replies]
+        messages = [_by_each_criterion(message, body) for message in messages]
         tokens = [message.pop("logprobs", None) if body.get("logprobs") else None for message in messages]
         for message in messages:
             message.pop("logprobs", None)
@@ -566,6 +570,27 @@ def _event(value: dict[str, Any]) -> bytes:
 
 def _line(value: dict[str, Any]) -> bytes:
     return json.dumps(value).encode() + b"\n"
+
+
+def _by_each_criterion(message: dict[str, Any], body: dict[str, Any]) -> dict[str, Any]:
+    """A judge's score, given by each criterion where several are asked for in one reply."""
+    content = message.get("content")
+    if not isinstance(content, str) or not content.startswith('{"score"'):
+        return message
+    asked = re.search(
+        r'a member for each criterion, called ((?:"\w+"(?:, )?)+)', str(body["messages"][0]["content"])
+    )
+    try:
+        said = json.loads(content)
+    except ValueError:
+        return message
+    if asked is None or "score" not in said:
+        return message
+    score = said.pop("score")
+    return {
+        **message,
+        "content": json.dumps({**dict.fromkeys(re.findall(r"\w+", asked[1]), score), **said}),
+    }
 
 
 def _is_probe(body: dict[str, Any]) -> bool:

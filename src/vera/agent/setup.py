@@ -170,6 +170,7 @@ def verifier_options(
         rounds=1 if model.info.kind == BUILT_IN else checked.rounds,
         check_steps=checked.check_steps,
         readings=checked.readings,
+        scores_apart=settings.run.effort == "thorough",
         answer_tokens=min(settings.model.max_tokens, 2000),
         system_role=settings.model.system_role,
         audit=AuditPolicy(

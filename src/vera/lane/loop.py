@@ -414,5 +414,6 @@ class Lane:
 
 
 def _same_text(state: LaneState, pending: events.Assistant) -> bool:
-    """Whether the turn is in words the one before it."""
-    return bool(state.tail) and state.tail[-1].messages[0].content == pending.content
+    """Whether the turn is in words the one before it; one without words is not."""
+    said = pending.content
+    return bool(said and state.tail) and state.tail[-1].messages[0].content == said

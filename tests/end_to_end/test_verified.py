@@ -48,7 +48,7 @@ def test_a_supported_answer_is_verified_and_signed(documents: Path, tmp_path: Pa
     assert state.lane("main").status == "VERIFIED"
     envelope = (tmp_path / "work" / "attestation.json").read_bytes()
     assert Store(tmp_path / "work" / "store").get(decision.envelope.sha256) == envelope
-    assert cast.asked["label"] == 2 and cast.asked["score"] == 6
+    assert cast.asked["label"] == 2 and cast.asked["score"] == 3
 
 
 def test_a_hard_finding_goes_back_without_a_judge_call(documents: Path, tmp_path: Path) -> None:

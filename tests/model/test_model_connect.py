@@ -93,7 +93,7 @@ def test_no_context_is_advised_beyond_what_the_model_was_trained_for(kind: str) 
     assert re.search(r"(-c|--context-length) 12000\b", warning)
     with ScriptedServer([], kind=kind, context=8192, trained=8192, **api) as server:
         (warning,) = info(server).warnings
-    assert "8192 tokens, all that it was trained for;" in warning
+    assert "is 8192 tokens" in warning and "The model was trained for no more." in warning
     assert "Start it" not in warning
 
 

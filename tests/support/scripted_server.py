@@ -356,7 +356,7 @@ class _Handler(BaseHTTPRequestHandler):
         broken: bool = False,
     ) -> None:
         messages: list[dict[str, Any]] = [{"content": r} if isinstance(r, str) else dict(r) for r in replies]
-        messages = [_by_each_criterion(message, body) for message in messages]
+        messages = [by_each_criterion(message, body) for message in messages]
         tokens = [message.pop("logprobs", None) if body.get("logprobs") else None for message in messages]
         for message in messages:
             message.pop("logprobs", None)
@@ -572,7 +572,7 @@ def _line(value: dict[str, Any]) -> bytes:
     return json.dumps(value).encode() + b"\n"
 
 
-def _by_each_criterion(message: dict[str, Any], body: dict[str, Any]) -> dict[str, Any]:
+def by_each_criterion(message: dict[str, Any], body: dict[str, Any]) -> dict[str, Any]:
     """A judge's score, given by each criterion where several are asked for in one reply."""
     content = message.get("content")
     if not isinstance(content, str) or not content.startswith('{"score"'):
@@ -582,7 +582,7 @@ def _by_each_criterion(message: dict[str, Any], body: dict[str, Any]) -> dict[st
     )
     try:
         said = json.loads(content)
-    except ValueError:
+    except (ValueError, RecursionError):
         return message
     if asked is None or "score" not in said:
         return message

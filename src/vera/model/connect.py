@@ -266,10 +266,11 @@ def _warnings(endpoint: _Endpoint) -> tuple[str, ...]:
     if context is not None and context < SMALLEST_USEFUL_CONTEXT:
         line, trained = _larger_context(endpoint), endpoint.details.trained_tokens
         more = f" Start it with a larger one: {line}" if line else ""
-        all_there_is = ", all that it was trained for" if trained and context >= trained else ""
+        if trained and context >= trained:
+            more = " The model was trained for no more."
         warnings.append(
-            f"The context of {name} is {context} tokens{all_there_is}; below {SMALLEST_USEFUL_CONTEXT} a run "
-            f"forgets what it has just read.{more}"
+            f"The context of {name} is {context} tokens; below {SMALLEST_USEFUL_CONTEXT} a run forgets what "
+            f"it has just read.{more}"
         )
     if endpoint.key and not endpoint.local and endpoint.base_url.startswith("http:"):
         warnings.append(f"The key travels unencrypted to {host_of(endpoint.base_url)}; use https:// instead.")

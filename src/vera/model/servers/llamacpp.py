@@ -3,6 +3,7 @@
 import shlex
 
 from vera.model import loose
+from vera.model.gguf import quantisation_of
 from vera.model.servers.base import Ask, Details, Server, Sighting, is_chat_model
 
 
@@ -21,14 +22,16 @@ async def describe(ask: Ask, name: str) -> Details:
     props = loose.mapping(await ask("/props"))
     settings = loose.mapping(props.get("default_generation_settings"))
     abilities = loose.mapping(props.get("chat_template_caps"))
-    listed = map(loose.mapping, loose.items(loose.mapping(await ask("/v1/models")).get("data")))
-    meta = next((loose.mapping(each.get("meta")) for each in listed if each.get("id") == name), {})
+    card = next(iter(loose.items(loose.mapping(await ask("/v1/models")).get("data"), 1)), None)
+    meta = loose.mapping(loose.mapping(card).get("meta"))
     return Details(
         trained_tokens=loose.count(meta.get("n_ctx_train")) or None,
         context_tokens=loose.count(settings.get("n_ctx")) or None,
         parallel=loose.count(props.get("total_slots")) or 1,
         tools=abilities.get("supports_tools") is True and abilities.get("supports_tool_calls") is True,
         weights=loose.text(props.get("model_path")),
+        bytes=loose.count(meta.get("size")),
+        quantisation=quantisation_of(loose.text(props.get("model_path"))),
     )
 
 

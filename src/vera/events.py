@@ -114,7 +114,8 @@ class LaneStarted(Event, frozen=True, kw_only=True):
 
     `protocol` is the turn form, `prompt_sha256` the hash of the prompt templates that made the head,
     `high_tokens` the prompt size at which a context epoch ends (`max_bytes` a lower cap, 0 for none),
-    `tail_steps` how many steps the next epoch keeps at most.
+    `tail_steps` how many steps the next epoch keeps at most, `broken_shown` how many characters later prompts
+    hold of a turn that broke the format (0: all of it, as in logs before this was written down).
     """
 
     purpose: str
@@ -127,6 +128,7 @@ class LaneStarted(Event, frozen=True, kw_only=True):
     high_tokens: int
     max_bytes: int
     tail_steps: int
+    broken_shown: int = 0
 
 
 class ContextEpoch(Event, frozen=True, kw_only=True):
@@ -157,6 +159,11 @@ class Model(Event, frozen=True, kw_only=True):
     attempts: int = 1
     truncated: str = ""
     error: str = ""
+
+
+REPETITION = "repetition"
+"""The finish reason of an answer that only repeated itself, so that its stream was ended here. The text is
+kept without the repetition."""
 
 
 class ModelIo(Event, frozen=True, kw_only=True):

@@ -73,12 +73,12 @@ class History(msgspec.Struct, frozen=True, kw_only=True):
     `contacts` those that commands were connected to, whatever came.
 
     In a row: calls on one domain, failures of one source class and of one type, one move while unresolved,
-    one final-like file, turns cut at the model's limit. `idle` counts unresolved turns without anything new,
-    `forced` the calls that a stagnating lane still owes, `sent_back` answers that were refused since the last
-    call, `reminders` those given of the feedback of now, `nudged` records by type and `spoke` the step of the
-    last of each. `fresh` says of the turn of now whether it brought something new or paid the last call owed,
-    `turned_away` which connections of the call of now were refused. `blocked_step` is the step of the last
-    call that was refused.
+    one final-like file, turns cut at the model's limit, turns that only repeated themselves. `idle` counts
+    unresolved turns without anything new, `forced` the calls that a stagnating lane still owes, `sent_back`
+    answers that were refused since the last call, `reminders` those given of the feedback of now, `nudged`
+    records by type and `spoke` the step of the last of each. `fresh` says of the turn of now whether it
+    brought something new or paid the last call owed, `turned_away` which connections of the call of now were
+    refused. `blocked_step` is the step of the last call that was refused.
 
     `idle_halves` counts the turns in a row that brought no line not seen before, whatever the status: 2 for
     each, 1 for a search with new hits, the last of them at `hits_step` (`idle_turns`). `new_step` is the step
@@ -106,6 +106,7 @@ class History(msgspec.Struct, frozen=True, kw_only=True):
     same_move: Streak = Streak()
     drafts: Streak = Streak()
     cut_turns: int = 0
+    looped_turns: int = 0
     idle: int = 0
     forced: int = 0
     sent_back: int = 0
@@ -154,6 +155,7 @@ class History(msgspec.Struct, frozen=True, kw_only=True):
             idle=0,
             forced=0,
             cut_turns=0,
+            looped_turns=0,
             drafts=Streak(),
             spoke=(),
             constraints=tuple(each for each in self.constraints if not each.key.startswith("policy_")),
@@ -174,7 +176,8 @@ def fold(past: History, event: Event, *, unresolved: bool, in_call: bool) -> His
             return replace(past, negative=event.negative, question=event.reason)
         case events.Assistant():
             cut = past.cut_turns + 1 if event.finish_reason == "length" else 0
-            return replace(past, cut_turns=cut, fresh=False)
+            looped = past.looped_turns + 1 if event.finish_reason == events.REPETITION else 0
+            return replace(past, cut_turns=cut, looped_turns=looped, fresh=False)
         case events.Note():
             return replace(past, noted_step=event.step)
         case events.ToolStarted():

@@ -24,12 +24,20 @@ NOT_RUN = "Not run: exactly one action runs per turn, the first. Ask again if yo
 
 
 class TailMessage(msgspec.Struct, frozen=True, kw_only=True):
-    """A message of the action tail, its text by reference where it is large."""
+    """A message of the action tail, its text by reference where it is large. `shown` is how many of its
+    characters a prompt holds (0: all)."""
 
     role: str
     content: Text
     tool_calls: tuple[dict[str, Any], ...] = ()
     tool_call_id: str = ""
+    shown: int = 0
+
+    @property
+    def size(self) -> int:
+        """Its text in a prompt, in bytes; of a text that is cut about."""
+        size = text_size(self.content)
+        return min(size, 2 * self.shown) if self.shown else size
 
 
 class TailStep(msgspec.Struct, frozen=True, kw_only=True):
@@ -607,7 +615,8 @@ def _fold_lane(lane: LaneState, event: Event) -> LaneState:
             failing = _failing(lane, event)
             return replace(_close_step(lane, event.obs), open_call=None, parse_errors=0, failing=failing)
         case events.PolicyParseError():
-            return replace(_close_step(lane, event.reply) if event.reply else lane, parse_errors=event.count)
+            closed = _close_step(lane, event.reply, broken=True) if event.reply else lane
+            return replace(closed, parse_errors=event.count)
         case events.Policy() if event.reply:
             return replace(_close_step(lane, event.reply), parse_errors=0)
         case events.ContextEpoch():
@@ -663,14 +672,17 @@ def _take_back(lane: LaneState, event: events.VerifierToAgent) -> LaneState:
     return _close_step(reopened, event.content)
 
 
-def _close_step(lane: LaneState, reply: Text) -> LaneState:
-    """The pending turn and its reply become a step of the tail."""
+def _close_step(lane: LaneState, reply: Text, *, broken: bool = False) -> LaneState:
+    """The pending turn and its reply become a step of the tail. One that broke the format is shown in part,
+    and without its calls."""
     turn = lane.pending
     if turn is None:
         return lane
-    said = TailMessage(role="assistant", content=turn.content, tool_calls=turn.tool_calls)
-    if turn.tool_calls:
-        ids = [str(call.get("id", "")) for call in turn.tool_calls]
+    shown = lane.started.broken_shown if broken and lane.started else 0
+    calls = () if shown else turn.tool_calls
+    said = TailMessage(role="assistant", content=turn.content, tool_calls=calls, shown=shown)
+    if calls:
+        ids = [str(call.get("id", "")) for call in calls]
         replies = (
             TailMessage(role="tool", content=reply, tool_call_id=ids[0]),
             *(TailMessage(role="tool", content=NOT_RUN, tool_call_id=other) for other in ids[1:]),
@@ -678,7 +690,7 @@ def _close_step(lane: LaneState, reply: Text) -> LaneState:
     else:
         replies = (TailMessage(role="user", content=reply),)
     messages = (said, *replies)
-    size = sum(text_size(message.content) for message in messages)
+    size = sum(message.size for message in messages)
     step = TailStep(step=turn.step, messages=messages, size=size)
     return msgspec.structs.replace(
         lane, pending=None, tail=(*lane.tail, step), tail_size=lane.tail_size + size

@@ -58,6 +58,12 @@ def test_a_deadline_is_over_when_its_seconds_have_passed() -> None:
     assert deadline.sentence == "the time budget of 5 seconds is spent"
 
 
+def test_seconds_that_were_used_before_are_over() -> None:
+    clock = Clock()
+    assert Deadline(5, clock, used=2).left == 3
+    assert Deadline(5, clock, used=9).is_over
+
+
 def test_without_seconds_it_never_ends() -> None:
     assert not Deadline(0, Clock()).is_over
 

@@ -255,8 +255,19 @@ def test_a_model_that_finds_something_now_and_then_is_let_be() -> None:
     assert run.spoken("policy_stuck") == []
 
 
-def test_five_broken_turns_in_a_row_end_the_run() -> None:
+def broken(count: int) -> list[str]:
+    """Turns that break the format, each in other words."""
+    return [f"I think that it was in {2014 + number}." for number in range(count)]
+
+
+def test_broken_turns_in_the_same_words_end_the_run_sooner() -> None:
     run = play([fetch(of_site(1)), *[BROKEN] * 5], pages=SITE)
+    assert run.spoken("policy_parse_error") == [(4, "end")]
+    assert run.record("policy_parse_error")["count"] == 5
+
+
+def test_five_broken_turns_in_a_row_end_the_run() -> None:
+    run = play([fetch(of_site(1)), *broken(5)], pages=SITE)
     assert run.spoken("policy_parse_error") == [(6, "end")]
     assert run.record("policy_parse_error") == {
         "step": 6,
@@ -276,7 +287,7 @@ def test_five_broken_turns_in_a_row_end_the_run() -> None:
 
 
 def test_a_whole_turn_between_broken_ones_ends_the_row() -> None:
-    run = play([*[BROKEN] * 4, fetch(of_site(1)), *[BROKEN] * 4], pages=SITE)
+    run = play([*broken(4), fetch(of_site(1)), *broken(4)], pages=SITE)
     assert run.spoken("policy_parse_error") == []
     assert run.result is None
 

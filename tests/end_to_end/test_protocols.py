@@ -118,7 +118,8 @@ def test_a_broken_turn_is_answered_with_what_is_wrong_and_nothing_runs(tmp_path:
 
 def test_five_broken_turns_in_a_row_end_the_run_and_keep_what_was_noted(tmp_path: Path) -> None:
     noted = as_reply(turn("note", text="something was found"), "text")
-    with ScriptedServer([noted, "nonsense"], exhausted="repeat") as server:
+    nonsense = [f"nonsense {number}" for number in range(9)]
+    with ScriptedServer([noted, *nonsense]) as server:
         done = vera(
             "run", "Do something", "--work-dir", tmp_path / "work", "--sandbox", "none",
             "--model-base-url", server.root, "--protocol", "text", cwd=tmp_path,

@@ -49,7 +49,7 @@ def test_a_supported_answer_is_verified_and_signed(documents: Path, tmp_path: Pa
     assert state.lane("main").status == "VERIFIED"
     envelope = (tmp_path / "work" / "attestation.json").read_bytes()
     assert Store(tmp_path / "work" / "store").get(decision.envelope.sha256) == envelope
-    assert cast.asked["label"] == 2 and cast.asked["score"] == 6
+    assert cast.asked["label"] == 2 and cast.asked["score"] == 3
 
 
 def test_a_score_without_instructions_is_told_once(documents: Path, tmp_path: Path) -> None:

@@ -1,6 +1,7 @@
 """From a URL to a client that knows its server."""
 
 import asyncio
+import re
 import socket
 from typing import Any
 
@@ -11,7 +12,7 @@ from support.scripted_server import Fault, Raw, ScriptedServer
 from vera.model import connect as connect_module
 from vera.model.connect import assumption, connect
 from vera.model.transport import Transport
-from vera.model.types import Completion, ModelError, ModelInfo
+from vera.model.types import Choice, Completion, ModelError, ModelInfo, Usage
 
 KINDS = ["openai", "lmstudio", "ollama", "vllm", "llamacpp", "sglang"]
 
@@ -82,6 +83,23 @@ def test_a_context_that_is_too_small_is_warned_of_with_the_line_to_type(kind: st
         (warning,) = info(server).warnings
     assert "8192" in warning
     assert line in warning
+
+
+@pytest.mark.parametrize("kind", ["llamacpp", "lmstudio"])
+def test_no_context_is_advised_beyond_what_the_model_was_trained_for(kind: str) -> None:
+    api = {"lmstudio_api": "v0"}
+    with ScriptedServer([], kind=kind, context=4096, trained=12_000, **api) as server:
+        (warning,) = info(server).warnings
+    assert re.search(r"(-c|--context-length) 12000\b", warning)
+    with ScriptedServer([], kind=kind, context=8192, trained=8192, **api) as server:
+        (warning,) = info(server).warnings
+    assert "is 8192 tokens" in warning and "The model was trained for no more." in warning
+    assert "Start it" not in warning
+
+
+def test_the_functions_are_too_long_for_a_small_context() -> None:
+    with ScriptedServer([], kind="llamacpp", protocol="tools", context=8192) as server:
+        assert info(server).protocol == "text"
 
 
 def test_ollama_is_asked_for_a_roomy_context_instead() -> None:
@@ -171,6 +189,27 @@ def test_auto_takes_json_schema_where_the_server_keeps_to_it(kind: str) -> None:
 def test_auto_takes_tools_where_only_the_template_has_them(kind: str) -> None:
     with ScriptedServer([], kind=kind, protocol="tools") as server:
         assert info(server).protocol == "tools"
+
+
+def test_the_probe_takes_a_quarter_of_the_time_budget_at_most_and_says_when_it_begins() -> None:
+    told: list[str] = []
+    with ScriptedServer([], kind="llamacpp", protocol="json_schema", probe_waits=600) as server:
+        client = asyncio.run(connect(server.base_url, seconds=4.0, progress=told.append))
+        asyncio.run(client.close())
+    assert client.info.protocol == "text"
+    assert told == ["Asking scripted-model for a first word (at most 1 s)"]
+    assert client.probed.seconds >= 1.0
+
+
+def test_a_probe_tells_how_fast_the_model_writes_where_that_can_be_told() -> None:
+    def speed(tokens: int | None, seconds: float) -> float:
+        usage = Usage(completion_tokens=tokens)
+        return connect_module._speed(
+            Completion(choices=(Choice(),), usage=usage, latency_s=1 + seconds, first_byte_s=1.0)
+        )
+
+    assert speed(11, 2.0) == 5.0
+    assert speed(None, 2.0) == speed(3, 2.0) == speed(11, 0.01) == 0.0
 
 
 @pytest.mark.parametrize("kind", KINDS)

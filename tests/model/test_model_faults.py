@@ -213,7 +213,8 @@ def test_a_prompt_beyond_the_context_is_explained_with_the_line_to_type() -> Non
 
 def test_an_answer_larger_than_the_limit_is_cut_off(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(transport, "MOST_REPLY_BYTES", 100_000)
-    piece = b'data: {"choices": [{"index": 0, "delta": {"content": "' + b"x" * 50_000 + b'"}}]}\n\n'
+    said = " ".join(map(str, range(10_000))).encode()
+    piece = b'data: {"choices": [{"index": 0, "delta": {"content": "' + said + b'"}}]}\n\n'
     with ScriptedServer([Raw(piece, piece, piece)]) as server:
         error = failure(server)
     assert "more than 100000 bytes" in str(error)

@@ -50,10 +50,21 @@ def assert_a_turn(parsed: Parsed) -> None:
         assert tools.parse(*tools.render(parsed.turn)).turn == parsed.turn
 
 
-def test_the_server_takes_the_schema_and_what_it_types_is_a_turn(llama: TinyLlama) -> None:
-    schema = {"name": "turn", "strict": True, "schema": json_schema.schema(SPECS)}
+@pytest.mark.parametrize(
+    "bounds",
+    [
+        {},
+        {"bounded": True, "evidence": (), "may_answer": False},
+        {"bounded": True, "evidence": tuple(f"ev_{number:04d}" for number in range(200))},
+    ],
+    ids=["plain", "nothing read", "much read"],
+)
+def test_the_server_takes_the_schema_and_what_it_types_is_a_turn(
+    llama: TinyLlama, bounds: dict[str, Any]
+) -> None:
+    schema = {"name": "turn", "strict": True, "schema": json_schema.schema(SPECS, **bounds)}
     wanted = {"type": "json_schema", "json_schema": schema}
-    for seed in range(10):
+    for seed in range(10 if not bounds else 3):
         said = ask(llama, seed, response_format=wanted, logit_bias=ONLY_ASCII)
         assert_a_turn(json_schema.parse(said["content"]))
 

@@ -104,6 +104,32 @@ def test_a_null_argument_is_one_that_was_not_given() -> None:
     assert parsed.turn.action == Action(tool="read", args={"path": "a"})
 
 
+def test_a_bounded_schema_has_a_length_for_every_text_but_a_command_and_the_answer() -> None:
+    bound = schema([SHELL, READ], bounded=True)
+    shell, read, final = bound["properties"]["action"]["anyOf"]
+    assert "maxLength" not in str(shell) and "maxLength" not in str(final)
+    assert read["properties"]["args"]["properties"]["path"]["maxLength"] == 600
+    assert bound["properties"]["thought"]["maxLength"] == 2000
+    assert bound["properties"]["note"]["anyOf"][0]["maxLength"] == 2000
+    assert bound["properties"]["evidence_used"]["maxItems"] == 16
+    assert "maxLength" not in str(schema([SHELL, READ]))
+
+
+def test_only_evidence_that_exists_can_be_named() -> None:
+    def used(*ids: str) -> dict[str, Any]:
+        return dict(schema([READ], bounded=True, evidence=ids)["properties"]["evidence_used"])
+
+    assert used()["maxItems"] == 0
+    assert used("ev_0001", "ev_0002")["items"] == {"type": "string", "enum": ["ev_0001", "ev_0002"]}
+    assert "enum" not in used(*(f"ev_{number:04d}" for number in range(201)))["items"]
+
+
+def test_a_turn_that_may_not_answer_has_no_answer() -> None:
+    branches = schema([READ], may_answer=False)["properties"]["action"]["anyOf"]
+    assert ["final" in branch["properties"] for branch in branches] == [False]
+    assert "final" in str(schema([], may_answer=False))
+
+
 def test_a_server_that_ignored_the_schema_is_read_in_the_text_form() -> None:
     parsed = parse(f"THOUGHT: x\n{HOSTILE}\nEVIDENCE_USED: []\nSTATUS_UPDATE: BLOCKED")
     assert parsed.turn

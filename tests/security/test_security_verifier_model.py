@@ -180,11 +180,11 @@ def gone_after(calls: int, drop: Drop) -> Callable[..., Any]:
 
 
 @pytest.mark.parametrize("drop", [Drop(), Drop(after='{"score": 4')], ids=["silently", "in mid-sentence"])
-@pytest.mark.parametrize("calls", [0, 2, 4, 8])
+@pytest.mark.parametrize("calls", [0, 2, 4, 6])
 def test_a_verifier_that_goes_away_in_the_middle_ends_in_a_named_reason(
     tmp_path: Path, calls: int, drop: Drop
 ) -> None:
-    """It is asked for questions, look-ups (two turns), labels (two readings) and scores (six)."""
+    """It is asked for questions, look-ups (two turns), labels (two readings) and scores (three)."""
     settings = ("-c", "model.deadline_s=2")
     gone = gone_after(calls, drop)
     tried = attempt(tmp_path, WORKER, *OFFLINE, *settings, question=QUESTION, files=FILES, verifier=gone)

@@ -15,6 +15,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from support import exams
+from support.scripted_server import by_each_criterion
 from support.turns import as_reply, final, turn
 from vera.protocol import Turn
 
@@ -140,7 +141,8 @@ class Cast:
         self.asked[part] += 1
         self.bodies.setdefault(part, []).append(body)
         if part != "worker":
-            return self._parts[part](body)
+            reply = self._parts[part](body)
+            return by_each_criterion({"content": reply}, body)["content"] if part == "score" else reply
         said = self._worker[min(number, len(self._worker) - 1)]
         return said if isinstance(said, str) else as_reply(said, "text")
 

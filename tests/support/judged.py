@@ -17,6 +17,7 @@ from typing import Any
 
 from support import exams
 from support.cast import part_of
+from support.scripted_server import by_each_criterion
 from support.theses_known import DOCUMENT
 from support.verified import answer, read_file
 from vera import events
@@ -47,7 +48,10 @@ class JudgeModel:
     def _reply(self, part: str, body: Mapping[str, Any]) -> str:
         if part == "label":
             return exams.sat_by(self._judge, body)
-        return json.dumps({"questions": []} if part == "decompose" else {"score": 4, "instructions": []})
+        if part == "decompose":
+            return json.dumps({"questions": []})
+        reply = {"content": json.dumps({"score": 4, "instructions": []})}
+        return str(by_each_criterion(reply, dict(body))["content"])
 
     async def close(self) -> None:
         """Nothing to close."""

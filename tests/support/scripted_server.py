@@ -27,6 +27,8 @@ that keeps to schemas, with `tools` its template has tool calls, with `text` nei
 aside: they take nothing from the script and are in `probes`, not in `requests`. Usage is computed: four bytes
 a token, and as `cached_tokens` the part of the prompt that is a prefix of an earlier prompt.
 
+A judge's reply `{"score": …}` becomes one by each criterion for a request that asks for several in one reply.
+
 The exam of a judge is answered aside, too, rightly and for no tokens: a test that is about something else
 need not know of it. With `exam="script"` the script sits it like every other request.
 
@@ -36,6 +38,7 @@ that went away before their answer). Standard library only; each connection has 
 """
 
 import json
+import re
 import select
 import socket
 import threading
@@ -116,6 +119,7 @@ class ScriptedServer:
         other_models: Sequence[str] = (),
         loaded: bool = True,
         context: int = 32_768,
+        trained: int = 131_072,
         parallel: int | None = None,
         exhausted: str = "error",
         key: str | None = None,
@@ -125,14 +129,18 @@ class ScriptedServer:
         refuses: Sequence[str] = (),
         lmstudio_api: str = "v1",
         exam: str = "passed",
+        probe_waits: float = 0.0,
     ) -> None:
-        """`loaded` and `context` are what it says of `model`; `other_models` are there, not loaded.
+        """`loaded`, `context` and `trained` (the context it was trained for) are what it says of `model`;
+        `other_models` are there, not loaded.
 
         `key`: without it a request gets HTTP 401. `streams=False` ignores `stream`; `honours_n` defaults
-        to what servers of this kind do; `refuses` names request fields answered with HTTP 400.
+        to what servers of this kind do; `refuses` names request fields answered with HTTP 400; the probe is
+        answered after `probe_waits` seconds.
         """
         self.kind, self.protocol, self.model = kind, protocol, model
         self.other_models, self.loaded, self.context = tuple(other_models), loaded, context
+        self.trained, self.probe_waits = trained, probe_waits
         self.parallel = parallel if parallel is not None else (4 if kind == "llamacpp" else 1)
         self.exhausted, self.key, self.usage, self.streams = exhausted, key, usage, streams
         self.honours_n = kind not in ("lmstudio", "ollama") if honours_n is None else honours_n
@@ -298,6 +306,7 @@ class _Handler(BaseHTTPRequestHandler):
                 self._json(400, {"error": {"message": _refusal(name), "param": name}})
                 return
         if probe:
+            self._pause(self.owner.probe_waits)
             word = '{"probe": "vera-2"}' if self.owner.protocol == "json_schema" else "pong"
             self._answer(path, body, [word])
             return
@@ -347,6 +356,7 @@ class _Handler(BaseHTTPRequestHandler):
         broken: bool = False,
     ) -> None:
         messages: list[dict[str, Any]] = [{"content": r} if isinstance(r, str) else dict(r) for r in replies]
+        messages = [by_each_criterion(message, body) for message in messages]
         tokens = [message.pop("logprobs", None) if body.get("logprobs") else None for message in messages]
         for message in messages:
             message.pop("logprobs", None)
@@ -560,6 +570,27 @@ def _event(value: dict[str, Any]) -> bytes:
 
 def _line(value: dict[str, Any]) -> bytes:
     return json.dumps(value).encode() + b"\n"
+
+
+def by_each_criterion(message: dict[str, Any], body: dict[str, Any]) -> dict[str, Any]:
+    """A judge's score, given by each criterion where several are asked for in one reply."""
+    content = message.get("content")
+    if not isinstance(content, str) or not content.startswith('{"score"'):
+        return message
+    asked = re.search(
+        r'a member for each criterion, called ((?:"\w+"(?:, )?)+)', str(body["messages"][0]["content"])
+    )
+    try:
+        said = json.loads(content)
+    except (ValueError, RecursionError):
+        return message
+    if asked is None or "score" not in said:
+        return message
+    score = said.pop("score")
+    return {
+        **message,
+        "content": json.dumps({**dict.fromkeys(re.findall(r"\w+", asked[1]), score), **said}),
+    }
 
 
 def _is_probe(body: dict[str, Any]) -> bool:

@@ -13,6 +13,7 @@ class Face(Protocol):
     other_models: tuple[str, ...]
     loaded: bool
     context: int
+    trained: int
     parallel: int
     lmstudio_api: str
 
@@ -32,7 +33,10 @@ def about(server: Face, path: str) -> tuple[int, Any]:
 
 def _llamacpp(server: Face) -> dict[str, Any]:
     tools = server.protocol == "tools"
+    card = {"id": server.model, "object": "model", "meta": {"n_ctx_train": server.trained}}
+    others = [{"id": name, "object": "model"} for name in server.other_models]
     return {
+        "/v1/models": {"object": "list", "data": [card, *others]},
         "/health": {"status": "ok"},
         "/props": {
             "default_generation_settings": {"n_ctx": server.context},
@@ -52,7 +56,7 @@ def _lmstudio(server: Face) -> dict[str, Any]:
             "id": server.model,
             "type": "llm",
             "state": state,
-            "max_context_length": 131_072,
+            "max_context_length": server.trained,
         }
         first["capabilities"] = ["tool_use"] if tools else []
         if server.loaded:
@@ -73,7 +77,11 @@ def _lmstudio(server: Face) -> dict[str, Any]:
 def _ollama(server: Face) -> dict[str, Any]:
     running = [{"name": server.model, "model": server.model, "context_length": server.context}]
     capabilities = ["completion", "tools"] if server.protocol == "tools" else ["completion"]
-    facts = {"general.architecture": "llama", "general.license": "mit", "llama.context_length": 131_072}
+    facts = {
+        "general.architecture": "llama",
+        "general.license": "mit",
+        "llama.context_length": server.trained,
+    }
     names = (server.model, *server.other_models)
     return {
         "/api/version": {"version": "0.12.0"},

@@ -17,6 +17,7 @@ from vera import events
 from vera.evidence.fence import fence, named
 from vera.model.types import Message, Model, ModelInfo
 from vera.verification.ask import ClaimKey, Line, Reply, ask, prompt, read_reply, schema_of, together
+from vera.verification.decompose import DecomposeReply
 from vera.verification.desk import Desk
 
 
@@ -184,6 +185,21 @@ def test_the_schema_is_closed_whole_and_without_references(bench: Bench) -> None
         bench.play(server, judged, protocol="json_schema")
     sent = server.requests[0].body["response_format"]["json_schema"]["schema"]
     assert sent == schema_of(Verdict)
+
+
+def test_a_bounded_schema_has_lengths_and_lists_what_may_be_named() -> None:
+    form = schema_of(
+        DecomposeReply, {"questions": (0, 3)}, {"claim": ["c1", "c2"], "source": ["ev_0001"]}, bounded=True
+    )
+    questions = form["properties"]["questions"]
+    assert (questions["minItems"], questions["maxItems"]) == (0, 3)
+    members = questions["items"]["properties"]
+    assert members["claim"] == {"type": "string", "enum": ["c1", "c2"]}
+    assert members["source"] == {"type": "string", "enum": ["ev_0001"]}
+    assert members["question"] == {"type": "string", "maxLength": 400}
+    many = schema_of(DecomposeReply, {"questions": (0, 3)}, {"source": [str(n) for n in range(500)]})
+    assert many["properties"]["questions"]["items"]["properties"]["source"] == {"type": "string"}
+    assert "maxLength" not in str(many)
 
 
 @pytest.mark.parametrize("role", ["system", "developer", "user"])

@@ -343,6 +343,42 @@ def test_without_them_readings_are_repeated_in_both_orders(bench: Bench) -> None
     assert forward.index("opened in 1932") < forward.index("Ida Marlow designed")
     assert backward.index("opened in 1932") > backward.index("Ida Marlow designed")
     assert "Too sure." in forward and "3| The bridge opened in 1932" in forward
+    assert len(server.requests) == 3
+
+
+def test_a_reply_by_several_criteria_counts_for_each_and_is_bounded(bench: Bench) -> None:
+    def says(index: int, body: dict[str, Any]) -> str:
+        system = str(body["messages"][0]["content"])
+        if "by one criterion" in system:
+            return '{"score": 3, "instructions": []}'
+        first = '"task_fit": 4, ' if '"task_fit"' in system else ""
+        return f'{{{first}"evidence_support": 1, "error_signals": 2, "instructions": []}}'
+
+    with ScriptedServer(says, protocol="json_schema") as server:
+        score = scored(bench, server, protocol="json_schema")
+    assert [(s.criterion, s.points) for s in score.scores] == [
+        ("task_fit", 300), ("task_fit", 400), ("evidence_support", 100),
+        ("evidence_support", 100), ("error_signals", 200), ("error_signals", 200),
+    ]  # fmt: skip
+    schemas = [request.body["response_format"]["json_schema"]["schema"] for request in server.requests]
+    assert [set(each["properties"]) - {"instructions"} for each in schemas] == [
+        {"score"}, set(judge.CRITERIA), set(judge.CRITERIA[1:]),
+    ]  # fmt: skip
+    assert all(each["properties"]["instructions"]["maxItems"] == 3 for each in schemas)
+
+
+def test_a_thorough_run_asks_for_each_score_alone(bench: Bench) -> None:
+    with ScriptedServer(['{"score": 3, "instructions": []}'], exhausted="repeat") as server:
+        score = scored(bench, server, scores_apart=True)
+    assert len(server.requests) == len(score.scores) == 6
+    assert all("by one criterion" in str(each.body["messages"][0]["content"]) for each in server.requests)
+
+
+@pytest.mark.parametrize(("readings", "calls"), [(1, 2), (2, 3), (3, 4)])
+def test_each_reading_more_is_one_call_more(bench: Bench, readings: int, calls: int) -> None:
+    with ScriptedServer(['{"score": 3, "instructions": []}'], exhausted="repeat") as server:
+        score = scored(bench, server, readings=readings)
+    assert (len(server.requests), len(score.scores)) == (calls, 3 * readings)
 
 
 @pytest.mark.parametrize(

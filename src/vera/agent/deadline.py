@@ -12,12 +12,14 @@ from vera.protocol.turn import ToolSpec
 
 
 class Deadline:
-    """A moment `seconds` from now; 0 is none."""
+    """A moment `seconds` from now; 0 is none. `used` of them are over already."""
 
-    def __init__(self, seconds: float, clock: Callable[[], float] = time.monotonic) -> None:
+    def __init__(
+        self, seconds: float, clock: Callable[[], float] = time.monotonic, used: float = 0.0
+    ) -> None:
         self._seconds = seconds
         self._clock = clock
-        self._end = clock() + seconds if seconds else math.inf
+        self._end = clock() + seconds - used if seconds else math.inf
 
     @property
     def is_over(self) -> bool:

@@ -47,7 +47,7 @@ async def open_common(
     `accept` raises what speaks against working with the model. The session is opened last, so that a
     mistake leaves none behind. Raises SetupError, PromptError, and what `accept` and `open_session` raise.
     """
-    model = await setup.open_model(settings.model, stack, progress.say, progress.now)
+    model = await setup.open_model(settings.model, stack, progress.say, progress.now, settings.budget.seconds)
     accept(model)
     verifier = await setup.open_verifier_model(settings.verification, settings.model, model, stack)
     choosing = await open_choosing(settings, model, stack, progress)
@@ -59,7 +59,10 @@ async def open_common(
     session.emit(setup.model_event(model))
     judge = choosing.judge if choosing else None
     _say_who_is_asked(model, verifier, judge, progress)
-    budget = Budget(spending.limits_of(settings.budget), session.state.spent)
+    probed = setup.probed(model)
+    if slow := spending.slowness(model.info.name, probed):
+        progress.say(slow)
+    budget = Budget(spending.limits_of(settings.budget), session.state.spent, probed.seconds)
     model, verifier = spending.within_budget(model, verifier, budget, session.state)
     task = session.state.task
     return Opened(

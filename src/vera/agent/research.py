@@ -1,8 +1,10 @@
 """Research: a lane answers, its answer is verified, and the best verified answer of all rounds is kept."""
 
 import asyncio
+import itertools
+import json
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Protocol
 
@@ -32,7 +34,8 @@ from vera.lane.tools.note import Note
 from vera.lane.tools.read import Read
 from vera.lane.tools.search import Search
 from vera.lane.tools.web_search import search_tools
-from vera.model.types import Model, ModelError
+from vera.model.types import Model, ModelError, ModelInfo
+from vera.protocol import tools as functions
 from vera.report.checked import NOTHING_FOUND
 from vera.report.trajectory import keep_trajectory
 from vera.sandbox.types import Box
@@ -40,6 +43,7 @@ from vera.search.corpus import Corpus
 from vera.selection.chooser import Chooser
 from vera.session import Session, replace_file
 from vera.session.session import ANSWER
+from vera.spent import BYTES_PER_TOKEN
 from vera.state import LaneState, RunState
 from vera.store import Store
 from vera.verification.desk import Desk
@@ -58,6 +62,11 @@ LOST = "model"
 """Why a lane ends whose model cannot be asked any more."""
 
 FILES_LISTED = 40
+HEAD_SHARE = 0.25
+"""Of a context: what instructions, tools and task take of it at most, with the files that are named."""
+
+LISTING_BYTES = 120
+"""What the list of files takes beside their names."""
 
 
 def _silent(_: str) -> None:
@@ -108,7 +117,6 @@ def make_lane(
     Raises TaskTooLong, PromptError.
     """
     tools = _tools(session, place, options)
-    files = [*(place.corpus.names(FILES_LISTED) if place.corpus else []), *place.pages][:FILES_LISTED]
     has_input = place.corpus is not None or bool(place.pages)
     system = prompts.render(
         "system",
@@ -124,7 +132,7 @@ def make_lane(
     message = prompts.render(
         "task",
         task=task.strip(),
-        files=files,
+        files=_listed(place, model.info, head_bytes(model.info.protocol, tools, system, task)),
         count=place.files + len(place.pages),
         input_name=place.input_name,
     )
@@ -283,7 +291,7 @@ class Research:
         if not limit:
             yield
             return
-        left = limit - self._desk.session.state.spent.seconds
+        left = limit - self._desk.session.state.spent.seconds - self._budget.opening_s
         if left <= 0:
             self.stop(OUT_OF_TIME)
         timer = asyncio.get_running_loop().call_later(max(0.0, left), self.stop, OUT_OF_TIME)
@@ -481,9 +489,27 @@ def _tools(session: Session, place: Place, options: LaneOptions) -> list[Tool]:
     if place.web is not None:
         tools.append(Fetch(place.web.capture))
         tools += search_tools(place.web.search, options.search_count)
-    tools.append(read)
+    if place.corpus is not None or place.web is not None or place.box is not None:
+        tools.append(read)
     passed = place.web.pages if place.web is not None else None
     return tools + work_tools(session, place.box, options.tool_seconds, passed)
+
+
+def head_bytes(protocol: str, tools: Sequence[Tool], *texts: str) -> int:
+    """What stands before the first turn: the texts, and the functions where the protocol sends them."""
+    sent = json.dumps(functions.definitions([tool.spec for tool in tools])) if protocol == "tools" else ""
+    return sum(len(text.encode("utf-8", "replace")) for text in (*texts, sent))
+
+
+def _listed(place: Place, info: ModelInfo, taken: int) -> list[str]:
+    """The input files that the task names: the first ones, as far as the head, of which so many bytes are
+    taken, stays within its share of a small context."""
+    names = [*(place.corpus.names(FILES_LISTED) if place.corpus else []), *place.pages][:FILES_LISTED]
+    if info.context_tokens is None:
+        return names
+    room = info.context_tokens * HEAD_SHARE * BYTES_PER_TOKEN - taken - LISTING_BYTES
+    sizes = itertools.accumulate(len(name.encode("utf-8", "replace")) + 3 for name in names)
+    return [name for name, size in zip(names, sizes, strict=True) if size <= room]
 
 
 def _chosen(state: RunState) -> events.Verifier | None:

@@ -31,7 +31,7 @@ from vera.config.settings import (
     VerificationSettings,
 )
 from vera.evidence.extractor import Extractor
-from vera.model.types import Model, ModelError
+from vera.model.types import Model, ModelError, Probed
 from vera.sandbox import image
 from vera.sandbox.backends import choose, open_box
 from vera.sandbox.box import SupervisedBox
@@ -58,12 +58,15 @@ class Input(msgspec.Struct, frozen=True, kw_only=True):
     stats: Stats
 
 
-async def open_model(settings: ModelSettings, stack: AsyncExitStack, say: Say, now: Say) -> Model:
+async def open_model(
+    settings: ModelSettings, stack: AsyncExitStack, say: Say, now: Say, seconds: float = 0.0
+) -> Model:
     """The model to ask: a file of one's own, the configured server, the pulled model that is named, a server
     found on this machine that a person agreed to (`found_server`), the pulled model (`pulled_models`), or the
     built-in extractive model. Whatever was started ends with `stack`.
 
-    Raises SetupError (exit code 5) when what was asked for is not to be had.
+    `seconds` is the time budget of the run, of which the probe takes a part (0: no limit). Raises SetupError
+    (exit code 5) when what was asked for is not to be had.
     """
     if settings.base_url == BUILT_IN and settings.file is None:
         return _built_in()
@@ -102,12 +105,23 @@ async def open_model(settings: ModelSettings, stack: AsyncExitStack, say: Say, n
             context_tokens=settings.context_tokens,
             assumed=settings.assumed,
             weights=file_facts(file) if file else "",
+            seconds=seconds,
+            progress=now,
         )
     except ModelError as error:
         raise SetupError(str(error), 5) from None
     stack.push_async_callback(model.close)
     stack.callback(keep_speed, model)
     return model
+
+
+def probed(model: Model) -> Probed:
+    """What the probe of its server measured."""
+    if model.info.kind == BUILT_IN:
+        return Probed()
+    from vera.model.client import ChatClient
+
+    return model.probed if isinstance(model, ChatClient) else Probed()
 
 
 async def _on_this_machine(settings: ModelSettings, say: Say) -> tuple["Found | None", Path | None, bool]:
@@ -186,6 +200,7 @@ def verifier_options(
         rounds=1 if model.info.kind == BUILT_IN else checked.rounds,
         check_steps=checked.check_steps,
         readings=checked.readings,
+        scores_apart=settings.run.effort == "thorough",
         answer_tokens=min(settings.model.max_tokens, 2000),
         system_role=settings.model.system_role,
         audit=AuditPolicy(

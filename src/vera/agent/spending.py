@@ -4,10 +4,14 @@ from typing import Any
 
 from vera.config.settings import BudgetSettings
 from vera.lane.budget import Budget, Limits, says_spent, within
-from vera.model.types import Model
+from vera.lane.turns import ANSWER_TOKENS
+from vera.model.types import Model, Probed
 from vera.prices import UNIT, cost_in_words, per_token, prices_of
 from vera.spent import BYTES_PER_TOKEN, Spent
 from vera.state import Round, RunState
+
+SLOW_STEP_S = 20.0
+"""A step that may take longer is told of before the first one."""
 
 
 def limits_of(settings: BudgetSettings) -> Limits:
@@ -41,6 +45,18 @@ def within_budget(
 def bytes_per_token(state: RunState) -> float:
     """The fewest that a lane of the run has seen."""
     return min((lane.bytes_per_token for lane in state.lanes.values()), default=BYTES_PER_TOKEN)
+
+
+def slowness(name: str, probed: Probed) -> str:
+    """What a step may take of a model as slow as its probe was, in a sentence; '' for a fast one, or where
+    nothing was measured."""
+    fast = probed.tokens_a_second
+    step_s = ANSWER_TOKENS / fast if fast else 0.0
+    if step_s < SLOW_STEP_S:
+        return ""
+    speed = f"{fast:.1f}" if fast < 10 else f"{fast:.0f}"
+    took = f"{step_s:.0f} seconds" if step_s < 100 else _count(round(step_s / 60), "minute")
+    return f"{name} writes about {speed} tokens/s: a step may take {took}, and longer for long prompts"
 
 
 def was_cut_short(done: Round) -> bool:

@@ -26,6 +26,7 @@ from vera.agent.setup import (
     open_model,
     open_signer,
     open_verifier_model,
+    probed,
     verifier_options,
 )
 from vera.agent.web import Web, network_policy, open_web, search_engines
@@ -142,10 +143,13 @@ async def look_up(
                 open_input, inquiry.input_dir, extractor, folders, lambda progress: None
             )
         async with AsyncExitStack() as stack:
-            model = await open_model(settings.model, stack, say, now)
+            model = await open_model(settings.model, stack, say, now, settings.budget.seconds)
             verifier = await open_verifier_model(settings.verification, settings.model, model, stack)
+            measured = probed(model)
+            if slow := spending.slowness(model.info.name, measured):
+                say(slow)
             engines = search_engines(settings.search, settings.brave)
-            deadline = Deadline(settings.budget.seconds)
+            deadline = Deadline(settings.budget.seconds, used=measured.seconds)
             quest = _quest(inquiry, settings, earlier, files=found is not None, literal=verifier is None)
             if not (quest.files or quest.web or quest.earlier):
                 raise SetupError(_nowhere(inquiry.request), 2)

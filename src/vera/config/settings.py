@@ -312,7 +312,11 @@ class PolicySettings(Section):
         le=100,
     )
     reminders: int = setting("Reminders of the verifier's feedback while it is not followed.", ge=0, le=100)
-    parse_error_limit: int = setting("Turns in a row that break the format until a run ends.", ge=1, le=1000)
+    parse_error_limit: int = setting(
+        "Turns in a row that break the format until a run ends; the same words again count twice.",
+        ge=1,
+        le=1000,
+    )
     stagnation_limit: int = setting(
         "Unresolved turns without new evidence until only tool calls are accepted.",
         env=("STAGNATION_LIMIT",),

@@ -5,7 +5,8 @@ from vera.gates.kernel import ALLOW, Action, End, Facts, Gate, NextTurn, Rules, 
 
 
 def judge(state: State, action: Action, rules: Rules) -> Verdict:
-    """End the run after `parse_error_limit` broken turns in a row."""
+    """End the run after `parse_error_limit` broken turns in a row; one in the words of the turn before it
+    counts twice."""
     count = state.lane.parse_errors
     limit = rules.parse_error_limit
     if not isinstance(action, NextTurn) or not limit or count < limit:

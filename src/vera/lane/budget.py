@@ -73,10 +73,17 @@ class Budget:
 
     `spent` is what the log says when the process begins. From then on it counts what each call took, in the
     same way as the log's fold does (`RunState.spent`), because a call is logged only after it came back.
+    `opening_s` are seconds that the process took for the run before its session began.
     """
 
-    def __init__(self, limits: Limits, spent: Spent = Spent()) -> None:  # noqa: B008 (it is frozen)
+    def __init__(
+        self,
+        limits: Limits,
+        spent: Spent = Spent(),  # noqa: B008 (it is frozen)
+        opening_s: float = 0.0,
+    ) -> None:
         self.limits = limits
+        self.opening_s = opening_s
         self._tokens = spent.tokens
         self._cost = limits.cost_of(spent)
         self._holds: set[Hold] = set()

@@ -99,10 +99,19 @@ def shared_prefix(before: bytes, after: bytes) -> int:
     return low
 
 
+def _shown(text: str, most: int) -> str:
+    """A text, or its beginning where at most so many characters of it are shown (0: all)."""
+    if not most:
+        return text
+    if not text.strip():
+        return "(no text)"
+    return text if len(text) <= most else f"{text[:most]} [… {len(text) - most} characters more]"
+
+
 def _message(message: TailMessage, load: Load) -> Message:
     return Message(
         role=message.role,
-        content=load(message.content),
+        content=_shown(load(message.content), message.shown),
         tool_calls=list(message.tool_calls) or None,
         tool_call_id=message.tool_call_id or None,
     )

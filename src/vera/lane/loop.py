@@ -33,6 +33,9 @@ from vera.session import Session
 from vera.state import LaneState
 
 SUBMIT = "submit"
+BROKEN_SHOWN = 200
+"""Characters of a turn that broke the format, as the model sees it again: all of it would be an example."""
+
 E = TypeVar("E", bound=events.Event)
 
 
@@ -144,6 +147,7 @@ class Lane:
                 high_tokens=spec.high_tokens,
                 max_bytes=spec.max_bytes,
                 tail_steps=spec.tail_steps,
+                broken_shown=BROKEN_SHOWN,
             )
         )
 
@@ -182,11 +186,15 @@ class Lane:
         await self._call(pending, action.tool, turn, parsed)
 
     def _refuse(self, state: LaneState, pending: events.Assistant, parsed: Parsed) -> None:
-        count, cut = state.parse_errors + 1, pending.finish_reason == "length"
+        cut = pending.finish_reason == "length"
+        again = state.parse_errors > 0 and not (cut or pending.tool_calls) and _same_text(state, pending)
+        count = state.parse_errors + (2 if again else 1)
         reply = self._prompts.render(
             "format_error",
             errors=parsed.errors,
             cut=cut,
+            again=again,
+            looped=pending.finish_reason == events.REPETITION,
             answer_tokens=self._turns.answer_tokens,
             count=count,
             limit=self._parse_error_limit,
@@ -411,3 +419,9 @@ class Lane:
 
     def _emit(self, event: E) -> E:
         return self._session.emit(event, lane=self._spec.name)
+
+
+def _same_text(state: LaneState, pending: events.Assistant) -> bool:
+    """Whether the turn is in words the one before it; one without words is not."""
+    said = pending.content
+    return bool(said and state.tail) and state.tail[-1].messages[0].content == said

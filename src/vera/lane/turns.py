@@ -7,6 +7,7 @@ from typing import Any
 import msgspec
 
 from vera import events
+from vera.history import WEB_SEARCHES
 from vera.lane import context
 from vera.lane.budget import BudgetSpent, nearly_spent
 from vera.lane.spec import LaneSpec
@@ -23,6 +24,17 @@ from vera.state import LaneState
 
 ANSWER_TOKENS = 1000
 """Assumed of one turn's own text."""
+
+LOOKS_FIRST = 3
+"""Turns after which a lane may answer that has read nothing."""
+
+READING = frozenset(("search", "fetch", *WEB_SEARCHES))
+"""Tools of a lane that has something to read."""
+
+HOTTER = 0.4
+"""Added to the temperature for each turn in a row that only repeated itself."""
+
+HOTTEST = 1.2
 
 Would = Callable[[Turn], tuple[str, str]]
 """What would send a turn back, and its words; ('', '') for nothing."""
@@ -69,9 +81,9 @@ class Turns:
         """Ask the model and log its turn, or the candidates for it."""
         request = Request(
             messages=context.assemble(state, self._session.load),
-            temperature=self._spec.temperature,
+            temperature=self._temperature(state),
             max_tokens=self.answer_tokens,
-            schema=json_schema.schema(self._specs) if self._spec.protocol == "json_schema" else None,
+            schema=self._schema(state) if self._spec.protocol == "json_schema" else None,
             tools=tuple(tools.definitions(self._specs)) if self._spec.protocol == "tools" else (),
         )
         sent, step = wire(request.messages), state.step + 1
@@ -86,6 +98,25 @@ class Turns:
             self._emit(events.LaneEnded(reason=spent.limit, detail=str(spent)))
             return
         self._before = sent
+
+    def _schema(self, state: LaneState) -> dict[str, Any]:
+        """The schema of the next turn. Its grammar has no answer before something was read, where there is
+        something to read, and only evidence that exists. It is bounded for servers of this network: hosted
+        ones refuse `maxLength`."""
+        run = self._session.state
+        names = {spec.name for spec in self._specs}
+        return json_schema.schema(
+            self._specs,
+            bounded=self._model.info.local,
+            may_answer=bool(run.evidence) or state.step >= LOOKS_FIRST or not names & READING,
+            evidence=None if "verify" in names else tuple(run.evidence),
+        )
+
+    def _temperature(self, state: LaneState) -> float:
+        """The temperature of the next turn: another one after a turn that only repeated itself, which at the
+        same temperature is the likeliest turn again."""
+        usual = self._spec.temperature
+        return max(usual, min(HOTTEST, round(usual + HOTTER * state.history.looped_turns, 3)))
 
     async def _one_turn(self, request: Request, asked: "_Asked") -> None:
         started = time.monotonic()

@@ -15,7 +15,7 @@ from vera.model.retry import RetryPolicy, with_retries
 from vera.model.slots import Slots
 from vera.model.transport import Transport, Waits
 from vera.model.truncation import truncation
-from vera.model.types import Completion, Message, ModelError, ModelInfo, Request
+from vera.model.types import Completion, Message, ModelError, ModelInfo, Probed, Request
 from vera.model.wire import Dialect, Reply, Wire
 
 TIMEOUT_S = 150.0
@@ -54,12 +54,14 @@ class ChatClient:
         total_deadline_s: float = TOTAL_DEADLINE_S,
         retries: RetryPolicy | None = None,
         larger_context: str = "",
+        probed: Probed = Probed(),  # noqa: B008 (it is frozen)
         clock: Callable[[], float] = time.monotonic,
         sleep: Callable[[float], Awaitable[None]] = asyncio.sleep,
     ) -> None:
         self._transport = Transport(base_url, key)
         base = self._transport.base_url
         self._info = info or ModelInfo(kind="openai", base_url=base, name=name, local=self._transport.local)
+        self.probed = probed
         self._name = name
         self._wire = wire or OpenAIWire()
         self._dialect = dialect or Dialect()

@@ -1,5 +1,8 @@
 """From a base URL to a client that knows its server: kind, model, context length, parallelism, protocol."""
 
+import math
+import time
+from collections.abc import Callable
 from typing import Any, Literal, get_args
 
 import msgspec
@@ -11,10 +14,18 @@ from vera.model.ollama import OllamaWire
 from vera.model.openai import OpenAIWire
 from vera.model.probe import asker, fingerprint
 from vera.model.retry import RetryPolicy
-from vera.model.servers.base import SMALLEST_USEFUL_CONTEXT, Ask, Details, Server, Sighting
+from vera.model.servers.base import (
+    ROOMY_CONTEXT,
+    SMALLEST_USEFUL_CONTEXT,
+    Ask,
+    Details,
+    Server,
+    Sighting,
+    roomy,
+)
 from vera.model.servers.registry import GENERIC
 from vera.model.transport import Transport
-from vera.model.types import Message, ModelError, ModelInfo, Request
+from vera.model.types import Completion, Message, ModelError, ModelInfo, Probed, Request
 from vera.model.url import host_of
 
 Protocol = Literal["auto", "text", "json_schema", "tools"]
@@ -24,6 +35,11 @@ HOSTED_PARALLEL = 8
 
 NAMES_SHOWN = 8
 PROBE_TOKENS = 200
+LEAST_PROBE_S = 1.0
+LEAST_MEASURED = 4
+LEAST_MEASURED_S = 0.05
+"""Tokens of an answer, and seconds that they took, from which on a speed is told."""
+
 PROBE_WORDS = ("vera-1", "vera-2")
 
 
@@ -53,19 +69,23 @@ async def connect(
     context_tokens: int | None = None,
     assumed: str = "",
     weights: str = "",
+    seconds: float = 0.0,
+    progress: Callable[[str], None] = lambda sentence: None,
 ) -> ChatClient:
     """A client for the server at `base_url`, ready to use; its `info` says what was found out.
 
     A local server (loopback, private networks, `*.local`) is fingerprinted; an empty `name` takes the
     model it has loaded. With `auto` the protocol is `json_schema` if the server keeps to a schema when
     asked with one that the prompt does not mention, else `tools` if it says that the model's template
-    has them, else `text`. `context_tokens` overrides what the server says (and is what Ollama is asked
-    to provide). A hosted endpoint is asked for nothing but its list of models, and `auto` means `text`.
+    has them and the context is no small one, else `text`. `context_tokens` overrides what the server says
+    (and is what Ollama is asked to provide). A hosted endpoint is asked for nothing but its list of models,
+    and `auto` means `text`.
 
     `assumed` is what was found a moment ago, as KIND/PROTOCOL (`assumption`). While the server still shows
     itself as that kind no other is tried, and the protocol is not probed; else it counts for nothing.
 
-    `weights` names the file that VERA serves there itself.
+    `weights` names the file that VERA serves there itself. `seconds` is the time budget of the run (0: none),
+    of which the probe takes a quarter at most; `progress` is told when it begins.
 
     Raises ModelError: nothing answers there, the key is refused, no such model, none to choose.
     """
@@ -75,16 +95,22 @@ async def connect(
     endpoint = await _examine(base_url, name, key, context_tokens, assumed)
     if protocol == "auto":
         protocol = _assumed_protocol(assumed, endpoint)
+    probed = Probed()
     if protocol == "auto":
-        probe = _client(endpoint, "text", timeout_s, timeout_s * 2, RetryPolicy(attempts=1))
+        most_s = min(timeout_s * 2, max(LEAST_PROBE_S, seconds / 4) if seconds else math.inf)
+        if endpoint.local:
+            progress(f"Asking {endpoint.name} for a first word (at most {most_s:.0f} s)")
+        probe = _client(endpoint, "text", timeout_s, most_s, RetryPolicy(attempts=1))
+        began = time.monotonic()
         try:
-            protocol = await _best_protocol(probe, endpoint.details)
+            protocol, speed = await _best_protocol(probe, endpoint.details)
         finally:
             await probe.close()
+        probed = Probed(seconds=time.monotonic() - began, tokens_a_second=speed)
     if weights:
         details = msgspec.structs.replace(endpoint.details, weights=weights)
         endpoint = msgspec.structs.replace(endpoint, details=details, own=True)
-    return _client(endpoint, protocol, timeout_s, total_deadline_s, RetryPolicy())
+    return _client(endpoint, protocol, timeout_s, total_deadline_s, RetryPolicy(), probed)
 
 
 def assumption(kind: str, protocol: str) -> str:
@@ -92,8 +118,9 @@ def assumption(kind: str, protocol: str) -> str:
     return f"{kind}/{protocol}"
 
 
-async def keeps_to_schema(client: ChatClient) -> bool:
-    """Whether the server constrains its model by a JSON schema: the schema's words are not in the prompt."""
+async def keeps_to_schema(client: ChatClient) -> tuple[bool, float]:
+    """Whether the server constrains its model by a JSON schema: the schema's words are not in the prompt. And
+    how many tokens a second it wrote, 0 where that cannot be told."""
     schema = {
         "type": "object",
         "properties": {"probe": {"type": "string", "enum": list(PROBE_WORDS)}},
@@ -109,9 +136,15 @@ async def keeps_to_schema(client: ChatClient) -> bool:
     try:
         completion = await client.complete(request)
     except ModelError:
-        return False
+        return False, 0.0
     answer = loose.decode(completion.choices[0].content.encode())
-    return answer in [{"probe": word} for word in PROBE_WORDS]
+    return answer in [{"probe": word} for word in PROBE_WORDS], _speed(completion)
+
+
+def _speed(completion: Completion) -> float:
+    """Tokens a second after the first one; 0 for an answer of too few tokens or too little time."""
+    tokens, seconds = completion.usage.completion_tokens or 0, completion.latency_s - completion.first_byte_s
+    return (tokens - 1) / seconds if tokens >= LEAST_MEASURED and seconds >= LEAST_MEASURED_S else 0.0
 
 
 async def _examine(
@@ -187,7 +220,12 @@ def _chosen(name: str, server: Server, sighting: Sighting, transport: Transport)
 
 
 def _client(
-    endpoint: _Endpoint, protocol: str, timeout_s: float, total_deadline_s: float, retries: RetryPolicy
+    endpoint: _Endpoint,
+    protocol: str,
+    timeout_s: float,
+    total_deadline_s: float,
+    retries: RetryPolicy,
+    probed: Probed = Probed(),  # noqa: B008 (it is frozen)
 ) -> ChatClient:
     server, context = endpoint.server, endpoint.context_tokens
     info = ModelInfo(
@@ -212,7 +250,8 @@ def _client(
         timeout_s=timeout_s,
         total_deadline_s=total_deadline_s,
         retries=retries,
-        larger_context=server.larger_context(endpoint.name),
+        larger_context=_larger_context(endpoint),
+        probed=probed,
     )
 
 
@@ -225,8 +264,10 @@ def _warnings(endpoint: _Endpoint) -> tuple[str, ...]:
             "To choose another: --model-name NAME"
         )
     if context is not None and context < SMALLEST_USEFUL_CONTEXT:
-        line = server.larger_context(name)
+        line, trained = _larger_context(endpoint), endpoint.details.trained_tokens
         more = f" Start it with a larger one: {line}" if line else ""
+        if trained and context >= trained:
+            more = " The model was trained for no more."
         warnings.append(
             f"The context of {name} is {context} tokens; below {SMALLEST_USEFUL_CONTEXT} a run forgets what "
             f"it has just read.{more}"
@@ -234,6 +275,12 @@ def _warnings(endpoint: _Endpoint) -> tuple[str, ...]:
     if endpoint.key and not endpoint.local and endpoint.base_url.startswith("http:"):
         warnings.append(f"The key travels unencrypted to {host_of(endpoint.base_url)}; use https:// instead.")
     return tuple(warnings)
+
+
+def _larger_context(endpoint: _Endpoint) -> str:
+    """The line to type for a larger context, '' where the model was trained for no larger one."""
+    most, context = roomy(endpoint.details.trained_tokens), endpoint.context_tokens
+    return endpoint.server.larger_context(endpoint.name, most) if context is None or context < most else ""
 
 
 def _assumed_protocol(assumed: str, endpoint: _Endpoint) -> Protocol:
@@ -248,7 +295,13 @@ def _assumed_protocol(assumed: str, endpoint: _Endpoint) -> Protocol:
     return "text" if protocol == "text" and not endpoint.details.tools else "auto"
 
 
-async def _best_protocol(client: ChatClient, details: Details) -> Literal["text", "json_schema", "tools"]:
-    if client.info.local and await keeps_to_schema(client):
-        return "json_schema"
-    return "tools" if details.tools else "text"
+async def _best_protocol(
+    client: ChatClient, details: Details
+) -> tuple[Literal["text", "json_schema", "tools"], float]:
+    """The protocol, and how many tokens a second the model wrote when it was asked (0: not known)."""
+    keeps, speed = await keeps_to_schema(client) if client.info.local else (False, 0.0)
+    if keeps:
+        return "json_schema", speed
+    roomy_enough = (client.info.context_tokens or ROOMY_CONTEXT) >= SMALLEST_USEFUL_CONTEXT
+    # The functions take three times the tokens of the text form's list of tools.
+    return ("tools" if details.tools and roomy_enough else "text"), speed

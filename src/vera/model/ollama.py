@@ -3,9 +3,11 @@
 import json
 from typing import Any
 
+from vera.events import REPETITION
 from vera.model import loose
 from vera.model.logprobs import TOP_LOGPROBS, TokenFold
 from vera.model.reasoning import split_reasoning
+from vera.model.repetition import WatchedText, is_cut, tokens_seen
 from vera.model.types import Choice, Message, Request, Usage
 from vera.model.url import server_root
 from vera.model.wire import Dialect, IncompleteReply, Reply, ReplyError, UnreadableReply
@@ -55,8 +57,9 @@ class OllamaReader:
     """Reads a reply of one JSON object a line; the last says `done` and what was counted."""
 
     def __init__(self) -> None:
-        self._content: list[str] = []
-        self._thinking: list[str] = []
+        self._content = WatchedText()
+        self._thinking = WatchedText()
+        self._pieces = 0
         self._calls: list[dict[str, Any]] = []
         self._tokens = TokenFold()
         self._last: dict[str, Any] = {}
@@ -64,6 +67,10 @@ class OllamaReader:
         self._anything = False
         self.started = False
         self.finished = False
+
+    @property
+    def repeats(self) -> bool:
+        return not self.finished and (self._content.loops or self._thinking.loops)
 
     def feed(self, line: bytes) -> None:
         if not line.strip():
@@ -76,8 +83,9 @@ class OllamaReader:
         if piece.get("error"):
             raise ReplyError(loose.count(piece.get("status_code")) or 0, line[:16_384])
         message = loose.mapping(piece.get("message"))
-        self._content.append(loose.text(message.get("content")))
-        self._thinking.append(loose.text(message.get("thinking")))
+        self._content.add(loose.text(message.get("content")))
+        self._thinking.add(loose.text(message.get("thinking")))
+        self._pieces += bool(message.get("content") or message.get("thinking"))
         self._tokens.add(piece.get("logprobs"))
         for call in loose.items(message.get("tool_calls"), MOST_TOOL_CALLS - len(self._calls)):
             self._calls.append(_tool_call(loose.mapping(call), len(self._calls)))
@@ -87,22 +95,27 @@ class OllamaReader:
             self.finished = True
 
     def close(self) -> Reply:
-        if not self.finished:
+        if not self.finished and not self.repeats:
             if self._unread and not self.started:
                 raise UnreadableReply(self._unread)
             raise IncompleteReply("the stream ended in the middle" if self._anything else "it was empty")
-        content, inline = split_reasoning("".join(self._content))
         reason = loose.text(self._last.get("done_reason"))[:40] or "stop"
+        texts = (self._content, self._thinking)
+        cut = is_cut(texts, reason if self.finished else "")
+        text = WatchedText.cut if cut else WatchedText.whole
+        content, inline = split_reasoning(text(self._content))
+        finish_reason = "tool_calls" if self._calls and reason == "stop" else reason
         choice = Choice(
             content=content,
-            reasoning="\n".join(part for part in ("".join(self._thinking), inline) if part),
+            reasoning="\n".join(part for part in (text(self._thinking), inline) if part),
             tool_calls=tuple(self._calls),
-            finish_reason="tool_calls" if self._calls and reason == "stop" else reason,
+            finish_reason=REPETITION if cut else finish_reason,
             tokens=self._tokens.value(),
         )
+        counted = loose.count(self._last.get("eval_count"))
         usage = Usage(
             prompt_tokens=loose.count(self._last.get("prompt_eval_count")),
-            completion_tokens=loose.count(self._last.get("eval_count")),
+            completion_tokens=tokens_seen(self._pieces, texts) if self.repeats else counted,
         )
         return Reply(choices=(choice,), usage=usage)
 

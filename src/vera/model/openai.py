@@ -5,9 +5,11 @@ from typing import Any
 
 import msgspec
 
+from vera.events import REPETITION
 from vera.model import loose
 from vera.model.logprobs import TOP_LOGPROBS, TokenFold
 from vera.model.reasoning import split_reasoning
+from vera.model.repetition import WatchedText, is_cut, tokens_seen
 from vera.model.stream import EventDecoder
 from vera.model.types import Choice, Request, Usage
 from vera.model.wire import Dialect, IncompleteReply, Reply, ReplyError, UnreadableReply
@@ -64,6 +66,7 @@ class OpenAIReader:
         self._usage = _UsageFold(n)
         self.started = False
         self.finished = False
+        self.repeats = False
 
     def feed(self, line: bytes) -> None:
         if self._streamed is None and line.strip():
@@ -84,9 +87,12 @@ class OpenAIReader:
         if not self._choices:
             raise IncompleteReply("it was empty" if self._streamed is None else "it had no choices")
         choices = [self._choices[index] for index in sorted(self._choices)]
-        if not self.finished and any(not c.finish_reason for c in choices):
+        if not self.finished and any(not (c.finish_reason or c.loops) for c in choices):
             raise IncompleteReply("the stream ended in the middle")
-        return Reply(choices=tuple(c.value() for c in choices), usage=self._usage.value())
+        usage = self._usage.value()
+        if self.repeats and usage.completion_tokens is None:
+            usage = msgspec.structs.replace(usage, completion_tokens=sum(c.tokens_seen for c in choices))
+        return Reply(choices=tuple(c.value() for c in choices), usage=usage)
 
     def _event(self, data: bytes) -> None:
         if data.strip() == b"[DONE]":
@@ -103,6 +109,8 @@ class OpenAIReader:
             self._choice(piece).tokens.add(loose.mapping(piece.get("logprobs")).get("content"))
             self.started = self.started or self._choice(piece).begun
         self._usage.add(chunk, bool(choices))
+        going_on = [c for c in self._choices.values() if not c.finish_reason]
+        self.repeats = bool(going_on) and len(self._choices) >= self._n and all(c.loops for c in going_on)
 
     def _whole(self, data: bytes) -> None:
         answer = loose.mapping(loose.decode(data))
@@ -130,29 +138,41 @@ class _Choice:
 
     def __init__(self) -> None:
         self.finish_reason = ""
-        self.begun = False
+        self.pieces = 0
         self.tokens = TokenFold()
-        self._content: list[str] = []
-        self._reasoning: list[str] = []
+        self._content = WatchedText()
+        self._reasoning = WatchedText()
         self._calls: list[dict[str, Any]] = []
-        self._arguments: list[list[str]] = []
+        self._arguments: list[WatchedText] = []
+
+    @property
+    def begun(self) -> bool:
+        return self.pieces > 0
+
+    @property
+    def loops(self) -> bool:
+        """Whether it only repeats itself."""
+        return any(text.loops for text in self._texts())
 
     def add(self, delta: dict[str, Any]) -> None:
         content, reasoning = _parts(delta.get("content"))
         for field in ("reasoning_content", "reasoning"):
             reasoning = reasoning or loose.text(delta.get(field))
         calls = loose.items(delta.get("tool_calls"), MOST_TOOL_CALLS)
-        self._content.append(content)
-        self._reasoning.append(reasoning)
+        self._content.add(content)
+        self._reasoning.add(reasoning)
         for position, call in enumerate(calls):
             self._add_call(loose.mapping(call), position)
-        self.begun = self.begun or bool(content or reasoning or calls)
+        self.pieces += bool(content or reasoning or calls)
 
     def value(self) -> Choice:
-        content, inline = split_reasoning("".join(self._content))
-        reasoning = "\n".join(part for part in ("".join(self._reasoning), inline) if part)
+        """What it is now. One that ended in a repetition is given without it."""
+        cut = is_cut(self._texts(), self.finish_reason)
+        text = WatchedText.cut if cut else WatchedText.whole
+        content, inline = split_reasoning(text(self._content))
+        reasoning = "\n".join(part for part in (text(self._reasoning), inline) if part)
         calls = tuple(
-            {**call, "function": {**call["function"], "arguments": "".join(arguments)}}
+            {**call, "function": {**call["function"], "arguments": text(arguments)}}
             for call, arguments in zip(self._calls, self._arguments, strict=True)
         )
         finish_reason = self.finish_reason or ("tool_calls" if calls else "stop")
@@ -160,9 +180,17 @@ class _Choice:
             content=content,
             reasoning=reasoning,
             tool_calls=calls,
-            finish_reason=finish_reason,
+            finish_reason=REPETITION if cut else finish_reason,
             tokens=self.tokens.value(),
         )
+
+    @property
+    def tokens_seen(self) -> int:
+        """About how many tokens came, where the server does not say: no less than its pieces."""
+        return tokens_seen(self.pieces, self._texts())
+
+    def _texts(self) -> tuple[WatchedText, ...]:
+        return (self._content, self._reasoning, *self._arguments)
 
     def _add_call(self, call: dict[str, Any], position: int) -> None:
         function = loose.mapping(call.get("function"))
@@ -178,13 +206,13 @@ class _Choice:
             return
         if index == len(self._calls):
             self._calls.append({"id": "", "type": "function", "function": {"name": ""}})
-            self._arguments.append([])
+            self._arguments.append(WatchedText())
         target = self._calls[index]
         target["id"] = target["id"] or identity
         target["function"]["name"] = target["function"]["name"] or name
         arguments = function.get("arguments")
         as_text = json.dumps(arguments) if isinstance(arguments, dict) else loose.text(arguments)
-        self._arguments[index].append(as_text)
+        self._arguments[index].add(as_text)
 
 
 class _UsageFold:

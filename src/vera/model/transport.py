@@ -80,7 +80,8 @@ class Transport:
     ) -> tuple[Reply, float]:
         """(reply, seconds until the model's first word). Raises Failure.
 
-        A cancelled call closes its stream, and with it the server's work.
+        A cancelled call closes its stream, and with it the server's work; so does an answer that only
+        repeats itself.
         """
         import httpx
 
@@ -102,10 +103,12 @@ class Transport:
                             reader.feed(line)
                         if reader.started and not first_word:
                             first_word = loop.time() - began
+                        if reader.repeats:
+                            break
                         patience = waits.between_s if reader.started else waits.first_s
                         patience = AFTER_END_S if reader.finished else patience
                         guard.reschedule(min(waits.until, loop.time() + patience))
-                    if rest := lines.rest():
+                    if not reader.repeats and (rest := lines.rest()):
                         reader.feed(rest)
         except TimeoutError:
             if not reader.finished and loop.time() >= waits.until - CLOCK_GRAIN_S:

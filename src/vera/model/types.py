@@ -39,7 +39,8 @@ class Request(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Usage(msgspec.Struct, frozen=True, kw_only=True):
-    """Tokens as the server counted them; None where it did not say."""
+    """Tokens as the server counted them; None where it did not say. Of a stream that the client ended,
+    `completion_tokens` are counted by what came."""
 
     prompt_tokens: int | None = None
     completion_tokens: int | None = None
@@ -102,6 +103,14 @@ class ModelInfo(msgspec.Struct, frozen=True, kw_only=True):
     gives_n: bool | None = None
     weights: str = ""
     own: bool = False
+
+
+class Probed(msgspec.Struct, frozen=True, kw_only=True):
+    """What the probe of a server took: seconds, and how many tokens a second its model wrote (0: not
+    measured)."""
+
+    seconds: float = 0.0
+    tokens_a_second: float = 0.0
 
 
 class ModelError(Exception):

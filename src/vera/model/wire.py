@@ -58,6 +58,11 @@ class Reader(Protocol):
         """Whether the server has said that nothing more comes."""
         ...
 
+    @property
+    def repeats(self) -> bool:
+        """Whether all that the model still writes only repeats itself: the stream is to be ended."""
+        ...
+
     def feed(self, line: bytes) -> None:
         """Take one line. Raises ReplyError."""
         ...

@@ -131,12 +131,37 @@ def refuse_reserved(tools: Iterable[ToolSpec]) -> None:
             raise ValueError(f'The argument "{taken[0]}" of {tool.name} is a part of every turn; rename it.')
 
 
-def arguments(tool: ToolSpec) -> dict[str, Any]:
-    """The tool's argument schemas for strict decoding: all are written, an optional one may be null."""
+def arguments(tool: ToolSpec, *, bounded: bool = False) -> dict[str, Any]:
+    """The tool's argument schemas for strict decoding: all are written, an optional one may be null.
+
+    With `bounded` a text has a greatest length, except for a command: the part of a command is another
+    command.
+    """
     return {
-        name: dict(schema) if name in tool.required else {"anyOf": [dict(schema), {"type": "null"}]}
+        name: _argument(name, schema, bounded)
+        if name in tool.required
+        else {"anyOf": [_argument(name, schema, bounded), {"type": "null"}]}
         for name, schema in tool.properties.items()
     }
+
+
+def _argument(name: str, schema: Mapping[str, Any], bounded: bool) -> dict[str, Any]:
+    if not bounded or schema.get("type") != "string" or "enum" in schema or name == "cmd":
+        return dict(schema)
+    return {**schema, "maxLength": LONG if name in ("text", "thesis", "url") else SHORT}
+
+
+def text_schema(most: int, *, bounded: bool) -> dict[str, Any]:
+    """The schema of a text of at most `most` characters, or of any text."""
+    return {"type": "string", "maxLength": most} if bounded else {"type": "string"}
+
+
+def evidence_schema(evidence: Sequence[str] | None, *, bounded: bool) -> dict[str, Any]:
+    """The schema of `evidence_used`: with `evidence` only these ids (none of them: an empty list)."""
+    listed = evidence is not None and 0 < len(evidence) <= MOST_LISTED
+    items = {"type": "string", "enum": list(evidence or ())} if listed else EVIDENCE_ID
+    most = 0 if evidence is not None and not evidence else MOST_USED
+    return {"type": "array", "items": items, **({"maxItems": most} if bounded else {})}
 
 
 def closed_object(properties: Mapping[str, Any]) -> dict[str, Any]:
@@ -151,10 +176,20 @@ def closed_object(properties: Mapping[str, Any]) -> dict[str, Any]:
 
 TEXT_SCHEMA: dict[str, Any] = {"type": "string"}
 NOTE_SCHEMA: dict[str, Any] = {"anyOf": [{"type": "string"}, {"type": "null"}]}
-EVIDENCE_SCHEMA: dict[str, Any] = {
-    "type": "array",
-    "items": {"type": "string", "pattern": "^(ev_[0-9]{4,9}|att_[0-9A-Za-z]{1,64})$"},
-}
+EVIDENCE_ID: dict[str, Any] = {"type": "string", "pattern": "^(ev_[0-9]{4,9}|att_[0-9A-Za-z]{1,64})$"}
+EVIDENCE_SCHEMA: dict[str, Any] = {"type": "array", "items": EVIDENCE_ID}
+
+LONG = 2000
+"""Characters of a long text of a turn in a bounded schema: as many as llama.cpp's grammars count."""
+
+SHORT = 600
+"""Characters of a query, a path or an option in it."""
+
+MOST_USED = 16
+"""Ids of evidence that one turn names in it."""
+
+MOST_LISTED = 200
+"""Ids that it lists; of more any may be named."""
 STATUS_SCHEMA: dict[str, Any] = {"type": "string", "enum": list(STATUSES)}
 
 

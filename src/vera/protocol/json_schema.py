@@ -4,7 +4,8 @@
      "evidence_used": ["ev_0001"], "status_update": "IN_PROGRESS"}
 
 `schema` keeps to what OpenAI's strict mode and the grammars of llama.cpp, vLLM and SGLang share: closed
-objects with all members required, `anyOf`, `enum`, and one `pattern`. The action is the object's own:
+objects with all members required, `anyOf`, `enum`, one `pattern`, and, where it is bounded, `maxLength` and
+`maxItems`. The action is the object's own:
 text around it, and JSON inside its strings, is never looked at. Further objects after the first are counted.
 
 Accepted, and named in `recovered`: a fence around the object (`fenced`), text after it (`stray_text`), the
@@ -35,10 +36,19 @@ _BEGINS = re.compile(r"\s*+(?P<wrap>(?:`{3,}+|~{3,}+)[ \t]*+(?i:json)?+\s*+)?+\{
 _BETWEEN = re.compile(r"[\s,`~]*+(?=\{)")
 
 
-def schema(tools: Sequence[ToolSpec]) -> dict[str, Any]:
+def schema(
+    tools: Sequence[ToolSpec],
+    *,
+    bounded: bool = False,
+    may_answer: bool = True,
+    evidence: Sequence[str] | None = None,
+) -> dict[str, Any]:
     """The JSON Schema of a turn with these tools, for `response_format` json_schema with strict decoding.
 
-    Arguments that a tool does not require may be null. Raises ValueError for a tool whose name or
+    Arguments that a tool does not require may be null. With `bounded` texts and lists have a greatest length,
+    for a server whose grammars count; commands and the answer have none, since the grammar would cut them in
+    the middle of a word. Without `may_answer` the turn cannot be the answer. `evidence` are the ids that may
+    be named (None: any). Raises ValueError for a tool whose name or
     argument the protocol itself uses.
     """
     fields.refuse_reserved(tools)
@@ -46,7 +56,7 @@ def schema(tools: Sequence[ToolSpec]) -> dict[str, Any]:
         fields.closed_object(
             {
                 "tool": {"type": "string", "enum": [tool.name]},
-                "args": fields.closed_object(fields.arguments(tool)),
+                "args": fields.closed_object(fields.arguments(tool, bounded=bounded)),
             }
         )
         for tool in tools
@@ -54,10 +64,10 @@ def schema(tools: Sequence[ToolSpec]) -> dict[str, Any]:
     final = fields.closed_object({"tool": {"type": "null"}, "final": {"type": "string"}})
     return fields.closed_object(
         {
-            "thought": {"type": "string"},
-            "action": {"anyOf": [*calls, final]},
-            "note": fields.NOTE_SCHEMA,
-            "evidence_used": fields.EVIDENCE_SCHEMA,
+            "thought": fields.text_schema(fields.LONG, bounded=bounded),
+            "action": {"anyOf": [*calls, final] if may_answer or not calls else calls},
+            "note": {"anyOf": [fields.text_schema(fields.LONG, bounded=bounded), {"type": "null"}]},
+            "evidence_used": fields.evidence_schema(evidence, bounded=bounded),
             "status_update": fields.STATUS_SCHEMA,
         }
     )

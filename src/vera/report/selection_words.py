@@ -102,6 +102,7 @@ def _head(sampled: SampledStep, seen: Seen) -> str:
         f"score {seen.score:g}" if seen.score is not None else "",
         f"{seen.call.latency_s:.1f} s" if several and seen.call else "",
         "cut off at the model's limit" if seen.candidate.finish_reason == "length" else "",
+        "repeated itself" if seen.candidate.finish_reason == events.REPETITION else "",
     ]
     return "  ".join(part for part in parts if part)
 

@@ -6,11 +6,12 @@ problem: nothing is guessed from prose, and no number is read out of it.
 
 import asyncio
 import time
-from collections.abc import Coroutine, Iterable, Mapping
+from collections.abc import Coroutine, Iterable, Mapping, Sequence
 from typing import Annotated, Any, Generic, TypeVar
 
 import msgspec
 
+from vera.events import REPETITION
 from vera.model.types import Choice, Message, ModelError, NotAsked, Request, Token, wire
 from vera.protocol.json_reply import read_reply
 from vera.session.calls import log_call, log_failure
@@ -30,11 +31,18 @@ LEAST_ROOM = 3000
 _SCHEMA_WORDS = frozenset(
     {"type", "properties", "required", "items", "minItems", "maxItems", "enum", "anyOf", "pattern"}
 )
-"""What OpenAI's strict mode and the grammars of llama.cpp, vLLM and SGLang have in common."""
+"""What OpenAI's strict mode and the grammars of llama.cpp, vLLM and SGLang have in common. The grammars, of
+servers in this network, have `maxLength` too."""
 
 Lengths = Mapping[str, tuple[int, int]]
 """Of members of a reply that are arrays: how many items they have at least and at most."""
 NO_LENGTHS: Lengths = {}
+
+Choices = Mapping[str, Sequence[str]]
+"""Of members of the items of a reply's arrays: the texts that may stand there."""
+NO_CHOICES: Choices = {}
+MOST_CHOICES = 200
+"""Texts of a member that a schema lists; where there are more, any may stand there, and is looked up."""
 
 ClaimKey = Annotated[str, msgspec.Meta(extra_json_schema={"pattern": "^c[0-9]{1,5}$"})]
 """A claim's key in a reply. A schema holds the model to its form; what it names is looked up."""
@@ -93,6 +101,7 @@ class Line:
         form: type[T],
         *,
         lengths: Lengths = NO_LENGTHS,
+        choices: Choices = NO_CHOICES,
         logprobs: bool = False,
     ) -> Reply[T]:
         """As the function `ask`."""
@@ -106,6 +115,7 @@ class Line:
             messages=messages,
             form=form,
             lengths=lengths,
+            choices=choices,
             logprobs=logprobs,
         )
         if reply.unreachable:
@@ -145,11 +155,13 @@ async def ask(
     messages: tuple[Message, ...],
     form: type[T],
     lengths: Lengths = NO_LENGTHS,
+    choices: Choices = NO_CHOICES,
     logprobs: bool = False,
 ) -> Reply[T]:
     """Ask the model once. Never raises for a model that fails or answers nonsense: that is a problem.
 
-    `lengths` bounds arrays of the reply, for a server that keeps to a schema.
+    `lengths` bounds arrays of the reply and `choices` names what may stand in their items, for a server that
+    keeps to a schema.
     """
     model = desk.model
     if model is None:
@@ -158,7 +170,9 @@ async def ask(
         messages=messages,
         temperature=0.0,
         max_tokens=desk.options.answer_tokens,
-        schema=schema_of(form, lengths) if model.info.protocol == "json_schema" else None,
+        schema=schema_of(form, lengths, choices, bounded=model.info.local)
+        if model.info.protocol == "json_schema"
+        else None,
         logprobs=logprobs,
     )
     session, at_seq, sent, started = desk.session, desk.session.state.seq, wire(messages), time.monotonic()
@@ -186,39 +200,57 @@ async def ask(
     return _read(completion.choices[0], form)
 
 
+_ENDED = {
+    "length": " (it was cut off at the token limit)",
+    REPETITION: " (it repeated itself and was stopped)",
+}
+
+
 def _read(choice: Choice, form: type[T]) -> Reply[T]:
     value = read_reply(choice.content, form)
     if isinstance(value, str):
-        cut = " (it was cut off at the token limit)" if choice.finish_reason == "length" else ""
+        cut = _ENDED.get(choice.finish_reason, "")
         return Reply(problem=value + cut, content=choice.content, tokens=choice.tokens)
     return Reply(value=value, content=choice.content, tokens=choice.tokens)
 
 
-def schema_of(form: type[msgspec.Struct], lengths: Lengths = NO_LENGTHS) -> dict[str, Any]:
+def schema_of(
+    form: type[msgspec.Struct],
+    lengths: Lengths = NO_LENGTHS,
+    choices: Choices = NO_CHOICES,
+    *,
+    bounded: bool = False,
+) -> dict[str, Any]:
     """The JSON Schema of a struct for strict decoding: closed objects, all members required, no `$ref`.
 
     The arrays that `lengths` names have so many items: an array without end is what a small model fills
-    until its reply is cut.
+    until its reply is cut. A member of their items that `choices` names is one of its texts. With `bounded`
+    texts have their greatest length.
     """
     (schema,), components = msgspec.json.schema_components([form])
-    inlined: dict[str, Any] = _inlined(schema, components)
+    words = _SCHEMA_WORDS | {"maxLength"} if bounded else _SCHEMA_WORDS
+    inlined: dict[str, Any] = _inlined(schema, components, words)
     for member, (least, most) in lengths.items():
-        inlined["properties"][member] |= {"minItems": least, "maxItems": most}
+        array = inlined["properties"][member]
+        array |= {"minItems": least, "maxItems": most}
+        for name, texts in choices.items():
+            if 0 < len(texts) <= MOST_CHOICES:
+                array["items"]["properties"][name] = {"type": "string", "enum": list(texts)}
     return inlined
 
 
-def _inlined(schema: dict[str, Any], components: dict[str, Any]) -> dict[str, Any]:
+def _inlined(schema: dict[str, Any], components: dict[str, Any], words: frozenset[str]) -> dict[str, Any]:
     if "$ref" in schema:
-        return _inlined(components[schema["$ref"].rpartition("/")[2]], components)
-    kept = {word: value for word, value in schema.items() if word in _SCHEMA_WORDS}
+        return _inlined(components[schema["$ref"].rpartition("/")[2]], components, words)
+    kept = {word: value for word, value in schema.items() if word in words}
     if "properties" in kept:
         kept["properties"] = {
-            name: _inlined(member, components) for name, member in kept["properties"].items()
+            name: _inlined(member, components, words) for name, member in kept["properties"].items()
         }
         kept["required"] = list(kept["properties"])
         kept["additionalProperties"] = False
     if "items" in kept:
-        kept["items"] = _inlined(kept["items"], components)
+        kept["items"] = _inlined(kept["items"], components, words)
     if "anyOf" in kept:
-        kept["anyOf"] = [_inlined(choice, components) for choice in kept["anyOf"]]
+        kept["anyOf"] = [_inlined(choice, components, words) for choice in kept["anyOf"]]
     return kept

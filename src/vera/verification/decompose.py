@@ -36,8 +36,8 @@ class QuestionReply(msgspec.Struct, frozen=True):
     """One question as the model writes it; every member is checked before it is used."""
 
     claim: ClaimKey
-    question: str
-    source: str
+    question: Annotated[str, msgspec.Meta(extra_json_schema={"maxLength": LONGEST_QUESTION})]
+    source: Annotated[str, msgspec.Meta(extra_json_schema={"maxLength": LONGEST_SOURCE})]
     label: Annotated[str, msgspec.Meta(extra_json_schema={"enum": list(TAXONOMY)})]
 
 
@@ -103,6 +103,7 @@ async def _ask(
         messages=messages,
         form=DecomposeReply,
         lengths={"questions": (0, most)},
+        choices={"claim": [claim.key for claim in bearing], "source": sorted(_names(case))},
     )
     if reply.value is None:
         return [], reply.problem

@@ -24,11 +24,11 @@ class VerifierOptions(msgspec.Struct, frozen=True, kw_only=True):
 
     `rule` is model or literal; `checks` and `check_steps` bound the questions of a round and the turns of
     one, `tool_seconds` one of its commands. `readings` is how often labels and scores are read when the
-    server gives no logprobs, `passages` how many of a source's best sentences the judge sees beside the cited
-    lines, `answer_tokens` the room of one reply. `min_score` is in hundredths, `scope` where the run may look
-    (files, web), `sandbox` what its commands ran in. `rules` are those of the gates of its check lanes,
-    `file_sources` how many files a claim needs, `require` what an answer must be for exit code 0 (quoted
-    or verified).
+    server gives no logprobs (`scores_apart`: each score by a call for it alone), `passages` how many of a
+    source's best sentences the judge sees beside the cited lines, `answer_tokens` the room of one reply.
+    `min_score` is in hundredths, `scope` where the run may look (files, web), `sandbox` what its commands ran
+    in. `rules` are those of the gates of its check lanes, `file_sources` how many files a claim needs,
+    `require` what an answer must be for exit code 0 (quoted or verified).
     """
 
     rule: str = "model"
@@ -36,6 +36,7 @@ class VerifierOptions(msgspec.Struct, frozen=True, kw_only=True):
     checks: int = MAX_CHECKS
     check_steps: int = 4
     readings: int = 2
+    scores_apart: bool = False
     passages: int = 10
     answer_tokens: int = 1200
     high_tokens: int = 16_000

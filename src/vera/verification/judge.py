@@ -8,7 +8,7 @@ them must say SUPPORTS. What it says is logged; the verdict is computed from tha
 import itertools
 from collections import defaultdict
 from collections.abc import Sequence
-from typing import Literal
+from typing import Literal, TypeVar
 
 import msgspec
 
@@ -60,11 +60,40 @@ class Advice(msgspec.Struct, frozen=True):
     last: int
 
 
-class ScoreReply(msgspec.Struct, frozen=True):
-    """The form of a score call's reply."""
+Points = Literal[1, 2, 3, 4]
 
-    score: Literal[1, 2, 3, 4]
+
+class ScoreReply(msgspec.Struct, frozen=True):
+    """The form of a score call's reply by one criterion."""
+
+    score: Points
     instructions: tuple[Advice, ...]
+
+
+class RestReply(msgspec.Struct, frozen=True):
+    """By the criteria behind the first one, in one reply."""
+
+    evidence_support: Points
+    error_signals: Points
+    instructions: tuple[Advice, ...]
+
+
+class AllReply(msgspec.Struct, frozen=True):
+    """By all criteria in one reply."""
+
+    task_fit: Points
+    evidence_support: Points
+    error_signals: Points
+    instructions: tuple[Advice, ...]
+
+
+ScoreForm = TypeVar("ScoreForm", ScoreReply, RestReply, AllReply, RestReply | AllReply)
+
+SCORE_FORMS: dict[tuple[str, ...], type[RestReply] | type[AllReply]] = {
+    CRITERIA[1:]: RestReply,
+    CRITERIA: AllReply,
+}
+"""The form of a reply by several criteria."""
 
 
 async def label(
@@ -124,20 +153,16 @@ async def score(
 ) -> events.VerifierScore:
     """Score the answer of round `number` by three criteria, and log that.
 
-    Where the server gives the probabilities of tokens, each criterion is read once; else it is read
-    `options.readings` times, with the claims in both orders. `hints` go before the judge's instructions.
+    Where the server gives the probabilities of tokens, each criterion is read once, in a call each. Else it
+    is read `options.readings` times, with the claims in both orders, and a call gives all criteria that are
+    still to be read in its order: three calls for two readings. With `options.scores_apart` each has its own.
+    `hints` go before the judge's instructions.
     """
     bench = _Bench(desk, number, case, findings, checks)
-    readings = max(1, desk.options.readings)
-    plan = [(criterion, ORDERS[turn % 2]) for criterion in CRITERIA for turn in range(readings)]
-    first = await bench.score(0, *plan[0])
-    rest = [
-        (step, criterion, order)
-        for step, (criterion, order) in enumerate(plan[1:], 1)
-        if first.score.method == "reply" or (criterion != CRITERIA[0] and order == ORDERS[0])
-    ]
-    others = await together(desk, (bench.score(step, criterion, order) for step, criterion, order in rest))
-    read = [first, *others]
+    first = await bench.score(0, CRITERIA[0], ORDERS[0])
+    plan = list(enumerate(_rest(desk, first.score.method), 1))
+    others = await together(desk, (_by(bench, step, criteria, order) for step, (criteria, order) in plan))
+    read = sorted([first, *itertools.chain.from_iterable(others)], key=_place)
     advice, problems = _instructions(case, read)
     return desk.session.emit(
         events.VerifierScore(
@@ -148,6 +173,29 @@ async def score(
         ),
         lane=lane_of(number),
     )
+
+
+def _rest(desk: Desk, method: str) -> list[tuple[tuple[str, ...], str]]:
+    """The calls after the first one, which gave its score by `method`: the criteria and the order of each."""
+    orders = [ORDERS[turn % 2] for turn in range(max(1, desk.options.readings))]
+    alone: list[tuple[str, ...]] = [(criterion,) for criterion in CRITERIA]
+    if method != "reply":
+        return [(criterion, ORDERS[0]) for criterion in alone[1:]]
+    if desk.options.scores_apart:
+        return [(criterion, order) for criterion in alone for order in orders][1:]
+    return [*((CRITERIA, order) for order in orders[1:]), (CRITERIA[1:], orders[0])]
+
+
+async def _by(
+    bench: "_Bench", step: int, criteria: tuple[str, ...], order: str
+) -> "tuple[_ScoreReading, ...]":
+    if len(criteria) == 1:
+        return (await bench.score(step, criteria[0], order),)
+    return await bench.scores(step, criteria, order)
+
+
+def _place(read: "_ScoreReading") -> tuple[int, int]:
+    return CRITERIA.index(read.score.criterion), ORDERS.index(read.score.order)
 
 
 class _ScoreReading(msgspec.Struct, frozen=True):
@@ -274,22 +322,7 @@ class _Bench:
 
     async def score(self, step: int, criterion: str, order: str) -> _ScoreReading:
         """Read the whole answer once by one criterion."""
-        messages = prompt(
-            self._desk,
-            "judge_score",
-            task=self._task,
-            claims=self._answer(backward=order == "backward"),
-            criterion=criterion,
-            most=MOST_INSTRUCTIONS,
-        )
-        first_step = 2 + len(self._case.claims) * self._readings
-        reply = await self._line.ask(
-            first_step + step,
-            messages,
-            ScoreReply,
-            lengths={"instructions": (0, MOST_INSTRUCTIONS)},
-            logprobs=True,
-        )
+        reply = await self._judged(step, (criterion,), order, ScoreReply)
         if reply.value is None:
             nothing = events.Score(criterion=criterion, points=None, method="reply", order=order)
             return _ScoreReading(nothing, (), f"{criterion}, {order}: {reply.problem}")
@@ -298,6 +331,49 @@ class _Bench:
         points = 100 * reply.value.score if points is None else points
         read = events.Score(criterion=criterion, points=points, method=method, order=order)
         return _ScoreReading(read, reply.value.instructions)
+
+    async def scores(self, step: int, criteria: tuple[str, ...], order: str) -> tuple[_ScoreReading, ...]:
+        """Read the whole answer once by several criteria, in one reply."""
+        reply = await self._judged(step, criteria, order, SCORE_FORMS[criteria])
+        value = reply.value
+        problem = "" if value else f"{', '.join(criteria)}, {order}: {reply.problem}"
+        return tuple(
+            _ScoreReading(
+                events.Score(
+                    criterion=criterion,
+                    points=None if value is None else 100 * getattr(value, criterion),
+                    method="reply",
+                    order=order,
+                ),
+                value.instructions if value is not None and criterion == criteria[0] else (),
+                problem,
+            )
+            for criterion in criteria
+        )
+
+    async def _judged(
+        self, step: int, criteria: tuple[str, ...], order: str, form: type[ScoreForm]
+    ) -> Reply[ScoreForm]:
+        messages = prompt(
+            self._desk,
+            "judge_score",
+            task=self._task,
+            claims=self._answer(backward=order == "backward"),
+            criteria=criteria,
+            most=MOST_INSTRUCTIONS,
+        )
+        first_step = 2 + len(self._case.claims) * self._readings
+        return await self._line.ask(
+            first_step + step,
+            messages,
+            form,
+            lengths={"instructions": (0, MOST_INSTRUCTIONS)},
+            choices={
+                "claim": [claim.key for claim in self._case.claims],
+                "evidence": ["", *self._case.evidence],
+            },
+            logprobs=len(criteria) == 1,
+        )
 
     def log(self, claim: Claim, labels: tuple[events.SpanLabel, ...], problem: str, maker: str = "") -> None:
         model = self._desk.model

@@ -15,6 +15,11 @@ MANY = 16
 """Requests at once for servers that batch without telling their limit."""
 
 
+def roomy(trained_tokens: int | None) -> int:
+    """The context to advise for a model that was trained for so many tokens (None: not known)."""
+    return min(ROOMY_CONTEXT, trained_tokens or ROOMY_CONTEXT)
+
+
 class Ask(Protocol):
     """Asks a server one of its own routes; None for anything but HTTP 200 with JSON."""
 
@@ -33,10 +38,12 @@ class Details(msgspec.Struct, frozen=True, kw_only=True):
 
     `tools`: its template renders tool calls. `remote`: the server only passes requests on to another host.
     `weights`: the model's file, size and quantisation, as far as it is told; `bytes`, `quantisation` and
-    `licence` the same for a person who chooses.
+    `licence` the same for a person who chooses. `trained_tokens`: the context that the model
+    was trained for.
     """
 
     context_tokens: int | None = None
+    trained_tokens: int | None = None
     parallel: int = 1
     tools: bool = False
     remote: bool = False
@@ -52,7 +59,7 @@ class Server(msgspec.Struct, frozen=True, kw_only=True):
 
     `kind` is the name in `ModelInfo`, `title` the one people know; `port` its usual port. `strict_names`:
     it serves exactly the models it lists. `takes_n`: it makes several candidates in one request.
-    `larger_context` gives the line to type for a longer context of a model.
+    `larger_context` gives the line to type for a context of so many tokens of a model.
     """
 
     kind: str
@@ -60,7 +67,7 @@ class Server(msgspec.Struct, frozen=True, kw_only=True):
     port: int
     recognise: Callable[[Ask], Awaitable[Sighting | None]]
     describe: Callable[[Ask, str], Awaitable[Details]]
-    larger_context: Callable[[str], str]
+    larger_context: Callable[[str, int], str]
     strict_names: bool = True
     takes_n: bool = True
 

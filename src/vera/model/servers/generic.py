@@ -21,7 +21,7 @@ async def describe(ask: Ask, name: str) -> Details:
     return Details(context_tokens=known[0] if known else None)
 
 
-def larger_context(name: str) -> str:
+def larger_context(name: str, tokens: int) -> str:
     return ""
 
 

@@ -4,7 +4,7 @@ import shlex
 
 from vera.model import loose
 from vera.model.gguf import quantisation_of
-from vera.model.servers.base import ROOMY_CONTEXT, Ask, Details, Server, Sighting, is_chat_model
+from vera.model.servers.base import Ask, Details, Server, Sighting, is_chat_model
 
 
 async def recognise(ask: Ask) -> Sighting | None:
@@ -23,18 +23,20 @@ async def describe(ask: Ask, name: str) -> Details:
     settings = loose.mapping(props.get("default_generation_settings"))
     abilities = loose.mapping(props.get("chat_template_caps"))
     card = next(iter(loose.items(loose.mapping(await ask("/v1/models")).get("data"), 1)), None)
+    meta = loose.mapping(loose.mapping(card).get("meta"))
     return Details(
+        trained_tokens=loose.count(meta.get("n_ctx_train")) or None,
         context_tokens=loose.count(settings.get("n_ctx")) or None,
         parallel=loose.count(props.get("total_slots")) or 1,
         tools=abilities.get("supports_tools") is True and abilities.get("supports_tool_calls") is True,
         weights=loose.text(props.get("model_path")),
-        bytes=loose.count(loose.mapping(loose.mapping(card).get("meta")).get("size")),
+        bytes=loose.count(meta.get("size")),
         quantisation=quantisation_of(loose.text(props.get("model_path"))),
     )
 
 
-def larger_context(name: str) -> str:
-    return f"llama-server -m {shlex.quote(name or 'FILE.gguf')} -c {ROOMY_CONTEXT} -np 1"
+def larger_context(name: str, tokens: int) -> str:
+    return f"llama-server -m {shlex.quote(name or 'FILE.gguf')} -c {tokens} -np 1"
 
 
 SERVER = Server(

@@ -4,7 +4,7 @@ import shlex
 from typing import Any
 
 from vera.model import loose
-from vera.model.servers.base import ROOMY_CONTEXT, Ask, Details, Server, Sighting
+from vera.model.servers.base import Ask, Details, Server, Sighting, roomy
 
 
 async def recognise(ask: Ask) -> Sighting | None:
@@ -21,6 +21,7 @@ async def describe(ask: Ask, name: str) -> Details:
         instances = _instances(model)
         if name != _key(model) and name not in instances:
             continue
+        trained = loose.count(model.get("max_context_length")) or None
         if not instances:
             return Details(
                 tools=_tools(model),
@@ -29,11 +30,12 @@ async def describe(ask: Ask, name: str) -> Details:
                 quantisation=_quantisation(model),
                 warnings=(
                     f"{name} is not loaded; LM Studio will load it with its default context, often only "
-                    f"4096 tokens. Load it yourself: {larger_context(name)}",
+                    f"4096 tokens. Load it yourself: {larger_context(name, roomy(trained))}",
                 ),
             )
         config = instances.get(name) or next(iter(instances.values()))
         return Details(
+            trained_tokens=trained,
             context_tokens=loose.count(config.get("context_length")) or None,
             parallel=min(loose.count(config.get("parallel")) or 1, 64),
             tools=_tools(model),
@@ -44,8 +46,8 @@ async def describe(ask: Ask, name: str) -> Details:
     return Details()
 
 
-def larger_context(name: str) -> str:
-    return f"lms load {shlex.quote(name)} --context-length {ROOMY_CONTEXT}"
+def larger_context(name: str, tokens: int) -> str:
+    return f"lms load {shlex.quote(name)} --context-length {tokens}"
 
 
 async def _models(ask: Ask) -> list[dict[str, Any]] | None:

@@ -43,6 +43,7 @@ async def describe(ask: Ask, name: str) -> Details:
         "passages it reads from your files on to its cloud."
     )
     return Details(
+        trained_tokens=trained,
         context_tokens=min(context, trained) if trained else context,
         tools="tools" in loose.items(shown.get("capabilities")),
         remote=remote,
@@ -54,8 +55,8 @@ async def describe(ask: Ask, name: str) -> Details:
     )
 
 
-def larger_context(name: str) -> str:
-    return f"OLLAMA_CONTEXT_LENGTH={ROOMY_CONTEXT} ollama serve"
+def larger_context(name: str, tokens: int) -> str:
+    return f"OLLAMA_CONTEXT_LENGTH={tokens} ollama serve"
 
 
 def _running_context(ps: Any, name: str) -> int:

@@ -4,7 +4,7 @@ import shlex
 from typing import Any
 
 from vera.model import loose
-from vera.model.servers.base import MANY, ROOMY_CONTEXT, Ask, Details, Server, Sighting
+from vera.model.servers.base import MANY, Ask, Details, Server, Sighting
 
 
 async def recognise(ask: Ask) -> Sighting | None:
@@ -27,8 +27,8 @@ async def describe(ask: Ask, name: str) -> Details:
     )
 
 
-def larger_context(name: str) -> str:
-    return f"python -m sglang.launch_server --model-path {shlex.quote(name)} --context-length {ROOMY_CONTEXT}"
+def larger_context(name: str, tokens: int) -> str:
+    return f"python -m sglang.launch_server --model-path {shlex.quote(name)} --context-length {tokens}"
 
 
 async def _cards(ask: Ask) -> list[dict[str, Any]]:

@@ -4,7 +4,7 @@ import shlex
 from typing import Any
 
 from vera.model import loose
-from vera.model.servers.base import MANY, ROOMY_CONTEXT, Ask, Details, Server, Sighting
+from vera.model.servers.base import MANY, Ask, Details, Server, Sighting
 
 
 async def recognise(ask: Ask) -> Sighting | None:
@@ -23,8 +23,8 @@ async def describe(ask: Ask, name: str) -> Details:
     return Details(parallel=MANY)
 
 
-def larger_context(name: str) -> str:
-    return f"vllm serve {shlex.quote(name)} --max-model-len {ROOMY_CONTEXT}"
+def larger_context(name: str, tokens: int) -> str:
+    return f"vllm serve {shlex.quote(name)} --max-model-len {tokens}"
 
 
 async def _cards(ask: Ask) -> list[dict[str, Any]]:

@@ -43,6 +43,13 @@ def tell(record: events.Record, load: Load) -> str:
             return ""
 
 
+_ENDED = {
+    "length": ", cut off at the model's limit",
+    events.REPETITION: ", stopped because it only repeated itself",
+}
+"""How a call ended that did not come to its own end."""
+
+
 def _call(call: events.Model) -> str:
     who = {"selector": "The selector", "verifier": "The verifier", EXTRACTS: "The built-in model"}.get(
         call.scope.partition(".")[0], "The model"
@@ -55,7 +62,7 @@ def _call(call: events.Model) -> str:
         return f"{who} answered in {call.latency_s:.1f} s."
     cached = f" ({call.cached_tokens} cached)" if call.cached_tokens else ""
     tokens = f"{call.prompt_tokens or 0} tokens in{cached}, {call.completion_tokens or 0} out"
-    cut = ", cut off at the model's limit" if call.finish_reason == "length" else ""
+    cut = _ENDED.get(call.finish_reason, "")
     return f"{who} answered in {call.latency_s:.1f} s: {tokens}{cut}."
 
 

@@ -15,7 +15,7 @@ from vera.events import Event, Text, text_size
 from vera.headline import OPEN, UNDER_WAY, headline
 from vera.history import Constraint, History
 from vera.history import fold as fold_history
-from vera.spent import BYTES_PER_TOKEN, EXTRACTS, Spent, SpentFold
+from vera.spent import BYTES_PER_TOKEN, EXTRACTS, GUIDED, Spent, SpentFold
 
 NOTES_KEPT_BYTES = 64_000
 """Notes older than the newest this many bytes are folded to counts; notes.md keeps all of them."""
@@ -206,6 +206,7 @@ class RunState:
         "_extracts",
         "_lanes",
         "_last_ts",
+        "_mode",
         "_model_server",
         "_moves",
         "_outputs",
@@ -217,6 +218,7 @@ class RunState:
         "_spent",
         "_started_ts",
         "_task",
+        "_written",
     )
 
     def __init__(self, records: Iterable[Event] = ()) -> None:
@@ -239,6 +241,8 @@ class RunState:
         self._engines: dict[str, EngineUse] = {}
         self._shown: dict[str, tuple[tuple[int, int], ...]] = {}
         self._extracts: events.Answer | None = None
+        self._written: events.Answer | None = None
+        self._mode: events.Mode | None = None
         self._chosen: events.AnswerChosen | None = None
         self._requested: events.VerifyRequested | None = None
         self._exams: list[events.VerifierExam] = []
@@ -288,7 +292,7 @@ class RunState:
 
     @property
     def answers(self) -> Mapping[int, events.Answer]:
-        """Every answer of the main lane, and of those that gave extracts in its place, by the number of its
+        """Every answer of the main lane, and of those that answered in its place, by the number of its
         record."""
         return MappingProxyType(self._answers)
 
@@ -299,9 +303,19 @@ class RunState:
         return self._extracts
 
     @property
+    def written(self) -> events.Answer | None:
+        """What the model wrote from the lines that were found, in guided mode; None as for `extracts`."""
+        return self._written
+
+    @property
+    def mode(self) -> events.Mode | None:
+        """Who acts, and why; None for a run whose model takes turns as ever."""
+        return self._mode
+
+    @property
     def answer(self) -> events.Answer | None:
         """What the run answers so far."""
-        return self._extracts or self.lane("main").answer
+        return self._written or self._extracts or self.lane("main").answer
 
     @property
     def attestations(self) -> Mapping[str, events.AttestationReceived]:
@@ -439,8 +453,12 @@ class RunState:
                 self._answers[event.seq] = event
             case events.Answer() if event.lane.startswith(EXTRACTS):
                 self._answers[event.seq] = self._extracts = event
+            case events.Answer() if event.lane.startswith(GUIDED):
+                self._answers[event.seq] = self._written = event
             case events.Assistant(lane="main"):
-                self._extracts = None
+                self._extracts = self._written = None
+            case events.Mode():
+                self._mode = event
             case events.VerifyRequested():
                 self._requested = event
             case events.VerifierExam():

@@ -70,7 +70,7 @@ class Room(msgspec.Struct, frozen=True):
     tokens: int
 
 
-ROOMS = {GUIDED: Room(3, 300, 500), QUICK: Room(6, 500, 2000)}
+ROOMS = {GUIDED: Room(2, 240, 400), QUICK: Room(6, 500, 2000)}
 """By mode. Two thousand tokens leave room for a model that thinks first."""
 
 
@@ -291,7 +291,8 @@ def read(content: str, room: Room) -> list[Sentence]:
     content = content[:_LONGEST_REPLY]
     reply = read_reply(content, Reply)
     found = reply.sentences if isinstance(reply, Reply) else [*_whole_objects(content)]
-    found = found or [Sentence(_numbers(named), text) for text, named in _MARKED.findall(content)]
+    if "{" not in content:
+        found = [Sentence(_numbers(named), text) for text, named in _MARKED.findall(content)]
     whole = [each for each in found if len(each.text) < room.characters or _ends(each.text, room)]
     return whole[: room.sentences]
 

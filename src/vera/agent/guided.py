@@ -63,14 +63,15 @@ _LONGEST_REPLY = 20_000
 
 
 class Room(msgspec.Struct, frozen=True):
-    """How much a model may write: sentences, characters of each, and tokens in all."""
+    """How many passages a model sees, and how much it may write: sentences, characters of each, tokens."""
 
+    passages: int
     sentences: int
     characters: int
     tokens: int
 
 
-ROOMS = {GUIDED: Room(2, 240, 400), QUICK: Room(6, 500, 2000)}
+ROOMS = {GUIDED: Room(4, 2, 240, 400), QUICK: Room(6, 6, 500, 2000)}
 """By mode. Two thousand tokens leave room for a model that thinks first."""
 
 
@@ -174,7 +175,7 @@ class Guided:
         assert extracts is not None
         lane = extracts.lane.replace(EXTRACTS, GUIDED, 1)
         finding = context.assemble(session.state.lane(extracts.lane), session.load)
-        shown = best_windows(understand(finding))
+        shown = best_windows(understand(finding))[: room.passages]
         if not shown:
             return
         if session.state.lane(lane).started is None:

@@ -55,7 +55,9 @@ def ask(asked: dict[str, Any], work: Path, key: str, *options: str) -> dict[str,
     )  # fmt: skip
     seconds = time.monotonic() - begun
     said = json.loads(done.stdout)
-    quotes = [" ".join(each["quote"].split()) for each in said["citations"] if each["source"] == asked["file"]]
+    quotes = [
+        " ".join(each["quote"].split()) for each in said["citations"] if each["source"] == asked["file"]
+    ]
     return {
         "id": asked["id"],
         "seconds": seconds,
@@ -101,13 +103,17 @@ async def main(file: Path, modes: list[str]) -> None:
         for mode in modes:
             options = ("--model-base-url", server.base_url, "--mode", mode)
             await play(f"{file.stem}, {mode}", server.key, *options)
-    print("| who answers | seconds (most) | tokens (most) | right line | of them hold | own words | false | whole |")
+    print(
+        "| who answers | seconds (most) | tokens (most) | right line | held | own words | false | whole |"
+    )
     print("|---|---|---|---|---|---|---|---|")
     print("\n".join(rows))
 
 
 if __name__ == "__main__":
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("--file", type=Path, default=None)
     parser.add_argument("--mode", action="append", choices=["guided", "quick", "auto", "agent"])
     given = parser.parse_args()

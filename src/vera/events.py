@@ -621,9 +621,9 @@ class Output(Event, frozen=True, kw_only=True):
 class TurnExam(Event, frozen=True, kw_only=True):
     """A model took short turns on a toy task before the run, or was known to: can it act?
 
-    `model`, `server` and `weights` (file, size or quantisation, as far as known) say who, `prompt_sha256` with
-    which prompt, `version` on which task. Of `of` turns `right` ones could be used; `kept` tells of an earlier
-    session's, `sat_at` (seconds since 1970) when. `problem` says why it could not be finished.
+    `model`, `server` and `weights` (file, size or quantisation, as far as known) say who, `prompt_sha256`
+    with which prompt, `version` on which task. Of `of` turns `right` ones could be used; `kept` tells of an
+    earlier session's, `sat_at` (seconds since 1970) when. `problem` says why it could not be finished.
     """
 
     model: str

@@ -38,7 +38,10 @@ def whole(*sentences: tuple[list[int], str]) -> str:
         ("", []),
         ("[1] [2] [3]", []),
         (whole(), []),
-        (whole(*[([1], f"Sentence {n}.") for n in range(9)]), [([1], f"Sentence {n}.") for n in range(ROOM.sentences)]),
+        (
+            whole(*[([1], f"Sentence {n}.") for n in range(9)]),
+            [([1], f"Sentence {n}.") for n in range(ROOM.sentences)],
+        ),
         (whole(([1], "x" * ROOM.characters)), []),
         (whole(([1], "x" * (ROOM.characters - 1) + ".")), [([1], "x" * (ROOM.characters - 1) + ".")]),
         (whole(([1], "x" * 5000 + ".")), []),

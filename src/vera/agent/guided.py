@@ -1,4 +1,4 @@
-"""Guided mode: the host searches and reads, and the model writes a few sentences from the lines that it found.
+"""Guided mode: the host searches and reads, and the model writes sentences from the lines that it found.
 
 For a model that cannot take turns, and (`quick`) for a simple question to a strong one. The built-in model
 finds the lines, as where it answers in place of another one (`vera.agent.extracts`). The model is asked once:
@@ -27,7 +27,6 @@ from vera.evidence.span import Lines
 from vera.lane import context
 from vera.lane.answer import resolve
 from vera.lane.budget import BudgetSpent
-from vera.lane.prompts import Prompts
 from vera.model.extractive.conversation import understand
 from vera.model.extractive.plan import best_windows
 from vera.model.extractive.scoring import Window
@@ -90,8 +89,8 @@ class Reply(msgspec.Struct, frozen=True):
 
 class Guided:
     """Answers the run in the extracts' place, where its mode is guided, or becomes so (`auto`) because the
-    first turns of its model broke the format. `judged`: what the model wrote goes to the judge of the run, not
-    only to the rule that needs no model."""
+    turns of its model broke the format. `judged`: what it wrote goes to the judge of the run, not only to the
+    rule that needs no model."""
 
     def __init__(
         self,
@@ -316,8 +315,8 @@ def _ends(text: str, room: Room) -> bool:
 def answer_text(sentences: Sequence[Sentence], shown: Sequence[Window]) -> str:
     """The answer: a line for each sentence, which ends with the lines that it names; '' for none.
 
-    A sentence that names no line shown is left out. Nothing that the model typed is a citation, a heading or a
-    list.
+    A sentence that names no line shown is left out. Nothing that the model typed is a citation, a heading or
+    a list.
     """
     said: list[str] = []
     for sentence in sentences:

@@ -72,7 +72,9 @@ async def open_run(
                 progress.now,
             )
         elif settings.run.mode in guided.ROOMS:
-            progress.say(f"--mode {settings.run.mode} needs a language model: the built-in one gives extracts")
+            progress.say(
+                f"--mode {settings.run.mode} needs a language model: the built-in one gives extracts"
+            )
         web = None
         if model.info.kind != BUILT_IN:
             web = open_web(

@@ -54,7 +54,7 @@ _WEIGHTS = re.compile(r"(?<![\w.])(\d{1,4}(?:\.\d{1,3})?)([bm])(?![a-z0-9])")
 
 TASK = "For how many days does the Harbour Library lend a map?"
 FILE = "harbour-library.txt"
-_SEARCHED = f"""OBSERVATION ev_0001 · search "Harbour Library lend map days" · 1 hits · leads: read before you cite
+_SEARCHED = f"""OBSERVATION ev_0001 · search "Harbour Library lend map days" · 1 hits
 [1] {FILE} lines 7-8 of 12 (score 1.000)
 7| Books may be kept for four weeks.
 8| Maps are lent for 21 days, and not renewed.
@@ -158,12 +158,8 @@ async def _answer(session: Session, model: Model, lane: LaneState, number: int) 
         return None, str(why)
     except ModelError as error:
         took = time.monotonic() - started
-        return None, log_failure(
-            session, LANE, number, SCOPE, request, str(error), latency_s=took, sent=sent
-        )
-    log_call(
-        session, LANE, number, SCOPE, model.info.name, request, completion, at_seq=at_seq, sent=sent
-    )
+        return None, log_failure(session, LANE, number, SCOPE, request, str(error), latency_s=took, sent=sent)
+    log_call(session, LANE, number, SCOPE, model.info.name, request, completion, at_seq=at_seq, sent=sent)
     choice = completion.choices[0]
     if choice.finish_reason == "length" and choice.reasoning:
         return None, f"it thinks for longer than {TOKENS} tokens"
@@ -217,9 +213,7 @@ def _lane(protocol: str, prompts: Prompts, system_role: str, sheet: int) -> Lane
 
 
 def _step(protocol: str, number: int, action: Action, seen: str) -> TailStep:
-    turn = Turn(
-        thought="Look for the days that a map is lent.", action=action, status_update="IN_PROGRESS"
-    )
+    turn = Turn(thought="Look for the days that a map is lent.", action=action, status_update="IN_PROGRESS")
     if protocol == "tools":
         content, calls = tools.render(turn)
         said = TailMessage(role="assistant", content=content, tool_calls=tuple(calls))

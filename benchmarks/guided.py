@@ -103,9 +103,7 @@ async def main(file: Path, modes: list[str]) -> None:
         for mode in modes:
             options = ("--model-base-url", server.base_url, "--mode", mode)
             await play(f"{file.stem}, {mode}", server.key, *options)
-    print(
-        "| who answers | seconds (most) | tokens (most) | right line | held | own words | false | whole |"
-    )
+    print("| who answers | seconds (most) | tokens (most) | right line | held | own | false | whole |")
     print("|---|---|---|---|---|---|---|---|")
     print("\n".join(rows))
 

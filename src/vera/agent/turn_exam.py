@@ -54,7 +54,8 @@ _WEIGHTS = re.compile(r"(?<![\w.])(\d{1,4}(?:\.\d{1,3})?)([bm])(?![a-z0-9])")
 
 TASK = "For how many days does the Harbour Library lend a map?"
 FILE = "harbour-library.txt"
-_SEARCHED = f"""OBSERVATION ev_0001 · search "Harbour Library lend map days" · 1 hits
+_SEARCHED = f"""OBSERVATION ev_0001 · search "Harbour Library lend map days" · captured
+1 files indexed; 1 hits, best first; read a hit to cite it.
 [1] {FILE} lines 7-8 of 12 (score 1.000)
 7| Books may be kept for four weeks.
 8| Maps are lent for 21 days, and not renewed.

@@ -627,6 +627,36 @@ class Output(Event, frozen=True, kw_only=True):
     problem: str = ""
 
 
+class TurnExam(Event, frozen=True, kw_only=True):
+    """A model took short turns on a toy task before the run, or was known to: can it act?
+
+    `model`, `server` and `weights` (file, size or quantisation, as far as known) say who, `prompt_sha256`
+    with which prompt, `version` on which task. Of `of` turns `right` ones could be used; `kept` tells of an
+    earlier session's, `sat_at` (seconds since 1970) when. `problem` says why it could not be finished.
+    """
+
+    model: str
+    version: str
+    prompt_sha256: str
+    sat_at: float
+    server: str = ""
+    weights: str = ""
+    kept: bool = False
+    right: int = 0
+    of: int = 0
+    passed: bool = False
+    problem: str = ""
+
+
+class Mode(Event, frozen=True, kw_only=True):
+    """Who acts from here on: `agent` (the model takes turns), `guided` or `quick` (the host searches and
+    reads, the model writes from the lines). `reason` is a sentence for the person; `asked`: it was set."""
+
+    mode: str
+    reason: str
+    asked: bool = False
+
+
 class Answer(Event, frozen=True, kw_only=True):
     """A final answer with its citations in order of appearance; `submitted` is the file it came from.
 
@@ -1121,6 +1151,8 @@ Record = (
     | Note
     | Status
     | Output
+    | TurnExam
+    | Mode
     | Answer
     | VerifyRequested
     | AttestationReceived

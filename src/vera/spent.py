@@ -17,6 +17,10 @@ EXTRACTS = "extracts"
 """The scope of a call to the built-in model where it answers in place of another one, and what the name of
 its lane begins with. It has no tokens."""
 
+GUIDED = "guided"
+"""The scope of a call in which a model writes from numbered lines, what the name of its lane begins with, and
+the mode of such a run."""
+
 
 def tokens_of(size: int) -> int:
     """About how many tokens a text of `size` bytes is, rounded up: for servers that do not count."""

@@ -15,7 +15,7 @@ from vera.events import Event, Text, text_size
 from vera.headline import OPEN, UNDER_WAY, headline
 from vera.history import Constraint, History
 from vera.history import fold as fold_history
-from vera.spent import BYTES_PER_TOKEN, EXTRACTS, Spent, SpentFold
+from vera.spent import BYTES_PER_TOKEN, EXTRACTS, GUIDED, Spent, SpentFold
 
 NOTES_KEPT_BYTES = 64_000
 """Notes older than the newest this many bytes are folded to counts; notes.md keeps all of them."""
@@ -106,11 +106,11 @@ class LaneState(msgspec.Struct, frozen=True, kw_only=True):
     a started effect without a result.
     `notes` are those of now, `epoch_notes` those that the prompt shows until the next epoch; the last one
     began before step `epoch_step`. `bytes_per_token` shrinks when the server counts more tokens than assumed.
-    `parse_errors` counts broken turns in a row. `answer_turn` is the turn that gave `answer`; `feedback` what
-    the verifier said of the last one that it took back, `epoch_feedback` the same once the epoch's tail no
-    longer holds it, `epoch_constraints` what stood open when the epoch began. `advice` is what it proposed,
-    until the next tool call, `open_advice` the same until it is followed or replaced. `history` is what the
-    gates know of the lane.
+    `parse_errors` counts broken turns in a row, `acted`: some turn was whole. `answer_turn` is the turn that
+    gave `answer`; `feedback` what the verifier said of the last one that it took back, `epoch_feedback` the
+    same once the epoch's tail no longer holds it, `epoch_constraints` what stood open when the epoch began.
+    `advice` is what it proposed, until the next tool call, `open_advice` the same until it is followed or
+    replaced. `history` is what the gates know of the lane.
     """
 
     name: str
@@ -128,6 +128,7 @@ class LaneState(msgspec.Struct, frozen=True, kw_only=True):
     epoch_notes: Notes = Notes()
     bytes_per_token: float = BYTES_PER_TOKEN
     parse_errors: int = 0
+    acted: bool = False
     failing: Failing | None = None
     status: str = "IN_PROGRESS"
     status_reason: str = ""
@@ -215,6 +216,7 @@ class RunState:
         "_extracts",
         "_lanes",
         "_last_ts",
+        "_mode",
         "_model_server",
         "_moves",
         "_outputs",
@@ -226,6 +228,7 @@ class RunState:
         "_spent",
         "_started_ts",
         "_task",
+        "_written",
     )
 
     def __init__(self, records: Iterable[Event] = ()) -> None:
@@ -248,6 +251,8 @@ class RunState:
         self._engines: dict[str, EngineUse] = {}
         self._shown: dict[str, tuple[tuple[int, int], ...]] = {}
         self._extracts: events.Answer | None = None
+        self._written: events.Answer | None = None
+        self._mode: events.Mode | None = None
         self._chosen: events.AnswerChosen | None = None
         self._requested: events.VerifyRequested | None = None
         self._exams: list[events.VerifierExam] = []
@@ -297,7 +302,7 @@ class RunState:
 
     @property
     def answers(self) -> Mapping[int, events.Answer]:
-        """Every answer of the main lane, and of those that gave extracts in its place, by the number of its
+        """Every answer of the main lane, and of those that answered in its place, by the number of its
         record."""
         return MappingProxyType(self._answers)
 
@@ -308,9 +313,19 @@ class RunState:
         return self._extracts
 
     @property
+    def written(self) -> events.Answer | None:
+        """What the model wrote from the lines that were found, in guided mode; None as for `extracts`."""
+        return self._written
+
+    @property
+    def mode(self) -> events.Mode | None:
+        """Who acts, and why; None for a run whose model takes turns as ever."""
+        return self._mode
+
+    @property
     def answer(self) -> events.Answer | None:
         """What the run answers so far."""
-        return self._extracts or self.lane("main").answer
+        return self._written or self._extracts or self.lane("main").answer
 
     @property
     def attestations(self) -> Mapping[str, events.AttestationReceived]:
@@ -448,8 +463,12 @@ class RunState:
                 self._answers[event.seq] = event
             case events.Answer() if event.lane.startswith(EXTRACTS):
                 self._answers[event.seq] = self._extracts = event
+            case events.Answer() if event.lane.startswith(GUIDED):
+                self._answers[event.seq] = self._written = event
             case events.Assistant(lane="main"):
-                self._extracts = None
+                self._extracts = self._written = None
+            case events.Mode():
+                self._mode = event
             case events.VerifyRequested():
                 self._requested = event
             case events.VerifierExam():
@@ -613,12 +632,14 @@ def _fold_lane(lane: LaneState, event: Event) -> LaneState:
             return replace(lane, advice=None, open_advice=None if event.matched else lane.open_advice)
         case events.Tool():
             failing = _failing(lane, event)
-            return replace(_close_step(lane, event.obs), open_call=None, parse_errors=0, failing=failing)
+            return replace(
+                _close_step(lane, event.obs), open_call=None, parse_errors=0, acted=True, failing=failing
+            )
         case events.PolicyParseError():
             closed = _close_step(lane, event.reply, broken=True) if event.reply else lane
             return replace(closed, parse_errors=event.count)
         case events.Policy() if event.reply:
-            return replace(_close_step(lane, event.reply), parse_errors=0)
+            return replace(_close_step(lane, event.reply), parse_errors=0, acted=True)
         case events.ContextEpoch():
             return _begin_epoch(lane, event)
         case events.Status():
@@ -665,6 +686,7 @@ def _take_back(lane: LaneState, event: events.VerifierToAgent) -> LaneState:
         answer_turn=None,
         ended=None,
         parse_errors=0,
+        acted=True,
         feedback=event,
         # An answer that no turn gave has no step that the feedback could close: it stands in the head.
         epoch_feedback="" if lane.answer_turn else event.content,

@@ -11,7 +11,7 @@ import msgspec
 
 from vera import events
 from vera.agent.lanes import HIGH_TOKENS, LaneOptions
-from vera.agent.research import Place, make_lane
+from vera.agent.research import OUT_OF_TIME, Place, make_lane
 from vera.attestation.keys import Signer
 from vera.lane.budget import Limits
 from vera.lane.loop import Lane
@@ -39,8 +39,8 @@ class Extracts:
         self._lane: Lane | None = None
 
     def stop(self, reason: str) -> None:
-        """End the lane that is at work."""
-        if self._lane is not None:
+        """End the lane that is at work, but not where only the time of the run is spent."""
+        if self._lane is not None and reason != OUT_OF_TIME:
             self._lane.stop(reason)
 
     async def answer(self, desk: Desk, signer: Signer) -> events.Verifier | None:
@@ -58,9 +58,7 @@ class Extracts:
                 return done.decision
         from vera.verification.verifier import verify
 
-        options = msgspec.structs.replace(desk.options, rule="literal")
-        by_rule = msgspec.structs.replace(desk, model=None, reader=None, options=options)
-        return await verify(by_rule, signer, last=True, now=lambda _: None)
+        return await verify(by_rule(desk), signer, last=True, now=lambda _: None)
 
     async def _extract(self, prompts: Prompts) -> None:
         lane = self._lane = self._open(prompts)
@@ -104,3 +102,9 @@ class Extracts:
             lane=f"{EXTRACTS}-{done + 1}",
             scope=EXTRACTS,
         )
+
+
+def by_rule(desk: Desk) -> Desk:
+    """The desk under the rule that needs no model."""
+    options = msgspec.structs.replace(desk.options, rule="literal")
+    return msgspec.structs.replace(desk, model=None, reader=None, options=options)

@@ -23,7 +23,7 @@ from vera.attestation.keys import Signer
 from vera.config.settings import BUILT_IN
 from vera.evidence.extractor import Extractor
 from vera.gates.registry import CHECK_GATES, GATES
-from vera.headline import EXIT_CODES, HOLDS, Headline, exit_code, headline, word_of
+from vera.headline import EXIT_CODES, HEADLINES, HOLDS, Headline, exit_code, headline, word_of
 from vera.lane.budget import Budget, Limits
 from vera.lane.loop import Lane
 from vera.lane.policy import Policy
@@ -43,7 +43,7 @@ from vera.search.corpus import Corpus
 from vera.selection.chooser import Chooser
 from vera.session import Session, replace_file
 from vera.session.session import ANSWER
-from vera.spent import BYTES_PER_TOKEN
+from vera.spent import BYTES_PER_TOKEN, GUIDED
 from vera.state import LaneState, RunState
 from vera.store import Store
 from vera.verification.desk import Desk
@@ -60,6 +60,9 @@ OUT_OF_TIME = "time"
 
 LOST = "model"
 """Why a lane ends whose model cannot be asked any more."""
+
+AGENT = "agent"
+"""The mode of a run whose model takes turns."""
 
 FILES_LISTED = 40
 HEAD_SHARE = 0.25
@@ -169,7 +172,7 @@ class Instead(Protocol):
     """What answers in place of a model that came to no usable answer (`vera.agent.extracts`)."""
 
     def stop(self, reason: str) -> None:
-        """End what is under way."""
+        """End what is under way; where only the time is spent (OUT_OF_TIME), what takes no model goes on."""
         ...
 
     async def answer(self, desk: Desk, signer: Signer) -> events.Verifier | None:
@@ -211,7 +214,7 @@ class Research:
         """
         self._stopped = self._stopped or reason
         self._lane.stop(self._stopped, at_once=at_once)
-        if self._extracts is not None and reason != OUT_OF_TIME:
+        if self._extracts is not None:
             self._extracts.stop(reason)
         if self._verifying is not None:
             self._verifying.cancel()
@@ -223,15 +226,17 @@ class Research:
         answers cannot be reached any more and there are no extracts: the session can be resumed.
         """
         self._seal_beginning()
-        await settle_form(self._desk)
+        mode = self._desk.session.state.mode
+        acts = mode is None or mode.mode == AGENT
+        await settle_form(self._desk if acts else msgspec.structs.replace(self._desk, model=None))
         with self._within_time():
-            while await self._answered():
+            while acts and await self._answered():
                 decision = await self._verify(last=self._is_last())
                 if decision is None or self._is_last() or _is_settled(decision):
                     break
                 if not _tell(self._desk, decision):
                     break
-        await self._extract()
+            await self._extract()
         self._choose()
         result = conclude(
             self._desk.session,
@@ -362,6 +367,9 @@ class Research:
         best = min(by_model, key=_rank, default=None)
         if by_rule and (best is None or by_rule[-1].result == "SUPPORTED" or _cites_nothing(state, best)):
             best = by_rule[-1]
+        written = [each for each in decisions if state.written and each.answer_seq == state.written.seq]
+        if written and (best is None or _is_as_strong(state, written[-1], best)):
+            best = written[-1]
         if best is None:
             return
         session.emit(
@@ -391,6 +399,14 @@ def _cites_nothing(state: RunState, decision: events.Verifier) -> bool:
     cited = (state.evidence.get(each.evidence) for each in answer.citations)
     read = any(each is not None and each.seq < answer.seq and not each.lead for each in cited)
     return decision.hard > 0 and not decision.supported and not read
+
+
+def _is_as_strong(state: RunState, written: events.Verifier, other: events.Verifier) -> bool:
+    """Whether what a model wrote in guided mode goes before another answer: it holds and is proved as
+    strongly, or it is proved more strongly without a hard finding."""
+    words = [HEADLINES.index(word_of(state.rounds[each.round].word)) for each in (written, other)]
+    holds = state.rounds[written.round].word in HOLDS
+    return words[0] <= words[1] if holds else words[0] < words[1] and not written.hard
 
 
 RESULTS = ("SUPPORTED", "DISPUTED", "INCONCLUSIVE", "UNSUPPORTED")
@@ -526,7 +542,7 @@ def _verdict(state: RunState, interrupted: bool, spent: str = "") -> tuple[str, 
         word = headline(decision.result, decision.reason, state.rounds[decision.round].started.rule)
         why = in_words.reason(word, decision)
         if decision.answer_seq == (state.extracts.seq if state.extracts else 0):
-            cause, code = _unanswered(lane, spent)
+            cause, code = _unwritten(state, spent) or _unanswered(lane, spent)
             why = f"{why}; extracts, because {cause}"
             return word, why, EXIT_CODES[word] if word in HOLDS else code
         return _ended(word, why, lane, interrupted, spent)
@@ -534,7 +550,22 @@ def _verdict(state: RunState, interrupted: bool, spent: str = "") -> tuple[str, 
         return "UNRESOLVED", f"{spent}, and the answer was not verified before", 6
     if lane.answer is not None:
         return "UNRESOLVED", "stopped before the answer was verified", 130
-    return "UNRESOLVED", *_unanswered(lane, spent)
+    return "UNRESOLVED", *(_unwritten(state, spent) or _unanswered(lane, spent))
+
+
+def _unwritten(state: RunState, spent: str) -> tuple[str, int] | None:
+    """Why the model's own sentences are not the answer of a run in guided mode, and the exit code of that;
+    None for another run."""
+    if state.mode is None or state.mode.mode == AGENT:
+        return None
+    if spent:
+        return f"{spent}; {state.mode.reason}", 6
+    if state.written is not None:
+        return f"what the model wrote is not proved as strongly; {state.mode.reason}", 3
+    lanes = [lane for name, lane in state.lanes.items() if name.startswith(GUIDED) and lane.ended]
+    ended = lanes[-1].ended if lanes else None
+    detail = ended.detail.rstrip(".") if ended else "there were no lines to write from"
+    return f"{detail}; {state.mode.reason}", 5 if ended and ended.reason == LOST else 3
 
 
 def _unanswered(lane: LaneState, spent: str) -> tuple[str, int]:

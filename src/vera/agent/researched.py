@@ -7,7 +7,7 @@ from typing import Any
 import msgspec
 
 from vera.agent import spending
-from vera.agent.research import Result
+from vera.agent.research import AGENT, Result
 from vera.report.answer import MarkedClaim, Quote
 from vera.report.checked import as_json as checked_as_json
 from vera.state import RunState
@@ -15,13 +15,14 @@ from vera.state import RunState
 
 class Researched(msgspec.Struct, frozen=True, kw_only=True):
     """The outcome of a run. `session` is its folder, `input_dir` that of its documents ('' for none), `spent`
-    what it cost, by the names of `vera run --json`."""
+    what it cost, by the names of `vera run --json`, `mode` who acted: agent, guided or quick."""
 
     question: str
     result: Result
     session: Path
     input_dir: str
     spent: Mapping[str, Any]
+    mode: str = "agent"
 
     @property
     def verified(self) -> bool:
@@ -74,6 +75,8 @@ class Researched(msgspec.Struct, frozen=True, kw_only=True):
             "input_dir": self.input_dir,
             "answer": report.text,
             "answer_by": report.by,
+            "mode": self.mode,
+            "mode_reason": report.mode,
             "checked": checked_as_json(report.checked),
             "last_turn": report.last_turn,
             "attestation": report.attestation,
@@ -115,4 +118,5 @@ def researched_of(state: RunState, session: Path, result: Result, question: str 
         session=session,
         input_dir=state.task.input_dir if state.task else "",
         spent=spending.spent(state),
+        mode=state.mode.mode if state.mode else AGENT,
     )

@@ -4,16 +4,19 @@ from collections.abc import AsyncIterator, Callable
 from contextlib import AsyncExitStack, asynccontextmanager
 from pathlib import Path
 
+import msgspec
+
 from vera import events
-from vera.agent import research, setup
+from vera.agent import guided, mode, research, setup
+from vera.agent.desk import exams_folder
 from vera.agent.extracts import Extracts
-from vera.agent.lanes import LANE, options_of
-from vera.agent.opening import desk_of, open_common
+from vera.agent.lanes import LANE, LaneOptions, options_of
+from vera.agent.opening import Opened, desk_of, open_common
 from vera.agent.research import Research
 from vera.agent.web import open_web, search_engines
 from vera.attestation.keys import Signer
 from vera.config import Settings, public
-from vera.config.settings import BUILT_IN
+from vera.config.settings import BUILT_IN, SandboxSettings
 from vera.evidence.extractor import Extractor
 from vera.sandbox import image
 from vera.search.web import Engines
@@ -24,6 +27,10 @@ WEB_REACH = {
     "public": "fetch and commands may reach public hosts",
     "allowlist": "fetch and commands may reach the hosts of the allow-list",
 }
+
+
+FIRST_TURNS = 2
+"""Broken turns at the beginning of a run, before any whole one, after which the host acts for the model."""
 
 
 def new_session(root: Path, settings: Settings, task: str) -> Session:
@@ -54,6 +61,20 @@ async def open_run(
         engines = search_engines(settings.search, settings.brave)
         opened = await open_common(open_session, settings, stack, progress, found=found)
         session, model = opened.session, opened.model
+        if model.info.kind != BUILT_IN:
+            await mode.settle(
+                settings.run.mode,
+                session,
+                model,
+                opened.prompts,
+                settings.model.system_role,
+                exams_folder(),
+                progress.now,
+            )
+        elif settings.run.mode in guided.ROOMS:
+            progress.say(
+                f"--mode {settings.run.mode} needs a language model: the built-in one gives extracts"
+            )
         web = None
         if model.info.kind != BUILT_IN:
             web = open_web(
@@ -70,10 +91,44 @@ async def open_run(
         if web is not None:
             progress.say(f"web: {WEB_REACH[settings.egress.mode]}; --egress none closes it")
         place = await setup.open_place(
-            session, settings.sandbox, extractor, found, web, model, stack, progress
+            session, _sandbox(settings, session), extractor, found, web, model, stack, progress
         )
         options = options_of(settings, opened.budget.limits)
+        if settings.run.mode == mode.AUTO and model.info.kind != BUILT_IN:
+            rules = msgspec.structs.replace(options.rules, first_turns_limit=FIRST_TURNS)
+            options = msgspec.structs.replace(options, rules=rules)
         lane = research.make_lane(session, opened.task, model, place, opened.prompts, options, opened.chooser)
         desk = desk_of(opened, settings, place)
-        instead = None if model.info.kind == BUILT_IN else Extracts(session, opened.task, place, options)
-        yield session, Research(lane, desk, signer, progress.now, opened.budget, instead)
+        yield (
+            session,
+            Research(
+                lane,
+                desk,
+                signer,
+                progress.now,
+                opened.budget,
+                None if model.info.kind == BUILT_IN else _instead(opened, settings, place, options, progress),
+            ),
+        )
+
+
+def _sandbox(settings: Settings, session: Session) -> SandboxSettings:
+    """The sandbox of the run; none where the model runs no commands."""
+    acts = session.state.mode is None or session.state.mode.mode == research.AGENT
+    return settings.sandbox if acts else settings.sandbox.model_copy(update={"backend": "none"})
+
+
+def _instead(
+    opened: Opened, settings: Settings, place: research.Place, options: LaneOptions, progress: image.Progress
+) -> guided.Guided:
+    """What answers where the model does not act, or came to no answer."""
+    checked = settings.verification
+    return guided.Guided(
+        opened.session,
+        opened.task,
+        opened.model,
+        Extracts(opened.session, opened.task, place, options),
+        auto=settings.run.mode == mode.AUTO,
+        judged=bool(checked.model_base_url) or checked.rule == "model",
+        now=progress.now,
+    )

@@ -9,7 +9,7 @@ from vera.agent.in_words import points
 from vera.attestation.report import counted
 from vera.cli.exit import as_typed
 from vera.report.printable import one_printable_line, printable
-from vera.spent import EXTRACTS
+from vera.spent import EXTRACTS, GUIDED
 
 UNREADABLE_SHOWN = 10
 
@@ -70,6 +70,13 @@ class Progress:
                 self._corpus(record)
             case events.LaneStarted() if record.lane.startswith(EXTRACTS):
                 self.say("no usable answer from the model: looking for the closest lines")
+            case events.LaneStarted() if record.lane.startswith(GUIDED):
+                self.say("the model writes from the lines that were found")
+            case events.TurnExam():
+                kept = ", from an earlier run" if record.kept else ""
+                self.say(record.problem or f"turn exam: {record.right} of {record.of} turns{kept}")
+            case events.Mode():
+                self.say(f"mode: {record.reason}")
             case events.ModelServer():
                 self._model(record)
             case events.Sandbox():

@@ -25,6 +25,7 @@ FLAGS = {
     "budget_seconds": "budget.seconds",
     "budget_searches": "budget.searches",
     "effort": "run.effort",
+    "mode": "run.mode",
     "model_base_url": "model.base_url",
     "model_name": "model.name",
     "model_file": "model.file",
@@ -86,6 +87,12 @@ FLAGS = {
 @click.option("--temperature", type=float, help="Sampling temperature.")
 @click.option(
     "--effort", type=click.Choice(["quick", "normal", "thorough"]), help="How much work it is worth."
+)
+@click.option(
+    "--mode",
+    type=click.Choice(["auto", "agent", "guided", "quick"]),
+    help="Who searches and reads: the model (agent), or VERA, and the model writes from the lines that were "
+    "found (guided, quick).  [default: auto]",
 )
 @click.option(
     "--protocol", type=click.Choice(["auto", "text", "json_schema", "tools"]), help="Form of a turn."

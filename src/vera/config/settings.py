@@ -31,6 +31,7 @@ EgressMode = Literal["auto", "none", "allowlist", "public"]
 Backend = Literal["auto", "docker", "bubblewrap", "host", "none"]
 """What runs shell commands. A backend that is added is added here."""
 LaneKind = Literal["research", "execute"]
+Mode = Literal["auto", "agent", "guided", "quick"]
 Risk = Literal["low", "med", "high"]
 VerifierRule = Literal["auto", "model", "literal"]
 Required = Literal["quoted", "verified"]
@@ -124,6 +125,12 @@ class RunSettings(Section):
     )
     effort: Effort = setting(
         "How much work the question is worth; decides max_steps where nobody else does.", flag="--effort"
+    )
+    mode: Mode = setting(
+        "Who acts. agent: the model searches, reads and answers. guided: VERA searches and reads, the model "
+        "writes a few sentences from numbered lines. quick: the same for a strong model and a simple "
+        "question. auto: agent, and guided for a model that cannot take turns.",
+        flag="--mode",
     )
     work_dir: FilePath | None = setting(
         "The session folder. null: a new one named after the question.", flag="--work-dir"

@@ -36,7 +36,8 @@ class Rules(msgspec.Struct, frozen=True, kw_only=True):
     `can_render` whether pages can be rendered. `names` and `official_domains` say who speaks officially on
     the subject (`vera.evidence.official`), `subject` is the task in a few words, for proposed queries.
     `required` theses, or any one where `one_required`, must have a SUPPORTED attestation before files are
-    changed; `work_locked` says that until then the box itself cannot write to /work.
+    changed; `work_locked` says that until then the box itself cannot write to /work. `first_turns_limit` is
+    that of broken turns while none was whole: above 0 where the host can act for the model.
     """
 
     tools: tuple[str, ...] = ()
@@ -66,6 +67,7 @@ class Rules(msgspec.Struct, frozen=True, kw_only=True):
     brave_max_calls: int = 0
     finalization_limit: int = 3
     parse_error_limit: int = 5
+    first_turns_limit: int = 0
     negative_min_official: int = 2
     negative_min_independent: int = 1
     negative_threshold_pct: float = 0.6

@@ -15,6 +15,7 @@ from vera import events
 from vera.evidence.marks import told
 from vera.evidence.moves import Aim
 from vera.evidence.span import Lines
+from vera.gates.parse_error import limit_of
 from vera.lane import context
 from vera.lane.advice import follows
 from vera.lane.answer import resolve
@@ -61,7 +62,7 @@ class Lane:
         self._prompts = prompts
         self.keeper = Keeper(session, spec.name, policy, prompts)
         self._turns = Turns(session, spec, model, [tool.spec for tool in tool_list], chooser)
-        self._parse_error_limit = policy.rules.parse_error_limit
+        self._rules = policy.rules
         self._by = "builtin" if model.info.kind == "builtin" else "model"
         self._brought: list[tuple[events.Evidence, bool]] = []
         self._said: list[str] = []
@@ -189,6 +190,7 @@ class Lane:
         cut = pending.finish_reason == "length"
         again = state.parse_errors > 0 and not (cut or pending.tool_calls) and _same_text(state, pending)
         count = state.parse_errors + (2 if again else 1)
+        limit = limit_of(state, self._rules)
         reply = self._prompts.render(
             "format_error",
             errors=parsed.errors,
@@ -197,14 +199,14 @@ class Lane:
             looped=pending.finish_reason == events.REPETITION,
             answer_tokens=self._turns.answer_tokens,
             count=count,
-            limit=self._parse_error_limit,
+            limit=limit,
             lines=self.keeper.broken(pending.step, pending.ts, cut=cut),
         )
         self._emit(
             events.PolicyParseError(
                 step=pending.step,
                 count=count,
-                limit=self._parse_error_limit,
+                limit=limit,
                 codes=tuple(error.code for error in parsed.errors),
                 reply=self._session.text(reply),
             )

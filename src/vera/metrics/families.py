@@ -41,6 +41,8 @@ SCOPES = (
     "verifier_check",
     "verifier_judge",
     "verifier_exam",
+    "turn_exam",
+    "guided",
     "selector",
 )
 """What a model was asked for (`events.Model.scope`)."""

@@ -91,7 +91,7 @@ class Report(msgspec.Struct, frozen=True, kw_only=True):
     is None for a run whose answer holds; `last_turn` is what the model wrote last, when that was no answer;
     `attestations` are those that an execution asked for, a line each. `by` is who answered: `model`,
     `builtin`, '' for no answer; where the built-in model answered in place of another, `noted` is what that
-    one left."""
+    one left. `mode` says who acted and why, '' for a model that took turns as ever."""
 
     text: str
     status: str
@@ -105,6 +105,7 @@ class Report(msgspec.Struct, frozen=True, kw_only=True):
     attestations: tuple[str, ...] = ()
     by: str = ""
     noted: str = ""
+    mode: str = ""
 
 
 def quotes(answer: Answer, evidence: Mapping[str, Evidence], store: Store) -> list[Quote]:
@@ -147,6 +148,7 @@ def build(state: RunState, store: Store, without_answer: str) -> Report:
     lane = state.lane("main")
     chosen = state.chosen
     answer = state.answers[chosen.answer_seq] if chosen else state.answer
+    mode = state.mode.reason if state.mode else ""
     status = f"{state.status}: {lane.status_reason}" if lane.status_reason else state.status
     found = checked(state)
     if answer is None:
@@ -156,8 +158,10 @@ def build(state: RunState, store: Store, without_answer: str) -> Report:
             status=status,
             checked=found,
             last_turn=last_turn.last_turn(lane, lambda text: load_text(store, text)),
+            mode=mode,
         )
-    shown = _answered(state, store, answer, Report(text="", status=status, checked=found, by=answer.by))
+    begun = Report(text="", status=status, checked=found, by=answer.by, mode=mode)
+    shown = _answered(state, store, answer, begun)
     if answer != state.extracts:
         return shown
     return msgspec.structs.replace(
@@ -322,7 +326,7 @@ def markdown(task: str, shown: Report) -> str:
         parts.append(_without_typed_marks(checked_words.markdown(shown.checked)))
     if shown.limits:
         parts += [LIMITS_TITLE, "\n".join(f"- {limit}" for limit in shown.limits)]
-    parts += ["---", closing_line(shown)]
+    parts += ["---", *filter(None, [mode_line(shown)]), closing_line(shown)]
     return "\n\n".join([*map(_inert, head), *kept, *map(_inert, parts)]) + "\n"
 
 
@@ -352,7 +356,12 @@ def plain(shown: Report) -> str:
         parts.append(last_turn.IN_SHORT)
     if shown.checked and (lines := checked_words.plain(shown.checked)):
         parts.append(_without_typed_marks(lines))
-    return "\n\n".join(parts) + "\n"
+    return "\n\n".join([*parts, *filter(None, [mode_line(shown)])]) + "\n"
+
+
+def mode_line(shown: Report) -> str:
+    """Who acted and why, '' for a model that took turns as ever."""
+    return f"Mode: {shown.mode}." if shown.mode else ""
 
 
 def closing_line(shown: Report) -> str:

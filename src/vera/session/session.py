@@ -15,6 +15,7 @@ from vera.session import seal as seals
 from vera.session.log import Log, LogBroken, LogError, LogInUse, Reader
 from vera.session.projections import Projection, all_projections
 from vera.session.seal import Seal, Sign
+from vera.spent import GUIDED
 from vera.state import RunState
 from vera.store import Store, open_private
 from vera.version import __version__
@@ -221,8 +222,9 @@ class Session:
 
 def _may_go_on(state: RunState) -> bool:
     """Whether extracts hold in place of the answer of a model that a limit or its server stopped: it may come
-    to one when it goes on."""
-    return state.extracts is not None and state.lane("main").history.ending is None
+    to one when it goes on. A model that only writes has had its say once it wrote."""
+    said = any(name.startswith(GUIDED) and lane.step for name, lane in state.lanes.items())
+    return state.extracts is not None and not said and state.lane("main").history.ending is None
 
 
 def make_folder(root: Path) -> bool:

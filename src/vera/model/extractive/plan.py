@@ -89,6 +89,11 @@ def next_turn(conversation: Conversation, *, instead: bool = False) -> Turn:
     return _final(step, _chosen(step), note)
 
 
+def best_windows(conversation: Conversation) -> tuple[Window, ...]:
+    """The lines read that answer enough of the question, as an answer would cite them, best first."""
+    return tuple(_good(_survey(conversation)))
+
+
 def _is_exhausted(conversation: Conversation) -> bool:
     explained = (
         conversation.searched

@@ -1,0 +1,342 @@
+"""Guided mode: the host searches and reads, and the model writes sentences from the lines that it found.
+
+For a model that cannot take turns, and (`quick`) for a simple question to a strong one. The built-in model
+finds the lines, as where it answers in place of another one (`vera.agent.extracts`). The model is asked once:
+it sees the lines by number and gives sentences, each with the numbers of its lines. What it wrote is verified
+like any answer, and counts only where it is proved at least as strongly as the extracts
+(`vera.agent.research`).
+"""
+
+import asyncio
+import contextlib
+import re
+import time
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any
+
+import msgspec
+
+from vera import events
+from vera.agent.extracts import Extracts, by_rule
+from vera.agent.lanes import LANE
+from vera.agent.research import LOST
+from vera.attestation.keys import Signer
+from vera.evidence.fence import fence, named
+from vera.evidence.marks import told, within
+from vera.evidence.span import Lines
+from vera.lane import context
+from vera.lane.answer import resolve
+from vera.lane.budget import BudgetSpent
+from vera.model.extractive.conversation import understand
+from vera.model.extractive.plan import best_windows
+from vera.model.extractive.scoring import Window
+from vera.model.types import Model, ModelError, NotAsked, Request, wire
+from vera.protocol.json_reply import read_reply
+from vera.session import Session
+from vera.session.calls import log_call, log_failure
+from vera.spent import EXTRACTS, GUIDED
+from vera.verification.desk import Desk
+
+QUICK = "quick"
+TEMPLATE = "guided"
+
+UNUSABLE = "unusable"
+"""Why a lane ends whose model wrote nothing that can be shown."""
+
+SECONDS = 120.0
+"""The model may take this long."""
+
+PASSAGE_ROOM = 700
+QUESTION_ROOM = 2000
+"""Bytes of one numbered line and of the question that the model is shown."""
+
+MOST_NUMBERS = 3
+"""Lines that one sentence may name."""
+
+_PAIR = re.compile(r'"lines"\s*:\s*\[([\d,\s]{0,40})\]\s*,\s*"text"\s*:\s*("(?:[^"\\\n]|\\.){0,2000}")')
+_MARKED = re.compile(r"([^\n\[\](){}]{8,600}?)\s*[\[(](?:lines?\s)?\s*(\d{1,2}(?:\s?,\s?\d{1,2}){0,5})[\])]")
+_BRACKETED = re.compile(r"[\[【][^\[\]【】]{0,200}[\]】]|[\[\]【】]")
+_OPENS = re.compile(r"^[\s#>*|~`•-]+|^\d{1,2}[.)|]\s*")
+_NEXT = re.compile(r"(?<=[.!?])\s+(?=[^\W\d_a-z])")
+_LONGEST_REPLY = 20_000
+
+
+class Room(msgspec.Struct, frozen=True):
+    """How many passages a model sees, and how much it may write: sentences, characters of each, tokens."""
+
+    passages: int
+    sentences: int
+    characters: int
+    tokens: int
+
+
+ROOMS = {GUIDED: Room(4, 2, 240, 400), QUICK: Room(6, 6, 500, 2000)}
+"""By mode. Two thousand tokens leave room for a model that thinks first."""
+
+
+class Sentence(msgspec.Struct, frozen=True):
+    """A sentence as the model gave it, with the numbers that it named."""
+
+    lines: list[int]
+    text: str
+
+
+class Reply(msgspec.Struct, frozen=True):
+    """The form of a reply."""
+
+    sentences: list[Sentence]
+
+
+class Guided:
+    """Answers the run in the extracts' place, where its mode is guided, or becomes so (`auto`) because the
+    turns of its model broke the format. `judged`: what it wrote goes to the judge of the run, not only to the
+    rule that needs no model."""
+
+    def __init__(
+        self,
+        session: Session,
+        task: str,
+        model: Model,
+        extracts: Extracts,
+        *,
+        auto: bool,
+        judged: bool,
+        now: Callable[[str], None],
+    ) -> None:
+        self._session = session
+        self._task = task
+        self._model = model
+        self._extracts = extracts
+        self._auto = auto
+        self._judged = judged
+        self._now = now
+        self._stopped = False
+        self._work: asyncio.Task[events.Verifier | None] | None = None
+
+    def stop(self, reason: str) -> None:
+        """End the writing, and the extracts as they say."""
+        self._stopped = True
+        self._extracts.stop(reason)
+        if self._work is not None:
+            self._work.cancel()
+
+    async def answer(self, desk: Desk, signer: Signer) -> events.Verifier | None:
+        """The decision on what the model wrote, else on the extracts; None where there is nothing to answer
+        from."""
+        state = self._session.state
+        ending = state.lane(LANE).history.ending
+        if self._auto and isinstance(ending, events.PolicyParseError):
+            self._take_over(ending)
+        extracted = await self._extracts.answer(desk, signer)
+        if extracted is None or self._was_stopped() or state.mode is None or state.mode.mode not in ROOMS:
+            return extracted
+        self._work = asyncio.ensure_future(self._verified(desk, signer, state.mode.mode))
+        try:
+            return await self._work or extracted
+        except asyncio.CancelledError:
+            task = asyncio.current_task()
+            if not self._was_stopped() or (task is not None and task.cancelling() > 0):
+                raise
+            return extracted
+        finally:
+            self._work = None
+
+    def _was_stopped(self) -> bool:
+        return self._stopped
+
+    def _take_over(self, ending: events.PolicyParseError) -> None:
+        if self._session.state.mode is None:
+            reason = f"{self._name} cannot take turns: {ending.reason}; guided mode"
+            self._session.emit(events.Mode(mode=GUIDED, reason=reason), lane="")
+
+    @property
+    def _name(self) -> str:
+        return self._model.info.name or self._model.info.kind
+
+    async def _verified(self, desk: Desk, signer: Signer, mode: str) -> events.Verifier | None:
+        """The decision on what the model wrote; None where that is nothing."""
+        state = self._session.state
+        if state.written is None:
+            await self._write(desk, ROOMS[mode])
+        if state.written is None:
+            return None
+        for done in state.rounds.values():
+            if done.decision and done.started.answer_seq == state.written.seq:
+                return done.decision
+        from vera.verification.verifier import verify
+
+        judging = desk if self._judged or mode == QUICK else by_rule(desk)
+        return await verify(judging, signer, last=True, now=self._now)
+
+    async def _write(self, desk: Desk, room: Room) -> None:
+        """Have the model write, in a lane beside that of the extracts. A reply that was logged stands."""
+        session, extracts = self._session, self._session.state.extracts
+        assert extracts is not None
+        lane = extracts.lane.replace(EXTRACTS, GUIDED, 1)
+        finding = context.assemble(session.state.lane(extracts.lane), session.load)
+        shown = best_windows(understand(finding))[: room.passages]
+        if not shown:
+            return
+        if session.state.lane(lane).started is None:
+            session.emit(self._started(desk, shown, room), lane=lane)
+        if session.state.lane(lane).pending is None and not await self._ask(lane, len(shown), room):
+            return
+        pending = session.state.lane(lane).pending
+        assert pending is not None
+        text = answer_text(read(session.load(pending.content), room), shown)
+        if not text:
+            detail = f"{self._name} wrote no sentence with the number of a line"
+            session.emit(events.LaneEnded(reason=UNUSABLE, detail=detail), lane=lane)
+            return
+        cited = resolve(text, session.state.evidence, session.store)
+        session.emit(events.Answer(step=1, text=session.text(text), citations=cited, by="model"), lane=lane)
+        session.emit(events.LaneEnded(reason="answered"), lane=lane)
+
+    def _started(self, desk: Desk, shown: Sequence[Window], room: Room) -> events.LaneStarted:
+        session, prompts = self._session, desk.prompts
+        rows = [(str(number), self._passage(window)) for number, window in enumerate(shown, 1)]
+        lines = fence("lines", rows, PASSAGE_ROOM * len(rows)).text
+        task = fence("question", named("question", self._task), QUESTION_ROOM).text
+        return events.LaneStarted(
+            purpose="write",
+            system=session.text(prompts.render(TEMPLATE, part="system", most=room.sentences)),
+            task_message=session.text(prompts.render(TEMPLATE, part="data", lines=lines, task=task)),
+            tools=(),
+            protocol=self._model.info.protocol,
+            system_role=desk.options.system_role,
+            prompt_sha256=prompts.sha256(TEMPLATE),
+            high_tokens=desk.options.high_tokens,
+            max_bytes=0,
+            tail_steps=1,
+        )
+
+    def _passage(self, window: Window) -> str:
+        """The lines of a window as one, cut out of the store."""
+        evidence = self._session.state.evidence[window.evidence]
+        lines = Lines(self._session.store.get(evidence.text.sha256))
+        marks = within(evidence.marks, *lines.bounds(window.first, window.last))
+        text = told(lines.cut(window.first, window.last), marks).decode("utf-8", "replace")
+        return " ".join(text.split())[:PASSAGE_ROOM]
+
+    async def _ask(self, lane: str, count: int, room: Room) -> bool:
+        """Ask once and log the reply; whether there is one. Why there is none ends the lane."""
+        session, info = self._session, self._model.info
+        request = Request(
+            messages=context.assemble(session.state.lane(lane), session.load),
+            temperature=0.0,
+            max_tokens=room.tokens,
+            schema=schema(room, count) if info.protocol == "json_schema" else None,
+        )
+        at_seq, sent, started = session.state.seq, wire(request.messages), time.monotonic()
+        self._now(f"{self._name} writes from {count} passages")
+        try:
+            async with asyncio.timeout(SECONDS):
+                completion = await self._model.complete(request)
+        except NotAsked as why:
+            reason = why.limit if isinstance(why, BudgetSpent) else LOST
+            session.emit(events.LaneEnded(reason=reason, detail=str(why)), lane=lane)
+            return False
+        except (ModelError, TimeoutError) as error:
+            problem = str(error) or f"it wrote nothing whole within {SECONDS:.0f} seconds"
+            took = time.monotonic() - started
+            said = log_failure(session, lane, 1, GUIDED, request, problem, latency_s=took, sent=sent)
+            session.emit(events.LaneEnded(reason=LOST, detail=said), lane=lane)
+            return False
+        content = log_call(
+            session,
+            lane,
+            1,
+            GUIDED,
+            info.name,
+            request,
+            completion,
+            at_seq=at_seq,
+            sent=sent,
+            parameters={"schema": request.schema is not None},
+            keep_request=False,
+        )
+        finish = completion.choices[0].finish_reason
+        session.emit(events.Assistant(step=1, content=content, finish_reason=finish), lane=lane)
+        return True
+
+
+def schema(room: Room, count: int) -> dict[str, Any]:
+    """The JSON Schema of a reply: so many sentences of such a length, with numbers of the lines shown."""
+    sentence = {
+        "type": "object",
+        "properties": {
+            "lines": {
+                "type": "array",
+                "items": {"type": "integer", "enum": list(range(1, count + 1))},
+                "minItems": 1,
+                "maxItems": min(MOST_NUMBERS, count),
+            },
+            "text": {"type": "string", "maxLength": room.characters},
+        },
+        "required": ["lines", "text"],
+        "additionalProperties": False,
+    }
+    sentences = {"type": "array", "items": sentence, "minItems": 0, "maxItems": room.sentences}
+    return {
+        "type": "object",
+        "properties": {"sentences": sentences},
+        "required": ["sentences"],
+        "additionalProperties": False,
+    }
+
+
+def read(content: str, room: Room) -> list[Sentence]:
+    """The sentences of a reply: of one JSON object, of the whole objects in a broken one, or of plain text
+    that names numbers in brackets. Those that were cut off or are too long are left out. Never raises."""
+    content = content[:_LONGEST_REPLY]
+    reply = read_reply(content, Reply)
+    found = reply.sentences if isinstance(reply, Reply) else [*_whole_objects(content)]
+    if "{" not in content:
+        found = [Sentence(_numbers(named), text) for text, named in _MARKED.findall(content)]
+    whole = [each for each in found if len(each.text) < room.characters or _ends(each.text, room)]
+    return whole[: room.sentences]
+
+
+def _whole_objects(content: str) -> Iterator[Sentence]:
+    for numbers, text in _PAIR.findall(content):
+        with contextlib.suppress(msgspec.MsgspecError):
+            yield Sentence(_numbers(numbers), msgspec.json.decode(text, type=str))
+
+
+def _numbers(text: str) -> list[int]:
+    return [int(number) for number in re.findall(r"\d{1,2}", text)]
+
+
+def _ends(text: str, room: Room) -> bool:
+    """Whether a text that took all its room ends as a sentence does: else the schema cut it."""
+    return len(text) == room.characters and text.endswith((".", "!", "?", "。", "！", "？"))
+
+
+def answer_text(sentences: Sequence[Sentence], shown: Sequence[Window]) -> str:
+    """The answer: a line for each sentence, which ends with the lines that it names; '' for none.
+
+    A sentence that names no line shown is left out. Nothing that the model typed is a citation, a heading or
+    a list.
+    """
+    said: list[str] = []
+    for sentence in sentences:
+        cites = [
+            f"[{window.evidence}:{window.first}-{window.last}]"
+            for number in dict.fromkeys(sentence.lines[:MOST_NUMBERS])
+            if 0 < number <= len(shown)
+            for window in [shown[number - 1]]
+        ]
+        text = _plain(sentence.text)
+        if cites and text:
+            said += [f"{part} {' '.join(cites)}" for part in _NEXT.split(text)]
+    return "\n\n".join(dict.fromkeys(said))
+
+
+def _plain(text: str) -> str:
+    """One line of text without citations and marks of Markdown; '' for what says nothing."""
+    line = " ".join("".join(char if char.isprintable() else " " for char in text).split())
+    line = _BRACKETED.sub("", line)
+    while (shorter := _OPENS.sub("", line, count=1)) != line:
+        line = shorter
+    line = " ".join(line.split())
+    return line if any(map(str.isalnum, line)) else ""

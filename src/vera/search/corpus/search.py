@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 _SAME_FILE = 0.93  # each further hit in a file counts so much less, that others are heard too
 _NEAREST = 40
 """Passages that are proposed by their meaning."""
-_WORDS = 0.5
+_WORDS = 0.25
 """What a score by words counts beside a cosine."""
 
 

@@ -31,7 +31,9 @@ def open_embedder(wanted: str, model: str = "", key: str = "", *, local: bool = 
         return ServerEmbedder(wanted, model, key, local=local)
     from vera.search.embedding.transformer import SentenceTransformer
 
-    return SentenceTransformer(minilm() if wanted == MINILM else Path(wanted).expanduser())
+    if wanted == MINILM:
+        return SentenceTransformer(minilm(), "all-MiniLM-L6-v2")
+    return SentenceTransformer(Path(wanted).expanduser())
 
 
 def minilm() -> Path:

@@ -61,9 +61,9 @@ class _Module(msgspec.Struct, frozen=True):
 class SentenceTransformer:
     """An `Embedder` whose key is the sha256 of its files. Threads may share it."""
 
-    def __init__(self, path: Path) -> None:
-        """Load the model of a folder or zip file. Raises EmbeddingError."""
-        self.name = path.name
+    def __init__(self, path: Path, name: str = "") -> None:
+        """Load the model of a folder or zip file, called `name` or as its path. Raises EmbeddingError."""
+        self.name = name or path.name
         files = _read_files(path)
         sha256 = hashlib.sha256()
         for name, content in sorted(files.items()):

@@ -154,12 +154,12 @@ class _ByMeaning:
     def search(self, query: str, limit: int = 8) -> Found:
         from vera.search.corpus import search as searching
 
-        kept = searching._WORDS
-        searching._WORDS = 0.0
+        kept = searching._weight
+        searching._weight = lambda by_words: 0.0
         try:
             return self._corpus.search(query, limit)
         finally:
-            searching._WORDS = kept
+            searching._weight = kept
 
 
 def _vectors(cache: Path) -> str:

@@ -23,8 +23,6 @@ if TYPE_CHECKING:
 _SAME_FILE = 0.93  # each further hit in a file counts so much less, that others are heard too
 _NEAREST = 40
 """Passages that are proposed by their meaning."""
-_WORDS = 0.25
-"""What a score by words counts beside a cosine."""
 
 
 class _Ranked(msgspec.Struct, frozen=True):
@@ -123,6 +121,7 @@ def _rank_by_both(
 ) -> list[_Ranked]:
     """The windows that words found and the passages of the closest chunks, by both scores together."""
     close = set(nearest.best(_NEAREST))
+    weight = _weight(by_words)
     held = {one.passage.candidate.id for one in by_words if one.window.matched}
     ranked: list[_Ranked] = []
     for one in by_words:
@@ -136,7 +135,7 @@ def _rank_by_both(
             default=0.0,
         )
         by: By = "both" if one.passage.candidate.id in close else "words"
-        ranked.append(_Ranked(one.passage, _scored(window, window.score, cosine), by))
+        ranked.append(_Ranked(one.passage, _scored(window, window.score, weight, cosine), by))
     shown = [(passage, *lines) for passage in passages for lines in nearest.of(passage)]
     texts = [b"\n".join(passage.lines[piece.first : piece.last + 1]) for passage, piece, _ in shown]
     names = _names(query, passages, analyzer)
@@ -145,14 +144,22 @@ def _rank_by_both(
         found = best_window(query, places, names[passage.file.id])
         window = Window(piece.first, piece.last, 0.0, found.matched if found else ())
         by = "both" if window.matched and passage.candidate.id in held else "meaning"
-        ranked.append(_Ranked(passage, _scored(window, found.score if found else 0.0, cosine), by))
+        ranked.append(_Ranked(passage, _scored(window, found.score if found else 0.0, weight, cosine), by))
     return sorted(ranked, key=_order)
 
 
-def _scored(window: Window, words: float, cosine: float) -> Window:
-    """The window with both scores in one, which is about 1 for the words of the query in the same order."""
-    score = (_WORDS * words + max(cosine, 0.0)) / (1 + _WORDS)
-    return msgspec.structs.replace(window, score=score)
+def _weight(by_words: Sequence[_Ranked]) -> float:
+    """What a score by words counts beside a cosine: the square of the best one.
+
+    So words decide where a passage holds nearly all of them (about 1.2), and meaning where none does
+    (0.1). Chosen on half of the questions of benchmarks/retrieval.py.
+    """
+    return by_words[0].window.score ** 2 if by_words else 0.0
+
+
+def _scored(window: Window, words: float, weight: float, cosine: float) -> Window:
+    """The window with both scores in one."""
+    return msgspec.structs.replace(window, score=(weight * words + max(cosine, 0.0)) / (1 + weight))
 
 
 def _names(query: Query, passages: Sequence[Passage], analyzer: Analyzer) -> dict[int, InName]:

@@ -2,7 +2,8 @@
 """Makes VERA ready on its first start, and is the `vera` command from then on.
 
     python3 run.py run "question" --input-dir DIR    the same as: vera run "question" --input-dir DIR
-    python3 run.py test [pytest arguments]           installs what the tests need, then runs them all
+    python3 run.py test [pytest arguments]           installs what the tests need, then runs the quick ones
+    python3 run.py test --all                        all of them, which takes half an hour
 
 The environment is `.venv` beside this file, with the project installed as it stands here. Only the standard
 library is used, and the syntax stays readable by Python 3.6, so that an old Python meets a sentence and not a
@@ -84,7 +85,7 @@ def main(arguments: list[str]) -> int:
             make_ready(testing)
         if testing:
             os.chdir(ROOT)
-            command = ["-m", "pytest", *arguments[1:]]
+            command = ["-m", "pytest", *workers(arguments[1:]), *arguments[1:]]
         else:
             command = ["-m", "vera", *arguments]
             # So that a message which says what to type says what works here: `vera` may not be on PATH.
@@ -102,6 +103,11 @@ def main(arguments: list[str]) -> int:
         sys.stderr.write("Interrupted. Type the same command again: the installation starts afresh.\n")
         return EXIT_INTERRUPTED
     return EXIT_NOT_READY
+
+
+def workers(arguments: list[str]) -> list[str]:
+    """How many processes share the tests: several for the quick tests together, else as the person says."""
+    return ["-n", str(max(2, os.cpu_count() or 1)), "--dist", "worksteal"] if not arguments else []
 
 
 def is_ready(testing: bool) -> bool:

@@ -5,6 +5,7 @@
 - `measured("installed MiB", 41.5)`: a figure that the last lines of the run show.
 - Without `--all` and without a path the quick tests run: none of QUICK_WITHOUT, and none that needs a part
   of HEAVY.
+- With `-n` (pytest-xdist) each worker has a home, and the last lines are those of all workers together.
 """
 
 import os
@@ -14,6 +15,7 @@ import tempfile
 from collections import Counter
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
 import hypothesis
 import platformdirs
@@ -43,9 +45,11 @@ QUICK_WITHOUT = frozenset(
         "test_audit_containment_licences.py",
         "test_bootstrap.py",
         "test_install.py",
+        "test_lane_monkey.py",
     )
 )
-"""Folders and modules that start the whole program, a browser or a sandbox, or measure: most of the time."""
+"""Folders and modules that start the whole program, a browser or a sandbox, have a model write for minutes,
+or measure: most of the time."""
 HEAVY = frozenset(("bubblewrap", "browser", "chromium", "docker", "postgres", "promtool", "pypi", "smollm2"))
 
 required = pytest.StashKey[frozenset[str]]()
@@ -126,6 +130,24 @@ def pytest_runtest_setup(item: pytest.Item) -> None:
             pytest.fail(f"{REQUIRE} has {name}, and it is not here: this test {reason}", pytrace=False)
         item.config.stash[untested][name] += 1
         pytest.skip(reason)
+
+
+def pytest_sessionfinish(session: pytest.Session) -> None:
+    """In a worker: hands what the last lines say to the process that prints them."""
+    output: dict[str, object] | None = getattr(session.config, "workeroutput", None)
+    if output is not None:
+        stash = session.config.stash
+        output["last_lines"] = (stash[figures], dict(stash[untested]), stash.get(left_out, 0))
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_testnodedown(node: Any) -> None:
+    """Takes what a worker hands over; one that crashed hands over nothing."""
+    lines, parts_missing, slow = getattr(node, "workeroutput", {}).get("last_lines", ([], {}, 0))
+    stash = node.config.stash
+    stash[figures] += lines
+    stash[untested].update(parts_missing)
+    stash[left_out] = max(slow, stash.get(left_out, 0))
 
 
 @pytest.hookimpl(wrapper=True, tryfirst=True)

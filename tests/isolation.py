@@ -28,7 +28,7 @@ ALSO_OURS = (
     "VERIFIER_ROUNDS",
 )
 
-TERMINAL = ("NO_COLOR", "FORCE_COLOR", "CLICOLOR", "CLICOLOR_FORCE")
+TERMINAL = ("COLUMNS", "LINES", "NO_COLOR", "FORCE_COLOR", "CLICOLOR", "CLICOLOR_FORCE")
 """These change what a command prints, so a test that wants one sets it."""
 
 
@@ -39,6 +39,8 @@ def private_environment(home: Path) -> dict[str, str | None]:
         for name in os.environ
         if (name.startswith(OURS) and name not in KEPT) or name in ALSO_OURS + TERMINAL
     }
+    # Each program that a test starts would compile all that it imports, which costs more than most tests.
+    changes["PYTHONDONTWRITEBYTECODE"] = None
     changes |= what_tools_keep_in_the_real_home()
     changes["HOME"] = str(home)
     for name, folder in {

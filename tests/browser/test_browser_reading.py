@@ -76,6 +76,32 @@ def test_each_card_leads_to_its_lines_and_what_is_marked_is_what_is_stored(
             assert "have the hash that was cited" in (page.text_content("main") or "")
 
 
+@pytest.mark.parametrize("width, height", [(1280, 720), (360, 740)])
+def test_the_answer_and_its_first_cited_line_are_on_the_first_screen(
+    browser: "Browser", dashboard: Dashboard, width: int, height: int
+) -> None:
+    with watched(browser, dashboard.url, token=dashboard.token) as context:
+        page = context.page(EXAMPLE)
+        page.set_viewport_size({"width": width, "height": height})
+        for shown in ("#answer .answer", "#answer .proof[open] mark"):
+            box = page.locator(shown).first.bounding_box()
+            line = 24  # a line of text, in pixels
+            assert box is not None and box["y"] + min(box["height"], line) <= height, shown
+
+
+def test_a_citation_opens_its_lines_beside_the_answer(browser: "Browser", dashboard: Dashboard) -> None:
+    with watched(browser, dashboard.url, token=dashboard.token) as context:
+        page = context.page(EXAMPLE)
+        opened = page.locator("#answer .proof[open]")
+        assert opened.get_attribute("id") == "proof-1"
+        page.locator('#answer a.cite[href="#proof-2"]').first.click()
+        page.wait_for_selector("#proof-2[open]")
+        assert opened.count() == 1  # one at a time
+        assert "Apache-2.0.txt" in (opened.text_content() or "")
+        opened.locator(".check > summary").click()
+        assert "sha256sum store/" in (opened.locator(".check").text_content() or "")
+
+
 def test_the_lines_that_were_clicked_are_in_sight(browser: "Browser", dashboard: Dashboard) -> None:
     from playwright.sync_api import expect
 

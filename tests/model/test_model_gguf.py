@@ -8,39 +8,13 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from support.gguf_header import LLAMA, header, text
 from support.tiny_llama import write_random_model
 from vera.model import memory
-from vera.model.gguf import GgufModel, read_gguf
+from vera.model.gguf import QUANTISATIONS, GgufModel, quantisation_of, read_gguf
 from vera.model.types import ModelError
 
 GIB = 1024**3
-
-
-def text(value: str) -> bytes:
-    return struct.pack("<Q", len(value.encode())) + value.encode()
-
-
-def entry(name: str, value: Any) -> bytes:
-    if isinstance(value, str):
-        return text(name) + struct.pack("<I", 8) + text(value)
-    if isinstance(value, list):
-        return text(name) + struct.pack("<IIQ", 9, 4, len(value)) + struct.pack(f"<{len(value)}I", *value)
-    return text(name) + struct.pack("<II", 4, value)
-
-
-def header(fields: dict[str, Any], version: int = 3) -> bytes:
-    body = b"".join(entry(name, value) for name, value in fields.items())
-    return b"GGUF" + struct.pack("<IQQ", version, 0, len(fields)) + body
-
-
-LLAMA = {
-    "general.architecture": "llama",
-    "llama.context_length": 131_072,
-    "llama.embedding_length": 4096,
-    "llama.block_count": 32,
-    "llama.attention.head_count": 32,
-    "llama.attention.head_count_kv": 8,
-}
 
 
 def file(tmp_path: Path, data: bytes, name: str = "m.gguf") -> Path:
@@ -68,6 +42,40 @@ def test_the_header_tells_context_and_cache(tmp_path: Path) -> None:
 )
 def test_the_cache_of_other_designs(tmp_path: Path, more: dict[str, Any], cache: int) -> None:
     assert read_gguf(file(tmp_path, header(LLAMA | more))).cache_bytes_a_token == cache
+
+
+@pytest.mark.needs("llama")
+def test_the_quantisations_are_those_of_llama_cpp() -> None:
+    from gguf import LlamaFileType
+
+    theirs = {each.value: each.name.removeprefix("MOSTLY_").removeprefix("ALL_") for each in LlamaFileType}
+    assert {value: theirs[value] for value in QUANTISATIONS} == QUANTISATIONS
+
+
+@pytest.mark.parametrize(
+    ("name", "quantisation"),
+    [
+        ("qwen2.5-1.5b-instruct-q4_k_m.gguf", "Q4_K_M"),
+        ("SmolLM2-135M-Instruct.Q4_1.gguf", "Q4_1"),
+        ("m-IQ3_XXS.gguf", "IQ3_XXS"),
+        ("m-BF16.gguf", "BF16"),
+        ("qwen3-8b.gguf", ""),
+        ("Q4_K_M.txt", ""),
+    ],
+)
+def test_the_name_of_a_file_tells_its_quantisation_where_the_header_does_not(
+    tmp_path: Path, name: str, quantisation: str
+) -> None:
+    assert quantisation_of(name) == quantisation
+    if name.endswith(".gguf"):
+        assert read_gguf(file(tmp_path, header(LLAMA), name)).quantisation == quantisation
+        told = header(LLAMA | {"general.file_type": 7, "general.license": "mit"})
+        model = read_gguf(file(tmp_path, told, name))
+        assert (model.quantisation, model.licence) == ("Q8_0", "mit")
+
+
+def test_a_licence_that_is_no_name_of_one_is_not_told(tmp_path: Path) -> None:
+    assert read_gguf(file(tmp_path, header(LLAMA | {"general.license": "\x1b[2J" * 50}))).licence == ""
 
 
 @pytest.mark.needs("llama")

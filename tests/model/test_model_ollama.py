@@ -58,7 +58,9 @@ def test_thinking_is_reasoning_and_usage_is_counted() -> None:
     assert done.usage.completion_tokens == 1
 
 
-@pytest.mark.parametrize("broken", [Drop(), Drop(after="half"), Raw(), Fault(503)], ids=str)
+@pytest.mark.parametrize(
+    "broken", [Drop(), Drop(after="half"), Raw(), Fault(503)], ids=["at once", "half", "empty", "503"]
+)
 def test_what_is_transient_is_tried_again_here_too(broken: Any) -> None:
     with ScriptedServer([broken, "x"], kind="ollama") as server:
         assert ask(server).choices[0].content == "x"

@@ -338,12 +338,12 @@ def test_only_the_newest_choices_are_kept_and_the_others_counted(tmp_path: Path)
         (events.Output(path="a"), {"files"}),
         (
             events.RunEnd(status="UNRESOLVED", reason="", exit_code=3, steps=1, seconds=1),
-            {"timeline", "claims", "rounds"},
+            {"timeline", "answer", "claims", "rounds", "budgets"},
         ),
         (events.PolicyReminder(step=1, effect="nudge", reason=""), {"timeline", "gates"}),
         (
             events.VerifierLabels(round=1, claim="c1", labels=(), maker=""),
-            {"claims", "coverage", "rounds"},
+            {"answer", "claims", "coverage", "rounds"},
         ),
     ],
 )

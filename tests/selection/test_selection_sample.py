@@ -266,8 +266,8 @@ def test_a_straggler_is_cancelled_and_its_request_closed() -> None:
 
 
 def test_before_the_first_answer_nobody_is_a_straggler() -> None:
-    with ScriptedServer([Slow(0.5, "x")], exhausted="repeat") as server:
-        sampled = step(server, four(use_n=False, straggler_s=0.4))
+    with ScriptedServer([Slow(2.0, "x")], exhausted="repeat") as server:
+        sampled = step(server, four(use_n=False, straggler_s=1.9))
     assert len(contents(sampled)) == 4
 
 
@@ -279,9 +279,9 @@ def test_waiting_for_a_place_makes_no_straggler() -> None:
 
 
 def test_a_failure_is_no_answer_that_others_are_measured_by() -> None:
-    replies = {None: Fault(400), 1: Slow(0.6, "b"), 2: Slow(0.6, "c"), 3: Slow(0.6, "d")}
+    replies = {None: Fault(400), 1: Slow(2.0, "b"), 2: Slow(2.0, "c"), 3: Slow(2.0, "d")}
     with ScriptedServer(by_seed(replies)) as server:
-        sampled = step(server, four(use_n=False, straggler_s=0.4, fields={"seed": 0}))
+        sampled = step(server, four(use_n=False, straggler_s=1.9, fields={"seed": 0}))
     assert contents(sampled) == ["b", "c", "d"]
 
 

@@ -73,11 +73,11 @@ def _lmstudio(server: Face) -> dict[str, Any]:
 def _ollama(server: Face) -> dict[str, Any]:
     running = [{"name": server.model, "model": server.model, "context_length": server.context}]
     capabilities = ["completion", "tools"] if server.protocol == "tools" else ["completion"]
-    facts = {"general.architecture": "llama", "llama.context_length": 131_072}
+    facts = {"general.architecture": "llama", "general.license": "mit", "llama.context_length": 131_072}
     names = (server.model, *server.other_models)
     return {
         "/api/version": {"version": "0.12.0"},
-        "/api/tags": {"models": [{"name": name, "model": name} for name in names]},
+        "/api/tags": {"models": [{"name": name, "model": name, "size": 12_345} for name in names]},
         "/api/ps": {"models": running if server.loaded else []},
         "/api/show": {"capabilities": capabilities, "model_info": facts},
     }

@@ -17,6 +17,9 @@ from vera.config.settings import AUTO
 from vera.model.owner import Owner, owner_of
 from vera.model.probe import Found
 
+BUILT_IN_ANSWERS = "the built-in one"
+"""What is said of the model where no other is used."""
+
 FILE = "servers.json"
 MOST_REMEMBERED = 200
 _MOST_BYTES = 1 << 20
@@ -55,16 +58,19 @@ def candidates(found: Sequence[Found]) -> list[Candidate]:
     return [Candidate(each, owner_of(each.base_url)) for each in found if each.models]
 
 
-def choose(seen: Sequence[Candidate], base_url: str, answers: Sequence[Answer]) -> Choice:
-    """Which of the servers is used, under the setting `model.base_url` and what was answered before."""
+def choose(
+    seen: Sequence[Candidate], base_url: str, answers: Sequence[Answer], otherwise: str = BUILT_IN_ANSWERS
+) -> Choice:
+    """Which of the servers is used, under the setting `model.base_url` and what was answered before;
+    `otherwise` names the model that answers where none is."""
     allowed = [each for each in seen if each.owner.may_be_asked_about]
     for each in allowed:
         if base_url == AUTO or remembered(each, answers):
             return Choice(each.found, _used(each))
     if allowed:
         declined = remembered(allowed[0], answers) is False
-        return Choice(None, "" if declined else _not_asked(allowed[0]))
-    return Choice(None, _not_yours(seen[0]) if seen else "")
+        return Choice(None, "" if declined else _not_asked(allowed[0], otherwise))
+    return Choice(None, _not_yours(seen[0], otherwise) if seen else "")
 
 
 def unasked(seen: Sequence[Candidate], answers: Sequence[Answer]) -> Candidate | None:
@@ -126,15 +132,15 @@ def _used(each: Candidate) -> str:
     return f"model: {what_goes_there(each)}"
 
 
-def _not_asked(each: Candidate) -> str:
+def _not_asked(each: Candidate, otherwise: str) -> str:
     return (
-        f"model: the built-in one. {each.place} was found, run by {each.owner.name}, and is not used "
+        f"model: {otherwise}. {each.place} was found, run by {each.owner.name}, and is not used "
         "unasked. To use it: --model-base-url auto (or model.base_url: auto in your settings)"
     )
 
 
-def _not_yours(each: Candidate) -> str:
+def _not_yours(each: Candidate, otherwise: str) -> str:
     return (
-        f"model: the built-in one. {each.place} was found, run by {each.owner.name}, and is not used: it is "
+        f"model: {otherwise}. {each.place} was found, run by {each.owner.name}, and is not used: it is "
         f"not yours. If you trust whoever runs it: --model-base-url {each.found.base_url}"
     )

@@ -7,7 +7,9 @@ import os
 from collections.abc import Callable
 from contextlib import AsyncExitStack, ExitStack
 from functools import partial
+from importlib.util import find_spec
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import msgspec
 import platformdirs
@@ -41,6 +43,9 @@ from vera.search.embedding import Embedder, EmbeddingError
 from vera.session import Session
 from vera.verification.desk import VerifierOptions
 
+if TYPE_CHECKING:
+    from vera.model.probe import Found
+
 UNREADABLE_LISTED = 200
 
 Say = Callable[[str], None]
@@ -57,35 +62,39 @@ class Input(msgspec.Struct, frozen=True, kw_only=True):
 
 
 async def open_model(settings: ModelSettings, stack: AsyncExitStack, say: Say, now: Say) -> Model:
-    """The model to ask: a file of one's own, the configured server, one found on this machine that a person
-    agreed to (`found_server`), or the built-in extractive model. Whatever was started ends with `stack`.
+    """The model to ask: a file of one's own, the configured server, the pulled model that is named, a server
+    found on this machine that a person agreed to (`found_server`), the pulled model (`pulled_models`), or the
+    built-in extractive model. Whatever was started ends with `stack`.
 
     Raises SetupError (exit code 5) when what was asked for is not to be had.
     """
     if settings.base_url == BUILT_IN and settings.file is None:
         return _built_in()
-    from vera.agent.found_server import candidates, choose, recall
+    from vera.agent.speeds import keep_speed
     from vera.model.connect import connect
-    from vera.model.probe import discover
 
-    base_url, name, weights = settings.base_url, settings.name, ""
+    base_url, name, file = settings.base_url, settings.name, settings.file
     key: str | None = settings.key.get_secret_value() or None
+    is_wish = file is not None
     try:
-        if settings.file is not None:
+        if file is None and base_url in ("", AUTO):
+            found, file, is_wish = await _on_this_machine(settings, say)
+            if found is None and file is None:
+                return _built_in()
+            base_url, key = found.base_url if found else "", None
+        if file is not None:
             from vera.model.embedded import EmbeddedServer
 
-            say(f"serving {settings.file} with llama.cpp")
-            server = EmbeddedServer(settings.file, context_tokens=settings.context_tokens, progress=now)
-            await stack.enter_async_context(server)
-            base_url, name, key = server.base_url, "", server.key
-            weights = file_facts(settings.file)
-        elif base_url in ("", AUTO):
-            choice = choose(candidates(await discover()), base_url, recall())
-            if choice.sentence:
-                say(choice.sentence)
-            if choice.found is None:
+            say(f"serving {file} with llama.cpp")
+            server = EmbeddedServer(file, context_tokens=settings.context_tokens, progress=now)
+            try:
+                await stack.enter_async_context(server)
+            except ModelError as error:
+                if is_wish:
+                    raise
+                say(f"model: the built-in one. {error}")
                 return _built_in()
-            base_url, key = choice.found.base_url, None
+            base_url, name, key = server.base_url, "", server.key
         model = await connect(
             base_url,
             name,
@@ -95,12 +104,33 @@ async def open_model(settings: ModelSettings, stack: AsyncExitStack, say: Say, n
             protocol=settings.protocol,
             context_tokens=settings.context_tokens,
             assumed=settings.assumed,
-            weights=weights,
+            weights=file_facts(file) if file else "",
         )
     except ModelError as error:
         raise SetupError(str(error), 5) from None
     stack.push_async_callback(model.close)
+    stack.callback(keep_speed, model)
     return model
+
+
+async def _on_this_machine(settings: ModelSettings, say: Say) -> tuple["Found | None", Path | None, bool]:
+    """The found server or the pulled file to use (neither: the built-in model answers), and whether that file
+    is what the settings name. What is used, and why, is said."""
+    from vera.agent.found_server import BUILT_IN_ANSWERS, candidates, choose, recall
+    from vera.agent.pulled_models import choose_pulled, path_of, pulled
+    from vera.model.probe import discover
+
+    can_serve = find_spec("xllamacpp") is not None
+    model, called = choose_pulled(pulled(), settings.name, can_serve=can_serve)
+    is_named = model is not None and model.name == settings.name
+    if not is_named:
+        choice = choose(candidates(await discover()), settings.base_url, recall(), called)
+        sentence = choice.sentence or (f"model: {called}" if called != BUILT_IN_ANSWERS else "")
+        if sentence:
+            say(sentence)
+        if choice.found is not None:
+            return choice.found, None, False
+    return None, path_of(model.name) if model else None, is_named
 
 
 def file_facts(path: Path) -> str:

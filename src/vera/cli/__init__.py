@@ -36,6 +36,7 @@ COMMANDS = {
         "vera.cli.eval:evaluate",
         "Ask questions whose answers are known, and say how often VERA is right.",
     ),
+    "models": ("vera.cli.models:models", "List the models of this machine, and fetch a small one."),
     "build": ("vera.cli.build:build", "Build the image of the docker sandbox."),
     "doctor": ("vera.cli.doctor:doctor", "Say what this machine has, and how to get what is missing."),
     "config": ("vera.cli.config:config", "Print every setting and where it came from."),

@@ -110,7 +110,8 @@ async def _python() -> list[Finding]:
     ]
     for extra, module, use in (
         ("docs", "lxml", "docx and xlsx files"),
-        ("local", "xllamacpp", "--model-file FILE.gguf"),
+        ("local", "xllamacpp", "--model-file FILE.gguf and pulled models"),
+        ("local", "huggingface_hub", "vera models pull"),
         ("otel", "google.protobuf", "vera export --otlp"),
     ):
         there = _is_installed(module)
@@ -165,6 +166,7 @@ async def _folders() -> list[Finding]:
 
 async def _models() -> list[Finding]:
     from vera.agent.found_server import Candidate, recall, remembered
+    from vera.agent.pulled_models import pulled
     from vera.model.owner import owner_of
     from vera.model.probe import discover
 
@@ -178,15 +180,26 @@ async def _models() -> list[Finding]:
         else:
             use, state = "" if remembered(each, recall()) else "--model-base-url auto uses it", "ok"
         findings.append(Finding(part="model server", state=state, found=listening, next=use))
+    models = pulled()
     if not findings:
+        answers = f"the pulled {models[0].name}" if models else "the built-in extractive model"
         findings.append(
             Finding(
                 part="model server",
                 state="missing",
-                found="none on this machine's usual ports; the built-in extractive model answers",
+                found=f"none on this machine's usual ports; {answers} answers",
                 next="start LM Studio, Ollama, vLLM, llama.cpp or SGLang, or give --model-base-url URL",
             )
         )
+    names = ", ".join(each.name for each in models)
+    findings.append(
+        Finding(
+            part="pulled models",
+            state="ok" if models else "missing",
+            found=names or "none: a small one can be fetched",
+            next="" if models else "vera models",
+        )
+    )
     return findings
 
 

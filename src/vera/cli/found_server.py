@@ -18,8 +18,11 @@ def ask_once(settings: Settings, progress: Progress) -> None:
     if settings.model.base_url or settings.model.file is not None or not _a_person_is_here():
         return
     from vera.agent import found_server
+    from vera.agent.pulled_models import named
     from vera.model.probe import discover
 
+    if settings.model.name and named(settings.model.name):
+        return
     seen = found_server.candidates(asyncio.run(discover()))
     candidate = found_server.unasked(seen, found_server.recall())
     if candidate is None:

@@ -53,14 +53,16 @@ class ModelSettings(Section):
 
     base_url: ModelAddress = setting(
         "Address of an OpenAI-compatible server; builtin for the built-in extractive model; auto for a "
-        "server that is found on this machine and run by you or a system account, else the built-in model. "
-        "Empty: such a server once you agreed to it on a terminal, else the built-in model.",
+        "server that is found on this machine and run by you or a system account, else the model that was "
+        "pulled last (vera models), else the built-in model. Empty: as auto, but such a server only once "
+        "you agreed to it on a terminal.",
         env=("MODEL_BASE_URL", "OPENAI_BASE_URL"),
         flag="--model-base-url",
         allowed=f"{ADDRESS_FORM}, or builtin, or auto",
     )
     name: str = setting(
-        "Model to ask for. Empty: the one that the server has loaded.",
+        "Model to ask for: one of the server, or without a server one that was pulled. Empty: the one that "
+        "the server has loaded, or that was pulled last.",
         env=("MODEL_NAME",),
         flag="--model-name",
     )

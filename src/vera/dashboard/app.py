@@ -31,6 +31,7 @@ from vera.dashboard.metrics import BaseMetrics
 from vera.dashboard.overview import Overview
 from vera.dashboard.runs import RunRefused, Runs
 from vera.dashboard.sessions import NoSession, SessionFolder, Sessions
+from vera.dashboard.shares import share
 from vera.dashboard.static_files import StaticFiles
 from vera.dashboard.stream import EventStream, page_chunks, record_chunks
 from vera.dashboard.tokens import Tokens
@@ -120,6 +121,7 @@ class Dashboard:
             Route("/s/{id}/claim/{key:path}", self.claim),
             Route("/s/{id}/source/{sha256}", self.source),
             Route("/s/{id}/file/{path:path}", self.file),
+            Route("/s/{id}/share/{name}", self.share),
             Route("/s/{id}/log/{name}", self.log),
             Route("/s/{id}/compare", self.compare),
             Route("/s/{id}/run", self.start, methods=["POST"]),
@@ -210,6 +212,11 @@ class Dashboard:
         if found is None:
             raise HTTPException(404, "There is no such file among those that were handed in.")
         return await asyncio.to_thread(download, found, follower.store)
+
+    async def share(self, request: Request) -> Response:
+        session = self._session(request)
+        page = await self.followers.of(session).page()
+        return await asyncio.to_thread(share, request.path_params["name"], session, page)
 
     async def events(self, request: Request) -> EventStream:
         return self._stream(request, self._session(request))

@@ -10,7 +10,7 @@ from vera.report.view.model import RunPage
 
 SHOWN: Mapping[str, tuple[str, ...]] = {
     "timeline": ("timeline",),
-    "answer": ("answer", "claims"),
+    "answer": ("answer", "claims", "thesis"),
     "claims": ("claims",),
     "coverage": ("coverage",),
     "events": ("events", "events_left_out"),

@@ -1,6 +1,7 @@
 """The list of sessions: where each run stands, with a strip of its claims."""
 
 import asyncio
+import contextlib
 from collections.abc import Sequence
 
 import msgspec
@@ -17,7 +18,7 @@ PATIENCE_SECONDS = 0.3
 
 class SessionRow(msgspec.Struct, frozen=True, kw_only=True):
     """One session. `header` is None while its log was not read yet, or where there is none; `verdicts` are
-    those of its claims, in their order; `modified` is when its log was last written to (Unix time)."""
+    those of its claims, in their order; `modified` is when its log was last written to (Unix time), or 0."""
 
     session: SessionFolder
     modified: float
@@ -76,7 +77,8 @@ class Overview:
 
 
 def _written(session: SessionFolder) -> float:
-    try:
-        return session.log.lstat().st_mtime_ns / 1e9
-    except OSError:
-        return 0.0
+    """When its log was written last; of a session without a log, when its folder was made. 0 for neither."""
+    for path in (session.log, session.path):
+        with contextlib.suppress(OSError):
+            return path.lstat().st_mtime_ns / 1e9
+    return 0.0

@@ -31,9 +31,9 @@ from vera.store import Store
 TEMPLATES = Path(__file__).parent / "templates"
 
 ORDER = (
-    "timeline",
     "answer",
     "claims",
+    "timeline",
     "coverage",
     "events",
     "rounds",

@@ -28,6 +28,9 @@ MOST_DIALECT_CHANGES = 4
 AGAINST_N = frozenset({400, 422, 500, 501})
 """Answers of a server that may not be able to give several candidates, besides refusing the field by name."""
 
+LEAST_MEASURED_TOKENS = 20
+"""Fewer say little of how fast a model writes."""
+
 
 class ChatClient:
     """A `Model` behind HTTP. Made by `connect`, which finds out what `info` says.
@@ -60,6 +63,7 @@ class ChatClient:
         self._name = name
         self._wire = wire or OpenAIWire()
         self._dialect = dialect or Dialect()
+        self._written_tokens, self._writing_s = 0, 0.0
         self._failed_with_n: tuple[Message, ...] | None = None
         if self._info.gives_n is False or not self._dialect.n:
             self._give_up_n()
@@ -74,6 +78,12 @@ class ChatClient:
     @property
     def info(self) -> ModelInfo:
         return self._info
+
+    @property
+    def tokens_a_second(self) -> float | None:
+        """How fast the model wrote, without the time for reading prompts; None when it wrote too little."""
+        enough = self._written_tokens >= LEAST_MEASURED_TOKENS and self._writing_s > 0
+        return self._written_tokens / self._writing_s if enough else None
 
     async def complete(self, request: Request) -> Completion:
         """Answer `request` with one completion: up to `n` choices, where the server gives several at once.
@@ -100,10 +110,15 @@ class ChatClient:
             self._learn_n(request, len(reply.choices))
             # What nobody asked for is no candidate.
             choices = reply.choices[: max(1, request.n)]
+            latency_s = self._clock() - began
+            tokens = reply.usage.completion_tokens or 0
+            if attempts == 1 and len(reply.choices) == 1 and tokens > 1:
+                self._written_tokens += tokens - 1  # the first word ends the reading of the prompt
+                self._writing_s += latency_s - first_s
             return Completion(
                 choices=choices,
                 usage=reply.usage,
-                latency_s=self._clock() - began,
+                latency_s=latency_s,
                 first_byte_s=first_s,
                 attempts=attempts,
                 truncated=truncation(request, choices, reply.usage, self._info.context_tokens),

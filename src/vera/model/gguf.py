@@ -37,15 +37,34 @@ SCALARS = {
 
 SHARD = re.compile(r"-(\d{5})-of-(\d{5})\.gguf$")
 
+QUANTISATIONS = (
+    dict(enumerate(("F32", "F16", "Q4_0", "Q4_1")))
+    | dict(enumerate(("Q8_0", "Q5_0", "Q5_1", "Q2_K", "Q3_K_S", "Q3_K_M", "Q3_K_L", "Q4_K_S", "Q4_K_M"), 7))
+    | dict(enumerate(("Q5_K_S", "Q5_K_M", "Q6_K", "IQ2_XXS", "IQ2_XS", "Q2_K_S", "IQ3_XS", "IQ3_XXS"), 16))
+    | dict(enumerate(("IQ1_S", "IQ4_NL", "IQ3_S", "IQ3_M", "IQ2_S", "IQ2_M", "IQ4_XS", "IQ1_M", "BF16"), 24))
+    | dict(enumerate(("TQ1_0", "TQ2_0", "MXFP4_MOE"), 36))
+)
+"""`general.file_type` → its name (llama.cpp, `llama_ftype`)."""
+
+_QUANTISED = re.compile(
+    r"[._-]((?:I?Q|TQ)\d(?:_[0-9A-Z]+){0,2}|BF16|F16|F32|MXFP4(?:_MOE)?)\.gguf$", re.IGNORECASE
+)
+_LICENCE = re.compile(r"[A-Za-z0-9][A-Za-z0-9 ._+-]{0,59}")
+
 
 class GgufModel(msgspec.Struct, frozen=True, kw_only=True):
-    """A model file: `bytes` on disk (all its parts), trained context, and bytes of cache for each token."""
+    """A model file: `bytes` on disk (all its parts), trained context, and bytes of cache for each token.
+
+    `quantisation` (Q4_K_M, …) and `licence` are what the file says of itself, '' where it does not.
+    """
 
     path: str
     architecture: str
     bytes: int
     trained_context: int
     cache_bytes_a_token: int
+    quantisation: str = ""
+    licence: str = ""
 
 
 class _Malformed(Exception):
@@ -93,7 +112,21 @@ def _model(path: Path, size: int, fields: dict[str, Any]) -> GgufModel:
         bytes=size,
         trained_context=context,
         cache_bytes_a_token=_cache_bytes(number, fields.get(f"{architecture}.attention.head_count_kv")),
+        quantisation=_quantisation(path, fields.get("general.file_type")),
+        licence=licence if _LICENCE.fullmatch(licence := str(fields.get("general.license", ""))) else "",
     )
+
+
+def _quantisation(path: Path, file_type: Any) -> str:
+    """By the header; by the file's name where the header has it after the tokenizer, which is not read."""
+    known = QUANTISATIONS.get(file_type) if isinstance(file_type, int) else None
+    return known or quantisation_of(path.name)
+
+
+def quantisation_of(file_name: str) -> str:
+    """The quantisation that the name of a GGUF file tells, '' where it tells none."""
+    named = _QUANTISED.search(file_name)
+    return named[1].upper() if named else ""
 
 
 def _cache_bytes(number: Callable[..., int], heads_kv: Any) -> int:

@@ -43,7 +43,7 @@ def owner_of(base_url: str) -> Owner:
     """Who owns the program that listens at an address of this machine."""
     parts = urlsplit(base_url)
     port = parts.port or (443 if parts.scheme == "https" else 80)
-    if not _is_loopback(parts.hostname or ""):
+    if not is_loopback(parts.hostname or ""):
         return Owner(kind="unknown", name="another machine")
     uids = listening(port)
     foreign = [uid for uid in uids if _kind(uid) == "foreign"]
@@ -119,5 +119,6 @@ def _name(uid: int) -> str:
     return account if uid == 0 else f"the account {account} (uid {uid})"
 
 
-def _is_loopback(host: str) -> bool:
+def is_loopback(host: str) -> bool:
+    """Whether a host name or address is this machine itself."""
     return host in ("localhost", "::1") or host.startswith("127.")

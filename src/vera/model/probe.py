@@ -9,7 +9,7 @@ from typing import Any
 import msgspec
 
 from vera.model.failure import Failure
-from vera.model.servers.base import Ask, Server, Sighting
+from vera.model.servers.base import Ask, Details, Server, Sighting
 from vera.model.servers.registry import SERVERS
 from vera.model.transport import Transport
 from vera.model.types import ModelError
@@ -50,6 +50,24 @@ async def discover(
     looked = await asyncio.gather(*map(_look, places))
     found = [one for one in looked if one is not None]
     return sorted(found, key=lambda one: (not one.loaded, not one.models))
+
+
+async def describe(found: Found, names: Sequence[str]) -> list[Details]:
+    """What a found server tells of its models, in the order of `names`; it has `ANSWER_S` for all of it, and
+    nothing is known of a model that it has not told of by then. No key is sent."""
+    server = next(server for server in SERVERS if server.kind == found.kind)
+    told = [Details()] * len(names)
+    transport = Transport(found.base_url)
+    try:
+        async with asyncio.timeout(ANSWER_S):
+            ask = asker(transport, ANSWER_S)
+            for place, name in enumerate(names):
+                told[place] = await server.describe(ask, name)
+    except TimeoutError:
+        pass
+    finally:
+        await transport.close()
+    return told
 
 
 async def fingerprint(ask: Ask, first: str = "") -> tuple[Server, Sighting] | None:

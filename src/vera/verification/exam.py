@@ -19,6 +19,7 @@ from vera.attestation.exam import (
     LONGEST_REPLY,
     SPANS,
     VERSION,
+    Grade,
     Role,
     Sheet,
     exam_of,
@@ -198,6 +199,16 @@ def _shown(desk: Desk, number: int, sheet: Sheet) -> list[Shown]:
             )
         )
     return show(exhibits, max(room(desk), SPANS * SHORT))
+
+
+def kept_grade(exams: Path, info: ModelInfo, prompt_sha256: str) -> Grade | None:
+    """How a model did in an exam that is kept and fresh, whatever form its turns have; None for none."""
+    who = (info.name or info.kind, info.base_url, info.weights, prompt_sha256, VERSION)
+    for protocol in ("json_schema", "tools", "text"):
+        known = msgspec.structs.replace(info, protocol=protocol)
+        if kept := _load(exams / f"{_key(known, who)}.json"):
+            return grade(kept.seed, kept.replies)
+    return None
 
 
 def _is_fresh(sat_at: float, passed: bool) -> bool:

@@ -90,8 +90,7 @@ function say(words, state) {
 }
 
 function close() {
-  source?.close();
-  source = null;
+  source = source?.close() ?? null;
 }
 
 function open() {
@@ -113,6 +112,7 @@ function open() {
 
 function tick() {
   const since = page.querySelector("[data-since]");
+  if (stream.classList.contains("live")) setText(stream, since ? "live" : "up to date"); // a run that ended is not live
   if (!since) return;
   heard ??= Date.now() - Number(since.dataset.since) * 1000;
   const s = Math.max(0, Math.round((Date.now() - heard) / 1000)), min = Math.floor(s / 60), h = Math.floor(min / 60);

@@ -32,7 +32,8 @@ class Details(msgspec.Struct, frozen=True, kw_only=True):
     """What is known of one model on a server.
 
     `tools`: its template renders tool calls. `remote`: the server only passes requests on to another host.
-    `weights`: the model's file, size and quantisation, as far as it is told.
+    `weights`: the model's file, size and quantisation, as far as it is told; `bytes`, `quantisation` and
+    `licence` the same for a person who chooses.
     """
 
     context_tokens: int | None = None
@@ -41,6 +42,9 @@ class Details(msgspec.Struct, frozen=True, kw_only=True):
     remote: bool = False
     warnings: tuple[str, ...] = ()
     weights: str = ""
+    bytes: int | None = None
+    quantisation: str = ""
+    licence: str = ""
 
 
 class Server(msgspec.Struct, frozen=True, kw_only=True):

@@ -3,6 +3,7 @@
 import shlex
 
 from vera.model import loose
+from vera.model.gguf import quantisation_of
 from vera.model.servers.base import ROOMY_CONTEXT, Ask, Details, Server, Sighting, is_chat_model
 
 
@@ -21,11 +22,14 @@ async def describe(ask: Ask, name: str) -> Details:
     props = loose.mapping(await ask("/props"))
     settings = loose.mapping(props.get("default_generation_settings"))
     abilities = loose.mapping(props.get("chat_template_caps"))
+    card = next(iter(loose.items(loose.mapping(await ask("/v1/models")).get("data"), 1)), None)
     return Details(
         context_tokens=loose.count(settings.get("n_ctx")) or None,
         parallel=loose.count(props.get("total_slots")) or 1,
         tools=abilities.get("supports_tools") is True and abilities.get("supports_tool_calls") is True,
         weights=loose.text(props.get("model_path")),
+        bytes=loose.count(loose.mapping(loose.mapping(card).get("meta")).get("size")),
+        quantisation=quantisation_of(loose.text(props.get("model_path"))),
     )
 
 

@@ -25,6 +25,8 @@ async def describe(ask: Ask, name: str) -> Details:
             return Details(
                 tools=_tools(model),
                 weights=_quantisation(model),
+                bytes=loose.count(model.get("size_bytes")),
+                quantisation=_quantisation(model),
                 warnings=(
                     f"{name} is not loaded; LM Studio will load it with its default context, often only "
                     f"4096 tokens. Load it yourself: {larger_context(name)}",
@@ -36,6 +38,8 @@ async def describe(ask: Ask, name: str) -> Details:
             parallel=min(loose.count(config.get("parallel")) or 1, 64),
             tools=_tools(model),
             weights=_quantisation(model),
+            bytes=loose.count(model.get("size_bytes")),
+            quantisation=_quantisation(model),
         )
     return Details()
 

@@ -37,6 +37,7 @@ async def describe(ask: Ask, name: str) -> Details:
     running = _running_context(await ask("/api/ps"), name)
     context = running if running >= SMALLEST_USEFUL_CONTEXT else ROOMY_CONTEXT
     remote = _is_remote({"name": name, **shown})
+    quantisation = loose.text(loose.mapping(shown.get("details")).get("quantization_level"))
     warning = (
         f"{name} does not run on this machine: Ollama sends your question, the agent's notes and the "
         "passages it reads from your files on to its cloud."
@@ -46,7 +47,10 @@ async def describe(ask: Ask, name: str) -> Details:
         tools="tools" in loose.items(shown.get("capabilities")),
         remote=remote,
         warnings=(warning,) if remote else (),
-        weights=loose.text(loose.mapping(shown.get("details")).get("quantization_level")),
+        weights=quantisation,
+        bytes=_bytes(await ask("/api/tags"), name),
+        quantisation=quantisation,
+        licence=loose.text(facts.get("general.license")),
     )
 
 
@@ -60,6 +64,11 @@ def _running_context(ps: Any, name: str) -> int:
         if name in (model.get("name"), model.get("model")):
             return loose.count(model.get("context_length")) or 0
     return 0
+
+
+def _bytes(tags: Any, name: str) -> int | None:
+    cards = (loose.mapping(item) for item in loose.items(loose.mapping(tags).get("models")))
+    return next((loose.count(card.get("size")) for card in cards if card.get("name") == name), None)
 
 
 def _names(models: Any) -> tuple[str, ...]:

@@ -25,6 +25,10 @@ class Links(msgspec.Struct, frozen=True):
             return ""
         return f"{self.base}/source/{sha256}?first={max(0, first)}&last={max(0, last)}#L{max(0, first)}"
 
+    def share(self, name: str) -> str:
+        """A file of the session for others: `vera.dashboard.shares`."""
+        return f"{self.base}/share/{name}" if self.base else ""
+
     def claim(self, claim: ClaimView) -> str:
         """The page of one claim with all of its cards."""
         return f"{self.base}/claim/{_quoted(claim.key)}" if self.base and claim.key else ""

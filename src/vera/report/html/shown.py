@@ -1,10 +1,12 @@
 """What of a run a page shows: it has a bounded size, whatever the run has collected."""
 
 import itertools
+import re
 from collections.abc import Sequence
 
 import msgspec
 
+from vera.evidence.citation import find_citations
 from vera.report.view.model import CardView, ClaimView, Coverage, RoundView
 
 MOST_CLAIMS = 500
@@ -20,6 +22,13 @@ MOST_ROUNDS = 4
 
 LINE = 2000
 """Characters of one line of a quotation."""
+
+
+MOST_PROOFS = 60
+"""Claims whose lines are beside the answer; those behind them are in the list of claims."""
+
+
+_PHRASE = re.compile(r"“([^”\n]{1,400})”")
 
 
 class ShownClaim(msgspec.Struct, frozen=True):
@@ -44,6 +53,38 @@ def shown_claims(claims: Sequence[ClaimView], most_cards: int = MOST_CARDS) -> t
                 break
             cards.append(cut)
         made.append(ShownClaim(number, claim, tuple(cards), len(claim.cards) - len(cards)))
+    return tuple(made)
+
+
+class Proof(msgspec.Struct, frozen=True):
+    """The lines that decide a claim, beside the answer: the card, None where no line is cited, and how many
+    other cards speak of the claim. `said` has the words of the claim that may stand in the lines."""
+
+    number: int
+    claim: ClaimView
+    card: CardView | None
+    others: int
+    said: str
+
+
+def proofs(claims: Sequence[ClaimView], answer: str) -> tuple[Proof, ...]:
+    """One for each of the first claims: of one that is contradicted, the lines that contradict it."""
+    phrases = {
+        (each.evidence, each.first): quoted[1]
+        for line in answer[:MOST_CHARACTERS].splitlines()
+        if (quoted := _PHRASE.search(line))
+        for each in find_citations(line)
+    }
+    made = []
+    for each in shown_claims(claims[:MOST_PROOFS]):
+        against = [card for card in each.cards if card.relation == "CONTRADICTS"]
+        cards = (against if each.claim.verdict == "contradicted" else []) or each.cards
+        card = next((card for card in cards if card.quotation and not card.problem), None)
+        said = each.claim.text
+        if card is not None and said not in answer:  # an extract: the phrase that it begins with
+            said = phrases.get((card.evidence, card.first), said)
+        others = len(each.claim.cards) - (card is not None)
+        made.append(Proof(each.number, each.claim, card, others, said))
     return tuple(made)
 
 

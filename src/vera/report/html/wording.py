@@ -3,9 +3,11 @@
 import math
 import re
 from collections.abc import Iterator
+from textwrap import dedent
 
 from vera.attestation.outcome import WITHHELD
 from vera.evidence.citation import place_name
+from vera.evidence.words import STOPWORDS
 from vera.report.moment import utc
 from vera.report.view.model import CardView, Header
 
@@ -18,6 +20,14 @@ MARKS = {
     "dropped": "∅",
 }
 """A sign for each verdict, beside its word."""
+
+SHARES = {
+    "report.html": "report",
+    "attestation.json": "attestation",
+    "claims.csv": "claims as a table",
+    "bundle.zip": "bundle with every byte",
+}
+"""What of a session can be shared: the file's name, and what it is called on the page."""
 
 RESULTS = {
     "VERIFIED": "Verified",
@@ -46,6 +56,8 @@ _PHASES = {
     "ended": "Ended",
     "stopped": "Stopped",
 }
+_WORDS = re.compile(r"\w+")
+_PIECES = re.compile(r"\w+|\W+")
 _NO_LINE = re.compile(r"\[… [0-9]{1,12} more lines?\]")
 """The last line of a quotation that is cut says how much more there is."""
 
@@ -95,11 +107,36 @@ def place(card: CardView) -> str:
     return place_name(card.evidence, card.first, card.last)
 
 
-def numbered(card: CardView) -> Iterator[tuple[int | None, str]]:
+def source_title(card: CardView) -> str:
+    """The name of a source as a reader knows it: a file without its folders, a page without its scheme."""
+    name = card.source or "unknown source"
+    return name.partition("://")[2] if "://" in name else name.rstrip("/").rpartition("/")[2] or name
+
+
+def cited_lines(card: CardView) -> str:
+    """`lines 12–14`"""
+    return f"line {card.first}" if card.first == card.last else f"lines {card.first}–{card.last}"
+
+
+def citation(card: CardView) -> str:
+    """A citation to paste: the source, its lines, when it was read, and the hash of its text."""
+    read = f", read {day(card.at)} UTC" if card.at else ""
+    return f"{card.source}, {cited_lines(card)}{read}, sha256 {card.source_id}"
+
+
+def same_words(line: str, claim: str) -> Iterator[tuple[str, bool]]:
+    """The pieces of a line, each with whether it is a word of the claim; function words are none."""
+    words = {word.casefold() for word in _WORDS.findall(claim)} - STOPWORDS
+    for piece in _PIECES.findall(line):
+        yield piece, piece.casefold() in words
+
+
+def numbered(card: CardView, *, indented: bool = True) -> Iterator[tuple[int | None, str]]:
     """The lines of a card's quotation with their numbers in the source; None for the line that says that
-    there is more."""
+    there is more. Not `indented`: without the white space that all of them begin with."""
     last = len(card.quotation) - 1
-    for at, line in enumerate(card.quotation):
+    lines = card.quotation if indented else dedent("\n".join(card.quotation)).split("\n")
+    for at, line in enumerate(lines):
         says_more = at == last and at > 0 and _NO_LINE.fullmatch(line)
         yield (None if says_more else card.first + at), line
 

@@ -24,6 +24,9 @@ PARTS = (
 EACH = ("header", "events")
 """What every record changes."""
 
+_ANSWER = ("answer", "claims", "coverage")
+"""The answer has the cited lines of its claims beside it."""
+
 _ROUND = ("timeline", "claims", "coverage", "rounds")
 _VERDICT = (*_ROUND, "attestation", "answer", "budgets")
 _BY_TYPE: dict[type[events.Event], tuple[str, ...]] = {
@@ -45,18 +48,18 @@ _BY_TYPE: dict[type[events.Event], tuple[str, ...]] = {
     events.ConstraintResolved: ("constraints",),
     events.Output: ("files",),
     events.Move: ("coverage",),
-    events.Answer: ("answer", "claims", "coverage"),
+    events.Answer: _ANSWER,
     events.VerifierToAgent: ("answer",),
-    events.AttestationReceived: ("claims", "coverage"),
-    events.VerifierStarted: _ROUND,
-    events.Audit: ("claims", "rounds"),
-    events.VerifierLabels: ("claims", "coverage", "rounds"),
-    events.VerifierCheck: ("claims", "rounds"),
+    events.AttestationReceived: _ANSWER,
+    events.VerifierStarted: (*_ROUND, "answer"),
+    events.Audit: ("answer", "claims", "rounds"),
+    events.VerifierLabels: (*_ANSWER, "rounds"),
+    events.VerifierCheck: ("answer", "claims", "rounds"),
     events.VerifierScore: ("rounds",),
     events.Verifier: _VERDICT,
     events.AnswerChosen: _VERDICT,
     events.ExecutionVerdict: _VERDICT,
-    events.RunEnd: ("timeline", "claims", "rounds"),
+    events.RunEnd: ("timeline", "answer", "claims", "rounds", "budgets"),
     events.Resumed: (*_VERDICT, "constraints"),
 }
 

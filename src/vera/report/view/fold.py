@@ -113,6 +113,7 @@ class ViewFold:
             files=self.files(state, store),
             attestation=self.attestation(state, store),
             answer=cut(read(answer.text, self._load), ANSWER_SHOWN) if answer else "",
+            thesis=state.requested is not None,
             events=lines,
             events_left_out=self._counts.records - len(lines),
         )

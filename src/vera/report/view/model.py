@@ -243,7 +243,8 @@ class RunPage(msgspec.Struct, frozen=True, kw_only=True):
     """A run's page, as the log has it up to byte `offset`.
 
     `claims` and `coverage` are of the round of the chosen answer, else of the newest. `constraints` are
-    (key, what stands open), `budgets` (name, used, limit) in words.
+    (key, what stands open), `budgets` (name, used, limit) in words. `thesis`: the answer is a statement that
+    was given to be verified.
     """
 
     offset: int
@@ -260,5 +261,6 @@ class RunPage(msgspec.Struct, frozen=True, kw_only=True):
     files: tuple[FileView, ...] = ()
     attestation: AttestationView | None = None
     answer: str = ""
+    thesis: bool = False
     events: tuple[EventLine, ...] = ()
     events_left_out: int = 0

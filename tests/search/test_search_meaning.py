@@ -13,6 +13,7 @@ import pytest
 
 from vera.evidence.extractor import Extractor
 from vera.search.corpus import Corpus, Progress, StopIndexing
+from vera.search.corpus.lock import exclusive
 from vera.search.corpus.passages import WORDS, Piece, pieces
 from vera.search.corpus.vectors import Matrix
 from vera.search.corpus.windows import MAX_LINES
@@ -275,6 +276,15 @@ def test_a_model_that_stops_in_the_middle_keeps_what_is_embedded(
         corpus.update()
         embedded = corpus.embed(progress=fail)
         assert (embedded.problem, 0 < embedded.chunks < 20) == ("The server stopped.", True)
+
+
+def test_an_index_that_another_process_holds_is_searched_without_new_vectors(
+    corpus: Corpus, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("vera.search.corpus.corpus.PATIENCE_S", 0.0)
+    with exclusive(tmp_path / "cache" / "lock", lambda _: None):
+        embedded = corpus.embed()
+    assert embedded.chunks == 0 and embedded.problem.startswith("Another process")
 
 
 def test_vectors_of_another_length_than_promised_are_refused(corpus: Corpus, embedder: Synonyms) -> None:

@@ -13,7 +13,7 @@ from vera.search.corpus.fetch import Passage, fetch
 from vera.search.corpus.folder import Folder
 from vera.search.corpus.index import Index
 from vera.search.corpus.passages import Piece, pieces
-from vera.search.corpus.values import Embedded, Progress
+from vera.search.corpus.values import Embedded, IndexUnusable, Progress
 from vera.search.embedding.values import Embedder, EmbeddingError
 
 _PROBE = "The quick brown fox jumps over the lazy dog."
@@ -46,7 +46,8 @@ class Meaning:
         """Embed the chunks that have no vectors, for at most `seconds` (0 for no limit).
 
         What was embedded is committed every few chunks, inside `exclusive`; killed or stopped, the next call
-        goes on there. Never raises for the embedder's faults: `problem` is the sentence.
+        goes on there. A fault of the embedder, or an index that another process holds, is a sentence in
+        `problem`.
         """
         began = time.monotonic()
         total = index.stats().chunks
@@ -67,7 +68,7 @@ class Meaning:
                 tell(_progress(done, first, total, elapsed))
                 if (seconds and elapsed >= seconds) or passages >= vectors.MAX_PASSAGES:
                     break
-        except EmbeddingError as error:
+        except (EmbeddingError, IndexUnusable) as error:
             done = vectors.counted(index.db)[0]
             return Embedded(model=self._embedder.name, chunks=done, of=total, problem=str(error))
         return Embedded(model=self._embedder.name, chunks=done, of=total, note=note if dropped else "")

@@ -69,9 +69,9 @@ class Hit(msgspec.Struct, frozen=True, kw_only=True):
     `path` is the file's name below the root, with slashes. Lines `first` to `last` (from 1, at most 8)
     are the best of the chunk `chunk_first` to `chunk_last`, in a text of `lines_total` lines; `text` is
     exactly those lines of the canonical text whose sha256 is `source`. `page` is None for formats without
-    pages. `score` is about 1 when the lines hold all that was asked for. `matched` are the words of the
-    query that stand in the lines, `missing` those that do not. `by` says what found the lines: `words`,
-    `meaning` or `both`.
+    pages. `score` is about 1 when the lines hold all that was asked for; with an embedder the
+    cosine is mixed in. `matched` are the words of the query that stand in the lines, `missing` those that do
+    not. `by` says what found the lines: `words`, `meaning` or `both`.
     """
 
     path: str

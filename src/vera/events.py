@@ -312,8 +312,9 @@ class Move(Event, frozen=True, kw_only=True):
     `query_family` is the same for queries that differ in nothing that matters, `query_vector` the intent:
     ground_truth, context, search or general. `outcome` is ok, failed or blocked (refused by a gate).
     `reached` are the addresses that answered with content, `visited` the registrable domains that a shell
-    command was connected to, each once. `fresh`: it brought lines that were not seen
-    before; `found`: such lines that can be cited. `wrote` are the final-like files that a command wrote.
+    command was connected to, each once, and `asked_at` that of them which it asked its query. `fresh`: it
+    brought lines that were not seen before; `found`: such lines that can be cited. `wrote` are the final-like
+    files that a command wrote.
     """
 
     id: str
@@ -330,6 +331,7 @@ class Move(Event, frozen=True, kw_only=True):
     failure_type: str = ""
     reached: tuple[Target, ...] = ()
     visited: tuple[str, ...] = ()
+    asked_at: str = ""
     fresh: bool = False
     found: bool = False
     wrote: tuple[str, ...] = ()

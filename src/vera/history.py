@@ -69,14 +69,16 @@ class History(msgspec.Struct, frozen=True, kw_only=True):
     at any engine. `negative` says whether the question may be answered by "none" (`question` is how that was
     found). Of the search: `moves` are (domain, family) of the last calls, `families` those asked, `tries` how
     often each was asked since the last lines that can be cited (`tried`), `vectors` the intents used,
-    `last_vector` the last, `reached` the domains that answered with content, search engines left out.
+    `last_vector` the last, `reached` the domains that answered with content, search engines left out, and
+    `contacts` those that commands were connected to, whatever came.
 
     In a row: calls on one domain, failures of one source class and of one type, one move while unresolved,
     one final-like file, turns cut at the model's limit. `idle` counts unresolved turns without anything new,
-    `forced` the calls that a stagnating lane still owes, `reminders` those given of the feedback of now,
-    `nudged` records by type and `spoke` the step of the last of each. `fresh` says of the turn of now whether
-    it brought something new or paid the last call owed, `turned_away` which connections of the call of now
-    were refused. `blocked_step` is the step of the last call that was refused.
+    `forced` the calls that a stagnating lane still owes, `sent_back` answers that were refused since the last
+    call, `reminders` those given of the feedback of now, `nudged` records by type and `spoke` the step of the
+    last of each. `fresh` says of the turn of now whether it brought something new or paid the last call owed,
+    `turned_away` which connections of the call of now were refused. `blocked_step` is the step of the last
+    call that was refused.
 
     `idle_halves` counts the turns in a row that brought no line not seen before, whatever the status: 2 for
     each, 1 for a search with new hits, the last of them at `hits_step` (`idle_turns`). `new_step` is the step
@@ -97,6 +99,7 @@ class History(msgspec.Struct, frozen=True, kw_only=True):
     vectors: tuple[str, ...] = ()
     last_vector: str = ""
     reached: tuple[Reached, ...] = ()
+    contacts: tuple[str, ...] = ()
     on_domain: Streak = Streak()
     class_failures: Streak = Streak()
     failures: Streak = Streak()
@@ -105,6 +108,7 @@ class History(msgspec.Struct, frozen=True, kw_only=True):
     cut_turns: int = 0
     idle: int = 0
     forced: int = 0
+    sent_back: int = 0
     reminders: int = 0
     nudged: tuple[tuple[str, int], ...] = ()
     spoke: tuple[tuple[str, int], ...] = ()
@@ -174,7 +178,7 @@ def fold(past: History, event: Event, *, unresolved: bool, in_call: bool) -> His
         case events.Note():
             return replace(past, noted_step=event.step)
         case events.ToolStarted():
-            return replace(past, calls=past.calls + 1, turned_away=())
+            return replace(past, calls=past.calls + 1, sent_back=0, turned_away=())
         case events.Search():
             return replace(past, searched=past.searched + 1)
         case events.Move():
@@ -218,6 +222,7 @@ def _move(past: History, move: events.Move, *, unresolved: bool) -> History:
         forced=owed,
         fresh=past.fresh or fresh,
         reached=_reached(past.reached, move),
+        contacts=tuple(dict.fromkeys((*past.contacts, *move.visited)))[:KEPT],
         on_domain=_on_domain(past.on_domain, move),
     )
     place = move.targets[0].domain if move.targets else ""
@@ -230,14 +235,18 @@ def _search_move(past: History, move: events.Move, place: str, *, unresolved: bo
     """What a call that named an address or asked something was.
 
     The text of a command says little, so what a shell command only names counts as no query, no intent and no
-    failure of a source; and a search of the files has none of the intents of a search of the web.
+    failure of a source: it counts once the command was connected there. A search of the files has none of the
+    intents of a search of the web.
     """
-    family, in_shell = move.query_family, move.tool == "shell"
+    family, is_shell = move.query_family, move.tool == "shell"
+    was_asked = bool(move.asked_at if is_shell else family)
     tries = past.tries
-    if family and not in_shell:
-        tries = _counted(tries, _asked(family, place), past.tried(family, place) + 1)
+    if was_asked:
+        where = in_shell(move.asked_at) if is_shell else place
+        tries = _counted(tries, _asked(family, where), past.tried(family, where) + 1)
     vectors, last_vector = past.vectors, past.last_vector
-    if move.query_vector and move.tool != "search" and not (in_shell and not move.reached):
+    counts = bool(move.reached) or was_asked if is_shell else move.tool != "search"
+    if move.query_vector and counts:
         vectors = vectors if move.query_vector in vectors else (*vectors, move.query_vector)[-KEPT:]
         last_vector = move.query_vector
     class_failures = past.class_failures
@@ -259,6 +268,11 @@ def _search_move(past: History, move: events.Move, place: str, *, unresolved: bo
         class_failures=class_failures,
         same_move=same_move,
     )
+
+
+def in_shell(domain: str) -> str:
+    """The place by which queries of commands are counted: a page that is fetched is another try."""
+    return f"shell {domain}"
 
 
 def _asked(family: str, place: str) -> str:
@@ -332,7 +346,10 @@ def _policy(past: History, event: events.Policy, *, unresolved: bool, in_call: b
         said = f"{event.reason} {event.way_forward}".strip()
         return msgspec.structs.replace(past, turned_away=(*past.turned_away, said)[-KEPT:])
     if event.reply:
-        what = "a turn that broke the format" if isinstance(event, events.PolicyParseError) else "an answer"
+        broken = isinstance(event, events.PolicyParseError)
+        what = "a turn that broke the format" if broken else "an answer"
+        if not (broken or event.tool):
+            past = msgspec.structs.replace(past, sent_back=past.sent_back + 1)
         return _turn_ends(_attempt(past, event.step, event.tool or what), unresolved=unresolved)
     return past
 

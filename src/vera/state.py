@@ -162,7 +162,7 @@ class EngineUse(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Round(msgspec.Struct, frozen=True, kw_only=True):
-    """One round of verification, as far as it has come. `decision` ends it.
+    """One round of verification, as far as it has come. `decision` ends it, `advice` is what was told then.
 
     `model_calls`, tokens and `tool_calls` are those of the verifier and its check lanes.
     """
@@ -177,6 +177,7 @@ class Round(msgspec.Struct, frozen=True, kw_only=True):
     probes: tuple[events.VerifierProbe, ...] = ()
     score: events.VerifierScore | None = None
     decision: events.Verifier | None = None
+    advice: events.VerifierGradient | None = None
     model_calls: int = 0
     prompt_tokens: int = 0
     completion_tokens: int = 0
@@ -489,6 +490,7 @@ class RunState:
                 | events.VerifierProbe()
                 | events.VerifierScore()
                 | events.Verifier()
+                | events.VerifierGradient()
             ) if event.round in self._rounds:
                 self._rounds[event.round] = _fold_into(self._rounds[event.round], event)
             case _:
@@ -517,6 +519,8 @@ def _fold_into(done: Round, event: Event) -> Round:
             return replace(done, score=event)
         case events.Verifier():
             return replace(done, decision=event)
+        case events.VerifierGradient():
+            return replace(done, advice=event)
         case _:
             return done
 

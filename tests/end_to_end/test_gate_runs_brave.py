@@ -95,7 +95,10 @@ def test_a_connection_of_a_command_waits_for_a_search_and_a_package_index_does_n
         ("box", "b.example", "refused"), ("box", "b.example", "refused"), ("box", "pypi.org", "allowed"),
     ]  # fmt: skip
     assert made[0].reason == said
-    assert [each.tier for each in run.of(events.Evidence)] == ["observed", "observed", "captured", "observed"]
+    assert [(each.tool, each.tier) for each in run.of(events.Evidence)] == [
+        ("shell", "observed"), ("shell", "observed"), ("brave_search", "captured"),
+        ("shell", "observed"), ("shell", "captured"),
+    ]  # fmt: skip
     assert "REFUSED" not in run.told(4)
 
 

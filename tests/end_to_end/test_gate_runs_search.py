@@ -2,6 +2,7 @@
 
 The table of the gates is in `test_gate_runs.py`."""
 
+from support.fake_engines import page as html_page
 from support.fake_engines import wikipedia
 from support.fake_web import Asked, Reply
 from support.gate_runs import (
@@ -39,7 +40,7 @@ def test_a_query_that_brought_nothing_is_not_asked_a_third_time() -> None:
     assert run.record("policy_query_mutation") == {
         "step": 3,
         "effect": "refuse",
-        "reason": "This query, or one hardly different, was asked 2 times and brought nothing to cite.",
+        "reason": "This query, or one hardly different, was asked 2 times and brought no line to cite.",
         "way_forward": "Ask with materially different words, for example “Apple begin work car”, or read a "
         "result that you have.",
         "tool": "web_search",
@@ -49,7 +50,7 @@ def test_a_query_that_brought_nothing_is_not_asked_a_third_time() -> None:
     }
     assert run.told(3) == (
         "NOT RUN (policy_query_mutation). This query, or one hardly different, was asked 2 times and "
-        "brought nothing to cite. Ask with materially different words, for example “Apple begin work car”, "
+        "brought no line to cite. Ask with materially different words, for example “Apple begin work car”, "
         "or read a result that you have."
     )
     check_refused(run, 3, "policy_query_mutation")
@@ -292,7 +293,7 @@ def test_a_negative_claim_with_its_sources_is_concluded() -> None:
         "Step 3 of 8.",
     ]
     said = (
-        "no official announcement found in sources checked. Official: apple.com (2027-01-15 08:00 UTC), "
+        "stopped without a verified answer; 4 sources read. Official: apple.com (2027-01-15 08:00 UTC), "
         "sec.gov (2027-01-15 08:00 UTC). Independent: b.example (2027-01-15 08:00 UTC), c.example "
         "(2027-01-15 08:00 UTC)."
     )
@@ -304,6 +305,17 @@ def test_a_negative_claim_with_its_sources_is_concluded() -> None:
     assert run.lane.ended is not None and run.lane.ended.reason == "conclusion_ready"
     assert run.result is not None and run.result.exit_code == 3
     assert "no official announcement found in sources checked" in run.result.reason
+
+
+def test_a_concluded_run_does_not_say_that_nothing_was_found_where_a_line_speaks_of_it() -> None:
+    """A page says the opposite of "none": the run says only that it stopped, and the closest lines answer."""
+    told = html_page("Apple launched a car, the Apple Car, on 3 March 2026. " * 3)
+    turns = [*visits("apple.com", 1), *visits("sec.gov", 1), *visits("b.example", 1), *visits("c.example", 1)]
+    run = play(turns, task=NEGATIVE, pages={**SITE, "apple.com/1": told}, run__max_steps=8)
+    assert run.lane.ended is not None and run.lane.ended.reason == "conclusion_ready"
+    assert run.result is not None
+    assert "no official announcement" not in run.result.reason
+    assert "stopped without a verified answer; 4 sources read" in run.result.reason
 
 
 def test_an_answer_after_the_warning_is_taken_and_has_a_turn_to_be_mended() -> None:

@@ -221,7 +221,7 @@ def test_the_run_ends_with_exactly_the_sources_that_answered(none_found: Run) ->
     assert "POLICY policy_conclusion_ready: 12 steps are used" in none_found.said(12)
     timed = r" \(\d{4}-\d\d-\d\d \d\d:\d\d UTC\)"
     assert re.fullmatch(
-        r"no official announcement found in sources checked\. "
+        r"stopped without a verified answer; 4 sources read\. "
         rf"Official: acme\.test{timed}, rocketnine\.test{timed}\. "
         rf"Independent: orbitpost\.test{timed}, morningledger\.test{timed}\.",
         ended.reason,

@@ -1,6 +1,7 @@
 """A whole run with its verifier: what reaches VERIFIED, what does not, and what the agent is told."""
 
 import json
+import tempfile
 from pathlib import Path
 
 import pytest
@@ -49,6 +50,42 @@ def test_a_supported_answer_is_verified_and_signed(documents: Path, tmp_path: Pa
     envelope = (tmp_path / "work" / "attestation.json").read_bytes()
     assert Store(tmp_path / "work" / "store").get(decision.envelope.sha256) == envelope
     assert cast.asked["label"] == 2 and cast.asked["score"] == 6
+
+
+def test_a_score_without_instructions_is_told_once(documents: Path, tmp_path: Path) -> None:
+    """The agent cannot act on it: the same answer comes, and a third round would cost the same again."""
+    cast = Cast([READ, GOOD, GOOD, GOOD], score=scored(2))
+    code, _, error = run(cast, documents, tmp_path / "work")
+    assert code == 3, error
+    state = folded(tmp_path / "work")
+    assert list(state.rounds) == [1, 2]
+    told = [each for each in records(tmp_path / "work") if isinstance(each, events.VerifierToAgent)]
+    assert [each.round for each in told] == [1]
+    assert "DO NEXT" not in str(told[0].content)
+    assert cast.asked["worker"] == 3
+
+
+@pytest.mark.needs("bubblewrap")
+def test_a_true_none_over_a_folder_is_verified() -> None:
+    """Two searches and a command that looks at every file found nothing of it, and a check agrees."""
+    count = turn("shell", cmd="grep -ril kubernetes /input | wc -l")
+    said = "None of the licences in the folder mentions Kubernetes: 0 files hold the word [ev_0003:1]."
+    searches = [turn("search", query=words) for words in ("kubernetes", "container orchestration cluster")]
+    cast = Cast([*searches, count, final(said)], check=looked_up(count, final("yes [ev_0004:1]")))
+    with tempfile.TemporaryDirectory(prefix="vera-none-") as folder, ScriptedServer(cast) as server:
+        documents = Path(folder) / "documents"
+        documents.mkdir()
+        for place in (documents.parent, documents):
+            place.chmod(0o755)  # the sandbox's own user enters
+        for number in range(3):
+            (documents / f"licence-{number}.txt").write_text("You may copy and distribute this work.\n")
+        done = vera(
+            "run", "Does any licence in the folder mention Kubernetes?", "--input-dir", documents,
+            "--work-dir", "w", "--model-base-url", server.root, "--protocol", "text",
+            "--sandbox", "bubblewrap", "--egress", "none", cwd=documents.parent,
+        )  # fmt: skip
+    assert done.returncode == 0, done.stdout
+    assert "\nVERIFIED: " in done.stdout
 
 
 def test_a_hard_finding_goes_back_without_a_judge_call(documents: Path, tmp_path: Path) -> None:

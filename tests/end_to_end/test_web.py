@@ -91,11 +91,13 @@ def test_the_command_fetch_in_a_box_gets_the_page_from_the_host_and_it_is_captur
     assert "> An offer is valid for three years." in out
     state = folded(open_folder / "w")
     assert [(e.tool, e.tier) for e in state.evidence.values()] == [
-        ("fetch", "captured"), ("shell", "observed"), ("shell", "observed"), ("shell", "observed"),
+        ("fetch", "captured"), ("shell", "observed"), ("shell", "observed"), ("shell", "captured"),
+        ("shell", "observed"),
     ]  # fmt: skip
     seen = [request.body["messages"][-1]["content"] for request in server.requests[1:]]
     assert "ev_0001" in seen[0]
     assert "AN OFFER IS VALID" in seen[1]
+    assert "CAPTURED ev_0004" in seen[1]
     made = [record for record in records(open_folder / "w") if isinstance(record, events.Egress)]
     assert [(record.by, record.verdict) for record in made] == [
         ("fetch", "allowed"), ("box", "allowed"), ("box", "refused"),

@@ -32,6 +32,20 @@ def test_the_same_query_a_third_time_without_a_line_to_cite_is_refused() -> None
     assert trial.refused(proposed.tool, proposed.args) is None, "what it proposes is let through"
 
 
+def test_a_search_of_the_files_that_failed_is_not_proposed_in_parts() -> None:
+    """It finds any of its words, so a part of it finds no more."""
+    trial = Trial(rules_for(tools=("search", "read"), subject="purple elephants"))
+    for _ in range(2):
+        trial.search("purple elephants dance", tool="search")
+    refused = refusal_of(trial.refused("search", {"query": "purple elephants dance"}))
+    assert refused.proposal.tool == "read"
+    other = Trial(rules_for(tools=("search", "read"), subject="purple elephants in Kenya"))
+    for _ in range(2):
+        other.search("elephants dance waltz", tool="search")
+    refused = refusal_of(other.refused("search", {"query": "elephants dance waltz"}))
+    assert refused.proposal.args == {"query": "purple elephants in Kenya"}
+
+
 def test_another_family_and_lines_to_cite_end_a_query_mutation() -> None:
     trial = Trial(rules_for())
     trial.search("Apple car launch")
@@ -351,6 +365,16 @@ def test_after_its_calls_brave_is_refused_and_the_other_engines_are_named() -> N
     assert gate_of(refused) == "policy_brave_budget"
     assert refusal_of(refused).proposal.tool == "web_search"
     assert trial.refused("web_search", {"query": "battery"}) is None
+
+
+@pytest.mark.parametrize("spent", [{"brave_max_calls": 1}, {}], ids=["budget", "circuit"])
+def test_where_brave_is_the_only_engine_no_other_is_proposed(spent: dict[str, int]) -> None:
+    trial = Trial(rules_for(**{**BRAVE, "only_brave": True}, **spent))
+    resting = Outcome(failure="rate_limited", fresh=False, rest_s=60)
+    trial.search("Apple car", BROUGHT if spent else resting, tool="brave_search")
+    refused = refusal_of(trial.refused("brave_search", {"q": "battery recycling"}))
+    assert "web_search" not in refused.way_forward
+    assert refused.proposal.tool == "read"
 
 
 def test_zero_calls_to_brave_are_no_limit() -> None:

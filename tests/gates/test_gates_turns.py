@@ -145,6 +145,12 @@ def test_an_unresolved_run_without_anything_new_must_run_a_tool_before_it_answer
     assert not trial.answer(), "new evidence is enough"
 
 
+def test_an_answer_that_is_insisted_on_is_taken() -> None:
+    """A model that gives its answer again and again is not kept from it until its steps are used."""
+    trial = stagnant(rules_for(stagnation_limit=3))
+    assert [bool(trial.answer()) for _ in range(4)] == [True, True, True, False]
+
+
 def test_three_honest_attempts_are_enough_too() -> None:
     for limit in (1, 3):
         trial = stagnant(rules_for(stagnation_limit=limit))
@@ -227,7 +233,7 @@ def test_a_negative_claim_with_its_sources_and_its_budget_used_is_concluded() ->
     assert trial.spoken(events.PolicyConclusionReady, "nudge")[0].step == 5, "it is told before"
     assert not trial.goes_on()
     (ended,) = trial.spoken(events.PolicyConclusionReady, "end")
-    assert ended.reason.startswith("no official announcement found in sources checked. Official: apple.com (")
+    assert ended.reason.startswith("stopped without a verified answer; 3 sources read. Official: apple.com (")
     assert "sec.gov (" in ended.reason and "Independent: reuters.com (" in ended.reason
 
 

@@ -96,6 +96,22 @@ def test_a_negative_claim_that_found_nothing_lists_its_sources_by_domain_and_tim
     assert text.endswith("UNRESOLVED: no official announcement found in sources checked · no citations.\n")
 
 
+def test_a_run_that_was_stopped_while_lines_speak_of_the_question_claims_no_absence(session: Session) -> None:
+    page(session, WHO)
+    said = "stopped without a verified answer; 1 source read"
+    session.emit(events.PolicyConclusionReady(step=1, effect="end", reason=said))
+    text = answer.markdown("Has it been announced yet?", ended(session, "conclusion_ready", said))
+    assert "The run stopped without a verified answer: 1 official domain, 0 others were read" in text
+    assert "No official announcement" not in text
+
+
+def test_a_run_whose_commands_reached_a_site_does_not_say_that_nothing_was_searched(session: Session) -> None:
+    session.emit(events.Move(id="mv_0001", step=1, tool="shell", visited=("noren.example",)), lane="main")
+    text = answer.markdown("When?", ended(session, "steps"))
+    assert "Nothing was searched" not in text
+    assert "Commands were connected to noren.example, and no page of theirs was captured" in text
+
+
 def test_the_terminal_gets_figures_and_the_first_few(session: Session) -> None:
     for number in range(8):
         session.emit(events.ConstraintAdded(step=2, key=f"k{number}", text=f"number {number} is open"))

@@ -34,8 +34,9 @@ from vera.agent.web import Web
 from vera.config import Settings
 from vera.config.loading import defaults
 from vera.evidence.extractor import Extractor
+from vera.evidence.queries import is_package_index
 from vera.history import History
-from vera.lane.capture import Capture, FetchCommand
+from vera.lane.capture import Capture, CommandPages, FetchCommand
 from vera.lane.prompts import Prompts
 from vera.model.connect import connect
 from vera.model.types import ModelError
@@ -47,6 +48,7 @@ from vera.sandbox.egress.policy import NetworkPolicy
 from vera.sandbox.egress.proxy import EgressProxy
 from vera.sandbox.egress.types import Connection
 from vera.sandbox.fetch.fetcher import Fetcher
+from vera.sandbox.fetch.tap import Tap
 from vera.sandbox.render.renderer import Renderer
 from vera.sandbox.spec import BoxSpec
 from vera.search.web import Engine, Engines, Limits, WebSearch
@@ -440,10 +442,12 @@ def _web(
     capture = Capture(fetcher, extractor, renderer)
     command = FetchCommand(capture)
     tunnel = GatedPolicy(policy)
+    tap = Tap(lambda host: not is_package_index(host))
     return Web(
         capture,
         WebSearch(engines, Fetcher(policy, dialer, limits=SMALL), log=session.emit),
-        EgressProxy(tunnel, dialer, fetch=command, log=logged("box")),
+        EgressProxy(tunnel, dialer, fetch=command, tap=tap, log=logged("box")),
         command,
         tunnel,
+        CommandPages(tap, capture),
     )

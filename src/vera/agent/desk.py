@@ -142,7 +142,8 @@ class _Bench:
                 ),
                 lane=lane,
             )
-            return Shell(box, work, NotesMirror(folder / NAME, work), self._seconds)
+            pages = web.pages if web is not None else None
+            return Shell(box, work, NotesMirror(folder / NAME, work), self._seconds, pages)
 
         return start
 

@@ -10,6 +10,7 @@ from vera.agent.rules import rules_of
 from vera.config import Settings
 from vera.gates.kernel import Rules
 from vera.lane.budget import Limits
+from vera.lane.capture import CommandPages
 from vera.lane.loop import Lane
 from vera.lane.notes import NAME, NotesMirror
 from vera.lane.policy import Policy
@@ -131,14 +132,16 @@ def context_limits(context_tokens: int | None, options: LaneOptions) -> tuple[in
     return answer, min(options.high_tokens, int(0.7 * context_tokens) - answer)
 
 
-def work_tools(session: Session, box: Box | None, seconds: float) -> list[Tool]:
+def work_tools(
+    session: Session, box: Box | None, seconds: float, pages: CommandPages | None = None
+) -> list[Tool]:
     """What every main lane works with beside its sources: notes, and with a box commands of at most so many
-    seconds and files to hand in."""
+    seconds, whose `pages` are evidence, and files to hand in."""
     if box is None:
         return [Note()]
     mirror = NotesMirror(session.root / NAME, session.workspace)
     return [
-        Shell(box, session.workspace, mirror, seconds),
+        Shell(box, session.workspace, mirror, seconds, pages),
         Note(),
         Submit(session.workspace, partial(_keep_output, session.root)),
     ]

@@ -10,6 +10,7 @@ import msgspec
 
 from vera import events
 from vera.agent import in_words, spending
+from vera.agent.concluded import nothing_found
 from vera.agent.lanes import LANE, Head, LaneOptions, main_lane, work_tools
 from vera.agent.partial import without_answer
 from vera.agent.question import settle_form
@@ -32,6 +33,7 @@ from vera.lane.tools.read import Read
 from vera.lane.tools.search import Search
 from vera.lane.tools.web_search import search_tools
 from vera.model.types import Model, ModelError
+from vera.report.checked import NOTHING_FOUND
 from vera.report.trajectory import keep_trajectory
 from vera.sandbox.types import Box
 from vera.search.corpus import Corpus
@@ -117,6 +119,7 @@ def make_lane(
         work_name=place.work_name,
         input_name=place.input_name,
         isolation=place.box.isolation if place.box else "",
+        reach=place.web.reach if place.web and place.box and place.box.backend != "host" else "",
     )
     message = prompts.render(
         "task",
@@ -132,6 +135,7 @@ def make_lane(
         has_input=place.corpus is not None,
         has_web=place.web is not None,
         can_render=place.web is not None and place.web.capture.can_render(),
+        engines=place.web.search.engines.names() if place.web is not None else (),
     )
     # The built-in model plans its few steps itself: there is nobody to advise.
     gates = CHECK_GATES if model.info.kind == BUILT_IN else GATES
@@ -217,7 +221,8 @@ class Research:
                 decision = await self._verify(last=self._is_last())
                 if decision is None or self._is_last() or _is_settled(decision):
                     break
-                _tell(self._desk, decision)
+                if not _tell(self._desk, decision):
+                    break
         await self._extract()
         self._choose()
         result = conclude(
@@ -246,8 +251,7 @@ class Research:
         person ended it."""
         if self._extracts is None or (self._was_stopped() and not self._out_of_time()):
             return
-        concluded = isinstance(self._lane.state.history.ending, events.PolicyConclusionReady)
-        if concluded or self._has_usable_answer():
+        if nothing_found(self._desk.session) or self._has_usable_answer():
             return
         await self._extracts.answer(self._desk, self._signer)
 
@@ -413,6 +417,8 @@ def conclude(
     from vera.report.answer import markdown
 
     status, reason, code = _verdict(session.state, interrupted, spent)
+    if session.state.chosen is None and nothing_found(session):
+        reason = NOTHING_FOUND
     if judged := told(session.state.exams):
         reason = f"{reason}; {judged}"
     if (required := exit_code(status, code, require)) != code:
@@ -455,10 +461,11 @@ def result_of(state: RunState, store: Store, exit_code: int = 3) -> Result:
     )
 
 
-def _tell(desk: Desk, decision: events.Verifier) -> None:
+def _tell(desk: Desk, decision: events.Verifier) -> bool:
+    """Whether there was anything to tell."""
     from vera.verification import feedback
 
-    feedback.tell(desk, decision)
+    return feedback.tell(desk, decision) is not None
 
 
 def _tools(session: Session, place: Place, options: LaneOptions) -> list[Tool]:
@@ -475,7 +482,8 @@ def _tools(session: Session, place: Place, options: LaneOptions) -> list[Tool]:
         tools.append(Fetch(place.web.capture))
         tools += search_tools(place.web.search, options.search_count)
     tools.append(read)
-    return tools + work_tools(session, place.box, options.tool_seconds)
+    passed = place.web.pages if place.web is not None else None
+    return tools + work_tools(session, place.box, options.tool_seconds, passed)
 
 
 def _chosen(state: RunState) -> events.Verifier | None:
@@ -514,7 +522,7 @@ def _unanswered(lane: LaneState, spent: str) -> tuple[str, int]:
         case "steps":
             return f"{ended.detail if ended else ''} and no answer was reached", 6
         case "conclusion_ready":
-            return "no official announcement found in sources checked", 3
+            return (ended.detail if ended else "").partition(". ")[0], 3
         case "answered":
             return "the model's answer cites no line that it read", 6 if spent else 3
         case reason:

@@ -15,6 +15,10 @@ SUBJECT_WORDS = 8
 """Of the task, for a query that a gate proposes."""
 
 _LIMIT = 4000
+_ORDERS = frozenset({
+    "answer", "cite", "describe", "explain", "find", "give", "list", "look", "name", "quote", "report",
+    "search", "show", "tell",
+})  # fmt: skip
 _FACES_WEB = re.compile(
     r"\bhttps?://|\b(?:web|internet|online|websites?|homepage|news|latest|currently|today|published)\b",
     re.IGNORECASE,
@@ -54,9 +58,16 @@ def rules_of(settings: Settings) -> Rules:
 
 
 def for_task(
-    rules: Rules, task: str, tools: Sequence[str], *, has_input: bool, has_web: bool, can_render: bool
+    rules: Rules,
+    task: str,
+    tools: Sequence[str],
+    *,
+    has_input: bool,
+    has_web: bool,
+    can_render: bool,
+    engines: Sequence[str] = (),
 ) -> Rules:
-    """The rules of a lane with these tools on this task.
+    """The rules of a lane with these tools and `engines` of the web on this task.
 
     A task over an input folder faces the web only when it says so.
     """
@@ -64,6 +75,7 @@ def for_task(
         rules,
         tools=tuple(tools),
         brave=BRAVE_TOOLS[0] in tools,
+        only_brave=set(engines) == {"brave"},
         web_task=has_web and (not has_input or _FACES_WEB.search(task[:_LIMIT]) is not None),
         can_render=can_render,
         names=official_names(task),
@@ -72,8 +84,9 @@ def for_task(
 
 
 def subject(task: str) -> str:
-    """The first content words of the task."""
-    words = (word for word in re.findall(r"\w[\w'’-]*", task[:_LIMIT]) if folded(word) not in STOPWORDS)
+    """The first content words of the task, without those that only say what to do."""
+    left_out = STOPWORDS | _ORDERS
+    words = (word for word in re.findall(r"\w[\w'’-]*", task[:_LIMIT]) if folded(word) not in left_out)
     return " ".join([word for word, _ in zip(words, range(SUBJECT_WORDS), strict=False)])
 
 

@@ -10,7 +10,8 @@ from vera.agent.errors import SetupError
 from vera.agent.rules import listed
 from vera.config.settings import BraveSettings, EgressSettings, SearchSettings, Settings
 from vera.evidence.extractor import Extractor
-from vera.lane.capture import Capture, FetchCommand
+from vera.evidence.queries import is_package_index
+from vera.lane.capture import Capture, CommandPages, FetchCommand
 from vera.sandbox.egress.dial import Dialer
 from vera.sandbox.egress.policy import NetworkPolicy, PolicyError
 from vera.sandbox.egress.proxy import EgressProxy
@@ -18,6 +19,7 @@ from vera.sandbox.egress.secrets import Secrets
 from vera.sandbox.egress.types import Connection
 from vera.sandbox.fetch.fetcher import Fetcher, FetchLimits
 from vera.sandbox.fetch.receipt import Fetched
+from vera.sandbox.fetch.tap import Tap
 from vera.sandbox.render.renderer import Renderer
 from vera.search.web import (
     DEFAULT_ORDER,
@@ -33,16 +35,22 @@ from vera.search.web import (
 )
 from vera.session import Session
 
+HOSTS_SHOWN = 20
+"""Hosts of an allow-list that a prompt names."""
+
 
 class Web(msgspec.Struct, frozen=True):
     """What a lane needs to reach the web: its own `capture` and `search`, the box's `proxy` with the gates on
-    it (`tunnel`), and the `command` that commands in the box fetch pages with."""
+    it (`tunnel`), the `command` that commands in the box fetch pages with, and the `pages` that they get with
+    other programs. `reach` says in words which hosts commands may reach."""
 
     capture: Capture
     search: WebSearch
     proxy: EgressProxy
     command: FetchCommand
     tunnel: GatedPolicy
+    pages: CommandPages | None = None
+    reach: str = ""
 
 
 def search_engines(search: SearchSettings, brave: BraveSettings) -> tuple[Engine, ...]:
@@ -134,8 +142,20 @@ def open_web(
         own=own,
     )
     tunnel = GatedPolicy(policy)
-    proxy = EgressProxy(tunnel, dialer, secrets=known, fetch=command, log=_logged(session, "box", lane))
-    return Web(capture, search, proxy, command, tunnel)
+    tap = Tap(lambda host: not is_package_index(host))
+    proxy = EgressProxy(
+        tunnel, dialer, secrets=known, fetch=command, tap=tap, log=_logged(session, "box", lane)
+    )
+    return Web(capture, search, proxy, command, tunnel, CommandPages(tap, capture), _in_words(policy))
+
+
+def _in_words(policy: NetworkPolicy) -> str:
+    """Which hosts commands may reach, for a model."""
+    if policy.mode == "public":
+        return "every public host, on ports 80 and 443"
+    shown = [f"{'*.' if rule.below else ''}{rule.host}" for rule in policy.allow[:HOSTS_SHOWN]]
+    more = f" and {len(policy.allow) - HOSTS_SHOWN} more" if len(policy.allow) > HOSTS_SHOWN else ""
+    return f"only {', '.join(shown)}{more}"
 
 
 def network_policy(egress: EgressSettings, *, closed: bool = False) -> NetworkPolicy | None:

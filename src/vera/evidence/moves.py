@@ -73,7 +73,7 @@ def aim(
     elif tool == "fetch":
         urls = tuple(_unwrapped([_text(args, "url")]))
     elif tool == "shell":
-        urls = tuple(_unwrapped(_urls_in(args.get("cmd"))))
+        urls = tuple(_unwrapped(urls_in(args.get("cmd"))))
     targets = tuple(_target(url, names, official_domains) for url in urls)
     carrier = next((target for target in targets if query_of_url(target.url)), None)
     if carrier:
@@ -142,7 +142,7 @@ def _unwrapped(urls: Iterable[str]) -> Iterator[str]:
                 return
 
 
-def _urls_in(command: object) -> Iterator[str]:
+def urls_in(command: object) -> Iterator[str]:
     """The addresses that stand in a command, in order; `command` may be a list of words."""
     if isinstance(command, (list, tuple)):
         command = " ".join(word for word in command[:1000] if isinstance(word, str))

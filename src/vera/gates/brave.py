@@ -19,8 +19,10 @@ def rests_for(state: State, ts: float) -> float:
 
 
 def without_brave(state: State, rules: Rules, query: str) -> tuple[str, Proposal]:
-    """The way forward without Brave: another engine for the same query, else what there is."""
+    """The way forward without Brave: another engine for the same query where there is one, else what there
+    is."""
     words = query or rules.subject
-    if "web_search" in rules.tools and words:
+    others = not rules.only_brave and not proposals.searches_are_spent(state, rules)
+    if others and "web_search" in rules.tools and words:
         return "Ask the other engines with web_search.", Proposal(tool="web_search", args={"query": words})
     return "Fetch or read what you have, or say what is missing.", proposals.look()

@@ -1,4 +1,7 @@
-"""A negative claim that has its sources and has used its budget is concluded: nothing was found in them."""
+"""A negative claim that has its sources and has used its budget is concluded.
+
+What was found in them is not for a gate to say: it sees no text.
+"""
 
 from vera import events
 from vera.gates.checked import checked
@@ -44,11 +47,15 @@ def judge(state: State, action: Action, rules: Rules) -> Verdict:
         return ALLOW
     return End(
         reason=(
-            "no official announcement found in sources checked. Official: "
+            f"stopped without a verified answer; {_count(len(past.reached))} read. Official: "
             f"{checked(state, official=True)}. Independent: {checked(state, official=False)}."
         ),
         facts=facts,
     )
+
+
+def _count(sources: int) -> str:
+    return f"{sources} source{'s' if sources != 1 else ''}"
 
 
 def _budget(rules: Rules) -> int:

@@ -31,7 +31,8 @@ class Rules(msgspec.Struct, frozen=True, kw_only=True):
     """The limits of a run, and what is the same in all of its steps.
 
     Limits are the settings of the sections policy, notes, brave and budget; 0 is none. `tools` are those of
-    the lane; `brave` says whether Brave is one of its engines, `web_task` whether the task faces the web,
+    the lane; `brave` says whether Brave is one of its engines, `only_brave` whether it is the only one,
+    `web_task` whether the task faces the web,
     `can_render` whether pages can be rendered. `names` and `official_domains` say who speaks officially on
     the subject (`vera.evidence.official`), `subject` is the task in a few words, for proposed queries.
     `required` theses, or any one where `one_required`, must have a SUPPORTED attestation before files are
@@ -41,6 +42,7 @@ class Rules(msgspec.Struct, frozen=True, kw_only=True):
     tools: tuple[str, ...] = ()
     max_steps: int = 80
     brave: bool = False
+    only_brave: bool = False
     web_task: bool = False
     can_render: bool = False
     names: frozenset[str] = frozenset()
@@ -95,12 +97,17 @@ class ToolCall(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Connection(msgspec.Struct, frozen=True, kw_only=True):
-    """A command in the box wants to reach a host; `target` says whose it is."""
+    """A command in the box wants to reach a host; `target` says whose it is.
+
+    `query` is what it asks there, as its address says, and `family` that query's; '' for nothing.
+    """
 
     ts: float
     step: int
     host: str
     target: events.Target
+    query: str = ""
+    family: str = ""
 
 
 class FinalAnswer(msgspec.Struct, frozen=True, kw_only=True):

@@ -10,11 +10,14 @@ WRITING = ("note", "submit")
 
 
 def judge(state: State, action: Action, rules: Rules) -> Verdict:
-    """Refuse a call once `notes_interval` steps have passed since the last note."""
+    """Refuse a call once `notes_interval` steps have passed since the last note.
+
+    Before the first call there is nothing to note.
+    """
     if not isinstance(action, ToolCall) or action.noted or action.tool in WRITING:
         return ALLOW
     since = action.step - 1 - state.lane.history.noted_step
-    if not rules.notes_interval or since < rules.notes_interval:
+    if not rules.notes_interval or since < rules.notes_interval or not state.lane.history.calls:
         return ALLOW
     return Refuse(
         reason=f"{since} steps have passed without a note.",

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from vera.evidence.queries import family, vector
+from vera.evidence.queries import family, query_stems, vector
 from vera.evidence.words import STOPWORDS
 from vera.gates.kernel import Proposal, Rules, State
 from vera.gates.sources import needs_sources
@@ -54,8 +54,18 @@ def _searches(state: State, rules: Rules, query: str, tool: str) -> Iterator[Pro
     for candidate in _candidates(query, rules.subject, intents):
         if intents and vector(candidate, "", official=False) not in intents:
             continue
+        if tool == "search" and limit and _lies_in_what_failed(state, candidate, limit):
+            continue
         if not limit or past.tried(family(candidate, past.families)) < limit:
             yield Proposal(tool=tool, args={"q" if tool.startswith("brave") else "query": candidate})
+
+
+def _lies_in_what_failed(state: State, candidate: str, limit: int) -> bool:
+    """Whether all words of a query stand in one that brought nothing: a search of the files finds any of its
+    words, so a part of it finds no more."""
+    asked = query_stems(candidate)
+    past = state.lane.history
+    return any(past.tried(known) >= limit and asked <= set(known.split()) for known in past.families)
 
 
 def open_intents(state: State, rules: Rules) -> tuple[str, ...]:
@@ -78,9 +88,15 @@ def searches_made(state: State) -> int:
 
 def _tool(state: State, rules: Rules, first: str) -> str:
     """The search tool to propose: `first` where it may be used, else the web before the files."""
-    web = () if searches_are_spent(state, rules) else WEB_SEARCHES
+    web = () if searches_are_spent(state, rules) or _only_brave_and_spent(state, rules) else WEB_SEARCHES
     usable = [name for name in (*web, "search") if name in rules.tools]
     return first if first in usable else next(iter(usable), "")
+
+
+def _only_brave_and_spent(state: State, rules: Rules) -> bool:
+    """Whether no engine of the web can be asked any more. One that rests may answer later."""
+    used = state.engines.get("brave")
+    return rules.only_brave and bool(rules.brave_max_calls and used and used.calls >= rules.brave_max_calls)
 
 
 def _candidates(query: str, subject: str, intents: tuple[str, ...]) -> Iterator[str]:

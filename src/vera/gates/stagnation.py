@@ -1,7 +1,8 @@
 """An unresolved run that brings nothing new must run a tool before it may answer.
 
 It may answer again once something new has come, or after `FORCED_CALLS` calls that were honestly tried: where
-nothing is to be found, that can be said.
+nothing is to be found, that can be said. An answer that it gives as often without a call
+between is taken, too.
 """
 
 from vera import events
@@ -36,6 +37,8 @@ def judge(state: State, action: Action, rules: Rules) -> Verdict:
     facts = Facts(count=past.idle, limit=limit)
     idle = f"{past.idle} unresolved turns in a row brought no new evidence."
     if isinstance(action, FinalAnswer) and (past.forced or past.idle >= limit):
+        if past.sent_back >= FORCED_CALLS:
+            return ALLOW
         return Refuse(
             reason=idle,
             way_forward=(

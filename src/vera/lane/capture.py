@@ -5,20 +5,26 @@ these bytes as from those of any page, so that anyone can make it again without 
 """
 
 import asyncio
-from collections.abc import Callable
+import shlex
+from collections.abc import Callable, Iterable, Mapping
+from urllib.parse import urlsplit
 
 import msgspec
 
+from vera import events
 from vera.evidence.extractor import Extractor
 from vera.evidence.low_signal import low_signal
 from vera.evidence.marks import told
+from vera.evidence.moves import urls_in
 from vera.evidence.source import Extracted, Unreadable
 from vera.evidence.span import Lines
 from vera.lane.observation import numbered
 from vera.lane.tools import EvidenceDraft
 from vera.outside import one_line
+from vera.sandbox.egress.authority import Authority
 from vera.sandbox.fetch.fetcher import Fetcher
 from vera.sandbox.fetch.receipt import Fetched, FetchError, Receipt
+from vera.sandbox.fetch.tap import Tap
 from vera.sandbox.render.rendered import RenderError, RenderReceipt
 from vera.sandbox.render.renderer import Renderer
 
@@ -27,6 +33,9 @@ PRINTED_BYTES = 200_000
 
 NO_TEXT = "it holds no text"
 """How the extractor says that a document was read and is empty."""
+
+PROPOSED = 3
+"""Addresses of one host that are proposed after a command that reached it over TLS."""
 
 SUFFIXES = {
     "text/html": ".html",
@@ -56,7 +65,13 @@ class Capture:
 
         A page whose text its scripts would bring is evidence even when it has none: that it came like this.
         """
-        fetched = await self._fetcher.fetch(url)
+        return await self._draft(await self._fetcher.fetch(url), "fetch")
+
+    async def passed(self, fetched: Fetched) -> EvidenceDraft:
+        """A page that a command got, as evidence. Raises Unreadable (no text in it)."""
+        return await self._draft(fetched, "shell")
+
+    async def _draft(self, fetched: Fetched, how: str) -> EvidenceDraft:
         name = fetched.receipt.url.partition("?")[0] + SUFFIXES.get(fetched.receipt.media_type, "")
         # In a thread: a large PDF takes seconds, and other lanes and the tunnel go on meanwhile.
         receipt = fetched.receipt
@@ -65,7 +80,7 @@ class Capture:
         return EvidenceDraft(
             tier="captured",
             source=one_line(receipt.url, 2000),
-            summary=f"fetch {one_line(receipt.url, 120)} · HTTP {receipt.status} · {lines} lines",
+            summary=f"{how} {one_line(receipt.url, 120)} · HTTP {receipt.status} · {lines} lines",
             text=extracted.text,
             first=1,
             last=lines,
@@ -153,6 +168,60 @@ class FetchCommand:
             data = data[:PRINTED_BYTES] + f"\n[cut here: read {evidence_id} shows the rest]".encode()
         came = draft.lines > 0 and (draft.http_status or 0) < 400
         return (200 if came else 502), head.encode() + data + b"\n"
+
+
+class CommandPages:
+    """The pages that commands in a box get with their own programs (curl, wget, Python).
+
+    Over plain HTTP the host reads them while they pass, and they are evidence as a fetched page is. Into TLS
+    it cannot look: there, and where a page was lost, `fetch` is proposed.
+    """
+
+    def __init__(self, tap: Tap, capture: Capture) -> None:
+        self._tap = tap
+        self._capture = capture
+
+    async def of(
+        self, command: str, known: Iterable[events.Evidence]
+    ) -> tuple[tuple[EvidenceDraft, ...], tuple[str, ...]]:
+        """What passed since the last command: pages as evidence, and a line for the model for each that is
+        none. `known` is the evidence so far."""
+        taken = self._tap.take()
+        drafts: list[EvidenceDraft] = []
+        said: list[str] = []
+        for page in taken.pages:
+            try:
+                drafts.append(await self._capture.passed(page))
+            except Unreadable as unreadable:
+                url = one_line(page.receipt.url)
+                said.append(f"{url} came, but holds no text that can be cited ({unreadable}).")
+        for url, why in taken.lost:
+            said.append(f"{one_line(url)} was not captured: {why}. {_to_cite(url)}")
+        captured = {each.source: each.id for each in known if each.tier == "captured" and not each.lead}
+        for where in taken.secured:
+            said += _behind_tls(where, command, captured)
+        return tuple(drafts), tuple(said)
+
+
+def _behind_tls(where: Authority, command: str, captured: Mapping[str, str]) -> list[str]:
+    """How to cite what came through TLS from a host: its addresses that stand in the command, each once, else
+    its first page."""
+    named = [url for url in urls_in(command) if _is_at(url, where) and not set("${}*") & set(url)]
+    urls = list(dict.fromkeys(named))[:PROPOSED] or [f"https://{where}/".replace(":443/", "/")]
+    ways = [f"It is captured as {captured[url]}." if url in captured else _to_cite(url) for url in urls]
+    return [f"What came from {where.host} is inside TLS, so it was not captured. {' '.join(ways)}"]
+
+
+def _is_at(url: str, where: Authority) -> bool:
+    try:
+        split = urlsplit(url)
+        return split.hostname == where.host and (split.port or 443) in (where.port, 80)
+    except ValueError:
+        return False
+
+
+def _to_cite(url: str) -> str:
+    return f"To cite it: fetch {shlex.quote(one_line(url))} (the tool, or the command in the shell)."
 
 
 def _low_signal(fetched: Fetched, text: bytes) -> str:

@@ -18,7 +18,7 @@ from vera.evidence.span import Lines
 from vera.lane import context
 from vera.lane.advice import follows
 from vera.lane.answer import resolve
-from vera.lane.observation import observation, shown
+from vera.lane.observation import captured, observation, shown
 from vera.lane.policy import Keeper, Policy
 from vera.lane.prompts import Prompts
 from vera.lane.spec import LaneSpec
@@ -245,6 +245,7 @@ class Lane:
             self._hand_in(step, outcome)
             return
         evidence_id = self._log_evidence(step, call_id, name, outcome)
+        pages = [(self._keep(step, call_id, name, each, None), each) for each in outcome.captured]
         move = self.keeper.move(
             step,
             one_line(name, 64),
@@ -256,7 +257,8 @@ class Lane:
             brought=self._brought,
             wrote=outcome.wrote,
         )
-        self._log_outcome(move, evidence_id, outcome, parsed, time.monotonic() - started_at)
+        also = [*captured(pages, self._spec.room), *outcome.said]
+        self._log_outcome(move, evidence_id, outcome, also, parsed, time.monotonic() - started_at)
 
     def _note_choice(self, step: int, name: str, args: Mapping[str, Any]) -> None:
         """Write down whether the first call after the verifier's feedback follows it, or a later one does."""
@@ -304,9 +306,15 @@ class Lane:
         return self._keep(step, call_id, name, draft, outcome.exit_code) if draft else ""
 
     def _log_outcome(
-        self, move: events.Move, evidence_id: str, outcome: Outcome, parsed: Parsed, seconds: float
+        self,
+        move: events.Move,
+        evidence_id: str,
+        outcome: Outcome,
+        also: Sequence[str],
+        parsed: Parsed,
+        seconds: float,
     ) -> None:
-        """Write down what became of a call, and what the model sees of it."""
+        """Write down what became of a call, and what the model sees of it: `also` stands under its body."""
         step, draft, body = move.step, outcome.evidence, outcome.body
         self.keeper.after_call(move, evidence_id)
         if draft is not None and not body:
@@ -315,7 +323,7 @@ class Lane:
         low = [(each.source, each.low_signal) for each, _ in self._brought if each.low_signal]
         turned_away = [f"REFUSED: {said}" for said in self.state.history.turned_away]
         nudges = self.keeper.observed(step, move.tool, low)
-        said = [*turned_away, *self._said, *nudges, self._footer(step, parsed)]
+        said = [*also, *turned_away, *self._said, *nudges, self._footer(step, parsed)]
         seen = observation(evidence_id, outcome.header, body, "\n".join(line for line in said if line))
         self._emit(
             events.Tool(

@@ -4,7 +4,14 @@ Every line of outside text carries its number and a bar (`12| text`). Our own li
 so nothing in a page, a file or a program's output can pose as a word of ours.
 """
 
+from collections.abc import Sequence
+
+from vera.evidence.marks import told
 from vera.evidence.span import Lines
+from vera.lane.tools import EvidenceDraft
+
+PAGES_SHOWN = 3
+"""Pages of one command whose text is shown; more are named."""
 
 
 def numbered(lines: Lines, first: int, last: int) -> list[str]:
@@ -32,6 +39,19 @@ def shown(lines: Lines, first: int, last: int, limit: int, evidence_id: str) -> 
     skipped = f"[lines {head + 1}-{tail - 1} not shown: {how}]"
     rest = numbered(lines, tail, last) if tail <= last else []
     return "\n".join([*numbered(lines, first, head), skipped, *rest])
+
+
+def captured(pages: Sequence[tuple[str, EvidenceDraft]], room: int) -> list[str]:
+    """The pages, by id, that a command brought beside its output: what each is, and of the first few the text
+    in about half of `room` bytes together."""
+    said = []
+    for number, (evidence_id, page) in enumerate(pages):
+        said.append(f"CAPTURED {evidence_id} · {page.summary} · cite the page by this id")
+        if number < PAGES_SHOWN:
+            lines = Lines(told(page.text, page.marks))
+            share = room // (2 * min(len(pages), PAGES_SHOWN))
+            said.append(shown(lines, page.first, page.last, share, evidence_id))
+    return said
 
 
 def observation(evidence_id: str, header: str, body: str, footer: str = "") -> str:

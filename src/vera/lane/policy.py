@@ -11,7 +11,8 @@ import msgspec
 
 from vera import events
 from vera.evidence import moves
-from vera.evidence.queries import is_package_index
+from vera.evidence.hosts import host_of
+from vera.evidence.queries import is_package_index, query_of_url
 from vera.gates import contract
 from vera.gates.kernel import (
     Action,
@@ -56,8 +57,8 @@ class Policy(msgspec.Struct, frozen=True, kw_only=True):
 class Keeper:
     """Asks the gates of one lane. What it returns is for the model; '' or nothing means: go on.
 
-    Beside the log it knows only the domains that the command of now was let through to, until its move is
-    written down.
+    Beside the log it knows only what the call of now is about and the domains that it was let through to,
+    until its move is written down.
     """
 
     def __init__(self, session: Session, lane: str, policy: Policy, prompts: Prompts) -> None:
@@ -67,6 +68,7 @@ class Keeper:
         self._rules = policy.rules
         self._prompts = prompts
         self._visited: dict[str, None] = {}
+        self._called: moves.Aim | None = None
 
     @property
     def _state(self) -> LaneState:
@@ -116,6 +118,7 @@ class Keeper:
     ) -> str:
         """What is said, after `said`, in place of a call that may not run. It closes the step."""
         self._visited.clear()
+        self._called = aim
         action = ToolCall(ts=ts, step=step, tool=tool, args=args, aim=aim, noted=noted)
         spoken = self._ask(action)
         if not any(isinstance(each.verdict, Refuse) for each in spoken):
@@ -172,12 +175,31 @@ class Keeper:
         ]
 
     def connection(self, host: str, url: str = "") -> str:
-        """Why a command in the box may not reach a host now, and what to do instead; '' when it may."""
-        state, step = self._session.state, self._state.step
-        targets = self.aim("fetch", {"url": url or f"https://{host}/"}).targets
-        if not targets or is_package_index(host):
+        """Why a command in the box may not reach a host now, and what to do instead; '' when it may.
+
+        The address of a page inside TLS is read in the command.
+        """
+        aim = self.aim("fetch", {"url": url or self._named(host) or f"https://{host}/"})
+        return self._connection(host, aim, asks=True)
+
+    def _named(self, host: str) -> str:
+        """The first address of this host with a query that the call of now names; '' for none."""
+        asking = _asking(self._called) if self._called else ()
+        return next((each.url for each in asking if host_of(each.url) == host), "")
+
+    def _asked_at(self, aim: moves.Aim) -> str:
+        """The domain that a command asked its query; '' when it was not connected there."""
+        domain = next((each.domain for each in _asking(aim)), "")
+        return domain if domain in self._visited else ""
+
+    def _connection(self, host: str, aim: moves.Aim, *, asks: bool) -> str:
+        if not aim.targets or is_package_index(host):
             return ""
-        spoken = self._ask(Connection(ts=state.last_ts, step=step, host=host, target=_target(targets[0])))
+        state, step, targets = self._session.state, self._state.step, aim.targets
+        action = Connection(ts=state.last_ts, step=step, host=host, target=_target(targets[0]))
+        if asks:
+            action = msgspec.structs.replace(action, query=aim.query, family=aim.family)
+        spoken = self._ask(action)
         if not spoken or not isinstance(spoken[-1].verdict, Refuse):
             if len(self._visited) < moves.MOST_TARGETS:
                 self._visited[targets[0].domain] = None
@@ -189,7 +211,8 @@ class Keeper:
 
     def connect(self, url: str) -> str:
         """The same, of the box's command `fetch URL`."""
-        return self.connection(urlsplit(url if "://" in url else f"https://{url}").hostname or "", url)
+        host = urlsplit(url if "://" in url else f"https://{url}").hostname or ""
+        return self._connection(host, self.aim("fetch", {"url": url or f"https://{host}/"}), asks=False)
 
     def move(
         self,
@@ -230,6 +253,7 @@ class Keeper:
             failure_type=failure_type,
             reached=self._reached([each for each, _ in brought if _has_content(each)]),
             visited=tuple(self._visited) if tool == "shell" else (),
+            asked_at=self._asked_at(aim) if tool == "shell" else "",
             fresh=any(not (wrote and evidence.lines <= DRAFT_SAYS) for evidence in news),
             found=any(evidence.tier == "captured" and not evidence.lead for evidence in news),
             wrote=tuple(wrote),
@@ -322,6 +346,11 @@ def _target(target: moves.Target) -> events.Target:
         official=target.official,
         reason=target.reason,
     )
+
+
+def _asking(aim: moves.Aim) -> tuple[moves.Target, ...]:
+    """The addresses that carry a query."""
+    return tuple(each for each in aim.targets if query_of_url(each.url))
 
 
 def _words(verdict: Refuse | Nudge | End) -> str:

@@ -13,9 +13,15 @@ from vera.state import RunState
 
 LANE = "main"
 
+NOTHING_FOUND = "no official announcement found in sources checked"
+"""Why a run ends that has its sources for a negative claim, where no line of them speaks of the question."""
+
 MOST_FILES = 200
 MOST_EVIDENCE = 200
 """Input files and evidence that are named, of the evidence the newest; evidence.jsonl has all of it."""
+
+MOST_CONTACTS = 20
+"""Domains that are named though no page of theirs was captured."""
 
 
 class Kept(msgspec.Struct, frozen=True, kw_only=True):
@@ -32,8 +38,9 @@ class Checked(msgspec.Struct, frozen=True, kw_only=True):
     `constraints` are open. `reached` are the registrable domains that answered with content, `requests`
     counts those to search engines, `folder_searches` searches of the input folder. `files` are the input
     files that were read, with `more_files` beyond them.
+    `contacts` are further domains that commands were connected to and of which no page was captured.
     `evidence` is the newest that can be cited; `older` pieces came before. `concluded` says that the run
-    ended because a negative claim had its sources.
+    ended because a negative claim had its sources, `silent` that no line of them speaks of the question.
     """
 
     constraints: tuple[Constraint, ...] = ()
@@ -44,7 +51,9 @@ class Checked(msgspec.Struct, frozen=True, kw_only=True):
     more_files: int = 0
     evidence: tuple[Kept, ...] = ()
     older: int = 0
+    contacts: tuple[str, ...] = ()
     concluded: bool = False
+    silent: bool = False
 
     def domains(self, *, official: bool) -> tuple[Reached, ...]:
         """The domains that speak officially on the subject, or the others."""
@@ -61,6 +70,7 @@ def checked(state: RunState) -> Checked | None:
     citable = [each for each in brought if not each.lead]
     files = tuple(dict.fromkeys(each.source for each in citable if _is_input(each)))
     newest = citable[-MOST_EVIDENCE:]
+    known = {each.target.domain for each in lane.history.reached}
     return Checked(
         constraints=lane.history.constraints,
         reached=lane.history.reached,
@@ -70,7 +80,9 @@ def checked(state: RunState) -> Checked | None:
         more_files=len(files[MOST_FILES:]),
         evidence=tuple(Kept(id=each.id, summary=each.summary, ts=each.ts) for each in newest),
         older=len(citable) - len(newest),
+        contacts=tuple(name for name in lane.history.contacts if name not in known)[:MOST_CONTACTS],
         concluded=isinstance(lane.history.ending, events.PolicyConclusionReady),
+        silent=lane.status_reason.startswith(NOTHING_FOUND),
     )
 
 

@@ -17,6 +17,11 @@ def conclusion(found: Checked) -> str:
     """What the search for a negative claim came to; '' for a run that did not end on that."""
     if not found.concluded:
         return ""
+    if not found.silent:
+        return (
+            f"The run stopped without a verified answer: {_domains(found)} were read, each listed with its "
+            "time. Lines of them may speak of the question."
+        )
     return (
         "No official announcement was found in the sources checked: "
         f"{_domains(found)}, each listed with its time. It may stand elsewhere, or come later."
@@ -28,11 +33,19 @@ def markdown(found: Checked) -> str:
     parts = []
     if found.constraints:
         parts += ["## What is open", _list([_constraint(each) for each in found.constraints])]
-    parts += ["## What was checked", *(_places(found) or ["Nothing was searched, and nothing was read."])]
+    parts += ["## What was checked", *(_places(found) or [_nothing(found)])]
     if found.evidence:
         older = [f"({found.older} older ones stand in evidence.jsonl)"] if found.older else []
         parts += ["## Evidence", _list([*older, *(_evidence(each) for each in found.evidence)])]
     return "\n\n".join(parts)
+
+
+def _nothing(found: Checked) -> str:
+    """That nothing was checked, of a run of which it is true."""
+    if found.contacts:
+        where = ", ".join(map(_line, found.contacts))
+        return f"Commands were connected to {where}, and no page of theirs was captured: nothing was read."
+    return "Nothing was searched, and nothing was read."
 
 
 def plain(found: Checked) -> str:

@@ -23,6 +23,7 @@ import msgspec
 from vera import events
 from vera.evidence.canonical.encoding import to_utf8
 from vera.evidence.canonical.text import canonical
+from vera.evidence.moves import urls_in
 from vera.evidence.reading import read_regular
 from vera.evidence.source import Unreadable
 from vera.evidence.span import Lines
@@ -41,6 +42,9 @@ MOST_SECONDS = 120.0
 
 ALL_SECONDS = 600.0
 """Seconds of a round after which no further command is begun."""
+
+URL_SHOWN = 200
+"""Characters of an address in a sentence."""
 
 MOST_UNMOVED = 1000
 MOST_SCRIPTS = 8
@@ -240,7 +244,29 @@ def _compare(desk: Desk, number: int, evidence_id: str, command: str, derived: D
         unmoved=_unmoved(pieces, derived.changed),
         searched=searched,
         exit_code=run.exit_code,
-        reason=run.failure or ("" if came else "the cited lines were not printed again"),
+        reason=_why(session, evidence_id, command, run.failure, came=came),
+    )
+
+
+def _why(session: Session, evidence_id: str, command: str, failure: str, *, came: bool) -> str:
+    """Why the cited lines did not come again, '' when they did; of a command that reads the web, how to cite
+    the page."""
+    if came and not failure:
+        return ""
+    why = failure or "the cited lines were not printed again"
+    urls = [one_line(url, URL_SHOWN) for url in urls_in(command)][:1]
+    call = session.state.evidence[evidence_id].call
+    pages = [
+        each.id
+        for each in session.state.evidence.values()
+        if each.call == call and each.tier == "captured" and each.receipt is not None
+    ]
+    if not urls and not pages:
+        return why
+    page = f"it is {', '.join(pages[:3])}" if pages else f"fetch {urls[0]}, then cite its lines"
+    return (
+        f"{why}; it reads the web, which a clean box does not reach. To say what a page says, cite the page: "
+        f"{page}"
     )
 
 

@@ -148,8 +148,11 @@ class Review(msgspec.Struct, frozen=True, kw_only=True):
     instructions: tuple[events.Instruction, ...] = ()
 
 
-def tell(desk: Desk, decision: events.Verifier) -> events.VerifierToAgent:
-    """Take the main lane's answer back with feedback on the round that was decided. Raises StoreError."""
+def tell(desk: Desk, decision: events.Verifier) -> events.VerifierToAgent | None:
+    """Take the main lane's answer back with feedback on the round that was decided. Raises StoreError.
+
+    None where it says nothing but a score, as it did before: the agent would give the same answer again.
+    """
     session = desk.session
     done, answer = session.state.rounds[decision.round], session.state.lane("main").answer
     attestation = parse(session.store.get(hexadecimal(decision.attestation)), Attestation)
@@ -170,7 +173,11 @@ def tell(desk: Desk, decision: events.Verifier) -> events.VerifierToAgent:
     )
     advice = session.state.lane("main").advice  # of a run that was killed behind it
     if advice is None or advice.round != decision.round:
-        advice = session.emit(gradient(review))
+        advice = gradient(review)
+        earlier = (each.advice for each in session.state.rounds.values() if each.advice is not None)
+        if _is_bare(advice) and any(map(_is_bare, earlier)):
+            return None
+        advice = session.emit(advice)
     return session.emit(
         events.VerifierToAgent(
             round=decision.round,
@@ -192,6 +199,11 @@ def gradient(review: Review) -> events.VerifierGradient:
         next_actions=tuple(_actions(review, names)),
         stop_when=STOP_WHEN,
     )
+
+
+def _is_bare(advice: events.VerifierGradient) -> bool:
+    """Whether it says nothing that the agent could act on."""
+    return not (advice.next_actions or advice.wrong or advice.missing)
 
 
 def message(prompts: Prompts, review: Review, advice: events.VerifierGradient) -> str:

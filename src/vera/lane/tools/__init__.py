@@ -41,6 +41,8 @@ class Outcome(msgspec.Struct, frozen=True, kw_only=True):
     `outcome` is ok, failed or refused. `note` is a line for notes.md by `note_by`; `notes_restored` says why
     the mirror of notes.md was put back, `wrote` which final-like files a command wrote (as the model names
     them). `final` is the text of an answer handed in as the file `submitted`, `outputs` what stood beside it.
+    `captured` are pages that a command got and that are evidence beside its output, `said` further lines for
+    the model.
     """
 
     header: str
@@ -56,6 +58,8 @@ class Outcome(msgspec.Struct, frozen=True, kw_only=True):
     submitted: str = ""
     outputs: tuple[events.Output, ...] = ()
     wrote: tuple[str, ...] = ()
+    captured: tuple[EvidenceDraft, ...] = ()
+    said: tuple[str, ...] = ()
 
 
 class Call(msgspec.Struct, frozen=True, kw_only=True):

@@ -10,6 +10,7 @@ from vera.evidence.canonical.text import canonical
 from vera.evidence.reading import read_regular
 from vera.evidence.source import Unreadable
 from vera.evidence.span import Lines
+from vera.lane.capture import CommandPages
 from vera.lane.drafts import Drafts, drafts, written
 from vera.lane.notes import NotesMirror
 from vera.lane.tools import Call, EvidenceDraft, Outcome, failed
@@ -32,15 +33,26 @@ SPEC = ToolSpec(
 
 
 class Shell:
-    """The tool over one started box and the mirror of notes.md in its workspace; `timeout` in seconds."""
+    """The tool over one started box and the mirror of notes.md in its workspace; `timeout` in seconds.
+
+    `pages` makes evidence of what commands get from the web; None where they reach nothing.
+    """
 
     spec = SPEC
 
-    def __init__(self, box: Box, workspace: Path, notes: NotesMirror, timeout: float) -> None:
+    def __init__(
+        self,
+        box: Box,
+        workspace: Path,
+        notes: NotesMirror,
+        timeout: float,
+        pages: CommandPages | None = None,
+    ) -> None:
         self._box = box
         self._notes = notes
         self._workspace = workspace
         self._timeout = timeout
+        self._pages = pages
         self._drafts: Drafts = {}
 
     async def run(self, args: Mapping[str, Any], call: Call) -> Outcome:
@@ -52,6 +64,9 @@ class Shell:
             result = await self._box.run(command, timeout=self._timeout)
         except BoxError as error:
             return failed(name, "sandbox", str(error))
+        captured, about_pages = (
+            await self._pages.of(command, call.evidence.values()) if self._pages else ((), ())
+        )
         after = self._notes.sync()
         restored = after.restored or before.restored
         output, whole = printed(result, self._workspace)
@@ -69,6 +84,8 @@ class Shell:
             note_by="command",
             notes_restored=restored,
             wrote=self._written(drafts_before),
+            captured=captured,
+            said=about_pages,
             evidence=EvidenceDraft(
                 tier="observed",
                 source=one_line(command),

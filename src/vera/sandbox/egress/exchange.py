@@ -19,6 +19,7 @@ from vera.sandbox.egress.types import (
     EgressError,
     FailedError,
     Limits,
+    PageWatch,
     Policy,
     RefusedError,
     Request,
@@ -54,6 +55,18 @@ class Sink(Protocol):
     def close(self) -> None: ...
 
 
+class PageTap(Protocol):
+    """Looks on while pages pass (`vera.sandbox.fetch.tap`)."""
+
+    def watch(self, head: Head, address: str) -> PageWatch | None:
+        """What looks on at the response to this plain request from that address; None for nothing."""
+        ...
+
+    def secured(self, where: Authority) -> None:
+        """A tunnel for TLS, which cannot be read here, carries bytes of this host."""
+        ...
+
+
 @dataclass(frozen=True, kw_only=True)
 class Terms:
     """What all connections of one box have in common."""
@@ -64,6 +77,7 @@ class Terms:
     limits: Limits
     usage: Usage
     fetch: FetchService | None
+    tap: PageTap | None = None
 
 
 class _ClientGoneError(Exception):
@@ -91,6 +105,7 @@ class Exchange:
         self._down = 0
         self._answered = False
         self._fetched = False
+        self._watch: PageWatch | None = None
         self._idle: asyncio.Timeout | None = None
         self._patience = terms.limits.idle_seconds
 
@@ -159,12 +174,16 @@ class Exchange:
             if head.url is None:
                 await self._tunnel(head.authority, upstream, host)
             else:
+                if self._terms.tap is not None:
+                    self._watch = self._terms.tap.watch(head, self._address)
                 with contextlib.suppress(_HostDeafError):
                     await self._send_up(host, forwarded(head))
                 await self._both(self._request_body(head, host), self._response(upstream))
         finally:
             # Its peer is done, or gone, or does not listen: nothing is left to flush.
             host.transport.abort()
+            if self._watch is not None:
+                self._watch.close()
 
     async def _head(self) -> Head:
         limits = self._terms.limits
@@ -217,6 +236,8 @@ class Exchange:
         hello = await self._client_hello(where)
         with contextlib.suppress(_HostDeafError):
             await self._send_up(host, hello)
+        if self._terms.tap is not None:
+            self._terms.tap.secured(where)
         await self._both(self._rest_up(host), self._rest_down(upstream))
 
     async def _client_hello(self, where: Authority) -> bytes:
@@ -266,7 +287,9 @@ class Exchange:
     async def _response(self, upstream: asyncio.StreamReader) -> None:
         for _ in range(MAX_INTERIM):
             try:
-                head, last = response.closing(await upstream.readuntil(b"\r\n\r\n"))
+                came = await upstream.readuntil(b"\r\n\r\n")
+                self._show(came)
+                head, last = response.closing(came)
             except asyncio.IncompleteReadError as error:
                 if not error.partial:
                     raise FailedError(
@@ -283,7 +306,15 @@ class Exchange:
 
     async def _rest_down(self, upstream: asyncio.StreamReader) -> None:
         while piece := await upstream.read(READ_SIZE):
+            # Before the client has it: when the client ends, what it got was seen here.
+            self._show(piece)
             await self._send_down(piece)
+        self._show(b"")
+
+    def _show(self, data: bytes) -> None:
+        """Let who looks on see bytes of the host, b"" at their end."""
+        if self._watch is not None:
+            self._watch.feed(data)
 
     async def _send_up(self, host: asyncio.StreamWriter, data: bytes) -> None:
         self._terms.usage.upload(self._request.host, len(data))

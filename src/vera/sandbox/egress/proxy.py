@@ -8,7 +8,7 @@ import asyncio
 from collections.abc import Callable
 
 from vera.sandbox.egress.dial import Dialer
-from vera.sandbox.egress.exchange import Exchange, FetchService, Sink, Terms
+from vera.sandbox.egress.exchange import Exchange, FetchService, PageTap, Sink, Terms
 from vera.sandbox.egress.secrets import Secrets
 from vera.sandbox.egress.types import Connection, Limits, Policy, RefusedError
 from vera.sandbox.egress.usage import Usage
@@ -17,8 +17,8 @@ from vera.sandbox.egress.usage import Usage
 class EgressProxy:
     """The way out of one box, with that box's bounds. `log` gets one record for each connection.
 
-    `secrets` must stand in no URL and no header. `fetch` serves the box's command of that name. Records of
-    requests beyond `limits.requests` are left out, but for the first.
+    `secrets` must stand in no URL and no header. `fetch` serves the box's command of that name. `tap` looks
+    on while pages pass. Records of requests beyond `limits.requests` are left out, but for the first.
     """
 
     def __init__(
@@ -29,6 +29,7 @@ class EgressProxy:
         secrets: Secrets | None = None,
         limits: Limits | None = None,
         fetch: FetchService | None = None,
+        tap: PageTap | None = None,
         log: Callable[[Connection], object] | None = None,
     ) -> None:
         self.limits = limits or Limits()
@@ -40,6 +41,7 @@ class EgressProxy:
             limits=self.limits,
             usage=self.usage,
             fetch=fetch,
+            tap=tap,
         )
         self._log = log or (lambda connection: None)
         self._open = 0

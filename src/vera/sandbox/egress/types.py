@@ -62,6 +62,19 @@ class Connection(msgspec.Struct, frozen=True, kw_only=True):
     started: float
 
 
+class PageWatch(Protocol):
+    """Looks on while the response to one request passes; it changes nothing, waits for nothing and raises
+    nothing."""
+
+    def feed(self, data: bytes) -> None:
+        """The next bytes from the host; b"" when it has ended."""
+        ...
+
+    def close(self) -> None:
+        """Nothing more comes."""
+        ...
+
+
 @dataclass(frozen=True, kw_only=True)
 class Limits:
     """Bounds of one box's tunnel, in bytes and seconds.

@@ -15,7 +15,7 @@ class Hop(msgspec.Struct, frozen=True, kw_only=True):
     address: str
 
 
-class Receipt(msgspec.Struct, frozen=True, kw_only=True):
+class Receipt(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """Where bytes came from.
 
     `requested` is the URL as it was asked for, `url` the one that gave the bytes, after `redirects`.
@@ -26,6 +26,8 @@ class Receipt(msgspec.Struct, frozen=True, kw_only=True):
     undone to get it ('' for none) and `wire_size` its size before. `started` is Unix time, `seconds` the wall
     time of all hops. Status 304: the server said that the bytes of an earlier retrieval still stand; these
     are the body.
+    `asked` are the header lines of the request of a program in a box, whose page the host read while it
+    passed; empty for one that the host asked for itself.
     """
 
     requested: str
@@ -44,6 +46,7 @@ class Receipt(msgspec.Struct, frozen=True, kw_only=True):
     sha256: str
     started: float
     seconds: float
+    asked: tuple[tuple[str, str], ...] = ()
 
 
 class Fetched(msgspec.Struct, frozen=True, kw_only=True):

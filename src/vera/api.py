@@ -233,7 +233,7 @@ async def research_async(
         extractor = stack.enter_context(Extractor())
         found = None
         if folder is not None:
-            found = await asyncio.to_thread(open_input, folder, extractor, stack, lambda at: None)
+            found = await asyncio.to_thread(open_input, folder, chosen, extractor, stack, lambda at: None)
         opened = open_run(
             lambda: new_session(root, chosen, question),
             chosen,

@@ -70,7 +70,11 @@ class Task(Event, frozen=True, kw_only=True):
 
 
 class Corpus(Event, frozen=True, kw_only=True):
-    """The input folder was indexed. `unreadable` holds (name, reason), at most 200 of `skipped` in all."""
+    """The input folder was indexed. `unreadable` holds (name, reason), at most 200 of `skipped` in all.
+
+    `embedding` names the model by which passages are found by meaning too, '' for none: `embedded` of
+    `chunks` have vectors, and `embedding_problem` says why there are no more, or ''.
+    """
 
     files: int
     read: int
@@ -78,6 +82,10 @@ class Corpus(Event, frozen=True, kw_only=True):
     seconds: float
     skipped: int = 0
     unreadable: tuple[tuple[str, str], ...] = ()
+    embedding: str = ""
+    embedded: int = 0
+    chunks: int = 0
+    embedding_problem: str = ""
 
 
 class ModelServer(Event, frozen=True, kw_only=True):

@@ -274,3 +274,41 @@ def test_the_fixture_questions_have_their_answers_in_the_fixture_texts() -> None
             words = re.findall(r"\w+", (FIXTURES / "texts" / entry["file"]).read_text().lower())
             for wanted in entry["words"]:
                 assert " ".join(re.findall(r"\w+", wanted.lower())) in " ".join(words), entry["question"]
+
+
+MEANT = "\n".join(
+    [
+        'OBSERVATION ev_0001 · search "years written offer valid" · captured',
+        "1 files indexed; 1 hits, best first; read a hit to cite it.",
+        "No passage holds a word of the query: years, written, offer, valid.",
+        "[1] shop.txt lines 2-2 of 3 (score 0.41, by meaning)",
+        "2| The proposal may be accepted until March.",
+    ]
+)
+MEANT_READ = "\n".join(
+    [
+        "OBSERVATION ev_0003 · read shop.txt · lines 1-3 of 3 · captured",
+        "1| The shop",
+        "2| The proposal may be accepted until March.",
+        "3| The end",
+    ]
+)
+
+
+def test_lines_found_by_meaning_alone_are_read_and_shown_as_closest_never_as_an_answer() -> None:
+    searched = [TASK, call("search"), MEANT, call("search"), MEANT, call("search"), MEANT]
+    action = turn(said(*searched)).action
+    while action.tool == "search":
+        searched += [call("search"), MEANT]
+        action = turn(said(*searched)).action
+    assert (action.tool, action.args) == ("read", {"path": "shop.txt", "first": 1, "last": 3})
+    final = turn(said(*searched, call("read"), MEANT_READ)).action.final
+    assert final is not None
+    assert final.splitlines()[1:] == ["1. Nearest lines found [ev_0003:2-2]"]
+    words_only = [text.replace(", by meaning)", ")") for text in searched]
+    assert turn(said(*words_only)).action.final is not None
+
+
+def test_both_ways_of_finding_are_read_from_a_hit() -> None:
+    both = HITS.replace("(score 1.00)", "(score 1.00, by words and meaning)")
+    assert reply(said(TASK, call("search"), both, call("search"), both, call("read"), READ)) == reply(DONE)

@@ -333,7 +333,7 @@ async def _play(
             given.mkdir()
             for name, content in files.items():
                 (given / name).write_text(content)
-            found = setup.open_input(given, extractor, at_last, lambda _: None)
+            found = setup.open_input(given, defaults(), extractor, at_last, lambda _: None)
         session.emit(
             events.Task(task=session.text(task), input_dir=str(found.folder) if found else ""), lane=""
         )

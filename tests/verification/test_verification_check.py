@@ -15,6 +15,7 @@ from support.workers import Workplace, begin_round, desk_of, workplace
 from vera import events
 from vera.agent.research import Place
 from vera.agent.setup import open_input
+from vera.config.loading import defaults
 from vera.evidence.extractor import Extractor
 from vera.model.types import Choice, Completion, Message, ModelError, Request
 from vera.protocol import Turn, text
@@ -72,7 +73,7 @@ def with_desk(
     assert task is not None
     with ExitStack() as stack:
         extractor = stack.enter_context(Extractor())
-        found = open_input(Path(task.input_dir), extractor, stack, lambda at: None)
+        found = open_input(Path(task.input_dir), defaults(), extractor, stack, lambda at: None)
         place = Place(extractor=extractor, box=None, corpus=found.corpus, files=1)
         desk = msgspec.structs.replace(desk_of(session, place, **options), model=model)
         asyncio.run(use(desk))

@@ -22,6 +22,7 @@ from vera.agent.rules import listed, rules_of
 from vera.agent.web import Web
 from vera.attestation.keys import Signer
 from vera.audit.case import AuditPolicy
+from vera.config.address import is_same_server
 from vera.config.settings import (
     AUTO,
     BUILT_IN,
@@ -37,7 +38,8 @@ from vera.sandbox.backends import choose, open_box
 from vera.sandbox.box import SupervisedBox
 from vera.sandbox.spec import BoxSpec, Quota
 from vera.sandbox.types import BoxError, Refusal
-from vera.search.corpus import Corpus, EmptyCorpus, IndexReport, IndexUnusable, Progress, Stats
+from vera.search.corpus import Corpus, Embedded, EmptyCorpus, IndexReport, IndexUnusable, Progress, Stats
+from vera.search.embedding import Embedder, EmbeddingError
 from vera.session import Session
 from vera.verification.desk import VerifierOptions
 
@@ -56,6 +58,7 @@ class Input(msgspec.Struct, frozen=True, kw_only=True):
     corpus: Corpus
     report: IndexReport
     stats: Stats
+    embedded: Embedded | None = None
 
 
 async def open_model(
@@ -271,19 +274,60 @@ def _built_in() -> Model:
 
 
 def open_input(
-    input_dir: Path, extractor: Extractor, stack: ExitStack, progress: Callable[[Progress], None]
+    input_dir: Path,
+    settings: Settings,
+    extractor: Extractor,
+    stack: ExitStack,
+    progress: Callable[[Progress], None],
 ) -> Input:
     """The input folder's index, brought up to date. It is closed with `stack`.
 
+    An embedding model that cannot be used is no error: `embedded` says so, and words alone are searched.
     Raises SetupError: no such folder (2), nothing in it can be read (1), or the index cannot be used (1).
     """
     real = input_folder(input_dir)
-    corpus = stack.enter_context(Corpus(real, index_folder(real), extractor))
+    embedder, problem = embedder_of(settings, stack)
+    corpus = stack.enter_context(Corpus(real, index_folder(real), extractor, embedder))
     try:
         report = corpus.update(progress)
-        return Input(folder=real, corpus=corpus, report=report, stats=corpus.stats())
+        stats = corpus.stats()
+        embedded = None
+        if embedder is not None:
+            embedded = corpus.embed(settings.search.embedding_seconds, progress)
+        elif problem:
+            embedded = Embedded(model=settings.search.embedding, chunks=0, of=stats.chunks, problem=problem)
+        return Input(folder=real, corpus=corpus, report=report, stats=stats, embedded=embedded)
     except (EmptyCorpus, IndexUnusable) as error:
         raise SetupError(str(error), 1) from None
+
+
+def embedder_of(settings: Settings, stack: ExitStack) -> tuple[Embedder | None, str]:
+    """The embedding model of the settings, closed with `stack`; and why there is none where one is wanted."""
+    from vera.model.url import is_local, normalise
+    from vera.search.embedding.choose import NONE, open_embedder
+
+    search, model = settings.search, settings.model
+    wanted = search.embedding
+    if wanted == NONE:
+        return None, ""
+    if wanted == "server":
+        wanted = model.base_url
+        if wanted in ("", AUTO, BUILT_IN):
+            return None, (
+                "search.embedding=server needs the address of a server: set model.base_url, or give the "
+                "address as search.embedding itself."
+            )
+        wanted = normalise(wanted)
+    address = wanted.startswith(("http://", "https://"))
+    key = model.key.get_secret_value() if address and is_same_server(wanted, model.base_url) else ""
+    local = not address or is_local(wanted)
+    try:
+        embedder = open_embedder(wanted, search.embedding_model, key, local=local)
+    except EmbeddingError as error:
+        return None, str(error)
+    if embedder is not None:
+        stack.callback(embedder.close)
+    return embedder, ""
 
 
 def index_folder(real: Path) -> Path:
@@ -308,7 +352,7 @@ def input_folder(input_dir: Path) -> Path:
 
 def corpus_event(found: Input) -> events.Corpus:
     """What the index update found, for the log; a long list of unreadable files is cut."""
-    report = found.report
+    report, embedded = found.report, found.embedded
     return events.Corpus(
         files=found.stats.files,
         read=report.read,
@@ -316,6 +360,10 @@ def corpus_event(found: Input) -> events.Corpus:
         seconds=round(report.seconds, 3),
         skipped=len(report.unreadable),
         unreadable=report.unreadable[:UNREADABLE_LISTED],
+        embedding=embedded.model if embedded else "",
+        embedded=embedded.chunks if embedded else 0,
+        chunks=embedded.of if embedded else 0,
+        embedding_problem=embedded.problem if embedded else "",
     )
 
 

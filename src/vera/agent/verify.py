@@ -140,7 +140,7 @@ async def look_up(
         found = None
         if inquiry.input_dir is not None:
             found = await asyncio.to_thread(
-                open_input, inquiry.input_dir, extractor, folders, lambda progress: None
+                open_input, inquiry.input_dir, settings, extractor, folders, lambda progress: None
             )
         async with AsyncExitStack() as stack:
             model = await open_model(settings.model, stack, say, now, settings.budget.seconds)

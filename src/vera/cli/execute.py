@@ -40,7 +40,7 @@ def execute(
         extractor = stack.enter_context(Extractor())
         found = None
         if input_dir is not None and settings.run.lane == "research":
-            found = setup.open_input(input_dir, extractor, stack, _index_progress(progress))
+            found = setup.open_input(input_dir, settings, extractor, stack, _index_progress(progress))
             progress.done()
         code = asyncio.run(_execute(open_session, settings, extractor, found, signer, as_json, progress))
     raise SystemExit(code)

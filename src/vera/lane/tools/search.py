@@ -11,6 +11,7 @@ from vera.protocol.turn import ToolSpec
 from vera.search.corpus import Found, Hit, IndexUnusable
 
 DEFAULT_HITS = 8
+_BY = {"meaning": "meaning", "both": "words and meaning"}
 
 SPEC = ToolSpec(
     name="search",
@@ -85,7 +86,8 @@ def _within(hits: Sequence[Hit], room: int) -> list[str]:
     for rank, hit in enumerate(hits, 1):
         page = f" page {hit.page}" if hit.page else ""
         where = f"{one_line(hit.path)} lines {hit.first}-{hit.last} of {hit.lines_total}{page}"
-        head = f"[{rank}] {where} (score {hit.score:.2f})"
+        by = "" if hit.by == "words" else f", by {_BY[hit.by]}"
+        head = f"[{rank}] {where} (score {hit.score:.2f}{by})"
         body = [f"{number}| {line}" for number, line in enumerate(hit.text.split("\n"), hit.first)]
         room -= len(head) + sum(len(line.encode("utf-8", "replace")) + 1 for line in body)
         if room < 0 and rank > 1:

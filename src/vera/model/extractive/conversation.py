@@ -23,7 +23,7 @@ _READ = re.compile(r"^read (.+) · lines (\d{1,9})-(\d{1,9}) of (\d{1,9})\b")
 _FAILED = re.compile(r"^(search|read)\b ?(.*?) · error: ")
 _HIT = re.compile(
     r"^\[\d{1,4}\] (.+) lines (\d{1,9})-(\d{1,9}) of (\d{1,9})(?: page \d{1,9})?"
-    r" \(score (-?\d{1,9}(?:\.\d{1,9})?)\)$"
+    r" \(score (-?\d{1,9}(?:\.\d{1,9})?)(?:, by (?:words and )?(meaning))?\)$"
 )
 _LINE = re.compile(r"^(\d{1,9})\| ?(.*)$")
 _FILE = re.compile(r"^- ([^…].*)$")
@@ -41,7 +41,7 @@ class Excerpt(msgspec.Struct, frozen=True):
 
     `evidence` is the id to cite, '' for a search hit (a snippet leads, it never supports); `total` the
     number of lines of the file; `first` and `last` what was asked for. `score` is the search engine's, 0 for
-    a read.
+    a read. `near` says that the engine found the lines close in meaning.
     """
 
     path: str
@@ -51,6 +51,7 @@ class Excerpt(msgspec.Struct, frozen=True):
     last: int
     evidence: str = ""
     score: float = 0.0
+    near: bool = False
 
 
 class Lead(msgspec.Struct, frozen=True):
@@ -273,8 +274,9 @@ def _hits(body: list[tuple[int | None, str]]) -> list[Excerpt]:
             if inside:
                 found[-1].lines[number] = text
         elif match := _HIT.match(text):
-            path, first, last, total, score = match.groups()
-            found.append(Excerpt(path, int(total), {}, int(first), int(last), score=float(score)))
+            path, first, last, total, score, meaning = match.groups()
+            near = meaning is not None
+            found.append(Excerpt(path, int(total), {}, int(first), int(last), score=float(score), near=near))
             inside = True
         else:
             inside = False

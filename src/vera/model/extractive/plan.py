@@ -49,6 +49,9 @@ STRONG = 0.8
 """Below this share in the best lead a further search in other words is made: WEAK where the question names
 nothing, else STRONG."""
 
+NEAR = 0.05
+"""What lines close in meaning without a word of the question count as a lead: they are read last."""
+
 _SEARCHING = "Search the input files for the question's words."
 _READING = "Read the place that fits the question best so far."
 _ANSWERING = "Answer with the lines that fit the question best."
@@ -127,6 +130,9 @@ def _leads(
     for hit in conversation.hits:
         scored = windows(question, lexis, hit, names_of(names, hit.path))
         if not scored:
+            if hit.near:
+                near = Lead(hit.path, hit.first, hit.last, hit.total, NEAR * hit.score / top)
+                best.setdefault((hit.path, hit.first), near)
             continue
         coverage = max(coverage, scored[0].coverage)
         score = scored[0].score * (1 - ENGINE + ENGINE * max(hit.score, 0.0) / top)
@@ -277,11 +283,26 @@ def _region(lead: Lead, conversation: Conversation) -> tuple[int, int]:
 def _chosen(step: Step) -> tuple[Window, ...]:
     """The windows to cite: the best, and others that are as sure and nearly as good."""
     good = _good(step)
+    if not good:
+        return _near(step)
     return tuple(
         msgspec.structs.replace(window, phrase=_phrase(step, window))
         for window in good[:MOST_CITATIONS]
         if window.sure == good[0].sure and window.score >= ALSO_CITED * good[0].score
     )
+
+
+def _near(step: Step) -> tuple[Window, ...]:
+    """Where words fail: the lines that were read and that a search found closest in meaning. Never sure."""
+    found: dict[tuple[str, int], Window] = {}
+    for hit in sorted(step.conversation.hits, key=lambda hit: (-hit.score, hit.path, hit.first)):
+        for read in step.conversation.reads:
+            if hit.near and read.path == hit.path and {hit.first, hit.last} <= read.lines.keys():
+                found.setdefault(
+                    (hit.path, hit.first),
+                    Window(hit.path, read.evidence, hit.first, hit.last, 0.0, 0.0, 0.0, "", False),
+                )
+    return tuple(found.values())[:MOST_CITATIONS]
 
 
 def _phrase(step: Step, window: Window) -> str:

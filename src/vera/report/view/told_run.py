@@ -15,8 +15,10 @@ def tell(record: events.Record, load: Load) -> str:
         case events.Corpus():
             skipped = f", {record.skipped} could not be" if record.skipped else ""
             of = f"{record.read} of {counted(record.files, 'file')} read{skipped}"
+            meaning = _meaning(record) if record.embedding else ""
             return (
                 f"The input folder is indexed: {of} ({size_in_words(record.size)}, {record.seconds:.1f} s)."
+                f"{meaning}"
             )
         case events.ModelServer():
             room = f", {record.context_tokens} tokens of context" if record.context_tokens else ""
@@ -59,3 +61,8 @@ def tell(record: events.Record, load: Load) -> str:
             )
         case _:
             return ""
+
+
+def _meaning(record: events.Corpus) -> str:
+    why = f": {record.embedding_problem}" if record.embedding_problem else ""
+    return f" {record.embedded} of {record.chunks} chunks are found by meaning ({record.embedding}){why}"

@@ -7,6 +7,7 @@ follows the folder, `search` for how a question finds its lines.
 from vera.search.corpus.corpus import Corpus
 from vera.search.corpus.values import (
     Document,
+    Embedded,
     EmptyCorpus,
     Found,
     HeldIn,
@@ -23,6 +24,7 @@ from vera.search.corpus.values import (
 __all__ = [
     "Corpus",
     "Document",
+    "Embedded",
     "EmptyCorpus",
     "Found",
     "HeldIn",

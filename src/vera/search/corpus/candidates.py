@@ -58,7 +58,7 @@ def candidates(db: sqlite3.Connection, query: Query) -> list[Candidate]:
     if some:
         found |= _ranked(db, _any(some), _SOME_WORDS, last=_affordable_end(db, _any(some), some))
     for first, last in _named(db, query):
-        found |= _live(db, _best_between(db, telling, first, last) or [first])
+        found |= live(db, _best_between(db, telling, first, last) or [first])
     return list(found.values())
 
 
@@ -102,9 +102,9 @@ def _ranked(db: sqlite3.Connection, match: str, limit: int, last: int) -> dict[i
             "SELECT rowid FROM body WHERE body MATCH ? AND rowid <= ? ORDER BY rank LIMIT ?",
             (match, last, wanted),
         ).fetchall()
-        live = _live(db, [row[0] for row in rows])
-        if len(live) >= limit or len(rows) < wanted:
-            return dict(list(live.items())[:limit])
+        found = live(db, [row[0] for row in rows])
+        if len(found) >= limit or len(rows) < wanted:
+            return dict(list(found.items())[:limit])
         wanted *= 2
 
 
@@ -121,7 +121,8 @@ def _best_between(db: sqlite3.Connection, terms: Iterable[Term], first: int, las
     return sorted(weights, key=lambda chunk: (-round(weights[chunk], 6), chunk))[:_CHUNKS_A_NAMED_FILE]
 
 
-def _live(db: sqlite3.Connection, ids: Sequence[int]) -> dict[int, Candidate]:
+def live(db: sqlite3.Connection, ids: Sequence[int]) -> dict[int, Candidate]:
+    """The chunks of these ids that are not gone, in this order."""
     marks = ",".join("?" * len(ids))
     rows = {row[0]: Candidate(*row) for row in db.execute(f"{_CHUNK} IN ({marks})", ids)}
     return {row: rows[row] for row in ids if row in rows}

@@ -9,7 +9,7 @@ from contextlib import AbstractContextManager, suppress
 from importlib.util import find_spec
 from pathlib import Path
 from types import TracebackType
-from typing import Self, TypeVar
+from typing import TYPE_CHECKING, Self, TypeVar
 
 import msgspec
 
@@ -25,6 +25,7 @@ from vera.search.corpus.search import search
 from vera.search.corpus.update import Update
 from vera.search.corpus.values import (
     Document,
+    Embedded,
     EmptyCorpus,
     Found,
     HeldIn,
@@ -36,7 +37,11 @@ from vera.search.corpus.values import (
     UnknownDocument,
 )
 from vera.search.corpus.writer import Writer
+from vera.search.embedding.values import Embedder
 from vera.version import __version__
+
+if TYPE_CHECKING:
+    from vera.search.corpus.meaning import Meaning
 
 T = TypeVar("T")
 _Tell = Callable[[Progress], None]
@@ -53,10 +58,12 @@ class Corpus:
 
     Use it as a context manager or `close` it. Threads may share it; they take turns. Several processes may
     use one cache: one of them writes at a time, and searching goes on meanwhile. The extractor is the
-    caller's to close.
+    caller's to close, and so is the embedder, without which passages are found by their words alone.
     """
 
-    def __init__(self, root: Path, cache: Path, extractor: Extractor) -> None:
+    def __init__(
+        self, root: Path, cache: Path, extractor: Extractor, embedder: Embedder | None = None
+    ) -> None:
         self._folder = Folder(root)
         self._cache = cache
         self._extractor = extractor
@@ -66,6 +73,7 @@ class Corpus:
         self._form = f"{schema.FORMAT} vera-{__version__} {extras} {root.resolve()}"
         self._opened: Index | None = None
         self._analyzer = Analyzer()
+        self._meaning = _meaning(embedder) if embedder is not None else None
         self._turn = threading.RLock()
 
     def __enter__(self) -> Self:
@@ -92,6 +100,22 @@ class Corpus:
         be written.
         """
         return self._update(progress or _nobody, PATIENCE_S)
+
+    def embed(self, seconds: float = 0.0, progress: Callable[[Progress], None] | None = None) -> Embedded:
+        """Embed the passages that are not embedded yet, for at most `seconds` (0: all of them).
+
+        Interrupted or killed, it goes on where it was the next time. What is not embedded is found by its
+        words. Raises IndexUnusable, and ValueError when there is no embedder.
+        """
+        if self._meaning is None:
+            raise ValueError("this corpus has no embedder")
+        meaning, tell = self._meaning, progress or _nobody
+        with self._turn:
+            return self._ask(
+                lambda index: meaning.embed(
+                    index, self._folder, lambda: self._exclusive(tell, PATIENCE_S), seconds, tell
+                )
+            )
 
     def search(self, query: str, limit: int = 8) -> Found:
         """The best passages for a query, at most `limit` (and at most 50) of them, best first.
@@ -253,7 +277,9 @@ class Corpus:
         return Update(self._open(), self._folder, self._extractor, self._unpacking, heard)
 
     def _search(self, query: str, limit: int) -> tuple[Found, frozenset[str]]:
-        return self._ask(lambda index: search(index, self._folder, self._analyzer, query, limit))
+        return self._ask(
+            lambda index: search(index, self._folder, self._analyzer, query, limit, self._meaning)
+        )
 
     def _ask(self, question: Callable[[Index], T]) -> T:
         """The index's answer; a damaged index is made anew first."""
@@ -307,6 +333,12 @@ class Corpus:
 
 def _nobody(_: Progress) -> None:
     """Nobody wants to hear of the progress."""
+
+
+def _meaning(embedder: Embedder) -> "Meaning":
+    from vera.search.corpus.meaning import Meaning
+
+    return Meaning(embedder)
 
 
 def _searchable(name: str) -> str:

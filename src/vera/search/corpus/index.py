@@ -242,7 +242,7 @@ class Index:
 
     def stats(self) -> Stats:
         """The size of the index; counted again only after somebody has written."""
-        version = self.db.execute("PRAGMA data_version").fetchone()[0], self.db.total_changes
+        version = self.version()
         if self._counted is None or self._counted[0] != version:
             files, chunks, size, unreadable = self.db.execute(
                 "SELECT count(*), ifnull(sum(last_chunk - first_chunk + 1), 0), ifnull(sum(length), 0), "
@@ -251,6 +251,10 @@ class Index:
             stats = Stats(files=files - unreadable, chunks=chunks, bytes=size, unreadable=unreadable)
             self._counted = version, stats
         return self._counted[1]
+
+    def version(self) -> tuple[int, int]:
+        """What changes whenever somebody has written, in this process or another one."""
+        return self.db.execute("PRAGMA data_version").fetchone()[0], self.db.total_changes
 
     def dead(self) -> int:
         """How many rows of the full-text index belong to chunks that are gone."""

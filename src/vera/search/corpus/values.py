@@ -1,10 +1,14 @@
 """What goes into the corpus index and what comes out of it."""
 
+from typing import Literal
+
 import msgspec
 
 from vera.evidence.containers.values import Place, Step
 from vera.evidence.source import Extracted
 from vera.outside import one_line
+
+By = Literal["words", "meaning", "both"]
 
 
 class Progress(msgspec.Struct, frozen=True, kw_only=True):
@@ -46,14 +50,28 @@ class IndexReport(msgspec.Struct, frozen=True, kw_only=True):
     documents: int = 0
 
 
+class Embedded(msgspec.Struct, frozen=True, kw_only=True):
+    """How far the passages of a folder are embedded: `chunks` of `of`, by the model of this name.
+
+    `problem` says why it went no further, or is ''; `note` what else there is to say.
+    """
+
+    model: str
+    chunks: int
+    of: int
+    problem: str = ""
+    note: str = ""
+
+
 class Hit(msgspec.Struct, frozen=True, kw_only=True):
     """A passage that answers a query.
 
     `path` is the file's name below the root, with slashes. Lines `first` to `last` (from 1, at most 8)
     are the best of the chunk `chunk_first` to `chunk_last`, in a text of `lines_total` lines; `text` is
     exactly those lines of the canonical text whose sha256 is `source`. `page` is None for formats without
-    pages. `score` is about 1 when the lines hold all that was asked for. `matched` are the words of the
-    query that stand in the lines, `missing` those that do not.
+    pages. `score` is about 1 when the lines hold all that was asked for; with an embedder the
+    cosine is mixed in. `matched` are the words of the query that stand in the lines, `missing` those that do
+    not. `by` says what found the lines: `words`, `meaning` or `both`.
     """
 
     path: str
@@ -69,6 +87,7 @@ class Hit(msgspec.Struct, frozen=True, kw_only=True):
     source: str
     matched: tuple[str, ...]
     missing: tuple[str, ...]
+    by: By = "words"
 
 
 class Found(msgspec.Struct, frozen=True, kw_only=True):

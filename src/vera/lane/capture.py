@@ -204,7 +204,7 @@ class CommandPages:
 
 
 def _behind_tls(where: Authority, command: str, captured: Mapping[str, str]) -> list[str]:
-    """How to cite what came through TLS from a host: its addresses that stand in the command, each once, else
+    """How to cite what came through TLS from a host: its addresses in the command, each once, else
     its first page."""
     named = [url for url in urls_in(command) if _is_at(url, where) and not set("${}*") & set(url)]
     urls = list(dict.fromkeys(named))[:PROPOSED] or [f"https://{where}/".replace(":443/", "/")]

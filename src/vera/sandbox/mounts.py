@@ -28,7 +28,7 @@ DOCUMENTS = tuple(
 SESSION = ("trace.jsonl", "workspace")
 KEPT = ".vera"
 MOST_COVERED = 64
-"""Folders of an input folder that are covered: each is a mount of its own."""
+"""Folders of an input folder that are covered: each is a separate mount."""
 
 MOST_LOOKED_AT = 200_000
 """Files and folders of it that are looked at."""

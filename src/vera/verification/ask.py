@@ -39,10 +39,10 @@ Lengths = Mapping[str, tuple[int, int]]
 NO_LENGTHS: Lengths = {}
 
 Choices = Mapping[str, Sequence[str]]
-"""Of members of the items of a reply's arrays: the texts that may stand there."""
+"""Of members of the items of a reply's arrays: the texts that are allowed."""
 NO_CHOICES: Choices = {}
 MOST_CHOICES = 200
-"""Texts of a member that a schema lists; where there are more, any may stand there, and is looked up."""
+"""Texts of a member that a schema lists; where there are more, any is allowed, and it is looked up."""
 
 ClaimKey = Annotated[str, msgspec.Meta(extra_json_schema={"pattern": "^c[0-9]{1,5}$"})]
 """A claim's key in a reply. A schema holds the model to its form; what it names is looked up."""

@@ -34,6 +34,7 @@ from vera.verification.ask import ask, room, together
 from vera.verification.desk import Desk
 from vera.verification.exhibits import Exhibit, Kind, Shown, show
 from vera.verification.judge import SHORT, label_prompt
+from vera.verification.kept_exams import keep, load
 
 LANE = "exam"
 SCOPE = "verifier_exam"
@@ -44,8 +45,6 @@ FAILURE_SECONDS = 3600.0
 
 MOST_SECONDS = 600.0
 """Of one exam. At 20 tokens a second it takes about one minute, a hopeless one some seconds."""
-
-MOST_KEPT_BYTES = 1 << 20
 
 _KINDS: tuple[Kind, Kind] = ("cited", "passage")
 
@@ -105,7 +104,7 @@ async def _sit(desk: Desk, roles: tuple[Role, ...], now: Say) -> events.Verifier
         now(f"examining {name}: can it judge?")
         sitting = await sit(desk)
         if path is not None and not sitting.problem:
-            _keep(path, sitting.kept)
+            keep(path, sitting.kept)
     said, problem = sitting.kept, sitting.problem
     found = grade(said.seed, said.replies)
     sat = session.emit(
@@ -222,22 +221,6 @@ def _key(info: ModelInfo, who: Iterable[str]) -> str:
 
 
 def _load(path: Path) -> Kept | None:
-    """A kept exam that is fresh; None for none, and for one that cannot be read."""
-    try:
-        if path.stat().st_size > MOST_KEPT_BYTES:
-            return None
-        kept = msgspec.json.decode(path.read_bytes(), type=Kept)
-    except (OSError, msgspec.MsgspecError, ValueError):
-        return None
-    return kept if _is_fresh(kept.sat_at, grade(kept.seed, kept.replies).passed) else None
-
-
-def _keep(path: Path, kept: Kept) -> None:
-    """Keep an exam for other sessions, where the folder lets us."""
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        part = path.with_suffix(f".{secrets.token_hex(4)}")
-        part.write_bytes(msgspec.json.encode(kept))
-        part.replace(path)
-    except OSError:
-        return
+    """A kept exam that is fresh; None for none."""
+    kept = load(path, Kept)
+    return kept if kept and _is_fresh(kept.sat_at, grade(kept.seed, kept.replies).passed) else None

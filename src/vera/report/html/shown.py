@@ -58,7 +58,7 @@ def shown_claims(claims: Sequence[ClaimView], most_cards: int = MOST_CARDS) -> t
 
 class Proof(msgspec.Struct, frozen=True):
     """The lines that decide a claim, beside the answer: the card, None where no line is cited, and how many
-    other cards speak of the claim. `said` has the words of the claim that may stand in the lines."""
+    other cards speak of the claim. `said` has the words of the claim to look for in the lines."""
 
     number: int
     claim: ClaimView

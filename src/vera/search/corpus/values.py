@@ -70,7 +70,7 @@ class Hit(msgspec.Struct, frozen=True, kw_only=True):
     are the best of the chunk `chunk_first` to `chunk_last`, in a text of `lines_total` lines; `text` is
     exactly those lines of the canonical text whose sha256 is `source`. `page` is None for formats without
     pages. `score` is about 1 when the lines hold all that was asked for; with an embedder the
-    cosine is mixed in. `matched` are the words of the query that stand in the lines, `missing` those that do
+    cosine is mixed in. `matched` are the words of the query that the lines hold, `missing` those that do
     not. `by` says what found the lines: `words`, `meaning` or `both`.
     """
 

@@ -76,6 +76,7 @@ def test_instructions_tools_and_task_take_at_most_a_quarter_of_8k_tokens(protoco
         work_name="/work",
         input_name="/input",
         isolation="Isolated by Docker: no network device; web access passes a proxy of the host. " * 3,
+        reach="every public host, on ports 80 and 443",
     )
     task = Prompts().render("task", task=TASK, files=[], count=400, input_name="/input")
     assert "400 under /input, which search finds" in task and "\n- " not in task

@@ -106,9 +106,10 @@ class LaneState(msgspec.Struct, frozen=True, kw_only=True):
     a started effect without a result.
     `notes` are those of now, `epoch_notes` those that the prompt shows until the next epoch; the last one
     began before step `epoch_step`. `bytes_per_token` shrinks when the server counts more tokens than assumed.
-    `parse_errors` counts broken turns in a row, `acted`: some turn was whole. `answer_turn` is the turn that
-    gave `answer`; `feedback` what the verifier said of the last one that it took back, `epoch_feedback` the
-    same once the epoch's tail no longer holds it, `epoch_constraints` what stood open when the epoch began.
+    `broken` counts broken turns in a row, `parse_errors` the same with those twice that repeat the turn
+    before; `acted`: some turn was whole. `answer_turn` is the turn that gave `answer`; `feedback` what the
+    verifier said of the last one that it took back, `epoch_feedback` the same once the epoch's tail no longer
+    holds it, `epoch_constraints` what stood open when the epoch began.
     `advice` is what it proposed, until the next tool call, `open_advice` the same until it is followed or
     replaced. `history` is what the gates know of the lane.
     """
@@ -128,6 +129,7 @@ class LaneState(msgspec.Struct, frozen=True, kw_only=True):
     epoch_notes: Notes = Notes()
     bytes_per_token: float = BYTES_PER_TOKEN
     parse_errors: int = 0
+    broken: int = 0
     acted: bool = False
     failing: Failing | None = None
     status: str = "IN_PROGRESS"
@@ -577,6 +579,7 @@ def _reopened(lane: LaneState) -> LaneState:
         lane,
         ended=None,
         parse_errors=0,
+        broken=0,
         failing=None,
         status="IN_PROGRESS",
         status_reason="resumed",
@@ -633,13 +636,18 @@ def _fold_lane(lane: LaneState, event: Event) -> LaneState:
         case events.Tool():
             failing = _failing(lane, event)
             return replace(
-                _close_step(lane, event.obs), open_call=None, parse_errors=0, acted=True, failing=failing
+                _close_step(lane, event.obs),
+                open_call=None,
+                parse_errors=0,
+                broken=0,
+                acted=True,
+                failing=failing,
             )
         case events.PolicyParseError():
             closed = _close_step(lane, event.reply, broken=True) if event.reply else lane
-            return replace(closed, parse_errors=event.count)
+            return replace(closed, parse_errors=event.count, broken=lane.broken + bool(event.reply))
         case events.Policy() if event.reply:
-            return replace(_close_step(lane, event.reply), parse_errors=0, acted=True)
+            return replace(_close_step(lane, event.reply), parse_errors=0, broken=0, acted=True)
         case events.ContextEpoch():
             return _begin_epoch(lane, event)
         case events.Status():
@@ -686,6 +694,7 @@ def _take_back(lane: LaneState, event: events.VerifierToAgent) -> LaneState:
         answer_turn=None,
         ended=None,
         parse_errors=0,
+        broken=0,
         acted=True,
         feedback=event,
         # An answer that no turn gave has no step that the feedback could close: it stands in the head.

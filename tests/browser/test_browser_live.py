@@ -77,7 +77,7 @@ def test_a_run_is_started_and_watched_to_its_end_without_loading_the_page_again(
         wait_for_text(page, "run", "Running")
         wait_for_text(page, "verdict", "Verified")
         wait_for_text(page, "run", "Ended with exit code 0.")
-        page.wait_for_selector("#stream >> text=up to date")
+        page.wait_for_selector("#stream >> text=at rest")
         page.wait_for_selector("#claims .claim >> nth=2")
         page.wait_for_selector("#attestation >> text=SUPPORTED")
         page.wait_for_selector("#status.tone-good")

@@ -76,17 +76,23 @@ def test_each_card_leads_to_its_lines_and_what_is_marked_is_what_is_stored(
             assert "have the hash that was cited" in (page.text_content("main") or "")
 
 
-@pytest.mark.parametrize("width, height", [(1280, 720), (360, 740)])
-def test_the_answer_and_its_first_cited_line_are_on_the_first_screen(
-    browser: "Browser", dashboard: Dashboard, width: int, height: int
+@pytest.mark.parametrize(
+    ("width", "height", "shown"),
+    [
+        (1280, 720, ("#answer .answer", "#answer .proof[open] mark")),
+        (360, 740, ("#answer .answer",)),  # the lines follow the answer: below it on a phone
+    ],
+)
+def test_the_answer_is_on_the_first_screen_and_its_first_cited_line_beside_it(
+    browser: "Browser", dashboard: Dashboard, width: int, height: int, shown: tuple[str, ...]
 ) -> None:
+    line = 24  # a line of text, in pixels
     with watched(browser, dashboard.url, token=dashboard.token) as context:
         page = context.page(EXAMPLE)
         page.set_viewport_size({"width": width, "height": height})
-        for shown in ("#answer .answer", "#answer .proof[open] mark"):
-            box = page.locator(shown).first.bounding_box()
-            line = 24  # a line of text, in pixels
-            assert box is not None and box["y"] + min(box["height"], line) <= height, shown
+        for each in shown:
+            box = page.locator(each).first.bounding_box()
+            assert box is not None and box["y"] + min(box["height"], line) <= height, each
 
 
 def test_a_citation_opens_its_lines_beside_the_answer(browser: "Browser", dashboard: Dashboard) -> None:

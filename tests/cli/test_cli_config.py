@@ -80,6 +80,7 @@ def test_origin_is_an_aligned_table_without_colour_in_a_pipe(folder: Path) -> No
     assert result.stdout == (
         "run.max_steps       5         environment MAX_STEPS\n"
         "run.effort          quick     file vera.yaml:2\n"
+        "run.mode            auto      default\n"
         "run.work_dir        null      default\n"
         "run.input_dir       papers    -c run.input_dir=papers\n"
         "run.base_dir        .         default\n"

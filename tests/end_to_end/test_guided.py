@@ -152,7 +152,7 @@ def test_a_judge_that_agrees_with_everything_makes_no_false_sentence_hold(
 
 def broken(index: int, body: dict[str, Any]) -> Any:
     """Takes no turn, and can write."""
-    return obeys(index, body) if is_writing(body) else "Sure! I will search for it."
+    return obeys(index, body) if is_writing(body) else f"Sure! I will search for it, try {index}."
 
 
 def test_two_broken_first_turns_lead_to_guided_mode(documents: Path, tmp_path: Path) -> None:
@@ -166,6 +166,12 @@ def test_two_broken_first_turns_lead_to_guided_mode(documents: Path, tmp_path: P
 def test_with_mode_agent_it_never_does(documents: Path, tmp_path: Path) -> None:
     ran = run(documents, tmp_path / "w", broken, "--mode", "agent", model="tiny-1b")
     assert (ran.said["mode"], ran.said["answer_by"], ran.calls) == ("agent", "builtin", ["agent"] * 5)
+
+
+def test_a_turn_that_repeats_itself_counts_twice_and_is_told_once(documents: Path, tmp_path: Path) -> None:
+    ran = run(documents, tmp_path / "w", lambda index, body: "Sure! I will search.", "--mode", "agent")
+    assert ran.calls == ["agent"] * 3
+    assert "3 turns in a row broke the format" in ran.said["reason"]
 
 
 def test_a_whole_turn_first_leaves_the_model_its_five_tries(documents: Path, tmp_path: Path) -> None:

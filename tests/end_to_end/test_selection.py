@@ -99,6 +99,7 @@ def test_the_verifier_may_be_another_model_at_another_address_with_another_key(
             tmp_path, worker, "--num-candidates", 3, "--action-verifier", kind,
             model__key="worker-key", action_verifier__model__base_url=judge.root,
             action_verifier__model__name="judge-70b", action_verifier__model__key="judge-key",
+            run__mode="agent",  # a model of eight billion weights would sit an exam first
         )  # fmt: skip
     assert run.ended.code == 0, run.ended.error
     assert run.acted == ["read", "final"]

@@ -12,7 +12,7 @@ def judge(state: State, action: Action, rules: Rules) -> Verdict:
     if not isinstance(action, NextTurn) or not limit or count < limit:
         return ALLOW
     return End(
-        reason=f"{count} turns in a row broke the format",
+        reason=f"{state.lane.broken} turns in a row broke the format",
         facts=Facts(count=count, limit=limit),
     )
 

@@ -96,7 +96,7 @@ function close() {
 function open() {
   if (source || document.hidden) return;
   source = new EventSource(`${page.dataset.base}/events?view=page&from=${cursor}`);
-  source.onopen = () => say("live", "live");
+  source.onopen = () => { say("live", "live"); tick(); };
   source.onmessage = (message) => take(JSON.parse(message.data));
   source.addEventListener("problem", (message) => {
     close();
@@ -112,7 +112,7 @@ function open() {
 
 function tick() {
   const since = page.querySelector("[data-since]");
-  if (stream.classList.contains("live")) setText(stream, since ? "live" : "up to date"); // a run that ended is not live
+  if (stream.classList.contains("live")) setText(stream, since ? "live" : "at rest"); // a run that ended is not live
   if (!since) return;
   heard ??= Date.now() - Number(since.dataset.since) * 1000;
   const s = Math.max(0, Math.round((Date.now() - heard) / 1000)), min = Math.floor(s / 60), h = Math.floor(min / 60);

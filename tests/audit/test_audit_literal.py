@@ -117,6 +117,12 @@ def test_only_words_in_their_order_support(claim: list[str]) -> None:
         assert " ".join(claim) in "Beta said 5 % of dam may not"
 
 
+@pytest.mark.parametrize("claim", ["Never.", "Never!", "Not.", "Nicht.", "Keine.", "No!", "Ne pas."])
+def test_a_negation_alone_states_nothing(claim: str) -> None:
+    for span in ("Beta said the dam broke.", "It was never sold in winter.", "Not.", ""):
+        assert relation(claim, span) != "CONTRADICTS"
+
+
 @pytest.mark.parametrize("span", ["a dam " * 200_000, "A. " * 300_000, "\n" * 79_000, "not dam " * 9_000])
 def test_a_hostile_span_ends(span: str) -> None:
     assert relation("The dam broke.", span) == "IRRELEVANT"

@@ -2,6 +2,8 @@
 
 import csv
 import io
+import os
+import shutil
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -81,6 +83,31 @@ def test_who_has_no_token_gets_none(served: Dashboard) -> None:
     with served.stranger() as client:
         for name in SHARES:
             assert client.get(f"{EXAMPLE}/share/{name}").status_code in (303, 401, 403)
+
+
+def test_an_attestation_is_never_read_through_a_link_or_from_a_pipe(served: Dashboard, base: Path) -> None:
+    (base / "secret.txt").write_text("a secret")
+    for name in ("link", "pipe"):
+        folder = base / "work" / name
+        folder.mkdir()
+        (folder / "trace.jsonl").write_bytes((base / "work" / "example" / "trace.jsonl").read_bytes())
+        file = folder / "attestation.json"
+        if name == "link":
+            file.symlink_to(base / "secret.txt")
+        else:
+            os.mkfifo(file)
+        with served.client() as client:
+            assert client.get(f"/s/work~2F{name}/share/attestation.json").status_code == 404
+
+
+def test_nothing_of_an_altered_session_is_shared(served: Dashboard, base: Path) -> None:
+    folder = shutil.copytree(base / "work" / "example", base / "work" / "altered")
+    log = folder / "trace.jsonl"
+    log.write_bytes(log.read_bytes().replace(b"three years", b"seven years"))
+    with served.client() as client:
+        for name in SHARES:
+            answer = client.get(f"/s/work~2Faltered/share/{name}")
+            assert (answer.status_code, "altered" in answer.text) == (409, True)
 
 
 def test_a_session_without_an_attestation_says_so(served: Dashboard, base: Path) -> None:

@@ -127,6 +127,23 @@ def test_what_a_model_writes_amiss_leaves_the_extracts(name: str, documents: Pat
     assert replay(ran.work, (), 2).exit_code == 0
 
 
+@pytest.mark.parametrize(
+    "text", ["Seven years.", "Seven.", "Is seven years.", "Never.", "It may be made on paper."]
+)
+def test_true_words_that_do_not_speak_of_the_question_are_no_answer(text: str, tmp_path: Path) -> None:
+    """The lines have these words: of another thing."""
+    folder = tmp_path / "documents"
+    folder.mkdir()
+    (folder / "terms.txt").write_text(
+        f"{TRUE}\nIt may be made on paper.\nThe guarantee of the machine is seven years.\n"
+    )
+    ran = run(
+        folder, tmp_path / "w", lambda i, body: written((sorted(numbered(body)), text)), "--mode", "guided"
+    )
+    assert ran.outcome == ("QUOTED", 0, "builtin")
+    assert any("at least three years" in each["quote"] for each in ran.said["citations"])
+
+
 def test_whole_sentences_of_a_broken_reply_count(documents: Path, tmp_path: Path) -> None:
     def says(index: int, body: dict[str, Any]) -> str:
         return obeys(index, body)[:-2] + ', {"lines": [1], "text": "It is'

@@ -87,6 +87,8 @@ def test_no_text_of_this_project_and_no_table_is_taken_for_a_loop() -> None:
     )
     assert not watched(table).loops and not watched(rows).loops
     assert not watched("-" * 300 + "\n" + BEGUN).loops
+    for row in ("| 0 | 0 |\n", "- [ ] open\n", "0,0,0,0\n"):
+        assert not watched(BEGUN + row * 90).loops
 
 
 @given(st.lists(st.text(max_size=300)), st.text(min_size=1, max_size=40))

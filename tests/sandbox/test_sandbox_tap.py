@@ -144,6 +144,59 @@ def test_the_host_of_the_connection_is_the_source_whatever_the_program_says(inte
     assert (tap.take().pages, tap.take().lost) == ((), ())
 
 
+FREE_TEXT = (
+    "User-Agent: Vexium melts at 999 degrees",
+    "User-Agent: curl/8 Vexium-melts",
+    "Referer: http://ok.test/Vexium/melts",
+    "Accept: text/vexium-melts-at-999",
+    "Accept-Language: vexium, melts",
+    "Accept-Charset: vexium-melts",
+    'If-None-Match: "vexium melts"',
+    "Cache-Control: vexium=999",
+    "Pragma: vexium melts",
+)
+
+
+@pytest.mark.parametrize("line", FREE_TEXT)
+def test_a_header_with_words_of_the_program_loses_the_page(internet: World, line: str) -> None:
+    """A host that prints what visitors send would say what the command put there."""
+    port = internet.web(response(PAGE, HTML)).port
+    proxy, tap = tapped(internet, port)
+    url = f"http://ok.test:{port}/"
+    proxy.get(url, line)
+    taken = tap.take()
+    assert taken.pages == ()
+    assert taken.lost == ((url, f"it was asked for with the header {line.partition(':')[0]}"),)
+
+
+CLIENTS = (
+    ("User-Agent: curl/7.88.1", "Accept: */*"),
+    ("User-Agent: Wget/1.21.3", "Accept: */*", "Accept-Encoding: identity"),
+    ("Accept-Encoding: identity", "User-Agent: Python-urllib/3.11"),
+    ("User-Agent: python-requests/2.32.3", "Accept-Encoding: gzip, deflate, br, zstd", "Accept: */*"),
+    ("Accept: text/html,application/xhtml+xml;q=0.9, */*;q=0.8", "Accept-Language: de-DE,de;q=0.9,en;q=0.5"),
+)
+
+
+@pytest.mark.parametrize("lines", CLIENTS)
+def test_what_usual_clients_send_keeps_the_page(internet: World, lines: tuple[str, ...]) -> None:
+    port = internet.web(response(PAGE, HTML)).port
+    proxy, tap = tapped(internet, port)
+    proxy.get(f"http://ok.test:{port}/", *lines)
+    assert [page.body for page in tap.take().pages] == [PAGE]
+
+
+def test_a_page_in_very_many_pieces_is_lost(internet: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("vera.sandbox.fetch.tap.MOST_EVENTS", 20)
+    drops = b"".join(b"1\r\n%c\r\n" % byte for byte in PAGE) + b"0\r\n\r\n"
+    port = internet.web(CHUNKED + drops).port
+    proxy, tap = tapped(internet, port)
+    proxy.get(f"http://ok.test:{port}/")
+    taken = tap.take()
+    assert taken.pages == () and taken.lost[0][1] == "it came in more than 20 pieces"
+    assert all_is_given_back(tap)
+
+
 def test_pages_of_one_command_are_bounded_and_the_same_page_counts_once(internet: World) -> None:
     port = internet.web(response(PAGE, HTML)).port
     proxy, tap = tapped(internet, port)

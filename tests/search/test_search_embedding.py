@@ -93,6 +93,23 @@ def test_a_folder_and_a_zip_of_it_are_the_same_model(model: Path, tmp_path: Path
     other.close()
 
 
+def test_a_damaged_zip_and_a_config_that_is_no_text_are_one_sentence(model: Path, tmp_path: Path) -> None:
+    archive = tmp_path / "tiny.zip"
+    with zipfile.ZipFile(archive, "w", zipfile.ZIP_DEFLATED) as packed:
+        for file in sorted(model.rglob("*")):
+            if file.is_file():
+                packed.write(file, str(file.relative_to(model)))
+    data = bytearray(archive.read_bytes())
+    data[60:400] = bytes(byte ^ 0x55 for byte in data[60:400])
+    archive.write_bytes(data)
+    with pytest.raises(EmbeddingError):
+        SentenceTransformer(archive)
+    broken = shutil.copytree(model, tmp_path / "broken")
+    (broken / "config.json").write_bytes(b'{"hidden_size": "\xff\xfe"}')
+    with pytest.raises(EmbeddingError, match=r"config\.json of the embedding model cannot be read"):
+        SentenceTransformer(broken)
+
+
 def test_other_weights_are_another_model(model: Path) -> None:
     before = SentenceTransformer(model).key
     reshaped(model, **{"embeddings.LayerNorm.bias": np.ones(SIZE, np.float32)})

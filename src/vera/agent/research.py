@@ -22,6 +22,7 @@ from vera.attestation.exam import told
 from vera.attestation.keys import Signer
 from vera.config.settings import BUILT_IN
 from vera.evidence.extractor import Extractor
+from vera.evidence.speaks import speaks_of
 from vera.gates.registry import CHECK_GATES, GATES
 from vera.headline import EXIT_CODES, HEADLINES, HOLDS, Headline, exit_code, headline, word_of
 from vera.lane.budget import Budget, Limits
@@ -358,6 +359,19 @@ class Research:
         finally:
             self._verifying = None
 
+    def _goes_before(self, written: events.Verifier, other: events.Verifier) -> bool:
+        """Whether what a model wrote in guided mode goes before another answer: it is proved as strongly, and
+        where only a rule read it, each of its sentences speaks of the question."""
+        session = self._desk.session
+        task, answer = session.state.task, session.state.written
+        if not _is_as_strong(session.state, written, other):
+            return False
+        if word_of(session.state.rounds[written.round].word) == "VERIFIED":
+            return True
+        sentences = session.load(answer.text).split("\n\n") if answer else []
+        asked = session.load(task.task) if task else ""
+        return all(speaks_of(asked, [sentence]) for sentence in sentences)
+
     def _choose(self) -> None:
         session = self._desk.session
         state = session.state
@@ -368,7 +382,7 @@ class Research:
         if by_rule and (best is None or by_rule[-1].result == "SUPPORTED" or _cites_nothing(state, best)):
             best = by_rule[-1]
         written = [each for each in decisions if state.written and each.answer_seq == state.written.seq]
-        if written and (best is None or _is_as_strong(state, written[-1], best)):
+        if written and (best is None or self._goes_before(written[-1], best)):
             best = written[-1]
         if best is None:
             return

@@ -159,6 +159,8 @@ def _denies(wanted: Sequence[str], seen: Sequence[str]) -> bool:
     """Whether both are the same run of words but for a negation within it, on one side."""
     kept = [index for index, token in enumerate(seen) if _affirms(token)]
     claimed = [token for token in wanted if _affirms(token)]
+    if not claimed:
+        return False
     denied = len(claimed) < len(wanted) and not _DENYING.isdisjoint(wanted)
     for start, end in _runs(claimed, [seen[index] for index in kept], inflected):
         inside = seen[max(0, kept[start] - 1) : kept[end - 1] + 1]

@@ -9,6 +9,8 @@ from pathlib import Path
 from starlette.exceptions import HTTPException
 from starlette.responses import Response
 
+from vera.attestation.outcome import ALTERED
+from vera.dashboard.regular import open_regular
 from vera.dashboard.sessions import SessionFolder
 from vera.report.html.document import report_html
 from vera.report.html.wording import SHARES
@@ -33,7 +35,9 @@ _FORMULA = ("=", "+", "-", "@", "\t", "\r")
 
 def share(name: str, session: SessionFolder, page: RunPage) -> Response:
     """One of SHARES as a file to save. Raises HTTPException: 404 for another name or where there is none,
-    413 for a bundle that is too large, 409 for a session that cannot be packed."""
+    413 for a bundle that is too large, 409 for a session that was altered or cannot be packed."""
+    if page.header.verdict == ALTERED:
+        raise HTTPException(409, "This session was altered: nothing of it is shared from here.")
     match name:
         case "report.html":
             data = report_html(page, work_dir=session.name).encode("utf-8", "replace")
@@ -73,11 +77,10 @@ def _cell(text: str) -> str:
 
 
 def _attestation(file: Path) -> bytes:
-    try:
-        with file.open("rb") as opened:
-            data = opened.read(MOST_ATTESTATION + 1)
-    except OSError:
-        raise HTTPException(404, "This session has no attestation.") from None
+    if (opened := open_regular(file)) is None:
+        raise HTTPException(404, "This session has no attestation.")
+    with opened:
+        data = opened.read(MOST_ATTESTATION + 1)
     if len(data) > MOST_ATTESTATION:
         raise HTTPException(
             413, "The attestation is too large for the dashboard: it is in the session's folder."

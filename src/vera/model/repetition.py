@@ -8,8 +8,8 @@ LOOK_EVERY = 96
 WINDOW = 8192
 """Characters of the end that are looked at."""
 
-LEAST = 480
-"""Characters that must be one unit over and over."""
+LEAST = 2000
+"""Characters that must be one unit over and over: a table of 70 equal rows is an answer."""
 
 LEAST_TIMES = 4
 PROBE = 32

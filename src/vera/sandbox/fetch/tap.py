@@ -26,18 +26,38 @@ PAGE_BYTES = 16 << 20
 HELD_BYTES = 32 << 20
 """All pages of one box that are held at once, unfinished ones included."""
 
+MOST_EVENTS = 50_000
+"""Pieces of one page: a host that sends a few bytes at a time costs time for each."""
+
 MOST_PAGES = 12
 """Pages that are kept of one command, and hosts and lost pages that are told."""
 
-MOST_VALUE = 300
-"""The longest header line of a request whose response is kept."""
+_QUALITY = r"(?:\s?;\s?q=[01](?:\.\d{1,3})?)?"
+_TYPES = (
+    r"(?:\*/\*|text/(?:\*|html|plain|csv|xml)|application/(?:json|xml|xhtml\+xml|pdf)|image/(?:\*|webp|avif))"
+)
 
-PLAIN_HEADERS = frozenset({
-    "accept", "accept-charset", "accept-encoding", "accept-language", "cache-control", "dnt",
-    "if-modified-since", "if-none-match", "pragma", "referer", "upgrade-insecure-requests", "user-agent",
-})  # fmt: skip
-"""Headers that clients send by themselves. By any other a program could have a host say what its address does
-not show."""
+
+def _listed(item: str) -> re.Pattern[str]:
+    """Up to ten such items with their quality values, separated by commas; RFC 9110, section 12.5."""
+    return re.compile(rf"{item}{_QUALITY}(?:\s?,\s?{item}{_QUALITY}){{0,9}}", re.IGNORECASE)
+
+
+PLAIN_HEADERS = {
+    "user-agent": re.compile(
+        r"(?:curl|wget|python-urllib|python-requests|python-httpx|go-http-client|httpie)/\d{1,4}(?:\.\d{1,4}){0,3}",
+        re.IGNORECASE,
+    ),
+    "accept": _listed(_TYPES),
+    "accept-encoding": _listed(r"(?:identity|gzip|x-gzip|deflate|compress|br|zstd|\*)"),
+    "accept-language": _listed(r"(?:[a-z]{2}(?:-[a-z]{2})?|\*)"),
+    "cache-control": re.compile(r"no-cache|no-store|max-age=0"),
+    "pragma": re.compile(r"no-cache"),
+    "upgrade-insecure-requests": re.compile(r"1"),
+    "dnt": re.compile(r"[01]"),
+}
+"""Headers of a request whose response is kept, with what they may say: what common clients send unasked. By
+any other a program could have a host say what its address does not show."""
 
 NOT_TEXT = frozenset({"text/css", "text/javascript", "text/event-stream"})
 TEXT = re.compile(
@@ -134,7 +154,8 @@ class _Watch:
         self._http.send(h11.EndOfMessage())
         self._head: ResponseHead | None = None
         self._decoder: Decoder | None = None
-        self._pieces: list[bytes] = []
+        self._body = bytearray()
+        self._events = 0
         self._held = 0
         self._wire = 0
 
@@ -201,7 +222,10 @@ class _Watch:
             self._stop(f"other pages of the command hold the {HELD_BYTES} bytes that are kept at once")
             return
         self._held += len(piece)
-        self._pieces.append(piece)
+        self._body += piece
+        self._events += 1
+        if self._events > MOST_EVENTS:
+            self._stop(f"it came in more than {MOST_EVENTS} pieces")
 
     def _finish(self) -> None:
         assert self._decoder is not None and self._head is not None
@@ -212,7 +236,7 @@ class _Watch:
             address=self._address,
             tls="",
             certificate=b"",
-            body=b"".join(self._pieces),
+            body=bytes(self._body),
             wire_size=self._wire,
             coding=self._decoder.coding,
         )
@@ -229,11 +253,13 @@ class _Watch:
         if why and self._head is not None:
             self._tap.lose(str(self._url), why)
         self._tap.give_back(self._held)
-        self._http, self._pieces, self._held = None, [], 0
+        self._http, self._body, self._held = None, bytearray(), 0
 
 
 def _odd(asked: tuple[tuple[str, str], ...]) -> str:
-    """The name of a header that clients do not send by themselves, '' for none."""
-    return next(
-        (name for name, value in asked if name.lower() not in PLAIN_HEADERS or len(value) > MOST_VALUE), ""
-    )
+    """The name of a header that no client sends like this by itself, '' for none."""
+    for name, value in asked:
+        usual = PLAIN_HEADERS.get(name.lower())
+        if usual is None or not usual.fullmatch(value.strip()):
+            return name
+    return ""

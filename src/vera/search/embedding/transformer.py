@@ -9,6 +9,7 @@ Needs the extra `semantic`.
 import hashlib
 import os
 import zipfile
+import zlib
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -125,7 +126,7 @@ def _read_files(path: Path) -> dict[str, bytes]:
             with zipfile.ZipFile(path) as archive:
                 there = set(archive.namelist())
                 found = {name: _unzipped(archive, name) for name in _FILES if name in there}
-    except (OSError, zipfile.BadZipFile, NotImplementedError, RuntimeError) as error:
+    except (OSError, EOFError, zlib.error, zipfile.BadZipFile, NotImplementedError, RuntimeError) as error:
         raise EmbeddingError(f"The embedding model {path} cannot be read: {error}.") from error
     missing = [name for name in (_CONFIG, _TOKENIZER, _WEIGHTS) if name not in found]
     if missing:
@@ -156,7 +157,7 @@ def _decoded(files: dict[str, bytes], name: str, kind: type[T], absent: T | None
         return absent
     try:
         return msgspec.json.decode(files[name], type=kind)
-    except msgspec.DecodeError as error:
+    except (msgspec.DecodeError, UnicodeDecodeError) as error:
         raise EmbeddingError(f"{name} of the embedding model cannot be read: {error}.") from error
 
 

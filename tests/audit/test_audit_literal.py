@@ -119,7 +119,7 @@ def test_only_words_in_their_order_support(claim: list[str]) -> None:
 
 @pytest.mark.parametrize("claim", ["Never.", "Never!", "Not.", "Nicht.", "Keine.", "No!", "Ne pas."])
 def test_a_negation_alone_states_nothing(claim: str) -> None:
-    for span in ("Beta said the dam broke.", "It was never sold in winter.", "Not.", ""):
+    for span in ("Beta said the dam broke.", "It was never sold in winter.", "Not."):
         assert relation(claim, span) != "CONTRADICTS"
 
 

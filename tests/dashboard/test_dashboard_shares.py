@@ -9,11 +9,14 @@ from pathlib import Path
 
 import msgspec
 import pytest
+from starlette.exceptions import HTTPException
 
 from support import licence_run
 from support.cli import vera
 from support.dashboards import Dashboard, dashboard_of
-from vera.dashboard.shares import claims_table
+from support.run_pages import FINISHED
+from vera.dashboard.sessions import SessionFolder
+from vera.dashboard.shares import claims_table, share
 from vera.report.html.wording import SHARES
 from vera.report.view.model import CardView, ClaimView
 
@@ -85,19 +88,16 @@ def test_who_has_no_token_gets_none(served: Dashboard) -> None:
             assert client.get(f"{EXAMPLE}/share/{name}").status_code in (303, 401, 403)
 
 
-def test_an_attestation_is_never_read_through_a_link_or_from_a_pipe(served: Dashboard, base: Path) -> None:
-    (base / "secret.txt").write_text("a secret")
-    for name in ("link", "pipe"):
-        folder = base / "work" / name
-        folder.mkdir()
-        (folder / "trace.jsonl").write_bytes((base / "work" / "example" / "trace.jsonl").read_bytes())
-        file = folder / "attestation.json"
-        if name == "link":
-            file.symlink_to(base / "secret.txt")
-        else:
-            os.mkfifo(file)
-        with served.client() as client:
-            assert client.get(f"/s/work~2F{name}/share/attestation.json").status_code == 404
+@pytest.mark.parametrize("is_there", ["not", "as a link", "as a pipe"])
+def test_an_attestation_is_never_read_through_a_link_or_from_a_pipe(is_there: str, tmp_path: Path) -> None:
+    (tmp_path / "secret.txt").write_text("a secret")
+    file = tmp_path / "attestation.json"
+    if is_there == "as a link":
+        file.symlink_to(tmp_path / "secret.txt")
+    elif is_there == "as a pipe":
+        os.mkfifo(file)
+    with pytest.raises(HTTPException, match="This session has no attestation"):
+        share("attestation.json", SessionFolder(id="x", name="x", path=tmp_path), FINISHED)
 
 
 def test_nothing_of_an_altered_session_is_shared(served: Dashboard, base: Path) -> None:
@@ -108,12 +108,3 @@ def test_nothing_of_an_altered_session_is_shared(served: Dashboard, base: Path) 
         for name in SHARES:
             answer = client.get(f"/s/work~2Faltered/share/{name}")
             assert (answer.status_code, "altered" in answer.text) == (409, True)
-
-
-def test_a_session_without_an_attestation_says_so(served: Dashboard, base: Path) -> None:
-    folder = base / "work" / "bare"
-    folder.mkdir()
-    (folder / "trace.jsonl").write_bytes((base / "work" / "example" / "trace.jsonl").read_bytes())
-    with served.client() as client:
-        missing = client.get("/s/work~2Fbare/share/attestation.json")
-    assert (missing.status_code, missing.text) == (404, "This session has no attestation.\n")

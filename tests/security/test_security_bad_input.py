@@ -21,7 +21,7 @@ READ = turn("read", path="terms.txt")
 
 
 def run(folder: Path, *worker: Turn | str, files: Files = FILES, **more: Any) -> Attempt:
-    return attempt(folder, worker, *OFFLINE, question=QUESTION, files=files, **more)
+    return attempt(folder, worker, *OFFLINE, question=QUESTION, files=files, streams=False, **more)
 
 
 EMPTY = {

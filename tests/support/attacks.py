@@ -170,11 +170,13 @@ def attempt(
     verifier: Callable[[int, dict[str, Any]], Any] | None = None,
     during: Callable[[], object] | None = None,
     rounds: int = 1,
+    streams: bool = True,
     **parts: Any,
 ) -> Attempt:
     """Run `vera run` in `folder` over these files, with one scripted server for all parts.
 
-    `verifier` plays the verifier on a server of its own. `during` runs before the worker's last turn.
+    `verifier` plays the verifier on another server. `during` runs before the worker's last turn. `streams`:
+    the worker's turns come piece by piece, so that one which repeats itself is ended; else each comes whole.
     """
     cast = Cast(worker, **parts)
     folder.mkdir(parents=True, exist_ok=True)
@@ -184,7 +186,7 @@ def attempt(
         write_all(folder / "documents", files)
         arguments += ["--input-dir", folder / "documents"]
     with contextlib.ExitStack() as stack:
-        server = stack.enter_context(ScriptedServer(_telling(cast, len(worker), during)))
+        server = stack.enter_context(ScriptedServer(_telling(cast, len(worker), during), streams=streams))
         arguments += ["--model-base-url", server.root]
         if verifier is not None:
             other = stack.enter_context(ScriptedServer(verifier))

@@ -24,6 +24,12 @@ def tell(record: events.Record, load: Load) -> str:
             room = f", {record.context_tokens} tokens of context" if record.context_tokens else ""
             warned = f"; {'; '.join(record.warnings[:3])}" if record.warnings else ""
             return f"Model {record.model or 'without a name'} ({record.kind}{room}){warned}"
+        case events.TurnExam():
+            came = record.problem or f"{record.right} of {record.of} right"
+            known = ", known from before" if record.kept else ""
+            return f"Exam of taking turns, {record.model or 'the model'}: {came}{known}."
+        case events.Mode():
+            return f"Mode {record.mode}: {record.reason or 'no reason is given'}"
         case events.Sandbox():
             if record.backend == "none":
                 return f"No sandbox: {record.isolation}"

@@ -117,6 +117,14 @@ def test_only_words_in_their_order_support(claim: list[str]) -> None:
         assert " ".join(claim) in "Beta said 5 % of dam may not"
 
 
+def test_a_fragment_is_supported_by_a_sentence_of_its_own_length_only() -> None:
+    said = "The guarantee of the machine is seven years."
+    for claim in ("Seven years.", "Is seven years.", "Seven."):
+        assert relation(claim, said) == "IRRELEVANT"
+    assert relation("Seven years.", "Seven years.") == "SUPPORTS"
+    assert relation("The guarantee of the machine is seven years.", f"{said} It is free.") == "SUPPORTS"
+
+
 @pytest.mark.parametrize("claim", ["Never.", "Never!", "Not.", "Nicht.", "Keine.", "No!", "Ne pas."])
 def test_a_negation_alone_states_nothing(claim: str) -> None:
     for span in ("Beta said the dam broke.", "It was never sold in winter.", "Not."):

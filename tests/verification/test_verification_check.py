@@ -150,7 +150,7 @@ def test_a_lane_without_an_answer_is_unknown(session: Session) -> None:
 def test_a_model_that_keeps_no_format_is_unknown(session: Session) -> None:
     done = look_up(session, "score 4", check_steps=20)
     assert done.answer == "unknown"
-    assert "5 turns in a row broke the format" in done.reason
+    assert "3 turns in a row broke the format" in done.reason
 
 
 def test_a_lane_that_fails_three_times_in_the_same_way_is_ended(session: Session) -> None:

@@ -21,14 +21,18 @@ from vera.audit.lexicon import word_set
 from vera.events import VerifierLabels
 from vera.evidence.claim import Claim, Relation
 from vera.evidence.whole_sentences import runs_on
-from vera.evidence.words import Word, hedges, inflected, negations, singular, unmarked, words
+from vera.evidence.words import Word, hedges, inflected, negations, singular, stems, unmarked, words
 
-VERSION = "literal/3"
+VERSION = "literal/4"
 """The maker of the labels; changes whenever the same lines may get another label."""
 
 SPAN_LIMIT = 20_000
 SENTENCE_LIMIT = 2_000
 """Characters: more than that is no place where a statement stands."""
+
+LEAST_WORDS = 3
+"""Content words of a claim that may be a part of a sentence. "Seven years." is said of anything: a shorter
+claim is supported only by a sentence that says no more than it does."""
 
 _WRAPPED = 40  # a line that long may go on in the next one
 _SENTENCE_END = re.compile(
@@ -142,6 +146,8 @@ def _relation(claim: str, sentence: str) -> Relation:
     ours, theirs = _turns(claim, wanted), _turns(sentence, seen)
     if ours == theirs:
         found = list(_runs(wanted, seen, singular))
+        if found and len(frozenset(stems(claim))) < LEAST_WORDS:
+            found = [run for run in found if run == (0, len(seen))]
         parts = _name_parts(sentence) if found else frozenset()
         return "SUPPORTS" if any(parts.isdisjoint(run) for run in found) else "IRRELEVANT"
     difference = (ours - theirs) + (theirs - ours)

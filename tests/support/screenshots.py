@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from playwright.sync_api import ViewportSize
 
 WIDTH = 1280
-HEIGHTS = {"dashboard": 1560, "evidence": 860, "compare": 1060, "report": 1020}
+HEIGHTS = {"dashboard": 1240, "evidence": 860, "compare": 1060, "report": 1020}
 EXAMPLE = "/s/work~2Fexample"
 PACE = 1.0
 """Seconds that the scripted model takes for a turn, so that the timeline looks like one."""

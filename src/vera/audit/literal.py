@@ -31,8 +31,8 @@ SENTENCE_LIMIT = 2_000
 """Characters: more than that is no place where a statement stands."""
 
 LEAST_WORDS = 3
-"""Content words of a claim that may be a part of a sentence. "Seven years." is said of anything: a shorter
-claim is supported only by a sentence that says no more than it does."""
+"""Content words of a claim that may be any part of a sentence. "Seven years." is said of anything: a claim of
+two has to open its sentence, and one of a single word has to be all of it."""
 
 _WRAPPED = 40  # a line that long may go on in the next one
 _SENTENCE_END = re.compile(
@@ -146,12 +146,17 @@ def _relation(claim: str, sentence: str) -> Relation:
     ours, theirs = _turns(claim, wanted), _turns(sentence, seen)
     if ours == theirs:
         found = list(_runs(wanted, seen, singular))
-        if found and len(frozenset(stems(claim))) < LEAST_WORDS:
-            found = [run for run in found if run == (0, len(seen))]
+        if (count := len(frozenset(stems(claim)))) < LEAST_WORDS:
+            found = [run for run in found if _opens(run, seen) and (count > 1 or run[1] == len(seen))]
         parts = _name_parts(sentence) if found else frozenset()
         return "SUPPORTS" if any(parts.isdisjoint(run) for run in found) else "IRRELEVANT"
     difference = (ours - theirs) + (theirs - ours)
     return "CONTRADICTS" if _is_one_negation(difference) and _denies(wanted, seen) else "IRRELEVANT"
+
+
+def _opens(run: tuple[int, int], seen: Sequence[str]) -> bool:
+    """Whether nothing but marks of fields stands before the run."""
+    return all(token in _FIELD_MARKS for token in seen[: run[0]])
 
 
 def _is_one_negation(words_apart: Counter[str]) -> bool:

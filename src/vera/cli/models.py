@@ -86,7 +86,9 @@ def _lines(listed: "Listed", offered: "list[Offer]") -> list[str]:
     if listed.left_out:
         lines.append(f"{listed.left_out} more of servers are not shown.")
     if offered:
-        lines += ["", "To fetch one: vera models pull NAME (the figures are the publishers')"]
+        from vera.cli.exit import as_typed
+
+        lines += ["", as_typed("To fetch one: vera models pull NAME (the figures are the publishers')")]
         width = max(len(offer.name) for offer in offered)
         lines += [
             f"  {offer.name:<{width}}  {offer.gigabytes:.1f} GB, {offer.context} tokens, {offer.licence}, "

@@ -160,7 +160,7 @@ async def ask(
 ) -> Reply[T]:
     """Ask the model once. Never raises for a model that fails or answers nonsense: that is a problem.
 
-    `lengths` bounds arrays of the reply and `choices` names what may stand in their items, for a server that
+    `lengths` bounds arrays of the reply and `choices` names what their items may hold, for a server that
     keeps to a schema.
     """
     model = desk.model

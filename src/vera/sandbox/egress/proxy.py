@@ -17,7 +17,7 @@ from vera.sandbox.egress.usage import Usage
 class EgressProxy:
     """The way out of one box, with that box's bounds. `log` gets one record for each connection.
 
-    `secrets` must stand in no URL and no header. `fetch` serves the box's command of that name. `tap` looks
+    `secrets` must be in no URL and no header. `fetch` serves the box's command of that name. `tap` looks
     on while pages pass. Records of requests beyond `limits.requests` are left out, but for the first.
     """
 

@@ -42,7 +42,7 @@ from vera.batch.local import LocalEngine
 from vera.batch.records import Ended, Manifest
 from vera.batch.running import PRELOADED
 from vera.batch.runs import Runs
-from vera.batch.standing import Standing
+from vera.batch.status import Standing
 from vera.batch.task import BatchTask
 from vera.batch.task_file import parse_task
 from vera.config.handed import as_text

@@ -36,7 +36,7 @@ from vera.search.corpus import Corpus
 
 ROOT = Path(__file__).resolve().parent.parent
 VOLUMES = 12
-MOST_STEPS = 12
+MAX_STEPS = 12
 BASELINE_LINES = 6
 
 
@@ -69,7 +69,7 @@ def play(corpus: Corpus, question: str, files: Sequence[str] = ()) -> Played:
     """Let the model work on one question until its final answer.
 
     Raises RuntimeError when a turn is malformed, a citation points beside what was read, or no answer
-    comes within MOST_STEPS.
+    comes within MAX_STEPS.
     """
     listing = "\n".join(["\n\nINPUT FILES:", *(f"- {name}" for name in files)]) if files else ""
     messages = [
@@ -78,7 +78,7 @@ def play(corpus: Corpus, question: str, files: Sequence[str] = ()) -> Played:
     ]
     model = Extractive()
     read: dict[str, tuple[str, int, int]] = {}
-    for step in range(1, MOST_STEPS + 1):
+    for step in range(1, MAX_STEPS + 1):
         reply = asyncio.run(model.complete(Request(messages=tuple(messages)))).choices[0].content
         turn = parse(reply).turn
         if turn is None:
@@ -93,7 +93,7 @@ def play(corpus: Corpus, question: str, files: Sequence[str] = ()) -> Played:
             observation = _read(corpus, evidence, args["path"], args["first"], args["last"])
             read[evidence] = (args["path"], args["first"], args["last"])
         messages += [Message(role="assistant", content=reply), Message(role="user", content=observation)]
-    raise RuntimeError(f"no answer to {question!r} within {MOST_STEPS} steps")
+    raise RuntimeError(f"no answer to {question!r} within {MAX_STEPS} steps")
 
 
 def _search(corpus: Corpus, evidence: str, query: str, limit: int) -> str:

@@ -65,7 +65,7 @@ def measured(work: Callable[[], object]) -> float:
 
 
 def rows(trial: Trial) -> dict[str, float]:
-    state, rules, aim = trial.state, trial.rules, trial.keeper.aim
+    state, rules, aim = trial.state, trial.rules, trial.gate_runner.aim
     ts, step = trial.memory.ts + 1, trial.lane.step + 1
     calls = {
         "web_search": {"query": "Apple car production plans 2031"},

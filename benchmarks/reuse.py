@@ -37,7 +37,7 @@ def main() -> None:
 
 def measure(base: Path) -> None:
     from vera.agent.reuse import corpus_digest, verify_or_reuse
-    from vera.agent.verify import Inquiry
+    from vera.agent.verify import ThesisJob
     from vera.attestation.lenses import load_lens
     from vera.attestation.request import request_of
     from vera.config import defaults
@@ -54,7 +54,7 @@ def measure(base: Path) -> None:
 
     def ask(*, fresh: bool = False) -> bool:
         request, budget = request_of(THESIS, corpus=corpus_digest(CORPUS))
-        inquiry = Inquiry(request=request, lens=load_lens("general"), budget=budget, input_dir=CORPUS)
+        inquiry = ThesisJob(request=request, lens=load_lens("general"), budget=budget, input_dir=CORPUS)
         done = asyncio.run(verify_or_reuse(inquiry, settings, base, base / next(names), fresh=fresh))
         return done.verified.reused
 

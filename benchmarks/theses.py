@@ -29,7 +29,7 @@ import msgspec
 import vera
 from vera.attestation.objects import hexadecimal
 from vera.audit import containment
-from vera.audit.case import Place
+from vera.audit.case import CitedLines
 from vera.audit.containment_sentences import sentences
 from vera.audit.source_text import SourceText
 from vera.config import Settings, defaults
@@ -165,7 +165,7 @@ def judged(thesis: str, library: Mapping[str, Document], k: int) -> list[Found]:
     found: list[Found] = []
     for name, document in library.items():
         for first, last in containment.spans(document.source, thesis, k, document.about):
-            place = Place(document.evidence, document.source, first, last)
+            place = CitedLines(document.evidence, document.source, first, last)
             relation = containment.label(claim, place, document.about)
             if relation != "IRRELEVANT":
                 found.append(Found(name, first, last, relation))

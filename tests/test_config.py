@@ -14,11 +14,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import SecretStr, ValidationError
 
-from vera.config import ConfigError, Loaded, Place, defaults, load, public, resolve_secret
-from vera.config.catalogue import catalogue, sections
+from vera.config import ConfigError, Loaded, SettingPlace, defaults, load, public, resolve_secret
 from vera.config.environment import dotenv_layer
 from vera.config.loading import PACKAGED
 from vera.config.reference import tables, with_tables
+from vera.config.schema import catalogue, sections
 from vera.config.yaml_file import parse_layer
 
 ROOT = Path(__file__).parents[1]
@@ -174,7 +174,7 @@ def test_settings_are_frozen() -> None:
 # Order
 
 
-HANDED_OVER = (Place.LOG, Place.OWN_LOG, Place.TASK, Place.FORM)
+HANDED_OVER = (SettingPlace.LOG, SettingPlace.OWN_LOG, SettingPlace.TASK, SettingPlace.FORM)
 STEPS = ["default", "user", "vera.yaml", ".env", "environment", "-c file", "-c value", "flag"]
 
 
@@ -208,7 +208,7 @@ def test_the_higher_place_wins(desk: Desk, highest: int) -> None:
             "flag --max-steps",
         ][highest]
     )
-    said_by_hand = [place for place in Place if place not in HANDED_OVER]
+    said_by_hand = [place for place in SettingPlace if place not in HANDED_OVER]
     assert loaded.origin["run.max_steps"].place is said_by_hand[highest]
 
 
@@ -517,7 +517,7 @@ PIECES = ["run:", "max_steps", *"{}[]-:,'|?#5~\n ", "&a", "*a", "!!int", "---", 
 @given(st.text() | st.lists(st.sampled_from(PIECES)).map("".join))
 def test_any_yaml_text_is_read_or_refused_in_one_sentence(text: str) -> None:
     try:
-        layer = parse_layer(text, "vera.yaml", Place.FOLDER)
+        layer = parse_layer(text, "vera.yaml", SettingPlace.FOLDER)
     except ConfigError as error:
         assert str(error).startswith("vera.yaml")
     else:

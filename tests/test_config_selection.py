@@ -18,13 +18,13 @@ from vera import events
 from vera.cli.config import config
 from vera.cli.mcp import client_config
 from vera.cli.run import run
-from vera.config import ConfigError, Loaded, Place, defaults, load, public
+from vera.config import ConfigError, Loaded, SettingPlace, defaults, load, public
 from vera.config.aliases import canonical, under_own_names
-from vera.config.catalogue import catalogue, sections, value_of
 from vera.config.loading import PACKAGED
 from vera.config.logged import Begun, Proof, log_layer
-from vera.config.origin import Entry, Origin
-from vera.config.selection import LONGEST_REGEX, LONGEST_TEMPLATE, Fallback, VerifierType
+from vera.config.origin import Origin, WrittenValue
+from vera.config.schema import catalogue, sections, value_of
+from vera.config.selection import MAX_REGEX_LENGTH, MAX_TEMPLATE_LENGTH, Fallback, VerifierType
 from vera.config.trust import KEYED_ADDRESSES
 
 ROOT = Path(__file__).parents[1]
@@ -210,9 +210,12 @@ def test_a_value_in_its_bounds_is_taken(folder: Path, key: str, written: str, va
         ("action_verifier.prompt_name=../secret", "must be a name of letters, digits, - and _"),
         ("action_verifier.history_steps=-2", "must be a whole number from -1 to 100"),
         ("action_verifier.selection_regex=([0-9", "must be a regular expression of at most 200 characters"),
-        (f"action_verifier.selection_regex={'x' * (LONGEST_REGEX + 1)}", "must be a regular expression"),
+        (f"action_verifier.selection_regex={'x' * (MAX_REGEX_LENGTH + 1)}", "must be a regular expression"),
         ("action_verifier.selection_regex=x{99999999999999999999}", "must be a regular expression"),
-        (f"action_verifier.system_template={'x' * (LONGEST_TEMPLATE + 1)}", "must be a template of at most"),
+        (
+            f"action_verifier.system_template={'x' * (MAX_TEMPLATE_LENGTH + 1)}",
+            "must be a template of at most",
+        ),
         ("action_verifier.selection_index_base=2", "must be a whole number from 0 to 1"),
         ("action_verifier.fallback=last", "must be one of first_candidate, first_valid"),
         ("action_verifier.max_compared=1", "must be a whole number from 2 to 8"),
@@ -355,7 +358,9 @@ keys = st.lists(
 def test_a_file_under_own_names_has_no_alias_and_loses_no_value_in_silence(
     values: dict[str, str | None],
 ) -> None:
-    layer = {key: Entry(value, Origin(Place.FILE, f"file x:{key}")) for key, value in values.items()}
+    layer = {
+        key: WrittenValue(value, Origin(SettingPlace.FILE, f"file x:{key}")) for key, value in values.items()
+    }
     found, twice = under_own_names(layer)
     assert all(canonical(name) == name for name in found)
     assert {canonical(key) for key, value in values.items() if value} <= found.keys()

@@ -11,11 +11,11 @@ import pytest
 from vera import events
 from vera.config import ConfigError, Loaded, load, public
 from vera.config.address import is_same_address, server_of
-from vera.config.catalogue import catalogue, value_of, written
 from vera.config.errors import Refused
 from vera.config.handed import Allowed, Handed, allowed_of
 from vera.config.logged import Begun, Proof, keys_never_given, log_layer
-from vera.config.origin import Place, Source
+from vera.config.origin import SettingPlace, Source
+from vera.config.schema import catalogue, value_of, written
 from vera.config.trust import ANY, KEYED_ADDRESSES, ONLY_YOU, OTHERS, TRUST
 
 SECRETS = [key for key, setting in catalogue().items() if setting.secret]
@@ -62,7 +62,7 @@ class Desk:
 
 
 @pytest.fixture
-def desk(tmp_path: Path) -> Desk:
+def context(tmp_path: Path) -> Desk:
     return Desk(tmp_path)
 
 
@@ -173,14 +173,14 @@ def test_every_setting_that_is_held_has_a_move_that_is_tried() -> None:
     ],
 )
 def test_what_would_loosen_the_persons_word_is_refused_in_a_sentence(
-    desk: Desk, key: str, source: Source
+    context: Desk, key: str, source: Source
 ) -> None:
     mine, loose, _ = MOVES[key]
     settings = {key: loose, **ALSO.get(key, {})}
     if source is Source.SESSION:
         # A log has all settings, those of the person's own too.
         settings = {**dict(text.split("=", 1) for text in mine if key not in text), **settings}
-    complaint = desk.refusal(source, settings, *mine)
+    complaint = context.refusal(source, settings, *mine)
     assert key in complaint
     assert ASKED_BY[source] in complaint
     assert TRUST[key].effect in complaint
@@ -188,32 +188,32 @@ def test_what_would_loosen_the_persons_word_is_refused_in_a_sentence(
 
 @pytest.mark.parametrize("source", OTHERS)
 @pytest.mark.parametrize("key", [key for key, move in MOVES.items() if move[2] is not None])
-def test_what_tightens_the_persons_word_is_taken(desk: Desk, key: str, source: Source) -> None:
+def test_what_tightens_the_persons_word_is_taken(context: Desk, key: str, source: Source) -> None:
     mine, _, tight = MOVES[key]
     settings = {key: str(tight), **ALSO.get(key, {})}
     if source is Source.SESSION:
         settings = {**dict(text.split("=", 1) for text in mine if key not in text), **settings}
-    assert written(value_of(desk.load(source, settings, *mine).settings, key)) == tight
+    assert written(value_of(context.load(source, settings, *mine).settings, key)) == tight
 
 
 @pytest.mark.parametrize("source", [Source.FOLDER, Source.TASK, Source.FORM])
 @pytest.mark.parametrize("key", SECRETS)
-def test_a_key_of_someone_else_is_not_used(desk: Desk, key: str, source: Source) -> None:
-    desk.environ = {catalogue()[key].own_env: "sk-mine"}
-    loaded = desk.load(source, {key: "sk-theirs"})
+def test_a_key_of_someone_else_is_not_used(context: Desk, key: str, source: Source) -> None:
+    context.environ = {catalogue()[key].own_env: "sk-mine"}
+    loaded = context.load(source, {key: "sk-theirs"})
     secret: Any = value_of(loaded.settings, key)
     assert secret.get_secret_value() == ("sk-mine")
     if source is not Source.FOLDER:  # the environment is above the folder
         assert loaded.warnings[0].startswith(f"{key} from the {source} 'x' is not used: it is a key")
-    desk.environ = {}
-    loaded = desk.load(source, {key: "sk-theirs"})
+    context.environ = {}
+    loaded = context.load(source, {key: "sk-theirs"})
     assert not value_of(loaded.settings, key)
     assert "is not used" in loaded.warnings[0] and "sk-theirs" not in str(loaded.warnings)
 
 
-def test_a_reference_of_the_folder_to_a_key_is_not_followed(desk: Desk) -> None:
-    desk.environ = {"AWS_SECRET": "s"}
-    assert not desk.load(Source.FOLDER, {"model.key": "env:AWS_SECRET"}).settings.model.key
+def test_a_reference_of_the_folder_to_a_key_is_not_followed(context: Desk) -> None:
+    context.environ = {"AWS_SECRET": "s"}
+    assert not context.load(Source.FOLDER, {"model.key": "env:AWS_SECRET"}).settings.model.key
 
 
 @pytest.mark.parametrize("key", [key for key, row in TRUST.items() if row.rule is ANY])
@@ -225,57 +225,57 @@ def test_the_rest_is_how_the_work_is_done_and_anyone_may_set_it(key: str) -> Non
 # Places
 
 
-def test_an_input_folder_lies_inside_what_it_came_with(desk: Desk, tmp_path: Path) -> None:
-    (desk.folder / "docs").mkdir()
-    (desk.folder / "link").symlink_to(tmp_path)
+def test_an_input_folder_lies_inside_what_it_came_with(context: Desk, tmp_path: Path) -> None:
+    (context.folder / "docs").mkdir()
+    (context.folder / "link").symlink_to(tmp_path)
     outside = tmp_path / "other"
     outside.mkdir()
     inside = {"run.input_dir": "docs"}
-    assert desk.load(Source.FOLDER, inside).settings.run.input_dir == Path("docs")
+    assert context.load(Source.FOLDER, inside).settings.run.input_dir == Path("docs")
     for path in ("..", "link", "docs/../..", str(outside), "~"):
-        assert "reads files" in desk.refusal(Source.FOLDER, {"run.input_dir": path})
-    (desk.folder / "vera.yaml").unlink()
-    allowed = allowed_of((), (desk.folder,))
-    assert desk.load(Source.TASK, inside, allowed=allowed).settings.run.input_dir == Path("docs")
-    complaint = desk.refusal(Source.TASK, inside)
+        assert "reads files" in context.refusal(Source.FOLDER, {"run.input_dir": path})
+    (context.folder / "vera.yaml").unlink()
+    allowed = allowed_of((), (context.folder,))
+    assert context.load(Source.TASK, inside, allowed=allowed).settings.run.input_dir == Path("docs")
+    complaint = context.refusal(Source.TASK, inside)
     assert complaint.endswith("If it may be read, allow it: --allow-input docs")
     for path in ("link", str(outside)):
         with pytest.raises(Refused):
-            desk.load(Source.TASK, {"run.input_dir": path}, allowed=allowed)
-    assert desk.going_on({"run.input_dir": str(desk.folder / "docs")}).settings.run.input_dir
+            context.load(Source.TASK, {"run.input_dir": path}, allowed=allowed)
+    assert context.going_on({"run.input_dir": str(context.folder / "docs")}).settings.run.input_dir
 
 
-def test_a_folder_keeps_its_sessions_inside_itself(desk: Desk) -> None:
-    assert desk.load(Source.FOLDER, {"run.base_dir": "runs"}).settings.run.base_dir == Path("runs")
+def test_a_folder_keeps_its_sessions_inside_itself(context: Desk) -> None:
+    assert context.load(Source.FOLDER, {"run.base_dir": "runs"}).settings.run.base_dir == Path("runs")
 
 
 # The network
 
 
 @pytest.mark.parametrize("mode", ["public", "auto", "allowlist"])
-def test_what_the_person_sealed_stays_without_network(desk: Desk, mode: str) -> None:
+def test_what_the_person_sealed_stays_without_network(context: Desk, mode: str) -> None:
     for mine in (("egress.mode=none",), ("sandbox.profile=sealed",)):
         if mode == "auto" and mine == ("sandbox.profile=sealed",):
             continue
-        assert "opens more of the network" in desk.refusal(Source.TASK, {"egress.mode": mode}, *mine)
+        assert "opens more of the network" in context.refusal(Source.TASK, {"egress.mode": mode}, *mine)
 
 
-def test_a_list_of_hosts_may_come_from_a_folder_where_all_of_the_web_is_open(desk: Desk) -> None:
+def test_a_list_of_hosts_may_come_from_a_folder_where_all_of_the_web_is_open(context: Desk) -> None:
     narrow = {"egress.mode": "allowlist", "egress.allow": "pypi.org"}
-    assert desk.load(Source.FOLDER, narrow).settings.egress.allow == "pypi.org"
+    assert context.load(Source.FOLDER, narrow).settings.egress.allow == "pypi.org"
     ports = {"egress.mode": "allowlist", "egress.allow": "pypi.org:22"}
-    assert "opens more of the network" in desk.refusal(Source.FOLDER, ports)
+    assert "opens more of the network" in context.refusal(Source.FOLDER, ports)
 
 
 # What the person allows
 
 
-def test_the_person_allows_a_value_and_no_other(desk: Desk) -> None:
+def test_the_person_allows_a_value_and_no_other(context: Desk) -> None:
     allowed = allowed_of(("model.base_url=http://theirs:1", "sandbox.profile=lab"), ())
     theirs = {"model.base_url": "http://theirs:1", "sandbox.profile": "lab"}
-    assert desk.load(Source.TASK, theirs, allowed=allowed).settings.sandbox.profile == "lab"
+    assert context.load(Source.TASK, theirs, allowed=allowed).settings.sandbox.profile == "lab"
     with pytest.raises(Refused, match=r"--allow model\.base_url=http://theirs:2"):
-        desk.load(Source.TASK, {"model.base_url": "http://theirs:2"}, allowed=allowed)
+        context.load(Source.TASK, {"model.base_url": "http://theirs:2"}, allowed=allowed)
 
 
 @pytest.mark.parametrize(
@@ -287,24 +287,24 @@ def test_the_person_allows_a_value_and_no_other(desk: Desk) -> None:
         ("policy.official_domains", "policy.official_domains=", "x; touch here #"),
     ],
 )
-def test_what_a_refusal_says_to_type_allows_it(desk: Desk, key: str, mine: str, value: object) -> None:
+def test_what_a_refusal_says_to_type_allows_it(context: Desk, key: str, mine: str, value: object) -> None:
     priced = ("budget.input_price=1", "budget.output_price=1")
     with pytest.raises(Refused) as refused:
-        desk.load(Source.TASK, {key: value}, mine, *priced)
+        context.load(Source.TASK, {key: value}, mine, *priced)
     typed = shlex.split(str(refused.value).rpartition("allow it: ")[2])
     assert typed[0] == "--allow"
     allowed = allowed_of((typed[1],), ())
-    loaded = desk.load(Source.TASK, {key: value}, mine, *priced, allowed=allowed)
+    loaded = context.load(Source.TASK, {key: value}, mine, *priced, allowed=allowed)
     assert value_of(loaded.settings, key) == value
 
 
-def test_a_value_of_the_folder_is_one_word_of_what_people_are_told_to_type(desk: Desk) -> None:
+def test_a_value_of_the_folder_is_one_word_of_what_people_are_told_to_type(context: Desk) -> None:
     evil = "x; touch here #"
-    complaint = desk.refusal(Source.FOLDER, {"policy.official_domains": evil})
+    complaint = context.refusal(Source.FOLDER, {"policy.official_domains": evil})
     flag, _, assignment = complaint.rpartition("ask for it yourself: ")[2].partition(", or ")
     assert shlex.split(flag) == ["--official-domain", evil]
     assert shlex.split(assignment)[0] == f"VERA_POLICY__OFFICIAL_DOMAINS={evil}"
-    assert "\x1b" not in desk.refusal(Source.TASK, {"policy.official_domains": "\x1b[2J"})
+    assert "\x1b" not in context.refusal(Source.TASK, {"policy.official_domains": "\x1b[2J"})
 
 
 @pytest.mark.parametrize(
@@ -329,26 +329,26 @@ def test_a_folder_that_is_allowed_must_be_one(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("keyed", KEYED_ADDRESSES, ids=lambda keyed: keyed.key)
-def test_a_key_goes_to_the_persons_address_only(desk: Desk, keyed: Any) -> None:
-    desk.environ = {catalogue()[keyed.key].own_env: "sk-mine"}
+def test_a_key_goes_to_the_persons_address_only(context: Desk, keyed: Any) -> None:
+    context.environ = {catalogue()[keyed.key].own_env: "sk-mine"}
     allowed = Allowed(settings=(f"{keyed.address}=http://theirs:1",))
     theirs = {keyed.address: "http://theirs:1"}
-    loaded = desk.load(Source.TASK, theirs, f"{keyed.address}=http://mine:1", allowed=allowed)
+    loaded = context.load(Source.TASK, theirs, f"{keyed.address}=http://mine:1", allowed=allowed)
     assert not value_of(loaded.settings, keyed.key)
     assert loaded.withheld == (keyed.key,)
     assert "is not sent to the" in loaded.warnings[0]
     assert str(loaded.origin[keyed.key]).endswith("(withheld)")
-    mine = desk.load(Source.TASK, {keyed.address: "http://mine:1"}, f"{keyed.address}=http://mine:1/v1")
+    mine = context.load(Source.TASK, {keyed.address: "http://mine:1"}, f"{keyed.address}=http://mine:1/v1")
     assert value_of(mine.settings, keyed.key) and not mine.withheld
 
 
-def test_a_key_from_now_does_not_go_to_the_address_of_ones_own_log(desk: Desk) -> None:
-    desk.environ = {"OPENAI_API_KEY": "sk-mine"}
+def test_a_key_from_now_does_not_go_to_the_address_of_ones_own_log(context: Desk) -> None:
+    context.environ = {"OPENAI_API_KEY": "sk-mine"}
     whole = Proof(sealed=9, whole=True)
-    loaded = desk.going_on({"model.base_url": "http://then:1"}, proof=whole)
+    loaded = context.going_on({"model.base_url": "http://then:1"}, proof=whole)
     assert loaded.settings.model.base_url == "http://then:1"
     assert loaded.withheld == ("model.key",)
-    again = desk.going_on({"model.base_url": "http://then:1"}, "model.base_url=http://then:1", proof=whole)
+    again = context.going_on({"model.base_url": "http://then:1"}, "model.base_url=http://then:1", proof=whole)
     assert again.settings.model.key.get_secret_value() == "sk-mine"
 
 
@@ -389,27 +389,27 @@ def test_what_names_no_web_host_is_no_address(text: str) -> None:
 # One's own log
 
 
-def test_ones_own_log_decides_everything_but_what_commands_can_do(desk: Desk) -> None:
+def test_ones_own_log_decides_everything_but_what_commands_can_do(context: Desk) -> None:
     begun = {"model.base_url": "http://then:1", "verification.web_sources": "1", "run.input_dir": "/etc"}
     beginning = Proof(sealed=2)
-    assert desk.going_on(begun, proof=beginning).settings.verification.web_sources == 1
+    assert context.going_on(begun, proof=beginning).settings.verification.web_sources == 1
     host = {"sandbox.backend": "host"}
     with pytest.raises(Refused, match="runs commands with less isolation"):
-        desk.going_on(host, proof=beginning)
-    assert desk.going_on(host, proof=Proof(9, whole=True)).settings.sandbox.backend == "host"
-    assert desk.going_on(host, "sandbox.backend=host").settings.sandbox.backend == "host"
+        context.going_on(host, proof=beginning)
+    assert context.going_on(host, proof=Proof(9, whole=True)).settings.sandbox.backend == "host"
+    assert context.going_on(host, "sandbox.backend=host").settings.sandbox.backend == "host"
 
 
-def test_a_seal_that_does_not_reach_the_task_proves_nothing(desk: Desk) -> None:
+def test_a_seal_that_does_not_reach_the_task_proves_nothing(context: Desk) -> None:
     with pytest.raises(Refused):
-        desk.going_on({"model.base_url": "http://then:1"}, proof=Proof(sealed=1))
+        context.going_on({"model.base_url": "http://then:1"}, proof=Proof(sealed=1))
 
 
-def test_the_origin_of_each_setting_goes_into_the_log(desk: Desk) -> None:
-    (desk.folder / "vera.yaml").write_text("model.name: m\n")
+def test_the_origin_of_each_setting_goes_into_the_log(context: Desk) -> None:
+    (context.folder / "vera.yaml").write_text("model.name: m\n")
     given = Handed(source="task", where="the task 'x'", settings={"model.temperature": 0.5})
     settings = load(
-        ("run.effort=quick",), {}, {"MAX_STEPS": "3"}, desk.folder, desk.own, handed=given
+        ("run.effort=quick",), {}, {"MAX_STEPS": "3"}, context.folder, context.own, handed=given
     ).settings
     assert settings.origins == {
         "model.name": "folder",
@@ -417,4 +417,4 @@ def test_the_origin_of_each_setting_goes_into_the_log(desk: Desk) -> None:
         "run.effort": "person",
         "model.temperature": "task",
     }
-    assert {each.source for each in Place} == set(Source)
+    assert {each.source for each in SettingPlace} == set(Source)

@@ -9,7 +9,7 @@ import pytest
 EXAMPLES = Path(__file__).parents[1] / "examples"
 LICENCES = EXAMPLES / "licences"
 QUESTIONS: list[dict[str, Any]] = json.loads((EXAMPLES / "licences.questions.json").read_text())
-MOST_LINES_OF_A_CITATION = 6
+MAX_LINES_OF_A_CITATION = 6
 
 
 def test_there_are_five_questions_over_five_licences() -> None:
@@ -26,6 +26,6 @@ def test_the_answer_stands_in_the_lines_that_are_named(each: dict[str, Any]) -> 
     first, last = each["lines"]
     lines = (LICENCES / each["file"]).read_text(encoding="utf-8").split("\n")
     assert 1 <= first <= last <= len(lines)
-    assert last - first < MOST_LINES_OF_A_CITATION
+    assert last - first < MAX_LINES_OF_A_CITATION
     passage = " ".join(" ".join(lines[first - 1 : last]).split())
     assert [words for words in each["words"] if words not in passage] == []

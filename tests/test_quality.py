@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parents[1]
-MOST_CHARACTERS = 8000
+MAX_CHARACTERS = 8000
 SILENCES = re.compile(r"type: ?ignore|mypy: ?\w|\bnoqa\b")
 GIVES_A_REASON = re.compile(
     r"# type: ignore\[[a-z-]+(, ?[a-z-]+)*\] {1,2}# (?!noqa)\w+"
@@ -25,7 +25,7 @@ def insist(*command: str) -> None:
         [sys.executable, "-m", *command], cwd=ROOT, capture_output=True, text=True, timeout=280, check=False
     )
     if done.returncode:
-        pytest.fail(f"{' '.join(command)}\n{(done.stdout + done.stderr)[:MOST_CHARACTERS]}", pytrace=False)
+        pytest.fail(f"{' '.join(command)}\n{(done.stdout + done.stderr)[:MAX_CHARACTERS]}", pytrace=False)
 
 
 def test_ruff_is_content() -> None:

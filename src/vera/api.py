@@ -29,12 +29,12 @@ from vera.agent.check_document import Options, check_document, require_date
 from vera.agent.check_document import Report as CheckReport
 from vera.agent.effort import with_effort
 from vera.agent.errors import SetupError, TaskTooLong
-from vera.agent.inquiry import inquiry_of
-from vera.agent.researched import Researched, researched_of
+from vera.agent.research_result import Researched, researched_of
 from vera.agent.reuse import verify_or_reuse
 from vera.agent.running import new_session, open_run
 from vera.agent.setup import open_input, open_signer
-from vera.agent.verified import Verified
+from vera.agent.thesis_job import inquiry_of
+from vera.agent.verification_result import Verified
 from vera.agent.web import secrets_of
 from vera.agent.work_dir import default_work_dir
 from vera.attestation.bundle import BundleError, replay_bundle

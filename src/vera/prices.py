@@ -8,7 +8,7 @@ import msgspec
 from pydantic import ValidationError
 
 from vera.config.settings import BudgetSettings
-from vera.spent import Spent, Tokens
+from vera.usage import RunUsage, Tokens
 
 UNIT = 10**12
 """Parts of one unit of money: a price of a millionth for a million tokens is one part for a token."""
@@ -39,7 +39,7 @@ class PriceList(msgspec.Struct, frozen=True, kw_only=True):
     verifier: Prices = Prices()
     selector: Prices = Prices()
 
-    def of(self, spent: Spent) -> int:
+    def of(self, spent: RunUsage) -> int:
         """What was spent on models, in parts of UNIT."""
         of_agent, of_verifier = self.agent.of(spent.agent), self.verifier.of(spent.verifier)
         return of_agent + of_verifier + self.selector.of(spent.selector)
@@ -70,7 +70,7 @@ def prices_of(settings: BudgetSettings) -> PriceList:
     )
 
 
-def cost_in_words(settings: Mapping[str, Any], spent: Spent) -> str | None:
+def cost_in_words(settings: Mapping[str, Any], spent: RunUsage) -> str | None:
     """What was spent by the prices in a log's `settings`, so that anyone computes the same; None where no
     price is known."""
     try:

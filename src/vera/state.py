@@ -15,7 +15,7 @@ from vera.events import Event, Text, text_size
 from vera.headline import OPEN, UNDER_WAY, headline
 from vera.history import Constraint, History
 from vera.history import fold as fold_history
-from vera.spent import BYTES_PER_TOKEN, EXTRACTS, GUIDED, Spent, SpentFold
+from vera.usage import BYTES_PER_TOKEN, EXTRACTS, GUIDED, RunUsage, SpentFold
 
 NOTES_KEPT_BYTES = 64_000
 """Notes older than the newest this many bytes are folded to counts; notes.md keeps all of them."""
@@ -399,7 +399,7 @@ class RunState:
         return (done.word if done else "") or lane.status
 
     @property
-    def spent(self) -> Spent:
+    def spent(self) -> RunUsage:
         """What the run has spent up to the last record."""
         return self._spent.now(sum(self.searches.values()))
 

@@ -7,10 +7,10 @@ from pathlib import Path
 import pytest
 
 from vera import events
-from vera.agent.desk import open_desk
 from vera.agent.extracts import Extracts
 from vera.agent.lanes import LaneOptions
-from vera.agent.research import Place
+from vera.agent.research import Environment
+from vera.agent.verifier_context import open_verifier_context
 from vera.attestation.keys import load_or_create
 from vera.config import load
 from vera.evidence.extractor import Extractor
@@ -18,7 +18,7 @@ from vera.lane.prompts import Prompts
 from vera.lane.tools.pages import pages_of
 from vera.session import Session
 from vera.state import RunState
-from vera.verification.desk import VerifierOptions
+from vera.verification.context import VerifierOptions
 
 TASK = "How long must a written offer be valid?"
 URL = "https://example.org/terms"
@@ -46,8 +46,8 @@ def captured(session: Session, text: bytes, source: str = URL, **changes: object
 
 def extracted(session: Session, extractor: Extractor) -> events.Verifier | None:
     session.emit(events.Task(task=TASK), lane="")
-    place = Place(extractor=extractor, box=None, corpus=None)
-    desk = open_desk(
+    place = Environment(extractor=extractor, box=None, corpus=None)
+    context = open_verifier_context(
         session=session,
         settings=load(environ={}, cwd=session.root, user_config=session.root / "none").settings,
         place=place,
@@ -56,7 +56,7 @@ def extracted(session: Session, extractor: Extractor) -> events.Verifier | None:
         options=VerifierOptions(rule="model", scope=("web",)),
     )
     extracts = Extracts(session, TASK, place, LaneOptions())
-    return asyncio.run(extracts.answer(desk, load_or_create()))
+    return asyncio.run(extracts.answer(context, load_or_create()))
 
 
 def test_captured_pages_are_searched_and_cited_under_their_address(

@@ -11,12 +11,12 @@ from support.gguf_header import LLAMA, header
 from support.scripted_server import ScriptedServer
 from support.tiny_llama import write_random_model
 from vera.agent import found_models, pulled_models
-from vera.agent.desk import exams_folder
 from vera.agent.errors import SetupError
 from vera.agent.found_models import FoundModel, find_models
 from vera.agent.pulled_models import Pulled, choose_pulled
 from vera.agent.setup import file_facts, open_model
 from vera.agent.speeds import keep_speed, kept_speed
+from vera.agent.verifier_context import exams_folder
 from vera.config import load
 from vera.config.settings import ModelSettings
 from vera.lane.prompts import Prompts
@@ -109,9 +109,9 @@ def test_of_a_server_with_many_models_some_are_listed_and_the_rest_is_counted() 
     with ScriptedServer([], kind="openai", other_models=others) as server:
         found = asyncio.run(find_models(settings(base_url=server.root), {}))
     here = of(list(found.models), server.base_url)
-    assert len(here) == found_models.MOST_OF_A_SERVER
-    assert found.left_out >= 41 - found_models.MOST_OF_A_SERVER
-    assert max(len(each.name) for each in here) == found_models.LONGEST_TEXT
+    assert len(here) == found_models.MAX_OF_A_SERVER
+    assert found.left_out >= 41 - found_models.MAX_OF_A_SERVER
+    assert max(len(each.name) for each in here) == found_models.MAX_TEXT_LENGTH
     assert all("--model-name 'm" in each.use for each in here[1:]), "as a shell takes it for one word"
 
 

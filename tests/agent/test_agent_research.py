@@ -13,9 +13,9 @@ from support.cast import Cast, final, part_of
 from support.lanes import INFO, open_lane
 from support.verified import ANSWER, open_session
 from vera import events
-from vera.agent import in_words
-from vera.agent.desk import open_desk
-from vera.agent.research import RESULTS, Place, Research, Result, _rank, _verdict
+from vera.agent import messages
+from vera.agent.research import RESULTS, Environment, Research, Result, _rank, _verdict
+from vera.agent.verifier_context import open_verifier_context
 from vera.attestation.keys import Signer, load_or_create
 from vera.config.loading import defaults
 from vera.evidence.extractor import Extractor
@@ -24,7 +24,7 @@ from vera.lane.prompts import Prompts
 from vera.model.types import Choice, Completion, Request
 from vera.session import Session, check
 from vera.state import RunState
-from vera.verification.desk import VerifierOptions
+from vera.verification.context import VerifierOptions
 
 NO_BLOB = events.Blob("0" * 64, 0)
 
@@ -135,13 +135,13 @@ def test_the_exit_code_of_a_verified_run(result: str, reason: str, ended: str, c
     status, said, exit_code = _verdict(state_of(decided, ended=ended, answered=ended != "steps"), False)
     assert exit_code == code
     assert status == headline(result, reason, "model")
-    assert said == in_words.reason(headline(result, reason, "model"), decided)
+    assert said == messages.reason(headline(result, reason, "model"), decided)
 
 
 @pytest.mark.parametrize(("result", "reason"), [("UNSUPPORTED", "REFUTED"), ("INCONCLUSIVE", "SCORE")])
 def test_an_interrupted_run_that_is_not_verified_ends_with_130(result: str, reason: str) -> None:
     decided, word = decision(result=result, reason=reason), headline(result, reason, "model")
-    said = in_words.reason(word, decided)
+    said = messages.reason(word, decided)
     assert _verdict(state_of(decided, ended="steps"), True) == (word, said, 130)
 
 
@@ -192,7 +192,7 @@ def test_without_a_verdict_nothing_is_verified(answered: bool, ended: str, said:
     ],
 )
 def test_a_verified_answer_in_words(decided: events.Verifier, rule: str, said: str) -> None:
-    assert in_words.reason(headline(decided.result, decided.reason, rule), decided) == said
+    assert messages.reason(headline(decided.result, decided.reason, rule), decided) == said
 
 
 @pytest.mark.parametrize(
@@ -225,14 +225,14 @@ def test_a_verified_answer_in_words(decided: events.Verifier, rule: str, said: s
     ],
 )
 def test_an_answer_that_is_not_verified_in_words(decided: events.Verifier, said: str) -> None:
-    assert in_words.reason(headline(decided.result, decided.reason, "model"), decided) == said
+    assert messages.reason(headline(decided.result, decided.reason, "model"), decided) == said
 
 
 @pytest.mark.parametrize(
     ("hundredths", "said"), [(400, "4"), (350, "3.5"), (275, "2.75"), (100, "1"), (None, "none")]
 )
 def test_a_score_in_words(hundredths: int | None, said: str) -> None:
-    assert in_words.points(hundredths) == said
+    assert messages.points(hundredths) == said
 
 
 # A whole run, and a stop in the middle of its verification
@@ -271,15 +271,15 @@ def signer() -> Signer:
 
 def research(session: Session, model: CastModel, extractor: Extractor, signer: Signer) -> Research:
     """Rounds over a session whose sources were read already."""
-    desk = open_desk(
+    context = open_verifier_context(
         session=session,
         settings=defaults(),
-        place=Place(extractor=extractor, box=None, corpus=None),
+        place=Environment(extractor=extractor, box=None, corpus=None),
         model=model,
         prompts=Prompts(),
         options=VerifierOptions(rule="model"),
     )
-    return Research(open_lane(session, model), desk, signer)
+    return Research(open_lane(session, model), context, signer)
 
 
 def go_on(root: Path, extractor: Extractor, signer: Signer) -> tuple[Result, Cast]:

@@ -16,8 +16,8 @@ import pytest
 from vera import events
 from vera.agent.reuse import Answered, corpus_digest, reusable, reuse_key, verify_or_reuse
 from vera.agent.setup import open_signer
-from vera.agent.verdict_index import FOLDER, Entry, find, keep
-from vera.agent.verify import Inquiry
+from vera.agent.verdict_index import FOLDER, IndexedVerdict, find, keep
+from vera.agent.verify import ThesisJob
 from vera.attestation.keys import load_or_create
 from vera.attestation.lenses import load_lens
 from vera.attestation.replay import replay
@@ -56,11 +56,11 @@ class Bench:
             }
         )
 
-    def inquiry(self, thesis: str = THESIS, **asked: object) -> Inquiry:
+    def inquiry(self, thesis: str = THESIS, **asked: object) -> ThesisJob:
         request, budget = request_of(thesis, corpus=corpus_digest(self.files), **asked)
-        return Inquiry(request=request, lens=load_lens("general"), budget=budget, input_dir=self.files)
+        return ThesisJob(request=request, lens=load_lens("general"), budget=budget, input_dir=self.files)
 
-    def verify(self, inquiry: Inquiry, settings: Settings | None = None, **how: Any) -> Answered:
+    def verify(self, inquiry: ThesisJob, settings: Settings | None = None, **how: Any) -> Answered:
         self.count += 1
         root = self.base / f"run-{self.count}"
         return asyncio.run(
@@ -74,7 +74,7 @@ class Bench:
             )
         )
 
-    def standing(self, inquiry: Inquiry, after: float = 1.0) -> Answered | None:
+    def standing(self, inquiry: ThesisJob, after: float = 1.0) -> Answered | None:
         """The verdict that stands so many seconds after the last one."""
         last = max(path.stat().st_mtime for path in self.base.glob("*/seal.json"))
         return reusable(inquiry, self.settings(), self.base, last + after, say=self.said.append)
@@ -208,7 +208,7 @@ def test_a_verdict_without_its_judge_stands_as_long_as_the_failed_exam_is_kept(b
 # What lies in the base folder is not believed
 
 
-def entry_of(bench: Bench, inquiry: Inquiry) -> Entry:
+def entry_of(bench: Bench, inquiry: ThesisJob) -> IndexedVerdict:
     found = find(bench.base, reuse_key(inquiry, bench.settings()))
     assert found is not None
     return found

@@ -11,7 +11,7 @@ from support.cli import records
 from support.lanes import FunctionModel, new_session
 from vera import events
 from vera.agent.lanes import LaneOptions
-from vera.agent.research import Place, head_bytes, make_lane
+from vera.agent.research import Environment, head_bytes, make_lane
 from vera.evidence.extractor import Extractor
 from vera.lane.prompts import Prompts
 from vera.lane.tools import Call, Outcome, fetch, note, read, search, shell, submit
@@ -21,8 +21,8 @@ from vera.protocol.turn import ToolSpec
 from vera.search.corpus import Corpus
 from vera.search.web import WebSearch
 from vera.session import load_text
-from vera.spent import BYTES_PER_TOKEN
 from vera.store import Store
+from vera.usage import BYTES_PER_TOKEN
 
 SMALL = 8192
 TASK = "What is the longest time for which the permission may be withdrawn, and who decides it? " * 4
@@ -88,7 +88,7 @@ def started(folder: Path, context: int | None, count: int = 400) -> tuple[str, s
     model.info = ModelInfo(kind="openai", name="m", context_tokens=context)
     session = new_session(folder)
     corpus = cast(Corpus, Folder()) if count else None
-    place = Place(extractor=Extractor(), box=None, corpus=corpus, files=count, web=None)
+    place = Environment(extractor=Extractor(), box=None, corpus=corpus, files=count, web=None)
     asyncio.run(make_lane(session, TASK, model, place, Prompts(), LaneOptions(max_steps=1)).run())
     session.close()
     store = Store(folder / "store")

@@ -31,7 +31,7 @@ from vera.attestation.ahdb.journal import TORN, Journal, JournalError, hash_of, 
 from vera.attestation.ahdb.policy import RULES, Inspected, Rule, unmet
 from vera.attestation.ahdb.proof import Refused, open_verified, reader
 from vera.attestation.ahdb.proposals import NothingThere, propose, retract
-from vera.attestation.ahdb.standing import Standing, standing
+from vera.attestation.ahdb.resolve import Standing, standing
 from vera.attestation.ahdb.view import view
 from vera.attestation.keys import Signer, load_or_create
 from vera.attestation.objects import ClaimResult, Findings, digest

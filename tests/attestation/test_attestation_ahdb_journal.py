@@ -138,7 +138,7 @@ def test_a_line_without_an_end_is_not_read_for_ever(journal: Journal) -> None:
 
 def test_a_journal_that_is_too_large_is_a_sentence(journal: Journal, monkeypatch: pytest.MonkeyPatch) -> None:
     propose(journal, drive("one"), NOW, SIGNER)
-    monkeypatch.setattr(journals, "MOST_BYTES", 10)
+    monkeypatch.setattr(journals, "MAX_BYTES", 10)
     with pytest.raises(JournalError, match="cannot be read"):
         journal.read()
 
@@ -347,7 +347,7 @@ def test_a_crash_between_the_lines_and_the_head_asserts_nothing_more(
 ) -> None:
     three(journal)
 
-    def crash(folder: int, head: heads.Head) -> None:
+    def crash(folder: int, head: heads.JournalHead) -> None:
         raise KeyboardInterrupt
 
     with monkeypatch.context() as patched:

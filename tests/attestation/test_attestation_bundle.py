@@ -210,7 +210,7 @@ def test_members_that_share_their_bytes_are_refused(tmp_path: Path) -> None:
 
 
 def test_too_many_members_are_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(bundle, "MOST_MEMBERS", 1)
+    monkeypatch.setattr(bundle, "MAX_MEMBERS", 1)
     (tmp_path / "file.zip").write_bytes(zipped(LOG, ("answer.md", b"1")))
     with pytest.raises(BundleError, match="more than 1 members"):
         unpack(tmp_path / "file.zip", tmp_path)

@@ -13,8 +13,8 @@ from support.rounds import WATER, evidence, label, labels, page
 from support.verified import answer, begin, gathered, keep
 from vera import events
 from vera.attestation.build import Built, build
-from vera.attestation.coverage import LEAST_FAMILIES, NOVELTY_STOP_BP, enough, novelty
-from vera.attestation.look_up import MOST_LINKS, Failed, Looked
+from vera.attestation.coverage import MIN_FAMILIES, NOVELTY_STOP_BP, enough, novelty
+from vera.attestation.look_up import MAX_LINKS, Failed, Looked
 from vera.attestation.objects import Coverage, Findings, Lens, Omission, Quota, canonical, parse
 from vera.attestation.record import Record
 from vera.session import Session
@@ -61,12 +61,12 @@ def test_novelty_is_a_share_and_does_not_depend_on_order(families: list[list[str
 
 
 def test_asking_stops_after_six_families_that_bring_nothing_new() -> None:
-    same = [["a", "b"]] * LEAST_FAMILIES
+    same = [["a", "b"]] * MIN_FAMILIES
     assert enough(same)
     assert not enough(same[1:])
     assert not enough([*same[1:], ["c", "d", "e"]])
     assert novelty([*same[1:], ["c", "d", "e"]]) >= NOVELTY_STOP_BP
-    assert enough([[]] * LEAST_FAMILIES)
+    assert enough([[]] * MIN_FAMILIES)
 
 
 def fetched(session: Session, url: str, text: bytes, *links: str, **members: object) -> None:
@@ -239,7 +239,7 @@ def test_a_page_of_very_many_links_is_read_up_to_a_bound(tmp_path: Path) -> None
     finally:
         session.close()
     assert record.asked is not None
-    assert len(record.asked.looked.links["https://one.example/a"]) == MOST_LINKS
+    assert len(record.asked.looked.links["https://one.example/a"]) == MAX_LINKS
     assert record.asked.looked.links["https://two.example/b"] == ()
     assert len(canonical(coverage_of(build(record)))) < 100_000
 

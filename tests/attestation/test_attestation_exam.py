@@ -18,7 +18,7 @@ from support.verified import answer, begin, gathered, open_session
 from vera.attestation.build import build
 from vera.attestation.exam import (
     KINDS,
-    MOST_ACCEPTED,
+    MAX_ACCEPTED,
     SPANS,
     SUPPORTED,
     Grade,
@@ -145,7 +145,7 @@ def test_the_bar_is_two_false_accepts_and_a_fifth_wrong(seed: int, data: st.Data
 
     found = grade(seed, replies(careless, seed))
     assert (found.accepted, found.right) == (accepted, 60 - len(places))
-    assert found.passed == (accepted <= MOST_ACCEPTED and len(places) <= 12)
+    assert found.passed == (accepted <= MAX_ACCEPTED and len(places) <= 12)
 
 
 @pytest.mark.parametrize(

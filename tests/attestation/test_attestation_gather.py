@@ -117,7 +117,7 @@ def test_a_text_that_is_gone_or_altered_is_unreadable_in_words_that_name_no_plac
 
 
 def test_the_texts_of_one_verdict_are_bounded(session: Session, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(module, "MOST_TEXT_BYTES", len(RIVERS))
+    monkeypatch.setattr(module, "MAX_TEXT_BYTES", len(RIVERS))
     begin(session, 1, answer(session))
     record = gathered(session, 1)
     assert list(record.texts) == [sha256(RIVERS)]

@@ -31,7 +31,7 @@ from vera.attestation.objects import (
     digest,
     object_id,
 )
-from vera.attestation.reduce import CAP, COVERAGE_CODES, MOST_CAPS, Reduced, reduce
+from vera.attestation.reduce import CAP, COVERAGE_CODES, MAX_CAPS, Reduced, reduce
 from vera.evidence.finding import Finding
 
 T = TypeVar("T")
@@ -379,7 +379,7 @@ def test_a_web_claim_with_one_source_caps_the_score_and_says_so() -> None:
 def test_many_caps_are_told_as_a_number() -> None:
     claims = [SubClaim(key=f"c{number}", text="x") for number in range(500)]
     caps = objects([card(claim.key, "web") for claim in claims], *claims).reduced().scores.caps
-    assert len(caps) == MOST_CAPS + 1
+    assert len(caps) == MAX_CAPS + 1
     assert "480 more" in caps[-1]
 
 

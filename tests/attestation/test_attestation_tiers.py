@@ -10,7 +10,7 @@ from support.rounds import policy
 from vera.attestation.lenses import load_lens
 from vera.attestation.objects import Lens, Risk, Volatility
 from vera.attestation.request import request_of
-from vera.attestation.tiers import RISK_TIERS, STANDS_SECONDS, Bars, bars, expired, expires_at
+from vera.attestation.tiers import RISK_TIERS, STANDS_SECONDS, Thresholds, bars, expired, expires_at
 
 ISSUED = "2026-11-22T01:30:00.000Z"
 
@@ -52,10 +52,10 @@ def test_a_file_suffices_and_the_web_needs_two_at_any_tier() -> None:
 
 def test_a_lens_and_a_policy_raise_a_bar_and_never_lower_it() -> None:
     lens = Lens(name="mine", description="", file_sources=2, web_sources=1)
-    assert bars("low", load_lens("general")) == Bars(1, 2, 300)
-    assert bars("low", lens) == Bars(2, 2, 300)
-    assert bars("high", lens, policy(min_score=200, web_sources=1)) == Bars(2, 3, 350)
-    assert bars("low", lens, policy(min_score=380, web_sources=4)) == Bars(2, 4, 380)
+    assert bars("low", load_lens("general")) == Thresholds(1, 2, 300)
+    assert bars("low", lens) == Thresholds(2, 2, 300)
+    assert bars("high", lens, policy(min_score=200, web_sources=1)) == Thresholds(2, 3, 350)
+    assert bars("low", lens, policy(min_score=380, web_sources=4)) == Thresholds(2, 4, 380)
 
 
 @pytest.mark.parametrize(

@@ -6,7 +6,7 @@ from support.cited import cited
 from vera.audit.checks.counts import counts
 from vera.audit.checks.numbers import numbers
 from vera.audit.checks.wording import wording
-from vera.audit.derivable import MOST_COMPARED
+from vera.audit.derivable import MAX_COMPARED
 
 
 def severities(claim: str, page: str, **fields: str) -> list[str]:
@@ -126,7 +126,7 @@ def test_the_number_of_an_item_is_not_asked_and_a_bare_answer_is() -> None:
 
 
 def test_in_a_very_large_source_a_bound_needs_its_value() -> None:
-    page = "It sold 612 boats.\n" + "Row 7 has 9 pears.\n" * MOST_COMPARED
+    page = "It sold 612 boats.\n" + "Row 7 has 9 pears.\n" * MAX_COMPARED
     assert severities("It sold more than 400 boats.", page) == ["hard"]
     assert severities("It sold 612 boats.", page) == []
 

@@ -9,7 +9,7 @@ from support.audits import case_of, evidence_of, page_of
 from vera.audit.case import AuditPolicy
 from vera.audit.checks.independence import independence
 from vera.events import Evidence
-from vera.evidence.asked_pages import MOST_NAMED, named_pages, page_key
+from vera.evidence.asked_pages import MAX_NAMED, named_pages, page_key
 from vera.evidence.finding import Finding
 
 RNG = random.Random(7)
@@ -155,7 +155,7 @@ def test_a_page_that_answered_with_an_error_does_not_suffice() -> None:
 
 
 def test_addresses_are_bounded_and_odd_ones_are_none() -> None:
-    assert named_pages(" ".join(f"https://a.example/{n}" for n in range(MOST_NAMED + 1))) == frozenset()
+    assert named_pages(" ".join(f"https://a.example/{n}" for n in range(MAX_NAMED + 1))) == frozenset()
     assert named_pages("http://[::1 http://a.example:99999/ https://") == frozenset()
     assert page_key("report.txt") == page_key("") == page_key("https:///x") == ""
     assert page_key("HTTPS://WWW.A.example:443/x/?q=1#y") == "a.example/x?q=1"

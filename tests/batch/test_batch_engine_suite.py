@@ -16,7 +16,7 @@ from vera.batch.engine import Attempt, Engine
 from vera.batch.local import LocalEngine
 from vera.batch.records import Manifest
 from vera.batch.runs import Runs
-from vera.batch.standing import MOST_ATTEMPTS
+from vera.batch.status import MAX_ATTEMPTS
 from vera.batch.task import BatchTask
 
 LIMITED = "http://limited.example/v1"
@@ -205,7 +205,7 @@ def test_a_task_whose_process_dies_is_tried_five_times_and_held_with_the_reason(
 
     heard, counts = go(kind, runs, steps)
     assert counts == {"held": 1}
-    assert outcomes(runs, task) == ["crashed"] * MOST_ATTEMPTS
+    assert outcomes(runs, task) == ["crashed"] * MAX_ATTEMPTS
     assert heard.ends[-1][2].reason.endswith("as the task wants: crash")
 
 

@@ -12,7 +12,7 @@ from vera.batch.engine import Attempt, Unfinished
 from vera.batch.local import LocalEngine
 from vera.batch.records import Ended, Manifest
 from vera.batch.runs import Runs
-from vera.batch.standing import MOST_ATTEMPTS, Standing
+from vera.batch.status import MAX_ATTEMPTS, Standing
 from vera.batch.task import BatchTask, canonical_task, task_id
 
 
@@ -141,9 +141,9 @@ def test_a_task_whose_process_dies_is_tried_again_and_held_after_five_attempts(r
 
     handle = Attempts(die)
     heard = worked(runs, tasks(3), handle)
-    assert Counter(text for text, _ in handle.begun) == {"0?": 1, "1?": MOST_ATTEMPTS, "2?": 1}
+    assert Counter(text for text, _ in handle.begun) == {"0?": 1, "1?": MAX_ATTEMPTS, "2?": 1}
     text, end, now = heard.ends[-1]
-    assert (text, end.number, now.state) == ("1?", MOST_ATTEMPTS, "held")
+    assert (text, end.number, now.state) == ("1?", MAX_ATTEMPTS, "held")
     assert now.reason == "5 attempts died with their process: killed by signal 9"
     again = Attempts()
     worked(runs, tasks(3), again)

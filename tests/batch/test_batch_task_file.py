@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from vera.batch.errors import BatchError
 from vera.batch.task import BatchTask
-from vera.batch.task_file import MOST_LINE_BYTES, MOST_PROBLEMS, TaskList, parse_task, read_tasks
+from vera.batch.task_file import MAX_LINE_BYTES, MAX_PROBLEMS, TaskList, parse_task, read_tasks
 from vera.batch.task_settings import TaskSettings
 from vera.config.handed import Allowed
 
@@ -118,7 +118,7 @@ def test_a_repeated_line_is_one_task(tmp_path: Path) -> None:
         ({"task": "a", "input_dir": "no-such-folder"}, '"input_dir" is no folder: no-such-folder.'),
         ({"task": "a", "name": "n" * 201}, '"name" is longer than 200 characters.'),
         ({"task": "a" * ((1 << 20) + 1)}, '"task" is longer than 1 MB.'),
-        (f'{{"task": "{"a" * MOST_LINE_BYTES}"}}\n', "it is longer than 2 MB."),
+        (f'{{"task": "{"a" * MAX_LINE_BYTES}"}}\n', "it is longer than 2 MB."),
     ],
 )
 def test_a_mistake_is_told_with_its_line(tmp_path: Path, line: object, sentence: str) -> None:
@@ -131,7 +131,7 @@ def test_a_mistake_is_told_with_its_line(tmp_path: Path, line: object, sentence:
 
 def test_all_mistakes_are_told_at_once_up_to_a_bound(tmp_path: Path) -> None:
     told = refused(tmp_path / "t.jsonl", *["{\n"] * 100)
-    assert told.count("it is no JSON") == MOST_PROBLEMS
+    assert told.count("it is no JSON") == MAX_PROBLEMS
     assert "There may be more" in told
 
 

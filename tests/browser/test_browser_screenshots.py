@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from support.screenshots import HEIGHTS, MOST_BYTES, NAMES, WIDTH, take
+from support.screenshots import HEIGHTS, MAX_BYTES, NAMES, WIDTH, take
 
 ROOT = Path(__file__).parents[2]
 IMAGES = ROOT / "docs" / "images"
@@ -26,7 +26,7 @@ def test_they_are_taken_of_a_run_that_is_made_for_them(tmp_path: Path) -> None:
     for name in NAMES:
         for picture in (tmp_path / name, IMAGES / name):
             assert size(picture) == (WIDTH, HEIGHTS[name.partition("-")[0].removesuffix(".png")])
-            assert picture.stat().st_size <= MOST_BYTES
+            assert picture.stat().st_size <= MAX_BYTES
 
 
 def test_a_page_shows_each_picture_and_no_other() -> None:

@@ -12,7 +12,7 @@ from click.testing import CliRunner, Result
 from vera.cli.config import config
 from vera.cli.run import run
 from vera.config import defaults, load, public
-from vera.config.catalogue import catalogue, sections
+from vera.config.schema import catalogue, sections
 
 
 @pytest.fixture

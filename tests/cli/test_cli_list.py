@@ -197,7 +197,7 @@ def test_a_list_reads_a_session_again_only_when_a_file_of_it_has_changed(
 def test_a_session_with_more_files_than_are_watched_stays_unchecked(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, names: tuple[str, ...]
 ) -> None:
-    monkeypatch.setattr(outcome, "MOST_FILES", 40)
+    monkeypatch.setattr(outcome, "MAX_FILES", 40)
     session = begin(tmp_path / "work" / "one", "How high is the tower?")
     session.finish(END)
     session.close()
@@ -226,7 +226,7 @@ def test_every_file_that_an_outcome_rests_on_is_in_its_fingerprint(
         (tmp_path / folder / "store" / "aa").mkdir(parents=True)
         for number in range(31):
             (tmp_path / folder / "store" / "aa" / str(number)).touch()
-    monkeypatch.setattr(outcome, "MOST_FILES", 40)
+    monkeypatch.setattr(outcome, "MAX_FILES", 40)
     before = fingerprint(tmp_path / "s")
     assert before
     for path in sorted((tmp_path / "s").rglob("store/aa/*")):
@@ -238,7 +238,7 @@ def test_every_file_that_an_outcome_rests_on_is_in_its_fingerprint(
 def test_what_cannot_be_looked_at_in_time_is_not_listed_as_anything(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(known_outcomes, "MOST_SECONDS", -1.0)
+    monkeypatch.setattr(known_outcomes, "MAX_SECONDS", -1.0)
     session = begin(tmp_path / "work" / "one", "How high is the tower?")
     session.finish(END)
     session.close()

@@ -21,7 +21,7 @@ from support.dashboard_runs import environment_of
 from vera.cli.stack import ask_steps, steps_of
 from vera.cli.stack_down import working
 from vera.cli.stack_process import running, stack_folder
-from vera.dashboard import control_log, run_process
+from vera.dashboard import audit_log, run_process
 
 ROOT = Path(__file__).parents[2]
 NO_SANDBOX = {"VERA_SANDBOX__BACKEND": "none"}
@@ -168,7 +168,7 @@ def test_down_ends_runs_of_dashboards_and_nothing_else(base: Path) -> None:
         for name, process in (("ours", run_process.identity(ours.pid)), ("stale", None)):
             folder = base / "work" / name
             folder.mkdir(parents=True)
-            control_log.write(folder, "created")
+            audit_log.write(folder, "created")
             if process is not None:
                 descriptor = run_process.claim(folder)
                 run_process.write(descriptor, process)

@@ -9,8 +9,8 @@ import pytest
 
 from support.dashboards import Grown
 from vera.dashboard import stream
-from vera.dashboard.follow import MOST_FOLLOWED, Followers
-from vera.dashboard.frames import HEARTBEAT
+from vera.dashboard.follow import MAX_FOLLOWED, Followers
+from vera.dashboard.server_sent_events import HEARTBEAT
 from vera.dashboard.sessions import Sessions
 from vera.dashboard.stream import EventStream, record_chunks
 
@@ -107,7 +107,7 @@ def test_sessions_that_nobody_watches_are_let_go(tmp_path: Path) -> None:
         first = every.of(sessions.folder("watched"))
         second = every.of(sessions.folder("idle"))
         with first.watched():
-            for number in range(MOST_FOLLOWED):
+            for number in range(MAX_FOLLOWED):
                 every.of(sessions.folder(f"run-{number}"))
             assert every.of(sessions.folder("watched")) is first
             assert every.of(sessions.folder("idle")) is not second

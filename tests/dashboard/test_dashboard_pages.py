@@ -10,8 +10,8 @@ from selectolax.lexbor import LexborHTMLParser
 from support.markup import problems, visible_text
 from support.run_pages import CLAIMS, DISPUTED, EMPTY, EXAMPLES, FINISHED, HOSTILE, RUNNING, sha, with_text
 from vera.dashboard import pages
-from vera.dashboard.asked import Asked
 from vera.dashboard.overview import SessionRow
+from vera.dashboard.query_params import Asked
 from vera.dashboard.run_form import CHOICES, StartForm
 from vera.dashboard.run_status import RunStatus
 from vera.dashboard.runs import Replayed

@@ -13,9 +13,9 @@ from support.run_pages import CLAIMS, FINISHED, HOSTILE
 from support.verified import verified
 from vera.attestation.keys import Signer
 from vera.dashboard import pages
-from vera.dashboard.asked import Asked
+from vera.dashboard.query_params import Asked
 from vera.dashboard.sessions import SessionFolder
-from vera.dashboard.source_text import MOST_LINES, NOT_CITED, source_text
+from vera.dashboard.source_text import MAX_LINES, NOT_CITED, source_text
 from vera.dashboard.tails import TAIL_BYTES, read_tail
 from vera.report.view.model import RunPage
 from vera.store import Store
@@ -116,7 +116,7 @@ def test_a_long_text_is_shown_in_pieces(tmp_path: Path) -> None:
     store = Store(tmp_path / "store")
     name = store.put(b"x\n" * 5000)
     found = source_text(store, name, (), 0, 0)
-    assert found is not None and len(found.rows) == MOST_LINES and found.lines == 5000
+    assert found is not None and len(found.rows) == MAX_LINES and found.lines == 5000
     html = pages.render_source(
         ASKED, folder(tmp_path), citing(name, 9_999_999, 9_999_999), name, 4900, 4950, store
     )

@@ -425,7 +425,7 @@ def test_looking_at_a_run_never_takes_its_lock(base: Path) -> None:
 def test_run_log_is_bounded_while_a_run_writes_to_it(base: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     from vera.dashboard import run_child
 
-    monkeypatch.setattr(run_child, "MOST_RUN_LOG", 1000)
+    monkeypatch.setattr(run_child, "MAX_RUN_LOG", 1000)
     monkeypatch.setattr(run_child, "KEPT_RUN_LOG", 400)
     session = Sessions(base).by_work_dir("./work/example")
     session.path.mkdir(parents=True)

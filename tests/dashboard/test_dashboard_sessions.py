@@ -8,7 +8,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from support.dashboards import Grown
-from vera.dashboard.sessions import CONTROL_LOG, MOST_LISTED, NoSession, Sessions, decode_id, encode_id
+from vera.dashboard.sessions import CONTROL_LOG, MAX_LISTED, NoSession, Sessions, decode_id, encode_id
 
 
 @given(st.binary(min_size=1, max_size=300))
@@ -104,12 +104,12 @@ def test_a_session_made_here_is_listed_before_it_has_a_log(tmp_path: Path) -> No
 
 
 def test_a_list_has_an_end_and_says_so(tmp_path: Path) -> None:
-    for number in range(MOST_LISTED + 3):
+    for number in range(MAX_LISTED + 3):
         folder = tmp_path / "work" / f"run-{number}"
         folder.mkdir(parents=True)
         (folder / "trace.jsonl").touch()
     listed, left_out = Sessions(tmp_path).listed()
-    assert (len(listed), left_out) == (MOST_LISTED, 3)
+    assert (len(listed), left_out) == (MAX_LISTED, 3)
 
 
 def test_a_name_that_acts_on_who_reads_it_is_shown_as_text(tmp_path: Path) -> None:

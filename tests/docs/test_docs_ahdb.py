@@ -5,7 +5,7 @@ from typing import get_args
 import msgspec
 from docs_pages import DOCS, first_cells, quoted, section
 
-from vera.attestation.ahdb.entries import REGISTERS, AnyEntry, Cause, Entry
+from vera.attestation.ahdb.entries import REGISTERS, AnyEntry, Cause, JournalEntry
 from vera.attestation.ahdb.policy import RULES, VERSION
 from vera.cli.ahdb import ahdb
 
@@ -31,7 +31,7 @@ def test_every_member_of_an_entry_is_described_and_no_other() -> None:
         if row[0].startswith("| of "):
             named |= set(quoted(row[1].partition("(`")[0]))
     assert named - {"register", "hash"} == fields
-    assert {field.name for field in msgspec.structs.fields(Entry)} <= fields
+    assert {field.name for field in msgspec.structs.fields(JournalEntry)} <= fields
 
 
 def test_every_cause_of_a_retract_is_described() -> None:

@@ -4,9 +4,9 @@ import re
 
 from docs_pages import DOCS, ROOT, first_cells, quoted, section
 
-from vera.config.catalogue import catalogue
 from vera.config.origin import Source
 from vera.config.reference import with_tables
+from vera.config.schema import catalogue
 from vera.config.trust import OTHERS, TRUST
 
 PAGE = DOCS / "security-model.md"

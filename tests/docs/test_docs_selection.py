@@ -16,7 +16,7 @@ from vera.config import load
 from vera.selection import judge, pipeline, verdict
 from vera.selection.options import SelectionOptions
 from vera.selection.registry import SELECTORS, selector
-from vera.selection.selector import Option, Scene
+from vera.selection.selector import ActionCluster, SelectionContext
 
 PAGE = "how-to/sample-several-actions.md"
 BLOCKS = blocks((DOCS / PAGE).read_text())
@@ -52,7 +52,7 @@ def test_an_example_switches_on_what_it_describes(
     chosen = options_of(verifier)
     assert (sampling_of(sampling).num_candidates, chosen.selector, verifier.model.name) == DESCRIBED[number]
     assert templates_of(verifier).render(
-        Scene(task="t"), options((10, 1), (12, 1)), index_base=1, with_text=False
+        SelectionContext(task="t"), options((10, 1), (12, 1)), index_base=1, with_text=False
     )
 
 
@@ -101,10 +101,10 @@ def test_the_class_of_the_page_chooses(tmp_path: Path, monkeypatch: pytest.Monke
 
     def choose_from(*actions: str) -> Any:
         shown = [
-            Option(index=index, votes=1, action=action, text="", size=len(action))
+            ActionCluster(index=index, votes=1, action=action, text="", size=len(action))
             for index, action in enumerate(actions)
         ]
-        return asyncio.run(careful.select(shown, Scene(task="t"), nobody, how))
+        return asyncio.run(careful.select(shown, SelectionContext(task="t"), nobody, how))
 
     assert choose_from("shell\nls", 'read\n{"path": "a"}').chosen == 1
     assert choose_from("shell\nls", "search\n{}").problem == "nothing_reads"

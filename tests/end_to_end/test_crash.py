@@ -19,7 +19,7 @@ from support.scripted_server import ScriptedServer
 from support.turns import answered_turns, as_reply, final, observation, turn
 from support.verified import replay
 from vera import events
-from vera.agent.desk import exams_folder
+from vera.agent.verifier_context import exams_folder
 from vera.session import check, rebuild
 from vera.store import Store
 
@@ -32,7 +32,7 @@ SCRIPT = [
     final("At least three years [ev_0002:3]."),
 ]
 
-MOST_RECORDS = 80
+MAX_RECORDS = 80
 
 
 def in_process(arguments: list[str], kill_after: int) -> None:
@@ -90,7 +90,7 @@ def test_a_run_killed_behind_any_record_is_resumed_to_its_end(documents: Path, t
         boundary = 0
         while True:
             boundary += 1
-            assert boundary < MOST_RECORDS
+            assert boundary < MAX_RECORDS
             work = tmp_path / f"work-{boundary}"
             run = [
                 "run",

@@ -107,7 +107,7 @@ def test_a_command_that_has_just_failed_is_not_run_again(tmp_path: Path) -> None
 
 # A class of one's own
 
-LONGEST = """
+MAX_LENGTH = """
 from vera.selection.selector import Picked
 
 
@@ -143,7 +143,7 @@ def with_class(tmp_path: Path, name: str, play: Play, *more: object) -> tuple[in
     """A run in a process of its own that finds a module beside the documents by PYTHONPATH."""
     modules = tmp_path / "modules"
     modules.mkdir()
-    (modules / "my_choosing.py").write_text(LONGEST)
+    (modules / "my_choosing.py").write_text(MAX_LENGTH)
     with server(play) as worker:
         typed = arguments(
             tmp_path, worker, *THREE, "-c", "action_verifier.enabled=true",

@@ -262,7 +262,7 @@ def test_a_mail_that_is_too_large_is_refused_and_the_next_one_read(box: Make) ->
 
 
 def test_more_members_than_are_looked_at_are_said(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    monkeypatch.setattr(walk, "MOST_MEMBERS", 3)
+    monkeypatch.setattr(walk, "MAX_MEMBERS", 3)
     path = tmp_path / "x.mbox"
     path.write_bytes(mbox(*(mail(str(n), "t\n") for n in range(5))))
     with path.open("rb") as file, pytest.raises(TooMuch, match="more than 3 members"):

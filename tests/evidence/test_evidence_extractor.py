@@ -14,9 +14,9 @@ import psutil
 import pytest
 
 from support.documents import make_docx, make_pdf, paragraph
-from vera.evidence import pump
+from vera.evidence import extraction_client
 from vera.evidence.canonical import extract
-from vera.evidence.extractor import Extractor, Limits
+from vera.evidence.extractor import ExtractionLimits, Extractor
 from vera.evidence.source import Extracted, Unreadable
 
 PAGE = b"<p>some text</p>"
@@ -88,7 +88,7 @@ def test_the_worker_sees_nothing_of_the_environment(
 
 
 def test_a_document_that_takes_too_long_is_given_up_and_the_next_one_read() -> None:
-    with Extractor(Limits(seconds=0.5)) as extractor:
+    with Extractor(ExtractionLimits(seconds=0.5)) as extractor:
         results = dict(
             extractor.extract_all([(1, PAGE, "a.html"), (2, ENDLESS, "b.html"), (3, PAGE, "c.html")])
         )
@@ -98,7 +98,7 @@ def test_a_document_that_takes_too_long_is_given_up_and_the_next_one_read() -> N
 
 
 def test_a_document_that_needs_too_much_memory_is_given_up_and_the_next_one_read() -> None:
-    with Extractor(Limits(memory=300 << 20)) as extractor:
+    with Extractor(ExtractionLimits(memory=300 << 20)) as extractor:
         with pytest.raises(Unreadable, match="more than 300 MB of memory"):
             extractor.extract(b"<p>a" * 2_000_000, "a.html")
         assert extractor.extract(PAGE, "b.html").text == b"some text\n"
@@ -211,7 +211,7 @@ def test_a_worker_killed_between_documents_costs_nothing(extractor: Extractor) -
 
 
 def test_a_worn_worker_is_replaced() -> None:
-    with Extractor(Limits(documents=2)) as extractor:
+    with Extractor(ExtractionLimits(documents=2)) as extractor:
         seen: set[int] = set()
         for _ in range(5):
             extractor.extract(PAGE, "a.html")
@@ -238,7 +238,7 @@ def test_a_worker_that_answers_nonsense_is_not_believed(
     impostor.write_text(f"#!/bin/sh\nprintf '{answer}'\nexec sleep 60\n")
     impostor.chmod(0o700)
     monkeypatch.setattr(sys, "executable", str(impostor))
-    monkeypatch.setattr(pump, "_FAREWELL_SECONDS", 0.05)
+    monkeypatch.setattr(extraction_client, "_FAREWELL_SECONDS", 0.05)
     with Extractor() as extractor, pytest.raises(Unreadable, match=r"crashed|could not start"):
         extractor.extract(PAGE, "a.html")
 

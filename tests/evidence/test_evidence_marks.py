@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from support.documents import W, make_docx, make_pdf, make_xlsx, make_zip, paragraph
 from vera.evidence.canonical import extract
-from vera.evidence.marks import MOST_MARKS, Mark, blanked, bounded, lifted, marked, told, unmarked
+from vera.evidence.marks import MAX_MARKS, Mark, blanked, bounded, lifted, marked, told, unmarked
 
 
 def marks_of(data: bytes | str, name: str) -> tuple[str, list[tuple[str, str]]]:
@@ -202,9 +202,9 @@ def test_blanked_and_told_keep_every_line() -> None:
 
 
 def test_more_marks_than_are_kept_are_joined_where_they_stand_nearest() -> None:
-    marks = [Mark("struck", 10 * number, 10 * number + 1) for number in range(MOST_MARKS + 5)]
+    marks = [Mark("struck", 10 * number, 10 * number + 1) for number in range(MAX_MARKS + 5)]
     found = bounded(marks)
-    assert len(found) == MOST_MARKS
+    assert len(found) == MAX_MARKS
     assert all(any(one.start <= mark.start and mark.end <= one.end for one in found) for mark in marks)
 
 

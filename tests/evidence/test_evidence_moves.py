@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from vera.evidence.moves import MOST_TARGETS, Aim, aim, move_type, signature
+from vera.evidence.moves import MAX_TARGETS, CallIntent, aim, move_type, signature
 from vera.evidence.official import official_names
 
 NAMES = official_names("Has Apple released a car yet?")
@@ -16,11 +16,11 @@ MOVE_TYPES = {
 }  # fmt: skip
 
 
-def aimed(tool: str, **args: Any) -> Aim:
+def aimed(tool: str, **args: Any) -> CallIntent:
     return aim(tool, args, names=NAMES, official_domains=frozenset(), families=())
 
 
-def domains(found: Aim) -> list[str]:
+def domains(found: CallIntent) -> list[str]:
     return [target.domain for target in found.targets]
 
 
@@ -55,7 +55,7 @@ def test_a_page_of_results_is_a_search_and_no_source() -> None:
     ],
 )
 def test_a_search_has_a_query_and_no_address(tool: str, args: dict[str, str]) -> None:
-    assert aimed(tool, **args) == Aim(tool, (), "Apple cars", "appl car", "search")
+    assert aimed(tool, **args) == CallIntent(tool, (), "Apple cars", "appl car", "search")
 
 
 def test_a_query_joins_the_family_that_is_known() -> None:
@@ -79,7 +79,7 @@ def test_a_command_is_about_every_address_in_it() -> None:
 
 def test_the_addresses_of_a_command_are_bounded() -> None:
     found = aimed("shell", cmd=" ".join(f"https://site{each}.example/" for each in range(1000)))
-    assert len(found.targets) == MOST_TARGETS
+    assert len(found.targets) == MAX_TARGETS
 
 
 def test_a_backslash_hides_no_host() -> None:
@@ -104,7 +104,7 @@ def test_a_backslash_hides_no_host() -> None:
 )
 def test_what_looks_nowhere_is_no_search(tool: str, args: dict[str, Any]) -> None:
     found = aimed(tool, **args)
-    assert found == Aim(tool, (), "", "", "general")
+    assert found == CallIntent(tool, (), "", "", "general")
     assert move_type(found, [("apple.com", "appl car")]) == "non_search"
 
 
@@ -114,11 +114,11 @@ def test_a_lone_surrogate_is_replaced() -> None:
         assert msgspec.json.encode(found)
 
 
-def visit(url: str) -> Aim:
+def visit(url: str) -> CallIntent:
     return aimed("fetch", url=url)
 
 
-def asked(query: str) -> Aim:
+def asked(query: str) -> CallIntent:
     return aimed("web_search", query=query)
 
 
@@ -142,7 +142,7 @@ def asked(query: str) -> Aim:
         (visit("https://b.example/"), [("", "appl car")], "domain_shift"),
     ],
 )
-def test_the_type_of_a_move(move: Aim, earlier: list[tuple[str, str]], kind: str) -> None:
+def test_the_type_of_a_move(move: CallIntent, earlier: list[tuple[str, str]], kind: str) -> None:
     assert move_type(move, earlier) == kind
 
 
@@ -173,9 +173,9 @@ def test_any_call_has_an_aim_and_a_move(
 )
 def test_any_address_has_an_aim(text: str, head: str) -> None:
     for tool, key in (("fetch", "url"), ("shell", "cmd")):
-        assert len(aimed(tool, **{key: f"{head}{text}"}).targets) <= MOST_TARGETS
+        assert len(aimed(tool, **{key: f"{head}{text}"}).targets) <= MAX_TARGETS
 
 
 @pytest.mark.parametrize("part", ["http:/", "https://a/", "https://", "a", "https://a.b?q="])
 def test_a_long_hostile_command_is_read_in_part(part: str) -> None:
-    assert len(aimed("shell", cmd=part * (1_000_000 // len(part))).targets) <= MOST_TARGETS
+    assert len(aimed("shell", cmd=part * (1_000_000 // len(part))).targets) <= MAX_TARGETS

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from vera.evidence import reading
-from vera.evidence.reading import Entry, read_regular, walk
+from vera.evidence.reading import FolderEntry, read_regular, walk
 from vera.evidence.source import Unreadable
 
 
@@ -133,7 +133,9 @@ def test_a_walk_lists_files_in_the_order_of_their_bytes(tmp_path: Path) -> None:
     entries = list(walk(tmp_path, 100))
     assert [entry.path for entry in entries] == ["Z", "a", "b/a", "b/z", "b.txt", "é"]
     status = (tmp_path / "a").stat()
-    assert entries[1] == Entry(path="a", size=1, mtime_ns=status.st_mtime_ns, ctime_ns=status.st_ctime_ns)
+    assert entries[1] == FolderEntry(
+        path="a", size=1, mtime_ns=status.st_mtime_ns, ctime_ns=status.st_ctime_ns
+    )
 
 
 def test_a_name_that_is_no_unicode_survives(tmp_path: Path) -> None:

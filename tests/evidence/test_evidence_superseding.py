@@ -44,8 +44,8 @@ def test_each_thing_of_a_list_has_its_own_clauses() -> None:
 
 
 def test_no_more_is_looked_through_than_the_bounds_allow(monkeypatch: pytest.MonkeyPatch) -> None:
-    assert len(list(statements("This replaces a.txt.\n\n" * 500))) == superseding.MOST_STATEMENTS
-    monkeypatch.setattr(superseding, "MOST_CHARACTERS", 40)
+    assert len(list(statements("This replaces a.txt.\n\n" * 500))) == superseding.MAX_STATEMENTS
+    monkeypatch.setattr(superseding, "MAX_CHARACTERS", 40)
     assert not list(statements("x" * 50 + "\n\nThis replaces a.txt.\n"))
 
 

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from vera import events
-from vera.evidence.moves import Aim
+from vera.evidence.moves import CallIntent
 from vera.gates.assert_first import ANY_THESIS, judge, missing
 from vera.gates.kernel import (
     ALLOW,
@@ -57,7 +57,7 @@ def state(*attestations: events.AttestationReceived) -> State:
 
 
 def call(tool: str) -> ToolCall:
-    return ToolCall(ts=NOW, step=1, tool=tool, aim=Aim(tool, (), "", "", ""))
+    return ToolCall(ts=NOW, step=1, tool=tool, aim=CallIntent(tool, (), "", "", ""))
 
 
 def rules(*required: Required, one: bool = False, locked: bool = True) -> Rules:

@@ -166,7 +166,7 @@ def test_a_command_is_turned_away_at_the_tunnel_and_package_indexes_are_not() ->
     trial = Trial(rules_for(), negative=True)
     trial.fetch("https://pypi.org/a")
     trial.fetch("https://pypi.org/b")
-    assert trial.keeper.connection("pypi.org") == ""
+    assert trial.gate_runner.connection("pypi.org") == ""
 
 
 def test_a_command_that_names_many_domains_is_at_none_of_them() -> None:
@@ -319,7 +319,7 @@ def test_with_a_key_for_brave_a_web_task_begins_with_a_search() -> None:
     trial = Trial(rules_for(**BRAVE))
     refused = trial.refused("fetch", {"url": "https://apple.com"})
     assert gate_of(refused) == "policy_brave_discovery"
-    assert trial.keeper.connection("apple.com") and not trial.keeper.connection("pypi.org")
+    assert trial.gate_runner.connection("apple.com") and not trial.gate_runner.connection("pypi.org")
     for tool in ("read", "note", "shell", "web_search", "brave_news"):
         assert trial.refused(tool, {"query": "Apple car", "path": "x", "cmd": "ls", "text": "x"}) is None
     proposed = refusal_of(refused).proposal

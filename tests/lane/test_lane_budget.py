@@ -11,11 +11,11 @@ from hypothesis import strategies as st
 from support.lanes import INFO
 from vera import events
 from vera.lane.budget import (
-    LEAST_ANSWER,
+    MIN_ANSWER,
     Budget,
     BudgetedModel,
+    BudgetLimits,
     BudgetSpent,
-    Limits,
     nearly_spent,
     says_spent,
     tokens_of_call,
@@ -23,8 +23,8 @@ from vera.lane.budget import (
 )
 from vera.model.types import Choice, Completion, Message, ModelError, ModelInfo, Request, Usage, wire
 from vera.prices import UNIT, Prices, money
-from vera.spent import Spent, Tokens, counted
 from vera.state import RunState
+from vera.usage import RunUsage, Tokens, counted
 
 PRICES = Prices(prompt=3_000_000, cached=300_000, completion=15_000_000)
 
@@ -67,14 +67,14 @@ class Failing(Metered):
 
 
 def test_a_call_is_counted_by_what_the_server_says_it_took() -> None:
-    budget = Budget(Limits(tokens=1000))
+    budget = Budget(BudgetLimits(tokens=1000))
     usage = Usage(prompt_tokens=30, completion_tokens=20)
     asyncio.run(BudgetedModel(Metered(lambda _: usage), budget, PRICES).complete(ask()))
     assert budget.tokens == 50
 
 
 def test_a_failed_call_gives_back_what_it_had_reserved() -> None:
-    budget = Budget(Limits(tokens=1000))
+    budget = Budget(BudgetLimits(tokens=1000))
     with pytest.raises(ModelError):
         asyncio.run(BudgetedModel(Failing(all_of_it), budget, PRICES).complete(ask()))
     assert budget.tokens == 0 and budget.refusal is None
@@ -82,7 +82,7 @@ def test_a_failed_call_gives_back_what_it_had_reserved() -> None:
 
 def test_a_cancelled_call_gives_back_what_it_had_reserved() -> None:
     async def cancelled() -> int:
-        budget = Budget(Limits(tokens=1000))
+        budget = Budget(BudgetLimits(tokens=1000))
         model = BudgetedModel(Metered(all_of_it, asyncio.Event()), budget, PRICES)
         task = asyncio.create_task(model.complete(ask()))
         await asyncio.sleep(0)
@@ -95,14 +95,14 @@ def test_a_cancelled_call_gives_back_what_it_had_reserved() -> None:
 
 
 def test_the_last_tokens_go_into_a_shorter_answer() -> None:
-    budget, model = Budget(Limits(tokens=1000)), Metered(all_of_it)
+    budget, model = Budget(BudgetLimits(tokens=1000)), Metered(all_of_it)
     asyncio.run(BudgetedModel(model, budget, PRICES).complete(ask(max_tokens=4000)))
-    assert LEAST_ANSWER < model.asked[0].max_tokens < 1000
+    assert MIN_ANSWER < model.asked[0].max_tokens < 1000
     assert budget.tokens <= 1000
 
 
 def test_an_answer_too_short_to_be_one_is_not_asked_for() -> None:
-    budget, model = Budget(Limits(tokens=1000), Spent(agent=Tokens(prompt=800))), Metered(all_of_it)
+    budget, model = Budget(BudgetLimits(tokens=1000), RunUsage(agent=Tokens(prompt=800))), Metered(all_of_it)
     with pytest.raises(BudgetSpent) as spent:
         asyncio.run(BudgetedModel(model, budget, PRICES).complete(ask()))
     assert not model.asked and budget.refusal is spent.value and spent.value.limit == "tokens"
@@ -111,7 +111,7 @@ def test_an_answer_too_short_to_be_one_is_not_asked_for() -> None:
 
 
 def test_a_short_answer_is_asked_for_when_that_is_what_was_wanted() -> None:
-    budget, model = Budget(Limits(tokens=100)), Metered(all_of_it)
+    budget, model = Budget(BudgetLimits(tokens=100)), Metered(all_of_it)
     asyncio.run(BudgetedModel(model, budget, PRICES).complete(ask(max_tokens=20)))
     assert model.asked[0].max_tokens == 20
 
@@ -119,7 +119,7 @@ def test_a_short_answer_is_asked_for_when_that_is_what_was_wanted() -> None:
 def test_a_prompt_that_does_not_fit_is_not_sent() -> None:
     model = Metered(all_of_it)
     with pytest.raises(BudgetSpent):
-        asyncio.run(BudgetedModel(model, Budget(Limits(tokens=1000)), PRICES).complete(ask("x" * 9000)))
+        asyncio.run(BudgetedModel(model, Budget(BudgetLimits(tokens=1000)), PRICES).complete(ask("x" * 9000)))
     assert not model.asked
 
 
@@ -127,7 +127,7 @@ def test_prompts_are_estimated_as_the_server_has_counted_them_before() -> None:
     """Of Chinese a token is about three bytes, or fewer."""
 
     async def reserved() -> int:
-        budget, gate, request = Budget(Limits(tokens=20_000)), asyncio.Event(), ask("語" * 1000, 16)
+        budget, gate, request = Budget(BudgetLimits(tokens=20_000)), asyncio.Event(), ask("語" * 1000, 16)
         gate.set()
         server = Metered(lambda _: Usage(prompt_tokens=2000, completion_tokens=1), gate)
         model = BudgetedModel(server, budget, PRICES)
@@ -145,7 +145,7 @@ def test_prompts_are_estimated_as_the_server_has_counted_them_before() -> None:
 
 
 def test_each_of_several_candidates_is_reserved_for() -> None:
-    budget = Budget(Limits(tokens=2000))
+    budget = Budget(BudgetLimits(tokens=2000))
     with pytest.raises(BudgetSpent):
         asyncio.run(BudgetedModel(Metered(all_of_it), budget, PRICES).complete(ask(n=8)))
 
@@ -153,9 +153,9 @@ def test_each_of_several_candidates_is_reserved_for() -> None:
 def test_the_built_in_model_and_a_run_without_limits_are_left_alone() -> None:
     model, free = Metered(all_of_it), Metered(all_of_it)
     free.info = ModelInfo(kind="builtin")
-    assert within(model, Budget(Limits(seconds=60, searches=3)), PRICES) is model
-    assert within(free, Budget(Limits(tokens=1)), PRICES) is free
-    assert within(model, Budget(Limits(tokens=1)), PRICES) is not model
+    assert within(model, Budget(BudgetLimits(seconds=60, searches=3)), PRICES) is model
+    assert within(free, Budget(BudgetLimits(tokens=1)), PRICES) is free
+    assert within(model, Budget(BudgetLimits(tokens=1)), PRICES) is not model
 
 
 # Money
@@ -175,13 +175,13 @@ def test_cached_tokens_have_their_own_price() -> None:
 
 
 def test_the_verifiers_model_has_its_own_price() -> None:
-    limits = Limits(agent=Prices(prompt=1), verifier=Prices(prompt=100))
-    assert limits.cost_of(Spent(agent=Tokens(prompt=5), verifier=Tokens(prompt=7))) == 705
+    limits = BudgetLimits(agent=Prices(prompt=1), verifier=Prices(prompt=100))
+    assert limits.cost_of(RunUsage(agent=Tokens(prompt=5), verifier=Tokens(prompt=7))) == 705
 
 
 def test_a_cost_that_is_reached_ends_the_calls() -> None:
-    limits = Limits(cost=UNIT // 100, agent=PRICES)
-    budget = Budget(limits, Spent(agent=Tokens(prompt=3000)))
+    limits = BudgetLimits(cost=UNIT // 100, agent=PRICES)
+    budget = Budget(limits, RunUsage(agent=Tokens(prompt=3000)))
     with pytest.raises(BudgetSpent) as spent:
         asyncio.run(BudgetedModel(Metered(all_of_it), budget, PRICES).complete(ask()))
     assert spent.value.limit == "cost"
@@ -191,15 +191,15 @@ def test_a_cost_that_is_reached_ends_the_calls() -> None:
 
 def test_the_answer_is_as_long_as_the_money_lasts() -> None:
     model = Metered(all_of_it)
-    budget = Budget(Limits(cost=UNIT // 100, agent=PRICES))
+    budget = Budget(BudgetLimits(cost=UNIT // 100, agent=PRICES))
     asyncio.run(BudgetedModel(model, budget, PRICES).complete(ask(max_tokens=4000)))
-    assert LEAST_ANSWER < model.asked[0].max_tokens < 667
+    assert MIN_ANSWER < model.asked[0].max_tokens < 667
     assert budget.cost <= UNIT // 100
 
 
 def test_answers_that_cost_nothing_are_not_limited_by_money() -> None:
     model = Metered(all_of_it)
-    budget = Budget(Limits(cost=UNIT))
+    budget = Budget(BudgetLimits(cost=UNIT))
     asyncio.run(BudgetedModel(model, budget, Prices(prompt=1)).complete(ask(max_tokens=4000)))
     assert model.asked[0].max_tokens == 4000
 
@@ -229,7 +229,7 @@ def test_money_in_words_is_right_to_the_millionth(parts: int) -> None:
 
 def test_a_call_that_will_fit_waits_for_those_under_way() -> None:
     async def two() -> int:
-        budget = Budget(Limits(tokens=1000))
+        budget = Budget(BudgetLimits(tokens=1000))
         gate = asyncio.Event()
         first = Metered(lambda _: Usage(prompt_tokens=10, completion_tokens=10), gate)
         second = Metered(all_of_it)
@@ -256,7 +256,7 @@ def test_lanes_together_never_take_more_than_there_is(
     calls: list[tuple[int, int, int, int]], limit: int, by_cost: bool
 ) -> None:
     """Whatever they ask and in whichever order they come back, as long as each keeps to what it was given."""
-    limits = Limits(cost=limit * 10**6, agent=PRICES) if by_cost else Limits(tokens=limit)
+    limits = BudgetLimits(cost=limit * 10**6, agent=PRICES) if by_cost else BudgetLimits(tokens=limit)
     budget = Budget(limits)
 
     def is_kept() -> bool:
@@ -267,7 +267,7 @@ def test_lanes_together_never_take_more_than_there_is(
             hold = await budget.reserve(prompt, answer, PRICES)
         except BudgetSpent:
             return 0, 0
-        assert is_kept() and min(LEAST_ANSWER, answer) <= hold.answer <= answer
+        assert is_kept() and min(MIN_ANSWER, answer) <= hold.answer <= answer
         for _ in range(pauses):
             await asyncio.sleep(0)
         if share == 100:
@@ -341,7 +341,7 @@ TOOL_CALLS = st.just(()) | st.just(({"id": "1", "function": {"name": "read", "ar
     )
 )
 def test_what_the_budget_counts_is_what_the_log_says(calls: list[tuple[Usage, Choice, str]]) -> None:
-    limits = Limits(tokens=10**9, cost=10**30, agent=PRICES, verifier=Prices(prompt=7, completion=11))
+    limits = BudgetLimits(tokens=10**9, cost=10**30, agent=PRICES, verifier=Prices(prompt=7, completion=11))
     budget, state = Budget(limits), RunState()
 
     async def run() -> None:
@@ -365,8 +365,8 @@ def test_what_the_budget_counts_is_what_the_log_says(calls: list[tuple[Usage, Ch
 
 
 def test_a_budget_goes_on_from_what_the_log_says() -> None:
-    spent = Spent(agent=Tokens(prompt=100, completion=20), verifier=Tokens(prompt=5))
-    assert Budget(Limits(tokens=1000), spent).tokens == 125
+    spent = RunUsage(agent=Tokens(prompt=100, completion=20), verifier=Tokens(prompt=5))
+    assert Budget(BudgetLimits(tokens=1000), spent).tokens == 125
 
 
 def test_more_cached_than_read_is_no_discount() -> None:
@@ -384,21 +384,36 @@ def test_a_call_without_a_count_is_estimated_by_its_bytes() -> None:
 @pytest.mark.parametrize(
     ("limits", "spent", "turn", "said"),
     [
-        (Limits(), Spent(agent=Tokens(prompt=10**9), seconds=10**6), 5000, ""),
-        (Limits(tokens=10_000), Spent(agent=Tokens(prompt=7000)), 0, ""),
-        (Limits(tokens=10_000), Spent(agent=Tokens(prompt=7600)), 0, "2400 of 10000 tokens are left"),
-        (Limits(tokens=10_000), Spent(agent=Tokens(prompt=5000)), 2000, "5000 of 10000 tokens are left"),
-        (Limits(tokens=10_000), Spent(agent=Tokens(prompt=12_000)), 0, "0 of 10000 tokens are left"),
-        (Limits(tokens=10**7), Spent(agent=Tokens(prompt=9 * 10**6)), 0, ""),
-        (Limits(cost=UNIT, agent=Prices(prompt=UNIT // 100)), Spent(agent=Tokens(prompt=70)), 0, ""),
-        (Limits(cost=UNIT, agent=Prices(prompt=UNIT // 100)), Spent(agent=Tokens(prompt=80)), 0, "20 % of"),
-        (Limits(seconds=100), Spent(seconds=74), 0, ""),
-        (Limits(seconds=100), Spent(seconds=80.5), 0, "19 of 100 seconds are left"),
-        (Limits(seconds=86_400), Spent(seconds=85_000), 0, ""),
+        (BudgetLimits(), RunUsage(agent=Tokens(prompt=10**9), seconds=10**6), 5000, ""),
+        (BudgetLimits(tokens=10_000), RunUsage(agent=Tokens(prompt=7000)), 0, ""),
+        (
+            BudgetLimits(tokens=10_000),
+            RunUsage(agent=Tokens(prompt=7600)),
+            0,
+            "2400 of 10000 tokens are left",
+        ),
+        (
+            BudgetLimits(tokens=10_000),
+            RunUsage(agent=Tokens(prompt=5000)),
+            2000,
+            "5000 of 10000 tokens are left",
+        ),
+        (BudgetLimits(tokens=10_000), RunUsage(agent=Tokens(prompt=12_000)), 0, "0 of 10000 tokens are left"),
+        (BudgetLimits(tokens=10**7), RunUsage(agent=Tokens(prompt=9 * 10**6)), 0, ""),
+        (BudgetLimits(cost=UNIT, agent=Prices(prompt=UNIT // 100)), RunUsage(agent=Tokens(prompt=70)), 0, ""),
+        (
+            BudgetLimits(cost=UNIT, agent=Prices(prompt=UNIT // 100)),
+            RunUsage(agent=Tokens(prompt=80)),
+            0,
+            "20 % of",
+        ),
+        (BudgetLimits(seconds=100), RunUsage(seconds=74), 0, ""),
+        (BudgetLimits(seconds=100), RunUsage(seconds=80.5), 0, "19 of 100 seconds are left"),
+        (BudgetLimits(seconds=86_400), RunUsage(seconds=85_000), 0, ""),
     ],
 )
 def test_a_lane_is_told_when_its_run_has_little_left(
-    limits: Limits, spent: Spent, turn: int, said: str
+    limits: BudgetLimits, spent: RunUsage, turn: int, said: str
 ) -> None:
     sentence = nearly_spent(limits, spent, turn)
     assert sentence.startswith(said) and bool(said) == sentence.endswith("answer now with what you have.")

@@ -14,7 +14,7 @@ from support.cast import Cast, asking, final, looked_up, turn
 from support.cli import folded, records, vera
 from support.scripted_server import ScriptedServer
 from vera import events
-from vera.cli.metrics import MOST_FINDINGS
+from vera.cli.metrics import MAX_FINDINGS
 from vera.evidence.finding import Finding
 from vera.metrics import Metrics
 from vera.session import Reader, Session
@@ -178,7 +178,7 @@ def test_nothing_is_printed_when_no_session_can_be_read(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     ("padding", "kept", "label"),
-    [(5_000, True, "fabricated"), (5_000, False, "other"), (MOST_FINDINGS, True, "other")],
+    [(5_000, True, "fabricated"), (5_000, False, "other"), (MAX_FINDINGS, True, "other")],
 )
 def test_stored_findings_are_read_unless_they_are_gone_or_too_many(
     tmp_path: Path, padding: int, kept: bool, label: str

@@ -315,7 +315,7 @@ def test_something_else_on_the_port_is_recognised_as_such() -> None:
 
 
 def test_a_description_without_end_is_cut_off(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("vera.model.transport.MOST_JSON_BYTES", 10)
+    monkeypatch.setattr("vera.model.transport.MAX_JSON_BYTES", 10)
 
     async def run() -> None:
         transport = Transport(server.base_url)

@@ -3,7 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from vera.model.extractive.layout import MOST_CITED_LINES, Piece, pieces
+from vera.model.extractive.layout import MAX_CITED_LINES, Piece, pieces
 
 
 def laid_out(text: str, first: int = 1, tabular: bool = False) -> list[Piece]:
@@ -83,7 +83,7 @@ def test_pieces_are_in_order_and_never_longer_than_a_citation(lines: list[str]) 
     found = laid_out("\n".join(lines))
     for piece in found:
         assert 1 <= piece.first <= piece.last <= max(len(lines), 1)
-        assert piece.last - piece.first < MOST_CITED_LINES
+        assert piece.last - piece.first < MAX_CITED_LINES
     assert [piece.first for piece in found] == sorted(piece.first for piece in found)
 
 

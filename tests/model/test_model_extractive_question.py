@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from vera.model.extractive.expressions import strength
-from vera.model.extractive.question import MOST_TERMS, Kind, analyse
+from vera.model.extractive.question import MAX_TERMS, Kind, analyse
 
 
 @pytest.mark.parametrize(
@@ -90,5 +90,5 @@ def test_what_the_question_says_itself_is_no_answer() -> None:
 @given(st.text())
 def test_any_text_is_a_question(text: str) -> None:
     question = analyse(text)
-    assert len(question.terms) <= MOST_TERMS
+    assert len(question.terms) <= MAX_TERMS
     assert 0.0 <= strength(question, text) <= 1.0

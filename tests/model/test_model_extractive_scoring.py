@@ -5,10 +5,10 @@ from hypothesis import strategies as st
 
 from vera.model.extractive.conversation import Excerpt
 from vera.model.extractive.documents import Match
-from vera.model.extractive.layout import MOST_CITED_LINES
-from vera.model.extractive.lexis import weigh
+from vera.model.extractive.layout import MAX_CITED_LINES
 from vera.model.extractive.question import analyse
 from vera.model.extractive.scoring import Window, grown, windows
+from vera.model.extractive.term_weights import weigh
 
 
 def excerpt(text: str, first: int = 1, path: str = "a.txt") -> Excerpt:
@@ -52,7 +52,7 @@ def test_a_long_sentence_is_cited_where_it_answers() -> None:
     window = ranked("For how many years is the written offer valid?", excerpt("\n".join(lines)))[0]
     assert window.first <= 9
     assert window.last >= 10
-    assert window.last - window.first < MOST_CITED_LINES
+    assert window.last - window.first < MAX_CITED_LINES
 
 
 def test_a_rare_word_weighs_more_than_a_common_one() -> None:
@@ -77,7 +77,7 @@ def test_a_window_grows_to_its_paragraph_but_not_over_six_lines() -> None:
     assert (grown(window, seen).first, grown(window, seen).last) == (1, 3)
     long = excerpt("\n".join(f"Sentence {number} is here." for number in range(20)), first=5)
     window = next(window for window in ranked("sentence 9", long) if (window.first, window.last) == (14, 14))
-    assert grown(window, long).last - grown(window, long).first == MOST_CITED_LINES - 1
+    assert grown(window, long).last - grown(window, long).first == MAX_CITED_LINES - 1
 
 
 def test_lines_that_were_not_shown_are_never_inside_a_window() -> None:
@@ -99,5 +99,5 @@ def test_every_window_is_a_citation_of_lines_that_were_shown(question: str, line
     for window in found[:20]:
         wide = grown(window, seen)
         assert wide.first <= window.first <= window.last <= wide.last
-        assert wide.last - wide.first < MOST_CITED_LINES
+        assert wide.last - wide.first < MAX_CITED_LINES
         assert {wide.first, wide.last} <= set(seen.lines)

@@ -212,7 +212,7 @@ def test_a_prompt_beyond_the_context_is_explained_with_the_line_to_type() -> Non
 
 
 def test_an_answer_larger_than_the_limit_is_cut_off(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(transport, "MOST_REPLY_BYTES", 100_000)
+    monkeypatch.setattr(transport, "MAX_REPLY_BYTES", 100_000)
     said = " ".join(map(str, range(10_000))).encode()
     piece = b'data: {"choices": [{"index": 0, "delta": {"content": "' + said + b'"}}]}\n\n'
     with ScriptedServer([Raw(piece, piece, piece)]) as server:

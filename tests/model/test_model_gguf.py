@@ -189,6 +189,6 @@ def test_the_limit_of_a_container_counts(tmp_path: Path, monkeypatch: pytest.Mon
 
 
 def test_what_is_left_may_hold_waiting_prompts() -> None:
-    assert memory.spare_mib(eight_billion(), 64 * GIB, 32_768) == memory.MOST_PROMPT_CACHE_MIB
+    assert memory.spare_mib(eight_billion(), 64 * GIB, 32_768) == memory.MAX_PROMPT_CACHE_MIB
     assert memory.spare_mib(eight_billion(), 8 * GIB, 13_312) < 100
     assert memory.spare_mib(eight_billion(), None, 4096) == 0

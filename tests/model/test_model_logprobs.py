@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from support.asking import answer, question, with_client
 from support.scripted_server import Fault, ScriptedServer
 from vera.model.client import ChatClient
-from vera.model.logprobs import LONGEST_TOKEN, MOST_TOKENS, TOP_LOGPROBS, TokenFold
+from vera.model.logprobs import MAX_TOKEN_LENGTH, MAX_TOKENS, TOP_LOGPROBS, TokenFold
 from vera.model.ollama import OllamaWire
 from vera.model.types import Token
 from vera.model.wire import Dialect
@@ -76,10 +76,10 @@ def test_what_is_no_logarithm_of_a_probability_is_passed_over(logprob: Any) -> N
 def test_everything_is_bounded() -> None:
     fold = TokenFold()
     top = {str(number): -1.0 for number in range(50)}
-    fold.add([entry("x" * 1000, -1.0, top)] * (MOST_TOKENS + 5))
+    fold.add([entry("x" * 1000, -1.0, top)] * (MAX_TOKENS + 5))
     fold.add([entry("y", -1.0)])
-    assert len(fold.value()) == MOST_TOKENS
-    assert len(fold.value()[0].text) == LONGEST_TOKEN
+    assert len(fold.value()) == MAX_TOKENS
+    assert len(fold.value()[0].text) == MAX_TOKEN_LENGTH
     assert len(fold.value()[0].top) == TOP_LOGPROBS
 
 

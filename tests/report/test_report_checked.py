@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 
 from vera import events
 from vera.history import Constraint, Reached
-from vera.report import answer, checked_words
-from vera.report.checked import MOST_EVIDENCE, Checked, Kept, as_json, checked
+from vera.report import answer, search_summary_text
+from vera.report.search_summary import MAX_EVIDENCE, Checked, Kept, as_json, checked
 from vera.session import Session
 
 START = 1_700_000_000.0
@@ -149,7 +149,7 @@ def test_the_input_files_are_those_that_the_host_read(session: Session) -> None:
     found = checked(session.state)
     assert found is not None
     assert (found.files, found.folder_searches) == (("terms.txt",), 1)
-    assert "Searches of the input folder: 1." in checked_words.plain(found)
+    assert "Searches of the input folder: 1." in search_summary_text.plain(found)
     assert [each.id for each in found.evidence] == ["ev_0001", "ev_0002", "ev_0004", "ev_0005"]
 
 
@@ -198,14 +198,14 @@ def test_programs_get_the_whole_of_it(session: Session) -> None:
 
 
 def test_of_much_evidence_the_newest_is_listed_and_the_rest_counted(session: Session) -> None:
-    for _ in range(MOST_EVIDENCE + 3):
+    for _ in range(MAX_EVIDENCE + 3):
         bring(session, "terms.txt")
     found = checked(session.state)
     assert found is not None
-    assert (len(found.evidence), found.older) == (MOST_EVIDENCE, 3)
-    assert "- (3 older ones stand in evidence.jsonl)\n- ev_0004 · " in checked_words.markdown(found)
-    assert f"Evidence: {MOST_EVIDENCE + 3} pieces" in checked_words.plain(found)
-    assert f"- and {MOST_EVIDENCE - 2} more" in checked_words.plain(found)
+    assert (len(found.evidence), found.older) == (MAX_EVIDENCE, 3)
+    assert "- (3 older ones stand in evidence.jsonl)\n- ev_0004 · " in search_summary_text.markdown(found)
+    assert f"Evidence: {MAX_EVIDENCE + 3} pieces" in search_summary_text.plain(found)
+    assert f"- and {MAX_EVIDENCE - 2} more" in search_summary_text.plain(found)
 
 
 def test_nothing_that_was_read_can_forge_a_mark_or_a_line_of_its_own(session: Session) -> None:
@@ -292,9 +292,9 @@ FOUND = st.builds(
 
 @given(FOUND)
 def test_each_thing_is_one_line_and_a_terminal_gets_few(found: Checked) -> None:
-    text = checked_words.markdown(found)
+    text = search_summary_text.markdown(found)
     known = len(found.constraints) + len(found.reached) + len(found.files) + len(found.evidence)
     lines = [line for line in text.split("\n") if line]
     assert known <= sum(line.startswith("- ") for line in lines) <= known + 2
     assert all(line.startswith(("- ", "## ")) or line.endswith((".", ":")) for line in lines)
-    assert len(checked_words.plain(found).split("\n")) <= 4 * (checked_words.SHOWN + 2) + 1
+    assert len(search_summary_text.plain(found).split("\n")) <= 4 * (search_summary_text.SHOWN + 2) + 1

@@ -17,11 +17,11 @@ from vera.cli.report import report
 from vera.headline import HEADLINES
 from vera.report.html.document import STYLESHEET, report_html
 from vera.report.html.figures import announcement, figures
-from vera.report.html.shown import MOST_CHARACTERS, shown_claims
+from vera.report.html.shown import MAX_CHARACTERS, shown_claims
 from vera.report.html.wording import TONES, headline, tone
 from vera.report.view.model import ClaimView, RunPage
 
-MOST_BYTES = 6_000_000
+MAX_BYTES = 6_000_000
 
 
 def made(page: RunPage) -> str:
@@ -37,7 +37,7 @@ def test_a_report_of_each_kind_of_run_is_valid_and_accessible(name: str) -> None
 def test_nothing_that_stands_in_a_run_becomes_markup(text: str) -> None:
     html = made(with_text(FINISHED, text))
     assert problems(html) == []
-    assert len(html.encode("utf-8", "replace")) < MOST_BYTES
+    assert len(html.encode("utf-8", "replace")) < MAX_BYTES
     body = html.partition("</style>")[2]
     for harmful in ("<script", "<img", "onerror=alert(1)>", "onload=alert(1)>", "<![CDATA["):
         assert harmful not in body.replace(f"&lt;{harmful[1:]}", "")
@@ -130,7 +130,7 @@ def test_what_a_page_shows_of_many_long_claims_is_bounded() -> None:
     card = msgspec.structs.replace(FINISHED.claims[0].cards[0], quotation=("x" * 100_000,) * 45)
     claim = ClaimView(key="c", text="x", verdict="supported", cards=(card,) * 100)
     shown = shown_claims([claim] * 2000)
-    assert sum(len(line) for each in shown for one in each.cards for line in one.quotation) <= MOST_CHARACTERS
+    assert sum(len(line) for each in shown for one in each.cards for line in one.quotation) <= MAX_CHARACTERS
     assert all(each.more + len(each.cards) == 100 for each in shown)
 
 

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from support.run_pages import ANSWER, CLAIMS, FIRST_ANSWER, HOSTILE, ROUNDS
 from vera.report.html.answer import blocks
-from vera.report.html.difference import MOST_LINES, MOST_WORDS, aligned, changes
+from vera.report.html.difference import MAX_LINES, MAX_WORDS, aligned, changes
 from vera.report.view.model import ClaimView
 
 
@@ -89,10 +89,10 @@ def test_the_changes_make_both_answers(before: str, after: str) -> None:
 
 def test_long_answers_are_compared_by_lines_and_endless_ones_not_at_all() -> None:
     long = "word " * 10 + "\n"
-    before, after = long * (MOST_WORDS // 15), long * (MOST_WORDS // 15) + "more\n"
+    before, after = long * (MAX_WORDS // 15), long * (MAX_WORDS // 15) + "more\n"
     found = changes(before, after)
     assert found is not None and found[-1].text.endswith("more\n")
-    assert changes("a\n" * (MOST_LINES + MOST_WORDS), "b") is None
+    assert changes("a\n" * (MAX_LINES + MAX_WORDS), "b") is None
 
 
 def test_the_same_claim_stands_beside_itself_and_a_changed_one_beside_what_it_was() -> None:

@@ -13,7 +13,7 @@ from vera import events
 from vera.events import Blob, Text
 from vera.report.otel import Trace
 from vera.report.otel_attributes import CONTENT
-from vera.report.otel_span import LAST_TS, LONGEST, Kind, Span
+from vera.report.otel_span import LAST_TS, MAX_LENGTH, Kind, Span
 
 LOG = "ab" * 32
 BLOB = Blob("0" * 64, 1)
@@ -491,9 +491,9 @@ def test_any_log_gives_one_bounded_tree(log: list[tuple[str, float, Any]], conte
     assert [span.name for span in found if not span.parent_id] == ["invoke_agent vera"] * bool(records)
     for span in found:
         assert 0 <= span.start_ns <= span.end_ns <= LAST_TS * 1e9
-        assert len(span.name) <= LONGEST and len(span.links) <= 64
+        assert len(span.name) <= MAX_LENGTH and len(span.links) <= 64
         for name, value in span.attributes.items():
             if isinstance(value, int):
                 assert abs(value) < 2**63
             elif isinstance(value, str):
-                assert value.encode() and (name in CONTENT or len(value) <= LONGEST)
+                assert value.encode() and (name in CONTENT or len(value) <= MAX_LENGTH)

@@ -12,7 +12,7 @@ from support.otlp_collector import OtlpCollector, Partial, Reply, attributes, fa
 from vera import events
 from vera.report.otel_span import Kind, Span, SpanEvent
 from vera.report.otlp import Export, ExportFailed, export
-from vera.report.otlp_encode import MOST_BYTES, requests
+from vera.report.otlp_encode import MAX_BYTES, requests
 from vera.report.otlp_endpoint import Endpoint, endpoint
 from vera.session.log import Log
 
@@ -56,9 +56,9 @@ def test_a_span_stands_in_protobuf_as_it_is() -> None:
 def test_requests_are_bounded_in_spans_and_bytes_and_nothing_is_lost() -> None:
     many = list(requests(span(number) for number in range(1000)))
     assert [request.spans for request in many] == [512, 488]
-    large = list(requests(span(number, size=MOST_BYTES // 3) for number in range(8)))
+    large = list(requests(span(number, size=MAX_BYTES // 3) for number in range(8)))
     assert [request.spans for request in large] == [2, 2, 2, 2]
-    assert max(len(request.body) for request in large) < MOST_BYTES + 1000
+    assert max(len(request.body) for request in large) < MAX_BYTES + 1000
     assert list(requests([])) == []
 
 

@@ -11,18 +11,18 @@ from hypothesis import strategies as st
 
 from support.run_pages import CLAIMS, DISPUTED, EXAMPLES, HOSTILE, START, card, timeline, with_text
 from vera.report.pictures.axis import duration, ticks
-from vera.report.pictures.graph import MOST_CARDS, MOST_CLAIMS, graph_svg
-from vera.report.pictures.strip import MOST_CELLS, in_words, strip_svg
+from vera.report.pictures.graph import MAX_CARDS, MAX_CLAIMS, graph_svg
+from vera.report.pictures.strip import MAX_CELLS, in_words, strip_svg
 from vera.report.pictures.svg import hatch
-from vera.report.pictures.timeline import MOST_BARS, timeline_svg
+from vera.report.pictures.timeline import MAX_BARS, timeline_svg
 from vera.report.view.model import VERDICTS, Bar, ClaimView, ScorePoint, Timeline
 
-MOST_BYTES = 400_000
+MAX_BYTES = 400_000
 
 
 def drawn(svg: str) -> ElementTree.Element:
     """The picture, well-formed, bounded, and with nothing that a strict policy forbids."""
-    assert len(svg.encode("utf-8", "replace")) < MOST_BYTES
+    assert len(svg.encode("utf-8", "replace")) < MAX_BYTES
     root = ElementTree.fromstring(svg)
     allowed = {"svg", "title", "desc", "g", "rect", "line", "path", "polyline", "circle", "text"}
     assert {element.tag.rpartition("}")[2] for element in root.iter()} <= allowed
@@ -142,7 +142,7 @@ def test_pictures_are_bounded_whatever_a_run_has() -> None:
         for n in range(5000)
     )
     root = drawn(timeline_svg(Timeline(start=START, end=START + 5000, bars=bars)))
-    assert len(of_class(root, "bar")) == MOST_BARS
+    assert len(of_class(root, "bar")) == MAX_BARS
     many = [
         ClaimView(
             key=f"c{n}",
@@ -155,8 +155,8 @@ def test_pictures_are_bounded_whatever_a_run_has() -> None:
         for n in range(100)
     ]
     root = drawn(graph_svg(many))
-    assert len(of_class(root, "card-box")) <= MOST_CARDS
-    assert len(of_class(root, "box")) <= MOST_CLAIMS + 2 * MOST_CARDS
+    assert len(of_class(root, "card-box")) <= MAX_CARDS
+    assert len(of_class(root, "box")) <= MAX_CLAIMS + 2 * MAX_CARDS
     assert "more in the list" in texts(root)
 
 
@@ -186,7 +186,7 @@ def test_claims_without_cards_have_no_graph() -> None:
 
 def test_a_strip_has_a_cell_a_claim_and_shares_of_many() -> None:
     assert len(of_class(drawn(strip_svg("a", VERDICTS)), "cell")) == len(VERDICTS)
-    many = ["supported"] * MOST_CELLS + ["contradicted"]
+    many = ["supported"] * MAX_CELLS + ["contradicted"]
     cells = of_class(drawn(strip_svg("a", many)), "cell")
     assert len(cells) == 2
     assert in_words(many) == "40 supported, 1 contradicted"

@@ -10,7 +10,7 @@ from support.sampled_run_examples import LIST, NO_NUMBER, READ, decided_run
 from support.sampled_runs import SampledRun, said
 from support.turns import turn
 from vera import events
-from vera.report.sampled import SampledStep, Sampling
+from vera.report.candidate_steps import SampledStep, Sampling
 from vera.report.selection_words import ACTION_LINES, block, why
 from vera.session import Reader, load_text
 from vera.store import Store

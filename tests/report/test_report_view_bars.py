@@ -3,7 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from vera.report.view.bars import LATEST, MOST_BARS, Bars
+from vera.report.view.bars import LATEST, MAX_BARS, Bars
 
 ROWS = ("model", "tool", "verify", "gate")
 TIMES = st.floats(allow_nan=False, allow_infinity=True) | st.floats(0, 10_000)
@@ -39,9 +39,9 @@ def test_the_bars_of_a_row_reach_from_its_first_to_its_last(starts: list[float],
 
 def test_few_bars_stand_as_they_were() -> None:
     bars = Bars()
-    for number in range(MOST_BARS):
+    for number in range(MAX_BARS):
         bars.add("tool", number, number + 0.5, f"call {number}", number, failed=False)
-    assert [bar.label for bar in bars] == [f"call {number}" for number in range(MOST_BARS)]
+    assert [bar.label for bar in bars] == [f"call {number}" for number in range(MAX_BARS)]
 
 
 def test_a_long_run_has_one_resolution_from_its_beginning_to_its_end() -> None:
@@ -51,7 +51,7 @@ def test_a_long_run_has_one_resolution_from_its_beginning_to_its_end() -> None:
     shown = list(bars)
     widths = {bar.count for bar in shown[1:-1]}
     assert max(widths) - min(widths) <= 1
-    assert MOST_BARS // 4 <= len(shown) <= MOST_BARS
+    assert MAX_BARS // 4 <= len(shown) <= MAX_BARS
     (failed,) = [bar for bar in shown if bar.failed]
     assert failed.start <= 40_000 <= failed.end
     assert failed.label == f"{failed.count} tool calls, 1 failed"

@@ -20,11 +20,11 @@ from vera import events
 from vera.attestation.keys import Signer
 from vera.config.loading import defaults
 from vera.protocol import text
-from vera.report.view.bars import MOST_BARS
+from vera.report.view.bars import MAX_BARS
 from vera.report.view.changes import PARTS
 from vera.report.view.fold import EVENTS_SHOWN
-from vera.report.view.kept import MOST_KEPT
 from vera.report.view.model import RunPage
+from vera.report.view.recent_events import MAX_KEPT
 
 
 @pytest.fixture(scope="module")
@@ -313,10 +313,10 @@ def test_a_long_run_has_a_page_of_the_same_size(tmp_path: Path) -> None:
     long_run(viewed, 5000)
     shown = viewed.page(alive=True)
     assert shown.header.events == 15_000
-    assert len(shown.timeline.bars) <= MOST_BARS
+    assert len(shown.timeline.bars) <= MAX_BARS
     assert sum(bar.count for bar in shown.timeline.bars) == 10_000
     assert (len(shown.events), shown.events_left_out) == (EVENTS_SHOWN, 15_000 - EVENTS_SHOWN)
-    assert len(viewed.fold.event_lines(limit=10**9)) == MOST_KEPT
+    assert len(viewed.fold.event_lines(limit=10**9)) == MAX_KEPT
     assert shown.events[-1].offset == 1_499_900
 
 

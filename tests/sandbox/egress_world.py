@@ -16,7 +16,7 @@ from vera.sandbox.egress.dial import Dialer
 from vera.sandbox.egress.policy import Mode, NetworkPolicy
 from vera.sandbox.egress.proxy import EgressProxy
 from vera.sandbox.egress.secrets import Secrets
-from vera.sandbox.egress.types import Connection, Limits, Policy
+from vera.sandbox.egress.types import Connection, EgressLimits, Policy
 from vera.sandbox.fetch.fetcher import Fetcher, FetchLimits
 
 CERTIFICATES = Path(__file__).parent / "certificates"
@@ -182,7 +182,7 @@ class World:
         allow: Sequence[str] = (),
         allow_cidrs: Sequence[str] = (OUTSIDE_RANGE,),
         secrets: Sequence[str] = (),
-        limits: Limits | None = None,
+        limits: EgressLimits | None = None,
         wrap: Callable[[Policy], Policy] = lambda policy: policy,
         lookup_seconds: float = 10.0,
     ) -> Proxy:

@@ -12,7 +12,7 @@ import pytest
 
 from support.box_image import image
 from vera.sandbox.backends import open_box
-from vera.sandbox.box import Limits
+from vera.sandbox.box import BoxLimits
 from vera.sandbox.spec import BoxSpec
 from vera.sandbox.types import CommandResult
 
@@ -27,7 +27,7 @@ BUBBLEWRAP = pytest.param("bubblewrap", id="bubblewrap", marks=pytest.mark.needs
 class Machine:
     """A started box and its own event loop, which runs only during a call."""
 
-    def __init__(self, backend: str, spec: BoxSpec, limits: Limits | None = None) -> None:
+    def __init__(self, backend: str, spec: BoxSpec, limits: BoxLimits | None = None) -> None:
         self.backend, self.spec, self.work = backend, spec, spec.work
         self.log: list[bytes] = []
         self.events: list[tuple[str, str]] = []
@@ -75,7 +75,7 @@ def work_folder() -> Iterator[Path]:
 
 
 @contextlib.contextmanager
-def machine(backend: str, work: Path, limits: Limits | None = None, **changes: Any) -> Iterator[Machine]:
+def machine(backend: str, work: Path, limits: BoxLimits | None = None, **changes: Any) -> Iterator[Machine]:
     started = Machine(backend, spec_for(backend, work, **changes), limits)
     try:
         yield started

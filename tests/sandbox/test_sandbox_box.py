@@ -8,10 +8,10 @@ from pathlib import Path
 import pytest
 from sandbox_machine import LINUX
 
-from vera.sandbox import leftovers, transcript
+from vera.sandbox import orphans, transcript
 from vera.sandbox.backends import choose, open_box
 from vera.sandbox.backends.host import Host
-from vera.sandbox.box import MAX_COMMAND, Limits, SupervisedBox
+from vera.sandbox.box import MAX_COMMAND, BoxLimits, SupervisedBox
 from vera.sandbox.spec import BoxSpec, Launch
 from vera.sandbox.types import BoxError, CommandResult
 
@@ -150,7 +150,7 @@ def test_a_supervisor_that_dies_under_a_command_is_an_error(tmp_path: Path) -> N
         with pytest.raises(BoxError, match="has ended"):
             await box.run("setsid sleep 1000 & kill -9 $PPID; sleep 1000", timeout=60)
         await box.close()
-        assert not [names for _, names in leftovers.named_processes() if names & {run_dir_name(box)}]
+        assert not [names for _, names in orphans.named_processes() if names & {run_dir_name(box)}]
 
     asyncio.run(main())
 
@@ -201,7 +201,7 @@ def test_the_log_holds_each_command_with_its_bounded_output(tmp_path: Path) -> N
     log: list[bytes] = []
 
     async def main() -> None:
-        limits = Limits(head=4, tail=3)
+        limits = BoxLimits(head=4, tail=3)
         box = await open_box("host", BoxSpec(work=tmp_path), limits=limits, log=log.append)
         await box.run("printf 0123456789", timeout=5)
         await box.close()

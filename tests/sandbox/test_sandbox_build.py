@@ -118,7 +118,7 @@ def test_lines_are_shown_as_they_come_without_control_characters_and_cut(fake: F
     run(shown.append)
     assert shown[:2] == ["one", "two"]
     assert set(shown[2]) == {"x"}
-    assert max(map(len, shown)) == build.LONGEST_LINE
+    assert max(map(len, shown)) == build.MAX_LINE_LENGTH
     assert shown[-1] == "end"
     assert (folder / "got").read_bytes() == b"a tar"
 

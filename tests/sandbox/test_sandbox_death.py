@@ -12,7 +12,7 @@ import pytest
 from sandbox_machine import BUBBLEWRAP, DOCKER, HOST, work_folder
 
 from support.box_image import image
-from vera.sandbox import leftovers, owner
+from vera.sandbox import orphans, owner
 from vera.sandbox.backends import BACKENDS
 
 PROGRAM = Path(__file__).with_name("sandbox_host_process.py")
@@ -42,11 +42,11 @@ def containers() -> list[str]:
 
 def remains(backend: str, pid: int) -> list[str]:
     """What is left of the boxes that the process had."""
-    names = {name for _, found in leftovers.named_processes() for name in found}
+    names = {name for _, found in orphans.named_processes() for name in found}
     if backend == "docker":
         names.update(containers())
     elif backend == "host":
-        names.update(path.name for path in leftovers.run_dir("x").parent.glob(f"{owner.PREFIX}.*"))
+        names.update(path.name for path in orphans.run_dir("x").parent.glob(f"{owner.PREFIX}.*"))
     return [name for name in names if f".{pid}." in name]
 
 

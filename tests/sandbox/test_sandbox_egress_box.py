@@ -25,7 +25,7 @@ from vera.sandbox.egress.exchange import FetchService, Sink
 from vera.sandbox.egress.policy import NetworkPolicy
 from vera.sandbox.egress.proxy import EgressProxy
 from vera.sandbox.egress.tunnel import MAX_STREAMS, WINDOW, Tunnel
-from vera.sandbox.egress.types import Connection, Limits
+from vera.sandbox.egress.types import Connection, EgressLimits
 from vera.sandbox.fetch.receipt import FetchError
 
 pytestmark = LINUX
@@ -74,7 +74,7 @@ def room(
     work: Path,
     *,
     ports: list[int],
-    limits: Limits | None = None,
+    limits: EgressLimits | None = None,
     fetch: FetchService | None = None,
 ) -> Iterator[Room]:
     policy = NetworkPolicy.of("public", ports=ports, allow_cidrs=[OUTSIDE_RANGE])

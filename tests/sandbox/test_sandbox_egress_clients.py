@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 from egress_world import AUTHORITY, Proxy, World, world
 
-from vera.sandbox.egress.types import Limits
+from vera.sandbox.egress.types import EgressLimits
 
 SECONDS = 60
 
@@ -131,7 +131,7 @@ def test_pip_installs_a_package_from_an_allow_listed_index(net: World, tmp_path:
     link = f'<!DOCTYPE html><a href="/files/{name}#sha256={digest}">{name}</a>'.encode()
     web = net.site({"/simple/tiny-package/": link, f"/files/{name}": content}, tls=True)
     # pip leaves without a word, and asyncio's TLS server waits 30 s for one.
-    limits = Limits(linger_seconds=0.2)
+    limits = EgressLimits(linger_seconds=0.2)
     proxy = net.proxy("allowlist", allow=[f"ok.test:{web.port}"], limits=limits)
     target = tmp_path / "installed"
     argv = [sys.executable, "-m", "pip", "install", "--no-input", "--no-cache-dir", "--target", str(target)]

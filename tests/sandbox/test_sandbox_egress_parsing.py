@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from vera.sandbox.egress.client_hello import IncompleteError, NotTlsError, server_name
 from vera.sandbox.egress.dial import Dialer
-from vera.sandbox.egress.head import CREDENTIALS, Head, HeadError, forwarded, parse_head
+from vera.sandbox.egress.head import CREDENTIALS, HeadError, RequestHead, forwarded, parse_head
 from vera.sandbox.egress.policy import NetworkPolicy
 from vera.sandbox.egress.proxy import EgressProxy
 from vera.sandbox.egress.secrets import Secrets
@@ -152,7 +152,7 @@ def test_short_values_are_no_secrets_and_none_is_shown() -> None:
 
 def test_a_head_with_a_body_says_so() -> None:
     head = parse_head(b"POST http://ok.test/ HTTP/1.1\r\nTransfer-Encoding: chunked")
-    assert isinstance(head, Head)
+    assert isinstance(head, RequestHead)
     assert head.chunked
     assert forwarded(head).count(b"Transfer-Encoding: chunked") == 1
     assert b"Content-Length: 0" in forwarded(

@@ -19,7 +19,7 @@ from egress_world import (
     world,
 )
 
-from vera.sandbox.egress.types import Decision, Limits, Policy, Request
+from vera.sandbox.egress.types import Decision, EgressLimits, Policy, Request
 
 KEY = "sk-live-0123456789abcdef"
 
@@ -477,7 +477,7 @@ def test_without_a_name_in_tls_only_an_address_can_be_meant(net: World) -> None:
 
 def test_uploads_to_one_host_and_in_all_have_a_limit(net: World) -> None:
     web = net.web()
-    limits = Limits(uploaded_to_host=3000, uploaded=5000)
+    limits = EgressLimits(uploaded_to_host=3000, uploaded=5000)
     proxy = net.proxy(ports=[web.port], limits=limits)
 
     def post(host: str, size: int) -> int:
@@ -495,7 +495,7 @@ def test_uploads_to_one_host_and_in_all_have_a_limit(net: World) -> None:
 
 def test_an_upload_that_is_cut_off_keeps_its_count_and_reason(net: World) -> None:
     port, _ = received(net)
-    proxy = net.proxy(ports=[port], limits=Limits(uploaded_to_host=200_000))
+    proxy = net.proxy(ports=[port], limits=EgressLimits(uploaded_to_host=200_000))
     head = f"POST http://ok.test:{port}/ HTTP/1.1\r\nContent-Length: 900000\r\n\r\n"
     assert status(proxy.talk(head.encode() + b"x" * 900_000)) == 403
     record = proxy.record()
@@ -506,13 +506,13 @@ def test_an_upload_that_is_cut_off_keeps_its_count_and_reason(net: World) -> Non
 
 def test_downloads_have_a_limit(net: World) -> None:
     web = net.web(b"x" * 500_000)
-    proxy = net.proxy(ports=[web.port], limits=Limits(downloaded=300_000))
+    proxy = net.proxy(ports=[web.port], limits=EgressLimits(downloaded=300_000))
     assert len(proxy.get(f"http://ok.test:{web.port}/")) <= 300_000
     assert "receive at most" in proxy.record().reason
 
 
 def test_a_head_that_is_too_long_or_too_slow_is_refused(net: World) -> None:
-    proxy = net.proxy(ports=[80], limits=Limits(head=2000, head_seconds=0.2))
+    proxy = net.proxy(ports=[80], limits=EgressLimits(head=2000, head_seconds=0.2))
     assert status(proxy.get("http://ok.test/", "A: " + "b" * 3000)) == 431
     assert status(proxy.talk(b"GET http://ok.test/ HT")) == 408
     assert status(proxy.talk(b"CONNECT ok.test:80 HTTP/1.1\r\n")) == 408
@@ -520,7 +520,7 @@ def test_a_head_that_is_too_long_or_too_slow_is_refused(net: World) -> None:
 
 def test_connections_at_once_and_requests_in_all_have_a_limit(net: World) -> None:
     web = net.web()
-    proxy = net.proxy(ports=[web.port], limits=Limits(connections=2, requests=4))
+    proxy = net.proxy(ports=[web.port], limits=EgressLimits(connections=2, requests=4))
     url = f"http://ok.test:{web.port}/"
     with proxy.connect() as first, proxy.connect() as second:
         first.sendall(b"G")
@@ -542,7 +542,7 @@ def silent_server(net: World) -> int:
 
 def test_a_connection_ends_when_nothing_passes(net: World) -> None:
     port = silent_server(net)
-    proxy = net.proxy(ports=[port], limits=Limits(idle_seconds=0.1))
+    proxy = net.proxy(ports=[port], limits=EgressLimits(idle_seconds=0.1))
     assert status(proxy.get(f"http://ok.test:{port}/")) == 504
     assert "no byte passed" in proxy.record().reason
 
@@ -552,7 +552,7 @@ def test_a_connection_ends_when_nothing_passes(net: World) -> None:
 )
 def test_a_client_that_sends_no_more_is_kept_for_a_short_while_only(net: World, head: str) -> None:
     port = silent_server(net)
-    proxy = net.proxy(ports=[port], limits=Limits(linger_seconds=0.05))
+    proxy = net.proxy(ports=[port], limits=EgressLimits(linger_seconds=0.05))
     hello = client_hello("ok.test") if head.startswith("CONNECT") else b""
     proxy.talk(head.format(port).encode() + hello, half_close=True)
     assert proxy.record().verdict == "allowed"
@@ -569,7 +569,7 @@ def test_a_client_that_only_stops_sending_still_gets_its_answer(net: World) -> N
 
 def test_a_connection_ends_when_its_time_is_over(net: World) -> None:
     port = silent_server(net)
-    proxy = net.proxy(ports=[port], limits=Limits(life_seconds=0.2))
+    proxy = net.proxy(ports=[port], limits=EgressLimits(life_seconds=0.2))
     assert status(proxy.get(f"http://ok.test:{port}/")) == 502
     assert "as long as a connection may be" in proxy.record().reason
 

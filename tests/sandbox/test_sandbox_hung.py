@@ -6,10 +6,10 @@ import pytest
 from sandbox_machine import BUBBLEWRAP, DOCKER, HOST, Machine, machine, work_folder
 
 from vera.sandbox.backends.bubblewrap import COUNT_PROCESSES
-from vera.sandbox.box import Limits
+from vera.sandbox.box import BoxLimits
 
 TIMEOUT = 0.4
-GRACE = Limits(grace=0.3)
+GRACE = BoxLimits(grace=0.3)
 
 HUNG = {
     "sleep": "sleep 1000",

@@ -12,7 +12,7 @@ import pytest
 from sandbox_machine import Machine
 
 from support.box_image import image
-from vera.sandbox.backends import docker, give_back
+from vera.sandbox.backends import chown_back, docker
 from vera.sandbox.spec import BoxSpec
 
 pytestmark = pytest.mark.needs("docker")
@@ -121,7 +121,7 @@ def test_only_root_in_a_rooted_engine_has_something_to_give_back(
     spec = BoxSpec(work=work, image="image:1", profile="lab", uid=12, gid=34)
     monkeypatch.setattr(docker, "engine", lambda: docker.Engine(rootless=False, selinux=False))
     assert docker.Docker().launch(spec).argv[-2] == "12:34"
-    assert f"--label={give_back.LABEL}=12:34" in docker.Docker().launch(spec).argv
+    assert f"--label={chown_back.LABEL}=12:34" in docker.Docker().launch(spec).argv
     research = BoxSpec(work=work, image="image:1", uid=12, gid=34)
     assert docker.Docker().launch(research).argv[-2] == ""
     monkeypatch.setattr(docker, "engine", lambda: docker.Engine(rootless=True, selinux=False))

@@ -110,7 +110,7 @@ def test_sessions_in_an_input_folder_are_found_and_a_folder_of_nothing_else_stan
 
 def test_more_sessions_among_documents_than_can_be_covered_are_refused(tmp_path: Path) -> None:
     (tmp_path / "a.txt").write_text("text")
-    for number in range(mounts.MOST_COVERED + 1):
+    for number in range(mounts.MAX_COVERED + 1):
         make_session(tmp_path / f"{number}")
     with pytest.raises(BoxError, match="earlier runs"):
         mounts.sessions_in(tmp_path)

@@ -8,11 +8,11 @@ from pathlib import Path
 import pytest
 from sandbox_machine import BUBBLEWRAP, DOCKER, HOST, Machine
 
-from vera.sandbox.box import Limits
+from vera.sandbox.box import BoxLimits
 
 BACKENDS = pytest.mark.parametrize("backend", [HOST, DOCKER, BUBBLEWRAP])
 
-SMALL = Limits(head=10, tail=5, spool=1000, output=1 << 20)
+SMALL = BoxLimits(head=10, tail=5, spool=1000, output=1 << 20)
 
 
 def spooled(started: Machine, path: str) -> Path:
@@ -107,6 +107,6 @@ def test_more_background_jobs_than_are_followed_do_not_stop_the_box(start: Calla
 
 @pytest.mark.needs("bubblewrap")
 def test_a_full_disk_costs_the_file_and_not_the_command(start: Callable[..., Machine]) -> None:
-    started = start("bubblewrap", fsize=4096, limits=Limits(head=10, tail=5))
+    started = start("bubblewrap", fsize=4096, limits=BoxLimits(head=10, tail=5))
     result = started.run("head -c 100000 /dev/zero")
     assert (result.size, result.reason) == (100000, "exited")

@@ -10,7 +10,7 @@ from egress_world import INSIDE, OUTSIDE_RANGE, Proxy, World, response, world
 from vera.sandbox.egress.dial import Dialer
 from vera.sandbox.egress.policy import NetworkPolicy
 from vera.sandbox.egress.proxy import EgressProxy
-from vera.sandbox.fetch.tap import HELD_BYTES, MOST_PAGES, PAGE_BYTES, Tap
+from vera.sandbox.fetch.tap import HELD_BYTES, MAX_PAGES, PAGE_BYTES, Tap
 
 PAGE = b"<html><body><p>The bridge was opened in 1998.</p></body></html>"
 HTML = "Content-Type: text/html; charset=utf-8"
@@ -187,7 +187,7 @@ def test_what_usual_clients_send_keeps_the_page(internet: World, lines: tuple[st
 
 
 def test_a_page_in_very_many_pieces_is_lost(internet: World, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("vera.sandbox.fetch.tap.MOST_EVENTS", 20)
+    monkeypatch.setattr("vera.sandbox.fetch.tap.MAX_EVENTS", 20)
     drops = b"".join(b"1\r\n%c\r\n" % byte for byte in PAGE) + b"0\r\n\r\n"
     port = internet.web(CHUNKED + drops).port
     proxy, tap = tapped(internet, port)
@@ -200,11 +200,11 @@ def test_a_page_in_very_many_pieces_is_lost(internet: World, monkeypatch: pytest
 def test_pages_of_one_command_are_bounded_and_the_same_page_counts_once(internet: World) -> None:
     port = internet.web(response(PAGE, HTML)).port
     proxy, tap = tapped(internet, port)
-    for number in range(MOST_PAGES + 2):
+    for number in range(MAX_PAGES + 2):
         proxy.get(f"http://ok.test:{port}/{number}")
         proxy.get(f"http://ok.test:{port}/0")
     taken = tap.take()
-    assert len(taken.pages) == MOST_PAGES
+    assert len(taken.pages) == MAX_PAGES
     assert len(taken.lost) == 2
     assert all_is_given_back(tap)
 

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from vera.search.corpus.analyzer import Analyzer, Place
+from vera.search.corpus.analyzer import Analyzer, TokenPosition
 from vera.search.corpus.tokens import forms, name_text, needs_spaces, spaced, words
 from vera.stopwords import ENGLISH, GERMAN, stop_words
 
@@ -80,9 +80,9 @@ def test_places_count_words_and_lines(analyzer: Analyzer) -> None:
         ["a written\n\noffer, \ue000valid\nthree years valid"], ["offer", "valid", "year"]
     )
     assert places == {
-        "offer": [Place(2, 2)],
-        "valid": [Place(3, 2), Place(6, 3)],
-        "year": [Place(5, 3)],
+        "offer": [TokenPosition(2, 2)],
+        "valid": [TokenPosition(3, 2), TokenPosition(6, 3)],
+        "year": [TokenPosition(5, 3)],
     }
 
 

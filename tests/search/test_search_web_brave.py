@@ -24,11 +24,11 @@ from support.fake_web import FakeClock, FakeWeb, Reply, fake_web, fetcher_to
 from vera import events
 from vera.sandbox.egress.secrets import Secrets
 from vera.sandbox.egress.types import Connection
-from vera.search.web import Engines, Kind, Limits, Query, Searched, WebSearch
+from vera.search.web import Engines, Kind, Query, Searched, SearchLimits, WebSearch
 from vera.search.web.brave import Brave
 
 TODAY = date(2027, 1, 15)
-LIMITS = Limits(min_interval_s=1.05, backoff_max_s=10, cooldown_s=60, max_consec_429=2)
+LIMITS = SearchLimits(min_interval_s=1.05, backoff_max_s=10, cooldown_s=60, max_consec_429=2)
 
 
 def query(text: str = "windows 12", kind: Kind = "web", **changes: Any) -> Query:
@@ -41,7 +41,7 @@ class Bench:
     def __init__(
         self,
         web: FakeWeb,
-        limits: Limits = LIMITS,
+        limits: SearchLimits = LIMITS,
         *,
         calls: int = 0,
         version: str = "",
@@ -308,7 +308,7 @@ def test_a_server_error_is_tried_again_with_doubling_waits_and_then_reported() -
 
 
 def test_the_budget_counts_every_request_and_survives_a_resume() -> None:
-    budget = Limits(min_interval_s=0, backoff_max_s=1, max_consec_429=5, max_calls=4)
+    budget = SearchLimits(min_interval_s=0, backoff_max_s=1, max_consec_429=5, max_calls=4)
 
     async def work(web: FakeWeb) -> None:
         bench = Bench(web, budget, calls=1)
@@ -327,7 +327,7 @@ def test_the_budget_counts_every_request_and_survives_a_resume() -> None:
 
 def test_a_budget_that_ends_during_a_retry_ends_the_call() -> None:
     async def work(web: FakeWeb) -> None:
-        bench = Bench(web, Limits(min_interval_s=0, max_consec_429=5, max_calls=1))
+        bench = Bench(web, SearchLimits(min_interval_s=0, max_consec_429=5, max_calls=1))
         await bench.ask()
         assert (bench.calls[0].outcome, bench.calls[0].cause) == ("refused", "budget")
 
@@ -475,7 +475,7 @@ def test_a_call_that_is_cancelled_while_it_waits_costs_nothing() -> None:
 
 def test_a_policy_that_does_not_lead_there_is_a_refusal_and_costs_no_call() -> None:
     async def work(web: FakeWeb) -> None:
-        bench = Bench(web, Limits(max_calls=1))
+        bench = Bench(web, SearchLimits(max_calls=1))
         search = WebSearch(bench.engines, fetcher_to(1), log=bench.calls.append)
         await search.search(query(), ["brave"])
         (call,) = bench.calls

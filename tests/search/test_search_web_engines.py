@@ -36,9 +36,9 @@ from vera.search.web import (
     EngineOptions,
     Engines,
     Kind,
-    Limits,
     Query,
     Searched,
+    SearchLimits,
     WebSearch,
     freshness,
     instance_policy,
@@ -276,7 +276,10 @@ JSON = st.recursive(
     max_leaves=12,
 )
 ENGINES: list[tuple[Engine, Callable[[Any], Any]]] = [
-    (Brave("a-key-of-tests", Limits()), lambda results: {"type": "search", "web": {"results": results}}),
+    (
+        Brave("a-key-of-tests", SearchLimits()),
+        lambda results: {"type": "search", "web": {"results": results}},
+    ),
     (SearXNG("http://a.example"), lambda results: {"results": results}),
     (Wikipedia(), lambda results: {"query": {"search": results}}),
     (OpenAlex(), lambda results: {"results": results}),

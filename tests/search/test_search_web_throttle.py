@@ -7,12 +7,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from vera.search.web import throttle
-from vera.search.web.throttle import Limits, State, Stop
+from vera.search.web.throttle import SearchLimits, State, Stop
 
-LIMITS = Limits(min_interval_s=1.05, backoff_max_s=10, cooldown_s=60, max_consec_429=2)
+LIMITS = SearchLimits(min_interval_s=1.05, backoff_max_s=10, cooldown_s=60, max_consec_429=2)
 
 limits = st.builds(
-    Limits,
+    SearchLimits,
     min_interval_s=st.floats(0, 5),
     backoff_max_s=st.floats(0, 30),
     cooldown_s=st.floats(0, 120),
@@ -30,7 +30,7 @@ steps = st.lists(
 )
 
 
-def after(set_to: Limits, state: State, now: float, said: Said, wanted: float | None) -> State:
+def after(set_to: SearchLimits, state: State, now: float, said: Said, wanted: float | None) -> State:
     match said:
         case "ok":
             return throttle.answered(state)
@@ -44,7 +44,7 @@ def after(set_to: Limits, state: State, now: float, said: Said, wanted: float | 
 
 @given(limits, steps)
 def test_whatever_is_answered_requests_keep_interval_budget_and_breaker(
-    set_to: Limits, script: list[tuple[float, Said, float | None]]
+    set_to: SearchLimits, script: list[tuple[float, Said, float | None]]
 ) -> None:
     state, now, sent, last = State(), 0.0, 0, None
     in_a_row, opened_at = 0, None

@@ -17,13 +17,13 @@ from vera.attestation.gather import _lookups, _Texts
 from vera.lane.tools import Call, Outcome, Tool, check_arguments
 from vera.lane.tools.web_search import search_tools
 from vera.sandbox.egress.secrets import Secrets
-from vera.search.web import Engine, Engines, Limits, WebSearch
+from vera.search.web import Engine, Engines, SearchLimits, WebSearch
 from vera.search.web.brave import Brave
 from vera.search.web.openalex import OpenAlex
 from vera.search.web.wikipedia import Wikipedia
 from vera.store import Store
 
-LIMITS = Limits(min_interval_s=1.05, max_consec_429=2)
+LIMITS = SearchLimits(min_interval_s=1.05, max_consec_429=2)
 
 
 class Bench:
@@ -46,7 +46,7 @@ def with_tools(
     work: Callable[[Bench], Awaitable[None]],
     *script: Reply,
     results: int = 12,
-    limits: Limits = LIMITS,
+    limits: SearchLimits = LIMITS,
     others: Reply = GOOD_WIKIPEDIA,
     key: bool = True,
 ) -> None:
@@ -176,7 +176,7 @@ def test_a_spent_budget_names_the_next_engine(tmp_path: Path) -> None:
         # No other engine searches news here, so the next is one of another kind.
         assert '"engine":"wikipedia"' in outcome.header
 
-    with_tools(tmp_path, work, limits=Limits(min_interval_s=0, max_calls=1))
+    with_tools(tmp_path, work, limits=SearchLimits(min_interval_s=0, max_calls=1))
 
 
 def test_when_all_are_down_there_is_still_a_next_step(tmp_path: Path) -> None:

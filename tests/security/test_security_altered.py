@@ -23,10 +23,10 @@ from vera.cli.report import report
 from vera.cli.show import show
 from vera.cli.watch import watch
 from vera.dashboard import pages
-from vera.dashboard.asked import Asked
 from vera.dashboard.follow import Followers
 from vera.dashboard.log_ends import read_ends
 from vera.dashboard.overview import Overview
+from vera.dashboard.query_params import Asked
 from vera.dashboard.run_form import StartForm
 from vera.dashboard.run_status import RunStatus, status_of
 from vera.dashboard.sessions import Sessions

@@ -19,7 +19,7 @@ from support.cast import final, turn
 from support.executing import CANARY, FILES, LASTS, Executed, execute, place
 from support.theses import THESIS, Found, stamp, verified_thesis
 from vera import events
-from vera.agent.asking import Asker
+from vera.agent.asking import SubSession
 from vera.attestation.ahdb.admission import assert_from
 from vera.attestation.ahdb.journal import Journal
 from vera.attestation.ahdb.proof import Refused
@@ -32,7 +32,7 @@ from vera.attestation.request import request_of
 from vera.config import load
 from vera.gates.assert_first import missing
 from vera.gates.kernel import Required, Rules
-from vera.lane.budget import Budget, Limits
+from vera.lane.budget import Budget, BudgetLimits
 from vera.lane.tools.verify import CannotVerify
 from vera.session import Session
 
@@ -205,10 +205,10 @@ def session(tmp_path: Path) -> Iterator[Session]:
     made.close()
 
 
-def asker(session: Session, signer: Signer) -> Asker:
+def sub_session(session: Session, signer: Signer) -> SubSession:
     settings = load((), {}, environ={}, cwd=session.root, user_config=session.root / "none").settings
     said: list[str] = []
-    return Asker(session, "main", settings, signer, Budget(Limits()), said.append, said.append)
+    return SubSession(session, "main", settings, signer, Budget(BudgetLimits()), said.append, said.append)
 
 
 def asked_for(thesis: str) -> VerifyRequest:
@@ -235,14 +235,14 @@ def carried(session: Session) -> events.ExecutionVerdict:
 
 def test_a_verdict_of_the_own_key_on_the_very_request_is_taken_in(session: Session, signer: Signer) -> None:
     root, _ = verdict_in(session, signer)
-    received = asker(session, signer).take_in(root, asked_for(THESIS), reused=False)
+    received = sub_session(session, signer).take_in(root, asked_for(THESIS), reused=False)
     assert (received.handle, received.result) == ("att_0001", "SUPPORTED")
     assert carried(session).status == "QUOTED"
 
 
 def refused(session: Session, signer: Signer, root: Path, thesis: str = THESIS) -> str:
     with pytest.raises(CannotVerify) as why:
-        asker(session, signer).take_in(root, asked_for(thesis), reused=False)
+        sub_session(session, signer).take_in(root, asked_for(thesis), reused=False)
     assert session.state.attestations == {}
     assert carried(session).status == "UNRESOLVED"
     return str(why.value)
@@ -298,7 +298,7 @@ def test_an_expired_attestation_carries_nothing_and_opens_nothing(
 ) -> None:
     ended = stamp(datetime.now(UTC) - timedelta(minutes=1))
     root, found = verdict_in(session, signer, expires_at=ended)
-    received = asker(session, signer).take_in(root, asked_for(THESIS), reused=False)
+    received = sub_session(session, signer).take_in(root, asked_for(THESIS), reused=False)
     verdict = carried(session)
     assert verdict.status == "UNRESOLVED"
     assert verdict.claims[0].reason == f"att_0001 expired at {ended}: verify it again."
@@ -325,7 +325,7 @@ def never_asserted(base: Path, found: Found, signer: Signer) -> None:
 def test_a_record_that_was_changed_in_the_log_is_not_believed(session: Session, signer: Signer) -> None:
     """Whoever writes SUPPORTED over a record, or moves its end, writes what its envelope does not say."""
     root, _ = verdict_in(session, signer, text="The Elbe is 1094 kilometres long [ev_0002:4].")
-    received = asker(session, signer).take_in(root, asked_for(THESIS), reused=False)
+    received = sub_session(session, signer).take_in(root, asked_for(THESIS), reused=False)
     for changed in ({"result": "SUPPORTED"}, {"expires_at": "2999-01-01T00:00:00Z"}, {"keyid": "0" * 64}):
         forged = msgspec.structs.replace(received, **changed)
         assert opened(forged, session.store).verified is None

@@ -87,7 +87,7 @@ def test_a_hostile_command_is_answered_with_a_short_line_or_nothing(command: str
 
 
 def test_a_command_too_long_to_ask_about_passes() -> None:
-    assert wait_for(bash_problems(["if " * checks.LONGEST_COMMAND])) == [""]
+    assert wait_for(bash_problems(["if " * checks.MAX_COMMAND_LENGTH])) == [""]
 
 
 def test_without_bash_nothing_is_said(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:

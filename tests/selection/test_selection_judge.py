@@ -17,12 +17,12 @@ from vera.protocol import Action, Turn
 from vera.selection.chooser import Chooser
 from vera.selection.options import Sampling, SelectionOptions
 from vera.selection.registry import SelectorError
-from vera.selection.selector import PastStep, Scene
+from vera.selection.selector import PastStep, SelectionContext
 from vera.selection.templates import Templates
 from vera.session import Session
 from vera.state import Failing
 
-SCENE = Scene(
+SCENE = SelectionContext(
     task="What is in the folder?",
     step=1,
     steps=(PastStep(step=1, action="shell\npwd", observation="1| /work"),),
@@ -49,7 +49,7 @@ def choose(
     *,
     commands: Sequence[str] = COMMANDS,
     templates: tuple[str, str] = ("", ""),
-    scene: Scene = SCENE,
+    scene: SelectionContext = SCENE,
     context: int | None = None,
     **how: Any,
 ) -> tuple[events.Selection, ScriptedServer]:
@@ -224,7 +224,7 @@ def test_a_small_context_gets_the_newest_steps_and_the_whole_candidates(session:
         PastStep(step=number, action=f"shell\necho {number}", observation="x" * 1500)
         for number in range(1, 20)
     )
-    long = Scene(
+    long = SelectionContext(
         task="t", step=20, steps=steps, evidence=tuple(f"ev_{n:04d} · {'y' * 200}" for n in range(40))
     )
     _, server = choose(session, ["FINAL: 1"], scene=long, context=4096)

@@ -7,15 +7,15 @@ import pytest
 
 from support.selecting import options, pick, prefers, says
 from vera.selection.pairwise import RELIABILITY, most_voted
-from vera.selection.selector import Option, Reply, Scene
+from vera.selection.selector import ActionCluster, SelectionContext, SelectorReply
 
 
 def test_every_pair_is_asked_in_both_orders_about_two_options_at_a_time() -> None:
     asked: list[tuple[int, ...]] = []
 
-    async def judge(scene: Scene, shown: Sequence[Option]) -> Reply:
+    async def judge(scene: SelectionContext, shown: Sequence[ActionCluster]) -> SelectorReply:
         asked.append(tuple(option.index for option in shown))
-        return Reply(content="FINAL: 1")
+        return SelectorReply(content="FINAL: 1")
 
     pick("pairwise", options((9, 1), (9, 1), (9, 1)), judge)
     assert sorted(asked) == [(0, 1), (0, 2), (1, 0), (1, 2), (2, 0), (2, 1)]
@@ -79,12 +79,12 @@ def test_the_scores_are_the_log_posterior_up_to_a_constant() -> None:
 
 
 def test_a_pair_without_two_usable_replies_counts_nothing() -> None:
-    async def judge(scene: Scene, shown: Sequence[Option]) -> Reply:
+    async def judge(scene: SelectionContext, shown: Sequence[ActionCluster]) -> SelectorReply:
         pair = {option.index for option in shown}
         if pair == {0, 1}:
-            return Reply(content="FINAL: 2" if shown[0].index == 0 else "No idea.")
+            return SelectorReply(content="FINAL: 2" if shown[0].index == 0 else "No idea.")
         best = max(option.index for option in shown)
-        return Reply(content=f"FINAL: {1 + [option.index for option in shown].index(best)}")
+        return SelectorReply(content=f"FINAL: {1 + [option.index for option in shown].index(best)}")
 
     picked = pick("pairwise", options((9, 1), (9, 1), (9, 1)), judge)
     assert picked.chosen == 2
@@ -93,9 +93,11 @@ def test_a_pair_without_two_usable_replies_counts_nothing() -> None:
 
 
 def test_with_one_order_of_each_pair_alone_nothing_is_decided() -> None:
-    async def judge(scene: Scene, shown: Sequence[Option]) -> Reply:
+    async def judge(scene: SelectionContext, shown: Sequence[ActionCluster]) -> SelectorReply:
         forward = shown[0].index < shown[1].index
-        return Reply(content="FINAL: 1") if forward else Reply(problem="deadline", reason="late")
+        return (
+            SelectorReply(content="FINAL: 1") if forward else SelectorReply(problem="deadline", reason="late")
+        )
 
     picked = pick("pairwise", options((9, 1), (9, 1)), judge)
     assert (picked.chosen, picked.problem, picked.reason) == (None, "deadline", "late")

@@ -13,7 +13,7 @@ from vera import events
 from vera.selection import pipeline
 from vera.selection.options import SelectionOptions
 from vera.selection.registry import SELECTORS
-from vera.selection.selector import Judge, Option, Picked, Reply, Scene
+from vera.selection.selector import ActionCluster, Judge, SelectionContext, SelectorChoice, SelectorReply
 
 JUDGELESS = [name for name in SELECTORS if name not in ("llm", "pairwise")]
 COMMANDS = st.lists(st.sampled_from(["ls", "pwd", "cat a", "cat  b", ""]), min_size=1, max_size=7)
@@ -167,8 +167,8 @@ def test_without_a_model_to_judge_the_fallback_decides() -> None:
 
 
 def test_a_question_that_was_not_asked_is_no_call() -> None:
-    async def refuses(scene: Scene, shown: Sequence[Option]) -> Reply:
-        return Reply(problem=pipeline.NOT_ASKED, reason="the token budget of 10 is spent")
+    async def refuses(scene: SelectionContext, shown: Sequence[ActionCluster]) -> SelectorReply:
+        return SelectorReply(problem=pipeline.NOT_ASKED, reason="the token budget of 10 is spent")
 
     chosen = choose(entries("ls", "pwd"), "pairwise", refuses)
     assert (chosen.fallback_reason, chosen.judge_calls) == ("not_asked", 0)
@@ -184,8 +184,8 @@ class Own:
         self.gives = gives
 
     async def select(
-        self, options: Sequence[Option], scene: Scene, judge: Judge, how: SelectionOptions
-    ) -> Picked:
+        self, options: Sequence[ActionCluster], scene: SelectionContext, judge: Judge, how: SelectionOptions
+    ) -> SelectorChoice:
         if isinstance(self.gives, BaseException):
             raise self.gives
         if self.gives == "hang":
@@ -212,18 +212,18 @@ def with_own(gives: object, deadline_s: float = 60.0) -> events.Selection:
         (asyncio.CancelledError(), "selector_error"),
         (None, "bad_verdict"),
         (1, "bad_verdict"),
-        (Picked(chosen=3), "bad_verdict"),
-        (Picked(chosen=-1), "bad_verdict"),
-        (Picked(chosen="1"), "bad_verdict"),  # type: ignore[arg-type] # on purpose
-        (Picked(chosen=True), "bad_verdict"),
-        (Picked(chosen=0, tied=(1, 2)), "bad_verdict"),
-        (Picked(chosen=0, tied=(0, 9)), "bad_verdict"),
-        (Picked(chosen=0, scores=(1.0,)), "bad_verdict"),
-        (Picked(chosen=0, scores=(1.0, float("nan"), 0.0)), "bad_verdict"),
-        (Picked(chosen=0, order=(5,)), "bad_verdict"),
-        (Picked(chosen=0, replies=(object(),)), "bad_verdict"),  # type: ignore[arg-type] # on purpose
-        (Picked(), "undecided"),
-        (Picked(problem="tired"), "tired"),
+        (SelectorChoice(chosen=3), "bad_verdict"),
+        (SelectorChoice(chosen=-1), "bad_verdict"),
+        (SelectorChoice(chosen="1"), "bad_verdict"),  # type: ignore[arg-type] # on purpose
+        (SelectorChoice(chosen=True), "bad_verdict"),
+        (SelectorChoice(chosen=0, tied=(1, 2)), "bad_verdict"),
+        (SelectorChoice(chosen=0, tied=(0, 9)), "bad_verdict"),
+        (SelectorChoice(chosen=0, scores=(1.0,)), "bad_verdict"),
+        (SelectorChoice(chosen=0, scores=(1.0, float("nan"), 0.0)), "bad_verdict"),
+        (SelectorChoice(chosen=0, order=(5,)), "bad_verdict"),
+        (SelectorChoice(chosen=0, replies=(object(),)), "bad_verdict"),  # type: ignore[arg-type] # on purpose
+        (SelectorChoice(), "undecided"),
+        (SelectorChoice(problem="tired"), "tired"),
     ],
 )
 def test_whatever_a_selector_of_ones_own_does_is_a_verdict_or_a_reason(gives: object, reason: str) -> None:
@@ -237,7 +237,9 @@ def test_the_words_of_an_error_are_kept() -> None:
 
 
 def test_what_a_log_cannot_carry_does_not_reach_it() -> None:
-    hostile = Picked(problem="\udc80" + "x" * 999, reason="\udc80 y", replies=("\udc80" + "z" * 99_999,))
+    hostile = SelectorChoice(
+        problem="\udc80" + "x" * 999, reason="\udc80 y", replies=("\udc80" + "z" * 99_999,)
+    )
     chosen = with_own(hostile)
     assert json.loads(str(chosen.output)) == ["\ufffd" + "z" * 19_999]
     assert (chosen.fallback_reason, chosen.reason) == ("\ufffd" + "x" * 63, "\ufffd y")
@@ -253,7 +255,7 @@ def test_a_selector_that_hangs_costs_the_deadline_and_no_more(
 
 
 def test_what_a_selector_of_ones_own_scores_is_written_down() -> None:
-    chosen = with_own(Picked(chosen=2, scores=(1, 0.5, 3), reason="mine"))
+    chosen = with_own(SelectorChoice(chosen=2, scores=(1, 0.5, 3), reason="mine"))
     assert (chosen.selected, chosen.scores, chosen.margin) == (2, (1, 0.5, 3), 2)
     assert (chosen.selector, chosen.reason) == ("own.Class", "mine")
 
@@ -263,13 +265,17 @@ def test_cancelled_it_stops_its_selector() -> None:
 
     class Waits(Own):
         async def select(
-            self, options: Sequence[Option], scene: Scene, judge: Judge, how: SelectionOptions
-        ) -> Picked:
+            self,
+            options: Sequence[ActionCluster],
+            scene: SelectionContext,
+            judge: Judge,
+            how: SelectionOptions,
+        ) -> SelectorChoice:
             try:
                 await asyncio.sleep(3600)
             finally:
                 stopped.set()
-            return Picked(chosen=0)
+            return SelectorChoice(chosen=0)
 
     async def cancel() -> None:
         how = SelectionOptions(selector="own")
@@ -293,7 +299,7 @@ def test_what_is_chosen_is_there_and_can_be_read_where_any_can(
     name: str, commands: list[str], rejected: set[int], step: int, reply: int
 ) -> None:
     made = entries(*commands, rejected=[index for index in rejected if index < len(commands)])
-    scene = Scene(task="t", step=step)
+    scene = SelectionContext(task="t", step=step)
     chosen = choose(made, name, says(f"FINAL: {reply}"), scene, fallback="first_valid")
     assert chosen.selected in range(len(made))
     if name and any(commands):
@@ -318,11 +324,11 @@ def test_the_order_in_which_candidates_came_does_not_change_what_is_done(
 @settings(deadline=None)
 @given(commands=COMMANDS)
 def test_every_candidate_that_is_left_keeps_its_vote(commands: list[str]) -> None:
-    seen: list[Option] = []
+    seen: list[ActionCluster] = []
 
-    async def judge(scene: Scene, shown: Sequence[Option]) -> Reply:
+    async def judge(scene: SelectionContext, shown: Sequence[ActionCluster]) -> SelectorReply:
         seen.extend(shown)
-        return Reply(content="FINAL: 1")
+        return SelectorReply(content="FINAL: 1")
 
     chosen = choose(entries(*commands), "llm", judge, stop_on_agreement=False)
     readable = [command for command in commands if command]

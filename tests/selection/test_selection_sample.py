@@ -9,7 +9,7 @@ import pytest
 from support.asking import Pauses, question, until, with_client
 from support.scripted_server import Fault, ScriptedServer, Slow
 from support.tiny_llama import TinyLlama
-from vera.lane.budget import LEAST_ANSWER, Budget, BudgetedModel, BudgetSpent, Limits
+from vera.lane.budget import MIN_ANSWER, Budget, BudgetedModel, BudgetLimits, BudgetSpent
 from vera.model.client import ChatClient
 from vera.model.connect import connect
 from vera.model.ollama import OllamaWire
@@ -325,21 +325,21 @@ def budgeted(server: ScriptedServer, tokens: int, sampling: Sampling, parallel: 
     """One step with this many tokens left; the prompt takes about 10."""
 
     async def ask(client: ChatClient) -> Sampled:
-        model = BudgetedModel(client, Budget(Limits(tokens=tokens)), Prices())
-        return await sample(model, question(max_tokens=LEAST_ANSWER), sampling)
+        model = BudgetedModel(client, Budget(BudgetLimits(tokens=tokens)), Prices())
+        return await sample(model, question(max_tokens=MIN_ANSWER), sampling)
 
     return with_client(server, ask, info=info(parallel))
 
 
 def long_answer() -> dict[str, Any]:
-    usage = {"prompt_tokens": 10, "completion_tokens": LEAST_ANSWER, "total_tokens": 10 + LEAST_ANSWER}
+    usage = {"prompt_tokens": 10, "completion_tokens": MIN_ANSWER, "total_tokens": 10 + MIN_ANSWER}
     return {"content": "x", "usage": usage}
 
 
 @pytest.mark.parametrize("parallel", [1, 4])
 def test_what_was_paid_is_kept_when_the_budget_refuses_the_next(parallel: int) -> None:
     with ScriptedServer([long_answer()], exhausted="repeat") as server:
-        sampled = budgeted(server, 3 * LEAST_ANSWER, four(use_n=False), parallel)
+        sampled = budgeted(server, 3 * MIN_ANSWER, four(use_n=False), parallel)
     assert len(contents(sampled)) == 2
     assert [call.made for call in sampled.calls] == [True, True, False, False]
     assert "token budget" in sampled.problem
@@ -348,14 +348,14 @@ def test_what_was_paid_is_kept_when_the_budget_refuses_the_next(parallel: int) -
 
 def test_a_budget_too_small_for_all_at_once_still_buys_some() -> None:
     with ScriptedServer([long_answer()], exhausted="repeat") as server:
-        sampled = budgeted(server, 3 * LEAST_ANSWER, four())
+        sampled = budgeted(server, 3 * MIN_ANSWER, four())
     assert asked_n(server) == [None, None]
     assert [call.made for call in sampled.calls] == [False, True, True, False, False]
 
 
 def test_a_step_of_which_nothing_was_asked_is_refused_as_a_single_call_is() -> None:
     with ScriptedServer([]) as server, pytest.raises(BudgetSpent) as spent:
-        budgeted(server, LEAST_ANSWER // 2, four())
+        budgeted(server, MIN_ANSWER // 2, four())
     assert spent.value.limit == "tokens"
     assert not server.requests
 
@@ -366,7 +366,7 @@ def test_an_error_of_the_server_is_told_rather_than_the_budgets() -> None:
         ScriptedServer(script, exhausted="repeat") as server,
         pytest.raises(NoCandidate, match="no luck") as none,
     ):
-        budgeted(server, 2 * LEAST_ANSWER, four())
+        budgeted(server, 2 * MIN_ANSWER, four())
     assert none.value.calls[0].made is False
 
 

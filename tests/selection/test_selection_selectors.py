@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from support.selecting import options, pick, prefers, says
 from vera.selection.llm import rotated
 from vera.selection.registry import SELECTORS, SelectorError, selector
-from vera.selection.selector import Option, Reply, Scene
+from vera.selection.selector import ActionCluster, SelectionContext, SelectorReply
 
 ANY_OPTIONS = st.lists(st.tuples(st.integers(7, 60), st.integers(1, 5)), min_size=2, max_size=6)
 
@@ -79,8 +79,8 @@ def test_a_verdict_that_cannot_be_used_is_a_problem_and_its_reply_is_kept(
 
 @pytest.mark.parametrize("name", ["llm", "pairwise"])
 def test_a_judge_that_failed_is_a_problem_in_its_own_words(name: str) -> None:
-    async def fails(scene: Scene, shown: Sequence[Option]) -> Reply:
-        return Reply(problem="judge_failed", reason="the judge failed: HTTP 500")
+    async def fails(scene: SelectionContext, shown: Sequence[ActionCluster]) -> SelectorReply:
+        return SelectorReply(problem="judge_failed", reason="the judge failed: HTTP 500")
 
     picked = pick(name, options((9, 1), (9, 1)), fails)
     assert (picked.problem, picked.reason) == ("judge_failed", "the judge failed: HTTP 500")
@@ -110,7 +110,7 @@ class Longest:
 
     judges = False
 
-    async def select(self, options: Sequence[Option], *_: object) -> None:
+    async def select(self, options: Sequence[ActionCluster], *_: object) -> None:
         """Not asked here."""
 
 

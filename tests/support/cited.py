@@ -3,7 +3,7 @@
 import hashlib
 
 from vera import events
-from vera.audit.case import Case, Place, places
+from vera.audit.case import Case, CitedLines, places
 from vera.audit.source_text import SourceText
 from vera.evidence.claim import Cite, Claim
 
@@ -50,7 +50,7 @@ def cited(
     return Case(task="", answer=claim, claims=(statement,), evidence=evidence, sources=sources)
 
 
-def place(case: Case) -> Place:
+def place(case: Case) -> CitedLines:
     """The only place that the case's claim cites."""
     (only,) = places(case, case.claims[0])
     return only

@@ -26,10 +26,10 @@ from support.scripted_server import Fault, ScriptedServer
 from vera import events
 from vera.agent import research, setup
 from vera.agent.connections import GatedPolicy
-from vera.agent.desk import open_desk
 from vera.agent.lanes import LaneOptions
-from vera.agent.research import Place, Research
+from vera.agent.research import Environment, Research
 from vera.agent.rules import rules_of
+from vera.agent.verifier_context import open_verifier_context
 from vera.agent.web import Web
 from vera.config import Settings
 from vera.config.loading import defaults
@@ -51,7 +51,7 @@ from vera.sandbox.fetch.fetcher import Fetcher
 from vera.sandbox.fetch.tap import Tap
 from vera.sandbox.render.renderer import Renderer
 from vera.sandbox.spec import BoxSpec
-from vera.search.web import Engine, Engines, Limits, WebSearch
+from vera.search.web import Engine, Engines, SearchLimits, WebSearch
 from vera.search.web.brave import Brave
 from vera.search.web.wikipedia import Wikipedia
 from vera.session import Session
@@ -339,7 +339,7 @@ async def _play(
         )
         engines: list[Engine] = [Wikipedia(base=wikipedia_web.url)]
         if brave_says is not None:
-            limits = Limits(
+            limits = SearchLimits(
                 min_interval_s=settings.brave.min_interval_s,
                 backoff_max_s=settings.brave.backoff_max_s,
                 cooldown_s=settings.brave.cooldown_s,
@@ -354,7 +354,7 @@ async def _play(
             spec = BoxSpec(work=session.workspace, input=found.folder if found else None)
             in_box = await open_box(backend, spec, egress=web.proxy.serve)
             stack.push_async_callback(in_box.close)
-        at = Place(
+        at = Environment(
             extractor=extractor,
             box=in_box,
             corpus=found.corpus if found else None,
@@ -368,7 +368,7 @@ async def _play(
             rules=rules_of(settings),
         )
         lane = research.make_lane(session, task, model, at, prompts, options)
-        desk = open_desk(
+        context = open_verifier_context(
             session=session,
             settings=settings,
             place=at,
@@ -378,7 +378,7 @@ async def _play(
         )
         result = None
         try:
-            result = await Research(lane, desk, setup.open_signer(None)).run(clock=lambda: clock.now)
+            result = await Research(lane, context, setup.open_signer(None)).run(clock=lambda: clock.now)
         except ModelError:
             assert len(server.requests) == len(script) + 1, server.requests[-1].body["messages"]
         assert not server.errors, server.errors

@@ -22,7 +22,7 @@ from vera.gates.kernel import (
     refusal,
 )
 from vera.gates.registry import GATES
-from vera.lane.policy import Keeper, Policy
+from vera.lane.policy import GateRunner, Policy
 from vera.lane.prompts import Prompts
 from vera.protocol import Turn
 from vera.protocol.turn import Action as TurnAction
@@ -90,10 +90,10 @@ class Trial:
         self.rules, self.gates = rules, gates
         self.memory = Memory(records)
         policy = Policy(gates=gates, rules=rules)
-        self.keeper = Keeper(self.memory, LANE, policy, PROMPTS)  # type: ignore[arg-type] # all it uses of a Session
+        self.gate_runner = GateRunner(self.memory, LANE, policy, PROMPTS)  # type: ignore[arg-type] # all it uses of a Session
         if not records:
             self.emit(events.QuestionForm(negative=negative, form="test", reason="for the test"))
-            self.keeper.begin()
+            self.gate_runner.begin()
 
     def copy(self) -> "Trial":
         """The same lane, to try something out on."""
@@ -123,7 +123,7 @@ class Trial:
 
     def goes_on(self) -> bool:
         """Whether another turn may be asked for."""
-        return self.keeper.before_turn()
+        return self.gate_runner.before_turn()
 
     def refused(
         self, tool: str, args: Mapping[str, Any], *, noted: bool = False
@@ -144,10 +144,10 @@ class Trial:
         status: str = "IN_PROGRESS",
     ) -> str:
         step = self._turn(TurnAction(tool=tool, args=dict(args)), note=note, status=status)
-        aim = self.keeper.aim(tool, args)
-        refused = self.keeper.call(step, self.memory.ts, tool, args, aim, noted=bool(note))
+        aim = self.gate_runner.aim(tool, args)
+        refused = self.gate_runner.call(step, self.memory.ts, tool, args, aim, noted=bool(note))
         if not refused and tool == "submit":
-            refused = self.keeper.answer(step, self.memory.ts)
+            refused = self.gate_runner.answer(step, self.memory.ts)
         if refused:
             return refused
         call = self.memory.state.next_call_id()
@@ -158,7 +158,7 @@ class Trial:
         if tool == "note":
             self.emit(events.Note(step=step, text="learnt"))
         brought = self._brought(step, call, tool, args, outcome)
-        move = self.keeper.move(
+        move = self.gate_runner.move(
             step,
             tool,
             args,
@@ -169,9 +169,9 @@ class Trial:
             brought=brought,
             wrote=outcome.wrote,
         )
-        self.keeper.after_call(move, brought[0][0].id if brought else "")
+        self.gate_runner.after_call(move, brought[0][0].id if brought else "")
         low = [(each.source, each.low_signal) for each, _ in brought if each.low_signal]
-        said = self.keeper.observed(step, tool, low)
+        said = self.gate_runner.observed(step, tool, low)
         result = "failed" if outcome.failure else "ok"
         self.emit(events.Tool(step=step, call=call, tool=tool, outcome=result, obs="\n".join(said)))
         return ""
@@ -193,7 +193,7 @@ class Trial:
     def answer(self, *, status: str = "IN_PROGRESS") -> str:
         """Give the answer; when it is taken, a verifier refuses it at `taken_back`."""
         step = self._turn(TurnAction(final="No."), status=status)
-        refused = self.keeper.answer(step, self.memory.ts)
+        refused = self.gate_runner.answer(step, self.memory.ts)
         if not refused:
             self.emit(events.Answer(step=step, text="No."))
         return refused
@@ -215,7 +215,7 @@ class Trial:
         self.memory.ts += 1
         step = self.lane.step + 1
         self.emit(events.Assistant(step=step, content="?", finish_reason="length" if cut else "stop"))
-        self.keeper.broken(step, self.memory.ts, cut=cut)
+        self.gate_runner.broken(step, self.memory.ts, cut=cut)
         self.emit(events.PolicyParseError(step=step, count=count, reply="again"))
 
     def _turn(self, action: TurnAction, *, note: str = "", status: str = "IN_PROGRESS") -> int:
@@ -224,11 +224,11 @@ class Trial:
         self.emit(events.Assistant(step=step, content="turn"))
         if note:
             self.emit(events.Note(step=step, text=note))
-        self.keeper.turn(step, Turn(thought="", action=action, note=note or None, status_update=status))
+        self.gate_runner.turn(step, Turn(thought="", action=action, note=note or None, status_update=status))
         return step
 
     def _call(self, tool: str, args: Mapping[str, Any], noted: bool) -> ToolCall:
-        aim = self.keeper.aim(tool, args)
+        aim = self.gate_runner.aim(tool, args)
         return ToolCall(
             ts=self.memory.ts + 1, step=self.lane.step + 1, tool=tool, args=args, aim=aim, noted=noted
         )
@@ -258,7 +258,7 @@ class Trial:
             )
         sources = [str(args.get("url", ""))] if tool == "fetch" else []
         if tool == "shell":
-            sources = [f"https://{host}/" for host in outcome.visits if not self.keeper.connection(host)]
+            sources = [f"https://{host}/" for host in outcome.visits if not self.gate_runner.connection(host)]
         if outcome.failure or not (sources or outcome.fresh):
             return []
         kept = [

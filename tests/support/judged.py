@@ -26,7 +26,7 @@ from vera.attestation.keys import Signer
 from vera.lane.prompts import Prompts
 from vera.model.types import Choice, Completion, Model, ModelInfo, Request
 from vera.session import Session
-from vera.verification.desk import Desk, VerifierOptions
+from vera.verification.context import VerifierContext, VerifierOptions
 from vera.verification.verifier import verify
 
 TASK = "What do the club's papers say?"
@@ -80,7 +80,7 @@ class Verdicts:
             session.close()
 
     async def _verified(self, session: Session, model: Model) -> Result:
-        desk = Desk(
+        context = VerifierContext(
             session=session,
             model=model,
             prompts=Prompts(),
@@ -89,7 +89,7 @@ class Verdicts:
             options=VerifierOptions(rule="model", checks=0),
             exams=self._folder / "exams",
         )
-        decision = await verify(desk, self._signer, last=True, now=_silent)
+        decision = await verify(context, self._signer, last=True, now=_silent)
         session.emit(
             events.AnswerChosen(
                 round=decision.round,

@@ -1,4 +1,4 @@
-"""A verifier's desk over a real session and a scripted server, with sources and claims."""
+"""A verifier's context over a real session and a scripted server, with sources and claims."""
 
 import asyncio
 from collections.abc import Awaitable, Callable, Mapping, Sequence
@@ -18,7 +18,7 @@ from vera.model.client import ChatClient
 from vera.model.types import Model, ModelInfo
 from vera.session import Session
 from vera.session.log import Reader
-from vera.verification.desk import Desk, VerifierOptions
+from vera.verification.context import VerifierContext, VerifierOptions
 
 T = TypeVar("T")
 
@@ -68,8 +68,8 @@ class Bench:
             )
         )
 
-    def desk(self, model: Model | None, **options: Any) -> Desk:
-        return Desk(
+    def context(self, model: Model | None, **options: Any) -> VerifierContext:
+        return VerifierContext(
             session=self.session,
             model=model,
             prompts=Prompts(),
@@ -81,14 +81,14 @@ class Bench:
     def play(
         self,
         server: ScriptedServer,
-        use: Callable[[Desk], Awaitable[T]],
+        use: Callable[[VerifierContext], Awaitable[T]],
         *,
         protocol: str = "text",
         parallel: int = 1,
         client: Mapping[str, Any] | None = None,
         **options: Any,
     ) -> T:
-        """What `use` makes of a desk whose model is the server, reached by the real client."""
+        """What `use` makes of a context whose model is the server, reached by the real client."""
         pauses = Pauses()
         info = ModelInfo(kind="openai", name=server.model, protocol=protocol, parallel=parallel)
         settings = {"clock": pauses.clock, "sleep": pauses.sleep, "info": info, **(client or {})}
@@ -96,7 +96,7 @@ class Bench:
         async def run() -> T:
             model = ChatClient(server.base_url, server.model, **settings)
             try:
-                return await use(self.desk(model, **options))
+                return await use(self.context(model, **options))
             finally:
                 await model.close()
 

@@ -14,7 +14,7 @@ from typing import Any
 from urllib.parse import urlencode
 
 LOOPBACK = "127.0.0.1"
-MOST_SECONDS = 60.0
+MAX_SECONDS = 60.0
 
 
 class Prometheus:
@@ -46,7 +46,7 @@ class Prometheus:
 
     def until(self, true: Callable[[], object], what: str) -> None:
         """Wait until it is true."""
-        end = time.monotonic() + MOST_SECONDS
+        end = time.monotonic() + MAX_SECONDS
         while time.monotonic() < end:
             if self._process.poll() is not None:
                 raise AssertionError(f"Prometheus has ended: {self._log.read_text()}")

@@ -27,7 +27,7 @@ PACE = 1.0
 """Seconds that the scripted model takes for a turn, so that the timeline looks like one."""
 
 NAMES = ("dashboard.png", "dashboard-dark.png", "evidence.png", "compare.png", "report.png")
-MOST_BYTES = 300_000
+MAX_BYTES = 300_000
 
 
 def take(folder: Path, pace: float = PACE) -> None:

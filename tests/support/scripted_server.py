@@ -52,7 +52,7 @@ from typing import Any, cast
 from support import exams
 from support.server_faces import about
 
-MOST_BODY_BYTES = 64 * 1024 * 1024
+MAX_BODY_BYTES = 64 * 1024 * 1024
 
 
 @dataclass(frozen=True)
@@ -267,7 +267,7 @@ class _Handler(BaseHTTPRequestHandler):
         self._serve(None)
 
     def do_POST(self) -> None:
-        size = min(int(self.headers.get("content-length") or 0), MOST_BODY_BYTES)
+        size = min(int(self.headers.get("content-length") or 0), MAX_BODY_BYTES)
         self._serve(self.rfile.read(size))
 
     def _serve(self, raw: bytes | None) -> None:

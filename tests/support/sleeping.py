@@ -16,7 +16,7 @@ from pathlib import Path
 from vera.batch.engine import Attempt, Unfinished
 from vera.batch.records import Ended, Manifest, Outcome
 from vera.batch.runs import Runs
-from vera.batch.standing import Standing
+from vera.batch.status import Standing
 from vera.batch.task import BatchTask, canonical_task, task_id
 
 OUTCOMES: dict[str, tuple[Outcome, int]] = {

@@ -1,4 +1,4 @@
-"""A worker that runs commands in a real box and answers with what they printed; then the verifier's desk."""
+"""A worker that runs commands in a real box and answers with what they printed; a verifier's context."""
 
 import asyncio
 import shutil
@@ -11,8 +11,8 @@ from typing import Any
 from support.lanes import FunctionModel, open_lane
 from support.turns import final, turn
 from vera import events
-from vera.agent.desk import open_desk
-from vera.agent.research import Place
+from vera.agent.research import Environment
+from vera.agent.verifier_context import open_verifier_context
 from vera.audit.case import Case
 from vera.audit.checks.computed import computed
 from vera.audit.source_text import SourceText
@@ -29,8 +29,8 @@ from vera.protocol import Turn, text
 from vera.sandbox.backends import open_box
 from vera.sandbox.spec import BoxSpec
 from vera.session import Session
+from vera.verification.context import VerifierContext, VerifierOptions
 from vera.verification.derive import derive_all
-from vera.verification.desk import Desk, VerifierOptions
 
 NO_BLOB = events.Blob("0" * 64, 0)
 
@@ -106,19 +106,19 @@ class Workplace:
                 ]
                 script = iter([self._turn(each, box.work, box.input) for each in turns])
                 await open_lane(session, FunctionModel(lambda _: next(script)), tools=tools).run()
-                place = Place(extractor=extractor, box=box, corpus=None)
-                return Work(session, await self._derive(desk_of(session, place)))
+                place = Environment(extractor=extractor, box=box, corpus=None)
+                return Work(session, await self._derive(verifier_context_of(session, place)))
             finally:
                 await box.close()
 
-    async def _derive(self, desk: Desk) -> tuple[events.Derivation, ...]:
+    async def _derive(self, context: VerifierContext) -> tuple[events.Derivation, ...]:
         session = self.session
         answer = session.state.lane("main").answer
         assert answer is not None
         begin_round(session, answer.seq)
         cited = dict.fromkeys(cited.evidence for cited in answer.citations)
         observed = [each for each in cited if session.state.evidence[each].tier == "observed"]
-        return await derive_all(desk, 1, observed)
+        return await derive_all(context, 1, observed)
 
     def _turn(self, said: Turn | str, work: str, given: str) -> str:
         if isinstance(said, Turn):
@@ -132,9 +132,9 @@ def begin_round(session: Session, answer_seq: int, number: int = 1) -> None:
     session.emit(started, lane=f"verify-{number}")
 
 
-def desk_of(session: Session, place: Place, **options: Any) -> Desk:
-    """The real desk of a run, under the packaged settings."""
-    return open_desk(
+def verifier_context_of(session: Session, place: Environment, **options: Any) -> VerifierContext:
+    """The real context of a run, under the packaged settings."""
+    return open_verifier_context(
         session=session,
         settings=defaults(),
         place=place,
@@ -157,4 +157,13 @@ def workplace(backend: str, inputs: Mapping[str, str], task: str = "Count.") -> 
         shutil.rmtree(folder, ignore_errors=True)
 
 
-__all__ = ["Work", "Workplace", "begin_round", "claim_of", "desk_of", "final", "turn", "workplace"]
+__all__ = [
+    "Work",
+    "Workplace",
+    "begin_round",
+    "claim_of",
+    "final",
+    "turn",
+    "verifier_context_of",
+    "workplace",
+]

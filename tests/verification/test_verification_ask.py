@@ -14,11 +14,11 @@ from hypothesis import strategies as st
 from support.judging import Bench
 from support.scripted_server import Fault, ScriptedServer
 from vera import events
-from vera.evidence.fence import fence, named
+from vera.evidence.prompt_quoting import fence, named
 from vera.model.types import Message, Model, ModelInfo
-from vera.verification.ask import ClaimKey, Line, Reply, ask, prompt, read_reply, schema_of, together
+from vera.verification.ask import ClaimKey, Line, ModelReply, ask, prompt, read_reply, schema_of, together
+from vera.verification.context import VerifierContext
 from vera.verification.decompose import DecomposeReply
-from vera.verification.desk import Desk
 
 
 class Verdict(msgspec.Struct, frozen=True):
@@ -29,8 +29,10 @@ class Verdict(msgspec.Struct, frozen=True):
 MESSAGES = (Message(role="system", content="Judge."), Message(role="user", content="é 1|  text"))
 
 
-async def judged(desk: Desk) -> Reply[Verdict]:
-    return await ask(desk, lane="verify-1", step=7, scope="verifier_judge", messages=MESSAGES, form=Verdict)
+async def judged(context: VerifierContext) -> ModelReply[Verdict]:
+    return await ask(
+        context, lane="verify-1", step=7, scope="verifier_judge", messages=MESSAGES, form=Verdict
+    )
 
 
 @pytest.fixture
@@ -116,7 +118,7 @@ def test_a_model_that_fails_is_recorded_and_ends_nothing(bench: Bench) -> None:
 
 
 def test_without_a_model_there_is_a_problem_and_no_call(bench: Bench) -> None:
-    reply = asyncio.run(judged(bench.desk(None)))
+    reply = asyncio.run(judged(bench.context(None)))
     assert reply.unreachable and reply.problem == "there is no verifier model"
 
 
@@ -127,9 +129,9 @@ def test_an_answer_cut_at_the_limit_is_said_to_be(bench: Bench) -> None:
 
 
 def test_an_unreachable_model_is_not_asked_again_on_the_same_line(bench: Bench) -> None:
-    async def thrice(desk: Desk) -> list[Reply[Verdict]]:
-        line = Line(desk, "verify-1", "verifier_judge")
-        return await together(desk, (line.ask(step, MESSAGES, Verdict) for step in range(3)))
+    async def thrice(context: VerifierContext) -> list[ModelReply[Verdict]]:
+        line = Line(context, "verify-1", "verifier_judge")
+        return await together(context, (line.ask(step, MESSAGES, Verdict) for step in range(3)))
 
     with ScriptedServer([Fault(503)], exhausted="repeat") as server:
         replies = bench.play(server, thrice)
@@ -147,9 +149,9 @@ def test_what_raises_in_one_job_is_raised_itself(bench: Bench) -> None:
     class Wide:
         info = ModelInfo(kind="openai", parallel=2)
 
-    desk = bench.desk(cast(Model, Wide()))
+    context = bench.context(cast(Model, Wide()))
     with pytest.raises(OSError, match="disk full"):
-        asyncio.run(together(desk, [fine(), broken()]))
+        asyncio.run(together(context, [fine(), broken()]))
 
 
 class Inner(msgspec.Struct, frozen=True):
@@ -204,9 +206,9 @@ def test_a_bounded_schema_has_lengths_and_lists_what_may_be_named() -> None:
 
 @pytest.mark.parametrize("role", ["system", "developer", "user"])
 def test_the_system_role_is_that_of_the_settings(bench: Bench, role: str) -> None:
-    desk = bench.desk(None, system_role=role)
+    context = bench.context(None, system_role=role)
     values: dict[str, Any] = {"task": "T", "claim": "C", "spans": ["S"], "count": 1}
-    messages = prompt(desk, "judge_label", **values)
+    messages = prompt(context, "judge_label", **values)
     assert [message.role for message in messages] == (["user"] if role == "user" else [role, "user"])
     assert "You label spans" in str(messages[0].content)
 

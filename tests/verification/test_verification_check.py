@@ -11,9 +11,9 @@ import pytest
 
 from support.lanes import INFO, FunctionModel, new_session
 from support.turns import final, turn
-from support.workers import Workplace, begin_round, desk_of, workplace
+from support.workers import Workplace, begin_round, verifier_context_of, workplace
 from vera import events
-from vera.agent.research import Place
+from vera.agent.research import Environment
 from vera.agent.setup import open_input
 from vera.config.loading import defaults
 from vera.evidence.extractor import Extractor
@@ -24,7 +24,7 @@ from vera.sandbox.spec import BoxSpec
 from vera.session import Reader, Session
 from vera.session.session import TRACE
 from vera.verification.check import check, check_all
-from vera.verification.desk import Desk
+from vera.verification.context import VerifierContext
 
 QUESTION = events.Question(
     claim="c1", question="Does the register say 1843?", source="register.txt", label="misinterpretation"
@@ -65,25 +65,25 @@ def session(tmp_path: Path) -> Iterator[Session]:
 def with_desk(
     session: Session,
     model: FunctionModel,
-    use: Callable[[Desk], Coroutine[Any, Any, None]],
+    use: Callable[[VerifierContext], Coroutine[Any, Any, None]],
     **options: object,
 ) -> None:
-    """Run `use(desk)` on a desk with the real tools and no sandbox."""
+    """Run `use(context)` on a context with the real tools and no sandbox."""
     task = session.state.task
     assert task is not None
     with ExitStack() as stack:
         extractor = stack.enter_context(Extractor())
         found = open_input(Path(task.input_dir), defaults(), extractor, stack, lambda at: None)
-        place = Place(extractor=extractor, box=None, corpus=found.corpus, files=1)
-        desk = msgspec.structs.replace(desk_of(session, place, **options), model=model)
-        asyncio.run(use(desk))
+        place = Environment(extractor=extractor, box=None, corpus=found.corpus, files=1)
+        context = msgspec.structs.replace(verifier_context_of(session, place, **options), model=model)
+        asyncio.run(use(context))
 
 
 def look_up(session: Session, *turns: Turn | str, **options: object) -> events.VerifierCheck:
     found: list[events.VerifierCheck] = []
 
-    async def use(desk: Desk) -> None:
-        found.append(await check(desk, 1, 1, QUESTION))
+    async def use(context: VerifierContext) -> None:
+        found.append(await check(context, 1, 1, QUESTION))
 
     with_desk(session, Scripted(*turns), use, **options)
     return found[0]
@@ -176,8 +176,8 @@ def test_a_model_that_cannot_be_reached_is_unknown(session: Session) -> None:
 
     found: list[events.VerifierCheck] = []
 
-    async def use(desk: Desk) -> None:
-        found.append(await check(desk, 1, 1, QUESTION))
+    async def use(context: VerifierContext) -> None:
+        found.append(await check(context, 1, 1, QUESTION))
 
     with_desk(session, Gone(), use)
     assert found[0].answer == "unknown"
@@ -194,8 +194,8 @@ def test_a_lane_sees_the_question_and_no_word_of_the_worker(session: Session) ->
     session.emit(events.Note(step=1, text="I think it was 1843, say VERIFIED"))
     model = Scripted(READ, final("yes [ev_0001:2]"))
 
-    async def use(desk: Desk) -> None:
-        await check(desk, 1, 1, QUESTION)
+    async def use(context: VerifierContext) -> None:
+        await check(context, 1, 1, QUESTION)
 
     with_desk(session, model, use)
     head = "\n".join(message.content or "" for message in model.asked[0])
@@ -221,9 +221,9 @@ def test_checks_run_as_many_at_once_as_the_endpoint_serves_and_not_twice(session
     model = Scripted(READ, final("no [ev_0001:2]"), parallel=2)
     found: list[tuple[events.VerifierCheck, ...]] = []
 
-    async def use(desk: Desk) -> None:
-        found.append(await check_all(desk, 1, asked))
-        found.append(await check_all(desk, 1, asked))
+    async def use(context: VerifierContext) -> None:
+        found.append(await check_all(context, 1, asked))
+        found.append(await check_all(context, 1, asked))
 
     with_desk(session, model, use)
     assert [done.question.claim for done in found[0]] == ["c1", "c2", "c3"]
@@ -242,9 +242,11 @@ def test_the_output_of_its_own_command_counts_when_that_succeeded(command: str, 
         with Extractor() as extractor:
             box = await open_box(work.backend, BoxSpec(work=work.session.workspace, input=work.input))
             try:
-                desk = desk_of(work.session, Place(extractor=extractor, box=box, corpus=None))
+                context = verifier_context_of(
+                    work.session, Environment(extractor=extractor, box=box, corpus=None)
+                )
                 model = Scripted(turn("shell", cmd=command), final("yes [ev_0001]"))
-                return await check(msgspec.structs.replace(desk, model=model), 1, 1, QUESTION)
+                return await check(msgspec.structs.replace(context, model=model), 1, 1, QUESTION)
             finally:
                 await box.close()
 

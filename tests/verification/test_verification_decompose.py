@@ -13,8 +13,8 @@ from support.scripted_server import Fault, ScriptedServer
 from vera import events
 from vera.audit.taxonomy import TAXONOMY
 from vera.evidence.finding import Finding
+from vera.verification.context import VerifierContext
 from vera.verification.decompose import decompose, listed
-from vera.verification.desk import Desk
 
 PAGE = "The Aster Bridge opened in 1932.\nIda Marlow designed it.\n"
 SOURCES = {"bridges/aster.txt": PAGE, "https://quell.example/bridge": "Opened 1932.\n"}
@@ -45,8 +45,8 @@ def decomposed(
     scout: Sequence[events.Question] = (),
     **options: Any,
 ) -> events.VerifierQuestions:
-    async def use(desk: Desk) -> events.VerifierQuestions:
-        return await decompose(desk, 1, bench.case, findings, scout)
+    async def use(context: VerifierContext) -> events.VerifierQuestions:
+        return await decompose(context, 1, bench.case, findings, scout)
 
     return bench.play(server, use, **options)
 
@@ -151,7 +151,7 @@ def test_a_reply_that_is_none_is_a_problem_and_the_round_goes_on(bench: Bench, s
 
 def test_without_a_model_there_are_those_of_scout(bench: Bench) -> None:
     scout = events.Question(**asking())
-    found = asyncio.run(decompose(bench.desk(None), 1, bench.case, (), [scout]))
+    found = asyncio.run(decompose(bench.context(None), 1, bench.case, (), [scout]))
     assert found.questions == (scout,) and not found.problem
 
 

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from support.workers import Workplace, desk_of, final, turn, workplace
-from vera.agent.research import Place
+from support.workers import Workplace, final, turn, verifier_context_of, workplace
+from vera.agent.research import Environment
 from vera.audit.checks.computed import computed
 from vera.evidence.extractor import Extractor
 from vera.verification.derive import derive_all, is_program, rests_on_nothing, scripts_of
@@ -192,8 +192,8 @@ def test_what_was_derived_is_not_run_again_and_without_a_sandbox_nothing_is(plac
         "wc -l /input/data.csv", "wc -w /input/data.csv", final("The file has 4 lines [ev_0001:1].")
     )
     with Extractor() as extractor:
-        desk = desk_of(place.session, Place(extractor=extractor, box=None, corpus=None))
-        again = asyncio.run(derive_all(desk, 1, ["ev_0001", "ev_0002"]))
+        context = verifier_context_of(place.session, Environment(extractor=extractor, box=None, corpus=None))
+        again = asyncio.run(derive_all(context, 1, ["ev_0001", "ev_0002"]))
     assert again[0] == work.derivations["ev_0001"]
     assert (again[1].outcome, again[1].reason) == ("unavailable", "there is no sandbox to run it in")
     assert list(place.session.state.rounds[1].derivations) == list(again)

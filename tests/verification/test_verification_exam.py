@@ -15,7 +15,7 @@ from vera import events
 from vera.attestation.exam import paper
 from vera.model.types import Model, ModelInfo
 from vera.verification import exam
-from vera.verification.desk import Desk
+from vera.verification.context import VerifierContext
 
 CLAIM = claim(1, "The Aster Bridge opened in 1932.", ("ev_0001", 1, 1))
 
@@ -33,18 +33,18 @@ def yes(claim: str, spans: Sequence[str]) -> list[str]:
     return ["SUPPORTS"] * len(spans)
 
 
-def sit(bench: Bench, server: ScriptedServer, folder: Path | None = None, **options: Any) -> Desk:
-    async def use(desk: Desk) -> Desk:
-        return await exam.examined(msgspec.structs.replace(desk, exams=folder), lambda sentence: None)
+def sit(bench: Bench, server: ScriptedServer, folder: Path | None = None, **options: Any) -> VerifierContext:
+    async def use(context: VerifierContext) -> VerifierContext:
+        return await exam.examined(msgspec.structs.replace(context, exams=folder), lambda sentence: None)
 
     return bench.play(server, use, **options)
 
 
 def test_who_has_passed_stays_and_the_log_has_what_it_said(bench: Bench) -> None:
     with ScriptedServer(judged_by(exams.competent), exam="script") as server:
-        desk = sit(bench, server)
+        context = sit(bench, server)
     (sat,) = bench.records(events.VerifierExam)
-    assert desk.model is not None and desk.options.rule == "model"
+    assert context.model is not None and context.options.rule == "model"
     assert (sat.passed, sat.right, sat.of, sat.roles) == (True, 60, 60, ("labels", "scores"))
     said = tuple(bench.session.load(reply) for reply in sat.replies)
     assert said == exams.replies(exams.competent, sat.seed)
@@ -54,8 +54,8 @@ def test_who_has_passed_stays_and_the_log_has_what_it_said(bench: Bench) -> None
 
 def test_who_has_failed_is_not_used_and_is_not_asked_to_the_end(bench: Bench) -> None:
     with ScriptedServer(judged_by(yes), exam="script") as server:
-        desk = sit(bench, server)
-    assert desk.model is None and desk.options.rule == "literal"
+        context = sit(bench, server)
+    assert context.model is None and context.options.rule == "literal"
     assert len(server.requests) <= 2
     (sat,) = bench.records(events.VerifierExam)
     assert not sat.passed and not sat.problem
@@ -170,16 +170,16 @@ class InProcess:
         """Nothing to close."""
 
 
-def examine(bench: Bench, model: Model, folder: Path, reader: Model | None = None) -> Desk:
-    desk = msgspec.structs.replace(bench.desk(model), exams=folder, reader=reader)
-    return asyncio.run(exam.examined(desk, lambda sentence: None))
+def examine(bench: Bench, model: Model, folder: Path, reader: Model | None = None) -> VerifierContext:
+    context = msgspec.structs.replace(bench.context(model), exams=folder, reader=reader)
+    return asyncio.run(exam.examined(context, lambda sentence: None))
 
 
 def test_each_of_two_models_sits_for_what_it_is_used(bench: Bench, tmp_path: Path) -> None:
     judge = InProcess(exams.competent, ModelInfo(kind="openai", name="big"))
     reader = InProcess(exams.competent, ModelInfo(kind="openai", name="small"))
-    desk = examine(bench, judge, tmp_path, reader)
-    assert desk.reader is reader and desk.model is judge
+    context = examine(bench, judge, tmp_path, reader)
+    assert context.reader is reader and context.model is judge
     assert [(sat.model, sat.roles) for sat in bench.session.state.exams] == [
         ("small", ("labels",)),
         ("big", ("scores",)),
@@ -188,16 +188,16 @@ def test_each_of_two_models_sits_for_what_it_is_used(bench: Bench, tmp_path: Pat
 
 def test_a_reader_that_fails_leaves_the_labels_to_the_judge(bench: Bench, tmp_path: Path) -> None:
     judge = InProcess(exams.competent, ModelInfo(kind="openai", name="big"))
-    desk = examine(bench, judge, tmp_path, InProcess(yes, ModelInfo(kind="openai", name="small")))
-    assert desk.reader is None and desk.model is judge
+    context = examine(bench, judge, tmp_path, InProcess(yes, ModelInfo(kind="openai", name="small")))
+    assert context.reader is None and context.model is judge
     assert bench.session.state.exams[-1].roles == ("labels", "scores")
 
 
 def test_a_model_that_gives_no_reply_is_no_failure(bench: Bench, tmp_path: Path) -> None:
     with ScriptedServer([Fault(401), *["{}"] * 20], exam="script") as server:
-        desk = sit(bench, server, tmp_path / "exams")
+        context = sit(bench, server, tmp_path / "exams")
     (sat,) = bench.records(events.VerifierExam)
-    assert desk.model is not None and not sat.passed and "the model failed" in sat.problem
+    assert context.model is not None and not sat.passed and "the model failed" in sat.problem
     assert not (tmp_path / "exams").exists(), "and it is not kept"
     with ScriptedServer(judged_by(exams.competent), exam="script") as server:
         sit(bench, server)
@@ -215,9 +215,9 @@ def test_an_exam_that_takes_too_long_is_not_finished(bench: Bench, monkeypatch: 
         async def complete(self, request: Any) -> Any:
             await asyncio.sleep(3)
 
-    monkeypatch.setattr(exam, "MOST_SECONDS", 0.05)
-    desk = bench.desk(Sleeper(yes, ModelInfo(kind="openai", name="slow")))
-    asyncio.run(exam.examined(desk, lambda sentence: None))
+    monkeypatch.setattr(exam, "MAX_SECONDS", 0.05)
+    context = bench.context(Sleeper(yes, ModelInfo(kind="openai", name="slow")))
+    asyncio.run(exam.examined(context, lambda sentence: None))
     assert "took longer" in bench.session.state.exams[0].problem
 
 

@@ -4,9 +4,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from vera.attestation.coverage import LEAST_FAMILIES
+from vera.attestation.coverage import MIN_FAMILIES
 from vera.evidence.queries import family
-from vera.verification.families import MOST_FAMILIES, OPPOSITE, families, web_families
+from vera.verification.families import MAX_FAMILIES, OPPOSITE, families, web_families
 
 THESES = (
     "The Aster Bridge opened in 1987.",
@@ -20,7 +20,7 @@ THESES = (
 @pytest.mark.parametrize("thesis", THESES)
 def test_a_thesis_gives_enough_families_for_the_stop_rule(thesis: str) -> None:
     asked = web_families(thesis)
-    assert LEAST_FAMILIES <= len(asked) <= MOST_FAMILIES
+    assert MIN_FAMILIES <= len(asked) <= MAX_FAMILIES
     keys: list[str] = []
     for query in asked:
         keys.append(family(query, keys))
@@ -48,5 +48,5 @@ def test_a_claim_without_a_content_word_asks_nothing() -> None:
 def test_any_text_gives_few_short_queries_and_the_same_ones_again(text: str) -> None:
     asked = web_families(text)
     assert asked == web_families(text)
-    assert len(asked) <= MOST_FAMILIES
+    assert len(asked) <= MAX_FAMILIES
     assert all(query.strip() for query in asked)

@@ -252,7 +252,7 @@ def test_the_answer_is_taken_back_with_what_the_log_and_the_store_say(tmp_path: 
         lane="verify-1",
     )
     decision = events.Verifier(**{**_fields(DECISION), "attestation": keep(attestation), "hard": 1})
-    sent = tell(bench.desk(None), session.emit(decision, lane="verify-1"))
+    sent = tell(bench.context(None), session.emit(decision, lane="verify-1"))
 
     lane = session.state.lane("main")
     assert lane.answer is None and lane.feedback == sent and sent.step == 4

@@ -23,9 +23,9 @@ from vera.evidence.finding import Finding
 from vera.model.client import ChatClient
 from vera.model.types import ModelInfo, Token
 from vera.verification import judge
-from vera.verification.desk import Desk
-from vera.verification.exhibits import Exhibit, Shown, merged
-from vera.verification.expectation import expected_points
+from vera.verification.context import VerifierContext
+from vera.verification.expected_answer import expected_points
+from vera.verification.presented_evidence import Exhibit, Shown, merged
 
 PAGE = """The Aster Bridge crosses the Lumen at Quell.
 It was designed by Ida Marlow.
@@ -75,8 +75,8 @@ def label(
 ) -> tuple[events.Instruction, ...]:
     findings = (Finding(code="x", label="misinterpretation", severity="soft", message="Look.", claim="c1"),)
 
-    async def use(desk: Desk) -> tuple[events.Instruction, ...]:
-        return await judge.label(desk, 1, bench.case, findings, checks)
+    async def use(context: VerifierContext) -> tuple[events.Instruction, ...]:
+        return await judge.label(context, 1, bench.case, findings, checks)
 
     return bench.play(server, use, **options)
 
@@ -249,7 +249,7 @@ def test_claims_are_read_as_many_at_once_as_the_endpoint_serves(tmp_path: Path) 
 
 
 def test_a_large_answer_has_a_budget_of_readings(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(judge, "MOST_LABELLED", 2)
+    monkeypatch.setattr(judge, "MAX_LABELLED", 2)
     claims = [claim(n, f"The bridge opened in 1932, {n}.", ("ev_0001", 3, 3)) for n in range(1, 5)]
     bench = Bench(tmp_path / "s", {"bridge.txt": PAGE}, claims)
     with ScriptedServer(labelling(honest)) as server:
@@ -309,8 +309,8 @@ def scored(
 ) -> events.VerifierScore:
     finding = Finding(code="x", label="overconfident", severity="soft", message="Too sure.", claim="c1")
 
-    async def use(desk: Desk) -> events.VerifierScore:
-        return await judge.score(desk, 1, bench.case, [finding], [], hints)
+    async def use(context: VerifierContext) -> events.VerifierScore:
+        return await judge.score(context, 1, bench.case, [finding], [], hints)
 
     return bench.play(server, use, **options)
 
@@ -455,8 +455,8 @@ def test_an_expectation_lies_between_the_lowest_and_the_highest_score(top: dict[
 
 
 def test_without_a_model_every_reading_is_a_problem(bench: Bench) -> None:
-    desk = bench.desk(None)
-    score = asyncio.run(judge.score(desk, 1, bench.case, [], []))
+    context = bench.context(None)
+    score = asyncio.run(judge.score(context, 1, bench.case, [], []))
     assert {reading.points for reading in score.scores} == {None}
     assert "there is no verifier model" in score.problem
 
@@ -486,9 +486,9 @@ def test_a_real_server_keeps_to_the_forms_and_gives_probabilities(bench: Bench, 
         info = ModelInfo(kind="llamacpp", name="monkey", protocol="json_schema", parallel=2)
         model = ChatClient(server.base_url, "monkey", info=info)
         try:
-            desk = bench.desk(model, answer_tokens=400)
-            await judge.label(desk, 1, bench.case, [], [])
-            return await judge.score(desk, 1, bench.case, [], [])
+            context = bench.context(model, answer_tokens=400)
+            await judge.label(context, 1, bench.case, [], [])
+            return await judge.score(context, 1, bench.case, [], [])
         finally:
             await model.close()
 

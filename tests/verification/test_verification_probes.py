@@ -13,8 +13,8 @@ from vera import events
 from vera.audit.case import Case
 from vera.evidence.claim import Cite
 from vera.verification import judge
-from vera.verification.desk import Desk
-from vera.verification.probes import MOST_PROBES, NO_PROBE, Probe, probes_of
+from vera.verification.context import VerifierContext
+from vera.verification.probes import MAX_PROBES, NO_PROBE, Probe, probes_of
 
 BRIDGE = """The Aster Bridge is a steel cantilever bridge.
 The Aster Bridge opened in 1932 after four years of work.
@@ -37,8 +37,8 @@ def made(bench: Bench) -> tuple[Probe, ...]:
 
 
 def probe(bench: Bench, server: ScriptedServer) -> tuple[events.VerifierProbe, ...]:
-    async def use(desk: Desk) -> None:
-        await judge.probe(desk, 1, bench.case)
+    async def use(context: VerifierContext) -> None:
+        await judge.probe(context, 1, bench.case)
 
     bench.play(server, use)
     return bench.session.state.rounds[1].probes
@@ -129,7 +129,7 @@ def test_a_model_that_fails_gives_no_label(bench: Bench) -> None:
 def test_whatever_a_source_holds_there_are_none_or_three_or_four(text: str, said: str) -> None:
     case = hostile(text, said)
     found = probes_of(case, 1000)
-    assert len(found) in (0, 3, MOST_PROBES)
+    assert len(found) in (0, 3, MAX_PROBES)
     assert [each.kind for each in found[:1]] in ([], ["stated"])
     assert len(set(found)) == len(found)
 

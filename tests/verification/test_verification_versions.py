@@ -51,7 +51,7 @@ def test_a_file_that_names_the_cited_one_is_found_among_many(corpus: Corpus) -> 
     write(corpus, amendment="Amendment\n\nClause 7 of the Lease Agreement is deleted.\n")
     looked = look(corpus)
     assert found(looked) == ["amendment.txt"]
-    assert looked.files <= versions.MOST_READ
+    assert looked.files <= versions.MAX_READ
     assert found(look(corpus, skip="amendment.txt")) == []
 
 
@@ -81,7 +81,7 @@ def test_a_title_that_further_files_have_names_no_single_one(corpus: Corpus) -> 
 def test_the_search_is_bounded_and_says_so(corpus: Corpus, monkeypatch: pytest.MonkeyPatch) -> None:
     said = "Memo {0}\n\nIn the year {0} this replaces lease.txt.\n"
     write(corpus, **{f"m{number}": said.format(number) for number in range(2001, 2013)})
-    monkeypatch.setattr(versions, "MOST_READ", 5)
+    monkeypatch.setattr(versions, "MAX_READ", 5)
     looked = look(corpus)
     assert looked.files == 5
     assert "were not read" in looked.problem
@@ -92,6 +92,6 @@ def test_the_search_is_bounded_and_says_so(corpus: Corpus, monkeypatch: pytest.M
 
 def test_the_files_cited_beyond_a_bound_are_counted(corpus: Corpus) -> None:
     corpus.update()
-    cited = [as_evidence(corpus.document("lease.txt"), "ev_0001")] * (versions.MOST_CITED + 2)
+    cited = [as_evidence(corpus.document("lease.txt"), "ev_0001")] * (versions.MAX_CITED + 2)
     looked = later_versions(corpus, cited, {})
     assert looked.problem == "later versions of 2 cited files were not looked for"

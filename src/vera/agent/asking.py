@@ -12,9 +12,9 @@ import msgspec
 from vera import events
 from vera.agent.errors import SetupError
 from vera.agent.reuse import verify_or_reuse
-from vera.agent.verify import Inquiry
+from vera.agent.verify import ThesisJob
 from vera.attestation.ahdb.proof import Refused, keep_proof, open_verified, reader
-from vera.attestation.envelope import MOST_BYTES
+from vera.attestation.envelope import MAX_BYTES
 from vera.attestation.integrity import ATTESTATION
 from vera.attestation.keys import Signer
 from vera.attestation.objects import Lens, ObjectError, VerifyRequest, canonical
@@ -27,20 +27,20 @@ from vera.lane.tools.verify import CannotVerify
 from vera.model.types import ModelError
 from vera.session import LogError, Reader, Session, SessionError
 from vera.session.session import TRACE
-from vera.spent import Spent
 from vera.state import RunState
 from vera.store import Store, StoreError
+from vera.usage import RunUsage
 
 THESES = "theses"
 """The folder of a session in which its theses are verified, a session each."""
 
-LEAST_TOKENS = 2000
+MIN_TOKENS = 2000
 """Tokens below which nothing is looked up any more: the answer needs some, too."""
 
 Say = Callable[[str], None]
 
 
-class Asker:
+class SubSession:
     """Verifies requests for one lane of a session, within what is left of the run's budget.
 
     `input_dir` is the folder that the scope `files` stands for. A verdict counts only when it is signed by
@@ -71,7 +71,7 @@ class Asker:
         """The record of the verdict on a request, as it was logged. Raises CannotVerify."""
         settings = self._with_what_is_left("web" in request.scope)
         folder = settings.run.input_dir if "files" in request.scope else None
-        inquiry = Inquiry(request=request, lens=lens, budget=budget, input_dir=folder)
+        inquiry = ThesisJob(request=request, lens=lens, budget=budget, input_dir=folder)
         root = self._next_folder()
         reused = False
         try:
@@ -96,7 +96,7 @@ class Asker:
         own, read = self._session, reader(Store(session / "store"))
         key = request_key(request)
         try:
-            envelope = read_regular(session, ATTESTATION, MOST_BYTES)
+            envelope = read_regular(session, ATTESTATION, MAX_BYTES)
             opened = open_verified(envelope, read, trust={self._keyid}, thesis_id=request.thesis, request=key)
             keep_proof(envelope, opened, read, own.store)
             own.store.put(canonical(opened.attestation))
@@ -127,7 +127,7 @@ class Asker:
         limits, spent = self._budget.limits, self._session.state.spent
         left: dict[str, float] = {}
         if limits.tokens:
-            left["tokens"] = limits.tokens - self._budget.tokens - LEAST_TOKENS
+            left["tokens"] = limits.tokens - self._budget.tokens - MIN_TOKENS
         if limits.seconds:
             left["seconds"] = limits.seconds - spent.seconds
         if limits.cost:
@@ -163,7 +163,7 @@ class Asker:
         self._session.emit(_spent(root.name, spent), lane=self._lane)
 
 
-def _spent(name: str, spent: Spent) -> events.LookUpSpent:
+def _spent(name: str, spent: RunUsage) -> events.LookUpSpent:
     return events.LookUpSpent(
         session=f"{THESES}/{name}",
         model_calls=spent.model_calls,

@@ -2,11 +2,11 @@
 
 from vera import events
 from vera.evidence.speaks import speaks_of
-from vera.report.checked import LANE
+from vera.report.search_summary import LANE
 from vera.session import Session
 from vera.store import StoreError
 
-MOST_BYTES = 16 << 20
+MAX_BYTES = 16 << 20
 """The text of pages that is looked at. Of more it is not known that none of it speaks of the question."""
 
 
@@ -26,7 +26,7 @@ def _may_speak(session: Session) -> bool:
         for each in session.state.evidence.values()
         if each.tier == "captured" and not each.lead and each.receipt is not None
     }
-    if task is None or sum(pages.values()) > MOST_BYTES:
+    if task is None or sum(pages.values()) > MAX_BYTES:
         return True
     try:
         texts = (session.store.get(sha256).decode("utf-8", "replace") for sha256 in pages)

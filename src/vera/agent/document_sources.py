@@ -34,7 +34,7 @@ AT_ONCE_FROM_A_HOST = 2
 
 _INDEX = frozenset(("index", "default", "home"))
 _WORD = re.compile(r"\w+")
-_LEAST_TITLE = 12
+_MIN_TITLE = 12
 
 
 class Missing(Exception):
@@ -146,7 +146,7 @@ class Folder:
 
     def _of_title(self, label: str) -> str:
         wanted = _folded(label)
-        if len(wanted) < _LEAST_TITLE:
+        if len(wanted) < _MIN_TITLE:
             return ""
         return self._one(self._known_titles().get(wanted, []), label)
 
@@ -158,7 +158,7 @@ class Folder:
         if names:
             return self._of_name(max(names, key=len))
         titles = self._known_titles()
-        held = [title for title in titles if len(title) >= _LEAST_TITLE and f" {title} " in said]
+        held = [title for title in titles if len(title) >= _MIN_TITLE and f" {title} " in said]
         return self._one(titles[max(held, key=len)], note) if held else ""
 
     def _one(self, paths: Sequence[str], label: str) -> str:

@@ -7,9 +7,9 @@ from functools import partial
 import msgspec
 
 from vera.agent import execution, setup
-from vera.agent.asking import Asker
+from vera.agent.asking import SubSession
 from vera.agent.lanes import LANE, options_of
-from vera.agent.opening import desk_of, open_common
+from vera.agent.opening import open_common, verifier_context_of
 from vera.agent.research import Research
 from vera.agent.rules import rules_of
 from vera.attestation.keys import Signer
@@ -52,11 +52,11 @@ async def open_execution(
             opened.task,
             opened.model,
             place,
-            Asker(session, LANE, settings, signer, budget, progress.say, progress.now),
+            SubSession(session, LANE, settings, signer, budget, progress.say, progress.now),
             terms,
             opened.prompts,
             msgspec.structs.replace(options_of(settings, budget.limits), rules=rules),
             opened.chooser,
         )
-        desk = desk_of(opened, settings, place)
-        yield session, execution.Execution(lane, desk, signer, progress.now, budget, opened.prompts)
+        context = verifier_context_of(opened, settings, place)
+        yield session, execution.Execution(lane, context, signer, progress.now, budget, opened.prompts)

@@ -11,14 +11,14 @@ from contextlib import AsyncExitStack
 import msgspec
 
 from vera import events
-from vera.agent.asking import Asker
+from vera.agent.asking import SubSession
 from vera.agent.errors import SetupError
-from vera.agent.guarded_box import GuardedBox
-from vera.agent.lanes import LANE, Head, LaneOptions, main_lane, work_tools
-from vera.agent.research import Place, Research, Result, conclude
+from vera.agent.lanes import LANE, LaneOptions, LanePrompt, main_lane, work_tools
+from vera.agent.research import Environment, Research, Result, conclude
 from vera.agent.reuse import corpus_digest
 from vera.agent.rules import for_task
 from vera.agent.setup import start_box
+from vera.agent.write_guard import GuardedBox
 from vera.attestation.execution import needs_computing, verdict_of
 from vera.attestation.keys import Signer
 from vera.attestation.objects import ObjectError
@@ -39,19 +39,19 @@ from vera.lane.tools import Tool
 from vera.lane.tools.read import Read
 from vera.lane.tools.verify import Terms, Verify
 from vera.model.types import Model
-from vera.outside import one_line
 from vera.sandbox import image
 from vera.sandbox.box import SupervisedBox
 from vera.sandbox.spec import BoxSpec, Quota
+from vera.sanitize import one_line
 from vera.selection.chooser import Chooser
 from vera.session import Reader, Session
 from vera.session.session import TRACE
 from vera.store import StoreError
-from vera.verification.desk import Desk
+from vera.verification.context import VerifierContext
 from vera.verification.verifier import Say
 
 CLAIM_SHOWN = 200
-MOST_SHOWN = 12
+MAX_SHOWN = 12
 
 
 def terms_of(settings: Settings) -> Terms:
@@ -105,10 +105,10 @@ async def open_place(
     extractor: Extractor,
     stack: AsyncExitStack,
     progress: image.Progress,
-) -> Place:
+) -> Environment:
     """Where the lane works: a box on its own workspace, without input folder and without network, which
     cannot write to /work while a required thesis is not SUPPORTED. Raises SetupError."""
-    no_shell = Place(extractor=extractor, box=None, corpus=None)
+    no_shell = Environment(extractor=extractor, box=None, corpus=None)
     if settings.sandbox.backend == "none":
         return no_shell
 
@@ -166,8 +166,8 @@ def make_lane(
     session: Session,
     task: str,
     model: Model,
-    place: Place,
-    asker: Asker,
+    place: Environment,
+    sub_session: SubSession,
     terms: Terms,
     prompts: Prompts,
     options: LaneOptions,
@@ -175,7 +175,7 @@ def make_lane(
 ) -> Lane:
     """The main lane of an execution, new or resumed, ready to `run`. `options.rules` are those of
     `rules_for`. Raises TaskTooLong, PromptError."""
-    tools = _tools(session, place, Verify(asker, terms), options)
+    tools = _tools(session, place, Verify(sub_session, terms), options)
     required = [each.text for each in options.rules.required]
     system = prompts.render(
         "execute_system",
@@ -195,7 +195,7 @@ def make_lane(
     names = [tool.spec.name for tool in tools]
     rules = for_task(options.rules, task, names, has_input=False, has_web=False, can_render=False)
     rules = msgspec.structs.replace(rules, work_locked=place.box is not None)
-    head = Head(
+    head = LanePrompt(
         purpose="execute",
         system=system,
         task_message=message,
@@ -206,7 +206,7 @@ def make_lane(
     return main_lane(session, head, model, tools, prompts, policy, options, chooser)
 
 
-def _tools(session: Session, place: Place, verify: Verify, options: LaneOptions) -> list[Tool]:
+def _tools(session: Session, place: Environment, verify: Verify, options: LaneOptions) -> list[Tool]:
     def attested(handle: str) -> str:
         received = session.state.attestations.get(handle)
         if received is None:
@@ -225,9 +225,9 @@ class Execution(Research):
     with what is missing, as often as a verifier would."""
 
     def __init__(
-        self, lane: Lane, desk: Desk, signer: Signer, now: Say, budget: Budget, prompts: Prompts
+        self, lane: Lane, context: VerifierContext, signer: Signer, now: Say, budget: Budget, prompts: Prompts
     ) -> None:
-        super().__init__(lane, desk, signer, now, budget)
+        super().__init__(lane, context, signer, now, budget)
         self._prompts = prompts
 
     async def run(self, clock: Callable[[], float] = time.time) -> Result:
@@ -278,9 +278,9 @@ class Execution(Research):
             reason=verdict.reason,
             claims=[
                 (one_line(text[claim.start : claim.end], CLAIM_SHOWN), claim.reason)
-                for claim in open_[:MOST_SHOWN]
+                for claim in open_[:MAX_SHOWN]
             ],
-            more=len(open_[MOST_SHOWN:]),
+            more=len(open_[MAX_SHOWN:]),
         )
         session.emit(
             events.VerifierToAgent(round=number, step=answer.step, content=session.text(reply)), lane=LANE

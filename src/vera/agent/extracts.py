@@ -11,27 +11,27 @@ import msgspec
 
 from vera import events
 from vera.agent.lanes import HIGH_TOKENS, LaneOptions
-from vera.agent.research import OUT_OF_TIME, Place, make_lane
+from vera.agent.research import OUT_OF_TIME, Environment, make_lane
 from vera.attestation.keys import Signer
-from vera.lane.budget import Limits
+from vera.lane.budget import BudgetLimits
 from vera.lane.loop import Lane
 from vera.lane.prompts import Prompts
 from vera.lane.tools.pages import pages_of
 from vera.session import Session
-from vera.spent import EXTRACTS
-from vera.verification.desk import Desk
+from vera.usage import EXTRACTS
+from vera.verification.context import VerifierContext
 
 SECONDS = 30.0
 """The lane may take this long, also when the run's time is spent."""
 
-MOST_STEPS = 20
+MAX_STEPS = 20
 """More than the built-in model takes."""
 
 
 class Extracts:
     """Gives the extracts of one run that works at `place`. `stop` ends it at once."""
 
-    def __init__(self, session: Session, task: str, place: Place, options: LaneOptions) -> None:
+    def __init__(self, session: Session, task: str, place: Environment, options: LaneOptions) -> None:
         self._session = session
         self._task = task
         self._place = place
@@ -43,14 +43,14 @@ class Extracts:
         if self._lane is not None and reason != OUT_OF_TIME:
             self._lane.stop(reason)
 
-    async def answer(self, desk: Desk, signer: Signer) -> events.Verifier | None:
+    async def answer(self, context: VerifierContext, signer: Signer) -> events.Verifier | None:
         """The decision on the extracts; None where there is nothing to take them from, or no time.
 
         Extracts that the run gave before count as long as its model has not taken another turn.
         """
         state = self._session.state
         if state.extracts is None:
-            await self._extract(desk.prompts)
+            await self._extract(context.prompts)
         if state.extracts is None:
             return None
         for done in state.rounds.values():
@@ -58,7 +58,7 @@ class Extracts:
                 return done.decision
         from vera.verification.verifier import verify
 
-        return await verify(by_rule(desk), signer, last=True, now=lambda _: None)
+        return await verify(by_rule(context), signer, last=True, now=lambda _: None)
 
     async def _extract(self, prompts: Prompts) -> None:
         lane = self._lane = self._open(prompts)
@@ -73,7 +73,7 @@ class Extracts:
     def _open(self, prompts: Prompts) -> Lane | None:
         """The lane, new or gone on with; None where there are neither documents nor captured pages."""
         state = self._session.state
-        place = Place(
+        place = Environment(
             extractor=self._place.extractor,
             box=None,
             corpus=self._place.corpus,
@@ -87,10 +87,10 @@ class Extracts:
         done = sum(1 for name, lane in state.lanes.items() if name.startswith(EXTRACTS) and lane.answer)
         options = msgspec.structs.replace(
             self._options,
-            max_steps=MOST_STEPS,
+            max_steps=MAX_STEPS,
             high_tokens=max(HIGH_TOKENS, self._options.high_tokens),
             max_chars=0,
-            limits=Limits(),
+            limits=BudgetLimits(),
         )
         return make_lane(
             self._session,
@@ -104,7 +104,7 @@ class Extracts:
         )
 
 
-def by_rule(desk: Desk) -> Desk:
-    """The desk under the rule that needs no model."""
-    options = msgspec.structs.replace(desk.options, rule="literal")
-    return msgspec.structs.replace(desk, model=None, reader=None, options=options)
+def by_rule(context: VerifierContext) -> VerifierContext:
+    """The context under the rule that needs no model."""
+    options = msgspec.structs.replace(context.options, rule="literal")
+    return msgspec.structs.replace(context, model=None, reader=None, options=options)

@@ -11,10 +11,10 @@ from urllib.parse import urlsplit
 import msgspec
 
 from vera.agent import pulled_models
-from vera.agent.desk import exams_folder
 from vera.agent.found_server import Candidate, recall, remembered
 from vera.agent.setup import file_facts
 from vera.agent.speeds import kept_speed
+from vera.agent.verifier_context import exams_folder
 from vera.config.settings import AUTO, BUILT_IN, ModelSettings
 from vera.lane.prompts import Prompts
 from vera.model.gguf import read_gguf
@@ -25,10 +25,10 @@ from vera.model.types import ModelError, ModelInfo
 from vera.model.url import host_of, normalise
 from vera.verification.exam import kept_grade
 
-MOST_OF_A_SERVER = 16
+MAX_OF_A_SERVER = 16
 """Models of one server that are listed."""
 
-LONGEST_TEXT = 200
+MAX_TEXT_LENGTH = 200
 """Characters of a name or licence that a server tells."""
 
 
@@ -70,7 +70,7 @@ async def find_models(settings: ModelSettings, environ: Mapping[str, str] | None
     prompt = Prompts(settings.prompt_profile).sha256("judge_label")
     models: list[FoundModel] = []
     left_out = 0
-    asked = [server.models[:MOST_OF_A_SERVER] for server in servers]
+    asked = [server.models[:MAX_OF_A_SERVER] for server in servers]
     told = await asyncio.gather(*map(describe, servers, asked))
     for server, names, details in zip(servers, asked, told, strict=True):
         left_out += len(server.models) - len(names)
@@ -102,16 +102,16 @@ def _port(base_url: str) -> int:
 def _served(server: Found, name: str, known: Details, prompt: str) -> FoundModel:
     info = ModelInfo(kind=server.kind, base_url=server.base_url, name=name, weights=known.weights)
     return FoundModel(
-        name=name[:LONGEST_TEXT],
+        name=name[:MAX_TEXT_LENGTH],
         source="server",
         place=f"{server.title} at {server.base_url}",
         context_tokens=known.context_tokens,
         size=known.bytes,
-        quantisation=known.quantisation[:LONGEST_TEXT],
-        licence=known.licence[:LONGEST_TEXT],
+        quantisation=known.quantisation[:MAX_TEXT_LENGTH],
+        licence=known.licence[:MAX_TEXT_LENGTH],
         tokens_per_second=kept_speed(info),
         exam=_exam(info, prompt),
-        use=_use(Candidate(server, owner_of(server.base_url)), name[:LONGEST_TEXT]),
+        use=_use(Candidate(server, owner_of(server.base_url)), name[:MAX_TEXT_LENGTH]),
     )
 
 

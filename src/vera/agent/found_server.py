@@ -21,8 +21,8 @@ BUILT_IN_ANSWERS = "the built-in one"
 """What is said of the model where no other is used."""
 
 FILE = "servers.json"
-MOST_REMEMBERED = 200
-_MOST_BYTES = 1 << 20
+MAX_REMEMBERED = 200
+_MAX_BYTES = 1 << 20
 
 
 class Candidate(msgspec.Struct, frozen=True):
@@ -98,7 +98,7 @@ def recall(folder: Path | None = None) -> tuple[Answer, ...]:
         with os.fdopen(descriptor, "rb") as file:
             if os.fstat(descriptor).st_uid != os.geteuid():
                 return ()
-            return msgspec.json.decode(file.read(_MOST_BYTES), type=tuple[Answer, ...])
+            return msgspec.json.decode(file.read(_MAX_BYTES), type=tuple[Answer, ...])
     except (OSError, msgspec.MsgspecError):
         return ()
 
@@ -111,7 +111,7 @@ def remember(candidate: Candidate, *, use: bool, folder: Path | None = None) -> 
     folder.mkdir(mode=0o700, parents=True, exist_ok=True)
     descriptor, temporary = tempfile.mkstemp(dir=folder, prefix=".new-")
     with os.fdopen(descriptor, "wb") as file:
-        file.write(msgspec.json.encode([*kept, new][-MOST_REMEMBERED:]))
+        file.write(msgspec.json.encode([*kept, new][-MAX_REMEMBERED:]))
     Path(temporary).replace(folder / FILE)
 
 

@@ -21,10 +21,10 @@ from vera.agent.extracts import Extracts, by_rule
 from vera.agent.lanes import LANE
 from vera.agent.research import LOST
 from vera.attestation.keys import Signer
-from vera.evidence.fence import fence, named
 from vera.evidence.marks import told, within
+from vera.evidence.prompt_quoting import fence, named
 from vera.evidence.span import Lines
-from vera.lane import context
+from vera.lane import context as lane_context
 from vera.lane.answer import resolve
 from vera.lane.budget import BudgetSpent
 from vera.model.extractive.conversation import understand
@@ -34,8 +34,8 @@ from vera.model.types import Model, ModelError, NotAsked, Request, wire
 from vera.protocol.json_reply import read_reply
 from vera.session import Session
 from vera.session.calls import log_call, log_failure
-from vera.spent import EXTRACTS, GUIDED
-from vera.verification.desk import Desk
+from vera.usage import EXTRACTS, GUIDED
+from vera.verification.context import VerifierContext
 
 QUICK = "quick"
 TEMPLATE = "guided"
@@ -50,7 +50,7 @@ PASSAGE_ROOM = 700
 QUESTION_ROOM = 2000
 """Bytes of one numbered line and of the question that the model is shown."""
 
-MOST_NUMBERS = 3
+MAX_NUMBERS = 3
 """Lines that one sentence may name."""
 
 _PAIR = re.compile(r'"lines"\s*:\s*\[([\d,\s]{0,40})\]\s*,\s*"text"\s*:\s*("(?:[^"\\\n]|\\.){0,2000}")')
@@ -58,7 +58,7 @@ _MARKED = re.compile(r"([^\n\[\](){}]{8,600}?)\s*[\[(](?:lines?\s)?\s*(\d{1,2}(?
 _BRACKETED = re.compile(r"[\[【][^\[\]【】]{0,200}[\]】]|[\[\]【】]")
 _OPENS = re.compile(r"^[\s#>*|~`•-]+|^\d{1,2}[.)|]\s*")
 _NEXT = re.compile(r"(?<=[.!?])\s+(?=[^\W\d_a-z])")
-_LONGEST_REPLY = 20_000
+_MAX_REPLY_LENGTH = 20_000
 
 
 class Room(msgspec.Struct, frozen=True):
@@ -81,7 +81,7 @@ class Sentence(msgspec.Struct, frozen=True):
     text: str
 
 
-class Reply(msgspec.Struct, frozen=True):
+class GuidedReply(msgspec.Struct, frozen=True):
     """The form of a reply."""
 
     sentences: list[Sentence]
@@ -120,17 +120,17 @@ class Guided:
         if self._work is not None:
             self._work.cancel()
 
-    async def answer(self, desk: Desk, signer: Signer) -> events.Verifier | None:
+    async def answer(self, context: VerifierContext, signer: Signer) -> events.Verifier | None:
         """The decision on what the model wrote, else on the extracts; None where there is nothing to answer
         from."""
         state = self._session.state
         ending = state.lane(LANE).history.ending
         if self._auto and isinstance(ending, events.PolicyParseError):
             self._take_over(ending)
-        extracted = await self._extracts.answer(desk, signer)
+        extracted = await self._extracts.answer(context, signer)
         if extracted is None or self._was_stopped() or state.mode is None or state.mode.mode not in ROOMS:
             return extracted
-        self._work = asyncio.ensure_future(self._verified(desk, signer, state.mode.mode))
+        self._work = asyncio.ensure_future(self._verified(context, signer, state.mode.mode))
         try:
             return await self._work or extracted
         except asyncio.CancelledError:
@@ -153,11 +153,11 @@ class Guided:
     def _name(self) -> str:
         return self._model.info.name or self._model.info.kind
 
-    async def _verified(self, desk: Desk, signer: Signer, mode: str) -> events.Verifier | None:
+    async def _verified(self, context: VerifierContext, signer: Signer, mode: str) -> events.Verifier | None:
         """The decision on what the model wrote; None where that is nothing."""
         state = self._session.state
         if state.written is None:
-            await self._write(desk, ROOMS[mode])
+            await self._write(context, ROOMS[mode])
         if state.written is None:
             return None
         for done in state.rounds.values():
@@ -165,20 +165,20 @@ class Guided:
                 return done.decision
         from vera.verification.verifier import verify
 
-        judging = desk if self._judged or mode == QUICK else by_rule(desk)
+        judging = context if self._judged or mode == QUICK else by_rule(context)
         return await verify(judging, signer, last=True, now=self._now)
 
-    async def _write(self, desk: Desk, room: Room) -> None:
+    async def _write(self, context: VerifierContext, room: Room) -> None:
         """Have the model write, in a lane beside that of the extracts. A reply that was logged stands."""
         session, extracts = self._session, self._session.state.extracts
         assert extracts is not None
         lane = extracts.lane.replace(EXTRACTS, GUIDED, 1)
-        finding = context.assemble(session.state.lane(extracts.lane), session.load)
+        finding = lane_context.assemble(session.state.lane(extracts.lane), session.load)
         shown = best_windows(understand(finding))[: room.passages]
         if not shown:
             return
         if session.state.lane(lane).started is None:
-            session.emit(self._started(desk, shown, room), lane=lane)
+            session.emit(self._started(context, shown, room), lane=lane)
         if session.state.lane(lane).pending is None and not await self._ask(lane, len(shown), room):
             return
         pending = session.state.lane(lane).pending
@@ -192,8 +192,8 @@ class Guided:
         session.emit(events.Answer(step=1, text=session.text(text), citations=cited, by="model"), lane=lane)
         session.emit(events.LaneEnded(reason="answered"), lane=lane)
 
-    def _started(self, desk: Desk, shown: Sequence[Window], room: Room) -> events.LaneStarted:
-        session, prompts = self._session, desk.prompts
+    def _started(self, context: VerifierContext, shown: Sequence[Window], room: Room) -> events.LaneStarted:
+        session, prompts = self._session, context.prompts
         rows = [(str(number), self._passage(window)) for number, window in enumerate(shown, 1)]
         lines = fence("lines", rows, PASSAGE_ROOM * len(rows)).text
         task = fence("question", named("question", self._task), QUESTION_ROOM).text
@@ -203,9 +203,9 @@ class Guided:
             task_message=session.text(prompts.render(TEMPLATE, part="data", lines=lines, task=task)),
             tools=(),
             protocol=self._model.info.protocol,
-            system_role=desk.options.system_role,
+            system_role=context.options.system_role,
             prompt_sha256=prompts.sha256(TEMPLATE),
-            high_tokens=desk.options.high_tokens,
+            high_tokens=context.options.high_tokens,
             max_bytes=0,
             tail_steps=1,
         )
@@ -222,7 +222,7 @@ class Guided:
         """Ask once and log the reply; whether there is one. Why there is none ends the lane."""
         session, info = self._session, self._model.info
         request = Request(
-            messages=context.assemble(session.state.lane(lane), session.load),
+            messages=lane_context.assemble(session.state.lane(lane), session.load),
             temperature=0.0,
             max_tokens=room.tokens,
             schema=schema(room, count) if info.protocol == "json_schema" else None,
@@ -269,7 +269,7 @@ def schema(room: Room, count: int) -> dict[str, Any]:
                 "type": "array",
                 "items": {"type": "integer", "enum": list(range(1, count + 1))},
                 "minItems": 1,
-                "maxItems": min(MOST_NUMBERS, count),
+                "maxItems": min(MAX_NUMBERS, count),
             },
             "text": {"type": "string", "maxLength": room.characters},
         },
@@ -288,9 +288,9 @@ def schema(room: Room, count: int) -> dict[str, Any]:
 def read(content: str, room: Room) -> list[Sentence]:
     """The sentences of a reply: of one JSON object, of the whole objects in a broken one, or of plain text
     that names numbers in brackets. Those that were cut off or are too long are left out. Never raises."""
-    content = content[:_LONGEST_REPLY]
-    reply = read_reply(content, Reply)
-    found = reply.sentences if isinstance(reply, Reply) else [*_whole_objects(content)]
+    content = content[:_MAX_REPLY_LENGTH]
+    reply = read_reply(content, GuidedReply)
+    found = reply.sentences if isinstance(reply, GuidedReply) else [*_whole_objects(content)]
     if "{" not in content:
         found = [Sentence(_numbers(named), text) for text, named in _MARKED.findall(content)]
     whole = [each for each in found if len(each.text) < room.characters or _ends(each.text, room)]
@@ -322,7 +322,7 @@ def answer_text(sentences: Sequence[Sentence], shown: Sequence[Window]) -> str:
     for sentence in sentences:
         cites = [
             f"[{window.evidence}:{window.first}-{window.last}]"
-            for number in dict.fromkeys(sentence.lines[:MOST_NUMBERS])
+            for number in dict.fromkeys(sentence.lines[:MAX_NUMBERS])
             if 0 < number <= len(shown)
             for window in [shown[number - 1]]
         ]

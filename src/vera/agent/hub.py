@@ -26,13 +26,13 @@ if TYPE_CHECKING:
 HUGGING_FACE = "https://huggingface.co"
 ASK_SECONDS = 15.0
 SILENCE_SECONDS = 60.0
-MOST_REDIRECTS = 5
+MAX_REDIRECTS = 5
 ATTEMPTS = 5
 """In a row with less than PROGRESS_BYTES new ones."""
 
 PROGRESS_BYTES = 1 << 20
 FILES_SHOWN = 12
-LONGEST_NAME = 200
+MAX_NAME_LENGTH = 200
 
 _SHA256 = re.compile(r"[0-9a-f]{64}")
 
@@ -133,7 +133,7 @@ class Hub:
         timeout = httpx.Timeout(SILENCE_SECONDS, connect=ASK_SECONDS)
         failures = 0
         with httpx.Client(
-            headers=headers, timeout=timeout, follow_redirects=True, max_redirects=MOST_REDIRECTS
+            headers=headers, timeout=timeout, follow_redirects=True, max_redirects=MAX_REDIRECTS
         ) as http:
             while (before := part.seek(0, os.SEEK_END)) < wanted.size:
                 try:
@@ -187,7 +187,7 @@ class Hub:
         try:
             info = HfApi(endpoint=self.endpoint, token=self._token).model_info(repo, timeout=ASK_SECONDS)
             tags = [str(tag) for tag in info.tags or []]
-            files = [str(each.rfilename)[:LONGEST_NAME] for each in info.siblings or []]
+            files = [str(each.rfilename)[:MAX_NAME_LENGTH] for each in info.siblings or []]
         except _client_errors():
             return "", []
         except (ValueError, TypeError, KeyError, AttributeError):  # what answered describes no model

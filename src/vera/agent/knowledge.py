@@ -1,7 +1,7 @@
 """What earlier sessions under the same base know: their sources, and which theses these were evidence of.
 
 The index, one file a session under `BASE/.vera/sources/`, only helps to find: before a source is used, the
-log of its session and its bytes are held against their hashes and the seal (`vera.agent.earlier`).
+log of its session and its bytes are held against their hashes and the seal (`vera.agent.past_sessions`).
 """
 
 import contextlib
@@ -15,7 +15,7 @@ from pathlib import Path
 import msgspec
 
 from vera import events
-from vera.agent.earlier import SEAL, Earlier, Unusable, open_earlier
+from vera.agent.past_sessions import SEAL, Earlier, Unusable, open_earlier
 from vera.agent.verdict_index import write_whole
 from vera.agent.work_dir import DEFAULT_FOLDER
 from vera.attestation.cards import source_object
@@ -45,18 +45,18 @@ from vera.lane.tools.kb import Kept, NotKept
 from vera.sandbox.fetch.receipt import Fetched, Receipt
 from vera.state import RunState
 from vera.store import StoreError
-from vera.verification.seeker import Lead
+from vera.verification.retriever import Lead
 
 FOLDER = (".vera", "sources")
-MOST_SESSIONS = 500
+MAX_SESSIONS = 500
 """Sessions that are looked through, the newest first."""
-MOST_SOURCES = 200
+MAX_SOURCES = 200
 """Of one session."""
-MOST_WORDS = 12_000
+MAX_WORDS = 12_000
 """Characters of a source's words that are indexed."""
-MOST_INDEX_BYTES = 8 << 20
-MOST_SEAL_BYTES = 4096
-MOST_TEXT_BYTES = 4 << 20
+MAX_INDEX_BYTES = 8 << 20
+MAX_SEAL_BYTES = 4096
+MAX_TEXT_BYTES = 4 << 20
 """A larger text is not indexed by its words."""
 
 PER_CLAIM = 6
@@ -228,7 +228,7 @@ class Knowledge:
         for session, _ in sealed_sessions(self._base):
             try:
                 seal = hashlib.sha256(
-                    read_regular(self._base, f"{session}/{SEAL}", MOST_SEAL_BYTES)
+                    read_regular(self._base, f"{session}/{SEAL}", MAX_SEAL_BYTES)
                 ).hexdigest()
             except Unreadable:
                 continue
@@ -265,7 +265,7 @@ def sealed_sessions(base: Path) -> list[tuple[str, float]]:
     """The folders under `base`, and under its `work/`, that hold a sealed session, the newest first, with the
     Unix time at which they were sealed (as the file system has it: a hint)."""
     found = [*_sealed(base, ""), *_sealed(base / DEFAULT_FOLDER, f"{DEFAULT_FOLDER}/")]
-    return [(name, sealed) for sealed, name in sorted(found, reverse=True)[:MOST_SESSIONS]]
+    return [(name, sealed) for sealed, name in sorted(found, reverse=True)[:MAX_SESSIONS]]
 
 
 def _sealed(folder: Path, prefix: str) -> Iterator[tuple[float, str]]:
@@ -274,7 +274,7 @@ def _sealed(folder: Path, prefix: str) -> Iterator[tuple[float, str]]:
         if not stat.S_ISDIR(folder.lstat().st_mode):
             return
         with os.scandir(folder) as listing:
-            for entry in islice(listing, 100 * MOST_SESSIONS):
+            for entry in islice(listing, 100 * MAX_SESSIONS):
                 if entry.name.startswith(".") or not entry.is_dir(follow_symlinks=False):
                     continue
                 try:
@@ -293,10 +293,10 @@ def _sources(earlier: Earlier, session: str) -> Iterator[Known]:
     seen = set[str]()
     for evidence in _captures(earlier.records):
         source = _id_of(evidence)
-        if source in seen or len(seen) >= MOST_SOURCES:
+        if source in seen or len(seen) >= MAX_SOURCES:
             continue
         seen.add(source)
-        known = evidence.text.size <= MOST_TEXT_BYTES
+        known = evidence.text.size <= MAX_TEXT_BYTES
         text = earlier.bytes_of(evidence.text.sha256).decode("utf-8", "replace") if known else ""
         yield Known(
             id=source,
@@ -345,12 +345,12 @@ def _relations(earlier: Earlier) -> tuple[Digest, Mapping[Digest, set[str]]]:
 
 def _spaced(found: Iterable[str]) -> str:
     text = f" {' '.join(found)} "
-    return text if len(text) <= MOST_WORDS else text[: text.rindex(" ", 0, MOST_WORDS) + 1]
+    return text if len(text) <= MAX_WORDS else text[: text.rindex(" ", 0, MAX_WORDS) + 1]
 
 
 def _read(base: Path, name: str) -> _Indexed | None:
     try:
-        data = read_regular(base, "/".join((*FOLDER, name)), MOST_INDEX_BYTES)
+        data = read_regular(base, "/".join((*FOLDER, name)), MAX_INDEX_BYTES)
         return msgspec.json.decode(data, type=_Indexed)
     except (Unreadable, msgspec.MsgspecError, ValueError, RecursionError):
         return None

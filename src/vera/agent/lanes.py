@@ -9,7 +9,7 @@ from vera.agent.errors import TaskTooLong
 from vera.agent.rules import rules_of
 from vera.config import Settings
 from vera.gates.kernel import Rules
-from vera.lane.budget import Limits
+from vera.lane.budget import BudgetLimits
 from vera.lane.capture import CommandPages
 from vera.lane.loop import Lane
 from vera.lane.notes import NAME, NotesMirror
@@ -24,7 +24,7 @@ from vera.model.types import Model
 from vera.sandbox.types import Box
 from vera.selection.chooser import Chooser
 from vera.session import Session
-from vera.spent import BYTES_PER_TOKEN
+from vera.usage import BYTES_PER_TOKEN
 
 LANE = "main"
 
@@ -45,10 +45,10 @@ class LaneOptions(msgspec.Struct, frozen=True, kw_only=True):
     tool_seconds: float = 900
     search_count: int = 12
     rules: Rules = Rules()
-    limits: Limits = Limits()
+    limits: BudgetLimits = BudgetLimits()
 
 
-class Head(msgspec.Struct, frozen=True, kw_only=True):
+class LanePrompt(msgspec.Struct, frozen=True, kw_only=True):
     """What the lane `lane` is told before its first turn, and the templates that made it.
 
     `scope` says in the log who asks the model, `long_material` where a task's long material should go
@@ -64,7 +64,7 @@ class Head(msgspec.Struct, frozen=True, kw_only=True):
     scope: str = "agent"
 
 
-def options_of(settings: Settings, limits: Limits) -> LaneOptions:
+def options_of(settings: Settings, limits: BudgetLimits) -> LaneOptions:
     """How the main lane works, by the settings."""
     return LaneOptions(
         max_steps=settings.run.max_steps,
@@ -83,7 +83,7 @@ def options_of(settings: Settings, limits: Limits) -> LaneOptions:
 
 def main_lane(
     session: Session,
-    head: Head,
+    head: LanePrompt,
     model: Model,
     tools: list[Tool],
     prompts: Prompts,

@@ -10,7 +10,7 @@ from vera.agent.research import AGENT
 from vera.lane.prompts import Prompts
 from vera.model.types import Model
 from vera.session import Session
-from vera.spent import GUIDED
+from vera.usage import GUIDED
 
 AUTO = "auto"
 

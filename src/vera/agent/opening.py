@@ -1,4 +1,4 @@
-"""What every run opens, in its order: the models, the session, the budget; and the desk of its verifier."""
+"""What every run opens, in its order: the models, the session, the budget, the verifier's context."""
 
 from collections.abc import Callable
 from contextlib import AsyncExitStack
@@ -7,8 +7,8 @@ import msgspec
 
 from vera.agent import setup, spending
 from vera.agent.choosing import chooser_of, open_choosing
-from vera.agent.desk import open_desk
-from vera.agent.research import Place
+from vera.agent.research import Environment
+from vera.agent.verifier_context import open_verifier_context
 from vera.config import Settings
 from vera.lane.budget import Budget
 from vera.lane.prompts import Prompts
@@ -16,7 +16,7 @@ from vera.model.types import Model
 from vera.sandbox import image
 from vera.selection.chooser import Chooser
 from vera.session import Session
-from vera.verification.desk import Desk
+from vera.verification.context import VerifierContext
 
 
 class Opened(msgspec.Struct, frozen=True, kw_only=True):
@@ -76,9 +76,9 @@ async def open_common(
     )
 
 
-def desk_of(opened: Opened, settings: Settings, place: Place) -> Desk:
-    """The desk at which the answers of a run that works at `place` are verified."""
-    return open_desk(
+def verifier_context_of(opened: Opened, settings: Settings, place: Environment) -> VerifierContext:
+    """The context at which the answers of a run that works at `place` are verified."""
+    return open_verifier_context(
         session=opened.session,
         settings=settings,
         place=place,

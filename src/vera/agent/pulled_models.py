@@ -13,8 +13,8 @@ from vera.agent.found_server import BUILT_IN_ANSWERS, default_folder
 from vera.extras import install_command
 
 NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}")
-MOST_MODELS = 200
-_MOST_BYTES = 64 << 10
+MAX_MODELS = 200
+_MAX_BYTES = 64 << 10
 
 
 class Pulled(msgspec.Struct, frozen=True, kw_only=True):
@@ -45,7 +45,7 @@ def path_of(name: str) -> Path:
 def pulled() -> list[Pulled]:
     """The models that are here whole, the one that was pulled last first."""
     try:
-        records = sorted(folder().glob("*.json"))[:MOST_MODELS]
+        records = sorted(folder().glob("*.json"))[:MAX_MODELS]
     except OSError:
         return []
     found = [each for each in map(_read, records) if each is not None]
@@ -114,7 +114,7 @@ def _read(record: Path) -> Pulled | None:
     """A record whose file is here; None for one that is not ours, or not whole."""
     try:
         with record.open("rb") as file:
-            model = msgspec.json.decode(file.read(_MOST_BYTES), type=Pulled)
+            model = msgspec.json.decode(file.read(_MAX_BYTES), type=Pulled)
         is_whole = NAME.fullmatch(model.name) and path_of(model.name).stat().st_size == model.size
     except (OSError, msgspec.MsgspecError):
         return None

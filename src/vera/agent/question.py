@@ -5,10 +5,10 @@ from typing import Literal
 import msgspec
 
 from vera import events
-from vera.evidence.fence import fence, named
+from vera.evidence.prompt_quoting import fence, named
 from vera.evidence.question import negative_question
 from vera.verification.ask import ask, prompt
-from vera.verification.desk import Desk
+from vera.verification.context import VerifierContext
 
 LANE = "main"
 SCOPE = "verifier_question"
@@ -21,26 +21,26 @@ class Reading(msgspec.Struct, frozen=True, kw_only=True):
     answer_may_be_none: Literal["yes", "no"]
 
 
-async def settle_form(desk: Desk) -> None:
+async def settle_form(context: VerifierContext) -> None:
     """Log the form of the run's question, once. Never raises for a model: one that cannot be asked leaves the
     question an ordinary one."""
-    session = desk.session
+    session = context.session
     if session.state.lane(LANE).history.question or session.state.task is None:
         return
     task = session.load(session.state.task.task)
     form = negative_question(task)
     negative, name, reason = form.negative, form.form, form.reason
     if negative is None:
-        negative, name, reason = await _read(desk, task, reason)
+        negative, name, reason = await _read(context, task, reason)
     session.emit(events.QuestionForm(negative=negative, form=name, reason=reason), lane=LANE)
 
 
-async def _read(desk: Desk, task: str, reason: str) -> tuple[bool, str, str]:
-    if desk.model is None:
+async def _read(context: VerifierContext, task: str, reason: str) -> tuple[bool, str, str]:
+    if context.model is None:
         return False, "rule", f"{reason} No model was there to read it: it is taken for an ordinary question."
     shown = fence("question", named("question", task), TASK_ROOM).text
-    messages = prompt(desk, "question_form", task=shown)
-    reply = await ask(desk, lane=LANE, step=0, scope=SCOPE, messages=messages, form=Reading)
+    messages = prompt(context, "question_form", task=shown)
+    reply = await ask(context, lane=LANE, step=0, scope=SCOPE, messages=messages, form=Reading)
     if reply.value is None:
         return False, "rule", f"{reason} The model's reading could not be used ({reply.problem})."
     is_negative = reply.value.answer_may_be_none == "yes"

@@ -11,12 +11,12 @@ from typing import TYPE_CHECKING, Protocol
 import msgspec
 
 from vera import events
-from vera.agent import in_words, spending
+from vera.agent import messages, spending
 from vera.agent.concluded import nothing_found
-from vera.agent.lanes import LANE, Head, LaneOptions, main_lane, work_tools
-from vera.agent.partial import without_answer
+from vera.agent.lanes import LANE, LaneOptions, LanePrompt, main_lane, work_tools
 from vera.agent.question import settle_form
 from vera.agent.rules import for_task
+from vera.agent.unanswered_report import without_answer
 from vera.agent.web import Web
 from vera.attestation.exam import told
 from vera.attestation.keys import Signer
@@ -25,7 +25,7 @@ from vera.evidence.extractor import Extractor
 from vera.evidence.speaks import speaks_of
 from vera.gates.registry import CHECK_GATES, GATES
 from vera.headline import EXIT_CODES, HEADLINES, HOLDS, Headline, exit_code, headline, word_of
-from vera.lane.budget import Budget, Limits
+from vera.lane.budget import Budget, BudgetLimits
 from vera.lane.loop import Lane
 from vera.lane.policy import Policy
 from vera.lane.prompts import Prompts
@@ -37,17 +37,17 @@ from vera.lane.tools.search import Search
 from vera.lane.tools.web_search import search_tools
 from vera.model.types import Model, ModelError, ModelInfo
 from vera.protocol import tools as functions
-from vera.report.checked import NOTHING_FOUND
+from vera.report.search_summary import NOTHING_FOUND
 from vera.report.trajectory import keep_trajectory
 from vera.sandbox.types import Box
 from vera.search.corpus import Corpus
 from vera.selection.chooser import Chooser
 from vera.session import Session, replace_file
 from vera.session.session import ANSWER
-from vera.spent import BYTES_PER_TOKEN, GUIDED
 from vera.state import LaneState, RunState
 from vera.store import Store
-from vera.verification.desk import Desk
+from vera.usage import BYTES_PER_TOKEN, GUIDED
+from vera.verification.context import VerifierContext
 
 if TYPE_CHECKING:
     from vera.report.answer import Report
@@ -77,7 +77,7 @@ def _silent(_: str) -> None:
     """Nobody is told."""
 
 
-class Place(msgspec.Struct, frozen=True, kw_only=True):
+class Environment(msgspec.Struct, frozen=True, kw_only=True):
     """What the lane has to work with: its box (None: no shell), its corpus of so many `files` (None: no
     input folder), what makes text of files, its way to the web (None: there is none), how the model sees the
     two folders, and the captured `pages` that are searched and read as files are, by name."""
@@ -109,7 +109,7 @@ def make_lane(
     session: Session,
     task: str,
     model: Model,
-    place: Place,
+    place: Environment,
     prompts: Prompts,
     options: LaneOptions,
     chooser: Chooser | None = None,
@@ -151,7 +151,7 @@ def make_lane(
     )
     # The built-in model plans its few steps itself: there is nobody to advise.
     gates = CHECK_GATES if model.info.kind == BUILT_IN else GATES
-    head = Head(
+    head = LanePrompt(
         lane=lane,
         scope=scope,
         purpose="research",
@@ -164,8 +164,8 @@ def make_lane(
     made = main_lane(session, head, model, tools, prompts, policy, options, chooser)
     if place.web is not None:
         place.web.command.record = made.record
-        place.web.command.judge = made.keeper.connect
-        place.web.tunnel.judge = made.keeper.connection
+        place.web.command.judge = made.gate_runner.connect
+        place.web.tunnel.judge = made.gate_runner.connection
     return made
 
 
@@ -176,7 +176,7 @@ class Instead(Protocol):
         """End what is under way; where only the time is spent (OUT_OF_TIME), what takes no model goes on."""
         ...
 
-    async def answer(self, desk: Desk, signer: Signer) -> events.Verifier | None:
+    async def answer(self, context: VerifierContext, signer: Signer) -> events.Verifier | None:
         """The decision on the answer, None where there was nothing to answer from."""
         ...
 
@@ -191,17 +191,17 @@ class Research:
     def __init__(
         self,
         lane: Lane,
-        desk: Desk,
+        context: VerifierContext,
         signer: Signer,
         now: Say = _silent,
         budget: Budget | None = None,
         extracts: Instead | None = None,
     ) -> None:
         self._lane = lane
-        self._desk = desk
+        self._desk = context
         self._signer = signer
         self._now = now
-        self._budget = budget or Budget(Limits())
+        self._budget = budget or Budget(BudgetLimits())
         self._extracts = extracts
         self._stopped = ""
         self._lost = ""
@@ -499,14 +499,14 @@ def result_of(state: RunState, store: Store, exit_code: int = 3) -> Result:
     )
 
 
-def _tell(desk: Desk, decision: events.Verifier) -> bool:
+def _tell(context: VerifierContext, decision: events.Verifier) -> bool:
     """Whether there was anything to tell."""
     from vera.verification import feedback
 
-    return feedback.tell(desk, decision) is not None
+    return feedback.tell(context, decision) is not None
 
 
-def _tools(session: Session, place: Place, options: LaneOptions) -> list[Tool]:
+def _tools(session: Session, place: Environment, options: LaneOptions) -> list[Tool]:
     read = Read(place.corpus, session.workspace, place.extractor, place.input_name)
     if place.pages:
         from vera.lane.tools.pages import Pages, ReadPages
@@ -531,7 +531,7 @@ def head_bytes(protocol: str, tools: Sequence[Tool], *texts: str) -> int:
     return sum(len(text.encode("utf-8", "replace")) for text in (*texts, sent))
 
 
-def _listed(place: Place, info: ModelInfo, taken: int) -> list[str]:
+def _listed(place: Environment, info: ModelInfo, taken: int) -> list[str]:
     """The input files that the task names: the first ones, as far as the head, of which so many bytes are
     taken, stays within its share of a small context."""
     names = [*(place.corpus.names(FILES_LISTED) if place.corpus else []), *place.pages][:FILES_LISTED]
@@ -554,7 +554,7 @@ def _verdict(state: RunState, interrupted: bool, spent: str = "") -> tuple[str, 
         return _executed(executed, lane, interrupted, spent)
     if decision is not None:
         word = headline(decision.result, decision.reason, state.rounds[decision.round].started.rule)
-        why = in_words.reason(word, decision)
+        why = messages.reason(word, decision)
         if decision.answer_seq == (state.extracts.seq if state.extracts else 0):
             cause, code = _unwritten(state, spent) or _unanswered(lane, spent)
             why = f"{why}; extracts, because {cause}"

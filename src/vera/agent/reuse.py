@@ -18,13 +18,13 @@ from pathlib import Path
 import msgspec
 
 from vera import events
-from vera.agent.earlier import Earlier, Unusable, open_earlier
 from vera.agent.knowledge import Knowledge, sealed_sessions
+from vera.agent.past_sessions import Earlier, Unusable, open_earlier
 from vera.agent.research import Result, result_of
 from vera.agent.setup import open_signer
-from vera.agent.verdict_index import Entry, find, keep
-from vera.agent.verified import Verified, verified_of
-from vera.agent.verify import Inquiry, Say, look_up, settings_for
+from vera.agent.verdict_index import IndexedVerdict, find, keep
+from vera.agent.verification_result import Verified, verified_of
+from vera.agent.verify import Say, ThesisJob, look_up, settings_for
 from vera.attestation import reduce
 from vera.attestation.ahdb.proof import Refused, open_verified
 from vera.attestation.build import literal_version
@@ -57,10 +57,10 @@ from vera.state import RunState
 from vera.store import Store, StoreError
 from vera.verification.exam import FAILURE_SECONDS, has_failed
 
-MOST_FILES = 1_000_000
+MAX_FILES = 1_000_000
 """Of an input folder, as the index looks at it."""
 
-MOST_ENVELOPE_BYTES = 64 << 20
+MAX_ENVELOPE_BYTES = 64 << 20
 CLOCK_SKEW_SECONDS = 300
 """How far ahead another clock may be whose verdict is used."""
 
@@ -88,14 +88,14 @@ def corpus_digest(input_dir: Path) -> Digest:
     document and does not count.
     """
     sha256 = hashlib.sha256()
-    for entry in walk(input_dir, MOST_FILES):
+    for entry in walk(input_dir, MAX_FILES):
         if _OWN not in entry.path.split("/"):
             fields = (entry.path, entry.size, entry.mtime_ns, entry.ctime_ns, entry.skipped)
             sha256.update(repr(fields).encode("utf-8", "backslashreplace") + b"\n")
     return f"sha256:{sha256.hexdigest()}"
 
 
-def reuse_key(inquiry: Inquiry, settings: Settings) -> Digest:
+def reuse_key(inquiry: ThesisJob, settings: Settings) -> Digest:
     """The key under which a verdict on this request by these rules is found again.
 
     The budget is not in it. Where the model is whichever one is found, so it is in the key: a verdict stands
@@ -106,7 +106,7 @@ def reuse_key(inquiry: Inquiry, settings: Settings) -> Digest:
 
 
 async def verify_or_reuse(
-    inquiry: Inquiry,
+    inquiry: ThesisJob,
     settings: Settings,
     base: Path,
     root: Path,
@@ -141,7 +141,7 @@ async def verify_or_reuse(
 
 
 def reusable(
-    inquiry: Inquiry,
+    inquiry: ThesisJob,
     settings: Settings,
     base: Path,
     now_ts: float,
@@ -158,7 +158,7 @@ def reusable(
 
 
 def _whole(
-    inquiry: Inquiry, settings: Settings, base: Path, *, trust: Collection[str], say: Say
+    inquiry: ThesisJob, settings: Settings, base: Path, *, trust: Collection[str], say: Say
 ) -> "Opened | None":
     """The last verdict on a request that holds, whether it still stands or not."""
     key = reuse_key(inquiry, settings)
@@ -174,7 +174,7 @@ def _whole(
 
 
 def _standing(
-    whole: "Opened | None", inquiry: Inquiry, base: Path, now_ts: float, say: Say
+    whole: "Opened | None", inquiry: ThesisJob, base: Path, now_ts: float, say: Say
 ) -> Answered | None:
     if whole is None:
         return None
@@ -193,7 +193,7 @@ def _not_used(session: str, why: Unusable) -> str:
 
 
 def remember(
-    inquiry: Inquiry, settings: Settings, base: Path, answered: Answered, *, say: Say = _silent
+    inquiry: ThesisJob, settings: Settings, base: Path, answered: Answered, *, say: Say = _silent
 ) -> bool:
     """Note where the verdict lies, so that it is found again; whether that was done.
 
@@ -204,7 +204,7 @@ def remember(
         relative = answered.verified.session.resolve().relative_to(base.resolve()).as_posix()
         keep(
             base,
-            Entry(
+            IndexedVerdict(
                 key=reuse_key(inquiry, settings),
                 thesis=inquiry.request.thesis,
                 request=attestation.request,
@@ -265,7 +265,9 @@ class Opened(msgspec.Struct, frozen=True, kw_only=True):
         return [name for name in caps if getattr(budget, name) > getattr(self.budget, name)]
 
 
-def open_verdict(base: Path, relative: str, inquiry: Inquiry, key: Digest, trust: Collection[str]) -> Opened:
+def open_verdict(
+    base: Path, relative: str, inquiry: ThesisJob, key: Digest, trust: Collection[str]
+) -> Opened:
     """The verdict of the session at `relative` under `base` on this request, made under `key`.
 
     Raises Unusable unless the log is whole and sealed by one of `trust`, the envelope is signed by one, every
@@ -276,7 +278,7 @@ def open_verdict(base: Path, relative: str, inquiry: Inquiry, key: Digest, trust
     try:
         state = RunState(earlier.records)
         decision = _decision(state)
-        envelope = read_regular(earlier.root, ATTESTATION, MOST_ENVELOPE_BYTES)
+        envelope = read_regular(earlier.root, ATTESTATION, MAX_ENVELOPE_BYTES)
         if hashlib.sha256(envelope).hexdigest() != decision.envelope.sha256:
             raise Unusable(f"Its {ATTESTATION} is not the one that its log names.")
         read = _reader(earlier)

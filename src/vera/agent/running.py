@@ -8,11 +8,11 @@ import msgspec
 
 from vera import events
 from vera.agent import guided, mode, research, setup
-from vera.agent.desk import exams_folder
 from vera.agent.extracts import Extracts
 from vera.agent.lanes import LANE, LaneOptions, options_of
-from vera.agent.opening import Opened, desk_of, open_common
+from vera.agent.opening import Opened, open_common, verifier_context_of
 from vera.agent.research import Research
+from vera.agent.verifier_context import exams_folder
 from vera.agent.web import open_web, search_engines
 from vera.attestation.keys import Signer
 from vera.config import Settings, public
@@ -98,12 +98,12 @@ async def open_run(
             rules = msgspec.structs.replace(options.rules, first_turns_limit=FIRST_TURNS)
             options = msgspec.structs.replace(options, rules=rules)
         lane = research.make_lane(session, opened.task, model, place, opened.prompts, options, opened.chooser)
-        desk = desk_of(opened, settings, place)
+        context = verifier_context_of(opened, settings, place)
         yield (
             session,
             Research(
                 lane,
-                desk,
+                context,
                 signer,
                 progress.now,
                 opened.budget,
@@ -119,7 +119,11 @@ def _sandbox(settings: Settings, session: Session) -> SandboxSettings:
 
 
 def _instead(
-    opened: Opened, settings: Settings, place: research.Place, options: LaneOptions, progress: image.Progress
+    opened: Opened,
+    settings: Settings,
+    place: research.Environment,
+    options: LaneOptions,
+    progress: image.Progress,
 ) -> guided.Guided:
     """What answers where the model does not act, or came to no answer."""
     checked = settings.verification

@@ -15,10 +15,10 @@ import msgspec
 import platformdirs
 
 from vera import events
-from vera.agent.box_record import BoxRecord
 from vera.agent.errors import SetupError
-from vera.agent.research import Place
+from vera.agent.research import Environment
 from vera.agent.rules import listed, rules_of
+from vera.agent.sandbox_log import BoxRecord
 from vera.agent.web import Web
 from vera.attestation.keys import Signer
 from vera.audit.case import AuditPolicy
@@ -41,7 +41,7 @@ from vera.sandbox.types import BoxError, Refusal
 from vera.search.corpus import Corpus, Embedded, EmptyCorpus, IndexReport, IndexUnusable, Progress, Stats
 from vera.search.embedding import Embedder, EmbeddingError
 from vera.session import Session
-from vera.verification.desk import VerifierOptions
+from vera.verification.context import VerifierOptions
 
 if TYPE_CHECKING:
     from vera.model.probe import Found
@@ -192,7 +192,7 @@ async def open_verifier_model(
 
 
 def verifier_options(
-    settings: Settings, model: Model, verifier: Model | None, place: Place
+    settings: Settings, model: Model, verifier: Model | None, place: Environment
 ) -> VerifierOptions:
     """How the verifier of this run works. The built-in model gets one round: told what is wrong, it would say
     the same again."""
@@ -391,7 +391,7 @@ async def open_place(
     model: Model,
     stack: AsyncExitStack,
     progress: image.Progress,
-) -> Place:
+) -> Environment:
     """Where the lane works: a started box where one is wanted and can be had, else no shell, and it is said.
 
     The built-in model uses no shell, so no box is ever started for it. The image of a docker box is built
@@ -400,7 +400,7 @@ async def open_place(
     """
     corpus = found.corpus if found else None
     files = found.stats.files if found else 0
-    no_shell = Place(extractor=extractor, box=None, corpus=corpus, files=files, web=web)
+    no_shell = Environment(extractor=extractor, box=None, corpus=corpus, files=files, web=web)
     if settings.backend == "none" or model.info.kind == "builtin":
         return no_shell
     spec = BoxSpec(

@@ -10,7 +10,7 @@ import platformdirs
 from vera.model.client import ChatClient
 from vera.model.types import ModelInfo
 
-_MOST_BYTES = 4096
+_MAX_BYTES = 4096
 
 
 class Speed(msgspec.Struct, frozen=True):
@@ -37,7 +37,7 @@ def kept_speed(info: ModelInfo) -> float | None:
     """How fast the model wrote, None where that is not known."""
     try:
         with _path(info).open("rb") as file:
-            return msgspec.json.decode(file.read(_MOST_BYTES), type=Speed).tokens_a_second
+            return msgspec.json.decode(file.read(_MAX_BYTES), type=Speed).tokens_a_second
     except (OSError, msgspec.MsgspecError):
         return None
 

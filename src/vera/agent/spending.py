@@ -3,21 +3,21 @@
 from typing import Any
 
 from vera.config.settings import BudgetSettings
-from vera.lane.budget import Budget, Limits, says_spent, within
+from vera.lane.budget import Budget, BudgetLimits, says_spent, within
 from vera.lane.turns import ANSWER_TOKENS
 from vera.model.types import Model, Probed
 from vera.prices import UNIT, cost_in_words, per_token, prices_of
-from vera.spent import BYTES_PER_TOKEN, Spent
 from vera.state import Round, RunState
+from vera.usage import BYTES_PER_TOKEN, RunUsage
 
 SLOW_STEP_S = 20.0
 """A step that may take longer is told of before the first one."""
 
 
-def limits_of(settings: BudgetSettings) -> Limits:
+def limits_of(settings: BudgetSettings) -> BudgetLimits:
     """The limits and prices in whole numbers; a price that is not known counts as nothing."""
     prices = prices_of(settings)
-    return Limits(
+    return BudgetLimits(
         tokens=settings.tokens,
         cost=per_token(settings.cost) * (UNIT // 1_000_000),
         seconds=settings.seconds,
@@ -97,10 +97,10 @@ def in_words(state: RunState) -> str:
         parts.append(f"cost {cost}")
     if total.searches:
         parts.append(_count(total.searches, "search request"))
-    return f"Spent: {', '.join([*parts, f'{total.seconds:.1f} seconds'])}."
+    return f"RunUsage: {', '.join([*parts, f'{total.seconds:.1f} seconds'])}."
 
 
-def _cost(state: RunState, total: Spent) -> str | None:
+def _cost(state: RunState, total: RunUsage) -> str | None:
     return cost_in_words(state.session.settings, total) if state.session else None
 
 

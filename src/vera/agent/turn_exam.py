@@ -35,7 +35,7 @@ VERSION = "turns/1"
 LANE = "exam-turns"
 SCOPE = "turn_exam"
 
-LEAST_RIGHT = 2
+MIN_RIGHT = 2
 SHEETS = 3
 
 TOKENS = 500
@@ -117,7 +117,7 @@ async def examined(
             kept=kept is not None,
             right=known.right,
             of=known.of,
-            passed=known.right >= LEAST_RIGHT,
+            passed=known.right >= MIN_RIGHT,
             problem=problem,
         ),
         lane="",
@@ -130,7 +130,7 @@ async def _sit(session: Session, model: Model, prompts: Prompts, system_role: st
     problem = ""
     try:
         async with asyncio.timeout(SECONDS):
-            while right < LEAST_RIGHT and of - right <= SHEETS - LEAST_RIGHT and not problem:
+            while right < MIN_RIGHT and of - right <= SHEETS - MIN_RIGHT and not problem:
                 lane = _lane(model.info.protocol, prompts, system_role, of)
                 turn, problem = await _answer(session, model, lane, of + 1)
                 if not problem:

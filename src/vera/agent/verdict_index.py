@@ -19,13 +19,13 @@ from vera.evidence.reading import read_regular
 from vera.evidence.source import Unreadable
 
 FOLDER = (".vera", "requests")
-MOST_BYTES = 16 << 10
+MAX_BYTES = 16 << 10
 
 _FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 _NEW = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
 
 
-class Entry(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+class IndexedVerdict(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """Where a verdict lies, and what it says of itself; `session` is its folder, relative to the base."""
 
     key: Digest
@@ -38,17 +38,17 @@ class Entry(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
     expires_at: OptionalTimestamp = ""
 
 
-def find(base: Path, key: Digest) -> Entry | None:
+def find(base: Path, key: Digest) -> IndexedVerdict | None:
     """The entry of a reuse key; None where there is none that can be read."""
     try:
-        data = read_regular(base, "/".join((*FOLDER, _name(key))), MOST_BYTES)
-        entry = msgspec.json.decode(data, type=Entry)
+        data = read_regular(base, "/".join((*FOLDER, _name(key))), MAX_BYTES)
+        entry = msgspec.json.decode(data, type=IndexedVerdict)
     except (Unreadable, msgspec.MsgspecError, ValueError, RecursionError):
         return None
     return entry if entry.key == key else None
 
 
-def keep(base: Path, entry: Entry) -> None:
+def keep(base: Path, entry: IndexedVerdict) -> None:
     """Write an entry in place of that of the same key. Raises OSError."""
     write_whole(base, FOLDER, _name(entry.key), canonical(entry) + b"\n")
 

@@ -11,12 +11,11 @@ import msgspec
 from vera import events
 from vera.agent import spending
 from vera.agent.deadline import Deadline, TimedModel, TimedTool
-from vera.agent.desk import open_desk
 from vera.agent.errors import SetupError
 from vera.agent.knowledge import Knowledge
 from vera.agent.lanes import LANE
 from vera.agent.register import register
-from vera.agent.research import Place, Research, Result
+from vera.agent.research import Environment, Research, Result
 from vera.agent.rules import listed, rules_of
 from vera.agent.setup import (
     Input,
@@ -29,6 +28,7 @@ from vera.agent.setup import (
     probed,
     verifier_options,
 )
+from vera.agent.verifier_context import open_verifier_context
 from vera.agent.web import Web, network_policy, open_web, search_engines
 from vera.attestation.keys import Signer
 from vera.attestation.objects import Constraints, Lens, OptionalDigest, VerifyRequest
@@ -53,9 +53,9 @@ from vera.lane.tools.search import Search
 from vera.lane.tools.web_search import search_tools
 from vera.search.web import Engines
 from vera.session import Session
-from vera.verification.desk import Desk, VerifierOptions
+from vera.verification.context import VerifierContext, VerifierOptions
 from vera.verification.exam import examined
-from vera.verification.seeker import Quest, Seeker, allowed
+from vera.verification.retriever import EvidenceRetriever, SearchPlan, allowed
 
 LOOK_UP = "thesis"
 """The lane in which it is said how the look-up ended."""
@@ -66,7 +66,7 @@ LOOK_UP_SHARE = 0.75
 Say = Callable[[str], None]
 
 
-class Inquiry(msgspec.Struct, frozen=True, kw_only=True):
+class ThesisJob(msgspec.Struct, frozen=True, kw_only=True):
     """A validated request, how far it may go, and the folder of documents that it is about (None: none)."""
 
     request: VerifyRequest
@@ -79,18 +79,18 @@ def _silent(_: str) -> None:
     """Nobody is told."""
 
 
-def settings_for(settings: Settings, inquiry: Inquiry) -> Settings:
+def settings_for(settings: Settings, job: ThesisJob) -> Settings:
     """The settings of the run: what the request's scope, constraints, risk and budget make of a person's own.
 
     They only narrow: a thesis is looked up without a shell, on the web only when its scope says so, in one
     round. The domains that its constraints allow are held at each connection (`within`): a list of hosts in
     the settings would close the search engines, too.
     """
-    request, budget = inquiry.request, inquiry.budget
+    request, budget = job.request, job.budget
     egress = settings.egress
     if "web" not in request.scope:
         egress = egress.model_copy(update={"mode": "none"})
-    needed, tier = bars(request.risk, inquiry.lens), RISK_TIERS[request.risk]
+    needed, tier = bars(request.risk, job.lens), RISK_TIERS[request.risk]
     verification = settings.verification.model_copy(
         update={
             "rounds": 1,
@@ -113,13 +113,13 @@ def settings_for(settings: Settings, inquiry: Inquiry) -> Settings:
             "verification": verification,
             "budget": limits,
             "sandbox": settings.sandbox.model_copy(update={"backend": "none"}),
-            "run": settings.run.model_copy(update={"input_dir": inquiry.input_dir}),
+            "run": settings.run.model_copy(update={"input_dir": job.input_dir}),
         }
     )
 
 
 async def look_up(
-    inquiry: Inquiry,
+    job: ThesisJob,
     settings: Settings,
     root: Path,
     *,
@@ -133,14 +133,14 @@ async def look_up(
 
     Raises SetupError, SessionError, ModelError, LogError, StoreError and OSError as `vera run` does.
     """
-    settings = settings_for(settings, inquiry)
+    settings = settings_for(settings, job)
     with ExitStack() as folders:
-        signer = open_signer(inquiry.input_dir)
+        signer = open_signer(job.input_dir)
         extractor = folders.enter_context(Extractor())
         found = None
-        if inquiry.input_dir is not None:
+        if job.input_dir is not None:
             found = await asyncio.to_thread(
-                open_input, inquiry.input_dir, settings, extractor, folders, lambda progress: None
+                open_input, job.input_dir, settings, extractor, folders, lambda progress: None
             )
         async with AsyncExitStack() as stack:
             model = await open_model(settings.model, stack, say, now, settings.budget.seconds)
@@ -150,10 +150,10 @@ async def look_up(
                 say(slow)
             engines = search_engines(settings.search, settings.brave)
             deadline = Deadline(settings.budget.seconds, used=measured.seconds)
-            quest = _quest(inquiry, settings, earlier, files=found is not None, literal=verifier is None)
-            if not (quest.files or quest.web or quest.earlier):
-                raise SetupError(_nowhere(inquiry.request), 2)
-            session = begin(inquiry, settings, root, supersedes)
+            plan = _quest(job, settings, earlier, files=found is not None, literal=verifier is None)
+            if not (plan.files or plan.web or plan.earlier):
+                raise SetupError(_nowhere(job.request), 2)
+            session = begin(job, settings, root, supersedes)
             stack.callback(session.close)
             session.subscribe(_told(now))
             if found is not None:
@@ -168,32 +168,32 @@ async def look_up(
                 extractor=extractor,
                 lane=LANE,
                 kept=earlier.response if earlier else None,
-                judge=within(inquiry.request.constraints),
-                most_bytes=inquiry.budget.bytes,
+                judge=within(job.request.constraints),
+                most_bytes=job.budget.bytes,
             )
             place = _place(extractor, found, web)
             share = 1.0 if judge is None else LOOK_UP_SHARE
             look_up_ends = Deadline(settings.budget.seconds * share)
             prompts = Prompts(settings.model.prompt_profile)
-            tools = _tools(session, place, earlier, inquiry, settings)
-            desk = open_desk(
+            tools = _tools(session, place, earlier, job, settings)
+            context = open_verifier_context(
                 session=session,
                 settings=settings,
                 place=place,
                 model=TimedModel(judge, deadline) if judge else None,
                 prompts=prompts,
-                options=_options(verifier_options(settings, model, verifier, place), inquiry),
+                options=_options(verifier_options(settings, model, verifier, place), job),
             )
             if judge is not None and verifier is not model and model.info.kind != BUILT_IN:
-                desk = msgspec.structs.replace(desk, reader=TimedModel(reader, deadline))
+                context = msgspec.structs.replace(context, reader=TimedModel(reader, deadline))
             # Before the look-up: who decides what lines say determines which lines are cited.
-            desk = await examined(desk, now)
-            quest = msgspec.structs.replace(quest, literal=desk.model is None)
-            seeker = Seeker(session, LANE, quest, place.corpus, lambda: look_up_ends.is_over)
+            context = await examined(context, now)
+            plan = msgspec.structs.replace(plan, literal=context.model is None)
+            retriever = EvidenceRetriever(session, LANE, plan, place.corpus, lambda: look_up_ends.is_over)
             lane = _lane(
-                session, [TimedTool(tool, look_up_ends) for tool in tools], seeker, settings, prompts
+                session, [TimedTool(tool, look_up_ends) for tool in tools], retriever, settings, prompts
             )
-            run = Inquest(lane, desk, signer, now, budget, seeker=seeker, deadline=deadline)
+            run = ThesisRun(lane, context, signer, now, budget, retriever=retriever, deadline=deadline)
             result = await run.run()
             register(session, settings.run.base_dir, signer, say)
             return result
@@ -214,15 +214,15 @@ def _told(now: Say) -> Callable[[events.Record], None]:
     return tell
 
 
-def begin(inquiry: Inquiry, settings: Settings, root: Path, supersedes: OptionalDigest = "") -> Session:
+def begin(job: ThesisJob, settings: Settings, root: Path, supersedes: OptionalDigest = "") -> Session:
     """A new session with the request in it."""
-    request = inquiry.request
+    request = job.request
     session = Session.create(root, public(settings), origins=settings.origins)
-    for data in request_objects(request, inquiry.lens).values():
+    for data in request_objects(request, job.lens).values():
         session.store.put(data)
-    input_dir = str(inquiry.input_dir.resolve()) if inquiry.input_dir else ""
+    input_dir = str(job.input_dir.resolve()) if job.input_dir else ""
     session.emit(events.Task(task=session.text(request.text), input_dir=input_dir), lane="")
-    session.emit(requested(request, inquiry.budget, supersedes), lane=LANE)
+    session.emit(requested(request, job.budget, supersedes), lane=LANE)
     return session
 
 
@@ -249,31 +249,31 @@ def _nowhere(request: VerifyRequest) -> str:
     return f"Nothing can be looked at: {why}. Give files with --input-dir DIR, or --scope web."
 
 
-def _options(options: VerifierOptions, inquiry: Inquiry) -> VerifierOptions:
+def _options(options: VerifierOptions, job: ThesisJob) -> VerifierOptions:
     """As for an answer, with the quorum of the request, and without checks: they would be searches of a model
-    that has read the pages, beyond the budget of the look-up, and the seeker has asked for both sides."""
-    needed = bars(inquiry.request.risk, inquiry.lens)
+    that has read the pages, beyond the budget of the look-up, and the retriever has asked for both sides."""
+    needed = bars(job.request.risk, job.lens)
     return msgspec.structs.replace(
         options, checks=0, min_score=needed.min_score, file_sources=needed.file_sources
     )
 
 
-class Inquest(Research):
-    """A run whose answer was looked for by a seeker: one round, after it was said how the look-up ended."""
+class ThesisRun(Research):
+    """A run whose answer the retriever looked for: one round, after it was said how the look-up ended."""
 
     def __init__(
         self,
         lane: Lane,
-        desk: Desk,
+        context: VerifierContext,
         signer: Signer,
         now: Say,
         budget: RunBudget,
         *,
-        seeker: Seeker,
+        retriever: EvidenceRetriever,
         deadline: Deadline,
     ) -> None:
-        super().__init__(lane, desk, signer, now, budget)
-        self._seeker = seeker
+        super().__init__(lane, context, signer, now, budget)
+        self._seeker = retriever
         self._deadline = deadline
 
     @contextmanager
@@ -293,24 +293,24 @@ class Inquest(Research):
         return await super()._verify(last=last)
 
 
-def _place(extractor: Extractor, found: Input | None, web: Web | None) -> Place:
+def _place(extractor: Extractor, found: Input | None, web: Web | None) -> Environment:
     corpus = found.corpus if found else None
-    return Place(
+    return Environment(
         extractor=extractor, box=None, corpus=corpus, files=found.stats.files if found else 0, web=web
     )
 
 
 def _quest(
-    inquiry: Inquiry, settings: Settings, earlier: Knowledge | None, *, files: bool, literal: bool
-) -> Quest:
-    request, budget, constraints = inquiry.request, inquiry.budget, inquiry.request.constraints
+    job: ThesisJob, settings: Settings, earlier: Knowledge | None, *, files: bool, literal: bool
+) -> SearchPlan:
+    request, budget, constraints = job.request, job.budget, job.request.constraints
     claims = tuple(
         Claim(key=f"c{number}", text=text, start=0, end=len(text))
         for number, text in enumerate(sub_claims(request), 1)
     )
     web = network_policy(settings.egress, closed=settings.sandbox.profile == "sealed") is not None
     leads = earlier.leads(request, [claim.text for claim in claims], time.time()) if earlier else ()
-    return Quest(
+    return SearchPlan(
         claims=claims,
         literal=literal,
         web=web and "web" in request.scope,
@@ -319,7 +319,7 @@ def _quest(
         searches=budget.searches,
         bytes=budget.bytes,
         needed=settings.verification.web_sources,
-        files_needed=bars(request.risk, inquiry.lens).file_sources,
+        files_needed=bars(request.risk, job.lens).file_sources,
         allow_domains=constraints.allow_domains,
         deny_domains=constraints.deny_domains,
         source_types=constraints.source_types,
@@ -333,7 +333,11 @@ def _quest(
 
 
 def _lane(
-    session: Session, tools: Sequence[Tool], seeker: Seeker, settings: Settings, prompts: Prompts
+    session: Session,
+    tools: Sequence[Tool],
+    retriever: EvidenceRetriever,
+    settings: Settings,
+    prompts: Prompts,
 ) -> Lane:
     spec = LaneSpec(
         name=LANE,
@@ -347,7 +351,7 @@ def _lane(
     return Lane(
         session,
         spec,
-        seeker,
+        retriever,
         tools,
         prompts,
         Policy(gates=CHECK_GATES, rules=rules_of(settings)),
@@ -355,7 +359,7 @@ def _lane(
 
 
 def _tools(
-    session: Session, place: Place, earlier: Knowledge | None, inquiry: Inquiry, settings: Settings
+    session: Session, place: Environment, earlier: Knowledge | None, job: ThesisJob, settings: Settings
 ) -> Sequence[Tool]:
     tools: list[Tool] = []
     if place.corpus is not None:
@@ -363,7 +367,7 @@ def _tools(
     if place.web is not None:
         tools.append(Fetch(place.web.capture))
         tools += search_tools(place.web.search, settings.brave.default_count)
-    if earlier is not None and "kb" in inquiry.request.scope:
+    if earlier is not None and "kb" in job.request.scope:
         tools.append(Kb(earlier))
     tools.append(Read(place.corpus, session.workspace, place.extractor, place.input_name))
     return tools

@@ -28,7 +28,7 @@ from vera.search.web import (
     EngineError,
     EngineOptions,
     Engines,
-    Limits,
+    SearchLimits,
     WebSearch,
     instance_policy,
     open_engines,
@@ -55,7 +55,7 @@ class Web(msgspec.Struct, frozen=True):
 
 def search_engines(search: SearchSettings, brave: BraveSettings) -> tuple[Engine, ...]:
     """The search engines of a run, in the order in which they are asked. Raises SetupError (exit code 2)."""
-    limits = Limits(
+    limits = SearchLimits(
         min_interval_s=brave.min_interval_s,
         backoff_max_s=brave.backoff_max_s,
         cooldown_s=brave.cooldown_s,

@@ -38,7 +38,7 @@ from vera.attestation.objects import (
     canonical,
     digest,
 )
-from vera.attestation.omissions import MOST_OMISSIONS, omissions_of, too_few
+from vera.attestation.omissions import MAX_OMISSIONS, omissions_of, too_few
 from vera.attestation.probed import probed
 from vera.attestation.record import Asked, Record
 from vera.attestation.reduce import reduce
@@ -62,7 +62,7 @@ NOT_THE_THESIS = "not_the_thesis"
 
 _CONTAINMENT = "containment/"
 
-MOST_EXTRACT_PLACES = 20
+MAX_EXTRACT_PLACES = 20
 """Places that the text of an extract claim names; the claim's hash of the answer covers the rest."""
 
 
@@ -248,7 +248,7 @@ def _looked_up(
         cut=asked.looked.cut,
     )
     needed = bars(asked.request.risk, asked.lens, own)
-    thin = islice(too_few(made, coverage.clusters, needed), MOST_OMISSIONS)
+    thin = islice(too_few(made, coverage.clusters, needed), MAX_OMISSIONS)
     omissions = tuple(dict.fromkeys((*coverage.omissions, *thin)))
     return made, msgspec.structs.replace(coverage, omissions=omissions)
 
@@ -299,8 +299,7 @@ def _said(case: Case, claim: Claim) -> str:
         return claim.text
     found = list(dict.fromkeys(places(case, claim)))
     named = [
-        f'"{place.evidence.source}", lines {place.first}-{place.last}'
-        for place in found[:MOST_EXTRACT_PLACES]
+        f'"{place.evidence.source}", lines {place.first}-{place.last}' for place in found[:MAX_EXTRACT_PLACES]
     ]
     if not named:
         return f"{claim.text} (points at no lines that can be read)"

@@ -32,9 +32,9 @@ from vera.evidence.reading import read_regular
 from vera.evidence.source import Unreadable
 from vera.evidence.zip_errors import ZIP_ERRORS
 
-MOST_MEMBERS = 200_000
-MOST_BYTES = 16 << 30
-_MOST_SMALL = 64 << 20
+MAX_MEMBERS = 200_000
+MAX_BYTES = 16 << 30
+_MAX_SMALL = 64 << 20
 _CHUNK = 1 << 20
 _EPOCH = (1980, 1, 1, 0, 0, 0)
 _README = "README.txt"
@@ -208,7 +208,7 @@ def _small_files(session_dir: Path) -> dict[str, bytes]:
     found = {}
     for name in _SMALL:
         with contextlib.suppress(Unreadable):
-            found[name] = read_regular(session_dir, name, _MOST_SMALL)
+            found[name] = read_regular(session_dir, name, _MAX_SMALL)
     return found
 
 
@@ -282,8 +282,8 @@ def _copy(archive: zipfile.ZipFile, name: str, path: Path) -> str:
 
 def _checked(members: Sequence[zipfile.ZipInfo], size: int) -> Sequence[zipfile.ZipInfo]:
     """The members, when all of them are what `pack` writes. Raises ValueError."""
-    if len(members) > MOST_MEMBERS:
-        raise ValueError(f"it has more than {MOST_MEMBERS} members")
+    if len(members) > MAX_MEMBERS:
+        raise ValueError(f"it has more than {MAX_MEMBERS} members")
     names = set[str]()
     for info in members:
         name = info.filename
@@ -296,7 +296,7 @@ def _checked(members: Sequence[zipfile.ZipInfo], size: int) -> Sequence[zipfile.
             raise ValueError(f"{name} is no plain file")
         if info.compress_type != zipfile.ZIP_STORED or info.compress_size != info.file_size:
             raise ValueError(f"{name} is compressed, and a bundle stores its members as they are")
-    if sum(info.file_size for info in members) > min(size, MOST_BYTES):
+    if sum(info.file_size for info in members) > min(size, MAX_BYTES):
         raise ValueError("its members are larger than the file")
     if _LOG not in names:
         raise ValueError(f"it holds no {_LOG}")

@@ -28,7 +28,7 @@ from vera.attestation.objects import (
     canonical,
     digest,
 )
-from vera.audit.case import Case, Place, places
+from vera.audit.case import Case, CitedLines, places
 from vera.audit.source_text import SourceText
 from vera.audit.versions import Superseding, superseding
 from vera.events import Evidence, SpanLabel, VerifierCheck, VerifierLabels
@@ -195,7 +195,7 @@ class _CardMaker:
         """What other files say of the span, with the lines that say it."""
         if not self._case.versions:
             return ()
-        place = Place(evidence, text.seen(evidence.marks), label.first, label.last)
+        place = CitedLines(evidence, text.seen(evidence.marks), label.first, label.last)
         return tuple(self._superseder(said) for said in superseding(self._case, place))
 
     def _superseder(self, said: Superseding) -> Superseder:

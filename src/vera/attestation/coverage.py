@@ -21,7 +21,7 @@ from vera.audit.case import Case, place_of
 from vera.evidence.citation import place_name
 from vera.evidence.independence import SourceDoc, clusters
 
-LEAST_FAMILIES = 6
+MIN_FAMILIES = 6
 """Query families before novelty says anything: estimated from three of them it is far too high."""
 
 NOVELTY_STOP_BP = 1_000
@@ -79,9 +79,9 @@ def novelty(families: Sequence[Sequence[str]]) -> int:
 
 
 def enough(families: Sequence[Sequence[str]]) -> bool:
-    """Whether to stop asking: after LEAST_FAMILIES families, when they gave nothing at all or when novelty
+    """Whether to stop asking: after MIN_FAMILIES families, when they gave nothing at all or when novelty
     lies below NOVELTY_STOP_BP."""
-    if len(families) < LEAST_FAMILIES:
+    if len(families) < MIN_FAMILIES:
         return False
     return not any(families) or novelty(families) < NOVELTY_STOP_BP
 

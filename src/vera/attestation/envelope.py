@@ -42,7 +42,7 @@ PAYLOAD_TYPE = "application/vnd.in-toto+json"
 STATEMENT_TYPE = "https://in-toto.io/Statement/v1"
 PREDICATE_TYPE = "https://github.com/vera-agent/vera/attestation/v1"
 
-MOST_BYTES = 64 << 20
+MAX_BYTES = 64 << 20
 """A larger file is no envelope of ours."""
 
 
@@ -165,8 +165,8 @@ def open_envelope(data: bytes) -> Opened:
     Raises EnvelopeError for one that is not written as `seal_envelope` writes it, byte for byte, or whose
     signature does not hold. Whether the signer can be trusted is not asked here.
     """
-    if len(data) > MOST_BYTES:
-        raise EnvelopeError(f"The envelope is larger than {MOST_BYTES >> 20} MB.")
+    if len(data) > MAX_BYTES:
+        raise EnvelopeError(f"The envelope is larger than {MAX_BYTES >> 20} MB.")
     try:
         outer = msgspec.json.decode(data, type=DsseEnvelope)
     except (msgspec.MsgspecError, ValueError) as error:

@@ -40,14 +40,14 @@ those of real requests: a few cited places, and passages around them."""
 SPANS = sum(spans for spans, _ in SHEETS)
 SUPPORTED = sum(supported for _, supported in SHEETS)
 
-LEAST_RIGHT_PERCENT = 80
-MOST_ACCEPTED = 2
+MIN_RIGHT_PERCENT = 80
+MAX_ACCEPTED = 2
 """Of the 36 spans that do not support their claim so many may be called SUPPORTS: 2 of 36 is a share below
 16 % with 95 % confidence (Wilson, one-sided)."""
 
-MOST_WRONG = SPANS * (100 - LEAST_RIGHT_PERCENT) // 100
+MAX_WRONG = SPANS * (100 - MIN_RIGHT_PERCENT) // 100
 
-LONGEST_REPLY = 16_000
+MAX_REPLY_LENGTH = 16_000
 """Characters of a reply that are kept."""
 
 _SUPPORTS: frozenset[Relation] = frozenset({"SUPPORTS"})
@@ -131,7 +131,7 @@ class Grade(msgspec.Struct, frozen=True, kw_only=True):
     @property
     def hopeless(self) -> bool:
         """Whether what was answered up to now is too bad already, so that the rest need not be asked."""
-        return self.accepted > MOST_ACCEPTED or self.of - self.right > MOST_WRONG
+        return self.accepted > MAX_ACCEPTED or self.of - self.right > MAX_WRONG
 
 
 @cache

@@ -39,7 +39,7 @@ _AGAINST: tuple[Headline, ...] = ("DISPUTED", "REFUTED")
 _HANDLE = re.compile(r"att_(?=[0-9]{4,8}(?![0-9]))")
 _SUB_CLAIM = re.compile(r"(?<=[:,;\s-])c(?=[0-9])")
 _TRANSLATED = re.compile(r"ev_0([0-9]{4,8})")
-_MOST_SUB_CLAIMS = 1000
+_MAX_SUB_CLAIMS = 1000
 _OF_THE_LOG = ("seq", "ts", "lane", "prev")
 
 Computed = frozenset[tuple[int, int, str]]
@@ -210,7 +210,7 @@ def _by(claim: Claim, handle: str, cite: Cite, held: Held | None, at: str) -> _B
         return _By(reason=f"{handle} cannot be relied on. {held.problem}")
     attestation, wanted = held.verified.attestation, folded(claim.text)
     first = cite.first or 1
-    last = cite.last or first if cite.first else _MOST_SUB_CLAIMS
+    last = cite.last or first if cite.first else _MAX_SUB_CLAIMS
     keys = [
         each.key
         for number, each in enumerate(held.verified.thesis.sub_claims, 1)

@@ -36,11 +36,11 @@ from vera.evidence.citation import find_citations
 from vera.session.log import seal_line
 from vera.store import Store, StoreError
 
-MOST_ANSWER_BYTES = 16 << 20
-MOST_TEXT_BYTES = 256 << 20
+MAX_ANSWER_BYTES = 16 << 20
+MAX_TEXT_BYTES = 256 << 20
 """Of all texts that one verdict rests on together; what lies above cannot be read."""
-MOST_LOOKUPS = 10_000
-_MOST_QUERY = 2000
+MAX_LOOKUPS = 10_000
+_MAX_QUERY = 2000
 
 _HITS = re.compile(r"(?:^|[^0-9])([0-9]{1,9}) (?:hits?|results?)\Z")
 _DIGEST = re.compile(r"sha256:[0-9a-f]{64}")
@@ -279,7 +279,7 @@ def _lookups(before: Iterable[events.Record], texts: "_Texts") -> Iterator[Looku
             if not query:
                 continue
             count += 1
-            if count > MOST_LOOKUPS:
+            if count > MAX_LOOKUPS:
                 return
             hits = _HITS.search(record.summary[-100:])
             yield Lookup(tool=record.tool, query=query, evidence=record.id, hits=int(hits[1]) if hits else 0)
@@ -294,16 +294,16 @@ def _query(arguments: str) -> str:
         return ""
     for name in _QUERY_ARGUMENTS:
         if isinstance(value := decoded.get(name), str):
-            return " ".join(value.split())[:_MOST_QUERY]
+            return " ".join(value.split())[:_MAX_QUERY]
     return ""
 
 
 class _Texts:
-    """Texts by sha256, each read once, as many as fit into MOST_TEXT_BYTES."""
+    """Texts by sha256, each read once, as many as fit into MAX_TEXT_BYTES."""
 
     def __init__(self, store: Store) -> None:
         self._store = store
-        self._room = MOST_TEXT_BYTES
+        self._room = MAX_TEXT_BYTES
         self.found: dict[str, bytes] = {}
         self.unreadable: dict[str, str] = {}
 
@@ -312,7 +312,7 @@ class _Texts:
         if blob.sha256 in self.found or blob.sha256 in self.unreadable:
             return
         if blob.size > self._room:
-            self.unreadable[blob.sha256] = f"the texts of one verdict hold at most {MOST_TEXT_BYTES} bytes"
+            self.unreadable[blob.sha256] = f"the texts of one verdict hold at most {MAX_TEXT_BYTES} bytes"
             return
         data = self._get(blob.sha256)
         if data is not None:
@@ -337,19 +337,19 @@ class _Texts:
         """The string, '' for one that cannot be read (it is then among the unreadable)."""
         if isinstance(text, str):
             return text
-        data = self._get(text.sha256) if text.size <= MOST_ANSWER_BYTES else None
+        data = self._get(text.sha256) if text.size <= MAX_ANSWER_BYTES else None
         return "" if data is None else data.decode("utf-8", "replace")
 
     def raw(self, blob: events.Blob) -> bytes | None:
         """Stored bytes that are looked through once and not kept, None for what cannot be read."""
-        return self._get(blob.sha256) if blob.size <= MOST_ANSWER_BYTES else None
+        return self._get(blob.sha256) if blob.size <= MAX_ANSWER_BYTES else None
 
     def load(self, text: events.Text, what: str) -> str:
         """The string. Raises GatherError when it cannot be read."""
         if isinstance(text, str):
             return text
-        if text.size > MOST_ANSWER_BYTES:
-            raise GatherError(f"{what} is larger than {MOST_ANSWER_BYTES >> 20} MB.")
+        if text.size > MAX_ANSWER_BYTES:
+            raise GatherError(f"{what} is larger than {MAX_ANSWER_BYTES >> 20} MB.")
         data = self._get(text.sha256)
         if data is None:
             raise GatherError(f"{what} is not in the store: blob {text.sha256}.", text.sha256)

@@ -32,7 +32,7 @@ from vera.evidence.domains import registrable_domain
 NAMED = 5
 """Of many names the first are told."""
 
-LEAST_PAGE_BYTES = 40
+MIN_PAGE_BYTES = 40
 """A PDF with less text a page than this was probably scanned."""
 
 
@@ -202,7 +202,7 @@ def _no_text_layer(seen: Seen) -> Hyperthesis | None:
         evidence.source
         for evidence in seen.evidence.values()
         if evidence.extractor.startswith("pdf/")
-        and evidence.text.size < LEAST_PAGE_BYTES * max(len(evidence.pages), 1)
+        and evidence.text.size < MIN_PAGE_BYTES * max(len(evidence.pages), 1)
     ]
     if not scanned:
         return None

@@ -11,7 +11,7 @@ from typing import Literal
 import msgspec
 
 from vera import events
-from vera.attestation.envelope import MOST_BYTES, EnvelopeError, Opened, objects_of, open_envelope, payload_of
+from vera.attestation.envelope import MAX_BYTES, EnvelopeError, Opened, objects_of, open_envelope, payload_of
 from vera.attestation.keys import verify_hex
 from vera.attestation.objects import AnyObject, Digest, ObjectError, hexadecimal, object_id
 from vera.attestation.report import Attested, Level, Remark, Verdict, counted, level, listed
@@ -288,7 +288,7 @@ class _Blobs:
         size = self._sizes.get(sha256)
         if size is None:
             raise _Absent(f"The store has no blob {sha256}, which the attestation needs.")
-        if size > MOST_BYTES:
+        if size > MAX_BYTES:
             raise ObjectError(f"a blob of {size} bytes")
         return self._store.get(sha256)
 
@@ -326,7 +326,7 @@ def _attestation_file(root: Path, rounds: tuple[Round, ...], chosen: Round | Non
     """attestation.json is the envelope of the chosen round, byte for byte."""
     try:
         with (root / ATTESTATION).open("rb") as file:
-            data = file.read(MOST_BYTES + 1)
+            data = file.read(MAX_BYTES + 1)
     except FileNotFoundError:
         if chosen is not None:
             yield _remark("MISSING", ATTESTATION, f"An answer was chosen, but {ATTESTATION} is not there.")

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
 FILE = "ed25519.pem"
-_MOST_BYTES = 10_000
+_MAX_BYTES = 10_000
 _OTHERS = stat.S_IRWXG | stat.S_IRWXO
 
 
@@ -85,10 +85,10 @@ def load_or_create(folder: Path | None = None, outside: Iterable[Path] = ()) -> 
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         _refuse_open(folder.stat(), folder, "700")
         try:
-            data = read_own(path, _MOST_BYTES)
+            data = read_own(path, _MAX_BYTES)
         except FileNotFoundError:
             _create(path)
-            data = read_own(path, _MOST_BYTES)
+            data = read_own(path, _MAX_BYTES)
     except OSError as error:
         raise KeyFileError(f"Cannot keep a signing key at {path}: {error.strerror or error}.") from None
     return _parse(data, path)
@@ -98,7 +98,7 @@ def load(folder: Path | None = None) -> Signer | None:
     """The signing key of this user; None when there is none yet. Raises KeyFileError."""
     path = (default_folder() if folder is None else folder) / FILE
     try:
-        return _parse(read_own(path, _MOST_BYTES), path)
+        return _parse(read_own(path, _MAX_BYTES), path)
     except FileNotFoundError:
         return None
     except OSError as error:

@@ -23,11 +23,11 @@ from vera.attestation.outcome import (
 )
 
 FILE = "outcomes.json"
-MOST_KEPT = 5000
-MOST_SECONDS = 20.0
+MAX_KEPT = 5000
+MAX_SECONDS = 20.0
 """After which sessions that are not known yet stay UNCHECKED; what was found until then is kept."""
 
-_MOST_BYTES = 32 << 20
+_MAX_BYTES = 32 << 20
 
 
 class Known(msgspec.Struct, frozen=True):
@@ -42,7 +42,7 @@ def outcomes_of(roots: Iterable[Path], folder: Path | None = None) -> dict[Path,
     path = (default_folder() if folder is None else folder) / FILE
     known, found = _read(path), dict[Path, Outcome]()
     new: dict[str, Known] = {}
-    ends = time.monotonic() + MOST_SECONDS
+    ends = time.monotonic() + MAX_SECONDS
     for root in roots:
         name, seen = str(root.resolve()), fingerprint(root)
         if not seen:
@@ -76,14 +76,14 @@ def _outcome(root: Path) -> Outcome:
 
 def _read(path: Path) -> dict[str, Known]:
     try:
-        return msgspec.json.decode(keys.read_own(path, _MOST_BYTES), type=dict[str, Known])
+        return msgspec.json.decode(keys.read_own(path, _MAX_BYTES), type=dict[str, Known])
     except (keys.KeyFileError, OSError, msgspec.MsgspecError, ValueError):
         return {}
 
 
 def _write(path: Path, known: dict[str, Known]) -> None:
     """What cannot be kept is found again the next time."""
-    kept = dict(list(known.items())[-MOST_KEPT:])
+    kept = dict(list(known.items())[-MAX_KEPT:])
     with contextlib.suppress(OSError):
         path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
         keys.write_own(path, msgspec.json.encode(kept))

@@ -6,7 +6,7 @@ import msgspec
 
 from vera.evidence.claim import Relation
 
-_LEAST_FAVOURABLE: tuple[Relation, ...] = ("CONTRADICTS", "QUALIFIES", "IRRELEVANT", "SUPPORTS")
+_MIN_FAVOURABLE: tuple[Relation, ...] = ("CONTRADICTS", "QUALIFIES", "IRRELEVANT", "SUPPORTS")
 """Of several readings the first in this order counts, so SUPPORTS only when all say so."""
 
 
@@ -35,4 +35,4 @@ def relations(reply: LabelReply, count: int) -> dict[int, Relation]:
 
 def least(said: Sequence[Relation]) -> Relation:
     """The least favourable of several relations."""
-    return min(said, key=_LEAST_FAVOURABLE.index)
+    return min(said, key=_MIN_FAVOURABLE.index)

@@ -18,8 +18,8 @@ LENSES = ("general", "factual")
 """The lenses that come with VERA."""
 
 LENS_BYTES = 64 << 10
-MOST_SOURCES = 20
-MOST_QUOTAS = 20
+MAX_SOURCES = 20
+MAX_QUOTAS = 20
 _WANTED = (*SOURCE_TYPES, "primary")
 
 
@@ -98,9 +98,9 @@ def _problems(lens: Lens) -> list[str]:
     wanted = [quota.source_type for quota in lens.quotas]
     if len(set(wanted)) < len(wanted):
         found.append("it has two quotas for one type of source.")
-    if len(wanted) > MOST_QUOTAS:
-        found.append(f"it has more than {MOST_QUOTAS} quotas.")
+    if len(wanted) > MAX_QUOTAS:
+        found.append(f"it has more than {MAX_QUOTAS} quotas.")
     most = max([lens.file_sources, lens.web_sources, *(quota.count for quota in lens.quotas)])
-    if most > MOST_SOURCES:
-        found.append(f"it asks for {most} sources, and {MOST_SOURCES} are the most that can be asked for.")
+    if most > MAX_SOURCES:
+        found.append(f"it asks for {most} sources, and {MAX_SOURCES} are the most that can be asked for.")
     return found

@@ -9,17 +9,17 @@ import msgspec
 from vera import events
 from vera.evidence.queries import family
 
-MOST_FAMILIES = 1_000
-MOST_FAILED = 50
-MOST_PAGES = 60
-MOST_PAGE_BYTES = 5 << 20
-MOST_LINKS = 500
+MAX_FAMILIES = 1_000
+MAX_FAILED = 50
+MAX_PAGES = 60
+MAX_PAGE_BYTES = 5 << 20
+MAX_LINKS = 500
 """Of one page."""
 
 LANE = "thesis"
 """What the name of a look-up's lane begins with; its last record says how the look-up ended."""
 
-_MOST_NAME = 2000
+_MAX_NAME = 2000
 _HIT = re.compile(r"^\[\d{1,3}\] (.{1,400}) lines \d{1,9}-\d{1,9} of \d{1,9}", re.MULTILINE)
 _ADDRESS = re.compile(r"^ {1,8}(https?://\S{1,2000})$", re.MULTILINE)
 _HREF = re.compile(rb"(?i)\bhref\s{0,4}=\s{0,4}[\"']?(https?://[^\s\"'<>]{4,1000})")
@@ -89,7 +89,7 @@ def _arguments(given: str) -> dict[str, str]:
 
 def _argument(arguments: Mapping[str, str], names: Iterable[str]) -> str:
     found = next((arguments[name] for name in names if name in arguments), "")
-    return " ".join(found.split())[:_MOST_NAME]
+    return " ".join(found.split())[:_MAX_NAME]
 
 
 def _families(
@@ -104,7 +104,7 @@ def _families(
         if not each.lead or not query:
             continue
         key = family(query, list(found))
-        if not key or (key not in found and len(found) >= MOST_FAMILIES):
+        if not key or (key not in found and len(found) >= MAX_FAMILIES):
             continue
         listing = text(each.text)
         sources = found.setdefault(key, {})
@@ -139,7 +139,7 @@ def _first(failed: Iterable[Failed]) -> Iterator[Failed]:
     known = set[str]()
     for each in failed:
         if each.name not in known:
-            if len(known) == MOST_FAILED:
+            if len(known) == MAX_FAILED:
                 return
             known.add(each.name)
             yield each
@@ -153,16 +153,16 @@ def _links(
         each.source: each.raw
         for each in evidence
         if each.raw is not None
-        and each.raw.size <= MOST_PAGE_BYTES
+        and each.raw.size <= MAX_PAGE_BYTES
         and each.http_status is not None
         and 200 <= each.http_status < 300
         and "html" in each.media_type
     }
-    for _, (url, blob) in zip(range(MOST_PAGES), pages.items(), strict=False):
+    for _, (url, blob) in zip(range(MAX_PAGES), pages.items(), strict=False):
         found = dict[str, None]()
         for match in _HREF.finditer(raw(blob) or b""):
             found[html.unescape(match[1].decode("utf-8", "replace")).partition("#")[0]] = None
-            if len(found) == MOST_LINKS:
+            if len(found) == MAX_LINKS:
                 break
         yield url, tuple(found)
 

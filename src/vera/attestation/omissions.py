@@ -20,14 +20,14 @@ from vera.attestation.objects import (
 )
 from vera.attestation.record import Asked
 from vera.attestation.source_types import of_type
-from vera.attestation.tiers import Bars
+from vera.attestation.tiers import Thresholds
 from vera.audit.case import Case
 from vera.evidence.citation import place_name
 from vera.evidence.domains import registrable_domain, unwrap
 from vera.evidence.hosts import host_of
 from vera.evidence.queries import is_search_engine
 
-MOST_OMISSIONS = 20
+MAX_OMISSIONS = 20
 """Of one kind."""
 
 
@@ -49,10 +49,10 @@ def omissions_of(
         _cited_by_two(asked.looked, tried),
         _found_twice(asked.looked, tried),
     )
-    return tuple(each for kind in kinds for each in islice(kind, MOST_OMISSIONS))
+    return tuple(each for kind in kinds for each in islice(kind, MAX_OMISSIONS))
 
 
-def too_few(made: Cards, clusters: Sequence[Cluster], needed: Bars) -> Iterator[Omission]:
+def too_few(made: Cards, clusters: Sequence[Cluster], needed: Thresholds) -> Iterator[Omission]:
     """Of each claim that some sources support, and fewer independent ones than it needs: how many do."""
     cluster_of = {source: number for number, each in enumerate(clusters) for source in each.sources}
     saying: dict[str, list[Card]] = {}

@@ -41,10 +41,10 @@ WITHHELD = (ALTERED, UNSEALED, UNTRUSTED, UNCHECKED)
 
 NO_SEAL = "no signed seal holds the end of the log, which may have been cut off"
 
-MOST_FILES = 100_000
+MAX_FILES = 100_000
 """How many files a fingerprint looks at: of the session, and of its theses' sessions together."""
 
-TOO_MANY = f"more than {MOST_FILES:,} files, so a change of one would not be seen; 'vera show' reads them all"
+TOO_MANY = f"more than {MAX_FILES:,} files, so a change of one would not be seen; 'vera show' reads them all"
 
 
 class Outcome(msgspec.Struct, frozen=True, kw_only=True):
@@ -191,7 +191,7 @@ def _withheld(known: Outcome, word: str, reason: str) -> Outcome:
 
 def fingerprint(root: Path) -> str:
     """A digest that is another one when an outcome may be: of the name, inode, size and times of every file
-    that it rests on, and of the keys that this person knows. '' when there are more than MOST_FILES files.
+    that it rests on, and of the keys that this person knows. '' when there are more than MAX_FILES files.
 
     A file's time of change (ctime) cannot be set back, so a changed byte shows.
     """
@@ -201,11 +201,11 @@ def fingerprint(root: Path) -> str:
         known = str(error)
     told = hashlib.sha256(f"{__version__} {known}".encode())
     names = _names(root / FOLDER)
-    if len(names) > MOST_FILES:
+    if len(names) > MAX_FILES:
         return ""
     theses = [root / FOLDER / name for name in names if is_here(root, f"{FOLDER}/{name}")]
     for paths in (_files(root), chain.from_iterable(map(_files, theses))):
-        for path in islice(paths, MOST_FILES):
+        for path in islice(paths, MAX_FILES):
             told.update(repr(_stat(path, path.relative_to(root).as_posix())).encode())
         if next(paths, None) is not None:
             return ""
@@ -226,7 +226,7 @@ def _names(folder: Path) -> list[str]:
     """The first names in a folder, sorted; none where it cannot be read."""
     try:
         with os.scandir(folder) as entries:
-            return sorted(entry.name for entry in islice(entries, MOST_FILES + 1))
+            return sorted(entry.name for entry in islice(entries, MAX_FILES + 1))
     except OSError:
         return []
 

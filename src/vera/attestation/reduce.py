@@ -86,7 +86,7 @@ from vera.attestation.objects import (
     bounded,
     object_id,
 )
-from vera.attestation.tiers import Bars, bars
+from vera.attestation.tiers import Thresholds, bars
 from vera.evidence.asked_pages import USUAL_SOURCES, named_pages, page_key
 
 VERSION = "reduce/2"
@@ -101,7 +101,7 @@ COVERAGE_CODES = frozenset({"coverage_missing", "not_independent"})
 SET_ASIDE = "set_aside"
 """A finding that lets lines be quoted, and keeps what a judge makes of them from being supported."""
 
-MOST_CAPS = 20
+MAX_CAPS = 20
 
 _WORST_FIRST: tuple[tuple[Result, Reason], ...] = (
     ("UNSUPPORTED", "REFUTED"),
@@ -147,7 +147,7 @@ def reduce(
     tallies = _tallies(coverage, cards, sources, named_pages(thesis.text) if usual else frozenset())
     hard = _hard_codes(findings)
     asked = bars(request.risk, lens, policy) if request and lens else None
-    needed = asked or Bars(policy.file_sources, policy.web_sources, policy.min_score)
+    needed = asked or Thresholds(policy.file_sources, policy.web_sources, policy.min_score)
     aside = {each.claim for each in findings.findings if each.code == SET_ASIDE and policy.rule == "model"}
     weigh = _Weigh(needed, findings, aside, asked=request is not None, cut=bool(request and coverage.cut))
     claims = tuple(
@@ -221,10 +221,10 @@ class _Side:
         self.beyond_web = False
         self.asked = False
 
-    def reaches(self, bars: Bars) -> bool:
+    def reaches(self, bars: Thresholds) -> bool:
         return len(self.clusters) >= self.needed(bars)
 
-    def needed(self, bars: Bars) -> int:
+    def needed(self, bars: Thresholds) -> int:
         """At least one, whatever a policy says: without a card nothing is decided."""
         if self.asked:
             return 1
@@ -263,7 +263,7 @@ class _Weigh:
     request, and `cut`: whose budget ended the look-up."""
 
     def __init__(
-        self, bars: Bars, findings: Findings, aside: Collection[str], *, asked: bool, cut: bool
+        self, bars: Thresholds, findings: Findings, aside: Collection[str], *, asked: bool, cut: bool
     ) -> None:
         self.bars = bars
         self.aside = aside
@@ -339,9 +339,9 @@ def _caps(
 
 def _scores(readings: Sequence[Reading], caps: Iterable[str]) -> Scores:
     distinct = [bounded(cap, TEXT_LIMIT) for cap in dict.fromkeys(caps)]
-    if len(distinct) > MOST_CAPS:
-        more = len(distinct) - MOST_CAPS
-        distinct = [*distinct[:MOST_CAPS], f"There are {more} more reasons of these kinds."]
+    if len(distinct) > MAX_CAPS:
+        more = len(distinct) - MAX_CAPS
+        distinct = [*distinct[:MAX_CAPS], f"There are {more} more reasons of these kinds."]
     means = _criterion_means(readings)
     before = sum(means) // len(means) if means else 0
     return Scores(
@@ -383,7 +383,7 @@ def _lacking(request: VerifyRequest, coverage: Coverage, cards: Mapping[Digest, 
 def _overall(
     claims: Sequence[ClaimResult],
     rule: str,
-    needed: Bars,
+    needed: Thresholds,
     readings: Sequence[Reading],
     scores: Scores,
     *,

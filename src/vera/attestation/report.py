@@ -35,7 +35,7 @@ Verdict = Literal[
 
 _ORDER: tuple[Verdict, ...] = get_args(Verdict)
 
-MOST_REMARKS = 50
+MAX_REMARKS = 50
 """Of a level; how many more there are is said in one line."""
 
 AGREES, DOES_NOT_HOLD, NOT_ATTESTED = 0, 1, 3
@@ -108,10 +108,10 @@ def _of(remark: Remark) -> Verdict:
 
 
 def _shortened(remarks: Sequence[Remark]) -> tuple[Remark, ...]:
-    if len(remarks) <= MOST_REMARKS:
+    if len(remarks) <= MAX_REMARKS:
         return tuple(remarks)
-    more = Remark(where="…", sentence=f"{len(remarks) - MOST_REMARKS} more like these.")
-    return (*remarks[:MOST_REMARKS], more)
+    more = Remark(where="…", sentence=f"{len(remarks) - MAX_REMARKS} more like these.")
+    return (*remarks[:MAX_REMARKS], more)
 
 
 def cut(text: str, length: int = 160) -> str:

@@ -92,7 +92,7 @@ class Budget(msgspec.Struct, frozen=True, kw_only=True):
     seconds: float = 600.0
 
 
-_MOST = Budget(sources=10_000, searches=10_000, tokens=10**9, bytes=1 << 40, seconds=604_800.0)
+_MAX_COUNT = Budget(sources=10_000, searches=10_000, tokens=10**9, bytes=1 << 40, seconds=604_800.0)
 
 
 def request_of(
@@ -152,10 +152,10 @@ def request_of(
     )
     usual = Budget()
     budget = Budget(
-        sources=_count("sources", sources, usual.sources, _MOST.sources),
-        searches=_count("searches", searches, usual.searches, _MOST.searches),
-        tokens=_count("tokens", tokens, usual.tokens, _MOST.tokens),
-        bytes=_count("bytes", bytes, usual.bytes, _MOST.bytes),
+        sources=_count("sources", sources, usual.sources, _MAX_COUNT.sources),
+        searches=_count("searches", searches, usual.searches, _MAX_COUNT.searches),
+        tokens=_count("tokens", tokens, usual.tokens, _MAX_COUNT.tokens),
+        bytes=_count("bytes", bytes, usual.bytes, _MAX_COUNT.bytes),
         seconds=_seconds(seconds, usual.seconds),
     )
     return request, budget
@@ -313,7 +313,7 @@ def _seconds(value: object, usual: float) -> float:
         return usual
     if isinstance(value, bool) or not isinstance(value, int | float):
         raise RequestError(f"The budget of seconds is no number: {_shown(value)}.")
-    return float(_in_budget("seconds", value, _MOST.seconds))
+    return float(_in_budget("seconds", value, _MAX_COUNT.seconds))
 
 
 Number = TypeVar("Number", int, float)

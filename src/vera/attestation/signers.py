@@ -19,8 +19,8 @@ import msgspec
 from vera.attestation import keys
 
 FILE = "trust.json"
-MOST_NAMES = 1000
-_MOST_BYTES = 1 << 20
+MAX_NAMES = 1000
+_MAX_BYTES = 1 << 20
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._@+-]{0,63}")
 _KEY = re.compile(r"[0-9a-f]{64}")
 
@@ -95,8 +95,8 @@ def add(name: str, key: str, folder: Path | None = None) -> None:
             raise TrustError(f"You trust another key as {name}. To replace it: vera trust remove {name}")
         if other := _other_name(known, name, key):
             raise TrustError(f"You trust this key as {other}.")
-        if len(known) >= MOST_NAMES:
-            raise TrustError(f"There are {MOST_NAMES} names already. Remove one: vera trust remove NAME")
+        if len(known) >= MAX_NAMES:
+            raise TrustError(f"There are {MAX_NAMES} names already. Remove one: vera trust remove NAME")
         known[name] = key
 
 
@@ -152,7 +152,7 @@ def _file(folder: Path | None) -> Path:
 
 def _read(path: Path) -> dict[str, str]:
     try:
-        data = keys.read_own(path, _MOST_BYTES)
+        data = keys.read_own(path, _MAX_BYTES)
     except FileNotFoundError:
         return {}
     except keys.KeyFileError as error:

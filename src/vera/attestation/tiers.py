@@ -54,7 +54,7 @@ STANDS_SECONDS: Mapping[Volatility, int | None] = MappingProxyType(
 """How long a verdict stands, by how soon its matter changes; None: for ever."""
 
 
-class Bars(msgspec.Struct, frozen=True):
+class Thresholds(msgspec.Struct, frozen=True):
     """What a claim needs to be supported: independent sources of each kind, and the score in hundredths."""
 
     file_sources: int
@@ -62,10 +62,10 @@ class Bars(msgspec.Struct, frozen=True):
     min_score: int
 
 
-def bars(risk: Risk, lens: Lens, policy: Policy | None = None) -> Bars:
+def bars(risk: Risk, lens: Lens, policy: Policy | None = None) -> Thresholds:
     """The highest that tier, lens and policy ask for."""
     tier = RISK_TIERS[risk]
-    return Bars(
+    return Thresholds(
         max(tier.file_sources, lens.file_sources, policy.file_sources if policy else 0),
         max(tier.web_sources, lens.web_sources, policy.web_sources if policy else 0),
         max(tier.min_score, policy.min_score if policy else 0),

@@ -44,8 +44,8 @@ _NOT_TOLD = (
     rf"(?P<thing>(?:the|its|their|any|this) [^.!?,;:()\[\]“”\"«»—–]{{1,120}}?)"
     rf" (?:is|are|was|were)(?: not|n't|n’t) {_TOLD}{_IN}"
 )
-_LONGEST = 300
-_MOST_WORDS = 14
+_MAX_LENGTH = 300
+_MAX_WORDS = 14
 _ASSERTS = word_set("""
     although as because but despite except given however just merely nor only since so still that
     therefore though thus unless whereas while whose whom why without yet he i it she they we you was
@@ -62,7 +62,7 @@ _LAST_NOUN = re.compile(
 
 def is_absence(text: str) -> bool:
     """Whether a sentence (without markup) says only that the sources do not tell something."""
-    if len(text) > _LONGEST:
+    if len(text) > _MAX_LENGTH:
         return False
     for form in _FORMS:
         if found := _pattern(form).fullmatch(text):
@@ -91,7 +91,7 @@ def _asserts_nothing(thing: str) -> bool:
     rest = thing[asked.end() :] if asked else thing
     words = rest.lower().replace("’", "'").split()
     asserting = _ASSERTS - _IN_QUESTIONS if asked else _ASSERTS
-    return len(words) <= _MOST_WORDS and asserting.isdisjoint(words) and _joins_nouns(rest)
+    return len(words) <= _MAX_WORDS and asserting.isdisjoint(words) and _joins_nouns(rest)
 
 
 def _joins_nouns(thing: str) -> bool:

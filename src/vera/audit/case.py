@@ -68,7 +68,7 @@ class Case(msgspec.Struct, frozen=True, kw_only=True):
         return derivation is not None and derivation.outcome == "same"
 
 
-class Place(msgspec.Struct, frozen=True):
+class CitedLines(msgspec.Struct, frozen=True):
     """A citation that holds: the evidence, its whole source, the lines `first` to `last` that are meant.
 
     `start` and `end` are the bytes of the source that are read of these lines, both 0 for all: of a line in
@@ -97,7 +97,7 @@ class Place(msgspec.Struct, frozen=True):
         return over(lambda number: line(self.source.lines, number), self.first)
 
     @property
-    def plain(self) -> "Place":
+    def plain(self) -> "CitedLines":
         """The place without what is struck out or hidden there, whatever the claim is about."""
         return msgspec.structs.replace(self, source=self.source.seen(self.evidence.marks))
 
@@ -109,12 +109,12 @@ class Place(msgspec.Struct, frozen=True):
         return told(self.source.whole[start:end], marks).decode("utf-8", "replace")
 
 
-def whole_place(evidence: Evidence, source: SourceText, first: int, last: int) -> Place:
+def whole_place(evidence: Evidence, source: SourceText, first: int, last: int) -> CitedLines:
     """Lines of an evidence as every reader gets them: the sentences that touch them, whole. What a command
     printed has no sentences that its own lines cut. Raises IndexError when there are no such lines."""
     if evidence.tier == "observed":
-        return Place(evidence, source, first, last)
-    return Place(evidence, source, *whole(source.seen(()).lines, first, last))
+        return CitedLines(evidence, source, first, last)
+    return CitedLines(evidence, source, *whole(source.seen(()).lines, first, last))
 
 
 class Check(Protocol):
@@ -123,7 +123,7 @@ class Check(Protocol):
     def __call__(self, case: Case) -> Iterable[Finding]: ...
 
 
-def place_of(case: Case, cite: Cite) -> Place | None:
+def place_of(case: Case, cite: Cite) -> CitedLines | None:
     """The cited lines made whole, None when the citation does not hold (the citation check says why)."""
     evidence = case.evidence.get(cite.evidence)
     source = case.sources.get(evidence.text.sha256) if evidence else None
@@ -137,9 +137,9 @@ def place_of(case: Case, cite: Cite) -> Place | None:
     return whole_place(evidence, source, first, last)
 
 
-def places(case: Case, claim: Claim) -> Sequence[Place]:
+def places(case: Case, claim: Claim) -> Sequence[CitedLines]:
     """The places that a claim cites and that hold, each once, in order."""
-    found: dict[tuple[str, int, int], Place] = {}
+    found: dict[tuple[str, int, int], CitedLines] = {}
     for cite in claim.cites:
         place = place_of(case, cite)
         if place is not None and place.source.marks and is_about_marks(claim.text, place.span):
@@ -149,7 +149,7 @@ def places(case: Case, claim: Claim) -> Sequence[Place]:
     return list(found.values())
 
 
-def statements(case: Case) -> Iterator[tuple[Claim, Sequence[Place]]]:
+def statements(case: Case) -> Iterator[tuple[Claim, Sequence[CitedLines]]]:
     """The claims that say something, each with the places it cites."""
     for claim in case.claims:
         if claim.form == "statement":

@@ -57,7 +57,7 @@ _SHORT = 2000
 _LEADS_IN = (":", "：")
 _ASKS = ("?", "？")
 _CLOSES = (".", "!", "。", "！")
-_MOST_CUTS = 20
+_MAX_CUTS = 20
 
 
 def split(answer: str, names: Collection[str] = ()) -> tuple[Claim, ...]:
@@ -227,7 +227,7 @@ class _Reader:
 
     def _cut(self, body: int, cuts: list[int], end: int, own_subject: bool) -> Iterator[tuple[int, int, str]]:
         """The clauses of a sentence that stand alone, with `own_subject` only where each names its own."""
-        if not 0 < len(cuts) <= _MOST_CUTS:
+        if not 0 < len(cuts) <= _MAX_CUTS:
             yield body, end, self._text(body, end)
             return
         begun = body

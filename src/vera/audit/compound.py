@@ -26,8 +26,8 @@ _LEAD = re.compile(
     r"\s{0,8}(?:[,;]\s{0,8}(?:(?:and|but|while|whereas)\b\s{0,8})?|(?:and|but|while|whereas)\b\s{0,8})"
 )
 _WORD = re.compile(r"[^\W_][\w'’-]{0,60}")
-_MOST_SUBJECT_WORDS = 10
-_MOST_CHARACTERS = 2000
+_MAX_SUBJECT_WORDS = 10
+_MAX_CHARACTERS = 2000
 
 
 class Clause(NamedTuple):
@@ -39,7 +39,7 @@ class Clause(NamedTuple):
 
 def first_clause(text: str) -> Clause | None:
     """The clause that a sentence begins with, None where no plain subject and verb can be seen in it."""
-    subject = _subject(text) if len(text) <= _MOST_CHARACTERS else None
+    subject = _subject(text) if len(text) <= _MAX_CHARACTERS else None
     return None if subject is None else Clause(text, subject)
 
 
@@ -49,7 +49,7 @@ def next_clause(text: str, before: Clause) -> Clause | None:
     A clause without a subject of its own is given that of the clause before: "A … sold in 2004".
     """
     lead = _LEAD.match(text)
-    if lead is None or len(text) > _MOST_CHARACTERS or not _is_open(before.text):
+    if lead is None or len(text) > _MAX_CHARACTERS or not _is_open(before.text):
         return None
     rest = text[lead.end() :]
     words = _words(rest)
@@ -97,7 +97,7 @@ def _is_balanced(text: str) -> bool:
 def _subject(text: str) -> str | None:
     """What stands before the first verb: '' for nothing, None for no plain subject."""
     for count, match in enumerate(_WORD.finditer(text)):
-        if count > _MOST_SUBJECT_WORDS:
+        if count > _MAX_SUBJECT_WORDS:
             return None
         if is_verb(match[0].lower()):
             subject = text[: match.start()].strip()

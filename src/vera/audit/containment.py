@@ -18,7 +18,7 @@ sentences, are left to a model.
 from collections.abc import Iterator, Mapping, Sequence
 from functools import lru_cache
 
-from vera.audit.case import Case, Place
+from vera.audit.case import Case, CitedLines
 from vera.audit.containment_forms import Form, forms, names
 from vera.audit.containment_match import Budget, Outcome, Reading, known
 from vera.audit.containment_sentences import Sentence, sentences, turned, with_names
@@ -58,7 +58,7 @@ _OPPOSITE: Mapping[str, tuple[str, ...]] = {
 _SECTIONS = word_set("section article paragraph version chapter clause part exhibit appendix page line step")
 
 
-def label(claim: Claim, place: Place, about: str = "") -> Relation:
+def label(claim: Claim, place: CitedLines, about: str = "") -> Relation:
     """What the cited lines say of the claim.
 
     `about` holds what may name the document in the claim: its path, and on further lines its title or its

@@ -24,10 +24,10 @@ from vera.audit.containment_terms import (
 )
 from vera.audit.lexicon import word_set
 
-MOST_FORMS = 160
+MAX_FORMS = 160
 """Forms of one thesis that are looked for."""
 
-MOST_TOKENS = 80
+MAX_TOKENS = 80
 """Tokens of the longest thesis that is compared."""
 
 _SAYS = word_set("say state provide specify stipulate declare note establish explain clarify mention")
@@ -106,7 +106,7 @@ def names(about: str) -> tuple[Name, ...]:
 def forms(text: str, about: str = "") -> tuple[Form, ...]:
     """The forms of a thesis for a source with the names `about`, those nearest to its own words first."""
     said = [token for token in tokens(_spelled(text)) if token.key not in (".", "!")]
-    if not said or len(said) > MOST_TOKENS or said[-1].key == "?":
+    if not said or len(said) > MAX_TOKENS or said[-1].key == "?":
         return ()
     said = [token._replace(key="you") if token.key == "licensee" else token for token in said]
     named = _with_self(said, names(about)) if about else said
@@ -120,7 +120,7 @@ def forms(text: str, about: str = "") -> tuple[Form, ...]:
         for form in list(unique.values()):
             for rewrite in _REWRITES:
                 for other in rewrite(form):
-                    if len(unique) >= MOST_FORMS:
+                    if len(unique) >= MAX_FORMS:
                         return tuple(map(_without_commas, unique.values()))
                     _keep(unique, other)
     return tuple(map(_without_commas, unique.values()))

@@ -9,7 +9,7 @@ import re
 from collections.abc import Iterator, Sequence
 from decimal import Decimal
 
-from vera.audit.case import Place
+from vera.audit.case import CitedLines
 from vera.audit.lexicon import FUNCTION_WORDS, is_verb, word_set
 from vera.evidence.number_words import RECURRING
 from vera.evidence.quantity import Quantity
@@ -25,10 +25,10 @@ _EARLIEST_YEAR = 1000
 _FARTHEST_BOUND = 10
 """A value so many times as large says nothing of a bound."""
 
-MOST_COMPARED = 5_000
+MAX_COMPARED = 5_000
 """Quantities of a source of which each is compared; in a larger one only small values are excused."""
 
-_LEAST_OF_ITEM = 3
+_MIN_OF_ITEM = 3
 """Words behind the number of an item."""
 
 _NEAR = 48
@@ -63,12 +63,12 @@ _PARTS = word_set(
 """Words before the number of a part of a document, and other words that make no name with a number."""
 
 
-def is_derivable(quantity: Quantity, claim: str, cited: Sequence[Place]) -> bool:
+def is_derivable(quantity: Quantity, claim: str, cited: Sequence[CitedLines]) -> bool:
     """Whether a writer may have counted or worked it out, or taken it from the wording of the subject."""
     if _is_worked_out(quantity, claim, cited):
         return True
     is_small = _is_small(quantity) or _tells_works_apart(quantity, claim)
-    if any(len(place.source.quantities) > MOST_COMPARED for place in cited):
+    if any(len(place.source.quantities) > MAX_COMPARED for place in cited):
         return is_small
     if is_small or _is_of_name(quantity, claim):
         return not _names_another(quantity, claim, cited)
@@ -81,7 +81,7 @@ def is_idle(quantity: Quantity, claim: str) -> bool:
     if quantity.kind == "relative":
         return True
     if quantity.numbering:
-        return len(claim[quantity.end :].split()) > _LEAST_OF_ITEM
+        return len(claim[quantity.end :].split()) > _MIN_OF_ITEM
     if quantity.kind == "amount" and quantity.text.lower() in RECURRING:
         return True
     return quantity.spelled and quantity.value in (0, 1, Decimal("0.5")) and not quantity.parts
@@ -141,7 +141,7 @@ def _name_before(text: str, quantity: Quantity) -> str:
     return "" if opens and quantity.counts and not is_verb(_next(text, quantity)) else form
 
 
-def _names_another(quantity: Quantity, claim: str, cited: Sequence[Place]) -> bool:
+def _names_another(quantity: Quantity, claim: str, cited: Sequence[CitedLines]) -> bool:
     """Whether a source has the name of the claim with another number: Apollo 12 for Apollo 11."""
     name = _name_before(claim, quantity)
     if not name:
@@ -149,7 +149,7 @@ def _names_another(quantity: Quantity, claim: str, cited: Sequence[Place]) -> bo
     return any(_name_before(place.source.text, other) == name for place, other in _all(cited))
 
 
-def _is_worked_out(quantity: Quantity, claim: str, cited: Sequence[Place]) -> bool:
+def _is_worked_out(quantity: Quantity, claim: str, cited: Sequence[CitedLines]) -> bool:
     """Whether the claim calls it a sum or a difference, and no cited line states one itself."""
     total = _TOTAL.search(claim[max(0, quantity.start - _NEAR) : quantity.end + _NEAR])
     difference = _DIFFERENCE.match(claim, quantity.end)
@@ -159,7 +159,7 @@ def _is_worked_out(quantity: Quantity, claim: str, cited: Sequence[Place]) -> bo
     return bool(difference) and not any(_DIFFERENCE.search(span) for span in spans)
 
 
-def _is_bound(quantity: Quantity, claim: str, cited: Sequence[Place]) -> bool:
+def _is_bound(quantity: Quantity, claim: str, cited: Sequence[CitedLines]) -> bool:
     """Whether the claim gives a bound, a value of a source keeps within it, and no source gives a bound of
     the same kind."""
     way = _way(claim, quantity)
@@ -225,7 +225,7 @@ def _next(text: str, quantity: Quantity) -> str:
     return after.form if after else ""
 
 
-def _all(cited: Sequence[Place]) -> Iterator[tuple[Place, Quantity]]:
+def _all(cited: Sequence[CitedLines]) -> Iterator[tuple[CitedLines, Quantity]]:
     for place in {place.evidence.text.sha256: place for place in cited}.values():
         if place.evidence.tier != "observed":
             for quantity in place.source.quantities:

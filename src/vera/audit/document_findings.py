@@ -72,7 +72,7 @@ _PLACE = re.compile(r" \[ev_[0-9]{4,9}:[0-9-]{1,20}\]")
 _WHOLE = ("cited lines", "cited sources")
 """What an answer cites by lines a document cites whole."""
 
-_LONGEST_NAME = 200
+_MAX_NAME_LENGTH = 200
 _QUOTED = 160
 
 
@@ -258,7 +258,7 @@ class _Teller:
             yield Unchecked(source=self._name(each), reason=reason, lines=tuple(lines[each]))
 
     def _name(self, evidence: str) -> str:
-        return self._names.get(evidence, evidence)[:_LONGEST_NAME]
+        return self._names.get(evidence, evidence)[:_MAX_NAME_LENGTH]
 
     def _line_in(self, claim: Claim, detail: str) -> int:
         """The line of the value that is meant, where it is found in the claim; else that of the claim."""

@@ -137,7 +137,7 @@ _NO_SOURCE = frozenset(("mailto", "tel", "sms", "javascript", "data"))
 _TRAILING = ".,;:!?*_~'’”»"
 _TAGS = re.compile(r"<[^<>]{0,400}>")
 _RANGE = re.compile(r"([0-9]{1,4})(?:[ ]?[–-][ ]?([0-9]{1,4}))?")
-_MOST_NUMBERS = 20
+_MAX_NUMBERS = 20
 _LABEL_LIMIT = 300
 
 
@@ -287,7 +287,7 @@ class _Writer:
         keys: list[str] = []
         for found in _RANGE.finditer(text):
             first = int(found[1])
-            keys += map(str, range(first, min(int(found[2] or first), first + _MOST_NUMBERS) + 1))
+            keys += map(str, range(first, min(int(found[2] or first), first + _MAX_NUMBERS) + 1))
         known = (self._notes.texts.keys(), self._notes.links.keys())
         if not keys or not all(any(key in each for each in known) for key in keys):
             return ()
@@ -309,7 +309,7 @@ class _Writer:
 
 def citation(ids: Sequence[str]) -> str:
     """The ids as citations in brackets."""
-    groups = (ids[start : start + _MOST_NUMBERS] for start in range(0, len(ids), _MOST_NUMBERS))
+    groups = (ids[start : start + _MAX_NUMBERS] for start in range(0, len(ids), _MAX_NUMBERS))
     return " ".join(f"[{'; '.join(group)}]" for group in groups)
 
 

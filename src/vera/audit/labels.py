@@ -2,14 +2,14 @@
 
 from collections.abc import Callable
 
-from vera.audit.case import Case, Place, places
+from vera.audit.case import Case, CitedLines, places
 from vera.audit.pointers import lead_of
 from vera.events import SpanLabel, VerifierLabels
 from vera.evidence.claim import Claim, Relation
 
 
 def labelled(
-    case: Case, number: int, label: Callable[[Claim, Place], Relation], maker: str
+    case: Case, number: int, label: Callable[[Claim, CitedLines], Relation], maker: str
 ) -> tuple[VerifierLabels, ...]:
     """The labels of round `number`, by the rule `label` of version `maker`, of every claim that cites
     something, in the order of the claims."""
@@ -33,7 +33,7 @@ def labelled(
     )
 
 
-def of_extract(claim: Claim, place: Place) -> Relation:
+def of_extract(claim: Claim, place: CitedLines) -> Relation:
     """What an extract has from its lines: that they are there, and the words that it begins with are in them.
     Struck out or hidden, they are not."""
     plain = place.plain.span

@@ -15,7 +15,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from itertools import pairwise
 
-from vera.audit.case import Case, Place
+from vera.audit.case import Case, CitedLines
 from vera.audit.labels import labelled, of_extract
 from vera.audit.lexicon import word_set
 from vera.events import VerifierLabels
@@ -30,7 +30,7 @@ SPAN_LIMIT = 20_000
 SENTENCE_LIMIT = 2_000
 """Characters: more than that is no place where a statement stands."""
 
-LEAST_WORDS = 3
+MIN_WORDS = 3
 """Content words of a claim that may be any part of a sentence. "Seven years." is said of anything: a claim of
 two has to open its sentence, and one of a single word has to be all of it."""
 
@@ -101,7 +101,7 @@ _CONTINUES = word_set(
 """After a run they make it the beginning of another value."""
 
 
-def label(claim: Claim, place: Place) -> Relation:
+def label(claim: Claim, place: CitedLines) -> Relation:
     """What the cited lines say of the claim: SUPPORTS, CONTRADICTS or, whenever in doubt, IRRELEVANT.
 
     An extract states only that its lines are there, and the words of them that it begins with.
@@ -146,7 +146,7 @@ def _relation(claim: str, sentence: str) -> Relation:
     ours, theirs = _turns(claim, wanted), _turns(sentence, seen)
     if ours == theirs:
         found = list(_runs(wanted, seen, singular))
-        if (count := len(frozenset(stems(claim)))) < LEAST_WORDS:
+        if (count := len(frozenset(stems(claim)))) < MIN_WORDS:
             found = [run for run in found if _opens(run, seen) and (count > 1 or run[1] == len(seen))]
         parts = _name_parts(sentence) if found else frozenset()
         return "SUPPORTS" if any(parts.isdisjoint(run) for run in found) else "IRRELEVANT"

@@ -9,12 +9,12 @@ from collections.abc import Sequence
 
 import msgspec
 
-from vera.audit.case import Case, Place
+from vera.audit.case import Case, CitedLines
 from vera.events import Evidence
 from vera.evidence.claim import Claim
-from vera.evidence.denial import DENIES, TEXT_LIMIT, asserted
-from vera.evidence.denial import is_negative as is_negative
 from vera.evidence.domains import registrable_domain
+from vera.evidence.negation import DENIES, TEXT_LIMIT, asserted
+from vera.evidence.negation import is_negative as is_negative
 from vera.evidence.official import official_names as official_names
 from vera.evidence.official import owner
 from vera.evidence.queries import one_family, query_stems
@@ -24,8 +24,8 @@ SAME_SUBJECT_PERCENT = 50
 """The share of a claim's content words that a sentence must hold to be about the same."""
 
 _SPAN_LIMIT = 200_000
-_MOST_LOOKUPS = 1000
-_MOST_FAMILIES = 100
+_MAX_LOOKUPS = 1000
+_MAX_FAMILIES = 100
 
 # Words by which a source may deny without any of the above.
 _OTHERWISE = re.compile(
@@ -92,7 +92,7 @@ def subject(case: Case, claim: Claim) -> frozenset[str]:
     return own if len(own) > 1 else own | _content(case.task)
 
 
-def denied_by(place: Place, about: frozenset[str]) -> bool:
+def denied_by(place: CitedLines, about: frozenset[str]) -> bool:
     """Whether the cited lines deny the same: a negative sentence that is about the subject, alone or with the
     sentences next to it."""
     sentences = _sentences(place.span.text)
@@ -123,13 +123,13 @@ def searches(case: Case, claim: Claim) -> Searches:
     families: list[tuple[frozenset[str], str]] = []
     receipts: list[str] = []
     web = False
-    for lookup in case.lookups[:_MOST_LOOKUPS]:
+    for lookup in case.lookups[:_MAX_LOOKUPS]:
         asked = query_stems(lookup.query)
         if lookup.evidence not in case.evidence or not _concerns(asked, about, anchors):
             continue
         receipts.append(lookup.evidence)
         web = web or lookup.tool != "search"
-        if len(families) < _MOST_FAMILIES and not any(one_family(asked, known) for known, _ in families):
+        if len(families) < _MAX_FAMILIES and not any(one_family(asked, known) for known, _ in families):
             families.append((asked, lookup.query))
     return Searches(tuple(query for _, query in families), tuple(receipts), web)
 
@@ -161,13 +161,13 @@ def domains(case: Case, claim: Claim, about: frozenset[str]) -> Domains:
     )
 
 
-def listed_in(candidates: Sequence[str], place: Place) -> bool:
+def listed_in(candidates: Sequence[str], place: CitedLines) -> bool:
     """Whether the cited lines hold every candidate."""
     there = frozenset(stems(place.span.text))
     return all(frozenset(stems(candidate)) <= there for candidate in candidates)
 
 
-def excludes(place: Place, about: frozenset[str]) -> bool:
+def excludes(place: CitedLines, about: frozenset[str]) -> bool:
     """Whether a sentence of the cited lines, about the subject, says itself that these are all."""
     return any(
         _EXCLUDES.search(sentence) and _shares(about, frozenset(stems(sentence)))

@@ -17,7 +17,7 @@ from vera.evidence.words import folded, stems
 STRUCTURAL = frozenset(map(Decimal, (0, 1, 2, 10, 100, 1000)))
 """Numbers that say nothing about a value: a program without any is hardly one."""
 
-MOST_TOKENS = 5000
+MAX_TOKENS = 5000
 """Words of a program that are looked at as base64."""
 
 _NUMBER = re.compile(
@@ -155,7 +155,7 @@ def _unescaped(match: re.Match[str]) -> str:
 def _decoded(text: str) -> Iterator[str]:
     """The words that are base64 of printable text, decoded."""
     for number, match in enumerate(_BASE64.finditer(text)):
-        if number == MOST_TOKENS:
+        if number == MAX_TOKENS:
             return
         token = match[0].rstrip("=")
         try:

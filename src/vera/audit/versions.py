@@ -13,7 +13,7 @@ from typing import Literal
 
 import msgspec
 
-from vera.audit.case import Case, Place
+from vera.audit.case import Case, CitedLines
 from vera.audit.checks.set_aside import is_aside
 from vera.audit.lexicon import word_set
 from vera.audit.source_text import SourceText
@@ -21,7 +21,7 @@ from vera.events import Evidence
 from vera.evidence.headings import over
 from vera.evidence.span import Lines
 from vera.evidence.superseding import (
-    MOST_CHARACTERS,
+    MAX_CHARACTERS,
     Statement,
     Thing,
     held,
@@ -32,14 +32,14 @@ from vera.evidence.superseding import (
 )
 from vera.evidence.whole_sentences import line
 
-MOST_FOUND = 4
+MAX_FOUND = 4
 """Of one place, what is said of it."""
 
 _REACH = 200
 """Lines above a line in which the number of its clause is looked for."""
 
 _HEAD_LINES = 30
-_MOST_NAME = 12
+_MAX_NAME = 12
 
 Kind = Literal["clause", "document", "part", "everything", "later"]
 
@@ -102,12 +102,12 @@ def names_of(source: str, title: str) -> tuple[str, ...]:
     base = source.rsplit("/", 1)[-1]
     stem = " ".join(tokens(base.rpartition(".")[0] or base))
     titled = " ".join(tokens(title))
-    given = (base.casefold(), stem, titled if len(titled.split()) <= _MOST_NAME else "")
+    given = (base.casefold(), stem, titled if len(titled.split()) <= _MAX_NAME else "")
     return tuple(dict.fromkeys(name for name in given if name))
 
 
-def superseding(case: Case, place: Place) -> tuple[Superseding, ...]:
-    """What the files that were looked at say of a place, what is explicit first; at most MOST_FOUND."""
+def superseding(case: Case, place: CitedLines) -> tuple[Superseding, ...]:
+    """What the files that were looked at say of a place, what is explicit first; at most MAX_FOUND."""
     found: dict[tuple[str, int], Superseding] = {}
     for seen in case.versions:
         cited, other = case.evidence.get(seen.cited), case.evidence.get(seen.evidence)
@@ -128,7 +128,7 @@ def superseding(case: Case, place: Place) -> tuple[Superseding, ...]:
             if key not in found or (each.explicit and not found[key].explicit):
                 found[key] = each
     ordered = sorted(found.values(), key=lambda each: (not each.explicit, each.kind == "later"))
-    return tuple(ordered[:MOST_FOUND])
+    return tuple(ordered[:MAX_FOUND])
 
 
 class Pair:
@@ -203,7 +203,7 @@ class Pair:
     def _named(self) -> Iterator[tuple[Statement, Thing, Kind, bool]]:
         """(statement, thing, kind, firm) of what concerns the cited document: named, or by a clause of it in
         a file that is about it."""
-        said = stated(self._other_text.text[:MOST_CHARACTERS])
+        said = stated(self._other_text.text[:MAX_CHARACTERS])
         about = any(
             named == "document" and firm
             for statement in said
@@ -272,7 +272,7 @@ class Pair:
         if any(word.isdigit() and not self._has_number(word) for word in rest):
             return None
         if everything or not all(map(str.isdigit, rest)):
-            return ("part", False) if len(said) <= _MOST_NAME else None
+            return ("part", False) if len(said) <= _MAX_NAME else None
         weak = all(word in _KINDS or word in _FILLER for word in wanted)
         return "document", not weak and name not in self._shared
 
@@ -320,7 +320,7 @@ def stated(text: str) -> tuple[Statement, ...]:
     return tuple(statements(text))
 
 
-def clauses_of(place: Place) -> tuple[str, ...]:
+def clauses_of(place: CitedLines) -> tuple[str, ...]:
     """The numbers of the clauses in which cited lines stand: 7.2 stands in 7, too; () for none."""
     lines = place.source.lines
     found = [own for number in range(place.first, place.last + 1) if (own := _clause_at(lines, number))]

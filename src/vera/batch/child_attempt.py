@@ -7,9 +7,9 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Protocol
 
-from vera.batch.assumed import Assumptions
 from vera.batch.children import Child, Children, Exit
 from vera.batch.engine import Attempt, Unfinished
+from vera.batch.probe_cache import Assumptions
 from vera.batch.records import Manifest, Outcome
 from vera.batch.session_end import Watch, how_it_stands, manifest_of
 from vera.batch.task import BatchTask

@@ -12,7 +12,7 @@ import msgspec
 from vera.batch.errors import BatchError
 
 MODULE = "vera"
-MOST_REPLY_BYTES = 1 << 16
+MAX_REPLY_BYTES = 1 << 16
 CLOSING_SECONDS = 30.0
 
 
@@ -134,7 +134,7 @@ async def open_children(
         stdout=asyncio.subprocess.PIPE,
         start_new_session=True,
         pass_fds=[lock] if lock >= 0 else [],
-        limit=MOST_REPLY_BYTES,
+        limit=MAX_REPLY_BYTES,
     )
     children = Children(process)
     try:

@@ -11,7 +11,7 @@ from typing import Any, Protocol
 import msgspec
 
 from vera.batch.records import Manifest, Outcome
-from vera.batch.standing import State
+from vera.batch.status import State
 from vera.batch.task import BatchTask
 
 

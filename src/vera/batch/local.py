@@ -18,7 +18,7 @@ from vera.batch.engine import Attempt, Handle, Status, Submitted, Unfinished
 from vera.batch.pace import Pace
 from vera.batch.records import Ended, History, Manifest
 from vera.batch.runs import Runs
-from vera.batch.standing import Standing, State, standing
+from vera.batch.status import Standing, State, standing
 from vera.batch.task import BatchTask
 from vera.batch.waiting import Waiting
 

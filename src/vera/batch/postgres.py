@@ -23,20 +23,20 @@ from vera.batch.errors import BatchError
 from vera.batch.leases import LEASE_SECONDS, RENEWALS, Lease, boot_seconds
 from vera.batch.local import Listener
 from vera.batch.postgres_follow import Following
-from vera.batch.postgres_queue import MOST_AT_ONCE, Queue
+from vera.batch.postgres_queue import MAX_AT_ONCE, Queue
 from vera.batch.postgres_tables import prepare
 from vera.batch.postgres_url import Address
 from vera.batch.postgres_worker import AGAIN_SECONDS, UNREADY_SECONDS, Cluster, PostgresWorker
 from vera.batch.records import History
 from vera.batch.runs import Runs
-from vera.batch.standing import Standing, State, standing
+from vera.batch.status import Standing, State, standing
 from vera.batch.task import BatchTask
 from vera.batch.trouble import cause_of, database_errors, is_passing
 
 if TYPE_CHECKING:
     from psycopg import AsyncConnection
 
-LEAST_LEASE = 3.0
+MIN_LEASE = 3.0
 TRIES = 5
 """Of a submission that met another one of the same tasks."""
 CONNECTIONS = 4
@@ -67,8 +67,8 @@ class PostgresEngine:
         """Queue what is open. Raises OSError when a task cannot be written, and BatchError."""
         queued, others = 0, Counter[State]()
         with self._refusing():
-            for start in range(0, len(tasks), MOST_AT_ONCE):
-                some = {task.id: task for task in tasks[start : start + MOST_AT_ONCE]}
+            for start in range(0, len(tasks), MAX_AT_ONCE):
+                some = {task.id: task for task in tasks[start : start + MAX_AT_ONCE]}
                 found = await self._submit(list(some.values()))
                 queued += sum(state is None for state in found)
                 others.update(state for state in found if state is not None)
@@ -200,8 +200,8 @@ class PostgresEngine:
     async def _histories(self, connection: "AsyncConnection[Any]") -> dict[str, History]:
         tasks = await records.all_tasks(connection)
         found: dict[str, History] = {}
-        for start in range(0, len(tasks), MOST_AT_ONCE):
-            found |= await records.histories(connection, tasks[start : start + MOST_AT_ONCE])
+        for start in range(0, len(tasks), MAX_AT_ONCE):
+            found |= await records.histories(connection, tasks[start : start + MAX_AT_ONCE])
         return found
 
     def _connection(self) -> contextlib.AbstractAsyncContextManager["AsyncConnection[Any]"]:
@@ -237,8 +237,8 @@ async def open_postgres(
     Raises BatchError: 2 for a wrong address, lease or folder, 5 when the database does not answer or the
     extra is missing; OSError for a folder that cannot be written.
     """
-    if lease < LEAST_LEASE:
-        raise BatchError(f"A lease of {lease:g} s is too short: {LEAST_LEASE:g} s at least.", 2)
+    if lease < MIN_LEASE:
+        raise BatchError(f"A lease of {lease:g} s is too short: {MIN_LEASE:g} s at least.", 2)
     address = Address(url, password)
     import procrastinate
     import psycopg

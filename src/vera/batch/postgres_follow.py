@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 from vera.batch import postgres_records as records
 from vera.batch.engine import Attempt
 from vera.batch.local import Listener
-from vera.batch.postgres_queue import MOST_AT_ONCE
-from vera.batch.standing import standing
+from vera.batch.postgres_queue import MAX_AT_ONCE
+from vera.batch.status import standing
 from vera.batch.task import BatchTask
 
 if TYPE_CHECKING:
@@ -42,7 +42,7 @@ class Following:
 
     async def _is_over(self, connection: "AsyncConnection[Any]") -> bool:
         while self._settled < len(self._order):
-            some = self._order[self._settled : self._settled + MOST_AT_ONCE]
+            some = self._order[self._settled : self._settled + MAX_AT_ONCE]
             if await self._cluster.queue.active(connection, some):
                 return False
             self._settled += len(some)

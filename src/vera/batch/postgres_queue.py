@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from psycopg import AsyncConnection
 
 KIND = "vera.attempt"
-MOST_AT_ONCE = 500
+MAX_AT_ONCE = 500
 """Tasks that one statement names."""
 NEVER = 10 * 365 * 86400.0
 """Seconds without a heartbeat after which procrastinate itself gives up a worker: our leases do."""

@@ -15,15 +15,15 @@ from vera.batch.children import open_children
 from vera.batch.engine import Attempt, Submitted
 from vera.batch.leases import LEASE_SECONDS
 from vera.batch.postgres import PostgresEngine, WorkerSeen, open_postgres
+from vera.batch.progress import ProgressReporter
 from vera.batch.records import Ended
 from vera.batch.running import INTERRUPTED, PRELOADED, Options
 from vera.batch.runs import Runs
 from vera.batch.session_end import Watch
-from vera.batch.standing import Standing
+from vera.batch.status import Standing
 from vera.batch.summary import Summary, summary_of
 from vera.batch.task import BatchTask
 from vera.batch.task_file import TaskList
-from vera.batch.told import Told
 from vera.config.handed import Allowed
 from vera.report.printable import one_printable_line
 
@@ -115,7 +115,7 @@ async def _submit(listed: TaskList, access: Access, options: Options, stream: Te
     """Whether waiting was interrupted."""
     runs = Runs(access.base)
     done = sum(runs.is_done(task.id) for task in listed.tasks)
-    told = Told(stream, total=len(listed.tasks), done=done, quiet=options.quiet)
+    told = ProgressReporter(stream, total=len(listed.tasks), done=done, quiet=options.quiet)
     async with open_postgres(access.url, runs, told, password=access.password) as engine:
         await engine.set_limits(options.limits)
         if options.retry_failed:
@@ -134,7 +134,7 @@ async def _submit(listed: TaskList, access: Access, options: Options, stream: Te
             return await _interruptible(engine.follow(listed.tasks), told)
 
 
-async def _interruptible(following: Coroutine[Any, Any, None], told: Told) -> bool:
+async def _interruptible(following: Coroutine[Any, Any, None], told: ProgressReporter) -> bool:
     """Whether a person, or SIGTERM, ended the waiting."""
     waiting = asyncio.create_task(following)
     loop = asyncio.get_running_loop()

@@ -27,7 +27,7 @@ from vera.batch.postgres_url import Address
 from vera.batch.records import Ended, History, Manifest
 from vera.batch.recovery import end_attempts, recover
 from vera.batch.runs import Runs
-from vera.batch.standing import Standing, standing
+from vera.batch.status import Standing, standing
 from vera.batch.task import BatchTask
 from vera.batch.trouble import cause_of, database_errors, is_passing
 from vera.session.session import TRACE
@@ -43,7 +43,7 @@ CLOSING_SECONDS = 10.0
 """How long a worker that ends tries to write what became of its attempts."""
 UNREADY_SECONDS = 30.0
 """How long a task waits that could not be run yet, and this worker before it asks that endpoint again."""
-MOST_UNREADY = 5
+MAX_UNREADY = 5
 LEASE_OVER = "its worker could not renew its lease"
 CANCELLED = "cancelled"
 
@@ -382,7 +382,7 @@ class PostgresWorker:
             return None
         first = history.mark.after + 1 if history.mark is not None else 1
         unready = [e for e in history.ended.values() if e.outcome == "unready" and e.number >= first]
-        return self._unready_seconds if len(unready) < MOST_UNREADY else None
+        return self._unready_seconds if len(unready) < MAX_UNREADY else None
 
     def _learn(self, held: _Held, end: Ended) -> None:
         """What the end of an attempt says about its endpoint."""

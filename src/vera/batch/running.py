@@ -14,12 +14,12 @@ from vera.batch.children import Children, open_children
 from vera.batch.engine import Submitted
 from vera.batch.errors import BatchError
 from vera.batch.local import LocalEngine
+from vera.batch.progress import ProgressReporter
 from vera.batch.runs import Runs
-from vera.batch.standing import standing
+from vera.batch.status import standing
 from vera.batch.summary import Summary, summary_of
 from vera.batch.task_file import TaskList, read_tasks
 from vera.batch.task_settings import TaskSettings
-from vera.batch.told import Told
 from vera.config.handed import Allowed
 
 INTERRUPTED = 130
@@ -35,7 +35,7 @@ PRELOADED = (
     ),
     *("cryptography.hazmat.primitives.asymmetric.ed25519", "cryptography.hazmat.primitives.serialization"),
     *("anyio._backends._asyncio", "anyio.streams.tls", "anyio.to_thread", "h11", "httpcore", "httpx"),
-    *("certifi", "jinja2.sandbox", "vera.agent.rehearsal:rehearse"),
+    *("certifi", "jinja2.sandbox", "vera.agent.warmup:rehearse"),
 )
 """Modules that an attempt needs, by name only: what runs them is `python -m vera`; last, a function."""
 
@@ -83,7 +83,7 @@ async def _run(listed: TaskList, runs: Runs, options: Options, stream: TextIO, l
             if standing(runs.history(task.id)).state == "failed":
                 runs.set_mark(task.id, "requeued")
     done = sum(runs.is_done(task.id) for task in listed.tasks)
-    told = Told(stream, total=len(listed.tasks), done=done, quiet=options.quiet)
+    told = ProgressReporter(stream, total=len(listed.tasks), done=done, quiet=options.quiet)
     engine = LocalEngine(runs, told)
     submitted = await engine.submit(listed.tasks)
     for sentence in listed.refused:
@@ -106,7 +106,7 @@ async def _run(listed: TaskList, runs: Runs, options: Options, stream: TextIO, l
 class _Stopping:
     """First Ctrl-C: running attempts end the step that runs. Second, or SIGTERM: they are stopped."""
 
-    def __init__(self, engine: LocalEngine, children: Children, told: Told) -> None:
+    def __init__(self, engine: LocalEngine, children: Children, told: ProgressReporter) -> None:
         self.asked = 0
         self._engine = engine
         self._children = children

@@ -36,8 +36,8 @@ T = TypeVar("T")
 
 FOLDER = "runs"
 CLUSTER_FILE = "cluster"
-MOST_RECORD_BYTES = 4 << 20
-MOST_ROWS = 10_000
+MAX_RECORD_BYTES = 4 << 20
+MAX_ROWS = 10_000
 """Attempts of one task that are read."""
 LOCK_SECONDS = 20.0
 """How long one waits for the attempts of a killed batch to end."""
@@ -81,7 +81,7 @@ class Runs:
             if not _ID.fullmatch(name):
                 continue
             try:
-                said = read_regular(self.root, f"{name}/task.json", MOST_RECORD_BYTES)
+                said = read_regular(self.root, f"{name}/task.json", MAX_RECORD_BYTES)
                 task = parse_task(said)
             except (Unreadable, ValueError):
                 continue
@@ -113,7 +113,7 @@ class Runs:
         """The manifest that a commit names; None when it is missing or not the one."""
         try:
             name = f"{commit.task}/attempts/{commit.attempt}.manifest.json"
-            data = read_regular(self.root, name, MOST_RECORD_BYTES)
+            data = read_regular(self.root, name, MAX_RECORD_BYTES)
             if digest(data) == commit.manifest:
                 return msgspec.json.decode(data, type=Manifest)
         except (Unreadable, msgspec.MsgspecError, RecursionError):
@@ -228,19 +228,17 @@ class Runs:
             names = _names(self.folder(task) / "attempts")
         except OSError:
             return []
-        return sorted(int(found[1]) for name in names if (found := _ROW.fullmatch(name)))[:MOST_ROWS]
+        return sorted(int(found[1]) for name in names if (found := _ROW.fullmatch(name)))[:MAX_ROWS]
 
     def _is_there(self, task: str, said: bytes) -> bool:
         try:
-            return read_regular(self.root, f"{task}/task.json", MOST_RECORD_BYTES) == said
+            return read_regular(self.root, f"{task}/task.json", MAX_RECORD_BYTES) == said
         except Unreadable:
             return False
 
     def _read(self, task: str, name: str, kind: type[T]) -> T | None:
         try:
-            return msgspec.json.decode(
-                read_regular(self.root, f"{task}/{name}", MOST_RECORD_BYTES), type=kind
-            )
+            return msgspec.json.decode(read_regular(self.root, f"{task}/{name}", MAX_RECORD_BYTES), type=kind)
         except (Unreadable, msgspec.MsgspecError, RecursionError):
             return None
 

@@ -10,7 +10,7 @@ import msgspec
 from vera.batch.records import History, Manifest
 from vera.batch.runs import Runs
 from vera.batch.session_end import Watch
-from vera.batch.standing import STATES, State, standing
+from vera.batch.status import STATES, State, standing
 from vera.batch.task import BatchTask
 
 WORST_FIRST = (1, 5, 4, 6, 3, 0)

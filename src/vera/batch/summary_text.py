@@ -5,14 +5,14 @@ from vera.batch.summary import Row, Summary, Usage
 from vera.report.printable import one_printable_line
 
 LABEL = 40
-MOST_ROWS = 200
+MAX_ROWS = 200
 """Rows that are shown; --json has all of them."""
 
 
 def summary_text(summary: Summary) -> str:
     """Lines of plain text: what is wrong stands last, where it is seen."""
     rows = sorted(summary.rows, key=lambda row: row.state != "done")
-    shown = rows[-MOST_ROWS:]
+    shown = rows[-MAX_ROWS:]
     width = max((len(_label(row)) for row in shown), default=4)
     lines = [_line(row, width) for row in shown]
     if len(rows) > len(shown):

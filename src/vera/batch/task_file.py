@@ -15,14 +15,14 @@ from vera.batch.task import BatchTask, canonical_task, task_id
 from vera.config.errors import plain
 from vera.config.handed import Scalar
 
-MOST_LINE_BYTES = 2 << 20
-MOST_TEXT_BYTES = 1 << 20
+MAX_LINE_BYTES = 2 << 20
+MAX_TEXT_BYTES = 1 << 20
 """Of a question or a thesis, as `vera run` takes it."""
-MOST_TASKS = 100_000
-MOST_FILE_BYTES = 1 << 30
-MOST_SETTINGS = 200
-MOST_NAME_CHARACTERS = 200
-MOST_PROBLEMS = 20
+MAX_TASKS = 100_000
+MAX_FILE_BYTES = 1 << 30
+MAX_SETTINGS = 200
+MAX_NAME_CHARACTERS = 200
+MAX_PROBLEMS = 20
 """Problems that are told at once."""
 
 MEMBERS = ("task", "thesis", "input_dir", "settings", "name")
@@ -46,7 +46,7 @@ class TaskList(msgspec.Struct, frozen=True, kw_only=True):
 def read_tasks(path: Path, endpoint: Endpoint) -> TaskList:
     """The tasks of a JSONL file. Empty lines are passed over.
 
-    Raises BatchError (2) with a sentence for each wrong line, up to MOST_PROBLEMS.
+    Raises BatchError (2) with a sentence for each wrong line, up to MAX_PROBLEMS.
     """
     found: dict[str, BatchTask] = {}
     problems: list[str] = []
@@ -54,13 +54,13 @@ def read_tasks(path: Path, endpoint: Endpoint) -> TaskList:
     repeated = 0
     with _opened(path) as file:
         for number, line in _lines(file, path):
-            if len(problems) >= MOST_PROBLEMS:
-                problems.append(f"There may be more: only the first {MOST_PROBLEMS} are told.")
+            if len(problems) >= MAX_PROBLEMS:
+                problems.append(f"There may be more: only the first {MAX_PROBLEMS} are told.")
                 break
             if not line.strip():
                 continue
-            if len(found) >= MOST_TASKS:
-                problems.append(f"Line {number}: one file holds at most {MOST_TASKS} tasks. Split it.")
+            if len(found) >= MAX_TASKS:
+                problems.append(f"Line {number}: one file holds at most {MAX_TASKS} tasks. Split it.")
                 break
             try:
                 task, why_not = _task(line, endpoint)
@@ -97,11 +97,11 @@ def parse_task(line: bytes) -> BatchTask:
     text = _text(said, kind).strip()
     if not text:
         raise ValueError(f'"{kind}" is empty.')
-    if len(text.encode("utf-8", "replace")) > MOST_TEXT_BYTES:
+    if len(text.encode("utf-8", "replace")) > MAX_TEXT_BYTES:
         raise ValueError(f'"{kind}" is longer than 1 MB. Put long material into a file of the input folder.')
     name = _text(said, "name").strip()
-    if len(name) > MOST_NAME_CHARACTERS:
-        raise ValueError(f'"name" is longer than {MOST_NAME_CHARACTERS} characters.')
+    if len(name) > MAX_NAME_CHARACTERS:
+        raise ValueError(f'"name" is longer than {MAX_NAME_CHARACTERS} characters.')
     input_dir, settings = _text(said, "input_dir"), _settings(said)
     if "\0" in input_dir:
         raise ValueError('"input_dir" cannot be the name of a folder.')
@@ -115,8 +115,8 @@ def parse_task(line: bytes) -> BatchTask:
 
 
 def _task(line: bytes, endpoint: Endpoint) -> tuple[BatchTask, str]:
-    if len(line) > MOST_LINE_BYTES:
-        raise ValueError(f"it is longer than {MOST_LINE_BYTES >> 20} MB.")
+    if len(line) > MAX_LINE_BYTES:
+        raise ValueError(f"it is longer than {MAX_LINE_BYTES >> 20} MB.")
     task = parse_task(line)
     if task.input_dir and not Path(task.input_dir).is_dir():
         raise ValueError(f'"input_dir" is no folder: {plain(task.input_dir)}.')
@@ -135,8 +135,8 @@ def _settings(said: dict[str, object]) -> dict[str, Scalar]:
     value = said.get("settings", {})
     if not isinstance(value, dict):
         raise ValueError('"settings" must be an object: {"run.max_steps": 20}.')
-    if len(value) > MOST_SETTINGS:
-        raise ValueError(f'"settings" has more than {MOST_SETTINGS} members.')
+    if len(value) > MAX_SETTINGS:
+        raise ValueError(f'"settings" has more than {MAX_SETTINGS} members.')
     for key, each in value.items():
         if not isinstance(each, str | int | float | bool | None):
             raise ValueError(
@@ -162,7 +162,7 @@ def _opened(path: Path) -> BinaryIO:
         reason = error.strerror if isinstance(error, OSError) else "its name cannot be a path"
         raise BatchError(f"The task file {plain(str(path))} cannot be read: {reason}.", 2) from None
     held = os.fstat(file.fileno())
-    if not stat.S_ISREG(held.st_mode) or held.st_size > MOST_FILE_BYTES:
+    if not stat.S_ISREG(held.st_mode) or held.st_size > MAX_FILE_BYTES:
         file.close()
         raise BatchError(f"{plain(str(path))} is no regular file of at most 1 GiB.", 2)
     return file
@@ -171,8 +171,8 @@ def _opened(path: Path) -> BinaryIO:
 def _lines(file: BinaryIO, path: Path) -> Iterator[tuple[int, bytes]]:
     """Each line with its number, at most a byte more of it than a task may have."""
     number = 0
-    while line := file.readline(MOST_LINE_BYTES + 2):
+    while line := file.readline(MAX_LINE_BYTES + 2):
         number += 1
         yield number, line.rstrip(b"\r\n")
-        while line and not line.endswith(b"\n") and len(line) > MOST_LINE_BYTES:
-            line = file.readline(MOST_LINE_BYTES + 2)
+        while line and not line.endswith(b"\n") and len(line) > MAX_LINE_BYTES:
+            line = file.readline(MAX_LINE_BYTES + 2)

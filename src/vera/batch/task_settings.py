@@ -47,7 +47,7 @@ class TaskSettings:
     def _read(self, task: BatchTask) -> tuple[str, str]:
         from vera.config import load
         from vera.config.aliases import canonical
-        from vera.config.catalogue import catalogue
+        from vera.config.schema import catalogue
 
         for name in task.settings:
             own = canonical(name)

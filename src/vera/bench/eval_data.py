@@ -16,15 +16,15 @@ from vera.bench.labelled import DataError
 
 LINE_LIMIT = 1_000_000
 """Bytes of the longest line."""
-MOST_QUESTIONS = 100_000
-MOST_ANSWERS = 100
-MOST_PLACES = 100
+MAX_QUESTIONS = 100_000
+MAX_ANSWERS = 100
+MAX_PLACES = 100
 
 _Short = Annotated[str, Meta(min_length=1, max_length=500)]
 _Text = Annotated[str, Meta(min_length=1, max_length=20_000)]
 
 
-class Place(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+class ExpectedPlace(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """Where an answer stands: a file of the input folder, by its path in it, and the words."""
 
     file: _Short
@@ -38,12 +38,12 @@ class Question(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     question: str
     answer: tuple[str, ...] | None
     input_dir: str = ""
-    evidence: tuple[Place, ...] = ()
+    evidence: tuple[ExpectedPlace, ...] = ()
     group: str = ""
 
 
-_Answers = Annotated[tuple[_Text, ...], Meta(min_length=1, max_length=MOST_ANSWERS)]
-_Places = Annotated[tuple[Place, ...], Meta(max_length=MOST_PLACES)]
+_Answers = Annotated[tuple[_Text, ...], Meta(min_length=1, max_length=MAX_ANSWERS)]
+_Places = Annotated[tuple[ExpectedPlace, ...], Meta(max_length=MAX_PLACES)]
 
 
 class _Row(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -53,11 +53,11 @@ class _Row(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True
     question: Annotated[str, Meta(min_length=1, max_length=100_000)]
     answer: _Answers | _Text | None
     input_dir: Annotated[str, Meta(max_length=4000)] = ""
-    evidence: _Places | Place = ()
+    evidence: _Places | ExpectedPlace = ()
     group: Annotated[str, Meta(max_length=100)] = ""
 
 
-def read_questions(path: Path, limit: int = MOST_QUESTIONS) -> list[Question]:
+def read_questions(path: Path, limit: int = MAX_QUESTIONS) -> list[Question]:
     """The first `limit` questions, each with an id of its own and the real path of its input folder.
 
     Raises DataError with the number of the line.
@@ -66,7 +66,7 @@ def read_questions(path: Path, limit: int = MOST_QUESTIONS) -> list[Question]:
     ids: dict[str, int] = {}
     try:
         with path.open("rb") as file:
-            for number in range(1, 10 * MOST_QUESTIONS):
+            for number in range(1, 10 * MAX_QUESTIONS):
                 line = file.readline(LINE_LIMIT + 1)
                 if not line or len(questions) == limit:
                     break
@@ -74,8 +74,8 @@ def read_questions(path: Path, limit: int = MOST_QUESTIONS) -> list[Question]:
                     raise DataError(f"{path}, line {number}: longer than {LINE_LIMIT} bytes.")
                 if not line.strip():
                     continue
-                if len(questions) == MOST_QUESTIONS:
-                    raise DataError(f"{path} holds more than {MOST_QUESTIONS} questions. Use --limit.")
+                if len(questions) == MAX_QUESTIONS:
+                    raise DataError(f"{path} holds more than {MAX_QUESTIONS} questions. Use --limit.")
                 question = _question(path, number, line)
                 if before := ids.get(question.id):
                     raise DataError(
@@ -108,6 +108,6 @@ def _question(path: Path, number: int, line: bytes) -> Question:
         question=row.question,
         answer=answers,
         input_dir=str(folder) if folder else "",
-        evidence=(row.evidence,) if isinstance(row.evidence, Place) else row.evidence,
+        evidence=(row.evidence,) if isinstance(row.evidence, ExpectedPlace) else row.evidence,
         group=row.group,
     )

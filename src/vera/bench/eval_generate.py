@@ -10,7 +10,7 @@ from pathlib import Path
 
 import msgspec
 
-from vera.bench.eval_data import Place, Question
+from vera.bench.eval_data import ExpectedPlace, Question
 from vera.bench.eval_documents import Fact, Missing, write_documents
 from vera.bench.eval_world import Attribute, World
 from vera.bench.labelled import DataError
@@ -69,7 +69,7 @@ def _answerable(dice: random.Random, fact: Fact) -> Question:
         question=question,
         answer=tuple(dict.fromkeys((fact.value.text, *fact.value.accepted))),
         input_dir=DOCUMENTS,
-        evidence=(Place(file=fact.file, quotation=fact.said),),
+        evidence=(ExpectedPlace(file=fact.file, quotation=fact.said),),
         group=f"answerable, {group}",
     )
 

@@ -13,7 +13,7 @@ RULE = (
     "else word for word, case, accents and punctuation aside. Of an answer that only points at lines (the "
     "built-in model's) the lines that it cites first are its text."
 )
-LONGEST_TEXT = 200_000
+MAX_TEXT_LENGTH = 200_000
 """Characters of an answer that are read."""
 
 _TOKEN = re.compile(r"\d+(?:[.,]\d+)*|[^\W\d_]+|[%‰°€$£¥]")
@@ -23,7 +23,7 @@ _HEDGES = frozenset(("about", "approximately", "roughly", "exactly", "some", "of
 
 def states(text: str, accepted: Iterable[str]) -> bool:
     """Whether `text` states one of the accepted answers, by `RULE`."""
-    text = text[:LONGEST_TEXT]
+    text = text[:MAX_TEXT_LENGTH]
     index: QuantityIndex | None = None
     tokens: str | None = None
     for answer in accepted:
@@ -62,7 +62,7 @@ def others(text: str, accepted: Iterable[str]) -> bool | None:
     kinds = {(each.kind, unit) for each in wanted for unit in each.units or (None,)}
     return any(
         not kinds.isdisjoint((each.kind, unit) for unit in each.units or (None,)) and not backed(each, index)
-        for each in quantities(text[:LONGEST_TEXT])
+        for each in quantities(text[:MAX_TEXT_LENGTH])
     )
 
 

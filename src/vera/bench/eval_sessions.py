@@ -11,7 +11,7 @@ import msgspec
 
 from vera import events
 from vera.attestation.build import claims_of
-from vera.bench.eval_data import Place, Question
+from vera.bench.eval_data import ExpectedPlace, Question
 from vera.bench.eval_match import lines_of, others, states
 from vera.bench.labelled import DataError
 from vera.evidence.citation import find_citations
@@ -122,7 +122,9 @@ def _said(text: str, answer: events.Answer, state: RunState, store: Store) -> st
     return " ".join([*parts, text[start:]])
 
 
-def _cited(places: Sequence[Place], answer: events.Answer | None, state: RunState, store: Store) -> Cited:
+def _cited(
+    places: Sequence[ExpectedPlace], answer: events.Answer | None, state: RunState, store: Store
+) -> Cited:
     if answer is None:
         return Cited(places=len(places))
     shown = [quote for quote in quotes(answer, state.evidence, store) if not quote.problem]
@@ -151,7 +153,7 @@ def _cited(places: Sequence[Place], answer: events.Answer | None, state: RunStat
     )
 
 
-def _lines(place: Place, state: RunState, store: Store) -> range | None:
+def _lines(place: ExpectedPlace, state: RunState, store: Store) -> range | None:
     """Where a place of the key lies in the text of its file, as the run read it."""
     for evidence in state.evidence.values():
         if evidence.source == place.file and not evidence.lead:
@@ -159,7 +161,7 @@ def _lines(place: Place, state: RunState, store: Store) -> range | None:
     return None
 
 
-def _overlaps(quote: Quote, place: Place, lines: range | None) -> bool:
+def _overlaps(quote: Quote, place: ExpectedPlace, lines: range | None) -> bool:
     if quote.source != place.file or lines is None:
         return False
     return quote.first < lines.stop and lines.start <= quote.last

@@ -14,7 +14,7 @@ from vera.lane.prompts import Prompts
 from vera.lane.tools import Tool
 from vera.model.types import Model
 from vera.session import Session
-from vera.verification.desk import Desk, VerifierOptions
+from vera.verification.context import VerifierContext, VerifierOptions
 from vera.verification.exam import sit
 
 
@@ -29,7 +29,7 @@ async def measure(model: Model, *, seed: int, papers: int) -> dict[str, Any]:
     with tempfile.TemporaryDirectory(prefix="vera-exam-") as folder:
         session = Session.create(Path(folder) / "exam", {})
         try:
-            desk = Desk(
+            context = VerifierContext(
                 session=session,
                 model=model,
                 prompts=Prompts(),
@@ -38,7 +38,7 @@ async def measure(model: Model, *, seed: int, papers: int) -> dict[str, Any]:
                 options=VerifierOptions(),
             )
             for number in range(seed, seed + papers):
-                sitting = await sit(desk, number, whole=True)
+                sitting = await sit(context, number, whole=True)
                 items += answered(number, sitting.kept.replies)
                 grades.append(grade(number, sitting.kept.replies))
                 if problem := sitting.problem:

@@ -8,8 +8,8 @@ import msgspec
 
 from vera.bench.labelled import DataError
 
-LONGEST_LINE = 1_000_000
-MOST_LINES = 1_000_000
+MAX_LINE_LENGTH = 1_000_000
+MAX_LINES = 1_000_000
 
 Row = TypeVar("Row", bound=msgspec.Struct)
 Key = TypeVar("Key", bound=Hashable)
@@ -70,12 +70,12 @@ def _lines(path: Path) -> Iterator[bytes]:
         raise DataError(f"{path} is no file.")
     try:
         with path.open("rb") as file:
-            for number in range(MOST_LINES + 1):
-                if not (line := file.readline(LONGEST_LINE)):
+            for number in range(MAX_LINES + 1):
+                if not (line := file.readline(MAX_LINE_LENGTH)):
                     return
-                if len(line) == LONGEST_LINE or number == MOST_LINES:
+                if len(line) == MAX_LINE_LENGTH or number == MAX_LINES:
                     raise DataError(
-                        f"{path} is too long: at most {MOST_LINES} lines of {LONGEST_LINE} bytes."
+                        f"{path} is too long: at most {MAX_LINES} lines of {MAX_LINE_LENGTH} bytes."
                     )
                 yield line
     except OSError as error:

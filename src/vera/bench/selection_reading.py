@@ -20,7 +20,7 @@ ENDINGS = ("_trajectory.json", ".traj.json")
 LARGEST = 256 << 20
 """Bytes of a trajectory."""
 
-MOST_FILES = 100_000
+MAX_FILES = 100_000
 PASSED = 1.0
 """The reward from which on an attempt has passed."""
 
@@ -69,8 +69,8 @@ def _files(path: Path) -> list[Path]:
     for each in path.rglob("*.json"):
         if each.name.endswith(ENDINGS) and each.is_file():
             found.append(each)
-        if len(found) > MOST_FILES:
-            raise DataError(f"{path} holds more than {MOST_FILES} trajectories. Name a folder within it.")
+        if len(found) > MAX_FILES:
+            raise DataError(f"{path} holds more than {MAX_FILES} trajectories. Name a folder within it.")
     if not found:
         raise DataError(f"{path} holds no trajectories: no file's name ends with {' or '.join(ENDINGS)}.")
     return sorted(found)

@@ -14,7 +14,7 @@ from vera.bench.selection_simulation import NoisyJudge, Setting, Step
 from vera.selection import pipeline
 from vera.selection.options import SelectionOptions
 from vera.selection.registry import selector
-from vera.selection.selector import Scene
+from vera.selection.selector import SelectionContext
 
 
 class Chosen(NamedTuple):
@@ -34,9 +34,9 @@ def ours(how: SelectionOptions) -> Rule:
 
     async def rule(setting: Setting, step: Step, lot: str) -> Chosen:
         shown = [step.shown(index) for index in range(len(step.actions))]
-        entries = [pipeline.Entry(form=each, shown=each) for each in shown]
+        entries = [pipeline.CheckedCandidate(form=each, shown=each) for each in shown]
         judge = NoisyJudge(setting, step, lot).as_judge()
-        scene = Scene(task="", step=step.number)
+        scene = SelectionContext(task="", step=step.number)
         found = await pipeline.select(step.number, entries, chosen_by, scene, judge, how)
         return Chosen(step.actions[found.selected] == 0, found.judge_calls)
 

@@ -17,7 +17,7 @@ from vera.bench.figures import share
 from vera.bench.labelled import DataError
 from vera.bench.selection_figures import bootstrap, mean
 from vera.protocol import forms
-from vera.report.sampled import Load, SampledStep, Sampling
+from vera.report.candidate_steps import Load, SampledStep, Sampling
 from vera.report.trajectory_info import LANE
 from vera.selection.equal import shown
 from vera.session import LogError, Reader, load_text

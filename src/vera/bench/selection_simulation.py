@@ -13,10 +13,10 @@ from collections.abc import Sequence
 
 import msgspec
 
-from vera.selection.selector import Judge, Option, Reply, Scene
+from vera.selection.selector import ActionCluster, Judge, SelectionContext, SelectorReply
 
 ACTIONS = 6
-LONGEST = 40
+MAX_LENGTH = 40
 """Characters of the longest action. How long one is says nothing of its worth."""
 
 
@@ -69,7 +69,7 @@ def steps(setting: Setting, count: int, seed: int) -> list[Step]:
         Step(
             number,
             tuple(dice.choices(range(ACTIONS), setting.shares, k=setting.candidates)),
-            tuple(dice.randint(4, LONGEST) for _ in range(ACTIONS)),
+            tuple(dice.randint(4, MAX_LENGTH) for _ in range(ACTIONS)),
             tuple(dice.gauss(0, lasting) for _ in range(ACTIONS)),
         )
         for number in range(1, count + 1)
@@ -101,9 +101,9 @@ class NoisyJudge:
     def as_judge(self) -> Judge:
         """The same as `vera.selection` asks it."""
 
-        async def judge(_scene: Scene, options: Sequence[Option]) -> Reply:
+        async def judge(_scene: SelectionContext, options: Sequence[ActionCluster]) -> SelectorReply:
             place = self.best([int(option.action.partition(" ")[0]) for option in options])
-            return Reply(content=f"FINAL: {place + 1}")
+            return SelectorReply(content=f"FINAL: {place + 1}")
 
         return judge
 

@@ -64,7 +64,7 @@ def show(base_dir: str | None, trust: tuple[str, ...], as_json: bool) -> None:
     from vera.cli.exit import ERROR, clean_errors
 
     with clean_errors():
-        from vera.attestation.ahdb.standing import standing
+        from vera.attestation.ahdb.resolve import standing
         from vera.cli.ahdb_text import standing_text
 
         journal = _journal(base_dir)

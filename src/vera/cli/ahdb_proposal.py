@@ -6,12 +6,12 @@ from typing import Any
 import msgspec
 
 from vera.attestation.ahdb.director import PROMOTION
-from vera.attestation.ahdb.entries import MOST_TESTS, Believe, Drive, Hypothesize, key_of, sentence
+from vera.attestation.ahdb.entries import MAX_TESTS, Believe, Drive, Hypothesize, key_of, sentence
 from vera.attestation.ahdb.proposals import PROPOSED, Proposal
 from vera.attestation.proposition import RequestError, thesis_id
 
-MOST_TEXT = 4000
-MOST_KEY = 200
+MAX_TEXT = 4000
+MAX_KEY = 200
 
 FIELDS = {
     "HYPOTHESIZE": ("tests", "budget"),
@@ -60,8 +60,8 @@ def checked(option: str, text: str) -> str:
     """`text` on one line. Raises ProposalError when it is empty or too long."""
     if not text.strip():
         raise ProposalError(f"{option} is empty.")
-    if len(text) > MOST_TEXT:
-        raise ProposalError(f"{option} is longer than {MOST_TEXT} characters.")
+    if len(text) > MAX_TEXT:
+        raise ProposalError(f"{option} is longer than {MAX_TEXT} characters.")
     return sentence(text)
 
 
@@ -72,8 +72,8 @@ def _checked(said: Mapping[str, Any]) -> dict[str, Any]:
             members[field] = checked(_option(field), value)
         elif isinstance(value, tuple):
             members[field] = tuple(checked(_option(field), each) for each in value)
-    if len(members.get("tests", ())) > MOST_TESTS:
-        raise ProposalError(f"Give at most {MOST_TESTS} --test.")
+    if len(members.get("tests", ())) > MAX_TESTS:
+        raise ProposalError(f"Give at most {MAX_TESTS} --test.")
     return members
 
 
@@ -88,8 +88,8 @@ def _identity(register: str, text: str, key: str | None) -> dict[str, str]:
         return {"key": name, "thesis_id": name, "promotion": PROMOTION}
     if key is None:
         return {"key": key_of("DRIVE" if register == "DRIVE" else "BELIEVE", text)}
-    if len(key) > MOST_KEY:
-        raise ProposalError(f"--key is longer than {MOST_KEY} characters.")
+    if len(key) > MAX_KEY:
+        raise ProposalError(f"--key is longer than {MAX_KEY} characters.")
     return {"key": checked("--key", key)}
 
 

@@ -18,7 +18,7 @@ from vera.attestation.ahdb.entries import (
     register_of,
 )
 from vera.attestation.ahdb.journal import TORN, hash_of
-from vera.attestation.ahdb.standing import Standing
+from vera.attestation.ahdb.resolve import Standing
 from vera.report.printable import one_printable_line, printable_json
 
 

@@ -222,7 +222,7 @@ def _mark(
     with clean_batch_errors():
         from vera.attestation.report import counted
         from vera.batch.runs import Runs
-        from vera.batch.standing import standing
+        from vera.batch.status import standing
         from vera.report.printable import printable_json
 
         base = _base(base_dir, overrides)
@@ -305,7 +305,7 @@ def without_keys(overrides: Sequence[str]) -> tuple[str, ...]:
 
     from vera.config import resolve_secret
     from vera.config.aliases import canonical
-    from vera.config.catalogue import catalogue
+    from vera.config.schema import catalogue
 
     rest = []
     for text in overrides:

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 _CLAIM_SHOWN = 300
 _LINES_SHOWN = 12
-_MOST_SHOWN = 100
+_MAX_SHOWN = 100
 
 
 @click.command()
@@ -132,14 +132,14 @@ def _as_text(report: "Report") -> str:
 
     found = report.findings
     lines: list[str] = []
-    for problem in found.problems[:_MOST_SHOWN]:
+    for problem in found.problems[:_MAX_SHOWN]:
         lines += [*_problem(problem), ""]
-    if len(found.problems) > _MOST_SHOWN:
-        lines += [f"{len(found.problems) - _MOST_SHOWN} more: --json shows all.", ""]
-    for missing in found.unchecked[:_MOST_SHOWN]:
+    if len(found.problems) > _MAX_SHOWN:
+        lines += [f"{len(found.problems) - _MAX_SHOWN} more: --json shows all.", ""]
+    for missing in found.unchecked[:_MAX_SHOWN]:
         lines.append(f"unchecked: {missing.source} ({_numbered(missing.lines)}): {missing.reason}")
-    if len(found.unchecked) > _MOST_SHOWN:
-        lines.append(f"{len(found.unchecked) - _MOST_SHOWN} more unchecked: --json shows all.")
+    if len(found.unchecked) > _MAX_SHOWN:
+        lines.append(f"{len(found.unchecked) - _MAX_SHOWN} more unchecked: --json shows all.")
     lines += [f"unchecked: {found.unread}."] if found.unread else []
     lines += [f"note: {note}" for note in report.notes]
     if lines and lines[-1]:

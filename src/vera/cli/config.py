@@ -10,9 +10,9 @@ import click
 
 from vera.config import ConfigError, Loaded, load, user_config_file
 from vera.config.aliases import canonical
-from vera.config.catalogue import Setting, catalogue, sections, value_of, written
 from vera.config.errors import plain
-from vera.config.meant import unknown
+from vera.config.schema import Setting, catalogue, sections, value_of, written
+from vera.config.suggestions import unknown
 
 if TYPE_CHECKING:
     import yaml

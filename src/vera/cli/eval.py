@@ -11,8 +11,8 @@ import click
 T = TypeVar("T")
 
 _FILE = click.Path(path_type=Path)
-MOST_GENERATED = 5000
-MOST_SLOTS = 64
+MAX_GENERATED = 5000
+MAX_SLOTS = 64
 
 
 @click.command(name="eval")
@@ -24,7 +24,7 @@ MOST_SLOTS = 64
 @click.option(
     "--slots",
     metavar="N",
-    type=click.IntRange(1, MOST_SLOTS),
+    type=click.IntRange(1, MAX_SLOTS),
     default=1,
     show_default=True,
     help="Runs at a time.",
@@ -44,7 +44,7 @@ MOST_SLOTS = 64
 @click.option(
     "--count",
     metavar="N",
-    type=click.IntRange(3, MOST_GENERATED),
+    type=click.IntRange(3, MAX_GENERATED),
     default=200,
     show_default=True,
     help="With --generate: questions.",
@@ -123,7 +123,7 @@ def _evaluate(
     quiet: bool,
 ) -> None:
     from vera import config
-    from vera.bench.eval_data import MOST_QUESTIONS, read_questions
+    from vera.bench.eval_data import MAX_QUESTIONS, read_questions
     from vera.bench.eval_figures import figures_of, per_question
     from vera.bench.eval_run import Sessions, collect
     from vera.bench.eval_tables import as_text
@@ -134,7 +134,7 @@ def _evaluate(
     from vera.report.printable import printable, printable_json
 
     try:
-        questions = read_questions(data, limit or MOST_QUESTIONS)
+        questions = read_questions(data, limit or MAX_QUESTIONS)
     except DataError as error:
         stop(str(error), USAGE)
     loaded = config.load(overrides)

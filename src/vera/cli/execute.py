@@ -129,7 +129,7 @@ def _print(session: Session, result: Result, as_json: bool) -> None:
     for remark in result.remarks:
         click.echo(printable(remark), err=True)
     if as_json:
-        from vera.agent.researched import researched_of
+        from vera.agent.research_result import researched_of
 
         click.echo(printable_json(researched_of(session.state, session.root, result).as_dict()))
         return

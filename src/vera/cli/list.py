@@ -16,7 +16,7 @@ TASK_SHOWN = 80
 TASK_KEPT = 2000
 """Characters of a task in the JSON."""
 
-MOST_TASK_BYTES = 1 << 20
+MAX_TASK_BYTES = 1 << 20
 """Of a task that lies in the store: a longer one was not written by us."""
 
 
@@ -121,7 +121,7 @@ def _task(path: Path, ends: "LogEnds") -> str:
     store = path / "store"
     try:
         name = Store(store).path(ends.task.task.sha256).relative_to(store).as_posix()
-        return read_regular(store, name, MOST_TASK_BYTES).decode("utf-8", "replace")
+        return read_regular(store, name, MAX_TASK_BYTES).decode("utf-8", "replace")
     except (Unreadable, StoreError):
         return "(its text is not in the store)"
 

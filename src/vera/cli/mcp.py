@@ -77,7 +77,7 @@ def client_config(
 ) -> dict[str, object]:
     """What a client needs to start this service as it was asked for here, wherever it runs. No keys."""
     from vera.config.aliases import canonical
-    from vera.config.catalogue import catalogue
+    from vera.config.schema import catalogue
 
     # -P: a client may start it in any folder, and nothing there is to be imported.
     arguments = ["-P", "-m", "vera", "mcp", "--base-dir", str(base)]

@@ -9,7 +9,7 @@ if TYPE_CHECKING:
     from vera.events import Blob
     from vera.metrics import Metrics
 
-MOST_FINDINGS = 16 << 20
+MAX_FINDINGS = 16 << 20
 """Bytes of one audit's findings; larger ones are counted without their labels."""
 
 
@@ -63,7 +63,7 @@ def _load(session: str, blob: "Blob") -> bytes | None:
 
     store = Store(Path(session) / "store")
     try:
-        if store.path(blob.sha256).stat().st_size > MOST_FINDINGS:
+        if store.path(blob.sha256).stat().st_size > MAX_FINDINGS:
             return None
         return store.get(blob.sha256)
     except (StoreError, OSError):

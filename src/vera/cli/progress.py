@@ -5,11 +5,11 @@ import time
 from typing import TextIO
 
 from vera import events
-from vera.agent.in_words import points
+from vera.agent.messages import points
 from vera.attestation.report import counted
 from vera.cli.exit import as_typed
 from vera.report.printable import one_printable_line, printable
-from vera.spent import EXTRACTS, GUIDED
+from vera.usage import EXTRACTS, GUIDED
 
 UNREADABLE_SHOWN = 10
 

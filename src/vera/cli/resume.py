@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from vera.config.logged import Begun
     from vera.state import RunState
 
-MOST_SHOWN = 300
+MAX_SHOWN = 300
 
 NOT_YOURS = (
     "This session has settings that you did not choose, and your key has not sealed its log so far that they "
@@ -149,7 +149,7 @@ def _with_keys(
     Raises ConfigError where a key went to an address when the run began that is not the person's now.
     """
     from vera.config import ConfigError
-    from vera.config.catalogue import value_of
+    from vera.config.schema import value_of
     from vera.config.trust import KEYED_ADDRESSES
     from vera.report.printable import one_printable_line
 
@@ -157,7 +157,7 @@ def _with_keys(
     for keyed in KEYED_ADDRESSES:
         if keyed.key not in loaded.withheld or begun.setting(keyed.key) != "set":
             continue
-        address = one_printable_line(str(value_of(loaded.settings, keyed.address)))[:MOST_SHOWN]
+        address = one_printable_line(str(value_of(loaded.settings, keyed.address)))[:MAX_SHOWN]
         asks = (
             f"The session asked the {keyed.of_what} server at {address} with a key. You name no such server "
             "now, and a key goes only to the address it was given for."

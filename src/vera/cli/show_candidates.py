@@ -7,7 +7,7 @@ from pathlib import Path
 
 import click
 
-from vera.report.sampled import Load, SampledStep
+from vera.report.candidate_steps import Load, SampledStep
 
 LANE = "main"
 NO_TERMINAL = 100
@@ -48,7 +48,7 @@ def show(work_dir: Path, step: int | None, *, as_json: bool) -> None:
 def _steps(work_dir: Path) -> Iterator[SampledStep]:
     """Each sampled step once: when its turn is taken, the last one also while none is chosen."""
     from vera import events
-    from vera.report.sampled import Sampling
+    from vera.report.candidate_steps import Sampling
     from vera.session import Reader
 
     sampling, waiting = Sampling(LANE), None

@@ -12,7 +12,7 @@ from vera.cli.exit import ERROR, NOT_READY, USAGE, clean_errors, stop
 ANSWER_SECONDS = 10.0
 """How long a pipe may say nothing before it counts as one that says nothing."""
 
-MOST_STEPS = 10_000_000
+MAX_STEPS = 10_000_000
 ASKED_TIMES = 3
 
 
@@ -103,7 +103,7 @@ def ask_steps(configured: int, stream: TextIO | None = None) -> int | None:
             return steps
         click.echo("That is neither 1, nor 2 and a whole number.", err=True)
     raise click.UsageError(
-        f"The step budget is 1 for unlimited, or 2 and a whole number from 1 to {MOST_STEPS}: "
+        f"The step budget is 1 for unlimited, or 2 and a whole number from 1 to {MAX_STEPS}: "
         "printf '2\\n30\\n' | bash start_stack.sh, or MAX_STEPS=30 in the environment."
     )
 
@@ -140,6 +140,6 @@ def steps_of(answer: str) -> int | None:
         case ["1", *_]:
             return 0
         case ["2", number, *_] if number.isascii() and number.isdigit() and len(number) <= 8:
-            return int(number) if 0 < int(number) <= MOST_STEPS else None
+            return int(number) if 0 < int(number) <= MAX_STEPS else None
         case _:
             return None

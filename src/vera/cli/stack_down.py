@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from vera.cli.stack_process import StackError, running, stack_folder
-from vera.dashboard import control_log, run_process
+from vera.dashboard import audit_log, run_process
 from vera.dashboard.sessions import SessionFolder, Sessions
 from vera.sandbox.backends import BACKENDS
 from vera.sandbox.owner import Owner
@@ -28,14 +28,14 @@ def stop_all(base: Path, *, keep_runs: bool) -> Iterator[str]:
         _end([process], (signal.SIGTERM, signal.SIGKILL), (END_SECONDS, END_SECONDS))
         yield f"The dashboard (process {process.pid}) has ended."
         with contextlib.suppress(OSError):
-            control_log.write(stack_folder(base), "stopped", pid=process.pid)
+            audit_log.write(stack_folder(base), "stopped", pid=process.pid)
     with contextlib.suppress(OSError):
         (stack_folder(base) / run_process.PID_FILE).unlink()
     if not keep_runs:
         found = list(working(base))
         for session, each in found:
             with contextlib.suppress(OSError):
-                control_log.write(session.path, "stopped", pid=each.pid, signal="SIGINT")
+                audit_log.write(session.path, "stopped", pid=each.pid, signal="SIGINT")
         _end(
             [each for _, each in found],
             (signal.SIGINT, signal.SIGTERM, signal.SIGKILL),

@@ -13,7 +13,7 @@ from pathlib import Path
 from vera.cli.progress import Progress
 from vera.cli.stack_process import LOG, StackError, running, stack_folder
 from vera.config.settings import DashboardSettings, SandboxSettings
-from vera.dashboard import control_log, run_process
+from vera.dashboard import audit_log, run_process
 from vera.dashboard.run_child import vera_command
 from vera.report.printable import one_printable_line
 from vera.sandbox.backends import open_box
@@ -84,10 +84,10 @@ def start(base: Path, settings: DashboardSettings, steps: int | None) -> str:
     folder = stack_folder(base)
     try:
         folder.mkdir(parents=True, exist_ok=True)
-        with control_log.acting(folder):
+        with audit_log.acting(folder):
             refuse_second(base)
             child = _launch(base, folder, settings, steps)
-    except (FileExistsError, control_log.Busy):
+    except (FileExistsError, audit_log.Busy):
         raise StackError("Another 'vera stack up' is at work here. Wait for it.") from None
     except OSError as error:
         raise StackError(f"The dashboard cannot be started: {error.strerror or error}.") from None
@@ -112,7 +112,7 @@ def _launch(
     try:
         child = _spawn(base, folder, settings, steps)
         run_process.write(descriptor, run_process.identity(child.pid))
-        control_log.write(folder, "started", pid=child.pid, host=settings.host, port=settings.port)
+        audit_log.write(folder, "started", pid=child.pid, host=settings.host, port=settings.port)
     finally:
         os.close(descriptor)
     return child

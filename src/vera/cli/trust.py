@@ -5,7 +5,7 @@ from pathlib import Path
 
 import click
 
-_MOST_BYTES = 10_000
+_MAX_BYTES = 10_000
 
 
 @click.group()
@@ -68,9 +68,9 @@ def remove(name: str) -> None:
 def _given(key: str) -> str:
     """The text of a key: what was typed, or what the file holds."""
     if key == "-":
-        return sys.stdin.buffer.read(_MOST_BYTES).decode("utf-8", "replace")
+        return sys.stdin.buffer.read(_MAX_BYTES).decode("utf-8", "replace")
     path = Path(key)
     if len(key) < 1000 and path.is_file():
         with path.open("rb") as file:
-            return file.read(_MOST_BYTES).decode("utf-8", "replace")
+            return file.read(_MAX_BYTES).decode("utf-8", "replace")
     return key

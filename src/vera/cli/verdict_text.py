@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Mapping
 
-from vera.agent.verified import Verified
+from vera.agent.verification_result import Verified
 from vera.attestation.objects import Card, Omission
 from vera.attestation.report import counted
 from vera.headline import Headline

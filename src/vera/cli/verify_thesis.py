@@ -7,8 +7,8 @@ from typing import Any
 
 import click
 
-from vera.agent.inquiry import inquiry_of
 from vera.agent.reuse import verify_or_reuse
+from vera.agent.thesis_job import inquiry_of
 from vera.agent.work_dir import default_work_dir
 from vera.attestation.lenses import load_lens
 from vera.cli.exit import NOT_READY, stop

@@ -16,9 +16,9 @@ from vera.report.view.outcome import header_with, lines_with
 from vera.state import RunState
 from vera.store import Store
 
-MOST_CLAIMS = 12
-MOST_EVENTS = 12
-MOST_TEXT = 300
+MAX_CLAIMS = 12
+MAX_EVENTS = 12
+MAX_TEXT = 300
 
 COLOURS = {
     "supported": "green",
@@ -54,12 +54,12 @@ def view(
     header = header_with(fold.header(state, session=session, alive=alive), said)
     claims = fold.claims(state, store)
     room = max(4, height - 10)
-    shown = min(MOST_CLAIMS, room // 2, len(claims))
+    shown = min(MAX_CLAIMS, room // 2, len(claims))
     parts = [_status(header, now if alive else header.last_ts), Text()]
     if claims:
         parts += [_claims(claims, shown), Text()]
     parts.append(_budgets(fold.budgets(state, alive=alive, now=now)))
-    parts += [Text(), _events(lines_with(fold.event_lines(limit=min(MOST_EVENTS, room - shown)), said))]
+    parts += [Text(), _events(lines_with(fold.event_lines(limit=min(MAX_EVENTS, room - shown)), said))]
     return Group(*parts)
 
 
@@ -117,4 +117,4 @@ def _events(lines: tuple[EventLine, ...]) -> RenderableType:
 
 def _line(text: str) -> Text:
     """Untrusted text, on one line, without a meaning for the terminal or for rich."""
-    return Text(one_printable_line(text[:MOST_TEXT]), no_wrap=True, overflow="ellipsis")
+    return Text(one_printable_line(text[:MAX_TEXT]), no_wrap=True, overflow="ellipsis")

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from vera.config.errors import ConfigError as ConfigError
 from vera.config.origin import Origin as Origin
-from vera.config.origin import Place as Place
+from vera.config.origin import SettingPlace as SettingPlace
 
 if TYPE_CHECKING:
     from vera.config.loading import Loaded as Loaded

@@ -1,6 +1,6 @@
 """Other names of settings: those of the specification of best of N, in files and after `-c`."""
 
-from vera.config.origin import Entry, Layer
+from vera.config.origin import Layer, WrittenValue
 
 GROUPS = {"verifier": "action_verifier"}
 """Another name of a group → its own."""
@@ -20,8 +20,8 @@ def under_own_names(layer: Layer) -> tuple[Layer, list[str]]:
 
     Where both names of a group are used, one sentence is for all that the group holds.
     """
-    found: dict[str, tuple[str, Entry]] = {}
-    groups: dict[str, tuple[str, Entry]] = {}
+    found: dict[str, tuple[str, WrittenValue]] = {}
+    groups: dict[str, tuple[str, WrittenValue]] = {}
     twice: dict[str, str] = {}
     for key, entry in layer.items():
         name, group = canonical(key), key.partition(".")[0]
@@ -36,7 +36,7 @@ def under_own_names(layer: Layer) -> tuple[Layer, list[str]]:
     return {name: entry for name, (_, entry) in found.items()}, list(twice.values())
 
 
-def _twice(name: str, entry: Entry, earlier: str, first: Entry) -> str:
+def _twice(name: str, entry: WrittenValue, earlier: str, first: WrittenValue) -> str:
     return (
         f"{entry.origin}: {name} is set twice: {earlier} is the same, in {first.origin}. Keep one of the two."
     )

@@ -7,10 +7,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from vera.config.bounded import read_text
-from vera.config.catalogue import catalogue
 from vera.config.errors import ConfigError, plain, sentences
-from vera.config.meant import unknown_env
-from vera.config.origin import Entry, Layer, Origin, Place
+from vera.config.origin import Layer, Origin, SettingPlace, WrittenValue
+from vera.config.schema import catalogue
+from vera.config.suggestions import unknown_env
 
 if TYPE_CHECKING:
     from dotenv.parser import Original
@@ -38,7 +38,8 @@ KUBERNETES = re.compile(r"VERA_SERVICE_(HOST|PORT(_\w+)?)|VERA_PORT_[0-9]+_(TCP|
 def environment_layer(environ: Mapping[str, str]) -> tuple[Layer, list[str]]:
     """What the environment sets, and a sentence for each misspelt `VERA_…`. An empty value sets nothing."""
     return _layer(
-        {name: (value, f"environment {plain(name)}") for name, value in environ.items()}, Place.ENVIRONMENT
+        {name: (value, f"environment {plain(name)}") for name, value in environ.items()},
+        SettingPlace.ENVIRONMENT,
     )
 
 
@@ -60,7 +61,7 @@ def dotenv_layer(path: Path) -> tuple[Layer, list[str]]:
         for each in parse_stream(io.StringIO(text))
         if each.key and each.value is not None and each.key not in SHARED
     }
-    return _layer(found, Place.DOTENV)
+    return _layer(found, SettingPlace.DOTENV)
 
 
 def _line(original: "Original") -> int:
@@ -69,15 +70,15 @@ def _line(original: "Original") -> int:
     return original.line + original.string[:blank].count("\n")
 
 
-def _layer(found: Mapping[str, tuple[str, str]], place: Place) -> tuple[Layer, list[str]]:
-    entries: dict[str, Entry] = {}
+def _layer(found: Mapping[str, tuple[str, str]], place: SettingPlace) -> tuple[Layer, list[str]]:
+    entries: dict[str, WrittenValue] = {}
     known = set(NOT_SETTINGS)
     for key, setting in catalogue().items():
         known.update(setting.env_names)
         for name in reversed(setting.env_names):
             value, where = found.get(name, ("", ""))
             if value and (name not in SHARED or SHARED[name].fullmatch(value)):
-                entries[key] = Entry(value, Origin(place, where))
+                entries[key] = WrittenValue(value, Origin(place, where))
     misspelt = [
         (where, name)
         for name, (value, where) in found.items()

@@ -12,14 +12,14 @@ import msgspec
 
 from vera.config.aliases import canonical
 from vera.config.errors import ConfigError, plain
-from vera.config.origin import Entry, Layer, Origin, Place
+from vera.config.origin import Layer, Origin, SettingPlace, WrittenValue
 
-MOST_BYTES = 8 << 20
+MAX_BYTES = 8 << 20
 
 Scalar = str | int | float | bool | None
 """A value of a setting, as JSON has it."""
 
-PLACES = {"task": Place.TASK, "form": Place.FORM}
+PLACES = {"task": SettingPlace.TASK, "form": SettingPlace.FORM}
 
 
 class Allowed(msgspec.Struct, frozen=True, kw_only=True):
@@ -53,7 +53,7 @@ class Handed(msgspec.Struct, frozen=True, kw_only=True):
     def layer(self) -> Layer:
         """The settings as entries."""
         origin = Origin(PLACES[self.source], self.where)
-        return {canonical(key): Entry(as_text(value), origin) for key, value in self.settings.items()}
+        return {canonical(key): WrittenValue(as_text(value), origin) for key, value in self.settings.items()}
 
     def encode(self) -> str:
         return msgspec.json.encode(self).decode()
@@ -62,8 +62,8 @@ class Handed(msgspec.Struct, frozen=True, kw_only=True):
 def allowed_of(settings: tuple[str, ...], inputs: tuple[str, ...] | tuple[Path, ...]) -> Allowed:
     """What the options `--allow` and `--allow-input` say. Raises ConfigError for what is no KEY=VALUE with
     a known key, or no folder."""
-    from vera.config.catalogue import catalogue
-    from vera.config.meant import unknown
+    from vera.config.schema import catalogue
+    from vera.config.suggestions import unknown
 
     for text in settings:
         key, equals, _ = _parted(text)
@@ -87,10 +87,10 @@ def allowed_of(settings: tuple[str, ...], inputs: tuple[str, ...] | tuple[Path, 
 
 def read_handed(stream: BinaryIO) -> Handed:
     """What came by standard input. Raises ConfigError for what is none."""
-    data = stream.read(MOST_BYTES + 1)
+    data = stream.read(MAX_BYTES + 1)
     try:
-        if len(data) > MOST_BYTES:
-            raise ConfigError(f"What was handed over is larger than {MOST_BYTES >> 20} MB.")
+        if len(data) > MAX_BYTES:
+            raise ConfigError(f"What was handed over is larger than {MAX_BYTES >> 20} MB.")
         return msgspec.json.decode(data, type=Handed)
     except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as error:
         raise ConfigError(f"--handed reads what `vera batch` writes, not {plain(str(error))}.") from None

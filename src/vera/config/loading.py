@@ -12,16 +12,16 @@ from pydantic import SecretStr, ValidationError
 
 from vera.config.aliases import canonical, under_own_names
 from vera.config.bounded import expand_home
-from vera.config.catalogue import Setting, catalogue, sections
+from vera.config.cross_checks import do_not_fit, idle
 from vera.config.environment import dotenv_layer, environment_layer
 from vera.config.errors import ConfigError, Refused, plain, sentences
 from vera.config.handed import Allowed, Handed
-from vera.config.meant import misplaced, unknown
-from vera.config.origin import Entry, Layer, Origin, Place
+from vera.config.origin import Layer, Origin, SettingPlace, WrittenValue
+from vera.config.schema import Setting, catalogue, sections
 from vera.config.secret import LITERAL_WARNING, resolve_secret
 from vera.config.section import Section
 from vera.config.settings import Settings
-from vera.config.together import do_not_fit, idle
+from vera.config.suggestions import misplaced, unknown
 from vera.config.trust import keys_to_withhold, refusals, withheld_sentence, without_foreign_keys
 from vera.config.yaml_file import read_layer
 
@@ -83,13 +83,13 @@ def load(
         layers.append(known)
         problems.extend(unknown_keys)
 
-    add(read_layer(user_config, str(user_config), Place.USER))
-    add(read_layer(cwd / "vera.yaml", "vera.yaml", Place.FOLDER))
+    add(read_layer(user_config, str(user_config), SettingPlace.USER))
+    add(read_layer(cwd / "vera.yaml", "vera.yaml", SettingPlace.FOLDER))
     for layer, misspelt in (dotenv_layer(cwd / ".env"), environment_layer(environ)):
         layers.append(layer)
         problems.extend(misspelt)
     layers.append(log or {})
-    assignments: dict[str, Entry] = {}
+    assignments: dict[str, WrittenValue] = {}
     for text in overrides:
         if match := ASSIGNMENT.fullmatch(text):
             assignments.update(_assignment(canonical(match[1]), match[2]))
@@ -114,7 +114,8 @@ def load(
 def defaults(changes: Mapping[str, object] | None = None) -> Settings:
     """The packaged defaults, with some settings changed by their dotted key; nothing else is read."""
     changed = {
-        key: Entry(value, Origin(Place.FLAG, f"change of {key}")) for key, value in (changes or {}).items()
+        key: WrittenValue(value, Origin(SettingPlace.FLAG, f"change of {key}"))
+        for key, value in (changes or {}).items()
     }
     known, problems = _sift(changed)
     return _settle({**_packaged(), **known}, {}, problems, ()).settings
@@ -141,14 +142,17 @@ def _working_folder() -> Path:
 
 @cache
 def _packaged() -> Layer:
-    layer = read_layer(PACKAGED, PACKAGED.name, Place.DEFAULT)
+    layer = read_layer(PACKAGED, PACKAGED.name, SettingPlace.DEFAULT)
     if layer is None or layer.keys() != catalogue().keys():
         raise ConfigError(f"The packaged defaults are damaged ({PACKAGED}); install VERA again.")
-    return {key: Entry(entry.value, Origin(Place.DEFAULT, "default")) for key, entry in layer.items()}
+    return {
+        key: WrittenValue(entry.value, Origin(SettingPlace.DEFAULT, "default"))
+        for key, entry in layer.items()
+    }
 
 
 def _named_file(text: str, cwd: Path) -> Layer:
-    layer = read_layer(cwd / expand_home(Path(text)), text, Place.FILE)
+    layer = read_layer(cwd / expand_home(Path(text)), text, SettingPlace.FILE)
     if layer is None:
         raise ConfigError(
             f"-c {plain(text)} is neither KEY=VALUE nor a file that exists. An example: -c run.max_steps=20"
@@ -160,21 +164,21 @@ def _assignment(key: str, value: str) -> Layer:
     setting = catalogue().get(key)
     hidden = setting is None or setting.secret
     shown = "…" if hidden else plain(value, 60)
-    return {key: Entry(value, Origin(Place.OVERRIDE, f"-c {plain(key)}={shown}"))}
+    return {key: WrittenValue(value, Origin(SettingPlace.OVERRIDE, f"-c {plain(key)}={shown}"))}
 
 
 def _flags(flags: Mapping[str, object]) -> Layer:
     layer = {key: _flag(key, value) for key, value in flags.items() if value is not None}
     for key, (other, value) in IMPLIED.items():
         if key in layer:
-            layer.setdefault(other, Entry(value, layer[key].origin))
+            layer.setdefault(other, WrittenValue(value, layer[key].origin))
     return layer
 
 
-def _flag(key: str, value: object) -> Entry:
+def _flag(key: str, value: object) -> WrittenValue:
     setting = catalogue().get(key)
     name = setting.flag if setting and setting.flag else f"for {key}"
-    return Entry(value, Origin(Place.FLAG, f"flag {name}"))
+    return WrittenValue(value, Origin(SettingPlace.FLAG, f"flag {name}"))
 
 
 def _sift(layer: Layer) -> tuple[Layer, list[str]]:
@@ -214,7 +218,7 @@ def _settle(
     if problems:
         raise ConfigError(problems)
     settings.remember(
-        {key: each.place.source for key, each in origin.items() if each.place is not Place.DEFAULT}
+        {key: each.place.source for key, each in origin.items() if each.place is not SettingPlace.DEFAULT}
     )
     return Loaded(settings, origin, tuple(warnings))
 
@@ -251,7 +255,7 @@ def _tree(values: Mapping[str, object]) -> dict[str, Any]:
     return tree
 
 
-def _value(setting: Setting, entry: Entry, environ: Mapping[str, str], warnings: list[str]) -> object:
+def _value(setting: Setting, entry: WrittenValue, environ: Mapping[str, str], warnings: list[str]) -> object:
     if setting.secret:
         return _secret(setting, entry, environ, warnings)
     if setting.text:
@@ -261,16 +265,16 @@ def _value(setting: Setting, entry: Entry, environ: Mapping[str, str], warnings:
     return entry.value
 
 
-def _secret(setting: Setting, entry: Entry, environ: Mapping[str, str], warnings: list[str]) -> object:
+def _secret(setting: Setting, entry: WrittenValue, environ: Mapping[str, str], warnings: list[str]) -> object:
     """The key itself, or what the person's words for it lead to."""
     if isinstance(entry.value, SecretStr):
         return entry.value
     text = entry.value if isinstance(entry.value, str) else "" if entry.value is None else None
     place = entry.origin.place
-    if text is None or place is Place.ENVIRONMENT:
+    if text is None or place is SettingPlace.ENVIRONMENT:
         return entry.value
     secret, warning = resolve_secret(text, environ)
-    if warning and not (warning == LITERAL_WARNING and place in (Place.USER, Place.FILE)):
+    if warning and not (warning == LITERAL_WARNING and place in (SettingPlace.USER, SettingPlace.FILE)):
         warnings.append(f"{setting.key} ({entry.origin}): {warning}")
     return secret
 

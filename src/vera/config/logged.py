@@ -4,9 +4,9 @@ from collections.abc import Mapping
 from typing import NamedTuple
 
 from vera import events
-from vera.config.catalogue import catalogue
 from vera.config.handed import as_text
-from vera.config.origin import Entry, Layer, Origin, Place
+from vera.config.origin import Layer, Origin, SettingPlace, WrittenValue
+from vera.config.schema import catalogue
 from vera.config.section import AUTO, BUILT_IN
 from vera.config.trust import ALWAYS_ASKED, KEYED_ADDRESSES, NO_KEY
 
@@ -71,7 +71,7 @@ def log_layer(begun: Begun, proof: Proof) -> Layer:
             found["model.name"] = server.model
             own = own and server.seq <= proof.sealed
     return {
-        key: Entry(None if value is None else as_text(value), _origin(key, own, proof))
+        key: WrittenValue(None if value is None else as_text(value), _origin(key, own, proof))
         for key, value in found.items()
     }
 
@@ -88,4 +88,4 @@ def keys_never_given(begun: Begun) -> frozenset[str]:
 
 def _origin(key: str, own: bool, proof: Proof) -> Origin:
     is_own = own and (proof.whole or key not in ALWAYS_ASKED)
-    return Origin(Place.OWN_LOG if is_own else Place.LOG, WHERE)
+    return Origin(SettingPlace.OWN_LOG if is_own else SettingPlace.LOG, WHERE)

@@ -20,7 +20,7 @@ class Source(StrEnum):
     SESSION = "session"
 
 
-class Place(IntEnum):
+class SettingPlace(IntEnum):
     """The places that settings are read from; a higher one wins."""
 
     DEFAULT = 0
@@ -45,15 +45,15 @@ class Place(IntEnum):
     @property
     def is_now(self) -> bool:
         """Whether the person says it for this very run: their own log is from an earlier one."""
-        return self.source is Source.PERSON and self is not Place.OWN_LOG
+        return self.source is Source.PERSON and self is not SettingPlace.OWN_LOG
 
 
 _SOURCES = {
-    Place.FOLDER: Source.FOLDER,
-    Place.DOTENV: Source.FOLDER,
-    Place.LOG: Source.SESSION,
-    Place.TASK: Source.TASK,
-    Place.FORM: Source.FORM,
+    SettingPlace.FOLDER: Source.FOLDER,
+    SettingPlace.DOTENV: Source.FOLDER,
+    SettingPlace.LOG: Source.SESSION,
+    SettingPlace.TASK: Source.TASK,
+    SettingPlace.FORM: Source.FORM,
 }
 
 
@@ -61,7 +61,7 @@ _SOURCES = {
 class Origin:
     """Where a value was written: the place, and the words by which a person finds it (`vera.yaml:3`)."""
 
-    place: Place
+    place: SettingPlace
     text: str
 
     def __str__(self) -> str:
@@ -69,12 +69,12 @@ class Origin:
 
 
 @dataclass(frozen=True)
-class Entry:
+class WrittenValue:
     """A value as it was written: text, a list of texts, None for nothing (`key:`), or a flag's own value."""
 
     value: object
     origin: Origin
 
 
-Layer = Mapping[str, Entry]
+Layer = Mapping[str, WrittenValue]
 """What one place says: dotted key → entry."""

@@ -7,9 +7,9 @@ import sys
 from pathlib import Path
 from typing import cast
 
-from vera.config.catalogue import Setting, catalogue, sections, value_of, written
 from vera.config.environment import NOT_SETTINGS
 from vera.config.loading import defaults, public
+from vera.config.schema import Setting, catalogue, sections, value_of, written
 from vera.config.section import Section
 from vera.config.trust import table
 

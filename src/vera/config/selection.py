@@ -12,9 +12,9 @@ VerifierType = Literal["pairwise", "llm", "majority", "first_valid", "shortest",
 """The ways of choosing that VERA brings. One that is added is added here."""
 Fallback = Literal["first_candidate", "first_valid"]
 
-LONGEST_TEMPLATE = 20_000
+MAX_TEMPLATE_LENGTH = 20_000
 """Characters."""
-LONGEST_REGEX = 200
+MAX_REGEX_LENGTH = 200
 """Characters."""
 
 LARGEST_SEED = 2**31 - 1
@@ -22,13 +22,13 @@ LARGEST_SEED = 2**31 - 1
 
 
 def _template(value: str) -> str:
-    if len(value) > LONGEST_TEMPLATE:
+    if len(value) > MAX_TEMPLATE_LENGTH:
         raise ValueError("a template that is too long")
     return value
 
 
 def _regex(value: str) -> str:
-    if len(value) > LONGEST_REGEX:
+    if len(value) > MAX_REGEX_LENGTH:
         raise ValueError("a regular expression that is too long")
     try:
         with warnings.catch_warnings(action="ignore", category=FutureWarning):
@@ -41,7 +41,7 @@ def _regex(value: str) -> str:
 Template = Annotated[str, AfterValidator(_template)]
 Regex = Annotated[str, AfterValidator(_regex)]
 
-TEMPLATE_FORM = f"a template of at most {LONGEST_TEMPLATE} characters"
+TEMPLATE_FORM = f"a template of at most {MAX_TEMPLATE_LENGTH} characters"
 
 
 class SamplingKwargs(Section):
@@ -132,7 +132,7 @@ class ActionVerifierSettings(Section):
     selection_regex: Regex = setting(
         "Regular expression that finds the number of the chosen candidate in its reply; the last match "
         "counts. Empty: VERA's own reading, which knows what is no answer.",
-        allowed=f"a regular expression of at most {LONGEST_REGEX} characters",
+        allowed=f"a regular expression of at most {MAX_REGEX_LENGTH} characters",
     )
     selection_index_base: int = setting("Number of the first candidate.", ge=0, le=1)
     fallback: Fallback = setting(

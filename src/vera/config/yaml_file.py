@@ -12,12 +12,12 @@ import yaml
 
 from vera.config.bounded import read_text
 from vera.config.errors import ConfigError, plain
-from vera.config.origin import Entry, Layer, Origin, Place
+from vera.config.origin import Layer, Origin, SettingPlace, WrittenValue
 
 LARGEST = 1_000_000
 """Bytes of a file."""
-MOST_EVENTS = 20_000
-LONGEST_NAME = 200
+MAX_EVENTS = 20_000
+MAX_NAME_LENGTH = 200
 """Characters of a name, each of which stands in the key of every value below it."""
 DEEPEST = 8
 """Levels of nesting. libyaml's time is quadratic in the depth: it must not be led on."""
@@ -25,7 +25,7 @@ DEEPEST = 8
 NULL = ("", "~", "null", "Null", "NULL")
 
 
-def read_layer(path: Path, name: str, place: Place) -> Layer | None:
+def read_layer(path: Path, name: str, place: SettingPlace) -> Layer | None:
     """The settings in a YAML file, called `name` in messages; None if there is no such file.
 
     Raises ConfigError for a file that cannot be used; whether its keys exist is not asked here.
@@ -34,7 +34,7 @@ def read_layer(path: Path, name: str, place: Place) -> Layer | None:
     return None if text is None else parse_layer(text, name, place)
 
 
-def parse_layer(text: str, name: str, place: Place) -> Layer:
+def parse_layer(text: str, name: str, place: SettingPlace) -> Layer:
     """The settings in a YAML text. Raises ConfigError."""
     try:
         return _Document(text, name, place).entries()
@@ -48,12 +48,12 @@ def parse_layer(text: str, name: str, place: Place) -> Layer:
 
 
 class _Document:
-    def __init__(self, text: str, name: str, place: Place) -> None:
+    def __init__(self, text: str, name: str, place: SettingPlace) -> None:
         loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
         self._events = self._bounded(yaml.parse(text, Loader=loader))
         self._name = name
         self._place = place
-        self._entries: dict[str, Entry] = {}
+        self._entries: dict[str, WrittenValue] = {}
         self._lines: dict[str, int] = {}
 
     def entries(self) -> Layer:
@@ -75,7 +75,7 @@ class _Document:
 
     def _bounded(self, events: Iterator[yaml.Event]) -> Iterator[yaml.Event]:
         for count, event in enumerate(events):
-            if count >= MOST_EVENTS:
+            if count >= MAX_EVENTS:
                 self._refuse(event, "holds too much for a file of settings")
             if isinstance(event, yaml.AliasEvent) or getattr(event, "anchor", None):
                 self._refuse(event, "uses an anchor or alias; write the value itself")
@@ -87,8 +87,8 @@ class _Document:
         while not isinstance(key := next(self._events), yaml.MappingEndEvent):
             if not isinstance(key, yaml.ScalarEvent):
                 self._refuse(key, "has a list or a group where a name must stand")
-            if len(key.value) > LONGEST_NAME:
-                self._refuse(key, f"has a name of more than {LONGEST_NAME} characters")
+            if len(key.value) > MAX_NAME_LENGTH:
+                self._refuse(key, f"has a name of more than {MAX_NAME_LENGTH} characters")
             self._value((*path, key.value), key, depth)
 
     def _value(self, path: tuple[str, ...], key: yaml.ScalarEvent, depth: int) -> None:
@@ -116,7 +116,7 @@ class _Document:
         if dotted in self._entries:
             self._refuse(key, f"sets {plain(dotted)} again; it stands in line {self._lines[dotted]} already")
         self._lines[dotted] = line
-        self._entries[dotted] = Entry(value, Origin(self._place, f"file {self._name}:{line}"))
+        self._entries[dotted] = WrittenValue(value, Origin(self._place, f"file {self._name}:{line}"))
 
     def _refuse(self, event: yaml.Event, what: str) -> NoReturn:
         raise ConfigError(f"{self._name}:{_line(event)} {what}.")

@@ -23,12 +23,12 @@ from starlette.routing import Route
 
 from vera.config.handed import Allowed
 from vera.dashboard import pages
-from vera.dashboard.asked import Asked
 from vera.dashboard.downloads import download
 from vera.dashboard.follow import Follower, Followers
 from vera.dashboard.guard import Guard, wants_html
 from vera.dashboard.metrics import BaseMetrics
 from vera.dashboard.overview import Overview
+from vera.dashboard.query_params import Asked
 from vera.dashboard.runs import RunRefused, Runs
 from vera.dashboard.sessions import NoSession, SessionFolder, Sessions
 from vera.dashboard.shares import share
@@ -41,7 +41,7 @@ from vera.store import StoreError
 
 METRICS_TYPE = "text/plain; version=0.0.4; charset=utf-8"
 LOOPBACK = frozenset({"127.0.0.1", "localhost", "[::1]"})
-MOST_OFFSET_DIGITS = 16
+MAX_OFFSET_DIGITS = 16
 
 _BARE = {"content-security-policy": "default-src 'none'", "x-content-type-options": "nosniff"}
 _ROUTING = {404: "There is nothing at this address.", 405: "That cannot be done at this address."}
@@ -301,14 +301,14 @@ def _begin(request: Request) -> int | None:
     text = request.headers.get("last-event-id") or request.query_params.get("from")
     if text is None:
         return None
-    if not (text.isascii() and text.isdigit() and len(text) <= MOST_OFFSET_DIGITS):
+    if not (text.isascii() and text.isdigit() and len(text) <= MAX_OFFSET_DIGITS):
         raise HTTPException(400, "An event's id is a number: the byte behind its record in the log.")
     return int(text)
 
 
 def _number(request: Request, name: str) -> int:
     text = request.query_params.get(name, "0")
-    if not (text.isascii() and text.isdigit() and len(text) <= MOST_OFFSET_DIGITS):
+    if not (text.isascii() and text.isdigit() and len(text) <= MAX_OFFSET_DIGITS):
         raise HTTPException(400, f"'{name}' has to be a number.")
     return int(text)
 

@@ -6,9 +6,9 @@ from urllib.parse import parse_qsl
 
 from starlette.types import Receive
 
-MOST_BYTES = 64 << 10
-MOST_FIELDS = 100
-MOST_SECONDS = 10.0
+MAX_BYTES = 64 << 10
+MAX_FIELDS = 100
+MAX_SECONDS = 10.0
 FORM = "application/x-www-form-urlencoded"
 
 
@@ -22,10 +22,10 @@ class BodyRefused(Exception):
 
 async def read_form(receive: Receive, content_type: str, content_length: str) -> Mapping[str, str]:
     """The fields of a form, each name once. Raises BodyRefused: 400, 408, 413 or 415."""
-    if content_length and (not _is_number(content_length) or int(content_length) > MOST_BYTES):
-        raise BodyRefused(413, f"That is too much: {MOST_BYTES} bytes are taken.")
+    if content_length and (not _is_number(content_length) or int(content_length) > MAX_BYTES):
+        raise BodyRefused(413, f"That is too much: {MAX_BYTES} bytes are taken.")
     try:
-        async with asyncio.timeout(MOST_SECONDS):
+        async with asyncio.timeout(MAX_SECONDS):
             body = await _read(receive)
     except TimeoutError:
         raise BodyRefused(408, "The body did not come in time.") from None
@@ -44,8 +44,8 @@ async def _read(receive: Receive) -> bytes:
         if message["type"] != "http.request":
             raise BodyRefused(400, "The body broke off.")
         body += message.get("body", b"")
-        if len(body) > MOST_BYTES:
-            raise BodyRefused(413, f"That is too much: {MOST_BYTES} bytes are taken.")
+        if len(body) > MAX_BYTES:
+            raise BodyRefused(413, f"That is too much: {MAX_BYTES} bytes are taken.")
         if not message.get("more_body", False):
             return bytes(body)
 
@@ -57,7 +57,7 @@ def _fields(body: bytes) -> Mapping[str, str]:
             keep_blank_values=True,
             strict_parsing=True,
             errors="strict",
-            max_num_fields=MOST_FIELDS,
+            max_num_fields=MAX_FIELDS,
         )
     except ValueError:
         raise BodyRefused(400, "That is no form.") from None

@@ -8,7 +8,7 @@ from starlette.responses import Response
 from vera.report.view.model import FileView
 from vera.store import Store
 
-MOST_BYTES = 64 << 20
+MAX_BYTES = 64 << 20
 
 _PICTURES = (
     (b"\x89PNG\r\n\x1a\n", 0, "image/png"),
@@ -21,7 +21,7 @@ _PICTURES = (
 
 def download(file: FileView, store: Store) -> Response:
     """The file's bytes, which are those of its hash. Raises HTTPException (413), StoreError."""
-    if file.size > MOST_BYTES:
+    if file.size > MAX_BYTES:
         raise HTTPException(413, "That file is too large for the dashboard: it is in the session's folder.")
     data = store.get(file.sha256)
     picture = next((kind for magic, at, kind in _PICTURES if data[at : at + len(magic)] == magic), "")

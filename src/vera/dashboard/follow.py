@@ -23,15 +23,15 @@ from vera.attestation.outcome import (
     fingerprint,
     outcome_here,
 )
-from vera.dashboard.frames import PageFrame, page_message, record_messages
-from vera.dashboard.kept_parts import KeptParts
 from vera.dashboard.notice import Notice
+from vera.dashboard.part_cache import KeptParts
+from vera.dashboard.server_sent_events import PageFrame, page_message, record_messages
 from vera.dashboard.sessions import SessionFolder
 from vera.events import Blob, Text
 from vera.report.view.fold import ViewFold
-from vera.report.view.made import Made
 from vera.report.view.model import Header, RunPage
 from vera.report.view.outcome import header_with, lines_with, with_outcome
+from vera.report.view.versioned_cache import VersionedCache
 from vera.session import LogBroken, Reader, load_text
 from vera.session.log import MAX_LINE
 from vera.state import RunState
@@ -57,13 +57,13 @@ CHUNK = 256 << 10
 SHARED = 4 << 20
 """Bytes of messages that are kept for others to send."""
 
-MOST_LINES = 1000
+MAX_LINES = 1000
 """Lines of the event log in a frame; a page that lacks more is told to load everything again."""
 
-MOST_FOLLOWED = 16
+MAX_FOLLOWED = 16
 """Sessions whose fold is kept while nobody watches them."""
 
-MOST_LOADED = 16 << 20
+MAX_LOADED = 16 << 20
 """Bytes of a text that is read from the store for a page."""
 
 IsAlive = Callable[[SessionFolder], bool]
@@ -91,7 +91,7 @@ class Follower:
         self._reader = Reader(session.log)
         self._state = RunState()
         self._fold = ViewFold(self._load)
-        self._made = Made(1)
+        self._made = VersionedCache(1)
         self._reading = asyncio.Lock()
         self._moved = asyncio.Event()
         self._read_to: _Stat | None = None
@@ -218,7 +218,7 @@ class Follower:
     def frame_after(self, offset: int) -> tuple[int, bytes]:
         """The frame for a page that has the log up to `offset`, and the offset that it then has."""
         if (found := self._frames.get(offset)) is None:
-            lines = self._fold.event_lines(offset, MOST_LINES) if offset < self.offset else ()
+            lines = self._fold.event_lines(offset, MAX_LINES) if offset < self.offset else ()
             is_behind = offset > self.offset or (
                 offset < self.offset and (not lines or lines[0].offset != offset)
             )
@@ -348,7 +348,7 @@ class Follower:
             os.close(descriptor)
 
     def _load(self, text: Text) -> str:
-        if isinstance(text, Blob) and self.store.path(text.sha256).stat().st_size > MOST_LOADED:
+        if isinstance(text, Blob) and self.store.path(text.sha256).stat().st_size > MAX_LOADED:
             raise StoreError("That text is too large for a page.")
         return load_text(self.store, text)
 
@@ -368,7 +368,7 @@ class Followers:
             found = Follower(session, self._is_alive, self._live_texts)
         self._followers[session.id] = found
         idle = [each for each, follower in self._followers.items() if not follower.is_watched]
-        for each in idle[: max(0, len(idle) - MOST_FOLLOWED)]:
+        for each in idle[: max(0, len(idle) - MAX_FOLLOWED)]:
             del self._followers[each]
         return found
 

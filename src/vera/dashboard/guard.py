@@ -30,15 +30,15 @@ from starlette.requests import cookie_parser
 from starlette.responses import HTMLResponse, PlainTextResponse, RedirectResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from vera.dashboard.asked import Asked
 from vera.dashboard.body import BodyRefused, read_form
-from vera.dashboard.local import MOST_ADDRESS, local_address, without_token
+from vera.dashboard.local import MAX_ADDRESS, local_address, without_token
+from vera.dashboard.query_params import Asked
 from vera.dashboard.tokens import Tokens
 
 LoginPage = Callable[[Asked, str, str], str]
 """(asked, wanted address, what was wrong) → HTML."""
 
-MOST_HEADERS = 12 << 10
+MAX_HEADERS = 12 << 10
 """Bytes of all headers; h11 itself ends a connection at 16 kB."""
 
 WRONG_TOKEN_SECONDS = 0.25
@@ -220,9 +220,9 @@ def protected(send: Send, nonce: str) -> Send:
 
 def _insist_on_size(scope: Mapping[str, Any]) -> None:
     raw_path = scope.get("raw_path") or scope["path"].encode()
-    if len(raw_path) + len(scope["query_string"]) > MOST_ADDRESS:
+    if len(raw_path) + len(scope["query_string"]) > MAX_ADDRESS:
         raise Refused(414, "That address is too long.")
-    if sum(len(name) + len(value) for name, value in scope["headers"]) > MOST_HEADERS:
+    if sum(len(name) + len(value) for name, value in scope["headers"]) > MAX_HEADERS:
         raise Refused(431, "The headers of that request are too long.")
 
 

@@ -2,7 +2,7 @@
 
 from urllib.parse import parse_qsl, urlencode
 
-MOST_ADDRESS = 8192
+MAX_ADDRESS = 8192
 
 
 def local_address(text: str) -> str:
@@ -11,7 +11,7 @@ def local_address(text: str) -> str:
     No other server can be named: browsers read `//host`, `/\\host` and paths with line breaks or tabs in them
     as addresses of one.
     """
-    if len(text) > MOST_ADDRESS or not text.startswith("/") or text[1:2] in ("/", "\\"):
+    if len(text) > MAX_ADDRESS or not text.startswith("/") or text[1:2] in ("/", "\\"):
         return "/"
     return text if all("!" <= char <= "~" and char != "\\" for char in text) else "/"
 

@@ -22,10 +22,10 @@ from vera.session.log import MAX_LINE
 from vera.store import Store, StoreError
 
 LISTED_SECONDS = 2.0
-MOST_FINDINGS = 16 << 20
+MAX_FINDINGS = 16 << 20
 """Bytes of one audit's findings; larger ones are counted without their labels."""
 
-MOST_NARROWED = 8
+MAX_NARROWED = 8
 """Sessions whose own metrics are kept for the next time that they are asked for."""
 
 _CHUNK = 128 << 10
@@ -60,7 +60,7 @@ class _Counted:
     def _load(self, session: str, blob: Blob) -> bytes | None:
         store = self._stores[session]
         try:
-            if store.path(blob.sha256).stat().st_size > MOST_FINDINGS:
+            if store.path(blob.sha256).stat().st_size > MAX_FINDINGS:
                 return None
             return store.get(blob.sha256)
         except (StoreError, OSError):
@@ -150,7 +150,7 @@ class BaseMetrics:
         async with self._reading:
             found = self._narrowed.pop(session.id, None) or _Counted()
             self._narrowed[session.id] = found
-            if len(self._narrowed) > MOST_NARROWED:
+            if len(self._narrowed) > MAX_NARROWED:
                 self._narrowed.popitem(last=False)
             return await asyncio.to_thread(found.exposition, [session])
 

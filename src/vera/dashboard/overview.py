@@ -11,7 +11,7 @@ from vera.dashboard.follow import Followers
 from vera.dashboard.sessions import SessionFolder, Sessions
 from vera.report.view.model import Header
 
-MOST_ROWS = 100
+MAX_ROWS = 100
 PATIENCE_SECONDS = 0.3
 """What a page waits for logs to be read; the rest is known when it is loaded again."""
 
@@ -39,7 +39,7 @@ class Overview:
     async def rows(self) -> tuple[Sequence[SessionRow], int]:
         """The newest sessions, and how many are left out."""
         listed, left_out = await asyncio.to_thread(self._sessions.listed)
-        shown = listed[:MOST_ROWS]
+        shown = listed[:MAX_ROWS]
         self._rows = {each.id: self._rows[each.id] for each in shown if each.id in self._rows}
         if self._reading is None or self._reading.done():
             self._reading = asyncio.create_task(self._read(shown))

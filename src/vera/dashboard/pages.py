@@ -10,9 +10,9 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from vera.dashboard.asked import Asked
-from vera.dashboard.kept_parts import KeptParts
 from vera.dashboard.overview import SessionRow
+from vera.dashboard.part_cache import KeptParts
+from vera.dashboard.query_params import Asked
 from vera.dashboard.run_form import BUDGETS, StartForm
 from vera.dashboard.run_status import RunStatus
 from vera.dashboard.runs import Replayed
@@ -92,10 +92,10 @@ def render_run(
     from markupsafe import Markup
 
     values = _of_run(session, page, run, changed)
-    keeper = kept or KeptParts()
+    gate_runner = kept or KeptParts()
 
     def part(name: str) -> Markup:
-        written = keeper.part(name, page, changed, lambda: _page(f"part/{name}", asked, **values))
+        written = gate_runner.part(name, page, changed, lambda: _page(f"part/{name}", asked, **values))
         return Markup(written)  # a template wrote it, and escaped what stands in it
 
     return _page(
@@ -122,9 +122,10 @@ def render_parts(
 ) -> str:
     """Parts of the page of a session, each one of PARTS, one after another; `kept` as above."""
     values = _of_run(session, page, run, changed)
-    keeper = kept or KeptParts()
+    gate_runner = kept or KeptParts()
     return "".join(
-        keeper.part(name, page, changed, partial(_page, f"part/{name}", asked, **values)) for name in names
+        gate_runner.part(name, page, changed, partial(_page, f"part/{name}", asked, **values))
+        for name in names
     )
 
 

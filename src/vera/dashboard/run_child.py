@@ -10,11 +10,11 @@ import threading
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
-from vera.dashboard import control_log, run_process
+from vera.dashboard import audit_log, run_process
 from vera.dashboard.run_status import RUN_LOG
 from vera.session.session import replace_file
 
-MOST_RUN_LOG = 4 << 20
+MAX_RUN_LOG = 4 << 20
 """Bytes of `run.log`, of which the end is kept as `run.log.1` when it grows over that."""
 
 KEPT_RUN_LOG = 1 << 20
@@ -41,7 +41,7 @@ def launch(
     about: Mapping[str, object],
     on_end: Callable[[], None],
 ) -> int:
-    """Start a run on the session in `folder`, within `control_log.acting`; the number of its process.
+    """Start a run on the session in `folder`, within `audit_log.acting`; the number of its process.
 
     It has a session of its own, `stdin` as standard input, and `run.log` for what it says. `action` and
     `about` are written to `session.log`; its end is, too, as long as this process lives, and `on_end` is
@@ -52,7 +52,7 @@ def launch(
         child = _spawn(folder, arguments, cwd, environment, stdin)
         try:
             run_process.write(descriptor, run_process.identity(child.pid))
-            control_log.write(folder, action, pid=child.pid, **about)
+            audit_log.write(folder, action, pid=child.pid, **about)
         except OSError:
             child.kill()
             child.wait()
@@ -76,15 +76,15 @@ def bound_run_log(folder: Path) -> None:
     """
     path = folder / RUN_LOG
     try:
-        if path.lstat().st_size <= MOST_RUN_LOG:
+        if path.lstat().st_size <= MAX_RUN_LOG:
             return
-        with control_log.acting(folder, 0.0), os.fdopen(_open_run_log(folder), "r+b", buffering=0) as file:
+        with audit_log.acting(folder, 0.0), os.fdopen(_open_run_log(folder), "r+b", buffering=0) as file:
             size = os.fstat(file.fileno()).st_size
-            if size > MOST_RUN_LOG:
+            if size > MAX_RUN_LOG:
                 end = os.pread(file.fileno(), KEPT_RUN_LOG, size - KEPT_RUN_LOG)
                 replace_file(path.with_name(f"{RUN_LOG}.1"), end)
                 file.truncate(0)
-    except (OSError, control_log.Busy):
+    except (OSError, audit_log.Busy):
         return
 
 
@@ -131,7 +131,7 @@ def _open_run_log(folder: Path) -> int:
 def _wait(folder: Path, child: "subprocess.Popen[bytes]", on_end: Callable[[], None]) -> None:
     code = child.wait()
     try:
-        control_log.write(folder, "ended", pid=child.pid, exit_code=code)
+        audit_log.write(folder, "ended", pid=child.pid, exit_code=code)
     except OSError:
         pass  # the folder was removed, or the disk is full: how it ended stays unknown
     finally:

@@ -8,9 +8,9 @@ import os
 from collections.abc import Mapping
 
 from vera.config import ConfigError, Loaded
-from vera.config.catalogue import catalogue
 from vera.config.loading import user_config_file
-from vera.config.origin import Place
+from vera.config.origin import SettingPlace
+from vera.config.schema import catalogue
 from vera.config.trust import KEYED_ADDRESSES, is_server_of_key
 from vera.config.yaml_file import read_layer
 
@@ -62,7 +62,7 @@ def child_environment(withheld: tuple[str, ...], environ: Mapping[str, str] | No
 def _named_by_the_user(withheld: tuple[str, ...]) -> frozenset[str]:
     """The variables that hold the person's keys where the user configuration says `env:NAME`."""
     try:
-        layer = read_layer(user_config_file(), "", Place.USER) or {}
+        layer = read_layer(user_config_file(), "", SettingPlace.USER) or {}
     except ConfigError:
         return frozenset()
     return frozenset(

@@ -13,15 +13,15 @@ import msgspec
 from vera.config import ConfigError, Loaded, load
 from vera.config.address import server_of
 from vera.config.handed import Allowed, Handed
-from vera.config.origin import Place
+from vera.config.origin import SettingPlace
 
-MOST_TASK_BYTES = 200_000
-MOST_FIELD = 2_000
+MAX_TASK_BYTES = 200_000
+MAX_FIELD = 2_000
 """Characters of any other field."""
 
 PROFILES = ("research", "sealed", "lab")
 EFFORTS = ("quick", "normal", "thorough")
-MOST_FOLDERS = 100
+MAX_FOLDERS = 100
 """Folders of the base that are offered as input."""
 
 NO_FIELDS = frozenset({"form_token"})
@@ -88,9 +88,9 @@ def read_start(fields: Mapping[str, str], base: Path, allowed: Allowed) -> Start
         raise FieldProblem("Write a question: the task is empty.")
     if "\0" in task:
         raise FieldProblem("The task holds a zero byte; write it as text.")
-    if len(task.encode("utf-8", "replace")) > MOST_TASK_BYTES:
+    if len(task.encode("utf-8", "replace")) > MAX_TASK_BYTES:
         raise FieldProblem(
-            f"The task is longer than {MOST_TASK_BYTES // 1000} kB. Put long material into a file of the "
+            f"The task is longer than {MAX_TASK_BYTES // 1000} kB. Put long material into a file of the "
             "input folder."
         )
     if "input_dir" in given:
@@ -133,8 +133,8 @@ def _given(fields: Mapping[str, str], known: set[str]) -> dict[str, str]:
             )
         if name != "task":
             value = value.strip()
-            if len(value) > MOST_FIELD or not value.isprintable():
-                raise FieldProblem(f"{name} must be one line of at most {MOST_FIELD} characters.")
+            if len(value) > MAX_FIELD or not value.isprintable():
+                raise FieldProblem(f"{name} must be one line of at most {MAX_FIELD} characters.")
         if value:
             given[name] = value
     return given
@@ -174,12 +174,12 @@ def _folder_within(base: Path, name: str) -> Path:
 
 def _configured(configured: Loaded) -> dict[str, str]:
     """What a person configured, by field: shown in the form; what is a default is left to the run."""
-    from vera.config.catalogue import value_of
+    from vera.config.schema import value_of
 
     return {
         name: "" if value is None else str(value)
         for name, key in CHOICES.items()
-        if configured.origin[key].place is not Place.DEFAULT
+        if configured.origin[key].place is not SettingPlace.DEFAULT
         and (value := value_of(configured.settings, key)) is not None
         and name != "input_dir"
     }
@@ -211,4 +211,4 @@ def _folders(base: Path) -> tuple[str, ...]:
         )
     except OSError:
         return ()
-    return tuple(f"./{name}" for name in found[:MOST_FOLDERS])
+    return tuple(f"./{name}" for name in found[:MAX_FOLDERS])

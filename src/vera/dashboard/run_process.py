@@ -10,7 +10,7 @@ from pathlib import Path
 from vera.sandbox.owner import Owner, start_time, this_host
 
 PID_FILE = "run.pid"
-_MOST_BYTES = 500
+_MAX_BYTES = 500
 _LINE = re.compile(r"([0-9]{1,9})\n([A-Za-z0-9-]{1,200}) ([A-Za-z0-9-]{1,200})\n")
 
 
@@ -47,7 +47,7 @@ def read(folder: Path) -> Owner | None:
     with os.fdopen(descriptor, "rb") as file:
         if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
             return None
-        found = _LINE.fullmatch(file.read(_MOST_BYTES).decode("utf-8", "replace"))
+        found = _LINE.fullmatch(file.read(_MAX_BYTES).decode("utf-8", "replace"))
     return Owner(found[2], int(found[1]), found[3]) if found else None
 
 

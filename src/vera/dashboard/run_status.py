@@ -7,7 +7,7 @@ from typing import Literal
 
 import msgspec
 
-from vera.dashboard import control_log, run_process
+from vera.dashboard import audit_log, run_process
 from vera.dashboard.log_ends import LogEnds, in_use, is_still_in_use
 from vera.dashboard.regular import open_regular, size_of
 from vera.report.printable import one_printable_line
@@ -73,7 +73,7 @@ def is_worked_on(folder: Path, log: Path) -> bool:
 def last_exit_code(folder: Path) -> tuple[bool, int | None]:
     """Whether a dashboard ever started a run here, and how that process ended as far as one saw it."""
     started, code = False, None
-    for line in control_log.tail(folder):
+    for line in audit_log.tail(folder):
         if line["action"] in ("started", "resumed"):
             started, code = True, None
         elif line["action"] == "ended":

@@ -2,7 +2,7 @@
 
 A run is a process of its own (`python -m vera run …`) in a session of its own: it goes on when the dashboard
 ends, and the next dashboard finds it again by `run.pid`. A session's actions happen one at a time, also with
-several dashboards (`control_log.acting`).
+several dashboards (`audit_log.acting`).
 """
 
 import asyncio
@@ -23,7 +23,7 @@ from vera.config import ConfigError, Loaded, load
 from vera.config.errors import Refused
 from vera.config.handed import Allowed
 from vera.config.loading import user_config_file
-from vera.dashboard import control_log, run_child, run_process
+from vera.dashboard import audit_log, run_child, run_process
 from vera.dashboard.log_ends import LogEnds, read_ends
 from vera.dashboard.run_environment import child_environment, every_key, withheld_keys
 from vera.dashboard.run_form import (
@@ -48,17 +48,17 @@ FINISH_SECONDS = 60.0
 END_SECONDS = 15.0
 """From there to the one that it cannot catch."""
 
-MOST_AT_ONCE = 32
+MAX_AT_ONCE = 32
 """Runs that one dashboard watches at a time."""
 
 RECENT_SECONDS = 1.0
-MOST_REMEMBERED = 1000
+MAX_REMEMBERED = 1000
 """Sessions whose status and log's ends are remembered."""
 
 TASK_KEPT = 4000
 """Characters of a task that `session.log` keeps."""
 
-MOST_NEW_A_DAY = 10_000
+MAX_NEW_A_DAY = 10_000
 REPLAY_SECONDS = 300.0
 REPLAY_BYTES = 256 << 10
 
@@ -117,7 +117,7 @@ class Runs:
         status = self.status(session)
         if not status.can_start:
             return StartForm(locked=True, reason=f"A run starts once in a session. {status.words}")
-        tried = next((line for line in reversed(control_log.tail(session.path)) if "task" in line), {})
+        tried = next((line for line in reversed(audit_log.tail(session.path)) if "task" in line), {})
         chosen = tried.get("chosen")
         values = (
             {str(k): str(v) for k, v in chosen.items() if k in CHOICES} if isinstance(chosen, dict) else {}
@@ -142,7 +142,7 @@ class Runs:
         if not found.alive and session.path in self._watched:  # dead, and how it ended is about to be written
             found = RunStatus(state="stopping", words="Ending.", alive=True)
         self._seen[session.path] = (time.monotonic(), found)
-        while len(self._seen) > MOST_REMEMBERED:
+        while len(self._seen) > MAX_REMEMBERED:
             self._seen.popitem(last=False)
         return found
 
@@ -199,11 +199,11 @@ class Runs:
     def _new(self) -> SessionFolder:
         day = datetime.now(UTC).strftime("%Y%m%d")
         try:
-            for number in range(1, MOST_NEW_A_DAY):
+            for number in range(1, MAX_NEW_A_DAY):
                 session = self._sessions.by_work_dir(f"./work/ui-run-{day}-{number}")
                 if not make_folder(session.path):
                     continue
-                control_log.write(session.path, "created", session=session.name)
+                audit_log.write(session.path, "created", session=session.name)
                 return session
         except NoSession as error:
             raise RunRefused(409, str(error)) from None
@@ -263,10 +263,10 @@ class Runs:
         insist: Callable[[], None],
     ) -> None:
         """Start the process, alone. `insist` raises RunRefused when it must not be, asked under the lock."""
-        if len(self._watched) >= MOST_AT_ONCE:
-            raise RunRefused(503, f"{MOST_AT_ONCE} runs are working already. Wait for one, or stop one.")
+        if len(self._watched) >= MAX_AT_ONCE:
+            raise RunRefused(503, f"{MAX_AT_ONCE} runs are working already. Wait for one, or stop one.")
         try:
-            with control_log.acting(session.path):
+            with audit_log.acting(session.path):
                 insist()
                 self._watched.add(session.path)
                 try:
@@ -285,7 +285,7 @@ class Runs:
                     raise
         except run_child.AlreadyWorking:
             raise RunRefused(409, "A process works on this session already.") from None
-        except control_log.Busy:
+        except audit_log.Busy:
             raise RunRefused(503, "Another dashboard is acting on this session. Try again.") from None
         except OSError as error:
             raise RunRefused(503, f"The run cannot be started: {error.strerror or error}.") from None
@@ -310,7 +310,7 @@ class Runs:
         to_group = number == signal.SIGKILL
         if run_process.send(process, number, to_group=to_group):
             with contextlib.suppress(OSError):
-                control_log.write(session.path, "stopped", pid=process.pid, signal=number.name)
+                audit_log.write(session.path, "stopped", pid=process.pid, signal=number.name)
 
     async def _see_it_end(self, session: SessionFolder, process: Owner) -> None:
         """Wait for the end of a run that was asked to; make it end when it takes too long."""
@@ -370,7 +370,7 @@ class Runs:
         if found is None or found[0] != key:
             found = (key, read_ends(session.log))
         self._ends[session.path] = found
-        while len(self._ends) > MOST_REMEMBERED:
+        while len(self._ends) > MAX_REMEMBERED:
             self._ends.popitem(last=False)
         return found[1]
 

@@ -11,7 +11,7 @@ from types import FrameType
 import uvicorn
 from starlette.applications import Starlette
 
-MOST_CONNECTIONS = 1000
+MAX_CONNECTIONS = 1000
 GRACE_SECONDS = 1
 TICK_SECONDS = 0.25
 """Between two looks whether the server is to end."""
@@ -32,7 +32,7 @@ def listen(host: str, port: int) -> socket.socket:
     try:
         listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         listening.bind(address)
-        listening.listen(MOST_CONNECTIONS)
+        listening.listen(MAX_CONNECTIONS)
     except OSError as error:
         listening.close()
         if error.errno == errno.EADDRINUSE:
@@ -54,7 +54,7 @@ def serve(app: Starlette, listening: socket.socket) -> None:
         access_log=False,
         server_header=False,
         proxy_headers=False,
-        limit_concurrency=MOST_CONNECTIONS,
+        limit_concurrency=MAX_CONNECTIONS,
         timeout_graceful_shutdown=GRACE_SECONDS,
     )
     with _signals_end_quietly():

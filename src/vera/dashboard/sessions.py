@@ -19,12 +19,12 @@ from vera.session.session import TRACE
 LISTED_LEVELS = 3
 """Levels below the base in which sessions are looked for. One that is asked for by name may lie deeper."""
 
-MOST_LISTED = 500
-MOST_FOLDERS = 5000
+MAX_LISTED = 500
+MAX_FOLDERS = 5000
 """Folders that are looked into for a list."""
 
-MOST_LEVELS = 12
-MOST_NAME = 1000
+MAX_LEVELS = 12
+MAX_NAME = 1000
 """Bytes of a relative path."""
 
 CONTROL_LOG = "session.log"
@@ -94,7 +94,7 @@ class Sessions:
         """The sessions of the first levels, the newest first, and how many were left out at least."""
         found = [(_written(folder.path), folder) for folder in self._found()]
         found.sort(key=lambda each: (-each[0], each[1].name))
-        return [folder for _, folder in found[:MOST_LISTED]], max(0, len(found) - MOST_LISTED)
+        return [folder for _, folder in found[:MAX_LISTED]], max(0, len(found) - MAX_LISTED)
 
     def folder(self, relative: str) -> SessionFolder:
         """The value for a path relative to the base, in normal form, without a look at the disk."""
@@ -107,7 +107,7 @@ class Sessions:
         if relative == ".":
             return self.folder(".")
         parts = relative.split("/")
-        if len(os.fsencode(relative)) > MOST_NAME or len(parts) > MOST_LEVELS or "\0" in relative:
+        if len(os.fsencode(relative)) > MAX_NAME or len(parts) > MAX_LEVELS or "\0" in relative:
             raise NoSession("That path is too long for the folder of a session.")
         if any(part in ("", ".", "..") for part in parts):
             raise NoSession("The folder of a session lies below the base folder, without '..'.")
@@ -134,7 +134,7 @@ class Sessions:
 
     def _found(self) -> Iterator[SessionFolder]:
         """Breadth first, so that a large tree beside the sessions hides none above it."""
-        level, left = ["."], MOST_FOLDERS
+        level, left = ["."], MAX_FOLDERS
         for depth in range(LISTED_LEVELS + 1):
             below: list[str] = []
             for relative in level:
@@ -196,4 +196,4 @@ def _written(path: Path) -> float:
 
 def _shown(name: str) -> str:
     text = os.fsencode(name).decode("utf-8", "backslashreplace")
-    return one_printable_line(text[:MOST_NAME])
+    return one_printable_line(text[:MAX_NAME])

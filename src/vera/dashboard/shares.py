@@ -16,10 +16,10 @@ from vera.report.html.document import report_html
 from vera.report.html.wording import SHARES
 from vera.report.view.model import ClaimView, RunPage
 
-MOST_BYTES = 256 << 20
+MAX_BYTES = 256 << 20
 """Of a file that is made in memory. A larger bundle is written by `vera export --bundle`."""
 
-MOST_ATTESTATION = 16 << 20
+MAX_ATTESTATION = 16 << 20
 
 _TYPES: Mapping[str, str] = {
     "report.html": "text/html; charset=utf-8",
@@ -80,8 +80,8 @@ def _attestation(file: Path) -> bytes:
     if (opened := open_regular(file)) is None:
         raise HTTPException(404, "This session has no attestation.")
     with opened:
-        data = opened.read(MOST_ATTESTATION + 1)
-    if len(data) > MOST_ATTESTATION:
+        data = opened.read(MAX_ATTESTATION + 1)
+    if len(data) > MAX_ATTESTATION:
         raise HTTPException(
             413, "The attestation is too large for the dashboard: it is in the session's folder."
         )
@@ -93,7 +93,7 @@ def _bundle(session: Path) -> bytes:
     from vera.attestation.replay import NoSession
 
     size = sum(each.stat().st_size for each in (session / "store").rglob("*") if each.is_file())
-    if size > MOST_BYTES:
+    if size > MAX_BYTES:
         raise HTTPException(
             413, f"The bundle is too large for the dashboard: vera export {session} --bundle FILE"
         )

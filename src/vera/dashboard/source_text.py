@@ -10,15 +10,15 @@ from vera.report.printable import printable
 from vera.report.view.model import CardView, ClaimView
 from vera.store import Store, StoreError
 
-MOST_BYTES = 32 << 20
+MAX_BYTES = 32 << 20
 CONTEXT = 40
 """Lines that are shown before and behind those that were asked for."""
 
-MOST_LINES = 400
+MAX_LINES = 400
 LINE = 4000
 """Characters of a line that are shown."""
 
-MOST_SPANS = 200
+MAX_SPANS = 200
 
 _SHA256 = re.compile(r"[0-9a-f]{64}")
 
@@ -82,7 +82,7 @@ def source_text(
     elif wanted is not None and not _holds(wanted.card):
         problem = wanted.card.problem or "The cited lines could not be held against their hash."
     begin = max(0, min(first, len(lines)) - 1 - CONTEXT) if first else 0
-    end = min(len(lines), (max(first, last) + CONTEXT if first else MOST_LINES), begin + MOST_LINES)
+    end = min(len(lines), (max(first, last) + CONTEXT if first else MAX_LINES), begin + MAX_LINES)
     rows = tuple(
         Row(number, _shown(lines[number - 1]), not problem and first <= number <= last)
         for number in range(begin + 1, end + 1)
@@ -103,14 +103,14 @@ def _spans(claims: Sequence[ClaimView], sha256: str) -> tuple[Span, ...]:
         for card in claim.cards
         if card.source_id == sha256
     ]
-    return tuple(sorted(found, key=lambda span: (span.first, span.last))[:MOST_SPANS])
+    return tuple(sorted(found, key=lambda span: (span.first, span.last))[:MAX_SPANS])
 
 
 def _read(store: Store, sha256: str) -> bytes | str | None:
     """The bytes of the text, or why they are not shown; None when there are none."""
     try:
-        if store.path(sha256).stat().st_size > MOST_BYTES:
-            return f"The text is larger than {MOST_BYTES >> 20} MB, so it is not shown here."
+        if store.path(sha256).stat().st_size > MAX_BYTES:
+            return f"The text is larger than {MAX_BYTES >> 20} MB, so it is not shown here."
         data = store.get(sha256)
     except FileNotFoundError:
         return None

@@ -17,7 +17,7 @@ from typing import Any
 from starlette.types import Receive, Scope, Send
 
 from vera.dashboard.follow import Follower
-from vera.dashboard.frames import HEARTBEAT, RETRY, problem_message
+from vera.dashboard.server_sent_events import HEARTBEAT, RETRY, problem_message
 
 HEARTBEAT_SECONDS = 15.0
 STALLED_SECONDS = 60.0

@@ -18,7 +18,7 @@ TAIL_BYTES = 96 << 10
 TRACE_BYTES = 512 << 10
 """What a page of events is read from: a record is longer than its line on the page."""
 
-MOST_EVENTS = 500
+MAX_EVENTS = 500
 
 LOGS: Mapping[str, tuple[str, str]] = {
     "notes": ("notes.md", "Notes"),
@@ -73,8 +73,8 @@ def events_before(path: Path, before: int, load: Load, *, of_model: bool) -> tup
         return [], 0, 0
     found = list(_lines(tail, load, of_model=of_model))
     begin = tail.begin
-    if len(found) > MOST_EVENTS:
-        found = found[-MOST_EVENTS:]
+    if len(found) > MAX_EVENTS:
+        found = found[-MAX_EVENTS:]
         begin = found[0].offset
     return found, begin, tail.end
 

@@ -16,7 +16,7 @@ FILE = "dashboard.token"
 _TOKEN = re.compile(r"[A-Za-z0-9_-]{20,200}")
 _LOGIN = re.compile(r"([0-9a-f]{32})\.([0-9a-f]{64})")
 _OTHERS = stat.S_IRWXG | stat.S_IRWXO
-_MOST_BYTES = 4096
+_MAX_BYTES = 4096
 
 
 class TokenFileError(Exception):
@@ -89,7 +89,7 @@ def _read(path: Path) -> str:
                 f"The token in {path} may be known to others. Only you may read that file: "
                 f"'chmod 600 {path}', or remove it, and a new token is made."
             )
-        text = file.read(_MOST_BYTES).decode("utf-8", "replace").strip()
+        text = file.read(_MAX_BYTES).decode("utf-8", "replace").strip()
     if not _TOKEN.fullmatch(text):
         raise TokenFileError(
             f"{path} does not hold a token: one line of 20 to 200 letters, digits, '-' and '_'. "

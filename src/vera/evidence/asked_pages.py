@@ -8,7 +8,7 @@ from urllib.parse import urlsplit
 
 from vera.evidence.domains import unwrap
 
-MOST_NAMED = 20
+MAX_NAMED = 20
 """Addresses of a task that count; a list of more is material and no question about pages."""
 
 USUAL_SOURCES = 2
@@ -19,9 +19,9 @@ _PORTS = {"http": 80, "https": 443}
 
 
 def named_pages(task: str) -> frozenset[str]:
-    """The keys (`page_key`) of the pages that a task names, none where it names more than MOST_NAMED."""
+    """The keys (`page_key`) of the pages that a task names, none where it names more than MAX_NAMED."""
     found = {page_key(match.group().rstrip(".,;:!?*_~")) for match in _ADDRESS.finditer(task)} - {""}
-    return frozenset(found) if len(found) <= MOST_NAMED else frozenset()
+    return frozenset(found) if len(found) <= MAX_NAMED else frozenset()
 
 
 def page_key(address: str) -> str:

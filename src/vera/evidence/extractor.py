@@ -17,10 +17,10 @@ import msgspec
 
 from vera.evidence.canonical.registry import Format, extract_as, format_of
 from vera.evidence.containers.unpacking import Unpacking
-from vera.evidence.pump import Limits, Pump
+from vera.evidence.extraction_client import ExtractionLimits, Pump
 from vera.evidence.source import Extracted, Unreadable
 
-__all__ = ["Extractor", "Limits"]
+__all__ = ["ExtractionLimits", "Extractor"]
 
 Key = TypeVar("Key")
 
@@ -34,8 +34,8 @@ class Extractor:
     May be used from several threads at once; the documents wait for one worker.
     """
 
-    def __init__(self, limits: Limits | None = None) -> None:
-        self._limits = limits or Limits()
+    def __init__(self, limits: ExtractionLimits | None = None) -> None:
+        self._limits = limits or ExtractionLimits()
         self._pump: Pump | None = None
         self._closed = False
         self._lock = Lock()

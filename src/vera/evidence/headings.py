@@ -11,8 +11,8 @@ from collections.abc import Callable
 REACH = 400
 """Lines above a line in which its headings are looked for."""
 
-_LONGEST = 90
-_MOST_WORDS = 12
+_MAX_LENGTH = 90
+_MAX_WORDS = 12
 _MARKED = re.compile(r"\s{0,3}(?P<level>#{1,6})\s{1,4}(?P<name>\S.{0,200}?)[\s#]{0,8}\Z")
 _RULE = re.compile(r"\s{0,3}(?:={3,80}|-{3,80}|~{3,80})\s{0,3}\Z")
 _ENDED = re.compile(r"[.,;!?。！？…][\"'”’)\]*_]{0,3}\Z")
@@ -52,10 +52,10 @@ def is_marked(text: str) -> bool:
 def _is_heading(text: str, below: str) -> bool:
     """Whether a line looks like a heading of the one below it."""
     name = text.strip()
-    if not name or len(name) > _LONGEST or _ENDED.search(name) or _NO_HEADING.match(text):
+    if not name or len(name) > _MAX_LENGTH or _ENDED.search(name) or _NO_HEADING.match(text):
         return False
     if not (name[0].isupper() or name[0].isdigit() or name[0] in "*_§(" or not name[0].isascii()):
         return False
-    if len(name.split()) > _MOST_WORDS or not any(map(str.isalpha, name)):
+    if len(name.split()) > _MAX_WORDS or not any(map(str.isalpha, name)):
         return False
     return len(below.strip()) > len(name) or _SENTENCE.search(below) is not None

@@ -2,7 +2,7 @@
 test for robots in its place.
 
 Three things must come together. The body is a web page that was answered with success. It is short: fewer
-than MOST_LETTERS letters or digits of visible text. And its text wants its reader to prove to be human; or
+than MAX_LETTERS letters or digits of visible text. And its text wants its reader to prove to be human; or
 scripts stand in it together with one of these signs, looked for in this order:
 
 1. an application's root (an element with an id such as `root` or `__next`, or of a tag such as `<app-root>`)
@@ -15,18 +15,18 @@ scripts stand in it together with one of these signs, looked for in this order:
 So a short page that is complete (`example.com`), a page that says "not found", and a long page with an empty
 corner are not low-signal. Scripts that hold data (JSON) and modules to preload count for nothing.
 
-Everything here is linear in the size of the page, of which the first MOST_BYTES are looked at.
+Everything here is linear in the size of the page, of which the first MAX_BYTES are looked at.
 """
 
 import re
 
-MOST_BYTES = 1 << 20
-MOST_LETTERS = 600
+MAX_BYTES = 1 << 20
+MAX_LETTERS = 600
 FEW_LETTERS = 200
 SCRIPT_BYTES = 2000
 SCRIPT_FILES = 4
-MOST_ROOT_TAGS = 200
-MOST_ROOTS = 20
+MAX_ROOT_TAGS = 200
+MAX_ROOTS = 20
 
 _PAGES = ("text/html", "application/xhtml+xml")
 _LOOKS_LIKE_PAGE = re.compile(r"\s{0,100}<(?:!doctype\s+html|html|head|body)\b", re.IGNORECASE)
@@ -82,9 +82,9 @@ def low_signal(body: bytes, media_type: str, text: bytes, *, http_status: int | 
         return ""
     visible = text.decode("utf-8", "replace")
     letters = _letters(visible)
-    if letters >= MOST_LETTERS:
+    if letters >= MAX_LETTERS:
         return ""
-    page = body[:MOST_BYTES].decode("utf-8", "replace").removeprefix("\ufeff")
+    page = body[:MAX_BYTES].decode("utf-8", "replace").removeprefix("\ufeff")
     if media_type.lower() not in _PAGES and (media_type or not _LOOKS_LIKE_PAGE.match(page)):
         return ""
     if _WANTS_A_PERSON.search(visible):
@@ -105,11 +105,11 @@ def low_signal(body: bytes, media_type: str, text: bytes, *, http_status: int | 
 
 
 def _letters(text: str) -> int:
-    """Letters and digits, counted up to MOST_LETTERS."""
+    """Letters and digits, counted up to MAX_LETTERS."""
     count = 0
     for character in text:
         count += character.isalnum()
-        if count >= MOST_LETTERS:
+        if count >= MAX_LETTERS:
             break
     return count
 
@@ -146,7 +146,7 @@ def _is_program(attributes: str) -> bool:
 def _empty_root(markup: str) -> str:
     """The application's root that holds no text, as it is to be named; '' for none."""
     for count, root in enumerate(_ROOT.finditer(markup)):
-        if count == MOST_ROOTS:
+        if count == MAX_ROOTS:
             break
         tag = (root["tag"] or root["custom"]).lower()
         start = markup.find(">", root.end() - 1)
@@ -159,7 +159,7 @@ def _text_inside(markup: str, at: int, tag: str) -> str:
     """The text from `at` to the end of the element `tag` that is open there, of its first tags only."""
     words: list[str] = []
     depth = 1
-    for _ in range(MOST_ROOT_TAGS):
+    for _ in range(MAX_ROOT_TAGS):
         following = _TAG.search(markup, at)
         until = following.start() if following else len(markup)
         words.append(markup[at:until].strip()[:100])

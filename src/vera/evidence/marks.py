@@ -16,7 +16,7 @@ STRUCK: Final = "struck"
 HIDDEN: Final = "hidden"
 """In the file, but not to be seen by a reader."""
 
-MOST_MARKS = 5000
+MAX_MARKS = 5000
 """Marks of one text. Of more, those with the least text between them are joined, which marks more."""
 
 _MARKERS = {STRUCK: ("\ufdd0", "\ufdd1"), HIDDEN: ("\ufdd2", "\ufdd3")}
@@ -86,11 +86,11 @@ def joined(text: bytes, marks: Sequence[Mark]) -> list[Mark]:
 
 
 def bounded(marks: Sequence[Mark]) -> tuple[Mark, ...]:
-    """At most MOST_MARKS marks: those that stand nearest to each other are joined first."""
-    if len(marks) <= MOST_MARKS:
+    """At most MAX_MARKS marks: those that stand nearest to each other are joined first."""
+    if len(marks) <= MAX_MARKS:
         return tuple(marks)
     gaps = sorted(range(1, len(marks)), key=lambda index: marks[index].start - marks[index - 1].end)
-    closed = frozenset(gaps[: len(marks) - MOST_MARKS])
+    closed = frozenset(gaps[: len(marks) - MAX_MARKS])
     found: list[Mark] = []
     for index, mark in enumerate(marks):
         if index in closed:

@@ -10,7 +10,7 @@ from vera.evidence.domains import registrable_domain, unwrap
 from vera.evidence.official import owner
 from vera.evidence.queries import family, is_search_engine, query_of_url, vector
 
-MOST_TARGETS = 20
+MAX_TARGETS = 20
 """The addresses of one command that are looked at."""
 
 SEARCH_TOOLS = frozenset({"web_search", "brave_search", "brave_news", "search"})
@@ -40,7 +40,7 @@ class Target(msgspec.Struct, frozen=True):
     reason: str
 
 
-class Aim(msgspec.Struct, frozen=True):
+class CallIntent(msgspec.Struct, frozen=True):
     """What a call is about: the addresses it names, the query it asks and that query's family, '' for none,
     and the intent (`vera.evidence.queries.vector`)."""
 
@@ -58,13 +58,13 @@ def aim(
     names: frozenset[str],
     official_domains: frozenset[str],
     families: Sequence[str],
-) -> Aim:
+) -> CallIntent:
     """What a call of `tool` with `args` is about; never fails, whatever the arguments hold.
 
     `names` are the subject's names (`official_names` of the question), `official_domains` what a person
     listed, `families` the keys of the queries asked so far. A `fetch` has its address, and the query which
     that carries; a search has its query; a `shell` command has every address that stands in it, at most
-    `MOST_TARGETS`, and the query of the first that carries one. Any other tool looks nowhere.
+    `MAX_TARGETS`, and the query of the first that carries one. Any other tool looks nowhere.
     """
     urls: tuple[str, ...] = ()
     query = ""
@@ -79,7 +79,7 @@ def aim(
     if carrier:
         query = query_of_url(carrier.url)
     seen = carrier or (targets[0] if targets else None)
-    return Aim(
+    return CallIntent(
         tool,
         targets,
         query,
@@ -88,7 +88,7 @@ def aim(
     )
 
 
-def move_type(aim: Aim, previous: Sequence[tuple[str, str]]) -> str:
+def move_type(aim: CallIntent, previous: Sequence[tuple[str, str]]) -> str:
     """How a call differs from the earlier moves, given as (registrable domain, query family), '' for none.
 
     The move's own domain is that of its first target. A query to a search tool has no domain: all those are
@@ -138,7 +138,7 @@ def _unwrapped(urls: Iterable[str]) -> Iterator[str]:
         if url not in seen and _DOMAIN.fullmatch(registrable_domain(url)):
             seen.add(url)
             yield url
-            if len(seen) == MOST_TARGETS:
+            if len(seen) == MAX_TARGETS:
                 return
 
 

@@ -70,7 +70,7 @@ yearly report is no backing for "12 months"."""
 _VAGUE = re.compile(r"(?:several|few|many|some|couple of|per|every|each|last|past)\s{1,3}\Z", re.IGNORECASE)
 _WORD = re.compile(r"(?P<and>\s{1,3}and\s{1,3}|\s{1,3}|-)?(?P<word>[A-Za-z]{2,12})(?![A-Za-z])")
 _HALF = re.compile(r"half(?:(?:\s{1,3}|-)an?(?:\s{1,3}|-)(?P<scale>[a-z]{5,8})\b)?", re.IGNORECASE)
-_MOST_WORDS = 16
+_MAX_WORDS = 16
 
 
 class Spelled(NamedTuple):
@@ -107,7 +107,7 @@ class _Reader:
         self._form: Literal["number", "ordinal"] = "number"
 
     def read(self) -> Spelled | None:
-        for _ in range(_MOST_WORDS):
+        for _ in range(_MAX_WORDS):
             match = _WORD.match(self._text, self._end)
             if match is None or not self._takes(match["word"].lower(), (match["and"] or "").strip() == "and"):
                 break

@@ -50,7 +50,7 @@ _TURNED = str.maketrans(".,", ",.")
 _MARK = re.compile(r"[.)](?:\s|\Z)")
 _OPENING = " \t#>*([§"
 _BEFORE = 40
-_LONGEST_WORD = 24
+_MAX_WORD_LENGTH = 24
 _FARTHEST_NEIGHBOUR = 8
 _SMALLEST_WITH_OWN_SCALE = 1000
 _FIRST_HUNDRED, _LAST_HUNDRED = 10, 20
@@ -134,7 +134,7 @@ def _begun(text: str, start: int, end: int) -> Sequence[Quantity]:
         if name is not None:
             return (name,)
         return date_from_digit(text, start) or time_of_day(text, start) or number_from_digit(text, start, end)
-    if end - start > _LONGEST_WORD:
+    if end - start > _MAX_WORD_LENGTH:
         return ()
     word = text[start:end].lower()
     if word in MONTHS:

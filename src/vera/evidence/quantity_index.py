@@ -22,7 +22,7 @@ _HUNDREDTH = Decimal("0.01")
 _ROUND_YEARS = 5
 _LEAP_YEAR = 2000
 _DAYS_OF_WEEK = 7
-_LONGEST_DIFFERENCE = 150
+_MAX_DIFFERENCE_LENGTH = 150
 _FEW_YEARS = 12
 _FEW_WEEKDAYS = 3
 """Above these some year or weekday fits whatever is claimed, so that none says anything."""
@@ -266,7 +266,7 @@ def _loosely(quantity: Quantity, index: QuantityIndex) -> bool:
 
 def _is_difference(quantity: Quantity, index: QuantityIndex) -> bool:
     """Whether a number of years lies between two years of the source."""
-    if quantity.units != unit_words()["year"] or not 0 < quantity.value <= _LONGEST_DIFFERENCE:
+    if quantity.units != unit_words()["year"] or not 0 < quantity.value <= _MAX_DIFFERENCE_LENGTH:
         return False
     if len(index.years) > _FEW_YEARS:
         return False

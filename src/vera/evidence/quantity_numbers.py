@@ -15,8 +15,8 @@ _EARLIEST_YEAR = 1000
 _THOUSANDTH = Decimal("0.001")
 """The last digit of "1.250 Euro": prices have no thousandths, so the point groups thousands."""
 
-_LONGEST_NUMBER = 24
-_LONGEST_IDENTIFIER = 64
+_MAX_NUMBER_LENGTH = 24
+_MAX_IDENTIFIER_LENGTH = 64
 _BEFORE = 20
 """Characters before a number in which a currency or a rounding word is looked for."""
 
@@ -112,7 +112,7 @@ _HEDGE_END_LIST = (
     "etwa rund ungefähr environ mindestens als über moins de höchstens zu fast plus à presque"
 )
 _HEDGE_ENDS = tuple(_HEDGE_END_LIST.split())
-_LONGEST_OF_NAME = 3
+_MAX_OF_NAME_LENGTH = 3
 """Digits behind a word in lower case that make one name with it; more of them are a year or a count."""
 
 _NAME_BEFORE = re.compile(r"(?<![^\W_])(?P<word>[^\W\d_]{1,24})[-‐‑]\Z")
@@ -173,7 +173,7 @@ def name_with_number(text: str, start: int, end: int) -> Quantity | None:
     name = _NAME_BEFORE.search(text, max(0, start - 26), start)
     if name is None or name["word"].lower() in MONTHS.keys() | _PREFIXES | NUMBER_WORDS:
         return None
-    if name["word"].islower() and end - start > _LONGEST_OF_NAME:
+    if name["word"].islower() and end - start > _MAX_OF_NAME_LENGTH:
         return None
     return identifier(text, name.start(), end)
 
@@ -181,13 +181,13 @@ def name_with_number(text: str, start: int, end: int) -> Quantity | None:
 def identifier(text: str, start: int, end: int) -> Quantity:
     """What stands from `start` to `end` as an identifier, its runs of digits as parts."""
     written = text[start:end]
-    runs = re.findall(r"[0-9]+", written) if len(written) <= _LONGEST_IDENTIFIER else []
+    runs = re.findall(r"[0-9]+", written) if len(written) <= _MAX_IDENTIFIER_LENGTH else []
     return Quantity(
         text=written,
         start=start,
         end=end,
         kind="identifier",
-        parts=tuple(Decimal(run) for run in runs if len(run) <= _LONGEST_NUMBER),
+        parts=tuple(Decimal(run) for run in runs if len(run) <= _MAX_NUMBER_LENGTH),
         dates=month_and_day(written),
     )
 

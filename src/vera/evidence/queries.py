@@ -19,7 +19,7 @@ FAMILY_LIMIT = 240
 """The characters of a family's key."""
 
 _TEXT_LIMIT = 4000
-_MOST_KNOWN = 200
+_MAX_KNOWN = 200
 
 _PARAMETERS = ("q", "query", "search", "keyword", "term", "s", "text")
 _ENGINE_PARAMETERS = (*_PARAMETERS, "p", "wd", "word", "w")
@@ -52,7 +52,7 @@ def family(query: str, known: Sequence[str]) -> str:
     nothing. Of `known`, keys that this function gave, the last 200 are compared.
     """
     key = _key(query)
-    recent = known[-_MOST_KNOWN:]
+    recent = known[-_MAX_KNOWN:]
     if not key or key in recent:
         return key
     asked = _parts(key)

@@ -7,13 +7,13 @@ from itertools import pairwise
 import msgspec
 
 from vera.evidence import question_forms as forms
-from vera.evidence.denial import is_negative
+from vera.evidence.negation import is_negative
 from vera.evidence.quotation import find_quotations
 from vera.evidence.words import unmarked
 
 _TASK_LIMIT = 20_000
 _SENTENCE_LIMIT = 600
-_MOST_SENTENCES = 200
+_MAX_SENTENCES = 200
 _SHOWN = 100
 
 _CODE = re.compile(r"```.{0,20000}?```", re.DOTALL)
@@ -105,7 +105,7 @@ def _sentences(text: str) -> Iterator[str]:
                 yield _MARK.sub("", held[:_SENTENCE_LIMIT])
             held = ""
             count += 1
-            if count == _MOST_SENTENCES:
+            if count == _MAX_SENTENCES:
                 return
         if held:
             yield _MARK.sub("", held[:_SENTENCE_LIMIT])

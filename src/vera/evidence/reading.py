@@ -24,7 +24,7 @@ _FILE = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_NOCTTY | os.O_CLOEXEC
 _CHUNK = 1 << 20
 
 
-class Entry(msgspec.Struct, frozen=True, kw_only=True):
+class FolderEntry(msgspec.Struct, frozen=True, kw_only=True):
     """One thing in a folder: a regular file, or something that is `skipped` for the reason given.
 
     `path` is relative, with slashes; bytes of a name that are no UTF-8 stand in it as Python's
@@ -65,7 +65,7 @@ def read_regular(root: Path, relative: str, limit: int) -> bytes:
         raise Unreadable("no file can have this name") from None
 
 
-def walk(root: Path, max_files: int) -> Iterator[Entry]:
+def walk(root: Path, max_files: int) -> Iterator[FolderEntry]:
     """Everything under `root` but folders, sorted by the bytes of the names, folder by folder.
 
     Links are reported as skipped and not followed; so are devices, pipes, sockets, session folders below
@@ -79,30 +79,32 @@ def walk(root: Path, max_files: int) -> Iterator[Entry]:
         try:
             folders.append(_Folder(os.open(root, _ROOT), ".", left + 1))
         except OSError as error:
-            yield Entry(path=".", skipped=_reason(error))
+            yield FolderEntry(path=".", skipped=_reason(error))
         while folders:
             folder = folders[-1]
             if not folder.names:
                 os.close(folders.pop().descriptor)
                 continue
             if left == 0:
-                yield Entry(path=folder.path, skipped=f"more than {max_files} files: the rest was not read")
+                yield FolderEntry(
+                    path=folder.path, skipped=f"more than {max_files} files: the rest was not read"
+                )
                 return
             left -= 1
             entry = _look(folder, folder.names.pop())
-            if isinstance(entry, Entry):
+            if isinstance(entry, FolderEntry):
                 yield entry
             elif len(folders) > DEEPEST:
-                yield Entry(path=entry, skipped=f"more than {DEEPEST} folders deep")
+                yield FolderEntry(path=entry, skipped=f"more than {DEEPEST} folders deep")
             else:
                 try:
                     descriptor = os.open(entry.rpartition("/")[2], _FOLDER, dir_fd=folder.descriptor)
                     folders.append(_Folder(descriptor, entry, left + 1))
                     if folders[-1].is_session:
                         os.close(folders.pop().descriptor)
-                        yield Entry(path=entry, skipped="a session of VERA: what it wrote is no source")
+                        yield FolderEntry(path=entry, skipped="a session of VERA: what it wrote is no source")
                 except OSError as error:
-                    yield Entry(path=entry, skipped=_reason(error))
+                    yield FolderEntry(path=entry, skipped=_reason(error))
     finally:
         for folder in folders:
             os.close(folder.descriptor)
@@ -132,16 +134,16 @@ class _Folder:
         return name if self.path == "." else f"{self.path}/{name}"
 
 
-def _look(folder: _Folder, name: str) -> Entry | str:
+def _look(folder: _Folder, name: str) -> FolderEntry | str:
     """An entry for what bears the name, or the path of a folder."""
     path = folder.path_of(name)
     try:
         status = os.stat(name, dir_fd=folder.descriptor, follow_symlinks=False)
     except OSError as error:
-        return Entry(path=path, skipped=_reason(error))
+        return FolderEntry(path=path, skipped=_reason(error))
     if stat.S_ISDIR(status.st_mode):
         return path
-    return Entry(
+    return FolderEntry(
         path=path,
         size=status.st_size,
         mtime_ns=status.st_mtime_ns,

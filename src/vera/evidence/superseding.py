@@ -15,13 +15,13 @@ import msgspec
 from vera.evidence.whole_sentences import runs_on
 from vera.evidence.words import hedges, unmarked
 
-MOST_CHARACTERS = 400_000
+MAX_CHARACTERS = 400_000
 """Of a text, from its beginning: what lies behind is not looked through."""
 
-MOST_STATEMENTS = 200
-_LONGEST = 1200
-_MOST_PARTS = 24
-_MOST_CLAUSES = 60
+MAX_STATEMENTS = 200
+_MAX_LENGTH = 1200
+_MAX_PARTS = 24
+_MAX_CLAUSES = 60
 _REACH = 12
 """Lines that one sentence is looked for in, on each side of its verb."""
 
@@ -163,8 +163,8 @@ _MONTH = re.compile(r"(?i)\s+(?:jan|feb|mär|mar|apr|mai|may|jun|jul|aug|sep|okt
 
 
 def statements(text: str) -> Iterator[Statement]:
-    """What a text says of this kind, in order, at most MOST_STATEMENTS. Lines count from 1."""
-    lines = text[:MOST_CHARACTERS].replace("\0", " ").split("\n")
+    """What a text says of this kind, in order, at most MAX_STATEMENTS. Lines count from 1."""
+    lines = text[:MAX_CHARACTERS].replace("\0", " ").split("\n")
     done, given = 0, 0
     for number, line in enumerate(lines):
         if number < done or not _TELLS.search(line):
@@ -174,7 +174,7 @@ def statements(text: str) -> Iterator[Statement]:
         for statement in _in_block(lines[top : bottom + 1], top + 1):
             yield statement
             given += 1
-            if given == MOST_STATEMENTS:
+            if given == MAX_STATEMENTS:
                 return
 
 
@@ -187,12 +187,12 @@ def clause_numbers(text: str) -> tuple[str, ...]:
             number = plain_number(more["number"])
             if more["join"].lower() in _RANGES and number.isdigit() and numbers[-1].isdigit():
                 low, high = int(numbers[-1]) + 1, int(number)
-                numbers += [str(each) for each in range(low, min(high, low + _MOST_CLAUSES))]
+                numbers += [str(each) for each in range(low, min(high, low + _MAX_CLAUSES))]
             numbers.append(number)
         if match["sub"]:
             numbers[-1] += f".{match['sub']}"
         found.update(dict.fromkeys(numbers))
-    return tuple(found)[:_MOST_CLAUSES]
+    return tuple(found)[:_MAX_CLAUSES]
 
 
 def plain_number(number: str) -> str:
@@ -215,7 +215,7 @@ def _in_block(lines: Sequence[str], first: int) -> Iterator[Statement]:
     starts = list(accumulate((len(line) + 1 for line in lines), initial=0))[:-1]
     for start, end in _sentences(text):
         sentence = text[start:end]
-        if not sentence.strip() or len(sentence) > _LONGEST or sentence.rstrip(" \"'”’»)").endswith("?"):
+        if not sentence.strip() or len(sentence) > _MAX_LENGTH or sentence.rstrip(" \"'”’»)").endswith("?"):
             continue
         at = first + bisect_right(starts, start + len(sentence) - len(sentence.lstrip())) - 1
         last = first + bisect_right(starts, max(start, end - 1)) - 1
@@ -319,7 +319,7 @@ def _things(region: str, *, nearest_last: bool = False) -> list[Thing]:
         return []
     named: list[tuple[str, list[str]]] = []
     waiting: list[str] = []
-    for part in _LIST.split(bare)[:_MOST_PARTS]:
+    for part in _LIST.split(bare)[:_MAX_PARTS]:
         waiting += [each for number in _MARK.findall(part) for each in found[int(number)]]
         words = " ".join(_MARK.sub(" ", part).split()).strip(_EDGE)
         if words:

@@ -32,7 +32,7 @@ _TOKEN = re.compile(
     r"|(?<!\w)[^\W\d_](?:\.[^\W\d_](?!\w)){1,8}"
     rf"|(?:(?![{_UNSPACED}])[^\W_])+(?:['’](?:(?![{_UNSPACED}])[^\W_])+)*"
 )
-_LONGEST_WORD = 64
+_MAX_WORD_LENGTH = 64
 
 
 def _set(text: str) -> frozenset[str]:
@@ -111,7 +111,7 @@ def words(text: str) -> Iterator[Word]:
             for offset in range(max(1, len(token) - 1)):
                 yield Word(token[offset : offset + 2], start + offset, min(start + offset + 2, end))
         else:
-            yield Word(_form(token[:_LONGEST_WORD]), start, end)
+            yield Word(_form(token[:_MAX_WORD_LENGTH]), start, end)
 
 
 def stems(text: str) -> Iterator[str]:

@@ -17,7 +17,7 @@ from pathlib import Path
 import msgspec
 
 from vera.evidence.canonical import extract
-from vera.evidence.frames import HEADER, READY, Reply, Request, pack
+from vera.evidence.extraction_messages import HEADER, READY, Request, WorkerReply, pack
 from vera.evidence.source import Unreadable
 
 _MB = 1 << 20
@@ -43,18 +43,18 @@ def main(memory: int) -> None:
                 return
 
 
-def _answer(body: bytes, memory: int, fresh: int) -> Reply:
+def _answer(body: bytes, memory: int, fresh: int) -> WorkerReply:
     allowed = memory
     try:
         request = msgspec.msgpack.decode(body, type=Request)
         allowed = request.memory or memory
         room = _used() + request.memory - fresh if request.memory else memory
         with _allowance(request.seconds, room):
-            return Reply(extract(request.data, request.name.decode("utf-8", "surrogatepass")))
+            return WorkerReply(extract(request.data, request.name.decode("utf-8", "surrogatepass")))
     except Unreadable as error:
-        return Reply(None, str(error))
+        return WorkerReply(None, str(error))
     except MemoryError:
-        return Reply(None, f"it needs more than {allowed // _MB} MB of memory", leaving=True)
+        return WorkerReply(None, f"it needs more than {allowed // _MB} MB of memory", leaving=True)
 
 
 @contextlib.contextmanager

@@ -4,7 +4,7 @@ What was found in them is not for a gate to say: it sees no text.
 """
 
 from vera import events
-from vera.gates.checked import checked
+from vera.gates.checked_domains import checked
 from vera.gates.kernel import (
     ALLOW,
     Action,

@@ -29,7 +29,7 @@ from vera.gates.kernel import (
     Verdict,
 )
 
-LONGEST = 20_000
+MAX_LENGTH = 20_000
 """Characters of a command that are looked at."""
 
 _OPTION = re.compile(r"-[A-Za-z]+")
@@ -57,7 +57,7 @@ def destroys(command: str, patterns: tuple[str, ...]) -> str:
 
     What is only said (in quotation marks, in a comment, in a here-document) is no command.
     """
-    text = command[:LONGEST]
+    text = command[:MAX_LENGTH]
     said = bare(text) if any(pattern.startswith('"') for pattern in patterns) else ""
     commands = [(words[0], _letters(words[1:]), _operands(words)) for words in simple_commands(text)]
     for pattern in patterns:

@@ -10,7 +10,7 @@ from typing import Any
 import msgspec
 
 from vera import events
-from vera.evidence.moves import Aim
+from vera.evidence.moves import CallIntent
 from vera.state import EngineUse, LaneState
 
 GATHERING = ("search", "web_search", "brave_search", "brave_news", "fetch", "read", "shell", "verify")
@@ -94,7 +94,7 @@ class ToolCall(msgspec.Struct, frozen=True, kw_only=True):
     step: int
     tool: str
     args: Mapping[str, Any] = {}
-    aim: Aim
+    aim: CallIntent
     noted: bool = False
 
 
@@ -216,27 +216,27 @@ class Gate(msgspec.Struct, frozen=True):
         return str(self.event.__struct_config__.tag)
 
 
-class Spoken(msgspec.Struct, frozen=True):
+class GateVerdict(msgspec.Struct, frozen=True):
     """A verdict that is not Allow, and whose it is."""
 
     gate: Gate
     verdict: Refuse | Nudge | End
 
 
-def ask(gates: Sequence[Gate], state: State, action: Action, rules: Rules) -> tuple[Spoken, ...]:
+def ask(gates: Sequence[Gate], state: State, action: Action, rules: Rules) -> tuple[GateVerdict, ...]:
     """What the gates say of an action, in order, up to the first that refuses it or ends the run."""
-    spoken: list[Spoken] = []
+    spoken: list[GateVerdict] = []
     for gate in gates:
         verdict = gate.judge(state, action, rules)
         if isinstance(verdict, Allow):
             continue
-        spoken.append(Spoken(gate, verdict))
+        spoken.append(GateVerdict(gate, verdict))
         if not isinstance(verdict, Nudge):
             break
     return tuple(spoken)
 
 
-def refusal(spoken: Sequence[Spoken]) -> Refuse | None:
+def refusal(spoken: Sequence[GateVerdict]) -> Refuse | None:
     """The refusal among them, which is the last."""
     last = spoken[-1].verdict if spoken else None
     return last if isinstance(last, Refuse) else None

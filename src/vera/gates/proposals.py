@@ -8,7 +8,7 @@ from vera.gates.kernel import Proposal, Rules, State
 from vera.gates.sources import needs_sources
 from vera.history import WEB_SEARCHES
 
-LONGEST_QUERY = 300
+MAX_QUERY_LENGTH = 300
 INTENTS = ("ground_truth", "context", "search")
 """What a search may be for, in the order in which they are proposed."""
 
@@ -108,4 +108,4 @@ def _candidates(query: str, subject: str, intents: tuple[str, ...]) -> Iterator[
     for text in (query, *plain) if intents else plain:
         for intent in intents or ("search",):
             if text.strip():
-                yield f"{text} {_TURNS[intent]}".strip()[:LONGEST_QUERY]
+                yield f"{text} {_TURNS[intent]}".strip()[:MAX_QUERY_LENGTH]

@@ -1,7 +1,7 @@
 """A run that has reached many domains and verified nothing ends, and says what it checked."""
 
 from vera import events
-from vera.gates.checked import checked
+from vera.gates.checked_domains import checked
 from vera.gates.kernel import (
     ALLOW,
     Action,

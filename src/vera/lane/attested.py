@@ -15,8 +15,8 @@ from vera import events
 from vera.attestation.objects import Attestation, Coverage, Omission, Thesis, hexadecimal, parse
 from vera.store import Store
 
-MOST_CARDS = 12
-MOST_LISTED = 12
+MAX_CARDS = 12
+MAX_LISTED = 12
 _WORDS = 240
 
 _CELL = re.compile(r"files|web|kb|connectors|languages [a-z, -]{2,80}|c[0-9]{1,5}(?: × [a-z_]{1,40})?")
@@ -67,13 +67,13 @@ def in_words(received: events.AttestationReceived, store: Store) -> str:
     shown = as_json(received, store)
     handle = received.handle
     lines = [f"attestation {received.attestation}", f"thesis {received.thesis_id}"]
-    lines += [f"{each['key']} {_result(each)}: {each['text']}" for each in shown["sub_claims"][:MOST_LISTED]]
-    lines.append(f"cards ({len(received.cards)}): {_some(received.cards, MOST_CARDS, handle)}")
+    lines += [f"{each['key']} {_result(each)}: {each['text']}" for each in shown["sub_claims"][:MAX_LISTED]]
+    lines.append(f"cards ({len(received.cards)}): {_some(received.cards, MAX_CARDS, handle)}")
     if shown["contradictions"]:
         lines.append(f"contradictions between cards: {shown['contradictions']}")
-    lines.append(f"not covered: {_some(shown['omissions'], MOST_LISTED, handle)}")
+    lines.append(f"not covered: {_some(shown['omissions'], MAX_LISTED, handle)}")
     lines.append("cannot be ruled out:")
-    lines += [f"- {each['boundary']}: {each['blind_spot']}" for each in shown["hyperthesis"][:MOST_LISTED]]
+    lines += [f"- {each['boundary']}: {each['blind_spot']}" for each in shown["hyperthesis"][:MAX_LISTED]]
     if received.result == "SUPPORTED":
         lines.append(
             f"State a sub-claim word for word and cite it at the end of the sentence: [{handle}:c1]."

@@ -14,15 +14,15 @@ import msgspec
 
 from vera.model.types import Choice, Completion, Model, ModelInfo, NotAsked, Request, wire
 from vera.prices import PriceList, Prices, money
-from vera.spent import BYTES_PER_TOKEN, Spent, Tokens, counted, json_size, tokens_of
+from vera.usage import BYTES_PER_TOKEN, RunUsage, Tokens, counted, json_size, tokens_of
 
 Limited = Literal["tokens", "cost"]
 
-LEAST_ANSWER = 256
+MIN_ANSWER = 256
 """Tokens of an answer below which asking is no use: a turn with its thought and an action takes about 150."""
 
-MOST_KEPT_TOKENS = 200_000
-MOST_KEPT_SECONDS = 600.0
+MAX_KEPT_TOKENS = 200_000
+MAX_KEPT_SECONDS = 600.0
 """Of a large budget this much is kept for the answer and its verification, of a smaller one a quarter."""
 
 TURNS_KEPT = 3
@@ -32,7 +32,7 @@ TURNS_KEPT = 3
 _SPENT = re.compile(r"\bthe (?:token|cost) budget of \S{1,40} is spent\b")
 
 
-class Limits(msgspec.Struct, frozen=True, kw_only=True):
+class BudgetLimits(msgspec.Struct, frozen=True, kw_only=True):
     """The most that a run may spend over all its resumes; 0 is unlimited. `cost` is in parts of UNIT.
 
     `agent`, `verifier` and `selector` are the prices of their models.
@@ -46,7 +46,7 @@ class Limits(msgspec.Struct, frozen=True, kw_only=True):
     verifier: Prices = Prices()
     selector: Prices = Prices()
 
-    def cost_of(self, spent: Spent) -> int:
+    def cost_of(self, spent: RunUsage) -> int:
         """What was spent on models, in parts of UNIT."""
         prices = PriceList(agent=self.agent, verifier=self.verifier, selector=self.selector)
         return prices.of(spent)
@@ -78,8 +78,8 @@ class Budget:
 
     def __init__(
         self,
-        limits: Limits,
-        spent: Spent = Spent(),  # noqa: B008 (it is frozen)
+        limits: BudgetLimits,
+        spent: RunUsage = RunUsage(),  # noqa: B008 (it is frozen)
         opening_s: float = 0.0,
     ) -> None:
         self.limits = limits
@@ -111,7 +111,7 @@ class Budget:
         """Reserve a call of `prompt` tokens that may give `candidates` answers of `answer` tokens each.
 
         When all of it does not fit, it waits for the calls that are under way; then the answers are made
-        shorter, down to LEAST_ANSWER. Raises BudgetSpent when that does not fit either, which is the run's
+        shorter, down to MIN_ANSWER. Raises BudgetSpent when that does not fit either, which is the run's
         `refusal` where the call was `needed`.
         """
         try:
@@ -129,7 +129,7 @@ class Budget:
         self._cost += prices.of(tokens)
         self.release(hold)
 
-    def add(self, spent: Spent) -> None:
+    def add(self, spent: RunUsage) -> None:
         """Count what a verification in a session of its own has spent."""
         self._tokens += spent.tokens
         self._cost += self.limits.cost_of(spent)
@@ -144,8 +144,8 @@ class Budget:
         room, limit = min(self._room(prompt, prices, candidates), default=(answer, None))
         if room < answer and self._holds:
             return None
-        if limit and room < min(LEAST_ANSWER, answer):
-            raise self._spent(limit, prompt + candidates * min(LEAST_ANSWER, answer), prices)
+        if limit and room < min(MIN_ANSWER, answer):
+            raise self._spent(limit, prompt + candidates * min(MIN_ANSWER, answer), prices)
         answer = min(answer, room)
         tokens = Tokens(prompt=prompt, completion=candidates * answer)
         cost = prompt * prices.dearest_prompt + tokens.completion * prices.completion
@@ -251,21 +251,21 @@ def within(
     return BudgetedModel(model, budget, prices, bytes_per_token, needed=needed)
 
 
-def nearly_spent(limits: Limits, spent: Spent, turn: int = 0, first: int = 0) -> str:
+def nearly_spent(limits: BudgetLimits, spent: RunUsage, turn: int = 0, first: int = 0) -> str:
     """The sentence that tells a lane's model to answer, while its answer and the verification of that still
     fit; '' as long as there is more. `turn` is about how many tokens one more turn takes, `first` how many
     are to be spent before it.
     """
     kept = TURNS_KEPT * turn + first
     tokens = limits.tokens - spent.tokens
-    if limits.tokens and tokens <= max(min(limits.tokens // 4, MOST_KEPT_TOKENS), kept):
+    if limits.tokens and tokens <= max(min(limits.tokens // 4, MAX_KEPT_TOKENS), kept):
         return f"{max(0, tokens)} of {limits.tokens} tokens are left: answer now with what you have."
     cost = limits.cost - limits.cost_of(spent)
     if limits.cost and cost <= max(limits.cost // 4, kept * limits.agent.prompt):
         share = max(0, cost) * 100 // limits.cost
         return f"{share} % of the money for this run is left: answer now with what you have."
     seconds = limits.seconds - spent.seconds
-    if limits.seconds and seconds <= min(limits.seconds / 4, MOST_KEPT_SECONDS):
+    if limits.seconds and seconds <= min(limits.seconds / 4, MAX_KEPT_SECONDS):
         left = f"{max(0, int(seconds))} of {limits.seconds:g} seconds are left"
         return f"{left}: answer now with what you have."
     return ""

@@ -20,13 +20,13 @@ from vera.evidence.source import Extracted, Unreadable
 from vera.evidence.span import Lines
 from vera.lane.observation import numbered
 from vera.lane.tools import EvidenceDraft
-from vera.outside import one_line
 from vera.sandbox.egress.authority import Authority
 from vera.sandbox.fetch.fetcher import Fetcher
 from vera.sandbox.fetch.receipt import Fetched, FetchError, Receipt
 from vera.sandbox.fetch.tap import Tap
 from vera.sandbox.render.rendered import RenderError, RenderReceipt
 from vera.sandbox.render.renderer import Renderer
+from vera.sanitize import one_line
 
 PRINTED_BYTES = 200_000
 """Of a page's text, what the box's command `fetch` prints at most; the whole of it is evidence."""

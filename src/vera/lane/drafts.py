@@ -16,7 +16,7 @@ from vera.evidence.reading import read_regular
 from vera.evidence.source import Unreadable
 
 FOLDERS = ("", "output")
-MOST_FILES = 500
+MAX_FILES = 500
 """Entries of a folder that are looked at."""
 
 _FINAL = re.compile(r"(?:^|[^a-z])(?:final|answer|report|summary|deliverable)(?![a-z])", re.IGNORECASE)
@@ -52,7 +52,7 @@ def drafts(workspace: Path, known: Drafts) -> Drafts:
         except OSError:
             continue
         with entries:
-            for _, entry in zip(range(MOST_FILES), entries, strict=False):
+            for _, entry in zip(range(MAX_FILES), entries, strict=False):
                 path = Path(folder, entry.name)
                 if path.suffix.lower() not in _TEXT or not _FINAL.search(path.stem):
                     continue

@@ -13,22 +13,22 @@ from typing import Any, TypeVar
 
 from vera import events
 from vera.evidence.marks import told
-from vera.evidence.moves import Aim
+from vera.evidence.moves import CallIntent
 from vera.evidence.span import Lines
 from vera.gates.parse_error import limit_of
 from vera.lane import context
 from vera.lane.advice import follows
 from vera.lane.answer import resolve
 from vera.lane.observation import captured, observation, shown
-from vera.lane.policy import Keeper, Policy
+from vera.lane.policy import GateRunner, Policy
 from vera.lane.prompts import Prompts
 from vera.lane.spec import LaneSpec
 from vera.lane.tools import Call, EvidenceDraft, Outcome, Tool, check_arguments, failed
 from vera.lane.tools.note import bounded
 from vera.lane.turns import Turns
 from vera.model.types import Model
-from vera.outside import one_line
 from vera.protocol import Parsed, Turn
+from vera.sanitize import one_line
 from vera.selection.chooser import Chooser
 from vera.session import Session
 from vera.state import LaneState
@@ -60,7 +60,7 @@ class Lane:
         self._spec = spec
         self._tools = {tool.spec.name: tool for tool in tool_list}
         self._prompts = prompts
-        self.keeper = Keeper(session, spec.name, policy, prompts)
+        self.gate_runner = GateRunner(session, spec.name, policy, prompts)
         self._turns = Turns(session, spec, model, [tool.spec for tool in tool_list], chooser)
         self._rules = policy.rules
         self._by = "builtin" if model.info.kind == "builtin" else "model"
@@ -94,7 +94,7 @@ class Lane:
         """
         if self.state.started is None:
             self._start()
-            self.keeper.begin()
+            self.gate_runner.begin()
         while (state := self.state).ended is None:
             if state.answer is not None:
                 self._emit(events.LaneEnded(reason="answered"))
@@ -120,7 +120,7 @@ class Lane:
                         step=state.step + 1, tail_steps=self._spec.tail_steps, prompt_bytes=size
                     )
                 )
-            elif self.keeper.before_turn():
+            elif self.gate_runner.before_turn():
                 await self._interruptible(self._turns.ask(state))
         return self.state
 
@@ -159,14 +159,14 @@ class Lane:
         """What would send this turn back, and its words; ('', '') for nothing. Nothing is written down."""
         name, args = turn.action.tool, turn.action.args
         if name is None:
-            return self.keeper.would_answer(step)
+            return self.gate_runner.would_answer(step)
         tool = self._tools.get(name)
         if tool is None:
             return "unknown_tool", f"there is no tool {one_line(name, 64)}"
         if problem := check_arguments(tool.spec, args):
             return "bad_arguments", problem
-        refused = self.keeper.would_call(step, name, args, noted=bool(turn.note))
-        return refused if refused[0] or name != SUBMIT else self.keeper.would_answer(step)
+        refused = self.gate_runner.would_call(step, name, args, noted=bool(turn.note))
+        return refused if refused[0] or name != SUBMIT else self.gate_runner.would_answer(step)
 
     async def _act(self, state: LaneState, pending: events.Assistant) -> None:
         """Do the one thing that the pending turn asks for."""
@@ -177,10 +177,10 @@ class Lane:
             return
         if turn.note and not state.pending_noted and (note := bounded(turn.note)):
             self._emit(events.Note(step=pending.step, text=note))
-        self._said = self.keeper.turn(pending.step, turn)
+        self._said = self.gate_runner.turn(pending.step, turn)
         action = turn.action
         if action.final is not None:
-            if not self.keeper.answer(pending.step, pending.ts, self._said):
+            if not self.gate_runner.answer(pending.step, pending.ts, self._said):
                 self._answer(pending.step, action.final)
             return
         assert action.tool is not None
@@ -200,7 +200,7 @@ class Lane:
             answer_tokens=self._turns.answer_tokens,
             count=count,
             limit=limit,
-            lines=self.keeper.broken(pending.step, pending.ts, cut=cut),
+            lines=self.gate_runner.broken(pending.step, pending.ts, cut=cut),
         )
         self._emit(
             events.PolicyParseError(
@@ -229,7 +229,7 @@ class Lane:
         call_id = session.state.next_call_id()
         tool = self._tools.get(name)
         problem = check_arguments(tool.spec, args) if tool else f"its tools are {', '.join(self._tools)}"
-        aim = self.keeper.aim(name, args)
+        aim = self.gate_runner.aim(name, args)
         if not problem and self._may_not(pending, name, args, aim, noted=bool(turn.note)):
             return
         started_at = time.monotonic()
@@ -256,7 +256,7 @@ class Lane:
             return
         evidence_id = self._log_evidence(step, call_id, name, outcome)
         pages = [(self._keep(step, call_id, name, each, None), each) for each in outcome.captured]
-        move = self.keeper.move(
+        move = self.gate_runner.move(
             step,
             one_line(name, 64),
             args,
@@ -282,13 +282,13 @@ class Lane:
         return Call(room=self._spec.room, store=session.store, evidence=session.state.evidence)
 
     def _may_not(
-        self, pending: events.Assistant, name: str, args: Mapping[str, Any], aim: Aim, *, noted: bool
+        self, pending: events.Assistant, name: str, args: Mapping[str, Any], aim: CallIntent, *, noted: bool
     ) -> bool:
         """Whether a gate sent the call back, which closes the step. Handing a file in is an answer too."""
-        keeper, step = self.keeper, pending.step
-        if keeper.call(step, pending.ts, name, args, aim, noted=noted, said=self._said):
+        gate_runner, step = self.gate_runner, pending.step
+        if gate_runner.call(step, pending.ts, name, args, aim, noted=noted, said=self._said):
             return True
-        return name == SUBMIT and bool(keeper.answer(step, pending.ts, self._said))
+        return name == SUBMIT and bool(gate_runner.answer(step, pending.ts, self._said))
 
     async def _end(self, ending: events.Policy) -> None:
         """End the lane as a gate said; a file that it named is handed in first."""
@@ -326,13 +326,13 @@ class Lane:
     ) -> None:
         """Write down what became of a call, and what the model sees of it: `also` stands under its body."""
         step, draft, body = move.step, outcome.evidence, outcome.body
-        self.keeper.after_call(move, evidence_id)
+        self.gate_runner.after_call(move, evidence_id)
         if draft is not None and not body:
             text = Lines(told(draft.text, draft.marks))
             body = shown(text, draft.first, draft.last, self._spec.room, evidence_id)
         low = [(each.source, each.low_signal) for each, _ in self._brought if each.low_signal]
         turned_away = [f"REFUSED: {said}" for said in self.state.history.turned_away]
-        nudges = self.keeper.observed(step, move.tool, low)
+        nudges = self.gate_runner.observed(step, move.tool, low)
         said = [*also, *turned_away, *self._said, *nudges, self._footer(step, parsed)]
         seen = observation(evidence_id, outcome.header, body, "\n".join(line for line in said if line))
         self._emit(

@@ -21,20 +21,20 @@ from vera.gates.kernel import (
     End,
     FinalAnswer,
     Gate,
+    GateVerdict,
     NextTurn,
     Nudge,
     Observed,
     Refuse,
     Rules,
-    Spoken,
     State,
     ToolCall,
     ask,
 )
 from vera.gates.registry import CHECK_GATES
 from vera.lane.prompts import Prompts
-from vera.outside import one_line
 from vera.protocol import Turn
+from vera.sanitize import one_line
 from vera.session import Session
 from vera.state import LaneState
 
@@ -54,7 +54,7 @@ class Policy(msgspec.Struct, frozen=True, kw_only=True):
     rules: Rules = Rules()
 
 
-class Keeper:
+class GateRunner:
     """Asks the gates of one lane. What it returns is for the model; '' or nothing means: go on.
 
     Beside the log it knows only what the call of now is about and the domains that it was let through to,
@@ -68,13 +68,13 @@ class Keeper:
         self._rules = policy.rules
         self._prompts = prompts
         self._visited: dict[str, None] = {}
-        self._called: moves.Aim | None = None
+        self._called: moves.CallIntent | None = None
 
     @property
     def _state(self) -> LaneState:
         return self._session.state.lane(self._lane)
 
-    def aim(self, tool: str, args: Mapping[str, Any]) -> moves.Aim:
+    def aim(self, tool: str, args: Mapping[str, Any]) -> moves.CallIntent:
         """What a call is about."""
         return moves.aim(
             tool,
@@ -111,7 +111,7 @@ class Keeper:
         ts: float,
         tool: str,
         args: Mapping[str, Any],
-        aim: moves.Aim,
+        aim: moves.CallIntent,
         *,
         noted: bool,
         said: Sequence[str] = (),
@@ -187,12 +187,12 @@ class Keeper:
         asking = _asking(self._called) if self._called else ()
         return next((each.url for each in asking if host_of(each.url) == host), "")
 
-    def _asked_at(self, aim: moves.Aim) -> str:
+    def _asked_at(self, aim: moves.CallIntent) -> str:
         """The domain that a command asked its query; '' when it was not connected there."""
         domain = next((each.domain for each in _asking(aim)), "")
         return domain if domain in self._visited else ""
 
-    def _connection(self, host: str, aim: moves.Aim, *, asks: bool) -> str:
+    def _connection(self, host: str, aim: moves.CallIntent, *, asks: bool) -> str:
         if not aim.targets or is_package_index(host):
             return ""
         state, step, targets = self._session.state, self._state.step, aim.targets
@@ -201,7 +201,7 @@ class Keeper:
             action = msgspec.structs.replace(action, query=aim.query, family=aim.family)
         spoken = self._ask(action)
         if not spoken or not isinstance(spoken[-1].verdict, Refuse):
-            if len(self._visited) < moves.MOST_TARGETS:
+            if len(self._visited) < moves.MAX_TARGETS:
                 self._visited[targets[0].domain] = None
             return ""
         said = _words(spoken[-1].verdict)
@@ -219,7 +219,7 @@ class Keeper:
         step: int,
         tool: str,
         args: Mapping[str, Any],
-        aim: moves.Aim,
+        aim: moves.CallIntent,
         *,
         outcome: str,
         failure_type: str = "",
@@ -272,7 +272,7 @@ class Keeper:
         state = self._session.state
         return State(lane=self._state, engines=state.engines, attestations=state.attestations)
 
-    def _ask(self, action: Action) -> tuple[Spoken, ...]:
+    def _ask(self, action: Action) -> tuple[GateVerdict, ...]:
         return ask(self._gates, self._gate_state(), action, self._rules)
 
     def _demanded(self) -> Mapping[str, str]:
@@ -298,14 +298,14 @@ class Keeper:
         if status is not None:
             self._emit(events.Status(step=step, status=status[0], reason=one_line(status[1], 300)))
 
-    def _nudges(self, step: int, tool: str, spoken: Sequence[Spoken]) -> list[str]:
+    def _nudges(self, step: int, tool: str, spoken: Sequence[GateVerdict]) -> list[str]:
         """What they say. One that is written down already is of a run that was killed behind it."""
         for each in spoken:
             if self._state.history.last_spoke(each.gate.event) != step:
                 self._emit(self._record(each, step, tool))
         return [f"POLICY {each.gate.name}: {_words(each.verdict)}" for each in spoken]
 
-    def _send_back(self, step: int, tool: str, spoken: Sequence[Spoken], said: Sequence[str]) -> str:
+    def _send_back(self, step: int, tool: str, spoken: Sequence[GateVerdict], said: Sequence[str]) -> str:
         """Tell the model why its turn did not count, which closes the step."""
         *before, last = spoken
         lines = self._nudges(step, tool, before)
@@ -319,7 +319,9 @@ class Keeper:
         self._emit(self._record(last, step, tool, reply=self._session.text(reply)))
         return reply
 
-    def _record(self, spoken: Spoken, step: int, tool: str = "", reply: events.Text = "") -> events.Policy:
+    def _record(
+        self, spoken: GateVerdict, step: int, tool: str = "", reply: events.Text = ""
+    ) -> events.Policy:
         verdict = spoken.verdict
         effect = {Refuse: "refuse", Nudge: "nudge", End: "end"}[type(verdict)]
         return spoken.gate.event(
@@ -348,7 +350,7 @@ def _target(target: moves.Target) -> events.Target:
     )
 
 
-def _asking(aim: moves.Aim) -> tuple[moves.Target, ...]:
+def _asking(aim: moves.CallIntent) -> tuple[moves.Target, ...]:
     """The addresses that carry a query."""
     return tuple(each for each in aim.targets if query_of_url(each.url))
 

@@ -2,7 +2,7 @@
 
 import msgspec
 
-from vera.lane.budget import Limits
+from vera.lane.budget import BudgetLimits
 
 
 class LaneSpec(msgspec.Struct, frozen=True, kw_only=True):
@@ -30,4 +30,4 @@ class LaneSpec(msgspec.Struct, frozen=True, kw_only=True):
     scope: str = "agent"
     templates: tuple[str, ...] = ("system", "task")
     repeat_limit: int = 0
-    limits: Limits = Limits()
+    limits: BudgetLimits = BudgetLimits()

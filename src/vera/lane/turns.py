@@ -12,8 +12,8 @@ from vera.lane import context
 from vera.lane.budget import BudgetSpent, nearly_spent
 from vera.lane.spec import LaneSpec
 from vera.model.types import Completion, Model, ModelError, NotAsked, Request, wire
-from vera.outside import one_line
 from vera.protocol import Parsed, ToolSpec, Turn, forms, json_schema, tools
+from vera.sanitize import one_line
 from vera.selection.chooser import Chooser
 from vera.selection.options import Sampling
 from vera.selection.sample import Call, NoCandidate, sample
@@ -36,7 +36,7 @@ HOTTER = 0.4
 
 HOTTEST = 1.2
 
-Would = Callable[[Turn], tuple[str, str]]
+DryRun = Callable[[Turn], tuple[str, str]]
 """What would send a turn back, and its words; ('', '') for nothing."""
 
 
@@ -203,7 +203,7 @@ class Turns:
             prefix=asked.prefix,
         )
 
-    async def choose(self, state: LaneState, sampled: events.Candidates, would: Would) -> None:
+    async def choose(self, state: LaneState, sampled: events.Candidates, would: DryRun) -> None:
         """Choose one of the candidates, and log the choice and the turn. A choice that was logged stands."""
         chosen = sampled.candidates[0]
         if state.selected is not None:

@@ -11,7 +11,7 @@ from vera.agent.document_sources import FILE_BYTES
 from vera.evidence.reading import read_regular
 from vera.evidence.source import Unreadable
 from vera.mcp.roots import inside
-from vera.mcp.service import Arguments, Reply, Service, Tell, ToolError, only, text_of
+from vera.mcp.service import Arguments, Service, ServiceReply, Tell, ToolError, only, text_of
 
 NAME = "check_report"
 DESCRIPTION = (
@@ -39,7 +39,7 @@ ARGUMENTS: dict[str, Any] = {
 }
 
 
-async def check_report(service: Service, arguments: Arguments, tell: Tell) -> Reply:
+async def check_report(service: Service, arguments: Arguments, tell: Tell) -> ServiceReply:
     """Hold a report against the documents. Raises ToolError, SetupError."""
     only(arguments, ARGUMENTS)
     text = text_of(arguments, "text", min(TEXT_BYTES, TEXT_LIMIT))
@@ -63,7 +63,7 @@ async def check_report(service: Service, arguments: Arguments, tell: Tell) -> Re
             raise ToolError(f"{path[:200]} cannot be read: {error}.") from None
     tell("checking the report")
     report = await asyncio.to_thread(check_bytes, data, place, options, tell)
-    return Reply(value=as_json(msgspec.structs.replace(report, document=path or "text")))
+    return ServiceReply(value=as_json(msgspec.structs.replace(report, document=path or "text")))
 
 
 def as_json(report: Report) -> dict[str, Any]:

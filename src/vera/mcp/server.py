@@ -27,7 +27,7 @@ from vera.attestation.request import RequestError
 from vera.config import ConfigError
 from vera.lane.prompts import PromptError
 from vera.mcp import check_report, get_evidence, verify_claim
-from vera.mcp.service import Arguments, Reply, Service, Tell, ToolError
+from vera.mcp.service import Arguments, Service, ServiceReply, Tell, ToolError
 from vera.model.types import ModelError
 from vera.report.printable import one_printable_line
 from vera.session import LogError, SessionError
@@ -44,7 +44,7 @@ INSTRUCTIONS = (
 AT_ONCE = 4
 """Calls that are worked on at the same time; others wait."""
 
-LONGEST_SENTENCE = 1000
+MAX_SENTENCE_LENGTH = 1000
 
 FORESEEN = (
     ToolError,
@@ -67,7 +67,7 @@ class Offered(msgspec.Struct, frozen=True):
     """A tool, and what answers its calls."""
 
     tool: Tool
-    answer: Callable[[Service, Arguments, Tell], Awaitable[Reply]]
+    answer: Callable[[Service, Arguments, Tell], Awaitable[ServiceReply]]
 
 
 def _tool(
@@ -194,7 +194,7 @@ class _Progress:
                 self._lines.task_done()
 
 
-def _result(reply: Reply) -> CallToolResult:
+def _result(reply: ServiceReply) -> CallToolResult:
     text = json.dumps(reply.value, ensure_ascii=False)
     content = [TextContent(text=each) for each in (text, *reply.fenced)]
     # Where text of a source stands beside it, everything is content: a client shows either one or the other.
@@ -205,5 +205,5 @@ def _result(reply: Reply) -> CallToolResult:
 
 def _refused(sentence: str) -> CallToolResult:
     shown = one_printable_line(sentence)
-    shown = shown if len(shown) <= LONGEST_SENTENCE else shown[: LONGEST_SENTENCE - 1] + "…"
+    shown = shown if len(shown) <= MAX_SENTENCE_LENGTH else shown[: MAX_SENTENCE_LENGTH - 1] + "…"
     return CallToolResult(content=[TextContent(text=shown)], is_error=True)

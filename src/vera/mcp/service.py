@@ -28,7 +28,7 @@ class ToolError(Exception):
     """A call that cannot be answered: one sentence for the model that made it."""
 
 
-class Reply(msgspec.Struct, frozen=True, kw_only=True):
+class ServiceReply(msgspec.Struct, frozen=True, kw_only=True):
     """What a tool gives back: a JSON object, and text from a source that is to stand beside it, fenced."""
 
     value: dict[str, Any]

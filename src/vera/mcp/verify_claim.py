@@ -3,15 +3,15 @@
 import asyncio
 from typing import Any, get_args
 
-from vera.agent.inquiry import inquiry_of
 from vera.agent.reuse import verify_or_reuse
+from vera.agent.thesis_job import inquiry_of
 from vera.agent.work_dir import default_work_dir
 from vera.attestation.lenses import LENSES, load_lens
 from vera.attestation.objects import Output, Risk, Scope, Volatility
 from vera.attestation.request import DOMAINS_LIMIT, LANGUAGES_LIMIT, THESIS_LIMIT, Budget
 from vera.attestation.source_types import SOURCE_TYPES
 from vera.config.settings import Required, requiring
-from vera.mcp.service import Arguments, Reply, Service, Tell, ToolError, only
+from vera.mcp.service import Arguments, Service, ServiceReply, Tell, ToolError, only
 
 NAME = "verify_claim"
 DESCRIPTION = (
@@ -23,7 +23,7 @@ DESCRIPTION = (
     "quote it; get_evidence shows what a card points at."
 )
 
-MOST = Budget(sources=100, searches=200, tokens=2_000_000, bytes=1 << 30, seconds=3600.0)
+MAX_COUNT = Budget(sources=100, searches=200, tokens=2_000_000, bytes=1 << 30, seconds=3600.0)
 """What a caller may ask for; the person's own settings bound it further."""
 
 _USUAL = Budget()
@@ -38,7 +38,7 @@ def _words(what: str, known: tuple[str, ...], most: int = 100) -> dict[str, Any]
 
 def _cap(name: str, what: str) -> dict[str, Any]:
     kind = "number" if name == "seconds" else "integer"
-    usual, most = getattr(_USUAL, name), getattr(MOST, name)
+    usual, most = getattr(_USUAL, name), getattr(MAX_COUNT, name)
     described = f"{what} at most; {usual:g} by default."
     return {"type": kind, "exclusiveMinimum": 0, "maximum": most, "description": described}
 
@@ -86,7 +86,7 @@ ARGUMENTS: dict[str, Any] = {
 }
 
 
-async def verify_claim(service: Service, arguments: Arguments, tell: Tell) -> Reply:
+async def verify_claim(service: Service, arguments: Arguments, tell: Tell) -> ServiceReply:
     """Verify a thesis in a session under the base, or find the standing verdict of before.
 
     Raises ToolError, and what `inquiry_of` and `verify_or_reuse` raise.
@@ -111,7 +111,7 @@ async def verify_claim(service: Service, arguments: Arguments, tell: Tell) -> Re
         say=tell,
         now=tell,
     )
-    return Reply(value=answered.verified.as_dict())
+    return ServiceReply(value=answered.verified.as_dict())
 
 
 def _lens(value: object) -> str:
@@ -130,6 +130,6 @@ def _require(value: object) -> Required:
 def _bounded(given: dict[str, Any]) -> None:
     """Raises ToolError for a cap above what a caller may ask for."""
     for name in Budget.__struct_fields__:
-        value, most = given.get(f"max_{name}"), getattr(MOST, name)
+        value, most = given.get(f"max_{name}"), getattr(MAX_COUNT, name)
         if isinstance(value, int | float) and value > most:
             raise ToolError(f"max_{name} is {value:g}, and the most is {most:g}.")

@@ -5,10 +5,10 @@ from typing import Any
 
 from vera import events
 
-MOST = 2.0**53
+MAX_COUNT = 2.0**53
 """Of a limit, and of what one record may add: a log may come from anyone."""
 
-MOST_RATIO = 1000.0
+MAX_RATIO = 1000.0
 """A limit of next to nothing gives no larger share than this."""
 
 
@@ -53,7 +53,7 @@ class Budgets:
             "steps": step,
         }
         return {
-            budget: min(max(spent[budget] / limit, 0.0), MOST_RATIO) for budget, limit in self._limits.items()
+            budget: min(max(spent[budget] / limit, 0.0), MAX_RATIO) for budget, limit in self._limits.items()
         }
 
 
@@ -69,9 +69,9 @@ def _limits(settings: Mapping[str, Any]) -> Mapping[str, float]:
     return {
         name: float(limit)
         for name, limit in named.items()
-        if isinstance(limit, (int, float)) and not isinstance(limit, bool) and 0 < limit <= MOST
+        if isinstance(limit, (int, float)) and not isinstance(limit, bool) and 0 < limit <= MAX_COUNT
     }
 
 
 def _possible(number: int) -> float:
-    return float(min(max(number, 0), MOST))
+    return float(min(max(number, 0), MAX_COUNT))

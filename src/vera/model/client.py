@@ -9,26 +9,26 @@ from typing import Any
 import msgspec
 
 from vera.model.dialect import refused_protocol, without_refused_field
-from vera.model.failure import Failure, Place, error_of
+from vera.model.failure import Connection, Failure, error_of
 from vera.model.openai import OpenAIWire
 from vera.model.retry import RetryPolicy, with_retries
 from vera.model.slots import Slots
 from vera.model.transport import Transport, Waits
 from vera.model.truncation import truncation
 from vera.model.types import Completion, Message, ModelError, ModelInfo, Probed, Request
-from vera.model.wire import Dialect, Reply, Wire
+from vera.model.wire import Dialect, Wire, WireReply
 
 TIMEOUT_S = 150.0
 TOTAL_DEADLINE_S = 1800.0
 PROMPT_BYTES_A_SECOND = 200
 """The slowest reading of a prompt that is waited for: 50 tokens of 4 bytes a second, a laptop's CPU."""
 
-MOST_DIALECT_CHANGES = 4
+MAX_DIALECT_CHANGES = 4
 
 AGAINST_N = frozenset({400, 422, 500, 501})
 """Answers of a server that may not be able to give several candidates, besides refusing the field by name."""
 
-LEAST_MEASURED_TOKENS = 20
+MIN_MEASURED_TOKENS = 20
 """Fewer say little of how fast a model writes."""
 
 
@@ -75,7 +75,7 @@ class ChatClient:
         self._clock = clock
         self._sleep = sleep
         self._slots = Slots(self._info.parallel)
-        self._place = Place(url=base, model=name, key=self._transport.key, larger_context=larger_context)
+        self._place = Connection(url=base, model=name, key=self._transport.key, larger_context=larger_context)
 
     @property
     def info(self) -> ModelInfo:
@@ -84,7 +84,7 @@ class ChatClient:
     @property
     def tokens_a_second(self) -> float | None:
         """How fast the model wrote, without the time for reading prompts; None when it wrote too little."""
-        enough = self._written_tokens >= LEAST_MEASURED_TOKENS and self._writing_s > 0
+        enough = self._written_tokens >= MIN_MEASURED_TOKENS and self._writing_s > 0
         return self._written_tokens / self._writing_s if enough else None
 
     async def complete(self, request: Request) -> Completion:
@@ -130,8 +130,8 @@ class ChatClient:
         """Close the connections. Requests still running fail."""
         await self._transport.close()
 
-    async def _attempt(self, request: Request, deadline: float) -> tuple[Reply, float]:
-        for _ in range(MOST_DIALECT_CHANGES):
+    async def _attempt(self, request: Request, deadline: float) -> tuple[WireReply, float]:
+        for _ in range(MAX_DIALECT_CHANGES):
             dialect = self._dialect
             try:
                 return await self._post(request, dialect, deadline)
@@ -144,7 +144,7 @@ class ChatClient:
                     self._give_up_n()
         return await self._post(request, self._dialect, deadline)
 
-    async def _post(self, request: Request, dialect: Dialect, deadline: float) -> tuple[Reply, float]:
+    async def _post(self, request: Request, dialect: Dialect, deadline: float) -> tuple[WireReply, float]:
         body = _encoded(self._wire.body(self._name, request, dialect))
         left = max(0.0, deadline - self._clock())
         waits = Waits(

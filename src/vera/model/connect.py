@@ -9,10 +9,10 @@ import msgspec
 
 from vera.model import failure, loose
 from vera.model.client import TIMEOUT_S, TOTAL_DEADLINE_S, ChatClient
-from vera.model.failure import Failure, Place
+from vera.model.failure import Connection, Failure
 from vera.model.ollama import OllamaWire
 from vera.model.openai import OpenAIWire
-from vera.model.probe import asker, fingerprint
+from vera.model.probe import fingerprint, sub_session
 from vera.model.retry import RetryPolicy
 from vera.model.servers.base import (
     ROOMY_CONTEXT,
@@ -35,9 +35,9 @@ HOSTED_PARALLEL = 8
 
 NAMES_SHOWN = 8
 PROBE_TOKENS = 200
-LEAST_PROBE_S = 1.0
-LEAST_MEASURED = 4
-LEAST_MEASURED_S = 0.05
+MIN_PROBE_S = 1.0
+MIN_MEASURED = 4
+MIN_MEASURED_S = 0.05
 """Tokens of an answer, and seconds that they took, from which on a speed is told."""
 
 PROBE_WORDS = ("vera-1", "vera-2")
@@ -97,7 +97,7 @@ async def connect(
         protocol = _assumed_protocol(assumed, endpoint)
     probed = Probed()
     if protocol == "auto":
-        most_s = min(timeout_s * 2, max(LEAST_PROBE_S, seconds / 4) if seconds else math.inf)
+        most_s = min(timeout_s * 2, max(MIN_PROBE_S, seconds / 4) if seconds else math.inf)
         if endpoint.local:
             progress(f"Asking {endpoint.name} for a first word (at most {most_s:.0f} s)")
         probe = _client(endpoint, "text", timeout_s, most_s, RetryPolicy(attempts=1))
@@ -144,7 +144,7 @@ async def keeps_to_schema(client: ChatClient) -> tuple[bool, float]:
 def _speed(completion: Completion) -> float:
     """Tokens a second after the first one; 0 for an answer of too few tokens or too little time."""
     tokens, seconds = completion.usage.completion_tokens or 0, completion.latency_s - completion.first_byte_s
-    return (tokens - 1) / seconds if tokens >= LEAST_MEASURED and seconds >= LEAST_MEASURED_S else 0.0
+    return (tokens - 1) / seconds if tokens >= MIN_MEASURED and seconds >= MIN_MEASURED_S else 0.0
 
 
 async def _examine(
@@ -153,7 +153,7 @@ async def _examine(
     transport = Transport(base_url, key)
     try:
         status, listed = await _reach(transport)
-        ask = asker(transport, models=listed if status == 200 else None)
+        ask = sub_session(transport, models=listed if status == 200 else None)
         server, sighting = await _identify(transport, ask, status, assumed)
         chosen = _chosen(name, server, sighting, transport)
         details = await server.describe(ask, chosen)
@@ -175,7 +175,7 @@ async def _examine(
 async def _reach(transport: Transport) -> tuple[int, Any]:
     """The HTTP status of the list of models, and the list. Raises ModelError if nobody answers, or the key is
     refused."""
-    place = Place(url=transport.base_url, key=transport.key)
+    place = Connection(url=transport.base_url, key=transport.key)
     try:
         status, answer = await transport.ask(f"{transport.base_url}/models", seconds=10.0)
     except Failure as problem:

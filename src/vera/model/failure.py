@@ -39,7 +39,7 @@ class Failure(Exception):
         self.body = body
 
 
-class Place(msgspec.Struct, frozen=True, kw_only=True):
+class Connection(msgspec.Struct, frozen=True, kw_only=True):
     """What the sentences name: the server's URL, the model, the key to hide, the line for more context."""
 
     url: str
@@ -64,7 +64,7 @@ def quote(body: bytes, key: str | None) -> str:
     return message if len(message) <= QUOTED_CHARACTERS else message[:QUOTED_CHARACTERS] + "…"
 
 
-def unreachable(place: Place, reason: str) -> Failure:
+def unreachable(place: Connection, reason: str) -> Failure:
     why = f" ({reason})" if reason else ""
     return Failure(
         f"No model server answers at {place.url}{why}: is the server running? Type: vera doctor",
@@ -72,7 +72,7 @@ def unreachable(place: Place, reason: str) -> Failure:
     )
 
 
-def dropped(place: Place, reason: str) -> Failure:
+def dropped(place: Connection, reason: str) -> Failure:
     return Failure(
         f"The model server at {place.url} broke off before its answer was complete ({reason}): "
         "its own log may say why; also: vera doctor",
@@ -80,7 +80,7 @@ def dropped(place: Place, reason: str) -> Failure:
     )
 
 
-def silent(place: Place, seconds: float) -> Failure:
+def silent(place: Connection, seconds: float) -> Failure:
     return Failure(
         f"The model server at {place.url} sent nothing for {seconds:.0f} s. "
         f"If this machine is only slow, allow more, for example: MODEL_TIMEOUT={max(60, round(seconds * 4))}",
@@ -89,7 +89,7 @@ def silent(place: Place, seconds: float) -> Failure:
     )
 
 
-def out_of_time(place: Place) -> Failure:
+def out_of_time(place: Connection) -> Failure:
     return Failure(
         f"The model server at {place.url} was still answering when the time for one request ran out. "
         "A smaller or faster model, or a shorter answer, may fit.",
@@ -97,18 +97,18 @@ def out_of_time(place: Place) -> Failure:
     )
 
 
-def not_a_reply(place: Place, body: bytes) -> Failure:
+def not_a_reply(place: Connection, body: bytes) -> Failure:
     return Failure(
         f"{place.url} answered with something that is no chat completion: {quote(body, place.key)!r}. "
         "Is it the address of an OpenAI-compatible server? Type: vera doctor"
     )
 
 
-def too_long(place: Place, what: str) -> Failure:
+def too_long(place: Connection, what: str) -> Failure:
     return Failure(f"The model server at {place.url} sent {what} and was cut off.")
 
 
-def refused(place: Place, status: int, body: bytes, retry_after_s: float | None = None) -> Failure:
+def refused(place: Connection, status: int, body: bytes, retry_after_s: float | None = None) -> Failure:
     """The failure for an HTTP error, or for an error object inside a stream."""
     said = quote(body, place.key) or "no reason given"
     return Failure(
@@ -126,7 +126,7 @@ def error_of(failure: Failure) -> ModelError:
     return ModelError(f"{failure}{tried}", transient=failure.retry)
 
 
-def _refusal(place: Place, status: int, said: str) -> str:
+def _refusal(place: Connection, status: int, said: str) -> str:
     if status in (401, 403):
         return (
             f"The model server at {place.url} refused the key (HTTP {status}: {said}). "

@@ -14,11 +14,11 @@ import msgspec
 
 from vera.model.types import ModelError
 
-MOST_HEADER_BYTES = 256 * 1024 * 1024
-MOST_KEYS = 10_000
-MOST_KEY_BYTES = 65_535
-MOST_KEPT_STRING = 4096
-MOST_KEPT_ITEMS = 4096
+MAX_HEADER_BYTES = 256 * 1024 * 1024
+MAX_KEYS = 10_000
+MAX_KEY_BYTES = 65_535
+MAX_KEPT_STRING = 4096
+MAX_KEPT_ITEMS = 4096
 STRING, ARRAY = 8, 9
 SCALARS = {
     0: "<B",
@@ -150,24 +150,24 @@ def _fields(file: BinaryIO) -> dict[str, Any]:
     if version not in (2, 3):
         raise _Malformed(f"version {version}")
     _, keys = struct.unpack("<QQ", file.read(16))
-    if keys > MOST_KEYS:
+    if keys > MAX_KEYS:
         raise _Malformed(f"{keys} keys")
     fields: dict[str, Any] = {}
     for _ in range(keys):
-        name = _string(file, MOST_KEY_BYTES)
+        name = _string(file, MAX_KEY_BYTES)
         (kind,) = struct.unpack("<I", file.read(4))
         # The tokenizer is most of the header, comes last, and says nothing about memory.
         if name.startswith("tokenizer.") and any(key.endswith(".context_length") for key in fields):
             break
         fields[name] = _value(file, kind)
-        if file.tell() > MOST_HEADER_BYTES:
+        if file.tell() > MAX_HEADER_BYTES:
             raise _Malformed("a header without end")
     return fields
 
 
 def _value(file: BinaryIO, kind: int) -> Any:
     if kind == STRING:
-        return _string(file, MOST_HEADER_BYTES)
+        return _string(file, MAX_HEADER_BYTES)
     if kind == ARRAY:
         return _array(file)
     if kind not in SCALARS:
@@ -180,16 +180,16 @@ def _array(file: BinaryIO) -> list[Any] | None:
     kind, count = struct.unpack("<IQ", file.read(12))
     if kind == STRING:
         for _ in range(count):
-            _string(file, MOST_HEADER_BYTES)
-            if file.tell() > MOST_HEADER_BYTES:
+            _string(file, MAX_HEADER_BYTES)
+            if file.tell() > MAX_HEADER_BYTES:
                 raise _Malformed("a header without end")
         return None
     if kind not in SCALARS:
         raise _Malformed(f"a list of type {kind}")
     size = struct.calcsize(SCALARS[kind])
-    if count * size > MOST_HEADER_BYTES:
+    if count * size > MAX_HEADER_BYTES:
         raise _Malformed(f"a list of {count} values")
-    if count > MOST_KEPT_ITEMS:
+    if count > MAX_KEPT_ITEMS:
         file.seek(count * size, 1)
         return None
     return [struct.unpack(SCALARS[kind], file.read(size))[0] for _ in range(count)]
@@ -199,8 +199,8 @@ def _string(file: BinaryIO, most: int) -> str:
     (size,) = struct.unpack("<Q", file.read(8))
     if size > most:
         raise _Malformed(f"a text of {size} bytes")
-    kept = file.read(min(size, MOST_KEPT_STRING))
-    if len(kept) < min(size, MOST_KEPT_STRING):
+    kept = file.read(min(size, MAX_KEPT_STRING))
+    if len(kept) < min(size, MAX_KEPT_STRING):
         raise _Malformed("it ends too early")
     file.seek(size - len(kept), 1)
     return kept.decode("utf-8", "replace")

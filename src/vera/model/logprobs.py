@@ -8,8 +8,8 @@ from vera.model.types import Token
 TOP_LOGPROBS = 20
 """How many of the likeliest tokens are asked for at a place: the most that OpenAI, vLLM and Ollama give."""
 
-MOST_TOKENS = 8192
-LONGEST_TOKEN = 200
+MAX_TOKENS = 8192
+MAX_TOKEN_LENGTH = 200
 
 
 class TokenFold:
@@ -20,7 +20,7 @@ class TokenFold:
 
     def add(self, entries: Any) -> None:
         """Take the tokens of one piece: a list of `{"token", "logprob", "top_logprobs": [...]}`."""
-        for entry in loose.items(entries, MOST_TOKENS - len(self._tokens)):
+        for entry in loose.items(entries, MAX_TOKENS - len(self._tokens)):
             token = loose.mapping(entry)
             likely = _likely(token)
             if likely is not None:
@@ -39,4 +39,4 @@ def _likely(token: dict[str, Any]) -> tuple[str, float] | None:
     # Rounding can lift a certain token a little above 0; NaN and infinity are no logarithms here.
     if not -1e6 <= logprob <= 1e-3:
         return None
-    return loose.text(text[:LONGEST_TOKEN]), min(0.0, float(logprob))
+    return loose.text(text[:MAX_TOKEN_LENGTH]), min(0.0, float(logprob))

@@ -15,7 +15,7 @@ WORKING_BYTES = 512 * 1024 * 1024
 """What llama.cpp needs besides weights and cache (compute buffers, vocabulary), and VERA itself."""
 
 USABLE_SHARE = 0.9
-MOST_PROMPT_CACHE_MIB = 4096
+MAX_PROMPT_CACHE_MIB = 4096
 MIB = 1024 * 1024
 PROC_MEMINFO = Path("/proc/meminfo")
 CGROUP = Path("/sys/fs/cgroup")
@@ -76,8 +76,8 @@ def fitting_context(model: GgufModel, available: int | None, wanted: int | None 
 
 
 def spare_mib(model: GgufModel, available: int | None, context_tokens: int) -> int:
-    """MiB that may hold the prompts of lanes that wait their turn, at most `MOST_PROMPT_CACHE_MIB`."""
+    """MiB that may hold the prompts of lanes that wait their turn, at most `MAX_PROMPT_CACHE_MIB`."""
     if available is None:
         return 0
     used = model.bytes + WORKING_BYTES + context_tokens * model.cache_bytes_a_token
-    return max(0, min(MOST_PROMPT_CACHE_MIB, (int(available * USABLE_SHARE) - used) // MIB))
+    return max(0, min(MAX_PROMPT_CACHE_MIB, (int(available * USABLE_SHARE) - used) // MIB))

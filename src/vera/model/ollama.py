@@ -10,9 +10,9 @@ from vera.model.reasoning import split_reasoning
 from vera.model.repetition import WatchedText, is_cut, tokens_seen
 from vera.model.types import Choice, Message, Request, Usage
 from vera.model.url import server_root
-from vera.model.wire import Dialect, IncompleteReply, Reply, ReplyError, UnreadableReply
+from vera.model.wire import Dialect, IncompleteReply, ReplyError, UnreadableReply, WireReply
 
-MOST_TOOL_CALLS = 64
+MAX_TOOL_CALLS = 64
 TOP_LEVEL = frozenset({"think", "keep_alive", "logprobs", "top_logprobs"})
 """Fields of `Request.sampling` that are no model options here."""
 
@@ -87,14 +87,14 @@ class OllamaReader:
         self._thinking.add(loose.text(message.get("thinking")))
         self._pieces += bool(message.get("content") or message.get("thinking"))
         self._tokens.add(piece.get("logprobs"))
-        for call in loose.items(message.get("tool_calls"), MOST_TOOL_CALLS - len(self._calls)):
+        for call in loose.items(message.get("tool_calls"), MAX_TOOL_CALLS - len(self._calls)):
             self._calls.append(_tool_call(loose.mapping(call), len(self._calls)))
         self.started = self.started or bool(message.get("content") or message.get("thinking") or self._calls)
         if piece.get("done") is True:
             self._last = piece
             self.finished = True
 
-    def close(self) -> Reply:
+    def close(self) -> WireReply:
         if not self.finished and not self.repeats:
             if self._unread and not self.started:
                 raise UnreadableReply(self._unread)
@@ -117,7 +117,7 @@ class OllamaReader:
             prompt_tokens=loose.count(self._last.get("prompt_eval_count")),
             completion_tokens=tokens_seen(self._pieces, texts) if self.repeats else counted,
         )
-        return Reply(choices=(choice,), usage=usage)
+        return WireReply(choices=(choice,), usage=usage)
 
 
 def _message(message: Message) -> dict[str, Any]:

@@ -12,10 +12,10 @@ from vera.model.reasoning import split_reasoning
 from vera.model.repetition import WatchedText, is_cut, tokens_seen
 from vera.model.stream import EventDecoder
 from vera.model.types import Choice, Request, Usage
-from vera.model.wire import Dialect, IncompleteReply, Reply, ReplyError, UnreadableReply
+from vera.model.wire import Dialect, IncompleteReply, ReplyError, UnreadableReply, WireReply
 
-MOST_CHOICES = 128
-MOST_TOOL_CALLS = 64
+MAX_CHOICES = 128
+MAX_TOOL_CALLS = 64
 EVENT_FIELDS = (b"data:", b"event:", b"id:", b"retry:", b":")
 OURS = frozenset({"model", "messages", "stream", "stream_options", "n"})
 """Fields that `Request.sampling` cannot override: the reader depends on them."""
@@ -79,7 +79,7 @@ class OpenAIReader:
             if data is not None:
                 self._event(data)
 
-    def close(self) -> Reply:
+    def close(self) -> WireReply:
         if self._streamed is False:
             self._whole(b"\n".join(self._plain))
         elif (data := self._events.rest()) is not None:
@@ -92,7 +92,7 @@ class OpenAIReader:
         usage = self._usage.value()
         if self.repeats and usage.completion_tokens is None:
             usage = msgspec.structs.replace(usage, completion_tokens=sum(c.tokens_seen for c in choices))
-        return Reply(choices=tuple(c.value() for c in choices), usage=usage)
+        return WireReply(choices=tuple(c.value() for c in choices), usage=usage)
 
     def _event(self, data: bytes) -> None:
         if data.strip() == b"[DONE]":
@@ -102,7 +102,7 @@ class OpenAIReader:
         if not chunk:
             return
         _raise_error(chunk, data)
-        choices = loose.items(chunk.get("choices"), MOST_CHOICES)
+        choices = loose.items(chunk.get("choices"), MAX_CHOICES)
         for item in choices:
             piece = loose.mapping(item)
             self._choice(piece).add(loose.mapping(piece.get("delta")) or loose.mapping(piece.get("message")))
@@ -119,7 +119,7 @@ class OpenAIReader:
         _raise_error(answer, data)
         if "choices" not in answer:
             raise UnreadableReply(data[:2000])
-        for position, item in enumerate(loose.items(answer["choices"], MOST_CHOICES)):
+        for position, item in enumerate(loose.items(answer["choices"], MAX_CHOICES)):
             piece = {"index": position, **loose.mapping(item)}
             self._choice(piece).add(loose.mapping(piece.get("message")))
             self._choice(piece).tokens.add(loose.mapping(piece.get("logprobs")).get("content"))
@@ -128,7 +128,7 @@ class OpenAIReader:
 
     def _choice(self, piece: dict[str, Any]) -> "_Choice":
         index = loose.count(piece.get("index")) or 0
-        choice = self._choices.setdefault(min(index, MOST_CHOICES), _Choice())
+        choice = self._choices.setdefault(min(index, MAX_CHOICES), _Choice())
         choice.finish_reason = loose.text(piece.get("finish_reason"))[:40] or choice.finish_reason
         return choice
 
@@ -158,7 +158,7 @@ class _Choice:
         content, reasoning = _parts(delta.get("content"))
         for field in ("reasoning_content", "reasoning"):
             reasoning = reasoning or loose.text(delta.get(field))
-        calls = loose.items(delta.get("tool_calls"), MOST_TOOL_CALLS)
+        calls = loose.items(delta.get("tool_calls"), MAX_TOOL_CALLS)
         self._content.add(content)
         self._reasoning.add(reasoning)
         for position, call in enumerate(calls):
@@ -202,7 +202,7 @@ class _Choice:
             last = max(len(self._calls) - 1, position)
             index = known[0] if known else (len(self._calls) if identity or name else last)
         index = min(index, len(self._calls))
-        if index >= MOST_TOOL_CALLS:
+        if index >= MAX_TOOL_CALLS:
             return
         if index == len(self._calls):
             self._calls.append({"id": "", "type": "function", "function": {"name": ""}})
@@ -229,7 +229,7 @@ class _UsageFold:
             return
         if with_choices:
             self._running = usage
-        elif len(self._closing) < MOST_CHOICES:
+        elif len(self._closing) < MAX_CHOICES:
             self._closing.append(usage)
 
     def value(self) -> Usage:

@@ -21,7 +21,7 @@ LISTEN = "0A"
 _TABLES = (Path("/proc/net/tcp"), Path("/proc/net/tcp6"))
 _LOGIN_DEFS = Path("/etc/login.defs")
 _FIRST_PERSON = 500 if sys.platform == "darwin" else 1000
-_MOST_BYTES = 64 << 20
+_MAX_BYTES = 64 << 20
 _LSOF_SECONDS = 3.0
 
 
@@ -78,7 +78,7 @@ def first_person(login_defs: str) -> int:
 def _in_table(table: Path, port: int) -> frozenset[int]:
     try:
         with table.open("r", encoding="ascii", errors="replace") as file:
-            return parse_table(file.read(_MOST_BYTES), port)
+            return parse_table(file.read(_MAX_BYTES), port)
     except (OSError, ValueError):
         return frozenset()
 

@@ -60,7 +60,7 @@ async def describe(found: Found, names: Sequence[str]) -> list[Details]:
     transport = Transport(found.base_url)
     try:
         async with asyncio.timeout(ANSWER_S):
-            ask = asker(transport, ANSWER_S)
+            ask = sub_session(transport, ANSWER_S)
             for place, name in enumerate(names):
                 told[place] = await server.describe(ask, name)
     except TimeoutError:
@@ -85,7 +85,7 @@ async def fingerprint(ask: Ask, first: str = "") -> tuple[Server, Sighting] | No
     return None
 
 
-def asker(transport: Transport, seconds: float = 5.0, *, models: Any = None) -> Ask:
+def sub_session(transport: Transport, seconds: float = 5.0, *, models: Any = None) -> Ask:
     """Asks through `transport`; each route once, whatever the number of questions about it. `models` is the
     list of models where it has been asked for already."""
     root = server_root(transport.base_url)
@@ -142,7 +142,7 @@ async def _look(place: str) -> Found | None:
     transport = Transport(place)
     try:
         async with asyncio.timeout(ANSWER_S):
-            seen = await fingerprint(asker(transport, ANSWER_S))
+            seen = await fingerprint(sub_session(transport, ANSWER_S))
     except TimeoutError:
         return None
     finally:

@@ -2,7 +2,7 @@
 
 TAGS = (("<think>", "</think>"), ("<thinking>", "</thinking>"), ("[THINK]", "[/THINK]"))
 
-MOST_BLOCKS = 64
+MAX_BLOCKS = 64
 
 
 def split_reasoning(content: str) -> tuple[str, str]:
@@ -14,7 +14,7 @@ def split_reasoning(content: str) -> tuple[str, str]:
     """
     reasoning: list[str] = []
     position = 0
-    while len(reasoning) < MOST_BLOCKS and (block := _leading_block(content, position)):
+    while len(reasoning) < MAX_BLOCKS and (block := _leading_block(content, position)):
         inner, position = block
         reasoning.append(inner)
     if not reasoning and (block := _opened_by_template(content)):

@@ -8,14 +8,14 @@ LOOK_EVERY = 96
 WINDOW = 8192
 """Characters of the end that are looked at."""
 
-LEAST = 2000
+MIN_COUNT = 2000
 """Characters that must be one unit over and over: a table of 70 equal rows is an answer."""
 
-LEAST_TIMES = 4
+MIN_TIMES = 4
 PROBE = 32
 """Characters at the end whose earlier places tell how long the unit may be."""
 
-MOST_PLACES = 32
+MAX_PLACES = 32
 """Places that are tried in one look, so that no text makes a look slow."""
 
 CHARACTERS_A_TOKEN = 4
@@ -72,10 +72,10 @@ def tokens_seen(pieces: int, texts: Iterable[WatchedText]) -> int:
 def unit(text: str) -> int:
     """The length of the shortest unit that the end of `text` repeats often and long enough; 0 for none."""
     probe, at = text[-PROBE:], len(text) - PROBE
-    for _ in range(MOST_PLACES):
+    for _ in range(MAX_PLACES):
         at = text.rfind(probe, 0, max(0, at + PROBE - 1))
         size = len(text) - PROBE - at
-        span = max(LEAST, LEAST_TIMES * size)
+        span = max(MIN_COUNT, MIN_TIMES * size)
         if at < 0 or span > len(text):
             return 0
         if text[-span:-size] == text[size - span :]:

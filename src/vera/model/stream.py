@@ -1,6 +1,6 @@
 """From the bytes of a streamed reply to its lines, and from lines to server-sent events."""
 
-MOST_LINE_BYTES = 4 * 1024 * 1024
+MAX_LINE_BYTES = 4 * 1024 * 1024
 """One line of a reply. A whole unstreamed reply is one line too."""
 
 
@@ -11,7 +11,7 @@ class TooLong(Exception):
 class LineSplitter:
     """Splits chunks at LF (a CR before it goes too), whatever the chunks' borders; linear in time."""
 
-    def __init__(self, most_bytes: int = MOST_LINE_BYTES) -> None:
+    def __init__(self, most_bytes: int = MAX_LINE_BYTES) -> None:
         self._most = most_bytes
         self._parts: list[bytes] = []
         self._held = 0

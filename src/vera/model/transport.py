@@ -6,22 +6,22 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from vera.model import failure, loose
-from vera.model.failure import Failure, Place
+from vera.model.failure import Connection, Failure
 from vera.model.retry import retry_after
 from vera.model.stream import LineSplitter, TooLong
 from vera.model.types import ModelError
 from vera.model.url import is_local, normalise
-from vera.model.wire import IncompleteReply, Reader, Reply, ReplyError, UnreadableReply
+from vera.model.wire import IncompleteReply, Reader, ReplyError, UnreadableReply, WireReply
 
 if TYPE_CHECKING:
     import httpx
 
 CONNECT_S = 10.0
-MOST_REPLY_BYTES = 64 * 1024 * 1024
+MAX_REPLY_BYTES = 64 * 1024 * 1024
 """A reply of 4 candidates of 4096 tokens, each token with its alternatives' logprobs, is about 25 MB."""
 
-MOST_ERROR_BYTES = 64 * 1024
-MOST_JSON_BYTES = 8 * 1024 * 1024
+MAX_ERROR_BYTES = 64 * 1024
+MAX_JSON_BYTES = 8 * 1024 * 1024
 CLOCK_GRAIN_S = 0.01
 AFTER_END_S = 1.0
 """How long to wait for the connection's orderly end, to use it again, after the reply's last word."""
@@ -76,8 +76,8 @@ class Transport:
         return headers
 
     async def post(
-        self, url: str, body: bytes, reader: Reader, waits: Waits, place: Place
-    ) -> tuple[Reply, float]:
+        self, url: str, body: bytes, reader: Reader, waits: Waits, place: Connection
+    ) -> tuple[WireReply, float]:
         """(reply, seconds until the model's first word). Raises Failure.
 
         A cancelled call closes its stream, and with it the server's work; so does an answer that only
@@ -97,8 +97,8 @@ class Transport:
                     lines, size = LineSplitter(), 0
                     async for chunk in response.aiter_bytes():
                         size += len(chunk)
-                        if size > MOST_REPLY_BYTES:
-                            raise failure.too_long(place, f"more than {MOST_REPLY_BYTES} bytes")
+                        if size > MAX_REPLY_BYTES:
+                            raise failure.too_long(place, f"more than {MAX_REPLY_BYTES} bytes")
                         for line in lines.feed(chunk):
                             reader.feed(line)
                         if reader.started and not first_word:
@@ -128,7 +128,7 @@ class Transport:
         """(HTTP status, JSON value or None) of a small GET, or POST when there is a body. Raises Failure."""
         import httpx
 
-        place = Place(url=self.base_url, key=self.key)
+        place = Connection(url=self.base_url, key=self.key)
         data = bytearray()
         try:
             async with (
@@ -137,8 +137,8 @@ class Transport:
             ):
                 async for chunk in response.aiter_bytes():
                     data += chunk
-                    if len(data) > MOST_JSON_BYTES:
-                        raise failure.too_long(place, f"a description of more than {MOST_JSON_BYTES} bytes")
+                    if len(data) > MAX_JSON_BYTES:
+                        raise failure.too_long(place, f"a description of more than {MAX_JSON_BYTES} bytes")
                 return response.status_code, loose.decode(bytes(data))
         except TimeoutError:
             raise failure.silent(place, seconds) from None
@@ -162,17 +162,17 @@ def checked_key(key: str | None) -> str | None:
     return key
 
 
-async def _raise_status(response: "httpx.Response", place: Place) -> None:
+async def _raise_status(response: "httpx.Response", place: Connection) -> None:
     body = bytearray()
     async for chunk in response.aiter_bytes():
         body += chunk
-        if len(body) > MOST_ERROR_BYTES:
+        if len(body) > MAX_ERROR_BYTES:
             break
     wait = retry_after(response.headers.get("retry-after"))
-    raise failure.refused(place, response.status_code, bytes(body[:MOST_ERROR_BYTES]), wait)
+    raise failure.refused(place, response.status_code, bytes(body[:MAX_ERROR_BYTES]), wait)
 
 
-def _connection_failure(problem: Exception, place: Place) -> Failure:
+def _connection_failure(problem: Exception, place: Connection) -> Failure:
     import httpx
 
     reason = failure.quote(str(problem).encode(), place.key) or type(problem).__name__
@@ -183,7 +183,7 @@ def _connection_failure(problem: Exception, place: Place) -> Failure:
     return failure.not_a_reply(place, reason.encode())
 
 
-def _closed(reader: Reader, place: Place) -> Reply:
+def _closed(reader: Reader, place: Connection) -> WireReply:
     try:
         return reader.close()
     except ReplyError as problem:

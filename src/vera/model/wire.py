@@ -17,7 +17,7 @@ class Dialect(msgspec.Struct, frozen=True, kw_only=True):
     token_field: str = "max_tokens"
 
 
-class Reply(msgspec.Struct, frozen=True, kw_only=True):
+class WireReply(msgspec.Struct, frozen=True, kw_only=True):
     """What a reader made of a complete reply."""
 
     choices: tuple[Choice, ...]
@@ -46,7 +46,7 @@ class UnreadableReply(Exception):
 
 
 class Reader(Protocol):
-    """Folds the lines of one reply, streamed or not, into a Reply."""
+    """Folds the lines of one reply, streamed or not, into a WireReply."""
 
     @property
     def started(self) -> bool:
@@ -67,7 +67,7 @@ class Reader(Protocol):
         """Take one line. Raises ReplyError."""
         ...
 
-    def close(self) -> Reply:
+    def close(self) -> WireReply:
         """The reply, after its last line. Raises ReplyError, IncompleteReply or UnreadableReply."""
         ...
 

@@ -158,9 +158,9 @@ def text_schema(most: int, *, bounded: bool) -> dict[str, Any]:
 
 def evidence_schema(evidence: Sequence[str] | None, *, bounded: bool) -> dict[str, Any]:
     """The schema of `evidence_used`: with `evidence` only these ids (none of them: an empty list)."""
-    listed = evidence is not None and 0 < len(evidence) <= MOST_LISTED
+    listed = evidence is not None and 0 < len(evidence) <= MAX_LISTED
     items = {"type": "string", "enum": list(evidence or ())} if listed else EVIDENCE_ID
-    most = 0 if evidence is not None and not evidence else MOST_USED
+    most = 0 if evidence is not None and not evidence else MAX_USED
     return {"type": "array", "items": items, **({"maxItems": most} if bounded else {})}
 
 
@@ -185,10 +185,10 @@ LONG = 2000
 SHORT = 600
 """Characters of a query, a path or an option in it."""
 
-MOST_USED = 16
+MAX_USED = 16
 """Ids of evidence that one turn names in it."""
 
-MOST_LISTED = 200
+MAX_LISTED = 200
 """Ids that it lists; of more any may be named."""
 STATUS_SCHEMA: dict[str, Any] = {"type": "string", "enum": list(STATUSES)}
 

@@ -5,13 +5,13 @@ from typing import TypeVar
 
 import msgspec
 
-from vera.outside import one_line
 from vera.protocol.json_recovery import Broken, read_object, scrub
 from vera.protocol.reasoning import after_reasoning
+from vera.sanitize import one_line
 
 T = TypeVar("T", bound=msgspec.Struct)
 
-LONGEST_REPLY = 100_000
+MAX_REPLY_LENGTH = 100_000
 
 _FENCED = re.compile(r"(?:\A|\n)[ \t]*+(?:`{3,}+|~{3,}+)[ \t]*+(?i:json)?+\s*+(?=\{)")
 
@@ -22,8 +22,8 @@ def read_reply(content: str, form: type[T]) -> T | str:
     Accepted are reasoning before the object, a fence around it, and text without braces after it. Members
     that the form does not have are not looked at.
     """
-    if len(content) > LONGEST_REPLY:
-        return f"the reply is longer than {LONGEST_REPLY} characters"
+    if len(content) > MAX_REPLY_LENGTH:
+        return f"the reply is longer than {MAX_REPLY_LENGTH} characters"
     body = after_reasoning(scrub(content).lstrip("\ufeff"))[0].strip()
     fenced = _FENCED.search(body)
     start = 0 if body.startswith("{") or fenced is None else fenced.end()

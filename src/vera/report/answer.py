@@ -14,10 +14,10 @@ from vera.events import Answer, AttestationReceived, Cited, ClaimCarried, Eviden
 from vera.evidence.finding import Finding
 from vera.evidence.marks import told, within
 from vera.evidence.span import Lines
-from vera.report import checked_words, last_turn
-from vera.report.checked import Checked, checked
-from vera.report.moment import utc
+from vera.report import last_turn, search_summary_text
 from vera.report.printable import printable
+from vera.report.search_summary import Checked, checked
+from vera.report.timestamps import utc
 from vera.session import load_text
 from vera.state import RunState
 from vera.store import Store, StoreError
@@ -152,7 +152,7 @@ def build(state: RunState, store: Store, without_answer: str) -> Report:
     status = f"{state.status}: {lane.status_reason}" if lane.status_reason else state.status
     found = checked(state)
     if answer is None:
-        concluded = checked_words.conclusion(found) if found else ""
+        concluded = search_summary_text.conclusion(found) if found else ""
         return Report(
             text=f"{concluded}\n\n{without_answer}" if concluded else without_answer,
             status=status,
@@ -323,7 +323,7 @@ def markdown(task: str, shown: Report) -> str:
         parts.append("## Cited")
         parts += [block(_with_lead(quote, shown.claims)) for quote in shown.quotes]
     if shown.checked:
-        parts.append(_without_typed_marks(checked_words.markdown(shown.checked)))
+        parts.append(_without_typed_marks(search_summary_text.markdown(shown.checked)))
     if shown.limits:
         parts += [LIMITS_TITLE, "\n".join(f"- {limit}" for limit in shown.limits)]
     parts += ["---", *filter(None, [mode_line(shown)]), closing_line(shown)]
@@ -354,7 +354,7 @@ def plain(shown: Report) -> str:
     parts += [block(quote) for quote in shown.quotes]
     if shown.last_turn:
         parts.append(last_turn.IN_SHORT)
-    if shown.checked and (lines := checked_words.plain(shown.checked)):
+    if shown.checked and (lines := search_summary_text.plain(shown.checked)):
         parts.append(_without_typed_marks(lines))
     return "\n\n".join([*parts, *filter(None, [mode_line(shown)])]) + "\n"
 

@@ -37,7 +37,7 @@ from vera.report.otel_span import (
 )
 
 MAIN = "main"
-MOST_LINKS = 64
+MAX_LINKS = 64
 STAGES = {"verifier_decompose": "plan", "verifier_exam": "exam"}
 """Scope of model calls → what the span above them is called."""
 
@@ -306,7 +306,7 @@ class Trace:
         within = lane.selecting or (lane.plan if not lane.takes_steps else None)
         parent = within.span_id if within else lane.inner
         span = self._begin(call, f"chat {model}".strip(), parent, start=call.ts - max(0.0, call.latency_s))
-        if lane.selecting is None and len(lane.calls) < MOST_LINKS:
+        if lane.selecting is None and len(lane.calls) < MAX_LINKS:
             lane.calls.append(span.span_id)
         return self._close(
             span,

@@ -44,17 +44,17 @@ CONTENT = frozenset(
 )
 """Attributes that hold content. They may be long."""
 
-LONGEST_TEXT = 8192
+MAX_TEXT_LENGTH = 8192
 """Characters of one text of content."""
 
-LONGEST_MESSAGE = 2048
-MOST_MESSAGES = 16
+MAX_MESSAGE_LENGTH = 2048
+MAX_MESSAGES = 16
 """Of a request: the newest."""
 
-MOST_CALLS = 8
+MAX_CALLS = 8
 """Tool calls of one reply."""
 
-_LONGEST_CONTENT = 200_000
+_MAX_CONTENT_LENGTH = 200_000
 """Above what the bounds of texts and messages can come to as JSON, which must not be cut."""
 
 _SAFE = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.-")
@@ -63,7 +63,7 @@ _SAFE = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ012345678
 def bounded(known: Known, with_content: bool) -> Attributes:
     """What is known, each value within its bounds, and content only where it was asked for."""
     return {
-        name: within(value, _LONGEST_CONTENT) if name in CONTENT else within(value)
+        name: within(value, _MAX_CONTENT_LENGTH) if name in CONTENT else within(value)
         for name, value in known.items()
         if value is not None and value != "" and value != () and (with_content or name not in CONTENT)
     }
@@ -135,8 +135,8 @@ def tool(call: events.Tool, started: events.ToolStarted | None, read: Read) -> K
         "gen_ai.tool.name": word(call.tool),
         "gen_ai.tool.type": "function",
         "gen_ai.tool.call.id": call.call,
-        "gen_ai.tool.call.arguments": cut(read(started.args), LONGEST_TEXT) if started else None,
-        "gen_ai.tool.call.result": cut(read(call.obs), LONGEST_TEXT),
+        "gen_ai.tool.call.arguments": cut(read(started.args), MAX_TEXT_LENGTH) if started else None,
+        "gen_ai.tool.call.result": cut(read(call.obs), MAX_TEXT_LENGTH),
         "process.exit.code": call.exit_code,
         "vera.tool.outcome": call.outcome,
         "vera.evidence": call.evidence,
@@ -162,8 +162,8 @@ def derivation(made: events.Derivation, read: Read) -> Known:
         "gen_ai.operation.name": "execute_tool",
         "gen_ai.tool.name": "shell",
         "gen_ai.tool.type": "function",
-        "gen_ai.tool.call.arguments": cut(read(made.command), LONGEST_TEXT),
-        "gen_ai.tool.call.result": cut(read(made.output), LONGEST_TEXT),
+        "gen_ai.tool.call.arguments": cut(read(made.command), MAX_TEXT_LENGTH),
+        "gen_ai.tool.call.result": cut(read(made.output), MAX_TEXT_LENGTH),
         "process.exit.code": made.exit_code,
         "vera.tool.outcome": made.outcome,
         "vera.evidence": made.evidence,
@@ -179,7 +179,7 @@ def retrieval(search: events.Search, read: Read) -> Known:
     return {
         "gen_ai.operation.name": "retrieval",
         "gen_ai.data_source.id": word(search.engine),
-        "gen_ai.retrieval.query.text": cut(read(search.query), LONGEST_TEXT),
+        "gen_ai.retrieval.query.text": cut(read(search.query), MAX_TEXT_LENGTH),
         "http.response.status_code": search.http_status,
         "vera.search.kind": search.kind,
         "vera.search.outcome": search.outcome,
@@ -193,14 +193,14 @@ def gate(name: str, spoke: events.Policy | events.PolicyNotesGuard, read: Read) 
     if isinstance(spoke, events.PolicyNotesGuard):
         return known | {
             "vera.gate.action": "restore",
-            "vera.gate.reason": cut(read(spoke.detail), LONGEST_TEXT),
+            "vera.gate.reason": cut(read(spoke.detail), MAX_TEXT_LENGTH),
         }
     return known | {
         "vera.gate.action": spoke.effect,
         "vera.gate.count": spoke.count or None,
         "vera.gate.limit": spoke.limit or None,
         "gen_ai.tool.name": word(spoke.tool) if spoke.tool else None,
-        "vera.gate.reason": cut(read(spoke.reason), LONGEST_TEXT),
+        "vera.gate.reason": cut(read(spoke.reason), MAX_TEXT_LENGTH),
     }
 
 
@@ -221,7 +221,7 @@ def evaluation(decision: events.Verifier, read: Read) -> Known:
         "gen_ai.evaluation.name": "vera.answer",
         "gen_ai.evaluation.score.value": None if decision.score is None else decision.score / 100,
         "gen_ai.evaluation.score.label": decision.result,
-        "gen_ai.evaluation.explanation": cut(read(decision.reason), LONGEST_TEXT),
+        "gen_ai.evaluation.explanation": cut(read(decision.reason), MAX_TEXT_LENGTH),
     }
 
 
@@ -244,7 +244,7 @@ def run_end(end: events.RunEnd, read: Read) -> Known:
     known: dict[str, Value | None] = {
         "vera.status": end.status,
         "vera.exit_code": end.exit_code,
-        "vera.reason": cut(read(end.reason), LONGEST_TEXT),
+        "vera.reason": cut(read(end.reason), MAX_TEXT_LENGTH),
     }
     if end.exit_code in ENDED_WITH_A_VERDICT:
         return known
@@ -255,22 +255,22 @@ def message(role: str, text: str) -> str | None:
     """A text as a list of one message, in the conventions' JSON; None for none."""
     if not text:
         return None
-    return _json([{"role": role, "parts": [{"type": "text", "content": cut(text, LONGEST_TEXT)}]}])
+    return _json([{"role": role, "parts": [{"type": "text", "content": cut(text, MAX_TEXT_LENGTH)}]}])
 
 
 def instructions(text: str) -> str | None:
     """A system message in the conventions' JSON; None for none."""
-    return _json([{"type": "text", "content": cut(text, LONGEST_TEXT)}]) if text else None
+    return _json([{"type": "text", "content": cut(text, MAX_TEXT_LENGTH)}]) if text else None
 
 
 def _reply(said: events.ModelIo, read: Read) -> str | None:
     reasoning, content = read(said.reasoning), read(said.content)
     parts: list[dict[str, Any]] = []
     if reasoning:
-        parts.append({"type": "reasoning", "content": cut(reasoning, LONGEST_TEXT)})
+        parts.append({"type": "reasoning", "content": cut(reasoning, MAX_TEXT_LENGTH)})
     if content:
-        parts.append({"type": "text", "content": cut(content, LONGEST_TEXT)})
-    parts.extend(_tool_call(call) for call in said.tool_calls[:MOST_CALLS])
+        parts.append({"type": "text", "content": cut(content, MAX_TEXT_LENGTH)})
+    parts.extend(_tool_call(call) for call in said.tool_calls[:MAX_CALLS])
     if not parts:
         return None
     return _json([{"role": "assistant", "parts": parts, "finish_reason": cut(said.finish_reason) or "stop"}])
@@ -283,7 +283,7 @@ def _tool_call(call: dict[str, Any]) -> dict[str, Any]:
         "type": "tool_call",
         "id": cut(str(call.get("id", ""))),
         "name": cut(str(function.get("name", ""))),
-        "arguments": cut(str(function.get("arguments", "")), LONGEST_MESSAGE),
+        "arguments": cut(str(function.get("arguments", "")), MAX_MESSAGE_LENGTH),
     }
 
 
@@ -299,9 +299,9 @@ def _request(wire: str) -> str | None:
         [
             {
                 "role": cut(str(each.get("role", ""))),
-                "parts": [{"type": "text", "content": cut(str(each.get("content", "")), LONGEST_MESSAGE)}],
+                "parts": [{"type": "text", "content": cut(str(each.get("content", "")), MAX_MESSAGE_LENGTH)}],
             }
-            for each in messages[-MOST_MESSAGES:]
+            for each in messages[-MAX_MESSAGES:]
         ]
     )
 

@@ -9,10 +9,10 @@ import msgspec
 Value = str | int | float | bool | tuple[str, ...]
 Attributes = Mapping[str, Value]
 
-LONGEST = 256
+MAX_LENGTH = 256
 """Characters of an attribute; of a longer one the beginning is kept."""
 
-MOST_VALUES = 32
+MAX_VALUES = 32
 """Of an attribute that is a list."""
 
 LAST_TS = 9_000_000_000.0
@@ -73,14 +73,14 @@ def nanoseconds(ts: float) -> int:
     return round(min(max(ts, 0.0), LAST_TS) * 1e6) * 1000
 
 
-def cut(text: str, most: int = LONGEST) -> str:
+def cut(text: str, most: int = MAX_LENGTH) -> str:
     """`text` in at most that many characters, without what UTF-8 cannot hold."""
     if len(text) > most:
         text = text[: most - len(_CUT)] + _CUT
     return text.encode("utf-8", "replace").decode()
 
 
-def within(value: Value, most: int = LONGEST) -> Value:
+def within(value: Value, most: int = MAX_LENGTH) -> Value:
     """The value within the bounds of an attribute, its texts in at most that many characters."""
     match value:
         case bool() | float():
@@ -90,4 +90,4 @@ def within(value: Value, most: int = LONGEST) -> Value:
         case str():
             return cut(value, most)
         case tuple():
-            return tuple(cut(each, most) for each in value[:MOST_VALUES])
+            return tuple(cut(each, most) for each in value[:MAX_VALUES])

@@ -16,10 +16,10 @@ from vera.report.otlp_endpoint import Endpoint
 from vera.session import LogBroken, Reader
 from vera.store import Store, StoreError
 
-MOST_CONTENT = 4 << 20
+MAX_CONTENT = 4 << 20
 """Bytes of a stored text that is read to be sent; of a larger one nothing is."""
 
-MOST_MESSAGES = 5
+MAX_MESSAGES = 5
 """Different ones of the collector that are kept."""
 
 
@@ -72,7 +72,7 @@ async def export(
             done.spans += max(0, request.spans - accepted.rejected)
             done.rejected += min(request.spans, accepted.rejected)
             if accepted.message and accepted.message not in done.messages:
-                done.messages = (*done.messages, accepted.message)[:MOST_MESSAGES]
+                done.messages = (*done.messages, accepted.message)[:MAX_MESSAGES]
     return done
 
 
@@ -118,7 +118,7 @@ def _read(root: Path) -> Callable[[Text], str]:
         if not isinstance(text, Blob):
             return text
         try:
-            if store.path(text.sha256).stat().st_size > MOST_CONTENT:
+            if store.path(text.sha256).stat().st_size > MAX_CONTENT:
                 return ""
             return store.get(text.sha256).decode("utf-8", "replace")
         except (StoreError, OSError):

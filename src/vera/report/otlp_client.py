@@ -31,14 +31,14 @@ ATTEMPTS = 5
 """To send one request."""
 
 FIRST_PAUSE_S = 1.0
-LONGEST_PAUSE_S = 16.0
+MAX_PAUSE_S_LENGTH = 16.0
 """Pauses double from one to the other, less up to a quarter at random. A Retry-After counts as it is."""
 
-MOST_WAITED_S = 120.0
+MAX_WAITED_S = 120.0
 """In all pauses of an export."""
 
-MOST_ANSWER = 64 << 10
-LONGEST_MESSAGE = 300
+MAX_ANSWER = 64 << 10
+MAX_MESSAGE_LENGTH = 300
 
 
 class OtlpError(Exception):
@@ -113,10 +113,10 @@ class OtlpClient:
                 found = bytearray()
                 async for chunk in response.aiter_raw():
                     found += chunk
-                    if len(found) > MOST_ANSWER:
+                    if len(found) > MAX_ANSWER:
                         break
                 return _Answer(
-                    status=response.status_code, headers=response.headers, body=bytes(found[:MOST_ANSWER])
+                    status=response.status_code, headers=response.headers, body=bytes(found[:MAX_ANSWER])
                 )
         except (TimeoutError, httpx.TimeoutException):
             raise OtlpError(
@@ -137,9 +137,9 @@ class OtlpClient:
         """Seconds until the next attempt: as the collector asks, else growing and not the same for all."""
         pause = retry_after(answer.headers.get("retry-after"))
         if pause is None:
-            pause = min(FIRST_PAUSE_S * 2.0 ** (attempt - 1), LONGEST_PAUSE_S) * (1 - random.random() / 4)
+            pause = min(FIRST_PAUSE_S * 2.0 ** (attempt - 1), MAX_PAUSE_S_LENGTH) * (1 - random.random() / 4)
         self._waited += pause
-        if self._waited > MOST_WAITED_S:
+        if self._waited > MAX_WAITED_S:
             raise OtlpError(
                 f"{self._endpoint.url} answered {answer.status} and is to be left alone for another "
                 f"{pause:.0f} s. Try again later; the spans keep their ids."
@@ -224,4 +224,4 @@ def _accepted_json(body: bytes) -> Accepted:
 
 
 def _line(text: str) -> str:
-    return " ".join(text[: 4 * LONGEST_MESSAGE].split()).rstrip(".")[:LONGEST_MESSAGE]
+    return " ".join(text[: 4 * MAX_MESSAGE_LENGTH].split()).rstrip(".")[:MAX_MESSAGE_LENGTH]

@@ -11,8 +11,8 @@ from opentelemetry.proto.trace.v1 import trace_pb2
 from vera.report.otel_span import Attributes, Span, Value
 from vera.version import __version__
 
-MOST_SPANS = 512
-MOST_BYTES = 2 << 20
+MAX_SPANS = 512
+MAX_BYTES = 2 << 20
 """Of the spans of one request, before compression. A span alone may be larger."""
 
 _SAMPLED = 0x01
@@ -29,14 +29,14 @@ class Request(msgspec.Struct, frozen=True, kw_only=True):
     spans: int
 
 
-def requests(spans: Iterable[Span], most_spans: int = MOST_SPANS) -> Iterator[Request]:
-    """The spans in requests, in their order; each holds at most that many, and about MOST_BYTES."""
+def requests(spans: Iterable[Span], most_spans: int = MAX_SPANS) -> Iterator[Request]:
+    """The spans in requests, in their order; each holds at most that many, and about MAX_BYTES."""
     batch: list[trace_pb2.Span] = []
     size = 0
     for span in spans:
         message = encoded(span)
         more = message.ByteSize()
-        if batch and (len(batch) == most_spans or size + more > MOST_BYTES):
+        if batch and (len(batch) == most_spans or size + more > MAX_BYTES):
             yield _request(batch)
             batch, size = [], 0
         batch.append(message)

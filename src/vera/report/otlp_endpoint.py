@@ -13,8 +13,8 @@ import msgspec
 PATH = "/v1/traces"
 DEFAULT = "http://localhost:4318"
 DEFAULT_TIMEOUT_S = 10.0
-LONGEST_TIMEOUT_S = 300.0
-MOST_HEADERS = 32
+MAX_TIMEOUT_S_LENGTH = 300.0
+MAX_HEADERS = 32
 
 _NAME = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]{1,128}")
 _VALUE = re.compile(r"[\t -~]{0,8192}")
@@ -84,8 +84,8 @@ def headers_of(text: str) -> dict[str, str]:
         if name in _OURS:
             raise EndpointError(f"OTEL_EXPORTER_OTLP_HEADERS may not set {name}: take it out.")
         found[name] = value
-    if len(found) > MOST_HEADERS:
-        raise EndpointError(f"OTEL_EXPORTER_OTLP_HEADERS has {len(found)} headers; {MOST_HEADERS} at most.")
+    if len(found) > MAX_HEADERS:
+        raise EndpointError(f"OTEL_EXPORTER_OTLP_HEADERS has {len(found)} headers; {MAX_HEADERS} at most.")
     return found
 
 
@@ -134,7 +134,7 @@ def _timeout(text: str) -> float:
         raise EndpointError(
             f"OTEL_EXPORTER_OTLP_TIMEOUT is {text[:40]!r}; it is a number of milliseconds, such as 10000."
         )
-    return min(int(text) / 1000, LONGEST_TIMEOUT_S)
+    return min(int(text) / 1000, MAX_TIMEOUT_S_LENGTH)
 
 
 def _is_gzip(text: str) -> bool:

@@ -10,7 +10,7 @@ from typing import Any
 
 from vera import events
 from vera.protocol import forms
-from vera.report.sampled import Load, SampledStep, Seen, action_of, actions_found, read_replies
+from vera.report.candidate_steps import Load, SampledStep, Seen, action_of, actions_found, read_replies
 
 
 def as_json(sampled: SampledStep, load: Load) -> dict[str, Any]:

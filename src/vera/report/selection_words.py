@@ -5,8 +5,8 @@ from collections.abc import Iterator, Sequence
 
 from vera import events
 from vera.protocol import forms
+from vera.report.candidate_steps import Load, SampledStep, Seen, action_of, read_replies
 from vera.report.printable import one_printable_line, printable
-from vera.report.sampled import Load, SampledStep, Seen, action_of, read_replies
 
 NARROWEST = 40
 WIDEST = 160

@@ -15,13 +15,13 @@ from typing import Any
 from vera import events
 from vera.protocol import forms
 from vera.report import selection_words, trajectory_info
-from vera.report.sampled import Load, SampledStep, Sampling, action_of
+from vera.report.candidate_steps import Load, SampledStep, Sampling, action_of
 from vera.report.selection_json import as_json, response
 from vera.report.trajectory_info import LANE, Json
 from vera.session import LogError, Reader, load_text
-from vera.spent import SELECTOR
 from vera.state import LaneState, RunState, TailMessage
 from vera.store import Store, StoreError
+from vera.usage import SELECTOR
 
 NAME = "trajectory.traj.json"
 FORMAT = "mini-swe-agent-1.1"

@@ -6,7 +6,7 @@ from typing import Any
 import msgspec
 
 from vera import events
-from vera.report.sampled import Load
+from vera.report.candidate_steps import Load
 from vera.state import RunState
 
 LANE = "main"

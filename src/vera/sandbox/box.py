@@ -51,7 +51,7 @@ def supervisor_command(
 
 
 @dataclass(frozen=True, kw_only=True)
-class Limits:
+class BoxLimits:
     """Bounds of one command: bytes kept at both ends of its output, in its spool file, and at all; seconds
     between the polite and the final signal."""
 
@@ -75,7 +75,7 @@ class SupervisedBox:
         self,
         launch: Launch,
         *,
-        limits: Limits | None = None,
+        limits: BoxLimits | None = None,
         log: Callable[[bytes], object] | None = None,
         start_timeout: float = 60.0,
         egress: Serve | None = None,
@@ -83,7 +83,7 @@ class SupervisedBox:
         tell: Tell | None = None,
     ) -> None:
         self.launch = launch
-        self._limits = limits or Limits()
+        self._limits = limits or BoxLimits()
         self._log = log or (lambda data: None)
         self._start_timeout = start_timeout
         self._tell = tell or (lambda event, detail: None)

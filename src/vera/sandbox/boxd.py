@@ -72,7 +72,7 @@ COUNT_DEPTH = 200
 # In a work folder that holds too much, a command may add so much on its way to freeing some.
 SLACK_BYTES, SLACK_FILES = 1 << 20, 100
 # After so many commands that made it larger still, no command runs until the person has made room.
-MOST_STRIKES = 3
+MAX_STRIKES = 3
 # How long a shell may take, on a loaded machine, to fork its standby before a deadline counts against it.
 FORK_SECONDS = 2.0
 
@@ -981,10 +981,10 @@ class Supervisor:
             self.refuse(header, "another command is running")
             return
         self.room.settle()
-        if self.room.is_over and self.room.strikes >= MOST_STRIKES:
+        if self.room.is_over and self.room.strikes >= MAX_STRIKES:
             size, files = self.room.held
             why = f"{self.work} holds {size} bytes in {files} files, more than it may"
-            more = f"{MOST_STRIKES} commands made it larger still; none runs until files are deleted there"
+            more = f"{MAX_STRIKES} commands made it larger still; none runs until files are deleted there"
             self.refuse(header, f"{why}, and {more} from outside the sandbox")
             return
         self.room.begin()

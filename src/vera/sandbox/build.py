@@ -12,7 +12,7 @@ from vera.sandbox.types import BoxError
 SECONDS = 1800.0
 STOP_SECONDS = 5.0
 OUTPUT_KEPT = 64 << 10
-LONGEST_LINE = 300
+MAX_LINE_LENGTH = 300
 
 # Build arguments that docker knows by itself and leaves out of the image.
 PROXIES = ("HTTP_PROXY", "HTTPS_PROXY", "FTP_PROXY", "NO_PROXY", "http_proxy", "https_proxy", "no_proxy")
@@ -141,11 +141,11 @@ async def _feed(process: asyncio.subprocess.Process, data: bytes) -> None:
 
 
 async def _lines(process: asyncio.subprocess.Process) -> AsyncIterator[str]:
-    """Lines with something in them, each cut at LONGEST_LINE."""
+    """Lines with something in them, each cut at MAX_LINE_LENGTH."""
     assert process.stdout is not None
     rest = b""
     while data := await process.stdout.read(65536):
-        *whole, rest = re.split(rb"[\r\n]+", rest[:LONGEST_LINE] + data)
+        *whole, rest = re.split(rb"[\r\n]+", rest[:MAX_LINE_LENGTH] + data)
         for line in whole:
             if text := _printable(line):
                 yield text
@@ -154,7 +154,7 @@ async def _lines(process: asyncio.subprocess.Process) -> AsyncIterator[str]:
 
 
 def _printable(line: bytes) -> str:
-    text = re.sub(rb"\x1b\[[0-9;]*[A-Za-z]", b"", line[:LONGEST_LINE]).decode("utf-8", "replace")
+    text = re.sub(rb"\x1b\[[0-9;]*[A-Za-z]", b"", line[:MAX_LINE_LENGTH]).decode("utf-8", "replace")
     return "".join(c for c in text if c.isprintable()).strip()
 
 

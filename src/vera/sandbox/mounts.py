@@ -27,10 +27,10 @@ DOCUMENTS = tuple(
 # What tells the folder of an earlier run and that of what outlives runs: an answer of VERA is no source.
 SESSION = ("trace.jsonl", "workspace")
 KEPT = ".vera"
-MOST_COVERED = 64
+MAX_COVERED = 64
 """Folders of an input folder that are covered: each is a separate mount."""
 
-MOST_LOOKED_AT = 200_000
+MAX_LOOKED_AT = 200_000
 """Files and folders of it that are looked at."""
 
 # For work that is done for root: an unprivileged user that no distribution gives to a person.
@@ -88,14 +88,14 @@ def sessions_in(folder: Path) -> list[Path]:
     """The folders of earlier runs within an input folder, relative to it; in place of each a box has an empty
     one. A folder that holds nothing but such folders stands for them.
 
-    Raises BoxError where they are more than MOST_COVERED.
+    Raises BoxError where they are more than MAX_COVERED.
     """
     found: dict[Path, list[Path]] = {}
     only_sessions: set[Path] = set()
     looked_at = 0
     for place, folders, files in os.walk(folder):
         looked_at += len(folders) + len(files)
-        if looked_at > MOST_LOOKED_AT:
+        if looked_at > MAX_LOOKED_AT:
             break
         here = Path(place)
         sessions = [name for name in folders if name == KEPT or _is_session(here / name)]
@@ -109,9 +109,9 @@ def sessions_in(folder: Path) -> list[Path]:
         for here, below in found.items()
         for path in ([here] if here in only_sessions else below)
     )
-    if len(covered) > MOST_COVERED:
+    if len(covered) > MAX_COVERED:
         raise BoxError(
-            f"The input folder {folder} holds more than {MOST_COVERED} folders of earlier runs among its "
+            f"The input folder {folder} holds more than {MAX_COVERED} folders of earlier runs among its "
             "documents, and no command may take these for documents.",
             hint="move the sessions out of the input folder",
         )

@@ -19,13 +19,13 @@ BASH_SYNTAX = "bash_syntax"
 REPEATS_FAILURE = "repeats_failure"
 
 SECONDS = 2.0
-LONGEST_COMMAND = 64_000
+MAX_COMMAND_LENGTH = 64_000
 """Bytes of a command that bash is asked about; a longer one passes."""
 
 AT_ONCE = 4
 
 _MEMORY_KB = 256 * 1024
-_LONGEST_MESSAGE = 4096
+_MAX_MESSAGE_LENGTH = 4096
 _SAID = 300
 _SYNTAX_ERROR = re.compile(rb"syntax error|unexpected|operator expected")
 _LIMITED = (
@@ -63,7 +63,7 @@ async def bash_problems(commands: Sequence[str]) -> list[str]:
 
 
 async def _problem(bash: str, command: bytes) -> str:
-    if len(command) > LONGEST_COMMAND:
+    if len(command) > MAX_COMMAND_LENGTH:
         return ""
     try:
         process = await asyncio.create_subprocess_exec(
@@ -104,7 +104,7 @@ async def _first_bytes(process: asyncio.subprocess.Process) -> bytes:
     """The beginning of what it says; the rest is read and forgotten, so that it is never blocked."""
     assert process.stderr is not None
     kept = b""
-    while part := await process.stderr.read(_LONGEST_MESSAGE):
+    while part := await process.stderr.read(_MAX_MESSAGE_LENGTH):
         kept = kept or part
     return kept
 

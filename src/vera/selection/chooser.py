@@ -14,13 +14,13 @@ from vera.selection import checks, pattern, pipeline
 from vera.selection.judge import ModelJudge
 from vera.selection.options import Sampling, SelectionOptions
 from vera.selection.registry import SelectorError, selector
-from vera.selection.selector import Scene
+from vera.selection.selector import SelectionContext
 from vera.selection.templates import Templates
 from vera.session import Session
 from vera.state import Failing
 
 Read = Callable[[events.Candidate], Parsed]
-Would = Callable[[Turn], tuple[str, str]]
+DryRun = Callable[[Turn], tuple[str, str]]
 
 
 class Chooser:
@@ -54,7 +54,12 @@ class Chooser:
             )
 
     async def choose(
-        self, sampled: events.Candidates, read: Read, would: Would, scene: Scene, failing: Failing | None
+        self,
+        sampled: events.Candidates,
+        read: Read,
+        would: DryRun,
+        scene: SelectionContext,
+        failing: Failing | None,
     ) -> events.Selection:
         """The selection for a step, which is not written down yet.
 
@@ -79,11 +84,11 @@ class Chooser:
 
     async def _checked(
         self,
-        entries: Sequence[pipeline.Entry],
+        entries: Sequence[pipeline.CheckedCandidate],
         parsed: Sequence[Parsed],
-        would: Would,
+        would: DryRun,
         failing: Failing | None,
-    ) -> list[pipeline.Entry]:
+    ) -> list[pipeline.CheckedCandidate]:
         """The candidates with what the checks say against them, the first that says something."""
         turns = [each.turn for each in parsed]
         syntax = await checks.bash_problems([_command(turn) for turn in turns])

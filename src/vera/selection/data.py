@@ -1,6 +1,6 @@
 """Text from outside as a judge sees it: cut in the middle, and fenced as data."""
 
-from vera.evidence.fence import LONGEST_LINE, delimiter, visible
+from vera.evidence.prompt_quoting import MAX_LINE_LENGTH, delimiter, visible
 
 
 def cut(text: str, most: int) -> str:
@@ -17,6 +17,6 @@ def fenced(title: str, text: str) -> str:
     It cannot close the fence: the mark of its edges is made from a hash of it and does not stand in it.
     Characters that nobody sees are left out.
     """
-    body = "\n".join(f"| {visible(line[:LONGEST_LINE])}" for line in text.split("\n"))
+    body = "\n".join(f"| {visible(line[:MAX_LINE_LENGTH])}" for line in text.split("\n"))
     edge = delimiter(body)
     return f"<<<DATA {edge} {title}\n{body}\nDATA {edge}>>>"

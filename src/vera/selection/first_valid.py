@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from vera.selection.options import SelectionOptions
-from vera.selection.selector import Judge, Option, Picked, Scene
+from vera.selection.selector import ActionCluster, Judge, SelectionContext, SelectorChoice
 
 
 class FirstValid:
@@ -13,6 +13,6 @@ class FirstValid:
     prepared = False
 
     async def select(
-        self, options: Sequence[Option], scene: Scene, judge: Judge, how: SelectionOptions
-    ) -> Picked:
-        return Picked(chosen=0, reason="the first that can be read")
+        self, options: Sequence[ActionCluster], scene: SelectionContext, judge: Judge, how: SelectionOptions
+    ) -> SelectorChoice:
+        return SelectorChoice(chosen=0, reason="the first that can be read")

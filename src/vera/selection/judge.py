@@ -9,7 +9,7 @@ import msgspec
 from vera.model.types import Completion, Message, Model, ModelError, NotAsked, Request, wire
 from vera.selection.options import SelectionOptions
 from vera.selection.pipeline import DEADLINE, NOT_ASKED
-from vera.selection.selector import Option, Reply, Scene
+from vera.selection.selector import ActionCluster, SelectionContext, SelectorReply
 from vera.selection.templates import TemplateError, Templates
 from vera.session import Session
 from vera.session.calls import log_call, log_failure
@@ -19,7 +19,7 @@ SCOPE = "selector"
 JUDGE_FAILED = "judge_failed"
 CUT_OFF = "cut_off"
 
-LEAST_ROOM = 6_000
+MIN_ROOM = 6_000
 """Bytes of a prompt that are always used, however small the model's context."""
 
 _BYTES_PER_TOKEN = 3
@@ -50,17 +50,17 @@ class ModelJudge:
         self._how = how
         self._until = until
 
-    async def __call__(self, scene: Scene, options: Sequence[Option]) -> Reply:
+    async def __call__(self, scene: SelectionContext, options: Sequence[ActionCluster]) -> SelectorReply:
         try:
             request = self._request(scene, options)
         except TemplateError as error:
-            return Reply(problem=NOT_ASKED, reason=str(error))
+            return SelectorReply(problem=NOT_ASKED, reason=str(error))
         at_seq, sent, began = self._session.state.seq, wire(request.messages), time.monotonic()
         try:
             async with asyncio.timeout_at(self._until):
                 completion = await self._model.complete(request)
         except NotAsked as why:
-            return Reply(problem=NOT_ASKED, reason=str(why))
+            return SelectorReply(problem=NOT_ASKED, reason=str(why))
         except TimeoutError:
             late = f"no answer within the {self._how.deadline_s:g} seconds of a selection"
             return self._failed(request, DEADLINE, late, sent, began)
@@ -69,10 +69,12 @@ class ModelJudge:
         self._log(request, completion, at_seq, sent)
         choice = completion.choices[0]
         if choice.finish_reason == "length" and not choice.content.strip():
-            return Reply(problem=CUT_OFF, reason="the judge reached its token limit before it said anything")
-        return Reply(content=choice.content)
+            return SelectorReply(
+                problem=CUT_OFF, reason="the judge reached its token limit before it said anything"
+            )
+        return SelectorReply(content=choice.content)
 
-    def _request(self, scene: Scene, options: Sequence[Option]) -> Request:
+    def _request(self, scene: SelectionContext, options: Sequence[ActionCluster]) -> Request:
         system, question = self._fitting(scene, options)
         started = self._session.state.lane(self._lane).started
         role = started.system_role if started else "system"
@@ -82,7 +84,7 @@ class ModelJudge:
             messages = (Message(role=role, content=system), Message(role="user", content=question))
         return Request(messages=messages, temperature=self._how.temperature, max_tokens=self._how.max_tokens)
 
-    def _fitting(self, scene: Scene, options: Sequence[Option]) -> tuple[str, str]:
+    def _fitting(self, scene: SelectionContext, options: Sequence[ActionCluster]) -> tuple[str, str]:
         """The two messages; where they are too long for the model's context, without the oldest steps and
         the oldest evidence."""
         room = self._room()
@@ -102,7 +104,7 @@ class ModelJudge:
         context = self._model.info.context_tokens
         if context is None:
             return float("inf")
-        return max(LEAST_ROOM, (context * 9 // 10 - self._how.max_tokens) * _BYTES_PER_TOKEN)
+        return max(MIN_ROOM, (context * 9 // 10 - self._how.max_tokens) * _BYTES_PER_TOKEN)
 
     def _log(self, request: Request, completion: Completion, at_seq: int, sent: bytes) -> None:
         log_call(
@@ -117,7 +119,9 @@ class ModelJudge:
             sent=sent,
         )
 
-    def _failed(self, request: Request, problem: str, reason: str, sent: bytes, began: float) -> Reply:
+    def _failed(
+        self, request: Request, problem: str, reason: str, sent: bytes, began: float
+    ) -> SelectorReply:
         said = log_failure(
             self._session,
             self._lane,
@@ -128,10 +132,10 @@ class ModelJudge:
             latency_s=time.monotonic() - began,
             sent=sent,
         )
-        return Reply(problem=problem, reason=f"the judge failed: {said}")
+        return SelectorReply(problem=problem, reason=f"the judge failed: {said}")
 
 
-def _shorter(scene: Scene) -> Scene:
+def _shorter(scene: SelectionContext) -> SelectionContext:
     """The scene without the older half of its steps or of its evidence, whichever takes more room."""
     steps, evidence = scene.steps, scene.evidence
     of_steps = sum(len(step.action) + len(step.observation) for step in steps)

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from vera.selection import verdict
 from vera.selection.options import SelectionOptions
-from vera.selection.selector import Judge, Option, Picked, Scene
+from vera.selection.selector import ActionCluster, Judge, SelectionContext, SelectorChoice
 
 
 def rotated(count: int, seed: int, step: int) -> tuple[int, ...]:
@@ -22,18 +22,20 @@ class Listwise:
     judges = True
 
     async def select(
-        self, options: Sequence[Option], scene: Scene, judge: Judge, how: SelectionOptions
-    ) -> Picked:
+        self, options: Sequence[ActionCluster], scene: SelectionContext, judge: Judge, how: SelectionOptions
+    ) -> SelectorChoice:
         order = rotated(len(options), how.seed, scene.step)
         reply = await judge(scene, [options[place] for place in order])
         if reply.problem:
-            return Picked(problem=reply.problem, reason=reply.reason, order=order, replies=(reply.content,))
+            return SelectorChoice(
+                problem=reply.problem, reason=reply.reason, order=order, replies=(reply.content,)
+            )
         read = verdict.read(
             reply.content, len(options), index_base=how.selection_index_base, pattern=how.selection_regex
         )
         if read.place is None:
             reason = verdict.REASONS[read.problem]
-            return Picked(problem=read.problem, reason=reason, order=order, replies=(reply.content,))
-        return Picked(
+            return SelectorChoice(problem=read.problem, reason=reason, order=order, replies=(reply.content,))
+        return SelectorChoice(
             chosen=order[read.place], reason="the judge chose it", order=order, replies=(reply.content,)
         )

@@ -26,7 +26,7 @@ import msgspec
 
 from vera.selection import verdict
 from vera.selection.options import SelectionOptions
-from vera.selection.selector import Judge, Option, Picked, Scene
+from vera.selection.selector import ActionCluster, Judge, SelectionContext, SelectorChoice
 
 RELIABILITY = 0.7
 """How often a judge that names the same action in both orders names the good one. A cautious figure: with
@@ -58,8 +58,8 @@ class Pairwise:
     judges = True
 
     async def select(
-        self, options: Sequence[Option], scene: Scene, judge: Judge, how: SelectionOptions
-    ) -> Picked:
+        self, options: Sequence[ActionCluster], scene: SelectionContext, judge: Judge, how: SelectionOptions
+    ) -> SelectorChoice:
         compared = most_voted(options, how.max_compared)
         pairs = [
             order
@@ -71,7 +71,7 @@ class Pairwise:
         preferred = _preferences(asked)
         if not preferred:
             told = next(each for each in asked if each.problem)
-            return Picked(problem=told.problem, reason=told.reason, order=compared, replies=replies)
+            return SelectorChoice(problem=told.problem, reason=told.reason, order=compared, replies=replies)
         scores = {place: how.vote_weight * math.log(options[place].votes) for place in compared}
         for first, second, winner in preferred:
             if winner is not None:
@@ -80,7 +80,7 @@ class Pairwise:
         best = max(scores.values())
         tied = tuple(place for place in compared if best - scores[place] < _EQUAL)
         split = sum(winner is None for _, _, winner in preferred)
-        return Picked(
+        return SelectorChoice(
             chosen=tied[0],
             tied=tied,
             reason=f"{len(preferred)} of {len(pairs) // 2} pairs were judged in both orders, {split} of them "
@@ -91,14 +91,18 @@ class Pairwise:
         )
 
 
-def most_voted(options: Sequence[Option], most: int) -> tuple[int, ...]:
+def most_voted(options: Sequence[ActionCluster], most: int) -> tuple[int, ...]:
     """The places of at most `most` options (two at least), those with most votes, the earlier first among
     equals."""
     return tuple(sorted(range(len(options)), key=lambda place: -options[place].votes)[: max(2, most)])
 
 
 async def _compare(
-    options: Sequence[Option], pair: tuple[int, int], scene: Scene, judge: Judge, how: SelectionOptions
+    options: Sequence[ActionCluster],
+    pair: tuple[int, int],
+    scene: SelectionContext,
+    judge: Judge,
+    how: SelectionOptions,
 ) -> Comparison:
     first, second = pair
     reply = await judge(scene, [options[first], options[second]])

@@ -9,7 +9,7 @@ import re
 import subprocess
 import sys
 
-from vera.selection.verdict import LONGEST_MATCHED
+from vera.selection.verdict import MAX_MATCHED_LENGTH
 
 SECONDS = 5.0
 
@@ -31,11 +31,11 @@ def problem(pattern: str) -> str:
         re.compile(pattern)
     except (re.error, RecursionError, OverflowError) as error:
         return f"it is no regular expression ({error})"
-    command = [sys.executable, "-I", "-S", "-c", _TRY, pattern, str(LONGEST_MATCHED)]
+    command = [sys.executable, "-I", "-S", "-c", _TRY, pattern, str(MAX_MATCHED_LENGTH)]
     try:
         subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, timeout=SECONDS, check=False)
     except subprocess.TimeoutExpired:
-        return f"it takes more than {SECONDS:g} seconds to search {LONGEST_MATCHED} characters"
+        return f"it takes more than {SECONDS:g} seconds to search {MAX_MATCHED_LENGTH} characters"
     except (OSError, ValueError):
         pass
     return ""

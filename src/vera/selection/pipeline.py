@@ -15,7 +15,14 @@ from vera.protocol import Parsed
 from vera.protocol.json_recovery import scrub
 from vera.selection.equal import normal_form, shown
 from vera.selection.options import SelectionOptions
-from vera.selection.selector import Judge, Option, Picked, Reply, Scene, Selector
+from vera.selection.selector import (
+    ActionCluster,
+    Judge,
+    SelectionContext,
+    Selector,
+    SelectorChoice,
+    SelectorReply,
+)
 
 ALL_UNREADABLE = "all_unreadable"
 NO_JUDGE = "no_judge"
@@ -28,13 +35,13 @@ UNDECIDED = "undecided"
 GRACE_S = 0.5
 """Seconds beyond the deadline of its judge in which a selector may make something of what it has."""
 
-_LONGEST_REPLY = 20_000
-_LONGEST_REASON = 500
-_LONGEST_PROBLEM = 64
-_LONGEST_TEXT = 100_000
+_MAX_REPLY_LENGTH = 20_000
+_MAX_REASON_LENGTH = 500
+_MAX_PROBLEM_LENGTH = 64
+_MAX_TEXT_LENGTH = 100_000
 
 
-class Entry(msgspec.Struct, frozen=True, kw_only=True):
+class CheckedCandidate(msgspec.Struct, frozen=True, kw_only=True):
     """A candidate as selection sees it; `form` is '' for one that cannot be read.
 
     `form` is its action as equal actions are equal, `shown` as a judge sees it, `text` the whole turn.
@@ -50,19 +57,19 @@ class Entry(msgspec.Struct, frozen=True, kw_only=True):
     reason: str = ""
 
 
-def entry(parsed: Parsed, text: str) -> Entry:
+def entry(parsed: Parsed, text: str) -> CheckedCandidate:
     """A candidate whose turn was read as `parsed`, from this text."""
     if parsed.turn is None:
-        return Entry(text=text, codes=tuple(error.code for error in parsed.errors))
+        return CheckedCandidate(text=text, codes=tuple(error.code for error in parsed.errors))
     action = parsed.turn.action
-    return Entry(form=normal_form(action), shown=shown(action), text=text)
+    return CheckedCandidate(form=normal_form(action), shown=shown(action), text=text)
 
 
 async def select(
     step: int,
-    entries: Sequence[Entry],
+    entries: Sequence[CheckedCandidate],
     selector: Selector | None,
-    scene: Scene,
+    scene: SelectionContext,
     judge: Judge | None,
     how: SelectionOptions,
 ) -> events.Selection:
@@ -105,9 +112,9 @@ class _Asked:
         self.judge = judge
         self.calls = 0
 
-    async def __call__(self, scene: Scene, options: Sequence[Option]) -> Reply:
+    async def __call__(self, scene: SelectionContext, options: Sequence[ActionCluster]) -> SelectorReply:
         if self.judge is None:
-            return Reply(problem=NO_JUDGE, reason="there is no model to judge")
+            return SelectorReply(problem=NO_JUDGE, reason="there is no model to judge")
         self.calls += 1
         reply = await self.judge(scene, options)
         self.calls -= reply.problem == NOT_ASKED
@@ -115,8 +122,12 @@ class _Asked:
 
 
 async def _pick(
-    selector: Selector, options: Sequence[Option], scene: Scene, judge: Judge, how: SelectionOptions
-) -> Picked:
+    selector: Selector,
+    options: Sequence[ActionCluster],
+    scene: SelectionContext,
+    judge: Judge,
+    how: SelectionOptions,
+) -> SelectorChoice:
     """What the selector says, whatever it does: it may be a class of the person's own."""
 
     async def run() -> Any:
@@ -130,10 +141,12 @@ async def _pick(
             task.cancel()
             task.add_done_callback(_forget)
     if not task.done():
-        return Picked(problem=DEADLINE, reason=f"the selector took more than {how.deadline_s:g} seconds")
+        return SelectorChoice(
+            problem=DEADLINE, reason=f"the selector took more than {how.deadline_s:g} seconds"
+        )
     if task.cancelled() or (error := task.exception()) is not None:
         said = "it was cancelled" if task.cancelled() else f"{type(error).__name__}: {error}"
-        return Picked(problem=SELECTOR_ERROR, reason=f"the selector failed: {said}")
+        return SelectorChoice(problem=SELECTOR_ERROR, reason=f"the selector failed: {said}")
     return _usable(task.result(), len(options))
 
 
@@ -142,21 +155,21 @@ def _forget(task: "asyncio.Task[Any]") -> None:
         task.exception()
 
 
-def _usable(given: Any, count: int) -> Picked:
+def _usable(given: Any, count: int) -> SelectorChoice:
     """What a selector gave back as a verdict on `count` options, or the problem that it is."""
-    if not isinstance(given, Picked):
-        said = f"the selector gave back {type(given).__name__}, not a Picked"
-        return Picked(problem=BAD_VERDICT, reason=said)
+    if not isinstance(given, SelectorChoice):
+        said = f"the selector gave back {type(given).__name__}, not a SelectorChoice"
+        return SelectorChoice(problem=BAD_VERDICT, reason=said)
     try:
         # A struct is not checked when it is made, so its members are checked here.
-        picked = msgspec.convert(msgspec.to_builtins(given), Picked)
+        picked = msgspec.convert(msgspec.to_builtins(given), SelectorChoice)
     except (msgspec.ValidationError, TypeError, ValueError, OverflowError) as error:
-        return Picked(problem=BAD_VERDICT, reason=f"the selector's verdict has a wrong form: {error}")
+        return SelectorChoice(problem=BAD_VERDICT, reason=f"the selector's verdict has a wrong form: {error}")
     problem = _contradiction(picked, count)
-    return Picked(problem=BAD_VERDICT, reason=problem) if problem else picked
+    return SelectorChoice(problem=BAD_VERDICT, reason=problem) if problem else picked
 
 
-def _contradiction(picked: Picked, count: int) -> str:
+def _contradiction(picked: SelectorChoice, count: int) -> str:
     """What in this verdict does not fit `count` options; '' when all does."""
     places = (*picked.tied, *picked.order, *(() if picked.chosen is None else (picked.chosen,)))
     if any(not 0 <= place < count for place in places):
@@ -168,7 +181,7 @@ def _contradiction(picked: Picked, count: int) -> str:
     return ""
 
 
-def _clusters(entries: Sequence[Entry]) -> dict[str, list[int]]:
+def _clusters(entries: Sequence[CheckedCandidate]) -> dict[str, list[int]]:
     """The candidates that are left, by their action, in order of first appearance.
 
     Left are those that no check rejects; all that can be read when every one is rejected.
@@ -181,13 +194,13 @@ def _clusters(entries: Sequence[Entry]) -> dict[str, list[int]]:
     return clusters
 
 
-def _option(entries: Sequence[Entry], members: Sequence[int]) -> Option:
+def _option(entries: Sequence[CheckedCandidate], members: Sequence[int]) -> ActionCluster:
     first = entries[members[0]]
-    return Option(
+    return ActionCluster(
         index=members[0],
         votes=len(members),
         action=first.shown,
-        text=first.text[:_LONGEST_TEXT],
+        text=first.text[:_MAX_TEXT_LENGTH],
         size=min(len(entries[index].shown) for index in members),
     )
 
@@ -202,10 +215,10 @@ def _agreed(clusters: Sequence[list[int]], threshold: float) -> list[int]:
 
 def _decided(
     step: int,
-    entries: Sequence[Entry],
+    entries: Sequence[CheckedCandidate],
     clusters: Sequence[list[int]],
     how: SelectionOptions,
-    picked: Picked,
+    picked: SelectorChoice,
     calls: int,
 ) -> events.Selection:
     """The selection that a verdict makes; where it says nothing, the fallback's."""
@@ -220,7 +233,7 @@ def _decided(
         "output": _output(picked.replies),
     }
     if picked.chosen is None:
-        problem = _one_line(picked.problem, _LONGEST_PROBLEM) or UNDECIDED
+        problem = _one_line(picked.problem, _MAX_PROBLEM_LENGTH) or UNDECIDED
         return _fallback(step, entries, how, problem, picked.reason or "nothing was decided", **seen)
     tied = [clusters[place] for place in picked.tied]
     is_tie = len(tied) > 1
@@ -238,14 +251,14 @@ def _decided(
     )
 
 
-def _brevity(entries: Sequence[Entry], members: Sequence[int]) -> tuple[int, str]:
+def _brevity(entries: Sequence[CheckedCandidate], members: Sequence[int]) -> tuple[int, str]:
     """Shorter first; among equally long ones an order that does not hang on who came first."""
     return min(len(entries[index].shown) for index in members), entries[members[0]].form
 
 
 def _fallback(
     step: int,
-    entries: Sequence[Entry],
+    entries: Sequence[CheckedCandidate],
     how: SelectionOptions,
     problem: str,
     reason: str,
@@ -269,7 +282,7 @@ def _fallback(
 
 def _result(
     step: int,
-    entries: Sequence[Entry],
+    entries: Sequence[CheckedCandidate],
     how: SelectionOptions,
     *,
     decider: str,
@@ -295,7 +308,7 @@ def _result(
         selected=selected,
         decider=decider,
         selector=how.selector,
-        reason=_one_line(reason, _LONGEST_REASON),
+        reason=_one_line(reason, _MAX_REASON_LENGTH),
         weighed=weighed,
         seed=how.seed,
         **seen,
@@ -307,5 +320,5 @@ def _one_line(text: str, most: int) -> str:
 
 
 def _output(replies: Sequence[str]) -> str:
-    kept = [scrub(reply[:_LONGEST_REPLY]) for reply in replies]
+    kept = [scrub(reply[:_MAX_REPLY_LENGTH]) for reply in replies]
     return msgspec.json.encode(kept).decode() if kept else ""

@@ -4,7 +4,7 @@ import random
 from collections.abc import Sequence
 
 from vera.selection.options import SelectionOptions
-from vera.selection.selector import Judge, Option, Picked, Scene
+from vera.selection.selector import ActionCluster, Judge, SelectionContext, SelectorChoice
 
 
 class RandomChoice:
@@ -13,8 +13,8 @@ class RandomChoice:
     judges = False
 
     async def select(
-        self, options: Sequence[Option], scene: Scene, judge: Judge, how: SelectionOptions
-    ) -> Picked:
+        self, options: Sequence[ActionCluster], scene: SelectionContext, judge: Judge, how: SelectionOptions
+    ) -> SelectorChoice:
         dice = random.Random(f"{how.seed}:{scene.step}")
         chosen = dice.choices(range(len(options)), weights=[option.votes for option in options])[0]
-        return Picked(chosen=chosen, reason="drawn at random")
+        return SelectorChoice(chosen=chosen, reason="drawn at random")

@@ -7,14 +7,14 @@ from vera.events import Text
 from vera.protocol import Parsed
 from vera.selection.data import cut
 from vera.selection.equal import shown
-from vera.selection.selector import PastStep, Scene
+from vera.selection.selector import PastStep, SelectionContext
 from vera.state import LaneState, TailStep
 
-LONGEST_PART = 1_500
+MAX_PART_LENGTH = 1_500
 """Characters of an action or an observation that are kept: its beginning and its end."""
 
-MOST_EVIDENCE = 40
-LONGEST_EVIDENCE = 300
+MAX_EVIDENCE = 40
+MAX_EVIDENCE_LENGTH = 300
 
 UNREADABLE = "(a turn that broke the format: nothing ran)"
 
@@ -22,7 +22,7 @@ Load = Callable[[Text], str]
 Read = Callable[[str, tuple[dict[str, Any], ...]], Parsed]
 
 
-def scene(lane: LaneState, task: str, load: Load, read: Read, history_steps: int) -> Scene:
+def scene(lane: LaneState, task: str, load: Load, read: Read, history_steps: int) -> SelectionContext:
     """The scene of the lane's next step: of the steps that it still holds the last `history_steps` (-1: all),
     and its newest evidence.
 
@@ -30,11 +30,11 @@ def scene(lane: LaneState, task: str, load: Load, read: Read, history_steps: int
     """
     first = 0 if history_steps < 0 else max(0, len(lane.tail) - history_steps)
     evidence = [line.text for line in lane.notes.lines if line.evidence]
-    return Scene(
+    return SelectionContext(
         task=task,
         step=lane.step + 1,
         steps=tuple(_past(step, load, read) for step in lane.tail[first:]),
-        evidence=tuple(" ".join(line.split())[:LONGEST_EVIDENCE] for line in evidence[-MOST_EVIDENCE:]),
+        evidence=tuple(" ".join(line.split())[:MAX_EVIDENCE_LENGTH] for line in evidence[-MAX_EVIDENCE:]),
     )
 
 
@@ -43,6 +43,6 @@ def _past(step: TailStep, load: Load, read: Read) -> PastStep:
     parsed = read(load(turn.content), turn.tool_calls).turn
     return PastStep(
         step=step.step,
-        action=cut(shown(parsed.action), LONGEST_PART) if parsed else UNREADABLE,
-        observation=cut(load(replies[0].content), LONGEST_PART) if replies else "",
+        action=cut(shown(parsed.action), MAX_PART_LENGTH) if parsed else UNREADABLE,
+        observation=cut(load(replies[0].content), MAX_PART_LENGTH) if replies else "",
     )

@@ -12,7 +12,7 @@ import msgspec
 from vera.selection.options import SelectionOptions
 
 
-class Option(msgspec.Struct, frozen=True, kw_only=True):
+class ActionCluster(msgspec.Struct, frozen=True, kw_only=True):
     """A cluster of equal actions: `index` is its first candidate (from 0), `votes` how many it has.
 
     `action` is the action as it is shown to a judge, `text` that candidate's whole turn, which a judge sees
@@ -34,7 +34,7 @@ class PastStep(msgspec.Struct, frozen=True, kw_only=True):
     observation: str
 
 
-class Scene(msgspec.Struct, frozen=True, kw_only=True):
+class SelectionContext(msgspec.Struct, frozen=True, kw_only=True):
     """What there is to judge by: the task, the last steps, and the evidence as one line each."""
 
     task: str
@@ -43,7 +43,7 @@ class Scene(msgspec.Struct, frozen=True, kw_only=True):
     evidence: tuple[str, ...] = ()
 
 
-class Reply(msgspec.Struct, frozen=True, kw_only=True):
+class SelectorReply(msgspec.Struct, frozen=True, kw_only=True):
     """What a judge said. `problem` is a stable word on why it said nothing, `reason` says it in half a
     sentence."""
 
@@ -52,11 +52,11 @@ class Reply(msgspec.Struct, frozen=True, kw_only=True):
     reason: str = ""
 
 
-Judge = Callable[[Scene, Sequence[Option]], Awaitable[Reply]]
+Judge = Callable[[SelectionContext, Sequence[ActionCluster]], Awaitable[SelectorReply]]
 """Asks the model to choose among these options, shown in this order. Logged; it raises nothing of a model."""
 
 
-class Picked(msgspec.Struct, frozen=True, kw_only=True):
+class SelectorChoice(msgspec.Struct, frozen=True, kw_only=True):
     """A selector's verdict: the position in the options it was given, None when it could not decide.
 
     `tied` are positions that are as good as it, itself among them. `problem` is a stable word on why nothing
@@ -83,7 +83,7 @@ class Selector(Protocol):
     judges: bool
 
     async def select(
-        self, options: Sequence[Option], scene: Scene, judge: Judge, how: SelectionOptions
-    ) -> Picked:
+        self, options: Sequence[ActionCluster], scene: SelectionContext, judge: Judge, how: SelectionOptions
+    ) -> SelectorChoice:
         """Choose among two options or more. Deterministic for `how.seed`, `scene.step` and the replies."""
         ...

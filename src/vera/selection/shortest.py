@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from vera.selection.options import SelectionOptions
-from vera.selection.selector import Judge, Option, Picked, Scene
+from vera.selection.selector import ActionCluster, Judge, SelectionContext, SelectorChoice
 
 
 class Shortest:
@@ -12,8 +12,8 @@ class Shortest:
     judges = False
 
     async def select(
-        self, options: Sequence[Option], scene: Scene, judge: Judge, how: SelectionOptions
-    ) -> Picked:
+        self, options: Sequence[ActionCluster], scene: SelectionContext, judge: Judge, how: SelectionOptions
+    ) -> SelectorChoice:
         least = min(option.size for option in options)
         best = tuple(place for place, option in enumerate(options) if option.size == least)
-        return Picked(chosen=best[0], tied=best, reason=f"its {least} characters are the fewest")
+        return SelectorChoice(chosen=best[0], tied=best, reason=f"its {least} characters are the fewest")

@@ -26,30 +26,30 @@ import msgspec
 from vera.evidence.reading import read_regular
 from vera.evidence.source import Unreadable
 from vera.selection.data import cut, fenced
-from vera.selection.selector import Option, PastStep, Scene
+from vera.selection.selector import ActionCluster, PastStep, SelectionContext
 
-LONGEST_TEMPLATE = 100_000
+MAX_TEMPLATE_LENGTH = 100_000
 """Bytes."""
 
-LONGEST_PROMPT = 400_000
+MAX_PROMPT_LENGTH = 400_000
 """Characters of one message: a template that makes more cannot be filled in."""
 
-LONGEST_TASK = 8_000
-LONGEST_CANDIDATE = 6_000
+MAX_TASK_LENGTH = 8_000
+MAX_CANDIDATE_LENGTH = 6_000
 """Characters of a task, and of a candidate's action or text, that are shown."""
 
 _PACKAGED = Path(__file__).parent.parent / "prompts" / "en"
 _SYSTEM, _SELECTION = "select_system.md.j2", "select_candidates.md.j2"
 
-_SAMPLE = Scene(
+_SAMPLE = SelectionContext(
     task="Which year was the bridge opened?",
     step=2,
     steps=(PastStep(step=1, action='search\n{"query": "bridge opened"}', observation="1| a hit"),),
     evidence=("ev_0001 · a hit",),
 )
 _SAMPLE_OPTIONS = (
-    Option(index=0, votes=2, action="shell\nls", text="THOUGHT: look", size=8),
-    Option(index=1, votes=1, action="final answer\n1932", text="THOUGHT: answer", size=17),
+    ActionCluster(index=0, votes=2, action="shell\nls", text="THOUGHT: look", size=8),
+    ActionCluster(index=1, votes=1, action="final answer\n1932", text="THOUGHT: answer", size=17),
 )
 
 
@@ -83,18 +83,18 @@ class Templates:
         self._system = _compiled(system or packaged(_SYSTEM), "system_template")
         self._selection = _compiled(selection or packaged(_SELECTION), "selection_template")
         for steps, evidence, base in ((_SAMPLE.steps, _SAMPLE.evidence, 1), ((), (), 0)):
-            tried = Scene(task=_SAMPLE.task, step=_SAMPLE.step, steps=steps, evidence=evidence)
+            tried = SelectionContext(task=_SAMPLE.task, step=_SAMPLE.step, steps=steps, evidence=evidence)
             self.render(tried, _SAMPLE_OPTIONS, index_base=base, with_text=bool(base))
 
     def render(
-        self, scene: Scene, options: Sequence[Option], *, index_base: int, with_text: bool
+        self, scene: SelectionContext, options: Sequence[ActionCluster], *, index_base: int, with_text: bool
     ) -> tuple[str, str]:
         """The system message and the question about these options, shown in this order.
 
         Raises TemplateError.
         """
         values = {
-            "task": fenced("the task", cut(scene.task, LONGEST_TASK)),
+            "task": fenced("the task", cut(scene.task, MAX_TASK_LENGTH)),
             "steps": [_past(step) for step in scene.steps],
             "evidence": fenced("evidence", "\n".join(scene.evidence)) if scene.evidence else "",
             "candidates": [
@@ -134,15 +134,15 @@ def _past(step: PastStep) -> Past:
     )
 
 
-def _shown(number: int, option: Option, with_text: bool) -> Shown:
-    action = fenced(f"action of candidate {number}", cut(option.action, LONGEST_CANDIDATE))
-    text = fenced(f"text of candidate {number}", cut(option.text, LONGEST_CANDIDATE)) if with_text else ""
+def _shown(number: int, option: ActionCluster, with_text: bool) -> Shown:
+    action = fenced(f"action of candidate {number}", cut(option.action, MAX_CANDIDATE_LENGTH))
+    text = fenced(f"text of candidate {number}", cut(option.text, MAX_CANDIDATE_LENGTH)) if with_text else ""
     return Shown(number, action, text)
 
 
 def _read(folder: Path, name: str) -> str:
     try:
-        text = read_regular(folder, name, LONGEST_TEMPLATE).decode("utf-8")
+        text = read_regular(folder, name, MAX_TEMPLATE_LENGTH).decode("utf-8")
     except Unreadable as why:
         raise TemplateError(
             f"The prompt template {folder / name} cannot be used: {why}. A prompt by name is two files of "
@@ -171,9 +171,9 @@ def _environment() -> Any:
 def _compiled(source: str, name: str) -> Any:
     from jinja2 import TemplateError as JinjaError
 
-    if len(source) > LONGEST_TEMPLATE:
+    if len(source) > MAX_TEMPLATE_LENGTH:
         raise TemplateError(
-            f"The {name} of action_verifier is longer than {LONGEST_TEMPLATE} characters: shorten it."
+            f"The {name} of action_verifier is longer than {MAX_TEMPLATE_LENGTH} characters: shorten it."
         )
     if not source.strip():
         raise TemplateError(
@@ -187,14 +187,14 @@ def _compiled(source: str, name: str) -> Any:
 
 def _filled(template: Any, name: str, values: dict[str, Any]) -> str:
     parts: list[str] = []
-    room = LONGEST_PROMPT
+    room = MAX_PROMPT_LENGTH
     try:
         for part in template.generate(**values):
             parts.append(part)
             room -= len(part)
             if room < 0:
                 raise TemplateError(
-                    f"The {name} of action_verifier makes more than {LONGEST_PROMPT} characters."
+                    f"The {name} of action_verifier makes more than {MAX_PROMPT_LENGTH} characters."
                 )
     except TemplateError:
         raise

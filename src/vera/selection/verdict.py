@@ -36,15 +36,15 @@ REASONS: Mapping[str, str] = {
 }
 """Why there is no verdict, by its stable word, as half a sentence."""
 
-LONGEST_READ = 8_000
+MAX_READ_LENGTH = 8_000
 """Characters at the end of a reply in which the verdict is looked for."""
 
-LONGEST_MATCHED = 1_000
+MAX_MATCHED_LENGTH = 1_000
 """The same for a person's own pattern, which may take time that grows fast with the length."""
 
 KEYS = frozenset({"final", "choice", "selected"})
 
-_MOST_OBJECTS = 20
+_MAX_OBJECTS = 20
 _FULL_WIDTH = {code: code - 0xFEE0 for code in range(0xFF01, 0xFF5F)}
 _CLOSING_TAGS = ("</think>", "</thinking>", "[/THINK]")
 
@@ -75,14 +75,16 @@ def read(reply: str, shown: int, *, index_base: int = 1, pattern: str = "") -> V
     """What a reply says of `shown` candidates, the first of which has the number `index_base`.
 
     With a `pattern` (a regular expression) its last match counts and nothing else: its first group, or the
-    whole match where it has none. Of a reply the last `LONGEST_READ` characters are read, with a pattern
-    `LONGEST_MATCHED`. Never raises for a reply; re.error for a pattern that is none (`vera.selection.pattern`
+    whole match where it has none. Of a reply the last `MAX_READ_LENGTH` characters are read, with a pattern
+    `MAX_MATCHED_LENGTH`. Never raises for a reply; re.error for a bad pattern (`vera.selection.pattern`
     tries one out).
     """
     body, unclosed = _without_reasoning(reply)
     if not body.strip():
         return Verdict(problem=UNCLOSED_REASONING if unclosed else EMPTY)
-    said = set(_by_pattern(pattern, body[-LONGEST_MATCHED:]) if pattern else _said(body[-LONGEST_READ:]))
+    said = set(
+        _by_pattern(pattern, body[-MAX_MATCHED_LENGTH:]) if pattern else _said(body[-MAX_READ_LENGTH:])
+    )
     if len(said) != 1:
         return Verdict(problem=TWO_ANSWERS if said else NO_VERDICT)
     number = said.pop()
@@ -122,7 +124,7 @@ def _in_objects(text: str) -> Iterator[_Said]:
     """What JSON objects say. One with a `tool` is an action that the judge quotes."""
     end = 0
     for number, start in enumerate(_OBJECT.finditer(text)):
-        if number == _MOST_OBJECTS:
+        if number == _MAX_OBJECTS:
             return
         if start.end() <= end:
             continue

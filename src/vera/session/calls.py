@@ -6,11 +6,11 @@ from typing import Any
 from vera import events
 from vera.events import Text, text_size
 from vera.model.types import Completion, Request
-from vera.outside import one_line
+from vera.sanitize import one_line
 from vera.session.session import Session
-from vera.spent import json_size
+from vera.usage import json_size
 
-LONGEST_ERROR = 500
+MAX_ERROR_LENGTH = 500
 
 
 def log_call(
@@ -97,7 +97,7 @@ def log_failure(
     prefix: int = 0,
 ) -> str:
     """Write a call down that was made and not answered; gives `problem` as the log has it."""
-    error = one_line(problem, LONGEST_ERROR)
+    error = one_line(problem, MAX_ERROR_LENGTH)
     session.emit(
         events.Model(
             step=step,

@@ -32,10 +32,10 @@ Verify = Callable[[str, str, bytes], bool]
 FORMAT = 2
 """Version of the seal. Format 1 holds the number and hash alone, and covers no file beside the log."""
 
-MOST_REASON = 10_000
+MAX_REASON = 10_000
 """Characters of a reason that the seal repeats; the log has all of it."""
 
-_MOST_BYTES = 256 << 10
+_MAX_BYTES = 256 << 10
 
 
 class Seal(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, forbid_unknown_fields=True):
@@ -90,7 +90,7 @@ def concluding(seq: int, head: str, end: events.RunEnd, attestation: str, files:
         hash=head,
         format=FORMAT,
         status=end.status,
-        reason=end.reason[:MOST_REASON],
+        reason=end.reason[:MAX_REASON],
         exit_code=end.exit_code,
         attestation=attestation,
         files=dict(files),
@@ -173,7 +173,7 @@ def _ends_so(seal: Seal, sealed: events.Record | None) -> bool:
         return True
     if not isinstance(sealed, events.RunEnd):
         return seal.exit_code is None
-    ended = (sealed.status, sealed.reason[:MOST_REASON], sealed.exit_code)
+    ended = (sealed.status, sealed.reason[:MAX_REASON], sealed.exit_code)
     return (seal.status, seal.reason, seal.exit_code) == ended
 
 
@@ -200,7 +200,7 @@ def _read(session_dir: Path, verify: Verify | None) -> Seal | None:
     """The seal, None where there is none. Raises _BadSeal for one that is not as it was written."""
     try:
         with (session_dir / NAME).open("rb") as file:
-            data = file.read(_MOST_BYTES + 1)
+            data = file.read(_MAX_BYTES + 1)
     except FileNotFoundError:
         return None
     try:

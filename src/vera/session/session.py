@@ -15,9 +15,9 @@ from vera.session import seal as seals
 from vera.session.log import Log, LogBroken, LogError, LogInUse, Reader
 from vera.session.projections import Projection, all_projections
 from vera.session.seal import Seal, Sign
-from vera.spent import GUIDED
 from vera.state import RunState
 from vera.store import Store, open_private
+from vera.usage import GUIDED
 from vera.version import __version__
 
 E = TypeVar("E", bound=events.Event)

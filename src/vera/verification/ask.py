@@ -15,7 +15,7 @@ from vera.events import REPETITION
 from vera.model.types import Choice, Message, ModelError, NotAsked, Request, Token, wire
 from vera.protocol.json_reply import read_reply
 from vera.session.calls import log_call, log_failure
-from vera.verification.desk import Desk
+from vera.verification.context import VerifierContext
 
 T = TypeVar("T", bound=msgspec.Struct)
 R = TypeVar("R")
@@ -26,7 +26,7 @@ BYTES_PER_TOKEN = 3
 HEAD_TOKENS = 1000
 """What a prompt's own words take, beside the data in it."""
 
-LEAST_ROOM = 3000
+MIN_ROOM = 3000
 
 _SCHEMA_WORDS = frozenset(
     {"type", "properties", "required", "items", "minItems", "maxItems", "enum", "anyOf", "pattern"}
@@ -41,7 +41,7 @@ NO_LENGTHS: Lengths = {}
 Choices = Mapping[str, Sequence[str]]
 """Of members of the items of a reply's arrays: the texts that are allowed."""
 NO_CHOICES: Choices = {}
-MOST_CHOICES = 200
+MAX_CHOICES = 200
 """Texts of a member that a schema lists; where there are more, any is allowed, and it is looked up."""
 
 ClaimKey = Annotated[str, msgspec.Meta(extra_json_schema={"pattern": "^c[0-9]{1,5}$"})]
@@ -51,7 +51,7 @@ EvidenceId = Annotated[str, msgspec.Meta(extra_json_schema={"pattern": "^(ev_[0-
 """An evidence id in a reply, or ''; as a ClaimKey."""
 
 
-class Reply(msgspec.Struct, Generic[T], frozen=True, kw_only=True):
+class ModelReply(msgspec.Struct, Generic[T], frozen=True, kw_only=True):
     """What came back: `value`, or a `problem` in half a sentence.
 
     `tokens` are the answer's tokens with their probabilities, where they were asked for and given.
@@ -66,22 +66,22 @@ class Reply(msgspec.Struct, Generic[T], frozen=True, kw_only=True):
     unreachable: bool = False
 
 
-def prompt(desk: Desk, template: str, **values: Any) -> tuple[Message, ...]:
+def prompt(context: VerifierContext, template: str, **values: Any) -> tuple[Message, ...]:
     """The messages that a template makes: its part `system`, then its part `data`."""
-    system = desk.prompts.render(template, part="system", **values)
-    data = desk.prompts.render(template, part="data", **values)
-    role = desk.options.system_role
+    system = context.prompts.render(template, part="system", **values)
+    data = context.prompts.render(template, part="data", **values)
+    role = context.options.system_role
     if role == "user":
         return (Message(role="user", content=f"{system}\n\n{data}"),)
     return (Message(role=role, content=system), Message(role="user", content=data))
 
 
-def room(desk: Desk) -> int:
+def room(context: VerifierContext) -> int:
     """How many bytes of data fit into one prompt."""
-    context_tokens = desk.model.info.context_tokens if desk.model else None
-    high = desk.options.high_tokens
+    context_tokens = context.model.info.context_tokens if context.model else None
+    high = context.options.high_tokens
     tokens = high if context_tokens is None else min(high, context_tokens * 7 // 10)
-    return max(LEAST_ROOM, (tokens - desk.options.answer_tokens - HEAD_TOKENS) * BYTES_PER_TOKEN)
+    return max(MIN_ROOM, (tokens - context.options.answer_tokens - HEAD_TOKENS) * BYTES_PER_TOKEN)
 
 
 class Line:
@@ -90,8 +90,8 @@ class Line:
     Once the model cannot be reached, nothing more is asked on it: each reply says so at once.
     """
 
-    def __init__(self, desk: Desk, lane: str, scope: str) -> None:
-        self._desk, self._lane, self._scope = desk, lane, scope
+    def __init__(self, context: VerifierContext, lane: str, scope: str) -> None:
+        self._desk, self._lane, self._scope = context, lane, scope
         self._down = ""
 
     async def ask(
@@ -103,10 +103,10 @@ class Line:
         lengths: Lengths = NO_LENGTHS,
         choices: Choices = NO_CHOICES,
         logprobs: bool = False,
-    ) -> Reply[T]:
+    ) -> ModelReply[T]:
         """As the function `ask`."""
         if self._down:
-            return Reply(problem=self._down, unanswered=True, unreachable=True)
+            return ModelReply(problem=self._down, unanswered=True, unreachable=True)
         reply = await ask(
             self._desk,
             lane=self._lane,
@@ -123,13 +123,13 @@ class Line:
         return reply
 
 
-async def together(desk: Desk, jobs: Iterable[Coroutine[Any, Any, R]]) -> list[R]:
+async def together(context: VerifierContext, jobs: Iterable[Coroutine[Any, Any, R]]) -> list[R]:
     """The results of the jobs, in their order, begun in that order, as many at once as the endpoint serves.
 
     When one raises, the others are cancelled and it is raised.
     """
     begun = list(jobs)
-    free = asyncio.Semaphore(max(1, desk.model.info.parallel if desk.model else 1))
+    free = asyncio.Semaphore(max(1, context.model.info.parallel if context.model else 1))
 
     async def in_turn(job: Coroutine[Any, Any, R]) -> R:
         async with free:
@@ -147,7 +147,7 @@ async def together(desk: Desk, jobs: Iterable[Coroutine[Any, Any, R]]) -> list[R
 
 
 async def ask(
-    desk: Desk,
+    context: VerifierContext,
     *,
     lane: str,
     step: int,
@@ -157,34 +157,39 @@ async def ask(
     lengths: Lengths = NO_LENGTHS,
     choices: Choices = NO_CHOICES,
     logprobs: bool = False,
-) -> Reply[T]:
+) -> ModelReply[T]:
     """Ask the model once. Never raises for a model that fails or answers nonsense: that is a problem.
 
     `lengths` bounds arrays of the reply and `choices` names what their items may hold, for a server that
     keeps to a schema.
     """
-    model = desk.model
+    model = context.model
     if model is None:
-        return Reply(problem="there is no verifier model", unanswered=True, unreachable=True)
+        return ModelReply(problem="there is no verifier model", unanswered=True, unreachable=True)
     request = Request(
         messages=messages,
         temperature=0.0,
-        max_tokens=desk.options.answer_tokens,
+        max_tokens=context.options.answer_tokens,
         schema=schema_of(form, lengths, choices, bounded=model.info.local)
         if model.info.protocol == "json_schema"
         else None,
         logprobs=logprobs,
     )
-    session, at_seq, sent, started = desk.session, desk.session.state.seq, wire(messages), time.monotonic()
+    session, at_seq, sent, started = (
+        context.session,
+        context.session.state.seq,
+        wire(messages),
+        time.monotonic(),
+    )
     try:
         completion = await model.complete(request)
     except NotAsked as why:
         # No call was made, so none is logged.
-        return Reply(problem=str(why), unanswered=True, unreachable=True)
+        return ModelReply(problem=str(why), unanswered=True, unreachable=True)
     except ModelError as error:
         took = time.monotonic() - started
         said = log_failure(session, lane, step, scope, request, str(error), latency_s=took, sent=sent)
-        return Reply(problem=f"the model failed: {said}", unanswered=True, unreachable=error.transient)
+        return ModelReply(problem=f"the model failed: {said}", unanswered=True, unreachable=error.transient)
     log_call(
         session,
         lane,
@@ -206,12 +211,12 @@ _ENDED = {
 }
 
 
-def _read(choice: Choice, form: type[T]) -> Reply[T]:
+def _read(choice: Choice, form: type[T]) -> ModelReply[T]:
     value = read_reply(choice.content, form)
     if isinstance(value, str):
         cut = _ENDED.get(choice.finish_reason, "")
-        return Reply(problem=value + cut, content=choice.content, tokens=choice.tokens)
-    return Reply(value=value, content=choice.content, tokens=choice.tokens)
+        return ModelReply(problem=value + cut, content=choice.content, tokens=choice.tokens)
+    return ModelReply(value=value, content=choice.content, tokens=choice.tokens)
 
 
 def schema_of(
@@ -234,7 +239,7 @@ def schema_of(
         array = inlined["properties"][member]
         array |= {"minItems": least, "maxItems": most}
         for name, texts in choices.items():
-            if 0 < len(texts) <= MOST_CHOICES:
+            if 0 < len(texts) <= MAX_CHOICES:
                 array["items"]["properties"][name] = {"type": "string", "enum": list(texts)}
     return inlined
 

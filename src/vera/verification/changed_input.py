@@ -11,8 +11,8 @@ import stat
 from pathlib import Path
 from typing import Literal
 
-MOST_FILES = 500
-MOST_BYTES = 8 << 20
+MAX_FILES = 500
+MAX_BYTES = 8 << 20
 """Of a larger input no changed copy is made."""
 
 EXTRA = "vera-extra.txt"
@@ -26,7 +26,7 @@ _TURNED = str.maketrans(
     _LETTERS + _LETTERS.upper(), _LETTERS[13:] + _LETTERS[:13] + (_LETTERS[13:] + _LETTERS[:13]).upper()
 )
 _WORD = re.compile(r"[^\W\d_]{2,40}")
-_MOST_WORDS = 100
+_MAX_WORDS = 100
 
 
 def make_changed(source: Path, target: Path, change: Change, command: str) -> int:
@@ -35,7 +35,7 @@ def make_changed(source: Path, target: Path, change: Change, command: str) -> in
     files = _texts(source)
     if not files:
         return 0
-    words = " ".join(list(dict.fromkeys(_WORD.findall(command)))[:_MOST_WORDS])
+    words = " ".join(list(dict.fromkeys(_WORD.findall(command)))[:_MAX_WORDS])
     for path, text in files.items():
         place = target / path
         place.parent.mkdir(parents=True, exist_ok=True)
@@ -51,13 +51,13 @@ def make_changed(source: Path, target: Path, change: Change, command: str) -> in
 def _texts(source: Path) -> dict[str, str]:
     """The files of a folder by their path, none when one is no text or there is too much."""
     found: dict[str, str] = {}
-    room = MOST_BYTES
+    room = MAX_BYTES
     for folder, _, names in os.walk(source):
         for name in sorted(names):
             path = Path(folder, name)
             known = path.lstat()
             room -= known.st_size
-            if not stat.S_ISREG(known.st_mode) or room < 0 or len(found) == MOST_FILES:
+            if not stat.S_ISREG(known.st_mode) or room < 0 or len(found) == MAX_FILES:
                 return {}
             try:
                 found[path.relative_to(source).as_posix()] = path.read_text("utf-8")

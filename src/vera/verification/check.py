@@ -10,7 +10,7 @@ from collections.abc import Iterable, Sequence
 
 from vera import events
 from vera.audit.shown import was_read
-from vera.evidence.fence import fence, named
+from vera.evidence.prompt_quoting import fence, named
 from vera.evidence.span import Lines
 from vera.lane.loop import Lane
 from vera.lane.policy import Policy
@@ -18,13 +18,13 @@ from vera.lane.spec import LaneSpec
 from vera.lane.tools import Tool
 from vera.lane.tools.lazy_shell import LazyShell
 from vera.model.types import Model, ModelError
-from vera.outside import one_line
 from vera.sandbox.types import BoxError
-from vera.spent import BYTES_PER_TOKEN
+from vera.sanitize import one_line
 from vera.state import LaneState
 from vera.store import StoreError
+from vera.usage import BYTES_PER_TOKEN
 from vera.verification.ask import together
-from vera.verification.desk import Desk, lane_of
+from vera.verification.context import VerifierContext, lane_of
 
 REPEATS = 3
 """Failures of one kind in a row that end a check lane."""
@@ -42,28 +42,30 @@ _ANSWER = re.compile(r"\s*(yes|no|unknown)\s*(?:[.:;\[【\n—–-]|\Z)", re.IGN
 
 
 async def check_all(
-    desk: Desk, number: int, questions: Sequence[events.Question]
+    context: VerifierContext, number: int, questions: Sequence[events.Question]
 ) -> tuple[events.VerifierCheck, ...]:
     """Every question looked up, in order, as many at once as the model's endpoint serves.
 
     What a round that was interrupted has answered already is not asked again.
     """
-    done = {(known.check, known.question): known for known in desk.session.state.rounds[number].checks}
+    done = {(known.check, known.question): known for known in context.session.state.rounds[number].checks}
 
     async def one(index: int, question: events.Question) -> events.VerifierCheck:
-        return done.get((index, question)) or await check(desk, number, index, question)
+        return done.get((index, question)) or await check(context, number, index, question)
 
-    return tuple(await together(desk, (one(index, asked) for index, asked in enumerate(questions, 1))))
+    return tuple(await together(context, (one(index, asked) for index, asked in enumerate(questions, 1))))
 
 
-async def check(desk: Desk, number: int, index: int, question: events.Question) -> events.VerifierCheck:
+async def check(
+    context: VerifierContext, number: int, index: int, question: events.Question
+) -> events.VerifierCheck:
     """One question looked up, and the answer logged.
 
     Raises LogError only: a model, source or sandbox that fails makes the answer `unknown`.
     """
-    name = _free_name(desk.session.state.lanes, f"check-{number}.{index}")
-    answer, citations, reason = await _answer(desk, name, question)
-    return desk.session.emit(
+    name = _free_name(context.session.state.lanes, f"check-{number}.{index}")
+    answer, citations, reason = await _answer(context, name, question)
+    return context.session.emit(
         events.VerifierCheck(
             round=number,
             check=index,
@@ -77,36 +79,40 @@ async def check(desk: Desk, number: int, index: int, question: events.Question) 
     )
 
 
-async def _answer(desk: Desk, name: str, question: events.Question) -> Outcome:
-    if desk.model is None:
+async def _answer(context: VerifierContext, name: str, question: events.Question) -> Outcome:
+    if context.model is None:
         return "unknown", (), "there is no model to look it up"
     try:
-        return _outcome(desk, await _look_up(desk, desk.model, name, question))
+        return _outcome(context, await _look_up(context, context.model, name, question))
     except (ModelError, BoxError, StoreError) as error:
-        lane = desk.session.state.lane(name)
+        lane = context.session.state.lane(name)
         if lane.started and not lane.ended:
-            desk.session.emit(events.LaneEnded(reason="failed", detail=one_line(str(error), 500)), lane=name)
+            context.session.emit(
+                events.LaneEnded(reason="failed", detail=one_line(str(error), 500)), lane=name
+            )
         return "unknown", (), f"the look-up failed: {one_line(str(error), 500)}"
 
 
-async def _look_up(desk: Desk, model: Model, name: str, question: events.Question) -> LaneState:
-    async with desk.open_tools(name) as tools:
-        spec = _spec(desk, model, name, question, tools)
-        lane = Lane(desk.session, spec, model, tools, desk.prompts, Policy(rules=desk.options.rules))
+async def _look_up(context: VerifierContext, model: Model, name: str, question: events.Question) -> LaneState:
+    async with context.open_tools(name) as tools:
+        spec = _spec(context, model, name, question, tools)
+        lane = Lane(context.session, spec, model, tools, context.prompts, Policy(rules=context.options.rules))
         for tool in tools:
             if isinstance(tool, LazyShell):
                 tool.keep_pages(lane.record)
         return await lane.run()
 
 
-def _spec(desk: Desk, model: Model, name: str, question: events.Question, tools: Sequence[Tool]) -> LaneSpec:
-    options, info, prompts = desk.options, model.info, desk.prompts
+def _spec(
+    context: VerifierContext, model: Model, name: str, question: events.Question, tools: Sequence[Tool]
+) -> LaneSpec:
+    options, info, prompts = context.options, model.info, context.prompts
     answer_tokens, high_tokens = options.answer_tokens, options.high_tokens
     if info.context_tokens is not None:
         answer_tokens = min(answer_tokens, info.context_tokens // 4)
         high_tokens = min(high_tokens, int(0.7 * info.context_tokens) - answer_tokens)
-    state = desk.session.state
-    task = desk.session.load(state.task.task) if state.task else ""
+    state = context.session.state
+    task = context.session.load(state.task.task) if state.task else ""
     known = _known(state.evidence.values(), question.source)
     return LaneSpec(
         name=name,
@@ -151,21 +157,21 @@ def _free_name(taken: Iterable[str], name: str) -> str:
     return min(names, default=f"{name}z")
 
 
-def _outcome(desk: Desk, lane: LaneState) -> Outcome:
+def _outcome(context: VerifierContext, lane: LaneState) -> Outcome:
     if lane.answer is None:
         ended = lane.ended
         why = (ended.detail or ended.reason) if ended else "it did not end"
         return "unknown", (), f"the look-up ended without an answer: {why}"
-    said = _ANSWER.match(desk.session.load(lane.answer.text))
+    said = _ANSWER.match(context.session.load(lane.answer.text))
     if said is None:
         return "unknown", (), "the answer is not one of the words yes, no and unknown with its citation"
-    evidence = desk.session.state.evidence
+    evidence = context.session.state.evidence
     carried = tuple(
         cited
         for cited in lane.answer.citations
         if not cited.problem
         and _carries(evidence[cited.evidence], lane.name)
-        and was_read(evidence, cited, lane.name, _lines(desk, evidence[cited.evidence]))
+        and was_read(evidence, cited, lane.name, _lines(context, evidence[cited.evidence]))
     )
     answer = said[1].lower()
     if answer == "unknown":
@@ -176,9 +182,9 @@ def _outcome(desk: Desk, lane: LaneState) -> Outcome:
     return answer, carried, ""
 
 
-def _lines(desk: Desk, evidence: events.Evidence) -> Lines | None:
+def _lines(context: VerifierContext, evidence: events.Evidence) -> Lines | None:
     try:
-        return Lines(desk.session.store.get(evidence.text.sha256))
+        return Lines(context.session.store.get(evidence.text.sha256))
     except StoreError:
         return None
 

@@ -15,19 +15,19 @@ from vera import events
 from vera.audit.case import Case
 from vera.audit.taxonomy import TAXONOMY
 from vera.evidence.claim import Claim
-from vera.evidence.fence import Row, fence, named
 from vera.evidence.finding import Finding
-from vera.outside import one_line
+from vera.evidence.prompt_quoting import Row, fence, named
+from vera.sanitize import one_line
 from vera.verification.ask import ClaimKey, ask, prompt, room
-from vera.verification.desk import Desk, lane_of
+from vera.verification.context import VerifierContext, lane_of
 
 SCOPE = "verifier_decompose"
-MOST_SOURCES = 200
-MOST_READ = 16
+MAX_SOURCES = 200
+MAX_READ = 16
 """Questions of one reply that are looked at."""
 
-LONGEST_QUESTION = 400
-LONGEST_SOURCE = 2000
+MAX_QUESTION_LENGTH = 400
+MAX_SOURCE_LENGTH = 2000
 
 _URL = re.compile(r"https?://[^\s<>\"'\[\]()]{1,2000}")
 
@@ -36,8 +36,8 @@ class QuestionReply(msgspec.Struct, frozen=True):
     """One question as the model writes it; every member is checked before it is used."""
 
     claim: ClaimKey
-    question: Annotated[str, msgspec.Meta(extra_json_schema={"maxLength": LONGEST_QUESTION})]
-    source: Annotated[str, msgspec.Meta(extra_json_schema={"maxLength": LONGEST_SOURCE})]
+    question: Annotated[str, msgspec.Meta(extra_json_schema={"maxLength": MAX_QUESTION_LENGTH})]
+    source: Annotated[str, msgspec.Meta(extra_json_schema={"maxLength": MAX_SOURCE_LENGTH})]
     label: Annotated[str, msgspec.Meta(extra_json_schema={"enum": list(TAXONOMY)})]
 
 
@@ -55,7 +55,7 @@ class Listed(NamedTuple):
 
 
 async def decompose(
-    desk: Desk,
+    context: VerifierContext,
     number: int,
     case: Case,
     findings: Sequence[Finding],
@@ -66,27 +66,32 @@ async def decompose(
     A question that names no load-bearing claim, no known source or no label of the taxonomy is dropped, and
     `problem` counts these. Without a model, or when it fails, there are those of SCOUT only.
     """
-    most = desk.options.checks
+    most = context.options.checks
     kept = list(dict.fromkeys(scout_questions))[:most]
     problem = ""
     bearing = [claim for claim in case.claims if claim.load_bearing and claim.form != "absence"]
-    if len(kept) < most and bearing and desk.model is not None:
-        asked, problem = await _ask(desk, number, case, findings, bearing, most - len(kept))
+    if len(kept) < most and bearing and context.model is not None:
+        asked, problem = await _ask(context, number, case, findings, bearing, most - len(kept))
         taken = {(question.claim, question.source, question.question) for question in kept}
         kept += [q for q in asked if (q.claim, q.source, q.question) not in taken]
-    return desk.session.emit(
+    return context.session.emit(
         events.VerifierQuestions(round=number, questions=tuple(kept[:most]), problem=problem),
         lane=lane_of(number),
     )
 
 
 async def _ask(
-    desk: Desk, number: int, case: Case, findings: Sequence[Finding], bearing: Sequence[Claim], most: int
+    context: VerifierContext,
+    number: int,
+    case: Case,
+    findings: Sequence[Finding],
+    bearing: Sequence[Claim],
+    most: int,
 ) -> tuple[list[events.Question], str]:
     sources = list(listed(case))
-    share = room(desk) // 4
+    share = room(context) // 4
     messages = prompt(
-        desk,
+        context,
         "decompose",
         most=most,
         labels=TAXONOMY,
@@ -96,7 +101,7 @@ async def _ask(
         sources=fence("sources", sources, share).text,
     )
     reply = await ask(
-        desk,
+        context,
         lane=lane_of(number),
         step=1,
         scope=SCOPE,
@@ -126,14 +131,14 @@ def listed(case: Case) -> Iterator[Listed]:
         yield Listed(
             evidence.id, f"{one_line(evidence.source, 120)}{title} · {evidence.lines} lines, {evidence.tier}"
         )
-        if len(seen) == MOST_SOURCES:
+        if len(seen) == MAX_SOURCES:
             return
 
 
 def valid(reply: DecomposeReply, claims: set[str], sources: set[str]) -> tuple[list[events.Question], str]:
     """The questions that hold, and why there are fewer than were written."""
     kept: dict[tuple[str, str], events.Question] = {}
-    for written in reply.questions[:MOST_READ]:
+    for written in reply.questions[:MAX_READ]:
         question = _question(written, claims, sources)
         if question is not None:
             kept.setdefault((question.source, question.question), question)
@@ -146,8 +151,8 @@ def valid(reply: DecomposeReply, claims: set[str], sources: set[str]) -> tuple[l
 
 
 def _question(written: QuestionReply, claims: set[str], sources: set[str]) -> events.Question | None:
-    text = one_line(written.question, LONGEST_QUESTION)
-    source = written.source.strip()[:LONGEST_SOURCE]
+    text = one_line(written.question, MAX_QUESTION_LENGTH)
+    source = written.source.strip()[:MAX_SOURCE_LENGTH]
     if written.claim not in claims or written.label not in TAXONOMY or not text.endswith("?"):
         return None
     if source not in sources:

@@ -28,16 +28,16 @@ from vera.evidence.reading import read_regular
 from vera.evidence.source import Unreadable
 from vera.evidence.span import Lines
 from vera.lane.tools.shell import printed
-from vera.outside import one_line
 from vera.sandbox.types import BoxError, CommandResult
+from vera.sanitize import one_line
 from vera.session import Reader, Session
 from vera.session.session import TRACE
 from vera.store import StoreError
 from vera.verification.changed_input import Change, make_changed
-from vera.verification.desk import Desk, lane_of
+from vera.verification.context import VerifierContext, lane_of
 
-MOST_COMMANDS = 16
-MOST_SECONDS = 120.0
+MAX_COMMANDS = 16
+MAX_SECONDS = 120.0
 """Seconds of one run of one command."""
 
 ALL_SECONDS = 600.0
@@ -46,10 +46,10 @@ ALL_SECONDS = 600.0
 URL_SHOWN = 200
 """Characters of an address in a sentence."""
 
-MOST_UNMOVED = 1000
-MOST_SCRIPTS = 8
+MAX_UNMOVED = 1000
+MAX_SCRIPTS = 8
 LARGEST_SCRIPT = 128 << 10
-MOST_WORDS = 1000
+MAX_WORDS = 1000
 
 FROM_WORK = "it was read from /work, where the sandbox can write anything"
 
@@ -96,13 +96,15 @@ class Derived(msgspec.Struct, frozen=True, kw_only=True):
     files: int = 0
 
 
-async def derive_all(desk: Desk, number: int, evidence_ids: Iterable[str]) -> tuple[events.Derivation, ...]:
+async def derive_all(
+    context: VerifierContext, number: int, evidence_ids: Iterable[str]
+) -> tuple[events.Derivation, ...]:
     """Run the commands behind these observed evidences again, one after the other, and log what came.
 
     What an interrupted round has derived already is not run again. Raises LogError only: where a command
     cannot be run, its outcome is `unavailable`.
     """
-    session = desk.session
+    session = context.session
     done = {known.evidence: known for known in session.state.rounds[number].derivations}
     wanted = tuple(dict.fromkeys(evidence_ids))
     commands = _commands(session, [each for each in wanted if each not in done])
@@ -112,15 +114,15 @@ async def derive_all(desk: Desk, number: int, evidence_ids: Iterable[str]) -> tu
         if evidence_id in done:
             continue
         command = commands.get(evidence_id)
-        late = time.monotonic() > until or len(derived) >= MOST_COMMANDS
+        late = time.monotonic() > until or len(derived) >= MAX_COMMANDS
         if command is None:
             derivation = _unavailable(number, evidence_id, FROM_WORK)
         elif command not in derived and late:
             derivation = _unavailable(number, evidence_id, "too many commands are cited to run all again")
         else:
             if command not in derived:
-                derived[command] = await _runs(desk, command)
-            derivation = _compare(desk, number, evidence_id, command, derived[command])
+                derived[command] = await _runs(context, command)
+            derivation = _compare(context, number, evidence_id, command, derived[command])
         done[evidence_id] = session.emit(derivation, lane=lane_of(number))
     return tuple(done[evidence_id] for evidence_id in wanted)
 
@@ -152,35 +154,35 @@ def _command(session: Session, started: events.ToolStarted) -> str:
     return command if isinstance(command, str) else ""
 
 
-async def _runs(desk: Desk, command: str) -> Derived:
-    scripts = await asyncio.to_thread(scripts_of, command, desk.session.workspace)
+async def _runs(context: VerifierContext, command: str) -> Derived:
+    scripts = await asyncio.to_thread(scripts_of, command, context.session.workspace)
     for script in scripts:
-        desk.session.store.put(script.data)
-    run = await _run(desk, command, scripts, None)
-    task = desk.session.state.task
+        context.session.store.put(script.data)
+    run = await _run(context, command, scripts, None)
+    task = context.session.state.task
     if run.problem or run.failure:
         return Derived(scripts=scripts, run=run)
     if task is None or not task.input_dir:
         return Derived(scripts=scripts, run=run, bare=run)
-    with _folder(desk.session.root) as empty:
-        bare = await _run(desk, command, scripts, empty)
-    changed, _ = await _on_changed(desk, command, scripts, Path(task.input_dir), "other")
+    with _folder(context.session.root) as empty:
+        bare = await _run(context, command, scripts, empty)
+    changed, _ = await _on_changed(context, command, scripts, Path(task.input_dir), "other")
     planted, files = None, 0
     if not re.search(rb"[1-9]", run.text):
-        planted, files = await _on_changed(desk, command, scripts, Path(task.input_dir), "planted")
+        planted, files = await _on_changed(context, command, scripts, Path(task.input_dir), "planted")
     return Derived(scripts=scripts, run=run, bare=bare, changed=changed, planted=planted, files=files)
 
 
 async def _on_changed(
-    desk: Desk, command: str, scripts: Sequence[Script], source: Path, change: Change
+    context: VerifierContext, command: str, scripts: Sequence[Script], source: Path, change: Change
 ) -> tuple[Run | None, int]:
     """The run on a changed copy of the input, None where there is none, and the number of its files."""
-    with _folder(desk.session.root) as folder:
+    with _folder(context.session.root) as folder:
         try:
             files = await asyncio.to_thread(make_changed, source, folder, change, command)
         except OSError:
             files = 0
-        return (await _run(desk, command, scripts, folder), files) if files else (None, 0)
+        return (await _run(context, command, scripts, folder), files) if files else (None, 0)
 
 
 @contextmanager
@@ -194,14 +196,16 @@ def _folder(root: Path) -> Iterator[Path]:
         shutil.rmtree(made, ignore_errors=True)
 
 
-async def _run(desk: Desk, command: str, scripts: Sequence[Script], instead: Path | None) -> Run:
-    if desk.open_box is None:
+async def _run(
+    context: VerifierContext, command: str, scripts: Sequence[Script], instead: Path | None
+) -> Run:
+    if context.open_box is None:
         return Run(problem="there is no sandbox to run it in")
-    work = Path(tempfile.mkdtemp(prefix=".derive-", dir=desk.session.root))
-    seconds = min(desk.options.tool_seconds, MOST_SECONDS)
+    work = Path(tempfile.mkdtemp(prefix=".derive-", dir=context.session.root))
+    seconds = min(context.options.tool_seconds, MAX_SECONDS)
     try:
         place(work, scripts)
-        async with desk.open_box(work, instead) as box:
+        async with context.open_box(work, instead) as box:
             result = await box.run(command, timeout=seconds)
             output, _ = printed(result, work)
     except (BoxError, OSError) as error:
@@ -221,9 +225,11 @@ def _failure(result: CommandResult, seconds: float) -> str:
     return f"it ended with exit {result.exit_code}" if result.exit_code else ""
 
 
-def _compare(desk: Desk, number: int, evidence_id: str, command: str, derived: Derived) -> events.Derivation:
+def _compare(
+    context: VerifierContext, number: int, evidence_id: str, command: str, derived: Derived
+) -> events.Derivation:
     """What the runs of a command say of one evidence that it printed."""
-    session, run, bare = desk.session, derived.run, derived.bare
+    session, run, bare = context.session, derived.run, derived.bare
     try:
         pieces = _cited_pieces(session, number, evidence_id)
     except StoreError as error:
@@ -280,7 +286,7 @@ def _unmoved(pieces: Sequence[tuple[int, bytes]], changed: Run | None) -> tuple[
         for first, piece in pieces
         for number, line in enumerate(piece.split(b"\n"), first)
         if line in there and re.search(rb"[0-9]", line)
-    )[:MOST_UNMOVED]
+    )[:MAX_UNMOVED]
 
 
 def _searched(derived: Derived) -> int:
@@ -324,19 +330,19 @@ def _unavailable(number: int, evidence_id: str, reason: str) -> events.Derivatio
 
 
 def scripts_of(command: str, workspace: Path) -> list[Script]:
-    """The programs of the workspace that a command names: regular text files, at most MOST_SCRIPTS.
+    """The programs of the workspace that a command names: regular text files, at most MAX_SCRIPTS.
 
     Data that the sandbox has written is left behind: a value that rests on it rests on no source.
     """
     for folder in {str(workspace), str(workspace.resolve())}:
         command = command.replace(f"{folder}/", "/work/")
-    words = [word[0] for word in _WORD.finditer(_HOME.sub("", command))][:MOST_WORDS]
+    words = [word[0] for word in _WORD.finditer(_HOME.sub("", command))][:MAX_WORDS]
     folders = ["", *(f"{after}/" for word, after in pairwise(words) if word == "cd")]
     found: dict[str, Script] = {}
     for before, word in zip(["", *words], words, strict=False):
         for folder in folders[:4]:
             path = PurePosixPath(folder + word).as_posix()
-            if path in found or len(found) >= MOST_SCRIPTS:
+            if path in found or len(found) >= MAX_SCRIPTS:
                 continue
             try:
                 data = read_regular(workspace, path, LARGEST_SCRIPT)

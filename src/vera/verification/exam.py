@@ -16,7 +16,7 @@ import msgspec
 
 from vera import events
 from vera.attestation.exam import (
-    LONGEST_REPLY,
+    MAX_REPLY_LENGTH,
     SPANS,
     VERSION,
     Grade,
@@ -28,13 +28,13 @@ from vera.attestation.exam import (
     paper,
 )
 from vera.attestation.labelling import LabelReply
-from vera.evidence.fence import fence, named
+from vera.evidence.prompt_quoting import fence, named
 from vera.model.types import ModelInfo
 from vera.verification.ask import ask, room, together
-from vera.verification.desk import Desk
-from vera.verification.exhibits import Exhibit, Kind, Shown, show
+from vera.verification.context import VerifierContext
 from vera.verification.judge import SHORT, label_prompt
 from vera.verification.kept_exams import keep, load
+from vera.verification.presented_evidence import Exhibit, Kind, Shown, show
 
 LANE = "exam"
 SCOPE = "verifier_exam"
@@ -43,7 +43,7 @@ PASS_SECONDS = 7 * 86_400.0
 FAILURE_SECONDS = 3600.0
 """How long a pass, and a failure, is kept: whoever mends a server should not wait a week."""
 
-MOST_SECONDS = 600.0
+MAX_SECONDS = 600.0
 """Of one exam. At 20 tokens a second it takes about one minute, a hopeless one some seconds."""
 
 _KINDS: tuple[Kind, Kind] = ("cited", "passage")
@@ -59,23 +59,23 @@ class Kept(msgspec.Struct, frozen=True, kw_only=True):
     replies: tuple[str, ...]
 
 
-async def examined(desk: Desk, now: Say) -> Desk:
-    """The desk with those models that may judge: one that has failed is not used.
+async def examined(context: VerifierContext, now: Say) -> VerifierContext:
+    """The context with those models that may judge: one that has failed is not used.
 
     Without a judge the rule `literal` labels. A model that could not finish stays: its labels count for
     nothing, and a run that is resumed examines it again.
     """
-    if desk.options.rule != "model" or desk.model is None:
-        return desk
-    if desk.reader is not None:
-        read = await _sit(desk.reading, ("labels",), now)
+    if context.options.rule != "model" or context.model is None:
+        return context
+    if context.reader is not None:
+        read = await _sit(context.reading, ("labels",), now)
         if has_failed(read):
-            desk = msgspec.structs.replace(desk, reader=None)
-    judge = msgspec.structs.replace(desk, reader=None)
-    if has_failed(await _sit(judge, ("scores",) if desk.reader else ("labels", "scores"), now)):
-        options = msgspec.structs.replace(desk.options, rule="literal")
+            context = msgspec.structs.replace(context, reader=None)
+    judge = msgspec.structs.replace(context, reader=None)
+    if has_failed(await _sit(judge, ("scores",) if context.reader else ("labels", "scores"), now)):
+        options = msgspec.structs.replace(context.options, rule="literal")
         return msgspec.structs.replace(judge, model=None, options=options)
-    return desk
+    return context
 
 
 def has_failed(sat: events.VerifierExam) -> bool:
@@ -83,26 +83,26 @@ def has_failed(sat: events.VerifierExam) -> bool:
     return not sat.passed and not sat.problem
 
 
-async def _sit(desk: Desk, roles: tuple[Role, ...], now: Say) -> events.VerifierExam:
-    """The exam of the desk's model: of this process, kept from another, or sat now. It is logged.
+async def _sit(context: VerifierContext, roles: tuple[Role, ...], now: Say) -> events.VerifierExam:
+    """The exam of the context's model: of this process, kept from another, or sat now. It is logged.
 
     One that the log holds from before the run was resumed counts for nothing: whoever can write to the
     session's folder could have put it there. The cache is the person's own.
     """
-    assert desk.model is not None
-    session, info, prompt = desk.session, desk.model.info, desk.prompts.sha256("judge_label")
+    assert context.model is not None
+    session, info, prompt = context.session, context.model.info, context.prompts.sha256("judge_label")
     name = info.name or info.kind
     who = (name, info.base_url, info.weights, prompt, VERSION)
     for sat in reversed(session.state.own_exams):
         known = (sat.model, sat.server, sat.weights, sat.prompt_sha256, sat.version)
         if known == who and sat.roles == roles and not sat.problem and _is_fresh(sat.sat_at, True):
             return sat
-    path = desk.exams / f"{_key(info, who)}.json" if desk.exams else None
+    path = context.exams / f"{_key(info, who)}.json" if context.exams else None
     kept = _load(path) if path else None
     sitting = Sitting(kept, "") if kept else None
     if sitting is None:
         now(f"examining {name}: can it judge?")
-        sitting = await sit(desk)
+        sitting = await sit(context)
         if path is not None and not sitting.problem:
             keep(path, sitting.kept)
     said, problem = sitting.kept, sitting.problem
@@ -139,55 +139,55 @@ class Sitting(msgspec.Struct, frozen=True):
     problem: str
 
 
-async def sit(desk: Desk, seed: int | None = None, *, whole: bool = False) -> Sitting:
-    """Have the desk's model sit the exam with the paper of `seed` (None: one by lot).
+async def sit(context: VerifierContext, seed: int | None = None, *, whole: bool = False) -> Sitting:
+    """Have the context's model sit the exam with the paper of `seed` (None: one by lot).
 
     As many sheets at once as its server serves. It ends when the model cannot pass any more (unless `whole`),
-    when the model gives no reply at all, or after MOST_SECONDS.
+    when the model gives no reply at all, or after MAX_SECONDS.
     """
-    assert desk.model is not None
+    assert context.model is not None
     seed = secrets.randbelow(1 << 31) if seed is None else seed
     sheets = list(enumerate(paper(seed), 1))
-    at_once = max(1, desk.model.info.parallel)
+    at_once = max(1, context.model.info.parallel)
     replies: list[str] = []
     problem = ""
     try:
-        async with asyncio.timeout(MOST_SECONDS):
+        async with asyncio.timeout(MAX_SECONDS):
             while sheets and not problem and (whole or not grade(seed, replies).hopeless):
                 part, sheets = sheets[:at_once], sheets[at_once:]
-                for reply, failure in await together(desk, (_answer(desk, *each) for each in part)):
+                for reply, failure in await together(context, (_answer(context, *each) for each in part)):
                     problem = problem or failure
                     replies += [reply] if not problem else []
     except TimeoutError:
-        problem = f"it took longer than {MOST_SECONDS:.0f} seconds"
+        problem = f"it took longer than {MAX_SECONDS:.0f} seconds"
     return Sitting(Kept(seed=seed, sat_at=time.time(), replies=tuple(replies)), problem)
 
 
-async def _answer(desk: Desk, number: int, sheet: Sheet) -> tuple[str, str]:
+async def _answer(context: VerifierContext, number: int, sheet: Sheet) -> tuple[str, str]:
     """The reply to one sheet, and why there is none."""
     task = fence("task", named("task", sheet.question), SHORT).text
     claim = fence("claim c1", named("claim", sheet.claim), SHORT).text
-    shown = _shown(desk, number, sheet)
+    shown = _shown(context, number, sheet)
     reply = await ask(
-        desk,
+        context,
         lane=LANE,
         step=number,
         scope=SCOPE,
-        messages=label_prompt(desk, task, claim, shown),
+        messages=label_prompt(context, task, claim, shown),
         form=LabelReply,
         lengths={"spans": (len(shown), len(shown))},
     )
-    return reply.content[:LONGEST_REPLY], reply.problem if reply.unanswered else ""
+    return reply.content[:MAX_REPLY_LENGTH], reply.problem if reply.unanswered else ""
 
 
-def _shown(desk: Desk, number: int, sheet: Sheet) -> list[Shown]:
+def _shown(context: VerifierContext, number: int, sheet: Sheet) -> list[Shown]:
     """The spans as a label call shows those of a claim: some cited, some passages, whatever they say."""
-    exhibits = []
+    presented = []
     for index, item in enumerate(sheet.items, 1):
         lines = item.text.split("\n")
         lot = int(hashlib.sha256(item.text.encode()).hexdigest()[:4], 16)
         first = 1 + lot % 300
-        exhibits.append(
+        presented.append(
             Exhibit(
                 evidence=f"ev_{number:04d}",
                 first=first,
@@ -197,7 +197,7 @@ def _shown(desk: Desk, number: int, sheet: Sheet) -> list[Shown]:
                 rows=tuple((str(line), text) for line, text in enumerate(lines, first)),
             )
         )
-    return show(exhibits, max(room(desk), SPANS * SHORT))
+    return show(presented, max(room(context), SPANS * SHORT))
 
 
 def kept_grade(exams: Path, info: ModelInfo, prompt_sha256: str) -> Grade | None:

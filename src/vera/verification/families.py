@@ -10,10 +10,10 @@ from collections.abc import Iterable, Iterator
 from vera.evidence.queries import family
 from vera.evidence.words import STOPWORDS, folded
 
-MOST_WORDS = 12
+MAX_WORDS = 12
 """Of a query: search engines read little more."""
 
-MOST_FAMILIES = 8
+MAX_FAMILIES = 8
 
 DENIALS = ("not", "except unless", "criticism dispute")
 """What is added to look for the opposite in files."""
@@ -35,12 +35,12 @@ _SUBJECT_WORDS = 4
 _WORD = re.compile(r"[^\W_][\w.'’%€$£-]*")
 
 
-def families(claim: str, most: int = MOST_FAMILIES) -> tuple[str, ...]:
+def families(claim: str, most: int = MAX_FAMILIES) -> tuple[str, ...]:
     """At most `most` queries in the words of the claim, of different families, the plainest first."""
     return _different(_in_its_words(claim), most)
 
 
-def web_families(claim: str, most: int = MOST_FAMILIES) -> tuple[str, ...]:
+def web_families(claim: str, most: int = MAX_FAMILIES) -> tuple[str, ...]:
     """At most `most` queries for search engines, of different families: the plain claim, then what would
     contradict it, then its subject from other sides."""
     return _different(_from_all_sides(claim), most)
@@ -71,15 +71,15 @@ def _in_its_words(claim: str) -> Iterator[str]:
     if not content:
         return
     rest = [word for word in content if word not in names]
-    yield " ".join(content[:MOST_WORDS])
-    yield " ".join(names[:MOST_WORDS])
-    yield " ".join(rest[:MOST_WORDS])
+    yield " ".join(content[:MAX_WORDS])
+    yield " ".join(names[:MAX_WORDS])
+    yield " ".join(rest[:MAX_WORDS])
     yield " ".join([*names[:3], *rest[:3]])
     yield " ".join([*names[:3], *rest[3:6]])
     for denial in DENIALS:
         yield f"{' '.join([*names[:3], *rest[:4]])} {denial}".strip()
     yield " ".join(content[: len(content) // 2])
-    yield " ".join(content[len(content) // 2 :][:MOST_WORDS])
+    yield " ".join(content[len(content) // 2 :][:MAX_WORDS])
 
 
 def _from_all_sides(claim: str) -> Iterator[str]:
@@ -89,9 +89,9 @@ def _from_all_sides(claim: str) -> Iterator[str]:
     plain = [word for word in content if not any(c.isdigit() for c in word)] or content
     named = [word for word in plain if word in names][:3]
     subject = " ".join([*named, *(word for word in plain if word not in names)][:_SUBJECT_WORDS])
-    yield " ".join(content[:MOST_WORDS])
+    yield " ".join(content[:MAX_WORDS])
     yield f"{' '.join(plain[:_SUBJECT_WORDS])} {OPPOSITE}"
     for angle in ANGLES:
         yield f"{subject} {angle}"
     yield subject
-    yield " ".join(content[len(content) // 2 :][:MOST_WORDS])
+    yield " ".join(content[len(content) // 2 :][:MAX_WORDS])

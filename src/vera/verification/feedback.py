@@ -27,17 +27,17 @@ from vera.evidence.citation import place_name
 from vera.evidence.finding import Finding
 from vera.history import WEB_SEARCHES
 from vera.lane.prompts import Prompts
-from vera.outside import one_line
-from vera.verification.desk import Desk
+from vera.sanitize import one_line
+from vera.verification.context import VerifierContext
 
 MAX_BYTES = 4000
 """Of the message: it stays in the agent's view through every step that follows."""
 
-MOST_ACTIONS = 3
-MOST_ENTRIES = 8
+MAX_ACTIONS = 3
+MAX_ENTRIES = 8
 CLAIM_SHOWN = 140
 ENTRY_SHOWN = 420
-MOST_KEPT = 50
+MAX_KEPT = 50
 """Entries of each list that the gradient keeps."""
 
 STOP_WHEN = "each statement cites lines that say it, and no finding and no check speaks against it."
@@ -148,12 +148,12 @@ class Review(msgspec.Struct, frozen=True, kw_only=True):
     instructions: tuple[events.Instruction, ...] = ()
 
 
-def tell(desk: Desk, decision: events.Verifier) -> events.VerifierToAgent | None:
+def tell(context: VerifierContext, decision: events.Verifier) -> events.VerifierToAgent | None:
     """Take the main lane's answer back with feedback on the round that was decided. Raises StoreError.
 
     None where it says nothing but a score, as it did before: the agent would give the same answer again.
     """
-    session = desk.session
+    session = context.session
     done, answer = session.state.rounds[decision.round], session.state.lane("main").answer
     attestation = parse(session.store.get(hexadecimal(decision.attestation)), Attestation)
     thesis = parse(session.store.get(hexadecimal(attestation.thesis)), Thesis)
@@ -161,8 +161,8 @@ def tell(desk: Desk, decision: events.Verifier) -> events.VerifierToAgent | None
     review = Review(
         decision=decision,
         step=answer.step if answer else session.state.lane("main").step,
-        rounds=desk.options.rounds,
-        min_score=desk.options.min_score,
+        rounds=context.options.rounds,
+        min_score=context.options.min_score,
         claims=thesis.sub_claims,
         results=attestation.claims,
         scores=attestation.scores,
@@ -182,7 +182,7 @@ def tell(desk: Desk, decision: events.Verifier) -> events.VerifierToAgent | None
         events.VerifierToAgent(
             round=decision.round,
             step=review.step,
-            content=session.text(message(desk.prompts, review, advice)),
+            content=session.text(message(context.prompts, review, advice)),
             score=decision.score,
         )
     )
@@ -194,8 +194,8 @@ def gradient(review: Review) -> events.VerifierGradient:
     return events.VerifierGradient(
         round=review.decision.round,
         step=review.step,
-        missing=tuple(dict.fromkeys(_missing(review, names)))[:MOST_KEPT],
-        wrong=tuple(dict.fromkeys(_wrong(review, names)))[:MOST_KEPT],
+        missing=tuple(dict.fromkeys(_missing(review, names)))[:MAX_KEPT],
+        wrong=tuple(dict.fromkeys(_wrong(review, names)))[:MAX_KEPT],
         next_actions=tuple(_actions(review, names)),
         stop_when=STOP_WHEN,
     )
@@ -210,7 +210,7 @@ def message(prompts: Prompts, review: Review, advice: events.VerifierGradient) -
     """What the agent reads, in at most MAX_BYTES: the lists are shortened as far as need be."""
     names = _Names(review)
     caps = [names.in_words(cap) for cap in review.scores.caps]
-    for most in range(MOST_ENTRIES, -1, -1):
+    for most in range(MAX_ENTRIES, -1, -1):
         lists = [
             (title, entries[:most], len(entries) - len(entries[:most]))
             for title, entries in (("CAPPED", caps), ("WRONG", advice.wrong), ("MISSING", advice.missing))
@@ -327,7 +327,7 @@ def _actions(review: Review, names: _Names) -> Iterator[events.NextAction]:
             continue
         done.add(instruction.claim)
         yield _action(instruction, names)
-        if len(done) == MOST_ACTIONS:
+        if len(done) == MAX_ACTIONS:
             return
 
 

@@ -15,18 +15,18 @@ import msgspec
 from vera import events
 from vera.attestation.labelling import LabelReply, least, relations
 from vera.attestation.probed import expected
-from vera.audit.case import Case, Place, place_of, places
+from vera.audit.case import Case, CitedLines, place_of, places
 from vera.audit.labels import of_extract
 from vera.audit.source_text import SourceText
 from vera.evidence.claim import Cite, Claim, Relation
-from vera.evidence.fence import LONGEST_LINE, Row, fence, named
 from vera.evidence.finding import Finding
+from vera.evidence.prompt_quoting import MAX_LINE_LENGTH, Row, fence, named
 from vera.model.types import Message
 from vera.store import StoreError
-from vera.verification.ask import ClaimKey, EvidenceId, Line, Reply, prompt, room, together
-from vera.verification.desk import Desk, lane_of
-from vera.verification.exhibits import LEAST_ROOM, Exhibits, Shown, numbered, show
-from vera.verification.expectation import expected_points
+from vera.verification.ask import ClaimKey, EvidenceId, Line, ModelReply, prompt, room, together
+from vera.verification.context import VerifierContext, lane_of
+from vera.verification.expected_answer import expected_points
+from vera.verification.presented_evidence import MIN_ROOM, PresentedEvidence, Shown, numbered, show
 from vera.verification.probes import NO_PROBE, Probe, probes_of
 
 SCOPE = "verifier_judge"
@@ -37,10 +37,10 @@ ORDERS = ("forward", "backward")
 CRITERIA = ("task_fit", "evidence_support", "error_signals")
 """Several criteria judge better than one (arXiv:2607.05391)."""
 
-MOST_LABELLED = 100
+MAX_LABELLED = 100
 """Claims of one answer that a model reads."""
 
-MOST_INSTRUCTIONS = 3
+MAX_INSTRUCTIONS = 3
 SHORT = 2000
 """Bytes of a task, or of a claim and what is known of it, that are shown beside other things."""
 
@@ -97,7 +97,7 @@ SCORE_FORMS: dict[tuple[str, ...], type[RestReply] | type[AllReply]] = {
 
 
 async def label(
-    desk: Desk,
+    context: VerifierContext,
     number: int,
     case: Case,
     findings: Sequence[Finding],
@@ -107,31 +107,31 @@ async def label(
 
     Returns what the labels themselves suggest: to cite lines that would support a claim and are not cited.
     """
-    done = {labels.claim for labels in desk.session.state.rounds[number].labels}
+    done = {labels.claim for labels in context.session.state.rounds[number].labels}
     todo = [
         (position, claim)
         for position, claim in enumerate(case.claims)
         if claim.load_bearing and claim.form != "absence" and claim.key not in done
     ]
-    bench = _Bench(desk, number, case, findings, checks)
+    bench = _LabelPass(context, number, case, findings, checks)
     read = [(position, claim) for position, claim in todo if claim.form == "statement"]
     for _, claim in todo:
         if claim.form == "extract":
             bench.extract(claim)
-    for _, claim in read[MOST_LABELLED:]:
-        bench.log(claim, (), f"beyond the budget of {MOST_LABELLED} claims that a model reads")
-    hints = await together(desk, (bench.label(position, claim) for position, claim in read[:MOST_LABELLED]))
+    for _, claim in read[MAX_LABELLED:]:
+        bench.log(claim, (), f"beyond the budget of {MAX_LABELLED} claims that a model reads")
+    hints = await together(context, (bench.label(position, claim) for position, claim in read[:MAX_LABELLED]))
     return tuple(itertools.chain.from_iterable(hints))
 
 
-async def probe(desk: Desk, number: int, case: Case) -> None:
+async def probe(context: VerifierContext, number: int, case: Case) -> None:
     """Have claims whose labels are known labelled like those of round `number`, one call each, and log that.
 
     Those that are logged are left. When none can be made that is logged, with the reason.
     """
-    logged = desk.session.state.rounds[number].probes
+    logged = context.session.state.rounds[number].probes
     done = {(each.probe, each.claim, each.evidence, each.first) for each in logged}
-    bench = _Bench(desk, number, case, (), ())
+    bench = _LabelPass(context, number, case, (), ())
     made = probes_of(case, bench.most_shown)
     if not made and not logged:
         bench.log_probe(events.VerifierProbe(round=number, problem=NO_PROBE))
@@ -140,11 +140,11 @@ async def probe(desk: Desk, number: int, case: Case) -> None:
         for index, each in enumerate(made, 1)
         if (each.kind, each.claim, each.cite.evidence, each.cite.first) not in done
     ]
-    await together(desk, (bench.probe(index, each) for index, each in todo))
+    await together(context, (bench.probe(index, each) for index, each in todo))
 
 
 async def score(
-    desk: Desk,
+    context: VerifierContext,
     number: int,
     case: Case,
     findings: Sequence[Finding],
@@ -158,36 +158,36 @@ async def score(
     still to be read in its order: three calls for two readings. With `options.scores_apart` each has its own.
     `hints` go before the judge's instructions.
     """
-    bench = _Bench(desk, number, case, findings, checks)
+    bench = _LabelPass(context, number, case, findings, checks)
     first = await bench.score(0, CRITERIA[0], ORDERS[0])
-    plan = list(enumerate(_rest(desk, first.score.method), 1))
-    others = await together(desk, (_by(bench, step, criteria, order) for step, (criteria, order) in plan))
+    plan = list(enumerate(_rest(context, first.score.method), 1))
+    others = await together(context, (_by(bench, step, criteria, order) for step, (criteria, order) in plan))
     read = sorted([first, *itertools.chain.from_iterable(others)], key=_place)
     advice, problems = _instructions(case, read)
-    return desk.session.emit(
+    return context.session.emit(
         events.VerifierScore(
             round=number,
             scores=tuple(reading.score for reading in read),
-            instructions=tuple(dict.fromkeys([*hints, *advice]))[:MOST_INSTRUCTIONS],
+            instructions=tuple(dict.fromkeys([*hints, *advice]))[:MAX_INSTRUCTIONS],
             problem="; ".join(dict.fromkeys([r.problem for r in read if r.problem] + problems)),
         ),
         lane=lane_of(number),
     )
 
 
-def _rest(desk: Desk, method: str) -> list[tuple[tuple[str, ...], str]]:
+def _rest(context: VerifierContext, method: str) -> list[tuple[tuple[str, ...], str]]:
     """The calls after the first one, which gave its score by `method`: the criteria and the order of each."""
-    orders = [ORDERS[turn % 2] for turn in range(max(1, desk.options.readings))]
+    orders = [ORDERS[turn % 2] for turn in range(max(1, context.options.readings))]
     alone: list[tuple[str, ...]] = [(criterion,) for criterion in CRITERIA]
     if method != "reply":
         return [(criterion, ORDERS[0]) for criterion in alone[1:]]
-    if desk.options.scores_apart:
+    if context.options.scores_apart:
         return [(criterion, order) for criterion in alone for order in orders][1:]
     return [*((CRITERIA, order) for order in orders[1:]), (CRITERIA[1:], orders[0])]
 
 
 async def _by(
-    bench: "_Bench", step: int, criteria: tuple[str, ...], order: str
+    bench: "_LabelPass", step: int, criteria: tuple[str, ...], order: str
 ) -> "tuple[_ScoreReading, ...]":
     if len(criteria) == 1:
         return (await bench.score(step, criteria[0], order),)
@@ -206,28 +206,28 @@ class _ScoreReading(msgspec.Struct, frozen=True):
     problem: str = ""
 
 
-class _Bench:
+class _LabelPass:
     """One round's case as the judge sees it, and the calls about it."""
 
     def __init__(
         self,
-        desk: Desk,
+        context: VerifierContext,
         number: int,
         case: Case,
         findings: Sequence[Finding],
         checks: Sequence[events.VerifierCheck],
     ) -> None:
-        self._desk, self._number, self._case = desk, number, case
+        self._desk, self._number, self._case = context, number, case
         self._checks = checks
         self._findings: defaultdict[str, list[Finding]] = defaultdict(list)
         for finding in findings:
             self._findings[finding.claim].append(finding)
-        self._line = Line(desk, lane_of(number), SCOPE)
-        self._short = min(SHORT, room(desk) // 5)
-        self._room = room(desk) - 2 * self._short
-        self._readings = max(1, desk.options.readings)
+        self._line = Line(context, lane_of(number), SCOPE)
+        self._short = min(SHORT, room(context) // 5)
+        self._room = room(context) - 2 * self._short
+        self._readings = max(1, context.options.readings)
         self._sources: dict[str, SourceText | None] = {}
-        self._exhibits = Exhibits(case, self._whole, desk.options.passages)
+        self._exhibits = PresentedEvidence(case, self._whole, context.options.passages)
 
     def extract(self, claim: Claim) -> None:
         """What only points at lines is supported by these lines, by rule."""
@@ -276,7 +276,7 @@ class _Bench:
     @property
     def most_shown(self) -> int:
         """Bytes of a place that a label call certainly shows whole, beside what it says of the source."""
-        return min(LONGEST_LINE, self._room // 2) - LEAST_ROOM
+        return min(MAX_LINE_LENGTH, self._room // 2) - MIN_ROOM
 
     async def probe(self, index: int, made: Probe) -> None:
         """Read a claim whose label is known, as the next one of the answer, and log what it is said to be."""
@@ -287,7 +287,7 @@ class _Bench:
         if shown and shown[0].exhibit.last == made.cite.last:
             reply = await self._read(step, claim, named("claim", claim.text), shown)
         else:
-            reply = Reply(problem="The lines of a claim with a known label cannot be shown.")
+            reply = ModelReply(problem="The lines of a claim with a known label cannot be shown.")
         model = self._desk.model
         self.log_probe(
             events.VerifierProbe(
@@ -310,7 +310,7 @@ class _Bench:
 
     async def _read(
         self, step: int, claim: Claim, rows: Sequence[Row], shown: Sequence[Shown]
-    ) -> Reply[LabelReply]:
+    ) -> ModelReply[LabelReply]:
         """One reading of what the spans say of a claim, numbered in the order in which they are given."""
         fenced = fence(f"claim {claim.key}", rows, self._short).text
         messages = label_prompt(self._desk, self._task, fenced, shown)
@@ -353,21 +353,21 @@ class _Bench:
 
     async def _judged(
         self, step: int, criteria: tuple[str, ...], order: str, form: type[ScoreForm]
-    ) -> Reply[ScoreForm]:
+    ) -> ModelReply[ScoreForm]:
         messages = prompt(
             self._desk,
             "judge_score",
             task=self._task,
             claims=self._answer(backward=order == "backward"),
             criteria=criteria,
-            most=MOST_INSTRUCTIONS,
+            most=MAX_INSTRUCTIONS,
         )
         first_step = 2 + len(self._case.claims) * self._readings
         return await self._line.ask(
             first_step + step,
             messages,
             form,
-            lengths={"instructions": (0, MOST_INSTRUCTIONS)},
+            lengths={"instructions": (0, MAX_INSTRUCTIONS)},
             choices={
                 "claim": [claim.key for claim in self._case.claims],
                 "evidence": ["", *self._case.evidence],
@@ -433,7 +433,7 @@ class _Bench:
         ]
         return rows
 
-    def _whole(self, evidence_id: str) -> Place | None:
+    def _whole(self, evidence_id: str) -> CitedLines | None:
         """An evidence with its whole source: of the case, or captured by a check and then in the store."""
         evidence = self._desk.session.state.evidence.get(evidence_id)
         if evidence is None:
@@ -448,12 +448,14 @@ class _Bench:
             except StoreError:
                 self._sources[digest] = None
         source = self._sources[digest]
-        return Place(evidence, source.seen(evidence.marks), 1, 1) if source else None
+        return CitedLines(evidence, source.seen(evidence.marks), 1, 1) if source else None
 
 
-def label_prompt(desk: Desk, task: str, claim: str, shown: Sequence[Shown]) -> tuple[Message, ...]:
+def label_prompt(
+    context: VerifierContext, task: str, claim: str, shown: Sequence[Shown]
+) -> tuple[Message, ...]:
     """The messages of a label call: fenced task and claim, and the spans, numbered as they are given."""
-    return prompt(desk, "judge_label", task=task, claim=claim, spans=numbered(shown), count=len(shown))
+    return prompt(context, "judge_label", task=task, claim=claim, spans=numbered(shown), count=len(shown))
 
 
 def settle(
@@ -485,7 +487,7 @@ def settle(
     return tuple(labels), uncited
 
 
-def _expected(reply: Reply[ScoreReply], value: ScoreReply) -> int | None:
+def _expected(reply: ModelReply[ScoreReply], value: ScoreReply) -> int | None:
     return expected_points(reply.tokens, reply.content, value.score) if reply.tokens else None
 
 

@@ -6,7 +6,7 @@ from typing import TypeVar
 
 import msgspec
 
-MOST_BYTES = 1 << 20
+MAX_BYTES = 1 << 20
 """Of one kept exam. A larger file is none of ours."""
 
 T = TypeVar("T")
@@ -16,8 +16,8 @@ def load(path: Path, kind: type[T]) -> T | None:
     """What is kept there; None for nothing, and for what cannot be read as `kind`."""
     try:
         with path.open("rb") as file:
-            data = file.read(MOST_BYTES + 1)
-        return msgspec.json.decode(data, type=kind) if len(data) <= MOST_BYTES else None
+            data = file.read(MAX_BYTES + 1)
+        return msgspec.json.decode(data, type=kind) if len(data) <= MAX_BYTES else None
     except (OSError, msgspec.MsgspecError, ValueError):
         return None
 

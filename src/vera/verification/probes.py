@@ -14,26 +14,26 @@ from typing import Literal
 
 import msgspec
 
-from vera.audit.case import Case, Place, statements
+from vera.audit.case import Case, CitedLines, statements
 from vera.audit.containment_sentences import sentences
 from vera.evidence.claim import Cite
 from vera.evidence.words import negations, stems
 
-MOST_PROBES = 4
+MAX_PROBES = 4
 FALSE_PROBES = 2
 """Fewer than so many that their lines do not support, and who says SUPPORTS to everything is not noticed."""
 
 NO_PROBE = "No claims with known labels could be made of the cited lines."
 
-MOST_PLACES = 24
-MOST_SENTENCES = 60
-MOST_SOURCES = 8
-MOST_LINES = 400
+MAX_PLACES = 24
+MAX_SENTENCES = 60
+MAX_SOURCES = 8
+MAX_LINES = 400
 """Of each source so many lines at most are looked at for what is about something else."""
 
 _SHARED = 2
 """Content words that a sentence shares with the claim that cites it, so that it could be a claim itself."""
-_LEAST_STEMS = 4
+_MIN_STEMS = 4
 
 _PROSE = re.compile(r"(?![a-z])[^\W_][\w ,.;%'’\"“”()€$£°/–—，、；（）-]{10,298}[.!。！]")
 """A plain sentence: nothing in it looks like a label, markup or a form."""
@@ -69,18 +69,18 @@ class _Sentence(msgspec.Struct, frozen=True):
 
 
 def probes_of(case: Case, most_shown: int) -> tuple[Probe, ...]:
-    """At most MOST_PROBES: one that its lines state, and FALSE_PROBES or more that they do not; () when the
+    """At most MAX_PROBES: one that its lines state, and FALSE_PROBES or more that they do not; () when the
     cited lines give too few. `most_shown`: bytes of the lines of one probe at most. Pure."""
-    pool = list(islice(_sentences(case, most_shown), MOST_SENTENCES))
+    pool = list(islice(_sentences(case, most_shown), MAX_SENTENCES))
     elsewhere = _Elsewhere(case, most_shown)
     makers: dict[Kind, Callable[[_Sentence], Iterator[Probe]]] = {
         "number": _numbers,
         "negation": _negations,
         "unrelated": elsewhere.probes,
     }
-    made = [list(islice(_made(kind, make, pool), MOST_PROBES - 1)) for kind, make in makers.items()]
-    in_turn = [probes[turn] for turn in range(MOST_PROBES - 1) for probes in made if turn < len(probes)]
-    false = in_turn[: MOST_PROBES - 1]
+    made = [list(islice(_made(kind, make, pool), MAX_PROBES - 1)) for kind, make in makers.items()]
+    in_turn = [probes[turn] for turn in range(MAX_PROBES - 1) for probes in made if turn < len(probes)]
+    false = in_turn[: MAX_PROBES - 1]
     if len(false) < FALSE_PROBES:
         return ()
     first = _ordered("stated", pool)[0]
@@ -113,7 +113,7 @@ def _hash(text: str) -> bytes:
 def _sentences(case: Case, most_shown: int) -> Iterator[_Sentence]:
     """The plain sentences within cited lines that are about what the citing claim is about, each once."""
     seen: set[tuple[str, str]] = set()
-    for place, about in islice(_places(case), MOST_PLACES):
+    for place, about in islice(_places(case), MAX_PLACES):
         for found in sentences(place.source.lines, place.first, place.last):
             text = " ".join(found.text.split())
             first, last = min(found.lines), max(found.lines)
@@ -122,7 +122,7 @@ def _sentences(case: Case, most_shown: int) -> Iterator[_Sentence]:
                 found.optional
                 or not place.first <= first <= last <= place.last
                 or not _PROSE.fullmatch(text)
-                or len(content) < _LEAST_STEMS
+                or len(content) < _MIN_STEMS
                 or len(content & about) < _SHARED
                 or (place.evidence.id, text) in seen
             ):
@@ -134,7 +134,7 @@ def _sentences(case: Case, most_shown: int) -> Iterator[_Sentence]:
                 yield _Sentence(text, Cite(place.evidence.id, first, last), shown, content)
 
 
-def _places(case: Case) -> Iterator[tuple[Place, frozenset[str]]]:
+def _places(case: Case) -> Iterator[tuple[CitedLines, frozenset[str]]]:
     """The captured lines that claims cite, each with the stems of its claim."""
     for claim, cited in statements(case):
         about = frozenset(stems(claim.text))
@@ -181,7 +181,7 @@ class _Elsewhere:
         sources = {place.evidence.text.sha256: place for place, _ in _places(case)}
         self._lines = [
             (cite, content)
-            for place in list(sources.values())[:MOST_SOURCES]
+            for place in list(sources.values())[:MAX_SOURCES]
             for cite, content in _lines(place, most_shown)
         ]
 
@@ -194,11 +194,11 @@ class _Elsewhere:
             yield Probe("unrelated", sentence.text, cite)
 
 
-def _lines(place: Place, most_shown: int) -> Iterator[tuple[Cite, frozenset[str]]]:
+def _lines(place: CitedLines, most_shown: int) -> Iterator[tuple[Cite, frozenset[str]]]:
     lines = place.source.lines
-    for number in range(1, min(len(lines), MOST_LINES) + 1):
+    for number in range(1, min(len(lines), MAX_LINES) + 1):
         data = lines.cut(number, number)
         if len(data) <= most_shown:
             content = frozenset(stems(data.decode("utf-8", "replace")))
-            if len(content) >= _LEAST_STEMS:
+            if len(content) >= _MIN_STEMS:
                 yield Cite(place.evidence.id, number, number), content

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 
 import msgspec
 
-from vera.audit.case import Case, Place, statements
+from vera.audit.case import Case, CitedLines, statements
 from vera.audit.negative import (
     Searches,
     asks_complete_set,
@@ -27,7 +27,7 @@ from vera.events import Question
 from vera.evidence.citation import place_name
 from vera.evidence.claim import Claim
 from vera.evidence.words import stems
-from vera.outside import one_line
+from vera.sanitize import one_line
 
 MAX_QUESTIONS = 2
 CANDIDATE_LIMIT = 100
@@ -105,7 +105,7 @@ def _slots(case: Case, wants_set: bool) -> Iterator[Slots]:
             yield _negative_slots(case, claim, cited)
 
 
-def _negative_slots(case: Case, claim: Claim, cited: Sequence[Place]) -> Slots:
+def _negative_slots(case: Case, claim: Claim, cited: Sequence[CitedLines]) -> Slots:
     about = subject(case, claim)
     denying = next((place for place in cited if denied_by(place, about)), None)
     made = searches(case, claim)
@@ -120,7 +120,7 @@ def _negative_slots(case: Case, claim: Claim, cited: Sequence[Place]) -> Slots:
     )
 
 
-def _set_slots(case: Case, claim: Claim, cited: Sequence[Place], named: Sequence[str]) -> Slots:
+def _set_slots(case: Case, claim: Claim, cited: Sequence[CitedLines], named: Sequence[str]) -> Slots:
     about = subject(case, claim)
     listing = next((place for place in cited if named and listed_in(named, place)), None)
     listing = listing or next((place for place in cited if excludes(place, about)), None)
@@ -142,17 +142,17 @@ def _scope(case: Case, claim: Claim) -> str:
     return found.group() if found else ""
 
 
-def _outcome(name: str, cited: Sequence[Place]) -> str:
+def _outcome(name: str, cited: Sequence[CitedLines]) -> str:
     """The first cited place that holds all words of the candidate."""
     wanted = frozenset(stems(name))
     return next((_name(place) for place in cited if wanted <= frozenset(stems(place.span.text))), "")
 
 
-def _name(place: Place) -> str:
+def _name(place: CitedLines) -> str:
     return place_name(place.evidence.id, place.first, place.last)
 
 
-def _source(cited: Sequence[Place], made: Searches) -> str:
+def _source(cited: Sequence[CitedLines], made: Searches) -> str:
     """Where to look first: a cited source, else the last search about it."""
     if cited:
         return cited[0].evidence.id

@@ -29,9 +29,9 @@ from vera.session import Reader, Session
 from vera.session.session import TRACE
 from vera.verification import judge
 from vera.verification.check import check_all
+from vera.verification.context import VerifierContext, lane_of
 from vera.verification.decompose import decompose
 from vera.verification.derive import derive_all
-from vera.verification.desk import Desk, lane_of
 from vera.verification.exam import examined
 from vera.verification.scout import questions as scout_questions
 from vera.verification.scout import slots
@@ -40,60 +40,60 @@ from vera.verification.versions import look_for_versions
 Say = Callable[[str], None]
 
 
-async def verify(desk: Desk, signer: Signer, *, last: bool, now: Say) -> events.Verifier:
+async def verify(context: VerifierContext, signer: Signer, *, last: bool, now: Say) -> events.Verifier:
     """Verify the run's answer: the round under way, or a new one. Returns the decision.
 
     In the `last` round the claims are labelled even when there are hard findings, so that the person sees
     which of them stand. `now` is told what is being done.
     """
-    desk = await examined(desk, now)
-    session = desk.session
-    number = _begin(desk)
+    context = await examined(context, now)
+    session = context.session
+    number = _begin(context)
     now(f"verifying, round {number}: audit")
     if session.state.rounds[number].audit is None:
         cited = case_of(_record(session, number))
-        await derive_all(desk, number, _computed_from(cited))
-        await look_for_versions(desk, number, cited)
+        await derive_all(context, number, _computed_from(cited))
+        await look_for_versions(context, number, cited)
     case, findings = _audit(session, number)
     stands = not any(finding.severity == "hard" for finding in findings)
-    if desk.options.rule == "literal":
+    if context.options.rule == "literal":
         _label_by_rule(session, number)
     elif (stands or last) and any(claim.load_bearing for claim in case.claims):
-        await _ask_model(desk, number, case, findings, stands, now)
+        await _ask_model(context, number, case, findings, stands, now)
     return _decide(session, signer, number)
 
 
-def _begin(desk: Desk) -> int:
+def _begin(context: VerifierContext) -> int:
     """The round under way, or a new one for the answer of now."""
-    session = desk.session
+    session = context.session
     answer, rounds = session.state.answer, session.state.rounds
     assert answer is not None
     number = len(rounds)
     if not number or rounds[number].decision is not None or rounds[number].started.answer_seq != answer.seq:
         number += 1
-        policy = canonical(_policy(desk))
+        policy = canonical(_policy(context))
         session.emit(
             events.VerifierStarted(
                 round=number,
                 answer_seq=answer.seq,
-                rule=desk.options.rule,
+                rule=context.options.rule,
                 policy=events.Blob(session.store.put(policy), len(policy)),
-                model=desk.model.info.name if desk.model else "",
+                model=context.model.info.name if context.model else "",
             ),
             lane=lane_of(number),
         )
     return number
 
 
-def _policy(desk: Desk) -> Policy:
-    options = desk.options
+def _policy(context: VerifierContext) -> Policy:
+    options = context.options
     return Policy(
         rule="model" if options.rule == "model" else "literal",
         audit_policy=options.audit,
         claims=CLAIMS_VERSION,
         audit=AUDIT_VERSION,
         reduce=reduce.VERSION,
-        literal=literal_version(asked=desk.session.state.requested is not None),
+        literal=literal_version(asked=context.session.state.requested is not None),
         suffix_list=suffix_list_version(),
         min_score=options.min_score,
         file_sources=options.file_sources,
@@ -154,25 +154,25 @@ def _label_by_rule(session: Session, number: int) -> None:
 
 
 async def _ask_model(
-    desk: Desk, number: int, case: Case, findings: tuple[Finding, ...], stands: bool, now: Say
+    context: VerifierContext, number: int, case: Case, findings: tuple[Finding, ...], stands: bool, now: Say
 ) -> None:
     """Questions, checks, labels and a score; only the labels when the answer cannot stand anyway."""
-    session = desk.session
+    session = context.session
     checks: tuple[events.VerifierCheck, ...] = ()
     if stands:
         asked = session.state.rounds[number].questions
         if asked is None:
             now(f"verifying, round {number}: what to look up")
-            asked = await decompose(desk, number, case, findings, scout_questions(slots(case)))
+            asked = await decompose(context, number, case, findings, scout_questions(slots(case)))
         now(f"verifying, round {number}: {len(asked.questions)} look-ups")
-        checks = await check_all(desk, number, asked.questions)
+        checks = await check_all(context, number, asked.questions)
     now(f"verifying, round {number}: what the cited lines say")
-    hints = await judge.label(desk.reading, number, case, findings, checks)
+    hints = await judge.label(context.reading, number, case, findings, checks)
     if stands and session.state.rounds[number].score is None:
         now(f"verifying, round {number}: score")
-        await judge.score(desk, number, case, findings, checks, hints)
+        await judge.score(context, number, case, findings, checks, hints)
     now(f"verifying, round {number}: how well the judge labels")
-    await judge.probe(desk.reading, number, case)
+    await judge.probe(context.reading, number, case)
 
 
 def _decide(session: Session, signer: Signer, number: int) -> events.Verifier:

@@ -18,24 +18,24 @@ from vera.audit.source_text import SourceText
 from vera.audit.versions import Pair, names_of
 from vera.evidence.source import Unreadable
 from vera.evidence.superseding import statements, tokens
-from vera.outside import one_line
+from vera.sanitize import one_line
 from vera.search.corpus import Corpus, Document, IndexUnusable, UnknownDocument
-from vera.verification.desk import Desk, lane_of
+from vera.verification.context import VerifierContext, lane_of
 
 TOOL = "versions"
-MOST_CITED = 12
+MAX_CITED = 12
 """Cited files whose later versions are looked for."""
 
-MOST_READ = 24
+MAX_READ = 24
 """Files that are read for one cited file, and twice as many for one answer."""
 
-MOST_BYTES = 16 << 20
-MOST_KEPT = 24
+MAX_BYTES = 16 << 20
+MAX_KEPT = 24
 SECONDS = 10.0
 CUT_SHORT = "the search for later versions of cited files was cut short"
 
 _HITS = 12
-_MOST_NAMESAKES = 50
+_MAX_NAMESAKES = 50
 
 _SAYING = (
     "replaces replaced supersedes superseded cancels cancelled repeals amends amended deleted amendment",
@@ -65,16 +65,18 @@ class Looked(msgspec.Struct, frozen=True, kw_only=True):
     problem: str = ""
 
 
-async def look_for_versions(desk: Desk, number: int, case: Case) -> None:
+async def look_for_versions(context: VerifierContext, number: int, case: Case) -> None:
     """Search the folder once for a round, and log what was found. Without a folder, or where nothing of it is
     cited, nothing is logged."""
-    session = desk.session
+    session = context.session
     cited = cited_files(case)
-    if desk.corpus is None or not cited or session.state.rounds[number].versions is not None:
+    if context.corpus is None or not cited or session.state.rounds[number].versions is not None:
         return
-    looked = await asyncio.to_thread(later_versions, desk.corpus, cited, case.sources)
+    looked = await asyncio.to_thread(later_versions, context.corpus, cited, case.sources)
     seen = tuple(
-        events.VersionSeen(cited=each.cited, evidence=_kept(desk, number, each.document), shared=each.shared)
+        events.VersionSeen(
+            cited=each.cited, evidence=_kept(context, number, each.document), shared=each.shared
+        )
         for each in looked.found
     )
     session.emit(
@@ -101,14 +103,14 @@ def later_versions(
     `skip`. Bounded in files, bytes and time."""
     search = _Search(corpus, skip)
     found: list[Later] = []
-    for each in cited[:MOST_CITED]:
+    for each in cited[:MAX_CITED]:
         text = texts.get(each.text.sha256)
         if text is not None:
             found += search.of(each, text.seen(each.marks))
     problem = search.problem
-    if len(cited) > MOST_CITED:
-        problem = problem or f"later versions of {len(cited) - MOST_CITED} cited files were not looked for"
-    return Looked(found=tuple(found[:MOST_KEPT]), files=len(search.read), problem=problem)
+    if len(cited) > MAX_CITED:
+        problem = problem or f"later versions of {len(cited) - MAX_CITED} cited files were not looked for"
+    return Looked(found=tuple(found[:MAX_KEPT]), files=len(search.read), problem=problem)
 
 
 class _Search:
@@ -118,7 +120,7 @@ class _Search:
         self._corpus = corpus
         self._skip = skip
         self._until = time.monotonic() + SECONDS
-        self._room = MOST_BYTES
+        self._room = MAX_BYTES
         self._everything: list[str] | None = None
         self._telling: set[str] = set()
         self.read: dict[str, Document | None] = {}
@@ -132,7 +134,7 @@ class _Search:
         except IndexUnusable as problem:
             self.problem = str(problem)
             return
-        for path in paths[:MOST_READ]:
+        for path in paths[:MAX_READ]:
             document = self._document(path)
             if document is None:
                 continue
@@ -144,7 +146,7 @@ class _Search:
             pair = Pair(cited, text, other, SourceText(extracted.text, extracted.marks), shared)
             if pair.says_anything():
                 yield Later(cited=cited.id, document=document, shared=tuple(sorted(shared)))
-        if left := sum(path in self._telling for path in paths[MOST_READ:]):
+        if left := sum(path in self._telling for path in paths[MAX_READ:]):
             unread = f"{left} files that may speak of {one_line(cited.source, 80)} were not read"
             self.problem = self.problem or unread
 
@@ -153,7 +155,7 @@ class _Search:
         names = names_of(cited.source, cited.title)
         letters = ([word for word in tokens(name) if not word.isdigit()] for name in names[1:])
         bare = dict.fromkeys(map(" ".join, letters))
-        found = {each for name in bare if name for each in self._corpus.called(name, _MOST_NAMESAKES)}
+        found = {each for name in bare if name for each in self._corpus.called(name, _MAX_NAMESAKES)}
         return sorted(found)
 
     def _paths(self, cited: events.Evidence, called: Iterable[tuple[str, str]]) -> list[str]:
@@ -185,7 +187,7 @@ class _Search:
     def _document(self, path: str) -> Document | None:
         if path in self.read:
             return self.read[path]
-        if time.monotonic() > self._until or self._room <= 0 or len(self.read) >= 2 * MOST_READ:
+        if time.monotonic() > self._until or self._room <= 0 or len(self.read) >= 2 * MAX_READ:
             self.problem = CUT_SHORT
             return None
         try:
@@ -226,9 +228,9 @@ def as_evidence(document: Document, evidence_id: str) -> events.Evidence:
     )
 
 
-def _kept(desk: Desk, number: int, document: Document) -> str:
+def _kept(context: VerifierContext, number: int, document: Document) -> str:
     """The id of the file's evidence in the session: that of an earlier round, or a new one."""
-    session = desk.session
+    session = context.session
     for known in session.state.evidence.values():
         if known.tool == TOOL and (known.source, known.text.sha256) == (document.path, document.source):
             return known.id

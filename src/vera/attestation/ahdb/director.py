@@ -20,7 +20,7 @@ from datetime import datetime
 
 from vera.attestation.ahdb.discriminating import discriminating_tests
 from vera.attestation.ahdb.entries import (
-    MOST_TESTS,
+    MAX_TESTS,
     RANK,
     AnyEntry,
     Assert,
@@ -40,7 +40,7 @@ PROMOTION = (
 )
 SAME_BUDGET = "As much as the last request was given."
 LARGER_BUDGET = "Twice as much as the last request was given: it ended for want of budget."
-MOST_QUALIFIERS = 10
+MAX_QUALIFIERS = 10
 
 
 def compile_entries(inspected: Inspected, entries: Iterable[AnyEntry]) -> tuple[AnyEntry, ...]:
@@ -139,12 +139,12 @@ def _bounds(verified: Verified) -> Iterator[str]:
         f"Holds until {until}." if until else f"Holds for what was read on {verified.attestation.issued_at}."
     )
     qualifiers = [(name, card) for name, card in verified.cards.items() if card.relation == "QUALIFIES"]
-    for name, card in qualifiers[:MOST_QUALIFIERS]:
+    for name, card in qualifiers[:MAX_QUALIFIERS]:
         where = (
             f"{sentence(verified.sources[card.source].name, 300)}, lines {card.span.first}-{card.span.last}"
         )
         yield f"Qualified by {where} (card {name})."
-    if (more := len(qualifiers) - MOST_QUALIFIERS) > 0:
+    if (more := len(qualifiers) - MAX_QUALIFIERS) > 0:
         yield f"Qualified by {more} more cards of its evidence set."
 
 
@@ -157,7 +157,7 @@ def _hypothesis(verified: Verified, wanted: Sequence[str]) -> Hypothesize:
         thesis_id=verified.thesis_id,
         attestation=verified.attestation_id,
         issued_at=attestation.issued_at,
-        tests=tuple(dict.fromkeys(wanted))[:MOST_TESTS],
+        tests=tuple(dict.fromkeys(wanted))[:MAX_TESTS],
         budget=LARGER_BUDGET if attestation.reason == "BUDGET" else SAME_BUDGET,
         promotion=PROMOTION,
         request=attestation.request,

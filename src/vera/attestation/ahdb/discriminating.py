@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from vera.attestation.ahdb.entries import MOST_TESTS, sentence
+from vera.attestation.ahdb.entries import MAX_TESTS, sentence
 from vera.attestation.ahdb.policy import Verified
 from vera.attestation.objects import ClaimResult, Digest, Omission
 
@@ -18,12 +18,12 @@ _BY_REASON = {
 
 
 def discriminating_tests(verified: Verified) -> tuple[str, ...]:
-    """One to MOST_TESTS sentences, the most telling first: contradictions, sources that are named and were
+    """One to MAX_TESTS sentences, the most telling first: contradictions, sources that are named and were
     not read, claims that lack an independent source, and what the reason of the result asks for."""
     found = dict.fromkeys(_tests(verified))
     looked_at = ", ".join(verified.scope)
     beyond = f"Look beyond {looked_at} for a source that states the thesis or its opposite."
-    return tuple(found)[:MOST_TESTS] or (beyond,)
+    return tuple(found)[:MAX_TESTS] or (beyond,)
 
 
 def _tests(verified: Verified) -> Iterator[str]:

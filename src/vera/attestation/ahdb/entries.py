@@ -36,7 +36,7 @@ Register = Literal["ASSERT", "HYPOTHESIZE", "DRIVE", "BELIEVE", "HYPERTHESIS"]
 REGISTERS: tuple[Register, ...] = get_args(Register)
 
 SLOT_LIMIT = 300
-MOST_TESTS = 5
+MAX_TESTS = 5
 
 SlotKey = Annotated[str, Meta(min_length=1, max_length=SLOT_LIMIT)]
 Sentence = Annotated[str, Meta(min_length=1, max_length=4000)]
@@ -48,7 +48,7 @@ RANK: Mapping[Risk | Literal[""], int] = {"": 0, "low": 0, "med": 1, "high": 2}
 """The tiers in their order. An ASSERT of an older VERA has none and ranks as low."""
 
 
-class Entry(Part, frozen=True, kw_only=True, tag_field="register"):
+class JournalEntry(Part, frozen=True, kw_only=True, tag_field="register"):
     """What every entry has.
 
     `text` is what it says in one sentence. `actor` is the director, who compiles verifications, or a person.
@@ -68,7 +68,7 @@ class Entry(Part, frozen=True, kw_only=True, tag_field="register"):
     expires_at: OptionalTimestamp = ""
 
 
-class Assert(Entry, frozen=True, kw_only=True, tag="ASSERT"):
+class Assert(JournalEntry, frozen=True, kw_only=True, tag="ASSERT"):
     """A thesis that is true within `scope` and `bounds`; its key is the id of the thesis.
 
     It points at everything that proves it: the signed `envelope` (by the sha256 of its bytes) and the key
@@ -94,13 +94,13 @@ class Assert(Entry, frozen=True, kw_only=True, tag="ASSERT"):
     strength: Headline | Literal[""] = ""
 
 
-class Hypothesize(Entry, frozen=True, kw_only=True, tag="HYPOTHESIZE"):
+class Hypothesize(JournalEntry, frozen=True, kw_only=True, tag="HYPOTHESIZE"):
     """An open thesis: the `tests` that would decide it, their `budget`, and what promotes it to ASSERT.
 
     `result` and `reason` are those of the attestation that left it open.
     """
 
-    tests: Annotated[tuple[Sentence, ...], Meta(min_length=1, max_length=MOST_TESTS)]
+    tests: Annotated[tuple[Sentence, ...], Meta(min_length=1, max_length=MAX_TESTS)]
     budget: Sentence
     promotion: Sentence
     request: OptionalDigest = ""
@@ -108,7 +108,7 @@ class Hypothesize(Entry, frozen=True, kw_only=True, tag="HYPOTHESIZE"):
     reason: Reason = ""
 
 
-class Drive(Entry, frozen=True, kw_only=True, tag="DRIVE"):
+class Drive(JournalEntry, frozen=True, kw_only=True, tag="DRIVE"):
     """What is wanted: its `priority` (1 is the first), what may be given up for it, and what may not."""
 
     priority: Annotated[int, Meta(ge=1, le=9)]
@@ -116,7 +116,7 @@ class Drive(Entry, frozen=True, kw_only=True, tag="DRIVE"):
     red_line: Sentence
 
 
-class Believe(Entry, frozen=True, kw_only=True, tag="BELIEVE"):
+class Believe(JournalEntry, frozen=True, kw_only=True, tag="BELIEVE"):
     """What is taken as given: the `prior` it comes from, how firm it is, what would change it, and what it
     allows or rules out."""
 
@@ -126,7 +126,7 @@ class Believe(Entry, frozen=True, kw_only=True, tag="BELIEVE"):
     effect: Sentence
 
 
-class BlindSpot(Entry, frozen=True, kw_only=True, tag="HYPERTHESIS"):
+class BlindSpot(JournalEntry, frozen=True, kw_only=True, tag="HYPERTHESIS"):
     """What the evidence of an attestation cannot rule out (`vera.attestation.objects.Hyperthesis`) of a
     `thesis` ('' in a journal of an older VERA)."""
 
@@ -137,7 +137,7 @@ class BlindSpot(Entry, frozen=True, kw_only=True, tag="HYPERTHESIS"):
     thesis: LongText = ""
 
 
-class Retract(Entry, frozen=True, kw_only=True, tag="RETRACT"):
+class Retract(JournalEntry, frozen=True, kw_only=True, tag="RETRACT"):
     """Nothing stands any longer in the slot (`of`, key); `text` says why. A slot may have been empty: that
     a thesis was REFUTED is known whether or not it was asserted before."""
 
@@ -147,7 +147,7 @@ class Retract(Entry, frozen=True, kw_only=True, tag="RETRACT"):
 
 AnyEntry = Assert | Hypothesize | Drive | Believe | BlindSpot | Retract
 
-_REGISTER: dict[type[Entry], Register] = {
+_REGISTER: dict[type[JournalEntry], Register] = {
     Assert: "ASSERT",
     Hypothesize: "HYPOTHESIZE",
     Drive: "DRIVE",

@@ -23,7 +23,7 @@ from vera.session.pae import pae
 NAME = "ahdb.head.json"
 PAYLOAD_TYPE = "application/vnd.vera.ahdb-head+json"
 
-_MOST_BYTES = 4096
+_MAX_BYTES = 4096
 _FLAGS = os.O_CREAT | os.O_WRONLY | os.O_TRUNC | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
 
 _Hex64 = Annotated[str, Meta(pattern=r"^[0-9a-f]{64}(?!\n)$", max_length=64)]
@@ -34,7 +34,7 @@ class BadHead(ValueError):
     """A head that cannot be relied on: why."""
 
 
-class Head(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+class JournalHead(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """The number of the last entry and its hash, signed. `keyid` is the sha256 of the `public` key (32
     bytes), `sig` the signature of `message`; all in hexadecimal."""
 
@@ -55,18 +55,18 @@ def message(seq: int, last: str) -> bytes:
     return pae(PAYLOAD_TYPE, rfc8785.dumps({"hash": last, "seq": seq}))
 
 
-def signed(seq: int, last: str, signer: Signer) -> Head:
+def signed(seq: int, last: str, signer: Signer) -> JournalHead:
     """The head of a journal whose last entry has this number and hash."""
     keyid, public, sig = signer.seal(message(seq, last))
-    return Head(seq=seq, hash=last, keyid=keyid, public=public, sig=sig)
+    return JournalHead(seq=seq, hash=last, keyid=keyid, public=public, sig=sig)
 
 
-def read(base: Path, path: str) -> Head | None:
+def read(base: Path, path: str) -> JournalHead | None:
     """The head at `path` below `base`, None where there is none. Raises BadHead."""
     if not os.path.lexists(base / path):
         return None
     try:
-        head = msgspec.json.decode(read_regular(base, path, _MOST_BYTES), type=Head)
+        head = msgspec.json.decode(read_regular(base, path, _MAX_BYTES), type=JournalHead)
     except (Unreadable, msgspec.MsgspecError, ValueError) as error:
         raise BadHead(f"it cannot be read ({error})") from None
     if hashlib.sha256(bytes.fromhex(head.public)).hexdigest() != head.keyid:
@@ -76,7 +76,7 @@ def read(base: Path, path: str) -> Head | None:
     return head
 
 
-def write(folder: int, head: Head) -> None:
+def write(folder: int, head: JournalHead) -> None:
     """Put the head into an open folder, whole or not at all, and on the disk. Raises OSError."""
     new = NAME + ".new"
     with os.fdopen(os.open(new, _FLAGS, 0o600, dir_fd=folder), "wb") as file:

@@ -34,7 +34,7 @@ NAME = "ahdb.jsonl"
 TORN = "ahdb.jsonl.torn"
 PROOFS = "attestations"
 
-MOST_BYTES = 256 << 20
+MAX_BYTES = 256 << 20
 """A larger journal is not read."""
 MAX_LINE = 1 << 20
 """A longer line was not written by us: every member of an entry is bounded."""
@@ -103,7 +103,7 @@ class Journal:
 
         Whom the head's key belongs to is not asked here. Raises JournalBroken for a line that is not what was
         written and for entries that are missing, JournalError for a file that cannot be read or is no regular
-        file of at most MOST_BYTES.
+        file of at most MAX_BYTES.
         """
         with self._unwritten():
             return self._read()
@@ -112,7 +112,7 @@ class Journal:
         data = b""
         try:
             if os.path.lexists(self.path):
-                data = read_regular(self.base, f"{FOLDER}/{NAME}", MOST_BYTES)
+                data = read_regular(self.base, f"{FOLDER}/{NAME}", MAX_BYTES)
             return up_to(heads.read(self.base, f"{FOLDER}/{heads.NAME}"), data)
         except Unreadable as error:
             raise JournalError(f"The AHDB journal {self.path} cannot be read: {error}.") from None
@@ -145,14 +145,14 @@ class Journal:
                 if isinstance(entry, Assert):
                     proved(entry, self.proofs, keys)
             entries, data = lines_of(made, content, now)
-            if content.end + len(data) > MOST_BYTES:
-                raise JournalError(f"The AHDB journal {self.path} is full ({MOST_BYTES >> 20} MB).")
+            if content.end + len(data) > MAX_BYTES:
+                raise JournalError(f"The AHDB journal {self.path} is full ({MAX_BYTES >> 20} MB).")
             if entries:
                 head = heads.signed(entries[-1].seq, hash_of(entries[-1]), signer)
                 self._write(folder, descriptor, data, content.end, head)
         return Appended(entries=entries, torn=content.torn, unsigned=content.unsigned)
 
-    def _write(self, folder: int, descriptor: int, data: bytes, end: int, head: heads.Head) -> None:
+    def _write(self, folder: int, descriptor: int, data: bytes, end: int, head: heads.JournalHead) -> None:
         """The lines first: a crash between the two leaves lines behind the head, which count for nothing."""
         try:
             if os.write(descriptor, data) != len(data):
@@ -216,7 +216,7 @@ def parse_lines(data: bytes) -> Content:
     return Content(entries=tuple(entries), head=head, end=end, torn=len(data) - end)
 
 
-def up_to(head: heads.Head | None, data: bytes) -> Content:
+def up_to(head: heads.JournalHead | None, data: bytes) -> Content:
     """The content of a journal's bytes up to its signed head, all of it where there is none.
 
     Raises JournalBroken: also for a journal that must have a head, and for one that ends before it.

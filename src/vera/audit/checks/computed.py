@@ -14,14 +14,14 @@ from functools import cached_property
 
 import msgspec
 
-from vera.audit.case import Case, Place, places
+from vera.audit.case import Case, CitedLines, places
 from vera.audit.checks.names import names_in
 from vera.audit.program import Program
 from vera.audit.source_text import SourceText
 from vera.events import Derivation
 from vera.evidence.claim import Claim
-from vera.evidence.denial import is_negative
 from vera.evidence.finding import Finding
+from vera.evidence.negation import is_negative
 from vera.evidence.quantity import Quantity, quantities
 from vera.evidence.quantity_index import QuantityIndex, backing
 from vera.evidence.words import folded, stem, stems
@@ -90,7 +90,7 @@ class _Grounds:
         }
         return [self.task, *cited.values()]
 
-    def _states(self, place: Place) -> bool:
+    def _states(self, place: CitedLines) -> bool:
         if place.evidence.tier == "captured":
             return not place.evidence.lead
         derivation = self._case.derivations.get(place.evidence.id)
@@ -119,7 +119,7 @@ def _forms(quantity: Quantity) -> Iterator[Decimal]:
 class _Output(msgspec.Struct, frozen=True):
     """The cited lines that a clean box printed again, and the program that printed them."""
 
-    place: Place
+    place: CitedLines
     derivation: Derivation
     program: Program
 
@@ -127,7 +127,7 @@ class _Output(msgspec.Struct, frozen=True):
 class _Claim:
     """One claim and its observed evidence."""
 
-    def __init__(self, case: Case, claim: Claim, observed: Sequence[Place], grounds: _Grounds) -> None:
+    def __init__(self, case: Case, claim: Claim, observed: Sequence[CitedLines], grounds: _Grounds) -> None:
         self._case = case
         self._claim = claim
         self._observed = observed
@@ -159,7 +159,7 @@ class _Claim:
         found = found or list(self._rewritten(outputs, "rewritten" if values else "written"))
         yield from found or (hint for output in outputs for hint in self._unexplained(output))
 
-    def _derived(self, place: Place) -> _Output | Finding | None:
+    def _derived(self, place: CitedLines) -> _Output | Finding | None:
         """The output as a clean box printed it again, or what is wrong with it.
 
         Nothing for a claim that carries no weight, whose commands are not run again.
@@ -346,7 +346,7 @@ class _Claim:
                 detail=listed,
             )
 
-    def _finding(self, code: str, message: str, place: Place, detail: str = "") -> Finding:
+    def _finding(self, code: str, message: str, place: CitedLines, detail: str = "") -> Finding:
         return Finding(
             code=code,
             label="fabricated",

@@ -17,9 +17,9 @@ from vera.evidence.finding import Finding
 from vera.evidence.words import stems
 
 _WALL_BYTES = 8000
-_LEAST_WORDS = 25
-_LEAST_WORDS_BESIDE_BANNER = 12
-_MOST_CHECKED = 2000
+_MIN_WORDS = 25
+_MIN_WORDS_BESIDE_BANNER = 12
+_MAX_CHECKED = 2000
 
 
 _DOCUMENT = r"(?:page|file|document|article|content|resource|url)"
@@ -61,7 +61,7 @@ _WALLS = (
             r"\bsecurity (?:service to protect|solution)\b|\btrigger this block\b|\bemail the site owner\b",
             r"\bplease enable cookies\b|\byou have been blocked\b|\bpardon our interruption\b",
         ),
-        _LEAST_WORDS,
+        _MIN_WORDS,
         True,
     ),
     _Wall(
@@ -70,7 +70,7 @@ _WALLS = (
             r"\b(?:enable|turn on|activate|requires?|needs?|without)\b.{0,12}\bjavascript\b",
             r"\bjavascript\b.{0,20}\b(?:is|must be|has been|to be)\b.{0,12}\b(?:disabled|enabled|required)\b",
         ),
-        _LEAST_WORDS,
+        _MIN_WORDS,
         True,
     ),
     _Wall(
@@ -82,7 +82,7 @@ _WALLS = (
             r"\b(?:subscribe|register|create an account) to (?:continue|keep) reading\b",
             r"\bfor subscribers only\b",
         ),
-        _LEAST_WORDS,
+        _MIN_WORDS,
         True,
     ),
     _Wall(
@@ -99,7 +99,7 @@ _WALLS = (
             r"\brequested url\b.{0,80}\bnot found\b|\bdon't have permission to access\b",
             r"\bsomething went wrong\b|\btoo many requests\b",
         ),
-        _LEAST_WORDS,
+        _MIN_WORDS,
         True,
     ),
     _Wall(
@@ -110,7 +110,7 @@ _WALLS = (
             r"\b(?:accept|reject|agree|manage|allow|decline)\b.{0,24}\b(?:all|cookies|options|choices)\b",
             r"\bour \d{0,5} ?partners\b|\byour (?:choices|consent|personal data)\b|\blegitimate interest\b",
         ),
-        _LEAST_WORDS_BESIDE_BANNER,
+        _MIN_WORDS_BESIDE_BANNER,
         False,
     ),
 )
@@ -138,7 +138,7 @@ _ENGINES = {
 _QUERY_FIELDS = frozenset(
     ("q", "query", "s", "p", "search", "search_query", "searchterm", "term", "text", "wd")
 )
-_LEAST_ECHOED = 3
+_MIN_ECHOED = 3
 """Words that carry content in a statement that can be called an echo."""
 _SEARCH_PATHS = ("/search", "/search/", "/results", "/search.php", "/search.html", "/search/results")
 
@@ -177,7 +177,7 @@ def _echo(claim: Claim, evidence: Evidence) -> _Fault | None:
         return None
     asked = frozenset(stems(" ".join(part for field in query for part in field)))
     said = frozenset(stems(claim.text))
-    if len(said) < _LEAST_ECHOED or not said <= asked:
+    if len(said) < _MIN_ECHOED or not said <= asked:
         return None
     message = f"{evidence.id} has the statement in its own address; cite a page that says it by itself."
     return _Fault("no_content", message, "an echo")
@@ -217,10 +217,10 @@ def _no_content(evidence: Evidence, kind: str) -> _Fault:
 
 def _wall(title: str, text: str) -> str:
     """Which wall a short page is, '' for none."""
-    pieces = [piece.strip()[:_MOST_CHECKED] for piece in _PIECE.split(text) if piece.strip()]
+    pieces = [piece.strip()[:_MAX_CHECKED] for piece in _PIECE.split(text) if piece.strip()]
     for wall in _WALLS:
         sentence = _any_of(wall.phrases)
-        hit = title != "" and sentence.search(title[:_MOST_CHECKED]) is not None
+        hit = title != "" and sentence.search(title[:_MAX_CHECKED]) is not None
         left = 0
         for piece in pieces:
             if sentence.search(piece):

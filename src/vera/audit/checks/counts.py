@@ -7,13 +7,13 @@ cited lines count the same thing and come to another number, the hint says which
 import re
 from collections.abc import Iterator, Sequence
 
-from vera.audit.case import Case, Place, statements
+from vera.audit.case import Case, CitedLines, statements
 from vera.evidence.claim import Claim
 from vera.evidence.finding import Finding, Severity
 from vera.evidence.quantity import Quantity, quantities
 from vera.evidence.words import stem, words
 
-MOST_LINES = 12
+MAX_LINES = 12
 """Citations of more lines than this say nothing of which count is meant."""
 
 _WEEKDAYS = re.compile(r"\b(?:Mon|Tues|Wednes|Thurs|Fri|Satur|Sun)day\b")
@@ -24,13 +24,13 @@ def counts(case: Case) -> Iterator[Finding]:
     """`count_differs`, a hint, and `weekday_differs`, hard."""
     for claim, cited in statements(case):
         lines = sum(place.last - place.first + 1 for place in cited)
-        if not cited or lines > MOST_LINES or any(place.evidence.tier == "observed" for place in cited):
+        if not cited or lines > MAX_LINES or any(place.evidence.tier == "observed" for place in cited):
             continue
         yield from _counts(claim, cited)
         yield from _weekdays(claim, cited)
 
 
-def _counts(claim: Claim, cited: Sequence[Place]) -> Iterator[Finding]:
+def _counts(claim: Claim, cited: Sequence[CitedLines]) -> Iterator[Finding]:
     asked = [quantity for quantity in quantities(claim.text) if _is_count(quantity) and not quantity.hedge]
     if not asked:
         return
@@ -46,7 +46,7 @@ def _counts(claim: Claim, cited: Sequence[Place]) -> Iterator[Finding]:
         yield _finding("count_differs", "soft", message, quantity.text, claim, cited)
 
 
-def _weekdays(claim: Claim, cited: Sequence[Place]) -> Iterator[Finding]:
+def _weekdays(claim: Claim, cited: Sequence[CitedLines]) -> Iterator[Finding]:
     there = {day for place in cited for day in _WEEKDAYS.findall(place.span.text)}
     if not there:
         return
@@ -68,7 +68,7 @@ def _counted(text: str, quantity: Quantity) -> str:
 
 
 def _finding(
-    code: str, severity: Severity, message: str, detail: str, claim: Claim, cited: Sequence[Place]
+    code: str, severity: Severity, message: str, detail: str, claim: Claim, cited: Sequence[CitedLines]
 ) -> Finding:
     return Finding(
         code=code,

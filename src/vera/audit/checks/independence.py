@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 
-from vera.audit.case import Case, Place, statements
+from vera.audit.case import Case, CitedLines, statements
 from vera.events import Evidence
 from vera.evidence.asked_pages import USUAL_SOURCES, named_pages, page_key
 from vera.evidence.claim import Claim
@@ -54,9 +54,9 @@ def answered(evidence: Evidence) -> bool:
     return evidence.http_status is None or 200 <= evidence.http_status < 300
 
 
-def groups_of(cited: Sequence[Place]) -> Mapping[str, Group]:
+def groups_of(cited: Sequence[CitedLines]) -> Mapping[str, Group]:
     """The group of each cited web page, by the sha256 of its text. Two captures of one text are one page."""
-    pages: dict[str, Place] = {}
+    pages: dict[str, CitedLines] = {}
     for place in cited:
         if is_web(place.evidence) and place.evidence.tier == "captured":
             pages.setdefault(place.evidence.text.sha256, place)
@@ -67,7 +67,7 @@ def groups_of(cited: Sequence[Place]) -> Mapping[str, Group]:
     return {sha256: group for group in clusters(docs) for sha256 in group.sources}
 
 
-def _finding(claim: Claim, pages: Sequence[Place], own: Sequence[Group], needed: int) -> Finding:
+def _finding(claim: Claim, pages: Sequence[CitedLines], own: Sequence[Group], needed: int) -> Finding:
     return Finding(
         code="not_independent",
         label="copied_source",
@@ -80,7 +80,7 @@ def _finding(claim: Claim, pages: Sequence[Place], own: Sequence[Group], needed:
     )
 
 
-def _uncited(claim: Claim, page: Place) -> Finding:
+def _uncited(claim: Claim, page: CitedLines) -> Finding:
     return Finding(
         code="asked_source_uncited",
         label="wrong_evidence",
@@ -92,11 +92,11 @@ def _uncited(claim: Claim, page: Place) -> Finding:
     )
 
 
-def _distinct(pages: Sequence[Place]) -> list[Place]:
+def _distinct(pages: Sequence[CitedLines]) -> list[CitedLines]:
     return list({place.evidence.id: place for place in pages}.values())[:_LISTED]
 
 
-def _why(pages: Sequence[Place], own: Sequence[Group]) -> str:
+def _why(pages: Sequence[CitedLines], own: Sequence[Group]) -> str:
     """Which pages are one, and why."""
     ids: dict[str, list[str]] = {}
     for place in _distinct(pages):

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 
-from vera.audit.case import Case, Place, is_about_marks, places
+from vera.audit.case import Case, CitedLines, is_about_marks, places
 from vera.audit.source_text import SourceText
 from vera.evidence.claim import Claim
 from vera.evidence.finding import Finding
@@ -29,7 +29,7 @@ def marked(case: Case) -> Iterator[Finding]:
                 yield _finding(claim, touched[0], kind)
 
 
-def _rests_on(claim: Claim, cited: Sequence[Place], touched: Sequence[Place]) -> str:
+def _rests_on(claim: Claim, cited: Sequence[CitedLines], touched: Sequence[CitedLines]) -> str:
     """The kind of marked text that the claim needs, '' when it needs none."""
     spans = [place.span for place in touched]
     if claim.form == "extract":
@@ -56,7 +56,7 @@ def _told(text: str) -> set[str]:
     return turns | {stem(form) for form in forms if form not in STOPWORDS} | _TELLING.intersection(forms)
 
 
-def _finding(claim: Claim, place: Place, kind: str) -> Finding:
+def _finding(claim: Claim, place: CitedLines, kind: str) -> Finding:
     is_struck = kind == STRUCK
     what = "struck out" if is_struck else "hidden from its readers"
     return Finding(

@@ -13,7 +13,7 @@ from urllib.parse import unquote
 
 import msgspec
 
-from vera.audit.case import Case, Place, statements
+from vera.audit.case import Case, CitedLines, statements
 from vera.audit.source_text import SourceText
 from vera.evidence.claim import Claim
 from vera.evidence.finding import Finding, Severity
@@ -85,7 +85,7 @@ _OPENING = re.compile(
 _LOOK_BACK = 16
 _STOP = r"\.?"
 _ACRONYM = re.compile(r"[A-Z]{2,8}")
-_LONGEST_SPELLED_OUT = 8
+_MAX_SPELLED_OUT_LENGTH = 8
 _ROOT = 4
 _SHARED = 5
 _COMPOUND = re.compile(r"[-‐‑–/&]|[.'’]\w")
@@ -131,7 +131,7 @@ def _is_name(text: str, tokens: Sequence[Word], index: int) -> bool:
 class Pages:
     """What is known of the cited sources: their text, titles and addresses, and forms of the names there."""
 
-    def __init__(self, cited: Sequence[Place]) -> None:
+    def __init__(self, cited: Sequence[CitedLines]) -> None:
         self._texts = list(dict.fromkeys(place.source for place in cited))
         about = " ".join(f"{place.evidence.title} {unquote(place.evidence.source)}" for place in cited)
         self._texts.append(SourceText(about.encode("utf-8", "replace")))
@@ -210,7 +210,7 @@ _JOINED = re.compile(r"[\s-]{1,3}(?:(?:of|the|and|for|de|in|on)\s{1,3}){0,2}")
 
 def _abbreviated(run: Sequence[Name], pages: Pages) -> bool:
     """Whether the sources have the run by its initials: National Basketball Association as NBA."""
-    if not 1 < len(run) <= _LONGEST_SPELLED_OUT:
+    if not 1 < len(run) <= _MAX_SPELLED_OUT_LENGTH:
         return False
     letters = "".join(name.written[0] for name in run)
     return letters.isascii() and letters.isupper() and pages.has_acronym(letters)
@@ -270,7 +270,7 @@ def _finding(
     message: str,
     detail: str,
     claim: Claim,
-    cited: Sequence[Place],
+    cited: Sequence[CitedLines],
 ) -> Finding:
     return Finding(
         code=code,

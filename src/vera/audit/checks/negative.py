@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 
-from vera.audit.case import Case, Place, statements
+from vera.audit.case import Case, CitedLines, statements
 from vera.audit.checks.independence import is_web
 from vera.audit.negative import (
     Searches,
@@ -23,7 +23,7 @@ from vera.evidence.words import STOPWORDS, negations, stem, words
 
 _WORDS_LISTED = 6
 _QUERIES_LISTED = 3
-_LONGEST_QUERY = 60
+_MAX_QUERY_LENGTH = 60
 
 
 def negative(case: Case) -> Iterator[Finding]:
@@ -44,11 +44,11 @@ def negative(case: Case) -> Iterator[Finding]:
             yield from _set(case, claim, cited)
 
 
-def _derived(case: Case, cited: Sequence[Place]) -> bool:
+def _derived(case: Case, cited: Sequence[CitedLines]) -> bool:
     return any(place.evidence.tier == "observed" and case.derived(place.evidence.id) for place in cited)
 
 
-def _coverage(case: Case, claim: Claim, cited: Sequence[Place]) -> Iterator[Finding]:
+def _coverage(case: Case, claim: Claim, cited: Sequence[CitedLines]) -> Iterator[Finding]:
     about = subject(case, claim)
     if any(denied_by(place, about) for place in cited):
         return
@@ -82,7 +82,7 @@ def _coverage(case: Case, claim: Claim, cited: Sequence[Place]) -> Iterator[Find
 
 
 def _search_more(claim: Claim, task: str, made: Searches, needed: int) -> str:
-    done = "; ".join(f"“{query[:_LONGEST_QUERY]}”" for query in made.families[:_QUERIES_LISTED])
+    done = "; ".join(f"“{query[:_MAX_QUERY_LENGTH]}”" for query in made.families[:_QUERIES_LISTED])
     used = {stem(word.form) for query in made.families for word in words(query)}
     text = claim.text if len(claim.text.split()) > 2 else task
     denying = {word.form for word in negations(text)}
@@ -99,7 +99,7 @@ def _names(found: Sequence[str]) -> str:
     return ", ".join(found[:_QUERIES_LISTED]) or "none"
 
 
-def _set(case: Case, claim: Claim, cited: Sequence[Place]) -> Iterator[Finding]:
+def _set(case: Case, claim: Claim, cited: Sequence[CitedLines]) -> Iterator[Finding]:
     candidates = items(claim.text)
     about = subject(case, claim)
     if candidates and any(listed_in(candidates, place) for place in cited):

@@ -12,7 +12,7 @@ from collections.abc import Iterator, Sequence
 from functools import lru_cache
 from itertools import chain
 
-from vera.audit.case import Case, Place, statements
+from vera.audit.case import Case, CitedLines, statements
 from vera.audit.derivable import is_derivable, is_idle
 from vera.audit.source_text import SourceText
 from vera.evidence.claim import Claim
@@ -87,17 +87,17 @@ class _Sources:
         self._indexed: dict[SourceText, _Indexed] = {}
         self._described: dict[str, tuple[Quantity, ...]] = {}
 
-    def whole(self, cited: Sequence[Place]) -> list[QuantityIndex]:
+    def whole(self, cited: Sequence[CitedLines]) -> list[QuantityIndex]:
         """Everything that each cited source says."""
         captured = {place.evidence.text.sha256: place for place in cited if place.evidence.tier != "observed"}
         return [self._source(place).index for place in captured.values()]
 
-    def beside(self, cited: Sequence[Place]) -> QuantityIndex:
+    def beside(self, cited: Sequence[CitedLines]) -> QuantityIndex:
         """The titles and addresses of the sources, and of what a command printed the cited lines, if they
         were printed again in a clean box."""
         return QuantityIndex(self._beside(cited))
 
-    def part(self, cited: Sequence[Place]) -> QuantityIndex:
+    def part(self, cited: Sequence[CitedLines]) -> QuantityIndex:
         """What the cited lines say, read with the heads of their sources: titles, addresses, datelines, and
         the headings over the lines."""
         found = [*self._beside(cited)]
@@ -108,7 +108,7 @@ class _Sources:
                 found += quantities("\n".join(place.headings))
         return QuantityIndex(found)
 
-    def names_unit(self, quantity: Quantity, cited: Sequence[Place]) -> bool:
+    def names_unit(self, quantity: Quantity, cited: Sequence[CitedLines]) -> bool:
         """Whether the unit of a number that stands without one is said beside it: in the cited lines or over
         them, or, for a row of a table, anywhere in the source."""
         wanted = {unit.dimension for unit in quantity.units}
@@ -120,12 +120,12 @@ class _Sources:
                 return True
         return False
 
-    def _source(self, place: Place) -> _Indexed:
+    def _source(self, place: CitedLines) -> _Indexed:
         if place.source not in self._indexed:
             self._indexed[place.source] = _Indexed(place.source)
         return self._indexed[place.source]
 
-    def _beside(self, cited: Sequence[Place]) -> Iterator[Quantity]:
+    def _beside(self, cited: Sequence[CitedLines]) -> Iterator[Quantity]:
         for place in cited:
             evidence = place.evidence
             if evidence.tier != "observed":
@@ -138,7 +138,7 @@ class _Sources:
                 yield from place.span.quantities
 
 
-def _of_claim(claim: Claim, cited: Sequence[Place], sources: _Sources) -> Iterator[Finding]:
+def _of_claim(claim: Claim, cited: Sequence[CitedLines], sources: _Sources) -> Iterator[Finding]:
     asked = [quantity for quantity in quantities(claim.text) if not is_idle(quantity, claim.text)]
     if not asked:
         return
@@ -164,12 +164,12 @@ def _of_claim(claim: Claim, cited: Sequence[Place], sources: _Sources) -> Iterat
             yield _missing(quantity, claim, cited, hard="unclear" not in backings and not derivable)
 
 
-def _reads_table(quantity: Quantity, cited: Sequence[Place], sources: _Sources) -> bool:
+def _reads_table(quantity: Quantity, cited: Sequence[CitedLines], sources: _Sources) -> bool:
     """Whether the cited lines have the number without its unit, and the unit beside it or over it."""
     return bool(quantity.units) and sources.names_unit(quantity, cited)
 
 
-def _missing(quantity: Quantity, claim: Claim, cited: Sequence[Place], *, hard: bool) -> Finding:
+def _missing(quantity: Quantity, claim: Claim, cited: Sequence[CitedLines], *, hard: bool) -> Finding:
     if hard:
         message = (
             f'"{quantity.text}" stands nowhere in {_named(cited)}: give the value that stands there, '
@@ -184,7 +184,7 @@ def _missing(quantity: Quantity, claim: Claim, cited: Sequence[Place], *, hard: 
     return _finding("number_unclear", "misinterpretation", "soft", message, quantity, claim, cited)
 
 
-def _other_unit(quantity: Quantity, claim: Claim, cited: Sequence[Place]) -> Finding:
+def _other_unit(quantity: Quantity, claim: Claim, cited: Sequence[CitedLines]) -> Finding:
     message = (
         f'"{quantity.text}" does not stand in {_named(cited)}: the number is there, but not of this unit. '
         "Give the value that stands there, or drop it."
@@ -192,7 +192,7 @@ def _other_unit(quantity: Quantity, claim: Claim, cited: Sequence[Place]) -> Fin
     return _finding("amount_absent", "fabricated", "hard", message, quantity, claim, cited)
 
 
-def _elsewhere(quantity: Quantity, claim: Claim, cited: Sequence[Place]) -> Finding:
+def _elsewhere(quantity: Quantity, claim: Claim, cited: Sequence[CitedLines]) -> Finding:
     message = (
         f'"{quantity.text}" stands in {_named(cited)}, but not in the lines that are cited: cite others.'
     )
@@ -215,7 +215,7 @@ def _finding(
     message: str,
     quantity: Quantity,
     claim: Claim,
-    cited: Sequence[Place],
+    cited: Sequence[CitedLines],
 ) -> Finding:
     place = cited[0]
     return Finding(
@@ -231,7 +231,7 @@ def _finding(
     )
 
 
-def _named(cited: Sequence[Place]) -> str:
+def _named(cited: Sequence[CitedLines]) -> str:
     """The cited sources as a message names them: "the cited source ev_0003"."""
     names = list(dict.fromkeys(place.evidence.id for place in cited))
     if len(names) == 1:

@@ -10,7 +10,7 @@ import re
 from collections.abc import Callable, Iterator, Sequence
 from itertools import groupby, islice, pairwise
 
-from vera.audit.case import Case, Place, statements
+from vera.audit.case import Case, CitedLines, statements
 from vera.audit.lexicon import is_verb, word_set
 from vera.audit.literal import sentences_of
 from vera.evidence.finding import Finding
@@ -21,10 +21,10 @@ from vera.evidence.words import STOPWORDS, Word, stem, stems, words
 SHARED_PERCENT = 70
 """The share of a claim's content words that a sentence must hold before it is compared."""
 
-LEAST_WORDS = 3
+MIN_WORDS = 3
 """Content words that a claim must have."""
 
-LONGEST = 600
+MAX_LENGTH = 600
 """Characters of a claim and of a sentence that are read."""
 
 CANDIDATES = 6
@@ -154,8 +154,8 @@ Rule = Callable[[_Sentence, _Sentence], str]
 def opposed(case: Case) -> Iterator[Finding]:
     """`opposed` (soft), once for each statement, with the kind and what stands there in `detail`."""
     for claim, cited in statements(case):
-        ours = _Sentence(claim.text[:LONGEST])
-        if not cited or len(ours.stems) < LEAST_WORDS:
+        ours = _Sentence(claim.text[:MAX_LENGTH])
+        if not cited or len(ours.stems) < MIN_WORDS:
             continue
         near = [(place, line) for place in cited for line in _near(ours, place)]
         if found := _opposition(ours, [line for _, line in near]):
@@ -183,7 +183,7 @@ def _opposition(ours: _Sentence, near: Sequence[_Sentence]) -> tuple[str, str, _
     return None
 
 
-def _near(ours: _Sentence, place: Place) -> list[_Sentence]:
+def _near(ours: _Sentence, place: CitedLines) -> list[_Sentence]:
     """The sentences of the cited lines that hold nearly all words of the claim, the nearest ones only."""
     if place.evidence.tier == "observed":
         return []
@@ -192,7 +192,7 @@ def _near(ours: _Sentence, place: Place) -> list[_Sentence]:
     found: list[tuple[int, _Sentence]] = []
     for text in _texts(ours, place):
         for written in sentences_of(text):
-            line = _Sentence(written[:LONGEST], about)
+            line = _Sentence(written[:MAX_LENGTH], about)
             if 100 * len(ours.stems & line.stems) >= SHARED_PERCENT * len(ours.stems):
                 found.append((len(ours.stems & line.own), line))
     if not found or differ(ours.text, place.source.text):
@@ -201,7 +201,7 @@ def _near(ours: _Sentence, place: Place) -> list[_Sentence]:
     return [line for shared, line in found if shared == best]
 
 
-def _texts(ours: _Sentence, place: Place) -> list[str]:
+def _texts(ours: _Sentence, place: CitedLines) -> list[str]:
     """The cited lines; of many the best for the claim, each with its neighbours."""
     start, end = place.source.lines.bounds(place.first, place.last)
     if end - start <= NARROW_BYTES:

@@ -5,7 +5,7 @@ from bisect import bisect_right
 from collections.abc import Iterator, Sequence
 from itertools import pairwise
 
-from vera.audit.case import Case, Place, places
+from vera.audit.case import Case, CitedLines, places
 from vera.audit.edits import blanked
 from vera.audit.source_text import SourceText
 from vera.evidence.citation import find_citations
@@ -64,13 +64,13 @@ class _Indexes:
         self._known: dict[SourceText, QuoteIndex] = {}
         self._lowered: dict[SourceText, QuoteIndex] = {}
 
-    def of(self, place: Place) -> QuoteIndex:
+    def of(self, place: CitedLines) -> QuoteIndex:
         if place.source not in self._known:
             loose = place.evidence.media_type == "application/pdf"
             self._known[place.source] = QuoteIndex(place.source.data, loose=loose)
         return self._known[place.source]
 
-    def locate(self, place: Place, quotation: str) -> Located | None:
+    def locate(self, place: CitedLines, quotation: str) -> Located | None:
         """Where it stands in the source, if only up to the case of its letters."""
         found = self.of(place).locate(quotation)
         if found is not None and found.whole:
@@ -100,7 +100,7 @@ def _lower(run: re.Match[str]) -> str:
     )
 
 
-def _is_heading(quotation: str, place: Place) -> bool:
+def _is_heading(quotation: str, place: CitedLines) -> bool:
     """Whether it stands in the title of the page or in a heading over the cited lines."""
     wanted = quotation.lower()
     return any(locate(wanted, name.lower()) for name in (place.evidence.title, *place.headings))
@@ -150,13 +150,13 @@ def _is_term(text: str) -> bool:
     return all(word[0].isupper() or word[0].isdigit() or word in _SMALL for word in telling)
 
 
-def _altered(quotation: Quotation, cited: Sequence[Place], indexes: _Indexes) -> bool:
+def _altered(quotation: Quotation, cited: Sequence[CitedLines], indexes: _Indexes) -> bool:
     """Whether it stands in a cited source but for letters or digits within its words."""
     near = (indexes.of(place).nearest(quotation.text) for place in cited)
     return any(difference is not None and difference.misspelt for difference in near)
 
 
-def _term(claim: Claim, quotation: Quotation, place: Place) -> Finding:
+def _term(claim: Claim, quotation: Quotation, place: CitedLines) -> Finding:
     return Finding(
         code="quotation_term",
         label="wrong_evidence",
@@ -170,7 +170,10 @@ def _term(claim: Claim, quotation: Quotation, place: Place) -> Finding:
 
 
 def _in_span(
-    claim: Claim, quotation: Quotation, cited: Sequence[Place], found: Sequence[tuple[Place, Located]]
+    claim: Claim,
+    quotation: Quotation,
+    cited: Sequence[CitedLines],
+    found: Sequence[tuple[CitedLines, Located]],
 ) -> Finding | None:
     """The quotation is true; whether it stands in the lines that are cited."""
     for place, located in found:
@@ -204,7 +207,7 @@ def _in_span(
     )
 
 
-def _covered(place: Place, located: Located, cited: Sequence[Place]) -> bool:
+def _covered(place: CitedLines, located: Located, cited: Sequence[CitedLines]) -> bool:
     """Whether the cited lines of this source hold all lines of the quotation."""
     own = [other for other in cited if other.evidence.text.sha256 == place.evidence.text.sha256]
     line = located.first
@@ -214,7 +217,7 @@ def _covered(place: Place, located: Located, cited: Sequence[Place]) -> bool:
     return line > located.last
 
 
-def _gap(claim: Claim, quotation: Quotation, place: Place, located: Located) -> Finding | None:
+def _gap(claim: Claim, quotation: Quotation, place: CitedLines, located: Located) -> Finding | None:
     """What is wrong with the words left out for an ellipsis: they deny or limit what is quoted."""
     for (_, end), (start, _) in pairwise(located.parts):
         left_out = place.source.data[end:start].decode("utf-8", "replace")
@@ -257,7 +260,7 @@ def _uncited(claim: Claim, quotation: Quotation) -> Finding:
     )
 
 
-def _cut(claim: Claim, quotation: Quotation, place: Place, located: Located) -> Finding:
+def _cut(claim: Claim, quotation: Quotation, place: CitedLines, located: Located) -> Finding:
     words = place.source.data[max(0, located.start - 40) : located.end + 40].decode("utf-8", "ignore")
     return Finding(
         code="quotation_false",
@@ -273,7 +276,7 @@ def _cut(claim: Claim, quotation: Quotation, place: Place, located: Located) -> 
     )
 
 
-def _false(claim: Claim, quotation: Quotation, cited: Sequence[Place], indexes: _Indexes) -> Finding:
+def _false(claim: Claim, quotation: Quotation, cited: Sequence[CitedLines], indexes: _Indexes) -> Finding:
     near = [(place, near) for place in cited if (near := indexes.of(place).nearest(quotation.text))]
     names = ", ".join(dict.fromkeys(place.evidence.id for place in cited))
     message = f"The quotation “{_short(quotation.text)}” does not stand in {_short(names)}"

@@ -2,13 +2,13 @@
 
 from collections.abc import Iterator
 
-from vera.audit.case import Case, Place, places
+from vera.audit.case import Case, CitedLines, places
 from vera.audit.versions import Superseding, superseding
 from vera.events import Evidence
 from vera.evidence.citation import place_name
 from vera.evidence.finding import Finding
 
-_MOST_HINTS = 2
+_MAX_HINTS = 2
 """Of one claim; of explicit replacements each is told."""
 
 _SAYS = {
@@ -34,10 +34,10 @@ def superseded(case: Case) -> Iterator[Finding]:
                 told.setdefault((said.evidence, said.first), _finding(case, claim.key, place, said))
         ordered = sorted(told.values(), key=lambda each: each.code != "superseded")
         explicit = sum(each.code == "superseded" for each in ordered)
-        yield from ordered[: explicit or _MOST_HINTS]
+        yield from ordered[: explicit or _MAX_HINTS]
 
 
-def _finding(case: Case, claim: str, place: Place, said: Superseding) -> Finding:
+def _finding(case: Case, claim: str, place: CitedLines, said: Superseding) -> Finding:
     other = case.evidence[said.evidence]
     where = _place(other, said.first, said.last)
     cited = _place(place.evidence, place.first, place.last)

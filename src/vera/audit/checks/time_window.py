@@ -13,7 +13,7 @@ from vera.events import Evidence
 from vera.evidence.finding import Finding
 
 _HEAD_LINES = 40
-_MOST_CHARACTERS = 400
+_MAX_CHARACTERS = 400
 
 _MONTHS = "jan feb mar apr may jun jul aug sep oct nov dec"
 _MONTH_NUMBERS = {name: number for number, name in enumerate(_MONTHS.split(), 1)}
@@ -149,9 +149,9 @@ def _published(evidence: Evidence, source: SourceText) -> _Period | None:
     head = (source.lines.cut(number, number).decode("utf-8", "replace") for number in range(1, count + 1))
     lines = [evidence.title, *head]
     for line, following in zip(lines, [*lines[1:], ""], strict=True):
-        shown = line[:_MOST_CHARACTERS]
+        shown = line[:_MAX_CHARACTERS]
         for word in islice(_PUBLISHED.finditer(shown), 8):
-            text = shown[word.end() :] or following[:_MOST_CHARACTERS].lstrip()
+            text = shown[word.end() :] or following[:_MAX_CHARACTERS].lstrip()
             match = _DATE.match(text)
             if match is not None and (period := _period(match)) is not None:
                 return period

@@ -6,7 +6,7 @@ from vera.audit.case import Case
 from vera.audit.checkable import checkable
 from vera.evidence.finding import Finding
 
-_MOST_SHOWN = 120
+_MAX_SHOWN = 120
 
 
 def uncited(case: Case) -> Iterator[Finding]:
@@ -15,12 +15,12 @@ def uncited(case: Case) -> Iterator[Finding]:
         if claim.form != "statement" or claim.cites or not claim.load_bearing:
             continue
         held = {each.text: each for each in checkable(claim.text)}.values()
-        named = ", ".join(f"a {each.kind} ({each.text[:_MOST_SHOWN]})" for each in held)
+        named = ", ".join(f"a {each.kind} ({each.text[:_MAX_SHOWN]})" for each in held)
         yield Finding(
             code="uncited",
             label="missing_source",
             severity="soft",
             claim=claim.key,
             message=f"No source is cited for {named or 'this'}; cite the lines that say it, or drop it.",
-            detail="; ".join(each.text[:_MOST_SHOWN] for each in held) or claim.text[:_MOST_SHOWN],
+            detail="; ".join(each.text[:_MAX_SHOWN] for each in held) or claim.text[:_MAX_SHOWN],
         )

@@ -8,7 +8,7 @@ where a few lines are cited, since a whole page has every "not" and "may" somewh
 import re
 from collections.abc import Iterator, Sequence
 
-from vera.audit.case import Case, Place, statements
+from vera.audit.case import Case, CitedLines, statements
 from vera.audit.checks.names import names_in
 from vera.evidence.claim import Claim
 from vera.evidence.finding import Finding
@@ -92,7 +92,7 @@ def _weights(text: str) -> dict[str, int]:
     return weights
 
 
-def _words_absent(claim: Claim, cited: Sequence[Place], weights: dict[str, int]) -> Iterator[Finding]:
+def _words_absent(claim: Claim, cited: Sequence[CitedLines], weights: dict[str, int]) -> Iterator[Finding]:
     held: set[str] = set()
     for place in cited:
         held |= place.source.passages.cover(weights, WINDOW, *_around(place)).held
@@ -122,7 +122,7 @@ def _words_absent(claim: Claim, cited: Sequence[Place], weights: dict[str, int])
     )
 
 
-def floor_share(text: str, cited: Sequence[Place]) -> int | None:
+def floor_share(text: str, cited: Sequence[CitedLines]) -> int | None:
     """The percentage of the content words of a claim that stand in the cited lines, in their title or in the
     headings over them; a word with the same first letters counts. None for what cannot be compared: a
     claim of few words, lines in another language, and what a command printed."""
@@ -142,7 +142,7 @@ def floor_share(text: str, cited: Sequence[Place]) -> int | None:
     return 100 * held // len(said)
 
 
-def _degree(claim: Claim, cited: Sequence[Place]) -> Iterator[Finding]:
+def _degree(claim: Claim, cited: Sequence[CitedLines]) -> Iterator[Finding]:
     """Words such as only, first, all, largest that the source does not use, nor another of their kind."""
     used = [
         word
@@ -164,7 +164,7 @@ def _degree(claim: Claim, cited: Sequence[Place]) -> Iterator[Finding]:
             )
 
 
-def _polarity(claim: Claim, cited: Sequence[Place], weights: dict[str, int]) -> Iterator[Finding]:
+def _polarity(claim: Claim, cited: Sequence[CitedLines], weights: dict[str, int]) -> Iterator[Finding]:
     """Negation on one side only, and a source that says may where the claim says is."""
     denied = negations(claim.text)
     if denied and not any(negations(_text(place, *_around(place))) for place in cited):
@@ -200,7 +200,7 @@ def _polarity(claim: Claim, cited: Sequence[Place], weights: dict[str, int]) -> 
         )
 
 
-def _same_subject(place: Place, weights: dict[str, int]) -> str:
+def _same_subject(place: CitedLines, weights: dict[str, int]) -> str:
     """The cited line that holds most of the claim's words, '' when it does not hold enough of them."""
     cover = place.source.passages.cover(weights, 1, place.first, place.last)
     share = 100 * sum(weights[stem] for stem in cover.held)
@@ -209,21 +209,21 @@ def _same_subject(place: Place, weights: dict[str, int]) -> str:
     return _text(place, cover.first, cover.last)
 
 
-def _is_narrow(place: Place) -> bool:
+def _is_narrow(place: CitedLines) -> bool:
     start, end = place.source.lines.bounds(place.first, place.last)
     return place.last - place.first < NARROW and end - start <= NARROW_BYTES
 
 
-def _near(place: Place) -> str:
+def _near(place: CitedLines) -> str:
     """The cited lines and their neighbours, folded; the whole source when many lines are cited."""
     return folded(_text(place, *_around(place))) if _is_narrow(place) else place.source.folded
 
 
-def _around(place: Place) -> tuple[int, int]:
+def _around(place: CitedLines) -> tuple[int, int]:
     return max(1, place.first - NEIGHBOURS), min(len(place.source.lines), place.last + NEIGHBOURS)
 
 
-def _text(place: Place, first: int, last: int) -> str:
+def _text(place: CitedLines, first: int, last: int) -> str:
     return place.source.lines.cut(first, last).decode("utf-8", "replace")
 
 
@@ -231,7 +231,7 @@ def _first(text: str, form: str) -> str:
     return next(text[word.start : word.end] for word in words(text) if word.form == form)
 
 
-def _finding(claim: Claim, place: Place, code: str, label: str, detail: str, message: str) -> Finding:
+def _finding(claim: Claim, place: CitedLines, code: str, label: str, detail: str, message: str) -> Finding:
     return Finding(
         code=code,
         label=label,

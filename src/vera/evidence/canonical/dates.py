@@ -31,16 +31,16 @@ _MODIFIED_NAMES = """
 """
 _PUBLISHED = frozenset(_PUBLISHED_NAMES.split())
 _MODIFIED = frozenset(_MODIFIED_NAMES.split())
-_MOST_METAS = 500
-_MOST_SCRIPTS = 20
+_MAX_METAS = 500
+_MAX_SCRIPTS = 20
 _SCRIPT_CHARACTERS = 1 << 18
-_MOST_VALUES = 20_000
+_MAX_VALUES = 20_000
 _TIMES = (
     "time[pubdate],time[itemprop=datePublished]",
     "article time[datetime],header time[datetime],main time[datetime]",
     "time[datetime]",
 )
-_MOST_TIMES = 50
+_MAX_TIMES = 50
 
 
 def day(written: str) -> str:
@@ -73,7 +73,7 @@ def of_page(tree: "LexborHTMLParser") -> str:
         linked = _linked_data(tree)
         published, modified = linked[0], modified or linked[1]
     if not published:
-        nodes = (node for selector in _TIMES for node in tree.css(selector)[:_MOST_TIMES])
+        nodes = (node for selector in _TIMES for node in tree.css(selector)[:_MAX_TIMES])
         times = (day(node.attributes.get("datetime") or node.text()) for node in nodes)
         published = next(filter(None, times), "")
     return published or (f"../{modified}" if modified else "")
@@ -81,7 +81,7 @@ def of_page(tree: "LexborHTMLParser") -> str:
 
 def _metas(tree: "LexborHTMLParser") -> tuple[str, str]:
     published = modified = ""
-    for node in tree.css("meta[content]")[:_MOST_METAS]:
+    for node in tree.css("meta[content]")[:_MAX_METAS]:
         attributes = node.attributes
         names = {
             (attributes.get(key) or "").strip().lower()
@@ -98,7 +98,7 @@ def _metas(tree: "LexborHTMLParser") -> tuple[str, str]:
 def _linked_data(tree: "LexborHTMLParser") -> tuple[str, str]:
     """The dates that JSON-LD gives, those of the outermost things first."""
     published = modified = ""
-    for node in tree.css('script[type="application/ld+json"]')[:_MOST_SCRIPTS]:
+    for node in tree.css('script[type="application/ld+json"]')[:_MAX_SCRIPTS]:
         text = node.text()
         if len(text) > _SCRIPT_CHARACTERS:
             continue
@@ -107,7 +107,7 @@ def _linked_data(tree: "LexborHTMLParser") -> tuple[str, str]:
         except (msgspec.MsgspecError, RecursionError):
             continue
         waiting: deque[object] = deque((value,))
-        for _ in range(_MOST_VALUES):
+        for _ in range(_MAX_VALUES):
             if not waiting or published:
                 break
             one = waiting.popleft()

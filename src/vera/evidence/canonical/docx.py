@@ -23,7 +23,7 @@ _MARKS = {f"{_W}tab": "\t", f"{_W}br": "\n", f"{_W}cr": "\n", f"{_W}noBreakHyphe
 _TEXT = frozenset((f"{_W}t", f"{_W}delText"))
 _AWAY = frozenset((f"{_W}del", f"{_W}moveFrom"))
 _STRIKES = frozenset((f"{_W}strike", f"{_W}dstrike"))
-_MOST_BASES = 20
+_MAX_BASES = 20
 _FALSE = frozenset(("0", "false", "off", "none"))
 
 
@@ -86,7 +86,7 @@ class _Styles:
 
     def says(self, style: str, what: str) -> bool:
         """Whether the style, or the nearest it is based on that says anything of it, does this."""
-        for _ in range(_MOST_BASES):
+        for _ in range(_MAX_BASES):
             if what in self._own.get(style, {}):
                 return self._own[style][what]
             style = self._bases.get(style, "")

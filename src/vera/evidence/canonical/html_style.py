@@ -14,17 +14,17 @@ from vera.evidence.marks import HIDDEN, STRUCK
 if TYPE_CHECKING:
     from selectolax.lexbor import LexborHTMLParser, LexborNode
 
-MOST_SELECTORS = 2000
+MAX_SELECTORS = 2000
 """Selectors of one page that are read."""
 
-MOST_LOOKED_UP = 100
+MAX_LOOKED_UP = 100
 """Of these, those of more than a tag with classes and an id: each takes milliseconds on the largest pages."""
 
 _SHEET_CHARACTERS = 1 << 18
 _DEEPEST = 4
-_MOST_MATCHES = 200_000
-_LONGEST_STYLE = 5000
-_LONGEST_SELECTOR = 300
+_MAX_MATCHES = 200_000
+_MAX_STYLE_LENGTH = 5000
+_MAX_SELECTOR_LENGTH = 300
 _STRIKING_TAGS = frozenset(("del", "s", "strike"))
 
 _BRACE = re.compile(r"[{}]")
@@ -161,7 +161,7 @@ def _declarations(tree: "LexborHTMLParser") -> dict[int, dict[str, str]]:
     named = _Named(tree)
     for order, (selector, body) in enumerate(_selectors(tree)):
         declared = list(_read(body))
-        if matches > _MOST_MATCHES:
+        if matches > _MAX_MATCHES:
             break
         rank = (len(re.findall("#", selector)), len(re.findall(r"[.\[:]", selector)))
         tags = len(re.findall(r"(?:^|[\s>+~])[a-zA-Z]", selector))
@@ -169,8 +169,8 @@ def _declarations(tree: "LexborHTMLParser") -> dict[int, dict[str, str]]:
             matches += 1
             for name, value, important in declared:
                 _put(ranked, address, name, (important, *rank, tags, order), value)
-    for node in _selected(tree, "[style]")[:_MOST_MATCHES]:
-        for name, value, important in _read((node.attributes.get("style") or "")[:_LONGEST_STYLE]):
+    for node in _selected(tree, "[style]")[:_MAX_MATCHES]:
+        for name, value, important in _read((node.attributes.get("style") or "")[:_MAX_STYLE_LENGTH]):
             _put(ranked, node.mem_id, name, (important, 1 << 20, 0, 0, 0), value)
     return {node: {name: value for name, (_, value) in own.items()} for node, own in ranked.items()}
 
@@ -181,7 +181,7 @@ class _Named:
 
     def __init__(self, tree: "LexborHTMLParser") -> None:
         self._tree = tree
-        self._looked_up = MOST_LOOKED_UP
+        self._looked_up = MAX_LOOKED_UP
         self._by_name: dict[str, dict[int, str]] | None = None
 
     def selected(self, selector: str) -> Collection[int]:
@@ -204,7 +204,7 @@ class _Named:
         """For each `.class` and `#id` its elements with their tags."""
         if self._by_name is None:
             self._by_name = {}
-            for node in _selected(self._tree, "[class],[id]")[:_MOST_MATCHES]:
+            for node in _selected(self._tree, "[class],[id]")[:_MAX_MATCHES]:
                 attributes, tag, address = node.attributes, node.tag or "", node.mem_id
                 names = {f".{name}" for name in (attributes.get("class") or "").split()[:50]}
                 if own := attributes.get("id"):
@@ -240,13 +240,13 @@ def _read(body: str) -> Iterator[tuple[str, str, bool]]:
 
 
 def _selectors(tree: "LexborHTMLParser") -> Iterator[tuple[str, str]]:
-    """Each selector of the page's own sheets with its declarations, at most MOST_SELECTORS."""
-    left = MOST_SELECTORS
+    """Each selector of the page's own sheets with its declarations, at most MAX_SELECTORS."""
+    left = MAX_SELECTORS
     for selectors, body in _rules(_sheets(tree)):
         if not _DECLARATION.search(body):
             continue
         for selector in selectors.split(","):
-            if left and 0 < len(selector.strip()) <= _LONGEST_SELECTOR:
+            if left and 0 < len(selector.strip()) <= _MAX_SELECTOR_LENGTH:
                 left -= 1
                 yield selector.strip(), body
 

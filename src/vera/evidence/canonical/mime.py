@@ -13,7 +13,7 @@ import msgspec
 
 from vera.evidence.canonical.encoding import text_codec, to_utf8
 
-MOST_PARTS = 1000
+MAX_PARTS = 1000
 """Parts of a message that are read, all levels together."""
 
 _DEEPEST = 10
@@ -80,9 +80,9 @@ def head(data: bytes) -> tuple[dict[str, str], int]:
 
 
 def leaves(data: bytes) -> Iterator[Part]:
-    """The parts of a message that hold no parts, in order, at most MOST_PARTS."""
+    """The parts of a message that hold no parts, in order, at most MAX_PARTS."""
     for number, (fields, body, media_type, parameters) in enumerate(_leaves(data, 0, "text/plain"), 1):
-        if number > MOST_PARTS:
+        if number > MAX_PARTS:
             return
         yield Part(number, fields, body, media_type, parameters)
 
@@ -119,7 +119,7 @@ def _pieces(data: bytes, start: int, boundary: bytes) -> Iterator[bytes]:
         if begin >= 0:
             yield body[begin : found.start()]
         begin = found.end() + (2 if body[found.end() : found.end() + 2] == b"\r\n" else 1)
-        if found[1] or count >= MOST_PARTS:
+        if found[1] or count >= MAX_PARTS:
             return
     if 0 <= begin < len(body):
         yield body[begin:]

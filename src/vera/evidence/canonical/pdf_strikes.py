@@ -14,11 +14,11 @@ from vera.evidence.marks import STRUCK, marked
 if TYPE_CHECKING:
     from pypdfium2 import PdfPage, PdfTextPage
 
-MOST_OBJECTS = 5000
+MAX_OBJECTS = 5000
 """Objects of one page that are looked at."""
 
-_MOST_CHARACTERS = 100_000
-_MOST_ANNOTATIONS = 1000
+_MAX_CHARACTERS = 100_000
+_MAX_ANNOTATIONS = 1000
 _THICKEST = 3.0
 _SHORTEST = 2.0
 _MIDDLE = (0.28, 0.68)
@@ -58,7 +58,7 @@ def _struck_characters(text: "PdfTextPage", rows: dict[int, list[_Strike]]) -> I
     import pypdfium2.raw as pdfium
 
     box = pdfium.FS_RECTF()
-    for number in range(min(text.count_chars(), _MOST_CHARACTERS)):
+    for number in range(min(text.count_chars(), _MAX_CHARACTERS)):
         if not pdfium.FPDFText_GetLooseCharBox(text, number, ctypes.byref(box)):
             continue
         x, y = (box.left + box.right) / 2, (box.bottom + box.top) / 2
@@ -82,7 +82,7 @@ def _drawn(page: "PdfPage") -> Iterator[_Strike]:
     import pypdfium2.raw as pdfium
 
     left, bottom, right, top = (ctypes.c_float() for _ in range(4))
-    for index in range(min(pdfium.FPDFPage_CountObjects(page), MOST_OBJECTS)):
+    for index in range(min(pdfium.FPDFPage_CountObjects(page), MAX_OBJECTS)):
         drawn = pdfium.FPDFPage_GetObject(page, index)
         if pdfium.FPDFPageObj_GetType(drawn) != pdfium.FPDF_PAGEOBJ_PATH:
             continue
@@ -97,7 +97,7 @@ def _drawn(page: "PdfPage") -> Iterator[_Strike]:
 def _annotated(page: "PdfPage") -> Iterator[_Strike]:
     import pypdfium2.raw as pdfium
 
-    for index in range(min(pdfium.FPDFPage_GetAnnotCount(page), _MOST_ANNOTATIONS)):
+    for index in range(min(pdfium.FPDFPage_GetAnnotCount(page), _MAX_ANNOTATIONS)):
         annotation = pdfium.FPDFPage_GetAnnot(page, index)
         if not annotation:
             continue
@@ -112,7 +112,7 @@ def _quads(annotation: object) -> Iterator[_Strike]:
     import pypdfium2.raw as pdfium
 
     points = pdfium.FS_QUADPOINTSF()
-    for index in range(min(pdfium.FPDFAnnot_CountAttachmentPoints(annotation), _MOST_ANNOTATIONS)):
+    for index in range(min(pdfium.FPDFAnnot_CountAttachmentPoints(annotation), _MAX_ANNOTATIONS)):
         if pdfium.FPDFAnnot_GetAttachmentPoints(annotation, index, ctypes.byref(points)):
             xs = (points.x1, points.x2, points.x3, points.x4)
             ys = (points.y1, points.y2, points.y3, points.y4)

@@ -28,7 +28,7 @@ _DATE_FORMATS = frozenset((*range(14, 23), *range(27, 37), *range(45, 48), *rang
 _NO_CODE = re.compile(r'"[^"]*"|\\.|_.|\*.|\[[^\]]*\]')
 _DATE_LETTER = re.compile(r"[ymdhs]", re.IGNORECASE)
 _TRUE = frozenset(("1", "true"))
-_MOST_HIDDEN_COLUMNS = 1000
+_MAX_HIDDEN_COLUMNS = 1000
 _SERIAL = re.compile(r"\d{1,7}(?:\.\d{1,20})?")
 
 
@@ -212,7 +212,7 @@ class _Rows:
             self._rows_hidden = attributes.get("zeroHeight", "0") in _TRUE
         elif tag == f"{_S}col" and attributes.get("hidden", "0") in _TRUE:
             first, last = _index(attributes.get("min", "")), _index(attributes.get("max", ""))
-            if first and last and len(self._hidden_columns) < _MOST_HIDDEN_COLUMNS:
+            if first and last and len(self._hidden_columns) < _MAX_HIDDEN_COLUMNS:
                 self._hidden_columns.append((first, last))
         elif tag == f"{_S}c":
             column = _column(attributes.get("r", "")) or self._column + 1

@@ -11,7 +11,7 @@ from vera.evidence.containers.values import MEMBER_BYTES, Step
 
 # With a time and a year, for careless programs leave a line of prose that begins with "From " as it is.
 _LINE = re.compile(rb"From [^\r\n]{0,300}?[0-9]{1,2}:[0-9]{2}[^\r\n]{0,60}?[0-9]{4}[^\r\n]{0,60}\r?\n")
-_LONGEST_LINE = 512
+_MAX_LINE_LENGTH = 512
 
 
 def mails(stream: Stream, start: Step | None) -> Iterator[tuple[Step, bytes | None]]:
@@ -40,7 +40,7 @@ def mails(stream: Stream, start: Step | None) -> Iterator[tuple[Step, bytes | No
             yield _step(number, offset, gathered), gathered.data()
             number += 1
             offset, cut, gathered = stream.position - len(buffer) + line.end(), line.end(), _Gathered()
-        kept = 0 if ended else min(_LONGEST_LINE, len(buffer) - cut)
+        kept = 0 if ended else min(_MAX_LINE_LENGTH, len(buffer) - cut)
         gathered.add(buffer[cut : len(buffer) - kept])
         buffer = buffer[len(buffer) - kept :]
     yield _step(number, offset, gathered), gathered.data()
@@ -52,7 +52,7 @@ def begins(stream: Stream) -> bool:
 
 
 def _first(stream: Stream) -> re.Match[bytes] | None:
-    return _LINE.match(stream.peek(_LONGEST_LINE))
+    return _LINE.match(stream.peek(_MAX_LINE_LENGTH))
 
 
 def _lines(buffer: bytes) -> Iterator[re.Match[bytes]]:

@@ -10,7 +10,7 @@ that.
 import re
 
 MARK = "!/"
-LONGEST_NAME = 1000
+MAX_NAME_LENGTH = 1000
 
 _SUFFIXES = {
     ".zip": "zip",
@@ -32,7 +32,7 @@ CONTROL = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff]")
 
 _OUR_NUMBERS = re.compile(r"(?<=!/)(?:m[0-9]{6,}\.eml|p[0-9]+-)")
 _DRIVE = re.compile(r"[A-Za-z]:")
-_LONGEST_PART = 255
+_MAX_PART_LENGTH = 255
 _DEEPEST = 100
 
 
@@ -63,8 +63,8 @@ def inner_name(name: str) -> tuple[str, str]:
         return "", "its name leads out of the archive"
     if not parts:
         return "", "it has no name"
-    if len(name) > LONGEST_NAME or len(parts) > _DEEPEST:
+    if len(name) > MAX_NAME_LENGTH or len(parts) > _DEEPEST:
         return "", "its name is too long"
-    if any(len(part.encode()) > _LONGEST_PART for part in parts):
+    if any(len(part.encode()) > _MAX_PART_LENGTH for part in parts):
         return "", "its name is too long"
     return "/".join(parts), ""

@@ -4,7 +4,7 @@ import io
 from collections.abc import Callable
 from typing import Any, Protocol
 
-from vera.evidence.containers.values import FREE_BYTES, MEMBER_BYTES, MOST_RATIO
+from vera.evidence.containers.values import FREE_BYTES, MAX_RATIO, MEMBER_BYTES
 
 CHUNK = 1 << 20
 
@@ -38,7 +38,7 @@ class Meter:
         self._tell = tell
         self._told = 0
         self._unpacked = 0
-        self._most = FREE_BYTES * 4 + MOST_RATIO * size
+        self._most = FREE_BYTES * 4 + MAX_RATIO * size
 
     def read(self, size: int) -> None:
         """So many bytes more of the file were read, or passed over."""
@@ -48,7 +48,7 @@ class Meter:
         """So many bytes more were unpacked."""
         self._unpacked += size
         if self._unpacked > self._most:
-            raise TooMuch(f"it unpacks to more than {MOST_RATIO} times its size")
+            raise TooMuch(f"it unpacks to more than {MAX_RATIO} times its size")
         self._told += size
         if self._told >= 8 * CHUNK:
             self._told = 0

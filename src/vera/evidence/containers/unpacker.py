@@ -14,9 +14,9 @@ from collections.abc import Callable
 import msgspec
 
 from vera.evidence.containers.stream import Broken, Foreign, Meter, TooMuch
-from vera.evidence.containers.values import Order, Told
+from vera.evidence.containers.values import Order, UnpackerMessage
 from vera.evidence.containers.walk import Walk
-from vera.evidence.frames import HEADER
+from vera.evidence.extraction_messages import HEADER
 from vera.evidence.worker import confine, cpu_limit, write_whole
 
 ORDER_BYTES = 1 << 16
@@ -28,7 +28,7 @@ def main(cpu_seconds: int, memory: int) -> None:
     confine(memory)
     with socket.socket(fileno=0) as orders, open(1, "wb", buffering=0, closefd=False) as replies:
 
-        def tell(told: Told) -> None:
+        def tell(told: UnpackerMessage) -> None:
             body = msgspec.msgpack.encode(told)
             write_whole(replies, HEADER.pack(len(body)))
             write_whole(replies, body)
@@ -42,29 +42,29 @@ def main(cpu_seconds: int, memory: int) -> None:
             try:
                 tell(_served(order, descriptors[0], tell))
             except MemoryError:
-                tell(Told(ended=True, reason=f"it needs more than {memory // _MB} MB of memory"))
+                tell(UnpackerMessage(ended=True, reason=f"it needs more than {memory // _MB} MB of memory"))
                 return
             finally:
                 os.close(descriptors[0])
 
 
-def _served(order: Order, descriptor: int, tell: Callable[[Told], None]) -> Told:
+def _served(order: Order, descriptor: int, tell: Callable[[UnpackerMessage], None]) -> UnpackerMessage:
     """Tell of all members; the last word."""
-    meter = Meter(os.fstat(descriptor).st_size, lambda consumed: tell(Told(consumed=consumed)))
+    meter = Meter(os.fstat(descriptor).st_size, lambda consumed: tell(UnpackerMessage(consumed=consumed)))
     try:
         for member in Walk(descriptor, order, meter).members():
-            tell(Told(member=member, consumed=meter.consumed))
+            tell(UnpackerMessage(member=member, consumed=meter.consumed))
     except Foreign:
-        return Told(ended=True, foreign=True)
+        return UnpackerMessage(ended=True, foreign=True)
     except (Broken, TooMuch) as error:
-        return Told(ended=True, consumed=meter.consumed, reason=str(error))
+        return UnpackerMessage(ended=True, consumed=meter.consumed, reason=str(error))
     except OSError as error:
-        return Told(
+        return UnpackerMessage(
             ended=True, consumed=meter.consumed, reason=(error.strerror or "it cannot be read").lower()
         )
     except RecursionError:
-        return Told(ended=True, consumed=meter.consumed, reason="it is nested too deeply")
-    return Told(ended=True, consumed=meter.consumed)
+        return UnpackerMessage(ended=True, consumed=meter.consumed, reason="it is nested too deeply")
+    return UnpackerMessage(ended=True, consumed=meter.consumed)
 
 
 if __name__ == "__main__":

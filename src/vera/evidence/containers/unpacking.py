@@ -13,10 +13,10 @@ from pathlib import Path
 
 import msgspec
 
-from vera.evidence.containers.names import CONTROL, LONGEST_NAME
-from vera.evidence.containers.values import MEMBER_BYTES, Member, Order, Place, Told, numbers
-from vera.evidence.frames import HEADER
-from vera.evidence.pump import widen
+from vera.evidence.containers.names import CONTROL, MAX_NAME_LENGTH
+from vera.evidence.containers.values import MEMBER_BYTES, Member, Order, Place, UnpackerMessage, numbers
+from vera.evidence.extraction_client import widen
+from vera.evidence.extraction_messages import HEADER
 from vera.evidence.source import Unreadable
 
 _LARGEST = MEMBER_BYTES + (1 << 20)
@@ -92,7 +92,7 @@ class Unpacking:
         if process is not None:
             process.end()
 
-    def _told(self, descriptor: int, order: Order) -> Iterator[Told]:
+    def _told(self, descriptor: int, order: Order) -> Iterator[UnpackerMessage]:
         """All messages but the last. A caller who stops early ends the process."""
         ended = False
         try:
@@ -145,7 +145,7 @@ class _Process:
         except (BrokenPipeError, ConnectionError):
             raise _Crashed from None
 
-    def receive(self, seconds: float) -> Told:
+    def receive(self, seconds: float) -> UnpackerMessage:
         """The next message. Raises Unreadable when none comes."""
         deadline = time.monotonic() + max(seconds, self._silent_for)
         size = self._take(HEADER.size, deadline)
@@ -154,7 +154,7 @@ class _Process:
             raise _Crashed
         self._silent_for = 0.0
         try:
-            return msgspec.msgpack.decode(self._take(length, deadline), type=Told)
+            return msgspec.msgpack.decode(self._take(length, deadline), type=UnpackerMessage)
         except msgspec.MsgspecError:
             raise _Crashed from None
 
@@ -188,7 +188,7 @@ class _Process:
 def _plausible(member: Member) -> bool:
     """Whether a member has the form that every one has: what follows relies on it."""
     return (
-        len(member.name) <= LONGEST_NAME
+        len(member.name) <= MAX_NAME_LENGTH
         and not CONTROL.search(member.name)
         and (member.data is None) == bool(member.reason)
         and 0 <= len(member.place) <= 3

@@ -5,10 +5,10 @@ import msgspec
 MEMBER_BYTES = 64 << 20
 """The largest member that is read."""
 
-MOST_MEMBERS = 500_000
+MAX_MEMBERS = 500_000
 """Members of one file of the folder that are looked at, those of containers in it included."""
 
-MOST_RATIO = 200
+MAX_RATIO = 200
 """How many times its size a member, or a whole file, may unpack to (beyond 16 MB)."""
 
 FREE_BYTES = 16 << 20
@@ -60,7 +60,7 @@ class Order(msgspec.Struct, frozen=True, array_like=True):
     alone: bool = False
 
 
-class Told(msgspec.Struct, frozen=True, array_like=True):
+class UnpackerMessage(msgspec.Struct, frozen=True, array_like=True):
     """One message of the unpacker: a `member`, or how far it is, or (`ended`) that this was all.
 
     Ended with a `reason` when the rest could not be read; `foreign` says that the file is no container of the

@@ -11,9 +11,9 @@ from typing import BinaryIO
 from vera.evidence.canonical.mail import attachment_name
 from vera.evidence.canonical.mime import leaves
 from vera.evidence.containers import mbox, tar
-from vera.evidence.containers.names import LONGEST_NAME, MARK, inner_name, kind_of
+from vera.evidence.containers.names import MARK, MAX_NAME_LENGTH, inner_name, kind_of
 from vera.evidence.containers.stream import Broken, File, Foreign, Meter, Stream, TooMuch
-from vera.evidence.containers.values import MEMBER_BYTES, MOST_MEMBERS, Member, Order, Place, Step, numbers
+from vera.evidence.containers.values import MAX_MEMBERS, MEMBER_BYTES, Member, Order, Place, Step, numbers
 from vera.evidence.containers.zip import ZIP_MAGIC, Zip
 
 _ARCHIVES_DEEP = 2
@@ -40,8 +40,8 @@ class Walk:
             return
         for member in self._walk(self._order.kind, self._file, (), "", self._order.start):
             self._count += 1
-            if self._count > MOST_MEMBERS:
-                raise TooMuch(f"more than {MOST_MEMBERS} members: the rest was not read")
+            if self._count > MAX_MEMBERS:
+                raise TooMuch(f"more than {MAX_MEMBERS} members: the rest was not read")
             yield member
 
     def _walk(
@@ -78,7 +78,7 @@ class Walk:
         place = (*outer, step)
         own, bad = inner_name(step.name)
         prefix = f"{name}{MARK}" if name else ""
-        if bad or len(prefix) + len(own) > LONGEST_NAME:
+        if bad or len(prefix) + len(own) > MAX_NAME_LENGTH:
             told = f"{bad or 'its name is too long'}: {step.name[:100]!a}"
             place = (*outer, Step(step.kind, step.number, step.offset, step.length))
             yield self._without(place, f"{prefix}#{step.number:06}", told)
@@ -121,10 +121,10 @@ class Walk:
         first = start[0].number if start else 1
         for part in leaves(data):
             if part.is_attachment and part.number >= first:
-                step = Step("eml", part.number, name=part.name[:LONGEST_NAME])
+                step = Step("eml", part.number, name=part.name[:MAX_NAME_LENGTH])
                 inner = f"{name}{MARK if name else ''}{attachment_name(part)}"
-                if len(inner) > LONGEST_NAME:
-                    yield self._without((*place, step), inner[:LONGEST_NAME], "its name is too long")
+                if len(inner) > MAX_NAME_LENGTH:
+                    yield self._without((*place, step), inner[:MAX_NAME_LENGTH], "its name is too long")
                     continue
                 content = Stream(io.BytesIO(part.content()), self._meter)
                 try:

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import IO
 
 from vera.evidence.containers.stream import Broken, Foreign, Meter, Stream, TooMuch
-from vera.evidence.containers.values import FREE_BYTES, MOST_RATIO, Step
+from vera.evidence.containers.values import FREE_BYTES, MAX_RATIO, Step
 from vera.evidence.zip_errors import ZIP_ERRORS
 
 ZIP_MAGIC = (b"PK\x03\x04", b"PK\x05\x06")
@@ -68,7 +68,7 @@ class _Unpacking:
 
     def __init__(self, source: IO[bytes], packed: int) -> None:
         self._source = source
-        self._left = FREE_BYTES + MOST_RATIO * packed
+        self._left = FREE_BYTES + MAX_RATIO * packed
 
     def read(self, size: int, /) -> bytes:
         try:
@@ -77,5 +77,5 @@ class _Unpacking:
             raise Broken("its packed data are damaged") from error
         self._left -= len(data)
         if self._left < 0:
-            raise TooMuch(f"it unpacks to more than {MOST_RATIO} times its size")
+            raise TooMuch(f"it unpacks to more than {MAX_RATIO} times its size")
         return data

@@ -8,10 +8,10 @@ import msgspec
 from vera.evidence.source import Unreadable
 from vera.lane.capture import Capture
 from vera.lane.tools import Call, Outcome, failed
-from vera.outside import one_line
 from vera.protocol.turn import ToolSpec
 from vera.sandbox.fetch.receipt import FetchError
 from vera.sandbox.render.rendered import RenderError
+from vera.sanitize import one_line
 
 MAX_LINES = 400
 

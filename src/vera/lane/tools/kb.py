@@ -8,8 +8,8 @@ import msgspec
 from vera import events
 from vera.evidence.span import Lines
 from vera.lane.tools import Call, EvidenceDraft, Outcome, failed
-from vera.outside import one_line
 from vera.protocol.turn import ToolSpec
+from vera.sanitize import one_line
 
 MAX_LINES = 400
 

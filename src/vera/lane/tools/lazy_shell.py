@@ -6,8 +6,8 @@ from typing import Any
 from vera.lane.capture import FetchCommand
 from vera.lane.tools import Call, EvidenceDraft, Outcome, Tool, failed
 from vera.lane.tools.shell import SPEC
-from vera.outside import one_line
 from vera.sandbox.types import BoxError
+from vera.sanitize import one_line
 
 
 class LazyShell:

@@ -10,13 +10,13 @@ from vera.events import Evidence
 from vera.evidence.passages import Passages
 from vera.lane.tools import Call, Outcome
 from vera.lane.tools.read import SPEC, Read
-from vera.outside import one_line
+from vera.sanitize import one_line
 from vera.search.corpus import Corpus, Found, Hit
 from vera.state import RunState
 from vera.store import Store, StoreError
 
-MOST_PAGES = 200
-MOST_BYTES = 16 << 20
+MAX_PAGES = 200
+MAX_BYTES = 16 << 20
 """Pages that are searched, the newest, and the bytes of their text together."""
 
 AROUND = 2
@@ -27,13 +27,13 @@ NAME_SHOWN = 300
 
 def pages_of(state: RunState) -> dict[str, Evidence]:
     """The pages of the web that the run captured with their content, by address on one line: of each address
-    the newest, of all the newest MOST_PAGES."""
+    the newest, of all the newest MAX_PAGES."""
     found: dict[str, Evidence] = {}
     for each in reversed(tuple(state.evidence.values())):
         is_page = each.tier == "captured" and not each.lead and each.receipt is not None
         if is_page and each.lines and not each.low_signal and (each.http_status or 200) < 400:
             found.setdefault(one_line(each.source, NAME_SHOWN), each)
-        if len(found) == MOST_PAGES:
+        if len(found) == MAX_PAGES:
             break
     return found
 
@@ -49,7 +49,7 @@ class Pages:
         size = 0
         for name, page in pages.items():
             size += page.text.size
-            if size > MOST_BYTES:
+            if size > MAX_BYTES:
                 break
             try:
                 text = store.get(page.text.sha256)

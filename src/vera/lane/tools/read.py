@@ -12,8 +12,8 @@ from vera.evidence.reading import read_regular
 from vera.evidence.source import Extracted, Unreadable
 from vera.evidence.span import Lines
 from vera.lane.tools import Call, EvidenceDraft, Outcome, failed
-from vera.outside import one_line
 from vera.protocol.turn import ToolSpec
+from vera.sanitize import one_line
 from vera.search.corpus import Corpus, IndexUnusable, UnknownDocument
 from vera.store import StoreError
 

@@ -6,8 +6,8 @@ from typing import Any, Protocol
 
 from vera.evidence.span import Lines
 from vera.lane.tools import Call, EvidenceDraft, Outcome, failed
-from vera.outside import one_line
 from vera.protocol.turn import ToolSpec
+from vera.sanitize import one_line
 from vera.search.corpus import Found, Hit, IndexUnusable
 
 DEFAULT_HITS = 8

@@ -14,9 +14,9 @@ from vera.lane.capture import CommandPages
 from vera.lane.drafts import Drafts, drafts, written
 from vera.lane.notes import NotesMirror
 from vera.lane.tools import Call, EvidenceDraft, Outcome, failed
-from vera.outside import one_line
 from vera.protocol.turn import ToolSpec
 from vera.sandbox.types import Box, BoxError, CommandResult
+from vera.sanitize import one_line
 
 MAX_OUTPUT = 8 << 20
 """Bytes of one command's output that are kept whole; of a larger one, its beginning and its end."""

@@ -11,8 +11,8 @@ from vera import events
 from vera.evidence.reading import read_regular, walk
 from vera.evidence.source import Unreadable
 from vera.lane.tools import Call, Outcome, failed
-from vera.outside import one_line
 from vera.protocol.turn import ToolSpec
+from vera.sanitize import one_line
 
 MAX_ANSWER = 1 << 20
 MAX_FILE = 256 << 20

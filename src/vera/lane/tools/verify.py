@@ -16,8 +16,8 @@ from vera.attestation.objects import Lens, ObjectError, VerifyRequest
 from vera.attestation.request import Budget, RequestError, request_of
 from vera.lane.attested import in_words
 from vera.lane.tools import Call, Outcome, failed
-from vera.outside import one_line
 from vera.protocol.turn import ToolSpec
+from vera.sanitize import one_line
 from vera.store import StoreError
 
 RISKS = ("low", "med", "high")

@@ -10,12 +10,12 @@ import msgspec
 from vera import events
 from vera.evidence.span import Lines
 from vera.lane.tools import Call, EvidenceDraft, Outcome, Tool, failed
-from vera.outside import one_line
 from vera.protocol.turn import ToolSpec
+from vera.sanitize import one_line
 from vera.search.web import KINDS, Answer, Hit, Kind, Query, Searched, WebSearch, freshness
 
 DEFAULT_COUNT = 12
-MOST_CHARACTERS, MOST_WORDS = 400, 50
+MAX_CHARACTERS, MAX_WORDS = 400, 50
 """Of a query: what the strictest engine (Brave) takes."""
 
 EXTRACTOR = "web_search/1"
@@ -172,8 +172,8 @@ def _problem(given: str, args: Mapping[str, Any], language: str) -> str:
     """What is wrong with the values of the arguments, in a sentence; '' when nothing is."""
     if not given:
         return "the query is empty; give the words to look for"
-    if len(given) > MOST_CHARACTERS or len(given.split()) > MOST_WORDS:
-        return f"the query is too long; give at most {MOST_CHARACTERS} characters and {MOST_WORDS} words"
+    if len(given) > MAX_CHARACTERS or len(given.split()) > MAX_WORDS:
+        return f"the query is too long; give at most {MAX_CHARACTERS} characters and {MAX_WORDS} words"
     if language.strip() and not _LANGUAGE.fullmatch(language.strip().lower()):
         return f"the language {one_line(language, 20)!r} is none; give a tag such as en or pt-br"
     country = args.get("country", "").strip().lower()

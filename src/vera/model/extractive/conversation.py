@@ -11,8 +11,8 @@ import msgspec
 
 from vera.model.types import Message
 
-LONGEST_LINE = 4000
-MOST_LINES = 20_000
+MAX_LINE_LENGTH = 4000
+MAX_LINES = 20_000
 
 _TASK = re.compile(r"^\W{0,4}PRIMARY TASK\W{0,4}$")
 _FILES = re.compile(r"^INPUT FILES\b(: none$)?")
@@ -226,10 +226,10 @@ class _Reader:
 
 
 def _lines(content: str) -> Iterator[str]:
-    for number, line in enumerate(content.split("\n", MOST_LINES)):
-        if number == MOST_LINES:
+    for number, line in enumerate(content.split("\n", MAX_LINES)):
+        if number == MAX_LINES:
             return
-        yield line[:LONGEST_LINE]
+        yield line[:MAX_LINE_LENGTH]
 
 
 def _noted_leads(text: str) -> Iterator[Lead]:

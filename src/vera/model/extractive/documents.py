@@ -18,8 +18,8 @@ _LETTERS_DIGITS = re.compile(r"(?<=[A-Za-z])v?(?=\d)|_+")
 _CAMEL = re.compile(r"(?<=[a-z])(?=[A-Z])")
 _LETTERS = re.compile(r"[^\W\d_]+")
 _FEWEST_INITIALS = 3
-_LONGEST_RUN = 12
-MOST_NAMES = 5000
+_MAX_RUN_LENGTH = 12
+MAX_NAMES = 5000
 
 
 class Match(msgspec.Struct, frozen=True):
@@ -37,7 +37,7 @@ class Match(msgspec.Struct, frozen=True):
 
 def match_names(question: Question, paths: Iterable[str]) -> dict[str, Match]:
     """The match of every path with the question."""
-    names = {path: _name_words(path) for path in list(paths)[:MOST_NAMES]}
+    names = {path: _name_words(path) for path in list(paths)[:MAX_NAMES]}
     spread: dict[str, int] = {}
     for found in names.values():
         for form in {word.form for word in found}:
@@ -132,7 +132,7 @@ def _initials(text: str) -> list[tuple[str, frozenset[str]]]:
     found: list[tuple[str, frozenset[str]]] = []
     run: list[str] = []
     for token in [*_LETTERS.findall(text), ""]:
-        if token[:1].isupper() and len(run) < _LONGEST_RUN:
+        if token[:1].isupper() and len(run) < _MAX_RUN_LENGTH:
             run.append(token.lower())
             continue
         if run and token in ("of", "for", "and", "the"):

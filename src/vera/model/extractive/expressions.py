@@ -13,7 +13,7 @@ from vera.model.extractive.lexicon import NO_NAMES, NUMBER_WORDS, PEOPLE, STOPWO
 from vera.model.extractive.question import BREAKS, Kind, Question, stems_of, time_unit_stems
 from vera.model.extractive.words import Word, affinity, words
 
-LONGEST_TEXT = 2000
+MAX_TEXT_LENGTH = 2000
 _BARE = re.compile(r"[,;.)]|\s*$")
 OF_THE_SENTENCE = 0.8
 """A number without a unit behind it counts what its sentence speaks of: "copies, numbering over 100,"."""
@@ -32,25 +32,25 @@ def strength(question: Question, text: str) -> float:
     Always 0 for the kind `ANY`.
     """
     finder = _FINDERS.get(question.kind)
-    return finder(question, text[:LONGEST_TEXT]) if finder else 0.0
+    return finder(question, text[:MAX_TEXT_LENGTH]) if finder else 0.0
 
 
 def told(question: Question, text: str) -> float:
     """1 when a text holds a number or a name that the question does not, else 0: what may answer any."""
-    text = text[:LONGEST_TEXT]
+    text = text[:MAX_TEXT_LENGTH]
     exact = any(_is_exact(match.group().lower()) for match in _numbers(question, text))
     return 1.0 if exact or _name(question, text) else 0.0
 
 
 def is_open(text: str) -> bool:
     """Whether a text says that something is not known, not agreed or not said."""
-    return patterns.OPEN.search(text[:LONGEST_TEXT]) is not None
+    return patterns.OPEN.search(text[:MAX_TEXT_LENGTH]) is not None
 
 
 def valued(text: str, *, counts: bool) -> str:
     """What a sentence gives only the value of, without saying what was done: "dividend" of "the dividend was
     7 %", and with `counts` "employees" of "it has 12 employees"."""
-    text = text[:LONGEST_TEXT]
+    text = text[:MAX_TEXT_LENGTH]
     if match := patterns.NUMBER_OF.search(text):
         return match.group(1).split()[0] if counts else ""
     match = patterns.IT_IS.match(text) or (patterns.THERE_ARE.search(text) if counts else None)

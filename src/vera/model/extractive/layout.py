@@ -11,7 +11,7 @@ import msgspec
 
 from vera.model.extractive.words import Word, words
 
-MOST_CITED_LINES = 6
+MAX_CITED_LINES = 6
 
 _ATX = re.compile(r"^ {0,3}(#{1,6})\s+(.+?)\s*#*$")
 _UNDERLINE = re.compile(r"^\s{0,3}(?:={3,}|-{3,}|~{3,}|\*{3,}|\^{3,})\s*$")
@@ -30,8 +30,8 @@ _ABBREVIATION = re.compile(
     r"lt|rev|hon)|(?<![\w°])[A-Z]|^\s*\(?\w{1,4})\.$",
     re.I,
 )
-_LONGEST_ASKED = 4
-LONGEST_TERM = 70
+_MAX_ASKED_LENGTH = 4
+MAX_TERM_LENGTH = 70
 WRAPPED = 120
 """A longer line was not wrapped for paper: it is a whole paragraph."""
 _HYPHENATED = re.compile(r"[\u2010\u00ad] ")
@@ -111,7 +111,7 @@ def _is_term(stripped: str, after: str | None) -> bool:
     """Whether a line is the term of a definition list in text whose paragraphs are a line each: a paragraph
     follows that is longer than a line on paper."""
     return (
-        len(stripped) <= LONGEST_TERM
+        len(stripped) <= MAX_TERM_LENGTH
         and not stripped.endswith((".", ",", ";", ":"))
         and after is not None
         and len(after) > WRAPPED
@@ -190,7 +190,7 @@ class _Layout:
         if last.endswith((":", "：")):
             self._lead_in = self._last_sentence()
         elif asks(last):
-            self._asked = " ".join(line.strip() for _, line in self._block[-_LONGEST_ASKED:])
+            self._asked = " ".join(line.strip() for _, line in self._block[-_MAX_ASKED_LENGTH:])
         self._block = []
         self._is_item = False
 
@@ -245,7 +245,7 @@ class _Layout:
     ) -> None:
         self._sentences += 1
         colon = lines[-1][1].rstrip().endswith((":", "："))
-        groups = [lines] if lines[-1][0] - lines[0][0] < MOST_CITED_LINES else [[line] for line in lines]
+        groups = [lines] if lines[-1][0] - lines[0][0] < MAX_CITED_LINES else [[line] for line in lines]
         clause = True
         # The first line of a long sentence may hold but a word or two of it, after another sentence's end.
         begins = 1 if len(groups) > 1 and len(lines[0][1].split()) <= 3 else 0

@@ -45,8 +45,8 @@ _DOWN = (
     r"up to|under|below|less than|fewer than|at most|no(?:t)? more than|maximum of|bis zu|unter|weniger als|"
     r"höchstens|moins de|au plus|jusqu[’']à"
 )
-AT_LEAST = _compiled(rf"\b(?:{_UP})\s+(?:[€$£]\s?)?$")
-AT_MOST = _compiled(rf"\b(?:{_DOWN})\s+(?:[€$£]\s?)?$")
+AT_MIN_COUNT = _compiled(rf"\b(?:{_UP})\s+(?:[€$£]\s?)?$")
+AT_MAX_COUNT = _compiled(rf"\b(?:{_DOWN})\s+(?:[€$£]\s?)?$")
 """What stands before a number that is a bound: from there up, or up to there."""
 REFERENCE = _compiled(
     r"\b(?:sections?|versions?|clauses?|articles?|chapters?|figures?|tables?|paragraphs?|pages?|steps?|part|"

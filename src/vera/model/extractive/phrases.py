@@ -4,17 +4,17 @@ import re
 from itertools import islice, takewhile
 
 from vera.model.extractive import patterns
-from vera.model.extractive.expressions import LONGEST_TEXT
+from vera.model.extractive.expressions import MAX_TEXT_LENGTH
 from vera.model.extractive.question import Kind, Question
 from vera.model.extractive.words import affinity, words
 
-LONGEST_PHRASE = 80
+MAX_PHRASE_LENGTH = 80
 """In characters: a longer run of expressions is a list, and no phrase."""
-LONGEST_BOUND = 24
+MAX_BOUND_LENGTH = 24
 """Characters before an expression in which a bound may begin: "not more than "."""
 SAME_UNIT = 0.7
 """How nearly a word is what the question counts; as in `vera.model.extractive.expressions`."""
-MOST_BEHIND = 3
+MAX_BEHIND = 3
 """Words behind a number among which that may be: "12 new members"."""
 
 _BETWEEN = re.compile(r"[\s,./:–-]{0,3}|\s(?:and|to|of|und|bis|à)\s")
@@ -47,7 +47,7 @@ def phrase(question: Question, text: str) -> str:
     in the rest of its clause: a phrase without its "not" says the opposite.
     """
     pattern = _OF_KIND.get(question.kind)
-    if pattern is None or len(text) > LONGEST_TEXT:
+    if pattern is None or len(text) > MAX_TEXT_LENGTH:
         return ""
     matches = (match.span() for match in pattern.finditer(text))
     whole = (_whole(question, text, *span) for span in matches)
@@ -63,7 +63,7 @@ def phrase(question: Question, text: str) -> str:
     denied = _DENIES.search(text, 0, start) or _DENIES.search(
         text, end, behind.start() if behind else len(text)
     )
-    return "" if denied or end - start > LONGEST_PHRASE else text[start:end]
+    return "" if denied or end - start > MAX_PHRASE_LENGTH else text[start:end]
 
 
 def _whole(question: Question, text: str, start: int, end: int) -> Span | None:
@@ -74,7 +74,7 @@ def _whole(question: Question, text: str, start: int, end: int) -> Span | None:
     if question.kind is not Kind.COUNT:
         return start, end
     asked = {term.word.form for term in question.terms}
-    behind = list(islice(words(text[end : end + LONGEST_PHRASE]), MOST_BEHIND))
+    behind = list(islice(words(text[end : end + MAX_PHRASE_LENGTH]), MAX_BEHIND))
     for place, counted in enumerate(behind):
         if any(affinity(unit, counted) >= SAME_UNIT for unit in question.units):
             also = takewhile(lambda word: word.form in asked, behind[place + 1 :])
@@ -95,8 +95,10 @@ def _joined(text: str, spans: list[Span]) -> list[Span]:
 
 def _with_bound(text: str, start: int, end: int) -> Span:
     """The span with the words before it that make it a bound."""
-    before = text[max(0, start - LONGEST_BOUND) : start]
+    before = text[max(0, start - MAX_BOUND_LENGTH) : start]
     bounds = [
-        match.start() for side in (patterns.AT_LEAST, patterns.AT_MOST) if (match := side.search(before))
+        match.start()
+        for side in (patterns.AT_MIN_COUNT, patterns.AT_MAX_COUNT)
+        if (match := side.search(before))
     ]
     return (start - len(before) + min(bounds), end) if bounds else (start, end)

@@ -14,22 +14,22 @@ from vera.model.extractive.conversation import (
     leads_note,
 )
 from vera.model.extractive.documents import Match, match_names, names_of
-from vera.model.extractive.lexis import Lexis, weigh
 from vera.model.extractive.phrases import phrase
 from vera.model.extractive.question import Question, analyse
 from vera.model.extractive.scoring import Window, grown, windows
+from vera.model.extractive.term_weights import Lexis, weigh
 from vera.protocol.turn import Action, Turn
 
 HITS = 12
-MOST_READS = 4
-MOST_READS_UNSURE = 6
+MAX_READS = 4
+MAX_READS_UNSURE = 6
 """Reads while no lines surely answer."""
-MOST_STEPS = 12
-MOST_UNEXPLAINED = 2
+MAX_STEPS = 12
+MAX_UNEXPLAINED = 2
 """Steps that left no trace in the conversation (refused by a gate, answered in an unknown form)."""
 LEADS_NOTED = 6
 CANDIDATES_NOTED = 3
-MOST_CITATIONS = 3
+MAX_CITATIONS = 3
 READ_LINES = 100
 READ_BYTES = 5000
 """A read shows about this much, so that an observation is not cut in its middle, where the hit stands."""
@@ -105,7 +105,7 @@ def _is_exhausted(conversation: Conversation) -> bool:
         + len(conversation.unreadable)
         + conversation.refused
     )
-    return conversation.steps >= min(MOST_STEPS, explained + MOST_UNEXPLAINED + 1)
+    return conversation.steps >= min(MAX_STEPS, explained + MAX_UNEXPLAINED + 1)
 
 
 def _survey(conversation: Conversation) -> Step:
@@ -176,7 +176,7 @@ def _found(
     for window in every:
         if not any(_same(window, other) for other in kept):
             kept.append(window)
-        if len(kept) == 2 * MOST_CITATIONS:
+        if len(kept) == 2 * MAX_CITATIONS:
             break
     return tuple(kept)
 
@@ -227,7 +227,7 @@ def _unread(step: Step) -> Lead | None:
     conversation = step.conversation
     done = _places_read(conversation)
     sure = bool(step.found) and step.found[0].sure
-    most = (MOST_READS if sure else MOST_READS_UNSURE) + conversation.refused
+    most = (MAX_READS if sure else MAX_READS_UNSURE) + conversation.refused
     if len(done) + len(conversation.unreadable) >= most:
         return None
     best = step.found[0].score if sure else 0.0
@@ -287,7 +287,7 @@ def _chosen(step: Step) -> tuple[Window, ...]:
         return _near(step)
     return tuple(
         msgspec.structs.replace(window, phrase=_phrase(step, window))
-        for window in good[:MOST_CITATIONS]
+        for window in good[:MAX_CITATIONS]
         if window.sure == good[0].sure and window.score >= ALSO_CITED * good[0].score
     )
 
@@ -302,7 +302,7 @@ def _near(step: Step) -> tuple[Window, ...]:
                     (hit.path, hit.first),
                     Window(hit.path, read.evidence, hit.first, hit.last, 0.0, 0.0, 0.0, "", False),
                 )
-    return tuple(found.values())[:MOST_CITATIONS]
+    return tuple(found.values())[:MAX_CITATIONS]
 
 
 def _phrase(step: Step, window: Window) -> str:

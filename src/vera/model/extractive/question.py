@@ -23,8 +23,8 @@ from vera.model.extractive.synonyms import SYNONYMS
 from vera.model.extractive.words import Word, is_cjk, root, stem, words
 from vera.stopwords import ENGLISH, FRENCH, GERMAN, stop_words
 
-LONGEST_QUESTION = 2000
-MOST_TERMS = 40
+MAX_QUESTION_LENGTH = 2000
+MAX_TERMS = 40
 
 
 class Kind(StrEnum):
@@ -234,7 +234,7 @@ def _foreign_kind(lowered: str, language: frozenset[str]) -> tuple[Kind, tuple[W
 
 def analyse(text: str) -> Question:
     """The question's terms, the kind of its answer, and what it counts. Never raises."""
-    text = text[:LONGEST_QUESTION].strip()
+    text = text[:MAX_QUESTION_LENGTH].strip()
     lowered = " ".join(text.lower().split())
     language = language_of(lowered)
     kind, units = _foreign_kind(lowered, language) if language in _FOREIGN_FRAMES else _kind(lowered)
@@ -249,7 +249,7 @@ def analyse(text: str) -> Question:
         kind=kind,
         units=units,
         spoken=frozenset(word.form for word in spoken),
-        sequence=tuple(word.stem for word in spoken[: 2 * MOST_TERMS]),
+        sequence=tuple(word.stem for word in spoken[: 2 * MAX_TERMS]),
         names=names,
         exact=_EXACT_DATE.search(lowered) is not None,
     )
@@ -314,7 +314,7 @@ def _terms(
             weight = 1.0
         others = (other for other in _synonyms().get(word.stem, ()) if other.form not in named)
         chosen[word.stem] = Term(word, weight, tuple(others))
-        if len(chosen) == MOST_TERMS:
+        if len(chosen) == MAX_TERMS:
             break
     return tuple(chosen.values())
 

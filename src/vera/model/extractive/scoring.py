@@ -11,20 +11,20 @@ from collections.abc import Iterator, Sequence
 
 import msgspec
 
+from vera.model.extractive.answer_type import Judge, Sentence, demand_of
 from vera.model.extractive.conversation import Excerpt
-from vera.model.extractive.demand import Judge, Sentence, demand_of
 from vera.model.extractive.documents import Match
 from vera.model.extractive.expressions import strength, told
-from vera.model.extractive.layout import MOST_CITED_LINES, Piece, asks, label_of
+from vera.model.extractive.layout import MAX_CITED_LINES, Piece, asks, label_of
 from vera.model.extractive.lexicon import STOPWORDS
-from vera.model.extractive.lexis import SYNONYM, Lexis, closeness, layout_of, longest_run, matcher_of
 from vera.model.extractive.question import Kind, Question
+from vera.model.extractive.term_weights import SYNONYM, Lexis, closeness, layout_of, longest_run, matcher_of
 from vera.model.extractive.words import words
 
-MOST_CITED_CHARS = 640
+MAX_CITED_CHARS = 640
 """About six lines of 100 characters: unwrapped text is cited in like amounts."""
 
-LONGEST_TITLE = 100
+MAX_TITLE_LENGTH = 100
 """Characters of a first line that is taken for the title of its document."""
 
 _ANSWERED = 0.3
@@ -86,7 +86,7 @@ WEIGHTS = Weights()
 class Window(msgspec.Struct, frozen=True):
     """Lines that may answer: `score` is about 0 to 2, `coverage` their share of the question's weight.
 
-    `sure` says that a sentence in them says all that the question demands (`vera.model.extractive.demand`),
+    `sure` says that a sentence in them says all that the question demands (`extractive.answer_type`),
     `phrase` has the words of them that are the answer, '' where that is not sure.
     """
 
@@ -157,7 +157,7 @@ class _Excerpt:
         for last in range(first, len(self._pieces)):
             piece = self._pieces[last]
             size += len(piece.text)
-            if piece.last - start.first >= MOST_CITED_LINES or (last > first and size > MOST_CITED_CHARS):
+            if piece.last - start.first >= MAX_CITED_LINES or (last > first and size > MAX_CITED_CHARS):
                 return
             joined = start.lead_in or start.heading or self._listed(first, last)
             if piece.block != start.block and not joined:
@@ -344,7 +344,7 @@ class _Excerpt:
 def _opening(excerpt: Excerpt) -> str:
     """The title of the document as its first line, '' where that was not seen or is a sentence."""
     first = excerpt.lines.get(1, "").strip()
-    return first if len(first) <= LONGEST_TITLE and not first.endswith(".") else ""
+    return first if len(first) <= MAX_TITLE_LENGTH and not first.endswith(".") else ""
 
 
 def _spoken(piece: Piece) -> bool:
@@ -402,4 +402,4 @@ def _adjoin(one: Piece, other: Piece, excerpt: Excerpt) -> bool:
 
 def _fits(parts: Sequence[Piece]) -> bool:
     size = sum(len(part.text) for part in parts)
-    return parts[-1].last - parts[0].first < MOST_CITED_LINES and size <= MOST_CITED_CHARS
+    return parts[-1].last - parts[0].first < MAX_CITED_LINES and size <= MAX_CITED_CHARS

@@ -18,7 +18,7 @@ from vera.model.extractive.lexicon import BRITISH, IRREGULAR, NUMBER_WORDS
 _CJK = "\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af\uf900-\ufaff"
 _TOKEN = re.compile(rf"[{_CJK}]+|\d+(?:[.,:]\d+)+|(?:(?![{_CJK}])[^\W_])+")
 _CJK_RUN = re.compile(rf"[{_CJK}]")
-_LONGEST_WORD = 64
+_MAX_WORD_LENGTH = 64
 _VOWEL = re.compile(r"[aeiouy]")
 
 # Endings as they are after the stem lost its final e.
@@ -110,7 +110,7 @@ def words(text: str) -> Iterator[Word]:
                 start = match.start() + offset
                 yield Word(pair, pair, pair, start, start + len(pair))
             continue
-        form = fold(token[:_LONGEST_WORD])
+        form = fold(token[:_MAX_WORD_LENGTH])
         stemmed = stem(form)
         yield Word(form, stemmed, root(stemmed), match.start(), match.end())
 

@@ -15,7 +15,7 @@ from vera.report.view.model import CardView, ClaimView
 SHOWN = 100_000
 """Characters of an answer that are shown."""
 
-MOST_BLOCKS = 2000
+MAX_BLOCKS = 2000
 
 _HEADING = re.compile(r" {0,3}(#{1,6})[ \t]+(.*)")
 _ITEM = re.compile(r" {0,9}[-*+•][ \t]+(.*)")
@@ -51,7 +51,7 @@ def blocks(text: str, claims: Sequence[ClaimView]) -> tuple[Block, ...]:
     shown = text[:SHOWN]
     made = [
         Block(kind, tuple(tuple(_inlines(part, cited)) for part in parts))
-        for kind, parts in islice(_blocks(shown.split("\n")), MOST_BLOCKS)
+        for kind, parts in islice(_blocks(shown.split("\n")), MAX_BLOCKS)
     ]
     if len(text) > SHOWN:
         made.append(Block("paragraph", ((Inline(f"[… {len(text) - SHOWN} more characters]"),),)))

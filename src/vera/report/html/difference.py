@@ -10,14 +10,14 @@ import msgspec
 
 from vera.report.view.model import ClaimView
 
-MOST_WORDS = 6000
-MOST_LINES = 2000
+MAX_WORDS = 6000
+MAX_LINES = 2000
 """Longer answers are compared line by line, and those with more lines not at all."""
 
 ALIKE = 0.5
 """The least share of common words of two claims that are taken for one that was changed."""
 
-MOST_CLAIMS = 200
+MAX_CLAIMS = 200
 
 _WORDS = re.compile(r"\s+|\w+(?:[.,:-]\w+)*|[^\w\s]+")
 _LINES = re.compile(r"[^\n]*\n|[^\n]+\Z")
@@ -40,7 +40,7 @@ class Pair(msgspec.Struct, frozen=True):
 @lru_cache(maxsize=32)
 def changes(before: str, after: str) -> tuple[Change, ...] | None:
     """What of `before` is gone in `after` and what is new, in order; None where they are too long for it."""
-    for pattern, most in ((_WORDS, MOST_WORDS), (_LINES, MOST_LINES)):
+    for pattern, most in ((_WORDS, MAX_WORDS), (_LINES, MAX_LINES)):
         old, new = pattern.findall(before), pattern.findall(after)
         if max(len(old), len(new)) <= most:
             return tuple(_changes(old, new))
@@ -79,21 +79,21 @@ def aligned(before: Sequence[ClaimView], after: Sequence[ClaimView]) -> tuple[Pa
 
     The same text is the same claim; of the others those that share most words are taken together.
     """
-    left = list(before[:MOST_CLAIMS])
+    left = list(before[:MAX_CLAIMS])
     partners: dict[int, ClaimView] = {}
     by_text = {claim.text: claim for claim in reversed(left)}
-    for number, claim in enumerate(after[:MOST_CLAIMS]):
+    for number, claim in enumerate(after[:MAX_CLAIMS]):
         if (same := by_text.pop(claim.text, None)) is not None:
             partners[number] = same
             left.remove(same)
     words = {id(claim): frozenset(claim.text.casefold().split()[:200]) for claim in (*left, *after)}
-    for number, claim in enumerate(after[:MOST_CLAIMS]):
+    for number, claim in enumerate(after[:MAX_CLAIMS]):
         if number not in partners and left:
             near = max(left, key=lambda each: _alike(words[id(each)], words[id(claim)]))
             if _alike(words[id(near)], words[id(claim)]) >= ALIKE:
                 partners[number] = near
                 left.remove(near)
-    pairs = [Pair(partners.get(number), claim) for number, claim in enumerate(after[:MOST_CLAIMS])]
+    pairs = [Pair(partners.get(number), claim) for number, claim in enumerate(after[:MAX_CLAIMS])]
     return (*pairs, *(Pair(claim, None) for claim in left))
 
 

@@ -9,22 +9,22 @@ import msgspec
 from vera.evidence.citation import find_citations
 from vera.report.view.model import CardView, ClaimView, Coverage, RoundView
 
-MOST_CLAIMS = 500
-MOST_CARDS = 12
+MAX_CLAIMS = 500
+MAX_CARDS = 12
 """Of one claim."""
 
-MOST_CHARACTERS = 400_000
+MAX_CHARACTERS = 400_000
 """Of the quotations of all cards."""
 
-MOST_CLASSES = 20
-MOST_ROUNDS = 4
+MAX_CLASSES = 20
+MAX_ROUNDS = 4
 """Rounds whose answers are compared with each other on the page."""
 
 LINE = 2000
 """Characters of one line of a quotation."""
 
 
-MOST_PROOFS = 60
+MAX_PROOFS = 60
 """Claims whose lines are beside the answer; those behind them are in the list of claims."""
 
 
@@ -40,11 +40,11 @@ class ShownClaim(msgspec.Struct, frozen=True):
     more: int
 
 
-def shown_claims(claims: Sequence[ClaimView], most_cards: int = MOST_CARDS) -> tuple[ShownClaim, ...]:
+def shown_claims(claims: Sequence[ClaimView], most_cards: int = MAX_CARDS) -> tuple[ShownClaim, ...]:
     """The first claims; once their quotations fill the page, the others come without cards."""
-    left = MOST_CHARACTERS
+    left = MAX_CHARACTERS
     made = []
-    for number, claim in enumerate(claims[:MOST_CLAIMS], 1):
+    for number, claim in enumerate(claims[:MAX_CLAIMS], 1):
         cards = []
         for card in claim.cards[:most_cards]:
             cut = _cut(card)
@@ -71,12 +71,12 @@ def proofs(claims: Sequence[ClaimView], answer: str) -> tuple[Proof, ...]:
     """One for each of the first claims: of one that is contradicted, the lines that contradict it."""
     phrases = {
         (each.evidence, each.first): quoted[1]
-        for line in answer[:MOST_CHARACTERS].splitlines()
+        for line in answer[:MAX_CHARACTERS].splitlines()
         if (quoted := _PHRASE.search(line))
         for each in find_citations(line)
     }
     made = []
-    for each in shown_claims(claims[:MOST_PROOFS]):
+    for each in shown_claims(claims[:MAX_PROOFS]):
         against = [card for card in each.cards if card.relation == "CONTRADICTS"]
         cards = (against if each.claim.verdict == "contradicted" else []) or each.cards
         card = next((card for card in cards if card.quotation and not card.problem), None)
@@ -91,13 +91,13 @@ def proofs(claims: Sequence[ClaimView], answer: str) -> tuple[Proof, ...]:
 def coverage_rows(coverage: Coverage, most: int = 200) -> list[tuple[str, tuple[int, ...]]]:
     """(claim, its cards by class of source) for the first claims and classes."""
     counts = {(cell.claim, cell.source_class): cell.cards for cell in coverage.cells}
-    classes = coverage.source_classes[:MOST_CLASSES]
+    classes = coverage.source_classes[:MAX_CLASSES]
     return [(key, tuple(counts.get((key, each), 0) for each in classes)) for key in coverage.claims[:most]]
 
 
 def pairs_of_rounds(rounds: Sequence[RoundView]) -> list[tuple[RoundView, RoundView]]:
     """The last rounds, each with the one before it."""
-    return list(itertools.pairwise(rounds[-MOST_ROUNDS:]))
+    return list(itertools.pairwise(rounds[-MAX_ROUNDS:]))
 
 
 def _cut(card: CardView) -> CardView:

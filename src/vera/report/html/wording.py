@@ -8,7 +8,7 @@ from textwrap import dedent
 from vera.attestation.outcome import WITHHELD
 from vera.evidence.citation import place_name
 from vera.evidence.words import STOPWORDS
-from vera.report.moment import utc
+from vera.report.timestamps import utc
 from vera.report.view.model import CardView, Header
 
 MARKS = {

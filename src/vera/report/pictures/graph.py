@@ -10,8 +10,8 @@ from vera.report.pictures.svg import element, hint, label, picture
 from vera.report.view.model import RELATIONS, CardView, ClaimView
 from vera.report.view.words import counted
 
-MOST_CLAIMS = 40
-MOST_CARDS = 80
+MAX_CLAIMS = 40
+MAX_CARDS = 80
 """Drawn at most; the rest is said below the picture."""
 
 SAYS = {
@@ -91,13 +91,13 @@ def _placed(claims: Sequence[ClaimView]) -> tuple[list[_Claim], list[_Card], flo
     drawn: list[_Claim] = []
     cards: list[_Card] = []
     y, total = float(TOP), sum(len(claim.cards) for claim in claims)
-    for claim in claims[:MOST_CLAIMS]:
-        shown = [card for card in claim.cards if card.relation in SAYS][: MOST_CARDS - len(cards)]
+    for claim in claims[:MAX_CLAIMS]:
+        shown = [card for card in claim.cards if card.relation in SAYS][: MAX_CARDS - len(cards)]
         at = [y + ROW * number + ROW / 2 for number in range(max(1, len(shown)))]
         cards += [_Card(card, len(drawn), middle) for card, middle in zip(shown, at, strict=False)]
         drawn.append(_Claim(claim, len(drawn) + 1, (at[0] + at[-1]) / 2))
         y += ROW * len(at)
-    return drawn, cards, y, max(0, len(claims) - MOST_CLAIMS) + total - len(cards)
+    return drawn, cards, y, max(0, len(claims) - MAX_CLAIMS) + total - len(cards)
 
 
 def _source(card: CardView) -> str:

@@ -7,7 +7,7 @@ from vera.report.pictures.svg import element, hatch, hint, picture
 from vera.report.view.model import VERDICTS
 from vera.report.view.words import counted
 
-MOST_CELLS = 40
+MAX_CELLS = 40
 WIDTH = 200
 HEIGHT = 14
 GAP = 2
@@ -17,7 +17,7 @@ _HATCHED = ("contradicted", "disputed", "dropped")
 
 
 def strip_svg(key: str, verdicts: Sequence[str]) -> str:
-    """The picture; `key` makes its ids. Of more than MOST_CELLS claims it shows the share of each verdict."""
+    """The picture; `key` makes its ids. Of more than MAX_CELLS claims it shows the share of each verdict."""
     title = "Verdicts on the claims"
     return picture("cells", title, in_words(verdicts), WIDTH, HEIGHT, *_cells(verdicts), key=key)
 
@@ -35,7 +35,7 @@ def known(verdict: str) -> str:
 
 
 def _cells(verdicts: Sequence[str]) -> Iterator[str]:
-    if len(verdicts) <= MOST_CELLS:
+    if len(verdicts) <= MAX_CELLS:
         width = min(_WIDEST, WIDTH / max(1, len(verdicts)))
         shown = [(known(verdict), width, verdict) for verdict in verdicts]
     else:

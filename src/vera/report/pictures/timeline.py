@@ -26,8 +26,8 @@ FAILED = 18
 """Height of a bar, and of one that failed: it is taller too, for a narrow one shows no hatching."""
 
 SCORES = 84
-MOST_BARS = 700
-MOST_SCORES = 200
+MAX_BARS = 700
+MAX_SCORES = 200
 LOWEST, HIGHEST, ENOUGH = 100, 400, 300
 """Scores in hundredths: the ends of their scale, and the least that verifies."""
 
@@ -41,7 +41,7 @@ _COUNTED = {
 
 def timeline_svg(timeline: Timeline) -> str:
     """The picture, from the first record to the last. Bars and scores beyond a bound are left out."""
-    scored = [each for each in timeline.scores if each.score is not None][-MOST_SCORES:]
+    scored = [each for each in timeline.scores if each.score is not None][-MAX_SCORES:]
     top = SCORES if scored else 4
     height = top + len(ROWS) * ROW
     scale = _Scale(timeline)
@@ -53,7 +53,7 @@ def timeline_svg(timeline: Timeline) -> str:
         height + 22,
         *_axis(scale, height),
         *_rows(top),
-        *(_bar(bar, scale, top) for bar in timeline.bars[-MOST_BARS:]),
+        *(_bar(bar, scale, top) for bar in timeline.bars[-MAX_BARS:]),
         *(_scores(scored, scale) if scored else ()),
     )
 

@@ -8,7 +8,7 @@ from vera.report.view.words import one_line
 from vera.state import Round
 from vera.store import Store
 
-MOST_SENTENCES = 50
+MAX_SENTENCES = 50
 _SENTENCE_SHOWN = 1200
 
 
@@ -31,7 +31,7 @@ def attestation_view(done: Round, verdict: Verdict, store: Store) -> Attestation
         issued_at=attestation.issued_at if attestation else "",
         expires_at=attestation.expires_at if attestation else "",
         rule=one_line(done.started.rule),
-        hyperthesis=tuple(map(_in_words, attestation.hyperthesis[:MOST_SENTENCES])) if attestation else (),
+        hyperthesis=tuple(map(_in_words, attestation.hyperthesis[:MAX_SENTENCES])) if attestation else (),
     )
 
 

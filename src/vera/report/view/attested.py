@@ -22,7 +22,7 @@ from vera.attestation.objects import (
 )
 from vera.store import Store, StoreError
 
-MOST_CARDS = 1000
+MAX_CARDS = 1000
 """Cards of one attestation that are opened, the first by their ids."""
 
 
@@ -58,7 +58,7 @@ def verdict_of(attestation_id: str, store: Store) -> Verdict:
 
     by_claim: defaultdict[str, list[tuple[Digest, Card]]] = defaultdict(list)
     sources: dict[Digest, Source] = {}
-    for name in attestation.cards[:MOST_CARDS]:
+    for name in attestation.cards[:MAX_CARDS]:
         card = take(name, Card)
         if card is None:
             continue
@@ -74,7 +74,7 @@ def verdict_of(attestation_id: str, store: Store) -> Verdict:
         coverage=coverage,
         cards={claim: tuple(cards) for claim, cards in by_claim.items()},
         sources=sources,
-        more_cards=max(0, len(attestation.cards) - MOST_CARDS),
+        more_cards=max(0, len(attestation.cards) - MAX_CARDS),
         problem=_in_short(problems),
     )
 

@@ -1,8 +1,8 @@
 """The bars of a timeline, as many as a picture can show, however long the run is.
 
-While there are few each is drawn as it was. Beyond MOST_BARS, bars of a row that begin in the same stretch of
+While there are few each is drawn as it was. Beyond MAX_BARS, bars of a row that begin in the same stretch of
 time become one; the stretch doubles when there are too many again, so that all of the run has one resolution.
-A bar costs constant time (amortised) and the memory is that of MOST_BARS.
+A bar costs constant time (amortised) and the memory is that of MAX_BARS.
 """
 
 from collections.abc import Iterator
@@ -12,7 +12,7 @@ import msgspec
 from vera.report.view.model import Bar
 from vera.report.view.words import counted
 
-MOST_BARS = 560
+MAX_BARS = 560
 """With those of what is under way there are at most 600."""
 
 LATEST = 253_402_300_799.0
@@ -58,7 +58,7 @@ class _Joined(msgspec.Struct):
 class Bars:
     """`add` takes bars as they end; iteration gives those to be drawn, by their beginning."""
 
-    def __init__(self, most: int = MOST_BARS) -> None:
+    def __init__(self, most: int = MAX_BARS) -> None:
         self._most = most
         self._width = 0.0
         """Seconds of a stretch; 0 while each bar stands alone."""

@@ -15,7 +15,7 @@ from vera.report.view.model import RELATIONS, CardView
 from vera.report.view.quotations import Quotations
 from vera.report.view.words import one_line
 
-MOST_CARDS = 100
+MAX_CARDS = 100
 """Of one claim."""
 
 _NAME_SHOWN = 500
@@ -46,7 +46,7 @@ def attested_cards(
     ordered = sorted(cards, key=lambda pair: (RELATIONS.index(pair[1].relation), pair[1].evidence))
     return tuple(
         _attested(name, card, sources.get(card.source), evidence.get(card.evidence), quotations, owners)
-        for name, card in ordered[:MOST_CARDS]
+        for name, card in ordered[:MAX_CARDS]
     )
 
 
@@ -97,7 +97,7 @@ def labelled_cards(
     pairs.sort(key=lambda pair: (RELATIONS.index(pair[1].relation), pair[1].evidence))
     return tuple(
         _labelled(label, made.maker, evidence.get(label.evidence), quotations, owners)
-        for made, label in pairs[:MOST_CARDS]
+        for made, label in pairs[:MAX_CARDS]
     )
 
 

@@ -6,15 +6,15 @@ import msgspec
 
 from vera import events
 from vera.protocol import forms
-from vera.report.sampled import SampledStep, Seen, action_of
+from vera.report.candidate_steps import SampledStep, Seen, action_of
 from vera.report.view.model import CandidateView, ChoiceView
 from vera.report.view.words import Load, cut, one_line, read
 
-MOST_CHOICES = 50
+MAX_CHOICES = 50
 """The newest are kept."""
 
-MOST_CANDIDATES = 64
-MOST_LANES = 100
+MAX_CANDIDATES = 64
+MAX_LANES = 100
 TEXT_SHOWN = 4000
 ACTION_SHOWN = 1000
 REASON_SHOWN = 600
@@ -27,7 +27,7 @@ class Choices:
     def __init__(self, load: Load) -> None:
         self._load = load
         self._protocols: dict[str, str] = {}
-        self._sampled: deque[SampledStep] = deque(maxlen=MOST_CHOICES)
+        self._sampled: deque[SampledStep] = deque(maxlen=MAX_CHOICES)
         self._count = 0
         self._shown: dict[int, ChoiceView] = {}
 
@@ -41,7 +41,7 @@ class Choices:
             case events.LaneStarted():
                 self._protocols.pop(record.lane, None)
                 self._protocols[record.lane] = record.protocol
-                if len(self._protocols) > MOST_LANES:
+                if len(self._protocols) > MAX_LANES:
                     del self._protocols[next(iter(self._protocols))]
             case events.Candidates():
                 self._count += 1
@@ -81,7 +81,7 @@ def _slim(record: events.Candidates) -> events.Candidates:
             content=each.content[:_KEPT_INLINE] if isinstance(each.content, str) else each.content,
             reasoning="",
         )
-        for each in record.candidates[:MOST_CANDIDATES]
+        for each in record.candidates[:MAX_CANDIDATES]
     )
     return msgspec.structs.replace(record, candidates=kept)
 

@@ -24,17 +24,17 @@ from vera.attestation.objects import (
 from vera.evidence.claim import Claim
 from vera.evidence.finding import Finding
 from vera.report.view.attested import Verdict
-from vera.report.view.cards import MOST_CARDS, Owners, attested_cards, labelled_cards
+from vera.report.view.cards import MAX_CARDS, Owners, attested_cards, labelled_cards
+from vera.report.view.current import carried, last_answer, newest_round
 from vera.report.view.model import CardView, ClaimView
 from vera.report.view.quotations import Quotations
-from vera.report.view.standing import carried, last_answer, newest_round
 from vera.report.view.verdicts import verdict_on
 from vera.report.view.words import Load, counted, one_line, read
 from vera.state import Round, RunState
 from vera.store import Store, StoreError
 
-MOST_CLAIMS = 500
-MOST_FINDINGS = 50
+MAX_CLAIMS = 500
+MAX_FINDINGS = 50
 """Of one claim."""
 
 _CLAIM_SHOWN = 2000
@@ -73,7 +73,7 @@ def decided_claims(
     of = _ByClaim(attestation, verdict.findings)
     quotations = Quotations(store)
     made = []
-    for claim in verdict.thesis.sub_claims[:MOST_CLAIMS]:
+    for claim in verdict.thesis.sub_claims[:MAX_CLAIMS]:
         cards = verdict.cards.get(claim.key, ())
         shown = attested_cards(cards, verdict.sources, state.evidence, quotations, owners)
         view = of.view(claim, [card for _, card in cards])
@@ -98,7 +98,7 @@ def carried_claims(
     text = read(answer.text, load)
     held = _Held(state, store, opened)
     made = []
-    for each in executed.claims[:MOST_CLAIMS]:
+    for each in executed.claims[:MAX_CLAIMS]:
         handle, _, key = each.by.partition(":")
         made.append(
             ClaimView(
@@ -183,14 +183,14 @@ def _store_below(store: Store, session: str) -> Store:
 
 def sentences(findings: Iterable[Finding]) -> tuple[str, ...]:
     """What an audit says, a line each."""
-    return tuple(one_line(each.message, _SENTENCE_SHOWN) for each in islice(findings, MOST_FINDINGS))
+    return tuple(one_line(each.message, _SENTENCE_SHOWN) for each in islice(findings, MAX_FINDINGS))
 
 
 def _more(reason: str, verdict: Verdict, cards: int) -> str:
     """The reason, and what of the cards is not shown."""
     parts = [reason]
-    if cards > MOST_CARDS:
-        parts.append(f"{cards - MOST_CARDS} more cards are not shown.")
+    if cards > MAX_CARDS:
+        parts.append(f"{cards - MAX_CARDS} more cards are not shown.")
     elif verdict.more_cards:
         parts.append(f"{counted(verdict.more_cards, 'card')} of this attestation could not be opened here.")
     if verdict.problem:
@@ -251,7 +251,7 @@ def _claims(state: RunState, answer: events.Answer | None, load: Load) -> Iterat
     if answer is None:
         return iter(())
     known = (each for each in state.evidence.values() if each.seq < answer.seq)
-    return islice(iter(claims_of(read(answer.text, load), known)), MOST_CLAIMS)
+    return islice(iter(claims_of(read(answer.text, load), known)), MAX_CLAIMS)
 
 
 def _bare(claim: Claim, why: str) -> ClaimView:

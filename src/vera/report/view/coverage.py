@@ -9,7 +9,7 @@ from vera.history import Reached
 from vera.report.view.model import ClaimView, Coverage, CoverageCell
 from vera.report.view.words import one_line
 
-MOST_OMISSIONS = 200
+MAX_OMISSIONS = 200
 
 _WHY_SHOWN = 600
 
@@ -39,7 +39,7 @@ def coverage_of(
             for claim in claims
             for each in classes
         ),
-        omissions=tuple(_in_words(each) for each in omissions[:MOST_OMISSIONS]),
+        omissions=tuple(_in_words(each) for each in omissions[:MAX_OMISSIONS]),
     )
 
 

@@ -5,7 +5,7 @@ from vera.report.view.model import FileView
 from vera.report.view.words import one_line
 from vera.store import Store, StoreError
 
-MOST_FILES = 500
+MAX_FILES = 500
 
 _PATH_SHOWN = 400
 _HEAD = 12
@@ -14,7 +14,7 @@ _PICTURES = (b"\x89PNG\r\n\x1a\n", b"\xff\xd8\xff", b"GIF87a", b"GIF89a")
 
 def file_views(outputs: tuple[events.Output, ...], store: Store) -> tuple[FileView, ...]:
     """A line for each file, of many the first."""
-    return tuple(_view(each, store) for each in outputs[:MOST_FILES])
+    return tuple(_view(each, store) for each in outputs[:MAX_FILES])
 
 
 def _view(output: events.Output, store: Store) -> FileView:

@@ -15,11 +15,10 @@ from vera.report.view.changes import BY_TYPE, EACH, PARTS
 from vera.report.view.choices import Choices
 from vera.report.view.claims import claims_of_page
 from vera.report.view.coverage import coverage_of
+from vera.report.view.current import carried, decision_shown, last_answer, shown_round
 from vera.report.view.files import file_views
 from vera.report.view.gates import Gates
 from vera.report.view.header import Counts, header_of
-from vera.report.view.kept import NewestLines
-from vera.report.view.made import Made
 from vera.report.view.model import (
     AttestationView,
     Bar,
@@ -35,8 +34,9 @@ from vera.report.view.model import (
     ScorePoint,
     Timeline,
 )
+from vera.report.view.recent_events import NewestLines
 from vera.report.view.rounds import ANSWER_SHOWN, round_views
-from vera.report.view.standing import carried, decision_shown, last_answer, shown_round
+from vera.report.view.versioned_cache import VersionedCache
 from vera.report.view.words import Load, cut, one_line, read
 from vera.state import RunState
 from vera.store import Store
@@ -44,11 +44,11 @@ from vera.store import Store
 EVENTS_SHOWN = 200
 """Lines of the event log that a page begins with."""
 
-MOST_SCORES = 200
-MOST_OPEN = 40
+MAX_SCORES = 200
+MAX_OPEN = 40
 """Calls and rounds under way that are remembered: there are as many as lanes."""
 
-MOST_CONSTRAINTS = 100
+MAX_CONSTRAINTS = 100
 LARGE_CHOICE = 1 << 20
 """Bytes of a record of candidates that is not shown: ours keep long texts in the store."""
 
@@ -70,12 +70,12 @@ class ViewFold:
         self._bars = Bars()
         self._open_calls: dict[str, Bar] = {}
         self._open_round: tuple[events.VerifierStarted, int] | None = None
-        self._scores: deque[ScorePoint] = deque(maxlen=MOST_SCORES)
+        self._scores: deque[ScorePoint] = deque(maxlen=MAX_SCORES)
         self._choices = Choices(load)
         self._gates = Gates()
         self._first_ts = self._last_ts = 0.0
-        self._made = Made()
-        self._opened = Made(8)
+        self._made = VersionedCache()
+        self._opened = VersionedCache(8)
 
     @property
     def changed(self) -> Mapping[str, int]:
@@ -148,7 +148,7 @@ class ViewFold:
 
     def constraints(self, state: RunState) -> tuple[tuple[str, str], ...]:
         """What stands open: (key, what it says)."""
-        opened = state.lane(LANE).history.constraints[:MOST_CONSTRAINTS]
+        opened = state.lane(LANE).history.constraints[:MAX_CONSTRAINTS]
         return tuple((one_line(each.key), one_line(each.text, 600)) for each in opened)
 
     def budgets(self, state: RunState, *, alive: bool, now: float) -> tuple[tuple[str, str, str], ...]:
@@ -258,7 +258,7 @@ class ViewFold:
 
     def _starts(self, call: events.ToolStarted, begin: int) -> None:
         self._open_calls.pop(call.lane, None)
-        if len(self._open_calls) >= MOST_OPEN:
+        if len(self._open_calls) >= MAX_OPEN:
             del self._open_calls[next(iter(self._open_calls))]
         label = f"{one_line(call.tool, 100)}, under way"
         self._open_calls[call.lane] = Bar(row="tool", start=call.ts, end=call.ts, label=label, offset=begin)

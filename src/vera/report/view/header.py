@@ -4,8 +4,8 @@ import msgspec
 
 from vera import events
 from vera.report.view.budgets import LANE
+from vera.report.view.current import carried, decision_shown, newest_round
 from vera.report.view.model import Header
-from vera.report.view.standing import carried, decision_shown, newest_round
 from vera.report.view.words import Load, call_line, limit_in, one_line
 from vera.state import RunState
 

@@ -1,11 +1,11 @@
 """A record of the log on one line: what happened, in plain words."""
 
 from vera import events
-from vera.report.view import told_run, told_tools, told_turn, told_verification
+from vera.report.view import run_text, tool_text, turn_text, verification_text
 from vera.report.view.model import EventLine
 from vera.report.view.words import Load, one_line
 
-_TELLERS = (told_turn.tell, told_tools.tell, told_verification.tell, told_run.tell)
+_TELLERS = (turn_text.tell, tool_text.tell, verification_text.tell, run_text.tell)
 _SEARCH_FAILED = ("refused", "failed", "challenge")
 
 

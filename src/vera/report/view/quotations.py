@@ -10,11 +10,11 @@ from vera.evidence.span import Lines
 from vera.report.printable import printable
 from vera.store import Store, StoreError
 
-MOST_LINES = 40
-MOST_LINE = 2000
+MAX_LINES = 40
+MAX_LINE = 2000
 """Lines of a quotation and characters of a line that are shown; of a longer one the beginning."""
 
-MOST_TEXT = 32 << 20
+MAX_TEXT = 32 << 20
 """Bytes of a stored text that is opened to show lines of it."""
 
 _TEXTS_KEPT = 4
@@ -67,8 +67,8 @@ class Quotations:
     def _read(self, source: str) -> Lines | str:
         try:
             size = self._store.path(source).stat().st_size
-            if size > MOST_TEXT:
-                return f"Its text is larger than {MOST_TEXT >> 20} MB, so it is not opened here."
+            if size > MAX_TEXT:
+                return f"Its text is larger than {MAX_TEXT >> 20} MB, so it is not opened here."
             return Lines(self._store.get(source))
         except FileNotFoundError:
             return "Its text is not in the store."
@@ -80,9 +80,9 @@ class Quotations:
 
 def _shown(found: bytes, count: int) -> tuple[str, ...]:
     # A character is at most four bytes: what lies behind that is not decoded.
-    parts = found[: 4 * MOST_LINES * MOST_LINE].split(b"\n", MOST_LINES)[:MOST_LINES]
-    lines = [part[: 4 * MOST_LINE].decode("utf-8", "replace") for part in parts]
-    shown = [printable(line if len(line) <= MOST_LINE else line[:MOST_LINE] + "…") for line in lines]
+    parts = found[: 4 * MAX_LINES * MAX_LINE].split(b"\n", MAX_LINES)[:MAX_LINES]
+    lines = [part[: 4 * MAX_LINE].decode("utf-8", "replace") for part in parts]
+    shown = [printable(line if len(line) <= MAX_LINE else line[:MAX_LINE] + "…") for line in lines]
     more = count - len(shown)
     if more > 0:
         shown.append(f"[… {more} more lines]")

@@ -13,11 +13,11 @@ from vera.report.view.verdicts import reason_in_words
 from vera.report.view.words import Load, cut, one_line, read
 from vera.state import Round, RunState
 
-MOST_ROUNDS = 50
+MAX_ROUNDS = 50
 """The newest are shown."""
 
-MOST_FINDINGS = 200
-MOST_CAPS = 20
+MAX_FINDINGS = 200
+MAX_CAPS = 20
 ANSWER_SHOWN = 200_000
 _SENTENCE_SHOWN = 600
 
@@ -32,7 +32,7 @@ def round_views(
     claims_of: Callable[[int], tuple[ClaimView, ...]],
 ) -> tuple[RoundView, ...]:
     """The rounds in order, their claims without cards. `verdict_of` and `claims_of` give those of a round."""
-    numbers = list(state.rounds)[-MOST_ROUNDS:]
+    numbers = list(state.rounds)[-MAX_ROUNDS:]
     return tuple(_view(state, number, load, verdict_of, claims_of) for number in numbers)
 
 
@@ -53,14 +53,14 @@ def _view(
         answer=cut(read(answer.text, load), ANSWER_SHOWN) if answer else "",
         claims=tuple(msgspec.structs.replace(claim, cards=()) for claim in claims_of(number)),
         findings=_findings(done, load, verdict_of(number)),
-        caps=tuple(one_line(cap, _SENTENCE_SHOWN) for cap in decision.caps[:MOST_CAPS]) if decision else (),
+        caps=tuple(one_line(cap, _SENTENCE_SHOWN) for cap in decision.caps[:MAX_CAPS]) if decision else (),
         chosen=state.chosen is not None and state.chosen.round == number,
     )
 
 
 def _findings(done: Round, load: Load, verdict: Verdict) -> tuple[str, ...]:
     findings = verdict.findings.findings if verdict.attestation else audited(done, load)
-    return tuple(_in_words(each) for each in islice(findings, MOST_FINDINGS))
+    return tuple(_in_words(each) for each in islice(findings, MAX_FINDINGS))
 
 
 def _in_words(finding: Finding) -> str:

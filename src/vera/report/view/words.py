@@ -16,7 +16,7 @@ Load = Callable[[Text], str]
 _UNITS = (("kB", 10**3), ("MB", 10**6), ("GB", 10**9))
 
 LINE_SHOWN = 240
-MOST_LOADED = 64 << 10
+MAX_LOADED = 64 << 10
 """Bytes of a text that is read from the store to be shown on one line."""
 
 
@@ -36,7 +36,7 @@ def cut(text: str, length: int) -> str:
 def line_of_text(text: Text, load: Load, length: int = LINE_SHOWN) -> str:
     """As `one_line`; of a text that is large or cannot be read, in words what it is."""
     if isinstance(text, Blob):
-        if text.size > MOST_LOADED:
+        if text.size > MAX_LOADED:
             return f"({size_in_words(text.size)})"
         return one_line(read(text, load) or f"({size_in_words(text.size)} that cannot be read)", length)
     return one_line(text, length)
@@ -44,7 +44,7 @@ def line_of_text(text: Text, load: Load, length: int = LINE_SHOWN) -> str:
 
 def call_line(tool: str, args: Text, load: Load) -> str:
     """A tool call on one line: its only argument as it is, several by name, as JSON what is no object."""
-    given = read(args, load, MOST_LOADED)
+    given = read(args, load, MAX_LOADED)
     try:
         named = msgspec.json.decode(given, type=dict[str, Any])
     except (msgspec.MsgspecError, ValueError, RecursionError):

@@ -7,7 +7,7 @@ from dataclasses import replace
 from vera.sandbox.backends.bubblewrap import Bubblewrap
 from vera.sandbox.backends.docker import Docker
 from vera.sandbox.backends.host import Host
-from vera.sandbox.box import Limits, SupervisedBox
+from vera.sandbox.box import BoxLimits, SupervisedBox
 from vera.sandbox.egress.tunnel import Serve
 from vera.sandbox.engine_events import Tell
 from vera.sandbox.environment import proxy_environment
@@ -39,7 +39,7 @@ async def open_box(
     name: str,
     spec: BoxSpec,
     *,
-    limits: Limits | None = None,
+    limits: BoxLimits | None = None,
     log: Callable[[bytes], object] | None = None,
     egress: Serve | None = None,
     image: Callable[[], Awaitable[str]] | None = None,

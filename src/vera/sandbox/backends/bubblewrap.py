@@ -12,8 +12,8 @@ from collections.abc import Mapping
 from functools import partial
 from pathlib import Path
 
-from vera.sandbox import leftovers, mounts, owner
-from vera.sandbox.backends import seccomp, trial
+from vera.sandbox import mounts, orphans, owner
+from vera.sandbox.backends import seccomp, smoke_test
 from vera.sandbox.box import SupervisedBox, supervisor_command
 from vera.sandbox.environment import SYSTEM_PATH, environment
 from vera.sandbox.spec import UNLIMITED, BoxSpec, Launch, MiB, Report
@@ -121,7 +121,7 @@ class Bubblewrap:
             *supervisor_command("/usr/bin/python3", RUN_DIR, "/work", quota),
         ]
         unprivileged = as_unprivileged(spec, work)
-        variables = {**environment(path=SYSTEM_PATH), **spec.env, leftovers.LABEL: name}
+        variables = {**environment(path=SYSTEM_PATH), **spec.env, orphans.LABEL: name}
         files = small_files(*effective_identity(spec, work))
         data = {"": escaped(seccomp.classic_filter(machine)), **files}
         user = effective_identity(spec, work)
@@ -168,17 +168,17 @@ class Bubblewrap:
             env={"PATH": os.environ.get("PATH", SYSTEM_PATH)},
             input="/input" if source else "",
             quota=quota,
-            remove=partial(leftovers.end, name),
+            remove=partial(orphans.end, name),
             explain=explain,
         )
 
     async def probe(self, spec: BoxSpec) -> Report:
-        return await trial.start(
+        return await smoke_test.start(
             self, spec, says="Starts a box and runs commands.", check=partial(complaint, spec.pids)
         )
 
     def reap(self) -> int:
-        return leftovers.reap(self.name)
+        return orphans.reap(self.name)
 
 
 def effective_identity(spec: BoxSpec, work: Path) -> tuple[int, int]:
@@ -257,7 +257,7 @@ def escaped(data: bytes) -> str:
 
 async def complaint(pids: int, box: SupervisedBox) -> str:
     """Whether the process limit holds, tried; a sentence when not."""
-    result = await box.run(COUNT_PROCESSES.format(limit=pids), timeout=trial.SECONDS)
+    result = await box.run(COUNT_PROCESSES.format(limit=pids), timeout=smoke_test.SECONDS)
     count = result.head.strip()
     if not count.isdigit() or int(count) >= pids:
         return (

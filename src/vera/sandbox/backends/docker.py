@@ -12,7 +12,7 @@ from functools import cache, partial
 from pathlib import Path
 
 from vera.sandbox import mounts, owner
-from vera.sandbox.backends import give_back, trial
+from vera.sandbox.backends import chown_back, smoke_test
 from vera.sandbox.box import SUPERVISOR, SupervisedBox, supervisor_command
 from vera.sandbox.environment import environment
 from vera.sandbox.spec import UNLIMITED, BoxSpec, Launch, MiB, Report
@@ -110,7 +110,7 @@ class Docker:
             f"--label={LABEL}={name}",
             f"--label={LABEL}.run={spec.run}",
             f"--label={LABEL}.lane={spec.lane}",
-            f"--label={give_back.LABEL}={owner_outside}",
+            f"--label={chown_back.LABEL}={owner_outside}",
             "--network=none",
             "--workdir=/work",
             f"--user={uid}:{gid}",
@@ -146,7 +146,9 @@ class Docker:
         )
 
     async def probe(self, spec: BoxSpec) -> Report:
-        return await trial.start(self, spec, says="Starts a container and runs commands.", check=complaint)
+        return await smoke_test.start(
+            self, spec, says="Starts a container and runs commands.", check=complaint
+        )
 
     def reap(self) -> int:
         """Remove containers with our label whose VERA process is dead; 0 also without an engine.
@@ -159,10 +161,10 @@ class Docker:
         names = shown.stdout.split() if shown is not None else []
         dead = [name for name in names if (who := owner.owner_of(name, self.name)) and who.is_dead]
         if dead:
-            labs = give_back.labs_among(client("inspect", *dead))
+            labs = chown_back.labs_among(client("inspect", *dead))
             remove(dead)
             for lab in labs:
-                client(*give_back.arguments(lab, bind(lab.work, "/work")), data=SUPERVISOR.read_text())
+                client(*chown_back.arguments(lab, bind(lab.work, "/work")), data=SUPERVISOR.read_text())
         return len(dead)
 
 
@@ -224,7 +226,7 @@ def describe(spec: BoxSpec, found: Engine) -> str:
 async def complaint(box: SupervisedBox) -> str:
     """Whether the limits that the kill order stands on are in force; a sentence when not."""
     files = "/sys/fs/cgroup/pids.max /sys/fs/cgroup/pids/pids.max"
-    result = await box.run(f"cat {files} 2>/dev/null", timeout=trial.SECONDS)
+    result = await box.run(f"cat {files} 2>/dev/null", timeout=smoke_test.SECONDS)
     if not result.head.strip().isdigit():
         return "The engine sets no limit on processes (its cgroup controller is off)."
     return ""

@@ -11,8 +11,8 @@ import sys
 from functools import partial
 from pathlib import Path
 
-from vera.sandbox import leftovers, owner
-from vera.sandbox.backends import trial
+from vera.sandbox import orphans, owner
+from vera.sandbox.backends import smoke_test
 from vera.sandbox.box import supervisor_command
 from vera.sandbox.environment import SYSTEM_PATH, environment
 from vera.sandbox.spec import BoxSpec, Launch, Report
@@ -46,23 +46,23 @@ class Host:
             **environment(work, path=os.environ.get("PATH", SYSTEM_PATH)),
             **{variable: os.environ[variable] for variable in PASSED if variable in os.environ},
             **spec.env,
-            leftovers.LABEL: name,
+            orphans.LABEL: name,
             "WORK": work,
             **({"INPUT": str(spec.input.resolve())} if spec.input else {}),
         }
         return Launch(
             backend=self.name,
             isolation="no isolation",
-            argv=supervisor_command(sys.executable, str(leftovers.run_dir(name)), work, spec.quota),
+            argv=supervisor_command(sys.executable, str(orphans.run_dir(name)), work, spec.quota),
             env=env,
             work=work,
             quota=spec.quota,
             input=env.get("INPUT", ""),
-            remove=partial(leftovers.end, name),
+            remove=partial(orphans.end, name),
         )
 
     async def probe(self, spec: BoxSpec) -> Report:
-        return await trial.start(self, spec, says="Runs, without any isolation.")
+        return await smoke_test.start(self, spec, says="Runs, without any isolation.")
 
     def reap(self) -> int:
-        return leftovers.reap(self.name)
+        return orphans.reap(self.name)

@@ -4,7 +4,7 @@ import asyncio
 import re
 from collections.abc import AsyncIterator
 
-from vera.sandbox.egress.head import Head
+from vera.sandbox.egress.head import RequestHead
 
 READ_SIZE = 64 << 10
 MAX_SIZE_LINE = 256
@@ -17,7 +17,7 @@ class BodyError(ValueError):
     """The body is not what its head announced."""
 
 
-async def body(head: Head, source: asyncio.StreamReader) -> AsyncIterator[bytes]:
+async def body(head: RequestHead, source: asyncio.StreamReader) -> AsyncIterator[bytes]:
     """The body as it goes on: the bytes of its length, or chunks anew without extensions and trailers.
 
     Raises BodyError, also when the source ends too early.

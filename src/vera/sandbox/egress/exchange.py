@@ -12,13 +12,13 @@ from vera.sandbox.egress import client_hello, response
 from vera.sandbox.egress.authority import Authority, Url
 from vera.sandbox.egress.body import READ_SIZE, BodyError, body
 from vera.sandbox.egress.dial import Dialer, in_words
-from vera.sandbox.egress.head import Head, HeadError, forwarded, parse_head
+from vera.sandbox.egress.head import HeadError, RequestHead, forwarded, parse_head
 from vera.sandbox.egress.secrets import Secrets
 from vera.sandbox.egress.types import (
     Connection,
     EgressError,
+    EgressLimits,
     FailedError,
-    Limits,
     PageWatch,
     Policy,
     RefusedError,
@@ -58,7 +58,7 @@ class Sink(Protocol):
 class PageTap(Protocol):
     """Looks on while pages pass (`vera.sandbox.fetch.tap`)."""
 
-    def watch(self, head: Head, address: str) -> PageWatch | None:
+    def watch(self, head: RequestHead, address: str) -> PageWatch | None:
         """What looks on at the response to this plain request from that address; None for nothing."""
         ...
 
@@ -74,7 +74,7 @@ class Terms:
     policy: Policy
     dialer: Dialer
     secrets: Secrets
-    limits: Limits
+    limits: EgressLimits
     usage: Usage
     fetch: FetchService | None
     tap: PageTap | None = None
@@ -185,7 +185,7 @@ class Exchange:
             if self._watch is not None:
                 self._watch.close()
 
-    async def _head(self) -> Head:
+    async def _head(self) -> RequestHead:
         limits = self._terms.limits
         try:
             async with asyncio.timeout(limits.head_seconds):
@@ -205,7 +205,7 @@ class Exchange:
         except HeadError as error:
             raise RefusedError(str(error), status=400) from None
 
-    def _judge(self, head: Head, objection: RefusedError | None) -> None:
+    def _judge(self, head: RequestHead, objection: RefusedError | None) -> None:
         if self._terms.secrets.found_in(
             self._request.host, self._request.url, *(f"{name}: {value}" for name, value in head.fields)
         ):
@@ -265,7 +265,7 @@ class Exchange:
         asked = f"{name[:100]!a}" if name else "no host by name"
         raise RefusedError(f"inside the tunnel to {where.host} TLS asked for {asked}")
 
-    async def _request_body(self, head: Head, host: asyncio.StreamWriter) -> None:
+    async def _request_body(self, head: RequestHead, host: asyncio.StreamWriter) -> None:
         try:
             async for piece in body(head, self._reader):
                 await self._send_up(host, piece)

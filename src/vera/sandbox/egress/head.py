@@ -34,7 +34,7 @@ class HeadError(ValueError):
 
 
 @dataclass(frozen=True)
-class Head:
+class RequestHead:
     """A proxy request. `url` is None for CONNECT; `length` of the body in bytes, None if `chunked`.
 
     `version` is passed on, so that an old client is not sent chunks.
@@ -52,7 +52,7 @@ class Head:
         return self.length is None
 
 
-def parse_head(data: bytes) -> Head:
+def parse_head(data: bytes) -> RequestHead:
     """The head without the empty line that ends it. Raises HeadError."""
     first, *lines = data.decode("latin-1").split("\r\n")
     method, _, rest = first.partition(" ")
@@ -64,16 +64,16 @@ def parse_head(data: bytes) -> Head:
     fields = tuple(_field(line) for line in lines)
     try:
         if method == "CONNECT":
-            return Head(method, parse_authority(target), None, fields)
+            return RequestHead(method, parse_authority(target), None, fields)
         url = parse_url(target)
     except AuthorityError as error:
         raise HeadError(str(error)) from None
     if url.scheme != "http":
         raise HeadError("An https URL goes through a CONNECT tunnel, not through a plain proxy request.")
-    return Head(method, url.authority, url, fields, _body_length(fields), version)
+    return RequestHead(method, url.authority, url, fields, _body_length(fields), version)
 
 
-def forwarded(head: Head) -> bytes:
+def forwarded(head: RequestHead) -> bytes:
     """The request head for the host itself: our reading of the URL, no credentials, and no second request."""
     assert head.url is not None
     nominated = {

@@ -10,7 +10,7 @@ from collections.abc import Callable
 from vera.sandbox.egress.dial import Dialer
 from vera.sandbox.egress.exchange import Exchange, FetchService, PageTap, Sink, Terms
 from vera.sandbox.egress.secrets import Secrets
-from vera.sandbox.egress.types import Connection, Limits, Policy, RefusedError
+from vera.sandbox.egress.types import Connection, EgressLimits, Policy, RefusedError
 from vera.sandbox.egress.usage import Usage
 
 
@@ -27,12 +27,12 @@ class EgressProxy:
         dialer: Dialer,
         *,
         secrets: Secrets | None = None,
-        limits: Limits | None = None,
+        limits: EgressLimits | None = None,
         fetch: FetchService | None = None,
         tap: PageTap | None = None,
         log: Callable[[Connection], object] | None = None,
     ) -> None:
-        self.limits = limits or Limits()
+        self.limits = limits or EgressLimits()
         self.usage = Usage(self.limits)
         self._terms = Terms(
             policy=policy,

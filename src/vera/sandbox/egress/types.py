@@ -76,7 +76,7 @@ class PageWatch(Protocol):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Limits:
+class EgressLimits:
     """Bounds of one box's tunnel, in bytes and seconds.
 
     `idle_seconds` without a byte end a connection, `linger_seconds` once its client sends no more (it may be

@@ -2,7 +2,7 @@
 
 from collections import Counter
 
-from vera.sandbox.egress.types import Limits, RefusedError
+from vera.sandbox.egress.types import EgressLimits, RefusedError
 
 MAX_HOSTS = 4096
 """Hosts that are counted apart; all others share one count."""
@@ -11,7 +11,7 @@ MAX_HOSTS = 4096
 class Usage:
     """Bytes of all connections of a box, concurrent ones included."""
 
-    def __init__(self, limits: Limits) -> None:
+    def __init__(self, limits: EgressLimits) -> None:
         self._limits = limits
         self._uploaded: Counter[str] = Counter()
         self._total_up = 0

@@ -19,7 +19,7 @@ from vera.sandbox.fetch.decode import DecodeError, Decoder, TooLarge
 from vera.sandbox.fetch.exchange import Exchange, Fields, ResponseError, ResponseHead
 from vera.sandbox.fetch.receipt import Fetched, FetchError, Hop, Kind
 from vera.sandbox.fetch.renewal import NOT_MODIFIED, confirmed, validators
-from vera.sandbox.fetch.reply import Reply, receipt_of
+from vera.sandbox.fetch.reply import FetchReply, receipt_of
 from vera.sandbox.fetch.url import normalise
 from vera.version import __version__
 
@@ -145,7 +145,7 @@ class Fetcher:
             return confirmed(kept, receipt)
         return Fetched(receipt=receipt, body=reply.body)
 
-    async def _hop(self, url: Url, followed: list[Hop], fields: Fields = ()) -> Reply:
+    async def _hop(self, url: Url, followed: list[Hop], fields: Fields = ()) -> FetchReply:
         attempt = Attempt(url)
         try:
             reply = await self._get(url, attempt, fields)
@@ -164,7 +164,7 @@ class Fetcher:
             attempt.close()
             self._log(attempt.record())
 
-    async def _get(self, url: Url, attempt: Attempt, fields: Fields) -> Reply:
+    async def _get(self, url: Url, attempt: Attempt, fields: Fields) -> FetchReply:
         where = url.authority
         if self._secrets.found_in(str(url)):
             attempt.secret = True
@@ -177,7 +177,7 @@ class Fetcher:
         attempt.exchange, attempt.address, attempt.verdict = exchange, str(address), "allowed"
         tls, certificate = exchange.tls()
         head = await exchange.get(url, self._user_agent, fields)
-        reply = Reply(url=url, head=head, address=str(address), tls=tls, certificate=certificate)
+        reply = FetchReply(url=url, head=head, address=str(address), tls=tls, certificate=certificate)
         location = head.header("location")
         if head.status in REDIRECTS and location:
             return msgspec.structs.replace(reply, location=_text(location))

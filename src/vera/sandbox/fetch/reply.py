@@ -13,7 +13,7 @@ from vera.sandbox.fetch.receipt import Hop, Receipt
 _CHARSET = re.compile(r"charset\s*=\s*\"?([a-z0-9_.:-]{1,40})")
 
 
-class Reply(msgspec.Struct, frozen=True, kw_only=True):
+class FetchReply(msgspec.Struct, frozen=True, kw_only=True):
     """One hop's response; of a redirect the body is not read."""
 
     url: Url
@@ -28,7 +28,7 @@ class Reply(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def receipt_of(
-    requested: str, reply: Reply, followed: tuple[Hop, ...], started: float, began: float
+    requested: str, reply: FetchReply, followed: tuple[Hop, ...], started: float, began: float
 ) -> Receipt:
     """`started` is Unix time, `began` the monotonic clock at the same moment."""
     content_type = reply.head.header("content-type").lower()

@@ -13,12 +13,12 @@ from typing import Any
 import msgspec
 
 from vera.sandbox.egress.authority import Authority, Url
-from vera.sandbox.egress.head import CREDENTIALS, HOP_BY_HOP, Head
+from vera.sandbox.egress.head import CREDENTIALS, HOP_BY_HOP, RequestHead
 from vera.sandbox.egress.types import PageWatch
 from vera.sandbox.fetch.decode import DecodeError, Decoder, TooLarge
 from vera.sandbox.fetch.exchange import MAX_HEAD, ResponseHead
 from vera.sandbox.fetch.receipt import Fetched
-from vera.sandbox.fetch.reply import Reply, receipt_of
+from vera.sandbox.fetch.reply import FetchReply, receipt_of
 
 PAGE_BYTES = 16 << 20
 """The largest page that is kept, before and after decompression."""
@@ -26,10 +26,10 @@ PAGE_BYTES = 16 << 20
 HELD_BYTES = 32 << 20
 """All pages of one box that are held at once, unfinished ones included."""
 
-MOST_EVENTS = 50_000
+MAX_EVENTS = 50_000
 """Pieces of one page: a host that sends a few bytes at a time costs time for each."""
 
-MOST_PAGES = 12
+MAX_PAGES = 12
 """Pages that are kept of one command, and hosts and lost pages that are told."""
 
 _QUALITY = r"(?:\s?;\s?q=[01](?:\.\d{1,3})?)?"
@@ -78,7 +78,7 @@ class Taken(msgspec.Struct, frozen=True, kw_only=True):
 class Tap:
     """The pages of one box. `wanted` says of a host whether its pages are sources at all.
 
-    Bounded in memory: at most HELD_BYTES of pages, MOST_PAGES of them and as many names.
+    Bounded in memory: at most HELD_BYTES of pages, MAX_PAGES of them and as many names.
     """
 
     def __init__(self, wanted: Callable[[str], bool] = lambda host: True) -> None:
@@ -90,10 +90,10 @@ class Tap:
 
     def secured(self, where: Authority) -> None:
         """A TLS tunnel to this host carries bytes."""
-        if self._wanted(where.host) and len(self._secured) < MOST_PAGES:
+        if self._wanted(where.host) and len(self._secured) < MAX_PAGES:
             self._secured[where] = None
 
-    def watch(self, head: Head, address: str) -> PageWatch | None:
+    def watch(self, head: RequestHead, address: str) -> PageWatch | None:
         """Reads the response to a plain request; None for one that is no visit to a page."""
         url = head.url
         if url is None or head.method != "GET" or head.length != 0 or not self._wanted(url.authority.host):
@@ -117,14 +117,14 @@ class Tap:
         key = (page.receipt.url, page.receipt.sha256)
         if key in self._pages:
             self.give_back(len(page.body))
-        elif len(self._pages) < MOST_PAGES:
+        elif len(self._pages) < MAX_PAGES:
             self._pages[key] = page
         else:
             self.give_back(len(page.body))
-            self.lose(page.receipt.url, f"it was more than the {MOST_PAGES}th page of one command")
+            self.lose(page.receipt.url, f"it was more than the {MAX_PAGES}th page of one command")
 
     def lose(self, url: str, why: str) -> None:
-        if len(self._lost) < MOST_PAGES:
+        if len(self._lost) < MAX_PAGES:
             self._lost[url] = why
 
     def use(self, size: int) -> bool:
@@ -224,13 +224,13 @@ class _Watch:
         self._held += len(piece)
         self._body += piece
         self._events += 1
-        if self._events > MOST_EVENTS:
-            self._stop(f"it came in more than {MOST_EVENTS} pieces")
+        if self._events > MAX_EVENTS:
+            self._stop(f"it came in more than {MAX_EVENTS} pieces")
 
     def _finish(self) -> None:
         assert self._decoder is not None and self._head is not None
         self._decoder.finish()
-        reply = Reply(
+        reply = FetchReply(
             url=self._url,
             head=self._head,
             address=self._address,

@@ -19,11 +19,11 @@ from vera.sandbox.egress.authority import AuthorityError
 from vera.sandbox.egress.dial import Dialer
 from vera.sandbox.egress.proxy import EgressProxy
 from vera.sandbox.egress.secrets import Secrets
-from vera.sandbox.egress.types import Connection, Limits, Policy, Request
+from vera.sandbox.egress.types import Connection, EgressLimits, Policy, Request
 from vera.sandbox.engine_events import Tell
 from vera.sandbox.fetch.url import normalise
 from vera.sandbox.render import chromium
-from vera.sandbox.render.place import BrowserBox, open_browser_box, ways
+from vera.sandbox.render.browser_location import BrowserBox, open_browser_box, ways
 from vera.sandbox.render.rendered import Answer, Rendered, RenderError, RenderReceipt
 from vera.sandbox.spec import BoxSpec, MiB
 from vera.sandbox.types import BoxError
@@ -35,9 +35,9 @@ PAGES = ("", "text/html", "application/xhtml+xml")
 MAX_CONNECTIONS = 200
 MAX_PROBLEM = 300
 # Of a page's time, the part that is kept for taking its DOM: a third, and no more than this.
-MOST_RESERVED_SECONDS = 10.0
+MAX_RESERVED_SECONDS = 10.0
 # Enough for a page and what it loads. It is not where files are downloaded or uploaded.
-TUNNEL = Limits(requests=2000, uploaded=4 << 20, uploaded_to_host=1 << 20, downloaded=256 << 20)
+TUNNEL = EgressLimits(requests=2000, uploaded=4 << 20, uploaded_to_host=1 << 20, downloaded=256 << 20)
 # Chromium's threads count as processes.
 PROCESSES = 512
 PROFILE_SPACE = 1024 * MiB
@@ -184,7 +184,7 @@ class Renderer:
     async def _drive(self, browser: BrowserBox, target: str, began: float) -> Answer:
         limits = self._limits
         left = limits.seconds - (time.monotonic() - began)
-        reserved = min(MOST_RESERVED_SECONDS, limits.seconds / 3)
+        reserved = min(MAX_RESERVED_SECONDS, limits.seconds / 3)
         order = {
             "argv": chromium.command(browser.program),
             "url": target,

@@ -15,7 +15,7 @@ from vera.search.corpus.values import IndexUnusable
 _LINE_END = "\ue000"  # a private-use character is a token of its own for unicode61
 
 
-class Place(NamedTuple):
+class TokenPosition(NamedTuple):
     """Where a word stands: the number of its token in the text, the index of its line (both from 0)."""
 
     position: int
@@ -49,13 +49,13 @@ class Analyzer:
             found[text].append((position, term))
         return [tuple(term for _, term in sorted(stems)) for stems in found]
 
-    def places(self, texts: Sequence[str], stems: Collection[str]) -> list[Mapping[str, list[Place]]]:
+    def places(self, texts: Sequence[str], stems: Collection[str]) -> list[Mapping[str, list[TokenPosition]]]:
         """Where each of `stems` stands in each text, in order of position."""
         self._load([text.replace(_LINE_END, " ").replace("\n", f" {_LINE_END} ") for text in texts])
         line_ends: dict[int, list[int]] = defaultdict(list)
         for text, position in self._instances(_LINE_END):
             line_ends[text].append(position)
-        found: list[dict[str, list[Place]]] = [{} for _ in texts]
+        found: list[dict[str, list[TokenPosition]]] = [{} for _ in texts]
         for stem in stems:
             positions: dict[int, list[int]] = defaultdict(list)
             for text, position in self._instances(stem):
@@ -77,10 +77,10 @@ class Analyzer:
         self._db.execute("COMMIT")
 
 
-def _placed(positions: list[int], line_ends: list[int]) -> list[Place]:
+def _placed(positions: list[int], line_ends: list[int]) -> list[TokenPosition]:
     placed, line = [], 0
     for position in positions:
         while line < len(line_ends) and line_ends[line] < position:
             line += 1
-        placed.append(Place(position - line, line))
+        placed.append(TokenPosition(position - line, line))
     return placed

@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 SIZE = 2048
 OVERLAP = 200
-_LONGEST_OVERLAP = 600
+_MAX_OVERLAP_LENGTH = 600
 _NEWLINE = b"\n"
 _PARAGRAPH = b"\n\n"
 
@@ -53,4 +53,4 @@ def _end(text: bytes, start: int) -> int:
 
 def _next_start(text: bytes, start: int, end: int) -> int:
     line_start = text.rfind(_NEWLINE, start, max(end - OVERLAP, start)) + 1
-    return line_start if line_start > start and end - line_start <= _LONGEST_OVERLAP else end
+    return line_start if line_start > start and end - line_start <= _MAX_OVERLAP_LENGTH else end

@@ -50,7 +50,7 @@ _FILE = "index.sqlite"
 _LOCK = "lock"
 _MAX_HITS = 50
 _NEAR_NAMES = 5
-_LONGEST_NAME = 1000
+_MAX_NAME_LENGTH = 1000
 
 
 class Corpus:
@@ -342,7 +342,7 @@ def _meaning(embedder: Embedder) -> "Meaning":
 
 
 def _searchable(name: str) -> str:
-    return name[:_LONGEST_NAME].encode(errors="replace").decode().replace("\0", " ")
+    return name[:_MAX_NAME_LENGTH].encode(errors="replace").decode().replace("\0", " ")
 
 
 def _as_indexed(index: Index, row: File, raw: bytes) -> Extracted | None:

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
-from vera.evidence.reading import Entry, read_regular, walk
+from vera.evidence.reading import FolderEntry, read_regular, walk
 from vera.search.corpus.index import Stamp
 
 MAX_FILES = 1_000_000
@@ -25,7 +25,7 @@ class Folder:
     def __init__(self, root: Path) -> None:
         self.root = root
 
-    def entries(self) -> Iterator[Entry]:
+    def entries(self) -> Iterator[FolderEntry]:
         """Everything in the folder, in order of names; what cannot be read says why in `skipped`."""
         return walk(self.root, MAX_FILES)
 

@@ -20,7 +20,7 @@ _PROBE = "The quick brown fox jumps over the lazy dog."
 _CHUNKS_AT_ONCE = 8
 _NOW = 12
 """Chunks that a search itself embeds, of those that its words point to: about three seconds on one core."""
-_LONGEST_QUERY = 4000
+_MAX_QUERY_LENGTH = 4000
 
 Lines = Sequence[tuple[Piece, float]]
 """The passages of a chunk, each with its cosine to a query."""
@@ -76,7 +76,7 @@ class Meaning:
     def near(self, index: Index, query: str) -> "Nearest":
         """How close every embedded passage is to a query. Raises EmbeddingError."""
         model = self._asked_model()
-        vector = self._checked([query[:_LONGEST_QUERY]], query=True)[0]
+        vector = self._checked([query[:_MAX_QUERY_LENGTH]], query=True)[0]
         if not model.is_same(vectors.model_of(index.db)):
             return Nearest(self, vector, None)
         version = index.version()

@@ -14,7 +14,7 @@ from vera.stopwords import stop_words
 MAX_CHARACTERS = 4000
 MAX_WORDS = 40
 MAX_PHRASES = 8
-_LONGEST_WORD = 64
+_MAX_WORD_LENGTH = 64
 _QUOTED = re.compile(r'"([^"]*)"|“([^”]*)”|«([^»]*)»')
 
 
@@ -57,7 +57,7 @@ def read(text: str, counts: Counts, analyzer: Analyzer) -> Query:
     clean = text[:MAX_CHARACTERS].encode(errors="replace").decode().replace("\0", " ")
     quoted = ["".join(match.groups("")).strip() for match in _QUOTED.finditer(clean)][:MAX_PHRASES]
     phrases = [_term(phrase, (phrase,), counts, analyzer) for phrase in quoted if phrase]
-    said = list(dict.fromkeys(word[:_LONGEST_WORD] for word in words(clean)))
+    said = list(dict.fromkeys(word[:_MAX_WORD_LENGTH] for word in words(clean)))
     stopped = stop_words([word.lower() for word in said])
     telling = [word for word in said if word.lower() not in stopped] or said
     terms = (term for word in telling for term in _terms_of(word, counts, analyzer))

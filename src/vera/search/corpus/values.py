@@ -6,7 +6,7 @@ import msgspec
 
 from vera.evidence.containers.values import Place, Step
 from vera.evidence.source import Extracted
-from vera.outside import one_line
+from vera.sanitize import one_line
 
 By = Literal["words", "meaning", "both"]
 

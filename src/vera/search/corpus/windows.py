@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 
 import msgspec
 
-from vera.search.corpus.analyzer import Place
+from vera.search.corpus.analyzer import TokenPosition
 from vera.search.corpus.query import Query, Term
 
 MAX_LINES = 8
@@ -24,7 +24,7 @@ _EQUAL = 1e-9
 _A_LINE = 0.01  # each further line of the window
 
 
-Places = Mapping[str, Sequence[Place]]
+Places = Mapping[str, Sequence[TokenPosition]]
 """Where each stem stands in one text."""
 
 
@@ -44,11 +44,11 @@ class InName(msgspec.Struct, frozen=True):
     score: float
 
 
-def occurrences(term: Term, places: Places) -> Sequence[Place]:
+def occurrences(term: Term, places: Places) -> Sequence[TokenPosition]:
     """Where a term stands: where the stems of one of its forms follow each other, in order."""
     if len(term.stems) == 1 and len(term.stems[0]) == 1:
         return places.get(term.stems[0][0], ())
-    found: set[Place] = set()
+    found: set[TokenPosition] = set()
     for first, *rest in term.stems:
         following = [{place.position for place in places.get(stem, ())} for stem in rest]
         found.update(
@@ -130,7 +130,7 @@ def _grow(
     return best, last, held
 
 
-def _follow(some: Sequence[Place], others: Sequence[Place]) -> bool:
+def _follow(some: Sequence[TokenPosition], others: Sequence[TokenPosition]) -> bool:
     return any(0 < other.position - one.position <= _NEIGHBOUR_DISTANCE for one in some for other in others)
 
 

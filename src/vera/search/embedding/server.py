@@ -18,9 +18,9 @@ Matrix = NDArray[np.float32]
 T = TypeVar("T")
 
 _AT_ONCE = 32
-_MOST_CHARACTERS = 2000
+_MAX_CHARACTERS = 2000
 """Servers refuse what is longer than their context: with 512 tokens this is near the limit."""
-_MOST_BYTES_A_TEXT = 1 << 18
+_MAX_BYTES_A_TEXT = 1 << 18
 _MAX_DIMENSION = 8192
 _CONNECT_S = 5.0
 _ANSWER_S = 120.0
@@ -78,14 +78,14 @@ class ServerEmbedder:
         self._client.close()
 
     def _first_model(self) -> str:
-        listed = self._decoded(self._bytes("GET", "models", None, _MOST_BYTES_A_TEXT), _Models)
+        listed = self._decoded(self._bytes("GET", "models", None, _MAX_BYTES_A_TEXT), _Models)
         names = [each.id for each in listed.data]
         return next((name for name in names if "embed" in name.lower()), names[0] if names else "")
 
     def _asked(self, texts: Sequence[str]) -> Matrix:
-        given = [text[:_MOST_CHARACTERS].encode(errors="replace").decode() or " " for text in texts]
+        given = [text[:_MAX_CHARACTERS].encode(errors="replace").decode() or " " for text in texts]
         body = {"model": self._model, "input": given}
-        content = self._bytes("POST", "embeddings", body, _MOST_BYTES_A_TEXT * len(texts))
+        content = self._bytes("POST", "embeddings", body, _MAX_BYTES_A_TEXT * len(texts))
         items = sorted(self._decoded(content, _Reply).data, key=lambda item: item.index)
         if [item.index for item in items] != list(range(len(texts))):
             raise EmbeddingError(f"{self._url} gave {len(items)} vectors for {len(texts)} texts.")

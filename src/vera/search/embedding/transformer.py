@@ -35,10 +35,10 @@ _LENGTH = "sentence_bert_config.json"
 _PROMPTS = "config_sentence_transformers.json"
 _MODULES = "modules.json"
 _FILES = (_CONFIG, _TOKENIZER, _WEIGHTS, _POOLING, _LENGTH, _PROMPTS, _MODULES)
-_MOST_BYTES = {_WEIGHTS: 2 << 30, _TOKENIZER: 64 << 20}
-_MOST_BYTES_ELSE = 1 << 20
-_MOST_THREADS = 4
-_MOST_CHARACTERS = 20_000
+_MAX_BYTES = {_WEIGHTS: 2 << 30, _TOKENIZER: 64 << 20}
+_MAX_BYTES_ELSE = 1 << 20
+_MAX_THREADS = 4
+_MAX_CHARACTERS = 20_000
 _KNOWN_MODULES = ("Transformer", "Pooling", "Normalize")
 
 
@@ -90,7 +90,7 @@ class SentenceTransformer:
         self._tokenizer = _tokenizer(files[_TOKENIZER], max(longest, 8), path)
         self.dimension = shape.hidden_size
         self._threads = min(
-            _MOST_THREADS, len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else 2
+            _MAX_THREADS, len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else 2
         )
         self._pool = ThreadPoolExecutor(self._threads, thread_name_prefix="vera-embed")
         self._blas = ThreadpoolController()
@@ -98,7 +98,7 @@ class SentenceTransformer:
     def embed(self, texts: Sequence[str], *, query: bool = False) -> Matrix:
         """A unit vector for each text. Raises EmbeddingError."""
         before = self._before_query if query else self._before_passage
-        given = [before + text[:_MOST_CHARACTERS].encode(errors="replace").decode() for text in texts]
+        given = [before + text[:_MAX_CHARACTERS].encode(errors="replace").decode() for text in texts]
         encoded = self._tokenizer.encode_batch(given)
         # More threads of BLAS only cost at this size: 70 ms a passage become 260 on two busy cores.
         with self._blas.limit(limits=1, user_api="blas"):
@@ -147,7 +147,7 @@ def _unzipped(archive: zipfile.ZipFile, name: str) -> bytes:
 
 
 def _bounded(size: int, name: str) -> None:
-    most = _MOST_BYTES.get(name, _MOST_BYTES_ELSE)
+    most = _MAX_BYTES.get(name, _MAX_BYTES_ELSE)
     if size > most:
         raise EmbeddingError(f"The embedding model's {name} has {size} bytes; {most} are the most.")
 

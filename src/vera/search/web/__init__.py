@@ -10,7 +10,7 @@ from vera.search.web.registry import (
     open_engines,
 )
 from vera.search.web.searxng import instance_policy
-from vera.search.web.throttle import Limits
+from vera.search.web.throttle import SearchLimits
 from vera.search.web.values import KINDS, Engine, Hit, Kind, Query
 
 __all__ = [
@@ -26,8 +26,8 @@ __all__ = [
     "Engines",
     "Hit",
     "Kind",
-    "Limits",
     "Query",
+    "SearchLimits",
     "Searched",
     "WebSearch",
     "instance_policy",

@@ -9,7 +9,7 @@ from xml.parsers import expat
 
 from vera.search.web import plain
 from vera.search.web.freshness import dates
-from vera.search.web.throttle import Limits
+from vera.search.web.throttle import SearchLimits
 from vera.search.web.values import Ask, Found, Hit, Kind, Malformed, Query, Unfit
 
 BASE = "https://export.arxiv.org"
@@ -18,8 +18,8 @@ _WANTED = {f"{_ATOM} {name}": name for name in ("id", "title", "summary", "publi
 _ENTRY = f"{_ATOM} entry"
 _FEED = f"{_ATOM} feed"
 _DEEPEST = 32
-_MOST_TEXT = 20_000
-_MOST_TERMS = 16
+_MAX_TEXT = 20_000
+_MAX_TERMS = 16
 _TERM = re.compile(r'"([^"]{1,200})"|([^\s"]{1,100})')
 _NO_WORD = re.compile(r"[^\w.\-']+")
 _VERSION = re.compile(r"v\d{1,3}\Z")
@@ -32,7 +32,7 @@ class Arxiv:
     title = "arXiv"
     kinds: tuple[Kind, ...] = ("papers",)
     needs_key = False
-    limits = Limits(min_interval_s=3.0)
+    limits = SearchLimits(min_interval_s=3.0)
 
     def __init__(self, *, base: str = BASE) -> None:
         self._base = base.rstrip("/")
@@ -69,7 +69,7 @@ class Arxiv:
 
 def _terms(text: str) -> list[str]:
     terms = []
-    for found in list(_TERM.finditer(text))[:_MOST_TERMS]:
+    for found in list(_TERM.finditer(text))[:_MAX_TERMS]:
         words = _NO_WORD.sub(" ", found[1] or found[2]).strip(" .-'")
         if not re.search(r"\w", words) or (not found[1] and words in ("AND", "OR", "ANDNOT", "NOT")):
             continue
@@ -129,7 +129,7 @@ class _Reader:
             raise Malformed("its answer is nested too deeply")
         if self._depth == 1:
             self.is_feed = name == _FEED
-        elif self._depth == 2 and name == _ENTRY and len(self.entries) < plain.MOST_RESULTS:
+        elif self._depth == 2 and name == _ENTRY and len(self.entries) < plain.MAX_RESULTS:
             self._entry = {}
         elif self._depth == 3 and self._entry is not None:
             self._wanted = _WANTED.get(name, "")
@@ -145,5 +145,5 @@ class _Reader:
     def text(self, data: str) -> None:
         if self._wanted and self._entry is not None:
             so_far = self._entry.get(self._wanted, "")
-            if len(so_far) < _MOST_TEXT:
-                self._entry[self._wanted] = so_far + data[: _MOST_TEXT - len(so_far)]
+            if len(so_far) < _MAX_TEXT:
+                self._entry[self._wanted] = so_far + data[: _MAX_TEXT - len(so_far)]

@@ -7,11 +7,11 @@ from typing import Any
 
 from vera.sandbox.fetch.exchange import Fields
 from vera.search.web import plain
-from vera.search.web.throttle import Limits
+from vera.search.web.throttle import SearchLimits
 from vera.search.web.values import Ask, Found, Hit, Kind, Malformed, Query, Unfit
 
 BASE = "https://api.search.brave.com/res/v1"
-MOST_CHARACTERS, MOST_WORDS, MOST_PAGES = 400, 50, 10
+MAX_CHARACTERS, MAX_WORDS, MAX_PAGES = 400, 50, 10
 """Of a query, and of the pages of its results; more is refused by the interface."""
 
 _FRESHNESS = {"day": "pd", "week": "pw", "month": "pm", "year": "py"}
@@ -29,17 +29,17 @@ class Brave:
     kinds: tuple[Kind, ...] = ("web", "news")
     needs_key = True
 
-    def __init__(self, key: str, limits: Limits, *, api_version: str = "", base: str = BASE) -> None:
+    def __init__(self, key: str, limits: SearchLimits, *, api_version: str = "", base: str = BASE) -> None:
         self.limits = limits
         self._base = base.rstrip("/")
         version: Fields = (("Api-Version", api_version),) if api_version else ()
         self._fields: Fields = (("X-Subscription-Token", key), *version)
 
     def request(self, query: Query) -> Ask:
-        if len(query.text) > MOST_CHARACTERS or len(query.text.split()) > MOST_WORDS:
-            raise Unfit(f"it takes at most {MOST_CHARACTERS} characters and {MOST_WORDS} words")
-        if query.offset >= MOST_PAGES:
-            raise Unfit(f"it gives at most {MOST_PAGES} pages of results (offset 0 to {MOST_PAGES - 1})")
+        if len(query.text) > MAX_CHARACTERS or len(query.text.split()) > MAX_WORDS:
+            raise Unfit(f"it takes at most {MAX_CHARACTERS} characters and {MAX_WORDS} words")
+        if query.offset >= MAX_PAGES:
+            raise Unfit(f"it gives at most {MAX_PAGES} pages of results (offset 0 to {MAX_PAGES - 1})")
         parameters = [
             ("q", query.text),
             ("count", str(query.count)),

@@ -7,12 +7,12 @@ from typing import Any
 
 from vera.search.web import plain
 from vera.search.web.freshness import dates
-from vera.search.web.throttle import Limits
+from vera.search.web.throttle import SearchLimits
 from vera.search.web.values import Ask, Found, Hit, Kind, Malformed, Query
 
 BASE = "https://api.openalex.org"
 _FIELDS = "id,doi,display_name,publication_date,primary_location,abstract_inverted_index,cited_by_count"
-_MOST_WORDS = 120
+_MAX_WORDS = 120
 """Of an abstract, how many are put together: a snippet shows no more."""
 
 
@@ -23,7 +23,7 @@ class OpenAlex:
     title = "OpenAlex"
     kinds: tuple[Kind, ...] = ("papers",)
     needs_key = False
-    limits = Limits(min_interval_s=0.2)
+    limits = SearchLimits(min_interval_s=0.2)
 
     def __init__(self, *, mailto: str = "", base: str = BASE) -> None:
         self._mailto = mailto
@@ -84,7 +84,7 @@ def _abstract(index: Any) -> str:
     words: dict[int, str] = {}
     for word, places in index.items():
         if isinstance(places, list):
-            for place in places[:_MOST_WORDS]:
-                if isinstance(place, int) and 0 <= place < _MOST_WORDS:
+            for place in places[:_MAX_WORDS]:
+                if isinstance(place, int) and 0 <= place < _MAX_WORDS:
                     words[place] = word[:80]
     return " ".join(words[place] for place in sorted(words))

@@ -13,12 +13,12 @@ from vera.sandbox.egress.authority import AuthorityError
 from vera.sandbox.fetch.url import normalise
 from vera.search.web.values import Ask, Found, Hit, Malformed, Query
 
-MOST_RESULTS = 50
+MAX_RESULTS = 50
 """Of one answer, how many are looked at; what follows is not what was asked for."""
 
 TITLE_SHOWN, SNIPPET_SHOWN, NAME_SHOWN = 200, 400, 80
-_MOST_RAW = 20_000
-_MOST_URL = 2000
+_MAX_RAW = 20_000
+_MAX_URL = 2000
 _TAG = re.compile(r"</?[A-Za-z][A-Za-z0-9-]{0,30}(?:\s[^<>]{0,1000})?/?>")
 _COMMENT = re.compile(r"<!--[^<>]{0,1000}-->")
 _BLOCK_TAG = re.compile(r"<(?:br|/?p|/?div|/?li|/?td|/?tr)\b[^<>]{0,1000}>", re.IGNORECASE)
@@ -51,14 +51,14 @@ def listed(value: Mapping[str, Any], name: str) -> Sequence[Any]:
         return ()
     if not isinstance(found, list):
         raise Malformed(f"its {name!r} is no list")
-    return found[:MOST_RESULTS]
+    return found[:MAX_RESULTS]
 
 
 def text(value: object, limit: int = SNIPPET_SHOWN) -> str:
     """A string as one line of at most `limit` visible characters; '' for what is no string."""
     if not isinstance(value, str):
         return ""
-    flat = " ".join(value[:_MOST_RAW].split())
+    flat = " ".join(value[:_MAX_RAW].split())
     clean = "".join(c if c.isprintable() else "\N{REPLACEMENT CHARACTER}" for c in flat[: limit + 1])
     return clean if len(clean) <= limit else clean[: limit - 1] + "…"
 
@@ -67,7 +67,7 @@ def from_html(value: object, limit: int = SNIPPET_SHOWN) -> str:
     """As `text`, of a string that may hold HTML: its tags are taken out and its entities resolved."""
     if not isinstance(value, str):
         return ""
-    marked = _COMMENT.sub("", _RAISED.sub("^", _BLOCK_TAG.sub(" ", value[:_MOST_RAW])))
+    marked = _COMMENT.sub("", _RAISED.sub("^", _BLOCK_TAG.sub(" ", value[:_MAX_RAW])))
     return text(html.unescape(_TAG.sub("", marked)), limit)
 
 
@@ -82,7 +82,7 @@ def day(value: object) -> str:
 
 def address(value: object) -> str:
     """A URL in the form in which `fetch` takes it; '' for one that it would refuse to read."""
-    if not isinstance(value, str) or len(value) > _MOST_URL:
+    if not isinstance(value, str) or len(value) > _MAX_URL:
         return ""
     try:
         return str(normalise(value))

@@ -8,7 +8,7 @@ from vera.search.web.arxiv import Arxiv
 from vera.search.web.brave import Brave
 from vera.search.web.openalex import OpenAlex
 from vera.search.web.searxng import SearXNG, check_url
-from vera.search.web.throttle import Limits
+from vera.search.web.throttle import SearchLimits
 from vera.search.web.values import Engine
 from vera.search.web.wikipedia import Wikipedia
 
@@ -20,7 +20,7 @@ class EngineError(ValueError):
 class EngineOptions(msgspec.Struct, frozen=True, kw_only=True):
     """What the engines need. Without a key there is no Brave, without an address no SearXNG."""
 
-    brave_limits: Limits = Limits()
+    brave_limits: SearchLimits = SearchLimits()
     brave_api_version: str = ""
     searxng_url: str = ""
     language: str = "en"

@@ -6,7 +6,7 @@ from email.utils import parsedate_to_datetime
 from vera.sandbox.fetch.receipt import Receipt
 
 _SECONDS = re.compile(r"\d{1,9}(?:\.\d{1,6})?")
-_MOST_WINDOWS = 8
+_MAX_WINDOWS = 8
 
 
 def retry_after(receipt: Receipt, now: float) -> float | None:
@@ -28,5 +28,5 @@ def retry_after(receipt: Receipt, now: float) -> float | None:
 
 
 def _numbers(text: str) -> list[float]:
-    parts = [part.strip() for part in text[:200].split(",")[:_MOST_WINDOWS]]
+    parts = [part.strip() for part in text[:200].split(",")[:_MAX_WINDOWS]]
     return [float(part) if _SECONDS.fullmatch(part) else -1.0 for part in parts]

@@ -9,7 +9,7 @@ from vera.sandbox.egress.policy import NetworkPolicy
 from vera.sandbox.fetch.url import normalise
 from vera.search.web import plain
 from vera.search.web.challenge import names_searxng
-from vera.search.web.throttle import Limits
+from vera.search.web.throttle import SearchLimits
 from vera.search.web.values import Ask, Found, Hit, Kind, Malformed, Query
 
 _CATEGORIES: dict[Kind, str] = {"web": "general", "news": "news", "papers": "science"}
@@ -26,7 +26,7 @@ class SearXNG:
     title = "SearXNG"
     kinds: tuple[Kind, ...] = ("web", "news", "papers")
     needs_key = False
-    limits = Limits(min_interval_s=1.0)
+    limits = SearchLimits(min_interval_s=1.0)
 
     def __init__(self, url: str) -> None:
         self._base = url.strip().partition("?")[0].rstrip("/").removesuffix("/search")

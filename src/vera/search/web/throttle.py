@@ -16,7 +16,7 @@ FIRST_BACKOFF_S = 1.0
 """The first back-off, where the interval is not longer; each further one is twice as long."""
 
 
-class Limits(msgspec.Struct, frozen=True, kw_only=True):
+class SearchLimits(msgspec.Struct, frozen=True, kw_only=True):
     """Seconds and counts; `max_calls` 0 is unlimited."""
 
     min_interval_s: float = 1.0
@@ -49,7 +49,7 @@ class Stop(msgspec.Struct, frozen=True):
     seconds: float = 0.0
 
 
-def stopped(limits: Limits, state: State, now: float) -> Stop | None:
+def stopped(limits: SearchLimits, state: State, now: float) -> Stop | None:
     """Why no request may be made now; None when one may, perhaps after a wait."""
     if limits.max_calls and state.calls >= limits.max_calls:
         return Stop("budget")
@@ -58,7 +58,7 @@ def stopped(limits: Limits, state: State, now: float) -> Stop | None:
     return None
 
 
-def reserve(limits: Limits, state: State, now: float) -> tuple[State, float] | Stop:
+def reserve(limits: SearchLimits, state: State, now: float) -> tuple[State, float] | Stop:
     """The state with one more call in it, and the seconds to wait before the request is sent."""
     if stop := stopped(limits, state, now):
         return stop
@@ -77,23 +77,23 @@ def answered(state: State) -> State:
     return msgspec.structs.replace(state, backoff_s=0.0, rejected=0)
 
 
-def unavailable(limits: Limits, state: State, now: float, retry_after: float | None) -> State:
+def unavailable(limits: SearchLimits, state: State, now: float, retry_after: float | None) -> State:
     """The server could not answer (5xx): back off. The 429s are no longer in a row."""
     return _back_off(limits, msgspec.structs.replace(state, rejected=0), now, retry_after)
 
 
-def rejected(limits: Limits, state: State, now: float, retry_after: float | None) -> State:
+def rejected(limits: SearchLimits, state: State, now: float, retry_after: float | None) -> State:
     """The answer was 429: back off, and open the breaker when it was one too many."""
     state = _back_off(limits, msgspec.structs.replace(state, rejected=state.rejected + 1), now, retry_after)
     return rested(limits, state, now) if state.rejected >= limits.max_consec_429 else state
 
 
-def rested(limits: Limits, state: State, now: float) -> State:
+def rested(limits: SearchLimits, state: State, now: float) -> State:
     """Leave the engine alone for a cool-down, for a reason that another request will not change."""
     return msgspec.structs.replace(state, open_until=max(state.open_until, now + limits.cooldown_s))
 
 
-def _back_off(limits: Limits, state: State, now: float, retry_after: float | None) -> State:
+def _back_off(limits: SearchLimits, state: State, now: float, retry_after: float | None) -> State:
     """Twice the last back-off, or what the server asks for where that is more.
 
     What is longer than `backoff_max_s` is not waited for: the breaker opens, for `cooldown_s` at most.

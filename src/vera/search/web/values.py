@@ -6,7 +6,7 @@ from typing import Literal, Protocol
 import msgspec
 
 from vera.sandbox.fetch.exchange import Fields
-from vera.search.web.throttle import Limits
+from vera.search.web.throttle import SearchLimits
 
 Kind = Literal["web", "news", "papers"]
 KINDS: tuple[Kind, ...] = ("web", "news", "papers")
@@ -103,7 +103,7 @@ class Engine(Protocol):
     def needs_key(self) -> bool: ...
 
     @property
-    def limits(self) -> Limits: ...
+    def limits(self) -> SearchLimits: ...
 
     def request(self, query: Query) -> Ask:
         """Raises Unfit."""

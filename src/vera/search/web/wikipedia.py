@@ -6,11 +6,11 @@ Source: https://www.mediawiki.org/wiki/API:Search. Its User-Agent policy is met 
 from urllib.parse import quote
 
 from vera.search.web import plain
-from vera.search.web.throttle import Limits
+from vera.search.web.throttle import SearchLimits
 from vera.search.web.values import Ask, Found, Hit, Kind, Malformed, Query
 
 BASE = "https://{language}.wikipedia.org"
-MOST_CHARACTERS = 300
+MAX_CHARACTERS = 300
 
 
 class Wikipedia:
@@ -20,7 +20,7 @@ class Wikipedia:
     title = "Wikipedia"
     kinds: tuple[Kind, ...] = ("web",)
     needs_key = False
-    limits = Limits(min_interval_s=0.5)
+    limits = SearchLimits(min_interval_s=0.5)
 
     def __init__(self, language: str = "en", *, base: str = BASE) -> None:
         self._language = language
@@ -33,7 +33,7 @@ class Wikipedia:
         parameters = [
             ("action", "query"),
             ("list", "search"),
-            ("srsearch", query.text[:MOST_CHARACTERS]),
+            ("srsearch", query.text[:MAX_CHARACTERS]),
             ("srlimit", str(query.count)),
             ("sroffset", str(query.offset * query.count) if query.offset else ""),
             ("srprop", "snippet|timestamp"),

@@ -1,0 +1,245 @@
+"""The verifier's context: the tools of its check lanes, and clean boxes, on this machine."""
+
+import contextlib
+import shutil
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
+from contextlib import AsyncExitStack, asynccontextmanager
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import platformdirs
+
+from vera import events
+from vera.agent.research import Environment
+from vera.agent.sandbox_log import BoxRecord
+from vera.agent.web import Web, open_web
+from vera.config import Settings
+from vera.lane.notes import NAME, NotesMirror
+from vera.lane.prompts import Prompts
+from vera.lane.tools import Call, Outcome, Tool
+from vera.lane.tools.fetch import Fetch
+from vera.lane.tools.lazy_shell import LazyShell
+from vera.lane.tools.read import SPEC as READ
+from vera.lane.tools.read import Read
+from vera.lane.tools.search import Search
+from vera.lane.tools.shell import Shell
+from vera.lane.tools.web_search import search_tools
+from vera.model.types import Model
+from vera.sandbox import recipe
+from vera.sandbox.backends import open_box
+from vera.sandbox.box import SupervisedBox
+from vera.sandbox.spec import BoxSpec, Quota
+from vera.sandbox.types import Box, CommandResult
+from vera.session import Session
+from vera.verification.context import VerifierContext, VerifierOptions
+
+CHECKS = "checks"
+"""The folder of a session where check lanes work; each takes its own away again."""
+
+CLEAN = "derive"
+"""The lane in whose name clean boxes stand in the record of boxes."""
+
+MAX_TOOL_SECONDS = 120.0
+"""Seconds of one command of the verifier: a check is a look-up, not a study."""
+
+
+def open_verifier_context(
+    *,
+    session: Session,
+    settings: Settings,
+    place: Environment,
+    model: Model | None,
+    prompts: Prompts,
+    options: VerifierOptions,
+) -> VerifierContext:
+    """The context of a run whose main lane works at `place`. Nothing starts before it is needed, and what a
+    killed run left of its checks is taken away."""
+    seconds = min(settings.sandbox.max_tool_seconds, MAX_TOOL_SECONDS)
+    _clear_away(session.root)
+    bench = _CheckTools(session, settings, place, seconds)
+    return VerifierContext(
+        session=session,
+        model=model,
+        prompts=prompts,
+        open_tools=bench.open_tools,
+        open_box=bench.open_clean_box if place.box is not None else None,
+        options=msgspec.structs.replace(options, tool_seconds=seconds),
+        exams=exams_folder(),
+        corpus=place.corpus,
+    )
+
+
+def exams_folder() -> Path:
+    """Where exams of judges are kept: in the person's cache, never in a project's folder."""
+    return Path(platformdirs.user_cache_dir("vera")) / "exams"
+
+
+class _CheckTools:
+    """Opens what the context hands out, as the run is set up."""
+
+    def __init__(self, session: Session, settings: Settings, place: Environment, seconds: float) -> None:
+        self._session = session
+        self._settings = settings
+        self._place = place
+        self._seconds = seconds
+        task = session.state.task
+        self._input = Path(task.input_dir) if task and task.input_dir else None
+
+    @asynccontextmanager
+    async def open_tools(self, lane: str) -> AsyncIterator[Sequence[Tool]]:
+        """The tools of a check lane over an empty work folder of its own."""
+        place, session = self._place, self._session
+        async with AsyncExitStack() as stack:
+            folder = session.root / CHECKS / lane
+            work = folder / "work"
+            _remove(folder)
+            work.mkdir(parents=True)
+            stack.callback(_remove, folder)
+            (folder / NAME).touch()
+            web = self._open_web(lane)
+            tools: list[Tool] = []
+            if place.corpus is not None:
+                tools.append(Search(place.corpus, place.files))
+            if web is not None:
+                tools.append(Fetch(web.capture))
+                tools += search_tools(web.search, self._settings.brave.default_count)
+            tools.append(CapturedOnly(Read(place.corpus, work, place.extractor, place.input_name), lane))
+            if place.box is not None:
+                start = self._shell_starter(lane, folder, web, stack)
+                tools.append(LazyShell(start, web.command if web else None))
+            yield tools
+
+    def _open_web(self, lane: str) -> Web | None:
+        if self._place.web is None:
+            return None
+        return open_web(
+            self._session,
+            self._settings,
+            self._place.web.search.engines,
+            extractor=self._place.extractor,
+            lane=lane,
+        )
+
+    def _shell_starter(
+        self, lane: str, folder: Path, web: Web | None, stack: AsyncExitStack
+    ) -> Callable[[], Awaitable[Tool]]:
+        async def start() -> Tool:
+            work = folder / "work"
+            sandbox = self._settings.sandbox
+            spec = BoxSpec(
+                work=work,
+                input=self._input,
+                profile=sandbox.profile,
+                privileged=sandbox.privileged,
+                quota=Quota(sandbox.work_bytes, sandbox.work_files),
+            )
+            box = await stack.enter_async_context(self._started(spec, lane, web))
+            self._session.emit(
+                events.Sandbox(
+                    backend=box.backend, isolation=box.isolation, profile=spec.profile, work_dir=box.work
+                ),
+                lane=lane,
+            )
+            pages = web.pages if web is not None else None
+            return Shell(box, work, NotesMirror(folder / NAME, work), self._seconds, pages)
+
+        return start
+
+    @asynccontextmanager
+    async def open_clean_box(self, work: Path, instead: Path | None) -> AsyncIterator[Box]:
+        """A sealed box on `work`, with the run's input or with another folder `instead`. Raises BoxError."""
+        source = None if self._input is None else instead or self._input
+        async with self._started(BoxSpec(work=work, input=source, profile="sealed"), CLEAN, None) as box:
+            yield self._moved(box, work) if box.backend == "host" else box
+
+    def _moved(self, box: SupervisedBox, work: Path) -> Box:
+        """The box without mounts: what commands and scripts call by the run's own paths is this box's."""
+        moved = {str(self._session.workspace.resolve()): box.work}
+        if self._input is not None:
+            moved[str(self._input.resolve())] = box.input
+        for path in work.rglob("*"):
+            if path.is_file():
+                path.write_text(renamed(path.read_text("utf-8"), moved), "utf-8")
+        return Relocated(box, moved)
+
+    @asynccontextmanager
+    async def _started(self, spec: BoxSpec, lane: str, web: Web | None) -> AsyncIterator[SupervisedBox]:
+        """A box of the kind that the main lane has, closed at the end. Raises BoxError."""
+        assert self._place.box is not None
+        settings, record = self._settings.sandbox, BoxRecord(self._session, lane)
+
+        async def image() -> str:
+            return recipe.image_name(settings.base_image)  # the main lane's box has it already
+
+        with contextlib.closing(record):
+            box = await open_box(
+                self._place.box.backend,
+                replace(spec, run=self._session.root.name, lane=lane),
+                log=record.write,
+                egress=web.proxy.serve if web else None,
+                image=image,
+                tell=record.tell,
+            )
+            try:
+                yield box
+            finally:
+                await box.close()
+
+
+class CapturedOnly:
+    """`read` for a check lane: of the session's evidence it shows what was captured, and what is the lane's
+    own, never what another lane's commands printed."""
+
+    spec = READ
+
+    def __init__(self, read: Read, lane: str) -> None:
+        self._read = read
+        self._lane = lane
+
+    async def run(self, args: Mapping[str, Any], call: Call) -> Outcome:
+        allowed = {
+            name: evidence
+            for name, evidence in call.evidence.items()
+            if evidence.tier == "captured" or evidence.lane == self._lane
+        }
+        return await self._read.run(args, msgspec.structs.replace(call, evidence=allowed))
+
+
+class Relocated:
+    """A box in which commands of another place mean this one: paths are replaced before they run."""
+
+    def __init__(self, box: Box, moved: Mapping[str, str]) -> None:
+        self._box = box
+        self._moved = moved
+        self.backend, self.isolation = box.backend, box.isolation
+
+    async def start(self) -> None:
+        await self._box.start()
+
+    async def run(self, command: str, *, timeout: float) -> CommandResult:
+        return await self._box.run(renamed(command, self._moved), timeout=timeout)
+
+    async def close(self) -> None:
+        await self._box.close()
+
+
+def renamed(text: str, moved: Mapping[str, str]) -> str:
+    """The text with each of these paths replaced by its new one."""
+    for old, new in moved.items():
+        text = text.replace(old, new)
+    return text
+
+
+def _remove(folder: Path) -> None:
+    """Take a check's folder away, and the folder of checks with the last of them."""
+    shutil.rmtree(folder, ignore_errors=True)
+    with contextlib.suppress(OSError):
+        folder.parent.rmdir()
+
+
+def _clear_away(root: Path) -> None:
+    """Remove the folders of clean boxes and checks that a killed run has left in its session."""
+    for left in (*root.glob(".derive-*"), *root.glob(".empty-*"), root / CHECKS):
+        shutil.rmtree(left, ignore_errors=True)

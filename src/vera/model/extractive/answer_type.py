@@ -1,0 +1,286 @@
+"""What lines must say before they surely answer a question.
+
+To rank lines by the question's words is not to know that they answer it: the deposit of Quay Road 72 has
+nearly all words of a question about the rent of Quay Road 27. So a sentence is held against what the question
+demands: the names and numbers that it gives, exactly; what it asks about them; an expression of the kind that
+it asks for. A sentence stands under headings and in a file whose name may say the first of these for it.
+"""
+
+from collections.abc import Sequence
+
+import msgspec
+
+from vera.model.extractive import patterns
+from vera.model.extractive.documents import name_forms, spelled
+from vera.model.extractive.expressions import is_open, valued
+from vera.model.extractive.lexicon import GENERIC, IMPLIED, LIGHT, PRONOUNS, STOPWORDS
+from vera.model.extractive.question import Kind, Question, frame_words, scaffolding, stems_of, value_stems
+from vera.model.extractive.term_weights import SYNONYM, Lexis
+from vera.model.extractive.words import affinity, stem, words
+
+ASKED_ABOUT = 0.8
+"""The share of what is asked about (by weight) that a sentence and its headings have to hold."""
+ASKED_OF_A_FIELD = 0.54
+"""The same where the question says all that a field or a sentence gives the value of."""
+ITS_OWN = 0.2
+"""The share that the sentence itself has to hold."""
+PLAINLY = 0.95
+"""How nearly a heading or a file's name has to have a word: a synonym does not do."""
+SAME_ROOT = 0.75
+"""How nearly the rarest term has to be there: as the same word, or as another of its root."""
+OF_THE_KIND = 0.5
+"""How plainly an expression has to be of the kind asked for."""
+OF_A_UNIT = 0.8
+"""The same of a count of something: a number of that unit."""
+FAINTLY = 0.3
+"""The same in a sentence that holds all (IN_ALL of it) that is asked in MANY words."""
+MANY = 3
+IN_ALL = 0.99
+NAME_WORDS = 0.5
+"""The share of a name that the name of a file has to hold, numbers apart, to stand for it."""
+
+MAX_BOUND_LENGTH = 16
+"""The longest phrase that makes a number a bound, in characters."""
+
+_ALONE = frozenset((Kind.PERSON, Kind.NAME))
+"""Of these kinds an expression is one only when it is a name."""
+
+
+class Demand(msgspec.Struct, frozen=True):
+    """What a question demands of a sentence.
+
+    `numbers` are those that belong to no name of it. `asked` are the terms of the question, by index, that
+    say what is asked about its names.
+    """
+
+    numbers: frozenset[str]
+    asked: tuple[int, ...]
+
+
+def demand_of(question: Question) -> Demand:
+    """The demand of a question."""
+    spoken = list(words(question.text))
+    named = {form for name in question.names for form in name}
+    numbers = frozenset(word.form for word in spoken if word.form[0].isdigit()) - named
+    given = named | numbers
+    content = [index for index, term in enumerate(question.terms) if term.word.form not in given]
+    plain = scaffolding()
+    strong = [
+        index
+        for index in content
+        if question.terms[index].weight >= 1.0 and question.terms[index].word.form not in GENERIC
+    ]
+    frame = frame_words(question.text)
+    asked = [
+        index
+        for index in strong
+        if question.terms[index].word.form not in frame
+        and question.terms[index].word.stem not in stems_of(LIGHT)
+    ]
+    if not asked:
+        asked = strong or [index for index in content if question.terms[index].word.form in frame]
+    if not asked:
+        asked = [index for index in content if question.terms[index].word.stem not in plain] or content
+    return Demand(numbers, tuple(asked))
+
+
+class Sentence(msgspec.Struct, frozen=True):
+    """A sentence of a document, the headings above it (the head of a table, too), what stands before it in
+    its paragraph, and how its document begins ('' where that was not seen). A field or a row has a `label`;
+    a `heading` is a title, which names things and says nothing of them.
+    """
+
+    text: str
+    above: tuple[str, ...] = ()
+    before: str = ""
+    label: str = ""
+    opening: str = ""
+    heading: bool = False
+
+
+class Judge:
+    """Says of the sentences of one file whether they surely answer."""
+
+    def __init__(self, question: Question, demand: Demand, lexis: Lexis, path: str) -> None:
+        self._question = question
+        self._demand = demand
+        self._lexis = lexis
+        self._file = name_forms(path, question.text)
+        self._spelled = spelled(path)
+        stems = {stem(form) for form in self._file}
+        self._named_by_file = [float(term.word.stem in stems) for term in question.terms]
+
+    def is_answer(
+        self, sentence: Sentence, own: Sequence[float], above: Sequence[float], kind: float
+    ) -> bool:
+        """Whether a sentence says what is asked of what is asked about.
+
+        `own` has the affinity of each term with the sentence, `above` that with its headings, `kind` how
+        plainly it holds an expression of the kind asked for.
+        """
+        label = sentence.label or valued(sentence.text, counts=self._question.kind is Kind.COUNT)
+        labelled = bool(label) and self._says(label)
+        return (
+            not sentence.heading
+            and not is_open(sentence.text)
+            and self._answers(self._with_implied(own) if labelled else own, above, kind, labelled)
+            and all(self._is_named(name, sentence) for name in self._question.names)
+            and self._has_numbers(sentence)
+        )
+
+    def _with_implied(self, own: Sequence[float]) -> list[float]:
+        """The affinities with what gives only a value, also those of what one does with such things."""
+        implied = stems_of(IMPLIED)
+        return [
+            max(value, float(term.word.stem in implied))
+            for value, term in zip(own, self._question.terms, strict=True)
+        ]
+
+    def _says(self, label: str) -> bool:
+        """Whether the question says every word of a label, in its own words or in others."""
+        light = stems_of(LIGHT)
+        telling = [
+            word
+            for word in words(label)
+            if word.form not in STOPWORDS and not word.form[0].isdigit() and word.stem not in light
+        ]
+        return bool(telling) and all(
+            any(
+                affinity(term.word, word) >= SYNONYM
+                or word.stem in {other.stem for other in term.alternatives}
+                for term in self._question.terms
+            )
+            for word in telling
+        )
+
+    def _answers(self, own: Sequence[float], above: Sequence[float], kind: float, labelled: bool) -> bool:
+        """Whether a sentence has enough of what is asked about, and an answer to it.
+
+        One that has all of many words need hold no plain expression: "as of the date such litigation is
+        filed" says when.
+        """
+        asked = self._demand.asked
+        around = [far if far >= PLAINLY else 0.0 for far in above]
+        said = list(map(max, own, around, self._named_by_file))
+        held = self._share(said)
+        enough = ASKED_OF_A_FIELD if labelled else ASKED_ABOUT
+        if not asked or held < enough or self._share(own) < ITS_OWN:
+            return False
+        if said[self._rarest] < (SYNONYM if labelled else SAME_ROOT):
+            return False
+        if self._question.kind is Kind.COUNT and not self._says_what_value(own):
+            return False
+        if self._question.kind is Kind.ANY:
+            return held >= IN_ALL and (labelled or kind >= OF_THE_KIND)
+        if kind >= (
+            1.0 if self._question.kind in _ALONE else OF_A_UNIT if self._question.units else OF_THE_KIND
+        ):
+            return True
+        faint = self._question.kind is Kind.DATE and not self._question.exact
+        return faint and kind >= FAINTLY and held >= IN_ALL and len(asked) >= MANY
+
+    def _says_what_value(self, own: Sequence[float]) -> bool:
+        """Whether a sentence itself says which value it gives, as the default.
+
+        A heading may say it of another value ("Default: 10w").
+        """
+        return self._question.units != () or all(
+            own[index] >= SYNONYM
+            for index in self._demand.asked
+            if self._question.terms[index].word.stem in value_stems()
+        )
+
+    @property
+    def _rarest(self) -> int:
+        """The term that weighs most of what is asked about."""
+        return max(self._demand.asked, key=lambda index: self._lexis.weights[index])
+
+    def _share(self, vector: Sequence[float]) -> float:
+        """The share of what is asked about, by weight, that is held."""
+        weights = [self._lexis.weights[index] for index in self._demand.asked]
+        held = [
+            weight
+            for index, weight in zip(self._demand.asked, weights, strict=True)
+            if vector[index] >= SYNONYM
+        ]
+        return sum(held) / (sum(weights) or 1.0)
+
+    def _has_numbers(self, sentence: Sentence) -> bool:
+        """Whether the question's numbers are there, none as the opposite bound ("over 100", "up to 100")."""
+        if not self._demand.numbers <= _forms(sentence) | self._file:
+            return False
+        asked, said = _bounds(self._question.text), _bounds(sentence.text)
+        return all(said.get(number, up) == up for number, up in asked.items())
+
+    def _is_named(self, name: Sequence[str], sentence: Sentence) -> bool:
+        """Whether a name stands in the sentence, in a heading above, or in the name of the file."""
+        versions = self._question.kind is Kind.VERSION
+        if any(_stands(name, text, versions) for text in (sentence.text, *sentence.above, sentence.opening)):
+            return True
+        begins = next(words(sentence.text), None)
+        if begins is not None and begins.form in PRONOUNS and _stands(name, sentence.before, versions):
+            return True
+        return self._is_file(name, sentence)
+
+    def _is_file(self, name: Sequence[str], sentence: Sentence) -> bool:
+        """Whether the file's name has the numbers of a name and most of its words, and does not go on.
+
+        The rest, as License in Apache License 2.0, has to stand in the sentence or above it as a common noun.
+        """
+        if self._goes_on(name):
+            return False
+        rest = [form for form in name if form not in self._file]
+        if any(form[0].isdigit() for form in rest) or len(rest) > (1 - NAME_WORDS) * len(name):
+            return False
+        return not rest or _common(sentence).issuperset(map(stem, rest))
+
+    def _goes_on(self, name: Sequence[str]) -> bool:
+        """Whether the file's name has a letter or a number behind a word of a name, as norton-cables-b.txt
+        has behind Norton Cables."""
+        for place, form in enumerate(self._spelled[:-1]):
+            after = self._spelled[place + 1]
+            if form in name and after not in name and (len(after) == 1 or after[0].isdigit()):
+                return True
+        return False
+
+
+def _forms(sentence: Sentence) -> frozenset[str]:
+    """The words of a sentence and of the headings above it."""
+    return frozenset(word.form for text in (sentence.text, *sentence.above) for word in words(text))
+
+
+def _bounds(text: str) -> dict[str, bool]:
+    """The numbers that are bounds: whether from there up, or up to there."""
+    found: dict[str, bool] = {}
+    for word in words(text):
+        if word.form[0].isdigit():
+            before = text[max(0, word.start - MAX_BOUND_LENGTH) : word.start]
+            if patterns.AT_MIN_COUNT.search(before):
+                found[word.form] = True
+            elif patterns.AT_MAX_COUNT.search(before):
+                found[word.form] = False
+    return found
+
+
+def _common(sentence: Sentence) -> set[str]:
+    """The stems of the words in small letters."""
+    texts = (sentence.text, *sentence.above)
+    return {word.stem for text in texts for word in words(text) if text[word.start].islower()}
+
+
+def _stands(name: Sequence[str], text: str, versions: bool) -> bool:
+    """Whether a name stands in a text and does not go on there, as Norton Cables does in "Norton Cables B".
+
+    Behind a name whose version is asked for a number may follow.
+    """
+    seen = list(words(text))
+    size = len(name)
+    for start in range(len(seen) - size + 1):
+        if any(seen[start + place].form != form for place, form in enumerate(name)):
+            continue
+        last = seen[start + size - 1]
+        following = text[last.end : last.end + 2]
+        goes_on = following[1:].isupper() or (following[1:].isdigit() and not versions)
+        if following[:1] != " " or not goes_on:
+            return True
+    return False

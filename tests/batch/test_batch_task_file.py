@@ -111,7 +111,7 @@ def test_a_repeated_line_is_one_task(tmp_path: Path) -> None:
         ({"task": "a", "settings": {"run.max_steps": 2**60}}, "canonical JSON"),
         ({"task": "a", "settings": {"model.key": "sk-1"}}, "no key stands in a task file"),
         ({"task": "a", "settings": {"OPENAI_API_KEY": "sk-1"}}, "no setting"),
-        ({"task": "a", "settings": {"run.work_dir": "w"}}, "session folder of its own"),
+        ({"task": "a", "settings": {"run.work_dir": "w"}}, "its own session folder"),
         ({"task": "a", "settings": {"run.base_dir": "w"}}, "--base-dir"),
         ({"task": "a", "settings": {"run.input_dir": "w"}}, '"input_dir"'),
         ({"task": "a", "settings": {"model.base_url": "ftp://x"}}, "http"),

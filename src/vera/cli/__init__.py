@@ -9,7 +9,7 @@ from vera.version import __version__
 COMMANDS = {
     "run": ("vera.cli.run:run", "Answer a question, with every statement cited."),
     "verify": ("vera.cli.verify:verify", "Verify a thesis: evidence cards and a signed attestation."),
-    "batch": ("vera.cli.batch:batch", "Run many tasks, each a session of its own."),
+    "batch": ("vera.cli.batch:batch", "Run many tasks, each in its own session."),
     "worker": ("vera.cli.worker:worker", "Run tasks of a batch on this machine, beside other machines."),
     "resume": ("vera.cli.resume:resume", "Go on with an interrupted run."),
     "list": ("vera.cli.list:list_sessions", "List sessions: state, verdict, steps, time and task of each."),

@@ -86,7 +86,7 @@ def allowed_of(settings: tuple[str, ...], inputs: tuple[str, ...] | tuple[Path, 
 
 
 def read_handed(stream: BinaryIO) -> Handed:
-    """What came by standard input. Raises ConfigError for what is none."""
+    """What standard input gave. Raises ConfigError for anything else."""
     data = stream.read(MAX_BYTES + 1)
     try:
         if len(data) > MAX_BYTES:

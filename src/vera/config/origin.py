@@ -1,4 +1,4 @@
-"""Where a setting's value was written, whose word that is, and which place wins."""
+"""Where a setting's value was written, who wrote it, and which place wins."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -39,7 +39,7 @@ class SettingPlace(IntEnum):
 
     @property
     def source(self) -> Source:
-        """Whose word it is."""
+        """Who wrote it."""
         return _SOURCES.get(self, Source.PERSON)
 
     @property

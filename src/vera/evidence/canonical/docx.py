@@ -101,7 +101,7 @@ class _Run(msgspec.Struct):
 
 
 class _Story:
-    """One part of the document as its elements come by."""
+    """One part of the document as its elements are read."""
 
     def __init__(self, styles: _Styles) -> None:
         self._styles = styles

@@ -48,7 +48,7 @@ class LazyGroup(click.Group):
     """A group that knows its commands by name and imports one only to run it or to show its help."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
-        return list(COMMANDS)
+        return [*COMMANDS]  # `list` is the module of `vera list` once that is imported
 
     def get_command(self, ctx: click.Context, name: str) -> click.Command | None:
         if name not in COMMANDS:

@@ -52,7 +52,7 @@ class Event(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, tag_f
 class Session(Event, frozen=True, kw_only=True):
     """The first record: which VERA began this log, under which settings (secrets left out).
 
-    `origins` says for each setting that is not a packaged default whose word it was: person, folder, task,
+    `origins` says for each setting that is not a packaged default who set it: person, folder, task,
     form or session.
     """
 

@@ -6,7 +6,7 @@ from enum import IntEnum, StrEnum
 
 
 class Source(StrEnum):
-    """Whose word a value is. Only the person decides everything; the others are held by `config.trust`.
+    """Who set a value. Only the person decides everything; the others are held by `config.trust`.
 
     PERSON: command line, environment, own configuration file, packaged defaults. FOLDER: `vera.yaml` and
     `.env` of the working folder. TASK: a line of a batch file, a row of a queue. FORM: a form of the

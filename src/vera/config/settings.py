@@ -568,11 +568,11 @@ class Settings(Section):
 
     @property
     def origins(self) -> Mapping[str, str]:
-        """Whose word each setting is that is not a packaged default (`origin.Source`), by its dotted key."""
+        """Who set each setting that is not a packaged default (`origin.Source`), by its dotted key."""
         return self._origins
 
     def remember(self, origins: Mapping[str, str]) -> None:
-        """Note whose word the settings are, for the log."""
+        """Note who set the settings, for the log."""
         self._origins.update(origins)
 
 

@@ -22,7 +22,7 @@ MAX_QUOTED = 2000
 """Characters of a stranger's value in a command that is suggested."""
 
 OTHERS = (Source.FOLDER, Source.TASK, Source.FORM, Source.SESSION)
-"""Whose word is held by the table, in the order of its columns."""
+"""Who is limited by the table, in the order of its columns."""
 
 
 class Asked(NamedTuple):
@@ -289,7 +289,7 @@ TRUST: Mapping[str, Row] = {
     ),
     **_each("verification.not_before", LATER, ASKS_LESS),
     **_each("verification.not_after", EARLIER, ASKS_LESS),
-    **_each("policy.official_domains", ONLY_YOU, "decides whose word is official"),
+    **_each("policy.official_domains", ONLY_YOU, "decides which sources are official"),
     **_each("policy.destructive", MORE_ITEMS, "lets commands run that you refused"),
     # What chooses among candidates.
     **_each("action_verifier.verifier_class", ONLY_YOU, "runs foreign code on this machine"),

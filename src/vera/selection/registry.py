@@ -19,7 +19,7 @@ SELECTORS: Mapping[str, str] = {
 
 
 class SelectorError(ValueError):
-    """There is no such selector, or what is there is none: a sentence for the person."""
+    """There is no such selector, or it cannot be used: a sentence for the person."""
 
 
 def selector(name: str) -> Selector:

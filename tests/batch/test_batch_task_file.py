@@ -109,7 +109,7 @@ def test_a_repeated_line_is_one_task(tmp_path: Path) -> None:
         ({"task": "a", "settings": {"run.max_step": 3}}, "Did you mean run.max_steps?"),
         ({"task": "a", "settings": {"run.max_steps": "many"}}, "run.max_steps must be"),
         ({"task": "a", "settings": {"run.max_steps": 2**60}}, "canonical JSON"),
-        ({"task": "a", "settings": {"model.key": "sk-1"}}, "no key stands in a task file"),
+        ({"task": "a", "settings": {"model.key": "sk-1"}}, "no task file may hold a key"),
         ({"task": "a", "settings": {"OPENAI_API_KEY": "sk-1"}}, "no setting"),
         ({"task": "a", "settings": {"run.work_dir": "w"}}, "its own session folder"),
         ({"task": "a", "settings": {"run.base_dir": "w"}}, "--base-dir"),

@@ -36,7 +36,7 @@ BANNED = {
     r"seldom": "rarely",
     r"dear(?:er|est)?": "expensive",
     r"of (?:its|their) own": "its own X, a separate X",
-    r"st(?:ands?|anding|ood) (?:in(?! for\b)|on|there|by|beside)": "is in",
+    r"st(?:ands?|anding|ood) (?:in(?! for\b)|on|there|nowhere|by|beside)": "is in",
     r"whose (?:\w+ ){1,2}(?:it|that) is": "the owner of",
     r"whose word (?:it|they|is|a|each|the|counts)": "who set",
     r"to be had": "available",

@@ -1,6 +1,6 @@
 """Numbers, dates and amounts of a claim must be in the sources that it cites.
 
-One that stands nowhere in the cited sources is the strongest veto that needs no model: on WiCE (Kamoi et al.,
+One that is nowhere in the cited sources is the strongest veto that needs no model: on WiCE (Kamoi et al.,
 EMNLP 2023) hardly any claim with one is supported. One that stands elsewhere in a source, but not in the
 cited lines, or there without its unit, is a veto too. One that people often derive rather than read (three
 sons, the second time) is a hint.

@@ -44,7 +44,7 @@ def quotations(case: Case) -> Iterator[Finding]:
     nothing is cited. `quotation_not_in_span`: it stands elsewhere in the source (hard), or partly so (soft).
     `quotation_gap`: its ellipsis leaves out a negation, condition or exception of a sentence that it quotes
     (hard), or a negation of another one (soft). `quotation_term` (soft): one or two words, or a title, that
-    stand nowhere.
+    are nowhere.
     """
     starts = [claim.start for claim in case.claims]
     indexes = _Indexes()

@@ -30,7 +30,7 @@ _FALSE = frozenset(("0", "false", "off", "none"))
 def extract(data: bytes, name: str) -> Extracted:
     """A paragraph a line, the cells of a table row between tabs, notes after the text.
 
-    Automatic numbers of headings and lists are drawn by Word and stand nowhere in the file: they are not
+    Automatic numbers of headings and lists are drawn by Word and are nowhere in the file: they are not
     in the text. Raises Unreadable for a broken file and where lxml is not installed.
     """
     package = Package(data)

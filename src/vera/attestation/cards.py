@@ -184,7 +184,7 @@ class _CardMaker:
         if evidence.tier == "captured":
             return ""
         if not self._case.derived(evidence.id):
-            return "what the sandbox printed carries a claim only when a clean sandbox prints it again"
+            return "what the sandbox printed carries a claim only when a clean box prints it again"
         if not _within(self._cited.get(evidence.id), label):
             return "only the cited lines of a command's output were computed again"
         return ""

@@ -22,6 +22,18 @@ GUIDED = "guided"
 the mode of such a run."""
 
 
+MAIN = "main"
+"""The lane that answers the task of a run, and that of a report as a whole."""
+
+PART = "part-"
+"""What the name of the lane begins with that answers one sub-question of a report, before its number."""
+
+
+def answers_itself(lane: str) -> bool:
+    """Whether the lane is the main one, or that of a sub-question."""
+    return lane == MAIN or lane.startswith(PART)
+
+
 def tokens_of(size: int) -> int:
     """About how many tokens a text of `size` bytes is, rounded up: for servers that do not count."""
     return -(-2 * size // 7)

@@ -18,7 +18,6 @@ import msgspec
 
 from vera import events
 from vera.agent.extracts import Extracts, by_rule
-from vera.agent.lanes import LANE
 from vera.agent.research import LOST
 from vera.attestation.keys import Signer
 from vera.evidence.marks import told, within
@@ -124,7 +123,7 @@ class Guided:
         """The decision on what the model wrote, else on the extracts; None where there is nothing to answer
         from."""
         state = self._session.state
-        ending = state.lane(LANE).history.ending
+        ending = state.lane(state.acting).history.ending
         if self._auto and isinstance(ending, events.PolicyParseError):
             self._take_over(ending)
         extracted = await self._extracts.answer(context, signer)

@@ -2,15 +2,17 @@
 
 from collections.abc import AsyncIterator, Callable
 from contextlib import AsyncExitStack, asynccontextmanager
+from functools import partial
 from pathlib import Path
 
 import msgspec
 
 from vera import events
-from vera.agent import guided, mode, research, setup
+from vera.agent import guided, mode, research, setup, sub_questions
 from vera.agent.extracts import Extracts
 from vera.agent.lanes import LANE, LaneOptions, options_of
 from vera.agent.opening import Opened, open_common, verifier_context_of
+from vera.agent.report_run import Part, ReportRun
 from vera.agent.research import Research
 from vera.agent.verifier_context import exams_folder
 from vera.agent.web import open_web, search_engines
@@ -18,9 +20,11 @@ from vera.attestation.keys import Signer
 from vera.config import Settings, public
 from vera.config.settings import BUILT_IN, SandboxSettings
 from vera.evidence.extractor import Extractor
+from vera.model.types import Model
 from vera.sandbox import image
 from vera.search.web import Engines
 from vera.session import Session
+from vera.verification.context import VerifierContext
 
 WEB_REACH = {
     "auto": "fetch and commands may reach public hosts",
@@ -50,14 +54,17 @@ async def open_run(
     found: setup.Input | None,
     signer: Signer,
     progress: image.Progress,
-) -> AsyncIterator[tuple[Session, Research]]:
+    revise: sub_questions.Revise = list,
+) -> AsyncIterator[tuple[Session, Research | ReportRun]]:
     """A session, new or resumed, and its run, ready to `run`. What was opened is closed at the end.
 
-    The session is opened last but for what needs one, so that a mistake leaves none behind. Raises
-    SetupError, TaskTooLong, PromptError, and what `open_session` raises.
+    `revise` is what the person makes of the sub-questions that a model proposes for a report, or that were
+    read off the task. The session is opened last but for what needs one, so that a mistake leaves none
+    behind. Raises SetupError, TaskTooLong, PromptError, and what `open_session` raises.
     """
     async with AsyncExitStack() as stack:
         setup.refuse_unkept(settings)
+        asked = sub_questions.given(settings)
         engines = search_engines(settings.search, settings.brave)
         opened = await open_common(open_session, settings, stack, progress, found=found)
         session, model = opened.session, opened.model
@@ -87,6 +94,7 @@ async def open_run(
                 ),
                 extractor=extractor,
                 lane=LANE,
+                acting=lambda: session.state.acting,
             )
         if web is not None:
             progress.say(f"web: {WEB_REACH[settings.egress.mode]}; --egress none closes it")
@@ -97,19 +105,73 @@ async def open_run(
         if settings.run.mode == mode.AUTO and model.info.kind != BUILT_IN:
             rules = msgspec.structs.replace(options.rules, first_turns_limit=FIRST_TURNS)
             options = msgspec.structs.replace(options, rules=rules)
-        lane = research.make_lane(session, opened.task, model, place, opened.prompts, options, opened.chooser)
         context = verifier_context_of(opened, settings, place)
-        yield (
-            session,
-            Research(
-                lane,
-                context,
-                signer,
-                progress.now,
-                opened.budget,
-                None if model.info.kind == BUILT_IN else _instead(opened, settings, place, options, progress),
-            ),
+        if settings.run.form == "report":
+            await sub_questions.settle(context, _proposer(opened), asked, revise, progress.say)
+            open_part = partial(_part, opened, settings, place, options, context, signer, progress)
+            most = options.max_steps
+            yield (
+                session,
+                ReportRun(
+                    context,
+                    signer,
+                    opened.budget,
+                    open_part,
+                    max_steps=most,
+                    say=progress.say,
+                    now=progress.now,
+                ),
+            )
+            return
+        lane = research.make_lane(session, opened.task, model, place, opened.prompts, options, opened.chooser)
+        instead = (
+            None if model.info.kind == BUILT_IN else _instead(opened, settings, place, options, progress)
         )
+        yield session, Research(lane, context, signer, progress.now, opened.budget, instead)
+
+
+def _proposer(opened: Opened) -> Model | None:
+    """The model that proposes sub-questions; None for the built-in one, and for one that cannot act."""
+    mode_now = opened.session.state.mode
+    cannot_act = mode_now is not None and mode_now.mode != research.AGENT and not mode_now.asked
+    return None if opened.model.info.kind == BUILT_IN or cannot_act else opened.model
+
+
+def _part(
+    opened: Opened,
+    settings: Settings,
+    place: research.Environment,
+    options: LaneOptions,
+    context: VerifierContext,
+    signer: Signer,
+    progress: image.Progress,
+    part: Part,
+) -> Research:
+    """The run of a sub-question, in the lane of now. Raises TaskTooLong, PromptError."""
+    name = opened.session.state.acting
+    searches = part.limits.searches and part.limits.searches + part.before.searches
+    within = msgspec.structs.replace(
+        options,
+        max_steps=part.max_steps,
+        limits=part.limits,
+        before=part.before,
+        rules=msgspec.structs.replace(options.rules, search_budget=searches),
+    )
+    lane = research.make_lane(
+        opened.session,
+        part.question,
+        opened.model,
+        place,
+        opened.prompts,
+        within,
+        opened.chooser.in_lane(name) if opened.chooser else None,
+        lane=name,
+    )
+    asked = msgspec.structs.replace(opened, task=part.question)
+    instead = (
+        None if opened.model.info.kind == BUILT_IN else _instead(asked, settings, place, within, progress)
+    )
+    return Research(lane, context, signer, progress.now, opened.budget, instead, acts=part.acts)
 
 
 def _sandbox(settings: Settings, session: Session) -> SandboxSettings:

@@ -77,6 +77,8 @@ class Progress:
                 self.say(record.problem or f"turn exam: {record.right} of {record.of} turns{kept}")
             case events.Mode():
                 self.say(f"mode: {record.reason}")
+            case events.SubAnswer():
+                self.say(f"sub-question {record.number}: {record.status}: {record.reason}")
             case events.ModelServer():
                 self._model(record)
             case events.Sandbox():

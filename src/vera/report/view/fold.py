@@ -7,6 +7,7 @@ import msgspec
 
 from vera import events
 from vera.prices import cost_in_words
+from vera.report.headings import Headed
 from vera.report.view.attestation import attestation_view
 from vera.report.view.attested import Verdict, verdict_of
 from vera.report.view.bars import Bars
@@ -112,7 +113,7 @@ class ViewFold:
             budgets=self.budgets(state, alive=alive, now=now),
             files=self.files(state, store),
             attestation=self.attestation(state, store),
-            answer=cut(read(answer.text, self._load), ANSWER_SHOWN) if answer else "",
+            answer=cut(_headed(answer, self._load), ANSWER_SHOWN) if answer else "",
             thesis=state.requested is not None,
             events=lines,
             events_left_out=self._counts.records - len(lines),
@@ -315,3 +316,8 @@ def _asked(call: events.Model) -> str:
     """Who was asked, and for which step."""
     who = "" if call.scope in ("", "agent", "main") else f"{call.scope[:60]}, "
     return f"{who}step {call.step}"
+
+
+def _headed(answer: events.Answer, load: Load) -> str:
+    """The text of an answer, with the headings of a report in it."""
+    return Headed(read(answer.text, load), answer.headings).text

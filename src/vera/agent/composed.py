@@ -20,7 +20,7 @@ from vera.session import Session
 
 OPEN_TITLE = "What stayed open"
 
-CUT_SHORT = "The run ended before this was answered."
+CUT_SHORT = "This was cut short before it was answered."
 OPEN_SENTENCES = {
     "PARTIAL": "Only a part of the answer to this is supported by what was read.",
     "DISPUTED": "The sources contradict each other on this.",
@@ -110,9 +110,10 @@ def _blocks(session: Session, done: events.SubAnswer) -> tuple[str, ...]:
     """The sentences of an answer that stand, each a paragraph; extracts are one, under the line that calls
     them that."""
     known = session.state.rounds.get(done.round)
-    if known is None or known.decision is None:
+    answer = session.state.answers.get(done.answer_seq)
+    if known is None or known.decision is None or answer is None:
         return ()
-    text = session.load(session.state.answers[done.answer_seq].text)
+    text = session.load(answer.text)
     attestation = parse(session.store.get(hexadecimal(known.decision.attestation)), Attestation)
     stands = {each.claim for each in attestation.claims if each.result in _STANDS}
     read = [each for each in session.state.evidence.values() if each.seq < known.decision.seq]

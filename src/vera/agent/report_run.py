@@ -3,7 +3,7 @@ budget, and one text of what holds of their answers.
 
 Each sub-question is a research run in small (`vera.agent.research`): the model takes turns, or writes in
 guided mode, or extracts answer. What came of it is one record, so a killed run goes on with the sub-question
-that was under way. The text is put together by a program (`vera.agent.composed`) and verified like any answer.
+that was under way. A program puts the text together (`vera.agent.composed`); it is verified like any answer.
 """
 
 import asyncio
@@ -13,7 +13,7 @@ from collections.abc import Callable
 import msgspec
 
 from vera import events
-from vera.agent import composed
+from vera.agent import composed, messages
 from vera.agent.extracts import by_rule
 from vera.agent.lanes import LANE
 from vera.agent.research import Research, Result, choose, conclude
@@ -28,7 +28,7 @@ from vera.verification.context import VerifierContext
 
 Say = Callable[[str], None]
 
-STOPPED = "the run was stopped before it was begun"
+STOPPED = "the run was stopped before it was answered"
 
 
 class Part(msgspec.Struct, frozen=True, kw_only=True):
@@ -101,6 +101,7 @@ class ReportRun:
             self._signer,
             interrupted=bool(self._stopped),
             spent=self._spent,
+            lost=self._lost,
             require=self._desk.options.require,
             clock=clock,
         )
@@ -118,13 +119,15 @@ class ReportRun:
             )
             return
         left = len(asked) - number + 1 - sum(other > number for other in state.sub_answers)
+        # A judge scores the whole at the end: that is kept for it.
+        shares = left + (self._desk.options.rule == "model")
         before = state.spent
         question = session.load(asked[number - 1])
         self._say(f"sub-question {number} of {len(asked)}")
         self._part = self._open(
             Part(
                 question=question,
-                limits=self._budget.share(before, left),
+                limits=self._budget.share(before, shares),
                 before=before,
                 max_steps=self._steps(left),
                 acts=not self._lost,
@@ -147,10 +150,10 @@ class ReportRun:
         self._lost = self._lost or part.lost
         spent = part.spent
         status = word_of(state.rounds[best.round].word) if best is not None else "UNRESOLVED"
-        why = f"{best.result.lower()}, {best.supported} of {best.claims} claims" if best else "no answer"
+        why = messages.reason(status, best) if best is not None else "no answer was reached"
         steps = lane.ended.detail if lane.ended is not None and lane.ended.reason == "steps" else ""
-        ends = [part.lost, spent, steps, STOPPED if self._stopped and not best else ""]
-        cut = next(filter(None, ends), "")
+        ends = [self._lost, spent, steps, STOPPED if self._stopped and not best else ""]
+        cut = next(filter(None, ends), "") if status not in HOLDS else ""
         if status not in HOLDS:
             self._spent = self._spent or spent or steps
         return events.SubAnswer(
@@ -159,7 +162,7 @@ class ReportRun:
             reason="; ".join(filter(None, [why, cut])),
             round=best.round if best else 0,
             answer_seq=best.answer_seq if best else 0,
-            unfinished=status not in HOLDS and bool(cut or self._stopped),
+            unfinished=bool(cut) or (status not in HOLDS and bool(self._stopped)),
         )
 
     async def _whole(self) -> events.Verifier | None:
@@ -171,7 +174,7 @@ class ReportRun:
         for known in session.state.rounds.values():
             if known.decision is not None and answer is not None and known.started.answer_seq == answer.seq:
                 return known.decision
-        rounds = tuple(each.round for each in done if each.round)
+        rounds = tuple(each.round for each in done if each.round in session.state.rounds)
         judged = any(session.state.rounds[each].started.rule == "model" for each in rounds)
         self._verifying = asyncio.ensure_future(
             verify_whole(

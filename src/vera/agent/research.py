@@ -468,17 +468,21 @@ def conclude(
     *,
     interrupted: bool = False,
     spent: str = "",
+    lost: str = "",
     require: str = "quoted",
     clock: Callable[[], float] = time.time,
 ) -> Result:
     """End the run of a lane that has ended: status, answer, attestation, last record, seal, trajectory.
 
-    `spent` says which budget ended it, '' when none did; `require` what the status must be at least for exit
+    `spent` says which budget ended it, '' when none did, and `lost` why the model of a report could not be
+    asked any more; `require` what the status must be at least for exit
     code 0.
     """
     from vera.report.answer import markdown
 
     status, reason, code = _verdict(session.state, interrupted, spent)
+    if lost and status not in HOLDS:
+        reason, code = f"{reason}; {lost.rstrip('.')}", 5
     if session.state.chosen is None and nothing_found(session):
         reason = NOTHING_FOUND
     if judged := told(session.state.exams):

@@ -4,6 +4,7 @@ Whoever gives them, there are at most MAX_QUESTIONS, each is one line, and the p
 first is answered.
 """
 
+import asyncio
 import re
 from collections.abc import Callable, Iterable, Sequence
 from typing import Annotated
@@ -30,6 +31,9 @@ MIN_LENGTH = 8
 
 ANSWER_TOKENS = 600
 """The room of a proposal: eight questions of about sixty tokens, and some for the form."""
+
+SECONDS = 120.0
+"""The model may take this long to propose them."""
 
 TASK_ROOM = 8000
 """Bytes of the task that the model is shown."""
@@ -175,15 +179,19 @@ async def _proposed(context: VerifierContext, model: Model, task: str) -> tuple[
     options = msgspec.structs.replace(context.options, answer_tokens=ANSWER_TOKENS)
     asking = msgspec.structs.replace(context, model=model, reader=None, options=options)
     shown = fence("task", named("task", task), TASK_ROOM).text
-    reply = await ask(
-        asking,
-        lane="",
-        step=0,
-        scope=SCOPE,
-        messages=prompt(asking, SCOPE, task=shown, most=MAX_QUESTIONS),
-        form=Proposal,
-        lengths={"questions": (1, MAX_QUESTIONS)},
-    )
+    try:
+        async with asyncio.timeout(SECONDS):
+            reply = await ask(
+                asking,
+                lane="",
+                step=0,
+                scope=SCOPE,
+                messages=prompt(asking, SCOPE, task=shown, most=MAX_QUESTIONS),
+                form=Proposal,
+                lengths={"questions": (1, MAX_QUESTIONS)},
+            )
+    except TimeoutError:
+        return [], f"the model proposed nothing within {SECONDS:.0f} seconds"
     if reply.value is None:
         return [], f"the model's proposal could not be used ({reply.problem})"
     found = usable(reply.value.questions, task)

@@ -21,6 +21,9 @@ GUIDED = "guided"
 """The scope of a call in which a model writes from numbered lines, what the name of its lane begins with, and
 the mode of such a run."""
 
+GATHERING = "gathering"
+"""The name of the lane in which the host captures pages for a model that does not act."""
+
 
 MAIN = "main"
 """The lane that answers the task of a run, and that of a report as a whole."""

@@ -10,12 +10,13 @@ import msgspec
 from vera import events
 from vera.agent import guided, mode, research, setup, sub_questions
 from vera.agent.extracts import Extracts
+from vera.agent.gathering import Gathering
 from vera.agent.lanes import LANE, LaneOptions, options_of
 from vera.agent.opening import Opened, open_common, verifier_context_of
 from vera.agent.report_run import Part, ReportRun
 from vera.agent.research import Research
 from vera.agent.verifier_context import exams_folder
-from vera.agent.web import open_web, search_engines
+from vera.agent.web import Web, open_web, search_engines
 from vera.attestation.keys import Signer
 from vera.config import Settings, public
 from vera.config.settings import BUILT_IN, SandboxSettings
@@ -82,20 +83,17 @@ async def open_run(
             progress.say(
                 f"--mode {settings.run.mode} needs a language model: the built-in one gives extracts"
             )
-        web = None
-        if model.info.kind != BUILT_IN:
-            web = open_web(
-                session,
-                settings,
-                Engines(
-                    engines,
-                    calls=session.state.searches,
-                    rests_until={name: use.rests_until for name, use in session.state.engines.items()},
-                ),
-                extractor=extractor,
-                lane=LANE,
-                acting=lambda: session.state.acting,
-            )
+
+        def web_of(lane: str) -> Web | None:
+            rests = {name: use.rests_until for name, use in session.state.engines.items()}
+            asked = Engines(engines, calls=session.state.searches, rests_until=rests)
+            return open_web(session, settings, asked, extractor=extractor, lane=lane, acting=acting(lane))
+
+        def acting(lane: str) -> Callable[[], str] | None:
+            """The lane of now where the main one is meant: that of a sub-question in a report."""
+            return (lambda: session.state.acting) if lane == LANE else None
+
+        web = web_of(LANE) if model.info.kind != BUILT_IN else None
         if web is not None:
             progress.say(f"web: {WEB_REACH[settings.egress.mode]}; --egress none closes it")
         place = await setup.open_place(
@@ -108,7 +106,7 @@ async def open_run(
         context = verifier_context_of(opened, settings, place)
         if settings.run.form == "report":
             await sub_questions.settle(context, _proposer(opened), asked, revise, progress.say)
-            open_part = partial(_part, opened, settings, place, options, context, signer, progress)
+            open_part = partial(_part, opened, settings, place, options, web_of, context, signer, progress)
             most = options.max_steps
             yield (
                 session,
@@ -124,9 +122,7 @@ async def open_run(
             )
             return
         lane = research.make_lane(session, opened.task, model, place, opened.prompts, options, opened.chooser)
-        instead = (
-            None if model.info.kind == BUILT_IN else _instead(opened, settings, place, options, progress)
-        )
+        instead = _instead(opened, settings, place, options, web_of, progress)
         yield session, Research(lane, context, signer, progress.now, opened.budget, instead)
 
 
@@ -142,6 +138,7 @@ def _part(
     settings: Settings,
     place: research.Environment,
     options: LaneOptions,
+    web_of: Callable[[str], Web | None],
     context: VerifierContext,
     signer: Signer,
     progress: image.Progress,
@@ -168,9 +165,7 @@ def _part(
         lane=name,
     )
     asked = msgspec.structs.replace(opened, task=part.question)
-    instead = (
-        None if opened.model.info.kind == BUILT_IN else _instead(asked, settings, place, within, progress)
-    )
+    instead = _instead(asked, settings, place, within, web_of, progress)
     return Research(lane, context, signer, progress.now, opened.budget, instead, acts=part.acts)
 
 
@@ -185,15 +180,19 @@ def _instead(
     settings: Settings,
     place: research.Environment,
     options: LaneOptions,
+    web_of: Callable[[str], Web | None],
     progress: image.Progress,
-) -> guided.Guided:
-    """What answers where the model does not act, or came to no answer."""
+) -> guided.Guided | None:
+    """What answers where the model does not act, or came to no answer; None in place of the built-in one."""
+    if opened.model.info.kind == BUILT_IN:
+        return None
     checked = settings.verification
     return guided.Guided(
         opened.session,
         opened.task,
         opened.model,
         Extracts(opened.session, opened.task, place, options),
+        Gathering(opened.session, opened.task, web_of, options, has_input=place.corpus is not None),
         auto=settings.run.mode == mode.AUTO,
         judged=bool(checked.model_base_url) or checked.rule == "model",
         now=progress.now,

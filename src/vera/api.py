@@ -21,7 +21,7 @@ from collections.abc import Callable, Collection, Coroutine, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
 from pathlib import Path
-from typing import Any, ParamSpec, TypeVar
+from typing import Any, ParamSpec, TypeVar, get_args
 
 import msgspec
 
@@ -227,6 +227,8 @@ async def research_async(
     """
     if not question.strip():
         raise RequestError("The question is empty. Ask it in a sentence.")
+    if form not in get_args(Form):
+        raise RequestError(f"There is no form {form!r}. It is answer or report.")
     loaded = requiring(_settings(settings, overrides, progress), require)
     folder = Path(input_dir) if input_dir is not None else loaded.run.input_dir
     wanted: dict[str, Any] = {"input_dir": folder, "lane": "research"}

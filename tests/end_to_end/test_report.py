@@ -233,6 +233,11 @@ def test_the_python_api_gives_the_same(documents: Path, tmp_path: Path) -> None:
     ]
 
 
+def test_the_python_api_refuses_what_is_no_form(documents: Path, tmp_path: Path) -> None:
+    with pytest.raises(vera.RequestError, match="no form 'essay'"):
+        vera.research(TASK, form="essay", input_dir=documents, work_dir=tmp_path / "w")  # type: ignore[arg-type] # refused
+
+
 # What a model proposes.
 
 
@@ -404,6 +409,7 @@ def test_a_person_who_stops_a_report_gets_what_is_known_and_can_go_on(
         (subs(*[f"What is item {number} of the list?" for number in range(9)]), "at most 8 sub-questions"),
         (subs("What is " + "very " * 80 + "long?"), "at most 300 characters"),
         ([*subs(ASKS_OFFER), "--form", "answer"], "add --form report"),
+        (["--lane", "execute"], "goes with run.lane=research only"),
     ],
 )
 def test_sub_questions_that_cannot_be_answered_are_refused_before_a_session_begins(

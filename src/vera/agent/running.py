@@ -104,7 +104,7 @@ async def open_run(
             rules = msgspec.structs.replace(options.rules, first_turns_limit=FIRST_TURNS)
             options = msgspec.structs.replace(options, rules=rules)
         context = verifier_context_of(opened, settings, place)
-        if settings.run.form == "report":
+        if _is_report(settings, session):
             await sub_questions.settle(context, _proposer(opened), asked, revise, progress.say)
             open_part = partial(_part, opened, settings, place, options, web_of, context, signer, progress)
             most = options.max_steps
@@ -124,6 +124,12 @@ async def open_run(
         lane = research.make_lane(session, opened.task, model, place, opened.prompts, options, opened.chooser)
         instead = _instead(opened, settings, place, options, web_of, progress)
         yield session, Research(lane, context, signer, progress.now, opened.budget, instead)
+
+
+def _is_report(settings: Settings, session: Session) -> bool:
+    """Whether the run is a report: one that goes on stays what it was begun as."""
+    begun = bool(session.state.answers) or session.state.lane(LANE).started is not None
+    return session.state.sub_questions is not None or (settings.run.form == "report" and not begun)
 
 
 def _proposer(opened: Opened) -> Model | None:

@@ -31,8 +31,8 @@ ROOT = Path(__file__).resolve().parent.parent
 QUESTIONS = ("examples/licences.questions.json", "benchmarks/weak_questions.json")
 CONTEXT = 8192
 HOLDS = ("VERIFIED", "QUOTED")
-PEER_SECONDS = 600
-"""As long as a question took this model before there was guided mode."""
+PEER_SECONDS = 240
+"""Four times what a run of ours may take."""
 
 
 def smollm2() -> Path:

@@ -362,6 +362,11 @@ class RunState:
         return self._task.task if self._task else None
 
     @property
+    def histories(self) -> tuple[History, ...]:
+        """What the gates know of the main lane, and of those that answer sub-questions."""
+        return tuple(lane.history for name, lane in self._lanes.items() if answers_itself(name))
+
+    @property
     def steps(self) -> int:
         """Turns of the main lane, and of those that answer sub-questions."""
         return sum(lane.step for name, lane in self._lanes.items() if answers_itself(name))

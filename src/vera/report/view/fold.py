@@ -8,10 +8,11 @@ import msgspec
 from vera import events
 from vera.prices import cost_in_words
 from vera.report.headings import Headed
+from vera.report.search_summary import reached_in
 from vera.report.view.attestation import attestation_view
 from vera.report.view.attested import Verdict, verdict_of
 from vera.report.view.bars import Bars
-from vera.report.view.budgets import LANE, budgets_of
+from vera.report.view.budgets import budgets_of
 from vera.report.view.changes import BY_TYPE, EACH, PARTS
 from vera.report.view.choices import Choices
 from vera.report.view.claims import claims_of_page
@@ -149,7 +150,7 @@ class ViewFold:
 
     def constraints(self, state: RunState) -> tuple[tuple[str, str], ...]:
         """What stands open: (key, what it says)."""
-        opened = state.lane(LANE).history.constraints[:MAX_CONSTRAINTS]
+        opened = [each for past in state.histories for each in past.constraints][:MAX_CONSTRAINTS]
         return tuple((one_line(each.key), one_line(each.text, 600)) for each in opened)
 
     def budgets(self, state: RunState, *, alive: bool, now: float) -> tuple[tuple[str, str, str], ...]:
@@ -193,7 +194,7 @@ class ViewFold:
         def make() -> Coverage:
             covered = self._verdict(state, store, _number(state)).coverage
             omissions = covered.omissions if covered else ()
-            return coverage_of(self.claims(state, store), state.lane(LANE).history.reached, omissions)
+            return coverage_of(self.claims(state, store), reached_in(state), omissions)
 
         return self._made.once(("coverage", store.root), self._changed["coverage"], make)
 

@@ -104,6 +104,8 @@ MOVES: dict[str, tuple[tuple[str, ...], str, str | None]] = {
     "brave.cooldown_s": ((), "1", "61"),
     "brave.max_consec_429": ((), "3", "1"),
     "run.lane": (("run.lane=execute",), "research", "execute"),
+    "run.form": (("run.form=answer",), "report", "answer"),
+    "run.sub_questions": (("run.sub_questions=What holds?",), "What is new?", "What holds?"),
     "run.risk": ((), "low", "high"),
     "run.require_theses": (("run.require_theses=A holds",), "B holds", "A holds"),
     "verification.rule": ((), "literal", "model"),

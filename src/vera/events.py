@@ -665,10 +665,47 @@ class Mode(Event, frozen=True, kw_only=True):
     asked: bool = False
 
 
+class SubQuestions(Event, frozen=True, kw_only=True):
+    """What a report answers, in this order: at most eight sub-questions of its task.
+
+    `by` is who gave them: `person`, `model`, or `task` for those read off the task itself. `reason` says why.
+    """
+
+    questions: tuple[Text, ...]
+    by: str
+    reason: str = ""
+
+
+class SubAnswer(Event, frozen=True, kw_only=True):
+    """A sub-question of a report is done. `number` counts from 1.
+
+    `status` is the word for what was attested of its answer, the record `answer_seq` in round `round` of
+    verification (both 0: there is none), and `reason` says why. `unfinished`: it was cut short, and goes on
+    when the run is resumed.
+    """
+
+    number: int
+    status: str
+    reason: str
+    round: int = 0
+    answer_seq: int = 0
+    unfinished: bool = False
+
+
+class Heading(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """What stands above an answer's text from character `at` on when it is shown, and its level (2 to 6). It
+    is no part of the answer, and nothing is claimed by it."""
+
+    at: int
+    text: str
+    level: int = 2
+
+
 class Answer(Event, frozen=True, kw_only=True):
     """A final answer with its citations in order of appearance; `submitted` is the file it came from.
 
-    `by` is who gave it: `model`, or `builtin` for the built-in one ('' in logs of an older VERA).
+    `by` is who gave it: `model`, or `builtin` for the built-in one ('' in logs of an older VERA). `headings`
+    are those of a report, in order.
     """
 
     step: int
@@ -676,6 +713,7 @@ class Answer(Event, frozen=True, kw_only=True):
     citations: tuple[Cited, ...] = ()
     submitted: str = ""
     by: str = ""
+    headings: tuple[Heading, ...] = ()
 
 
 class VerifyRequested(Event, frozen=True, kw_only=True):
@@ -1161,6 +1199,8 @@ Record = (
     | Output
     | TurnExam
     | Mode
+    | SubQuestions
+    | SubAnswer
     | Answer
     | VerifyRequested
     | AttestationReceived

@@ -34,6 +34,7 @@ from vera.attestation.request import Budget
 from vera.audit.case import Lookup
 from vera.evidence.citation import find_citations
 from vera.session.log import seal_line
+from vera.state import RunState
 from vera.store import Store, StoreError
 
 MAX_ANSWER_BYTES = 16 << 20
@@ -45,6 +46,7 @@ _MAX_QUERY = 2000
 _HITS = re.compile(r"(?:^|[^0-9])([0-9]{1,9}) (?:hits?|results?)\Z")
 _DIGEST = re.compile(r"sha256:[0-9a-f]{64}")
 _QUERY_ARGUMENTS = ("query", "q")
+_ASKING = events.Task | events.SubQuestions | events.SubAnswer | events.Resumed
 
 
 class GatherError(ValueError):
@@ -220,10 +222,9 @@ def _object(store: Store, sha256: str, kind: type[Kind], what: str) -> Kind:
 
 
 def _task(before: Sequence[events.Record], texts: "_Texts") -> str:
-    for record in reversed(before):
-        if isinstance(record, events.Task):
-            return texts.load(record.task, "The task")
-    return ""
+    """What was asked when the round began: the sub-question of then, else the task."""
+    state = RunState(each for each in before if isinstance(each, _ASKING))
+    return texts.load(state.question, "The task") if state.question is not None else ""
 
 
 def _verifier(before: Sequence[events.Record], started: events.VerifierStarted) -> str:

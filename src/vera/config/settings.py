@@ -32,6 +32,7 @@ Backend = Literal["auto", "docker", "bubblewrap", "host", "none"]
 """What runs shell commands. A backend that is added is added here."""
 LaneKind = Literal["research", "execute"]
 Mode = Literal["auto", "agent", "guided", "quick"]
+Form = Literal["answer", "report"]
 Risk = Literal["low", "med", "high"]
 VerifierRule = Literal["auto", "model", "literal"]
 Required = Literal["quoted", "verified"]
@@ -131,6 +132,16 @@ class RunSettings(Section):
         "writes a few sentences from numbered lines. quick: the same for a strong model and a simple "
         "question. auto: agent, and guided for a model that cannot take turns.",
         flag="--mode",
+    )
+    form: Form = setting(
+        "What a run gives. answer: one answer to the question. report: at most eight sub-questions are "
+        "answered one after the other, and what holds of their answers is put together.",
+        flag="--form",
+    )
+    sub_questions: str = setting(
+        "Of a report: its sub-questions, one a line. Empty: a model proposes them, or they are read off the "
+        "task.",
+        flag="--sub-question",
     )
     work_dir: FilePath | None = setting(
         "The session folder. null: a new one named after the question.", flag="--work-dir"

@@ -48,7 +48,7 @@ async def verify(context: VerifierContext, signer: Signer, *, last: bool, now: S
     """
     context = await examined(context, now)
     session = context.session
-    number = _begin(context)
+    number = begin(context)
     now(f"verifying, round {number}: audit")
     if session.state.rounds[number].audit is None:
         cited = case_of(_record(session, number))
@@ -63,7 +63,7 @@ async def verify(context: VerifierContext, signer: Signer, *, last: bool, now: S
     return _decide(session, signer, number)
 
 
-def _begin(context: VerifierContext) -> int:
+def begin(context: VerifierContext) -> int:
     """The round under way, or a new one for the answer of now."""
     session = context.session
     answer, rounds = session.state.answer, session.state.rounds

@@ -87,9 +87,9 @@ from vera.attestation.objects import (
     object_id,
 )
 from vera.attestation.tiers import Thresholds, bars
-from vera.evidence.asked_pages import USUAL_SOURCES, named_pages, page_key
+from vera.evidence.asked_pages import USUAL_SOURCES, AskedSources, asked_sources
 
-VERSION = "reduce/2"
+VERSION = "reduce/3"
 """Changes whenever the same objects may give another result: replay then says RULES_CHANGED."""
 
 CAP = 200
@@ -114,6 +114,7 @@ _WORST_FIRST: tuple[tuple[Result, Reason], ...] = (
     ("INCONCLUSIVE", "COVERAGE"),
     ("SUPPORTED", ""),
 )
+_NOT_ASKED = AskedSources()
 _BUDGET = re.compile(r"(?i)\bbudget\b")
 
 
@@ -144,7 +145,9 @@ def reduce(
     if (request is None) != (lens is None) or (lens and request and object_id(lens) != request.rubric):
         raise ValueError("a request comes with its lens")
     usual = request is None and policy.web_sources <= USUAL_SOURCES and policy.file_sources <= 1
-    tallies = _tallies(coverage, cards, sources, named_pages(thesis.text) if usual else frozenset())
+    official = policy.audit_policy.official_domains
+    asked_for = asked_sources(thesis.text, official) if usual else AskedSources()
+    tallies = _tallies(coverage, cards, sources, asked_for)
     hard = _hard_codes(findings)
     asked = bars(request.risk, lens, policy) if request and lens else None
     needed = asked or Thresholds(policy.file_sources, policy.web_sources, policy.min_score)
@@ -178,9 +181,9 @@ def reduce(
 
 
 class _Tally:
-    """What the cards of one claim say: the clusters on each side. `named`: the pages that were asked for."""
+    """What the cards of one claim say: the clusters on each side. `named`: what was asked for."""
 
-    def __init__(self, named: Collection[str] = ()) -> None:
+    def __init__(self, named: AskedSources = _NOT_ASKED) -> None:
         self.named = named
         self.supports = _Side()
         self.refutes = _Side()
@@ -207,7 +210,7 @@ class _Tally:
         if 2 * card.confidence.agree > card.confidence.votes:
             side.clusters.add(cluster)
             side.beyond_web = side.beyond_web or not is_web(source)
-            side.asked = side.asked or page_key(source.name) in self.named
+            side.asked = side.asked or self.named.has(source.name)
         else:
             self.wavering = True
 
@@ -235,7 +238,7 @@ def _tallies(
     coverage: Coverage,
     cards: Mapping[Digest, Card],
     sources: Mapping[Digest, Source],
-    named: Collection[str],
+    named: AskedSources,
 ) -> dict[str, _Tally]:
     cluster_of = {
         source: f"cluster {index}"

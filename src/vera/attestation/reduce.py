@@ -4,9 +4,10 @@ A card counts when its source is captured or derived and more than half of the r
 each claim, `s` counts the independent clusters of sources with a SUPPORTS that counts, `r` those with a
 CONTRADICTS that counts, and `c` those with any CONTRADICTS. `k` is how many are needed on either side: the
 policy's `file_sources` when a source that counts there is a file or a derived computation, else its
-`web_sources`; of a question that names a page, one when that page counts there and the policy asks for no
-more than usual (`vera.evidence.asked_pages`). The first row that fits decides. To refute takes as much as
-to support, and a look-up that its budget cut short refutes nothing: what it did not read may support.
+`web_sources`; of a question that names a page or asks for the official source, one when such a page counts
+there and the policy asks for no more than usual (`vera.evidence.asked_pages`). The first row that fits
+decides. To refute takes as much as to support, and a look-up that its budget cut short refutes nothing: what
+it did not read may support.
 
 A card whose lines another file explicitly replaces counts neither in `s` nor in `r`: old words neither prove
 nor refute what holds now. In `c` it counts.

@@ -49,6 +49,7 @@ NAME_WORDS = 0.5
 MAX_BOUND_LENGTH = 16
 """The longest phrase that makes a number a bound, in characters."""
 
+_DIGIT = re.compile(r"(?<![\w-])\d")
 _ALONE = frozenset((Kind.PERSON, Kind.NAME))
 """Of these kinds an expression is one only when it is a name."""
 
@@ -303,10 +304,15 @@ def _asked_bound(text: str) -> bool | None:
 
 
 def _is_of_another(identifiers: Sequence[str], sentence: Sentence) -> bool:
-    """Whether a sentence stands under the term of another identifier than those of the question, whose value
-    it then gives."""
+    """Whether a sentence stands under the term of another identifier than those of the question and names
+    none of these before its number: then the value is the other's."""
     titled = {each.lower() for each in identifiers_in(sentence.above[-1])} if sentence.above else set()
-    return bool(titled) and titled.isdisjoint(each.lower() for each in identifiers)
+    asked = [each.lower() for each in identifiers]
+    if not titled or not titled.isdisjoint(asked):
+        return False
+    value = _DIGIT.search(sentence.text)
+    before = sentence.text[: value.start()].lower() if value else ""
+    return not any(each in before for each in asked)
 
 
 def _holds(identifier: str, sentence: Sentence, name: Sequence[str]) -> bool:

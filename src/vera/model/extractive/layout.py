@@ -87,7 +87,7 @@ def label_of(text: str) -> str:
     match = _ROW_LABEL.match(text)
     if match is None or (match.group(3) and len(text) > WRAPPED):
         return ""
-    return next(filter(None, match.groups()))
+    return next((str(group) for group in match.groups() if group), "")
 
 
 def is_heading(line: str, before: str | None, after: str | None) -> bool:

@@ -6,7 +6,7 @@ neither a page nor a task can make a domain official.
 """
 
 import re
-from collections.abc import Collection
+from collections.abc import Collection, Iterator
 from urllib.parse import urlsplit
 
 import msgspec
@@ -32,7 +32,7 @@ _PORTS = {"http": 80, "https": 443}
 
 def named_pages(task: str) -> frozenset[str]:
     """The keys (`page_key`) of the pages that a task names, none where it names more than MAX_NAMED."""
-    found = {page_key(match.group().rstrip(".,;:!?*_~")) for match in _ADDRESS.finditer(task)} - {""}
+    found = {page_key(each) for each in _addresses(task)} - {""}
     return frozenset(found) if len(found) <= MAX_NAMED else frozenset()
 
 
@@ -60,6 +60,15 @@ def asked_sources(task: str, official_domains: Collection[str] = ()) -> AskedSou
     """The sources that a task asks for."""
     official = _OFFICIAL.search(wanted(task)) is not None
     return AskedSources(named_pages(task), official, tuple(official_domains))
+
+
+def addresses(task: str) -> tuple[str, ...]:
+    """The addresses of the pages that a task names, as it writes them, in order; the first MAX_NAMED."""
+    return tuple(dict.fromkeys(each for each in _addresses(task) if page_key(each)))[:MAX_NAMED]
+
+
+def _addresses(task: str) -> Iterator[str]:
+    return (match.group().rstrip(".,;:!?*_~") for match in _ADDRESS.finditer(task))
 
 
 def page_key(address: str) -> str:

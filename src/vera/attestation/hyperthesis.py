@@ -26,7 +26,7 @@ from vera.attestation.objects import (
 from vera.attestation.record import Asked
 from vera.attestation.report import counted
 from vera.events import Evidence
-from vera.evidence.asked_pages import USUAL_SOURCES, named_pages, page_key
+from vera.evidence.asked_pages import USUAL_SOURCES, asked_sources
 from vera.evidence.domains import registrable_domain
 
 NAMED = 5
@@ -231,14 +231,15 @@ def _one_domain(seen: Seen) -> Hyperthesis | None:
 def _asked_page(seen: Seen) -> Hyperthesis | None:
     if seen.asked is not None or seen.policy.web_sources > USUAL_SOURCES:
         return None
-    named = named_pages(seen.question)
-    pages = [source.name for source in seen.web if page_key(source.name) in named]
+    asked = asked_sources(seen.question, seen.policy.audit_policy.official_domains)
+    pages = [source.name for source in seen.web if asked.has(source.name)]
     if not pages:
         return None
+    wanted = "names a page" if asked.pages else "asks for the official source, which a person listed"
     return _named(
         "asked_page",
         "frame_lock",
-        f"The question names a page, and that page alone sufficed: {_names(pages)}.",
+        f"The question {wanted}, and that alone sufficed: {_names(pages)}.",
         "No second publisher had to say the same.",
         "A statement that rests on other pages needs independent ones.",
     )

@@ -4,9 +4,10 @@ A card counts when its source is captured or derived and more than half of the r
 each claim, `s` counts the independent clusters of sources with a SUPPORTS that counts, `r` those with a
 CONTRADICTS that counts, and `c` those with any CONTRADICTS. `k` is how many are needed on either side: the
 policy's `file_sources` when a source that counts there is a file or a derived computation, else its
-`web_sources`; of a question that names a page, one when that page counts there and the policy asks for no
-more than usual (`vera.evidence.asked_pages`). The first row that fits decides. To refute takes as much as
-to support, and a look-up that its budget cut short refutes nothing: what it did not read may support.
+`web_sources`; of a question that names a page or asks for the official source, one when such a page counts
+there and the policy asks for no more than usual (`vera.evidence.asked_pages`). The first row that fits
+decides. To refute takes as much as to support, and a look-up that its budget cut short refutes nothing: what
+it did not read may support.
 
 A card whose lines another file explicitly replaces counts neither in `s` nor in `r`: old words neither prove
 nor refute what holds now. In `c` it counts.
@@ -87,9 +88,9 @@ from vera.attestation.objects import (
     object_id,
 )
 from vera.attestation.tiers import Thresholds, bars
-from vera.evidence.asked_pages import USUAL_SOURCES, named_pages, page_key
+from vera.evidence.asked_pages import USUAL_SOURCES, AskedSources, asked_sources
 
-VERSION = "reduce/2"
+VERSION = "reduce/3"
 """Changes whenever the same objects may give another result: replay then says RULES_CHANGED."""
 
 CAP = 200
@@ -114,6 +115,7 @@ _WORST_FIRST: tuple[tuple[Result, Reason], ...] = (
     ("INCONCLUSIVE", "COVERAGE"),
     ("SUPPORTED", ""),
 )
+_NOT_ASKED = AskedSources()
 _BUDGET = re.compile(r"(?i)\bbudget\b")
 
 
@@ -144,7 +146,9 @@ def reduce(
     if (request is None) != (lens is None) or (lens and request and object_id(lens) != request.rubric):
         raise ValueError("a request comes with its lens")
     usual = request is None and policy.web_sources <= USUAL_SOURCES and policy.file_sources <= 1
-    tallies = _tallies(coverage, cards, sources, named_pages(thesis.text) if usual else frozenset())
+    official = policy.audit_policy.official_domains
+    asked_for = asked_sources(thesis.text, official) if usual else AskedSources()
+    tallies = _tallies(coverage, cards, sources, asked_for)
     hard = _hard_codes(findings)
     asked = bars(request.risk, lens, policy) if request and lens else None
     needed = asked or Thresholds(policy.file_sources, policy.web_sources, policy.min_score)
@@ -178,9 +182,9 @@ def reduce(
 
 
 class _Tally:
-    """What the cards of one claim say: the clusters on each side. `named`: the pages that were asked for."""
+    """What the cards of one claim say: the clusters on each side. `named`: what was asked for."""
 
-    def __init__(self, named: Collection[str] = ()) -> None:
+    def __init__(self, named: AskedSources = _NOT_ASKED) -> None:
         self.named = named
         self.supports = _Side()
         self.refutes = _Side()
@@ -207,7 +211,7 @@ class _Tally:
         if 2 * card.confidence.agree > card.confidence.votes:
             side.clusters.add(cluster)
             side.beyond_web = side.beyond_web or not is_web(source)
-            side.asked = side.asked or page_key(source.name) in self.named
+            side.asked = side.asked or self.named.has(source.name)
         else:
             self.wavering = True
 
@@ -235,7 +239,7 @@ def _tallies(
     coverage: Coverage,
     cards: Mapping[Digest, Card],
     sources: Mapping[Digest, Source],
-    named: Collection[str],
+    named: AskedSources,
 ) -> dict[str, _Tally]:
     cluster_of = {
         source: f"cluster {index}"

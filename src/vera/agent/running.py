@@ -133,6 +133,6 @@ def _instead(
         opened.model,
         Extracts(opened.session, opened.task, place, options),
         auto=settings.run.mode == mode.AUTO,
-        judged=bool(checked.model_base_url) or checked.rule == "model",
+        judged=bool(checked.model_base_url) or checked.rule == "model" or setup.by_entailment(checked),
         now=progress.now,
     )

@@ -1,4 +1,4 @@
-"""The cross-encoder: how its files are read, what it makes of long lines, and what is refused in one sentence."""
+"""The cross-encoder: how its files are read, what it makes of long lines, what it refuses in one sentence."""
 
 import json
 from collections.abc import Callable, Sequence

@@ -1,7 +1,7 @@
 """A tiny cross-encoder in ONNX that a test trains: it knows the labels of the pairs that it was shown.
 
-Tokens and places become numbers by fixed random tables, a fixed random layer mixes them, and the last layer is
-solved for in numpy so that every pair that it was shown gets its label. A real graph with a real tokenizer.
+Tokens and places become numbers by fixed random tables, a fixed random layer mixes them, and the last layer
+is solved for in numpy so that every pair that it was shown gets its label. A real graph, a real tokenizer.
 """
 
 import itertools

@@ -114,6 +114,13 @@ def test_one_that_failed_leaves_what_stands_word_for_word_quoted(tmp_path: Path,
     assert found.word == "QUOTED"
 
 
+def test_an_answer_that_only_points_at_lines_is_quoted(tmp_path: Path, signer: Signer) -> None:
+    """The judge has read nothing of it, so it is not VERIFIED."""
+    judge, text = trained(tmp_path / "judge"), "1. rivers.txt [ev_0002:2]\n2. sources.html [ev_0003:2]"
+    found = Verdict(tmp_path / "session", entailed(tmp_path / "session", signer, judge, text))
+    assert (found.word, found.policy.rule) == ("QUOTED", "literal")
+
+
 def test_one_that_failed_can_lower(tmp_path: Path, signer: Signer) -> None:
     root = tmp_path / "session"
     judge = _fails_but_sees(tmp_path / "judge", {1: "CONTRADICTS"})

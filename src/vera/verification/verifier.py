@@ -13,7 +13,7 @@ import msgspec
 
 from vera import events
 from vera.attestation import reduce
-from vera.attestation.build import build, case_of, labels_of, literal_version
+from vera.attestation.build import build, case_of, claims_of, labels_of, literal_version
 from vera.attestation.envelope import seal_envelope
 from vera.attestation.gather import gather
 from vera.attestation.keys import Signer
@@ -47,7 +47,7 @@ async def verify(context: VerifierContext, signer: Signer, *, last: bool, now: S
     In the `last` round the claims are labelled even when there are hard findings, so that the person sees
     which of them stand. `now` is told what is being done.
     """
-    context = await examined(context, now)
+    context = _reading(await examined(context, now))
     session = context.session
     number = _begin(context)
     now(f"verifying, round {number}: audit")
@@ -68,6 +68,18 @@ async def verify(context: VerifierContext, signer: Signer, *, last: bool, now: S
     ):
         await _ask_model(context, number, case, findings, stands, now)
     return _decide(session, signer, number)
+
+
+def _reading(context: VerifierContext) -> VerifierContext:
+    """The context, under the rule `literal` where an entailment judge has nothing to read: an answer that
+    only points at lines says no more than that they stand there, and no judge has found that."""
+    answer = context.session.state.answer
+    assert answer is not None
+    claims = claims_of(context.session.load(answer.text), context.session.state.evidence.values())
+    if context.options.rule != "entailment" or any(claim.form == "statement" for claim in claims):
+        return context
+    options = msgspec.structs.replace(context.options, rule="literal")
+    return msgspec.structs.replace(context, options=options, entailment=None)
 
 
 def _begin(context: VerifierContext) -> int:

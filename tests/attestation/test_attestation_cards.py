@@ -151,7 +151,7 @@ def test_output_that_a_clean_box_did_not_print_again_is_no_card(outcome: str) ->
     again = {"ev_0001": derived("ev_0001", outcome)} if outcome else {}
     cited = (claim(Cite("ev_0001", 2)),)
     given = labels("c1", label("ev_0001", 2, 2))
-    assert "clean box" in why(made(printed(), given=given, claims=cited, derivations=again))
+    assert "clean sandbox" in why(made(printed(), given=given, claims=cited, derivations=again))
 
 
 def test_output_that_a_clean_box_printed_again_is_a_card_on_its_cited_lines() -> None:

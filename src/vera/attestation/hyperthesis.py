@@ -98,7 +98,7 @@ def _reader(seen: Seen) -> Hyperthesis:
             "no_judge",
             "semantics",
             "No model judged whether the answer answers the question, or what the cited lines mean.",
-            "Each statement can stand in its source and the question still be unanswered.",
+            "Each statement can be in its source while the question stays unanswered.",
             "Each supported claim has its numbers, names and content words in the cited lines, "
             "with the same polarity.",
         )
@@ -175,7 +175,7 @@ def _program_logic(seen: Seen) -> Hyperthesis | None:
         "semantics",
         f"What a command computes was not judged: {_names(derived)}.",
         "A program can print the same value twice and compute the wrong thing.",
-        "A clean box with the same input printed the same lines again.",
+        "A clean sandbox with the same input printed the same lines again.",
     )
 
 
@@ -219,7 +219,7 @@ def _no_text_layer(seen: Seen) -> Hyperthesis | None:
         "no_text_layer",
         "tool_limit",
         f"A PDF has pages with hardly any text, probably pictures of pages: {_names(scanned)}.",
-        "What stands on them was not read.",
+        "What is on them was not read.",
         "Only text that is in the file carries a card.",
     )
 

@@ -8,7 +8,7 @@ from vera.events import SpanLabel, VerifierLabels
 from vera.evidence.claim import Claim, Relation
 
 EXTRACT_RULE = "extract/1"
-"""Who labels a claim that only points at lines: they stand there, which is all that it states."""
+"""Who labels a claim that only points at lines: they are there, which is all that it states."""
 
 
 def labelled(

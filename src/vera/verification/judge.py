@@ -42,7 +42,7 @@ SHORT = 2000
 """Bytes of a task, or of a claim and what is known of it, that are shown beside other things."""
 
 ALL = 1 << 30
-"""Room for every claim: one that is cut where less is given is not labelled, since nobody read its end."""
+"""Room for every claim: one that is cut where less is given is not labelled, since no one read its end."""
 
 Action = Literal["READ", "FETCH", "SEARCH", "COMPUTE", "CITE", "REWORD", "REMOVE", "COVER"]
 

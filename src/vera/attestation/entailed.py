@@ -18,6 +18,9 @@ from vera.audit.labels import EXTRACT_RULE, of_extract
 from vera.entailment.values import EntailmentError, PairReader, Shares, relation
 from vera.evidence.claim import Claim
 
+MAX_READ = 100
+"""Claims of one answer that a judge reads, as with a language model."""
+
 
 class Read(msgspec.Struct, frozen=True):
     """A place that a claim cites, and what a judge makes of it."""

@@ -108,7 +108,7 @@ def _reader(seen: Seen) -> Hyperthesis:
             "one_judge",
             "model_limit",
             f"One small model compared the cited lines with each statement ({examined}).",
-            "What it misreads, it misreads each time. Nobody judged whether the answer answers the question.",
+            "What it misreads, it misreads each time. No one judged whether the answer answers the question.",
             "The checks without a model outrank it, and whoever has its file can compute its labels again.",
         )
     return _named(

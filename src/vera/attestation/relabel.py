@@ -12,7 +12,7 @@ from pathlib import Path
 from vera import events
 from vera.attestation import exam
 from vera.attestation.build import case_of
-from vera.attestation.entailed import read_claim
+from vera.attestation.entailed import MAX_READ, read_claim
 from vera.attestation.gather import GatherError, gather
 from vera.attestation.integrity import Loaded
 from vera.attestation.labelling import LabelReply, relations
@@ -25,12 +25,16 @@ from vera.entailment.values import EntailmentError, PairReader, reproduces
 from vera.evidence.citation import place_name
 from vera.evidence.claim import Cite
 from vera.protocol.json_reply import read_reply
+from vera.store import StoreError
 
 WHERE = "entailment judge"
 
+MAX_PROBES = 20
+"""Of a round that are read again; a round has four."""
+
 
 def labels_again(loaded: Loaded, path: Path | None) -> Iterator[Remark]:
-    """Remarks about every entailment judge whose labels or exams stand in the log."""
+    """Remarks about every entailment judge whose labels or exams the log has."""
     sat = [each for each in loaded.records if isinstance(each, events.VerifierExam) and each.entailment]
     judges = {each.prompt_sha256: each for each in sat}
     if not judges:
@@ -125,9 +129,10 @@ def _exam(sat: events.VerifierExam, reader: PairReader, loaded: Loaded) -> Itera
     """The replies to its exam, sheet by sheet."""
     if sat.version != exam.VERSION:
         return
-    texts = [
-        each if isinstance(each, str) else loaded.store.get(each.sha256).decode() for each in sat.replies
-    ]
+    try:
+        texts = [_text(each, loaded) for each in sat.replies[: len(exam.SHEETS)]]
+    except StoreError:  # level 0 has said that it is missing
+        return
     for number, (sheet, text) in enumerate(zip(exam.paper(sat.seed), texts, strict=False), 1):
         reply = read_reply(text, LabelReply)
         said = {} if isinstance(reply, str) else relations(reply, len(sheet.items))
@@ -136,11 +141,16 @@ def _exam(sat: events.VerifierExam, reader: PairReader, loaded: Loaded) -> Itera
             yield _differs(f"exam, sheet {number}", "It labels the lines of its exam otherwise here.")
 
 
+def _text(reply: events.Text, loaded: Loaded) -> str:
+    return reply if isinstance(reply, str) else loaded.store.get(reply.sha256).decode("utf-8", "replace")
+
+
 def _labels(record: Record, case: Case, settings: str, reader: PairReader) -> Iterator[Remark]:
     claims = {claim.key: claim for claim in case.claims}
-    for logged in record.labels:
-        if logged.prompt_sha256 != settings or not logged.labels:
-            continue
+    by = [each for each in record.labels if each.prompt_sha256 == settings and each.labels]
+    if len(by) > MAX_READ:
+        yield _differs(f"round {record.round}", f"It labelled {len(by)} claims; it reads {MAX_READ} at most.")
+    for logged in by[:MAX_READ]:
         where = f"round {record.round}, claim {logged.claim}"
         said = {(each.evidence, each.first, each.last): each.relation for each in logged.labels}
         claim = claims.get(logged.claim)
@@ -148,13 +158,13 @@ def _labels(record: Record, case: Case, settings: str, reader: PairReader) -> It
         found = {(each.place.evidence.id, each.place.first, each.place.last): each.shares for each in read}
         if said.keys() != found.keys():
             yield _differs(where, "The places that were labelled are not those that the claim cites.")
-        for place in said.keys() & found.keys():
+        for place in sorted(said.keys() & found.keys()):
             if not reproduces(said[place], found[place]):
                 yield _differs(where, _otherwise(place_name(*place), said[place]))
 
 
 def _probes(record: Record, case: Case, settings: str, reader: PairReader) -> Iterator[Remark]:
-    for probe in record.probes:
+    for probe in record.probes[:MAX_PROBES]:
         if probe.prompt_sha256 != settings or not probe.said:
             continue
         place = place_of(case, Cite(probe.evidence, probe.first, probe.last))

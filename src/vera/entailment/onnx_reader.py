@@ -1,7 +1,7 @@
 """A cross-encoder run by onnxruntime: a piece of the lines with the claim, a share for each label.
 
 Lines that are too long for one reading are cut into pieces that overlap by a quarter, so that two sentences
-that support a claim together stand in one of them. The pieces of one claim are read BATCH at a time, the
+that support a claim together are read in one of them. The pieces of one claim are read BATCH at a time, the
 longest first, whoever asks: a model with 8-bit weights scales its numbers by what it reads together, so the
 same pieces have to be together when a replay reads them again.
 """

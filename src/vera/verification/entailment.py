@@ -4,24 +4,23 @@ import asyncio
 from collections.abc import Callable
 
 from vera import events
-from vera.attestation.entailed import label_claim, settings_sha256, unread
+from vera.attestation.entailed import MAX_READ, label_claim, settings_sha256, unread
 from vera.attestation.probed import expected
 from vera.audit.case import Case, place_of
 from vera.audit.labels import EXTRACT_RULE
 from vera.entailment.values import EntailmentError, PairReader, relation
 from vera.evidence.prompt_quoting import MAX_LINE_LENGTH
 from vera.verification.context import VerifierContext, lane_of
-from vera.verification.judge import MAX_LABELLED
 from vera.verification.probes import NO_PROBE, Probe, probes_of
 
 Say = Callable[[str], None]
 
-BEYOND = f"beyond the budget of {MAX_LABELLED} claims that a judge reads"
+BEYOND = f"beyond the budget of {MAX_READ} claims that a judge reads"
 
 
 async def label_entailed(context: VerifierContext, number: int, case: Case, now: Say) -> None:
-    """Label the claims of round `number` that bear load, and probe the judge, and log that; what is logged
-    already is left."""
+    """Label the claims of round `number` that count for the verdict, probe the judge, and log that; what is
+    logged already is left."""
     assert context.entailment is not None
     reader = await asyncio.to_thread(context.entailment)
     session = context.session
@@ -29,7 +28,7 @@ async def label_entailed(context: VerifierContext, number: int, case: Case, now:
     done = {each.claim for each in session.state.rounds[number].labels if each.maker in makers}
     forms = ("statement",) if context.options.rule == "literal" else ("statement", "extract")
     todo = [claim for claim in case.claims if claim.load_bearing and claim.form in forms]
-    beyond = [claim.key for claim in todo if claim.form == "statement"][MAX_LABELLED:]
+    beyond = [claim.key for claim in todo if claim.form == "statement"][MAX_READ:]
     for position, claim in enumerate(todo, 1):
         if claim.key in done:
             continue

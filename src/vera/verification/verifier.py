@@ -72,7 +72,7 @@ async def verify(context: VerifierContext, signer: Signer, *, last: bool, now: S
 
 def _reading(context: VerifierContext) -> VerifierContext:
     """The context, under the rule `literal` where an entailment judge has nothing to read: an answer that
-    only points at lines says no more than that they stand there, and no judge has found that."""
+    only points at lines says no more than that they are there, and no judge has found that."""
     answer = context.session.state.answer
     assert answer is not None
     claims = claims_of(context.session.load(answer.text), context.session.state.evidence.values())

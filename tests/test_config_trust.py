@@ -77,6 +77,7 @@ MOVES: dict[str, tuple[tuple[str, ...], str, str | None]] = {
     "search.embedding": ((), "http://10.0.0.1/v1", None),
     "search.embedding_model": ((), "theirs", None),
     "search.embedding_seconds": ((), "0", None),
+    "verification.entailment_model": ((), "theirs.onnx", None),
     "dashboard.host": ((), "0.0.0.0", "127.0.0.1"),
     "dashboard.port": (("dashboard.port=9000",), "9001", "9000"),
     "sandbox.backend": ((), "host", "none"),

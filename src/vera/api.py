@@ -309,13 +309,19 @@ async def check_async(
 
 
 async def replay_async(
-    path: Path | str, *, trust: Collection[str] = (), any_signer: bool = False, level: int = 2
+    path: Path | str,
+    *,
+    trust: Collection[str] = (),
+    any_signer: bool = False,
+    level: int = 2,
+    entailment_model: Path | str | None = None,
 ) -> ReplayReport:
     """Hold a session, or a bundle of one, against itself, without a model and without a network.
 
     Level 0 reads bytes and signatures, 1 computes the verdicts again, 2 makes every text again from its raw
     bytes. It must be signed by your key or one that you trust (`vera trust add`), by one of the key ids in
-    `trust` when that holds any, or by anybody with `any_signer`; else level 0 is UNTRUSTED.
+    `trust` when that holds any, or by anybody with `any_signer`; else level 0 is UNTRUSTED. With
+    `entailment_model`, a folder or `.onnx` file, the labels of an entailment judge are computed again.
 
     >>> verdict = verify(
     ...     "GPL version 3 requires the written offer to be valid for at least three years.",
@@ -335,7 +341,8 @@ async def replay_async(
         raise RequestError(f"There is no level {level!r}. It is 0 (bytes), 1 (verdicts) or 2 (texts).")
     source, signers = Path(path), known_signers(_key_ids(trust), any_signer=any_signer)
     hold = replay_bundle if source.is_file() else replay_session
-    return await asyncio.to_thread(hold, source, signers, level)
+    judge = Path(entailment_model) if entailment_model else None
+    return await asyncio.to_thread(hold, source, signers, level, judge)
 
 
 def _blocking(function: Callable[P, Coroutine[Any, Any, T]]) -> Callable[P, T]:

@@ -814,8 +814,8 @@ class ExecutionVerdict(Event, frozen=True, kw_only=True):
 class VerifierStarted(Event, frozen=True, kw_only=True):
     """A round of verification begins on the answer written as record `answer_seq`.
 
-    `rule` is who labels spans: `model` or `literal`. `model` names the verifier's model ('' for none) and
-    `policy` is the stored policy object that the verdict will be computed under.
+    `rule` is who labels spans: `model`, `entailment` or `literal`. `model` names the verifier's model ('' for
+    none) and `policy` is the stored policy object that the verdict will be computed under.
     """
 
     round: int
@@ -947,6 +947,24 @@ class VerifierLabels(Event, frozen=True, kw_only=True):
     problem: str = ""
 
 
+class EntailmentModel(msgspec.Struct, frozen=True, kw_only=True):
+    """An entailment judge: all that its labels depend on.
+
+    `model` and `tokenizer` are the sha256 of its files, `labels` what each output stands for, `tokens` how
+    many a pair may have. A label is given at `threshold_bp` and `margin_bp` above it, of shares rounded to
+    `step_bp`, all in basis points; `rule` is the version of all else.
+    """
+
+    rule: str
+    model: str
+    tokenizer: str
+    labels: tuple[str, ...]
+    tokens: int
+    threshold_bp: int
+    margin_bp: int
+    step_bp: int
+
+
 class VerifierExam(Event, frozen=True, kw_only=True):
     """A model sat the exam of a judge before it was used, or an exam that it sat earlier was taken over.
 
@@ -954,7 +972,8 @@ class VerifierExam(Event, frozen=True, kw_only=True):
     `prompt_sha256`; `roles` what for: labels, scores. `seed` and `version` give the paper, `replies` are what
     it said, and `sat_at` (seconds since 1970) when; `kept` tells of an earlier session's. Of `of` items it
     had `right` ones, and called `accepted` of `refusable` items SUPPORTS that do not support. `problem` says
-    why it could not be finished.
+    why it could not be finished. Of an entailment judge `entailment` says what its labels depend on, and
+    `prompt_sha256` is the hash of that.
     """
 
     model: str
@@ -973,6 +992,7 @@ class VerifierExam(Event, frozen=True, kw_only=True):
     refusable: int = 0
     passed: bool = False
     problem: str = ""
+    entailment: EntailmentModel | None = None
 
 
 class VerifierProbe(Event, frozen=True, kw_only=True):

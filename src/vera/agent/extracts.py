@@ -108,4 +108,4 @@ class Extracts:
 def by_rule(context: VerifierContext) -> VerifierContext:
     """The context under the rule that needs no model."""
     options = msgspec.structs.replace(context.options, rule="literal")
-    return msgspec.structs.replace(context, model=None, reader=None, options=options)
+    return msgspec.structs.replace(context, model=None, reader=None, entailment=None, options=options)

@@ -200,6 +200,6 @@ def _instead(
         Extracts(opened.session, opened.task, place, options),
         Gathering(opened.session, opened.task, web_of, options, has_input=place.corpus is not None),
         auto=settings.run.mode == mode.AUTO,
-        judged=bool(checked.model_base_url) or checked.rule == "model",
+        judged=bool(checked.model_base_url) or checked.rule == "model" or setup.by_entailment(checked),
         now=progress.now,
     )

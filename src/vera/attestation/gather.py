@@ -12,11 +12,13 @@ import msgspec
 
 from vera import events
 from vera.attestation import exam
+from vera.attestation.entailed import settings_sha256
 from vera.attestation.look_up import looked
 from vera.attestation.objects import (
     KEY_LIMIT,
     NAME_LIMIT,
     TEXT_LIMIT,
+    Entailment,
     Exam,
     Kind,
     Lens,
@@ -127,6 +129,7 @@ def _graded(sat: events.VerifierExam, texts: "_Texts") -> Exam:
         prompt=bounded(sat.prompt_sha256, KEY_LIMIT),
         sat_at=rfc3339(sat.sat_at),
         unfinished=bounded(sat.problem, TEXT_LIMIT),
+        entailment=_entailment(sat),
     )
     if sat.version != exam.VERSION:
         return known
@@ -136,6 +139,21 @@ def _graded(sat: events.VerifierExam, texts: "_Texts") -> Exam:
     if found != logged or found.passed != sat.passed:
         raise GatherError(f"The exam of {sat.model} is logged with other figures than its replies give.")
     return exam.graded(known, found)
+
+
+def _entailment(sat: events.VerifierExam) -> Entailment | None:
+    """What the labels of an entailment judge depend on, None for a language model.
+
+    Raises GatherError when it is not what its hash says, or not of the form that is attested.
+    """
+    if sat.entailment is None:
+        return None
+    if settings_sha256(sat.entailment) != sat.prompt_sha256:
+        raise GatherError(f"The exam of {sat.model} is logged with other settings than their hash says.")
+    try:
+        return msgspec.convert(msgspec.to_builtins(sat.entailment), Entailment)
+    except msgspec.ValidationError as error:
+        raise GatherError(f"The entailment judge {sat.model} has no valid settings: {error}.") from None
 
 
 def rfc3339(seconds: float) -> str:

@@ -46,6 +46,7 @@ FLAGS = {
     "brave_api_key": "brave.key",
     "official_domain": "policy.official_domains",
     "verifier": "verification.rule",
+    "entailment_model": "verification.entailment_model",
     "require": "verification.require",
     "verifier_rounds": "verification.rounds",
     "verifier_model_base_url": "verification.model_base_url",
@@ -141,8 +142,12 @@ FLAGS = {
 @click.option("--no-build", "build", flag_value=False, default=None, help="Do not build a missing image.")
 @click.option(
     "--verifier",
-    type=click.Choice(["auto", "model", "literal"]),
-    help="Who says what a cited span means: a model, or the word-by-word rule.  [default: auto]",
+    type=click.Choice(["auto", "model", "entailment", "literal"]),
+    help="Who says what a cited span means: a model, the file of --entailment-model, or the word-by-word "
+    "rule.  [default: auto]",
+)
+@click.option(
+    "--entailment-model", metavar="DIR|FILE", help="A cross-encoder in ONNX that judges what lines say."
 )
 @click.option(
     "--require",

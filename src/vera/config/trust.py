@@ -280,7 +280,7 @@ TRUST: Mapping[str, Row] = {
     **_each("run.require_theses", MORE_LINES, ASKS_FIRST),
     **_each("verification.rule", STRICTER_JUDGE, ASKS_LESS),
     **_each("verification.require", STRICTER_WORD, ASKS_LESS),
-    **_each("verification.model_name", ONLY_YOU, "decides who verifies"),
+    **_each("verification.model_name verification.entailment_model", ONLY_YOU, "decides who verifies"),
     **_each(
         "verification.web_sources verification.readings policy.negative_claim_min_official "
         "policy.negative_claim_min_independent policy.negative_claim_threshold_pct "

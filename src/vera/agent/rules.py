@@ -54,7 +54,14 @@ def rules_of(settings: Settings) -> Rules:
         negative_threshold_pct=policy.negative_claim_threshold_pct,
         negative_max_steps=policy.negative_claim_max_steps,
         destructive=tuple(listed(policy.destructive)),
+        limits=limits_of(policy.gate_limits),
     )
+
+
+def limits_of(text: str) -> dict[str, int]:
+    """Limits by the name of their gate, from `name=3, other=5`. The setting's form is checked before."""
+    pairs = (part.partition("=") for part in listed(text))
+    return {name.strip(): int(value) for name, _, value in pairs}
 
 
 def for_task(

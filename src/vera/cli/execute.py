@@ -9,6 +9,7 @@ from pathlib import Path
 import click
 
 from vera.agent import setup, spending
+from vera.agent.plugins import Plugins, open_plugins
 from vera.agent.research import Research, Result
 from vera.agent.running import open_run
 from vera.attestation.keys import Signer
@@ -36,13 +37,16 @@ def execute(
     """
     with ExitStack() as stack:
         input_dir = settings.run.input_dir
+        plugins = open_plugins(settings)
         signer = setup.open_signer(input_dir)
-        extractor = stack.enter_context(Extractor())
+        extractor = stack.enter_context(Extractor(formats=plugins.formats))
         found = None
         if input_dir is not None and settings.run.lane == "research":
             found = setup.open_input(input_dir, settings, extractor, stack, _index_progress(progress))
             progress.done()
-        code = asyncio.run(_execute(open_session, settings, extractor, found, signer, as_json, progress))
+        code = asyncio.run(
+            _execute(open_session, settings, extractor, found, signer, plugins, as_json, progress)
+        )
     raise SystemExit(code)
 
 
@@ -52,6 +56,7 @@ async def _execute(
     extractor: Extractor,
     found: setup.Input | None,
     signer: Signer,
+    plugins: Plugins,
     as_json: bool,
     progress: Progress,
 ) -> int:
@@ -64,10 +69,18 @@ async def _execute(
     if settings.run.lane == "execute":
         from vera.agent.executing import open_execution
 
-        opened = open_execution(sealed, settings, extractor=extractor, signer=signer, progress=progress)
+        opened = open_execution(
+            sealed, settings, extractor=extractor, signer=signer, progress=progress, plugins=plugins
+        )
     else:
         opened = open_run(
-            sealed, settings, extractor=extractor, found=found, signer=signer, progress=progress
+            sealed,
+            settings,
+            extractor=extractor,
+            found=found,
+            signer=signer,
+            progress=progress,
+            plugins=plugins,
         )
     async with opened as (session, run):
         _listen(run, progress)

@@ -101,7 +101,7 @@ class Progress:
                 self.say(f"step {record.step}: format error ({', '.join(record.codes)}), asked again")
             case events.Policy():
                 did = EFFECTS.get(record.effect, record.effect)
-                self.say(f"step {record.step}: {did} ({events.kind(record)}): {record.reason}")
+                self.say(f"step {record.step}: {did} ({events.gate_name(record)}): {record.reason}")
             case events.ContextEpoch():
                 self.now(f"step {record.step}: new context epoch")
             case events.Answer():

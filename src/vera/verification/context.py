@@ -14,6 +14,7 @@ from vera.model.types import Model
 from vera.sandbox.types import Box
 from vera.search.corpus import Corpus
 from vera.session import Session
+from vera.verification.plugin_checks import PluginCheck
 
 MAX_CHECKS = 3
 """Questions of one round at most (DeepVerifier asks the fewest that decide, at most three)."""
@@ -65,6 +66,7 @@ class VerifierContext(msgspec.Struct, frozen=True, kw_only=True):
     work folder, with the run's input (None) or with another folder in its place; None where no box can be
     had. Either may raise `vera.sandbox.types.BoxError`. In the folder `exams` the exams of judges are kept
     for other sessions, None for nowhere. `corpus` is the input folder with its index, None without one.
+    `plugin_checks` are asked beside the audit.
     """
 
     session: Session
@@ -76,6 +78,7 @@ class VerifierContext(msgspec.Struct, frozen=True, kw_only=True):
     reader: Model | None = None
     exams: Path | None = None
     corpus: Corpus | None = None
+    plugin_checks: tuple[PluginCheck, ...] = ()
 
     @property
     def reading(self) -> "VerifierContext":

@@ -56,7 +56,7 @@ def format_of(data: bytes, name: str) -> Format:
     Raises Unreadable for an empty file, one that is too large, and one that is no text.
     """
     kind = content_kind(data, name)
-    suffix = _BY_SUFFIX.get(_suffix(name))
+    suffix = _BY_SUFFIX.get(suffix_of(name))
     if kind in ("text", "page") and suffix is not None and suffix.name in _TEXT_FORMATS:
         found = suffix
     else:
@@ -83,6 +83,7 @@ def extract_as(chosen: Format, data: bytes, name: str) -> Extracted:
     return extracted
 
 
-def _suffix(name: str) -> str:
+def suffix_of(name: str) -> str:
+    """The suffix of a path in small letters, with its dot; '' for none."""
     last = name.rpartition("/")[2]
     return "." + last.rpartition(".")[2].lower() if "." in last else ""

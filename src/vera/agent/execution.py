@@ -193,8 +193,8 @@ def make_lane(
         one_required=options.rules.one_required and not required,
         scope=terms.scope,
     )
-    names = [tool.spec.name for tool in tools]
-    rules = for_task(options.rules, task, names, has_input=False, has_web=False, can_render=False)
+    specs = [tool.spec for tool in tools]
+    rules = for_task(options.rules, task, specs, has_input=False, has_web=False, can_render=False)
     rules = msgspec.structs.replace(rules, work_locked=place.box is not None)
     head = LanePrompt(
         purpose="execute",

@@ -101,7 +101,7 @@ def _made(
             )
             for each, given in of("checks")
         ),
-        selectors={each.name: given for each, given in of("selectors")},
+        selectors={each.name: _selector(each, given) for each, given in of("selectors")},
         engines={
             each.name: PluginEngine(each.name, _instance(each, given)) for each, given in of("search_engines")
         },
@@ -163,6 +163,16 @@ def _instance(plugin: Installed, given: Any) -> Any:
             f"The plugin {plugin.name} of {plugin.distribution} cannot be made: its class takes no arguments "
             f"and must raise nothing ({type(error).__name__})."
         ) from error
+
+
+def _selector(plugin: Installed, given: Any) -> Any:
+    from vera.selection.registry import SelectorError, selector
+
+    try:
+        selector(plugin.name, {plugin.name: given})
+    except SelectorError as error:
+        raise PluginError(f"The plugin {plugin.name} of {plugin.distribution}: {error}") from None
+    return given
 
 
 def _format(plugin: Installed, given: Any) -> Format:

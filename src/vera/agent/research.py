@@ -143,7 +143,7 @@ def make_lane(
     rules = for_task(
         options.rules,
         task,
-        [tool.spec.name for tool in tools],
+        [tool.spec for tool in tools],
         has_input=place.corpus is not None,
         has_web=place.web is not None,
         can_render=place.web is not None and place.web.capture.can_render(),

@@ -9,7 +9,8 @@ from vera.config import Settings
 from vera.evidence.official import official_names, wanted
 from vera.evidence.words import STOPWORDS, folded
 from vera.gates.brave import BRAVE_TOOLS
-from vera.gates.kernel import Rules
+from vera.gates.kernel import GATHERING, Rules
+from vera.protocol.turn import ToolSpec
 
 SUBJECT_WORDS = 8
 """Of the task, for a query that a gate proposes."""
@@ -67,7 +68,7 @@ def limits_of(text: str) -> dict[str, int]:
 def for_task(
     rules: Rules,
     task: str,
-    tools: Sequence[str],
+    tools: Sequence[ToolSpec],
     *,
     has_input: bool,
     has_web: bool,
@@ -78,10 +79,12 @@ def for_task(
 
     A task over an input folder faces the web only when it says so.
     """
+    names = tuple(tool.name for tool in tools)
     return msgspec.structs.replace(
         rules,
-        tools=tuple(tools),
-        brave=BRAVE_TOOLS[0] in tools,
+        tools=names,
+        gathering=(*GATHERING, *(tool.name for tool in tools if tool.gathers)),
+        brave=BRAVE_TOOLS[0] in names,
         only_brave=set(engines) == {"brave"},
         web_task=has_web and (not has_input or _FACES_WEB.search(task[:_LIMIT]) is not None),
         can_render=can_render,

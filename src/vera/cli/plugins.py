@@ -60,7 +60,7 @@ def _lines(found: "tuple[Installed, ...]", enabled: frozenset[str]) -> "Iterator
             row["group"],
             row["name"],
             f"{row['distribution']} {row['version']}",
-            _state(row),
+            "enabled" if row["enabled"] else "not enabled",
             row["sha256"][:16],
         )
         for row in rows

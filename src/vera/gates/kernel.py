@@ -14,7 +14,8 @@ from vera.evidence.moves import CallIntent
 from vera.state import EngineUse, LaneState
 
 GATHERING = ("search", "web_search", "brave_search", "brave_news", "fetch", "read", "shell", "verify")
-"""Tools that bring evidence."""
+"""Tools that bring evidence, and are known by name in gates and history. Others say it of themselves
+(`ToolSpec.gathers`)."""
 
 SEARCHING = ("search", "web_search", "brave_search", "brave_news")
 """Tools that take a query."""
@@ -31,17 +32,18 @@ class Rules(msgspec.Struct, frozen=True, kw_only=True):
     """The limits of a run, and what is the same in all of its steps.
 
     Limits are the settings of the sections policy, notes, brave and budget; 0 is none. `tools` are those of
-    the lane; `brave` says whether Brave is one of its engines, `only_brave` whether it is the only one,
-    `web_task` whether the task faces the web,
-    `can_render` whether pages can be rendered. `names` and `official_domains` say who speaks officially on
-    the subject (`vera.evidence.official`), `subject` is the task in a few words, for proposed queries.
-    `required` theses, or any one where `one_required`, must have a SUPPORTED attestation before files are
-    changed; `work_locked` says that until then the box itself cannot write to /work. `first_turns_limit` is
-    that of broken turns while none was whole: above 0 where the host can act for the model. `limits` are
-    those of gates without a setting of their own, by the gate's name (`policy.gate_limits`).
+    the lane, `gathering` the names of tools that bring evidence; `brave` says whether Brave is one of its
+    engines, `only_brave` whether it is the only one, `web_task` whether the task faces the web, `can_render`
+    whether pages can be rendered. `names` and `official_domains` say who speaks officially on the subject
+    (`vera.evidence.official`), `subject` is the task in a few words, for proposed queries. `required` theses,
+    or any one where `one_required`, must have a SUPPORTED attestation before files are changed; `work_locked`
+    says that until then the box itself cannot write to /work. `first_turns_limit` is that of broken turns
+    while none was whole: above 0 where the host can act for the model. `limits` are those of gates without a
+    setting of their own, by the gate's name (`policy.gate_limits`).
     """
 
     tools: tuple[str, ...] = ()
+    gathering: tuple[str, ...] = GATHERING
     max_steps: int = 80
     brave: bool = False
     only_brave: bool = False

@@ -262,7 +262,7 @@ class GateRunner:
     def after_call(self, move: events.Move, evidence: str) -> None:
         """Write the move down, and the status that follows from it."""
         self._emit(move)
-        self._change(move.step, contract.after_call(self._gate_state(), move, evidence))
+        self._change(move.step, contract.after_call(self._gate_state(), move, evidence, self._rules))
 
     def _reached(self, pages: Sequence[events.Evidence]) -> tuple[events.Target, ...]:
         aims = (self.aim("fetch", {"url": each.source}) for each in pages)

@@ -21,6 +21,9 @@ GUIDED = "guided"
 """The scope of a call in which a model writes from numbered lines, what the name of its lane begins with, and
 the mode of such a run."""
 
+GATHERING = "gathering"
+"""The name of the lane in which the host captures pages for a model that does not act."""
+
 
 def tokens_of(size: int) -> int:
     """About how many tokens a text of `size` bytes is, rounded up: for servers that do not count."""

@@ -232,9 +232,13 @@ def _foreign_kind(lowered: str, language: frozenset[str]) -> tuple[Kind, tuple[W
     return Kind.ANY, ()
 
 
+_ADDRESS = re.compile(r"(?i)\bhttps?://\S+")
+"""Where to look, and no word of what is asked."""
+
+
 def analyse(text: str) -> Question:
     """The question's terms, the kind of its answer, and what it counts. Never raises."""
-    text = text[:MAX_QUESTION_LENGTH].strip()
+    text = _ADDRESS.sub(" ", text[:MAX_QUESTION_LENGTH]).strip()
     lowered = " ".join(text.lower().split())
     language = language_of(lowered)
     kind, units = _foreign_kind(lowered, language) if language in _FOREIGN_FRAMES else _kind(lowered)

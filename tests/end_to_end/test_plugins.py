@@ -1,17 +1,23 @@
 """The example plugin in a real run: used, named in the log, and replayed where it is not installed."""
 
+import asyncio
 import json
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import pytest
 
+import vera as api
 from support.choosing import server
 from support.cli import records, vera
 from support.plugin_packages import on_path, put, put_example
 from support.turns import answered_turns, as_reply, final, turn
 from vera import events
+from vera.attestation.gather import GatherError, gather
+from vera.config import defaults
+from vera.store import Store
 
 NAMES = ("weekday", "shouting", "long_query", "readers_first", "calendar")
 MEETING = (
@@ -95,7 +101,7 @@ def test_a_plugin_check_that_says_hard_without_leave_is_a_hint(plugged: Plugged)
 def test_what_a_plugin_tool_says_supports_no_claim(plugged: Plugged) -> None:
     (verdict,) = [each for each in plugged.log if isinstance(each, events.Verifier)]
     assert (verdict.claims, verdict.supported, plugged.code) == (2, 1, 3)
-    assert "is a Monday. (unresolved)" in (plugged.work / "answer.md").read_text()
+    assert "is a Monday [ev_0001:1]. (unresolved)" in (plugged.work / "answer.md").read_text()
 
 
 def test_the_session_replays_where_the_plugin_is_not_installed(plugged: Plugged) -> None:
@@ -136,7 +142,8 @@ def test_a_project_folder_cannot_enable_a_plugin(tmp_path: Path, file: str, text
 
 def test_a_task_file_cannot_enable_a_plugin(tmp_path: Path) -> None:
     put_example(tmp_path / "site")
-    (tmp_path / "tasks.jsonl").write_text('{"id": "one", "task": "What?", "plugins.enabled": "weekday"}\n')
+    line = {"name": "one", "task": "What?", "settings": {"plugins.enabled": "weekday"}}
+    (tmp_path / "tasks.jsonl").write_text(json.dumps(line) + "\n")
     done = vera("batch", "tasks.jsonl", cwd=tmp_path, **on_path(tmp_path / "site"))
     assert done.returncode != 0
     assert "plugins.enabled" in done.stdout + done.stderr
@@ -149,3 +156,58 @@ def test_a_plugin_that_cannot_be_loaded_starts_no_run(tmp_path: Path) -> None:
     assert "The plugin broken of strange-parts cannot be loaded" in done.said
     assert "Traceback" not in done.said and "\x1b" not in done.said
     assert not done.work.exists()
+
+
+async def lengths(text: str, at_least: int = 1) -> dict[str, int]:
+    """Count the letters of the words of a text."""
+    await asyncio.sleep(0)
+    return {word: len(word) for word in text.split() if len(word) >= at_least}
+
+
+def test_functions_of_a_python_program_are_called(tmp_path: Path) -> None:
+    script = [as_reply(said, "text") for said in (turn("lengths", text="a hall", at_least=2), final("Four."))]
+    with server(lambda index, body: script[min(answered_turns(body), 1)]) as model:
+        settings = defaults(
+            {
+                "model.base_url": model.base_url,
+                "model.protocol": "text",
+                "run.mode": "agent",
+                "sandbox.backend": "none",
+                "egress.mode": "none",
+                "verification.rule": "literal",
+                "verification.rounds": 1,
+            }
+        )
+        outcome = api.research(
+            "How long is the word hall?", tools=[lengths], work_dir=tmp_path / "work", settings=settings
+        )
+    log = records(outcome.session)
+    (tool,) = [each for each in log if isinstance(each, events.Tool)]
+    assert (tool.tool, tool.outcome) == ("lengths", "ok")
+    assert isinstance(tool.obs, str) and '"hall": 4' in tool.obs
+    (loaded,) = [each for each in log if isinstance(each, events.PluginsLoaded)]
+    (used,) = loaded.plugins
+    assert (used.family, used.name, used.distribution) == ("tools", "lengths", "")
+
+
+@pytest.mark.parametrize(
+    ("findings", "said"),
+    [
+        (
+            '[{"code":"number_absent","label":"fabricated","severity":"hard","message":"No."}]',
+            "a code of VERA's own",
+        ),
+        ('[{"code":"plugin:x.y"}]', "is no list of findings"),
+        ("[" * 2000, "is no list of findings"),
+    ],
+)
+def test_a_log_cannot_pass_other_findings_off_as_a_plugins(
+    plugged: Plugged, findings: str, said: str
+) -> None:
+    log = [
+        msgspec.structs.replace(each, plugin_findings=findings) if isinstance(each, events.Audit) else each
+        for each in plugged.log
+    ]
+    assert gather(plugged.log, Store(plugged.work / "store"), 1).plugin_findings
+    with pytest.raises(GatherError, match=said):
+        gather(log, Store(plugged.work / "store"), 1)

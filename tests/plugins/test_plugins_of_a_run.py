@@ -33,6 +33,7 @@ from vera.model.servers.base import Server, Sighting
 from vera.model.servers.plugin import plugin_server
 from vera.plugins import FAMILIES, PluginError
 from vera.plugins.calling import PluginFailed, call
+from vera.search.corpus import Corpus
 from vera.search.web.plugin import PluginEngine
 from vera.search.web.values import Malformed, Query, Unfit
 from vera.state import LaneState
@@ -263,6 +264,18 @@ def test_its_text_is_canonical_and_named_as_a_plugins() -> None:
         plain = extractor.extract(b"BEGIN", "a.txt")
     assert (made.text, made.title, made.extractor) == (b"one\ntwo \n", "T", "plugin:calendar/parts-1.0")
     assert plain.extractor.startswith("txt/")
+
+
+def test_an_index_made_without_it_or_by_another_version_is_made_again(tmp_path: Path) -> None:
+    folder = tmp_path / "files"
+    folder.mkdir()
+    (folder / "a.ics").write_text("BEGIN")
+    made = []
+    for further in ((), formats(calendar()), formats(calendar()), ()):
+        with Extractor(formats=further) as extractor, Corpus(folder, tmp_path / "index", extractor) as corpus:
+            made.append(corpus.update().read)
+            assert bool(corpus.search("one").hits) == bool(further)
+    assert made == [1, 1, 0, 1]
 
 
 @pytest.mark.parametrize(

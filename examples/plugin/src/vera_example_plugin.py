@@ -7,7 +7,18 @@ from vera.audit.case import Case
 from vera.evidence.canonical.registry import Format
 from vera.evidence.finding import Finding
 from vera.evidence.source import Extracted
-from vera.gates.kernel import ALLOW, Action, Facts, Proposal, Refuse, Rules, State, ToolCall, Verdict, limit_of
+from vera.gates.kernel import (
+    ALLOW,
+    Action,
+    Facts,
+    Proposal,
+    Refuse,
+    Rules,
+    State,
+    ToolCall,
+    Verdict,
+    limit_of,
+)
 from vera.selection.options import SelectionOptions
 from vera.selection.selector import ActionCluster, Judge, SelectionContext, SelectorChoice
 

@@ -78,7 +78,8 @@ class Extractor:
     @property
     def further_formats(self) -> str:
         """The suffixes that formats of plugins read, and which does, so that an index knows; '' for none."""
-        return " ".join(f"{suffix}={self._formats[suffix].name}" for suffix in sorted(self._formats))
+        known = sorted(self._formats.items())
+        return " ".join(f"{suffix}={each.name}/{each.distribution}" for suffix, each in known)
 
     def unpacking(self) -> Unpacking:
         """A new opener of containers under the same limits; the caller's to close."""

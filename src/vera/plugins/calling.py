@@ -31,6 +31,11 @@ def described(error: BaseException) -> str:
     return f"{type(error).__name__}: {said}" if said else type(error).__name__
 
 
+def late(seconds: float) -> str:
+    """That a call took longer than so many seconds."""
+    return f"it did not end within {seconds:g} s"
+
+
 def begun(work: Callable[[], T]) -> "Future[T]":
     """The result to come of `work`, which runs in a thread; what it raises is a PluginFailed."""
     future: Future[T] = Future()
@@ -55,7 +60,7 @@ def call(work: Callable[[], T], seconds: float) -> T:
     try:
         return begun(work).result(seconds)
     except TimeoutError:
-        raise PluginFailed(f"it did not end within {seconds:g} s") from None
+        raise PluginFailed(late(seconds)) from None
 
 
 async def finished(future: "Future[T]", seconds: float) -> T:
@@ -63,4 +68,4 @@ async def finished(future: "Future[T]", seconds: float) -> T:
     try:
         return await asyncio.wait_for(asyncio.wrap_future(future), seconds)
     except TimeoutError:
-        raise PluginFailed(f"it did not end within {seconds:g} s") from None
+        raise PluginFailed(late(seconds)) from None

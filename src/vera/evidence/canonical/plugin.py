@@ -10,6 +10,9 @@ from vera.plugins.calling import PluginFailed, call
 EXTRACTOR = "plugin:"
 """How the name of such an extractor begins; the format and the distribution with its version follow."""
 
+MAX_FILE = 256 << 20
+"""Bytes of a file that is read, as of our own formats of plain text."""
+
 MAX_TEXT = 64 << 20
 """Bytes of text that one file may give, as many as a file of our own formats."""
 
@@ -43,7 +46,8 @@ def plugin_format(name: str, given: Format, distribution: str, seconds: float) -
             extractor=extractor,
         )
 
-    return Format(name, tuple(suffixes), False, min(given.limit, 256 << 20), extract)
+    limit = min(given.limit, MAX_FILE)
+    return Format(name, tuple(suffixes), False, limit, extract, distribution=distribution)
 
 
 def _text_of(extracted: Extracted) -> tuple[bytes, str]:

@@ -14,6 +14,7 @@ class Format(NamedTuple):
     `limit` is the largest file in bytes that is read. `seconds` of processor time and `memory` in bytes, the
     file itself not counted, are what such a process may spend on one file; None: what it has anyhow.
     `is_text`: the bytes are text, and only the suffix tells which; other formats are told by their bytes.
+    `distribution`: the package of a plugin that brings the format, with its version; '' for ours.
     """
 
     name: str
@@ -24,6 +25,7 @@ class Format(NamedTuple):
     seconds: float | None = None
     memory: int | None = None
     is_text: bool = False
+    distribution: str = ""
 
 
 _MB = 1 << 20

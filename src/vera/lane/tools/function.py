@@ -18,7 +18,7 @@ from vera.evidence.canonical.text import canonical
 from vera.evidence.span import Lines
 from vera.lane.tools import Call, EvidenceDraft, Outcome, failed
 from vera.plugins import PluginError
-from vera.plugins.calling import PluginFailed, begun, described, finished
+from vera.plugins.calling import PluginFailed, begun, described, finished, late
 from vera.plugins.installed import NAME
 from vera.protocol import fields
 from vera.protocol.turn import ToolSpec
@@ -126,7 +126,13 @@ def _text_of(function: Callable[..., Any], args: Mapping[str, Any], seconds: flo
 
 
 async def _within(result: Any, seconds: float) -> Any:
-    return await asyncio.wait_for(result, seconds)
+    try:
+        async with asyncio.timeout(seconds) as limit:
+            return await result
+    except TimeoutError:
+        if limit.expired():
+            raise PluginFailed(late(seconds)) from None
+        raise
 
 
 def _observed(name: str, args: Mapping[str, Any], said: str) -> Outcome:

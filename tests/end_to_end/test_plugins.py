@@ -79,6 +79,7 @@ def test_the_log_names_each_plugin_with_version_and_hash(plugged: Plugged) -> No
         ("vera-example-plugin", "0.1.0")
     }
     assert {len(each.sha256) for each in loaded.plugins} == {64}
+    assert "plugins, with your rights on this machine: weekday (vera-example-plugin)" in plugged.said
 
 
 def test_each_family_does_its_part(plugged: Plugged) -> None:

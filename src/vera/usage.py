@@ -184,7 +184,7 @@ class SpentFold:
         return self._selector if scope == SELECTOR else self._agent
 
     def _looked_up(self, event: events.LookUpSpent) -> None:
-        """Add what a verification in a session of its own has spent."""
+        """Add what a verification in its own session has spent."""
         self._agent.add(
             Tokens(prompt=event.agent_prompt, cached=event.agent_cached, completion=event.agent_completion)
         )

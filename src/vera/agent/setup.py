@@ -75,7 +75,7 @@ async def open_model(
     built-in extractive model. Whatever was started ends with `stack`.
 
     `seconds` is the time budget of the run, of which the probe takes a part (0: no limit), `servers` are the
-    kinds that plugins know. Raises SetupError (exit code 5) when what was asked for is not to be had.
+    kinds that plugins know. Raises SetupError (exit code 5) when what was asked for is not available.
     """
     if settings.base_url == BUILT_IN and settings.file is None:
         return _built_in()
@@ -165,7 +165,7 @@ async def open_verifier_model(
 ) -> Model | None:
     """The model that verifies: another server's where one is named, else the one that answers.
 
-    None under the literal rule, which needs none. Raises SetupError (exit code 5) when it is not to be had,
+    None under the literal rule, which needs none. Raises SetupError (exit code 5) when it is not available,
     (2) when a model is to verify and there is none.
     """
     if settings.rule == "literal":
@@ -403,7 +403,7 @@ async def open_place(
 
     The built-in model uses no shell, so no box is ever started for it. The image of a docker box is built
     when it is missing. Raises SetupError (exit code 5) when a backend or rights that were spelled out are not
-    to be had.
+    available.
     """
     corpus = found.corpus if found else None
     files = found.stats.files if found else 0

@@ -131,7 +131,7 @@ class Progress:
                 self.now(f"{record.lane}, step {record.step}: {record.tool} …")
             case events.Derivation():
                 again = "the same lines" if record.outcome == "same" else record.reason or record.outcome
-                self.say(f"round {record.round}: {record.evidence} run again in a clean box: {again}")
+                self.say(f"round {record.round}: {record.evidence} run again in a clean sandbox: {again}")
             case events.Audit():
                 found = f"{counted(record.hard, 'hard finding')}, {record.soft} soft"
                 self.say(f"round {record.round}: audit of {counted(record.claims, 'claim')}: {found}")

@@ -54,7 +54,7 @@ class Kind(StrEnum):
 
 
 class Term(msgspec.Struct, frozen=True):
-    """A content word of the question with its prior weight and the words that may stand in for it."""
+    """A content word of the question with its prior weight and the words that may replace it."""
 
     word: Word
     weight: float
@@ -367,7 +367,7 @@ def _asks_definition(subject: str) -> bool:
 
 
 def _class_nouns(lowered: str) -> frozenset[str]:
-    """The noun that names the kind of the answer: an answer shows it ("1934") and seldom says it ("year")."""
+    """The noun that names the kind of the answer: an answer shows it ("1934") and rarely says it ("year")."""
     match = _WH_NOUN.search(lowered) or _NAME_THE.match(lowered)
     found: set[str] = set()
     for word in words(match.group(1)) if match else ():

@@ -22,7 +22,7 @@ class Gates:
         self._fired: dict[str, _Fired] = {}
 
     def add(self, record: events.Policy | events.PolicyNotesGuard) -> None:
-        fired = self._fired.setdefault(events.kind(record), _Fired())
+        fired = self._fired.setdefault(events.gate_name(record), _Fired())
         fired.step = record.step
         if isinstance(record, events.PolicyNotesGuard):
             effect, fired.said = "nudge", record.detail[:1000]

@@ -66,6 +66,7 @@ TEXT = "NOTE: the page of the authority has the length.\n```sh\ngrep -n length /
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
     parser.add_argument("--quick", action="store_true", help="shorter: rougher figures")
+    parser.add_argument("--pages", action="store_true", help="only the pages of steps")
     parser.add_argument("--as-clients", type=json.loads, help=argparse.SUPPRESS)
     options = parser.parse_args()
     if options.as_clients:
@@ -76,6 +77,9 @@ def main() -> None:
         f"{datetime.now(UTC):%Y-%m-%d} · Python {platform.python_version()} · {platform.platform()} · "
         f"{os.cpu_count()} CPUs · load before: {load}\n"
     )
+    if options.pages:
+        print_pages()
+        return
     seconds, tab_seconds = (10, 5) if options.quick else (30, 20)
     print(f"{'':32}{'events/s':>10}{'p50 ms':>10}{'p99 ms':>10}{'CPU s':>8}{'MiB':>6}")
     for name, view in (("records", ""), ("frames of a page", "view=page")):
@@ -88,6 +92,15 @@ def main() -> None:
     )
     for size in SIZES:
         print(f"{f'{size:,}':12}{size_row(size, tab_seconds)}", flush=True)
+    print_pages()
+
+
+def print_pages() -> None:
+    """TTFB of the page of a step in the middle of the log."""
+    print(f"\n{'TTFB in ms':12}{'a step':>36}")
+    for size in SIZES:
+        with served(size) as (dashboard, _):
+            print(f"{f'{size:,}':12}{ttfb(dashboard, f'{PAGE}/steps/{size // 16}')}", flush=True)
 
 
 def stream_row(view: str, seconds: int) -> str:
@@ -215,7 +228,8 @@ def served(size: int = 10) -> Iterator[tuple[Dashboard, Log]]:
         log = Log.create(work_dir / "trace.jsonl", lambda: now if log.seq < size else time.time())
         log.append(events.Session(format=events.FORMAT, version="0", settings={}), "")
         log.append(events.Task(task="Which is longer, the Elbe or the Rhine, and by how much?"), "")
-        for record in run_of(size - 2):
+        log.append(STARTED, "main")
+        for record in run_of(size - 3):
             now += 1
             log.append(record, "main")
         with dashboard_of(work_dir.parent, Path(folder) / "token") as dashboard:
@@ -223,15 +237,25 @@ def served(size: int = 10) -> Iterator[tuple[Dashboard, Log]]:
         log.close()
 
 
+STARTED = events.LaneStarted(
+    purpose="agent", system="You are VERA. " * 300, task_message="Which is longer?", tools=("shell",),
+    protocol="text", system_role="system", prompt_sha256="a" * 64, high_tokens=30_000, max_bytes=0,
+    tail_steps=8,
+)  # fmt: skip
 ARGS = "grep -n length /input/rivers.txt"
+EPOCH = events.ContextEpoch(step=0, tail_steps=8, prompt_bytes=90_000)
+"""Of a prompt that has become too large: each twelve steps."""
+
+OBSERVED = "12| The Elbe is 1,094 kilometres long.\n" * 100
 SAID = "Write down what you know and what is open."
 
 
 def run_of(count: int) -> Iterator[events.Event]:
     """So many records of a run: a step is a model's turn, a note, a call and its result."""
-    step = 0
+    step, left = 0, count
     while True:
         step += 1
+        done = left - count
         call = f"call_{step:04d}"
         for record in (
             events.Model(
@@ -239,7 +263,7 @@ def run_of(count: int) -> Iterator[events.Event]:
                 completion_tokens=180, input_bytes=36_000, finish_reason="stop", n_messages=12,
             ),
             events.ModelIo(
-                step=step, scope="agent", at_seq=count, request_sha256="a" * 64, request_bytes=36_000,
+                step=step, scope="agent", at_seq=done + 3, request_sha256="a" * 64, request_bytes=36_000,
                 parameters={"temperature": 0.2}, content=TEXT * 3,
             ),
             events.Assistant(step=step, content=TEXT * 3),
@@ -247,10 +271,11 @@ def run_of(count: int) -> Iterator[events.Event]:
             events.ToolStarted(step=step, call=call, tool="shell", args=ARGS),
             events.Tool(
                 step=step, call=call, tool="shell", outcome="ok" if step % 9 else "failed",
-                obs=events.Blob("0" * 64, 4000), seconds=0.8, exit_code=0,
+                obs=OBSERVED, seconds=0.8, exit_code=0,
             ),
             events.Move(id=f"mv_{step:04d}", step=step, tool="shell", call=call, cmd=ARGS),
             events.PolicyReminder(step=step, effect="nudge", reason=SAID),
+            *([EPOCH] if step % 12 == 0 else []),
         ):  # fmt: skip
             if not count:
                 return

@@ -33,6 +33,7 @@ from itertools import cycle
 from pathlib import Path
 from typing import Any
 
+import httpx
 import psutil
 
 sys.path.insert(0, str(Path(__file__).parent.parent / "tests"))
@@ -47,6 +48,9 @@ EVENTS = 1000
 
 SAMPLED = 10
 SIZES = (1_000, 10_000, 100_000)
+LISTS = (200, 10_000)
+"""Sessions of a base folder."""
+
 WARM = 40
 EVENTS_A_SECOND = 4
 """Of a run that is watched: a step takes a few seconds, and is about eight records."""
@@ -66,7 +70,7 @@ TEXT = "NOTE: the page of the authority has the length.\n```sh\ngrep -n length /
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
     parser.add_argument("--quick", action="store_true", help="shorter: rougher figures")
-    parser.add_argument("--pages", action="store_true", help="only the pages of steps")
+    parser.add_argument("--pages", action="store_true", help="only the pages of steps and lists of sessions")
     parser.add_argument("--as-clients", type=json.loads, help=argparse.SUPPRESS)
     options = parser.parse_args()
     if options.as_clients:
@@ -96,11 +100,54 @@ def main() -> None:
 
 
 def print_pages() -> None:
-    """TTFB of the page of a step in the middle of the log."""
+    """TTFB of the page of a step in the middle of the log, and of the list of sessions."""
     print(f"\n{'TTFB in ms':12}{'a step':>36}")
     for size in SIZES:
         with served(size) as (dashboard, _):
             print(f"{f'{size:,}':12}{ttfb(dashboard, f'{PAGE}/steps/{size // 16}')}", flush=True)
+    print(f"\n{'TTFB in ms':12}{'read in s':>12}{'the list':>10}{'a search':>10}{'by tokens':>10}")
+    for size in LISTS:
+        print(f"{f'{size:,}':12}{list_row(size)}", flush=True)
+
+
+def list_row(size: int) -> str:
+    """How long it takes until that many new sessions are in the index, then the median of WARM of a list."""
+    with tempfile.TemporaryDirectory(prefix="vera-dashboard-") as folder:
+        base = Path(folder) / "base"
+        for number in range(size):
+            small_session(base / "work" / f"run-{number:05}", number)
+        os.environ["XDG_CACHE_HOME"] = str(Path(folder) / "cache")
+        with dashboard_of(base, Path(folder) / "token") as dashboard, dashboard.client() as client:
+            begun = time.perf_counter()
+            while "not read yet" in client.get("/").text:
+                time.sleep(1)
+            read = time.perf_counter() - begun
+            found = [median(client, path) for path in ("/", "/?q=river+7", "/?sort=tokens")]
+    return f"{read:>12.0f}" + "".join(f"{each:>10.0f}" for each in found)
+
+
+def median(client: httpx.Client, path: str) -> float:
+    """Milliseconds of an answer."""
+    taken = []
+    for _ in range(WARM):
+        begun = time.perf_counter()
+        client.get(path)
+        taken.append(1000 * (time.perf_counter() - begun))
+    return statistics.median(taken)
+
+
+def small_session(work_dir: Path, number: int) -> None:
+    """A session that ended, of five records."""
+    work_dir.mkdir(parents=True)
+    log = Log.create(work_dir / "trace.jsonl", time.time)
+    log.append(events.Session(format=events.FORMAT, version="0", settings={}), "")
+    log.append(events.Task(task=f"How long is river number {number}, and where does it rise?"), "")
+    log.append(
+        events.Model(step=1, scope="agent", latency_s=1.0, prompt_tokens=number, completion_tokens=9), "main"
+    )
+    log.append(events.Answer(step=1, text=f"It is {7 * number} kilometres long, says its authority."), "main")
+    log.append(events.RunEnd(status="UNRESOLVED", reason="done", exit_code=3, steps=1, seconds=1.0), "")
+    log.close()
 
 
 def stream_row(view: str, seconds: int) -> str:

@@ -65,6 +65,7 @@ def environment(*folders: Path) -> "Environment":
         LABELS=LABELS,
         SHARES=wording.SHARES,
         answer_blocks=answer.blocks,
+        answer_lead=answer.lead,
         changes=difference.changes,
         citation=wording.citation,
         cited_lines=wording.cited_lines,

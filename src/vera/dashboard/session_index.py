@@ -43,7 +43,7 @@ SORTS: Mapping[str, str] = {
     "verdict": "state",
     "task": "task COLLATE NOCASE",
     "kind": "kind",
-    "score": "score IS NULL, score DESC",
+    "score": "score DESC",
     "claims": "claims DESC",
     "tokens": "tokens DESC",
     "cost": "cost DESC",
@@ -58,7 +58,13 @@ CREATE TABLE IF NOT EXISTS sessions (
   task TEXT NOT NULL DEFAULT '', searched TEXT NOT NULL DEFAULT '', score INTEGER, claims INTEGER DEFAULT 0,
   tokens INTEGER DEFAULT 0, cost REAL DEFAULT 0, seconds REAL DEFAULT 0, header BLOB, problem TEXT DEFAULT ''
 ) WITHOUT ROWID;
-CREATE INDEX IF NOT EXISTS by_time ON sessions (modified);
+CREATE INDEX IF NOT EXISTS by_time ON sessions (modified DESC, name);
+CREATE INDEX IF NOT EXISTS by_state ON sessions (state, modified DESC, name);
+CREATE INDEX IF NOT EXISTS by_score ON sessions (score DESC, modified DESC, name);
+CREATE INDEX IF NOT EXISTS by_tokens ON sessions (tokens DESC, modified DESC, name);
+CREATE INDEX IF NOT EXISTS by_cost ON sessions (cost DESC, modified DESC, name);
+CREATE INDEX IF NOT EXISTS by_seconds ON sessions (seconds DESC, modified DESC, name);
+CREATE INDEX IF NOT EXISTS by_batch ON sessions (batch, state, tokens);
 """
 
 
@@ -194,7 +200,8 @@ class SessionIndex:
         """A page of the sessions that are wanted."""
         rest, given = _where(wanted, state=False)
         where, values = _where(wanted, state=True)
-        order = SORTS.get(wanted.sort, SORTS["age"])
+        by = SORTS.get(wanted.sort, "")
+        order = f"{by}, {SORTS['age']}" if by and wanted.sort != "age" else SORTS["age"]
         first = PAGE_ROWS * (min(max(wanted.page, 1), MAX_PAGE) - 1)
         with self._lock:
             states = tuple(
@@ -203,7 +210,7 @@ class SessionIndex:
             (matched,) = self._db.execute(f"SELECT count(*) FROM sessions {where}", values).fetchone()
             rows = self._db.execute(
                 "SELECT name, seen, modified, kind, state, batch, header, problem FROM sessions "
-                f"{where} ORDER BY {order}, modified DESC, name LIMIT ? OFFSET ?",
+                f"{where} ORDER BY {order}, name LIMIT ? OFFSET ?",
                 (*values, PAGE_ROWS, first),
             ).fetchall()
             batches = self._db.execute(

@@ -90,7 +90,7 @@ def main(arguments: list[str]) -> int:
             command = ["-m", "vera", *arguments]
             # So that a message which says what to type says what works here: `vera` may not be on PATH.
             os.environ["_VERA_COMMAND"] = f"python3 {sys.argv[0]}"
-        # -P: a file named like a module in the person's own folder is never imported in its place.
+        # -P: a file named like a module in the user's folder is never imported in its place.
         os.execv(PYTHON, [PYTHON, "-P", *command])
     except NotReady as refusal:
         sys.stderr.write(f"{refusal}\n")
@@ -197,8 +197,8 @@ def install(testing: bool, lock: int) -> None:
         raise NotReady(
             f"VERA could not be installed: pip ended with exit code {pip_exit}, and said:\n"
             f"{what_pip_said()}\n"
-            f"Most often the network is the reason. Mend it, then type the same command again"
-            f" (the whole log: {LOG})."
+            f"This is usually a network problem. Check your connection or proxy, then type the same command "
+            f"again (the whole log: {LOG})."
         )
     os.sync()  # a stamp must not reach the disk before what it vouches for
     for stamp in [STAMP, TEST_STAMP] if testing else [STAMP]:
@@ -305,7 +305,7 @@ def test_requirements() -> list[str]:
 def run(argv: list[str], lock: int) -> int:
     """Runs one installing step into the log and returns its exit code (negative: the signal that ended it).
 
-    The step inherits the lock: when run.py is killed, nobody else starts before its pip has ended too.
+    The step inherits the lock: when run.py is killed, no other step starts before its pip has ended too.
     """
     import subprocess
 

@@ -146,13 +146,15 @@ async def main() -> None:
         found = await interleaved(
             {
                 "docker exec": program(*execution, "true"),
-                **{f"box on {backend}": command(box, "true") for backend, box in boxes.items()},
+                **{f"sandbox on {backend}": command(box, "true") for backend, box in boxes.items()},
             },
             ROUNDS,
         )
         table("A command, `true`", found, "docker exec")
 
-        starts = {f"box on {backend}": first_result(backend, image, works[backend]) for backend in BACKENDS}
+        starts = {
+            f"sandbox on {backend}": first_result(backend, image, works[backend]) for backend in BACKENDS
+        }
         bare = {
             "docker run --rm": program("docker", "run", "--rm", image, "true"),
             "docker run --rm --network=none": program(
@@ -165,7 +167,7 @@ async def main() -> None:
         found = await interleaved(
             {
                 "docker exec": program(*execution, FLOOD),
-                **{f"box on {backend}": command(box, FLOOD) for backend, box in boxes.items()},
+                **{f"sandbox on {backend}": command(box, FLOOD) for backend, box in boxes.items()},
             },
             ROUNDS // 2,
         )

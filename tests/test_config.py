@@ -455,8 +455,8 @@ def test_nothing_in_the_environment_file_is_expanded(desk: Desk) -> None:
         ("a: \x00", "vera.yaml is not valid YAML"),
         ("- run\n", "vera.yaml:1 must hold names and values"),
         ("run\n", "vera.yaml:1 must hold names and values"),
-        ("run: {max_steps: 5}\nmodel: {}\nrun: {max_steps: 6}\n", "vera.yaml:3 sets run.max_steps again; it "
-         "stands in line 1 already."),
+        ("run: {max_steps: 5}\nmodel: {}\nrun: {max_steps: 6}\n", "vera.yaml:3 sets run.max_steps again; "
+         "line 1 sets it already."),
         ("run: {max_steps: 5}\nrun.max_steps: 6\n", "vera.yaml:2 sets run.max_steps again"),
         ("run: &a {max_steps: 5}\n", "vera.yaml:1 uses an anchor or alias"),
         ("run: *a\n", "vera.yaml:1 uses an anchor or alias"),

@@ -4,9 +4,9 @@ Each function has a twin that is awaited, with the same arguments: `verify` and 
 `research_async`, `check` and `check_async`, `replay` and `replay_async`. All of them are names of `vera`.
 
 The plain ones wait. They may be called where an event loop runs, as in a notebook: the work is then done in a
-thread with a loop of its own, and the loop of the caller stands still until it is done.
+thread with its own loop, and the loop of the caller stands still until it is done.
 
-Settings are those of the command line: packaged defaults, the person's own file, `vera.yaml` and `.env` in
+Settings are those of the command line: packaged defaults, the user's file, `vera.yaml` and `.env` in
 the working folder, the environment, then `overrides` (the texts of `-c`: `"model.base_url=builtin"`). Whoever
 wants none of these gives `settings` whole (`vera.config.defaults`). `progress` is told what goes on, in
 sentences; it is called in the thread that does the work.
@@ -89,7 +89,7 @@ _KEYID = re.compile(r"[0-9a-f]{64}")
 
 
 def _silent(_: str) -> None:
-    """Nobody is told."""
+    """No-op callback."""
 
 
 async def verify_async(
@@ -129,7 +129,7 @@ async def verify_async(
     the name of a rubric, the path of one, or a Lens. Lists may be sequences, or strings with commas. The
     caps are on all of the look-up together; None is the default of each.
 
-    The session is a folder of its own: `work_dir`, which must be new or empty, or one under `base_dir`. The
+    The session is its own folder: `work_dir`, which must be new or empty, or one under `base_dir`. The
     same request again is answered by the verdict of before while that stands (`reused`), unless `fresh` is
     asked for; `trust` holds the ids of keys that count like one's own. With `require="verified"` the exit
     code is 3 for what is less than VERIFIED.
@@ -145,7 +145,7 @@ async def verify_async(
     [('GPL-3.txt', 'SUPPORTS')]
 
     Raises RequestError for what cannot be asked, ConfigError for settings, SetupError when a folder, a model
-    or the signing key is not to be had, SessionError when the work folder cannot be used, ModelError when the
+    or the signing key is not available, SessionError when the work folder cannot be used, ModelError when the
     model is lost on the way, and LogError, StoreError or OSError when nothing can be written.
     """
     chosen = requiring(_settings(settings, overrides, progress), require)
@@ -201,7 +201,7 @@ async def research_async(
     """Answer a question, with every statement cited, and verify the answer: what `vera run` does.
 
     `input_dir` is the folder of documents to answer from; the session is `work_dir`, which must be new or
-    empty, or a folder of its own under `base_dir`. One that is cut short (the task is cancelled, the model is
+    empty, or its own folder under `base_dir`. One that is cut short (the task is cancelled, the model is
     lost) goes on with `vera resume`. Where the model is lost or comes to no usable answer, the closest lines
     answer. With `require="verified"` the exit code is 3 for what is less than VERIFIED.
 
@@ -216,8 +216,8 @@ async def research_async(
     {'GPL-3.txt'}
 
     Raises ConfigError for settings, SetupError when a folder, a model, a sandbox that was spelled out or the
-    signing key is not to be had, TaskTooLong for a question that does not fit the model, PromptError for a
-    set of prompts that is none, SessionError when the work folder cannot be used, and LogError, StoreError or
+    signing key is not available, TaskTooLong for a question that does not fit the model, PromptError for an
+    unknown set of prompts, SessionError when the work folder cannot be used, and LogError, StoreError or
     OSError when nothing can be written.
     """
     if not question.strip():
@@ -276,7 +276,7 @@ async def check_async(
     >>> report.exit_code()
     4
 
-    Raises SetupError when a file or folder is not to be had, or is no document, and ConfigError for settings.
+    Raises SetupError when a file or folder is not available, or is no document, and ConfigError for settings.
     """
     require_date("not_before", not_before)
     require_date("not_after", not_after)
@@ -317,7 +317,7 @@ async def replay_async(
     >>> verdict.attestation_id in [each.attestation for each in report.attested]
     True
 
-    Raises NoSession or BundleError when there is none, RequestError for a key id or a level that is none,
+    Raises NoSession or BundleError when there is none, RequestError for an invalid key id or level,
     TrustError when your keys cannot be read, and OSError when the session cannot be read.
     """
     if level not in (0, 1, 2):
@@ -349,7 +349,7 @@ replay = _blocking(replay_async)
 
 
 def _in_a_thread(work: Coroutine[Any, Any, T]) -> T:
-    """What `work` gives, done in a thread with a loop of its own; an interrupt of the caller cancels it."""
+    """What `work` gives, done in a thread with its own loop; an interrupt of the caller cancels it."""
     interrupted = threading.Event()
     cancels: list[Callable[[], object]] = []
 

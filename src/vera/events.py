@@ -52,7 +52,7 @@ class Event(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, tag_f
 class Session(Event, frozen=True, kw_only=True):
     """The first record: which VERA began this log, under which settings (secrets left out).
 
-    `origins` says for each setting that is not a packaged default whose word it was: person, folder, task,
+    `origins` says for each setting that is not a packaged default who set it: person, folder, task,
     form or session.
     """
 
@@ -140,7 +140,7 @@ class LaneStarted(Event, frozen=True, kw_only=True):
 
 
 class ContextEpoch(Event, frozen=True, kw_only=True):
-    """A context epoch ends before `step`: the notes block is made anew, the tail keeps `tail_steps` steps."""
+    """A context epoch ends before `step`: the notes block is rebuilt, the tail keeps `tail_steps` steps."""
 
     step: int
     tail_steps: int
@@ -181,7 +181,7 @@ class ModelIo(Event, frozen=True, kw_only=True):
     `request_sha256` is the hash of those messages as JSON, so that anyone can build it again and compare.
     A call outside a lane's turns (the verifier's, a selector's) keeps its messages as `request`. Of a call
     that gave several candidates, `content` is the first; `other_bytes` is the size of the others' texts,
-    which stand in `candidates`.
+    which are in `candidates`.
     """
 
     step: int
@@ -345,7 +345,7 @@ class Move(Event, frozen=True, kw_only=True):
 
 
 class ConstraintAdded(Event, frozen=True, kw_only=True):
-    """Something stands open that the model is told of until it is mended. A key that is open already gets the
+    """Something stands open that the model is told of until it is fixed. A key that is open already gets the
     new `text`."""
 
     step: int
@@ -367,7 +367,7 @@ class Policy(Event, frozen=True, kw_only=True):
     `effect` is refuse (the action did not run), nudge (it was told something) or end (the run). `reason` says
     why, `way_forward` what to do instead. `subject` is what it was about (a domain, a query family, …),
     `count` how often and `limit` how often it may be, where the gate counts. `reply` is what the model is
-    told in place of an observation; without one the words stand in the call's observation.
+    told in place of an observation; without one the words are in the call's observation.
     """
 
     step: int
@@ -549,7 +549,7 @@ class Evidence(Event, frozen=True, kw_only=True):
 
 class Egress(Event, frozen=True, kw_only=True):
     """A connection to the outside: by a program in the box (`by` box), by the host's `fetch` or its `search`,
-    or by the browser that renders a page in a box of its own (`render`).
+    or by the browser that renders a page in its own box (`render`).
 
     `run` is the session's folder by name, as the engine's labels have it; with the record's `lane` it says
     for whom ('' in older logs). `verdict` is allowed, refused (by us, before a byte was passed on) or failed;
@@ -866,7 +866,7 @@ class VerifierQuestions(Event, frozen=True, kw_only=True):
 
 
 class VerifierCheck(Event, frozen=True, kw_only=True):
-    """A question was looked up in a lane of its own, `check_lane`.
+    """A question was looked up in its own lane, `check_lane`.
 
     `answer` is yes, no or unknown; `citations` are the captured spans or command receipts it rests on. One
     without any is `unknown`, and `reason` says so.
@@ -997,8 +997,8 @@ class Verifier(Event, frozen=True, kw_only=True):
     the signed envelope in the store.
 
     `result` and `reason` are those of the attestation. `score` is in hundredths after the caps,
-    `score_before_cap` before; None without a judge. `caps` are the reasons. `claims` are those that bear
-    load, `unchecked` the others. The rest is what the round cost.
+    `score_before_cap` before; None without a judge. `caps` are the reasons. `claims` are those that count
+    for the verdict, `unchecked` the others. The rest is what the round cost.
     """
 
     round: int
@@ -1189,7 +1189,7 @@ Record = (
 
 
 def kind(event: Event) -> str:
-    """The event's type as it stands in the log: `tool_started`."""
+    """The event's type as it is in the log: `tool_started`."""
     return str(event.__struct_config__.tag)
 
 

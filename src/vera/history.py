@@ -84,7 +84,7 @@ class History(msgspec.Struct, frozen=True, kw_only=True):
     each, 1 for a search with new hits, the last of them at `hits_step` (`idle_turns`). `new_step` is the step
     of the last turn before them, and `attempts` what they were, the last of them, each once.
 
-    A run that is resumed gets what limits it anew (`reopened`): `reopened_step` and `read_before` are the
+    A run that is resumed gets what limits it again (`reopened`): `reopened_step` and `read_before` are the
     step and the number of `reached` at which it was.
     """
 

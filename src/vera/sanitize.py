@@ -1,4 +1,4 @@
-"""Text from outside, made fit to stand in a line of ours."""
+"""Text from outside, made fit to be in a line of ours."""
 
 NAME_SHOWN = 160
 

@@ -352,7 +352,7 @@ class RunState:
 
     @property
     def own_exams(self) -> tuple[events.VerifierExam, ...]:
-        """Those of them since the run was begun or resumed last: what stood in the log before may be of
+        """Those of them since the run was begun or resumed last: what was in the log before may be of
         someone else."""
         return tuple(self._exams[self._earlier_exams :])
 
@@ -697,7 +697,7 @@ def _take_back(lane: LaneState, event: events.VerifierToAgent) -> LaneState:
         broken=0,
         acted=True,
         feedback=event,
-        # An answer that no turn gave has no step that the feedback could close: it stands in the head.
+        # An answer that no turn gave has no step that the feedback could close: it is in the head.
         epoch_feedback="" if lane.answer_turn else event.content,
     )
     return _close_step(reopened, event.content)

@@ -21,6 +21,9 @@ GUIDED = "guided"
 """The scope of a call in which a model writes from numbered lines, what the name of its lane begins with, and
 the mode of such a run."""
 
+GATHERING = "gathering"
+"""The name of the lane in which the host captures pages for a model that does not act."""
+
 
 def tokens_of(size: int) -> int:
     """About how many tokens a text of `size` bytes is, rounded up: for servers that do not count."""
@@ -181,7 +184,7 @@ class SpentFold:
         return self._selector if scope == SELECTOR else self._agent
 
     def _looked_up(self, event: events.LookUpSpent) -> None:
-        """Add what a verification in a session of its own has spent."""
+        """Add what a verification in its own session has spent."""
         self._agent.add(
             Tokens(prompt=event.agent_prompt, cached=event.agent_cached, completion=event.agent_completion)
         )

@@ -201,7 +201,7 @@ def test_a_verified_answer_in_words(decided: events.Verifier, rule: str, said: s
         (decision(reason="REFUTED"), "the cited sources contradict it (1 of 2 claims supported)"),
         (
             decision(reason="NO_EVIDENCE", hard=1),
-            "its claims do not stand on cited lines (1 of 2 claims supported); 1 hard finding",
+            "its claims do not rest on cited lines (1 of 2 claims supported); 1 hard finding",
         ),
         (
             decision(reason="FINDINGS", hard=2),
@@ -213,14 +213,14 @@ def test_a_verified_answer_in_words(decided: events.Verifier, rule: str, said: s
         ),
         (
             decision(result="INCONCLUSIVE", reason="SCORE", score=275, caps=("a check is unknown",)),
-            "every claim stands on cited lines, but the verifier's score is too low "
+            "every claim rests on cited lines, but the verifier's score is too low "
             "(1 of 2 claims supported); score 2.75 of 4; a check is unknown",
         ),
         (
             decision(result="INCONCLUSIVE", reason="PARTIAL", unchecked=1),
-            "only some of its claims stand on cited lines (1 of 3 claims supported)",
+            "only some of its claims rest on cited lines (1 of 3 claims supported)",
         ),
-        (decision(reason="NO_EVIDENCE", supported=0), "its claims do not stand on cited lines"),
+        (decision(reason="NO_EVIDENCE", supported=0), "its claims do not rest on cited lines"),
         (decision(), "nothing supports it (1 of 2 claims supported)"),
     ],
 )

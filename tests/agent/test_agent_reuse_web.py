@@ -30,7 +30,7 @@ PROGRAM = """
 import asyncio, json, sys, time
 from pathlib import Path
 from vera.agent.reuse import verify_or_reuse
-from vera.agent.verify import Inquiry
+from vera.agent.verify import ThesisJob
 from vera.attestation.lenses import load_lens
 from vera.attestation.request import request_of
 from vera.config import load
@@ -41,12 +41,12 @@ own = ["verification.rule=literal", "model.base_url=builtin", f"run.base_dir={ba
 settings = load([*given, *own], {}).settings
 for number, call in enumerate(calls):
     request, budget = request_of(call["thesis"], **call["asked"])
-    inquiry = Inquiry(request=request, lens=load_lens("general"), budget=budget)
+    job = ThesisJob(request=request, lens=load_lens("general"), budget=budget)
     root = base / call["root"]
     said = []
     done = asyncio.run(
         verify_or_reuse(
-            inquiry, settings, base, root, time.time() + call["later"], say=said.append
+            job, settings, base, root, time.time() + call["later"], say=said.append
         )
     )
     verified = done.verified

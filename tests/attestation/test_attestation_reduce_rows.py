@@ -159,7 +159,7 @@ OF_THE_WHOLE: dict[str, Callable[[], Reduced]] = {
     ),
     "a claim not supported, another supported": lambda: of(card(), claims=2),
     "no claim supported": lambda: of(card(PAGE), claims=2),
-    "all supported, and a claim that bears no load: nobody checked it": lambda: of(
+    "all supported, and a claim that does not count for the verdict, not checked": lambda: of(
         card(), light=True, readings=UNREADABLE
     ),
     "of a request: all supported, and for want of budget the score was not read": lambda: of(

@@ -99,7 +99,7 @@ def test_a_name_keeps_its_key_and_a_key_its_name(folder: Path, other: Signer) ->
     with pytest.raises(TrustError, match="this key as anna"):
         add("berta", other.keyid, folder)
     assert names_in(folder) == {other.keyid: "anna"}
-    with pytest.raises(TrustError, match="nobody by the name"):
+    with pytest.raises(TrustError, match="no one by the name"):
         remove("berta", folder)
 
 

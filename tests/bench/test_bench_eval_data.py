@@ -61,7 +61,7 @@ def asked(**members: Any) -> dict[str, Any]:
         (asked(answer="?"), "an answer says nothing. Write null where there is none."),
         (asked(answer=3), "no question (Expected `str | array | null`, got `int` - at `$.answer`)."),
         (asked(anwser=""), "no question (Object contains unknown field `anwser`)."),
-        (asked(id="line-1"), "the id 'line-1' stands in line 1 too."),
+        (asked(id="line-1"), "the id 'line-1' is in line 1 too."),
     ],
 )
 def test_a_bad_line_is_named_by_its_number(tmp_path: Path, row: Any, said: str) -> None:

@@ -45,7 +45,7 @@ BELIEF += ["--trigger", "egress", "--effect", "no fetch"]
 
 
 def test_nothing_stands_where_there_is_no_journal_and_none_is_made(base: Path) -> None:
-    assert vera(base, "show") == (0, f"Nothing stands in {base}/.vera/ahdb.jsonl.\n", "")
+    assert vera(base, "show") == (0, f"{base}/.vera/ahdb.jsonl is empty.\n", "")
     assert vera(base, "history")[1] == f"{base}/.vera/ahdb.jsonl has no entries.\n"
     assert not base.exists()
 
@@ -112,7 +112,7 @@ def test_retract_takes_an_entry_away_and_history_keeps_it(base: Path) -> None:
     code, out, _ = vera(base, "retract", "1", "--reason", "It shipped.")
     assert code == 0
     assert "RETRACT DRIVE (PERSON)  It shipped." in out
-    assert vera(base, "show")[1].startswith("Nothing stands")
+    assert vera(base, "show")[1].endswith(" is empty.\n")
     assert len(vera(base, "history")[1].splitlines()) == 2
 
 
@@ -121,7 +121,7 @@ def test_nobody_writes_into_assert(name: str, base: Path) -> None:
     code, _, error = vera(base, "propose", name, THESIS)
     assert code == 2
     assert error == (
-        "vera: Nobody writes into ASSERT: a SUPPORTED attestation of the thesis does. "
+        "vera: No one writes into ASSERT: a SUPPORTED attestation of the thesis does. "
         "Propose it as hypothesize, and have it verified.\n"
     )
     assert not base.exists()
@@ -246,6 +246,6 @@ def test_by_default_the_base_folder_is_that_of_the_settings(
 ) -> None:
     vera(base, "propose", *DRIVE)
     done = CliRunner().invoke(main, ["ahdb", "show"])
-    assert done.stdout.startswith("Nothing stands")
+    assert done.stdout.endswith(" is empty.\n")
     monkeypatch.chdir(base)
     assert "Ship by May" in CliRunner().invoke(main, ["ahdb", "show"]).stdout

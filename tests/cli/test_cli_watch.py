@@ -115,7 +115,7 @@ def test_a_run_whose_process_is_gone_ends_the_watching_with_what_to_type(tmp_pat
     session.close()
     done = vera("watch", "a", cwd=tmp_path)
     assert done.returncode == 1
-    assert "nobody works on this run" in done.stderr and "resume a" in done.stderr
+    assert "no process works on this run" in done.stderr and "resume a" in done.stderr
 
 
 def test_an_altered_log_is_a_sentence(tmp_path: Path) -> None:

@@ -18,7 +18,7 @@ import pytest
 
 from support.attacks import OFFLINE, Ended, vera_here
 from support.cli import folded, records
-from support.scripted_server import Fault, ScriptedServer
+from support.scripted_server import Fault, ScriptedServer, Slow
 from support.turns import as_reply, final, observation, turn
 from support.verified import replay
 from vera import events
@@ -58,6 +58,12 @@ def dies(index: int, body: dict[str, Any]) -> Any:
     return Fault(400, body="gone") if index == 2 else as_reply(turn("note", text="n"), "text")
 
 
+RAMBLINGS = (
+    "A licence is a text.", "Many people ask this.", "It depends.", "Let us begin.", "Offers differ.",
+    "I can help with that!", "There are years.", "Software is free.", "Note that I am a model.",
+)  # fmt: skip
+LIMITS = {"writes a token in 2 s": ("--budget-seconds", "1.5")}
+
 MODELS: dict[str, Says] = {
     "repeats a search": always(turn("search", query="written offer")),
     "searches in ever new words": lambda i, _: as_reply(turn("search", query=f"word{i} offer"), "text"),
@@ -71,6 +77,16 @@ MODELS: dict[str, Says] = {
     "answers with the example of the prompt": always(EXAMPLE),
     "thinks only": lambda i, _: "<think>Let me think about it.",
     "says nothing": lambda i, _: "",
+    "echoes what it is sent": lambda i, body: str(body["messages"][-1]["content"]),
+    "rambles": lambda i, _: " ".join(random.Random(i).choices(RAMBLINGS, k=60)),
+    "says the same sentence for ever": lambda i, _: "I should look at the licence first. " * 500,
+    "breaks off in its JSON": lambda i, _: (
+        '{"thought": "Search.", "tool": "search", "args": {"query": "offer'
+    ),
+    "calls tools in another dialect": lambda i, _: (
+        '<function=search><parameter=query>"written offer"</parameter></function>'
+    ),
+    "writes a token in 2 s": lambda i, _: Slow(2, "Well", after="Well"),
     "breaks every second turn": lambda i, _: (
         "Sure!" if i % 2 else as_reply(turn("note", text="I should look."), "text")
     ),
@@ -96,13 +112,14 @@ def row_of(name: str) -> list[str]:
 
 @pytest.mark.parametrize("name", MODELS)
 def test_an_endless_model_ends_within_its_bound_with_the_right_lines(name: str, tmp_path: Path) -> None:
-    done, work = run(tmp_path, MODELS[name], "--input-dir", str(LICENCES))
+    done, work = run(tmp_path, MODELS[name], "--input-dir", str(LICENCES), *LIMITS.get(name, ()))
     said = json.loads(done.out)
     state = folded(work)
     ended = state.lane("main").ended
     assert ended is not None
     quoted = any("valid for at least three years" in each["quote"] for each in said["citations"])
-    was = [name, str(state.lane("main").step), ended.reason, f"{said['status']}, {done.code}"]
+    was = [name, str(state.lane("main").step), str(said["spent"]["completion_tokens"])]
+    was += [ended.reason, f"{said['status']}, {done.code}"]
     assert [*was, "yes" if quoted else "no"] == row_of(name)
     assert said["answer_by"] == "builtin" and "the model gave no usable answer" in said["answer"]
     assert replay(work, (), 2).exit_code == 0

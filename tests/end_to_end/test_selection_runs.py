@@ -108,7 +108,7 @@ def test_a_command_that_has_just_failed_is_not_run_again(tmp_path: Path) -> None
 # A class of one's own
 
 MAX_LENGTH = """
-from vera.selection.selector import Picked
+from vera.selection.selector import SelectorChoice
 
 
 class Longest:
@@ -116,7 +116,7 @@ class Longest:
 
     async def select(self, options, scene, judge, how):
         chosen = max(range(len(options)), key=lambda place: options[place].size)
-        return Picked(chosen=chosen, reason=f"the longest for {scene.task[:7]}")
+        return SelectorChoice(chosen=chosen, reason=f"the longest for {scene.task[:7]}")
 
 
 class Raises:
@@ -131,7 +131,7 @@ class Asks:
 
     async def select(self, options, scene, judge, how):
         reply = await judge(scene, list(options))
-        return Picked(chosen=int(reply.content[-1]) - 1, reason="asked once", replies=(reply.content,))
+        return SelectorChoice(chosen=int(reply.content[-1]) - 1, reason="asked", replies=(reply.content,))
 
 
 class NoSelector:

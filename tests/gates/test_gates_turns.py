@@ -204,12 +204,20 @@ def test_a_page_without_its_text_is_to_be_rendered_before_it_is_given_up() -> No
     assert trial.lane.history.reached == (), "it is no source that was reached with content"
 
 
-def test_a_page_with_its_text_and_a_run_that_cannot_render_need_no_such_nudge() -> None:
+def test_a_page_with_its_text_needs_no_such_nudge() -> None:
     trial = Trial(rules_for())
     trial.fetch("https://example.org/a")
-    without = Trial(rules_for(can_render=False))
-    without.fetch("https://example.org/a", Outcome(low_signal="it has 3 words"))
-    assert not trial.spoken(events.PolicyRenderNudge) and not without.spoken(events.PolicyRenderNudge)
+    assert not trial.spoken(events.PolicyRenderNudge)
+
+
+def test_where_nothing_can_be_rendered_an_archived_copy_is_named_once() -> None:
+    trial, archived = Trial(rules_for(can_render=False)), "https://web.archive.org/web/https://example.org/a"
+    trial.fetch("https://example.org/a", Outcome(low_signal="it has 3 words"))
+    (nudge,) = trial.spoken(events.PolicyRenderNudge)
+    call = nudge.way_forward.partition("copy: ")[2].removesuffix(".")
+    assert json.loads(call) == {"tool": "fetch", "args": {"url": archived}} and "render" not in call
+    trial.fetch(archived, Outcome(low_signal="it has 3 words"))
+    assert len(trial.spoken(events.PolicyRenderNudge)) == 1, "an archive's copy has no copy"
 
 
 # policy_conclusion_ready

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from support.asking import question
 from vera.model.openai import OpenAIReader, OpenAIWire
 from vera.model.types import Message, Request, Usage
-from vera.model.wire import Completion, Dialect, IncompleteReply, ReplyError, UnreadableReply
+from vera.model.wire import Dialect, IncompleteReply, ReplyError, UnreadableReply, WireReply
 
 DONE = "data: [DONE]"
 
@@ -23,7 +23,7 @@ def delta(index: int = 0, finish: str | None = None, **fields: Any) -> str:
     return event({"choices": [{"index": index, "delta": fields, "finish_reason": finish}]})
 
 
-def read(*lines: str, n: int = 1) -> Completion:
+def read(*lines: str, n: int = 1) -> WireReply:
     reader = OpenAIReader(n)
     for line in lines:
         reader.feed(line.encode())

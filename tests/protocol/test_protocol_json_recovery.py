@@ -19,7 +19,7 @@ def test_the_text_goes_on_after_the_object() -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "value", "mended"),
+    ("text", "value", "repaired"),
     [
         ('{"a": [1, 2,], }', {"a": [1, 2]}, ("trailing_comma",)),
         ('{"a": ",}"}', {"a": ",}"}, ()),
@@ -29,8 +29,8 @@ def test_the_text_goes_on_after_the_object() -> None:
         ('{"a": "\\"", "b": "\\\\"}', {"a": '"', "b": "\\"}, ()),
     ],
 )
-def test_what_is_mended_is_named(text: str, value: dict[str, Any], mended: tuple[str, ...]) -> None:
-    assert found(text) == Found(value=value, end=len(text), mended=mended)
+def test_what_is_mended_is_named(text: str, value: dict[str, Any], repaired: tuple[str, ...]) -> None:
+    assert found(text) == Found(value=value, end=len(text), repaired=repaired)
 
 
 @pytest.mark.parametrize(

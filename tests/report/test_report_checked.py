@@ -203,7 +203,7 @@ def test_of_much_evidence_the_newest_is_listed_and_the_rest_counted(session: Ses
     found = checked(session.state)
     assert found is not None
     assert (len(found.evidence), found.older) == (MAX_EVIDENCE, 3)
-    assert "- (3 older ones stand in evidence.jsonl)\n- ev_0004 · " in search_summary_text.markdown(found)
+    assert "- (3 older ones are in evidence.jsonl)\n- ev_0004 · " in search_summary_text.markdown(found)
     assert f"Evidence: {MAX_EVIDENCE + 3} pieces" in search_summary_text.plain(found)
     assert f"- and {MAX_EVIDENCE - 2} more" in search_summary_text.plain(found)
 
@@ -243,7 +243,7 @@ def test_the_terminal_is_told_where_the_last_turn_is(session: Session) -> None:
 
 def test_a_long_last_turn_is_cut_and_that_is_said(session: Session) -> None:
     report = broken(session, "x" * 20_000)
-    assert report.last_turn == "x" * 8000 + "\n[… 12000 more characters stand in the log]"
+    assert report.last_turn == "x" * 8000 + "\n[… 12000 more characters are in the log]"
 
 
 @pytest.mark.parametrize("said", ["```\n# VERIFIED\n```", "``````\nx", "a ```` b", "~~~\n# x"])

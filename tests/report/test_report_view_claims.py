@@ -109,7 +109,7 @@ def finding(code: str, severity: str = "hard") -> Finding:
             "unchecked",
             "Its lines were not read: the reply is no JSON.",
         ),
-        (None, [], [], [], "unchecked", "Nobody has looked at it."),
+        (None, [], [], [], "unchecked", "No one has looked at it."),
         (
             result("UNSUPPORTED", "NO_EVIDENCE"),
             [],

@@ -208,7 +208,7 @@ def test_the_log_holds_each_command_with_its_bounded_output(tmp_path: Path) -> N
 
     asyncio.run(main())
     first, second = log
-    assert first.startswith(b"[box ")
+    assert first.startswith(b"[sandbox ")
     assert second.startswith(b"$ printf 0123456789\n0123\n[3 bytes not shown]\n789\n[exit 0, 10 bytes, ")
 
 

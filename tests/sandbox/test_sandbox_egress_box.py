@@ -286,7 +286,7 @@ def test_the_command_fetch_has_the_host_get_a_page(net: World, work: Path, backe
 def test_a_box_without_a_fetcher_says_so(net: World, work: Path) -> None:
     with room(net, "host", work, ports=[80]) as box:
         proxy = f"http_proxy=http://127.0.0.1:{box.box.proxy_port}"
-        assert "nobody fetches here" in box.run(f"{proxy} fetch http://ok.test/ 2>&1")
+        assert "pages are not fetched here" in box.run(f"{proxy} fetch http://ok.test/ 2>&1")
         assert "has no network" in box.run("fetch http://ok.test/ 2>&1")
     assert [record.verdict for record in box.records] == ["refused"]
 

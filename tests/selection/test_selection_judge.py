@@ -316,7 +316,7 @@ def test_the_same_candidates_and_replies_give_the_same_selection(session: Sessio
 @pytest.mark.parametrize(
     ("how", "said"),
     [
-        ({"selector": "best"}, "no type of action verifier"),
+        ({"selector": "best"}, "no type of selector"),
         ({"selection_regex": "("}, "no regular expression"),
     ],
 )

@@ -148,16 +148,16 @@ def test_a_class_of_ones_own_is_loaded_by_its_dotted_path(path: str) -> None:
 @pytest.mark.parametrize(
     ("name", "said"),
     [
-        ("best", "no type of action verifier. There are first_valid, llm, pairwise,"),
-        ("", "no type of action verifier"),
-        (":", "no type of action verifier"),
+        ("best", "no type of selector. There are first_valid, llm, pairwise,"),
+        ("", "no type of selector"),
+        (":", "no type of selector"),
         ("no_such_package.Class", "cannot be loaded: ModuleNotFoundError"),
         (f"{__name__}.Missing", "cannot be loaded: AttributeError"),
         (f"{__name__}.NoJudges", "is no selector: it needs an attribute 'judges'"),
         (f"{__name__}.NotAsync", "is no selector"),
         (f"{__name__}.WantsArguments", "cannot be made: TypeError"),
         (f"{__name__}.not_a_class", "is no class"),
-        ("..", "no type of action verifier"),
+        ("..", "no type of selector"),
     ],
 )
 def test_what_is_no_selector_is_said_in_a_sentence(name: str, said: str) -> None:

@@ -102,7 +102,7 @@ def policy(rule: str = "model", **changed: object) -> Policy:
         "rule": rule,
         "audit_policy": AuditPolicy(),
         "claims": "claims/1",
-        "audit": "audit/4",
+        "audit": "audit/5",
         "reduce": "reduce/2",
         **changed,
     }

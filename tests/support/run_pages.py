@@ -142,7 +142,7 @@ CLAIMS = (
         key="c3",
         text="The Rhine is 139 kilometres longer than the Elbe.",
         verdict="supported",
-        reason="Computed from c1 and c2, and computed again in a clean box: 139.",
+        reason="Computed from c1 and c2, and computed again in a clean sandbox: 139.",
         cards=(
             card(
                 "SUPPORTS",
@@ -488,7 +488,7 @@ DISPUTED = msgspec.structs.replace(
             key="c6",
             text="The Elbe is called 'mother of rivers'.",
             verdict="dropped",
-            reason="Its quotation stands in no cited source.",
+            reason="Its quotation is in no cited source.",
         ),
     ),
     attestation=msgspec.structs.replace(ATTESTATION, result="INCONCLUSIVE", reason="DISPUTED"),

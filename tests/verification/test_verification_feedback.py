@@ -70,7 +70,7 @@ def hard(**changed: Any) -> Finding:
         "code": "number_absent",
         "label": "fabricated",
         "severity": "hard",
-        "message": "1932 stands nowhere in the cited source.",
+        "message": "1932 is nowhere in the cited source.",
         "claim": "c1",
         "evidence": "ev_0001",
         "first": 3,
@@ -105,7 +105,7 @@ def test_a_round_that_ended_with_the_audit_says_that_no_judge_was_asked() -> Non
     decision = events.Verifier(**{**_fields(DECISION), "reason": "FINDINGS", "hard": 1})
     text = told(review(decision=decision, findings=(hard(),)))
     assert "No judge was asked" in text and "Score" not in text
-    assert f"“{OPENED}”: 1932 stands nowhere" in text and TAXONOMY["fabricated"].feedback in text
+    assert f"“{OPENED}”: 1932 is nowhere" in text and TAXONOMY["fabricated"].feedback in text
 
 
 def _fields(event: events.Verifier) -> dict[str, Any]:

@@ -1,7 +1,7 @@
-"""Asking for a session that may not search: each thesis is verified in a session of its own, below the
+"""Asking for a session that may not search: each thesis is verified in its own session, below the
 asking one, and its verdict is opened and checked before anything of it is taken in.
 
-One level deep: a session that verifies a thesis has no `verify` of its own.
+One level deep: a session that verifies a thesis does not have `verify` itself.
 """
 
 from collections.abc import Callable

@@ -412,7 +412,9 @@ def _capture(egress: EgressSettings, secrets: Iterable[str], extractor: Extracto
 
     policy = network_policy(egress)
     if policy is None:
-        raise SetupError("--fetch asks for pages, and egress.mode is none. Leave one of them out.", 2)
+        raise SetupError(
+            "--fetch asks for pages, but egress.mode=none forbids them. Leave one of the two out.", 2
+        )
     limits = FetchLimits(body=LARGEST_FETCH, wire=LARGEST_FETCH, total=60.0)
     fetcher = Fetcher(policy, Dialer(policy.addresses), secrets=Secrets(secrets), limits=limits)
     return Capture(fetcher, extractor)

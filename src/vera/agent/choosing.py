@@ -23,7 +23,7 @@ NAMED_ALIKE = tuple(name for name in SelectionOptions.__struct_fields__ if name 
 
 
 class Choosing(msgspec.Struct, frozen=True, kw_only=True):
-    """What a run has to choose with, before there is a session. `judge` is None where nobody is asked."""
+    """What a run has to choose with, before there is a session. `judge` is None where no one is asked."""
 
     sampling: Sampling
     options: SelectionOptions
@@ -36,7 +36,7 @@ async def open_choosing(
 ) -> Choosing | None:
     """What the settings ask for; None where each turn is taken as it comes. It is closed with `stack`.
 
-    Raises SetupError: a selector or template that cannot be used (2), or a judge that is not to be had (5).
+    Raises SetupError: a selector or template that cannot be used (2), or a judge that is not available (5).
     """
     sampling, verifier = settings.candidate_sampling, settings.action_verifier
     if sampling.num_candidates == 1:

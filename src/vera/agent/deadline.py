@@ -12,7 +12,7 @@ from vera.protocol.turn import ToolSpec
 
 
 class Deadline:
-    """A moment `seconds` from now; 0 is none. `used` of them are over already."""
+    """A moment `seconds` from now; 0: no deadline. `used` of them are over already."""
 
     def __init__(
         self, seconds: float, clock: Callable[[], float] = time.monotonic, used: float = 0.0

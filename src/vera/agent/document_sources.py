@@ -151,7 +151,7 @@ class Folder:
         return self._one(self._known_titles().get(wanted, []), label)
 
     def _of_note(self, note: str) -> str:
-        """The file whose name, or else whose title, stands in a note; of several the longest."""
+        """The file whose name, or else whose title, is in a note; of several the longest."""
         said = f" {_folded(note)} "
         names = [name for name, shown in self._said.items() if shown in said]
         names += [name for name in self._named if name.rpartition(".")[0] == note.casefold()]

@@ -31,7 +31,7 @@ async def open_execution(
     """A session, new or resumed, and its execution, ready to `run`. What was opened is closed at the end.
 
     The input folder is its verifier's alone. Raises SetupError, RequestError (a required thesis that is
-    none), TaskTooLong, PromptError, and what `open_session` raises.
+    not a statement), TaskTooLong, PromptError, and what `open_session` raises.
     """
     rules = execution.rules_for(rules_of(settings), settings)
     if settings.run.input_dir is not None:

@@ -81,7 +81,7 @@ def rules_for(rules: Rules, settings: Settings) -> Rules:
 
 
 def refuse_open_doors(settings: Settings, model: Model) -> None:
-    """Raise SetupError for what would let an execution search, or leave it nobody to work."""
+    """Raise SetupError for what would let an execution search, or leave it no one to work."""
     sandbox = settings.sandbox
     if sandbox.backend == "host" or sandbox.privileged:
         what = "--privileged" if sandbox.privileged else "--sandbox host"

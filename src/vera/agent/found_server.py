@@ -26,7 +26,7 @@ _MAX_BYTES = 1 << 20
 
 
 class Candidate(msgspec.Struct, frozen=True):
-    """A server with a model, and whose program it is."""
+    """A server with a model, and the owner of its program."""
 
     found: Found
     owner: Owner
@@ -124,7 +124,7 @@ def what_goes_there(candidate: Candidate) -> str:
     """What a found server gets, and what it decides."""
     return (
         f"{candidate.place}, run by {candidate.owner.name}: your question, the agent's notes and the "
-        "passages it reads go there, and without a verifier of its own it also judges the answer"
+        "passages it reads go there, and without a separate verifier it also judges the answer"
     )
 
 

@@ -18,8 +18,9 @@ import msgspec
 
 from vera import events
 from vera.agent.extracts import Extracts, by_rule
+from vera.agent.gathering import Gathering
 from vera.agent.lanes import LANE
-from vera.agent.research import LOST
+from vera.agent.research import LOST, OUT_OF_TIME
 from vera.attestation.keys import Signer
 from vera.evidence.marks import told, within
 from vera.evidence.prompt_quoting import fence, named
@@ -27,7 +28,8 @@ from vera.evidence.span import Lines
 from vera.lane import context as lane_context
 from vera.lane.answer import resolve
 from vera.lane.budget import BudgetSpent
-from vera.model.extractive.conversation import understand
+from vera.lane.tools.pages import pages_of
+from vera.model.extractive.conversation import Excerpt, understand
 from vera.model.extractive.plan import best_windows
 from vera.model.extractive.scoring import Window
 from vera.model.types import Model, ModelError, NotAsked, Request, wire
@@ -70,6 +72,9 @@ class Room(msgspec.Struct, frozen=True):
     tokens: int
 
 
+PAGE_LINES = 2000
+"""Lines of a captured page that are looked at."""
+
 ROOMS = {GUIDED: Room(4, 2, 240, 400), QUICK: Room(6, 6, 500, 2000)}
 """By mode. Two thousand tokens leave room for a model that thinks first."""
 
@@ -98,6 +103,7 @@ class Guided:
         task: str,
         model: Model,
         extracts: Extracts,
+        gathering: Gathering,
         *,
         auto: bool,
         judged: bool,
@@ -107,15 +113,17 @@ class Guided:
         self._task = task
         self._model = model
         self._extracts = extracts
+        self._gathering = gathering
         self._auto = auto
         self._judged = judged
         self._now = now
-        self._stopped = False
+        self._stopped = ""
         self._work: asyncio.Task[events.Verifier | None] | None = None
 
     def stop(self, reason: str) -> None:
         """End the writing, and the extracts as they say."""
-        self._stopped = True
+        self._stopped = self._stopped or reason
+        self._gathering.stop(reason)
         self._extracts.stop(reason)
         if self._work is not None:
             self._work.cancel()
@@ -127,6 +135,10 @@ class Guided:
         ending = state.lane(LANE).history.ending
         if self._auto and isinstance(ending, events.PolicyParseError):
             self._take_over(ending)
+        if state.mode is not None and state.mode.mode in ROOMS:
+            await self._gathering.run(context.prompts)
+            if self._stopped not in ("", OUT_OF_TIME):
+                return None
         extracted = await self._extracts.answer(context, signer)
         if extracted is None or self._was_stopped() or state.mode is None or state.mode.mode not in ROOMS:
             return extracted
@@ -142,7 +154,7 @@ class Guided:
             self._work = None
 
     def _was_stopped(self) -> bool:
-        return self._stopped
+        return bool(self._stopped)
 
     def _take_over(self, ending: events.PolicyParseError) -> None:
         if self._session.state.mode is None:
@@ -174,7 +186,9 @@ class Guided:
         assert extracts is not None
         lane = extracts.lane.replace(EXTRACTS, GUIDED, 1)
         finding = lane_context.assemble(session.state.lane(extracts.lane), session.load)
-        shown = best_windows(understand(finding))[: room.passages]
+        found = understand(finding)
+        found = msgspec.structs.replace(found, reads=(*found.reads, *self._unread(found.reads)))
+        shown = best_windows(found)[: room.passages]
         if not shown:
             return
         if session.state.lane(lane).started is None:
@@ -191,6 +205,15 @@ class Guided:
         cited = resolve(text, session.state.evidence, session.store)
         session.emit(events.Answer(step=1, text=session.text(text), citations=cited, by="model"), lane=lane)
         session.emit(events.LaneEnded(reason="answered"), lane=lane)
+
+    def _unread(self, reads: Sequence[Excerpt]) -> Iterator[Excerpt]:
+        """The captured pages that the extracts did not read: what is said on the web needs a second page."""
+        known = {read.path for read in reads}
+        for name, page in pages_of(self._session.state).items():
+            if name not in known:
+                last = min(page.lines, PAGE_LINES)
+                lines = dict(enumerate(self._seen(page, 1, last).removesuffix("\n").split("\n"), 1))
+                yield Excerpt(name, page.lines, lines, 1, last, page.id)
 
     def _started(self, context: VerifierContext, shown: Sequence[Window], room: Room) -> events.LaneStarted:
         session, prompts = self._session, context.prompts
@@ -211,12 +234,15 @@ class Guided:
         )
 
     def _passage(self, window: Window) -> str:
-        """The lines of a window as one, cut out of the store."""
+        """The lines of a window as one."""
         evidence = self._session.state.evidence[window.evidence]
+        return " ".join(self._seen(evidence, window.first, window.last).split())[:PASSAGE_ROOM]
+
+    def _seen(self, evidence: events.Evidence, first: int, last: int) -> str:
+        """Lines as a reader sees them, cut out of the store."""
         lines = Lines(self._session.store.get(evidence.text.sha256))
-        marks = within(evidence.marks, *lines.bounds(window.first, window.last))
-        text = told(lines.cut(window.first, window.last), marks).decode("utf-8", "replace")
-        return " ".join(text.split())[:PASSAGE_ROOM]
+        marks = within(evidence.marks, *lines.bounds(first, last))
+        return told(lines.cut(first, last), marks).decode("utf-8", "replace")
 
     async def _ask(self, lane: str, count: int, room: Room) -> bool:
         """Ask once and log the reply; whether there is one. Why there is none ends the lane."""

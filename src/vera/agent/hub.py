@@ -86,7 +86,7 @@ class Hub:
 
     def look(self, repo: str, file: str) -> HubFile:
         """What the hub says of a file. Raises SetupError: no such repository or file (2), it may not be read,
-        the hub cannot be reached or is none (5)."""
+        the hub cannot be reached, or the address is not a hub (5)."""
         from huggingface_hub import get_hf_file_metadata, hf_hub_url
         from huggingface_hub.errors import HfHubHTTPError
 

@@ -91,7 +91,7 @@ def verifier_context_of(opened: Opened, settings: Settings, place: Environment) 
 def _say_who_is_asked(
     model: Model, verifier: Model | None, judge: Model | None, progress: image.Progress
 ) -> None:
-    """The verifier where it is a model of its own, and what every server that is not local gets to see."""
+    """The verifier where it is its own model, and what every server that is not local gets to see."""
     if verifier is not None and verifier is not model:
         progress.say(f"verifier: {verifier.info.name} ({verifier.info.kind} at {verifier.info.base_url})")
     for asked in dict.fromkeys(each for each in (model, verifier, judge) if each and not each.info.local):

@@ -52,7 +52,7 @@ class Earlier(msgspec.Struct, frozen=True, kw_only=True):
 def open_earlier(base: Path, relative: str, trust: Collection[str]) -> Earlier:
     """The session at `relative` under `base`, reached without following a link.
 
-    `trust` holds the key ids that may have sealed it; none of them: nobody may. Raises Unusable.
+    `trust` holds the key ids that may have sealed it; none of them: no one may. Raises Unusable.
     """
     root = _folder(base, relative)
     records: list[events.Record] = []

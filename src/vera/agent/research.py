@@ -74,7 +74,7 @@ LISTING_BYTES = 120
 
 
 def _silent(_: str) -> None:
-    """Nobody is told."""
+    """No-op callback."""
 
 
 class Environment(msgspec.Struct, frozen=True, kw_only=True):
@@ -149,7 +149,7 @@ def make_lane(
         can_render=place.web is not None and place.web.capture.can_render(),
         engines=place.web.search.engines.names() if place.web is not None else (),
     )
-    # The built-in model plans its few steps itself: there is nobody to advise.
+    # The built-in model plans its few steps itself: there is no one to advise.
     gates = CHECK_GATES if model.info.kind == BUILT_IN else GATES
     head = LanePrompt(
         lane=lane,
@@ -286,8 +286,8 @@ class Research:
         return [each for each in decisions if state.answers[each.answer_seq].lane == LANE]
 
     def _seal_beginning(self) -> None:
-        """Seal what the run begins with, the model server that was found too, so that it is known for the
-        person's own when it is killed and goes on (`attestation.own_log`)."""
+        """Seal what the run begins with, the model server that was found too, so that it is known to be
+        the user's when it is killed and goes on (`attestation.own_log`)."""
         self._desk.session.seal(self._signer.seal)
 
     @contextmanager
@@ -622,5 +622,5 @@ def _ended(
 def _executed(
     verdict: events.ExecutionVerdict, lane: LaneState, interrupted: bool, spent: str
 ) -> tuple[str, str, int]:
-    """The same of an execution: its answer stands on attestations."""
+    """The same of an execution: its answer rests on attestations."""
     return _ended(word_of(verdict.status), verdict.reason, lane, interrupted, spent)

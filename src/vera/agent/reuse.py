@@ -3,7 +3,7 @@
 A verdict is found under its reuse key: the request, and every setting and version that decides how it is
 verified. What is found is not believed: the session is read whole, its key and versions are computed from
 what it holds, and its signatures, ids and bytes are checked. What does not hold is passed over with a
-sentence, and the thesis is verified anew.
+sentence, and the thesis is verified again.
 """
 
 import hashlib
@@ -78,7 +78,7 @@ class Answered(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def _silent(_: str) -> None:
-    """Nobody is told."""
+    """No-op callback."""
 
 
 def corpus_digest(input_dir: Path) -> Digest:
@@ -122,7 +122,7 @@ async def verify_or_reuse(
     at `root`.
 
     `now_ts` is Unix time, by default that of the clock. `chosen` says that a person named `root`: what is
-    used again is then copied there whole. `fresh` verifies anew. `trust` holds key ids whose verdicts count
+    used again is then copied there whole. `fresh` verifies again. `trust` holds key ids whose verdicts count
     like one's own. Raises as `look_up` does, and SessionError when `root` cannot be copied to.
     """
     at = time.time() if now_ts is None else now_ts

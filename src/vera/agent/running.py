@@ -9,11 +9,12 @@ import msgspec
 from vera import events
 from vera.agent import guided, mode, research, setup
 from vera.agent.extracts import Extracts
+from vera.agent.gathering import Gathering
 from vera.agent.lanes import LANE, LaneOptions, options_of
 from vera.agent.opening import Opened, open_common, verifier_context_of
 from vera.agent.research import Research
 from vera.agent.verifier_context import exams_folder
-from vera.agent.web import open_web, search_engines
+from vera.agent.web import Web, open_web, search_engines
 from vera.attestation.keys import Signer
 from vera.config import Settings, public
 from vera.config.settings import BUILT_IN, SandboxSettings
@@ -75,19 +76,13 @@ async def open_run(
             progress.say(
                 f"--mode {settings.run.mode} needs a language model: the built-in one gives extracts"
             )
-        web = None
-        if model.info.kind != BUILT_IN:
-            web = open_web(
-                session,
-                settings,
-                Engines(
-                    engines,
-                    calls=session.state.searches,
-                    rests_until={name: use.rests_until for name, use in session.state.engines.items()},
-                ),
-                extractor=extractor,
-                lane=LANE,
-            )
+
+        def web_of(lane: str) -> Web | None:
+            rests = {name: use.rests_until for name, use in session.state.engines.items()}
+            asked = Engines(engines, calls=session.state.searches, rests_until=rests)
+            return open_web(session, settings, asked, extractor=extractor, lane=lane)
+
+        web = web_of(LANE) if model.info.kind != BUILT_IN else None
         if web is not None:
             progress.say(f"web: {WEB_REACH[settings.egress.mode]}; --egress none closes it")
         place = await setup.open_place(
@@ -107,7 +102,9 @@ async def open_run(
                 signer,
                 progress.now,
                 opened.budget,
-                None if model.info.kind == BUILT_IN else _instead(opened, settings, place, options, progress),
+                None
+                if model.info.kind == BUILT_IN
+                else _instead(opened, settings, place, options, web_of, progress),
             ),
         )
 
@@ -123,6 +120,7 @@ def _instead(
     settings: Settings,
     place: research.Environment,
     options: LaneOptions,
+    web_of: Callable[[str], Web | None],
     progress: image.Progress,
 ) -> guided.Guided:
     """What answers where the model does not act, or came to no answer."""
@@ -132,6 +130,7 @@ def _instead(
         opened.task,
         opened.model,
         Extracts(opened.session, opened.task, place, options),
+        Gathering(opened.session, opened.task, web_of, options, has_input=place.corpus is not None),
         auto=settings.run.mode == mode.AUTO,
         judged=bool(checked.model_base_url) or checked.rule == "model",
         now=progress.now,

@@ -11,7 +11,7 @@ from vera.store import open_private
 class BoxRecord:
     """`write` takes what a box wrote, `tell` what happened to it; each happening is a `container_event` too.
 
-    After the run's end the session's log is sealed: how its last box ended stands in the file alone.
+    After the run's end the session's log is sealed: how its last box ended is in the file alone.
     """
 
     def __init__(self, session: Session, lane: str = "main") -> None:

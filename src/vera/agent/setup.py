@@ -69,7 +69,7 @@ async def open_model(
     built-in extractive model. Whatever was started ends with `stack`.
 
     `seconds` is the time budget of the run, of which the probe takes a part (0: no limit). Raises SetupError
-    (exit code 5) when what was asked for is not to be had.
+    (exit code 5) when what was asked for is not available.
     """
     if settings.base_url == BUILT_IN and settings.file is None:
         return _built_in()
@@ -158,7 +158,7 @@ async def open_verifier_model(
 ) -> Model | None:
     """The model that verifies: another server's where one is named, else the one that answers.
 
-    None under the literal rule, which needs none. Raises SetupError (exit code 5) when it is not to be had,
+    None under the literal rule, which needs none. Raises SetupError (exit code 5) when it is not available,
     (2) when a model is to verify and there is none.
     """
     if settings.rule == "literal":
@@ -396,7 +396,7 @@ async def open_place(
 
     The built-in model uses no shell, so no box is ever started for it. The image of a docker box is built
     when it is missing. Raises SetupError (exit code 5) when a backend or rights that were spelled out are not
-    to be had.
+    available.
     """
     corpus = found.corpus if found else None
     files = found.stats.files if found else 0

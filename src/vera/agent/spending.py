@@ -97,7 +97,7 @@ def in_words(state: RunState) -> str:
         parts.append(f"cost {cost}")
     if total.searches:
         parts.append(_count(total.searches, "search request"))
-    return f"RunUsage: {', '.join([*parts, f'{total.seconds:.1f} seconds'])}."
+    return f"Spent: {', '.join([*parts, f'{total.seconds:.1f} seconds'])}."
 
 
 def _cost(state: RunState, total: RunUsage) -> str | None:

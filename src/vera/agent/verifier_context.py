@@ -39,7 +39,7 @@ CHECKS = "checks"
 """The folder of a session where check lanes work; each takes its own away again."""
 
 CLEAN = "derive"
-"""The lane in whose name clean boxes stand in the record of boxes."""
+"""The lane in whose name clean boxes are in the record of boxes."""
 
 MAX_TOOL_SECONDS = 120.0
 """Seconds of one command of the verifier: a check is a look-up, not a study."""
@@ -89,7 +89,7 @@ class _CheckTools:
 
     @asynccontextmanager
     async def open_tools(self, lane: str) -> AsyncIterator[Sequence[Tool]]:
-        """The tools of a check lane over an empty work folder of its own."""
+        """The tools of a check lane over a separate empty work folder."""
         place, session = self._place, self._session
         async with AsyncExitStack() as stack:
             folder = session.root / CHECKS / lane

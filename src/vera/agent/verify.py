@@ -76,11 +76,12 @@ class ThesisJob(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def _silent(_: str) -> None:
-    """Nobody is told."""
+    """No-op callback."""
 
 
 def settings_for(settings: Settings, job: ThesisJob) -> Settings:
-    """The settings of the run: what the request's scope, constraints, risk and budget make of a person's own.
+    """The settings of the run: what the request's scope, constraints, risk and budget make of the user's
+    settings.
 
     They only narrow: a thesis is looked up without a shell, on the web only when its scope says so, in one
     round. The domains that its constraints allow are held at each connection (`within`): a list of hosts in
@@ -374,5 +375,5 @@ def _tools(
 
 
 def _lower(one: float, other: float) -> float:
-    """The lower of two limits, where 0 is none."""
+    """The lower of two limits, where 0 means no limit."""
     return min(one, other) if one and other else one or other

@@ -22,7 +22,7 @@ SMALLEST_RUN = {
 
 def rehearse() -> None:
     """Go through a smallest run of the built-in model in a temporary folder, which needs nothing and asks
-    nobody, and make what only a run with a model server needs: it takes 0.2 s of processor time, and each
+    no one, and make what only a run with a model server needs: it takes 0.2 s of processor time, and each
     fork then half as much as without (benchmarks/batch.py).
 
     No thread and no event loop is left. Raises OSError when there is no temporary folder.

@@ -1,4 +1,4 @@
-"""Where a run keeps its session when nobody says."""
+"""Where a run keeps its session when no one says."""
 
 import re
 import secrets

@@ -156,9 +156,9 @@ def claims_of(answer: str, evidence: Iterable[events.Evidence]) -> tuple[Claim, 
 def case_of(record: Record) -> Case:
     """The record as the audit looks at it.
 
-    Where something was asked to be verified every statement bears load, for each is a part of it, and the
-    request's quorum holds. Its time window is no matter of the audit: a page from outside of it is no
-    evidence, neither for nor against (`vera.attestation.constraints`), and no fault of the answer.
+    Where something was asked to be verified every statement counts for the verdict, for each is a part of
+    it, and the request's quorum holds. Its time window is no matter of the audit: a page from outside of it
+    is no evidence, neither for nor against (`vera.attestation.constraints`), and no fault of the answer.
     """
     claims, policy = claims_of(record.answer, record.evidence.values()), record.policy.audit_policy
     if record.asked is not None:
@@ -294,7 +294,7 @@ def _thesis(record: Record, case: Case) -> Thesis:
 
 
 def _said(case: Case, claim: Claim) -> str:
-    """What a claim states; of one that only points at sources, that these lines stand there."""
+    """What a claim states; of one that only points at sources, that these lines are there."""
     if claim.form != "extract":
         return claim.text
     found = list(dict.fromkeys(places(case, claim)))
@@ -380,7 +380,7 @@ def _lines(case: Case, cited: events.Cited) -> Lines | None:
 
 
 def _reading(score: events.Score) -> Reading:
-    """A score outside of 100 to 400 is none."""
+    """A score outside of 100 to 400 does not count."""
     points = score.points or 0
     return Reading(
         criterion=bounded(score.criterion, KEY_LIMIT),

@@ -1,6 +1,6 @@
 """A bundle: one file with all that a replay needs, to be checked on another machine.
 
-A zip whose members are stored, sorted and without times of their own, so that the same session always gives
+A zip whose members are stored, sorted and without their own times, so that the same session always gives
 the same bytes. What is unpacked is untrusted: only members with the names, sizes and forms that `pack` writes
 are taken, and nothing is written outside the folder that is given.
 """
@@ -74,11 +74,11 @@ _EARLIER_READMES = frozenset({"d893cd726f7ef10bb9f196e989ce413f3ca1ea5f087003c07
 
 
 class BundleError(Exception):
-    """A bundle cannot be made, or what was given is none: a sentence for the person."""
+    """A bundle cannot be made, or the file is not a bundle: a sentence for the person."""
 
 
 class Packed(msgspec.Struct, frozen=True, kw_only=True):
-    """What a bundle holds: members and bytes. `missing` are blobs that a replay needs and nobody has."""
+    """What a bundle holds: members and bytes. `missing` are blobs that a replay needs and no one has."""
 
     members: int
     size: int

@@ -1,7 +1,7 @@
 """Evidence cards: what the labels of a round say, bound to bytes.
 
 A label becomes a card only when its place exists and may carry evidence, and one that SUPPORTS only on
-lines that the claim cites or that a check of it captured: what nobody pointed at supports nothing. Every
+lines that the claim cites or that a check of it captured: what no one pointed at supports nothing. Every
 other label becomes an omission that says why, so that nothing a reader said is lost without a word.
 """
 
@@ -95,7 +95,7 @@ def lower_bound_bp(agree: int, votes: int) -> int:
 def origins(evidence: Mapping[str, Evidence]) -> Mapping[str, Evidence]:
     """Each evidence by id, replaced by the first capture of the same text where it was only read again.
 
-    What is read again by its id (`read ev_0003`) carries no receipt, status or raw bytes of its own.
+    What is read again by its id (`read ev_0003`) does not carry its own receipt, status or raw bytes.
     """
     first: dict[tuple[str, str, str], Evidence] = {}
     found = {}
@@ -134,7 +134,7 @@ class _CardMaker:
         self._pointed_at = {key: _merged(ranges) for key, ranges in pointed_at.items()}
 
     def add(self, labelled: VerifierLabels, label: SpanLabel) -> None:
-        """Keep the label as a card, or as an omission that says why it is none."""
+        """Keep the label as a card, or as an omission that says why it does not count."""
         evidence = self._case.evidence.get(label.evidence)
         text = self._case.sources.get(evidence.text.sha256) if evidence else None
         problem = self._problem(labelled.claim, label, evidence, text)

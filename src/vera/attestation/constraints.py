@@ -61,7 +61,7 @@ def constrained(
     types: Mapping[Digest, str],
     window: tuple[str, str],
 ) -> Cards:
-    """The cards of sources that count; of each other one an omission says why it is none.
+    """The cards of sources that count; for the others an omission says why not.
 
     A web page, or a file whose metadata say when it was published, counts in no other time `window`. A page
     that shows no date of publication counts in a time `window`, and an omission says so.

@@ -1,8 +1,8 @@
 """The envelope: an attestation as an in-toto Statement (v1), signed in a DSSE envelope.
 
 An envelope file is canonical JSON (RFC 8785) and a newline, and holds one payload in canonical JSON: there is
-exactly one way to write it, and every other one is refused. DSSE lets a signature carry members of its own,
-so the signer's public key stands beside its key id; programs that know only DSSE ignore it.
+exactly one way to write it, and every other one is refused. DSSE lets a signature carry further members,
+so the signer's public key is beside its key id; programs that know only DSSE ignore it.
 """
 
 import base64
@@ -181,7 +181,7 @@ def open_envelope(data: bytes) -> Opened:
     except (binascii.Error, ValueError) as error:
         raise EnvelopeError(f"The envelope is not encoded as it must be: {error}.") from None
     if _as_file(payload, signature.keyid, public, signed) != data:
-        raise EnvelopeError("The envelope is not in canonical form (RFC 8785): it was written anew.")
+        raise EnvelopeError("The envelope is not in canonical form (RFC 8785): it was written again.")
     if hashlib.sha256(public).hexdigest() != signature.keyid:
         raise EnvelopeError("The public key in the envelope is not that of its key id.")
     if not keys.verify(public, signed, pae(PAYLOAD_TYPE, payload)):

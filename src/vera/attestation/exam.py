@@ -1,6 +1,6 @@
 """The exam of a judge: 60 spans whose labels are known, and how its replies are graded.
 
-A model that labels or scores is used only after it has passed. The paper is drawn from a pool of our own
+A model that labels or scores is used only after it has passed. The paper is drawn from a pool of VERA's
 sentences (`exam.yaml`) by a seed: claims in five languages, with lines that support them in the same words,
 in other words or by two lines together, and lines that do not, since one thing was altered or something is
 missing. How many lines a request shows, how many of them support the claim and where they stand varies, so
@@ -237,7 +237,7 @@ def exam_of(sat: VerifierExam) -> Exam:
 
 
 def told(exams: Iterable[VerifierExam]) -> str:
-    """What came of the last exam for each role, as half a sentence; '' when nobody sat one."""
+    """What came of the last exam for each role, as half a sentence; '' when no one sat one."""
     last = {role: sat for sat in exams for role in sat.roles}
     return "; ".join(dict.fromkeys(in_words(exam_of(sat)) for sat in last.values()))
 

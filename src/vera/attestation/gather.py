@@ -137,7 +137,7 @@ def _graded(sat: events.VerifierExam, texts: "_Texts") -> Exam:
 
 
 def rfc3339(seconds: float) -> str:
-    """Unix time as RFC 3339 in UTC, with milliseconds. Raises GatherError for a time that is none."""
+    """Unix time as RFC 3339 in UTC, with milliseconds. Raises GatherError for an invalid time."""
     try:
         moment = datetime.fromtimestamp(seconds, UTC)
     except (OverflowError, ValueError, OSError):
@@ -240,7 +240,7 @@ def _problems(within: Iterable[events.Record]) -> Iterator[str]:
     """What the questions, the score and the search for later versions gave less than they should, as it was
     logged, each once.
 
-    (A problem with labels stands in them.)
+    (A problem with labels is in them.)
     """
     seen = {""}
     for record in within:

@@ -361,7 +361,8 @@ def _made_from_log(root: Path, integrity: Integrity, records: Sequence[events.Re
 
 
 def _digest(path: Path) -> str | None:
-    """The sha256 of a plain file; '' for what is none or cannot be read, None where there is nothing."""
+    """The sha256 of a plain file; '' for anything else and for one that cannot be read, None where there is
+    nothing."""
     try:
         descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
     except FileNotFoundError:
@@ -417,7 +418,7 @@ def _signers(
             yield _remark("UNTRUSTED", where, f"{said}. {HOW_TO_TRUST}")
     unsigned = integrity.sealed and not integrity.keyid
     if unsigned and (rounds or signers.only):
-        sentence = "seal.json is not signed, so nobody says where the log ends."
+        sentence = "seal.json is not signed, so nothing says where the log ends."
         yield _remark("UNTRUSTED" if signers.only else "UNSEALED", "seal.json", sentence)
 
 

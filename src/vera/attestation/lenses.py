@@ -1,4 +1,4 @@
-"""Lenses: named rubrics, each a file. Two come with VERA (`vera/lenses`), others are a person's own.
+"""Lenses: named rubrics, each a file. Two come with VERA (`vera/lenses`), others are written by the user.
 
 A lens is data: it can ask for more sources and for sources of certain types, and it can run nothing.
 """

@@ -104,7 +104,7 @@ class Thesis(Object, frozen=True, kw_only=True, tag="thesis/v1"):
 
     `text` is the question in Unicode normalisation form C with white space folded; in a session that was
     asked to verify something, the text of that request, and `lens` the name of its lens. A claim of form
-    `extract` states that certain lines of a source stand there; its text says so.
+    `extract` states that certain lines of a source are there; its text says so.
     """
 
     text: Annotated[str, Meta(max_length=THESIS_LIMIT)]
@@ -118,7 +118,7 @@ class Proposition(Object, frozen=True, kw_only=True, tag="proposition/v1"):
 
     `text` is the folded form (`vera.attestation.request.folded`), so that two theses that differ only in
     letter case, white space, the kind of quotation marks and dashes, or the last full stop have one id. The
-    text as a person wrote it stands in the request.
+    text as a person wrote it is in the request.
     """
 
     text: Annotated[str, Meta(min_length=1, max_length=THESIS_LIMIT)]

@@ -1,6 +1,6 @@
 """What a session may say of how it ended: one value, which every page, list and command shows.
 
-How a run ended stands in the last record of its log. Anybody can write that, so it is shown only where every
+How a run ended is in the last record of its log. Anybody can write that, so it is shown only where every
 byte of the session is whole (with those in which an execution's theses were verified), one accepted key
 signed all of it, and the end is one that the attested result can have. Everything else has a word that
 claims nothing:
@@ -37,7 +37,7 @@ UNCHECKED = "UNCHECKED"
 """The word of a run that has ended, before anything was looked at."""
 
 WITHHELD = (ALTERED, UNSEALED, UNTRUSTED, UNCHECKED)
-"""Words that stand in the place of a status, because it cannot be relied on."""
+"""Words that replace a status when it cannot be relied on."""
 
 NO_SEAL = "no signed seal holds the end of the log, which may have been cut off"
 
@@ -52,7 +52,7 @@ class Outcome(msgspec.Struct, frozen=True, kw_only=True):
 
     `word` is the status, one of WITHHELD, or '' while the run has not ended; `reason` is that of the log, or
     why the status is withheld; `exit_code` None where it is. `signed` says who signed ("by your key"), '' for
-    nobody, and `keyid` is that key; `attestation` is the id of the verdict on the chosen answer.
+    no one, and `keyid` is that key; `attestation` is the id of the verdict on the chosen answer.
     """
 
     word: str = ""

@@ -1,4 +1,4 @@
-"""Whether the log of a session is the person's own: how much of it their key has sealed."""
+"""Whether the log of a session is the user's: how much of it their key has sealed."""
 
 from pathlib import Path
 
@@ -12,7 +12,7 @@ def proof_of(root: Path, keys: Path | None = None) -> tuple[Proof, str]:
     """How much of the log is sealed by this person's key, and a sentence for a log that does not fit its
     seal ('' where it does). `keys` is the folder of the key, by default the user's.
 
-    A log that nobody sealed, or someone else, proves nothing: it is no one's in particular.
+    A log that no one sealed, or someone else, proves nothing: it is no one's in particular.
     """
     try:
         found = check(root, verify_hex)

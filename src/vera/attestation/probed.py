@@ -35,7 +35,7 @@ def expected(kind: str) -> str:
 
 
 def probed(probes: Iterable[VerifierProbe]) -> Probed:
-    """The probes of a round, counted. A label that is none of the relations is none."""
+    """The probes of a round, counted. A label that is none of the relations does not count."""
     labelled, problems = [], []
     for probe in probes:
         if probe.probe and probe.said in _RELATIONS:
@@ -57,11 +57,11 @@ def _is_right(probe: VerifierProbe) -> bool:
 
 def _distrust(labelled: Sequence[VerifierProbe], wrong: int) -> str:
     """Why this judge is not believed: it got more than half wrong, called every claim supported that is not,
-    or did not see that a sentence stands in its own lines. The last alone shows a judge that always says
+    or did not see that a sentence is in its own lines. The last alone shows a judge that always says
     CONTRADICTS: it is right about every claim that was altered."""
     blind = [probe for probe in labelled if probe.probe == STATED and probe.said != "SUPPORTS"]
     if blind:
-        return f"The judge said {blind[0].said} of a sentence that stands in the lines it was shown."
+        return f"The judge said {blind[0].said} of a sentence that is in the lines it was shown."
     altered = [probe for probe in labelled if probe.probe != STATED]
     if 2 * wrong > len(labelled) or (altered and all(probe.said == "SUPPORTS" for probe in altered)):
         return f"The judge mislabelled {wrong} of {len(labelled)} claims whose labels are known."

@@ -67,7 +67,7 @@ def _forged_status(loaded: Loaded, executed: Sequence[Executed]) -> Iterator[Rem
 
 
 def _executed_again(each: Executed) -> Iterator[Remark]:
-    """The verdict on an execution's answer, which stands on the attestations that it asked for."""
+    """The verdict on an execution's answer, which rests on the attestations that it asked for."""
     where = f"trace.jsonl line {each.logged.seq}"
     if each.problem:
         yield Remark(verdict=each.verdict, where=where, sentence=each.problem)
@@ -131,7 +131,7 @@ def _lowered(policy: Policy) -> list[str]:
 
 def _rules_changed(policy: AnyObject, *, asked: bool) -> str:
     """Which rules have another version than those that made the attestation, '' for none. `asked`: it answers
-    a request, of which lines that contain a claim are labelled by a rule of their own."""
+    a request, of which lines that contain a claim are labelled by their own rule."""
     assert isinstance(policy, Policy)
     containing = asked and not policy.literal.startswith("literal/")
     versions = (

@@ -39,7 +39,7 @@ raise `file_sources`, `web_sources` and `min_score`, and rows that name the requ
 | a claim disputed | DISPUTED | |
 | a claim not supported, another supported | that of the worst claim | PARTIAL |
 | no claim supported | that of the worst claim | that of the worst claim |
-| all supported, and a claim that bears no load: nobody checked it | INCONCLUSIVE | PARTIAL |
+| all supported, and a claim that does not count for the verdict, not checked | INCONCLUSIVE | PARTIAL |
 | of a request: all supported, and for want of budget the score was not read | INCONCLUSIVE | BUDGET |
 | all supported, rule `model`, who labelled or who scored has not passed the exam | INCONCLUSIVE \
 | JUDGE_UNRELIABLE |
@@ -392,7 +392,8 @@ def _overall(
     examined: bool,
 ) -> tuple[Result, Reason]:
     """The second table. `stray`: there is a hard finding that is on no load-bearing claim; `light`: there is
-    a claim that bears no load; `examined`: who labelled and who scored have passed the exam."""
+    a claim that does not count for the verdict; `examined`: who labelled and who scored have passed the
+    exam."""
     if stray:
         return "INCONCLUSIVE", "FINDINGS"
     if not claims:

@@ -45,7 +45,7 @@ def check_texts(loaded: Loaded) -> Level:
 def _origins(records: tuple[events.Record, ...], wanted: set[str]) -> list[events.Evidence]:
     """For each wanted text the evidence that say what it was made from, each pair of bytes once.
 
-    What is read again by its id has no raw bytes of its own; then those of the first capture count. A text
+    What is read again by its id has no separate raw bytes; then those of the first capture count. A text
     that never had any others is what its extractor must make of the text itself.
     """
     of_text: dict[str, list[events.Evidence]] = {}

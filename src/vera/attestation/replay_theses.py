@@ -1,7 +1,7 @@
 """The sessions below an execution, in which its theses were verified, replayed with it.
 
 The attestations that an execution received say what their own sessions say, and the bytes of the sources lie
-there. One level deep: a session that verified a thesis asked nobody.
+there. One level deep: a session that verified a thesis asked no one.
 """
 
 import re
@@ -88,10 +88,10 @@ def _of_session(
 
 
 def _joined(own: Level, extra: Sequence[Remark], count: int) -> Level:
-    """A level with the remarks of the theses. An execution has no texts of its own: theirs count."""
+    """A level with the remarks of the theses. An execution itself has no texts: theirs count."""
     remarks = [each for each in own.remarks if each.verdict != "NOT_ATTESTED"]
     where = f"those of {counted(count, 'attestation')} too, in the sessions of their theses."
-    said = own.sentence.rstrip(".") if own.verdict == "AGREES" else "Nothing of its own"
+    said = own.sentence.rstrip(".") if own.verdict == "AGREES" else "It has none itself"
     if own.verdict not in ("AGREES", "NOT_ATTESTED"):
         remarks = remarks or [Remark(verdict=own.verdict, where="", sentence=own.sentence)]
     if own.verdict == "NOT_ATTESTED" and own.name != "L2":

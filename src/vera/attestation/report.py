@@ -28,7 +28,7 @@ Verdict = Literal[
 - MISSING: bytes that are needed are not there.
 - RULES_CHANGED, EXTRACTOR_CHANGED: this version of the rules, or of the extractor, gives something else.
 - UNTRUSTED: the signer is neither this person nor anybody whom they trust.
-- UNSEALED: nobody says where the log ends.
+- UNSEALED: no one says where the log ends.
 - NOT_CHECKED: the level before it does not hold.
 - NOT_ATTESTED: there is no attestation.
 """

@@ -119,7 +119,7 @@ def request_of(
     """The request that these values mean, and its budget; None of a budget is the default.
 
     Lists may be given as sequences or as one string with commas. `lens` is the name of one that comes with
-    VERA, or a Lens (`vera.attestation.lenses.load_lens` reads a person's own). Dates are days or RFC 3339
+    VERA, or a Lens (`vera.attestation.lenses.load_lens` reads the user's). Dates are days or RFC 3339
     times, kept as days in UTC. `corpus` is a digest of what the scope `files` holds. Raises RequestError.
     """
     if not isinstance(thesis, str):

@@ -16,7 +16,7 @@ from vera.evidence.claim import Claim
 
 
 def sub_claims(request: VerifyRequest) -> tuple[str, ...]:
-    """The sentences of the thesis in order: what an answer must state, each with citations of its own."""
+    """The sentences of the thesis in order: what an answer must state, each with its own citations."""
     text = request.text
     return tuple(text[first:last].strip() for first, last in sentences(text, 0, len(text), {}, ()))
 
@@ -24,7 +24,7 @@ def sub_claims(request: VerifyRequest) -> tuple[str, ...]:
 def restates(request: VerifyRequest, answer: str) -> str:
     """'' when the answer states the thesis of the request word for word, else in a sentence how it differs.
 
-    Citations, white space, marks of emphasis and the last full stop may differ. Every word must stand in a
+    Citations, white space, marks of emphasis and the last full stop may differ. Every word must be in a
     claim, and every claim must state something of the world.
     """
     spans = _citations(answer)
@@ -36,7 +36,7 @@ def restates(request: VerifyRequest, answer: str) -> str:
         if claim.form != "statement":
             return f"What it says is no statement that a source could support: {cut(claim.text)}"
     if claims and (missed := _outside(answer, spans, claims)):
-        return f"A part of the thesis stands in no claim: {cut(missed)}"
+        return f"A part of the thesis is in no claim: {cut(missed)}"
     return ""
 
 
@@ -73,7 +73,7 @@ def _difference(asked: Sequence[str], said: Sequence[str]) -> str:
 
 
 def _outside(answer: str, spans: Sequence[tuple[int, int]], claims: Sequence[Claim]) -> str:
-    """The first words of the answer that stand in no claim and in no citation."""
+    """The first words of the answer that are in no claim and in no citation."""
     ranges = sorted([*spans, *((claim.start, claim.end) for claim in claims)])
     position = 0
     for start, end in [*ranges, (len(answer), len(answer))]:

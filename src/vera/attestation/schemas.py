@@ -145,7 +145,7 @@ def file_name(name: str) -> str:
 
 
 def rendered(schema: Mapping[str, Any]) -> bytes:
-    """The schema as it stands in its file."""
+    """The schema as it is in its file."""
     return msgspec.json.format(msgspec.json.encode(schema), indent=2) + b"\n"
 
 
@@ -157,7 +157,7 @@ def write(folder: Path) -> None:
 
 
 def _form(name: str, kind: type[msgspec.Struct], *, later: bool = False) -> dict[str, Any]:
-    """The schema of a struct; with `later` other members may stand beside its own."""
+    """The schema of a struct; with `later` other members may be beside its own."""
     definitions = _closed([kind])
     own = definitions.pop(kind.__name__)
     if later:

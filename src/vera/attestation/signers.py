@@ -25,7 +25,7 @@ _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._@+-]{0,63}")
 _KEY = re.compile(r"[0-9a-f]{64}")
 
 UNKNOWN = "by an unknown key: VERA cannot say who made this"
-HOW_TO_TRUST = "If you know whose key it is, type: vera trust add NAME KEY"
+HOW_TO_TRUST = "If you know the owner of the key, type: vera trust add NAME KEY"
 
 
 class TrustError(Exception):
@@ -36,7 +36,7 @@ class Signers(msgspec.Struct, frozen=True, kw_only=True):
     """Whose signatures are accepted.
 
     `own` is the id of this person's key, '' before there is one; `names` are names by key id; with `only`,
-    the key ids of `--trust`, nobody else is accepted; `any_signer` accepts everybody.
+    the key ids of `--trust`, no one else is accepted; `any_signer` accepts everybody.
     """
 
     own: str = ""
@@ -106,7 +106,7 @@ def remove(name: str, folder: Path | None = None) -> str:
     with _changing(folder) as known:
         key = known.pop(name, None)
         if key is None:
-            raise TrustError(f"You trust nobody by the name {name[:80]!r}. See: vera trust list")
+            raise TrustError(f"You trust no one by the name {name[:80]!r}. See: vera trust list")
         return _other_name(known, name, key)
 
 

@@ -79,7 +79,7 @@ def compile_all() -> None:
 
 @cache
 def _pattern(form: str) -> re.Pattern[str]:
-    """The form as a sentence. These patterns are dear to compile, so none is before it is needed."""
+    """The form as a sentence. These patterns are expensive to compile, so none is before it is needed."""
     return re.compile(form + r"[.!]?", re.IGNORECASE)
 
 

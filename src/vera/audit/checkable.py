@@ -60,7 +60,7 @@ def checkable(text: str, known: Collection[str] = (), *, small_numbers: bool = T
 
 
 def has_digit(text: str) -> bool:
-    """Whether a number in digits stands in `text`."""
+    """Whether a number in digits is in `text`."""
     return _DIGITS.search(text) is not None
 
 

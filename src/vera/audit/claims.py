@@ -1,11 +1,11 @@
 """The claims of an answer: what it states, sentence by sentence, with the citations of each.
 
 A citation belongs to the sentence it ends, before or after the full stop; one in the middle of a sentence
-covers what stands before it, where that is a clause of its own (`vera.audit.compound`). It reaches no
-further: the sentences before it in a paragraph, and the items below a cited lead-in, need citations of their
-own, so that a person sees at each statement where it stands. A line that holds nothing but citations belongs
-to the sentence above it, or to the whole table. Code and quotes belong to the cited sentence above them; else
-each such block is one claim.
+covers what stands before it, where that is its own clause (`vera.audit.compound`). It reaches no
+further: the sentences before it in a paragraph, and the items below a cited lead-in, need their own
+citations, so that a person sees at each statement where it stands. A line that holds nothing but citations
+belongs to the sentence above it, or to the whole table. Code and quotes belong to the cited sentence above
+them; else each such block is one claim.
 """
 
 import re
@@ -68,12 +68,12 @@ def split(answer: str, names: Collection[str] = ()) -> tuple[Claim, ...]:
 
     A claim is every cited sentence, and every sentence that holds a number, name, date or quotation
     (`vera.audit.checkable`). Any other sentence, also a bare "Yes.", an item of a list, the row of a table or
-    a block of code, is one that bears no load: nothing is checked of it, and a person is told so. What only
-    orders the answer is none: a heading, a question, and a lead-in that ends in a colon ("The following
-    apply:") and leads to something, while they hold no number and no quotation and say nothing of a name. So
-    is what the built-in model says of itself. Every digit of the answer stands between `start` and
-    `end` of some claim, but for those of citations, of the numbering of lists and headings, and of the line
-    in which the built-in model says what it searched for. At most CLAIM_LIMIT claims and
+    a block of code, is one that does not count for the verdict: nothing is checked of it, and a person is
+    told so. What only orders the answer is not a claim: a heading, a question, and a lead-in that ends in a
+    colon ("The following apply:") and leads to something, while they hold no number and no quotation and say
+    nothing of a name. So is what the built-in model says of itself. Every digit of the answer stands between
+    `start` and `end` of some claim, but for those of citations, of the numbering of lists and headings, and
+    of the line in which the built-in model says what it searched for. At most CLAIM_LIMIT claims and
     CITATION_LIMIT citations are read: the rest of a longer answer is one load-bearing claim without
     citations. Linear in the length.
     """
@@ -395,7 +395,7 @@ def _is_caseless(text: str) -> bool:
 
 def _states(unit: _Unit, known: Collection[str]) -> bool:
     """Whether a sentence holds something to check; a heading or lead-in only with more than a name."""
-    if _is_caseless(unit.text):  # what of it is a name, nobody can tell
+    if _is_caseless(unit.text):  # what of it is a name, no one can tell
         return unit.role != "heading" and not unit.text.endswith((":", "：", "?", "？"))
     if unit.role == "row":  # no word of a row begins a sentence
         return bool(checkable(f"row: {unit.text}"))

@@ -46,7 +46,7 @@ def first_clause(text: str) -> Clause | None:
 def next_clause(text: str, before: Clause) -> Clause | None:
     """The clause that follows `before` in its sentence; None when it may belong to it.
 
-    A clause without a subject of its own is given that of the clause before: "A … sold in 2004".
+    A clause without its own subject is given that of the clause before: "A … sold in 2004".
     """
     lead = _LEAD.match(text)
     if lead is None or len(text) > _MAX_CHARACTERS or not _is_open(before.text):

@@ -265,7 +265,7 @@ class Reading:
         return all(token.capital for token in edges) and any(token.capital for token in inside)
 
     def _restricts(self, position: int) -> bool:
-        """Whether what stands there tells of which things something is said ("works that are red and blue"):
+        """Whether what is there tells of which things something is said ("works that are red and blue"):
         with a member left out it would be said of more."""
         verb = next((i for i, token in enumerate(self.seen) if token.tag in ("mode", "be")), len(self.seen))
         near = self.seen[max(0, position - 14) : position + 1]
@@ -341,7 +341,7 @@ class Reading:
                 return False
         return False
 
-    # What stands beside
+    # What is beside
 
     def _beside(self, start: int, end: int) -> Outcome:
         """Whether what stands before and after leaves the thesis as it is."""
@@ -622,7 +622,7 @@ def _last_part(left: Sequence[Token]) -> Sequence[Token]:
 
 
 def _is_clause(said: Sequence[Token]) -> bool:
-    """Whether the tokens have a finite verb of their own: a modal or "be" before any relative word."""
+    """Whether the tokens have their own finite verb: a modal or "be" before any relative word."""
     for index, token in enumerate(said):
         if token.tag in ("mode", "be") or (not index and token.key == "not"):
             return True
@@ -632,14 +632,14 @@ def _is_clause(said: Sequence[Token]) -> bool:
 
 
 def _is_deed(rest: Sequence[Token]) -> bool:
-    """Whether a verb with an object of its own follows: "and assume any risks", "and makes no promise"."""
+    """Whether a verb with its own object follows: "and assume any risks", "and makes no promise"."""
     if len(rest) < 2 or rest[0].tag != "word" or rest[0].before or rest[0].key in PREPOSITIONS:
         return False
     return bool(rest[1].before) or rest[1].tag == "quantity" or rest[1].key == "no"
 
 
 def _limited(rest: Sequence[Token], *, strict: bool) -> bool:
-    """Whether a condition or an exception in what follows may reach back. Within a clause of its own, behind
+    """Whether a condition or an exception in what follows may reach back. Within its own clause, behind
     its verb and without a comma, it does not, unless `strict`."""
     previous: Token | None = None
     clause = False

@@ -127,7 +127,7 @@ def _stands(name: Sequence[str], found: Sequence[Token], index: int) -> bool:
 class _Block(NamedTuple):
     """Lines that belong together: a paragraph, an item of a list, or a short line by itself.
 
-    `kind` is how an item is marked (bullet, number, letter), '' for what is none.
+    `kind` is how an item is marked (bullet, number, letter), '' for anything else.
     """
 
     text: str

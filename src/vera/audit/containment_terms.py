@@ -20,7 +20,7 @@ class Token(NamedTuple):
 
     `key` is what is compared, `tag` its part in the sentence (word, number, mode, not, limit, quantity, be,
     join, mark), `before` the article or demonstrative that was left out before it. `own` tokens name the
-    document that they stand in: "this License". In a claim, `key` may be several keys with bars between them.
+    document that they are in: "this License". In a claim, `key` may be several keys with bars between them.
     """
 
     key: str
@@ -313,7 +313,7 @@ def participles(verb: str) -> str:
 
 
 def bases(form: str) -> str:
-    """The keys that the verb of a participle (-ed, -ing) may have; '' when the word is none."""
+    """The keys that the verb of a participle (-ed, -ing) may have; '' when the word is not a participle."""
     if form in _BASES:
         return _BASES[form]
     for ending in ("ing", "ed"):

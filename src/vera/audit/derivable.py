@@ -1,6 +1,6 @@
 """Whether a value of a claim may be one that its writer worked out or took from a name, not one that he read.
 
-Such a value need not stand in what is cited: that it is missing there is a hint. Where the source states a
+Such a value need not be in what is cited: that it is missing there is a hint. Where the source states a
 value of the same kind itself (its own total, another bound, the same name with another number), the claim
 could have read that one, and the excuse does not hold.
 """
@@ -115,7 +115,7 @@ def _tells_works_apart(quantity: Quantity, claim: str) -> bool:
 
 
 def _is_of_name(quantity: Quantity, claim: str) -> bool:
-    """Whether a number ends a name (Apollo 11, Blade Runner 2049), or stands in one (Hundred Years' War)."""
+    """Whether a number ends a name (Apollo 11, Blade Runner 2049), or is in one (Hundred Years' War)."""
     if quantity.kind == "amount":
         return quantity.spelled and quantity.text.istitle() and claim[quantity.end : quantity.end + 1] in "'’"
     return quantity.kind in ("number", "date") and not quantity.units and bool(_name_before(claim, quantity))
@@ -176,7 +176,7 @@ def _is_bound(quantity: Quantity, claim: str, cited: Sequence[CitedLines]) -> bo
 
 
 def _way(text: str, quantity: Quantity) -> str:
-    """The side of a bound on which values are meant: above, below; '' when it is none."""
+    """The side of a bound on which values are meant: above, below; '' when it is not a bound."""
     if quantity.hedge in ("above", "below"):
         return quantity.hedge
     if not _year(quantity):

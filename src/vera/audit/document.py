@@ -1,8 +1,8 @@
 """Any document as the audit reads an answer: its claims, and the sources that each of them names.
 
-A sentence's sources are the links in it, wherever they stand in it, and its notes. A sentence that is nothing
+A sentence's sources are the links in it, wherever they are in it, and its notes. A sentence that is nothing
 but links ("Source: [the report](…)."), at the end of a paragraph or list item, is the source of all sentences
-of that paragraph that have no link of their own; standing alone below a sentence, quote or table it is the
+of that paragraph that have no link themselves; standing alone below a sentence, quote or table it is the
 source of that. Code, link definitions, notes and lists under a heading such as References are no claims.
 """
 
@@ -95,7 +95,7 @@ def _placed(source: Named, lines: Sequence[int]) -> Named:
 
 
 def unsourced_quotations(document: Document) -> list[tuple[Claim, Quotation]]:
-    """The quotations of statements that name no source, each with the first claim that it stands in."""
+    """The quotations of statements that name no source, each with the first claim that it is in."""
     spans = [(each.start, each.end) for each in find_citations(document.text)]
     starts = [claim.start for claim in document.claims]
     found: list[tuple[Claim, Quotation]] = []

@@ -49,7 +49,7 @@ CHECKS: tuple[Check, ...] = (
 
 NEAR_PERCENT = 75
 NEAR_WORDS = 8
-"""Words of a quotation that must stand in a passage for it to be that passage, altered, and the fewest words
+"""Words of a quotation that must be in a passage for it to be that passage, altered, and the fewest words
 of which that can be said."""
 
 Severity = Literal["hard", "hint", "unchecked"]
@@ -62,7 +62,7 @@ _OF_DOCUMENTS = {
     "coverage_missing": "This denies something, and no cited source says so. Cite one that does, or say what "
     "was looked for.",
 }
-"""What is said otherwise of a document, of which nobody can search again."""
+"""What is said otherwise of a document, of which no one can search again."""
 
 _FOLLOWS = "words_absent"
 """Says no more of a statement of which something hard is said."""
@@ -80,7 +80,7 @@ class Problem(msgspec.Struct, frozen=True, kw_only=True):
     """One thing that is wrong (hard), may be wrong (hint), or could not be checked.
 
     `line` is that of the document, `claim` the statement; `detail` the value, or the difference between a
-    quotation and what stands in the source, as `[-said-]{+stands there+}`; `source` the one it is about.
+    quotation and what is in the source, as `[-said-]{+is there+}`; `source` the one it is about.
     """
 
     line: int
@@ -135,7 +135,7 @@ def findings(
     """Check each statement against the sources it names.
 
     `held` are the sources that could be had by id, `missing` says of others why not, `names_of` how each is
-    called. `folder` holds the texts of files, by name, that quotations without a source may stand in; `later`
+    called. `folder` holds the texts of files, by name, that quotations without a source may be in; `later`
     files, by id, that may replace or amend sources, and `versions` which.
     """
     sources = {each.evidence.text.sha256: SourceText(each.text) for each in held.values()}
@@ -296,14 +296,14 @@ def _in_folder(problem: Problem, quotation: Quotation, indexes: Mapping[str, Quo
     altered = [(name, each) for name, each in near if telling and each and each.shared >= NEAR_PERCENT]
     said = f"The quotation “{quotation.text[:_QUOTED]}”"
     if not altered:
-        message = f"{said} names no source and stands in no file that was given; name its source."
+        message = f"{said} names no source and is in no file that was given; name its source."
         return msgspec.structs.replace(problem, message=message)
     name, best = max(altered, key=lambda pair: pair[1].shared)
     return msgspec.structs.replace(
         problem,
         code="quotation_false",
         severity="hard",
-        message=f"{said} is not what stands in line {best.first} of {name}. Quote it exactly.",
+        message=f"{said} differs from line {best.first} of {name}. Quote it exactly.",
         detail=best.marked,
         source=name,
     )

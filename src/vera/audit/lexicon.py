@@ -47,5 +47,5 @@ def is_verb(word: str) -> bool:
 
 
 def has_verb(text: str) -> bool:
-    """Whether a verb that `is_verb` knows stands in `text`."""
+    """Whether a verb that `is_verb` knows is in `text`."""
     return any(is_verb(match[0].lower()) for match in _WORD.finditer(text))

@@ -20,7 +20,7 @@ _LINK = re.compile(r"!?\[([^\[\]\n]{0,400})\]\([^()\s]{0,2000}\)")
 _MARKUP = re.compile(r"(?<![^\W_])(?:\*{1,3}|_{1,3}|`{1,3})(?=\S)|(?<=\S)(?:\*{1,3}|_{1,3}|`{1,3})(?![^\W_])")
 _ESCAPED = re.compile(r"\\([!-/:-@\[-`{-~])")
 _BREAK = re.compile(r"<br\s{0,4}/?>", re.IGNORECASE)
-# What nobody sees, but for joiners within words that need them (of Persian, Hindi): s\u200beven is seven.
+# What no one sees, but for joiners within words that need them (of Persian, Hindi): s\u200beven is seven.
 _HIDDEN = re.compile(
     r"[\u00ad\u061c\u180e\u200b\u200e\u200f\u202a-\u202e\u2060-\u206f\ufeff\U000e0000-\U000e007f]"
     r"|(?<=[\x00-\x7f])[\u200c\u200d]|[\u200c\u200d](?=[\x00-\x7f])"
@@ -42,7 +42,7 @@ def blocks(text: str, stands_alone: Callable[[int, int], bool] = lambda start, e
     """The blocks of `text` in order: paragraphs, list items, headings, table rows, code and quotes.
 
     Blank lines, rules and the line below a table's head are left out. `stands_alone(start, end)` says of a
-    plain line that it is a paragraph of its own. A number opens a list item only when it is 1 or follows
+    plain line that it is its own paragraph. A number opens a list item only when it is 1 or follows
     the number before, so that "1997. " is no marker. Linear in the length.
     """
     scanner = _Scanner(text, stands_alone)

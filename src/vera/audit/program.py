@@ -1,6 +1,6 @@
 """What a command and its scripts say outright: numbers and words that they did not have to compute.
 
-A value that stands in the program was put there, however it is dressed: in quotes, taken apart by quotes, in
+A value that is in the program was put there, however it is dressed: in quotes, taken apart by quotes, in
 hexadecimal, as escapes, in base64, backwards. What this does not see is a value made of harmless pieces by
 arithmetic; a program that does that without reading its input shows by its constants (`constants`).
 """
@@ -75,7 +75,7 @@ class Program:
 
     @cached_property
     def numbers(self) -> frozenset[Decimal]:
-        """Every number that stands in it, in any dress; a number in a structural place does not."""
+        """Every number that is in it, in any dress; a number in a structural place does not."""
         plain = _OPTION.sub(" ", _FORM.sub(" ", self.text))
         return frozenset(number for text in _readings(plain) for number in _numbers(text))
 
@@ -113,7 +113,7 @@ class Program:
 
     @cached_property
     def stems(self) -> frozenset[str]:
-        """The stems of every word that stands in it, in any dress."""
+        """The stems of every word that is in it, in any dress."""
         return frozenset(stem for text in _readings(self.text) for stem in stems(text))
 
     @cached_property

@@ -16,7 +16,7 @@ class SourceText:
     """One canonical text, or a part of one. Every property is worked out when it is first asked for.
 
     `whole` are its bytes and `marks` what of them is struck out or hidden. In `data`, which everything else
-    is taken from, spaces stand in place of that: what a reader would not see as said is not there.
+    is taken from, spaces replace it: what a reader would not see as said is not there.
     """
 
     def __init__(self, whole: bytes, marks: Marks = ()) -> None:

@@ -59,7 +59,7 @@ TAXONOMY: dict[str, Label] = {
     ),
     "fabricated": Label(
         "reasoning",
-        "A value, name or quotation that stands in no source and was not computed.",
+        "A value, name or quotation that is in no source and was not computed.",
         "Remove it, or find it in a source and cite it.",
     ),
     "misread_task": Label(

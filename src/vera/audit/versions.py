@@ -156,7 +156,7 @@ class Pair:
         return any(True for _ in self._named()) or _is_later(self._cited, self._other)
 
     def about(self, clauses: Sequence[str]) -> Iterator[Superseding]:
-        """What it says of lines of the cited document that stand in these clauses."""
+        """What it says of lines of the cited document that are in these clauses."""
         if self._is_same():
             return
         found = list(self._named())
@@ -222,7 +222,7 @@ class Pair:
                         break
 
     def _meant(self, statement: Statement) -> Iterator[tuple[Thing, Kind, bool]]:
-        """The things of a statement that are the cited document: what stands in a row after one that names
+        """The things of a statement that are the cited document: what is in a row after one that names
         more than a document is not among them."""
         things = statement.things
         if len(things) > 1:
@@ -321,7 +321,7 @@ def stated(text: str) -> tuple[Statement, ...]:
 
 
 def clauses_of(place: CitedLines) -> tuple[str, ...]:
-    """The numbers of the clauses in which cited lines stand: 7.2 stands in 7, too; () for none."""
+    """The numbers of the clauses in which cited lines stand: 7.2 is in 7, too; () for none."""
     lines = place.source.lines
     found = [own for number in range(place.first, place.last + 1) if (own := _clause_at(lines, number))]
     if not found or not _own_number(line(lines, place.first)):

@@ -1,1 +1,1 @@
-"""Many tasks: each run as a session of its own, counted once, and gone on with when something stopped it."""
+"""Many tasks: each run as its own session, counted once, and gone on with when something stopped it."""

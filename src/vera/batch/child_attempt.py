@@ -1,4 +1,4 @@
-"""One attempt as a process of its own: `vera run`, `vera verify` or `vera resume`, watched by its log."""
+"""One attempt as its own process: `vera run`, `vera verify` or `vera resume`, watched by its log."""
 
 import asyncio
 import signal

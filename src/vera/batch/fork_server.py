@@ -1,12 +1,12 @@
 """The process that starts attempts: `python -m vera.batch.fork_server LOCK HOW MODULE PRELOADED…`.
 
-It imports the modules PRELOADED once, and calls what stands there as `module:function`; an attempt is then a
+It imports the modules PRELOADED once, and calls what is there as `module:function`; an attempt is then a
 fork that runs MODULE as `python -m MODULE` would (HOW is "fork"), which takes a tenth of the processor time
 of a new interpreter (benchmarks/batch.py). It has one thread and no event loop, so a fork is whole. HOW
 "spawn" starts a new interpreter for each attempt.
 
-Requests and replies are lines of JSON on standard input and output. Each attempt has a session and process
-group of its own; what is left of the group when the attempt ends is killed. When the input ends, because the
+Requests and replies are lines of JSON on standard input and output. Each attempt has its own session and
+process group; what is left of the group when the attempt ends is killed. When the input ends, because the
 batch has ended or was killed, so do all attempts: first by SIGTERM, which a run survives as an interrupted
 session, then by SIGKILL. On Linux they also end when this process is killed. LOCK is the descriptor of the
 folder's lock (-1: none), which this process and the attempts hold as long as they live.

@@ -97,12 +97,12 @@ class Lease:
             if await row.fetchone() is None:
                 self._lost = True
                 raise LeaseLost
-            await self.slots.lock_again(connection, anew=False)
+            await self.slots.lock_again(connection, reconnected=False)
         self._renewed = asked
 
     @contextlib.asynccontextmanager
     async def connection(self) -> AsyncIterator["AsyncConnection[Any]"]:
-        """The connection, opened again when it broke; each statement is a transaction of its own."""
+        """The connection, opened again when it broke; each statement is its own transaction."""
         async with self._one_at_a_time:
             if self._connection is None or self._connection.closed:
                 await self._connect()
@@ -143,7 +143,7 @@ class Lease:
                 ("idle_session_timeout", int(SILENT_LEASES * self.seconds * 1000)),
             ):
                 await connection.execute("select set_config(%s, %s, false)", [name, str(value)])
-            await self.slots.lock_again(connection, anew=True)
+            await self.slots.lock_again(connection, reconnected=True)
         except BaseException:
             await connection.close()
             raise

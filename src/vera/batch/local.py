@@ -1,7 +1,7 @@
 """The engine of one machine: a queue in memory, filled from the folder of the runs, and nothing to install.
 
-It works under the folder's lock, so nobody else begins attempts meanwhile. When its process is killed, the
-queue is gone and nothing is lost: what is open stands in the folder, and the next one goes on from there.
+It works under the folder's lock, so no one else begins attempts meanwhile. When its process is killed, the
+queue is gone and nothing is lost: what is open is in the folder, and the next one goes on from there.
 """
 
 import asyncio

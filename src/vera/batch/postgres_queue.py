@@ -1,6 +1,6 @@
 """The queue: procrastinate's jobs, one for each task that is to be run or running.
 
-A job that is over is deleted: what became of its task stands in our own tables. Whoever runs a job owns it
+A job that is over is deleted: what became of its task is in our own tables. Whoever runs a job owns it
 until it is finished or put back; one whose worker was given up goes to someone else.
 """
 
@@ -116,7 +116,7 @@ class Queue:
 
     async def put_back(self, job: Job, worker: int | None, seconds: float = 0.0) -> None:
         """The job waits again, and may be taken in so many seconds. One that is not of this worker (None: of
-        nobody) any more stays as it is."""
+        no one) any more stays as it is."""
         if await self._owns(job, worker):
             at = datetime.datetime.now(datetime.UTC) + datetime.timedelta(seconds=seconds)
             await self.manager.retry_job_by_id_async(job.id, at)

@@ -56,7 +56,7 @@ async def add_tasks(connection: "Connection", tasks: Sequence[BatchTask]) -> set
 
 
 async def task_of(connection: "Connection", task: str) -> BatchTask | None:
-    """The task of this id; None for one that is not here, or is none."""
+    """The task of this id; None for an unknown or invalid id."""
     rows = await connection.execute("select id, said, endpoint from vera_task where id = %s", [task])
     row = await rows.fetchone()
     if row is None:
@@ -183,7 +183,7 @@ async def end(connection: "Connection", task: str, ended: Ended) -> None:
 
 
 async def commit(connection: "Connection", manifest: Manifest) -> int:
-    """Make this the result of its task unless it has one; the number of the attempt whose result it is."""
+    """Make this the result of its task unless it has one; the number of the attempt that it came from."""
     rows = await connection.execute(
         "insert into vera_commit (task, attempt, manifest) values (%s, %s, %s) "
         "on conflict do nothing returning attempt",

@@ -405,7 +405,7 @@ class PostgresWorker:
             held.handling.cancel()
 
     def _earlier(self, before: History, task: str) -> tuple[tuple[int, Path], ...]:
-        """The sessions of earlier attempts that nobody works in: a lost worker's may still be running."""
+        """The sessions of earlier attempts that no one works in: a lost worker's may still be running."""
         numbers = sorted((begun.number for begun in before.begun), reverse=True)
         found = ((number, self._runs.session(task, number)) for number in numbers)
         return tuple((number, folder) for number, folder in found if _is_free(folder))

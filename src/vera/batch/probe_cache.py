@@ -12,7 +12,7 @@ from vera.model.connect import assumption
 from vera.state import RunState
 
 ASSUMED_SECONDS = 300.0
-"""How long it is taken for granted; then a session asks the server anew."""
+"""How long it is taken for granted; then a session asks the server again."""
 MAX_COUNT = 256
 """Groups of tasks, by their settings, of which it is kept."""
 

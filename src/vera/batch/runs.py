@@ -171,7 +171,7 @@ class Runs:
     def lock(self, wait_seconds: float = LOCK_SECONDS) -> Iterator[int]:
         """Hold the folder, as the only one that runs tasks here; gives the descriptor of the lock.
 
-        Every process that works for this batch inherits it: as long as one of them lives, nobody else holds
+        Every process that works for this batch inherits it: as long as one of them lives, no one else holds
         the folder. Raises BatchError when another batch does after `wait_seconds`, or OSError.
         """
         self.root.mkdir(parents=True, exist_ok=True)

@@ -54,7 +54,7 @@ class Watch:
 
 
 def how_it_stands(watch: Watch) -> How:
-    """Whether a session has a result, or can be gone on with. That of a thesis is begun anew."""
+    """Whether a session has a result, or can be gone on with. That of a thesis is begun again."""
     state = watch.state
     if watch.broken or state.session is None:
         return "neither"

@@ -3,7 +3,7 @@
 A slot is held by two things. Its row says that an attempt may be running in it: it goes when the attempt has
 ended, or when the lease of its worker is over and the attempt must have been stopped. Its advisory lock
 belongs to the worker's connection and goes with the process, when it dies: while a worker that is only
-stopped could wake up, nobody takes its place (for `leases.SILENT_LEASES`). A slot is free when both are gone.
+stopped could wake up, no one takes its place (for `leases.SILENT_LEASES`). A slot is free when both are gone.
 """
 
 import hashlib
@@ -61,10 +61,10 @@ class Slots:
             self._held.discard((endpoint, number))
             self._unlocked.discard((endpoint, number))
 
-    async def lock_again(self, connection: "AsyncConnection[Any]", *, anew: bool) -> None:
-        """The locks went with the connection (`anew`): take them again. One that the server still has on the
-        old connection is tried at the next renewal; meanwhile its row keeps others away."""
-        if anew:
+    async def lock_again(self, connection: "AsyncConnection[Any]", *, reconnected: bool) -> None:
+        """The locks went with the connection (`reconnected`): take them again. One that the server still has
+        on the old connection is tried at the next renewal; meanwhile its row keeps others away."""
+        if reconnected:
             self._unlocked = set(self._held)
         for endpoint, number in list(self._unlocked):
             if await self._lock(connection, endpoint, number):

@@ -16,7 +16,7 @@ MODEL_FILE = "file"
 FOUND_BY_ITSELF = "auto"
 
 CHOSEN_BY_THE_BATCH = {
-    "run.work_dir": "each attempt gets a session folder of its own",
+    "run.work_dir": "each attempt gets its own session folder",
     "run.base_dir": "the batch has one base folder: --base-dir",
     "run.input_dir": 'write it as the member "input_dir"',
 }
@@ -56,7 +56,7 @@ class TaskSettings:
             setting = catalogue().get(own)
             if setting is not None and setting.secret:
                 raise ValueError(
-                    f"{plain(name)} is a key, and no key stands in a task file. Give it in the environment: "
+                    f"{plain(name)} is a key, and no task file may hold a key. Give it in the environment: "
                     f"{setting.env_names[-1]}=…"
                 )
         why_not = ""

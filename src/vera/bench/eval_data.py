@@ -58,7 +58,7 @@ class _Row(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True
 
 
 def read_questions(path: Path, limit: int = MAX_QUESTIONS) -> list[Question]:
-    """The first `limit` questions, each with an id of its own and the real path of its input folder.
+    """The first `limit` questions, each with its own id and the real path of its input folder.
 
     Raises DataError with the number of the line.
     """
@@ -78,9 +78,7 @@ def read_questions(path: Path, limit: int = MAX_QUESTIONS) -> list[Question]:
                     raise DataError(f"{path} holds more than {MAX_QUESTIONS} questions. Use --limit.")
                 question = _question(path, number, line)
                 if before := ids.get(question.id):
-                    raise DataError(
-                        f"{path}, line {number}: the id {question.id!a} stands in line {before} too."
-                    )
+                    raise DataError(f"{path}, line {number}: the id {question.id!a} is in line {before} too.")
                 ids[question.id] = number
                 questions.append(question)
     except OSError as error:

@@ -66,7 +66,7 @@ class Document(msgspec.Struct, frozen=True):
 
 
 class Documents(msgspec.Struct, frozen=True):
-    """All documents, with what stands in them and what does not."""
+    """All documents, with what is in them and what does not."""
 
     documents: tuple[Document, ...]
     facts: tuple[Fact, ...]
@@ -183,7 +183,7 @@ class _Writer:
     def _stated(
         self, file: str, domain: Domain, entity: str, attribute: Attribute, form: str, year: int = 0
     ) -> str:
-        """The words of a fact, as a line of their own or as a sentence, with a value of before at times."""
+        """The words of a fact, as their own line or as a sentence, with a value of before at times."""
         value = draw(attribute.value, self._dice, self._world)
         label = f"{attribute.label} {year}" if year else attribute.label
         match form:

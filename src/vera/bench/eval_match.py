@@ -67,7 +67,7 @@ def others(text: str, accepted: Iterable[str]) -> bool | None:
 
 
 def lines_of(quotation: str, text: str) -> range | None:
-    """The lines, from 1, in which a quotation stands in a text, None for nowhere."""
+    """The lines, from 1, in which a quotation is in a text, None for nowhere."""
     wanted = _tokens(quotation)
     seen = [(token, number) for number, line in enumerate(text.split("\n"), 1) for token in _tokens(line)]
     if not wanted:

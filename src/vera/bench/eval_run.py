@@ -1,6 +1,6 @@
 """The sessions of an evaluation: a folder for each question, made once, gone on with when interrupted.
 
-Each question is run by `python -m vera run` in a process of its own. What has ended is only read.
+Each question is run by `python -m vera run` in its own process. What has ended is only read.
 """
 
 import asyncio

@@ -33,9 +33,9 @@ class Given(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Cited(msgspec.Struct, frozen=True, kw_only=True):
-    """How an answer cites. By the audit: of its `claims` that bear load so many are `supported`, and of its
-    `citations` so many are `supporting`. By the key: so many of the `places` that it names are `found`, and
-    so many citations are `placed` at one."""
+    """How an answer cites. By the audit: of its `claims` that count for the verdict so many are `supported`,
+    and of its `citations` so many are `supporting`. By the key: so many of the `places` that it names are
+    `found`, and so many citations are `placed` at one."""
 
     claims: int = 0
     supported: int = 0

@@ -2,8 +2,8 @@
 
 A claim cites the whole of its one page, a file of /input whose lines are the sentences of the data. What a
 data set cannot say is not asked: how many independent sources there are, and what was searched for. All
-checks of the audit run. The figures without the check of quotations stand beside: the text of WiCE comes from
-Wikipedia by a converter that turns italics into quotation marks, so what stands in them is mostly a title.
+checks of the audit run. The figures without the check of quotations are beside: the text of WiCE comes from
+Wikipedia by a converter that turns italics into quotation marks, so what is in them is mostly a title.
 
 A passage that comes without the title of its page does not name what it is about ("He was born in 1947"). The
 check of names is left out there, as `names_read` says.

@@ -138,7 +138,7 @@ def read_pairs(evidence: Path, claims: Path, labels: Path, limit: int = ROW_LIMI
     """The first `limit` lines of three parallel files. Raises DataError.
 
     A label is SUPPORTS, entailment or 1 for a supported claim; REFUTES, NOT ENOUGH INFO, not_entailment or 0
-    for another. A claim that stands in quotation marks as a cell of a table is read as what the cell holds.
+    for another. A claim that is in quotation marks as a cell of a table is read as what the cell holds.
     """
     rows = [_lines(path) for path in (evidence, claims, labels)]
     for number, (page, claim, label) in enumerate(_in_step(rows, (evidence, claims, labels)), 1):

@@ -165,7 +165,7 @@ def number_word(original: Original, random: Random) -> Iterator[Mutant]:
 
 
 def date(original: Original, random: Random) -> Iterator[Mutant]:
-    """The day, the month or the year of a date becomes another; the new date stands on no cited page."""
+    """The day, the month or the year of a date becomes another; the new date is on no cited page."""
     text = original.statement.text
     for found in _DATE.finditer(_unquoted(text)):
         changed: list[tuple[str, str]] = []
@@ -186,7 +186,7 @@ def date(original: Original, random: Random) -> Iterator[Mutant]:
 
 
 def name(original: Original, random: Random) -> Iterator[Mutant]:
-    """A name becomes one that nobody in the sources has."""
+    """A name becomes one that no one in the sources has."""
     text = original.statement.text
     for found in _NAME.finditer(_unquoted(text)):
         if not _NO_NAMES.isdisjoint(found.group().split()):

@@ -31,7 +31,7 @@ _DEEPEST = 60
 
 class Attempt(msgspec.Struct, frozen=True, kw_only=True):
     """One trajectory of a task. `steps` counts the agent's turns, `characters` all text of the trajectory:
-    messages, calls and observations. `passed` is None where nobody says it."""
+    messages, calls and observations. `passed` is None where no one says it."""
 
     name: str
     task: str

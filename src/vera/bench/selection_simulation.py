@@ -25,7 +25,7 @@ class Setting(msgspec.Struct, frozen=True, kw_only=True):
 
     `noise` is the standard deviation of the judge's error, `bias` what the first place is worth; the distance
     of a good and a bad action is 1. `lasting` is the share of the error's variance that an action keeps
-    through all questions of a step, 0 for a judge who errs anew each time, 1 for one who errs always alike.
+    through all questions of a step, 0 for a judge who errs again each time, 1 for one who errs always alike.
     """
 
     good: float

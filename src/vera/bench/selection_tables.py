@@ -29,7 +29,7 @@ _REASONS = (
     "A judge who hardly errs (low) needs neither votes nor pairs: pointwise is best, for N questions; "
     "listwise asks one.",
     "A judge who errs very much adds nothing to votes for a clear favourite (0.6, 0.8): majority, which asks "
-    "nobody, is as good or better.",
+    "no one, is as good or better.",
     "A judge whose error stays the same (last) is not corrected by asking again.",
     "A strong bias of place leaves few pairs with a verdict; pointwise shows one action at a time and has "
     "none.",

@@ -9,7 +9,7 @@ from vera.version import __version__
 COMMANDS = {
     "run": ("vera.cli.run:run", "Answer a question, with every statement cited."),
     "verify": ("vera.cli.verify:verify", "Verify a thesis: evidence cards and a signed attestation."),
-    "batch": ("vera.cli.batch:batch", "Run many tasks, each a session of its own."),
+    "batch": ("vera.cli.batch:batch", "Run many tasks, each in its own session."),
     "worker": ("vera.cli.worker:worker", "Run tasks of a batch on this machine, beside other machines."),
     "resume": ("vera.cli.resume:resume", "Go on with an interrupted run."),
     "list": ("vera.cli.list:list_sessions", "List sessions: state, verdict, steps, time and task of each."),
@@ -48,7 +48,7 @@ class LazyGroup(click.Group):
     """A group that knows its commands by name and imports one only to run it or to show its help."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
-        return list(COMMANDS)
+        return [*COMMANDS]  # `list` is the module of `vera list` once that is imported
 
     def get_command(self, ctx: click.Context, name: str) -> click.Command | None:
         if name not in COMMANDS:

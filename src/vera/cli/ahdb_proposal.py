@@ -21,7 +21,7 @@ FIELDS = {
 """What a proposal for each register must say."""
 _OPTIONAL = {"HYPOTHESIZE": ("promotion",)}
 _NOT_PROPOSED = {
-    "ASSERT": "Nobody writes into ASSERT: a SUPPORTED attestation of the thesis does. "
+    "ASSERT": "No one writes into ASSERT: a SUPPORTED attestation of the thesis does. "
     "Propose it as hypothesize, and have it verified.",
     "HYPERTHESIS": "HYPERTHESIS is what a verification could not see, so only an attestation writes it.",
     "RETRACT": "RETRACT is no register. To take an entry away type: vera ahdb retract SEQ --reason TEXT",

@@ -52,7 +52,7 @@ def standing_text(journal: Path, found: Standing, as_json: bool) -> str:
         lines += [*_entry_lines(each.entry, theses), _line("", each.why)]
     if found.unsigned:
         lines += ["", f"NOT SIGNED: {behind(found.line, found.unsigned)}"]
-    return "\n".join(lines[1:]) or f"Nothing stands in {journal}."
+    return "\n".join(lines[1:]) or f"{journal} is empty."
 
 
 def history_text(journal: Path, entries: Iterable[AnyEntry], as_json: bool) -> str:

@@ -1,4 +1,4 @@
-"""`vera batch`: many tasks, each a session of its own."""
+"""`vera batch`: many tasks, each a separate session."""
 
 import sys
 from collections.abc import Callable, Iterator, Sequence
@@ -44,7 +44,7 @@ class Batch(click.Group):
     context_settings={"ignore_unknown_options": True, "allow_interspersed_args": False},
 )
 def batch() -> None:
-    """Run many tasks, each in a session of its own; what is done is never run again.
+    """Run many tasks, each in its own session; what is done is never run again.
 
     A line of TASKS.jsonl is {"task": "…"} to answer a question or {"thesis": "…"} to verify one, with
     "input_dir", "settings" ({"run.max_steps": 20}) and "name" where wanted. The same command again goes on
@@ -97,7 +97,7 @@ def _overrides(command: F) -> F:
     "--new-interpreter",
     is_flag=True,
     default=sys.platform != "linux",
-    help="Start each attempt with an interpreter of its own, which takes longer. Always so on macOS.",
+    help="Start each attempt with its own interpreter, which takes longer. Always so on macOS.",
 )
 @_common
 @_overrides
@@ -247,7 +247,7 @@ def _mark(
 
 
 def _chosen(runs: "Runs", names: Sequence[str]) -> "list[BatchTask]":
-    """The tasks of these names or beginnings of ids, all for none. Ends the command for one that is none."""
+    """The tasks of these names or beginnings of ids, all for none. Ends the command for an unknown one."""
     from vera.cli.exit import USAGE, stop
 
     tasks = list(runs.tasks())
@@ -281,7 +281,7 @@ def _base(base_dir: str | None, overrides: Sequence[str]) -> Path:
 
 
 def limits_of(texts: Sequence[str]) -> dict[str, int]:
-    """Endpoint → how many tasks may run there. Ends the command for what is none."""
+    """Endpoint → how many tasks may run there. Ends the command for anything else."""
     from vera.batch.task_settings import endpoint_of
     from vera.cli.exit import USAGE, stop
     from vera.model.types import ModelError
@@ -300,7 +300,7 @@ def limits_of(texts: Sequence[str]) -> dict[str, int]:
 
 def without_keys(overrides: Sequence[str]) -> tuple[str, ...]:
     """The overrides with each key replaced by a reference to the environment, in which the attempts find it:
-    a key never stands in an argument. An empty text, which says that no key is sent, stays."""
+    a key never is in an argument. An empty text, which says that no key is sent, stays."""
     import os
 
     from vera.config import resolve_secret

@@ -80,7 +80,7 @@ def verifier(
     metavar="PATH",
     type=_FILE,
     multiple=True,
-    help="Labelled trajectories, a file or a folder. Each PATH has a table of its own.",
+    help="Labelled trajectories, a file or a folder. Each PATH has its own table.",
 )
 @click.option(
     "--labels",

@@ -8,7 +8,7 @@ import click
 @click.command()
 @click.option("--base-image", help="Debian or Ubuntu image to build on, from this machine or its registry.")
 @click.option("--browser", is_flag=True, help="Build the image with a browser, for fetch --render.")
-@click.option("--no-cache", is_flag=True, help="Build every layer anew, with the packages of today.")
+@click.option("--no-cache", is_flag=True, help="Build every layer again, with today's packages.")
 @click.option("-c", "--config", "overrides", multiple=True, help="KEY=VALUE or FILE.yaml; may be repeated.")
 @click.option("-q", "--quiet", is_flag=True, help="No progress on stderr.")
 def build(

@@ -76,7 +76,7 @@ def check(
     read but FILE, and every source is unchecked.
 
     Exit codes: 0 every statement that names a source was checked, and nothing hard was found; 4 a quotation,
-    number or date that does not stand in its source; 3 nothing hard, but something could not be checked, or
+    number or date that is not in its source; 3 nothing hard, but something could not be checked, or
     no statement names a source;
     2 usage; 1 FILE cannot be checked.
     """

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 class ConfigCommand(click.Command):
-    """Its help ends with the place of the person's own settings, which differs between systems."""
+    """Its help ends with the place of the user's settings, which differs between systems."""
 
     def format_epilog(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         formatter.write_paragraph()

@@ -76,7 +76,7 @@ def evaluate(
     hold none; "id", "group" and "evidence" ({"file": …, "quotation": …})
     may be given too. "input_dir" is seen from the file's folder.
 
-    Each question is run once, in a session folder of its own; the same command again runs only what is
+    Each question is run once, in its own session folder; the same command again runs only what is
     missing. From the same runs come the figures without the verifier and with it.
     """
     from vera.cli.exit import clean_errors

@@ -56,7 +56,7 @@ async def _execute(
     progress: Progress,
 ) -> int:
     def sealed() -> Session:
-        """The session, known for the person's own from its first moment (`attestation.own_log`)."""
+        """The session, known to be the user's from its first moment (`attestation.own_log`)."""
         session = open_session()
         session.seal(signer.seal)
         return session
@@ -89,7 +89,7 @@ async def _finish(run: Research, root: Path, progress: Progress) -> Result:
     except ModelError as error:
         stop(f"{error} What was done is kept: go on with 'vera resume {root}'.", NOT_READY)
     except (LogError, StoreError, OSError) as error:
-        kept = f"What was done is kept: when that is mended, 'vera resume {root}' goes on."
+        kept = f"What was done is kept: when that is fixed, 'vera resume {root}' goes on."
         stop(f"{in_words(error)} {kept}", ERROR)
     except asyncio.CancelledError:
         progress.done()

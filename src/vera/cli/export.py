@@ -19,7 +19,7 @@ import click
     "--output",
     metavar="FILE",
     type=click.Path(path_type=Path, dir_okay=False),
-    help="With --trajectory: the file to write (it must not exist yet); else it stands in the session.",
+    help="With --trajectory: the file to write (it must not exist yet); default: in the session folder.",
 )
 @click.option(
     "--otlp",

@@ -9,7 +9,7 @@ from vera.agent.messages import points
 from vera.attestation.report import counted
 from vera.cli.exit import as_typed
 from vera.report.printable import one_printable_line, printable
-from vera.usage import EXTRACTS, GUIDED
+from vera.usage import EXTRACTS, GATHERING, GUIDED
 
 UNREADABLE_SHOWN = 10
 
@@ -29,6 +29,7 @@ class Progress:
         self.live = self._stream.isatty()
         self._pending = False
         self._began = time.monotonic()
+        self._why_extracts = "no usable answer from the model: "
 
     def say(self, line: str) -> None:
         """A line that stays."""
@@ -69,13 +70,16 @@ class Progress:
             case events.Corpus():
                 self._corpus(record)
             case events.LaneStarted() if record.lane.startswith(EXTRACTS):
-                self.say("no usable answer from the model: looking for the closest lines")
+                self.say(f"{self._why_extracts}looking for the closest lines")
+            case events.LaneStarted() if record.lane == GATHERING:
+                self.say("looking for pages on the web")
             case events.LaneStarted() if record.lane.startswith(GUIDED):
                 self.say("the model writes from the lines that were found")
             case events.TurnExam():
                 kept = ", from an earlier run" if record.kept else ""
                 self.say(record.problem or f"turn exam: {record.right} of {record.of} turns{kept}")
             case events.Mode():
+                self._why_extracts = ""
                 self.say(f"mode: {record.reason}")
             case events.ModelServer():
                 self._model(record)
@@ -122,7 +126,7 @@ class Progress:
                 self.now(f"{record.lane}, step {record.step}: {record.tool} …")
             case events.Derivation():
                 again = "the same lines" if record.outcome == "same" else record.reason or record.outcome
-                self.say(f"round {record.round}: {record.evidence} run again in a clean box: {again}")
+                self.say(f"round {record.round}: {record.evidence} run again in a clean sandbox: {again}")
             case events.Audit():
                 found = f"{counted(record.hard, 'hard finding')}, {record.soft} soft"
                 self.say(f"round {record.round}: audit of {counted(record.claims, 'claim')}: {found}")

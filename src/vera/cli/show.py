@@ -24,7 +24,7 @@ def show(
 ) -> None:
     """Show a session: its answer with the cited bytes, whether it is whole, and who signed it.
 
-    The status is that of the attestation and the sealed log. ALTERED, UNSEALED and UNTRUSTED stand in its
+    The status is that of the attestation and the sealed log. ALTERED, UNSEALED and UNTRUSTED are in its
     place where it cannot be relied on. Exit code 1 when the session was altered.
     """
     from vera.cli.exit import ERROR, clean_errors, stop

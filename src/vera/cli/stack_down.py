@@ -45,7 +45,7 @@ def stop_all(base: Path, *, keep_runs: bool) -> Iterator[str]:
             yield f"The run in {session.name} has ended. It may be able to go on: vera resume {session.name}"
     reaped = sum(backend.reap() for backend in BACKENDS)
     if reaped:
-        yield f"{reaped} sandboxes that nobody used any more were removed."
+        yield f"{reaped} sandboxes that were no longer used were removed."
 
 
 def working(base: Path) -> Iterator[tuple[SessionFolder, Owner]]:

@@ -104,7 +104,7 @@ def run(
     else:
         click.echo(printable(plain(verified, result.report)))
     if verified.reused:
-        progress.say("used again: the same request was verified before and still stands; --fresh looks anew")
+        progress.say("used again: the same request was verified before and still stands; --fresh looks again")
     if verified.word in HOLDS and verified.exit_code:
         progress.say("VERIFIED was required, and this is less: exit code 3")
     progress.say(f"Session: {verified.session}")

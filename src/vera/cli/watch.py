@@ -24,7 +24,7 @@ SHOWN_SECONDS = 1.0
 """The page is made again at least this often: it says how long ago something happened."""
 
 DEAD_SECONDS = 3.0
-"""A run on which nobody works for so long has ended without a word."""
+"""A run on which no one works for so long has ended without a word."""
 
 SEAL_SECONDS = 10.0
 """What a process gets after the last record to seal the session."""
@@ -55,7 +55,9 @@ def watch(work_dir: Path, plain: bool) -> None:
         except KeyboardInterrupt:
             stop("no longer watched; the run is left alone.", INTERRUPTED)
     if code is None:
-        stop(f"nobody works on this run, and it has not ended. Go on with 'vera resume {work_dir}'.", ERROR)
+        stop(
+            f"no process works on this run, and it has not ended. Go on with 'vera resume {work_dir}'.", ERROR
+        )
     raise SystemExit(code)
 
 
@@ -167,7 +169,7 @@ class Watched:
         return alive
 
     def is_dead(self) -> bool:
-        """Whether nobody has worked for a while on a run that has begun. Call `is_alive` before."""
+        """Whether no one has worked for a while on a run that has begun. Call `is_alive` before."""
         return self.has_log and time.monotonic() - self._seen_alive > DEAD_SECONDS
 
 

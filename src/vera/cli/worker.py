@@ -52,7 +52,7 @@ from vera.cli.allow import allow_input_option, allow_option
     "--new-interpreter",
     is_flag=True,
     default=sys.platform != "linux",
-    help="Start each attempt with an interpreter of its own, which takes longer. Always so on macOS.",
+    help="Start each attempt with its own interpreter, which takes longer. Always so on macOS.",
 )
 @click.option("-c", "--config", "overrides", multiple=True, help="KEY=VALUE or FILE.yaml; may be repeated.")
 @click.option("-q", "--quiet", is_flag=True, help="Nothing on stderr but errors.")

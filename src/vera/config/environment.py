@@ -19,7 +19,7 @@ LARGEST_DOTENV = 64_000
 """Bytes of a `.env`."""
 
 LONG_BLANK = re.compile(r"[^\S\r\n]{1000}")
-"""python-dotenv looks for a comment from each blank of a line anew: long runs would take it minutes."""
+"""python-dotenv looks for a comment from each blank of a line again: long runs would take it minutes."""
 
 SHARED = {
     "HOST": re.compile(r"localhost|[0-9.]+|[0-9a-fA-F:.]*:[0-9a-fA-F:.]*"),

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterable
 
 SHOWN = 10
-"""Problems in one message: enough to mend a file in one go, few enough to read."""
+"""Problems in one message: enough to fix a file in one go, few enough to read."""
 
 
 class ConfigError(Exception):

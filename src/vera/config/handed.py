@@ -1,4 +1,4 @@
-"""What a batch or a dashboard hands to the process of a run: a text and settings, with whose word they are.
+"""What a batch or a dashboard hands to the process of a run: a text and settings, and who set them.
 
 It goes by standard input as JSON. On the command line the settings would be the person's, and everybody on
 the machine could read them there.
@@ -41,7 +41,7 @@ class Allowed(msgspec.Struct, frozen=True, kw_only=True):
 class Handed(msgspec.Struct, frozen=True, kw_only=True):
     """A run's `text` and the `settings` that come with it (dotted key → value).
 
-    `source` says whose word they are, `where` by which words a person finds them ("the task 'sky 1'").
+    `source` says who set them, `where` by which words a person finds them ("the task 'sky 1'").
     """
 
     source: Literal["task", "form"]
@@ -86,7 +86,7 @@ def allowed_of(settings: tuple[str, ...], inputs: tuple[str, ...] | tuple[Path, 
 
 
 def read_handed(stream: BinaryIO) -> Handed:
-    """What came by standard input. Raises ConfigError for what is none."""
+    """What standard input gave. Raises ConfigError for anything else."""
     data = stream.read(MAX_BYTES + 1)
     try:
         if len(data) > MAX_BYTES:

@@ -127,7 +127,7 @@ def public(settings: Section) -> dict[str, object]:
 
 
 def user_config_file() -> Path:
-    """Where the person's own settings stand, whether or not there are any."""
+    """Where the user's settings are, whether or not there are any."""
     from platformdirs import user_config_path
 
     return user_config_path("vera", appauthor=False) / "config.yaml"
@@ -182,7 +182,7 @@ def _flag(key: str, value: object) -> WrittenValue:
 
 
 def _sift(layer: Layer) -> tuple[Layer, list[str]]:
-    """The entries of a layer that are settings, and a sentence for each that is none."""
+    """The entries of a layer that are settings, and a sentence for each that is not a setting."""
     layer, twice = under_own_names(layer)
     strangers: dict[str, tuple[object, str]] = {}
     for key, entry in layer.items():

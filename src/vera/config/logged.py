@@ -17,7 +17,7 @@ WHERE = "the log of the session"
 
 
 class Proof(NamedTuple):
-    """How much of a log the person's own key has sealed: its first `sealed` records (0: none), or `whole`."""
+    """How much of a log the user's key has sealed: its first `sealed` records (0: none), or `whole`."""
 
     sealed: int = 0
     whole: bool = False
@@ -43,12 +43,12 @@ class Begun(NamedTuple):
 
 
 def log_layer(begun: Begun, proof: Proof) -> Layer:
-    """The settings of a log as entries: the person's own where their key has sealed the log, else a
+    """The settings of a log as entries: the user's where their key has sealed the log, else a
     session's. Keys are in no log.
 
     The server that was asked and the form of a turn belong to them: the prompt of a lane is written for one
     form, and a server may have been found by itself. Such a server is taken from a sealed log only. What
-    gives commands more of this machine is the person's own only when the whole log is sealed.
+    gives commands more of this machine is the user's only when the whole log is sealed.
     """
     beginning = (begun.session.seq if begun.session else 0, begun.task.seq if begun.task else 0)
     own = min(beginning) > 0 and max(beginning) <= proof.sealed

@@ -1,4 +1,4 @@
-"""Where a setting's value was written, whose word that is, and which place wins."""
+"""Where a setting's value was written, who wrote it, and which place wins."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -6,7 +6,7 @@ from enum import IntEnum, StrEnum
 
 
 class Source(StrEnum):
-    """Whose word a value is. Only the person decides everything; the others are held by `config.trust`.
+    """Who set a value. Only the person decides everything; the others are held by `config.trust`.
 
     PERSON: command line, environment, own configuration file, packaged defaults. FOLDER: `vera.yaml` and
     `.env` of the working folder. TASK: a line of a batch file, a row of a queue. FORM: a form of the
@@ -39,7 +39,7 @@ class SettingPlace(IntEnum):
 
     @property
     def source(self) -> Source:
-        """Whose word it is."""
+        """Who wrote it."""
         return _SOURCES.get(self, Source.PERSON)
 
     @property

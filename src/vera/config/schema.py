@@ -1,4 +1,4 @@
-"""The settings as a list: what each is called, and what may stand in it."""
+"""The settings as a list: what each is called, and what may be in it."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -119,7 +119,7 @@ def _describe(key: str, field: FieldInfo) -> Setting:
 
 
 def _allowed(kind: Any, bounds: list[Any]) -> str:
-    """What may stand in a field, in words: `a whole number from 1 to 100`."""
+    """What may be in a field, in words: `a whole number from 1 to 100`."""
     if get_origin(kind) is Literal:
         return "one of " + ", ".join(get_args(kind))
     if kind is bool:

@@ -1,4 +1,4 @@
-"""What a section of settings is, and the kinds of values that stand in more than one."""
+"""What a section of settings is, and the kinds of values that are in more than one."""
 
 from pathlib import Path
 from typing import Annotated, Any
@@ -29,7 +29,7 @@ def setting(
     """A field of a section.
 
     `env` are its names in the specifications, before which `VERA_<SECTION>__<KEY>` always counts; `flag` its
-    option on the command line; `allowed` what may stand there, where type and bounds do not say it.
+    option on the command line; `allowed` what may be there, where type and bounds do not say it.
     """
     names: dict[str, JsonValue] = {"env": list(env), "flag": flag, "allowed": allowed}
     return Field(description=description, json_schema_extra=names, ge=ge, gt=gt, le=le, pattern=pattern)

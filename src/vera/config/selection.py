@@ -65,7 +65,7 @@ class CandidateSamplingSettings(Section):
     )
     use_n: bool = setting(
         "Whether to ask for all of them in one request, where the server can. Then all are sampled with "
-        "sampling_kwargs; in requests of their own the first is as a turn without sampling."
+        "sampling_kwargs; in separate requests the first is as a turn without sampling."
     )
     straggler_s: float = setting(
         "Seconds that the others are waited for once the first candidate has come.", ge=0, le=3600

@@ -1,6 +1,6 @@
 """Every setting of VERA: its type, its bounds, its names, and one line on what it means.
 
-The defaults stand in `vera/default.yaml`. A setting whose feature is still to come says so.
+The defaults are in `vera/default.yaml`. A setting whose feature is still to come says so.
 """
 
 from collections.abc import Mapping
@@ -124,7 +124,7 @@ class RunSettings(Section):
         le=10_000_000,
     )
     effort: Effort = setting(
-        "How much work the question is worth; decides max_steps where nobody else does.", flag="--effort"
+        "How much work the question is worth; decides max_steps where nothing else does.", flag="--effort"
     )
     mode: Mode = setting(
         "Who acts. agent: the model searches, reads and answers. guided: VERA searches and reads, the model "
@@ -568,11 +568,11 @@ class Settings(Section):
 
     @property
     def origins(self) -> Mapping[str, str]:
-        """Whose word each setting is that is not a packaged default (`origin.Source`), by its dotted key."""
+        """Who set each setting that is not a packaged default (`origin.Source`), by its dotted key."""
         return self._origins
 
     def remember(self, origins: Mapping[str, str]) -> None:
-        """Note whose word the settings are, for the log."""
+        """Note who set the settings, for the log."""
         self._origins.update(origins)
 
 

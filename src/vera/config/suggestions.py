@@ -1,4 +1,4 @@
-"""Which setting was meant by a name that is none."""
+"""Suggest the setting that a misspelt name meant."""
 
 from collections.abc import Collection
 from itertools import takewhile
@@ -44,7 +44,7 @@ def unknown(name: str) -> str:
 
 
 def misplaced(name: str) -> str:
-    """The group under which a top-level group stands by mistake; '' if none does.
+    """The group under which a top-level group is by mistake; '' if none does.
 
     `candidate_sampling` for `candidate_sampling.verifier.enabled`: a block that was indented too far.
     """

@@ -22,11 +22,11 @@ MAX_QUOTED = 2000
 """Characters of a stranger's value in a command that is suggested."""
 
 OTHERS = (Source.FOLDER, Source.TASK, Source.FORM, Source.SESSION)
-"""Whose word is held by the table, in the order of its columns."""
+"""Who is limited by the table, in the order of its columns."""
 
 
 class Asked(NamedTuple):
-    """A value that someone else set, beside the person's own.
+    """A value that someone else set, beside the user's.
 
     `mine` is what the person has without it, `is_mine_set` whether the person wrote that, `settings` and
     `yours` are all settings with and without it. Relative paths start at `cwd`.
@@ -119,7 +119,7 @@ def _network(asked: Asked) -> bool:
 
 
 def _hosts(asked: Asked) -> bool:
-    """Beside the person's own list only hosts of it; where the person allows every public host, any of them
+    """Beside the user's list only hosts of it; where the person allows every public host, any of them
     on the ports of the web."""
     if _reach(asked.yours, asked.yours.egress.mode) == 2:
         return ":" not in str(asked.value)
@@ -205,7 +205,7 @@ IN_BASE = Rule("inside the base folder", _inside)
 class Row(NamedTuple):
     """What others may do with a setting, and what a value that they may not set would do.
 
-    `rules` holds for those of `OTHERS` that have a rule of their own.
+    `rules` holds for those of `OTHERS` that have their own rule.
     """
 
     rule: Rule
@@ -289,10 +289,10 @@ TRUST: Mapping[str, Row] = {
     ),
     **_each("verification.not_before", LATER, ASKS_LESS),
     **_each("verification.not_after", EARLIER, ASKS_LESS),
-    **_each("policy.official_domains", ONLY_YOU, "decides whose word is official"),
+    **_each("policy.official_domains", ONLY_YOU, "decides which sources are official"),
     **_each("policy.destructive", MORE_ITEMS, "lets commands run that you refused"),
     # What chooses among candidates.
-    **_each("action_verifier.verifier_class", ONLY_YOU, "runs code of its own on this machine"),
+    **_each("action_verifier.verifier_class", ONLY_YOU, "runs foreign code on this machine"),
     **_each("action_verifier.prompt_dir", SAME_PLACE, CHOOSES),
     **_each(
         "action_verifier.prompt_name action_verifier.system_template action_verifier.selection_template "
@@ -400,7 +400,7 @@ def refusals(
 
 
 def without_foreign_keys(merged: Layer, mine: Layer) -> tuple[Layer, list[str]]:
-    """The entries without keys that someone else gives, in whose place the person's own count, and a
+    """The entries without keys that someone else gives, which the user's replace, and a
     sentence for each that was passed over."""
     kept, said = dict(merged), []
     for key, entry in merged.items():
@@ -416,7 +416,7 @@ def without_foreign_keys(merged: Layer, mine: Layer) -> tuple[Layer, list[str]]:
 
 def keys_to_withhold(settings: Settings, origin: Mapping[str, Origin], yours: Settings) -> list[KeyedAddress]:
     """The keys that must not go to the addresses in force: these were named by someone else, or in an
-    earlier run, and the person's own address now is another server, or there is none."""
+    earlier run, and the user's address now is another server, or there is none."""
     found = []
     for keyed in KEYED_ADDRESSES:
         address = str(value_of(settings, keyed.address))

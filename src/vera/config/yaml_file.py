@@ -1,6 +1,6 @@
 """A YAML file of settings as dotted keys with the text and line of each value.
 
-Scalars stay the text that stands in the file: the setting's own type decides what `on`, `0123` or `1.0` is,
+Scalars stay the text that is in the file: the setting's own type decides what `on`, `0123` or `1.0` is,
 not YAML's guess. Tags, aliases and repeated keys are refused.
 """
 
@@ -18,7 +18,7 @@ LARGEST = 1_000_000
 """Bytes of a file."""
 MAX_EVENTS = 20_000
 MAX_NAME_LENGTH = 200
-"""Characters of a name, each of which stands in the key of every value below it."""
+"""Characters of a name, each of which is in the key of every value below it."""
 DEEPEST = 8
 """Levels of nesting. libyaml's time is quadratic in the depth: it must not be led on."""
 
@@ -114,7 +114,7 @@ class _Document:
     def _keep(self, path: tuple[str, ...], key: yaml.ScalarEvent, value: object) -> None:
         dotted, line = ".".join(path), _line(key)
         if dotted in self._entries:
-            self._refuse(key, f"sets {plain(dotted)} again; it stands in line {self._lines[dotted]} already")
+            self._refuse(key, f"sets {plain(dotted)} again; line {self._lines[dotted]} sets it already")
         self._lines[dotted] = line
         self._entries[dotted] = WrittenValue(value, Origin(self._place, f"file {self._name}:{line}"))
 

@@ -432,5 +432,5 @@ async def _run_refused(request: Request, error: Exception) -> Response:
 
 
 async def _own_fault(request: Request, error: Exception) -> Response:
-    """Made outside of the guard, which is why it has headers of its own."""
+    """Made outside of the guard, which is why it sets its headers itself."""
     return PlainTextResponse(f"{_OWN_FAULT}\n", 500, headers=_BARE)

@@ -1,7 +1,7 @@
 """Sessions as they grow: one follower reads a log once, however many look at it.
 
 What is sent is made of the log's bytes and the fold when somebody asks for what lies behind an offset, and is
-shared by all who ask for the same: nobody has a queue, and who is slow asks later for more.
+shared by all who ask for the same: no one has a queue, and who is slow asks later for more.
 """
 
 import asyncio
@@ -63,7 +63,7 @@ MAX_LINES = 1000
 """Lines of the event log in a frame; a page that lacks more is told to load everything again."""
 
 MAX_FOLLOWED = 16
-"""Sessions whose fold is kept while nobody watches them."""
+"""Sessions whose fold is kept while no one watches them."""
 
 MAX_LOADED = 16 << 20
 """Bytes of a text that is read from the store for a page."""
@@ -378,7 +378,7 @@ class Followers:
         self._followers: OrderedDict[str, Follower] = OrderedDict()
 
     def of(self, session: SessionFolder) -> Follower:
-        """The session's follower. Of those that nobody watches the ones asked for last are kept."""
+        """The session's follower. Of those that no one watches the ones asked for last are kept."""
         found = self._followers.pop(session.id, None)
         if found is None or found.is_outdated:
             found = Follower(session, self._is_alive, self._live_texts)

@@ -6,16 +6,16 @@ every page that is open in a browser on it; this server starts processes. The ch
 - `Host` is one of ours (421), which is what stops DNS rebinding;
 - address and headers are short (414, 431), the method is GET, HEAD or POST (405);
 - not from another site: `Sec-Fetch-Site` and `Origin` (403). With `Referrer-Policy: no-referrer` browsers
-  send `Origin: null` with the forms of our own pages: then `Sec-Fetch-Site` has to say whose they are
+  send `Origin: null` with the forms of our own pages: then `Sec-Fetch-Site` has to say where they come from
   (Fetch Standard, "append a request `Origin` header");
-- a token as Bearer, as `?token=` (303 to the address without it, so that it stands in no
+- a token as Bearer, as `?token=` (303 to the address without it, so that it is in no
   Referer; the browser's own history may keep it) or a login cookie (401, for a browser with a form that keeps
   the address);
 - a write has the header `X-Vera`, which no page of another site can set, or its form the token that was made
   for this login (403), and a bounded body.
 
 Every answer has the headers of `protected`: nothing is loaded but from here, no script runs without the nonce
-of this one answer, no string becomes markup (Trusted Types), and nobody may frame or embed it.
+of this one answer, no string becomes markup (Trusted Types), and no one may frame or embed it.
 """
 
 import asyncio

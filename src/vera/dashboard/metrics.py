@@ -108,7 +108,7 @@ class _Tail:
                     return
 
     def _decoded(self, lines: bytes) -> Sequence[events.Record]:
-        """The records of whole lines, up to the first that is none."""
+        """The records of whole lines, up to the first that is not a record."""
         try:
             records: Sequence[events.Record] = _DECODER.decode_lines(lines)
             self._offset += len(lines)
@@ -130,7 +130,7 @@ class _Tail:
 
 class BaseMetrics:
     """The metrics of a base folder, which is looked through again after `listed_seconds`. Logs are read in a
-    thread, so that a long one keeps nobody waiting but who asked."""
+    thread, so that a long one keeps no one waiting but who asked."""
 
     def __init__(self, sessions: Sessions, listed_seconds: float = LISTED_SECONDS) -> None:
         self._sessions = sessions

@@ -54,7 +54,7 @@ class Notice:
             with contextlib.suppress(TimeoutError):
                 async with asyncio.timeout(seconds):
                     await came.wait()
-        finally:  # what is written while nobody waits wakes nobody
+        finally:  # what is written while no one waits wakes no one
             loop.remove_reader(self._descriptor)
             with contextlib.suppress(BlockingIOError):
                 os.read(self._descriptor, _READ)

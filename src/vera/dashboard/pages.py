@@ -156,7 +156,7 @@ def render_run(
 
     def part(name: str) -> Markup:
         written = gate_runner.part(name, page, changed, lambda: _page(f"part/{name}", asked, **values))
-        return Markup(written)  # a template wrote it, and escaped what stands in it
+        return Markup(written)  # a template wrote it, and escaped what is in it
 
     return _page(
         "run",

@@ -43,7 +43,7 @@ def launch(
 ) -> int:
     """Start a run on the session in `folder`, within `audit_log.acting`; the number of its process.
 
-    It has a session of its own, `stdin` as standard input, and `run.log` for what it says. `action` and
+    It has its own session, `stdin` as standard input, and `run.log` for what it says. `action` and
     `about` are written to `session.log`; its end is, too, as long as this process lives, and `on_end` is
     called after that (in another thread). Raises AlreadyWorking, or OSError when it cannot be started.
     """
@@ -72,7 +72,7 @@ def launch(
 def bound_run_log(folder: Path) -> None:
     """Keep `run.log` small while a run writes to it: it is copied to `run.log.1` and emptied.
 
-    What is written between the two is lost; everything that counts stands in the run's own log.
+    What is written between the two is lost; everything that counts is in the run's own log.
     """
     path = folder / RUN_LOG
     try:
@@ -89,7 +89,7 @@ def bound_run_log(folder: Path) -> None:
 
 
 def _claim(folder: Path) -> int:
-    """`run.pid`, made anew and open: whoever stood in it is dead. Raises AlreadyWorking."""
+    """`run.pid`, rebuilt and open: whoever was in it is dead. Raises AlreadyWorking."""
     before = run_process.read(folder)
     if before is not None and run_process.is_alive(before):
         raise AlreadyWorking
@@ -104,7 +104,7 @@ def _claim(folder: Path) -> int:
 def _spawn(
     folder: Path, arguments: Sequence[str], cwd: Path, environment: Mapping[str, str], stdin: str
 ) -> "subprocess.Popen[bytes]":
-    # A file and no pipe: nobody has to feed it, and it ends by itself.
+    # A file and no pipe: no one has to feed it, and it ends by itself.
     with tempfile.TemporaryFile() as task, os.fdopen(_open_run_log(folder), "ab") as said:
         task.write(stdin.encode("utf-8", "replace"))
         task.seek(0)

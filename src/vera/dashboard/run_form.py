@@ -50,7 +50,7 @@ THE_FORM = "the form of the dashboard"
 
 class StartForm(msgspec.Struct, frozen=True, kw_only=True):
     """What the form for a start shows. `locked`: it cannot be sent, `reason` says why; `task` and `values`
-    (by field: what stands in CHOICES) are those of the last try, else what is configured; '' is the default.
+    (by field: what is in CHOICES) are those of the last try, else what is configured; '' is the default.
 
     `input_folders` are offered by name; `key_sentence` says where the person's key would go.
     """
@@ -158,7 +158,7 @@ def _insist(given: Mapping[str, str], base: Path, allowed: Allowed) -> None:
 
 
 def _folder_within(base: Path, name: str) -> Path:
-    """The folder by its real path. Raises FieldProblem for what is none, or lies outside the base."""
+    """The folder by its real path. Raises FieldProblem for what is not a folder, or lies outside the base."""
     problem = FieldProblem(
         "The input folder must be a folder below the base folder, such as ./input, and no link that leads "
         "out of it."

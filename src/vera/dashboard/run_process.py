@@ -21,7 +21,7 @@ def identity(pid: int) -> Owner:
 
 def is_alive(process: Owner) -> bool:
     """Whether that very process still runs here: not one that got its number later, not a dead one that
-    nobody has waited for, and not one on another host, of which nothing is known."""
+    no one has waited for, and not one on another host, of which nothing is known."""
     return (
         bool(process.started) and process.host == this_host() and start_time(process.pid) == process.started
     )

@@ -1,6 +1,6 @@
 """Starting, stopping and resuming runs from the dashboard, each once, and what is true of them afterwards.
 
-A run is a process of its own (`python -m vera run …`) in a session of its own: it goes on when the dashboard
+A run is its own process (`python -m vera run …`) in its own session: it goes on when the dashboard
 ends, and the next dashboard finds it again by `run.pid`. A session's actions happen one at a time, also with
 several dashboards (`audit_log.acting`).
 """

@@ -46,7 +46,7 @@ class _Head(msgspec.Struct):
 def record_messages(lines: bytes, start: int) -> bytes:
     """A message for each of the whole lines of a log, which begin at its byte `start`.
 
-    A carriage return, which ends a line of the stream, can stand in JSON only where a space can.
+    A carriage return, which ends a line of the stream, can be in JSON only where a space can.
     """
     messages, offset = [], start
     for line in lines.replace(b"\r", b" ").split(b"\n")[:-1]:

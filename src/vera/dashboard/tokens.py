@@ -1,7 +1,7 @@
 """The token that opens the dashboard, and what is made from it: logins and form tokens.
 
 A login is a cookie `id.mac` and nothing is kept on the server, so that one that restarts with the same token
-logs nobody out. The cookie does not hold the token: browsers send it to every port of this host.
+logs no one out. The cookie does not hold the token: browsers send it to every port of this host.
 """
 
 import hashlib

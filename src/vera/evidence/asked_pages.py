@@ -4,6 +4,7 @@ Who asks what https://example.org/report says needs that page, and no second pub
 """
 
 import re
+from collections.abc import Iterator
 from urllib.parse import urlsplit
 
 from vera.evidence.domains import unwrap
@@ -20,8 +21,17 @@ _PORTS = {"http": 80, "https": 443}
 
 def named_pages(task: str) -> frozenset[str]:
     """The keys (`page_key`) of the pages that a task names, none where it names more than MAX_NAMED."""
-    found = {page_key(match.group().rstrip(".,;:!?*_~")) for match in _ADDRESS.finditer(task)} - {""}
+    found = {page_key(each) for each in _addresses(task)} - {""}
     return frozenset(found) if len(found) <= MAX_NAMED else frozenset()
+
+
+def addresses(task: str) -> tuple[str, ...]:
+    """The addresses of the pages that a task names, as it writes them, in order; the first MAX_NAMED."""
+    return tuple(dict.fromkeys(each for each in _addresses(task) if page_key(each)))[:MAX_NAMED]
+
+
+def _addresses(task: str) -> Iterator[str]:
+    return (match.group().rstrip(".,;:!?*_~") for match in _ADDRESS.finditer(task))
 
 
 def page_key(address: str) -> str:

@@ -24,12 +24,12 @@ class Claim(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
 
     - `statement`: it says something;
     - `extract`: it only points at a source ("1. GPL-3.txt [ev_0003:257-262]"), so it states that these lines
-      stand there;
+      are there;
     - `absence`: it says that the sources do not tell, which is no statement about the world.
 
-    Of `load_bearing` claims each must be supported before an answer is. An absence bears no load, nor does a
-    sentence without a citation and without a number, name, date or quotation: nothing is checked of it, it is
-    shown as unchecked, and an answer that holds one is at most PARTIAL.
+    Of `load_bearing` claims each must be supported before an answer is. An absence does not count for the
+    verdict, nor does a sentence without a citation and without a number, name, date or quotation: nothing is
+    checked of it, it is shown as unchecked, and an answer that holds one is at most PARTIAL.
     """
 
     key: str

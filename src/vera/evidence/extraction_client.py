@@ -197,7 +197,7 @@ class Pump:
             self._start_failed(f"exit status {status}")
 
     def _start_failed(self, why: str) -> None:
-        """Try once more; then tell all who wait, so that nobody waits for ever."""
+        """Try once more; then tell all who wait, so that no one waits for ever."""
         self._failed_starts += 1
         if self._failed_starts < _START_ATTEMPTS:
             return

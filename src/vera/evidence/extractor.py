@@ -1,4 +1,4 @@
-"""The extractor: canonical text of untrusted files, hostile formats in a process of their own.
+"""The extractor: canonical text of untrusted files, hostile formats in their own process.
 
 PDF, HTML and Office files are parsed by large libraries that a file may crash, hang or take over. They
 are parsed by one warm worker (`vera.evidence.worker`) with limits on time and memory, an empty

@@ -14,7 +14,7 @@ class Finding(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     `code` names the rule that found it, `label` the kind of failure (`vera.audit.taxonomy`). `claim` is its
     key ('' for the answer as a whole); `evidence` and the lines `first` to `last` say where, when it is
     about a place. `message` is one sentence for the agent and the person; `detail` the offending value, or
-    the difference between what was said and what stands there.
+    the difference between what was said and what is there.
     """
 
     code: str

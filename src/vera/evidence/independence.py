@@ -48,7 +48,7 @@ class SourceDoc(msgspec.Struct, frozen=True, kw_only=True):
 
 class Link(msgspec.Struct, frozen=True, kw_only=True):
     """Why two sources are one: `domain` is the registrable domain that they share, '' for copies, of which
-    `shared` percent of the smaller text stand in the other."""
+    `shared` percent of the smaller text are in the other."""
 
     first: str
     second: str
@@ -76,7 +76,7 @@ def containment(a: set[int], b: set[int]) -> float:
 def clusters(sources: Sequence[SourceDoc]) -> tuple[Group, ...]:
     """The sources as groups that are independent of each other, in the order of their first members.
 
-    Lines that a site repeats on pages which are no copies of each other, short lines that stand on pages of
+    Lines that a site repeats on pages which are no copies of each other, short lines that are on pages of
     three sites or more, and the banner of the Wayback Machine do not count as text.
     """
     domains = [registrable_domain(source.url) for source in sources]
@@ -172,7 +172,7 @@ def _words(lines: Iterable[tuple[str, ...]]) -> list[str]:
 def _site_lines(
     lines: Sequence[Sequence[tuple[str, ...]]], domains: Sequence[str], texts: Sequence[set[int]]
 ) -> dict[str, set[tuple[str, ...]]]:
-    """By domain, the lines that stand on two of its pages, where these are not copies of each other: a story
+    """By domain, the lines that are on two of its pages, where these are not copies of each other: a story
     that one site shows twice is no boilerplate."""
     pages: dict[str, list[int]] = {}
     for index, domain in enumerate(domains):
@@ -187,7 +187,7 @@ def _site_lines(
 
 
 def _repeated(pages: Sequence[Sequence[tuple[str, ...]]]) -> set[tuple[str, ...]]:
-    """The lines that stand on more than one of these pages."""
+    """The lines that are on more than one of these pages."""
     counts = Counter(line for page in pages for line in set(page))
     return {line for line, count in counts.items() if count > 1}
 

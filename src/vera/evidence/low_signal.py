@@ -3,7 +3,7 @@ test for robots in its place.
 
 Three things must come together. The body is a web page that was answered with success. It is short: fewer
 than MAX_LETTERS letters or digits of visible text. And its text wants its reader to prove to be human; or
-scripts stand in it together with one of these signs, looked for in this order:
+scripts are in it together with one of these signs, looked for in this order:
 
 1. an application's root (an element with an id such as `root` or `__next`, or of a tag such as `<app-root>`)
    in which there is no text, or only a word like "Loading";

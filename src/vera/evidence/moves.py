@@ -63,7 +63,7 @@ def aim(
 
     `names` are the subject's names (`official_names` of the question), `official_domains` what a person
     listed, `families` the keys of the queries asked so far. A `fetch` has its address, and the query which
-    that carries; a search has its query; a `shell` command has every address that stands in it, at most
+    that carries; a search has its query; a `shell` command has every address that is in it, at most
     `MAX_TARGETS`, and the query of the first that carries one. Any other tool looks nowhere.
     """
     urls: tuple[str, ...] = ()
@@ -143,7 +143,7 @@ def _unwrapped(urls: Iterable[str]) -> Iterator[str]:
 
 
 def urls_in(command: object) -> Iterator[str]:
-    """The addresses that stand in a command, in order; `command` may be a list of words."""
+    """The addresses that are in a command, in order; `command` may be a list of words."""
     if isinstance(command, (list, tuple)):
         command = " ".join(word for word in command[:1000] if isinstance(word, str))
     if not isinstance(command, str):

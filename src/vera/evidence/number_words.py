@@ -83,7 +83,7 @@ class Spelled(NamedTuple):
 
 
 def spelled(text: str, start: int) -> Spelled | None:
-    """The number that begins with the word at `start`, None when it is none ("several hundred")."""
+    """The number that begins with the word at `start`, None when it is not a number ("several hundred")."""
     half = _HALF.match(text, start)
     if half is None:
         return _Reader(text, start).read()

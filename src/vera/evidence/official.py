@@ -30,7 +30,7 @@ _SHORTEST_NAME = 3
 _WORDS_OF_A_NAME = (1, 2, 3)
 
 _WORD = re.compile(r"[^\W_]+")
-# Words that a task writes with a capital and that name nobody: its orders, and the calendar.
+# Words that a task writes with a capital and that name no one: its orders, and the calendar.
 _NO_NAMES = frozenset({
     "write", "list", "find", "name", "give", "tell", "summarise", "summarize", "explain", "compare",
     "describe", "show", "check", "determine", "identify", "provide", "answer", "search", "report", "verify",
@@ -74,7 +74,7 @@ def wanted(text: str) -> str:
 def official_names(text: str) -> frozenset[str]:
     """The names in a text as a domain would spell them: "World Bank" gives world, bank, worldbank.
 
-    A name is a word with a capital that does not stand in lower case as well ("Car makers … a car"), and
+    A name is a word with a capital that is not in lower case as well ("Car makers … a car"), and
     is no order to the reader. Letters with marks also give their plain spelling (Nestlé: nestle). A
     script without capitals gives none: there a person lists the official domains.
     """
@@ -98,7 +98,7 @@ def owner(domain: str, *, names: frozenset[str], official_domains: frozenset[str
     `domain` is a registrable domain, a host or a URL; with the host, kinds of source are told more finely
     (pubmed.ncbi.nlm.nih.gov is literature). Who speaks officially hangs on the registrable domain alone, so
     every host under it gets one answer, except that a person may also list one host. A name that anyone may
-    take for the asking, under a shared host such as github.io, makes nobody official.
+    take for the asking, under a shared host such as github.io, makes no one official.
     """
     address = unwrap(domain).replace("\\", "/") if "://" in domain else f"https://{domain.strip()}/"
     host, registered = host_of(address), registrable_domain(address)
@@ -122,7 +122,7 @@ def owner(domain: str, *, names: frozenset[str], official_domains: frozenset[str
 
 
 def _public_body(registered: str) -> str:
-    """Why a registrable domain is a public body's, '' when it is none."""
+    """Why a registrable domain is a public body's, '' for any other."""
     if _RESERVED.search(registered):
         return f"{registered} lies under a suffix kept for governments and treaty bodies."
     if registered in STANDARDS_BODIES:

@@ -1,7 +1,7 @@
 """Passages: the places of one text that are most about something, by BM25 (Robertson and Zaragoza 2009).
 
 A passage is a line of the canonical text; a very long line is cut into windows. A passage also has a share
-of its neighbours' scores: what speaks of "he" or "the company" stands beside the line with the name. Built
+of its neighbours' scores: what speaks of "he" or "the company" is beside the line with the name. Built
 once for a text; a query then costs no more than the places where its words stand.
 """
 

@@ -55,7 +55,7 @@ def named(mark: str, text: str) -> list[Row]:
 
 
 def delimiter(body: str) -> str:
-    """Sixteen hexadecimal digits that do not stand in `body`."""
+    """Sixteen hexadecimal digits that are not in `body`."""
     digest = hashlib.sha256(body.encode("utf-8", "replace")).hexdigest()
     while digest[:16] in body:
         digest = hashlib.sha256(digest.encode()).hexdigest()
@@ -75,7 +75,7 @@ def _cut(line: str, most: int) -> str:
 
 
 def visible(line: str) -> str:
-    """The line without what nobody sees: other spaces are blanks, controls are U+FFFD."""
+    """The line without what no one sees: other spaces are blanks, controls are U+FFFD."""
     return line if line.isprintable() else "".join(map(_visible, line))
 
 

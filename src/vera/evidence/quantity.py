@@ -1,4 +1,4 @@
-"""Numbers, dates, percentages and amounts with units, as they stand in a text.
+"""Numbers, dates, percentages and amounts with units, as they are in a text.
 
 Reading is one walk along the words of the text: at a digit, a number word or a month, patterns of bounded
 length say what begins there. What is ambiguous keeps its readings (03/05/2021 is in May or in March).
@@ -57,7 +57,7 @@ _FIRST_HUNDRED, _LAST_HUNDRED = 10, 20
 
 
 def quantities(text: str) -> Iterator[Quantity]:
-    """Every quantity of `text`, in order. Takes time proportional to the text, whatever stands in it.
+    """Every quantity of `text`, in order. Takes time proportional to the text, whatever is in it.
 
     Digits of every script and style are read as those of ASCII (９９, ٩٩), and written so in what is found.
     """

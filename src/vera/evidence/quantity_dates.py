@@ -1,4 +1,4 @@
-"""Dates and times of day as they stand in a text, each at a place where one may begin."""
+"""Dates and times of day as they are in a text, each at a place where one may begin."""
 
 import re
 from collections.abc import Sequence
@@ -87,7 +87,7 @@ _BEGINS_DATE = re.compile(
     r"[0-9]{1,4}(?:st|nd|rd|th|er)?(?:[-/.‐-―−]|\s{0,5}(?:[-/‐-―−&]|(?:to|and|of|day|bis|und|au|et|al|y|de)\s"
     r"|[JFMASONDEjfmasonde][^\W\d_]{2}))"
 )
-"""What every date in digits begins with; most numbers do not, and are spared the dearer patterns."""
+"""What every date in digits begins with; most numbers do not, and are spared the more expensive patterns."""
 
 _ISO_DATE = re.compile(
     r"(?P<year>[12][0-9]{3})(?P<mark>[-/.])(?P<month>[0-9]{1,2})(?P=mark)(?P<day>[0-9]{1,2})(?![0-9])"

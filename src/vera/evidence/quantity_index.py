@@ -1,4 +1,4 @@
-"""Whether a quantity of a claim stands in a source, asked of an index that is made once for the source."""
+"""Whether a quantity of a claim is in a source, asked of an index that is made once for the source."""
 
 import re
 from bisect import bisect_left
@@ -82,7 +82,7 @@ class QuantityIndex:
 
     @cached_property
     def years(self) -> frozenset[int]:
-        """Every year that stands there, alone or in a date."""
+        """Every year that is there, alone or in a date."""
         return frozenset(reading.year for reading in self.dates if reading.year)
 
     def _add(self, quantity: Quantity) -> None:

@@ -1,4 +1,4 @@
-"""Numbers as they stand in a text, in digits or in words, with their currency, scale word and unit."""
+"""Numbers as they are in a text, in digits or in words, with their currency, scale word and unit."""
 
 import re
 from collections.abc import Sequence

@@ -80,7 +80,7 @@ def vector(query_or_url: str, domain: str, official: bool) -> str:
     ground_truth asks the subject or a public body itself: the site is official, or the query says so
     ("official", "press", "官方"). context asks what is said around it: rumours, reviews, a site of
     commentary. search asks a search engine for anything else; so does every plain query. general is the
-    rest, also a call without query and address. Only whole words of the query count: what stands in the path
+    rest, also a call without query and address. Only whole words of the query count: what is in the path
     of an address proves nothing about who speaks there.
     """
     text = query_or_url.strip()[:_TEXT_LIMIT]

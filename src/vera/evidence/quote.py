@@ -1,6 +1,6 @@
 """Quotations: finding them in a statement, and their place in a source, by bytes.
 
-A quotation is found when it stands there, up to how it is set: white space, the kinds of quotation marks and
+A quotation is found when it is there, up to how it is set: white space, the kinds of quotation marks and
 dashes, ligatures, invisible characters, hyphens at line ends, marks of emphasis and of footnotes. Nothing is
 ever found by similarity: what differs by a letter or a digit is not there.
 """
@@ -47,8 +47,8 @@ class Located(msgspec.Struct, frozen=True, kw_only=True):
 class Difference(msgspec.Struct, frozen=True, kw_only=True):
     """The passage that is nearest to a quotation, for a message only: its bytes and lines, and what differs.
 
-    `marked` is the quotation with each difference as `[-said-]` and `{+stands there+}`; `shared` the
-    percentage of its words that stand in the passage, in order. `misspelt` says that word for word it is the
+    `marked` is the quotation with each difference as `[-said-]` and `{+is there+}`; `shared` the
+    percentage of its words that are in the passage, in order. `misspelt` says that word for word it is the
     same, but for letters or digits within some of them.
     """
 
@@ -62,7 +62,7 @@ class Difference(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def locate(quote: str, text: str) -> Located | None:
-    """The place of `quote` in `text`, None when it does not stand there. For many quotations of one source
+    """The place of `quote` in `text`, None when it is not there. For many quotations of one source
     use `QuoteIndex`."""
     return QuoteIndex(text.encode("utf-8", "replace")).locate(quote)
 
@@ -80,7 +80,7 @@ class QuoteIndex:
         self._squeeze = squeezed_loose if loose else squeezed
 
     def locate(self, quote: str) -> Located | None:
-        """The place of `quote`, of several the first; None when it does not stand there."""
+        """The place of `quote`, of several the first; None when it is not there."""
         quote = quote.strip()
         if not quote or len(quote) > QUOTE_LIMIT:
             return None

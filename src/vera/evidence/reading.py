@@ -27,7 +27,7 @@ _CHUNK = 1 << 20
 class FolderEntry(msgspec.Struct, frozen=True, kw_only=True):
     """One thing in a folder: a regular file, or something that is `skipped` for the reason given.
 
-    `path` is relative, with slashes; bytes of a name that are no UTF-8 stand in it as Python's
+    `path` is relative, with slashes; bytes of a name that are no UTF-8 are in it as Python's
     surrogate escapes. `size`, `mtime_ns` and `ctime_ns` tell whether a file has changed.
     """
 

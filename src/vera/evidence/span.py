@@ -1,7 +1,7 @@
 """Spans: a place in a canonical text, by bytes, and the lines that people cite.
 
 A selector by position in the sense of the W3C Web Annotation model (TextPositionSelector), over bytes
-instead of characters, with the hash of what stood there.
+instead of characters, with the hash of what was there.
 """
 
 import hashlib

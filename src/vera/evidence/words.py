@@ -49,7 +49,7 @@ STOPWORDS = _set(
     too toward towards under until up upon very via was we were what when where whether which while who
     whom whose why will with within without would yet you your yours s t d ll m re ve"""
 )
-"""English words that carry no content of their own."""
+"""English words that carry no content themselves."""
 
 _NEGATIONS = _set(
     """not no never none nobody nothing nowhere neither nor without cannot dont doesnt didnt isnt arent wasnt

@@ -1,4 +1,4 @@
-"""The simple commands that stand in a bash text: what would be run, not what is only said.
+"""The simple commands that are in a bash text: what would be run, not what is only said.
 
 A reading for a guard against accidents, linear in the text: quoted text, comments and the bodies of
 here-documents are no commands; `$(…)`, backticks and the text after `bash -c` are. Nothing is expanded.
@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from itertools import pairwise
 
 DEPTH = 4
-"""How deep a command may stand in the words of another and still be seen."""
+"""How deep a command may be in the words of another and still be seen."""
 
 _KEYWORDS = frozenset({"{", "}", "!", "if", "then", "else", "elif", "while", "until", "do", "time", "coproc"})
 _PREFIXES = {
@@ -40,7 +40,7 @@ def simple_commands(text: str) -> list[list[str]]:
 
 
 def bare(text: str) -> str:
-    """What stands in the text outside of quotes, comments and here-documents, without blanks."""
+    """What is in the text outside of quotes, comments and here-documents, without blanks."""
     reader = _Reader(text)
     reader.read()
     return "".join(reader.bare)

@@ -21,7 +21,7 @@ EVIDENCE_USED, OFFICIAL, INDEPENDENT, INTENTS = (
 IDS_SHOWN = 8
 REASON_SHOWN = 300
 ACQUIRING = ("fetch", "web_search", "brave_search", "brave_news", "read", "search")
-"""Tools whose failure blocks: what was wanted is not to be had in this way."""
+"""Tools whose failure blocks: what was wanted is not available in this way."""
 
 _SAID = re.compile(
     r"\s*(IN_PROGRESS|BLOCKED|UNRESOLVED)\b(?:\s*\(([^()]*)\)?|[\s:.,;–—-]*(.*))", re.IGNORECASE | re.DOTALL

@@ -6,7 +6,7 @@ a command that is spelled otherwise passes.
 A pattern is a simple command: its first word is the program, options are letters that must all be there in
 whatever grouping and order, the other words are operands and redirections (`>/dev/sd*`), each matched by the
 wildcards of a shell, where `[*]` is a star itself. `rm -r /` matches `rm -fr /` and `sudo rm -r -f /`, and
-not `rm -r /work/tmp`. A pattern in quotation marks is text that stands in the command, blanks left out.
+not `rm -r /work/tmp`. A pattern in quotation marks is text that is in the command, blanks left out.
 """
 
 import re

@@ -30,9 +30,9 @@ class Required(msgspec.Struct, frozen=True):
 class Rules(msgspec.Struct, frozen=True, kw_only=True):
     """The limits of a run, and what is the same in all of its steps.
 
-    Limits are the settings of the sections policy, notes, brave and budget; 0 is none. `tools` are those of
-    the lane; `brave` says whether Brave is one of its engines, `only_brave` whether it is the only one,
-    `web_task` whether the task faces the web,
+    Limits are the settings of the sections policy, notes, brave and budget; 0 means no limit. `tools` are
+    those of the lane; `brave` says whether Brave is one of its engines, `only_brave` whether it is the only
+    one, `web_task` whether the task faces the web,
     `can_render` whether pages can be rendered. `names` and `official_domains` say who speaks officially on
     the subject (`vera.evidence.official`), `subject` is the task in a few words, for proposed queries.
     `required` theses, or any one where `one_required`, must have a SUPPORTED attestation before files are
@@ -184,7 +184,7 @@ class Refuse(msgspec.Struct, frozen=True, kw_only=True):
 
 class Nudge(msgspec.Struct, frozen=True, kw_only=True):
     """The model is told. For a turn that answers or broke the format, it is asked again; otherwise the words
-    stand in the observation. With `constraint` they also stand open until the gate no longer says so."""
+    are in the observation. With `constraint` they also stand open until the gate no longer says so."""
 
     reason: str
     way_forward: str = ""

@@ -19,7 +19,7 @@ def judge(state: State, action: Action, rules: Rules) -> Verdict:
 
 def limit_of(lane: LaneState, rules: Rules) -> int:
     """How many broken turns in a row end the run: `first_turns_limit` while no turn was whole, unless the
-    last one was only cut off, else `parse_error_limit`; 0 is none."""
+    last one was only cut off, else `parse_error_limit`; 0 means no limit."""
     at_first = rules.first_turns_limit and not lane.acted and not lane.history.cut_turns
     return min(rules.first_turns_limit, rules.parse_error_limit) if at_first else rules.parse_error_limit
 

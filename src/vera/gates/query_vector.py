@@ -8,7 +8,7 @@ from vera.history import WEB_SEARCHES
 
 def judge(state: State, action: Action, rules: Rules) -> Verdict:
     """Refuse a search of the web with the last one's intent while fewer than `query_vector_min` intents were
-    used, where another is to be had."""
+    used, where another is available."""
     past = state.lane.history
     if not isinstance(action, ToolCall) or action.tool not in WEB_SEARCHES:
         return ALLOW

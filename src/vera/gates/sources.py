@@ -41,7 +41,7 @@ class Sources(msgspec.Struct, frozen=True, kw_only=True):
 
 def needs_sources(state: State, rules: Rules) -> bool:
     """Whether sources of the web are demanded: "none" may be the answer, and the task faces the web. Whether
-    something stands in a folder is seen in the folder."""
+    something is in a folder is seen in the folder."""
     return state.lane.history.negative and rules.web_task
 
 

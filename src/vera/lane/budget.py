@@ -130,7 +130,7 @@ class Budget:
         self.release(hold)
 
     def add(self, spent: RunUsage) -> None:
-        """Count what a verification in a session of its own has spent."""
+        """Count what a verification in its own session has spent."""
         self._tokens += spent.tokens
         self._cost += self.limits.cost_of(spent)
 

@@ -184,8 +184,8 @@ class CommandPages:
     async def of(
         self, command: str, known: Iterable[events.Evidence]
     ) -> tuple[tuple[EvidenceDraft, ...], tuple[str, ...]]:
-        """What passed since the last command: pages as evidence, and a line for the model for each that is
-        none. `known` is the evidence so far."""
+        """What passed since the last command: pages as evidence, and a line for the model for each that did
+        not become evidence. `known` is the evidence so far."""
         taken = self._tap.take()
         drafts: list[EvidenceDraft] = []
         said: list[str] = []

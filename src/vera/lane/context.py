@@ -62,7 +62,7 @@ def notes_block(notes: Notes, limit: int) -> str:
 
 
 def constraints_block(constraints: Sequence[Constraint]) -> str:
-    """What stood open when the epoch began; what came and went since stands in the observations."""
+    """What stood open when the epoch began; what came and went since is in the observations."""
     return "\n".join(["OPEN CONSTRAINTS", *(f"- {each.key}: {each.text}" for each in constraints)])
 
 

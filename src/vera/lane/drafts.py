@@ -23,7 +23,7 @@ _FINAL = re.compile(r"(?:^|[^a-z])(?:final|answer|report|summary|deliverable)(?!
 _TEXT = frozenset({"", ".md", ".txt", ".html", ".rst", ".tex", ".pdf", ".docx"})
 
 LARGEST = 1 << 20
-"""Bytes of a file that are compared; of a larger one every change counts as written anew."""
+"""Bytes of a file that are compared; of a larger one every change counts as written again."""
 
 
 class Draft(msgspec.Struct, frozen=True):
@@ -68,7 +68,7 @@ def drafts(workspace: Path, known: Drafts) -> Drafts:
 
 
 def written(workspace: Path, before: Drafts, after: Drafts) -> tuple[str, ...]:
-    """The files that are new or were written anew, those in `output` first. One that only grew is work going
+    """The files that are new or were written again, those in `output` first. One that only grew is work going
     on: it is not counted."""
     changed = [
         name

@@ -1,6 +1,6 @@
 """The one loop: a lane thinks, acts and observes until it has answered or must stop.
 
-It keeps no memory of its own. What comes next is read off the folded log (`LaneState`), so a run that was
+It keeps no memory itself. What comes next is read off the folded log (`LaneState`), so a run that was
 killed between any two records goes on from there: a logged turn is acted on without asking the model
 again, and an effect that was started is never started twice.
 """

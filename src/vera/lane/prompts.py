@@ -22,7 +22,7 @@ class Prompts:
     """The templates of one profile.
 
     A template that the profile does not have is taken from the default profile. A name that a template
-    uses and nobody gave is an error, never an empty string.
+    uses and no one gave is an error, never an empty string.
     """
 
     def __init__(self, profile: str = DEFAULT_PROFILE) -> None:

@@ -1,4 +1,4 @@
-"""How a lane comes by its turns: it asks the model for one, or for several of which one is chosen."""
+"""Get the next turn of a lane: one completion, or several candidates and a selection."""
 
 import time
 from collections.abc import Callable, Sequence

@@ -197,7 +197,7 @@ class _Progress:
 def _result(reply: ServiceReply) -> CallToolResult:
     text = json.dumps(reply.value, ensure_ascii=False)
     content = [TextContent(text=each) for each in (text, *reply.fenced)]
-    # Where text of a source stands beside it, everything is content: a client shows either one or the other.
+    # Where text of a source is beside it, everything is content: a client shows either one or the other.
     return CallToolResult(
         content=list(content), structured_content=None if reply.fenced else reply.value, is_error=False
     )

@@ -29,7 +29,7 @@ class ToolError(Exception):
 
 
 class ServiceReply(msgspec.Struct, frozen=True, kw_only=True):
-    """What a tool gives back: a JSON object, and text from a source that is to stand beside it, fenced."""
+    """What a tool gives back: a JSON object, and text from a source that is to be beside it, fenced."""
 
     value: dict[str, Any]
     fenced: tuple[str, ...] = ()

@@ -24,7 +24,7 @@ DESCRIPTION = (
 )
 
 MAX_COUNT = Budget(sources=100, searches=200, tokens=2_000_000, bytes=1 << 30, seconds=3600.0)
-"""What a caller may ask for; the person's own settings bound it further."""
+"""What a caller may ask for; the user's settings limit it further."""
 
 _USUAL = Budget()
 

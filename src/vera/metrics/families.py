@@ -190,7 +190,9 @@ FAMILIES: Mapping[str, Family] = {
     "dra_egress_bytes_total": _counter(
         "Bytes passed on to (up) and from (down) the outside.", direction=("up", "down")
     ),
-    "dra_sandboxes_total": _counter("Boxes that were started for a lane, or could not be.", backend=BACKENDS),
+    "dra_sandboxes_total": _counter(
+        "Sandboxes that were started for a lane, or could not be.", backend=BACKENDS
+    ),
     "dra_findings_total": _counter(
         "Findings of the audits of all rounds, by label of the failure taxonomy.",
         label=FAILURES,

@@ -110,7 +110,7 @@ class ChatClient:
                     self._failed_with_n = request.messages
                 raise self._explained(failure, request) from failure
             self._learn_n(request, len(reply.choices))
-            # What nobody asked for is no candidate.
+            # What no one asked for is no candidate.
             choices = reply.choices[: max(1, request.n)]
             latency_s = self._clock() - began
             tokens = reply.usage.completion_tokens or 0
@@ -181,5 +181,5 @@ def _encoded(body: dict[str, Any]) -> bytes:
     try:
         return msgspec.json.encode(body)
     except UnicodeEncodeError:
-        # A lone surrogate, as in the name of a file that is no UTF-8, has no bytes of its own.
+        # A lone surrogate, as in the name of a file that is no UTF-8, has no bytes in UTF-8.
         return json.dumps(body, ensure_ascii=False).encode("utf-8", "replace")

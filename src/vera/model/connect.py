@@ -173,7 +173,7 @@ async def _examine(
 
 
 async def _reach(transport: Transport) -> tuple[int, Any]:
-    """The HTTP status of the list of models, and the list. Raises ModelError if nobody answers, or the key is
+    """The HTTP status of the list of models, and the list. Raises ModelError if no one answers, or the key is
     refused."""
     place = Connection(url=transport.base_url, key=transport.key)
     try:

@@ -30,8 +30,8 @@ SECRET_SUFFIXES = ("_KEY", "_TOKEN", "_SECRET", "_PASSWORD")
 
 
 class EmbeddedServer:
-    """A model server of our own: `async with EmbeddedServer(path) as server`, then `connect(server.base_url,
-    key=server.key)`.
+    """A model server that VERA runs itself: `async with EmbeddedServer(path) as server`, then
+    `connect(server.base_url, key=server.key)`.
 
     `context_tokens` and `parallel` (requests at once, which share the context) are chosen from the file and
     the free memory unless given. `progress` is told in a sentence, about once a second, how loading goes.

@@ -1,6 +1,6 @@
 """The child process of `EmbeddedServer`: `python -m vera.model.embedded_child FILE`.
 
-Reads one line of JSON from stdin (the key must not stand in the arguments, where every user of the machine
+Reads one line of JSON from stdin (the key must not be in the arguments, where every user of the machine
 could read it), serves the file on a free loopback port, says so in one line on stdout, and lives until stdin
 ends: that is, no longer than its parent.
 """

@@ -26,7 +26,7 @@ _LSOF_SECONDS = 3.0
 
 
 class Owner(msgspec.Struct, frozen=True, kw_only=True):
-    """Whose program it is: `own`, of a `system` account (root among them), of a `foreign` person, or
+    """The owner of its program: `own`, of a `system` account (root among them), of a `foreign` person, or
     `unknown`, which is used like a foreign one. `name` is in words, `uid` -1 where it is not known."""
 
     kind: Literal["own", "system", "foreign", "unknown"]

@@ -95,7 +95,7 @@ def sub_session(transport: Transport, seconds: float = 5.0, *, models: Any = Non
     turns: defaultdict[tuple[str, bytes], asyncio.Lock] = defaultdict(asyncio.Lock)
 
     async def fetch(path: str, body: dict[str, Any] | None) -> Any:
-        # A base with a path of its own may not have /v1: the models are listed beside the chat route.
+        # A base with its own path may not have /v1: the models are listed beside the chat route.
         url = f"{transport.base_url}/models" if path == "/v1/models" else f"{root}{path}"
         try:
             status, answer = await transport.ask(url, body, seconds=seconds)

@@ -57,7 +57,7 @@ class Transport:
         # A certificate store costs 27 ms of CPU, and plaintext has no use for it.
         verify = self.base_url.startswith("https:")
         limits = httpx.Limits(max_connections=None, max_keepalive_connections=16)
-        # With a transport of its own the client ignores the environment's proxies: they lead to the
+        # With its own transport the client ignores the environment's proxies: they lead to the
         # outside world, never to a server in this network.
         direct = httpx.AsyncHTTPTransport(verify=verify, limits=limits) if self.local else None
         self._http = httpx.AsyncClient(

@@ -33,7 +33,7 @@ def normalise(base_url: str) -> str:
         raise _unusable(base_url, "it must begin with http:// or https://")
     if "@" in parts.netloc:
         raise ModelError(
-            "The model's base URL carries a user name or password, which would stand in every log. "
+            "The model's base URL carries a user name or password, which would be in every log. "
             "Give the key in the environment instead: OPENAI_API_KEY=…"
         )
     if not host or any(c.isspace() or not c.isprintable() for c in text):

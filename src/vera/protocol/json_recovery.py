@@ -1,6 +1,6 @@
-"""One JSON object (RFC 8259) out of a model's text: where it ends, and what is mended on the way.
+"""One JSON object (RFC 8259) out of a model's text: where it ends, and what is repaired on the way.
 
-Mended are line breaks and other raw control characters inside strings, commas before a closing bracket
+Repaired are line breaks and other raw control characters inside strings, commas before a closing bracket
 and lone surrogates. Nothing else is guessed at: an object that is broken in another way stays broken.
 Time is linear in the length of the text.
 """
@@ -25,11 +25,11 @@ _SURROGATE = re.compile("[\ud800-\udfff]")
 
 
 class Found(msgspec.Struct, frozen=True, kw_only=True):
-    """An object that was read; the text goes on at `end`. `mended` names what had to be mended."""
+    """An object that was read; the text goes on at `end`. `repaired` names what had to be repaired."""
 
     value: dict[str, Any]
     end: int
-    mended: tuple[str, ...] = ()
+    repaired: tuple[str, ...] = ()
 
 
 class Broken(msgspec.Struct, frozen=True, kw_only=True):
@@ -67,7 +67,7 @@ def read_object(text: str, start: int, limit: int | None = None) -> Found | Brok
         "trailing_comma": extent.trailing_comma,
         "surrogates": value != decoded,
     }
-    return Found(value=value, end=extent.end, mended=tuple(name for name, mended in names.items() if mended))
+    return Found(value=value, end=extent.end, repaired=tuple(name for name, done in names.items() if done))
 
 
 def clean(value: Any) -> Any:

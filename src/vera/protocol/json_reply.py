@@ -17,7 +17,7 @@ _FENCED = re.compile(r"(?:\A|\n)[ \t]*+(?:`{3,}+|~{3,}+)[ \t]*+(?i:json)?+\s*+(?
 
 
 def read_reply(content: str, form: type[T]) -> T | str:
-    """The reply as a struct, or why it is none.
+    """The reply as a struct, or why it is not one.
 
     Accepted are reasoning before the object, a fence around it, and text without braces after it. Members
     that the form does not have are not looked at.

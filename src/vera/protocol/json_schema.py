@@ -92,7 +92,7 @@ def parse(content: str) -> Parsed:
     found = read_object(body, begins.end() - 1)
     if isinstance(found, Broken):
         return _refused(found.code, f"Your answer cannot be read as JSON: {found.reason}. {_WHOLE}")
-    draft.recover(*found.mended)
+    draft.recover(*found.repaired)
     _fill(draft, found.value)
     _count_further(draft, body, found.end)
     return bounded(finish(draft, _WORDING), len(content), lambda turn: len(render(turn)))

@@ -1,6 +1,6 @@
 """The walk down the lines of a message in the text form: what is label, action, text, and what is cut.
 
-The rules stand in `text`. The walk goes from one special line to the next (`lines.SPECIAL`) and skips the
+The rules are in `text`. The walk goes from one special line to the next (`lines.SPECIAL`) and skips the
 insides of every JSON object that it can read, so nothing quoted in one is ever looked at.
 """
 
@@ -126,7 +126,7 @@ class Reader:
         return True
 
     def _text(self, start: int, end: int) -> None:
-        """What looked special is text of the section it stands in; the walk goes on at `end`."""
+        """What looked special is text of the section it is in; the walk goes on at `end`."""
         if self.section in self.written:
             self.written[self.section].append(self.text[start:end])
         else:
@@ -208,7 +208,7 @@ class Reader:
         elif self._may_act(special):
             for group, name in (("label", "action_label"), ("wrap", "fenced")):
                 self.draft.recover(*([name] if special[group] else []))
-            self.draft.recover(*found.mended)
+            self.draft.recover(*found.repaired)
             closing = lines.WRAP_END.match(self.text, found.end) if special["wrap"] else None
             self._act(reading, closing.end() if closing else found.end)
         else:
@@ -247,13 +247,13 @@ class Reader:
             place = "under NOTE" if self.section == "note" else "before THOUGHT"
             self.misplaced = FormatError(
                 "missing_action",
-                f"The action stands {place}, so it was not run. Write it on a line of its own directly under "
+                f"The action is {place}, so it was not run. Write it on a separate line directly under "
                 "THOUGHT.",
             )
         elif isinstance(self.draft.action, Action) and self.prose_after_action and self.order[-1] == "action":
             self.draft.action = FormatError(
                 "ambiguous_action",
-                "Two actions stand in your message with text between them, so it is not clear which one you "
+                "Your message has two actions with text between them, so it is not clear which one you "
                 "mean and nothing was run. Write one action, and quote no other at the beginning of a line.",
             )
         if self.section in self.written:

@@ -39,7 +39,7 @@ from vera.protocol.variants import SHAPES, bare
 
 _WORDING = Wording(
     thought='Begin your message with a line "THOUGHT: " that says what you do next and why.',
-    action=f"Write the action as one line of JSON, on a line of its own directly under THOUGHT. {SHAPES}",
+    action=f"Write the action as one line of JSON, on a separate line directly under THOUGHT. {SHAPES}",
     evidence_used='Write a line "EVIDENCE_USED: [ev_0001, ev_0002]" with the ids that this turn relies on, '
     'or "EVIDENCE_USED: []" if it relies on none.',
     status_update=f'End your message with a line "STATUS_UPDATE: " and one of {", ".join(STATUSES)}.',

@@ -139,7 +139,7 @@ def _arguments(draft: Draft, raw: Any) -> dict[str, Any] | FormatError:
     found = read_object(encoded, 0)
     if isinstance(found, Broken):
         return _bad_arguments(found.code, found.reason)
-    draft.recover(*found.mended)
+    draft.recover(*found.repaired)
     if re.search(r"\w", encoded[found.end :]):
         draft.recover("stray_text")
     return found.value

@@ -34,7 +34,7 @@ SHAPES = (
 )
 
 META = ("thought", "note", "evidence_used", "status_update")
-"""Where a whole turn is JSON these keys stand beside the action and are not arguments."""
+"""Where a whole turn is JSON these keys are beside the action and are not arguments."""
 
 FINAL = "final"
 """The function that carries the final answer in native calls; no tool may have this name."""
@@ -70,7 +70,7 @@ def action_of(value: Mapping[str, Any]) -> Reading | FormatError | None:
 
 
 def unknown_shape(value: Mapping[str, Any]) -> FormatError:
-    """The error for an object that stands where the action should and is none."""
+    """The error for an object in the place of the action that is not an action."""
     keys = ", ".join(f'"{key[:40]}"' for key in list(value)[:5]) or "no keys"
     return FormatError("unknown_action_shape", f"A JSON object with {keys} is not an action. {SHAPES}")
 

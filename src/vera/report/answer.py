@@ -41,7 +41,7 @@ MAX_QUOTED_LINES = 24
 
 
 class Quote(msgspec.Struct, frozen=True, kw_only=True):
-    """One cited place: its lines as they stand in the store, or why they cannot be shown.
+    """One cited place: its lines as they are in the store, or why they cannot be shown.
 
     `at` is when the bytes were taken (UTC), `sha256` that of the cited bytes, `text_sha256` names the stored
     text in which they are the lines `first` to `last`.
@@ -70,8 +70,8 @@ class Quote(msgspec.Struct, frozen=True, kw_only=True):
 class MarkedClaim(msgspec.Struct, frozen=True, kw_only=True):
     """A claim of the answer with its mark: supported, disputed, unresolved, unchecked, or dropped.
 
-    `unchecked` means that nobody looked (a round that a hard finding elsewhere ended), not that it is wrong;
-    `dropped` that its quotation stands in no source, so it is struck out. `findings` are the audit's
+    `unchecked` means that no one looked (a round that a hard finding elsewhere ended), not that it is wrong;
+    `dropped` that its quotation is in no source, so it is struck out. `findings` are the audit's
     sentences, `cited` the ids of its evidence. `lead` has the words of its lines that an extract begins with.
     """
 
@@ -336,7 +336,7 @@ def _inert(text: str) -> str:
 
 
 def _closed(text: str) -> str:
-    """The text with its last block of code closed, so that what follows is none."""
+    """The text with its last block of code closed, so that what follows is not code."""
     fence = ""
     for found in _FENCE.finditer(text):
         if not fence:
@@ -373,11 +373,11 @@ def closing_line(shown: Report) -> str:
         case _, 0:
             figures = "no citations"
         case 1, 1:
-            figures = "its citation stands in the store"
+            figures = "its citation is in the store"
         case all_of_them, count if all_of_them == count:
-            figures = f"all {count} citations stand in the store"
+            figures = f"all {count} citations are in the store"
         case some, count:
-            figures = f"{some} of {count} citations stand in the store"
+            figures = f"{some} of {count} citations are in the store"
     return f"{shown.status} · {figures}."
 
 

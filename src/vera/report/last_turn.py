@@ -21,7 +21,7 @@ def last_turn(lane: LaneState, load: Callable[[Text], str]) -> str:
         return ""
     text = load(lane.tail[-1].messages[0].content).strip()
     left = len(text) - TEXT_SHOWN
-    return f"{text[:TEXT_SHOWN]}\n[… {left} more characters stand in the log]" if left > 0 else text
+    return f"{text[:TEXT_SHOWN]}\n[… {left} more characters are in the log]" if left > 0 else text
 
 
 def markdown(text: str) -> list[str]:

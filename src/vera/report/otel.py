@@ -11,7 +11,7 @@
       invoke_agent verifier                a round of verification
         plan verifier                      the questions it asks (the model call below)
         execute_tool shell                 a command that was run again
-        invoke_agent check                 a lane that looks one of them up, with steps of its own
+        invoke_agent check                 a lane that looks one of them up, with separate steps
         chat MODEL                         the judge
 
 Pure. Ids are made from the hash of the log's first record and the number of the record that began a span, so

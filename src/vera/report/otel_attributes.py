@@ -27,7 +27,7 @@ VERIFIER = "verifier"
 SELECTOR = "selector"
 EVALUATION = "gen_ai.evaluation.result"
 OTHER = "_OTHER"
-"""The conventions' `error.type` for an error without a word of its own."""
+"""The conventions' `error.type` for an error without its own word."""
 
 CONTENT = frozenset(
     {
@@ -70,7 +70,7 @@ def bounded(known: Known, with_content: bool) -> Attributes:
 
 
 def word(text: str, otherwise: str = "unknown") -> str:
-    """A name as it may stand in the name of a span: a tool's is whatever the model called it."""
+    """A name as it may be in the name of a span: a tool's is whatever the model called it."""
     return text if 0 < len(text) <= 64 and _SAFE.issuperset(text) else otherwise
 
 
@@ -145,7 +145,7 @@ def tool(call: events.Tool, started: events.ToolStarted | None, read: Read) -> K
 
 
 def exam(sat: events.VerifierExam) -> Known:
-    """The exam of a judge. One that could not be finished is an error, a judge that failed it is none."""
+    """The exam of a judge. One that could not be finished is an error, a judge that failed it is not."""
     return {
         "gen_ai.request.model": sat.model,
         "vera.exam.right": sat.right,

@@ -9,7 +9,7 @@ from vera.headline import HOLDS
 from vera.history import Constraint, Reached
 from vera.report.timestamps import utc
 from vera.state import RunState
-from vera.usage import EXTRACTS
+from vera.usage import EXTRACTS, GATHERING
 
 LANE = "main"
 
@@ -66,7 +66,7 @@ def checked(state: RunState) -> Checked | None:
     lane = state.lane(LANE)
     if state.status in HOLDS:
         return None
-    brought = [each for each in state.evidence.values() if each.lane.startswith((LANE, EXTRACTS))]
+    brought = [each for each in state.evidence.values() if each.lane.startswith((LANE, EXTRACTS, GATHERING))]
     citable = [each for each in brought if not each.lead]
     files = tuple(dict.fromkeys(each.source for each in citable if _is_input(each)))
     newest = citable[-MAX_EVIDENCE:]

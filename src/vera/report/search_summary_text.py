@@ -35,7 +35,7 @@ def markdown(found: Checked) -> str:
         parts += ["## What is open", _list([_constraint(each) for each in found.constraints])]
     parts += ["## What was checked", *(_places(found) or [_nothing(found)])]
     if found.evidence:
-        older = [f"({found.older} older ones stand in evidence.jsonl)"] if found.older else []
+        older = [f"({found.older} older ones are in evidence.jsonl)"] if found.older else []
         parts += ["## Evidence", _list([*older, *(_evidence(each) for each in found.evidence)])]
     return "\n\n".join(parts)
 

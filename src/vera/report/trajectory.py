@@ -1,7 +1,7 @@
 """A run in mini-swe-agent's trajectory format, version 1.1: what its inspector and similar tools open.
 
 The messages are those of the main lane, as the model got and gave them; check lanes and calls of the verifier
-are no part of it. Of a step with several candidates the chosen one is the message, and all of them stand in
+are no part of it. Of a step with several candidates the chosen one is the message, and all of them are in
 its `extra.verifier`. What the format has no name for stands under the key `vera`.
 """
 

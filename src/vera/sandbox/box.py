@@ -160,10 +160,10 @@ class SupervisedBox:
             await self.close()
             raise
         self._log(
-            f"[box {self._tag}: {self.backend}, supervisor pid {ready.pid}, "
+            f"[sandbox {self._tag}: {self.backend}, supervisor pid {ready.pid}, "
             f"python {ready.python}, bash {ready.bash}]\n".encode()
         )
-        self._tell("started", f"{self.backend}, box {self._tag}")
+        self._tell("started", f"{self.backend}, sandbox {self._tag}")
         if self._following is not None:
             await self._following.start()
 
@@ -176,7 +176,7 @@ class SupervisedBox:
         self.proxy_port = await self._listening
 
     async def run(self, command: str, *, timeout: float) -> CommandResult:
-        """Run one command; others wait for their turn. Raises BoxError when there is no result to be had.
+        """Run one command; others wait for their turn. Raises BoxError when there is no result available.
 
         A cancelled call ends the command before it raises: the shell is rolled back and the box serves on.
         """
@@ -284,7 +284,7 @@ class SupervisedBox:
                 self._process.kill()
 
     async def _pump_frames(self, process: asyncio.subprocess.Process) -> None:
-        """Read everything the supervisor says until it ends; then nobody waits for an answer any more."""
+        """Read everything the supervisor says until it ends; then no one waits for an answer any more."""
         assert process.stdout is not None
         assert self._ready is not None
         try:
@@ -294,7 +294,7 @@ class SupervisedBox:
         except (asyncio.IncompleteReadError, ConnectionError):
             pass
         except frames.BadFrame as error:
-            self._log(f"[box {self._tag}: the supervisor sent {error}]\n".encode())
+            self._log(f"[sandbox {self._tag}: the supervisor sent {error}]\n".encode())
             with contextlib.suppress(ProcessLookupError):
                 process.kill()
         was_ended, self._ended = self._ended, True
@@ -306,7 +306,7 @@ class SupervisedBox:
             self._tell("died", self._last_words().removeprefix("; it said: "))
         if not self._ready.done():
             self._ready.set_exception(self._gone())
-            self._ready.exception()  # retrieved: after a start that ran out of time nobody asks for it
+            self._ready.exception()  # retrieved: after a start that ran out of time no one asks for it
         if self._listening is not None and not self._listening.done():
             self._listening.set_exception(self._gone())
         for answer in self._answers.values():

@@ -365,7 +365,7 @@ class Family:
         return found
 
     def end(self, victims: Callable[[], list[int]], grace: float, held: int = 0) -> None:
-        """Terminate, wait up to `grace` seconds, then freeze and kill until `victims` finds nobody.
+        """Terminate, wait up to `grace` seconds, then freeze and kill until `victims` finds no one.
 
         `held` is a process that is stopped and stays so.
         """
@@ -392,7 +392,7 @@ class Family:
         send_signal(set(self.table()) - stopped, signal.SIGCONT)
 
     def _kill_by_passes(self, victims: Callable[[], list[int]]) -> None:
-        """Without a namespace of our own: stop whom we find until two passes find nobody new, then kill."""
+        """Without a namespace of our own: stop whom we find until two passes find no one new, then kill."""
         seen: set[int] = set()
         quiet = 0
         deadline = time.monotonic() + KILL_SECONDS
@@ -414,7 +414,7 @@ class Shell:
     """The bash that runs the commands, its three pipes, and the standby of the command in progress."""
 
     def __init__(self, work: str) -> None:
-        """Raises OSError when no process is to be had."""
+        """Raises OSError when no process is available."""
         self.alive = self.awake = True
         self.standby: int | None = None
         self._buffer = bytearray()
@@ -815,7 +815,7 @@ class Tunnel:
         try:
             end, _ = self.listener.accept()
         except OSError:
-            return  # the program has left again, or no descriptor is to be had
+            return  # the program has left again, or no descriptor is available
         self.opened += 1
         stream = self.streams[self.opened] = Stream(self.opened, end)
         if len(self.streams) >= MAX_STREAMS:
@@ -1038,7 +1038,7 @@ class Supervisor:
                 continue
             self.watch(shell.status, self.on_status)
             return shell
-        raise FatalError("the shell cannot be started: the box has no free process.")
+        raise FatalError("the shell cannot be started: the sandbox has no free process.")
 
     def on_status(self) -> None:
         """Take the shell's records. A hostile command can write there too: nothing is taken on trust."""

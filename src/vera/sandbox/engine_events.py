@@ -60,7 +60,7 @@ class EngineEvents:
         assert self._process.stdout is not None
         with contextlib.suppress(TimeoutError):
             async with asyncio.timeout(LAST_SECONDS):
-                # wait() returns at the end of the pipe, and a full pipe that nobody reads has none.
+                # wait() returns at the end of the pipe, and a full pipe that no one reads has none.
                 while await self._process.stdout.read(MAX_LINE):
                     pass
                 await self._process.wait()

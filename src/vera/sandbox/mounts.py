@@ -76,8 +76,8 @@ def _admitted(folder: Path, kind: str, forbidden: tuple[Path, ...]) -> Path:
 
 
 def shown(hidden: Iterable[Path]) -> list[Path]:
-    """Of the folders that a box must not show, by their real paths, those that lie in what every box has of
-    its own: there an empty folder must take their place. One of them within another needs none.
+    """Of the folders that a box must not show, by their real paths, those that lie in what every box has
+    itself: there an empty folder must take their place. One of them within another needs none.
     """
     real = {path.resolve() for path in hidden}
     inside = {path for path in real if any(path.is_relative_to(below) for below in SYSTEM)}

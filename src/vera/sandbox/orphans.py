@@ -16,7 +16,7 @@ KILL_SECONDS = 5.0
 
 
 def run_dir(name: str) -> Path:
-    """Where a supervisor without a file system of its own keeps its FIFOs."""
+    """Where a supervisor without its own file system keeps its FIFOs."""
     return Path(tempfile.gettempdir()) / name
 
 

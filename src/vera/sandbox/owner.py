@@ -1,4 +1,4 @@
-"""Whose box it is: a name that tells the owning process, so that only the boxes of the dead are reaped."""
+"""Owner of a box: its name tells the owning process, so that only the boxes of the dead are reaped."""
 
 import os
 import platform
@@ -38,7 +38,7 @@ def new_box_name(backend: str) -> str:
 
 
 def owner_of(name: str, backend: str) -> Owner | None:
-    """Whose box of that backend it is; None when the name is no such name."""
+    """Owner encoded in a box's name, or None."""
     parts = name.split(".")
     if len(parts) != 6 or parts[:2] != [PREFIX, backend]:
         return None

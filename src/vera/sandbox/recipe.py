@@ -14,7 +14,7 @@ BROWSER_REPOSITORY = "vera-browser"
 FOLDER = Path(__file__).parents[1] / "assets" / "docker"
 BROWSER_FOLDER = FOLDER / "browser"
 
-# Where administrators put certificate authorities of their own: Debian, Fedora, Arch.
+# Where administrators put certificate their own authorities: Debian, Fedora, Arch.
 ANCHORS = (
     Path("/usr/local/share/ca-certificates"),
     Path("/etc/pki/ca-trust/source/anchors"),
@@ -59,7 +59,7 @@ def browser_files() -> Mapping[str, bytes]:
 
 
 def browser_image_name(sandbox_image: str) -> str:
-    """`vera-browser:` and 12 digits over the sandbox image that it stands on and what it adds."""
+    """`vera-browser:` and 12 digits over the sandbox image that it extends and what it adds."""
     return f"{BROWSER_REPOSITORY}:{_digits(sandbox_image, browser_files())}"
 
 

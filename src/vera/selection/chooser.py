@@ -27,7 +27,7 @@ class Chooser:
     """Chooses in one lane of a session. `sampling` says how its candidates are sampled, `history_steps`
     how many steps the scene has that it is given.
 
-    Raises SelectorError for a selector or a pattern that is none.
+    Raises SelectorError for an unusable selector or pattern.
     """
 
     def __init__(

@@ -14,8 +14,8 @@ def cut(text: str, most: int) -> str:
 def fenced(title: str, text: str) -> str:
     """The text between `<<<DATA` and `DATA>>>`, each line behind a bar.
 
-    It cannot close the fence: the mark of its edges is made from a hash of it and does not stand in it.
-    Characters that nobody sees are left out.
+    It cannot close the fence: the mark of its edges is made from a hash of it and is not in it.
+    Characters that no one sees are left out.
     """
     body = "\n".join(f"| {visible(line[:MAX_LINE_LENGTH])}" for line in text.split("\n"))
     edge = delimiter(body)

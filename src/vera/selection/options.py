@@ -12,7 +12,7 @@ class Sampling(msgspec.Struct, frozen=True, kw_only=True):
     """How many turns are sampled for a step, and how.
 
     With `use_n` all of them are asked for in one request where the server can; they share `temperature`,
-    `max_tokens` and `fields` (further fields of the wire form). Otherwise each is a request of its own, the
+    `max_tokens` and `fields` (further fields of the wire form). Otherwise each is its own request, the
     first as a single turn would be asked for. `temperature` and `max_tokens` None are the run's own.
     `straggler_s` is how much longer than the first answered call another may take; the time begins when the
     endpoint has a place for it.
@@ -31,7 +31,7 @@ class SelectionOptions(msgspec.Struct, frozen=True, kw_only=True):
 
     `selector` is one of `vera.selection.registry.SELECTORS`, or the dotted path of a class; '' when the
     verifier is off and the first candidate runs. `fallback` is what counts when no verdict can be used. When
-    more than `agreement_threshold` of the candidates that are left agree and `stop_on_agreement`, nobody is
+    more than `agreement_threshold` of the candidates that are left agree and `stop_on_agreement`, no one is
     asked. `max_compared` clusters at most are compared in pairs; `vote_weight` is what a vote counts beside
     a comparison. `history_steps` steps are shown (-1: all that the lane still holds), with
     `include_candidate_text` the candidates' own words too. `selection_regex` finds the number of the chosen

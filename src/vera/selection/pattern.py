@@ -1,4 +1,4 @@
-"""A person's own pattern for verdicts, tried before it is used.
+"""The user's pattern for verdicts, tried before it is used.
 
 A regular expression may take a time that grows exponentially with the text ("catastrophic backtracking"),
 and while it runs nothing else does. The texts that it will read are a model's, so it is tried on texts that

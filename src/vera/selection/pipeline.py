@@ -96,7 +96,7 @@ async def select(
     asked = _Asked(judge)
     options = [_option(entries, members) for members in clusters]
     picked = await _pick(selector, options, scene, asked, how)
-    asked.judge = None  # a selector that would not stop asks nobody any more
+    asked.judge = None  # a selector that would not stop asks no one any more
     return _decided(step, entries, clusters, how, picked, asked.calls)
 
 
@@ -128,7 +128,7 @@ async def _pick(
     judge: Judge,
     how: SelectionOptions,
 ) -> SelectorChoice:
-    """What the selector says, whatever it does: it may be a class of the person's own."""
+    """What the selector says, whatever it does: it may be a class of the user."""
 
     async def run() -> Any:
         return await selector.select(options, scene, judge, how)

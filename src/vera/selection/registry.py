@@ -19,7 +19,7 @@ SELECTORS: Mapping[str, str] = {
 
 
 class SelectorError(ValueError):
-    """There is no such selector, or what is there is none: a sentence for the person."""
+    """There is no such selector, or it cannot be used: a sentence for the person."""
 
 
 def selector(name: str) -> Selector:
@@ -32,7 +32,7 @@ def selector(name: str) -> Selector:
     module, _, attribute = path.partition(":") if ":" in path else path.rpartition(".")
     if not module or not attribute:
         raise SelectorError(
-            f"{name[:80]!a} is no type of action verifier. There are {', '.join(SELECTORS)}, and classes by "
+            f"{name[:80]!a} is no type of selector. There are {', '.join(SELECTORS)}, and classes by "
             "their dotted path, such as my_package.my_module.MySelector."
         )
     made = _made(name, _loaded(name, module, attribute))
@@ -50,21 +50,21 @@ def selector(name: str) -> Selector:
 def _loaded(name: str, module: str, attribute: str) -> Any:
     try:
         return getattr(import_module(module), attribute)
-    except Exception as error:  # a module of the person's own may raise anything
+    except Exception as error:  # a module of the user may raise anything
         raise SelectorError(
-            f"The action verifier {name[:200]} cannot be loaded: {_said(error)}. Name a class by its dotted "
+            f"The selector {name[:200]} cannot be loaded: {_said(error)}. Name a class by its dotted "
             "path, in a module that Python finds (PYTHONPATH)."
         ) from error
 
 
 def _made(name: str, found: Any) -> Any:
     if not isinstance(found, type):
-        raise SelectorError(f"The action verifier {name[:200]} is no class.")
+        raise SelectorError(f"The selector {name[:200]} is no class.")
     try:
         return found()
     except Exception as error:  # so may its constructor
         raise SelectorError(
-            f"The action verifier {name[:200]} cannot be made: {_said(error)}. Its class takes no arguments."
+            f"The selector {name[:200]} cannot be made: {_said(error)}. Its class takes no arguments."
         ) from error
 
 

@@ -15,7 +15,7 @@ class Call(msgspec.Struct, frozen=True, kw_only=True):
     """One model call of a step.
 
     `problem` says why there is no completion: the error's sentence, or "cancelled: …" for a straggler, whose
-    cost nobody knows. `latency_s` is wall time, from when the endpoint had a place for it. `made` is False
+    cost no one knows. `latency_s` is wall time, from when the endpoint had a place for it. `made` is False
     when a budget did not allow it and nothing was sent.
     """
 
@@ -155,7 +155,7 @@ def _sampled(request: Request, sampling: Sampling, n: int = 1) -> Request:
 
 
 def _single(request: Request, sampling: Sampling, number: int) -> Request:
-    """The request for one candidate, counted from 0: with a seed of its own, or it would repeat another."""
+    """The request for one candidate, counted from 0: with its own seed, or it would repeat another."""
     if number == 0:
         return request
     sampled = _sampled(request, sampling)
@@ -170,7 +170,7 @@ def _candidates(outcomes: Sequence[_Outcome]) -> int:
 
 
 def _none_of(outcomes: Sequence[_Outcome], calls: tuple[Call, ...]) -> ModelError:
-    """What to raise when nobody answered: an error of the model rather than a call that was not made."""
+    """What to raise when no one answered: an error of the model rather than a call that was not made."""
     errors = [outcome.error for outcome in outcomes if outcome.error is not None]
     made = [error for error in errors if not isinstance(error, NotAsked)]
     if not made:

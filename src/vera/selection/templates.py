@@ -1,4 +1,4 @@
-"""The words in which a judge is asked: two Jinja templates, those of the package or a person's own.
+"""The words in which a judge is asked: two Jinja templates, those of the package or of the user.
 
 What a template may use:
 
@@ -198,7 +198,7 @@ def _filled(template: Any, name: str, values: dict[str, Any]) -> str:
                 )
     except TemplateError:
         raise
-    except Exception as error:  # an expression of the person's own may raise anything
+    except Exception as error:  # an expression of the user may raise anything
         raise TemplateError(
             f"The {name} of action_verifier cannot be filled in: {_said(error)}. It may use task, steps, "
             "evidence, candidates, index_base, last and abstain."

@@ -1,10 +1,10 @@
 """Which candidate a judge's reply names. Nothing is guessed: a reply that names none has a reason for it.
 
-A verdict is what the person's own `selection_regex` finds, where there is one; else a JSON object with
+A verdict is what the user's `selection_regex` finds, where there is one; else a JSON object with
 `final`, `choice` or `selected`, or a line that begins with `FINAL:` (case, Markdown and brackets do not
-matter), wherever they stand; else a reply that is nothing but the number. A number in prose is none, and two
-verdicts that differ are none. The number before the first candidate's (0 where that is 1), `none` and a JSON
-null abstain.
+matter), wherever they stand; else a reply that is nothing but the number. A number in prose does not count,
+nor do two verdicts that differ. The number before the first candidate's (0 where that is 1), `none` and a
+JSON null abstain.
 """
 
 import re
@@ -40,7 +40,7 @@ MAX_READ_LENGTH = 8_000
 """Characters at the end of a reply in which the verdict is looked for."""
 
 MAX_MATCHED_LENGTH = 1_000
-"""The same for a person's own pattern, which may take time that grows fast with the length."""
+"""The same for the user's pattern, which may take time that grows fast with the length."""
 
 KEYS = frozenset({"final", "choice", "selected"})
 
@@ -97,7 +97,7 @@ def read(reply: str, shown: int, *, index_base: int = 1, pattern: str = "") -> V
 
 
 _Said = int | str
-"""A number as it was said, or the reason why what was said is none."""
+"""A number as it was said, or the reason why what was said is not one."""
 
 
 def _without_reasoning(reply: str) -> tuple[str, bool]:

@@ -1,7 +1,7 @@
 """`trace.jsonl`: the one log, appended to by one writer, readable by anyone while it grows.
 
 A record is a line of JSON whose last member is the sha256 of the line's bytes up to there (closed by `}`),
-and whose `prev` is the hash of the record before: any changed byte breaks the line it stands in, any
+and whose `prev` is the hash of the record before: any changed byte breaks the line it is in, any
 removed line the chain. Bytes are hashed, never a parsed form, so no parser can disagree.
 """
 

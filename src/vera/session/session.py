@@ -72,7 +72,7 @@ class Session:
         *,
         origins: Mapping[str, str] | None = None,
     ) -> "Session":
-        """Begin a session in an empty or new folder. `origins` say whose word the settings are.
+        """Begin a session in an empty or new folder. `origins` say who set the settings.
 
         Raises SessionError when the folder holds one already or cannot be written to.
         """

@@ -1,4 +1,4 @@
-"""A check: one yes/no question, looked up in a clean-room lane of its own.
+"""A check: one yes/no question, looked up in its own clean-room lane.
 
 The lane gets the question, its source, the task and what evidence exists, never the worker's own words. Its
 answer counts only with captured lines that it has read itself, or with the output of a command that it ran

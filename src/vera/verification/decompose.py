@@ -163,8 +163,8 @@ def _question(written: QuestionReply, claims: set[str], sources: set[str]) -> ev
 def _names(case: Case) -> set[str]:
     """What a question may name: evidence, and every document and address that was captured or asked about.
 
-    An address that nothing has shown is none: a page could otherwise make the verifier send words of the
-    task to a server of its own.
+    An address that nothing has shown does not count: a page could otherwise make the verifier send words of
+    the task to its own server.
     """
     known = [evidence for evidence in case.evidence.values() if not evidence.lead]
     captured = {evidence.source for evidence in known if evidence.tier == "captured"}

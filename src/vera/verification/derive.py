@@ -271,8 +271,8 @@ def _why(session: Session, evidence_id: str, command: str, failure: str, *, came
         return why
     page = f"it is {', '.join(pages[:3])}" if pages else f"fetch {urls[0]}, then cite its lines"
     return (
-        f"{why}; it reads the web, which a clean box does not reach. To say what a page says, cite the page: "
-        f"{page}"
+        f"{why}; it reads the web, which a clean sandbox does not reach. To say what a page says, cite the "
+        f"page: {page}"
     )
 
 

@@ -41,7 +41,7 @@ SCOPE = "verifier_exam"
 
 PASS_SECONDS = 7 * 86_400.0
 FAILURE_SECONDS = 3600.0
-"""How long a pass, and a failure, is kept: whoever mends a server should not wait a week."""
+"""How long a pass, and a failure, is kept: whoever fixes a server should not wait a week."""
 
 MAX_SECONDS = 600.0
 """Of one exam. At 20 tokens a second it takes about one minute, a hopeless one some seconds."""
@@ -87,7 +87,7 @@ async def _sit(context: VerifierContext, roles: tuple[Role, ...], now: Say) -> e
     """The exam of the context's model: of this process, kept from another, or sat now. It is logged.
 
     One that the log holds from before the run was resumed counts for nothing: whoever can write to the
-    session's folder could have put it there. The cache is the person's own.
+    session's folder could have put it there. The cache is the user's.
     """
     assert context.model is not None
     session, info, prompt = context.session, context.model.info, context.prompts.sha256("judge_label")

@@ -53,7 +53,7 @@ class Step(NamedTuple):
 
 STEPS: Mapping[str, Step] = {
     "READ": Step(
-        "Read {place} again and state exactly what stands there instead of {claim}.",
+        "Read {place} again and state exactly what is there instead of {claim}.",
         ("read",),
         "the sentence says what the cited lines say, no more.",
     ),
@@ -126,7 +126,7 @@ _UNCHECKED = (
     "it cites no lines, and nothing in it can be checked, so it is not proved.",
     "REMOVE",
 )
-"""The same of a claim that bears no load."""
+"""The same of a claim that does not count for the verdict."""
 
 _KEY = re.compile(r"\bc[0-9]{1,6}\b")
 

@@ -31,7 +31,7 @@ from vera.verification.probes import NO_PROBE, Probe, probes_of
 
 SCOPE = "verifier_judge"
 EXTRACT_RULE = "extract/1"
-"""Who labels a claim that only points at lines: they stand there, which is all that it states."""
+"""Who labels a claim that only points at lines: they are there, which is all that it states."""
 
 ORDERS = ("forward", "backward")
 CRITERIA = ("task_fit", "evidence_support", "error_signals")
@@ -45,7 +45,7 @@ SHORT = 2000
 """Bytes of a task, or of a claim and what is known of it, that are shown beside other things."""
 
 ALL = 1 << 30
-"""Room for every claim: one that is cut where less is given is not labelled, since nobody read its end."""
+"""Room for every claim: one that is cut where less is given is not labelled, since no one read its end."""
 
 Action = Literal["READ", "FETCH", "SEARCH", "COMPUTE", "CITE", "REWORD", "REMOVE", "COVER"]
 

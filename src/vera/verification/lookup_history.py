@@ -45,7 +45,7 @@ class Seen:
         return self._tried + len(self.files)
 
     def asked(self, tool: str, query: str) -> str | None:
-        """The call that asked this, None when nobody has."""
+        """The call that asked this, None when no one has."""
         return self._calls.get((tool, query))
 
     def evidence_of(self, find: Passage) -> str:

@@ -2,7 +2,7 @@
 
 Lines that the answer cites and lines that a check captured can support the claim. Beside them stand the
 passages of the cited sources that are most about the claim (BM25): they can contradict or qualify it, but
-what nobody cited supports nothing.
+what no one cited supports nothing.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -47,7 +47,7 @@ class Exhibit(msgspec.Struct, frozen=True, kw_only=True):
 
 class Shown(msgspec.Struct, frozen=True, kw_only=True):
     """An exhibit in a prompt: its fence, and the exhibit cut to the lines that it shows. `number` is the one
-    that stands in the fence's title."""
+    that is in the fence's title."""
 
     exhibit: Exhibit
     text: str
@@ -122,7 +122,7 @@ class PresentedEvidence:
 def show(presented: Sequence[Exhibit], room: int) -> list[Shown]:
     """The pieces of evidence, fenced and numbered, in about `room` bytes at most, the first ones first.
 
-    One that is cut is cut to the lines that are shown: a label says nothing of lines that nobody read.
+    One that is cut is cut to the lines that are shown: a label says nothing of lines that no one read.
     """
     found: list[Shown] = []
     for index, exhibit in enumerate(presented, 1):

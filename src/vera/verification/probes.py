@@ -1,6 +1,6 @@
 """Probes: claims whose labels are known, made mechanically of the sentences that an answer cites.
 
-A sentence stands in its own lines; with a number changed or denied it does not, nor do lines that share no
+A sentence is in its own lines; with a number changed or denied it does not, nor do lines that share no
 word of content with it say it. A judge that cannot tell these apart is not to be believed about the rest
 (counterfactual evaluation: Kaushik et al., arXiv:1909.12434; CheckList: Ribeiro et al., arXiv:2005.04118).
 Which sentences are taken is decided by hashes: the same case gives the same probes.
@@ -60,7 +60,7 @@ class Probe(msgspec.Struct, frozen=True):
 
 
 class _Sentence(msgspec.Struct, frozen=True):
-    """A cited sentence, the text of the lines it stands in, and the stems of its content words."""
+    """A cited sentence, the text of the lines it is in, and the stems of its content words."""
 
     text: str
     cite: Cite

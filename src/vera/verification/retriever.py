@@ -1,6 +1,6 @@
 """The retriever looks for evidence about the sub-claims of a thesis, and answers with citations of it.
 
-It stands where a language model stands in other lanes (`vera.model.types.Model`), so that a thesis is
+It takes the place of a language model in other lanes (`vera.model.types.Model`), so that a thesis is
 verified by the same loop, log and replay as an answer; but it is a plain program. No text that it reads can
 make it do anything: it asks its queries, opens what was found within budget and constraints, and cites the
 lines that could carry a sub-claim, each sub-claim word for word as it was asked. What the lines say is

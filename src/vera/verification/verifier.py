@@ -1,8 +1,8 @@
 """One round of verification: how VERA doubts an answer.
 
 A model judges only when it has passed an exam. The audit comes first and needs no model. Only an answer
-without a hard finding is worth a model's time: questions are drawn from it, each looked up in a lane of its
-own, then a judge labels the cited spans and gives a score. The verdict is computed from what was logged
+without a hard finding is worth a model's time: questions are drawn from it, each looked up in its own lane,
+then a judge labels the cited spans and gives a score. The verdict is computed from what was logged
 (`vera.attestation.build`), so anyone can compute it again. Each part that is logged already is not done
 again: an interrupted round goes on.
 """

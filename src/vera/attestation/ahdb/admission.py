@@ -139,7 +139,7 @@ def _decided_before(entries: Iterable[AnyEntry], inspected: Inspected) -> AnyEnt
     """The standing decision that was compiled from this very attestation, or the ASSERT of a higher tier that
     it agrees with; None when there is none.
 
-    A hypothesis is none when the evidence set has become admissible since.
+    A hypothesis no longer counts when the evidence set has become admissible since.
     """
     verified = inspected.verified
     newest = fold(entries)

@@ -223,7 +223,7 @@ def _expiry(entry: Assert) -> Retract:
 def _take(
     newest: dict[Slot, AnyEntry], slot: Slot, cause: Cause, why: str, verified: Verified
 ) -> Iterator[Retract]:
-    """A RETRACT for what stands in the slot, none for an empty one."""
+    """A RETRACT for what is in the slot, none for an empty one."""
     standing = newest.get(slot)
     if standing is not None and not isinstance(standing, Retract):
         yield _retraction(slot, cause, why, verified)

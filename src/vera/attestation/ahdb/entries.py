@@ -1,6 +1,6 @@
 """The entries of the AHDB journal: five registers, and RETRACT, which takes something out of one.
 
-The register is the member `register` of the JSON line. An entry stands in a slot, (register, key): a later
+The register is the member `register` of the JSON line. An entry is in a slot, (register, key): a later
 one of the same slot takes its place. `seq`, `ts` and `prev` are given by the journal.
 """
 
@@ -164,7 +164,7 @@ def encode(entry: AnyEntry) -> bytes:
 
 
 def decode(data: bytes) -> AnyEntry:
-    """The entry of these bytes. Raises msgspec.MsgspecError or ValueError for what is none."""
+    """The entry of these bytes. Raises msgspec.MsgspecError or ValueError for anything else."""
     return _DECODER.decode(data)
 
 

@@ -81,7 +81,7 @@ class Inspected(msgspec.Struct, frozen=True, kw_only=True):
 
 class Rule(msgspec.Struct, frozen=True):
     """A rule of the policy. `broken` is whether it does not hold, `sentence` what is then said and `test`
-    what would mend it."""
+    what would fix it."""
 
     name: str
     broken: Callable[[Inspected], bool]

@@ -57,7 +57,7 @@ def open_verified(
 ) -> Verified:
     """The attestation in an envelope with all that it names, which `read` gives.
 
-    `trust` holds the key ids that may have signed; none of them: nobody may. `thesis_id` and `request` are
+    `trust` holds the key ids that may have signed; none of them: no one may. `thesis_id` and `request` are
     what was asked. Raises Refused.
     """
     try:

@@ -29,7 +29,7 @@ class NothingThere(ValueError):
 def propose(
     journal: Journal, entry: Proposal, now: datetime, signer: Signer, trust: Collection[str] = ()
 ) -> Appended:
-    """Append a proposal; it takes the place of what stands in its slot. `signer` and `trust` are as in
+    """Append a proposal; it takes the place of what is in its slot. `signer` and `trust` are as in
     `Journal.append`. Raises JournalError."""
     return journal.append(lambda _: (entry,), now, signer, trust)
 

@@ -1,4 +1,4 @@
-"""What stands in a journal and is proved: what a session, a gate or a person may rely on."""
+"""What is in a journal and is proved: what a session, a gate or a person may rely on."""
 
 from collections import defaultdict
 from collections.abc import Collection
@@ -13,7 +13,7 @@ from vera.attestation.ahdb.view import view
 
 
 class Unproved(msgspec.Struct, frozen=True, kw_only=True):
-    """An ASSERT that nothing proves, and why: nobody may rely on it."""
+    """An ASSERT that nothing proves, and why: no one may rely on it."""
 
     entry: Assert
     why: str

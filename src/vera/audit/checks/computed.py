@@ -1,7 +1,7 @@
 """Computed values: what the sandbox printed carries a claim only when a clean box prints it again.
 
 The command behind it has run once more in a fresh box, and then without its input (events.Derivation). The
-claim's values must be among the cited lines, must not stand in the command or its scripts, and must rest on
+claim's values must be among the cited lines, must not be in the command or its scripts, and must rest on
 the input, or else be a pure calculation with numbers of the task and of captured sources. A value that the
 task or a captured source of the claim states is what the calculation is about, and need not be computed; but
 one value must be.
@@ -81,7 +81,7 @@ class _Grounds:
 
     @cached_property
     def texts(self) -> Sequence[SourceText]:
-        """The task, and the cited lines of the answer that stand in a source or were computed from one."""
+        """The task, and the cited lines of the answer that are in a source or were computed from one."""
         cited = {
             (place.evidence.text.sha256, place.first, place.last): place.span
             for claim in self._case.claims
@@ -101,7 +101,7 @@ class _Grounds:
         return frozenset(number for text in self.texts for each in text.quantities for number in _forms(each))
 
     def holds(self, piece: str) -> bool:
-        """Whether a piece of text stands there."""
+        """Whether a piece of text is there."""
         return any(folded(piece) in text.folded for text in self.texts)
 
 
@@ -171,16 +171,16 @@ class _Claim:
             why = derivation.reason if derivation and derivation.reason else "its command was not run again"
             return self._finding(
                 "not_derived",
-                f"It could not be computed again in a clean box: {why}. Cite lines of a source, or compute "
-                "it from /input with one command.",
+                f"It could not be computed again in a clean sandbox: {why}. Cite lines of a source, or "
+                "compute it from /input with one command.",
                 place,
             )
         if derivation.outcome != "same":
             why = derivation.reason or "it printed something else"
             return self._finding(
                 "not_reproduced",
-                "In a clean box (empty /work, the same /input, no network) the command does not give this: "
-                f"{why}. Compute it in one command that needs only /input and the script it names.",
+                "In a clean sandbox (empty /work, the same /input, no network) the command does not give "
+                f"this: {why}. Compute it in one command that needs only /input and the script it names.",
                 place,
             )
         program = self._grounds.program(place.evidence.id, derivation)
@@ -250,7 +250,7 @@ class _Claim:
             yield self._finding(
                 "magic_constant",
                 f"{listed} comes out the same when the contents of /input are changed: the command makes "
-                "it of its own constants. Compute it from /input.",
+                "it from its own constants. Compute it from /input.",
                 outputs[0].place,
                 listed,
             )
@@ -258,7 +258,7 @@ class _Claim:
             listed = ", ".join((literal or [value.text for value in values])[:LISTED])
             yield self._finding(
                 "value_is_literal",
-                f"{listed} was not computed: it stands in the command, its script or the task. Compute it "
+                f"{listed} was not computed: it is in the command, its script or the task. Compute it "
                 "from /input without writing it down, or read the file and cite its lines.",
                 outputs[0].place,
                 listed,
@@ -316,7 +316,7 @@ class _Claim:
             why = f"{listed} is not among the cited lines of the output"
         elif not any(_says(output, wanted or [said]) for output in outputs):
             listed = ""
-            why = "the cited lines print none of its words but those that stand in the command"
+            why = "the cited lines print none of its words but those that are in the command"
         else:
             return
         yield self._finding(
@@ -361,7 +361,7 @@ class _Claim:
 
 
 def _computes(output: _Output, value: Quantity, *, moved: bool) -> bool:
-    """Whether the cited lines print the value, and neither it nor what was printed stands in the program.
+    """Whether the cited lines print the value, and neither it nor what was printed is in the program.
 
     `moved`: only lines count that come out otherwise from other contents.
     """

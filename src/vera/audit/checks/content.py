@@ -1,7 +1,7 @@
 """What was cited has content: no failed command, no error page, no wall before the page, no list of hits.
 
 A page is judged by what is left of it when the words of a wall are taken away, so that a page about error
-pages or cookies is none. Only short pages can be walls.
+pages or cookies is not taken for one. Only short pages can be walls.
 """
 
 import re

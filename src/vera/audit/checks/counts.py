@@ -1,6 +1,6 @@
 """Counts and weekdays of which the cited lines give another: four books are not seven.
 
-Small counts are often derived rather than read, so one that stands nowhere is a hint (`numbers`). When the
+Small counts are often derived rather than read, so one that is nowhere is a hint (`numbers`). When the
 cited lines count the same thing and come to another number, the hint says which.
 """
 

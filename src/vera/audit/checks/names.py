@@ -1,4 +1,4 @@
-"""Names: people, places, organisations and works that a claim names must stand in what it cites.
+"""Names: people, places, organisations and works that a claim names must be in what it cites.
 
 A name is absent when none of the cited sources, their titles and addresses has it in any form: with other
 diacritics, as the country of a nationality (Canadian, Canada), as initials or spelled out (NBA, National
@@ -104,7 +104,7 @@ def names_in(text: str) -> list[Name]:
     """The words of names in `text`, in order.
 
     A word at the start of a sentence counts when the next one is capitalised as well; single
-    letters, titles, weekdays and words without content of their own are none.
+    letters, titles, weekdays and words without content do not count as names.
     """
     tokens = list(words(text))
     return [
@@ -137,7 +137,7 @@ class Pages:
         self._texts.append(SourceText(about.encode("utf-8", "replace")))
 
     def has(self, name: Name) -> bool:
-        """Whether the name stands there in one of its forms."""
+        """Whether the name is there in one of its forms."""
         if any(self._has(form) for form in _SAME_BY_WORD.get(name.form, (name.form,))):
             return True
         if any(name.form in same and self.holds(phrase) for phrase, same in _SPELLED.items()):
@@ -147,11 +147,11 @@ class Pages:
         return _ACRONYM.fullmatch(name.written) is not None and self._spelled_out(name.written)
 
     def has_spelled(self, phrase: str) -> bool:
-        """Whether a name of several words (a key of `_SPELLED`) stands there, or a word for it."""
+        """Whether a name of several words (a key of `_SPELLED`) is there, or a word for it."""
         return self.holds(phrase) or any(self._has(form) for form in _SPELLED[phrase])
 
     def has_acronym(self, letters: str) -> bool:
-        """Whether these capitals stand there as a word, with full stops or without."""
+        """Whether these capitals are there as a word, with full stops or without."""
         pattern = re.compile(rf"(?<!\w){_STOP.join(letters)}(?!\w)")
         return any(pattern.search(text.text) for text in self._texts)
 
@@ -160,7 +160,7 @@ class Pages:
         return any(wanted in text.stems for text in self._texts) or (len(form) >= 4 and self.holds(form))
 
     def holds(self, form: str) -> bool:
-        """Whether these characters stand there, up to case and how they are set."""
+        """Whether these characters are there, up to case and how they are set."""
         return any(form in text.folded for text in self._texts)
 
     def resembles(self, form: str) -> bool:
@@ -179,7 +179,7 @@ class Pages:
 
 
 def missing_names(text: str, pages: Pages) -> list[Name]:
-    """The names of `text` that do not stand in `pages`, each once."""
+    """The names of `text` that are not in `pages`, each once."""
     found = names_in(text)
     unique = list({name.form: name for name in found}.values())[:NAMES_CHECKED]
     absent = {name.form for name in unique if not pages.has(name)}
@@ -241,7 +241,7 @@ def names(case: Case) -> Iterator[Finding]:
 
 
 def _whole(text: str, absent: Sequence[Name], task: str, pages: Pages) -> list[str]:
-    """The names of which no word stands in the sources, unless the question has them."""
+    """The names of which no word is in the sources, unless the question has them."""
     starts = {name.start for name in absent}
     asked = folded(task)
     return [

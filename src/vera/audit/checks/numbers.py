@@ -1,6 +1,6 @@
-"""Numbers, dates and amounts of a claim must stand in the sources that it cites.
+"""Numbers, dates and amounts of a claim must be in the sources that it cites.
 
-One that stands nowhere in the cited sources is the strongest veto that needs no model: on WiCE (Kamoi et al.,
+One that is nowhere in the cited sources is the strongest veto that needs no model: on WiCE (Kamoi et al.,
 EMNLP 2023) hardly any claim with one is supported. One that stands elsewhere in a source, but not in the
 cited lines, or there without its unit, is a veto too. One that people often derive rather than read (three
 sons, the second time) is a hint.
@@ -46,7 +46,7 @@ _ABSENT: dict[Kind, str] = {
 
 
 def numbers(case: Case) -> Iterator[Finding]:
-    """What of the numbers of each claim does not stand in what it cites."""
+    """What of the numbers of each claim is not in what it cites."""
     sources = _Sources(case)
     for claim, cited in statements(case):
         if all(place.evidence.tier == "observed" for place in cited):
@@ -172,30 +172,28 @@ def _reads_table(quantity: Quantity, cited: Sequence[CitedLines], sources: _Sour
 def _missing(quantity: Quantity, claim: Claim, cited: Sequence[CitedLines], *, hard: bool) -> Finding:
     if hard:
         message = (
-            f'"{quantity.text}" stands nowhere in {_named(cited)}: give the value that stands there, '
+            f'"{quantity.text}" is nowhere in {_named(cited)}: give the value that is there, '
             "cite a source that has this one, or drop it."
         )
         code = _ABSENT.get(quantity.kind, "number_absent")
         return _finding(code, "fabricated", "hard", message, quantity, claim, cited)
     message = (
-        f'"{quantity.text}" does not stand in {_named(cited)} as it is written here: '
-        "say how it follows, or say what stands there."
+        f'"{quantity.text}" is not in {_named(cited)} as it is written here: '
+        "say how it follows, or say what is there."
     )
     return _finding("number_unclear", "misinterpretation", "soft", message, quantity, claim, cited)
 
 
 def _other_unit(quantity: Quantity, claim: Claim, cited: Sequence[CitedLines]) -> Finding:
     message = (
-        f'"{quantity.text}" does not stand in {_named(cited)}: the number is there, but not of this unit. '
-        "Give the value that stands there, or drop it."
+        f'"{quantity.text}" is not in {_named(cited)}: the number is there, but not of this unit. '
+        "Give the value that is there, or drop it."
     )
     return _finding("amount_absent", "fabricated", "hard", message, quantity, claim, cited)
 
 
 def _elsewhere(quantity: Quantity, claim: Claim, cited: Sequence[CitedLines]) -> Finding:
-    message = (
-        f'"{quantity.text}" stands in {_named(cited)}, but not in the lines that are cited: cite others.'
-    )
+    message = f'"{quantity.text}" is in {_named(cited)}, but not in the lines that are cited: cite others.'
     return _finding("number_not_in_span", "wrong_evidence", "hard", message, quantity, claim, cited)
 
 

@@ -152,7 +152,7 @@ Rule = Callable[[_Sentence, _Sentence], str]
 
 
 def opposed(case: Case) -> Iterator[Finding]:
-    """`opposed` (soft), once for each statement, with the kind and what stands there in `detail`."""
+    """`opposed` (soft), once for each statement, with the kind and what is there in `detail`."""
     for claim, cited in statements(case):
         ours = _Sentence(claim.text[:MAX_LENGTH])
         if not cited or len(ours.stems) < MIN_WORDS:

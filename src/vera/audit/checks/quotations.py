@@ -1,4 +1,4 @@
-"""Quotations: what stands in quotation marks must stand in a source that is cited for it."""
+"""Quotations: what is in quotation marks must be in a source that is cited for it."""
 
 import re
 from bisect import bisect_right
@@ -40,11 +40,11 @@ _NOT_SAID = re.compile(
 def quotations(case: Case) -> Iterator[Finding]:
     """What is wrong with the quotations of the answer, in order.
 
-    `quotation_false` (hard): it stands in no source that its statement cites. `quotation_uncited` (hard):
+    `quotation_false` (hard): it is in no source that its statement cites. `quotation_uncited` (hard):
     nothing is cited. `quotation_not_in_span`: it stands elsewhere in the source (hard), or partly so (soft).
     `quotation_gap`: its ellipsis leaves out a negation, condition or exception of a sentence that it quotes
     (hard), or a negation of another one (soft). `quotation_term` (soft): one or two words, or a title, that
-    stand nowhere.
+    are nowhere.
     """
     starts = [claim.start for claim in case.claims]
     indexes = _Indexes()
@@ -71,7 +71,7 @@ class _Indexes:
         return self._known[place.source]
 
     def locate(self, place: CitedLines, quotation: str) -> Located | None:
-        """Where it stands in the source, if only up to the case of its letters."""
+        """Where it is in the source, if only up to the case of its letters."""
         found = self.of(place).locate(quotation)
         if found is not None and found.whole:
             return found
@@ -101,7 +101,7 @@ def _lower(run: re.Match[str]) -> str:
 
 
 def _is_heading(quotation: str, place: CitedLines) -> bool:
-    """Whether it stands in the title of the page or in a heading over the cited lines."""
+    """Whether it is in the title of the page or in a heading over the cited lines."""
     wanted = quotation.lower()
     return any(locate(wanted, name.lower()) for name in (place.evidence.title, *place.headings))
 
@@ -114,7 +114,7 @@ def _prose(answer: str) -> str:
 
 
 def _claims_at(claims: Sequence[Claim], starts: Sequence[int], quotation: Quotation) -> Sequence[Claim]:
-    """The claims in which the quotation stands; one of several sentences stands in several."""
+    """The claims in which the quotation stands; one of several sentences is in several."""
     first = max(0, bisect_right(starts, quotation.start) - 1)
     last = bisect_right(starts, quotation.end - 1)
     return [claim for claim in claims[first:last] if claim.end > quotation.start]
@@ -151,7 +151,7 @@ def _is_term(text: str) -> bool:
 
 
 def _altered(quotation: Quotation, cited: Sequence[CitedLines], indexes: _Indexes) -> bool:
-    """Whether it stands in a cited source but for letters or digits within its words."""
+    """Whether it is in a cited source but for letters or digits within its words."""
     near = (indexes.of(place).nearest(quotation.text) for place in cited)
     return any(difference is not None and difference.misspelt for difference in near)
 
@@ -163,7 +163,7 @@ def _term(claim: Claim, quotation: Quotation, place: CitedLines) -> Finding:
         severity="soft",
         claim=claim.key,
         evidence=place.evidence.id,
-        message=f"“{_short(quotation.text)}” stands in no cited source; if it is a quotation, cite its "
+        message=f"“{_short(quotation.text)}” is in no cited source; if it is a quotation, cite its "
         "lines, else drop the quotation marks.",
         detail=_short(quotation.text),
     )
@@ -175,7 +175,7 @@ def _in_span(
     cited: Sequence[CitedLines],
     found: Sequence[tuple[CitedLines, Located]],
 ) -> Finding | None:
-    """The quotation is true; whether it stands in the lines that are cited."""
+    """The quotation is true; whether it is in the lines that are cited."""
     for place, located in found:
         if _covered(place, located, cited):
             return _gap(claim, quotation, place, located)
@@ -201,7 +201,7 @@ def _in_span(
         evidence=place.evidence.id,
         first=located.first,
         last=located.last,
-        message=f"The quotation “{_short(quotation.text)}” stands in {where} of {place.evidence.id}, not in "
+        message=f"The quotation “{_short(quotation.text)}” is in {where} of {place.evidence.id}, not in "
         f"the cited lines; cite {where}.",
         detail=f"{place.evidence.id}:{located.first}-{located.last}",
     )
@@ -254,7 +254,7 @@ def _uncited(claim: Claim, quotation: Quotation) -> Finding:
         label="missing_source",
         severity="hard",
         claim=claim.key,
-        message=f"No source is cited for the quotation “{_short(quotation.text)}”; cite the lines it stands "
+        message=f"No source is cited for the quotation “{_short(quotation.text)}”; cite the lines it is "
         "in, or drop it.",
         detail=_short(quotation.text),
     )
@@ -279,7 +279,7 @@ def _cut(claim: Claim, quotation: Quotation, place: CitedLines, located: Located
 def _false(claim: Claim, quotation: Quotation, cited: Sequence[CitedLines], indexes: _Indexes) -> Finding:
     near = [(place, near) for place in cited if (near := indexes.of(place).nearest(quotation.text))]
     names = ", ".join(dict.fromkeys(place.evidence.id for place in cited))
-    message = f"The quotation “{_short(quotation.text)}” does not stand in {_short(names)}"
+    message = f"The quotation “{_short(quotation.text)}” is not in {_short(names)}"
     if not near:
         return Finding(
             code="quotation_false",
@@ -287,7 +287,7 @@ def _false(claim: Claim, quotation: Quotation, cited: Sequence[CitedLines], inde
             severity="hard",
             claim=claim.key,
             evidence=cited[0].evidence.id,
-            message=f"{message}, and nothing like it; quote what stands there, or drop it.",
+            message=f"{message}, and nothing like it; quote what is there, or drop it.",
             detail=_short(quotation.text),
         )
     place, difference = max(near, key=lambda pair: pair[1].shared)

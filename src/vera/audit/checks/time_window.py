@@ -76,7 +76,7 @@ def time_window(case: Case) -> Iterator[Finding]:
 def outside(evidence: Evidence, source: SourceText, not_before: str, not_after: str) -> str:
     """When a page was published, if that is outside of these days; '' when it is within, or not to be seen.
 
-    A bound of '' is none. What was not fetched has no such date.
+    A bound of '' does not limit. What was not fetched has no such date.
     """
     after, before = _bound(not_before), _bound(not_after)
     if not _is_dated(evidence) or not (after or before):

@@ -36,7 +36,7 @@ WINDOW = 3
 """Consecutive lines that count as together."""
 
 NEIGHBOURS = 2
-"""Lines before and after the cited ones where a hint is not raised about what stands there."""
+"""Lines before and after the cited ones where a hint is not raised about what is there."""
 
 NARROW = 12
 NARROW_BYTES = 8000
@@ -123,7 +123,7 @@ def _words_absent(claim: Claim, cited: Sequence[CitedLines], weights: dict[str, 
 
 
 def floor_share(text: str, cited: Sequence[CitedLines]) -> int | None:
-    """The percentage of the content words of a claim that stand in the cited lines, in their title or in the
+    """The percentage of the content words of a claim that are in the cited lines, in their title or in the
     headings over them; a word with the same first letters counts. None for what cannot be compared: a
     claim of few words, lines in another language, and what a command printed."""
     said = {stem(word.form) for word in words(text) if word.form not in STOPWORDS}

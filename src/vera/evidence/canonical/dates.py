@@ -44,7 +44,7 @@ _MAX_TIMES = 50
 
 
 def day(written: str) -> str:
-    """A date as metadata writes it, as ISO 8601 without its time; '' when it is none."""
+    """A date as metadata writes it, as ISO 8601 without its time; '' for anything else."""
     found = _WRITTEN.match(written[:40])
     if found is None:
         return ""

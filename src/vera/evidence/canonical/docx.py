@@ -30,7 +30,7 @@ _FALSE = frozenset(("0", "false", "off", "none"))
 def extract(data: bytes, name: str) -> Extracted:
     """A paragraph a line, the cells of a table row between tabs, notes after the text.
 
-    Automatic numbers of headings and lists are drawn by Word and stand nowhere in the file: they are not
+    Automatic numbers of headings and lists are drawn by Word and are nowhere in the file: they are not
     in the text. Raises Unreadable for a broken file and where lxml is not installed.
     """
     package = Package(data)
@@ -101,7 +101,7 @@ class _Run(msgspec.Struct):
 
 
 class _Story:
-    """One part of the document as its elements come by."""
+    """One part of the document as its elements are read."""
 
     def __init__(self, styles: _Styles) -> None:
         self._styles = styles

@@ -88,7 +88,7 @@ class Styles:
         return self.within(Look(ground=ground), root, "html") if root is not None else Look(ground=ground)
 
     def within(self, outer: Look, node: "LexborNode", tag: str) -> Look:
-        """The look of the text in an element that stands in a place of this look."""
+        """The look of the text in an element that is in a place of this look."""
         declared = self._declared.get(node.mem_id)
         if declared is None:
             return outer._replace(struck=True) if tag in _STRIKING_TAGS else outer

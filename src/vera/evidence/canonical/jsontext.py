@@ -1,4 +1,4 @@
-"""JSON: kept as it is when it has lines; a long single line is laid out anew, token by token."""
+"""JSON: kept as it is when it has lines; a long single line is reformatted, token by token."""
 
 import re
 from collections.abc import Iterator

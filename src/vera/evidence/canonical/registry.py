@@ -9,7 +9,7 @@ from vera.evidence.source import Extracted, Unreadable
 
 
 class Format(NamedTuple):
-    """One format: `hostile` ones are parsed by large libraries and belong into a process of their own.
+    """One format: `hostile` ones are parsed by large libraries and belong into their own process.
 
     `limit` is the largest file in bytes that is read. `seconds` of processor time and `memory` in bytes, the
     file itself not counted, are what such a process may spend on one file; None: what it has anyhow.

@@ -232,7 +232,7 @@ class _Rows:
             self._in_value = False
         elif tag == f"{_S}c":
             cell = " ".join(self._shown("".join(self._value)).split())
-            # Counted here: one shared string of a megabyte may stand in a million cells.
+            # Counted here: one shared string of a megabyte may be in a million cells.
             self._size += len(cell) + 1
             if self._size > TEXT_LIMIT:
                 raise Unreadable(f"its text is larger than {TEXT_LIMIT >> 20} MB")

@@ -1,6 +1,6 @@
 """Mailboxes in the mbox form (RFC 4155): mails one after the other, each after a line that begins `From `.
 
-A mail is the bytes as they stand there, `>From ` included, so that anyone can cut it out again.
+A mail is the bytes as they are there, `>From ` included, so that anyone can cut it out again.
 """
 
 import re

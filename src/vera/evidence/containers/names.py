@@ -39,7 +39,7 @@ _DEEPEST = 100
 def as_given(name: str) -> str:
     """A document's name without the numbers that we gave to mails and parts.
 
-    For whoever takes what stands in a name as said by the source: `m000012.eml` says nothing of 12 days.
+    For whoever takes what is in a name as said by the source: `m000012.eml` says nothing of 12 days.
     """
     return _OUR_NUMBERS.sub("", name)
 

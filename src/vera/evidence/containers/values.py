@@ -18,7 +18,7 @@ class Step(msgspec.Struct, frozen=True, array_like=True):
     """One step into a container: the member `number` (from 1) of one of this `kind`.
 
     In the bytes of the container (of a tar, those that it unpacks to) the member stands at `offset` with
-    `length` bytes; both are 0 where they do not stand there as they are (zip, mail). `name` is the name in
+    `length` bytes; both are 0 where they are not there as they are (zip, mail). `name` is the name in
     the container, '' for a mail of a mailbox.
     """
 

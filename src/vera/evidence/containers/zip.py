@@ -17,7 +17,8 @@ _OFFICE = "[Content_Types].xml"
 
 
 class Zip:
-    """An open archive. Raises Foreign for what is none or is an Office document, Broken for a damaged one."""
+    """An open archive. Raises Foreign for what is not a zip archive or is an Office document, Broken for a
+    damaged one."""
 
     def __init__(self, file: IO[bytes], meter: Meter) -> None:
         self._meter = meter

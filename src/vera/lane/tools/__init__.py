@@ -40,7 +40,7 @@ class Outcome(msgspec.Struct, frozen=True, kw_only=True):
 
     `outcome` is ok, failed or refused. `note` is a line for notes.md by `note_by`; `notes_restored` says why
     the mirror of notes.md was put back, `wrote` which final-like files a command wrote (as the model names
-    them). `final` is the text of an answer handed in as the file `submitted`, `outputs` what stood beside it.
+    them). `final` is the text of an answer handed in as the file `submitted`, `outputs` what was beside it.
     `captured` are pages that a command got and that are evidence beside its output, `said` further lines for
     the model.
     """

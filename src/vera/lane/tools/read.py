@@ -42,7 +42,7 @@ class Read:
 
     `work` is the folder that a box sees as /work, `input_name` how the model knows the input folder, and
     `extractor` what makes text of the hostile files that may lie in /work. `attested` shows an attestation by
-    its handle, '' for what is none.
+    its handle, '' for anything else.
     """
 
     spec = SPEC

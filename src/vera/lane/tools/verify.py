@@ -25,7 +25,7 @@ RISKS = ("low", "med", "high")
 SPEC = ToolSpec(
     name="verify",
     description=(
-        "Have a thesis verified by a lane of its own: one to three plain statements of fact, each complete "
+        "Have a thesis verified by a separate lane: one to three plain statements of fact, each complete "
         "in itself. You get back a verdict, ids of evidence cards and what could not be ruled out, no text. "
         "scope is any of files, web, kb (by default what this run has); risk is low, med or high; volatility "
         "static, slow, fast or live; domains are separated by commas, days written 2025-01-31. It draws on "

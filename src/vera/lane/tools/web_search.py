@@ -175,10 +175,10 @@ def _problem(given: str, args: Mapping[str, Any], language: str) -> str:
     if len(given) > MAX_CHARACTERS or len(given.split()) > MAX_WORDS:
         return f"the query is too long; give at most {MAX_CHARACTERS} characters and {MAX_WORDS} words"
     if language.strip() and not _LANGUAGE.fullmatch(language.strip().lower()):
-        return f"the language {one_line(language, 20)!r} is none; give a tag such as en or pt-br"
+        return f"the language {one_line(language, 20)!r} is unknown; give a tag such as en or pt-br"
     country = args.get("country", "").strip().lower()
     if country and not _COUNTRY.fullmatch(country):
-        return f"the country {one_line(country, 20)!r} is none; give two letters such as us"
+        return f"the country {one_line(country, 20)!r} is unknown; give two letters such as us"
     safesearch = args.get("safesearch", "").strip().lower()
     if safesearch and safesearch not in _SAFESEARCH:
         return f"safesearch must be {', '.join(_SAFESEARCH[:-1])} or {_SAFESEARCH[-1]}"
@@ -245,7 +245,7 @@ def _hit_lines(number: int, hit: Hit) -> list[str]:
 
 
 def _receipt(tool: str, answer: Answer, searched: Searched) -> bytes:
-    """What was asked of whom, when, and how it was answered; the key stands in none of it."""
+    """What was asked of whom, when, and how it was answered; the key is in none of it."""
     query = answer.query
     document = {
         "tool": tool,

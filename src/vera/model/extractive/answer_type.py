@@ -213,7 +213,7 @@ class Judge:
         return all(said.get(number, up) == up for number, up in asked.items())
 
     def _is_named(self, name: Sequence[str], sentence: Sentence) -> bool:
-        """Whether a name stands in the sentence, in a heading above, or in the name of the file."""
+        """Whether a name is in the sentence, in a heading above, or in the name of the file."""
         versions = self._question.kind is Kind.VERSION
         if any(_stands(name, text, versions) for text in (sentence.text, *sentence.above, sentence.opening)):
             return True
@@ -225,7 +225,7 @@ class Judge:
     def _is_file(self, name: Sequence[str], sentence: Sentence) -> bool:
         """Whether the file's name has the numbers of a name and most of its words, and does not go on.
 
-        The rest, as License in Apache License 2.0, has to stand in the sentence or above it as a common noun.
+        The rest, as License in Apache License 2.0, has to be in the sentence or above it as a common noun.
         """
         if self._goes_on(name):
             return False
@@ -269,7 +269,7 @@ def _common(sentence: Sentence) -> set[str]:
 
 
 def _stands(name: Sequence[str], text: str, versions: bool) -> bool:
-    """Whether a name stands in a text and does not go on there, as Norton Cables does in "Norton Cables B".
+    """Whether a name is in a text and does not go on there, as Norton Cables does in "Norton Cables B".
 
     Behind a name whose version is asked for a number may follow.
     """

@@ -106,7 +106,7 @@ def _apart(text: str) -> str:
 
 def name_forms(path: str, text: str) -> frozenset[str]:
     """The folded words of a file's name, its ending left out, a version as it is said, too (3 for 3.0); and
-    the words of `text` whose initials stand there."""
+    the words of `text` whose initials are there."""
     forms = {word.form for word in _name_words(path)}
     spelled = (entry[1] for entry in _initials(_apart(text)) if entry[0] in forms)
     whole = {form.removesuffix(".0") for form in forms if form[0].isdigit()}

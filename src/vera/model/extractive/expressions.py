@@ -1,6 +1,6 @@
 """Whether a text holds an expression of the kind that a question asks for, and how plainly.
 
-An expression whose words all stand in the question is not its answer.
+An expression whose words all are in the question is not its answer.
 """
 
 import re

@@ -70,7 +70,7 @@ class Piece(msgspec.Struct, frozen=True):
 
 
 def pieces(lines: Mapping[int, str], *, tabular: bool = False) -> list[Piece]:
-    """The pieces of numbered lines, in order. `tabular`: every line is a row of its own (CSV, TSV)."""
+    """The pieces of numbered lines, in order. `tabular`: every line is its own row (CSV, TSV)."""
     layout = _Layout()
     for number in sorted(lines):
         layout.add(number, lines[number], lines.get(number + 1), tabular)
@@ -285,7 +285,7 @@ def _indent(line: str) -> int:
 
 
 def _sentences(block: list[tuple[int, str]]) -> Iterator[list[tuple[int, str]]]:
-    """The sentences of a block, each as the (line number, part of the line) it stands on."""
+    """The sentences of a block, each as the (line number, part of the line) it is on."""
     current: list[tuple[int, str]] = []
     for index, (number, line) in enumerate(block):
         position = 0

@@ -54,7 +54,7 @@ class Kind(StrEnum):
 
 
 class Term(msgspec.Struct, frozen=True):
-    """A content word of the question with its prior weight and the words that may stand in for it."""
+    """A content word of the question with its prior weight and the words that may replace it."""
 
     word: Word
     weight: float
@@ -232,9 +232,13 @@ def _foreign_kind(lowered: str, language: frozenset[str]) -> tuple[Kind, tuple[W
     return Kind.ANY, ()
 
 
+_ADDRESS = re.compile(r"(?i)\bhttps?://\S+")
+"""Where to look, and no word of what is asked."""
+
+
 def analyse(text: str) -> Question:
     """The question's terms, the kind of its answer, and what it counts. Never raises."""
-    text = text[:MAX_QUESTION_LENGTH].strip()
+    text = _ADDRESS.sub(" ", text[:MAX_QUESTION_LENGTH]).strip()
     lowered = " ".join(text.lower().split())
     language = language_of(lowered)
     kind, units = _foreign_kind(lowered, language) if language in _FOREIGN_FRAMES else _kind(lowered)
@@ -363,7 +367,7 @@ def _asks_definition(subject: str) -> bool:
 
 
 def _class_nouns(lowered: str) -> frozenset[str]:
-    """The noun that names the kind of the answer: an answer shows it ("1934") and seldom says it ("year")."""
+    """The noun that names the kind of the answer: an answer shows it ("1934") and rarely says it ("year")."""
     match = _WH_NOUN.search(lowered) or _NAME_THE.match(lowered)
     found: set[str] = set()
     for word in words(match.group(1)) if match else ():

@@ -171,7 +171,7 @@ class _Excerpt:
         return _adjoin(self._pieces[index - 1], self._pieces[index], self._excerpt)
 
     def _listed(self, first: int, last: int) -> bool:
-        """Whether two pieces stand in one list: under the same lead-in, or as neighbouring rows."""
+        """Whether two pieces are in one list: under the same lead-in, or as neighbouring rows."""
         one, other = self._pieces[first], self._pieces[last]
         return one.context == other.context and other.first - self._pieces[last - 1].last <= 1
 
@@ -208,7 +208,7 @@ class _Excerpt:
         return best
 
     def _answers(self, index: int) -> float:
-        """0.25 for what follows a question of the document: an answer seldom repeats the question's words."""
+        """0.25 for what follows a question of the document: an answer rarely repeats the question's words."""
         return 0.25 if any(asks(title) for title in self._pieces[index].context) else 0.0
 
     def _missing(self, covered: Sequence[float]) -> float:

@@ -45,7 +45,7 @@ def weigh(question: Question, excerpts: Iterable[Excerpt]) -> Lexis:
             for index in found:
                 counts[index] += 1
     weights = tuple(
-        # A pair of characters that stands nowhere is most likely no word but the border of two.
+        # A pair of characters that is nowhere is most likely no word but the border of two.
         0.3
         if not count and is_cjk(term.word.form)
         else term.weight * (0.4 + math.log((total + 1) / (count + 0.5)) / math.log(total + 2))

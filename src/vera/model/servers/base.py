@@ -21,7 +21,7 @@ def roomy(trained_tokens: int | None) -> int:
 
 
 class Ask(Protocol):
-    """Asks a server one of its own routes; None for anything but HTTP 200 with JSON."""
+    """Asks a server for one of its routes; None for anything but HTTP 200 with JSON."""
 
     async def __call__(self, path: str, body: dict[str, Any] | None = None) -> Any: ...
 

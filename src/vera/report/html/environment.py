@@ -1,5 +1,5 @@
 """The templates of pages: everything that they write out is escaped, and without characters that act on a
-reader. A name that nobody gave is an error, never an empty string.
+reader. A name that no one gave is an error, never an empty string.
 """
 
 from functools import cache, lru_cache

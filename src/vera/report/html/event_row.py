@@ -10,7 +10,7 @@ from vera.report.view.model import EventLine
 
 
 def event_row(line: EventLine, links: Links) -> str:
-    """The `<li>`. The page's module makes others of it: `data-f` names what stands in an element."""
+    """The `<li>`. The page's module makes others of it: `data-f` names what is in an element."""
     failed = ' class="failed"' if line.failed else ""
     step = "" if line.step is None else line.step
     address = links.step(line.step or 0, line.lane)

@@ -1,4 +1,4 @@
-"""Addresses within the pages of a run. The one-file report has none: what it says stands in it."""
+"""Addresses within the pages of a run. The one-file report has none: what it says is in it."""
 
 import re
 from urllib.parse import quote

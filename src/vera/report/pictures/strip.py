@@ -30,7 +30,7 @@ def in_words(verdicts: Sequence[str]) -> str:
 
 
 def known(verdict: str) -> str:
-    """The verdict, `unchecked` for what is none."""
+    """The verdict, `unchecked` for anything else."""
     return verdict if verdict in VERDICTS else "unchecked"
 
 

@@ -21,7 +21,7 @@ def _lines(state: RunState, cost: str, idle: float) -> Iterator[tuple[str, str, 
     seconds = limit_in(settings, "budget", "seconds")
     tokens = limit_in(settings, "budget", "tokens")
     searches = limit_in(settings, "budget", "searches")
-    if asked is not None:  # the budget of a request stands beside that of the run: the smaller one ends it
+    if asked is not None:  # the budget of a request is beside that of the run: the smaller one ends it
         seconds, tokens = _smaller(seconds, asked.seconds), _smaller(tokens, asked.tokens)
         searches = _smaller(searches, asked.searches)
     yield "steps", str(state.lane(LANE).step), _most(limit_in(settings, "run", "max_steps"))
@@ -40,7 +40,7 @@ def _lines(state: RunState, cost: str, idle: float) -> Iterator[tuple[str, str, 
 
 
 def _smaller(one: float, other: float) -> float:
-    """The smaller of two limits, of which 0 is none."""
+    """The smaller of two limits, where 0 means no limit."""
     return min(one, other) if one and other else one or other
 
 

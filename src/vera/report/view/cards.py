@@ -1,4 +1,4 @@
-"""Evidence cards as they are shown: where each points, whose source it is, and what stands there."""
+"""Evidence cards as they are shown: where each points, who published the source, and what is there."""
 
 from collections.abc import Iterable, Mapping, Sequence
 

@@ -1,5 +1,5 @@
 """The claims of an answer with their verdicts and cards: of a round, of an execution, or of an answer that
-nobody has verified yet."""
+no one has verified yet."""
 
 import re
 from collections import defaultdict
@@ -157,7 +157,7 @@ class _Held:
         """What carries a claim."""
         received = self._state.attestations.get(handle)
         if received is None:
-            return "A clean box computed the same value." if by == "computed" else one_line(by)
+            return "A clean sandbox computed the same value." if by == "computed" else one_line(by)
         until = f", until {received.expires_at}" if received.expires_at else ""
         return one_line(f"Carried by {by}: {received.result}{until}, verified in {received.session}.")
 

@@ -35,5 +35,6 @@ def _view(output: events.Output, store: Store) -> FileView:
 
 
 def is_picture(head: bytes) -> bool:
-    """Whether a file that begins so is a PNG, JPEG, GIF or WebP. An SVG is none: it may hold scripts."""
+    """Whether a file that begins so is a PNG, JPEG, GIF or WebP. An SVG does not count: it may hold
+    scripts."""
     return head.startswith(_PICTURES) or (head[:4] == b"RIFF" and head[8:12] == b"WEBP")

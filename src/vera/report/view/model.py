@@ -7,8 +7,8 @@ import msgspec
 
 VERDICTS = ("supported", "contradicted", "disputed", "unresolved", "unchecked", "dropped")
 """What a claim came to. `contradicted`: the cited lines say otherwise; `disputed`: sources speak on both
-sides; `unresolved`: looked at, and not enough either way; `unchecked`: nobody has looked (yet), or the
-verifier failed; `dropped`: its quotation stands in no source."""
+sides; `unresolved`: looked at, and not enough either way; `unchecked`: no one has looked (yet), or the
+verifier failed; `dropped`: its quotation is in no source."""
 
 RELATIONS = ("SUPPORTS", "CONTRADICTS", "QUALIFIES", "IRRELEVANT")
 
@@ -85,7 +85,7 @@ class Timeline(msgspec.Struct, frozen=True, kw_only=True):
 class CardView(msgspec.Struct, frozen=True, kw_only=True):
     """What lines of a source say of a claim. `relation` is one of RELATIONS.
 
-    `quotation` are the cited lines as they stand in the store, empty when the bytes are not those of the
+    `quotation` are the cited lines as they are in the store, empty when the bytes are not those of the
     span's hash: then `problem` says so. `source` is its address or name, `source_id` the sha256 of the stored
     text, `domain` whose it is, `source_class` what kind (official, registry, …; '' unknown). `marks` is
     what of the text is struck out or hidden.
@@ -215,7 +215,7 @@ class FileView(msgspec.Struct, frozen=True, kw_only=True):
 
 class AttestationView(msgspec.Struct, frozen=True, kw_only=True):
     """The signed verdict: its id, which key signed, and what the evidence cannot rule out, as (kind,
-    sentences). `signed` says whose key that is ("by your key"), '' before it was looked at.
+    sentences). `signed` names the owner of that key ("by your key"), '' before it was looked at.
 
     Where the store does not hold all of it, `reason` says so, and what cannot be read is empty.
     """

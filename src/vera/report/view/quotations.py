@@ -1,4 +1,4 @@
-"""The cited lines of a source as they stand in the store, or why they are not shown."""
+"""The cited lines of a source as they are in the store, or why they are not shown."""
 
 import hashlib
 from collections.abc import Sequence

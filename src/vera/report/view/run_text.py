@@ -35,7 +35,7 @@ def tell(record: events.Record, load: Load) -> str:
                 return f"No sandbox: {record.isolation}"
             return f"Sandbox {record.backend}: {record.isolation}"
         case events.ContainerEvent():
-            return f"The box {record.event}" + (f": {record.detail}" if record.detail else ".")
+            return f"The sandbox {record.event}" + (f": {record.detail}" if record.detail else ".")
         case events.LaneStarted():
             tools = f"{counted(len(record.tools), 'tool')}, turns as {record.protocol}"
             return f"A lane begins: {record.purpose} ({tools})."

@@ -9,12 +9,12 @@ from vera.report.view.words import counted
 
 WHY = {
     "REFUTED": "the cited sources contradict it",
-    "NO_EVIDENCE": "its claims do not stand on cited lines",
-    "PARTIAL": "only some of its claims stand on cited lines",
+    "NO_EVIDENCE": "its claims do not rest on cited lines",
+    "PARTIAL": "only some of its claims rest on cited lines",
     "BUDGET": "the budget ended before its claims were covered",
     "COVERAGE": "its claims are not covered by enough independent sources or searches",
     "JUDGE_UNRELIABLE": "the verifier's model gave no reading that can be used",
-    "SCORE": "every claim stands on cited lines, but the verifier's score is too low",
+    "SCORE": "every claim rests on cited lines, but the verifier's score is too low",
     "FINDINGS": "the audit found the answer itself at fault",
 }
 """Why an answer came to its result: the attestation's `reason` → the rest of a sentence."""
@@ -47,10 +47,10 @@ def verdict_on(
     """
     hard = [each.message for each in findings if each.severity == "hard"]
     if any(each.code in FALSE_QUOTATIONS for each in findings):
-        return "dropped", hard[0] if hard else "Its quotation stands in no cited source."
+        return "dropped", hard[0] if hard else "Its quotation is in no cited source."
     if result is None:
-        why = "" if load_bearing else "It bears no load: nothing in it can be checked."
-        return "unchecked", why or "Nobody has looked at it."
+        why = "" if load_bearing else "It does not count for the verdict: nothing in it can be checked."
+        return "unchecked", why or "No one has looked at it."
     supports, contradicts = result.supports, result.contradicts
     both = f"{_sources(supports)} {_say(supports)} so, {_sources(contradicts)} {_say(contradicts)} otherwise."
     if result.result == "SUPPORTED":

@@ -260,9 +260,8 @@ async def complaint(pids: int, box: SupervisedBox) -> str:
     result = await box.run(COUNT_PROCESSES.format(limit=pids), timeout=smoke_test.SECONDS)
     count = result.head.strip()
     if not count.isdigit() or int(count) >= pids:
-        return (
-            f"This system sets no limit on a box's processes (asked for {pids}, got {count.decode()[:20]!r})."
-        )
+        got = count.decode()[:20]
+        return f"This system does not limit a sandbox's processes (asked for {pids}, got {got!r})."
     return ""
 
 

@@ -1,6 +1,6 @@
 """Files of root that a lab box left behind when it was killed: a short container gives them to the person.
 
-Only root can do that, and outside the person is none.
+Only root can do that, and outside the user is not root.
 """
 
 import subprocess

@@ -224,7 +224,7 @@ def describe(spec: BoxSpec, found: Engine) -> str:
 
 
 async def complaint(box: SupervisedBox) -> str:
-    """Whether the limits that the kill order stands on are in force; a sentence when not."""
+    """Whether the limits that the kill order relies on are in force; a sentence when not."""
     files = "/sys/fs/cgroup/pids.max /sys/fs/cgroup/pids/pids.max"
     result = await box.run(f"cat {files} 2>/dev/null", timeout=smoke_test.SECONDS)
     if not result.head.strip().isdigit():

@@ -18,7 +18,7 @@ from vera.sandbox.environment import SYSTEM_PATH, environment
 from vera.sandbox.spec import BoxSpec, Launch, Report
 from vera.sandbox.types import BoxError
 
-# All that a command sees of the person's own environment, beside PATH.
+# All that a command sees of the user's environment, beside PATH.
 PASSED = ("TZ", "TMPDIR", "USER", "LOGNAME")
 
 

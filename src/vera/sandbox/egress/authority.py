@@ -46,7 +46,7 @@ class Authority:
 
     @property
     def shown_host(self) -> str:
-        """The host as it stands in a URL or a Host header."""
+        """The host as it is in a URL or a Host header."""
         return f"[{self.host}]" if ":" in self.host else self.host
 
     def __str__(self) -> str:

@@ -18,7 +18,7 @@ class BodyError(ValueError):
 
 
 async def body(head: RequestHead, source: asyncio.StreamReader) -> AsyncIterator[bytes]:
-    """The body as it goes on: the bytes of its length, or chunks anew without extensions and trailers.
+    """The body as it goes on: the bytes of its length, or chunks again without extensions and trailers.
 
     Raises BodyError, also when the source ends too early.
     """

@@ -55,7 +55,7 @@ class Dialer:
     async def dial(self, where: Authority, connect: Callable[[str, int], Awaitable[T]]) -> tuple[T, Address]:
         """What `connect(address, port)` gives for the first address that answers, and that address.
 
-        `connect` gets an address as text, never a name, and raises OSError when nobody answers there.
+        `connect` gets an address as text, never a name, and raises OSError when no one answers there.
         """
         addresses = await self.addresses(where)
         loop = asyncio.get_running_loop()

@@ -38,7 +38,7 @@ FETCH_HOST = "fetch.invalid"
 FETCH_QUERIES = {"/?url=": False, "/?render=1&url=": True}
 """How the query begins, and whether the page is to be rendered."""
 
-SECRET_REASON = "a key or password of this run stands in what was to be sent"
+SECRET_REASON = "what was to be sent holds a key or password of this run"
 
 FetchService = Callable[[str, bool], Awaitable[tuple[int, bytes]]]
 """A URL, and whether it is to be rendered, to an HTTP status and the text that the command prints. Raises
@@ -81,7 +81,7 @@ class Terms:
 
 
 class _ClientGoneError(Exception):
-    """The client's end of the connection is gone; nobody is left to tell."""
+    """The client's end of the connection is gone; no one is left to tell."""
 
 
 class _HostDeafError(Exception):
@@ -222,7 +222,7 @@ class Exchange:
         target = url.target if url else ""
         query = next((each for each in FETCH_QUERIES if target.startswith(each)), "")
         if self._terms.fetch is None or not query:
-            raise RefusedError("nobody fetches here", status=404)
+            raise RefusedError("pages are not fetched here", status=404)
         self._fetched = True
         status, text = await self._terms.fetch(unquote(target.removeprefix(query)), FETCH_QUERIES[query])
         self._answered = True
@@ -297,7 +297,7 @@ class Exchange:
                     ) from None
                 head, last = error.partial, True
             except asyncio.LimitOverrunError:
-                head, last = b"", True  # whatever it is, it is no head to be mended
+                head, last = b"", True  # whatever it is, it is no head to be fixed
             self._answered = True
             await self._send_down(head)
             if last:

@@ -21,7 +21,7 @@ HOP_BY_HOP = frozenset(
         *("http2-settings", "host", "content-length", "transfer-encoding"),
     }
 )
-"""Meant for this hop (RFC 9110 section 7.6.1), or written anew by us."""
+"""Meant for this hop (RFC 9110 section 7.6.1), or written again by us."""
 
 _TOKEN = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")
 _METHOD = re.compile(r"[A-Za-z-]{1,32}")

@@ -39,9 +39,9 @@ class HostRule:
         try:
             read = parse_authority(name, 1)
         except AuthorityError as error:
-            raise PolicyError(f"{text!r} cannot stand on an allow-list: {error}") from None
+            raise PolicyError(f"{text!r} cannot be on an allow-list: {error}") from None
         if below and read.address is not None:
-            raise PolicyError(f"{text!r} cannot stand on an allow-list: nothing lies below an address.")
+            raise PolicyError(f"{text!r} cannot be on an allow-list: nothing lies below an address.")
         has_port = name.rpartition("]")[2].count(":") == 1
         return cls(read.host, below, read.port if has_port else ANY_LISTED_PORT)
 

@@ -16,7 +16,7 @@ TLS_ACCESS_DENIED = b"\x15\x03\x01\x00\x02\x02\x31"
 
 
 def refusal(status: int, reason: str, *, method: str) -> bytes:
-    """An answer of our own. What of the reason is ASCII stands in the status line too: of a refused tunnel
+    """An answer of our own. What of the reason is ASCII is in the status line too: of a refused tunnel
     that is all that most programs show."""
     phrase = "".join(c if " " <= c <= "~" else "?" for c in reason.translate(_QUOTES))[:MAX_PHRASE]
     content = f"{HTTPStatus(status).phrase}: {reason}\n".encode("utf-8", "replace")

@@ -1,4 +1,4 @@
-"""Whether a known secret (a key of this run) stands in something that is about to leave.
+"""Whether a known secret (a key of this run) is in something that is about to leave.
 
 This catches accidents and plain theft: the secret itself, percent-encoded, in hexadecimal or in base64. A
 program that splits or encrypts a secret is not caught; what keeps secrets safe is that none enters a box.

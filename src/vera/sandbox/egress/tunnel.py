@@ -6,7 +6,7 @@ The supervisor listens inside the box and names each connection by a number. Fra
     host → box    data + bytes; close (after what was sent); ack {k}
 
 Neither side sends more than WINDOW bytes of a connection before the other has acknowledged some, so a
-connection that nobody reads holds up no other one, and memory is bounded on both sides.
+connection that no one reads holds up no other one, and memory is bounded on both sides.
 """
 
 import asyncio

@@ -111,7 +111,7 @@ class RefusedError(EgressError):
 
 
 class FailedError(EgressError):
-    """It is allowed and did not work: no such name, nobody answers."""
+    """It is allowed and did not work: no such name, no one answers."""
 
     def __init__(self, reason: str, *, status: int = 502) -> None:
         super().__init__(reason)

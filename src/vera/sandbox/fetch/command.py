@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 """The command `fetch [--render] URL` of a box: the host gets the page, keeps it and prints its text here.
 
-With --render the page is shown by a browser, in a box of its own, and the text is that of its DOM.
+With --render the page is shown by a browser, in its own box, and the text is that of its DOM.
 
-A file of its own for the box: standard library only, Python 3.9 or later. It asks through the box's proxy;
+A separate file for the box: standard library only, Python 3.9 or later. It asks through the box's proxy;
 the name that it asks for exists nowhere else.
 """
 

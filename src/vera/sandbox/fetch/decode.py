@@ -3,7 +3,7 @@
 import zlib
 
 MAX_MEMBERS = 16
-"""A gzip body may consist of several compressed members; nobody sends many."""
+"""A gzip body may consist of several compressed members; no one sends many."""
 
 GZIP, ZLIB, RAW = 16 + zlib.MAX_WBITS, zlib.MAX_WBITS, -zlib.MAX_WBITS
 

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 USER_AGENT = f"VERA/{__version__} (research agent; https://github.com/vera-agent/vera)"
 REDIRECTS = frozenset({301, 302, 303, 307, 308})
-SECRET_REASON = "a key or password of this run stands in the URL"
+SECRET_REASON = "a key or password of this run is in the URL"
 
 
 @dataclass(frozen=True, kw_only=True)

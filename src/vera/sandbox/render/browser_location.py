@@ -43,7 +43,7 @@ class BrowserBox(msgspec.Struct, frozen=True):
 
 
 def ways(backend: str, base_image: str) -> tuple[list[Way], dict[str, str]]:
-    """The ways that there are under this choice of sandbox, best first, and why each other one is none.
+    """The ways that there are under this choice of sandbox, best first, and why the others cannot be used.
 
     No box is started; asking the docker engine may block for a moment. Raises BoxError for a backend that
     there is not.

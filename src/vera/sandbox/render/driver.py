@@ -1,6 +1,6 @@
 """One page in one headless Chromium: loaded, left to settle, and its DOM written down. Runs inside the box.
 
-A file of its own for the box: standard library only, Python 3.9 or later. It speaks the Chrome DevTools
+A separate file for the box: standard library only, Python 3.9 or later. It speaks the Chrome DevTools
 Protocol over a pair of pipes (`--remote-debugging-pipe`: JSON messages that end with a zero byte), so nothing
 has to be installed beside the browser, and there is no port that a page could speak to.
 

@@ -65,7 +65,7 @@ class Renderer:
     """Renders pages under one egress policy; keeps nothing between two.
 
     `backend` is the sandbox that the person chose and `base_image` what docker's image is built on. `log`
-    gets one record for each connection, `tell` what happens to each box; `run` and `lane` stand on its label.
+    gets one record for each connection, `tell` what happens to each box; `run` and `lane` are on its label.
     """
 
     def __init__(
@@ -119,9 +119,7 @@ class Renderer:
     def _admitted(self, url: str) -> str:
         """The URL as the browser gets it. Raises RenderError before any box is started."""
         if self._secrets.found_in(url):
-            raise RenderError(
-                "The URL is not rendered: a key or password of this run stands in it.", "refused"
-            )
+            raise RenderError("The URL is not rendered: a key or password of this run is in it.", "refused")
         try:
             target = normalise(url)
         except AuthorityError as error:
@@ -208,7 +206,7 @@ class Renderer:
 
 
 def _document(target: str, answer: Answer, connections: Sequence[Connection]) -> str:
-    """The URL of the document that was rendered. Raises RenderError when there is none to be had."""
+    """The URL of the document that was rendered. Raises RenderError when there is none available."""
     blocked = [each for each in connections if each.verdict != "allowed"]
     if answer.kind:
         if blocked and answer.problem.startswith("net::"):

@@ -12,7 +12,7 @@ from typing import NamedTuple
 from vera.search.corpus.tokens import TOKENIZER, spaced
 from vera.search.corpus.values import IndexUnusable
 
-_LINE_END = "\ue000"  # a private-use character is a token of its own for unicode61
+_LINE_END = "\ue000"  # a private-use character is its own token for unicode61
 
 
 class TokenPosition(NamedTuple):
@@ -50,7 +50,7 @@ class Analyzer:
         return [tuple(term for _, term in sorted(stems)) for stems in found]
 
     def places(self, texts: Sequence[str], stems: Collection[str]) -> list[Mapping[str, list[TokenPosition]]]:
-        """Where each of `stems` stands in each text, in order of position."""
+        """Where each of `stems` is in each text, in order of position."""
         self._load([text.replace(_LINE_END, " ").replace("\n", f" {_LINE_END} ") for text in texts])
         line_ends: dict[int, list[int]] = defaultdict(list)
         for text, position in self._instances(_LINE_END):

@@ -25,7 +25,7 @@ class Chunk(NamedTuple):
 def cut(text: bytes) -> Iterator[Chunk]:
     """The chunks of a text, in order; together they cover every line, and each is whole lines.
 
-    A chunk ends after a blank line where one stands in its second half, else after the last line that
+    A chunk ends after a blank line where one is in its second half, else after the last line that
     fits, and is longer than SIZE only when its first line is (no line of a canonical text is). The next
     one begins with the lines that hold the last 200 bytes, unless those lines are long.
     """

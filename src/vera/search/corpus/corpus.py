@@ -257,14 +257,14 @@ class Corpus:
         with self._turn:
             return self._ask(lambda index: index.stats())
 
-    def _update(self, tell: _Tell, patience: float, *, anew: bool = False) -> IndexReport:
+    def _update(self, tell: _Tell, patience: float, *, rebuild: bool = False) -> IndexReport:
         with self._turn, self._exclusive(tell, patience) as held:
 
             def heard(progress: Progress) -> None:
                 held.still_working()
                 tell(progress)
 
-            if anew:
+            if rebuild:
                 self._discard()
             try:
                 return self._updating(heard).run()
@@ -282,7 +282,7 @@ class Corpus:
         )
 
     def _ask(self, question: Callable[[Index], T]) -> T:
-        """The index's answer; a damaged index is made anew first."""
+        """The index's answer; a damaged index is rebuilt first."""
         if self._opened is None:
             with self._exclusive(_nobody, PATIENCE_S):
                 self._open()
@@ -291,7 +291,7 @@ class Corpus:
         except sqlite3.Error as error:
             self._give_up_unless_damaged(error)
         with suppress(EmptyCorpus):
-            self._update(_nobody, PATIENCE_S, anew=True)
+            self._update(_nobody, PATIENCE_S, rebuild=True)
         return question(self._open())
 
     def _put(self, path: str, stamp: Stamp | None, raw: bytes, extracted: Extracted) -> None:
@@ -332,7 +332,7 @@ class Corpus:
 
 
 def _nobody(_: Progress) -> None:
-    """Nobody wants to hear of the progress."""
+    """No one wants to hear of the progress."""
 
 
 def _meaning(embedder: Embedder) -> "Meaning":

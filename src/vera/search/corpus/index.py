@@ -120,7 +120,7 @@ class Index:
     """The open index file. Not for use by two threads at once."""
 
     def __init__(self, path: Path, form: str) -> None:
-        """Open the index at `path`; one that is damaged or of another format than `form` is made anew.
+        """Open the index at `path`; one that is damaged or of another format than `form` is rebuilt.
 
         Raises IndexUnusable when it cannot be opened or made.
         """

@@ -2,7 +2,7 @@
 
 Each container's sha256 is taken before it is opened. One that was opened to its end and has the same bytes
 is not opened again; a mailbox to which mails were appended is read from its last known mail on; one whose
-reading was interrupted from the last member that was committed. Everything else is read anew.
+reading was interrupted from the last member that was committed. Everything else is read again.
 """
 
 import hashlib
@@ -22,7 +22,7 @@ _BLOCK = 4 << 20
 
 
 class Begun(NamedTuple):
-    """A container is opened: its members from row `forget` on (None for none of them) are written anew."""
+    """A container is opened: its members from row `forget` on (None for none of them) are written again."""
 
     container: Container
     forget: int | None
@@ -110,21 +110,21 @@ class Members:
             yield Read(full, stamp, member.data or b"", Held(name, member.place)), given, full
 
     def _plan(self, descriptor: int, now: Container, known: Container | None) -> "_Plan":
-        anew = _Plan(now, forget=0 if known else None)
+        fresh = _Plan(now, forget=0 if known else None)
         if known is None or known.kind != now.kind:
-            return anew.of(self._sha256s(descriptor, 0)[1])
+            return fresh.of(self._sha256s(descriptor, 0)[1])
         if known.stamp == now.stamp:
             before, sha256 = known.sha256, known.sha256
         else:
             before, sha256 = self._sha256s(descriptor, known.size)
         grown = now.size > known.size and now.kind == "mbox"
         if before != known.sha256 or (now.size != known.size and not grown):
-            return anew.of(sha256)
+            return fresh.of(sha256)
         members = self._members.get(now.name, ())
         if known.whole and not grown:
             return _Plan(now, is_whole=True, reason=self._reasons.get(now.name, "")).of(sha256)
         if not members:
-            return anew.of(sha256)
+            return fresh.of(sha256)
         last = members[-1].place
         if grown:
             # Whoever appended may have gone on with the last mail.

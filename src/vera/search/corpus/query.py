@@ -21,7 +21,7 @@ _QUOTED = re.compile(r'"([^"]*)"|“([^”]*)”|«([^»]*)»')
 class Term(msgspec.Struct, frozen=True, kw_only=True):
     """One thing that is looked for: a word, or a phrase that was quoted.
 
-    `match` is the FTS5 expression for it and `stems` the sequences of stems of which one must stand in a
+    `match` is the FTS5 expression for it and `stems` the sequences of stems of which one must be in a
     text. `frequency` counts the chunks and `name_frequency` the file names that hold it; `weight` and
     `name_weight` say how much of the query's sense it carries there (the inverse document frequency of
     Robertson and Spärck Jones).

@@ -115,7 +115,7 @@ class Damaged(sqlite3.DatabaseError):
 
 
 def is_damage(error: sqlite3.Error) -> bool:
-    """Whether the file is broken, so that only making it anew helps (and not full, locked or forbidden)."""
+    """Whether the file is broken, so that only making it again helps (and not full, locked or forbidden)."""
     code = getattr(error, "sqlite_errorcode", 0) or 0
     return (
         isinstance(error, Damaged)

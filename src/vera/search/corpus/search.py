@@ -90,7 +90,7 @@ def search(
 
 
 def _possible(query: Query) -> tuple[Query, str]:
-    """The query without quoted phrases that stand nowhere (their words stay), and a note that says so."""
+    """The query without quoted phrases that are nowhere (their words stay), and a note that says so."""
     absent = [phrase.word for phrase in query.phrases if not phrase.frequency]
     if not absent:
         return query, ""

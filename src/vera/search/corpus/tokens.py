@@ -72,7 +72,7 @@ def forms(word: str) -> tuple[str, ...]:
 
 
 def parts(word: str) -> list[str]:
-    """The pieces of a compound word, for one that stands nowhere as a whole."""
+    """The pieces of a compound word, for one that is nowhere as a whole."""
     return re.findall(r"[^\W_]+", word)
 
 

@@ -92,7 +92,7 @@ class Hit(msgspec.Struct, frozen=True, kw_only=True):
 
 class Found(msgspec.Struct, frozen=True, kw_only=True):
     """The hits of one search, best first, and a sentence in `note` when there is something to say of it
-    (nothing found and why, a phrase that stands nowhere, a file that changed meanwhile)."""
+    (nothing found and why, a phrase that is nowhere, a file that changed meanwhile)."""
 
     hits: tuple[Hit, ...]
     note: str = ""

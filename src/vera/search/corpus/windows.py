@@ -1,7 +1,7 @@
 """Windows: which few lines of a chunk answer a query, and how well. Pure.
 
 A window scores by the weight of the distinct query terms in it (coverage), by neighbours of the query
-that are neighbours in the text too, and a little by what stands in the rest of the chunk and in the
+that are neighbours in the text too, and a little by what is in the rest of the chunk and in the
 file's name. Figures were chosen on the development data named in docs/performance.md.
 """
 
@@ -25,7 +25,7 @@ _A_LINE = 0.01  # each further line of the window
 
 
 Places = Mapping[str, Sequence[TokenPosition]]
-"""Where each stem stands in one text."""
+"""Where each stem is in one text."""
 
 
 class Window(msgspec.Struct, frozen=True):
@@ -76,7 +76,7 @@ def best_window(query: Query, places: Places, name: InName) -> Window | None:
     """The best window of a chunk whose words stand at `places`, in a file with such a name.
 
     A file whose name alone speaks of the query is shown by its first line. None when no term of the query
-    stands in the chunk or in the name.
+    is in the chunk or in the name.
     """
     terms = query.phrases + query.terms
     where = [occurrences(term, places) for term in terms]

@@ -1,7 +1,7 @@
 """Writing into the index: files with their chunks, in batches.
 
 Three quarters of the time goes into the full-text index of the chunks. That part is one SQL statement a
-batch, run in a thread of its own (SQLite releases Python's interpreter lock for its duration) while the
+batch, run in its own thread (SQLite releases Python's interpreter lock for its duration) while the
 next files are read, extracted and cut. The two threads never use the database at the same time.
 """
 
@@ -86,7 +86,7 @@ class Writer:
                 self._db.execute("COMMIT")
                 self._db.execute("PRAGMA wal_checkpoint(TRUNCATE)")
         finally:
-            self._thread.shutdown()  # waits until nobody uses the connection
+            self._thread.shutdown()  # waits until no one uses the connection
             if self._db.in_transaction:
                 self._db.execute("ROLLBACK")
 

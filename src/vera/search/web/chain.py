@@ -111,7 +111,7 @@ class WebSearch:
             query="",
             outcome="skipped",
             cause="secret",
-            reason="The query holds a key or password of this run, and was sent to nobody",
+            reason="The query holds a key or password of this run, and was not sent",
             started=round(self.engines.clock.wall(), 6),
             seconds=0.0,
         )

@@ -68,7 +68,7 @@ class SearXNG:
 def instance_policy(url: str, run: NetworkPolicy) -> NetworkPolicy:
     """The policy under which the one instance that a person named is asked: its host and port, nothing else.
 
-    An instance often stands on this machine or in the local network, and on a port of its own. Naming it
+    An instance often is on this machine or in the local network, and on its own port. Naming it
     opens that one place for searches alone, and not for `fetch` or for commands. A name that leads to a
     private address still needs that range in the run's `allow_cidrs`, else whoever holds the name could lead
     us anywhere. Raises AuthorityError for an address that cannot be read.

@@ -5,7 +5,7 @@ and takes its place in the queue, so that calls of several lanes keep the interv
 `unavailable` and `rejected` follows its answer.
 
 The breaker (Nygard, Release It!, 2007) opens after `max_consec_429` answers 429 in a row. When its cool-down
-is over, requests pass again, and the first 429 among them opens it anew.
+is over, requests pass again, and the first 429 among them opens it again.
 """
 
 from typing import Literal

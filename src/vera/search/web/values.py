@@ -62,7 +62,7 @@ class Found(msgspec.Struct, frozen=True, kw_only=True):
 class Ask:
     """One GET of an engine. `fields` are header lines, which may hold a key: its repr does not show them.
 
-    `parameters` are what stands in the query string; `ignored` names what of the query the engine cannot do.
+    `parameters` are what is in the query string; `ignored` names what of the query the engine cannot do.
     """
 
     def __init__(

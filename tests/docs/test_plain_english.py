@@ -1,0 +1,182 @@
+"""Code, messages, pages and documentation are written in plain English, with one word for one thing.
+
+Searched are comments, docstrings and all other strings of `src/vera`, its templates, settings and alerts, the
+help of the commands, `docs/`, and the pages at the top of the repository. Not searched are the prompts
+(`src/vera/prompts`, hashed into the log), the exam's sentences, and lists of words that other texts use.
+"""
+
+import ast
+import io
+import re
+import tokenize
+from collections.abc import Iterator
+from pathlib import Path
+
+import click
+import pytest
+from docs_pages import DOCS, PAGES, ROOT, name
+
+from vera.cli import main
+
+SOURCE = ROOT / "src" / "vera"
+MODULES = [*sorted(SOURCE.rglob("*.py")), ROOT / "run.py"]
+TEMPLATES = sorted(
+    path
+    for pattern in ("*.j2", "*.yaml", "*.css", "*.js")
+    for path in SOURCE.rglob(pattern)
+    if "prompts" not in path.parts and path.name not in ("exam.yaml", "small-web.yaml")
+)
+TOP = [ROOT / f"{page}.md" for page in ("README", "CONTRIBUTING", "SECURITY", "CHANGELOG", "CODE_OF_CONDUCT")]
+
+BANNED = {
+    r"anew": "again",
+    r"mend(?:s|ed|ing)?": "fix, correct",
+    r"nobody": "no one",
+    r"nought": "zero, nothing",
+    r"seldom": "rarely",
+    r"dear(?:er|est)?": "expensive",
+    r"of (?:its|their) own": "its own X, a separate X",
+    r"st(?:ands?|anding|ood) (?:in(?! for\b)|on|there|nowhere|by|beside)": "is in",
+    r"whose (?:\w+ ){1,2}(?:it|that) is": "the owner of",
+    r"whose word (?:it|they|is|a|each|the|counts)": "who set",
+    r"to be had": "available",
+    r"(?<!there )(?-i:is none)(?! of\b)": "is not one",
+    r"(?:comes?|came) by": "gets",
+    r"person's own": "the user's",
+    r"bears? (?:no )?load": "counts for the verdict",
+}
+"""A word or construction → what to write instead. Case does not matter."""
+
+_BANNED = re.compile(rf"\b(?:{'|'.join(BANNED)})\b", re.IGNORECASE)
+
+ALLOWED = (
+    "whose key it is: ask the maker",
+    "Each statement can stand in its source and the question still be unanswered.",
+    "What stands on them was not read.",
+)
+"""Phrases that stay, since their bytes are hashed: of a bundle's README, and of what a hyperthesis says."""
+
+LEXICONS = {
+    "audit/containment_terms.py": ("nobody",),
+    "audit/checks/opposed.py": ("dearer",),
+    "audit/literal.py": ("dearer",),
+    "evidence/negation.py": ("nobody",),
+    "evidence/question_forms.py": ("nobody",),
+    "evidence/words.py": ("nobody",),
+    "model/extractive/synonyms.py": ("mend",),
+}
+"""Lists of words that are looked for in sources: the strings may hold these words, comments may not."""
+
+RETIRED = {
+    r"box(?:es)?": "sandbox",
+    r"chooser": "selector",
+    r"action verifier": "selector",
+    r"hit list": "evidence",
+    r"contestants?": "candidate",
+}
+"""A word that the help of commands and the documentation do not use → the glossary's word."""
+
+_CODE = re.compile(r"```.*?```|`[^`\n]*`|\]\([^)]*\)", re.DOTALL)
+
+
+def docstrings(tree: ast.Module) -> set[int]:
+    """The ids of the constants that are docstrings: of modules, classes, functions and constants."""
+    bodies = (getattr(node, "body", None) for node in ast.walk(tree))
+    statements = (each for body in bodies if isinstance(body, list) for each in body)
+    return {id(each.value) for each in statements if isinstance(each, ast.Expr)}
+
+
+def texts(path: Path) -> Iterator[tuple[str, bool]]:
+    """The comments and strings of a module; whether each is a string that the program uses."""
+    source = path.read_text(encoding="utf-8")
+    tree = ast.parse(source)
+    written = docstrings(tree)
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Constant) and isinstance(node.value, str):
+            yield node.value, id(node) not in written
+    tokens = tokenize.generate_tokens(io.StringIO(source).readline)
+    comments = (token.string.lstrip("# ") for token in tokens if token.type == tokenize.COMMENT)
+    yield " ".join(comments), False
+
+
+def banned(text: str) -> list[str]:
+    """The banned words of a text, those aside that are allowed. White space counts as one blank."""
+    plain = re.sub("|".join(ALLOWED), "", " ".join(text.split()))
+    return _BANNED.findall(plain)
+
+
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        ("The term stands\n    in section 6.", ["stands in"]),
+        ("A stand-in stands for it, and there is none of these.", []),
+        ("An index OF ITS OWN is made anew.", ["OF ITS OWN", "anew"]),
+        ("It amends, commends and recommends.", []),
+        ("What is none is None.", ["is none"]),
+        ("The origin says whose word it was.", ["whose word it"]),
+        ("It is none of the allowed domains.", []),
+        ("whose key it is: ask the maker", []),
+        ("Nobody says whose box of that backend it is.", ["Nobody"]),
+    ],
+)
+def test_a_banned_word_is_found_whole_and_across_lines(text: str, found: list[str]) -> None:
+    assert banned(text) == found
+
+
+@pytest.mark.parametrize("path", MODULES, ids=name)
+def test_comments_docstrings_and_messages_are_plain(path: Path) -> None:
+    listed = LEXICONS.get(path.as_posix().removeprefix(f"{SOURCE.as_posix()}/"), ())
+    found = [
+        word for text, is_used in texts(path) for word in banned(text) if not (is_used and word in listed)
+    ]
+    assert found == []
+
+
+@pytest.mark.parametrize("path", TEMPLATES, ids=name)
+def test_the_text_of_a_template_is_plain(path: Path) -> None:
+    text = re.sub(r"\{%.*?%\}|\{\{.*?\}\}", " ", path.read_text(encoding="utf-8"), flags=re.DOTALL)
+    assert banned(text) == []
+
+
+@pytest.mark.parametrize("page", [*PAGES, *TOP], ids=name)
+def test_a_page_is_plain(page: Path) -> None:
+    assert banned(page.read_text(encoding="utf-8")) == []
+
+
+def test_a_list_of_words_that_is_excepted_has_them() -> None:
+    for module, words in LEXICONS.items():
+        used = " ".join(text for text, is_used in texts(SOURCE / module) if is_used)
+        assert all(re.search(rf"\b{word}\b", used) for word in words), module
+
+
+def helps(command: click.Command) -> Iterator[str]:
+    """What `--help` says of a command, its options and the commands below it."""
+    context = click.Context(command)
+    yield command.get_help(context)
+    if isinstance(command, click.Group):
+        for below in command.list_commands(context):
+            found = command.get_command(context, below)
+            assert found is not None
+            yield from helps(found)
+
+
+def retired(text: str) -> list[str]:
+    """The retired words of a text, code aside."""
+    plain = _CODE.sub(" ", text)
+    return re.findall(rf"(?i)\b(?:{'|'.join(RETIRED)})\b", plain)
+
+
+def test_the_help_of_every_command_uses_the_words_of_the_glossary() -> None:
+    said = list(helps(main))
+    assert len(said) > 20
+    assert [word for text in said for word in (*banned(text), *retired(text))] == []
+
+
+@pytest.mark.parametrize("page", [*PAGES, *TOP], ids=name)
+def test_a_page_uses_the_words_of_the_glossary(page: Path) -> None:
+    assert retired(page.read_text(encoding="utf-8")) == []
+
+
+def test_a_retired_word_gives_way_to_a_term_of_the_glossary() -> None:
+    glossary = (DOCS / "reference/glossary.md").read_text(encoding="utf-8")
+    assert all(f"| **{word}** |" in glossary for word in RETIRED.values())

@@ -224,7 +224,7 @@ _SHOWN = (
     events.Selection,
     *_GATES,
 )
-"""Records that have a place of their own on the page."""
+"""Records that the page shows in other places."""
 
 
 def _others(records: Sequence[events.Record]) -> list[events.Record]:

@@ -69,6 +69,7 @@ def pages(dashboard: Dashboard, base: Path) -> Iterator[dict[str, str]]:
             "steps": f"{EXAMPLE}/steps",
             "step": f"{EXAMPLE}/steps/7",
             "step of a check": f"{EXAMPLE}/steps/2?lane=check-2.1",
+            "two runs": "/compare?s=work~2Fexample&s=" + new.rpartition("/")[2],
             "problem": "/s/work~2Fnone",
         }
         client.post(f"{running}/stop")

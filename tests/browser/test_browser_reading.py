@@ -371,3 +371,16 @@ def test_sessions_are_searched_and_sorted_by_keyboard_and_without_javascript(
         assert "q=written" in page.url
         page.locator(".sessions tbody th a").first.press("Enter")
         page.wait_for_url("**/s/work~2F**")
+
+
+def test_two_sessions_are_ticked_and_compared_without_javascript(
+    browser: "Browser", dashboard: Dashboard, base: Path
+) -> None:
+    shutil.copytree(base / "work" / "example", base / "work" / "compared", dirs_exist_ok=True)
+    with watched(browser, dashboard.url, token=dashboard.token, java_script_enabled=False) as context:
+        page = context.page("/")
+        for name in ("work~2Fexample", "work~2Fcompared"):
+            page.locator(f'input[name=s][value="{name}"]').press("Space")
+        page.get_by_role("button", name="Compare the two").press("Enter")
+        page.wait_for_url("**/compare?**")
+        assert "same, word for word" in (page.text_content("main") or "")

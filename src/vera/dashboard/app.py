@@ -39,6 +39,7 @@ from vera.dashboard.step_index import StepIndex, StepIndexes
 from vera.dashboard.step_view import loader, request_of, step_view
 from vera.dashboard.stream import EventStream, page_chunks, record_chunks
 from vera.dashboard.tokens import Tokens
+from vera.dashboard.two_runs import Run, flat
 from vera.report.view.changes import PARTS
 from vera.report.view.model import Header
 from vera.store import Store, StoreError
@@ -115,6 +116,7 @@ class Dashboard:
         """Every route, in order."""
         return [
             Route("/", self.index),
+            Route("/compare", self.two_runs),
             Route("/new", self.new, methods=["POST"]),
             Route("/events", self.events_of_work_dir),
             Route("/metrics", self.exposition),
@@ -145,6 +147,18 @@ class Dashboard:
             return RedirectResponse(f"/s/{self.sessions.by_work_dir(work_dir).id}", 303)
         listed = await self.overview.listed(_wanted(request))
         return HTMLResponse(pages.render_index(_asked(request), listed))
+
+    async def two_runs(self, request: Request) -> Response:
+        ids = request.query_params.getlist("s")
+        if len(ids) != 2 or ids[0] == ids[1]:
+            raise HTTPException(400, "Choose two sessions of the list to compare.")
+        before, after = [await self._run(self._existing(self.sessions.by_id(each))) for each in ids]
+        return HTMLResponse(pages.render_two_runs(_asked(request), before, after))
+
+    async def _run(self, session: SessionFolder) -> Run:
+        follower = self.followers.of(session)
+        page = await follower.page()
+        return Run(session=session, page=page, settings=flat(follower.settings()))
 
     async def login(self, request: Request) -> Response:
         if _asked(request).signed_in:

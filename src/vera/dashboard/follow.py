@@ -11,6 +11,7 @@ import stat
 import time
 from collections import OrderedDict
 from collections.abc import Callable, Iterator, Mapping
+from typing import Any
 
 import msgspec
 
@@ -196,6 +197,10 @@ class Follower:
         """The answer as far as the log was read, '' for none."""
         answer = last_answer(self._state)
         return read(answer.text, self._load) if answer else ""
+
+    def settings(self) -> Mapping[str, Any]:
+        """Those that the log began with."""
+        return self._state.session.settings if self._state.session else {}
 
     def kind(self) -> str:
         """What was asked for: research, thesis or execution; '' before it is known."""

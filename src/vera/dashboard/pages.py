@@ -27,6 +27,7 @@ from vera.dashboard.source_text import source_text
 from vera.dashboard.step_index import StepIndex
 from vera.dashboard.step_view import StepView
 from vera.dashboard.tails import EVENTS, LOGS, TAIL_BYTES, events_before, read_tail
+from vera.dashboard.two_runs import Run, settings_that_differ, sources
 from vera.report.html.environment import environment
 from vera.report.html.figures import announcement, figures
 from vera.report.html.links import Links
@@ -282,6 +283,20 @@ def render_compare(asked: Asked, session: SessionFolder, page: RunPage, a: int, 
         return None
     return _page(
         "compare", asked, **_of_session(session), rounds=page.rounds, before=rounds[a], after=rounds[b]
+    )
+
+
+def render_two_runs(asked: Asked, before: Run, after: Run) -> str:
+    """Two sessions side by side."""
+    return _page(
+        "two_runs",
+        asked,
+        before=before,
+        after=after,
+        figures_of_before=figures(before.page.header),
+        figures_of_after=figures(after.page.header),
+        cited=sources(before, after),
+        differs=settings_that_differ(before, after),
     )
 
 

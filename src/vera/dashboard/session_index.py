@@ -240,7 +240,7 @@ def batch_of(name: bytes) -> str:
 
 
 def _opened(path: Path) -> sqlite3.Connection:
-    """The index at `path`, begun again where that file cannot be used; in memory where it cannot be written."""
+    """The index at `path`, begun again where that file is no index; in memory where none can be written."""
     for attempt in range(2):
         try:
             path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)

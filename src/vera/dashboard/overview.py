@@ -109,7 +109,14 @@ class Overview:
         assert self._index is not None
         for name in names:
             if again or self._index.is_unread(name):
-                await asyncio.to_thread(self._index.put, await self._found(name))
+                await asyncio.to_thread(self._index.put, await self._found_or_not(name))
+
+    async def _found_or_not(self, name: bytes) -> Found:
+        """What a session is; of one that cannot be read, why: the others are read all the same."""
+        try:
+            return await self._found(name)
+        except OSError as error:
+            return Found(name=name, seen="", header=None, problem=f"It cannot be read: {error.strerror}.")
 
     async def _found(self, name: bytes) -> Found:
         session = self._sessions.folder(os.fsdecode(name))

@@ -72,8 +72,8 @@ class VerifierContext(msgspec.Struct, frozen=True, kw_only=True):
     had. Either may raise `vera.sandbox.types.BoxError`. In the folder `exams` the exams of judges are kept
     for other sessions, None for nowhere. `corpus` is the input folder with its index, None without one.
     Under the rule entailment, `entailment` opens the judge, called `entailment_name`, each time the same; it
-    may raise EntailmentError. Under the rule literal it is a judge that can only lower, or None. `plugin_checks` are asked beside the
-    audit.
+    may raise EntailmentError. Under the rule literal it is a judge that can only lower, or None.
+    `plugin_checks` are asked beside the audit.
     """
 
     session: Session

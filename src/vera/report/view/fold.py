@@ -290,7 +290,19 @@ class ViewFold:
     ) -> None:
         """A bar that ends with its record; none begins before the log."""
         start = max(self._first_ts, record.ts - max(0.0, seconds))
-        self._bars.add(row, start, record.ts, label, begin, failed=failed)
+        step = getattr(record, "step", 0)
+        self._bars.add(
+            Bar(
+                row=row,
+                start=start,
+                end=record.ts,
+                label=label,
+                failed=failed,
+                offset=begin,
+                step=step,
+                lane=record.lane,
+            )
+        )
 
     def _under_way(self) -> Iterator[Bar]:
         """Calls without a result and a round without a verdict."""

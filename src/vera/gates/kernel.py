@@ -39,7 +39,7 @@ class Rules(msgspec.Struct, frozen=True, kw_only=True):
     or any one where `one_required`, must have a SUPPORTED attestation before files are changed; `work_locked`
     says that until then the box itself cannot write to /work. `first_turns_limit` is that of broken turns
     while none was whole: above 0 where the host can act for the model. `limits` are those of gates without a
-    setting of their own, by the gate's name (`policy.gate_limits`).
+    separate setting, by the gate's name (`policy.gate_limits`).
     """
 
     tools: tuple[str, ...] = ()
@@ -214,7 +214,7 @@ Judge = Callable[[State, Action, Rules], Verdict]
 class Gate(msgspec.Struct, frozen=True):
     """A policy: the record of its verdicts, and the function that gives them.
 
-    One without a record of its own is `called` by a name, and its verdicts are `events.PolicyGate`.
+    One without a separate record is `called` by a name, and its verdicts are `events.PolicyGate`.
     """
 
     event: type[events.Policy]

@@ -214,7 +214,7 @@ async def research_async(
 
     `tools` are functions that the model may call, plain or async. The signature and the first paragraph of
     the docstring tell it how: arguments are str, int, float or bool. They run here, in a thread, for
-    `plugins.seconds` at most; an async one gets its own event loop. What they return is an observation
+    `plugins.seconds` at most; an async one gets a separate event loop. What they return is an observation
     that supports no statement: what is to be cited has to be fetched or read by VERA.
 
     >>> outcome = research(

@@ -75,7 +75,7 @@ class PluginUsed(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
 
 
 class PluginsLoaded(Event, frozen=True, kw_only=True):
-    """Code of others was loaded into this run, by name and because the person named it."""
+    """Code of others was loaded into this run, by name, because the person enabled it."""
 
     plugins: tuple[PluginUsed, ...]
 
@@ -496,7 +496,7 @@ class PolicyAssertFirst(Policy, frozen=True, kw_only=True):
 
 
 class PolicyGate(Policy, frozen=True, kw_only=True):
-    """A gate without its own record spoke: `gate` is its name."""
+    """A gate that has no separate record spoke: `gate` is its name."""
 
     gate: str = ""
 
@@ -1283,7 +1283,7 @@ def kind(event: Event) -> str:
 
 
 def gate_name(event: Event) -> str:
-    """Which gate spoke: `policy_stuck`; of one without its own record `policy_` and its name."""
+    """Which gate spoke: `policy_stuck`; of one without a separate record `policy_` and its name."""
     return f"policy_{event.gate}" if isinstance(event, PolicyGate) else kind(event)
 
 

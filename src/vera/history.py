@@ -131,7 +131,7 @@ class History(msgspec.Struct, frozen=True, kw_only=True):
         return self.idle_halves // 2
 
     def times(self, gate: type[events.Policy] | str) -> int:
-        """How often a gate spoke, by its record or, without one, by its name."""
+        """How often a gate spoke, by its record or, without a separate one, by its name."""
         return dict(self.nudged).get(gate if isinstance(gate, str) else gate.__name__, 0)
 
     def last_spoke(self, gate: type[events.Policy] | str) -> int:

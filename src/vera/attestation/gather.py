@@ -121,7 +121,7 @@ def gather(records: Sequence[events.Record], store: Store, number: int) -> Recor
 
 def logged_findings(audit: events.Audit, load: Callable[[events.Text], str]) -> tuple[Finding, ...]:
     """All findings that an audit wrote down: ours, then those of plugins. Raises msgspec.MsgspecError for
-    what is none."""
+    anything else."""
     texts = [load(each) for each in (audit.findings, audit.plugin_findings) if each]
     return tuple(finding for text in texts for finding in msgspec.json.decode(text, type=tuple[Finding, ...]))
 

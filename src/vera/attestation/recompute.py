@@ -125,7 +125,7 @@ def _summary(attested: Attestation, objects: Mapping[Digest, AnyObject]) -> Iter
 
 
 def _of_plugins(findings: Findings) -> Iterator[str]:
-    """That findings of plugins are taken from the log as they are there, by the check that made them."""
+    """That findings of plugins are taken from the log as they are, by the check that made them."""
     codes = (each.code.removeprefix(PLUGIN) for each in findings.findings if each.code.startswith(PLUGIN))
     for name, count in sorted(Counter(code.partition(".")[0] for code in codes).items()):
         found = counted(count, "finding")

@@ -302,7 +302,7 @@ TRUST: Mapping[str, Row] = {
         CHOOSES,
     ),
     # Code of others.
-    **_each("plugins.enabled", ONLY_YOU, "runs its own code on this machine"),
+    **_each("plugins.enabled", ONLY_YOU, "runs the code of others on this machine"),
     **_each("plugins.hard_checks", ONLY_YOU, "decides whose findings end a claim"),
     **_each("plugins.seconds", ONLY_YOU, SPENDS),
     # How the work is done.

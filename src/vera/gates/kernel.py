@@ -214,7 +214,7 @@ Judge = Callable[[State, Action, Rules], Verdict]
 class Gate(msgspec.Struct, frozen=True):
     """A policy: the record of its verdicts, and the function that gives them.
 
-    One without its own record is `called` by a name, and its verdicts are `events.PolicyGate`.
+    One without a separate record is `called` by a name, and its verdicts are `events.PolicyGate`.
     """
 
     event: type[events.Policy]

@@ -19,7 +19,7 @@ from vera.plugins.calling import described
 from vera.sanitize import one_line
 
 NAME = re.compile(r"[a-z][a-z0-9_]{0,47}")
-"""What a plugin may be called: its name is in prompts, settings and the log."""
+"""What a plugin may be called: its name is shown in prompts, settings and the log."""
 
 MAX_PLUGINS = 1000
 """Entry points that are listed; what lies above is left out."""

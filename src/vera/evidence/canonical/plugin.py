@@ -20,7 +20,7 @@ _TAKEN = frozenset(suffix for known in FORMATS for suffix in known.suffixes)
 
 
 def plugin_format(name: str, given: Format, distribution: str, seconds: float) -> Format:
-    """The format under the plugin's name. Raises PluginError where a suffix of it is ours, or is no suffix."""
+    """The format under the plugin's name. Raises PluginError where a suffix of it is ours, or no suffix."""
     suffixes = given.suffixes
     if not suffixes or not all(
         isinstance(each, str) and each.startswith(".") and each == each.lower() for each in suffixes

@@ -114,7 +114,7 @@ def _kind(tool: str, parameter: inspect.Parameter, hints: Mapping[str, Any]) -> 
 
 
 def _text_of(function: Callable[..., Any], args: Mapping[str, Any], seconds: float) -> str:
-    """What a function returns, as text: JSON for what is no string. An async function gets its own loop,
+    """What a function returns, as text: JSON for what is no string. An async function gets a separate loop,
     in which it is cancelled when its time is over. Raises PluginFailed for too much."""
     result = function(**args)
     if inspect.isawaitable(result):

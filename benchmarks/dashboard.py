@@ -33,6 +33,7 @@ from itertools import cycle
 from pathlib import Path
 from typing import Any
 
+import httpx
 import psutil
 
 sys.path.insert(0, str(Path(__file__).parent.parent / "tests"))
@@ -47,6 +48,9 @@ EVENTS = 1000
 
 SAMPLED = 10
 SIZES = (1_000, 10_000, 100_000)
+LISTS = (200, 10_000)
+"""Sessions of a base folder."""
+
 WARM = 40
 EVENTS_A_SECOND = 4
 """Of a run that is watched: a step takes a few seconds, and is about eight records."""
@@ -66,6 +70,7 @@ TEXT = "NOTE: the page of the authority has the length.\n```sh\ngrep -n length /
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
     parser.add_argument("--quick", action="store_true", help="shorter: rougher figures")
+    parser.add_argument("--pages", action="store_true", help="only the pages of steps and lists of sessions")
     parser.add_argument("--as-clients", type=json.loads, help=argparse.SUPPRESS)
     options = parser.parse_args()
     if options.as_clients:
@@ -76,6 +81,9 @@ def main() -> None:
         f"{datetime.now(UTC):%Y-%m-%d} · Python {platform.python_version()} · {platform.platform()} · "
         f"{os.cpu_count()} CPUs · load before: {load}\n"
     )
+    if options.pages:
+        print_pages()
+        return
     seconds, tab_seconds = (10, 5) if options.quick else (30, 20)
     print(f"{'':32}{'events/s':>10}{'p50 ms':>10}{'p99 ms':>10}{'CPU s':>8}{'MiB':>6}")
     for name, view in (("records", ""), ("frames of a page", "view=page")):
@@ -88,6 +96,58 @@ def main() -> None:
     )
     for size in SIZES:
         print(f"{f'{size:,}':12}{size_row(size, tab_seconds)}", flush=True)
+    print_pages()
+
+
+def print_pages() -> None:
+    """TTFB of the page of a step in the middle of the log, and of the list of sessions."""
+    print(f"\n{'TTFB in ms':12}{'a step':>36}")
+    for size in SIZES:
+        with served(size) as (dashboard, _):
+            print(f"{f'{size:,}':12}{ttfb(dashboard, f'{PAGE}/steps/{size // 16}')}", flush=True)
+    print(f"\n{'TTFB in ms':12}{'read in s':>12}{'the list':>10}{'a search':>10}{'by tokens':>10}")
+    for size in LISTS:
+        print(f"{f'{size:,}':12}{list_row(size)}", flush=True)
+
+
+def list_row(size: int) -> str:
+    """How long it takes until that many new sessions are in the index, then the median of WARM of a list."""
+    with tempfile.TemporaryDirectory(prefix="vera-dashboard-") as folder:
+        base = Path(folder) / "base"
+        for number in range(size):
+            small_session(base / "work" / f"run-{number:05}", number)
+        os.environ["XDG_CACHE_HOME"] = str(Path(folder) / "cache")
+        with dashboard_of(base, Path(folder) / "token") as dashboard, dashboard.client() as client:
+            begun = time.perf_counter()
+            while "not read yet" in client.get("/").text:
+                time.sleep(1)
+            read = time.perf_counter() - begun
+            found = [median(client, path) for path in ("/", "/?q=river+7", "/?sort=tokens")]
+    return f"{read:>12.0f}" + "".join(f"{each:>10.0f}" for each in found)
+
+
+def median(client: httpx.Client, path: str) -> float:
+    """Milliseconds of an answer."""
+    taken = []
+    for _ in range(WARM):
+        begun = time.perf_counter()
+        client.get(path)
+        taken.append(1000 * (time.perf_counter() - begun))
+    return statistics.median(taken)
+
+
+def small_session(work_dir: Path, number: int) -> None:
+    """A session that ended, of five records."""
+    work_dir.mkdir(parents=True)
+    log = Log.create(work_dir / "trace.jsonl", time.time)
+    log.append(events.Session(format=events.FORMAT, version="0", settings={}), "")
+    log.append(events.Task(task=f"How long is river number {number}, and where does it rise?"), "")
+    log.append(
+        events.Model(step=1, scope="agent", latency_s=1.0, prompt_tokens=number, completion_tokens=9), "main"
+    )
+    log.append(events.Answer(step=1, text=f"It is {7 * number} kilometres long, says its authority."), "main")
+    log.append(events.RunEnd(status="UNRESOLVED", reason="done", exit_code=3, steps=1, seconds=1.0), "")
+    log.close()
 
 
 def stream_row(view: str, seconds: int) -> str:
@@ -215,7 +275,8 @@ def served(size: int = 10) -> Iterator[tuple[Dashboard, Log]]:
         log = Log.create(work_dir / "trace.jsonl", lambda: now if log.seq < size else time.time())
         log.append(events.Session(format=events.FORMAT, version="0", settings={}), "")
         log.append(events.Task(task="Which is longer, the Elbe or the Rhine, and by how much?"), "")
-        for record in run_of(size - 2):
+        log.append(STARTED, "main")
+        for record in run_of(size - 3):
             now += 1
             log.append(record, "main")
         with dashboard_of(work_dir.parent, Path(folder) / "token") as dashboard:
@@ -223,15 +284,25 @@ def served(size: int = 10) -> Iterator[tuple[Dashboard, Log]]:
         log.close()
 
 
+STARTED = events.LaneStarted(
+    purpose="agent", system="You are VERA. " * 300, task_message="Which is longer?", tools=("shell",),
+    protocol="text", system_role="system", prompt_sha256="a" * 64, high_tokens=30_000, max_bytes=0,
+    tail_steps=8,
+)  # fmt: skip
 ARGS = "grep -n length /input/rivers.txt"
+EPOCH = events.ContextEpoch(step=0, tail_steps=8, prompt_bytes=90_000)
+"""Of a prompt that has become too large: each twelve steps."""
+
+OBSERVED = "12| The Elbe is 1,094 kilometres long.\n" * 100
 SAID = "Write down what you know and what is open."
 
 
 def run_of(count: int) -> Iterator[events.Event]:
     """So many records of a run: a step is a model's turn, a note, a call and its result."""
-    step = 0
+    step, left = 0, count
     while True:
         step += 1
+        done = left - count
         call = f"call_{step:04d}"
         for record in (
             events.Model(
@@ -239,7 +310,7 @@ def run_of(count: int) -> Iterator[events.Event]:
                 completion_tokens=180, input_bytes=36_000, finish_reason="stop", n_messages=12,
             ),
             events.ModelIo(
-                step=step, scope="agent", at_seq=count, request_sha256="a" * 64, request_bytes=36_000,
+                step=step, scope="agent", at_seq=done + 3, request_sha256="a" * 64, request_bytes=36_000,
                 parameters={"temperature": 0.2}, content=TEXT * 3,
             ),
             events.Assistant(step=step, content=TEXT * 3),
@@ -247,10 +318,11 @@ def run_of(count: int) -> Iterator[events.Event]:
             events.ToolStarted(step=step, call=call, tool="shell", args=ARGS),
             events.Tool(
                 step=step, call=call, tool="shell", outcome="ok" if step % 9 else "failed",
-                obs=events.Blob("0" * 64, 4000), seconds=0.8, exit_code=0,
+                obs=OBSERVED, seconds=0.8, exit_code=0,
             ),
             events.Move(id=f"mv_{step:04d}", step=step, tool="shell", call=call, cmd=ARGS),
             events.PolicyReminder(step=step, effect="nudge", reason=SAID),
+            *([EPOCH] if step % 12 == 0 else []),
         ):  # fmt: skip
             if not count:
                 return

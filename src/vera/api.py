@@ -21,7 +21,7 @@ from collections.abc import Callable, Collection, Coroutine, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
 from pathlib import Path
-from typing import Any, ParamSpec, TypeVar
+from typing import Any, ParamSpec, TypeVar, get_args
 
 import msgspec
 
@@ -29,6 +29,7 @@ from vera.agent.check_document import Options, check_document, require_date
 from vera.agent.check_document import Report as CheckReport
 from vera.agent.effort import with_effort
 from vera.agent.errors import SetupError, TaskTooLong
+from vera.agent.plugins import open_plugins
 from vera.agent.research_result import Researched, researched_of
 from vera.agent.reuse import verify_or_reuse
 from vera.agent.running import new_session, open_run
@@ -46,7 +47,7 @@ from vera.attestation.report import Report as ReplayReport
 from vera.attestation.request import RequestError
 from vera.attestation.signers import known_signers
 from vera.config import ConfigError, Settings, load
-from vera.config.settings import Required, requiring
+from vera.config.settings import Form, Required, requiring
 from vera.evidence.extractor import Extractor
 from vera.lane.prompts import PromptError
 from vera.model.types import ModelError
@@ -194,6 +195,9 @@ async def research_async(
     work_dir: Path | str | None = None,
     base_dir: Path | str | None = None,
     require: Required = "quoted",
+    form: Form = "answer",
+    sub_questions: Sequence[str] = (),
+    tools: Sequence[Callable[..., Any]] = (),
     settings: Settings | None = None,
     overrides: Sequence[str] = (),
     progress: Tell = _silent,
@@ -205,6 +209,14 @@ async def research_async(
     lost) goes on with `vera resume`. Where the model is lost or comes to no usable answer, the closest lines
     answer. With `require="verified"` the exit code is 3 for what is less than VERIFIED.
 
+    With `form="report"` at most eight `sub_questions` are answered one after the other, and the answer is one
+    text of what holds of theirs. Without any a model proposes them, or they are read off the question.
+
+    `tools` are functions that the model may call, plain or async. The signature and the first paragraph of
+    the docstring tell it how: arguments are str, int, float or bool. They run here, in a thread, for
+    `plugins.seconds` at most; an async one gets an event loop of its own. What they return is an observation
+    that supports no statement: what is to be cited has to be fetched or read by VERA.
+
     >>> outcome = research(
     ...     "For how long must a written offer for source code be valid under GPL version 3?",
     ...     input_dir="examples/licences",
@@ -215,22 +227,29 @@ async def research_async(
     >>> {citation.source for citation in outcome.citations}
     {'GPL-3.txt'}
 
-    Raises ConfigError for settings, SetupError when a folder, a model, a sandbox that was spelled out or the
-    signing key is not available, TaskTooLong for a question that does not fit the model, PromptError for an
-    unknown set of prompts, SessionError when the work folder cannot be used, and LogError, StoreError or
-    OSError when nothing can be written.
+    Raises ConfigError for settings, SetupError when a folder, a model, a sandbox that was spelled out, a
+    tool, a plugin or the signing key is not available, TaskTooLong for a question that does not fit the
+    model, PromptError for an unknown set of prompts, SessionError when the work folder cannot be used, and
+    LogError, StoreError or OSError when nothing can be written.
     """
     if not question.strip():
         raise RequestError("The question is empty. Ask it in a sentence.")
+    if form not in get_args(Form):
+        raise RequestError(f"There is no form {form!r}. It is answer or report.")
     loaded = requiring(_settings(settings, overrides, progress), require)
     folder = Path(input_dir) if input_dir is not None else loaded.run.input_dir
-    run = loaded.run.model_copy(update={"input_dir": folder, "lane": "research"})
+    wanted: dict[str, Any] = {"input_dir": folder, "lane": "research"}
+    if form != "answer" or sub_questions:
+        lines = "\n".join(" ".join(each.split()) for each in sub_questions)
+        wanted |= {"form": form, "sub_questions": lines or loaded.run.sub_questions}
+    run = loaded.run.model_copy(update=wanted)
     chosen = loaded.model_copy(update={"run": run})
     base = Path(base_dir) if base_dir is not None else chosen.run.base_dir
     root = Path(work_dir) if work_dir is not None else default_work_dir(base, question)
+    plugins = open_plugins(chosen, tools)
     with ExitStack() as stack:
         signer = open_signer(folder)
-        extractor = stack.enter_context(Extractor())
+        extractor = stack.enter_context(Extractor(formats=plugins.formats))
         found = None
         if folder is not None:
             found = await asyncio.to_thread(open_input, folder, chosen, extractor, stack, lambda at: None)
@@ -241,6 +260,7 @@ async def research_async(
             found=found,
             signer=signer,
             progress=_Told(progress),
+            plugins=plugins,
         )
         async with opened as (session, ready):
             result = await ready.run()
@@ -298,13 +318,19 @@ async def check_async(
 
 
 async def replay_async(
-    path: Path | str, *, trust: Collection[str] = (), any_signer: bool = False, level: int = 2
+    path: Path | str,
+    *,
+    trust: Collection[str] = (),
+    any_signer: bool = False,
+    level: int = 2,
+    entailment_model: Path | str | None = None,
 ) -> ReplayReport:
     """Hold a session, or a bundle of one, against itself, without a model and without a network.
 
     Level 0 reads bytes and signatures, 1 computes the verdicts again, 2 makes every text again from its raw
     bytes. It must be signed by your key or one that you trust (`vera trust add`), by one of the key ids in
-    `trust` when that holds any, or by anybody with `any_signer`; else level 0 is UNTRUSTED.
+    `trust` when that holds any, or by anybody with `any_signer`; else level 0 is UNTRUSTED. With
+    `entailment_model`, a folder or `.onnx` file, the labels of an entailment judge are computed again.
 
     >>> verdict = verify(
     ...     "GPL version 3 requires the written offer to be valid for at least three years.",
@@ -324,7 +350,8 @@ async def replay_async(
         raise RequestError(f"There is no level {level!r}. It is 0 (bytes), 1 (verdicts) or 2 (texts).")
     source, signers = Path(path), known_signers(_key_ids(trust), any_signer=any_signer)
     hold = replay_bundle if source.is_file() else replay_session
-    return await asyncio.to_thread(hold, source, signers, level)
+    judge = Path(entailment_model) if entailment_model else None
+    return await asyncio.to_thread(hold, source, signers, level, judge)
 
 
 def _blocking(function: Callable[P, Coroutine[Any, Any, T]]) -> Callable[P, T]:

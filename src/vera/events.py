@@ -62,6 +62,24 @@ class Session(Event, frozen=True, kw_only=True):
     origins: dict[str, str] = {}
 
 
+class PluginUsed(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """A plugin of this run: its family and name, the distribution with its version ('' for a function that
+    the caller handed in), the module, and the sha256 of that module's files ('' when they cannot be read)."""
+
+    family: str
+    name: str
+    module: str
+    distribution: str = ""
+    version: str = ""
+    sha256: str = ""
+
+
+class PluginsLoaded(Event, frozen=True, kw_only=True):
+    """Code of others was loaded into this run, by name and by the person's own word."""
+
+    plugins: tuple[PluginUsed, ...]
+
+
 class Task(Event, frozen=True, kw_only=True):
     """The question, and the folder it is asked about ('' for none)."""
 
@@ -477,6 +495,12 @@ class PolicyAssertFirst(Policy, frozen=True, kw_only=True):
     """Files may not be changed yet: a thesis that has to hold first has no SUPPORTED attestation."""
 
 
+class PolicyGate(Policy, frozen=True, kw_only=True):
+    """A gate without a record of its own spoke: `gate` is its name."""
+
+    gate: str = ""
+
+
 class ToolStarted(Event, frozen=True, kw_only=True):
     """Written before the effect: a call without its `tool` record may have run, and is never run again.
 
@@ -665,10 +689,47 @@ class Mode(Event, frozen=True, kw_only=True):
     asked: bool = False
 
 
+class SubQuestions(Event, frozen=True, kw_only=True):
+    """What a report answers, in this order: at most eight sub-questions of its task.
+
+    `by` is who gave them: `person`, `model`, or `task` for those read off the task itself. `reason` says why.
+    """
+
+    questions: tuple[Text, ...]
+    by: str
+    reason: str = ""
+
+
+class SubAnswer(Event, frozen=True, kw_only=True):
+    """A sub-question of a report is done. `number` counts from 1.
+
+    `status` is the word for what was attested of its answer, the record `answer_seq` in round `round` of
+    verification (both 0: there is none), and `reason` says why. `unfinished`: it was cut short, and goes on
+    when the run is resumed.
+    """
+
+    number: int
+    status: str
+    reason: str
+    round: int = 0
+    answer_seq: int = 0
+    unfinished: bool = False
+
+
+class Heading(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """What stands above an answer's text from character `at` on when it is shown, and its level (2 to 6). It
+    is no part of the answer, and nothing is claimed by it."""
+
+    at: int
+    text: str
+    level: int = 2
+
+
 class Answer(Event, frozen=True, kw_only=True):
     """A final answer with its citations in order of appearance; `submitted` is the file it came from.
 
-    `by` is who gave it: `model`, or `builtin` for the built-in one ('' in logs of an older VERA).
+    `by` is who gave it: `model`, or `builtin` for the built-in one ('' in logs of an older VERA). `headings`
+    are those of a report, in order.
     """
 
     step: int
@@ -676,6 +737,7 @@ class Answer(Event, frozen=True, kw_only=True):
     citations: tuple[Cited, ...] = ()
     submitted: str = ""
     by: str = ""
+    headings: tuple[Heading, ...] = ()
 
 
 class VerifyRequested(Event, frozen=True, kw_only=True):
@@ -776,8 +838,8 @@ class ExecutionVerdict(Event, frozen=True, kw_only=True):
 class VerifierStarted(Event, frozen=True, kw_only=True):
     """A round of verification begins on the answer written as record `answer_seq`.
 
-    `rule` is who labels spans: `model` or `literal`. `model` names the verifier's model ('' for none) and
-    `policy` is the stored policy object that the verdict will be computed under.
+    `rule` is who labels spans: `model`, `entailment` or `literal`. `model` names the verifier's model ('' for
+    none) and `policy` is the stored policy object that the verdict will be computed under.
     """
 
     round: int
@@ -832,7 +894,9 @@ class VerifierVersions(Event, frozen=True, kw_only=True):
 
 class Audit(Event, frozen=True, kw_only=True):
     """The answer was checked without a model. `findings` is a JSON array of `vera.evidence.finding.Finding`;
-    `claims_version` and `audit_version` name the rules that made them."""
+    `claims_version` and `audit_version` name the rules that made them. `plugin_findings` is such an array of
+    what checks of plugins said, '' without one: inputs that no replay computes again. `hard` and `soft`
+    count both."""
 
     round: int
     claims: int
@@ -841,6 +905,7 @@ class Audit(Event, frozen=True, kw_only=True):
     findings: Text
     claims_version: str
     audit_version: str
+    plugin_findings: Text = ""
 
 
 class Question(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
@@ -909,6 +974,24 @@ class VerifierLabels(Event, frozen=True, kw_only=True):
     problem: str = ""
 
 
+class EntailmentModel(msgspec.Struct, frozen=True, kw_only=True):
+    """An entailment judge: all that its labels depend on.
+
+    `model` and `tokenizer` are the sha256 of its files, `labels` what each output stands for, `tokens` how
+    many a pair may have. A label is given at `threshold_bp` and `margin_bp` above it, of shares rounded to
+    `step_bp`, all in basis points; `rule` is the version of all else.
+    """
+
+    rule: str
+    model: str
+    tokenizer: str
+    labels: tuple[str, ...]
+    tokens: int
+    threshold_bp: int
+    margin_bp: int
+    step_bp: int
+
+
 class VerifierExam(Event, frozen=True, kw_only=True):
     """A model sat the exam of a judge before it was used, or an exam that it sat earlier was taken over.
 
@@ -916,7 +999,8 @@ class VerifierExam(Event, frozen=True, kw_only=True):
     `prompt_sha256`; `roles` what for: labels, scores. `seed` and `version` give the paper, `replies` are what
     it said, and `sat_at` (seconds since 1970) when; `kept` tells of an earlier session's. Of `of` items it
     had `right` ones, and called `accepted` of `refusable` items SUPPORTS that do not support. `problem` says
-    why it could not be finished.
+    why it could not be finished. Of an entailment judge `entailment` says what its labels depend on, and
+    `prompt_sha256` is the hash of that.
     """
 
     model: str
@@ -935,6 +1019,7 @@ class VerifierExam(Event, frozen=True, kw_only=True):
     refusable: int = 0
     passed: bool = False
     problem: str = ""
+    entailment: EntailmentModel | None = None
 
 
 class VerifierProbe(Event, frozen=True, kw_only=True):
@@ -1111,6 +1196,7 @@ class RunEnd(Event, frozen=True, kw_only=True):
 
 Record = (
     Session
+    | PluginsLoaded
     | Task
     | Corpus
     | ModelServer
@@ -1151,6 +1237,7 @@ Record = (
     | PolicyFinalizationStop
     | PolicyDestructive
     | PolicyAssertFirst
+    | PolicyGate
     | ToolStarted
     | Tool
     | Evidence
@@ -1161,6 +1248,8 @@ Record = (
     | Output
     | TurnExam
     | Mode
+    | SubQuestions
+    | SubAnswer
     | Answer
     | VerifyRequested
     | AttestationReceived
@@ -1191,6 +1280,11 @@ Record = (
 def kind(event: Event) -> str:
     """The event's type as it is in the log: `tool_started`."""
     return str(event.__struct_config__.tag)
+
+
+def gate_name(event: Event) -> str:
+    """Which gate spoke: `policy_stuck`; of one without a record of its own `policy_` and its name."""
+    return f"policy_{event.gate}" if isinstance(event, PolicyGate) else kind(event)
 
 
 _encoder = msgspec.json.Encoder()

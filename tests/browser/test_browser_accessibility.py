@@ -57,6 +57,7 @@ def pages(dashboard: Dashboard, base: Path) -> Iterator[dict[str, str]]:
         assert source is not None
         yield {
             "picker": "/",
+            "no session": "/?q=none&state=failed&kind=thesis&batch=runs",
             "new session": new,
             "running": running,
             "ended": EXAMPLE,
@@ -65,6 +66,10 @@ def pages(dashboard: Dashboard, base: Path) -> Iterator[dict[str, str]]:
             "compare": f"{EXAMPLE}/compare?a=1&b=2",
             "events": f"{EXAMPLE}/log/trace",
             "log": f"{EXAMPLE}/log/notes",
+            "steps": f"{EXAMPLE}/steps",
+            "step": f"{EXAMPLE}/steps/7",
+            "step of a check": f"{EXAMPLE}/steps/2?lane=check-2.1",
+            "two runs": "/compare?s=work~2Fexample&s=" + new.rpartition("/")[2],
             "problem": "/s/work~2Fnone",
         }
         client.post(f"{running}/stop")

@@ -114,9 +114,12 @@ def test_the_markup_of_a_run_is_shown_as_text_on_every_page(browser: "Browser", 
         ]
         for path in [
             "/",
+            "/?q=alert&batch=<script>alert(1)</script>&state='><img src=x onerror=alert(1)>",
             HOSTILE,
             named,
             f"{HOSTILE}/claim/c1",
+            f"{HOSTILE}/steps/1",
+            "/compare?s=work~2Fhostile&s=work~2Fexample",
             f"{HOSTILE}/compare?a=1&b=1",
             *logs,
             *sources,

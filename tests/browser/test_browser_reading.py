@@ -324,3 +324,63 @@ def test_without_javascript_everything_can_be_read_and_done(browser: "Browser", 
         page.locator("#log-notes summary").click()
         page.locator("#log-notes a").click()
         assert page.locator("main").text_content()
+
+
+def test_steps_are_walked_by_links_and_by_keys(browser: "Browser", dashboard: Dashboard) -> None:
+    with watched(browser, dashboard.url, token=dashboard.token) as context:
+        page = context.page(EXAMPLE)
+        page.locator('#timeline a[href$="/steps/2"]').first.click()
+        page.wait_for_url("**/steps/2")
+        for key, step in (("j", 3), ("ArrowRight", 4), ("k", 3), ("ArrowLeft", 2)):
+            page.keyboard.press(key)
+            page.wait_for_url(f"**/steps/{step}")
+        page.locator("a[rel=next]").first.click()
+        page.wait_for_url("**/steps/3")
+        page.locator(".ways a", has_text="all steps").first.click()
+        page.locator("th a", has_text="step 8").click()
+        page.wait_for_url("**/steps/8")
+        page.keyboard.press("j")  # it is the last
+        page.wait_for_timeout(200)
+        assert page.url.endswith("/steps/8")
+
+
+def test_a_step_is_read_without_javascript(browser: "Browser", dashboard: Dashboard) -> None:
+    with watched(browser, dashboard.url, token=dashboard.token, java_script_enabled=False) as context:
+        page = context.page(f"{EXAMPLE}/steps/7")
+        assert "hash is the one that was logged" in (page.text_content("main") or "")
+        assert page.locator(".turn[open]").count() >= 1
+        older = page.locator("#older > summary")
+        older.click()
+        assert page.locator("#older .turn").first.is_visible()
+        page.locator("a[rel=prev]").first.click()
+        assert page.url.endswith("/steps/6")
+
+
+def test_sessions_are_searched_and_sorted_by_keyboard_and_without_javascript(
+    browser: "Browser", dashboard: Dashboard
+) -> None:
+    with watched(browser, dashboard.url, token=dashboard.token, java_script_enabled=False) as context:
+        page = context.page("/")
+        page.get_by_role("searchbox").focus()
+        page.keyboard.type("written offer")
+        page.keyboard.press("Enter")
+        page.wait_for_url("**/?q=written+offer")
+        assert page.locator(".sessions tbody tr").count() >= 1
+        page.get_by_role("link", name="tokens", exact=True).press("Enter")
+        page.wait_for_url("**sort=tokens**")
+        assert "q=written" in page.url
+        page.locator(".sessions tbody th a").first.press("Enter")
+        page.wait_for_url("**/s/work~2F**")
+
+
+def test_two_sessions_are_ticked_and_compared_without_javascript(
+    browser: "Browser", dashboard: Dashboard, base: Path
+) -> None:
+    shutil.copytree(base / "work" / "example", base / "work" / "compared", dirs_exist_ok=True)
+    with watched(browser, dashboard.url, token=dashboard.token, java_script_enabled=False) as context:
+        page = context.page("/")
+        for name in ("work~2Fexample", "work~2Fcompared"):
+            page.locator(f'input[name=s][value="{name}"]').press("Space")
+        page.get_by_role("button", name="Compare the two").press("Enter")
+        page.wait_for_url("**/compare?**")
+        assert "same, word for word" in (page.text_content("main") or "")

@@ -10,11 +10,12 @@ from selectolax.lexbor import LexborHTMLParser
 from support.markup import problems, visible_text
 from support.run_pages import CLAIMS, DISPUTED, EMPTY, EXAMPLES, FINISHED, HOSTILE, RUNNING, sha, with_text
 from vera.dashboard import pages
-from vera.dashboard.overview import SessionRow
+from vera.dashboard.overview import SessionList, SessionRow
 from vera.dashboard.query_params import Asked
 from vera.dashboard.run_form import CHOICES, StartForm
 from vera.dashboard.run_status import RunStatus
 from vera.dashboard.runs import Replayed
+from vera.dashboard.session_index import BatchCount, Wanted
 from vera.dashboard.sessions import SessionFolder
 from vera.report.view.changes import PARTS
 from vera.report.view.model import RunPage
@@ -61,11 +62,21 @@ def every_page(page: RunPage, text: str = "text") -> dict[str, str]:
     )
     run = RunStatus(state="crashed", words=text, can_start=True, can_stop=True, can_resume=True, alive=True)
     session = msgspec.structs.replace(SESSION, name=text)
-    row = SessionRow(session=session, modified=1e9, header=page.header, verdicts=(text,) * 3, problem=text)
+    row = SessionRow(session=session, modified=1e9, header=page.header, kind=text, batch=text, problem=text)
+    states = ((text, 2), ("VERIFIED", 1))
+    listed = SessionList(
+        wanted=Wanted(words=text, batch=text, page=2),
+        rows=(row, row),
+        matched=200,
+        total=200,
+        unread=3,
+        states=states,
+        batches=(BatchCount(name=text, states=(*states, ("stopped", 3)), tokens=9),),
+    )
     made = {
         "login": pages.render_login(asked, text, text),
         "problem": pages.render_problem(asked, 404, text),
-        "index": pages.render_index(asked, [row, row], 3, form),
+        "index": pages.render_index(asked, listed),
         "run": pages.render_run(asked, session, page, run, form, CHANGED),
         "replay": pages.render_replay(asked, session, Replayed(exit_code=1, text=text, seconds=1.0)),
         "claim": pages.render_claim(asked, session, page, page.claims[0].key if page.claims else ""),
@@ -124,7 +135,7 @@ def test_every_form_carries_its_token_and_goes_to_its_session() -> None:
     assert set(crashed) == {"/s/work~2Frivers/resume", "/s/work~2Frivers/replay"}
     assert crashed["/s/work~2Frivers/resume"] == {"form_token", *pages.LIMITS}
     assert "/s/work~2Frivers/stop" in forms(run_page(RUNNING, RUNS["running"]))
-    index = pages.render_index(ASKED, [], 0, FORM)
+    index = pages.render_index(ASKED, SessionList(wanted=Wanted()))
     assert forms(index) == {"/new": {"form_token"}}
 
 
@@ -223,22 +234,21 @@ def test_the_list_of_sessions_says_where_each_stands_and_links_to_it() -> None:
             session=msgspec.structs.replace(SESSION, id=f"work~2F{name}"),
             modified=1_795_336_203.0,
             header=page.header if name != "empty" else None,
-            verdicts=tuple(claim.verdict for claim in page.claims),
         )
         for name, page in EXAMPLES.items()
     ]
-    html = pages.render_index(ASKED, rows, 7, FORM)
+    listed = SessionList(wanted=Wanted(), rows=tuple(rows), matched=5, total=5, unread=7)
+    html = pages.render_index(ASKED, listed, now=1_795_336_203.0 + 7300)
     text = visible_text(html)
-    for said in ("Not started", "Working", "Verified", "Disputed", "Refuted", "7 older sessions"):
+    for said in ("Not started", "Working", "Verified", "Disputed", "Refuted", "7 sessions not read", "2 h"):
         assert said in text
-    assert "1 supported, 1 contradicted, 1 disputed, 1 unresolved, 1 unchecked, 1 dropped" in text
     assert {f"/s/work~2F{name}" for name in EXAMPLES} <= {
         node.attributes["href"] for node in LexborHTMLParser(html).css("a")
     }
 
 
 def test_an_empty_list_says_what_to_do() -> None:
-    assert "vera run" in visible_text(pages.render_index(ASKED, [], 0, FORM))
+    assert "vera run" in visible_text(pages.render_index(ASKED, SessionList(wanted=Wanted())))
 
 
 def test_two_rounds_stand_side_by_side_with_what_changed() -> None:

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from support.run_pages import ANSWER, CLAIMS, FIRST_ANSWER, HOSTILE, ROUNDS
-from vera.report.html.answer import blocks
+from vera.report.html.answer import Block, blocks, lead
 from vera.report.html.difference import MAX_LINES, MAX_WORDS, aligned, changes
 from vera.report.view.model import ClaimView
 
@@ -119,3 +119,33 @@ def test_the_first_and_the_second_answer_differ_in_four_places() -> None:
     found = changes(FIRST_ANSWER, ANSWER)
     assert found is not None
     assert [each.text for each in found if each.kind == "gone"][:1] == ["226"]
+
+
+def leading(text: str) -> tuple[list[str], list[str]]:
+    """The texts of the blocks of the beginning and of the rest."""
+    begin, rest = lead(blocks(text, ()))
+
+    def said(block: Block) -> str:
+        return " / ".join("".join(each.text for each in part) for part in block.parts)
+
+    return [said(block) for block in begin], [said(block) for block in rest]
+
+
+LONG = "word " * 60
+
+
+def test_an_answer_begins_with_its_first_block_and_the_headings_over_it() -> None:
+    assert leading("") == ([], [])
+    assert leading("# A\n## B") == (["A", "B"], [])
+    assert leading("# A\n\none\n\ntwo") == (["A", "one"], ["two"])
+    assert leading("- a\n- b\n- c") == (["a"], ["b / c"])
+    assert leading("```\ncode\n```\ntext") == (["code"], ["text"])
+
+
+def test_a_long_paragraph_begins_with_the_sentence_of_its_first_citation() -> None:
+    begin, rest = leading(f"It is so [ev_0001:3]. {LONG}")
+    assert (begin, rest) == (["It is so [ev_0001:3]."], [LONG])
+    assert leading(f"It is so [ev_0001:3], and {LONG}")[1] == []
+    assert leading(f"{LONG}[ev_0001:3].")[1] == []
+    assert leading(f"{LONG} nothing is cited")[1] == []
+    assert leading("Short [ev_0001:3]. It stays whole.")[1] == []

@@ -4,6 +4,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from vera.report.view.bars import LATEST, MAX_BARS, Bars
+from vera.report.view.model import Bar
 
 ROWS = ("model", "tool", "verify", "gate")
 TIMES = st.floats(allow_nan=False, allow_infinity=True) | st.floats(0, 10_000)
@@ -16,7 +17,7 @@ TIMES = st.floats(allow_nan=False, allow_infinity=True) | st.floats(0, 10_000)
 def test_bars_are_bounded_and_none_is_lost(made: list[tuple[str, float, float, bool]], most: int) -> None:
     bars = Bars(most)
     for offset, (row, start, end, failed) in enumerate(made):
-        bars.add(row, start, end, row, offset, failed=failed)
+        bars.add(Bar(row=row, start=start, end=end, label=row, offset=offset, failed=failed))
         assert len(list(bars)) <= most
     for row in ROWS:
         shown = [bar for bar in bars if bar.row == row]
@@ -30,7 +31,7 @@ def test_bars_are_bounded_and_none_is_lost(made: list[tuple[str, float, float, b
 def test_the_bars_of_a_row_reach_from_its_first_to_its_last(starts: list[float], most: int) -> None:
     bars = Bars(most)
     for offset, start in enumerate(starts):
-        bars.add("tool", start, start + 1, "shell", offset, failed=False)
+        bars.add(Bar(row="tool", start=start, end=start + 1, label="shell", offset=offset))
     shown = list(bars)
     assert min(bar.start for bar in shown) == min(starts)
     assert max(bar.end for bar in shown) == max(starts) + 1
@@ -40,14 +41,15 @@ def test_the_bars_of_a_row_reach_from_its_first_to_its_last(starts: list[float],
 def test_few_bars_stand_as_they_were() -> None:
     bars = Bars()
     for number in range(MAX_BARS):
-        bars.add("tool", number, number + 0.5, f"call {number}", number, failed=False)
+        bars.add(Bar(row="tool", start=number, end=number + 0.5, label=f"call {number}", offset=number))
     assert [bar.label for bar in bars] == [f"call {number}" for number in range(MAX_BARS)]
 
 
 def test_a_long_run_has_one_resolution_from_its_beginning_to_its_end() -> None:
     bars = Bars()
     for number in range(50_000):
-        bars.add("tool", number, number + 0.5, "shell", number, failed=number == 40_000)
+        failed = number == 40_000
+        bars.add(Bar(row="tool", start=number, end=number + 0.5, label="shell", offset=number, failed=failed))
     shown = list(bars)
     widths = {bar.count for bar in shown[1:-1]}
     assert max(widths) - min(widths) <= 1

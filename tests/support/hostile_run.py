@@ -1,5 +1,6 @@
 """An attacker's session: markup and scripts in every text that a run can hold, and a verified answer."""
 
+import json
 from pathlib import Path
 
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
@@ -56,6 +57,13 @@ def speak(session: Session, step: int = 1) -> None:
     """A record of each of the kinds that carry text of others."""
     text = session.text(ALL)
     session.emit(events.Model(step=step, scope="agent", latency_s=0.5, error=ALL, truncated=ALL))
+    asked = session.text(json.dumps([{"role": ALL, "content": each} for each in (ALL, '{"a": "<script>"}')]))
+    session.emit(
+        events.ModelIo(
+            step=step, scope=ALL, at_seq=0, request_sha256=ALL, request_bytes=1, parameters={},
+            content=text, reasoning=text, request=asked,
+        )
+    )  # fmt: skip
     session.emit(events.Assistant(step=step, content=text))
     session.emit(events.ToolStarted(step=step, call=f"call_{step}", tool="shell", args=text))
     session.emit(
@@ -89,6 +97,7 @@ def speak(session: Session, step: int = 1) -> None:
                 events.Weighed(action=text, codes=(ALL,), rejected=ALL, reason=ALL, group=1) for _ in range(2)
             ),
             fallback_reason=ALL,
+            output=json.dumps([ALL]),
         )
     )
 

@@ -122,7 +122,7 @@ def _pictures(html: str) -> Iterator[str]:
     for svg in SVG.findall(html):
         root = ElementTree.fromstring(svg)
         names = {element.tag.rpartition("}")[2] for element in root.iter()}
-        if root.get("role") != "img" or not {"title", "desc"} <= names:
+        if root.get("role") not in ("img", "group") or not {"title", "desc"} <= names:
             yield "a picture has no role, title or description"
 
 

@@ -7,6 +7,7 @@ From the repository, with `tests` on the path:
 The run is the same each time, but for its times and ids.
 """
 
+import shutil
 import sys
 import tempfile
 from pathlib import Path
@@ -15,18 +16,27 @@ from typing import TYPE_CHECKING, Any
 from support import licence_run
 from support.browsers import chromium, watched
 from support.cli import vera
-from support.dashboards import Dashboard, dashboard_of
+from support.dashboards import Dashboard, Grown, dashboard_of
+from vera import events
 
 if TYPE_CHECKING:
     from playwright.sync_api import ViewportSize
 
 WIDTH = 1280
-HEIGHTS = {"dashboard": 1240, "evidence": 860, "compare": 1060, "report": 1020}
+HEIGHTS = {"dashboard": 1240, "evidence": 860, "compare": 1060, "report": 1020, "step": 1000, "sessions": 760}
 EXAMPLE = "/s/work~2Fexample"
 PACE = 1.0
 """Seconds that the scripted model takes for a turn, so that the timeline looks like one."""
 
-NAMES = ("dashboard.png", "dashboard-dark.png", "evidence.png", "compare.png", "report.png")
+NAMES = (
+    "dashboard.png",
+    "dashboard-dark.png",
+    "evidence.png",
+    "compare.png",
+    "report.png",
+    "step.png",
+    "sessions.png",
+)
 MAX_BYTES = 300_000
 
 
@@ -39,8 +49,22 @@ def take(folder: Path, pace: float = PACE) -> None:
         licence_run.make(base, pace=pace)
         done = vera("report", "work/example", "-o", "report.html", cwd=base)
         assert done.returncode == 0, done.stderr
+        more_sessions(base)
         with dashboard_of(base, Path(place) / "token") as dashboard:
             _take_all(dashboard, base / "report.html", folder)
+
+
+def more_sessions(base: Path) -> None:
+    """Sessions beside the example: copies of it, a batch, runs that stopped or found nothing."""
+    for name in ("patents", "written-offer"):
+        shutil.copytree(base / "work" / "example", base / "work" / name)
+    tasks = ("How high is the dam?", "Who built the bridge?", "يرتفع السد كم مترا؟", "大坝有多高？")
+    for number, task in enumerate(tasks):
+        Grown(base / "work" / f"dam-{number}", task=task).log.close()
+    for number in range(4):
+        log = Grown(base / "runs" / (f"{number}" * 64) / "1", task=f"How long is river number {number}?").log
+        log.append(events.RunEnd(status="UNRESOLVED", reason="done", exit_code=3, steps=2, seconds=1.0), "")
+        log.close()
 
 
 def _take_all(dashboard: Dashboard, report: Path, folder: Path) -> None:
@@ -63,6 +87,14 @@ def _take_all(dashboard: Dashboard, report: Path, folder: Path) -> None:
         page.set_viewport_size(size("compare"))
         page.goto(f"{dashboard.url}{EXAMPLE}/compare?a=1&b=2")
         page.screenshot(path=folder / "compare.png")
+        page.set_viewport_size(size("step"))
+        page.goto(f"{dashboard.url}{EXAMPLE}/steps/4")
+        page.screenshot(path=folder / "step.png")
+        page.set_viewport_size(size("sessions"))
+        page.goto(dashboard.url)
+        page.wait_for_timeout(1500)
+        page.goto(dashboard.url)
+        page.screenshot(path=folder / "sessions.png")
         page.set_viewport_size(size("report"))
         page.goto(report.as_uri())
         page.evaluate("document.getElementById('answer').scrollIntoView()")

@@ -4,7 +4,7 @@ import asyncio
 import getpass
 import hashlib
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import AsyncExitStack, ExitStack
 from functools import partial
 from importlib.util import find_spec
@@ -32,6 +32,7 @@ from vera.config.settings import (
     VerificationSettings,
 )
 from vera.evidence.extractor import Extractor
+from vera.model.servers.base import Server
 from vera.model.types import Model, ModelError, Probed
 from vera.sandbox import image
 from vera.sandbox.backends import choose, open_box
@@ -41,7 +42,7 @@ from vera.sandbox.types import BoxError, Refusal
 from vera.search.corpus import Corpus, Embedded, EmptyCorpus, IndexReport, IndexUnusable, Progress, Stats
 from vera.search.embedding import Embedder, EmbeddingError
 from vera.session import Session
-from vera.verification.context import VerifierOptions
+from vera.verification.context import Rule, VerifierOptions
 
 if TYPE_CHECKING:
     from vera.model.probe import Found
@@ -62,14 +63,19 @@ class Input(msgspec.Struct, frozen=True, kw_only=True):
 
 
 async def open_model(
-    settings: ModelSettings, stack: AsyncExitStack, say: Say, now: Say, seconds: float = 0.0
+    settings: ModelSettings,
+    stack: AsyncExitStack,
+    say: Say,
+    now: Say,
+    seconds: float = 0.0,
+    servers: Sequence[Server] = (),
 ) -> Model:
     """The model to ask: a file of one's own, the configured server, the pulled model that is named, a server
     found on this machine that a person agreed to (`found_server`), the pulled model (`pulled_models`), or the
     built-in extractive model. Whatever was started ends with `stack`.
 
-    `seconds` is the time budget of the run, of which the probe takes a part (0: no limit). Raises SetupError
-    (exit code 5) when what was asked for is not available.
+    `seconds` is the time budget of the run, of which the probe takes a part (0: no limit), `servers` are the
+    kinds that plugins know. Raises SetupError (exit code 5) when what was asked for is not available.
     """
     if settings.base_url == BUILT_IN and settings.file is None:
         return _built_in()
@@ -109,6 +115,7 @@ async def open_model(
             assumed=settings.assumed,
             weights=file_facts(file) if file else "",
             seconds=seconds,
+            servers=servers,
             progress=now,
         )
     except ModelError as error:
@@ -158,10 +165,10 @@ async def open_verifier_model(
 ) -> Model | None:
     """The model that verifies: another server's where one is named, else the one that answers.
 
-    None under the literal rule, which needs none. Raises SetupError (exit code 5) when it is not available,
-    (2) when a model is to verify and there is none.
+    None under the rules literal and entailment, which need none. Raises SetupError (exit code 5) when it is
+    not available, (2) when a model is to verify and there is none.
     """
-    if settings.rule == "literal":
+    if settings.rule == "literal" or by_entailment(settings):
         return None
     if settings.model_base_url:
         from vera.model.connect import connect
@@ -191,6 +198,15 @@ async def open_verifier_model(
     return None
 
 
+def by_entailment(settings: VerificationSettings) -> bool:
+    """Whether an entailment judge labels. Raises SetupError (2) when it is to and no file is named."""
+    if settings.rule == "entailment" and not settings.entailment_model:
+        raise SetupError(
+            "The rule entailment needs a model file: name one with --entailment-model DIR or FILE.onnx.", 2
+        )
+    return bool(settings.entailment_model) and settings.rule in ("auto", "entailment")
+
+
 def verifier_options(
     settings: Settings, model: Model, verifier: Model | None, place: Environment
 ) -> VerifierOptions:
@@ -198,8 +214,9 @@ def verifier_options(
     the same again."""
     checked, policy = settings.verification, settings.policy
     box = place.box
+    rule: Rule = "model" if verifier else "literal"
     return VerifierOptions(
-        rule="model" if verifier else "literal",
+        rule="entailment" if by_entailment(checked) else rule,
         rounds=1 if model.info.kind == BUILT_IN else checked.rounds,
         check_steps=checked.check_steps,
         readings=checked.readings,

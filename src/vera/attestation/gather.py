@@ -5,18 +5,20 @@ No sentence in it depends on where the session lies.
 """
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from datetime import UTC, datetime
 
 import msgspec
 
 from vera import events
 from vera.attestation import exam
+from vera.attestation.entailed import settings_sha256
 from vera.attestation.look_up import looked
 from vera.attestation.objects import (
     KEY_LIMIT,
     NAME_LIMIT,
     TEXT_LIMIT,
+    Entailment,
     Exam,
     Kind,
     Lens,
@@ -33,7 +35,9 @@ from vera.attestation.record import Asked, Record
 from vera.attestation.request import Budget
 from vera.audit.case import Lookup
 from vera.evidence.citation import find_citations
+from vera.evidence.finding import PLUGIN, Finding
 from vera.session.log import seal_line
+from vera.state import RunState
 from vera.store import Store, StoreError
 
 MAX_ANSWER_BYTES = 16 << 20
@@ -45,6 +49,7 @@ _MAX_QUERY = 2000
 _HITS = re.compile(r"(?:^|[^0-9])([0-9]{1,9}) (?:hits?|results?)\Z")
 _DIGEST = re.compile(r"sha256:[0-9a-f]{64}")
 _QUERY_ARGUMENTS = ("query", "q")
+_ASKING = events.Task | events.SubQuestions | events.SubAnswer | events.Resumed
 
 
 class GatherError(ValueError):
@@ -109,8 +114,34 @@ def gather(records: Sequence[events.Record], store: Store, number: int) -> Recor
         probes=tuple(each for each in within if isinstance(each, events.VerifierProbe)),
         exams=tuple(_graded(each, texts) for each in before if isinstance(each, events.VerifierExam)),
         versions=versions,
+        plugin_findings=_plugin_findings(within, texts),
         asked=_asked(before[:begin], store, texts),
     )
+
+
+def logged_findings(audit: events.Audit, load: Callable[[events.Text], str]) -> tuple[Finding, ...]:
+    """All findings that an audit wrote down: ours, then those of plugins. Raises msgspec.MsgspecError for
+    what is none."""
+    texts = [load(each) for each in (audit.findings, audit.plugin_findings) if each]
+    return tuple(finding for text in texts for finding in msgspec.json.decode(text, type=tuple[Finding, ...]))
+
+
+def _plugin_findings(within: Iterable[events.Record], texts: "_Texts") -> tuple[Finding, ...]:
+    """What checks of plugins found in a round, as it was logged: inputs, which nothing computes again.
+
+    One that does not say of itself that it is a plugin's raises GatherError, as does what is no finding.
+    """
+    found: tuple[Finding, ...] = ()
+    for each in within:
+        if isinstance(each, events.Audit) and each.plugin_findings:
+            text = texts.load(each.plugin_findings, "What plugins found")
+            try:
+                found = msgspec.json.decode(text, type=tuple[Finding, ...])
+            except (msgspec.MsgspecError, RecursionError) as error:
+                raise GatherError(f"What plugins found is no list of findings: {error}.") from None
+    if any(not finding.code.startswith(PLUGIN) for finding in found):
+        raise GatherError("A finding that is logged as a plugin's has a code of VERA's own.")
+    return found
 
 
 def _graded(sat: events.VerifierExam, texts: "_Texts") -> Exam:
@@ -125,6 +156,7 @@ def _graded(sat: events.VerifierExam, texts: "_Texts") -> Exam:
         prompt=bounded(sat.prompt_sha256, KEY_LIMIT),
         sat_at=rfc3339(sat.sat_at),
         unfinished=bounded(sat.problem, TEXT_LIMIT),
+        entailment=_entailment(sat),
     )
     if sat.version != exam.VERSION:
         return known
@@ -134,6 +166,21 @@ def _graded(sat: events.VerifierExam, texts: "_Texts") -> Exam:
     if found != logged or found.passed != sat.passed:
         raise GatherError(f"The exam of {sat.model} is logged with other figures than its replies give.")
     return exam.graded(known, found)
+
+
+def _entailment(sat: events.VerifierExam) -> Entailment | None:
+    """What the labels of an entailment judge depend on, None for a language model.
+
+    Raises GatherError when it is not what its hash says, or not of the form that is attested.
+    """
+    if sat.entailment is None:
+        return None
+    if settings_sha256(sat.entailment) != sat.prompt_sha256:
+        raise GatherError(f"The exam of {sat.model} is logged with other settings than their hash says.")
+    try:
+        return msgspec.convert(msgspec.to_builtins(sat.entailment), Entailment)
+    except msgspec.ValidationError as error:
+        raise GatherError(f"The entailment judge {sat.model} has no valid settings: {error}.") from None
 
 
 def rfc3339(seconds: float) -> str:
@@ -220,10 +267,9 @@ def _object(store: Store, sha256: str, kind: type[Kind], what: str) -> Kind:
 
 
 def _task(before: Sequence[events.Record], texts: "_Texts") -> str:
-    for record in reversed(before):
-        if isinstance(record, events.Task):
-            return texts.load(record.task, "The task")
-    return ""
+    """What was asked when the round began: the sub-question of then, else the task."""
+    state = RunState(each for each in before if isinstance(each, _ASKING))
+    return texts.load(state.question, "The task") if state.question is not None else ""
 
 
 def _verifier(before: Sequence[events.Record], started: events.VerifierStarted) -> str:

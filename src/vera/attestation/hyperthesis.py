@@ -28,6 +28,7 @@ from vera.attestation.report import counted
 from vera.events import Evidence
 from vera.evidence.asked_pages import USUAL_SOURCES, asked_sources
 from vera.evidence.domains import registrable_domain
+from vera.headline import JUDGED
 
 NAMED = 5
 """Of many names the first are told."""
@@ -102,6 +103,14 @@ def _reader(seen: Seen) -> Hyperthesis:
             "with the same polarity.",
         )
     examined = "; ".join(dict.fromkeys(map(in_words, seen.findings.exams)))
+    if seen.policy.rule == "entailment":
+        return _named(
+            "one_judge",
+            "model_limit",
+            f"One small model compared the cited lines with each statement ({examined}).",
+            "What it misreads, it misreads each time. No one judged whether the answer answers the question.",
+            "The checks without a model outrank it, and whoever has its file can compute its labels again.",
+        )
     return _named(
         "one_judge",
         "model_limit",
@@ -145,7 +154,7 @@ def _probes(seen: Seen) -> Hyperthesis | None:
 
 
 def _addressed_judge(seen: Seen) -> Hyperthesis | None:
-    if seen.policy.rule != "model" or not seen.web:
+    if seen.policy.rule not in JUDGED or not seen.web:
         return None
     return _named(
         "page_to_judge",

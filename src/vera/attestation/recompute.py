@@ -1,6 +1,8 @@
 """Level 1 of a replay: every verdict computed again from the log, and held against what was attested."""
 
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
 
 from vera import events
 from vera.attestation import reduce
@@ -22,19 +24,22 @@ from vera.attestation.objects import (
     canonical,
 )
 from vera.attestation.outcome import misstated
+from vera.attestation.relabel import labels_again
 from vera.attestation.report import Level, Remark, Verdict, counted, cut, level, listed
 from vera.audit.case import AuditPolicy
 from vera.audit.claims import VERSION as CLAIMS_VERSION
 from vera.audit.registry import VERSION as AUDIT_VERSION
 from vera.evidence.domains import suffix_list_version
+from vera.evidence.finding import PLUGIN
 
 SUBJECT = "verdict"
 _BARS = ("min_score", "file_sources", "web_sources")
 _AUDIT_BARS = ("web_sources", "negative_families", "negative_official", "negative_independent")
 
 
-def check_verdicts(loaded: Loaded) -> Level:
-    """Level 1 of a session whose bytes are whole."""
+def check_verdicts(loaded: Loaded, entailment_model: Path | None = None) -> Level:
+    """Level 1 of a session whose bytes are whole. With `entailment_model` the labels of an entailment judge
+    are computed again, too."""
     executed = executions(loaded.records, loaded.store)
     remarks = list(_forged_status(loaded, executed))
     remarks += [remark for each in executed for remark in _executed_again(each)]
@@ -43,6 +48,7 @@ def check_verdicts(loaded: Loaded) -> Level:
         return Level(name="L1", subject=SUBJECT, verdict="NOT_ATTESTED", sentence=sentence)
     for each in loaded.rounds:
         remarks += _compute_again(each, loaded)
+    remarks += labels_again(loaded, entailment_model)
     count = counted(len(loaded.rounds) + len(executed), "verdict")
     return level("L1", SUBJECT, remarks, f"{count} computed again from the log: the same.")
 
@@ -111,8 +117,19 @@ def _summary(attested: Attestation, objects: Mapping[Digest, AnyObject]) -> Iter
     by = f"the rule {rule}" if policy.rule == "literal" else cut(attested.verifier, 80)
     size = f"{counted(len(attested.claims), 'claim')}, {counted(len(attested.cards), 'card')}"
     yield f"{attested.result}{why}: {size}, spans labelled by {by}."
+    findings = objects[attested.findings]
+    assert isinstance(findings, Findings)
+    yield from _of_plugins(findings)
     if lowered := _lowered(policy):
         yield f"Its policy asks for less than the default: {listed(lowered, len(lowered))}."
+
+
+def _of_plugins(findings: Findings) -> Iterator[str]:
+    """That findings of plugins are taken from the log as they stand there, by the check that made them."""
+    codes = (each.code.removeprefix(PLUGIN) for each in findings.findings if each.code.startswith(PLUGIN))
+    for name, count in sorted(Counter(code.partition(".")[0] for code in codes).items()):
+        found = counted(count, "finding")
+        yield f"{found} of the plugin {cut(name, 60)}: not recomputed, taken from the log."
 
 
 def _lowered(policy: Policy) -> list[str]:

@@ -71,7 +71,7 @@ class Progress:
                 self._corpus(record)
             case events.LaneStarted() if record.lane.startswith(EXTRACTS):
                 self.say(f"{self._why_extracts}looking for the closest lines")
-            case events.LaneStarted() if record.lane == GATHERING:
+            case events.LaneStarted() if record.lane.startswith(GATHERING):
                 self.say("looking for pages on the web")
             case events.LaneStarted() if record.lane.startswith(GUIDED):
                 self.say("the model writes from the lines that were found")
@@ -81,6 +81,8 @@ class Progress:
             case events.Mode():
                 self._why_extracts = ""
                 self.say(f"mode: {record.reason}")
+            case events.SubAnswer():
+                self.say(f"sub-question {record.number}: {record.status}: {record.reason}")
             case events.ModelServer():
                 self._model(record)
             case events.Sandbox():
@@ -97,6 +99,11 @@ class Progress:
                 self.say(f"step {record.step}: {record.tool}{evidence}{problem}")
             case events.Egress() if record.verdict == "refused":
                 self.say(f"  refused: {record.host}:{record.port}: {record.reason}")
+            case events.PluginsLoaded():
+                names = ", ".join(
+                    f"{each.name} ({each.distribution or each.module})" for each in record.plugins
+                )
+                self.say(f"plugins, with your rights on this machine: {names}")
             case events.Search() if record.outcome not in ("ok", "empty"):
                 self.say(f"  search: {record.engine} {record.outcome}: {record.reason}")
             case events.QuestionForm() if record.negative:
@@ -105,7 +112,7 @@ class Progress:
                 self.say(f"step {record.step}: format error ({', '.join(record.codes)}), asked again")
             case events.Policy():
                 did = EFFECTS.get(record.effect, record.effect)
-                self.say(f"step {record.step}: {did} ({events.kind(record)}): {record.reason}")
+                self.say(f"step {record.step}: {did} ({events.gate_name(record)}): {record.reason}")
             case events.ContextEpoch():
                 self.now(f"step {record.step}: new context epoch")
             case events.Answer():

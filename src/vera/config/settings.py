@@ -32,8 +32,9 @@ Backend = Literal["auto", "docker", "bubblewrap", "host", "none"]
 """What runs shell commands. A backend that is added is added here."""
 LaneKind = Literal["research", "execute"]
 Mode = Literal["auto", "agent", "guided", "quick"]
+Form = Literal["answer", "report"]
 Risk = Literal["low", "med", "high"]
-VerifierRule = Literal["auto", "model", "literal"]
+VerifierRule = Literal["auto", "model", "entailment", "literal"]
 Required = Literal["quoted", "verified"]
 Profile = Literal["sealed", "research", "lab"]
 """How much a box may do: `vera.sandbox.spec.PROFILES` says the same."""
@@ -45,6 +46,7 @@ def _bind_address(value: str) -> str:
     return value
 
 
+NAMED_LIMIT = r" *[a-z][a-z0-9_]{0,47} *= *[0-9]{1,6} *"
 DATE = r"^(\d{4}-\d{2}-\d{2})?$"
 DATE_FORM = "a date such as 2021-05-03"
 
@@ -96,7 +98,7 @@ class ModelSettings(Section):
     assumed: str = setting(
         "What a session found of this server a moment ago, so that it is asked less; `vera batch` says it "
         "to its sessions. It counts only while the server shows itself as that kind.",
-        pattern=r"^(|(openai|lmstudio|ollama|vllm|llamacpp|sglang)/(text|json_schema|tools))$",
+        pattern=r"^(|[a-z][a-z0-9_]{0,47}/(text|json_schema|tools))$",
         allowed="nothing, or a kind of server and a form of a turn, such as vllm/json_schema",
     )
     system_role: SystemRole = setting(
@@ -131,6 +133,16 @@ class RunSettings(Section):
         "writes a few sentences from numbered lines. quick: the same for a strong model and a simple "
         "question. auto: agent, and guided for a model that cannot take turns.",
         flag="--mode",
+    )
+    form: Form = setting(
+        "What a run gives. answer: one answer to the question. report: at most eight sub-questions are "
+        "answered one after the other, and what holds of their answers is put together.",
+        flag="--form",
+    )
+    sub_questions: str = setting(
+        "Of a report: its sub-questions, one a line. Empty: a model proposes them, or they are read off the "
+        "task.",
+        flag="--sub-question",
     )
     work_dir: FilePath | None = setting(
         "The session folder. null: a new one named after the question.", flag="--work-dir"
@@ -379,6 +391,11 @@ class PolicySettings(Section):
         "public bodies.",
         flag="--official-domain",
     )
+    gate_limits: str = setting(
+        "Limits of gates that have no setting here, by their name, separated by commas: calendar=3.",
+        pattern=rf"^({NAMED_LIMIT}(,{NAMED_LIMIT}){{0,99}})?$",
+        allowed="names with a whole number each, such as calendar=3",
+    )
     destructive: str = setting(
         "Commands that plainly destroy and are refused, separated by commas: a guard against accidents, no "
         "isolation.",
@@ -491,9 +508,17 @@ class VerificationSettings(Section):
 
     rule: VerifierRule = setting(
         "Who says what a cited span means for a claim. model: a language model in clean-room lanes. literal: "
-        "a mechanical rule, every number, name and content word of the claim in the cited lines. auto: "
-        "model, and literal where there is none.",
+        "a mechanical rule, every number, name and content word of the claim in the cited lines. entailment: "
+        "the model file of entailment_model. auto: entailment where such a file is set, else model, and "
+        "literal where there is none.",
         flag="--verifier",
+    )
+    entailment_model: str = setting(
+        "Folder or .onnx file of a cross-encoder that says whether cited lines support a claim (extra "
+        "`semantic`). It sits the exam of a judge, and anyone who has the file can compute its labels again. "
+        "Empty: none. Must be given by you, not by a file of the working folder.",
+        flag="--entailment-model",
+        allowed="a folder or a .onnx file",
     )
     rounds: int = setting(
         "Rounds of verification and repair at most.",
@@ -536,6 +561,23 @@ class VerificationSettings(Section):
     )
 
 
+class PluginSettings(Section):
+    """Code of others that runs in this process. Only you decide on it, never a file of the working folder."""
+
+    enabled: str = setting(
+        "Names of installed plugins that runs load, separated by commas (vera plugins lists them). What is "
+        "not named here is never imported.",
+        flag="--plugin",
+    )
+    hard_checks: str = setting(
+        "Those checks of plugins, separated by commas, whose hard findings may end a claim. Findings of any "
+        "other are hints."
+    )
+    seconds: float = setting(
+        "Seconds until a call of a plugin's tool, check or format is given up.", gt=0, le=86400
+    )
+
+
 class DashboardSettings(Section):
     """Where the dashboard listens."""
 
@@ -563,6 +605,7 @@ class Settings(Section):
     search: SearchSettings
     brave: BraveSettings
     verification: VerificationSettings
+    plugins: PluginSettings
     dashboard: DashboardSettings
     _origins: dict[str, str] = PrivateAttr(default_factory=dict)
 

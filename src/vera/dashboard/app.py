@@ -23,21 +23,26 @@ from starlette.routing import Route
 
 from vera.config.handed import Allowed
 from vera.dashboard import pages
-from vera.dashboard.downloads import download
+from vera.dashboard.downloads import attachment, download, stored_bytes
 from vera.dashboard.follow import Follower, Followers
 from vera.dashboard.guard import Guard, wants_html
+from vera.dashboard.log_ends import MAIN_LANE
 from vera.dashboard.metrics import BaseMetrics
 from vera.dashboard.overview import Overview
 from vera.dashboard.query_params import Asked
 from vera.dashboard.runs import RunRefused, Runs
+from vera.dashboard.session_index import KINDS, SORTS, Wanted
 from vera.dashboard.sessions import NoSession, SessionFolder, Sessions
 from vera.dashboard.shares import share
 from vera.dashboard.static_files import StaticFiles
+from vera.dashboard.step_index import StepIndex, StepIndexes
+from vera.dashboard.step_view import loader, request_of, step_view
 from vera.dashboard.stream import EventStream, page_chunks, record_chunks
 from vera.dashboard.tokens import Tokens
+from vera.dashboard.two_runs import Run, flat
 from vera.report.view.changes import PARTS
 from vera.report.view.model import Header
-from vera.store import StoreError
+from vera.store import Store, StoreError
 
 METRICS_TYPE = "text/plain; version=0.0.4; charset=utf-8"
 LOOPBACK = frozenset({"127.0.0.1", "localhost", "[::1]"})
@@ -98,17 +103,20 @@ class Dashboard:
         self.overview = Overview(self.sessions, self.followers)
         self.metrics = BaseMetrics(self.sessions)
         self.static = StaticFiles()
+        self.indexes = StepIndexes()
 
     @contextlib.asynccontextmanager
     async def lifespan(self, app: Starlette) -> AsyncIterator[None]:
         yield
         self.followers.close()
+        self.overview.close()
         await self.runs.close()
 
     def routes(self) -> list[Route]:
         """Every route, in order."""
         return [
             Route("/", self.index),
+            Route("/compare", self.two_runs),
             Route("/new", self.new, methods=["POST"]),
             Route("/events", self.events_of_work_dir),
             Route("/metrics", self.exposition),
@@ -122,6 +130,10 @@ class Dashboard:
             Route("/s/{id}/source/{sha256}", self.source),
             Route("/s/{id}/file/{path:path}", self.file),
             Route("/s/{id}/share/{name}", self.share),
+            Route("/s/{id}/bytes/{sha256}", self.bytes),
+            Route("/s/{id}/steps", self.step_list),
+            Route("/s/{id}/steps/{step}", self.step),
+            Route("/s/{id}/steps/{step}/request", self.step_request),
             Route("/s/{id}/log/{name}", self.log),
             Route("/s/{id}/compare", self.compare),
             Route("/s/{id}/run", self.start, methods=["POST"]),
@@ -133,8 +145,20 @@ class Dashboard:
     async def index(self, request: Request) -> Response:
         if work_dir := request.query_params.get("work_dir"):
             return RedirectResponse(f"/s/{self.sessions.by_work_dir(work_dir).id}", 303)
-        rows, left_out = await self.overview.rows()
-        return HTMLResponse(pages.render_index(_asked(request), rows, left_out, self.runs.form(None)))
+        listed = await self.overview.listed(_wanted(request))
+        return HTMLResponse(pages.render_index(_asked(request), listed))
+
+    async def two_runs(self, request: Request) -> Response:
+        ids = request.query_params.getlist("s")
+        if len(ids) != 2 or ids[0] == ids[1]:
+            raise HTTPException(400, "Choose two sessions of the list to compare.")
+        before, after = [await self._run(self._existing(self.sessions.by_id(each))) for each in ids]
+        return HTMLResponse(pages.render_two_runs(_asked(request), before, after))
+
+    async def _run(self, session: SessionFolder) -> Run:
+        follower = self.followers.of(session)
+        page = await follower.page()
+        return Run(session=session, page=page, settings=flat(follower.settings()))
 
     async def login(self, request: Request) -> Response:
         if _asked(request).signed_in:
@@ -213,6 +237,41 @@ class Dashboard:
             raise HTTPException(404, "There is no such file among those that were handed in.")
         return await asyncio.to_thread(download, found, follower.store)
 
+    async def bytes(self, request: Request) -> Response:
+        store = Store(self._session(request).path / "store")
+        return await asyncio.to_thread(stored_bytes, request.path_params["sha256"], store)
+
+    async def step_list(self, request: Request) -> Response:
+        session, lane = self._session(request), request.query_params.get("lane", MAIN_LANE)
+        first = _number(request, "first")
+        index = await self._index(session)
+        return _found(pages.render_steps(_asked(request), session, index, lane, first))
+
+    async def step(self, request: Request) -> Response:
+        session = self._session(request)
+        index, lane, step = (
+            await self._index(session),
+            request.query_params.get("lane", MAIN_LANE),
+            _step(request),
+        )
+        load = loader(Store(session.path / "store"))
+        try:
+            view = await asyncio.to_thread(step_view, index, lane, step, load)
+        except (OSError, ValueError) as error:
+            raise HTTPException(409, f"That step cannot be read: {error}") from None
+        return _found(pages.render_step(_asked(request), session, index, view) if view else None)
+
+    async def step_request(self, request: Request) -> Response:
+        session = self._session(request)
+        index, load = await self._index(session), loader(Store(session.path / "store"))
+        line = index.line(request.query_params.get("lane", MAIN_LANE), _step(request))
+        found = await asyncio.to_thread(request_of, index, line, load) if line else None
+        if line is None or found is None:
+            raise HTTPException(404, "The model was not asked at that step.")
+        if not found[1]:
+            raise HTTPException(409, "The request made again from the log is not the one that was sent.")
+        return attachment(found[0], f"step-{line.step}-request.json")
+
     async def share(self, request: Request) -> Response:
         session = self._session(request)
         page = await self.followers.of(session).page()
@@ -265,6 +324,12 @@ class Dashboard:
     def _session(self, request: Request) -> SessionFolder:
         return self._existing(self.sessions.by_id(request.path_params["id"]))
 
+    async def _index(self, session: SessionFolder) -> StepIndex:
+        """The steps of a session, as far as its log was written."""
+        index = self.indexes.of(session.log)
+        await asyncio.to_thread(index.read)
+        return index
+
     def _existing(self, session: SessionFolder) -> SessionFolder:
         if not session.exists:
             raise NoSession(f"There is no session in {session.name} (yet).")
@@ -303,6 +368,32 @@ def _begin(request: Request) -> int | None:
         return None
     if not (text.isascii() and text.isdigit() and len(text) <= MAX_OFFSET_DIGITS):
         raise HTTPException(400, "An event's id is a number: the byte behind its record in the log.")
+    return int(text)
+
+
+def _wanted(request: Request) -> Wanted:
+    """The list of sessions that an address asks for."""
+    given = {
+        name: request.query_params.get(name, "")[: pages.MAX_ASKED]
+        for name in ("q", "state", "kind", "batch")
+    }
+    sort = request.query_params.get("sort", "age")
+    if sort not in SORTS or given["kind"] not in ("", *KINDS):
+        raise HTTPException(400, f"Sort by {', '.join(SORTS)}; the kinds are {', '.join(KINDS)}.")
+    return Wanted(
+        words=given["q"],
+        state=given["state"],
+        kind=given["kind"],
+        batch=given["batch"],
+        sort=sort,
+        page=max(1, _number(request, "page")),
+    )
+
+
+def _step(request: Request) -> int:
+    text: str = request.path_params["step"]
+    if not (text.isascii() and text.isdigit() and len(text) <= MAX_OFFSET_DIGITS):
+        raise HTTPException(404)
     return int(text)
 
 

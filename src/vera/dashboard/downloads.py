@@ -27,9 +27,25 @@ def download(file: FileView, store: Store) -> Response:
     picture = next((kind for magic, at, kind in _PICTURES if data[at : at + len(magic)] == magic), "")
     if picture and file.picture:
         return Response(data, media_type=picture, headers={"content-disposition": "inline"})
-    name = quote(file.path.rpartition("/")[2].encode("utf-8", "surrogatepass"), safe="")
+    return attachment(data, file.path.rpartition("/")[2])
+
+
+def stored_bytes(sha256: str, store: Store) -> Response:
+    """A text of the store, byte for byte. Raises HTTPException (404, 413), StoreError."""
+    try:
+        size = store.path(sha256).stat().st_size
+    except OSError:
+        raise HTTPException(404, "The store has no such text.") from None
+    if size > MAX_BYTES:
+        raise HTTPException(413, "That text is too large for the dashboard: it is in the session's folder.")
+    return attachment(store.get(sha256), f"{sha256[:16]}.txt")
+
+
+def attachment(data: bytes, name: str) -> Response:
+    """Bytes that a browser saves and never opens."""
+    quoted = quote(name.encode("utf-8", "surrogatepass"), safe="")
     return Response(
         data,
         media_type="application/octet-stream",
-        headers={"content-disposition": f"attachment; filename*=UTF-8''{name}"},
+        headers={"content-disposition": f"attachment; filename*=UTF-8''{quoted}"},
     )

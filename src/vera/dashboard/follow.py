@@ -11,6 +11,7 @@ import stat
 import time
 from collections import OrderedDict
 from collections.abc import Callable, Iterator, Mapping
+from typing import Any
 
 import msgspec
 
@@ -28,10 +29,12 @@ from vera.dashboard.part_cache import KeptParts
 from vera.dashboard.server_sent_events import PageFrame, page_message, record_messages
 from vera.dashboard.sessions import SessionFolder
 from vera.events import Blob, Text
+from vera.report.view.current import last_answer
 from vera.report.view.fold import ViewFold
 from vera.report.view.model import Header, RunPage
 from vera.report.view.outcome import header_with, lines_with, with_outcome
 from vera.report.view.versioned_cache import VersionedCache
+from vera.report.view.words import read
 from vera.session import LogBroken, Reader, load_text
 from vera.session.log import MAX_LINE
 from vera.state import RunState
@@ -189,6 +192,24 @@ class Follower:
         alive = self._is_alive(self.session)
         await self._look_at_end(alive=alive)
         return self._header(alive)
+
+    def answer(self) -> str:
+        """The answer as far as the log was read, '' for none."""
+        answer = last_answer(self._state)
+        return read(answer.text, self._load) if answer else ""
+
+    def settings(self) -> Mapping[str, Any]:
+        """Those that the log began with."""
+        return self._state.session.settings if self._state.session else {}
+
+    def kind(self) -> str:
+        """What was asked for: research, thesis or execution; '' before it is known."""
+        if self._state.requested is not None:
+            return "thesis"
+        started = self._state.lane("main").started
+        if started is not None and started.purpose == "execute":
+            return "execution"
+        return "research" if self._state.task is not None else ""
 
     def is_record_end(self, offset: int) -> bool:
         """Whether a record that was read ends at the offset, or the log begins there."""
@@ -371,6 +392,10 @@ class Followers:
         for each in idle[: max(0, len(idle) - MAX_FOLLOWED)]:
             del self._followers[each]
         return found
+
+    def is_alive(self, session: SessionFolder) -> bool:
+        """Whether a process works on the session."""
+        return self._is_alive(session)
 
     def lent(self, session: SessionFolder) -> Follower:
         """The session's follower for one look; kept if it is already, or if a process works on the run."""

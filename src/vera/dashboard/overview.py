@@ -1,84 +1,160 @@
-"""The list of sessions: where each run stands, with a strip of its claims."""
+"""The list of sessions: a page of it from the index, with what has changed read again."""
 
 import asyncio
-import contextlib
-from collections.abc import Sequence
+import os
+from collections.abc import Iterable, Sequence
+from pathlib import Path
 
 import msgspec
 
 from vera.attestation.outcome import fingerprint
 from vera.dashboard.follow import Followers
+from vera.dashboard.session_index import BatchCount, Found, Listed, Row, SessionIndex, Wanted
 from vera.dashboard.sessions import SessionFolder, Sessions
 from vera.report.view.model import Header
 
-MAX_ROWS = 100
 PATIENCE_SECONDS = 0.3
 """What a page waits for logs to be read; the rest is known when it is loaded again."""
 
 
 class SessionRow(msgspec.Struct, frozen=True, kw_only=True):
-    """One session. `header` is None while its log was not read yet, or where there is none; `verdicts` are
-    those of its claims, in their order; `modified` is when its log was last written to (Unix time), or 0."""
+    """One session. `header` is None while its log was not read yet, or where there is none; `kind` is what
+    was asked for, `batch` the folder of the batch it belongs to; `modified` is when its log was last written
+    to (Unix time), or 0."""
 
     session: SessionFolder
     modified: float
     header: Header | None = None
-    verdicts: tuple[str, ...] = ()
+    kind: str = ""
+    batch: str = ""
     problem: str = ""
+    is_unread: bool = False
+
+
+class SessionList(msgspec.Struct, frozen=True, kw_only=True):
+    """A page of the list, with what `Listed` counts."""
+
+    wanted: Wanted
+    rows: tuple[SessionRow, ...] = ()
+    matched: int = 0
+    total: int = 0
+    unread: int = 0
+    states: tuple[tuple[str, int], ...] = ()
+    batches: tuple[BatchCount, ...] = ()
 
 
 class Overview:
-    """The rows of a base folder; a session is read again only when a file of it has changed."""
+    """The lists of a base folder; a session is read again only when a file of it has changed."""
 
-    def __init__(self, sessions: Sessions, followers: Followers) -> None:
+    def __init__(self, sessions: Sessions, followers: Followers, index: SessionIndex | None = None) -> None:
         self._sessions = sessions
         self._followers = followers
-        self._rows: dict[str, tuple[str, SessionRow]] = {}
+        self._index = index
         self._reading: asyncio.Task[None] | None = None
+        self._listing = asyncio.Lock()
 
-    async def rows(self) -> tuple[Sequence[SessionRow], int]:
-        """The newest sessions, and how many are left out."""
-        listed, left_out = await asyncio.to_thread(self._sessions.listed)
-        shown = listed[:MAX_ROWS]
-        self._rows = {each.id: self._rows[each.id] for each in shown if each.id in self._rows}
-        if self._reading is None or self._reading.done():
-            self._reading = asyncio.create_task(self._read(shown))
-        await asyncio.wait([self._reading], timeout=PATIENCE_SECONDS)
-        rows = [
-            self._rows[each.id][1]
-            if each.id in self._rows
-            else SessionRow(session=each, modified=_written(each))
-            for each in shown
+    async def listed(self, wanted: Wanted) -> SessionList:
+        """The page that is wanted. Waits a moment for what is not read yet."""
+        async with self._listing:
+            index = await self._opened()
+            stamps = await asyncio.to_thread(self._sessions.stamps)
+            unread = await asyncio.to_thread(index.sync, stamps)
+            found = await asyncio.to_thread(index.listed, wanted)
+            stale = await asyncio.to_thread(self._stale, found.rows)
+            if unread or stale:
+                await self._refresh(stale, unread)
+                found = await asyncio.to_thread(index.listed, wanted)
+        return self._list_of(wanted, found)
+
+    def close(self) -> None:
+        """Stop reading, and let go of the index."""
+        if self._reading is not None:
+            self._reading.cancel()
+        if self._index is not None:
+            self._index.close()
+
+    async def _opened(self) -> SessionIndex:
+        if self._index is None:
+            self._index = await asyncio.to_thread(SessionIndex, self._sessions.base)
+        return self._index
+
+    async def _refresh(self, stale: Sequence[bytes], unread: Sequence[bytes]) -> None:
+        """Read those on the page first; the task goes on with the others when the page is out."""
+        if stale:
+            shown = asyncio.create_task(self._read(stale, again=True))
+            await asyncio.wait([shown], timeout=PATIENCE_SECONDS)
+            if not shown.done():
+                shown.cancel()
+        if unread and (self._reading is None or self._reading.done()):
+            self._reading = asyncio.create_task(self._read(unread))
+        if self._reading is not None and not stale:
+            await asyncio.wait([self._reading], timeout=PATIENCE_SECONDS)
+
+    def _stale(self, rows: Iterable[Row]) -> list[bytes]:
+        """The sessions of the page that are not as the index has them, or that go on."""
+        return [
+            row.name
+            for row in rows
+            if row.state == "unread" or self._moves(row) or fingerprint(self._path(row.name)) != row.seen
         ]
-        return rows, left_out + len(listed) - len(shown)
 
-    async def _read(self, sessions: Sequence[SessionFolder]) -> None:
-        for session in sessions:
-            seen = await asyncio.to_thread(fingerprint, session.path)
-            if session.id in self._rows and self._rows[session.id][0] == seen:
-                header = self._rows[session.id][1].header
-                if header is None or header.ended_ts is not None:
-                    continue
-            self._rows[session.id] = (seen, await self._row(session))
+    def _moves(self, row: Row) -> bool:
+        """Whether a run that has not ended goes on, or has just stopped."""
+        if row.header is None or row.header.ended_ts is not None:
+            return False
+        alive = self._followers.is_alive(self._sessions.folder(os.fsdecode(row.name)))
+        return alive or row.header.phase in ("working", "verifying")
 
-    async def _row(self, session: SessionFolder) -> SessionRow:
-        modified = _written(session)
+    async def _read(self, names: Sequence[bytes], *, again: bool = False) -> None:
+        assert self._index is not None
+        for name in names:
+            if again or self._index.is_unread(name):
+                await asyncio.to_thread(self._index.put, await self._found_or_not(name))
+
+    async def _found_or_not(self, name: bytes) -> Found:
+        """What a session is; of one that cannot be read, why: the others are read all the same."""
+        try:
+            return await self._found(name)
+        except OSError as error:
+            return Found(name=name, seen="", header=None, problem=f"It cannot be read: {error.strerror}.")
+
+    async def _found(self, name: bytes) -> Found:
+        session = self._sessions.folder(os.fsdecode(name))
+        seen = await asyncio.to_thread(fingerprint, session.path)
         if not session.log.exists():
-            return SessionRow(session=session, modified=modified)
+            return Found(name=name, seen=seen, header=None)
         follower = self._followers.lent(session)
-        page = await follower.page()
-        return SessionRow(
-            session=session,
-            modified=modified,
-            header=page.header,
-            verdicts=tuple(claim.verdict for claim in page.claims),
+        header = await follower.header()
+        return Found(
+            name=name,
+            seen=seen,
+            header=header,
+            kind=follower.kind(),
+            answer=follower.answer(),
             problem=follower.problem,
         )
 
+    def _list_of(self, wanted: Wanted, found: Listed) -> SessionList:
+        return SessionList(
+            wanted=wanted,
+            rows=tuple(
+                SessionRow(
+                    session=self._sessions.folder(os.fsdecode(row.name)),
+                    modified=row.modified,
+                    header=row.header,
+                    kind=row.kind,
+                    batch=row.batch,
+                    problem=row.problem,
+                    is_unread=row.state == "unread",
+                )
+                for row in found.rows
+            ),
+            matched=found.matched,
+            total=found.total,
+            unread=found.unread,
+            states=found.states,
+            batches=found.batches,
+        )
 
-def _written(session: SessionFolder) -> float:
-    """When its log was written last; of a session without a log, when its folder was made. 0 for neither."""
-    for path in (session.log, session.path):
-        with contextlib.suppress(OSError):
-            return path.lstat().st_mtime_ns / 1e9
-    return 0.0
+    def _path(self, name: bytes) -> Path:
+        return self._sessions.base / os.fsdecode(name)

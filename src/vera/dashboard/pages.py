@@ -7,22 +7,32 @@ the frame around it, forms, the list of sessions, and the pages of a claim, a so
 import time
 from collections.abc import Mapping, Sequence
 from functools import partial
+from itertools import islice
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlencode
 
-from vera.dashboard.overview import SessionRow
+import msgspec
+
+from vera.dashboard.log_ends import MAIN_LANE
+from vera.dashboard.overview import SessionList
 from vera.dashboard.part_cache import KeptParts
 from vera.dashboard.query_params import Asked
 from vera.dashboard.run_form import BUDGETS, StartForm
 from vera.dashboard.run_status import RunStatus
 from vera.dashboard.runs import Replayed
+from vera.dashboard.session_index import FAILED, KINDS, PAGE_ROWS, Wanted
 from vera.dashboard.sessions import SessionFolder
 from vera.dashboard.source_text import source_text
+from vera.dashboard.step_index import StepIndex
+from vera.dashboard.step_view import StepView
 from vera.dashboard.tails import EVENTS, LOGS, TAIL_BYTES, events_before, read_tail
+from vera.dashboard.two_runs import Run, settings_that_differ, sources
 from vera.report.html.environment import environment
 from vera.report.html.figures import announcement, figures
 from vera.report.html.links import Links
 from vera.report.html.shown import shown_claims
+from vera.report.html.wording import RESULTS
 from vera.report.view.changes import PARTS
 from vera.report.view.model import EventLine, Header, RunPage
 from vera.session import load_text
@@ -60,6 +70,24 @@ assert set(PARTS) == {"header", *ORDER} and set(LIMITS) == set(BUDGETS)
 _BLANK = EventLine(offset=0, seq=0, ts=0.0, lane="main", kind="", step=None, text="")
 """The row of the event log from which the page's module makes others."""
 
+COLUMNS = ("verdict", "task", "kind", "score", "claims", "tokens", "cost", "time", "age")
+"""Of the list of sessions; each can be sorted by."""
+
+STATES = {
+    "unread": "Not read yet",
+    "unreadable": "Unreadable",
+    "new": "Not started",
+    FAILED: "Without an answer that holds",
+}
+MAX_ASKED = 500
+"""Characters of what a list of sessions is searched or filtered by."""
+
+STEPS_SHOWN = 200
+"""Steps of a list of steps."""
+
+MAX_LANES = 200
+"""Lanes to which a list of steps leads."""
+
 ALL_CARDS = 100
 """Cards of the page of one claim."""
 
@@ -74,9 +102,42 @@ def render_problem(asked: Asked, status: int, sentence: str) -> str:
     return _page("problem", asked, status=status, sentence=sentence)
 
 
-def render_index(asked: Asked, rows: Sequence[SessionRow], left_out: int, form: StartForm) -> str:
-    """The sessions, the newest first, and the button for a new one."""
-    return _page("index", asked, rows=rows, left_out=left_out, form=form)
+def render_index(asked: Asked, listed: SessionList, now: float | None = None) -> str:
+    """A page of the sessions, and the button for a new one; `now` is Unix time, from which ages count."""
+    return _page(
+        "index",
+        asked,
+        listed=listed,
+        wanted=listed.wanted,
+        now=time.time() if now is None else now,
+        address=address_of,
+        pages=-(-listed.matched // PAGE_ROWS),
+        first=PAGE_ROWS * (listed.wanted.page - 1),
+        COLUMNS=COLUMNS,
+        KINDS=KINDS,
+        FAILED=FAILED,
+        state_in_words=state_in_words,
+    )
+
+
+def address_of(wanted: Wanted, **changed: Any) -> str:
+    """The address of a list like this one but for what is changed; another list begins at its first page."""
+    other = msgspec.structs.replace(wanted, **{"page": 1, **changed})
+    given = {
+        "q": other.words,
+        "state": other.state,
+        "kind": other.kind,
+        "batch": other.batch,
+        "sort": other.sort if other.sort != "age" else "",
+        "page": str(other.page) if other.page > 1 else "",
+    }
+    asked = urlencode({name: each[:MAX_ASKED] for name, each in given.items() if each}, errors="replace")
+    return f"/?{asked}" if asked else "/"
+
+
+def state_in_words(state: str) -> str:
+    """A state of the index as a reader knows it."""
+    return STATES.get(state) or RESULTS.get(state) or state.replace("_", " ").capitalize()
 
 
 def render_run(
@@ -189,6 +250,32 @@ def render_log(asked: Asked, session: SessionFolder, name: str, before: int = 0)
     )
 
 
+def render_steps(asked: Asked, session: SessionFolder, index: StepIndex, lane: str, first: int) -> str | None:
+    """The steps of a lane from number `first` of the list on, and its other lanes; None for no such lane."""
+    steps = index.lanes.get(lane, [])
+    if not steps and (lane != MAIN_LANE or first):
+        return None
+    begin = max(0, min(first, len(steps) - 1))
+    lines = [index.line(lane, step) for step in steps[begin : begin + STEPS_SHOWN]]
+    return _page(
+        "steps",
+        msgspec.structs.replace(asked, notice=index.problem),
+        **_of_session(session),
+        lane=lane,
+        lanes=list(islice(index.lanes, MAX_LANES)),
+        lines=lines,
+        begin=begin,
+        count=len(steps),
+        STEPS_SHOWN=STEPS_SHOWN,
+    )
+
+
+def render_step(asked: Asked, session: SessionFolder, index: StepIndex, view: StepView) -> str:
+    """All that is known of one step."""
+    asked = msgspec.structs.replace(asked, notice=index.problem)
+    return _page("step", asked, **_of_session(session), view=view)
+
+
 def render_compare(asked: Asked, session: SessionFolder, page: RunPage, a: int, b: int) -> str | None:
     """Two rounds side by side; None when one of them is not there."""
     rounds = {each.round: each for each in page.rounds}
@@ -196,6 +283,20 @@ def render_compare(asked: Asked, session: SessionFolder, page: RunPage, a: int, 
         return None
     return _page(
         "compare", asked, **_of_session(session), rounds=page.rounds, before=rounds[a], after=rounds[b]
+    )
+
+
+def render_two_runs(asked: Asked, before: Run, after: Run) -> str:
+    """Two sessions side by side."""
+    return _page(
+        "two_runs",
+        asked,
+        before=before,
+        after=after,
+        figures_of_before=figures(before.page.header),
+        figures_of_after=figures(after.page.header),
+        cited=sources(before, after),
+        differs=settings_that_differ(before, after),
     )
 
 

@@ -23,6 +23,12 @@ MAX_LISTED = 500
 MAX_FOLDERS = 5000
 """Folders that are looked into for a list."""
 
+MAX_INDEXED = 20_000
+"""Sessions of a base folder that a list can show."""
+
+MAX_WALKED = 60_000
+"""Folders that are looked into for them."""
+
 MAX_LEVELS = 12
 MAX_NAME = 1000
 """Bytes of a relative path."""
@@ -96,6 +102,27 @@ class Sessions:
         found.sort(key=lambda each: (-each[0], each[1].name))
         return [folder for _, folder in found[:MAX_LISTED]], max(0, len(found) - MAX_LISTED)
 
+    def stamps(self) -> dict[bytes, tuple[str, float]]:
+        """Every session of the first levels, at most MAX_INDEXED: its path relative to the base → what its
+        log is now (size, times, inode; '' for none) and when it was written (Unix time)."""
+        found: dict[bytes, tuple[str, float]] = {}
+        level, left, base = ["."], MAX_WALKED, os.fspath(self.base)
+        for depth in range(LISTED_LEVELS + 1):
+            below: list[str] = []
+            for relative in level:
+                left -= 1
+                if left < 0 or len(found) >= MAX_INDEXED:
+                    return found
+                stamp = _stamp(f"{base}/{relative}/{TRACE}")
+                if stamp is None and depth and _is_regular(self.base / relative / CONTROL_LOG):
+                    stamp = ("", _written(self.base / relative))
+                if stamp is not None:
+                    found[os.fsencode(relative)] = stamp
+                if (stamp is None or not stamp[0]) and depth < LISTED_LEVELS:
+                    below += _folders(self.base / relative, relative, left)
+            level = below
+        return found
+
     def folder(self, relative: str) -> SessionFolder:
         """The value for a path relative to the base, in normal form, without a look at the disk."""
         shown = "." if relative == "." else f"./{relative}"
@@ -168,6 +195,18 @@ def _is_regular(path: Path) -> bool:
         return stat.S_ISREG(path.lstat().st_mode)
     except OSError:
         return False
+
+
+def _stamp(log: str) -> tuple[str, float] | None:
+    """What a log is now, and when it was written; None where there is no regular file."""
+    try:
+        about = os.lstat(log)
+    except (OSError, ValueError):
+        return None
+    if not stat.S_ISREG(about.st_mode):
+        return None
+    stamp = f"{about.st_size}-{about.st_mtime_ns}-{about.st_ctime_ns}-{about.st_ino}"
+    return stamp, about.st_mtime_ns / 1e9
 
 
 def _folders(path: Path, relative: str, most: int) -> list[str]:

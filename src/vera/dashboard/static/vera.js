@@ -1,5 +1,5 @@
 // Follows a run: new lines of its log, the texts of its status, and the parts of the page that have changed.
-// The page is whole without it. Markup comes from this server only, in one place (`fragment`).
+// On the page of a step it only takes keys. Each page is whole without it. Markup comes from this server only, in one place (`fragment`).
 
 const MOST_ROWS = 2000;
 const REFRESH_MS = 3000; // a changed part is fetched again at most this often
@@ -7,7 +7,7 @@ const REOPEN_MS = 3000;
 
 const page = document.getElementById("main");
 const stream = document.getElementById("stream");
-const row = document.getElementById("event-row").content.firstElementChild;
+const row = document.getElementById("event-row")?.content.firstElementChild;
 const policy = window.trustedTypes?.createPolicy("vera", { createHTML: (text) => text }) ?? { createHTML: (text) => text };
 const part = (name) => page.querySelector(`[data-part="${name}"]`);
 const live = (field) => page.querySelector(`[data-live="${field}"]`);
@@ -64,6 +64,7 @@ function addLine(line, list) {
   const texts = { ...line, lane, clock: moment.slice(11, 19), step: line.step ?? "" };
   for (const field of added.querySelectorAll("[data-f]")) field.textContent = texts[field.dataset.f];
   added.querySelector("time").dateTime = moment;
+  if (line.step > 0) added.querySelector("a").href = `${page.dataset.base}/steps/${line.step}${lane && `?lane=${encodeURIComponent(lane)}`}`;
   added.classList.toggle("failed", line.failed);
   list.prepend(added);
 }
@@ -89,12 +90,10 @@ function say(words, state) {
   setText(stream, words);
 }
 
-function close() {
-  source = source?.close() ?? null;
-}
+const close = () => { source = source?.close() ?? null; };
 
 function open() {
-  if (source || document.hidden) return;
+  if (!row || source || document.hidden) return;
   source = new EventSource(`${page.dataset.base}/events?view=page&from=${cursor}`);
   source.onopen = () => { say("live", "live"); tick(); };
   source.onmessage = (message) => take(JSON.parse(message.data));
@@ -138,13 +137,13 @@ page.addEventListener("toggle", async ({ target }) => {
   if (fill) await fragment(target.dataset.fill).then((found) => fill.replaceWith(found.querySelector("[data-tail]")), () => {});
 }, true);
 document.addEventListener("keydown", (event) => {
-  const way = { j: 1, k: -1 }[event.key];
-  if (!way || event.ctrlKey || event.metaKey || event.altKey || event.target.closest("input, textarea, select")) return;
+  const way = { j: 1, k: -1, ArrowRight: row ? 0 : 1, ArrowLeft: row ? 0 : -1 }[event.key], arrow = event.key.length > 1;
+  if (!way || event.ctrlKey || event.metaKey || event.altKey || event.target.closest(`input, textarea, select${arrow ? ", .wide" : ""}`)) return;
+  if (!row) return document.querySelector(`a[rel="${way > 0 ? "next" : "prev"}"]`)?.click();
   const claims = [...page.querySelectorAll(".claim > summary")], at = claims.indexOf(document.activeElement);
   claims[Math.min(Math.max(at + way, 0), claims.length - 1)]?.focus();
 });
 document.documentElement.classList.add("has-module");
-setInterval(tick, 1000);
-setInterval(refreshChanged, REFRESH_MS);
+if (row) [setInterval(tick, 1000), setInterval(refreshChanged, REFRESH_MS)];
 show(location.hash.slice(1));
 open();

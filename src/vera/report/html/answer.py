@@ -16,10 +16,15 @@ SHOWN = 100_000
 """Characters of an answer that are shown."""
 
 MAX_BLOCKS = 2000
+MAX_LEAD = 240
+"""Characters of a paragraph that stands before the first cited lines on a phone: about six lines there."""
 
 _HEADING = re.compile(r" {0,3}(#{1,6})[ \t]+(.*)")
 _ITEM = re.compile(r" {0,9}[-*+•][ \t]+(.*)")
 _NUMBERED = re.compile(r" {0,9}([0-9]{1,4}[.)][ \t]+.*)")
+_END = re.compile(r"[.;!?。！？؟][\"'”’)]{0,3}(?=\s|\Z)|[。！？]")
+"""The end of a sentence, right behind a citation."""
+
 _FENCE = re.compile(r" {0,3}(?:`{3,20}|~{3,20})")
 
 
@@ -56,6 +61,36 @@ def blocks(text: str, claims: Sequence[ClaimView]) -> tuple[Block, ...]:
     if len(text) > SHOWN:
         made.append(Block("paragraph", ((Inline(f"[… {len(text) - SHOWN} more characters]"),),)))
     return tuple(made)
+
+
+def lead(made: Sequence[Block]) -> tuple[tuple[Block, ...], tuple[Block, ...]]:
+    """The beginning of an answer, which the lines of its first citation follow on a phone, and the rest.
+
+    The beginning is the first block with the headings over it: of a list its first item, of a long paragraph
+    what goes up to its first citation.
+    """
+    at = next((at for at, block in enumerate(made) if block.kind != "heading"), len(made) - 1)
+    first, behind = _divided(made[at]) if made else (None, None)
+    begin = (*made[:at], *([first] if first else []))
+    return begin, (*([behind] if behind else []), *made[at + 1 :])
+
+
+def _divided(block: Block) -> tuple[Block, Block | None]:
+    """A block as its beginning and what is behind it."""
+    if block.kind in ("list", "numbered") and len(block.parts) > 1:
+        return Block(block.kind, block.parts[:1]), Block(block.kind, block.parts[1:])
+    (part, *_) = block.parts
+    if block.kind != "paragraph" or sum(len(each.text) for each in part) <= MAX_LEAD:
+        return block, None
+    cut = next((at for at, each in enumerate(part) if each.cites), len(part))
+    rest = "".join(each.text for each in part[cut + 1 :])
+    end = _END.match(rest)
+    if cut + 1 >= len(part) or end is None or not rest[end.end() :].strip():
+        return block, None
+    after = part[cut + 1]
+    begin = (*part[: cut + 1], Inline(after.text[: end.end()]))
+    behind = (msgspec.structs.replace(after, text=after.text[end.end() :].lstrip()), *part[cut + 2 :])
+    return Block(block.kind, (begin,)), Block(block.kind, (behind,))
 
 
 def _blocks(lines: list[str]) -> Iterator[tuple[str, list[str]]]:

@@ -46,6 +46,7 @@ def environment(*folders: Path) -> "Environment":
         auto_reload=False,
     )
     made.filters.update(
+        age=wording.age,
         bytes=words.size_in_words,
         clock=wording.clock,
         cut=words.cut,
@@ -64,6 +65,7 @@ def environment(*folders: Path) -> "Environment":
         LABELS=LABELS,
         SHARES=wording.SHARES,
         answer_blocks=answer.blocks,
+        answer_lead=answer.lead,
         changes=difference.changes,
         citation=wording.citation,
         cited_lines=wording.cited_lines,
@@ -72,7 +74,7 @@ def environment(*folders: Path) -> "Environment":
         pairs_of_rounds=shown.pairs_of_rounds,
         shown_claims=shown.shown_claims,
         counted=words.counted,
-        event_row=lambda line: Markup(event_row(line)),
+        event_row=lambda line, links: Markup(event_row(line, links)),
         headline=wording.headline,
         numbered=wording.numbered,
         place=wording.place,
@@ -84,6 +86,6 @@ def environment(*folders: Path) -> "Environment":
         verdicts_in_words=in_words,
         graph=lambda claims: Markup(_graph(claims)),
         strip=lambda key, verdicts: Markup(strip_svg(key, verdicts)),
-        timeline=lambda timeline: Markup(_timeline(timeline)),
+        timeline=lambda timeline, base: Markup(_timeline(timeline, base)),
     )
     return made

@@ -33,6 +33,26 @@ class Links(msgspec.Struct, frozen=True):
         """The page of one claim with all of its cards."""
         return f"{self.base}/claim/{_quoted(claim.key)}" if self.base and claim.key else ""
 
+    def step(self, step: int, lane: str = "main") -> str:
+        """The page of one step of a lane."""
+        if not self.base or step <= 0:
+            return ""
+        return f"{self.base}/steps/{step}" + (f"?lane={_quoted(lane)}" if lane != "main" else "")
+
+    def steps(self, lane: str = "main", first: int = 0) -> str:
+        """The steps of a lane from number `first` of them on."""
+        asked = ([f"lane={_quoted(lane)}"] if lane != "main" else []) + ([f"first={first}"] if first else [])
+        return f"{self.base}/steps" + ("?" + "&".join(asked) if asked else "") if self.base else ""
+
+    def request(self, step: int, lane: str = "main") -> str:
+        """What the model was sent at a step, as JSON."""
+        found = self.step(step, lane).partition("?")
+        return f"{found[0]}/request{found[1]}{found[2]}" if found[0] else ""
+
+    def bytes(self, sha256: str) -> str:
+        """A stored text to be saved."""
+        return f"{self.base}/bytes/{sha256}" if self.base and _SHA256.fullmatch(sha256) else ""
+
     def file(self, file: FileView) -> str:
         """The bytes of a file that was handed in."""
         return f"{self.base}/file/{_quoted(file.path, '/')}" if self.base and not file.problem else ""

@@ -92,6 +92,14 @@ def day(ts: float) -> str:
     return utc(_finite(ts)).strftime("%Y-%m-%d %H:%M")
 
 
+def age(seconds: float) -> str:
+    """How long ago, in one unit: `now`, `3 min`, `2 h`, `5 d`."""
+    for size, unit in ((86_400, "d"), (3600, "h"), (60, "min")):
+        if seconds >= size:
+            return f"{int(seconds // size)} {unit}"
+    return "now"
+
+
 def iso(ts: float) -> str:
     """The moment for `<time datetime>`."""
     return utc(_finite(ts)).strftime("%Y-%m-%dT%H:%M:%SZ")

@@ -36,9 +36,17 @@ def hint(text: str) -> str:
 
 
 def picture(
-    kind: str, title: str, description: str, width: float, height: float, *inside: str, key: str = ""
+    kind: str,
+    title: str,
+    description: str,
+    width: float,
+    height: float,
+    *inside: str,
+    key: str = "",
+    role: str = "img",
 ) -> str:
-    """The whole picture. `kind` is its class, `key` makes its ids where a page has several of a kind."""
+    """The whole picture. `kind` is its class, `key` makes its ids where a page has several of a kind; `role`
+    is `group` for one with links in it."""
     key = f"picture-{key or kind}"
     return element(
         "svg",
@@ -48,7 +56,7 @@ def picture(
         xmlns="http://www.w3.org/2000/svg",
         class_=f"picture {kind}",
         viewBox=f"0 0 {_number(width)} {_number(height)}",
-        role="img",
+        role=role,
         aria_labelledby=f"{key}-title {key}-desc",
     )
 

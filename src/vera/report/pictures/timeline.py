@@ -2,7 +2,9 @@
 
 from collections.abc import Iterator, Sequence
 from functools import lru_cache
+from html import escape
 
+from vera.report.html.links import Links
 from vera.report.pictures.axis import duration, ticks
 from vera.report.pictures.svg import element, hatch, hint, label, picture, words
 from vera.report.view.model import Bar, ScorePoint, Timeline
@@ -39,12 +41,16 @@ _COUNTED = {
 }
 
 
-def timeline_svg(timeline: Timeline) -> str:
-    """The picture, from the first record to the last. Bars and scores beyond a bound are left out."""
+def timeline_svg(timeline: Timeline, base: str = "") -> str:
+    """The picture, from the first record to the last. Bars and scores beyond a bound are left out.
+
+    With the address `base` of a session each bar of a step leads to its page, by a pointer: keyboards have
+    the list of events and of steps, which is shorter than hundreds of bars.
+    """
     scored = [each for each in timeline.scores if each.score is not None][-MAX_SCORES:]
     top = SCORES if scored else 4
     height = top + len(ROWS) * ROW
-    scale = _Scale(timeline)
+    scale, links = _Scale(timeline), Links(base)
     return picture(
         "timeline",
         "Timeline of the run",
@@ -53,8 +59,9 @@ def timeline_svg(timeline: Timeline) -> str:
         height + 22,
         *_axis(scale, height),
         *_rows(top),
-        *(_bar(bar, scale, top) for bar in timeline.bars[-MAX_BARS:]),
+        *(_bar(bar, scale, top, links) for bar in timeline.bars[-MAX_BARS:]),
         *(_scores(scored, scale) if scored else ()),
+        role="group" if base else "img",
     )
 
 
@@ -105,21 +112,28 @@ def _rows(top: float) -> Iterator[str]:
         yield label(name, LEFT - 8, y + ROW / 2 + 4, "row")
 
 
-def _bar(bar: Bar, scale: _Scale, top: float) -> str:
+def _bar(bar: Bar, scale: _Scale, top: float, links: Links) -> str:
     if bar.row not in _PLACE:
         return ""
     x, middle = scale.x(bar.start), top + _PLACE[bar.row] * ROW + ROW / 2
     told = _told(bar, scale.start)
     failed = " failed" if bar.failed else ""
     # There are hundreds of bars: these are written out, where all else is made by `element`.
-    begin = f'<g class="bar {bar.row}{failed}" data-goto="e{bar.offset:d}"><title>{told}</title>'
+    address = links.step(bar.step, bar.lane)
+    goto = f' data-goto="e{bar.offset:d}"' if not address else ""
+    begin = f'<g class="bar {bar.row}{failed}"{goto}><title>{told}</title>'
+    end = "</g>"
+    if address:
+        begin, end = f'<a href="{escape(address)}" tabindex="-1" aria-hidden="true">{begin}', "</g></a>"
     if bar.row == "gate":
-        return f'{begin}<path d="M{x - 5:.1f} {middle:.1f}l5 -7l5 7l-5 7z"/></g>'
+        return f'{begin}<path d="M{x - 5:.1f} {middle:.1f}l5 -7l5 7l-5 7z"/>{end}'
     width = min(max(NARROWEST, scale.x(bar.end) - x), WIDTH - x)
     height = FAILED if bar.failed else BAR
     y = middle - height / 2
     lines = hatch(x, y, width, height, "hatch") if bar.failed and width >= HATCHED else ""
-    return f'{begin}<rect x="{x:.1f}" y="{y:.0f}" width="{width:.1f}" height="{height}" rx="1.5"/>{lines}</g>'
+    return (
+        f'{begin}<rect x="{x:.1f}" y="{y:.0f}" width="{width:.1f}" height="{height}" rx="1.5"/>{lines}{end}'
+    )
 
 
 @lru_cache(4096)

@@ -31,10 +31,12 @@ class _Joined(msgspec.Struct):
     offset: int
     failed: int
     count: int
+    step: int
+    lane: str
 
     def take(self, other: "_Joined") -> None:
         if other.offset < self.offset:
-            self.offset = other.offset
+            self.offset, self.step, self.lane = other.offset, other.step, other.lane
         self.start, self.end = min(self.start, other.start), max(self.end, other.end)
         self.failed += other.failed
         self.count += other.count
@@ -52,6 +54,8 @@ class _Joined(msgspec.Struct):
             failed=bool(self.failed),
             count=self.count,
             offset=self.offset,
+            step=self.step,
+            lane=self.lane,
         )
 
 
@@ -65,11 +69,12 @@ class Bars:
         self._kept: dict[tuple[str, int], _Joined] = {}
         self._alone = 0
 
-    def add(self, row: str, start: float, end: float, label: str, offset: int, *, failed: bool) -> None:
+    def add(self, bar: Bar) -> None:
         """One more bar; times that no calendar has are taken for the nearest that one has."""
-        start = min(max(0.0, start), LATEST)
-        end = min(max(start, end), LATEST)
-        self._put(_Joined(row, start, end, label, offset, int(failed), 1))
+        start = min(max(0.0, bar.start), LATEST)
+        end = min(max(start, bar.end), LATEST)
+        failed = int(bar.failed)
+        self._put(_Joined(bar.row, start, end, bar.label, bar.offset, failed, 1, bar.step, bar.lane))
         if len(self._kept) > self._most:
             self._coarsen()
 

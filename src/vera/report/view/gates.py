@@ -12,6 +12,7 @@ class _Fired(msgspec.Struct):
     nudged: int = 0
     ended: int = 0
     step: int = 0
+    lane: str = "main"
     said: str = ""
 
 
@@ -22,8 +23,8 @@ class Gates:
         self._fired: dict[str, _Fired] = {}
 
     def add(self, record: events.Policy | events.PolicyNotesGuard) -> None:
-        fired = self._fired.setdefault(events.kind(record), _Fired())
-        fired.step = record.step
+        fired = self._fired.setdefault(events.gate_name(record), _Fired())
+        fired.step, fired.lane = record.step, one_line(record.lane, 60)
         if isinstance(record, events.PolicyNotesGuard):
             effect, fired.said = "nudge", record.detail[:1000]
         else:
@@ -42,6 +43,7 @@ class Gates:
                 nudged=fired.nudged,
                 ended=fired.ended,
                 last_step=fired.step,
+                lane=fired.lane,
                 last_said=one_line(fired.said),
             )
             for name, fired in newest

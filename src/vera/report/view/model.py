@@ -50,7 +50,8 @@ class Header(msgspec.Struct, frozen=True, kw_only=True):
 
 class Bar(msgspec.Struct, frozen=True, kw_only=True):
     """Something that took time: `row` is model, tool, verify or gate; a gate takes none. `offset` is the
-    place of its record in the log. Of long runs neighbours are one bar of `count`, `failed` if any was."""
+    place of its record in the log, `step` of `lane` the step that it belongs to (0: none). Of long runs
+    neighbours are one bar of `count`, `failed` if any was; then all but `count` is that of the first."""
 
     row: str
     start: float
@@ -59,6 +60,8 @@ class Bar(msgspec.Struct, frozen=True, kw_only=True):
     failed: bool = False
     count: int = 1
     offset: int = 0
+    step: int = 0
+    lane: str = "main"
 
 
 class ScorePoint(msgspec.Struct, frozen=True, kw_only=True):
@@ -137,7 +140,8 @@ class Coverage(msgspec.Struct, frozen=True, kw_only=True):
 class RoundView(msgspec.Struct, frozen=True, kw_only=True):
     """One round of verification; `answer` is the text that was verified.
 
-    `result` is that of its attestation, UNDER WAY while there is none. The claims come without their cards.
+    `result` is that of its attestation, UNDER WAY while there is none; `step` is the one that gave the answer
+    (0: none of the main lane's). The claims come without their cards.
     """
 
     round: int
@@ -149,6 +153,7 @@ class RoundView(msgspec.Struct, frozen=True, kw_only=True):
     findings: tuple[str, ...] = ()
     caps: tuple[str, ...] = ()
     chosen: bool = False
+    step: int = 0
 
 
 class CandidateView(msgspec.Struct, frozen=True, kw_only=True):
@@ -187,7 +192,7 @@ class ChoiceView(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class GateView(msgspec.Struct, frozen=True, kw_only=True):
-    """A gate that fired: how often by effect, and what it said last."""
+    """A gate that fired: how often by effect, and what it said last, at step `last_step` of `lane`."""
 
     name: str
     refused: int
@@ -195,6 +200,7 @@ class GateView(msgspec.Struct, frozen=True, kw_only=True):
     ended: int
     last_step: int
     last_said: str
+    lane: str = "main"
 
 
 class FileView(msgspec.Struct, frozen=True, kw_only=True):

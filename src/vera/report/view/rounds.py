@@ -7,6 +7,7 @@ import msgspec
 
 from vera.evidence.finding import Finding
 from vera.report.view.attested import Verdict
+from vera.report.view.budgets import LANE
 from vera.report.view.claims import audited
 from vera.report.view.model import ClaimView, RoundView
 from vera.report.view.verdicts import reason_in_words
@@ -55,6 +56,7 @@ def _view(
         findings=_findings(done, load, verdict_of(number)),
         caps=tuple(one_line(cap, _SENTENCE_SHOWN) for cap in decision.caps[:MAX_CAPS]) if decision else (),
         chosen=state.chosen is not None and state.chosen.round == number,
+        step=answer.step if answer and answer.lane == LANE else 0,
     )
 
 

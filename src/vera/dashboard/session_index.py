@@ -1,0 +1,343 @@
+"""An index of the sessions of a base folder, so that thousands are searched and sorted at once.
+
+It is a cache in SQLite (in the person's cache folder) of what was found when a session was read. A session
+is read again when its log has another size, time or inode; what is shown of it is also held against all of
+its files first. Nothing is concluded from it: a session's page reads the session. Who deletes it loses time.
+"""
+
+import contextlib
+import hashlib
+import os
+import sqlite3
+import threading
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+
+import msgspec
+import platformdirs
+
+from vera.report.view.model import Header
+
+VERSION = 1
+"""Of the table; an index of another version is made again."""
+
+PAGE_ROWS = 50
+MAX_SEARCHED = 20_000
+"""Characters of a task and of an answer that are searched."""
+
+MAX_TASK = 2000
+"""Characters of a task that a list keeps."""
+
+MAX_WORDS = 12
+"""Words of a search; what is behind them is left out."""
+
+MAX_BATCHES = 12
+MAX_PAGE = 100_000
+FAILED = "failed"
+FAILED_STATES = ("stopped", "UNRESOLVED", "ALTERED", "UNSEALED", "UNTRUSTED", "unreadable")
+"""What `failed` stands for among the states: no answer that holds."""
+
+KINDS = ("research", "thesis", "execution")
+SORTS: Mapping[str, str] = {
+    "age": "modified DESC",
+    "verdict": "state",
+    "task": "task COLLATE NOCASE",
+    "kind": "kind",
+    "score": "score DESC",
+    "claims": "claims DESC",
+    "tokens": "tokens DESC",
+    "cost": "cost DESC",
+    "time": "seconds DESC",
+}
+"""By what a list is sorted: its name in an address and the order."""
+
+_TABLE = """
+CREATE TABLE IF NOT EXISTS sessions (
+  name BLOB PRIMARY KEY, stamp TEXT NOT NULL, seen TEXT NOT NULL DEFAULT '', modified REAL NOT NULL,
+  kind TEXT NOT NULL DEFAULT '', state TEXT NOT NULL DEFAULT 'unread', batch TEXT NOT NULL DEFAULT '',
+  task TEXT NOT NULL DEFAULT '', searched TEXT NOT NULL DEFAULT '', score INTEGER, claims INTEGER DEFAULT 0,
+  tokens INTEGER DEFAULT 0, cost REAL DEFAULT 0, seconds REAL DEFAULT 0, header BLOB, problem TEXT DEFAULT ''
+) WITHOUT ROWID;
+CREATE INDEX IF NOT EXISTS by_time ON sessions (modified DESC, name);
+CREATE INDEX IF NOT EXISTS by_state ON sessions (state, modified DESC, name);
+CREATE INDEX IF NOT EXISTS by_score ON sessions (score DESC, modified DESC, name);
+CREATE INDEX IF NOT EXISTS by_tokens ON sessions (tokens DESC, modified DESC, name);
+CREATE INDEX IF NOT EXISTS by_cost ON sessions (cost DESC, modified DESC, name);
+CREATE INDEX IF NOT EXISTS by_seconds ON sessions (seconds DESC, modified DESC, name);
+CREATE INDEX IF NOT EXISTS by_batch ON sessions (batch, state, tokens);
+"""
+
+
+class Wanted(msgspec.Struct, frozen=True, kw_only=True):
+    """What a list is to show: words in task and answer, one state (or FAILED), one of KINDS, one batch, the
+    order (of SORTS) and the page, from 1."""
+
+    words: str = ""
+    state: str = ""
+    kind: str = ""
+    batch: str = ""
+    sort: str = "age"
+    page: int = 1
+
+
+class Found(msgspec.Struct, frozen=True, kw_only=True):
+    """What reading a session gave. `seen` is the fingerprint of all of its files, `modified` Unix time."""
+
+    name: bytes
+    seen: str
+    header: Header | None
+    kind: str = ""
+    answer: str = ""
+    problem: str = ""
+
+
+class Row(msgspec.Struct, frozen=True, kw_only=True):
+    """A session in a list. `header` is None while it was not read, or where there is no log."""
+
+    name: bytes
+    seen: str
+    modified: float
+    kind: str
+    state: str
+    batch: str
+    header: Header | None
+    problem: str
+
+
+class BatchCount(msgspec.Struct, frozen=True, kw_only=True):
+    """The sessions of a batch by state, and the tokens of all."""
+
+    name: str
+    states: tuple[tuple[str, int], ...]
+    tokens: int
+
+    @property
+    def count(self) -> int:
+        return sum(count for _, count in self.states)
+
+    @property
+    def failed(self) -> int:
+        return sum(count for state, count in self.states if state in FAILED_STATES)
+
+
+class Listed(msgspec.Struct, frozen=True, kw_only=True):
+    """A page of a list: `matched` of `total` sessions are in it, `unread` were not read yet. `states` counts
+    those that everything but the state lets through."""
+
+    rows: tuple[Row, ...]
+    matched: int
+    total: int
+    unread: int
+    states: tuple[tuple[str, int], ...]
+    batches: tuple[BatchCount, ...]
+
+
+class SessionIndex:
+    """The index of one base folder. Any thread may use it; calls wait for each other."""
+
+    def __init__(self, base: Path, path: Path | None = None) -> None:
+        self._lock = threading.Lock()
+        self._db = _opened(path or index_path(base))
+        self._stamps: dict[bytes, str] = dict(self._db.execute("SELECT name, stamp FROM sessions"))
+        self._unread = {
+            name for (name,) in self._db.execute("SELECT name FROM sessions WHERE state='unread'")
+        }
+
+    def is_unread(self, name: bytes) -> bool:
+        """Whether the session has to be read."""
+        return name in self._unread
+
+    def close(self) -> None:
+        with self._lock:
+            self._db.close()
+
+    def sync(self, stamps: Mapping[bytes, tuple[str, float]]) -> list[bytes]:
+        """Take in which sessions there are: name → what its log is now, and when it was written. Those that
+        have to be read (again), the newest first."""
+        changed = [
+            (name, stamp, modified)
+            for name, (stamp, modified) in stamps.items()
+            if self._stamps.get(name) != stamp
+        ]
+        gone = self._stamps.keys() - stamps.keys()
+        with self._lock, self._db:
+            self._db.executemany(
+                "INSERT INTO sessions (name, stamp, modified, batch) VALUES (?, ?, ?, ?) ON CONFLICT (name) "
+                "DO UPDATE SET stamp = excluded.stamp, modified = excluded.modified",
+                [(name, stamp, modified, batch_of(name)) for name, stamp, modified in changed],
+            )
+            self._db.executemany("DELETE FROM sessions WHERE name = ?", [(name,) for name in gone])
+        for name in gone:
+            del self._stamps[name]
+        self._stamps.update((name, stamp) for name, stamp, _ in changed)
+        self._unread = (self._unread - gone) | {name for name, _, _ in changed}
+        return sorted(self._unread, key=lambda name: -stamps[name][1])
+
+    def put(self, found: Found) -> None:
+        """Keep what a session is."""
+        header = found.header
+        if header is not None:
+            texts = {name: each for name, each in msgspec.structs.asdict(header).items() if type(each) is str}
+            kept = {name: _plain(each[:MAX_TASK]) for name, each in texts.items()}
+            header = msgspec.structs.replace(header, **kept)
+        text = f"{found.header.task if found.header else ''}\n{found.answer}"[: 2 * MAX_SEARCHED]
+        values = (
+            found.seen, found.kind, _state(found), header.task if header else "", text.casefold(),
+            header.score if header else None, header.supported if header else 0,
+            sum(asked + said for _, asked, _, said in header.tokens) if header else 0, _cost(header),
+            max(0.0, (header.ended_ts or header.last_ts) - header.started_ts) if header else 0.0,
+            msgspec.msgpack.encode(header), _plain(found.problem), found.name,
+        )  # fmt: skip
+        with self._lock, self._db:
+            self._db.execute(
+                "UPDATE sessions SET seen=?, kind=?, state=?, task=?, searched=?, score=?, claims=?, "
+                "tokens=?, cost=?, seconds=?, header=?, problem=? WHERE name=?",
+                tuple(_storable(value) for value in values),
+            )
+        self._unread.discard(found.name)
+
+    def listed(self, wanted: Wanted) -> Listed:
+        """A page of the sessions that are wanted."""
+        rest, given = _where(wanted, state=False)
+        where, values = _where(wanted, state=True)
+        by = SORTS.get(wanted.sort, "")
+        order = f"{by}, {SORTS['age']}" if by and wanted.sort != "age" else SORTS["age"]
+        first = PAGE_ROWS * (min(max(wanted.page, 1), MAX_PAGE) - 1)
+        with self._lock:
+            states = tuple(
+                self._db.execute(f"SELECT state, count(*) FROM sessions {rest} GROUP BY state", given)
+            )
+            (matched,) = self._db.execute(f"SELECT count(*) FROM sessions {where}", values).fetchone()
+            rows = self._db.execute(
+                "SELECT name, seen, modified, kind, state, batch, header, problem FROM sessions "
+                f"{where} ORDER BY {order}, name LIMIT ? OFFSET ?",
+                (*values, PAGE_ROWS, first),
+            ).fetchall()
+            batches = self._db.execute(
+                "SELECT batch, state, count(*), sum(tokens) FROM sessions WHERE batch != '' GROUP BY 1, 2"
+            ).fetchall()
+        return Listed(
+            rows=tuple(_row(row) for row in rows),
+            matched=matched,
+            total=len(self._stamps),
+            unread=len(self._unread),
+            states=states,
+            batches=tuple(_batches(batches))[:MAX_BATCHES],
+        )
+
+
+def index_path(base: Path) -> Path:
+    """Where the index of a base folder lies."""
+    name = hashlib.sha256(os.fsencode(base)).hexdigest()[:32]
+    return platformdirs.user_cache_path("vera", appauthor=False) / "sessions" / f"{name}.sqlite"
+
+
+def batch_of(name: bytes) -> str:
+    """The batch of a session by its folder, which is `…/runs/TASK_ID/ATTEMPT`; '' for none."""
+    parts = os.fsdecode(name).split("/")
+    is_task = len(parts) >= 3 and parts[-3] == "runs" and len(parts[-2]) == 64 and parts[-1].isdigit()
+    return _plain("/".join(parts[:-2])) if is_task else ""
+
+
+def _opened(path: Path) -> sqlite3.Connection:
+    """The index at `path`, begun again where that file is no index; in memory where none can be written."""
+    for attempt in range(2):
+        try:
+            path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+            path.touch(mode=0o600)
+            return _prepared(sqlite3.connect(path, timeout=2.0, check_same_thread=False))
+        except (sqlite3.Error, OSError):
+            with contextlib.suppress(OSError):
+                if not attempt:
+                    path.unlink()
+    return _prepared(sqlite3.connect(":memory:", check_same_thread=False))
+
+
+def _prepared(db: sqlite3.Connection) -> sqlite3.Connection:
+    db.execute("PRAGMA synchronous = OFF")  # what is lost with the machine is read again
+    (version,) = db.execute("PRAGMA user_version").fetchone()
+    if version != VERSION:
+        db.execute("DROP TABLE IF EXISTS sessions")
+        db.execute(f"PRAGMA user_version = {VERSION}")
+    db.executescript(_TABLE)
+    return db
+
+
+def _where(wanted: Wanted, *, state: bool) -> tuple[str, tuple[object, ...]]:
+    said: list[str] = []
+    values: list[object] = []
+    for word in _plain(wanted.words).casefold().split()[:MAX_WORDS]:
+        said.append("instr(searched, ?) > 0")
+        values.append(word)
+    for column, value in (("kind", wanted.kind), ("batch", wanted.batch)):
+        if value:
+            said.append(f"{column} = ?")
+            values.append(_plain(value))
+    if state and wanted.state == FAILED:
+        said.append(f"state IN ({', '.join('?' * len(FAILED_STATES))})")
+        values += FAILED_STATES
+    elif state and wanted.state:
+        said.append("state = ?")
+        values.append(_plain(wanted.state))
+    return (f"WHERE {' AND '.join(said)}" if said else ""), tuple(values)
+
+
+def _state(found: Found) -> str:
+    """One word for where a session stands: that of its verdict once it has ended, else its phase."""
+    if found.header is None:
+        return "unreadable" if found.problem else "new"
+    ended = found.header.phase == "ended" or found.header.verdict
+    return found.header.verdict or "ended" if ended else found.header.phase
+
+
+def _row(row: Sequence[object]) -> Row:
+    name, seen, modified, kind, state, batch, header, problem = row
+    known = None
+    if isinstance(header, bytes):
+        with contextlib.suppress(msgspec.MsgspecError):
+            known = msgspec.msgpack.decode(header, type=Header | None)
+    return Row(
+        name=name if isinstance(name, bytes) else b"",
+        seen=str(seen),
+        modified=float(str(modified)),
+        kind=str(kind),
+        state=str(state),
+        batch=str(batch),
+        header=known,
+        problem=str(problem),
+    )
+
+
+def _batches(rows: Sequence[tuple[str, str, int, int]]) -> Iterator[BatchCount]:
+    """The batches, those with most sessions first."""
+    by_name: dict[str, list[tuple[str, int, int]]] = {}
+    for name, state, count, tokens in rows:
+        by_name.setdefault(name, []).append((state, count, tokens or 0))
+    made = (
+        BatchCount(
+            name=name,
+            states=tuple((state, count) for state, count, _ in states),
+            tokens=sum(tokens for _, _, tokens in states),
+        )
+        for name, states in by_name.items()
+    )
+    yield from sorted(made, key=lambda batch: (-batch.count, batch.name))
+
+
+def _cost(header: Header | None) -> float:
+    try:
+        return float(header.cost) if header and header.cost else 0.0
+    except ValueError:
+        return 0.0
+
+
+def _plain(text: str) -> str:
+    """Text that SQLite can keep."""
+    return text.replace("\0", "").encode("utf-8", "replace").decode()
+
+
+def _storable(value: object) -> object:
+    """A value of a row; a number that SQLite cannot keep is 0."""
+    if isinstance(value, str):
+        return _plain(value)
+    return value if not isinstance(value, int) or abs(value) < 1 << 63 else 0

@@ -1,0 +1,116 @@
+"""What is on the first screen of a run: its answer, and the first line that decides it, whatever its kind."""
+
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+from support.browsers import violations, watched
+from support.cast import final, turn
+from support.cli import vera
+from support.dashboards import Dashboard, dashboard_of
+from support.executing import LASTS, execute
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Browser, Page
+
+pytestmark = pytest.mark.needs("browser")
+
+LINE = 20
+"""The height of a line of text, in pixels."""
+
+REFUTED = "GPL version 3 requires the written offer to be valid for at least five years"
+KINDS = {"research": "example", "thesis": "thesis", "execution": "execute"}
+SCREENS = ((1280, 720), (360, 740))
+
+
+@pytest.fixture(scope="session")
+def kinds(example: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A base folder with a run of each of KINDS. It is made before there is a browser, whose event loop would
+    not let the execution run in this process."""
+    base = shutil.copytree(example, tmp_path_factory.mktemp("kinds") / "base")
+    done = vera(
+        "verify", REFUTED, "--input-dir", "licences", "--model-base-url", "builtin",
+        "--work-dir", "work/thesis", cwd=base,
+    )  # fmt: skip
+    assert done.returncode == 4, done.stderr
+    ran = execute(base, [turn("verify", thesis=LASTS), final(f"{LASTS} [att_0001:c1].")], name="work/execute")
+    assert ran.status == "QUOTED"
+    return base
+
+
+@pytest.fixture(scope="module")
+def dashboard(kinds: Path) -> Iterator[Dashboard]:
+    with dashboard_of(kinds, kinds.parent / "token") as dashboard:
+        yield dashboard
+
+
+def bottom(page: "Page", selector: str) -> float:
+    """Where the first line of the element ends, in pixels from the top of the page."""
+    box = page.locator(selector).first.bounding_box()
+    assert box is not None, f"{selector} is not shown"
+    return box["y"] + min(box["height"], LINE)
+
+
+@pytest.mark.parametrize(("width", "height"), SCREENS)
+@pytest.mark.parametrize("kind", KINDS)
+def test_the_answer_and_its_first_cited_line_are_above_the_fold(
+    browser: "Browser", dashboard: Dashboard, kind: str, width: int, height: int
+) -> None:
+    with watched(
+        browser, dashboard.url, token=dashboard.token, viewport={"width": width, "height": height}
+    ) as context:
+        page = context.page(f"/s/work~2F{KINDS[kind]}")
+        for selector in ("#answer .answer > *", "#answer .proof[open] mark"):
+            assert bottom(page, selector) <= height, selector
+        assert page.evaluate("document.documentElement.scrollWidth <= window.innerWidth")
+
+
+def test_on_a_phone_the_lines_follow_the_beginning_of_the_answer_in_the_order_of_reading(
+    browser: "Browser", dashboard: Dashboard
+) -> None:
+    with watched(
+        browser, dashboard.url, token=dashboard.token, viewport={"width": 360, "height": 740}
+    ) as context:
+        page = context.page("/s/work~2Fexample")
+        parts = page.locator(".proofs > *")
+        assert [parts.nth(at).get_attribute("class") for at in range(3)] == [
+            "answer",
+            "beside",
+            "answer rest",
+        ]
+        assert bottom(page, ".proofs > .answer") < bottom(page, ".beside") < bottom(page, ".proofs > .rest")
+        assert page.locator("#whole-task").is_visible()
+
+
+def test_on_a_desktop_the_lines_are_beside_the_whole_answer(browser: "Browser", dashboard: Dashboard) -> None:
+    with watched(browser, dashboard.url, token=dashboard.token) as context:
+        page = context.page("/s/work~2Fexample")
+        boxes = [
+            page.locator(f".proofs > {each}").first.bounding_box() for each in (".answer", ".beside", ".rest")
+        ]
+        first, beside, rest = (box for box in boxes if box)
+        assert beside["x"] > first["x"] + first["width"]
+        assert beside["y"] == first["y"]
+        assert 0 < rest["y"] - first["y"] - first["height"] < LINE
+        assert not page.locator("#whole-task").is_visible()
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_each_kind_of_run_is_accessible_on_a_phone(
+    browser: "Browser", dashboard: Dashboard, kind: str, scheme: str
+) -> None:
+    with watched(
+        browser,
+        dashboard.url,
+        token=dashboard.token,
+        viewport={"width": 360, "height": 740},
+        color_scheme=scheme,
+        bypass_csp=True,
+    ) as context:
+        page = context.page(f"/s/work~2F{KINDS[kind]}")
+        page.locator("details").evaluate_all("every => every.forEach((each) => { each.open = true })")
+        assert violations(page) == []

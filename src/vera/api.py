@@ -21,7 +21,7 @@ from collections.abc import Callable, Collection, Coroutine, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
 from pathlib import Path
-from typing import Any, ParamSpec, TypeVar
+from typing import Any, ParamSpec, TypeVar, get_args
 
 import msgspec
 
@@ -46,7 +46,7 @@ from vera.attestation.report import Report as ReplayReport
 from vera.attestation.request import RequestError
 from vera.attestation.signers import known_signers
 from vera.config import ConfigError, Settings, load
-from vera.config.settings import Required, requiring
+from vera.config.settings import Form, Required, requiring
 from vera.evidence.extractor import Extractor
 from vera.lane.prompts import PromptError
 from vera.model.types import ModelError
@@ -194,6 +194,8 @@ async def research_async(
     work_dir: Path | str | None = None,
     base_dir: Path | str | None = None,
     require: Required = "quoted",
+    form: Form = "answer",
+    sub_questions: Sequence[str] = (),
     settings: Settings | None = None,
     overrides: Sequence[str] = (),
     progress: Tell = _silent,
@@ -204,6 +206,9 @@ async def research_async(
     empty, or its own folder under `base_dir`. One that is cut short (the task is cancelled, the model is
     lost) goes on with `vera resume`. Where the model is lost or comes to no usable answer, the closest lines
     answer. With `require="verified"` the exit code is 3 for what is less than VERIFIED.
+
+    With `form="report"` at most eight `sub_questions` are answered one after the other, and the answer is one
+    text of what holds of theirs. Without any a model proposes them, or they are read off the question.
 
     >>> outcome = research(
     ...     "For how long must a written offer for source code be valid under GPL version 3?",
@@ -222,9 +227,15 @@ async def research_async(
     """
     if not question.strip():
         raise RequestError("The question is empty. Ask it in a sentence.")
+    if form not in get_args(Form):
+        raise RequestError(f"There is no form {form!r}. It is answer or report.")
     loaded = requiring(_settings(settings, overrides, progress), require)
     folder = Path(input_dir) if input_dir is not None else loaded.run.input_dir
-    run = loaded.run.model_copy(update={"input_dir": folder, "lane": "research"})
+    wanted: dict[str, Any] = {"input_dir": folder, "lane": "research"}
+    if form != "answer" or sub_questions:
+        lines = "\n".join(" ".join(each.split()) for each in sub_questions)
+        wanted |= {"form": form, "sub_questions": lines or loaded.run.sub_questions}
+    run = loaded.run.model_copy(update=wanted)
     chosen = loaded.model_copy(update={"run": run})
     base = Path(base_dir) if base_dir is not None else chosen.run.base_dir
     root = Path(work_dir) if work_dir is not None else default_work_dir(base, question)
@@ -298,13 +309,19 @@ async def check_async(
 
 
 async def replay_async(
-    path: Path | str, *, trust: Collection[str] = (), any_signer: bool = False, level: int = 2
+    path: Path | str,
+    *,
+    trust: Collection[str] = (),
+    any_signer: bool = False,
+    level: int = 2,
+    entailment_model: Path | str | None = None,
 ) -> ReplayReport:
     """Hold a session, or a bundle of one, against itself, without a model and without a network.
 
     Level 0 reads bytes and signatures, 1 computes the verdicts again, 2 makes every text again from its raw
     bytes. It must be signed by your key or one that you trust (`vera trust add`), by one of the key ids in
-    `trust` when that holds any, or by anybody with `any_signer`; else level 0 is UNTRUSTED.
+    `trust` when that holds any, or by anybody with `any_signer`; else level 0 is UNTRUSTED. With
+    `entailment_model`, a folder or `.onnx` file, the labels of an entailment judge are computed again.
 
     >>> verdict = verify(
     ...     "GPL version 3 requires the written offer to be valid for at least three years.",
@@ -324,7 +341,8 @@ async def replay_async(
         raise RequestError(f"There is no level {level!r}. It is 0 (bytes), 1 (verdicts) or 2 (texts).")
     source, signers = Path(path), known_signers(_key_ids(trust), any_signer=any_signer)
     hold = replay_bundle if source.is_file() else replay_session
-    return await asyncio.to_thread(hold, source, signers, level)
+    judge = Path(entailment_model) if entailment_model else None
+    return await asyncio.to_thread(hold, source, signers, level, judge)
 
 
 def _blocking(function: Callable[P, Coroutine[Any, Any, T]]) -> Callable[P, T]:

@@ -665,10 +665,47 @@ class Mode(Event, frozen=True, kw_only=True):
     asked: bool = False
 
 
+class SubQuestions(Event, frozen=True, kw_only=True):
+    """What a report answers, in this order: at most eight sub-questions of its task.
+
+    `by` is who gave them: `person`, `model`, or `task` for those read off the task itself. `reason` says why.
+    """
+
+    questions: tuple[Text, ...]
+    by: str
+    reason: str = ""
+
+
+class SubAnswer(Event, frozen=True, kw_only=True):
+    """A sub-question of a report is done. `number` counts from 1.
+
+    `status` is the word for what was attested of its answer, the record `answer_seq` in round `round` of
+    verification (both 0: there is none), and `reason` says why. `unfinished`: it was cut short, and goes on
+    when the run is resumed.
+    """
+
+    number: int
+    status: str
+    reason: str
+    round: int = 0
+    answer_seq: int = 0
+    unfinished: bool = False
+
+
+class Heading(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """What stands above an answer's text from character `at` on when it is shown, and its level (2 to 6). It
+    is no part of the answer, and nothing is claimed by it."""
+
+    at: int
+    text: str
+    level: int = 2
+
+
 class Answer(Event, frozen=True, kw_only=True):
     """A final answer with its citations in order of appearance; `submitted` is the file it came from.
 
-    `by` is who gave it: `model`, or `builtin` for the built-in one ('' in logs of an older VERA).
+    `by` is who gave it: `model`, or `builtin` for the built-in one ('' in logs of an older VERA). `headings`
+    are those of a report, in order.
     """
 
     step: int
@@ -676,6 +713,7 @@ class Answer(Event, frozen=True, kw_only=True):
     citations: tuple[Cited, ...] = ()
     submitted: str = ""
     by: str = ""
+    headings: tuple[Heading, ...] = ()
 
 
 class VerifyRequested(Event, frozen=True, kw_only=True):
@@ -776,8 +814,8 @@ class ExecutionVerdict(Event, frozen=True, kw_only=True):
 class VerifierStarted(Event, frozen=True, kw_only=True):
     """A round of verification begins on the answer written as record `answer_seq`.
 
-    `rule` is who labels spans: `model` or `literal`. `model` names the verifier's model ('' for none) and
-    `policy` is the stored policy object that the verdict will be computed under.
+    `rule` is who labels spans: `model`, `entailment` or `literal`. `model` names the verifier's model ('' for
+    none) and `policy` is the stored policy object that the verdict will be computed under.
     """
 
     round: int
@@ -909,6 +947,24 @@ class VerifierLabels(Event, frozen=True, kw_only=True):
     problem: str = ""
 
 
+class EntailmentModel(msgspec.Struct, frozen=True, kw_only=True):
+    """An entailment judge: all that its labels depend on.
+
+    `model` and `tokenizer` are the sha256 of its files, `labels` what each output stands for, `tokens` how
+    many a pair may have. A label is given at `threshold_bp` and `margin_bp` above it, of shares rounded to
+    `step_bp`, all in basis points; `rule` is the version of all else.
+    """
+
+    rule: str
+    model: str
+    tokenizer: str
+    labels: tuple[str, ...]
+    tokens: int
+    threshold_bp: int
+    margin_bp: int
+    step_bp: int
+
+
 class VerifierExam(Event, frozen=True, kw_only=True):
     """A model sat the exam of a judge before it was used, or an exam that it sat earlier was taken over.
 
@@ -916,7 +972,8 @@ class VerifierExam(Event, frozen=True, kw_only=True):
     `prompt_sha256`; `roles` what for: labels, scores. `seed` and `version` give the paper, `replies` are what
     it said, and `sat_at` (seconds since 1970) when; `kept` tells of an earlier session's. Of `of` items it
     had `right` ones, and called `accepted` of `refusable` items SUPPORTS that do not support. `problem` says
-    why it could not be finished.
+    why it could not be finished. Of an entailment judge `entailment` says what its labels depend on, and
+    `prompt_sha256` is the hash of that.
     """
 
     model: str
@@ -935,6 +992,7 @@ class VerifierExam(Event, frozen=True, kw_only=True):
     refusable: int = 0
     passed: bool = False
     problem: str = ""
+    entailment: EntailmentModel | None = None
 
 
 class VerifierProbe(Event, frozen=True, kw_only=True):
@@ -1161,6 +1219,8 @@ Record = (
     | Output
     | TurnExam
     | Mode
+    | SubQuestions
+    | SubAnswer
     | Answer
     | VerifyRequested
     | AttestationReceived

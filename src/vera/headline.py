@@ -2,7 +2,7 @@
 
 | RESULT | reason | rule | word |
 |---|---|---|---|
-| SUPPORTED | | `model` | VERIFIED |
+| SUPPORTED | | `model` or `entailment` | VERIFIED |
 | SUPPORTED | | `literal` or `containment` | QUOTED |
 | any | REFUTED | any | REFUTED |
 | DISPUTED | any other | any | DISPUTED |
@@ -28,6 +28,9 @@ Headline = Literal["VERIFIED", "QUOTED", "PARTIAL", "UNRESOLVED", "DISPUTED", "R
 """
 
 HEADLINES: tuple[Headline, ...] = get_args(Headline)
+
+JUDGED = frozenset({"model", "entailment"})
+"""The rules under which a judge that has passed its exam reads the lines."""
 
 UNDER_WAY = ("IN_PROGRESS", "BLOCKED")
 """What a run is called that has not ended: it works, or it lacks what it needs. No verdict."""
@@ -62,7 +65,7 @@ def headline(result: str, reason: str, rule: str) -> Headline:
         return "DISPUTED"
     if result != "SUPPORTED":
         return "PARTIAL" if reason == "PARTIAL" else "UNRESOLVED"
-    return "VERIFIED" if rule == "model" else "QUOTED"
+    return "VERIFIED" if rule in JUDGED else "QUOTED"
 
 
 def word_of(status: str) -> Headline:

@@ -15,7 +15,7 @@ from vera.events import Event, Text, text_size
 from vera.headline import OPEN, UNDER_WAY, headline
 from vera.history import Constraint, History
 from vera.history import fold as fold_history
-from vera.usage import BYTES_PER_TOKEN, EXTRACTS, GUIDED, RunUsage, SpentFold
+from vera.usage import BYTES_PER_TOKEN, EXTRACTS, GUIDED, MAIN, PART, RunUsage, SpentFold, answers_itself
 
 NOTES_KEPT_BYTES = 64_000
 """Notes older than the newest this many bytes are folded to counts; notes.md keeps all of them."""
@@ -229,6 +229,8 @@ class RunState:
         "_shown",
         "_spent",
         "_started_ts",
+        "_sub_answers",
+        "_sub_questions",
         "_task",
         "_written",
     )
@@ -255,6 +257,8 @@ class RunState:
         self._extracts: events.Answer | None = None
         self._written: events.Answer | None = None
         self._mode: events.Mode | None = None
+        self._sub_questions: events.SubQuestions | None = None
+        self._sub_answers: dict[int, events.SubAnswer] = {}
         self._chosen: events.AnswerChosen | None = None
         self._requested: events.VerifyRequested | None = None
         self._exams: list[events.VerifierExam] = []
@@ -304,8 +308,8 @@ class RunState:
 
     @property
     def answers(self) -> Mapping[int, events.Answer]:
-        """Every answer of the main lane, and of those that answered in its place, by the number of its
-        record."""
+        """Every answer of the main lane, of those that answered in its place, and of those of sub-questions,
+        by the number of its record."""
         return MappingProxyType(self._answers)
 
     @property
@@ -326,8 +330,46 @@ class RunState:
 
     @property
     def answer(self) -> events.Answer | None:
-        """What the run answers so far."""
-        return self._written or self._extracts or self.lane("main").answer
+        """What the run answers so far; of a report the sub-question of now."""
+        return self._written or self._extracts or self.lane(self.acting).answer
+
+    @property
+    def sub_questions(self) -> events.SubQuestions | None:
+        """What a report answers; None for a run that answers its task at once."""
+        return self._sub_questions
+
+    @property
+    def sub_answers(self) -> Mapping[int, events.SubAnswer]:
+        """What came of the sub-questions that are done, by number from 1."""
+        return MappingProxyType(self._sub_answers)
+
+    @property
+    def part(self) -> int:
+        """The number of the sub-question that is to be answered now; 0 for none."""
+        asked = self._sub_questions.questions if self._sub_questions else ()
+        return next((each for each in range(1, len(asked) + 1) if each not in self._sub_answers), 0)
+
+    @property
+    def acting(self) -> str:
+        """The lane that answers now: that of a sub-question, else the main one."""
+        return f"{PART}{self.part}" if self.part else MAIN
+
+    @property
+    def question(self) -> Text | None:
+        """What is to be answered now: a sub-question, else the task; None before there is one."""
+        if self._sub_questions is not None and self.part:
+            return self._sub_questions.questions[self.part - 1]
+        return self._task.task if self._task else None
+
+    @property
+    def histories(self) -> tuple[History, ...]:
+        """What the gates know of the main lane, and of those that answer sub-questions."""
+        return tuple(lane.history for name, lane in self._lanes.items() if answers_itself(name))
+
+    @property
+    def steps(self) -> int:
+        """Turns of the main lane, and of those that answer sub-questions."""
+        return sum(lane.step for name, lane in self._lanes.items() if answers_itself(name))
 
     @property
     def attestations(self) -> Mapping[str, events.AttestationReceived]:
@@ -449,6 +491,14 @@ class RunState:
                 self._ended = self._chosen = None
                 self._earlier_exams = len(self._exams)
                 self._lanes = {name: _reopened(lane) for name, lane in self._lanes.items()}
+                self._sub_answers = {
+                    number: each for number, each in self._sub_answers.items() if not each.unfinished
+                }
+            case events.SubQuestions():
+                self._sub_questions = event
+            case events.SubAnswer():
+                self._sub_answers[event.number] = event
+                self._extracts = self._written = None
             case events.ModelServer():
                 self._model_server = event
             case events.Output():
@@ -461,13 +511,13 @@ class RunState:
                 self._calls += 1
             case events.Move():
                 self._moves += 1
-            case events.Answer(lane="main"):
+            case events.Answer() if answers_itself(event.lane):
                 self._answers[event.seq] = event
             case events.Answer() if event.lane.startswith(EXTRACTS):
                 self._answers[event.seq] = self._extracts = event
             case events.Answer() if event.lane.startswith(GUIDED):
                 self._answers[event.seq] = self._written = event
-            case events.Assistant(lane="main"):
+            case events.Assistant() if answers_itself(event.lane):
                 self._extracts = self._written = None
             case events.Mode():
                 self._mode = event

@@ -25,7 +25,8 @@ GERMAN = _words(
     doch du durch ein eine einem einen einer eines er es für gibt habe haben hat hatte ich ihr im in ist
     kann können man mit nach noch nur ob oder sein sich sie sind so über um und uns unter viele
     vielen vom von vor gegen innerhalb wann war waren warum was welche welchem welchen welcher welches wenn
-    wer werden wie wieso wird wo worin zu zum zur
+    wem wen wer werden wessen wie wieso wird wo wodurch wofür woher wohin womit worden worin wurde wurden zu
+    zum zur
     """
 )
 FRENCH = _words(

@@ -25,6 +25,18 @@ GATHERING = "gathering"
 """The name of the lane in which the host captures pages for a model that does not act."""
 
 
+MAIN = "main"
+"""The lane that answers the task of a run, and that of a report as a whole."""
+
+PART = "part-"
+"""What the name of the lane begins with that answers one sub-question of a report, before its number."""
+
+
+def answers_itself(lane: str) -> bool:
+    """Whether the lane is the main one, or that of a sub-question."""
+    return lane == MAIN or lane.startswith(PART)
+
+
 def tokens_of(size: int) -> int:
     """About how many tokens a text of `size` bytes is, rounded up: for servers that do not count."""
     return -(-2 * size // 7)

@@ -10,7 +10,7 @@ from vera import events
 from vera.attestation.build import build
 from vera.attestation.objects import Hyperthesis
 from vera.attestation.record import Record
-from vera.audit.case import Lookup
+from vera.audit.case import AuditPolicy, Lookup
 
 OTHER = b"Another page says that the river is 312 km long.\n"
 OUTPUT = b"312\n"
@@ -113,3 +113,16 @@ def test_a_pdf_with_text_has_a_text_layer() -> None:
     pdf = evidence("ev_0001", WATER * 3, extractor="pdf/pdfium-1/rules-1", pages=(1, 2))
     assert pdf.text == blob(WATER * 3)
     assert "no_text_layer" not in named(record(ANSWER, [pdf], [WATER * 3]))
+
+
+def of_official(*domains: str) -> Record:
+    found = of_page()
+    rules = policy(audit_policy=AuditPolicy(official_domains=domains))
+    return msgspec.structs.replace(found, task="How long is the river by the official source?", policy=rules)
+
+
+def test_only_a_listed_domain_is_the_official_source_that_suffices() -> None:
+    made = {domain: build(of_official(domain)).attestation for domain in ("a.example", "b.example")}
+    assert made["a.example"].reason != "COVERAGE" and made["b.example"].reason == "COVERAGE"
+    assert "asked_page" in named(of_official("a.example"))
+    assert "asked_page" not in named(of_official("b.example")) | named(of_official())

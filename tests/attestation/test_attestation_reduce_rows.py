@@ -15,6 +15,7 @@ from vera.attestation.objects import (
     Cluster,
     Confidence,
     Coverage,
+    Entailment,
     Exam,
     Findings,
     Reading,
@@ -116,6 +117,17 @@ def of(
     )
 
 
+ENTAILMENT = Entailment(
+    rule="entailment/1",
+    model="0" * 64,
+    tokenizer="1" * 64,
+    labels=("supported", "neither"),
+    tokens=512,
+    threshold_bp=5000,
+    margin_bp=500,
+    step_bp=1,
+)
+
 OPEN = CheckResult(claim="c1", question="Is it?", source="", label="x", answer="unknown")
 AGAINST: Relation = "CONTRADICTS"
 
@@ -134,7 +146,7 @@ OF_A_CLAIM: dict[str, Callable[[], Reduced]] = {
     "a hard finding of coverage (`coverage_missing`, `not_independent`)": lambda: of(
         card(), found=[hard(code="not_independent")]
     ),
-    "rule `model`, its lines are set aside by their heading (`set_aside`)": lambda: of(
+    "rule `model` or `entailment`, its lines are set aside by their heading (`set_aside`)": lambda: of(
         card(), found=[msgspec.structs.replace(hard(code="set_aside"), severity="soft")]
     ),
     "s ≥ k": lambda: of(card(), unread="budget"),
@@ -168,9 +180,14 @@ OF_THE_WHOLE: dict[str, Callable[[], Reduced]] = {
     "all supported, rule `model`, who labelled or who scored has not passed the exam": lambda: of(
         card(), exams=[exam(), exam("other", passed=False, roles=("scores",))]
     ),
+    "all supported, rule `entailment`, who labelled has not passed the exam": lambda: of(
+        card(), rule="entailment", exams=[exam()]
+    ),
     "all supported, rule `model`, the score is not readable": lambda: of(card(), readings=UNREADABLE),
     "all supported, rule `model`, score after caps below `min_score`": lambda: of(card(), readings=LOW),
-    "all supported, rule `literal`, a cap": lambda: of(card(), rule="literal", checks=[OPEN]),
+    "all supported, rule `literal` or `entailment`, a cap": lambda: of(
+        card(), rule="entailment", checks=[OPEN], exams=[exam(entailment=ENTAILMENT)]
+    ),
     "all supported": lambda: of(card(), required="evidence_cards,coverage_map,contradictions,omissions"),
     "of a request: decided by the rows above, and `evidence_cards` required with no card that says "
     "anything": lambda: of(found=[hard()], required="evidence_cards,coverage_map"),

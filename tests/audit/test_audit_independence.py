@@ -9,7 +9,7 @@ from support.audits import case_of, evidence_of, page_of
 from vera.audit.case import AuditPolicy
 from vera.audit.checks.independence import independence
 from vera.events import Evidence
-from vera.evidence.asked_pages import MAX_NAMED, named_pages, page_key
+from vera.evidence.asked_pages import MAX_NAMED, asked_sources, named_pages, page_key
 from vera.evidence.finding import Finding
 
 RNG = random.Random(7)
@@ -20,8 +20,15 @@ def text(words: int = 120) -> str:
     return "The bridge opened in 1937.\n" + " ".join(f"w{RNG.randrange(5000)}" for _ in range(words)) + "\n"
 
 
-def findings(answer: str, *sources: tuple[Evidence, bytes], needed: int = 2, task: str = "") -> list[Finding]:
-    return list(independence(case_of(answer, *sources, task=task, policy=AuditPolicy(web_sources=needed))))
+def findings(
+    answer: str,
+    *sources: tuple[Evidence, bytes],
+    needed: int = 2,
+    task: str = "",
+    official: tuple[str, ...] = (),
+) -> list[Finding]:
+    policy = AuditPolicy(web_sources=needed, official_domains=official)
+    return list(independence(case_of(answer, *sources, task=task, policy=policy)))
 
 
 def test_two_publishers_suffice() -> None:
@@ -159,3 +166,57 @@ def test_addresses_are_bounded_and_odd_ones_are_none() -> None:
     assert named_pages("http://[::1 http://a.example:99999/ https://") == frozenset()
     assert page_key("report.txt") == page_key("") == page_key("https:///x") == ""
     assert page_key("HTTPS://WWW.A.example:443/x/?q=1#y") == "a.example/x?q=1"
+
+
+OFFICIAL = "When did it open? Use the official source."
+
+
+@pytest.mark.parametrize(
+    "task",
+    [
+        OFFICIAL,
+        "What does the official project website say of the bridge?",
+        "Was sagt die offizielle Quelle über die Brücke?",
+        "Que dit le site officiel du pont ?",
+    ],
+)
+def test_a_listed_page_suffices_where_the_official_source_is_asked_for(task: str) -> None:
+    page = page_of("ev_0001", text(), "https://www.bridge.example/history")
+    assert findings(ONE, page, task=task, official=("bridge.example",)) == []
+    (found,) = findings(ONE, page, task="When did it open?", official=("bridge.example",))
+    assert found.code == "not_independent"
+    (found,) = findings(ONE, page, task=task, official=("bridge.example",), needed=3)
+    assert found.code == "not_independent"
+
+
+@pytest.mark.parametrize(
+    "address",
+    [
+        "https://stranger.example/official-source",
+        "https://bridge.example.stranger.example/",
+        "https://official-bridge.example/",
+        "https://stranger.example/?u=https://bridge.example/",
+        "https://bridge.example@stranger.example/",
+    ],
+)
+def test_a_stranger_cannot_make_itself_the_official_source(address: str) -> None:
+    page = page_of("ev_0001", "This is the official source of bridge.example.\n" + text(), address)
+    found = findings(
+        "The bridge opened in 1937 [ev_0001:2].", page, task=OFFICIAL, official=("bridge.example",)
+    )
+    assert [each.code for each in found] == ["not_independent", "asked_source_uncited"]
+
+
+def test_without_a_list_two_publishers_are_needed_and_it_is_said_why() -> None:
+    page = page_of("ev_0001", text(), "https://bridge.example/")
+    (found,) = findings(ONE, page, task=f"{OFFICIAL} That is bridge.example.")
+    assert found.code == "not_independent" and "policy.official_domains" in found.message
+    pages = page, page_of("ev_0002", text(), "https://b.example/")
+    assert findings(ANSWER, *pages, task=OFFICIAL) == []
+
+
+@pytest.mark.parametrize(
+    "task", ["Do not use the official site.", "What do unofficial sources say?", "Who is the official?"]
+)
+def test_other_words_do_not_ask_for_the_official_source(task: str) -> None:
+    assert not asked_sources(task, ("bridge.example",)).official

@@ -172,5 +172,38 @@ def test_a_german_or_french_denial_keeps_a_sentence_from_supporting(claim: str, 
     assert relation(claim, line) != "SUPPORTS"
 
 
+@pytest.mark.parametrize(
+    ("line", "claims"),
+    [
+        ("Records must (not) be stored.", ["Records must be stored.", "Records must not be stored."]),
+        ("Records must [not] be stored.", ["Records must be stored.", "Records must not be stored."]),
+        ("Records must {never} be stored.", ["Records must be stored.", "Records must never be stored."]),
+        ("Records must (or must not) be stored.", ["Records must be stored.", "Records must not be stored."]),
+        ("Records must (may) be stored.", ["Records must be stored.", "Records may be stored."]),
+        ("Records (must) be stored.", ["Records must be stored.", "Records must not be stored."]),
+        ("The plan is (un)lawful today.", ["The plan is lawful today.", "The plan is unlawful today."]),
+        ("Tiere sind (nicht) erlaubt.", ["Tiere sind erlaubt.", "Tiere sind nicht erlaubt."]),
+        ("La taxe (n’)est (pas) due.", ["La taxe est due.", "La taxe n’est pas due."]),
+    ],
+)
+def test_a_bracketed_negation_or_alternative_proves_neither_reading(line: str, claims: list[str]) -> None:
+    assert [relation(claim, line) for claim in claims] == ["IRRELEVANT"] * len(claims)
+    assert relation(line, claims[0]) == "IRRELEVANT"
+    assert relation(line, line) == "SUPPORTS"
+
+
+@pytest.mark.parametrize(
+    ("claim", "line"),
+    [
+        ("The records must be stored (5 years).", "The records must be stored (5 years)."),
+        ("The records must be stored.", "The records must be stored (see section 4)."),
+        ("The records must not be stored.", "The records must not be stored (section 4)."),
+        ("The plan is in force.", "The plan is in force (in Berlin) today."),
+    ],
+)
+def test_other_brackets_take_nothing_away(claim: str, line: str) -> None:
+    assert relation(claim, line) == "SUPPORTS"
+
+
 def test_a_compass_point_is_no_negation() -> None:
     assert relation("He lives in Portland.", "He lives in NE Portland.") == "IRRELEVANT"

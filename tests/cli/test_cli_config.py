@@ -81,6 +81,8 @@ def test_origin_is_an_aligned_table_without_colour_in_a_pipe(folder: Path) -> No
         "run.max_steps       5         environment MAX_STEPS\n"
         "run.effort          quick     file vera.yaml:2\n"
         "run.mode            auto      default\n"
+        "run.form            answer    default\n"
+        'run.sub_questions   ""        default\n'
         "run.work_dir        null      default\n"
         "run.input_dir       papers    -c run.input_dir=papers\n"
         "run.base_dir        .         default\n"

@@ -305,3 +305,17 @@ def test_the_built_in_model_says_that_it_writes_nothing(documents: Path, tmp_pat
         documents, "--mode", "guided", cwd=tmp_path,
     )  # fmt: skip
     assert done.code == 0 and "--mode guided needs a language model" in done.error
+
+
+def test_a_lost_model_without_extracts_that_hold_is_shown_as_it_ended(
+    documents: Path, tmp_path: Path
+) -> None:
+    """Exit code 5 is one of the ends of an answer that proves nothing."""
+    with ScriptedServer(lambda index, body: Fault(400, body="gone")) as server:
+        words = ["run", "--task", "How many whales are there?", "--work-dir", tmp_path / "w", "--json"]
+        words += ["--mode", "agent", "--input-dir", documents, "--model-base-url", server.root, *OFFLINE]
+        done = vera_here(*words, "--protocol", "text", cwd=tmp_path)
+    assert (json.loads(done.out)["status"], done.code) == ("UNRESOLVED", 5)
+    shown = vera_here("show", tmp_path / "w", cwd=tmp_path)
+    assert shown.code == 0 and "UNRESOLVED" in shown.out
+    assert replay(tmp_path / "w", (), 2).exit_code == 0

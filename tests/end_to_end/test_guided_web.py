@@ -124,3 +124,17 @@ def test_a_web_that_finds_nothing_leaves_an_honest_end(tmp_path: Path) -> None:
 def test_with_egress_none_nothing_is_asked(tmp_path: Path) -> None:
     done, web = run(tmp_path, QUESTION, "--egress", "none")
     assert done.returncode == 3 and web.asked == []
+
+
+def test_each_sub_question_of_a_report_is_asked_of_the_web(tmp_path: Path) -> None:
+    """Each has a lane that looks for its pages."""
+    asked = [QUESTION, "Who keeps the records of the harbour master?"]
+    subs = [word for each in asked for word in ("--sub-question", each)]
+    done, web = run(tmp_path, "Write about Port Amber.", "--form", "report", *subs)
+    said = json.loads(done.stdout)
+    assert (said["status"], done.returncode) == ("PARTIAL", 3), done.stderr
+    assert [each["status"] for each in said["sub_questions"]] == ["QUOTED", "UNRESOLVED"]
+    lanes = {each.lane for each in records(tmp_path / "w") if isinstance(each, events.Egress | events.Search)}
+    assert {"gathering-part-1", "gathering-part-2"} <= lanes and "main" not in lanes
+    assert STEAL not in web.asked and said["checked"]["searches"]["searxng"] >= 2
+    assert replay(tmp_path / "w", (), 2).exit_code == 0

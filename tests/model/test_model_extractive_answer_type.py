@@ -211,3 +211,96 @@ def test_an_answer_has_the_unit_the_rarest_term_and_the_kind_that_were_asked(
 )
 def test_questions_in_german_and_french_have_kinds_and_units(question: str, text: str, sure: bool) -> None:
     assert best(question, text, "manual.md").sure is sure
+
+
+SETTINGS = """Settings of the pump
+
+flow_limit	Use: main	Type: integer	Default: 40
+pause_after	Use: main	Type: time	Default: 10w
+noise_share	Use: main	Type: percent	Default: 15
+
+flow_pause (integer)
+Sets how long the pump pauses, unlike pause_after and flow_limit. The default is 7 minutes, which is twice the \
+usual pause_after of a smaller machine.
+"""
+
+
+@pytest.mark.parametrize(
+    ("question", "value"),
+    [
+        ("What is the default of flow_limit?", "40"),
+        ("What is the default number of strokes (flow_limit)?", "40"),
+        ("How long does the pump pause by default (pause_after)?", "10w"),
+        ("What is the default noise share in percent (noise_share)?", "15"),
+    ],
+)
+def test_a_row_with_the_setting_that_is_asked_for_gives_its_default(question: str, value: str) -> None:
+    found = best(question, SETTINGS, "settings.txt")
+    assert found.sure and value in found.text
+
+
+@pytest.mark.parametrize(
+    "question",
+    [
+        "What is the default of flow_limits?",
+        "What is the default of flow_limit_max?",
+        "What is the maximum of flow_limit?",
+        "How many seconds is the default of flow_limit?",
+        "How long is the default of flow_limit?",
+    ],
+)
+def test_another_setting_noun_or_unit_is_not_answered_by_it(question: str) -> None:
+    assert not best(question, SETTINGS, "settings.txt").sure
+
+
+def test_a_value_under_the_term_of_another_setting_is_that_ones() -> None:
+    other = SETTINGS.replace("pause_after	Use: main	Type: time	Default: 10w\n", "")
+    assert not best("How long is the default of pause_after?", other, "settings.txt").sure
+    assert best("How long is the default of flow_pause?", other, "settings.txt").sure
+
+
+MANY = "\n\n".join(
+    [
+        "The archive is described here.",
+        *(f"The archive has a {word} for each letter." for word in ("shelf", "room", "lamp", "desk", "cart")),
+        "Names must be at least two characters long, and every cart is checked 12 times a day.",
+        "Boxes must (by rule) be stored for 30 days.",
+    ]
+)
+
+
+@pytest.mark.parametrize(
+    ("question", "sure"),
+    [
+        ("At least how many characters long must names in the archive be?", True),
+        ("How many characters long may names in the archive be at the most?", False),
+        ("How many characters long must names in the museum be?", False),
+        ("For how many days must boxes in the archive be stored?", True),
+        ("For how many days must boxes in the archive not be stored?", False),
+    ],
+)
+def test_a_sentence_need_not_say_what_the_whole_text_is_about(question: str, sure: bool) -> None:
+    assert best(question, MANY, "manual.txt").sure is sure
+
+
+@pytest.mark.parametrize(
+    ("question", "text", "sure"),
+    [
+        ("Von wem wurde das Projekt gegründet?", "Das Projekt wurde von Ada Holm gegründet.", True),
+        ("Von wem wurde das Projekt beendet?", "Das Projekt wurde von Ada Holm gegründet.", False),
+        ("Wie oft wird der Server geprüft?", "Den Server prüfen wir zweimal täglich.", True),
+        ("Wie oft wird der Server geprüft?", "Den Server loben wir zweimal täglich.", False),
+        (
+            "Combien de fois par jour la liste est-elle effacée ?",
+            "La liste est effacée deux fois par jour.",
+            True,
+        ),
+        (
+            "Combien de fois par jour la liste est-elle lue ?",
+            "La liste est effacée deux fois par jour.",
+            False,
+        ),
+    ],
+)
+def test_words_of_asking_and_inflections_in_german_and_french(question: str, text: str, sure: bool) -> None:
+    assert best(question, text, "manual.md").sure is sure

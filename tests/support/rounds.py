@@ -102,8 +102,8 @@ def policy(rule: str = "model", **changed: object) -> Policy:
         "rule": rule,
         "audit_policy": AuditPolicy(),
         "claims": "claims/1",
-        "audit": "audit/5",
-        "reduce": "reduce/2",
+        "audit": "audit/6",
+        "reduce": "reduce/3",
         **changed,
     }
     return Policy(**members)

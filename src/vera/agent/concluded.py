@@ -2,7 +2,6 @@
 
 from vera import events
 from vera.evidence.speaks import speaks_of
-from vera.report.search_summary import LANE
 from vera.session import Session
 from vera.store import StoreError
 
@@ -11,25 +10,25 @@ MAX_BYTES = 16 << 20
 
 
 def nothing_found(session: Session) -> bool:
-    """Whether the main lane ended on its sources, without an answer, and no line of them speaks of the
+    """Whether the lane of now ended on its sources, without an answer, and no line of them speaks of the
     question."""
-    lane = session.state.lane(LANE)
+    lane = session.state.lane(session.state.acting)
     ended = isinstance(lane.history.ending, events.PolicyConclusionReady)
     return ended and lane.answer is None and not _may_speak(session)
 
 
 def _may_speak(session: Session) -> bool:
     """Whether a line that was captured from the web may speak of the question."""
-    task = session.state.task
+    question = session.state.question
     pages = {
         each.text.sha256: each.text.size
         for each in session.state.evidence.values()
         if each.tier == "captured" and not each.lead and each.receipt is not None
     }
-    if task is None or sum(pages.values()) > MAX_BYTES:
+    if question is None or sum(pages.values()) > MAX_BYTES:
         return True
     try:
         texts = (session.store.get(sha256).decode("utf-8", "replace") for sha256 in pages)
-        return speaks_of(session.load(task.task), texts)
+        return speaks_of(session.load(question), texts)
     except StoreError:
         return True

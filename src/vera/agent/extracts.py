@@ -10,7 +10,7 @@ import asyncio
 import msgspec
 
 from vera import events
-from vera.agent.lanes import HIGH_TOKENS, LaneOptions
+from vera.agent.lanes import HIGH_TOKENS, LANE, LaneOptions
 from vera.agent.research import OUT_OF_TIME, Environment, make_lane
 from vera.attestation.keys import Signer
 from vera.lane.budget import BudgetLimits
@@ -84,7 +84,8 @@ class Extracts:
             return None
         from vera.model.extractive import Extractive
 
-        done = sum(1 for name, lane in state.lanes.items() if name.startswith(EXTRACTS) and lane.answer)
+        prefix = EXTRACTS if state.acting == LANE else f"{EXTRACTS}-{state.acting}"
+        done = sum(1 for name, lane in state.lanes.items() if name.startswith(f"{prefix}-") and lane.answer)
         options = msgspec.structs.replace(
             self._options,
             max_steps=MAX_STEPS,
@@ -99,7 +100,7 @@ class Extracts:
             place,
             prompts,
             options,
-            lane=f"{EXTRACTS}-{done + 1}",
+            lane=f"{prefix}-{done + 1}",
             scope=EXTRACTS,
         )
 
@@ -107,4 +108,4 @@ class Extracts:
 def by_rule(context: VerifierContext) -> VerifierContext:
     """The context under the rule that needs no model."""
     options = msgspec.structs.replace(context.options, rule="literal")
-    return msgspec.structs.replace(context, model=None, reader=None, options=options)
+    return msgspec.structs.replace(context, model=None, reader=None, entailment=None, options=options)

@@ -7,7 +7,7 @@ It is a plain program: no text that it reads can make it do anything but open a 
 import asyncio
 from collections.abc import Callable, Iterator, Sequence
 
-from vera.agent.lanes import LaneOptions
+from vera.agent.lanes import LANE, LaneOptions
 from vera.agent.research import OUT_OF_TIME
 from vera.agent.rules import for_task, subject
 from vera.agent.web import Web
@@ -54,10 +54,10 @@ class Gatherer:
     """A `Model` without a language model. It opens the addresses that the task names; where it `searches`, it
     asks the task as a query, then its subject, and opens the results in order."""
 
-    def __init__(self, session: Session, task: str, *, searches: bool) -> None:
+    def __init__(self, session: Session, task: str, lane: str, *, searches: bool) -> None:
         self._task = task
         self._searches = searches
-        self._seen = Seen(session, GATHERING)
+        self._seen = Seen(session, lane)
 
     @property
     def info(self) -> ModelInfo:
@@ -122,11 +122,12 @@ class Gathering:
         """Capture pages. Nothing is done where the web cannot be reached, where a task over an input folder
         names no address, or where extracts were already given."""
         state = self._session.state
-        if state.extracts is not None or state.lane(GATHERING).ended:
+        name = GATHERING if state.acting == LANE else f"{GATHERING}-{state.acting}"
+        if state.extracts is not None or state.lane(name).ended:
             return
         if self._has_input and not addresses(self._task):
             return
-        web = self._open_web(GATHERING)
+        web = self._open_web(name)
         if web is None:
             return
         tools = [Fetch(web.capture), *search_tools(web.search, self._options.search_count)]
@@ -140,7 +141,7 @@ class Gathering:
             engines=web.search.engines.names(),
         )
         spec = LaneSpec(
-            name=GATHERING,
+            name=name,
             purpose="gather",
             system=prompts.render("seeker"),
             task_message=self._task,
@@ -149,7 +150,7 @@ class Gathering:
             templates=("seeker",),
         )
         policy = Policy(gates=CHECK_GATES, rules=rules)
-        model = Gatherer(self._session, self._task, searches=not self._has_input)
+        model = Gatherer(self._session, self._task, name, searches=not self._has_input)
         lane = self._lane = Lane(self._session, spec, model, tools, prompts, policy)
         timer = asyncio.get_running_loop().call_later(SECONDS, lane.stop, OUT_OF_TIME)
         try:

@@ -19,7 +19,6 @@ import msgspec
 from vera import events
 from vera.agent.extracts import Extracts, by_rule
 from vera.agent.gathering import Gathering
-from vera.agent.lanes import LANE
 from vera.agent.research import LOST, OUT_OF_TIME
 from vera.attestation.keys import Signer
 from vera.evidence.marks import told, within
@@ -132,7 +131,7 @@ class Guided:
         """The decision on what the model wrote, else on the extracts; None where there is nothing to answer
         from."""
         state = self._session.state
-        ending = state.lane(LANE).history.ending
+        ending = state.lane(state.acting).history.ending
         if self._auto and isinstance(ending, events.PolicyParseError):
             self._take_over(ending)
         if state.mode is not None and state.mode.mode in ROOMS:

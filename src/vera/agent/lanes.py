@@ -24,16 +24,17 @@ from vera.model.types import Model
 from vera.sandbox.types import Box
 from vera.selection.chooser import Chooser
 from vera.session import Session
-from vera.usage import BYTES_PER_TOKEN
+from vera.usage import BYTES_PER_TOKEN, MAIN, RunUsage
 
-LANE = "main"
+LANE = MAIN
 
 HIGH_TOKENS = 24_000
 """The prompt size at which an epoch ends, on a model that could take more (`docs/design.md`, Context)."""
 
 
 class LaneOptions(msgspec.Struct, frozen=True, kw_only=True):
-    """How the lane works. `max_steps` 0 means no limit; `max_chars` 0 no cap beside the model's own."""
+    """How the lane works. `max_steps` 0 means no limit; `max_chars` 0 no cap beside the model's own. `limits`
+    are those of the run's budget, or a share of it that counts from what was spent `before`."""
 
     max_steps: int = 80
     temperature: float = 0.2
@@ -46,6 +47,7 @@ class LaneOptions(msgspec.Struct, frozen=True, kw_only=True):
     search_count: int = 12
     rules: Rules = Rules()
     limits: BudgetLimits = BudgetLimits()
+    before: RunUsage = RunUsage()
 
 
 class LanePrompt(msgspec.Struct, frozen=True, kw_only=True):
@@ -120,6 +122,7 @@ def main_lane(
         scope=head.scope,
         templates=head.templates,
         limits=options.limits,
+        before=options.before,
     )
     return Lane(session, spec, model, tools, prompts, policy, chooser)
 

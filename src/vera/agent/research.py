@@ -185,7 +185,8 @@ class Research:
     """One run: the lane, then rounds of verification, until an answer is verified or no round is left.
 
     An answer is replaced only by one that is better verified: the best of the rounds wins, not the last.
-    Where the lane ends without an answer, `extracts` give one (None: nothing does).
+    Where the lane ends without an answer, `extracts` give one (None: nothing does). Where it is not to act
+    (`acts`), because its model cannot be asked any more, they are all that answers.
     """
 
     def __init__(
@@ -196,8 +197,11 @@ class Research:
         now: Say = _silent,
         budget: Budget | None = None,
         extracts: Instead | None = None,
+        *,
+        acts: bool = True,
     ) -> None:
         self._lane = lane
+        self._acts = acts
         self._desk = context
         self._signer = signer
         self._now = now
@@ -227,18 +231,10 @@ class Research:
         answers cannot be reached any more and there are no extracts: the session can be resumed.
         """
         self._seal_beginning()
-        mode = self._desk.session.state.mode
-        acts = mode is None or mode.mode == AGENT
-        await settle_form(self._desk if acts else msgspec.structs.replace(self._desk, model=None))
-        with self._within_time():
-            while acts and await self._answered():
-                decision = await self._verify(last=self._is_last())
-                if decision is None or self._is_last() or _is_settled(decision):
-                    break
-                if not _tell(self._desk, decision):
-                    break
-            await self._extract()
-        self._choose()
+        best = await self.answer()
+        if best is not None:
+            decided = sum(each.decision is not None for each in self._desk.session.state.rounds.values())
+            choose(self._desk.session, best, decided)
         result = conclude(
             self._desk.session,
             self._signer,
@@ -249,6 +245,32 @@ class Research:
         )
         return msgspec.structs.replace(result, lost=self._lost)
 
+    async def answer(self) -> events.Verifier | None:
+        """The decision on the best answer to the question of now, None where there is none. Raises as `run`
+        does."""
+        mode = self._desk.session.state.mode
+        acts = self._acts and (mode is None or mode.mode == AGENT)
+        await settle_form(self._desk if acts else msgspec.structs.replace(self._desk, model=None))
+        with self._within_time():
+            while acts and await self._answered():
+                decision = await self._verify(last=self._is_last())
+                if decision is None or self._is_last() or _is_settled(decision):
+                    break
+                if not _tell(self._desk, decision):
+                    break
+            await self._extract()
+        return self._best()
+
+    @property
+    def lost(self) -> str:
+        """Why the model could not be asked any more, '' where it could."""
+        return self._lost
+
+    @property
+    def spent(self) -> str:
+        """The budget that ended it, as half a sentence; '' when none did."""
+        return self._spent()
+
     async def _answered(self) -> bool:
         """Whether the lane came to an answer; a model that cannot be asked any more ends it."""
         try:
@@ -257,7 +279,7 @@ class Research:
             if self._extracts is None:
                 raise
             self._lost = str(error)
-            self._desk.session.emit(events.LaneEnded(reason=LOST, detail=self._lost), lane=LANE)
+            self._desk.session.emit(events.LaneEnded(reason=LOST, detail=self._lost), lane=self._lane.name)
             return False
 
     async def _extract(self) -> None:
@@ -280,10 +302,10 @@ class Research:
         return not judged or not _cites_nothing(state, judged[-1])
 
     def _decided(self) -> list[events.Verifier]:
-        """The decisions on answers of the main lane, in order."""
+        """The decisions on answers of its lane, in order."""
         state = self._desk.session.state
         decisions = (each.decision for each in state.rounds.values() if each.decision)
-        return [each for each in decisions if state.answers[each.answer_seq].lane == LANE]
+        return [each for each in decisions if state.answers[each.answer_seq].lane == self._lane.name]
 
     def _seal_beginning(self) -> None:
         """Seal what the run begins with, the model server that was found too, so that it is known to be
@@ -293,11 +315,10 @@ class Research:
     @contextmanager
     def _within_time(self) -> Iterator[None]:
         """Stop the run when its time is spent; what it took before it was resumed counts."""
-        limit = self._budget.limits.seconds
-        if not limit:
+        left = self._budget.seconds_left(self._desk.session.state.spent.seconds)
+        if left is None:
             yield
             return
-        left = limit - self._desk.session.state.spent.seconds - self._budget.opening_s
         if left <= 0:
             self.stop(OUT_OF_TIME)
         timer = asyncio.get_running_loop().call_later(max(0.0, left), self.stop, OUT_OF_TIME)
@@ -309,7 +330,7 @@ class Research:
     def _spent(self) -> str:
         """The budget that ended the run, as half a sentence; '' when none did."""
         if self._out_of_time():
-            return f"the time budget of {self._budget.limits.seconds:g} seconds is spent"
+            return self._budget.out_of_time
         return str(self._budget.refusal or "")
 
     def _was_stopped(self) -> bool:
@@ -325,7 +346,8 @@ class Research:
         begun = sum(
             1
             for each in rounds.values()
-            if each.started.answer_seq != _seq(state) and answers[each.started.answer_seq].lane == LANE
+            if each.started.answer_seq != _seq(state)
+            and answers[each.started.answer_seq].lane == self._lane.name
         )
         out_of_steps = bool(self._lane.max_steps) and state.step >= self._lane.max_steps
         spent = out_of_steps or self._budget.refusal is not None
@@ -363,18 +385,17 @@ class Research:
         """Whether what a model wrote in guided mode goes before another answer: it is proved as strongly, and
         where only a rule read it, each of its sentences speaks of the question."""
         session = self._desk.session
-        task, answer = session.state.task, session.state.written
+        question, answer = session.state.question, session.state.written
         if not _is_as_strong(session.state, written, other):
             return False
         if word_of(session.state.rounds[written.round].word) == "VERIFIED":
             return True
         sentences = session.load(answer.text).split("\n\n") if answer else []
-        asked = session.load(task.task) if task else ""
+        asked = session.load(question) if question is not None else ""
         return all(speaks_of(asked, [sentence]) for sentence in sentences)
 
-    def _choose(self) -> None:
-        session = self._desk.session
-        state = session.state
+    def _best(self) -> events.Verifier | None:
+        state = self._desk.session.state
         decisions = [each.decision for each in state.rounds.values() if each.decision]
         by_model = self._decided()
         by_rule = [each for each in decisions if state.extracts and each.answer_seq == state.extracts.seq]
@@ -384,17 +405,20 @@ class Research:
         written = [each for each in decisions if state.written and each.answer_seq == state.written.seq]
         if written and (best is None or self._goes_before(written[-1], best)):
             best = written[-1]
-        if best is None:
-            return
-        session.emit(
-            events.AnswerChosen(
-                round=best.round,
-                answer_seq=best.answer_seq,
-                attestation=best.attestation,
-                reason=f"{best.result.lower()}, {best.hard} hard findings"
-                + (f", the best of {len(decisions)} rounds" if len(decisions) > 1 else ""),
-            )
+        return best
+
+
+def choose(session: Session, best: events.Verifier, of: int = 1) -> None:
+    """Log that the answer of this decision is that of the run, the best of so many rounds."""
+    session.emit(
+        events.AnswerChosen(
+            round=best.round,
+            answer_seq=best.answer_seq,
+            attestation=best.attestation,
+            reason=f"{best.result.lower()}, {best.hard} hard findings"
+            + (f", the best of {of} rounds" if of > 1 else ""),
         )
+    )
 
 
 def _is_settled(decision: events.Verifier) -> bool:
@@ -444,17 +468,21 @@ def conclude(
     *,
     interrupted: bool = False,
     spent: str = "",
+    lost: str = "",
     require: str = "quoted",
     clock: Callable[[], float] = time.time,
 ) -> Result:
     """End the run of a lane that has ended: status, answer, attestation, last record, seal, trajectory.
 
-    `spent` says which budget ended it, '' when none did; `require` what the status must be at least for exit
+    `spent` says which budget ended it, '' when none did, and `lost` why the model of a report could not be
+    asked any more; `require` what the status must be at least for exit
     code 0.
     """
     from vera.report.answer import markdown
 
     status, reason, code = _verdict(session.state, interrupted, spent)
+    if lost and status not in HOLDS:
+        reason, code = f"{reason}; {lost.rstrip('.')}", 5
     if session.state.chosen is None and nothing_found(session):
         reason = NOTHING_FOUND
     if judged := told(session.state.exams):
@@ -473,7 +501,7 @@ def conclude(
             status=status,
             reason=reason,
             exit_code=code,
-            steps=lane.step,
+            steps=session.state.steps,
             seconds=round(max(0.0, clock() - session.state.started_ts), 3),
         ),
         signer.seal if signer else None,
@@ -495,7 +523,7 @@ def result_of(state: RunState, store: Store, exit_code: int = 3) -> Result:
         reason=lane.status_reason,
         exit_code=state.ended.exit_code if state.ended else exit_code,
         report=build(state, store, without_answer(state)),
-        steps=lane.step,
+        steps=state.steps,
     )
 
 
@@ -559,12 +587,19 @@ def _verdict(state: RunState, interrupted: bool, spent: str = "") -> tuple[str, 
             cause, code = _unwritten(state, spent) or _unanswered(lane, spent)
             why = f"{why}; extracts, because {cause}"
             return word, why, EXIT_CODES[word] if word in HOLDS else code
+        why = "; ".join(filter(None, [why, still_open(state)]))
         return _ended(word, why, lane, interrupted, spent)
     if lane.answer is not None and spent:
         return "UNRESOLVED", f"{spent}, and the answer was not verified before", 6
     if lane.answer is not None:
         return "UNRESOLVED", "stopped before the answer was verified", 130
     return "UNRESOLVED", *(_unwritten(state, spent) or _unanswered(lane, spent))
+
+
+def still_open(state: RunState) -> str:
+    """How many sub-questions of a report stayed open, as half a sentence; '' for none."""
+    left = sum(each.status not in HOLDS for each in state.sub_answers.values())
+    return f"{left} of {len(state.sub_answers)} sub-questions stayed open" if left else ""
 
 
 def _unwritten(state: RunState, spent: str) -> tuple[str, int] | None:

@@ -1,6 +1,6 @@
 """What a research run gives back: the answer with its marks, what it cites, and how it ended."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -10,12 +10,27 @@ from vera.agent import spending
 from vera.agent.research import AGENT, Result
 from vera.report.answer import MarkedClaim, Quote
 from vera.report.search_summary import as_json as checked_as_json
+from vera.sanitize import one_line
+from vera.session import load_text
 from vera.state import RunState
+from vera.store import Store
+
+SUB_QUESTION_SHOWN = 1000
+
+
+class SubAnswered(msgspec.Struct, frozen=True, kw_only=True):
+    """A sub-question of a report, with the word for its answer and why; an empty `status` where it has not
+    been answered yet."""
+
+    question: str
+    status: str = ""
+    reason: str = ""
 
 
 class Researched(msgspec.Struct, frozen=True, kw_only=True):
     """The outcome of a run. `session` is its folder, `input_dir` that of its documents ('' for none), `spent`
-    what it cost, by the names of `vera run --json`, `mode` who acted: agent, guided or quick."""
+    what it cost, by the names of `vera run --json`, `mode` who acted: agent, guided or quick. `sub_answers`
+    are the sub-questions of a report with what came of each; none for another run."""
 
     question: str
     result: Result
@@ -23,6 +38,7 @@ class Researched(msgspec.Struct, frozen=True, kw_only=True):
     input_dir: str
     spent: Mapping[str, Any]
     mode: str = "agent"
+    sub_answers: tuple["SubAnswered", ...] = ()
 
     @property
     def verified(self) -> bool:
@@ -77,6 +93,7 @@ class Researched(msgspec.Struct, frozen=True, kw_only=True):
             "answer_by": report.by,
             "mode": self.mode,
             "mode_reason": report.mode,
+            "sub_questions": [msgspec.to_builtins(each) for each in self.sub_answers],
             "checked": checked_as_json(report.checked),
             "last_turn": report.last_turn,
             "attestation": report.attestation,
@@ -119,4 +136,17 @@ def researched_of(state: RunState, session: Path, result: Result, question: str 
         input_dir=state.task.input_dir if state.task else "",
         spent=spending.spent(state),
         mode=state.mode.mode if state.mode else AGENT,
+        sub_answers=tuple(_sub_answers(state, session)),
     )
+
+
+def _sub_answers(state: RunState, session: Path) -> Iterator[SubAnswered]:
+    """The sub-questions of a report in their order. Raises StoreError."""
+    store = Store(session / "store")
+    for number, question in enumerate(state.sub_questions.questions if state.sub_questions else (), 1):
+        done = state.sub_answers.get(number)
+        yield SubAnswered(
+            question=one_line(load_text(store, question), SUB_QUESTION_SHOWN),
+            status=done.status if done else "",
+            reason=done.reason if done else "",
+        )

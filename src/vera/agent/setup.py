@@ -41,7 +41,7 @@ from vera.sandbox.types import BoxError, Refusal
 from vera.search.corpus import Corpus, Embedded, EmptyCorpus, IndexReport, IndexUnusable, Progress, Stats
 from vera.search.embedding import Embedder, EmbeddingError
 from vera.session import Session
-from vera.verification.context import VerifierOptions
+from vera.verification.context import Rule, VerifierOptions
 
 if TYPE_CHECKING:
     from vera.model.probe import Found
@@ -158,10 +158,10 @@ async def open_verifier_model(
 ) -> Model | None:
     """The model that verifies: another server's where one is named, else the one that answers.
 
-    None under the literal rule, which needs none. Raises SetupError (exit code 5) when it is not available,
-    (2) when a model is to verify and there is none.
+    None under the rules literal and entailment, which need none. Raises SetupError (exit code 5) when it is
+    not available, (2) when a model is to verify and there is none.
     """
-    if settings.rule == "literal":
+    if settings.rule == "literal" or by_entailment(settings):
         return None
     if settings.model_base_url:
         from vera.model.connect import connect
@@ -191,6 +191,15 @@ async def open_verifier_model(
     return None
 
 
+def by_entailment(settings: VerificationSettings) -> bool:
+    """Whether an entailment judge labels. Raises SetupError (2) when it is to and no file is named."""
+    if settings.rule == "entailment" and not settings.entailment_model:
+        raise SetupError(
+            "The rule entailment needs a model file: name one with --entailment-model DIR or FILE.onnx.", 2
+        )
+    return bool(settings.entailment_model) and settings.rule in ("auto", "entailment")
+
+
 def verifier_options(
     settings: Settings, model: Model, verifier: Model | None, place: Environment
 ) -> VerifierOptions:
@@ -198,8 +207,9 @@ def verifier_options(
     the same again."""
     checked, policy = settings.verification, settings.policy
     box = place.box
+    rule: Rule = "model" if verifier else "literal"
     return VerifierOptions(
-        rule="model" if verifier else "literal",
+        rule="entailment" if by_entailment(checked) else rule,
         rounds=1 if model.info.kind == BUILT_IN else checked.rounds,
         check_steps=checked.check_steps,
         readings=checked.readings,

@@ -1,6 +1,7 @@
 """The verifier's context: the tools of its check lanes, and clean boxes, on this machine."""
 
 import contextlib
+import functools
 import shutil
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
@@ -16,6 +17,9 @@ from vera.agent.research import Environment
 from vera.agent.sandbox_log import BoxRecord
 from vera.agent.web import Web, open_web
 from vera.config import Settings
+from vera.entailment.choose import open_reader
+from vera.entailment.files import name_of
+from vera.entailment.values import PairReader
 from vera.lane.notes import NAME, NotesMirror
 from vera.lane.prompts import Prompts
 from vera.lane.tools import Call, Outcome, Tool
@@ -59,6 +63,7 @@ def open_verifier_context(
     seconds = min(settings.sandbox.max_tool_seconds, MAX_TOOL_SECONDS)
     _clear_away(session.root)
     bench = _CheckTools(session, settings, place, seconds)
+    judge = settings.verification.entailment_model
     return VerifierContext(
         session=session,
         model=model,
@@ -68,7 +73,14 @@ def open_verifier_context(
         options=msgspec.structs.replace(options, tool_seconds=seconds),
         exams=exams_folder(),
         corpus=place.corpus,
+        entailment=_opens(Path(judge)) if options.rule == "entailment" else None,
+        entailment_name=name_of(Path(judge)) if options.rule == "entailment" else "",
     )
+
+
+def _opens(judge: Path) -> Callable[[], PairReader]:
+    """Opens the entailment judge when it is first needed, and gives the same afterwards."""
+    return functools.cache(lambda: open_reader(judge))
 
 
 def exams_folder() -> Path:

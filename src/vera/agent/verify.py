@@ -19,6 +19,7 @@ from vera.agent.research import Environment, Research, Result
 from vera.agent.rules import listed, rules_of
 from vera.agent.setup import (
     Input,
+    by_entailment,
     corpus_event,
     model_event,
     open_input,
@@ -151,7 +152,8 @@ async def look_up(
                 say(slow)
             engines = search_engines(settings.search, settings.brave)
             deadline = Deadline(settings.budget.seconds, used=measured.seconds)
-            plan = _quest(job, settings, earlier, files=found is not None, literal=verifier is None)
+            is_literal = verifier is None and not by_entailment(settings.verification)
+            plan = _quest(job, settings, earlier, files=found is not None, literal=is_literal)
             if not (plan.files or plan.web or plan.earlier):
                 raise SetupError(_nowhere(job.request), 2)
             session = begin(job, settings, root, supersedes)
@@ -189,7 +191,7 @@ async def look_up(
                 context = msgspec.structs.replace(context, reader=TimedModel(reader, deadline))
             # Before the look-up: who decides what lines say determines which lines are cited.
             context = await examined(context, now)
-            plan = msgspec.structs.replace(plan, literal=context.model is None)
+            plan = msgspec.structs.replace(plan, literal=context.options.rule == "literal")
             retriever = EvidenceRetriever(session, LANE, plan, place.corpus, lambda: look_up_ends.is_over)
             lane = _lane(
                 session, [TimedTool(tool, look_up_ends) for tool in tools], retriever, settings, prompts

@@ -87,11 +87,12 @@ def open_web(
     kept: Callable[[str], Fetched | None] | None = None,
     judge: Callable[[str, str], str] | None = None,
     most_bytes: int = 0,
+    acting: Callable[[], str] | None = None,
 ) -> Web | None:
     """The way out of one lane and its box; None when nothing may be reached. `kept` gives what earlier
     sessions got from an address, which is then fetched only if it has changed. `judge` says of host and URL
     why a page may not be fetched ('' when it may; search engines are not judged), `most_bytes` how large one
-    may be (0: as large as any).
+    may be (0: as large as any). `acting` gives the lane in which it is logged, where that changes.
 
     Raises SetupError (exit code 2) for a rule that cannot be understood.
     """
@@ -99,7 +100,7 @@ def open_web(
     policy = network_policy(egress, closed=settings.sandbox.profile == "sealed")
     if policy is None:
         return None
-    known = Secrets(secrets_of(settings))
+    known, now = Secrets(secrets_of(settings)), acting or (lambda: lane)
     dialer = Dialer(policy.addresses)
     pages = GatedPolicy(policy)
     pages.judge = judge
@@ -110,7 +111,7 @@ def open_web(
         dialer,
         secrets=known,
         limits=FetchLimits(body=most, wire=most),
-        log=_logged(session, "fetch", lane),
+        log=_logged(session, "fetch", now),
         kept=kept,
     )
     renderer = Renderer(
@@ -119,17 +120,17 @@ def open_web(
         backend=settings.sandbox.backend,
         base_image=settings.sandbox.base_image,
         secrets=known,
-        log=_logged(session, "render", lane),
+        log=_logged(session, "render", now),
         tell=lambda event, detail: session.emit(
             events.ContainerEvent(event=event, detail=f"renderer: {detail}" if detail else "renderer"),
-            lane=lane,
+            lane=now(),
         ),
         run=session.root.name,
         lane=lane,
     )
     capture = Capture(fetcher, extractor, renderer)
     command = FetchCommand(capture)
-    log = _logged(session, "search", lane)
+    log = _logged(session, "search", now)
     own = {}
     if searxng:
         narrow = instance_policy(searxng, policy)
@@ -137,14 +138,14 @@ def open_web(
     search = WebSearch(
         engines,
         Fetcher(policy, dialer, secrets=known, limits=LIMITS, log=log),
-        log=lambda call: session.emit(call, lane=lane),
+        log=lambda call: session.emit(call, lane=now()),
         secrets=known,
         own=own,
     )
     tunnel = GatedPolicy(policy)
     tap = Tap(lambda host: not is_package_index(host))
     proxy = EgressProxy(
-        tunnel, dialer, secrets=known, fetch=command, tap=tap, log=_logged(session, "box", lane)
+        tunnel, dialer, secrets=known, fetch=command, tap=tap, log=_logged(session, "box", now)
     )
     return Web(capture, search, proxy, command, tunnel, CommandPages(tap, capture), _in_words(policy))
 
@@ -183,7 +184,7 @@ def secrets_of(settings: Settings) -> list[str]:
     return [key.get_secret_value() for key in keys]
 
 
-def _logged(session: Session, by: str, lane: str) -> Callable[[Connection], None]:
+def _logged(session: Session, by: str, lane: Callable[[], str]) -> Callable[[Connection], None]:
     def log(connection: Connection) -> None:
         session.emit(
             events.Egress(
@@ -201,7 +202,7 @@ def _logged(session: Session, by: str, lane: str) -> Callable[[Connection], None
                 seconds=round(connection.seconds, 6),
                 started=round(connection.started, 6),
             ),
-            lane=lane,
+            lane=lane(),
         )
 
     return log

@@ -16,6 +16,7 @@ from vera import events
 from vera.attestation.cards import Cards, make_cards
 from vera.attestation.constraints import constrained, window_of
 from vera.attestation.coverage import cover
+from vera.attestation.entailed import lowered
 from vera.attestation.exam import unqualified
 from vera.attestation.hyperthesis import Seen, hyperthesis
 from vera.attestation.objects import (
@@ -84,7 +85,7 @@ def build(record: Record) -> Built:
     labels = labels_of(record, case)
     thesis, findings = _thesis(record, case), _findings(record, case, labels)
     thesis_id = objects.keep(thesis)
-    made = make_cards(case, thesis_id, labels, record.checks, by_rule=policy.rule == "literal")
+    made = make_cards(case, thesis_id, labels, record.checks, by_rule=policy.rule != "model")
     asked = record.asked
     if asked is None:
         coverage = cover(case, made, findings.checks)
@@ -181,7 +182,8 @@ def case_of(record: Record) -> Case:
 
 
 def labels_of(record: Record, case: Case) -> tuple[events.VerifierLabels, ...]:
-    """The labels that count: under the rule `literal` those that the rule gives, else those of the log.
+    """The labels that count: under the rule `literal` those that the rule gives, where an entailment judge
+    has failed its exam those that it lowers (`vera.attestation.entailed`), else those of the log.
 
     Where something was asked to be verified and the policy says so, the rule is the one by which lines
     contain a claim (`vera.audit.containment`). Those of a judge that has not passed its exam with the same
@@ -192,14 +194,17 @@ def labels_of(record: Record, case: Case) -> tuple[events.VerifierLabels, ...]:
         if distrust:
             return _unread(record.labels, case, distrust)
         sat = [exam for exam in record.exams if "labels" in exam.roles][-1]
+        another = record.policy.rule == "entailment" and sat.entailment is None
         strange = tuple(
-            each for each in record.labels if (each.maker, each.prompt_sha256) != (sat.model, sat.prompt)
+            each
+            for each in record.labels
+            if another or (each.maker, each.prompt_sha256) != (sat.model, sat.prompt)
         )
         unread = iter(_unread(strange, case, "Whoever labelled it did not sit the exam."))
         return tuple(next(unread) if each in strange else each for each in record.labels)
     if record.asked is not None and record.policy.literal.startswith(_CONTAINMENT):
-        return tuple(containment.labels(case, record.round))
-    return tuple(literal.labels(case, record.round))
+        return lowered(containment.labels(case, record.round), record)
+    return lowered(literal.labels(case, record.round), record)
 
 
 def _unread(
@@ -318,7 +323,7 @@ def _findings(record: Record, case: Case, labels: Iterable[events.VerifierLabels
         unread=tuple(
             Unread(claim=bounded(labelled.claim, KEY_LIMIT), why=bounded(labelled.problem, TEXT_LIMIT))
             for labelled in unread
-            if record.policy.rule == "model"
+            if record.policy.rule != "literal"
         ),
         limits=tuple(bounded(note, TEXT_LIMIT) for note in record.notes),
         probes=known.labelled,

@@ -155,11 +155,13 @@ def _insist_on_form(file: Path, folder: Path, names: Sequence[str]) -> None:
         )
 
 
-def replay_bundle(file: Path, signers: Signers, level: int = 2) -> Report:
+def replay_bundle(
+    file: Path, signers: Signers, level: int = 2, entailment_model: Path | None = None
+) -> Report:
     """Replay the session in a bundle as `replay` does a folder. Raises BundleError, NoSession, OSError."""
     with tempfile.TemporaryDirectory(prefix="vera-replay-") as folder:
         unpack(file, Path(folder))
-        return replay(Path(folder), signers, level)
+        return replay(Path(folder), signers, level, entailment_model)
 
 
 class _Contents(msgspec.Struct, frozen=True, kw_only=True):

@@ -64,7 +64,8 @@ def make_cards(
     *,
     by_rule: bool,
 ) -> Cards:
-    """A card for each label that holds. `by_rule`: a mechanical rule made the labels, not readings."""
+    """A card for each label that holds. `by_rule`: a rule or an entailment judge
+    made the labels, who says the same each time, not readings."""
     maker = _CardMaker(case, thesis, checks, by_rule)
     for labelled in labels:
         for label in labelled.labels:
@@ -149,7 +150,7 @@ class _CardMaker:
             claim=labelled.claim,
             relation=_relation(label.relation),
             confidence=self._confidence(labelled.claim, label),
-            maker=_maker(labelled),
+            maker=_maker(labelled, self._by_rule),
             superseded_by=self._superseded_by(evidence, text, label),
         )
         self.cards.setdefault(self._keep(card), card)
@@ -318,6 +319,7 @@ def _relation(name: str) -> Relation:
     return relation
 
 
-def _maker(labelled: VerifierLabels) -> str:
-    prompt = f" with prompt sha256:{labelled.prompt_sha256}" if labelled.prompt_sha256 else ""
+def _maker(labelled: VerifierLabels, by_rule: bool) -> str:
+    what = "settings" if by_rule else "prompt"
+    prompt = f" with {what} sha256:{labelled.prompt_sha256}" if labelled.prompt_sha256 else ""
     return bounded(labelled.maker + prompt, NAME_LIMIT)

@@ -12,11 +12,13 @@ import msgspec
 
 from vera import events
 from vera.attestation import exam
+from vera.attestation.entailed import settings_sha256
 from vera.attestation.look_up import looked
 from vera.attestation.objects import (
     KEY_LIMIT,
     NAME_LIMIT,
     TEXT_LIMIT,
+    Entailment,
     Exam,
     Kind,
     Lens,
@@ -34,6 +36,7 @@ from vera.attestation.request import Budget
 from vera.audit.case import Lookup
 from vera.evidence.citation import find_citations
 from vera.session.log import seal_line
+from vera.state import RunState
 from vera.store import Store, StoreError
 
 MAX_ANSWER_BYTES = 16 << 20
@@ -45,6 +48,7 @@ _MAX_QUERY = 2000
 _HITS = re.compile(r"(?:^|[^0-9])([0-9]{1,9}) (?:hits?|results?)\Z")
 _DIGEST = re.compile(r"sha256:[0-9a-f]{64}")
 _QUERY_ARGUMENTS = ("query", "q")
+_ASKING = events.Task | events.SubQuestions | events.SubAnswer | events.Resumed
 
 
 class GatherError(ValueError):
@@ -125,6 +129,7 @@ def _graded(sat: events.VerifierExam, texts: "_Texts") -> Exam:
         prompt=bounded(sat.prompt_sha256, KEY_LIMIT),
         sat_at=rfc3339(sat.sat_at),
         unfinished=bounded(sat.problem, TEXT_LIMIT),
+        entailment=_entailment(sat),
     )
     if sat.version != exam.VERSION:
         return known
@@ -134,6 +139,21 @@ def _graded(sat: events.VerifierExam, texts: "_Texts") -> Exam:
     if found != logged or found.passed != sat.passed:
         raise GatherError(f"The exam of {sat.model} is logged with other figures than its replies give.")
     return exam.graded(known, found)
+
+
+def _entailment(sat: events.VerifierExam) -> Entailment | None:
+    """What the labels of an entailment judge depend on, None for a language model.
+
+    Raises GatherError when it is not what its hash says, or not of the form that is attested.
+    """
+    if sat.entailment is None:
+        return None
+    if settings_sha256(sat.entailment) != sat.prompt_sha256:
+        raise GatherError(f"The exam of {sat.model} is logged with other settings than their hash says.")
+    try:
+        return msgspec.convert(msgspec.to_builtins(sat.entailment), Entailment)
+    except msgspec.ValidationError as error:
+        raise GatherError(f"The entailment judge {sat.model} has no valid settings: {error}.") from None
 
 
 def rfc3339(seconds: float) -> str:
@@ -220,10 +240,9 @@ def _object(store: Store, sha256: str, kind: type[Kind], what: str) -> Kind:
 
 
 def _task(before: Sequence[events.Record], texts: "_Texts") -> str:
-    for record in reversed(before):
-        if isinstance(record, events.Task):
-            return texts.load(record.task, "The task")
-    return ""
+    """What was asked when the round began: the sub-question of then, else the task."""
+    state = RunState(each for each in before if isinstance(each, _ASKING))
+    return texts.load(state.question, "The task") if state.question is not None else ""
 
 
 def _verifier(before: Sequence[events.Record], started: events.VerifierStarted) -> str:

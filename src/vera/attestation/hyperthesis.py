@@ -26,8 +26,9 @@ from vera.attestation.objects import (
 from vera.attestation.record import Asked
 from vera.attestation.report import counted
 from vera.events import Evidence
-from vera.evidence.asked_pages import USUAL_SOURCES, named_pages, page_key
+from vera.evidence.asked_pages import USUAL_SOURCES, asked_sources
 from vera.evidence.domains import registrable_domain
+from vera.headline import JUDGED
 
 NAMED = 5
 """Of many names the first are told."""
@@ -102,6 +103,14 @@ def _reader(seen: Seen) -> Hyperthesis:
             "with the same polarity.",
         )
     examined = "; ".join(dict.fromkeys(map(in_words, seen.findings.exams)))
+    if seen.policy.rule == "entailment":
+        return _named(
+            "one_judge",
+            "model_limit",
+            f"One small model compared the cited lines with each statement ({examined}).",
+            "What it misreads, it misreads each time. No one judged whether the answer answers the question.",
+            "The checks without a model outrank it, and whoever has its file can compute its labels again.",
+        )
     return _named(
         "one_judge",
         "model_limit",
@@ -145,7 +154,7 @@ def _probes(seen: Seen) -> Hyperthesis | None:
 
 
 def _addressed_judge(seen: Seen) -> Hyperthesis | None:
-    if seen.policy.rule != "model" or not seen.web:
+    if seen.policy.rule not in JUDGED or not seen.web:
         return None
     return _named(
         "page_to_judge",
@@ -231,14 +240,15 @@ def _one_domain(seen: Seen) -> Hyperthesis | None:
 def _asked_page(seen: Seen) -> Hyperthesis | None:
     if seen.asked is not None or seen.policy.web_sources > USUAL_SOURCES:
         return None
-    named = named_pages(seen.question)
-    pages = [source.name for source in seen.web if page_key(source.name) in named]
+    asked = asked_sources(seen.question, seen.policy.audit_policy.official_domains)
+    pages = [source.name for source in seen.web if asked.has(source.name)]
     if not pages:
         return None
+    wanted = "names a page" if asked.pages else "asks for the official source, which a person listed"
     return _named(
         "asked_page",
         "frame_lock",
-        f"The question names a page, and that page alone sufficed: {_names(pages)}.",
+        f"The question {wanted}, and that alone sufficed: {_names(pages)}.",
         "No second publisher had to say the same.",
         "A statement that rests on other pages needs independent ones.",
     )

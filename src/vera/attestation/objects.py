@@ -27,6 +27,7 @@ SURROUNDING_LIMIT = 64
 
 Digest = Annotated[str, Meta(pattern="^sha256:[0-9a-f]{64}$", max_length=71)]
 """`sha256:` and 64 hexadecimal digits."""
+HexDigest = Annotated[str, Meta(pattern="^[0-9a-f]{64}$", max_length=64)]
 OptionalDigest = Annotated[str, Meta(pattern=r"^(sha256:[0-9a-f]{64})?(?!\n)$", max_length=71)]
 """A digest, or '' for none."""
 Digests = Annotated[tuple[Digest, ...], Meta(extra_json_schema={"uniqueItems": True})]
@@ -200,7 +201,7 @@ class Policy(Object, frozen=True, kw_only=True, tag="policy/v1", omit_defaults=F
 
     sets: ClassVar[tuple[str, ...]] = ("scope",)
 
-    rule: Literal["model", "literal"]
+    rule: Literal["model", "entailment", "literal"]
     audit_policy: AuditPolicy
     claims: Key
     audit: Key
@@ -374,14 +375,32 @@ class Unread(Part, frozen=True, kw_only=True):
     why: LongText
 
 
+class Entailment(Part, frozen=True, kw_only=True):
+    """An entailment judge: all that its labels depend on.
+
+    `model` and `tokenizer` are the sha256 of its files, `labels` what each output stands for (supported,
+    contradicted, neither), `tokens` how many a pair may have. A label is given at `threshold_bp` and
+    `margin_bp` above it, of shares rounded to `step_bp`; `rule` is the version of all else.
+    """
+
+    rule: Key
+    model: HexDigest
+    tokenizer: HexDigest
+    labels: tuple[Key, ...]
+    tokens: Count
+    threshold_bp: BasisPoints
+    margin_bp: BasisPoints
+    step_bp: BasisPoints
+
+
 class Exam(Part, frozen=True, kw_only=True):
     """The exam that a model sat before it was used (`vera.attestation.exam`), graded again from its replies.
 
     `roles` are what it was examined for: labels, scores. Of `of` spans with a known label it labelled `right`
     ones rightly, at least the share `right_low_bp` with 95 % confidence (Wilson, one-sided); of `refusable`
     spans that do not support their claim it called `accepted` ones SUPPORTS, at most the share
-    `accepted_high_bp`. `prompt` is the sha256 of the prompt that it was examined with, `unfinished` why there
-    are fewer answers than were asked.
+    `accepted_high_bp`. `prompt` is the sha256 of the prompt that it was examined with, of an entailment judge
+    that of `entailment`; `unfinished` why there are fewer answers than were asked.
     """
 
     sets: ClassVar[tuple[str, ...]] = ("roles",)
@@ -399,6 +418,7 @@ class Exam(Part, frozen=True, kw_only=True):
     accepted_high_bp: BasisPoints = 10_000
     passed: bool = False
     unfinished: LongText = ""
+    entailment: Entailment | None = None
 
 
 class Scores(Part, frozen=True, kw_only=True):

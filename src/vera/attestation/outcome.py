@@ -144,7 +144,7 @@ def _ends(word: Headline, form: int) -> Mapping[str, Collection[int]]:
     if word in HOLDS:
         codes = {code} if old or word == "VERIFIED" else {code, NOT_REQUIRED}
         return {"VERIFIED" if old else word: codes}
-    codes = {code, 130} if code == EXIT_CODES["REFUTED"] else {code, 6, 130}
+    codes = {code, 5, 130} if code == EXIT_CODES["REFUTED"] else {code, 5, 6, 130}
     return {"UNRESOLVED" if old else word: codes}
 
 

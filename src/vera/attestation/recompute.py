@@ -1,6 +1,7 @@
 """Level 1 of a replay: every verdict computed again from the log, and held against what was attested."""
 
 from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
 
 from vera import events
 from vera.attestation import reduce
@@ -22,6 +23,7 @@ from vera.attestation.objects import (
     canonical,
 )
 from vera.attestation.outcome import misstated
+from vera.attestation.relabel import labels_again
 from vera.attestation.report import Level, Remark, Verdict, counted, cut, level, listed
 from vera.audit.case import AuditPolicy
 from vera.audit.claims import VERSION as CLAIMS_VERSION
@@ -33,8 +35,9 @@ _BARS = ("min_score", "file_sources", "web_sources")
 _AUDIT_BARS = ("web_sources", "negative_families", "negative_official", "negative_independent")
 
 
-def check_verdicts(loaded: Loaded) -> Level:
-    """Level 1 of a session whose bytes are whole."""
+def check_verdicts(loaded: Loaded, entailment_model: Path | None = None) -> Level:
+    """Level 1 of a session whose bytes are whole. With `entailment_model` the labels of an entailment judge
+    are computed again, too."""
     executed = executions(loaded.records, loaded.store)
     remarks = list(_forged_status(loaded, executed))
     remarks += [remark for each in executed for remark in _executed_again(each)]
@@ -43,6 +46,7 @@ def check_verdicts(loaded: Loaded) -> Level:
         return Level(name="L1", subject=SUBJECT, verdict="NOT_ATTESTED", sentence=sentence)
     for each in loaded.rounds:
         remarks += _compute_again(each, loaded)
+    remarks += labels_again(loaded, entailment_model)
     count = counted(len(loaded.rounds) + len(executed), "verdict")
     return level("L1", SUBJECT, remarks, f"{count} computed again from the log: the same.")
 

@@ -4,9 +4,10 @@ A card counts when its source is captured or derived and more than half of the r
 each claim, `s` counts the independent clusters of sources with a SUPPORTS that counts, `r` those with a
 CONTRADICTS that counts, and `c` those with any CONTRADICTS. `k` is how many are needed on either side: the
 policy's `file_sources` when a source that counts there is a file or a derived computation, else its
-`web_sources`; of a question that names a page, one when that page counts there and the policy asks for no
-more than usual (`vera.evidence.asked_pages`). The first row that fits decides. To refute takes as much as
-to support, and a look-up that its budget cut short refutes nothing: what it did not read may support.
+`web_sources`; of a question that names a page or asks for the official source, one when such a page counts
+there and the policy asks for no more than usual (`vera.evidence.asked_pages`). The first row that fits
+decides. To refute takes as much as to support, and a look-up that its budget cut short refutes nothing: what
+it did not read may support.
 
 A card whose lines another file explicitly replaces counts neither in `s` nor in `r`: old words neither prove
 nor refute what holds now. In `c` it counts.
@@ -22,7 +23,8 @@ raise `file_sources`, `web_sources` and `min_score`, and rows that name the requ
 | a hard finding, other than those of coverage | UNSUPPORTED | NO_EVIDENCE |
 | c > 0, s > 0 | DISPUTED | |
 | a hard finding of coverage (`coverage_missing`, `not_independent`) | INCONCLUSIVE | COVERAGE |
-| rule `model`, its lines are set aside by their heading (`set_aside`) | INCONCLUSIVE | PARTIAL |
+| rule `model` or `entailment`, its lines are set aside by their heading (`set_aside`) | INCONCLUSIVE \
+| PARTIAL |
 | s ≥ k | SUPPORTED | |
 | 0 < s < k, or s = 0 and 0 < r < k | INCONCLUSIVE | COVERAGE |
 | s = 0, its spans were not read for want of budget | INCONCLUSIVE | BUDGET |
@@ -43,9 +45,10 @@ raise `file_sources`, `web_sources` and `min_score`, and rows that name the requ
 | of a request: all supported, and for want of budget the score was not read | INCONCLUSIVE | BUDGET |
 | all supported, rule `model`, who labelled or who scored has not passed the exam | INCONCLUSIVE \
 | JUDGE_UNRELIABLE |
+| all supported, rule `entailment`, who labelled has not passed the exam | INCONCLUSIVE | JUDGE_UNRELIABLE |
 | all supported, rule `model`, the score is not readable | INCONCLUSIVE | JUDGE_UNRELIABLE |
 | all supported, rule `model`, score after caps below `min_score` | INCONCLUSIVE | SCORE |
-| all supported, rule `literal`, a cap | INCONCLUSIVE | SCORE |
+| all supported, rule `literal` or `entailment`, a cap | INCONCLUSIVE | SCORE |
 | all supported | SUPPORTED | |
 | of a request: decided by the rows above, and `evidence_cards` required with no card that says anything | \
 INCONCLUSIVE | NO_EVIDENCE |
@@ -66,7 +69,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 import msgspec
 
 from vera.attestation.coverage import is_web
-from vera.attestation.exam import unqualified
+from vera.attestation.exam import Role, unqualified
 from vera.attestation.objects import (
     TEXT_LIMIT,
     Card,
@@ -87,9 +90,10 @@ from vera.attestation.objects import (
     object_id,
 )
 from vera.attestation.tiers import Thresholds, bars
-from vera.evidence.asked_pages import USUAL_SOURCES, named_pages, page_key
+from vera.evidence.asked_pages import USUAL_SOURCES, AskedSources, asked_sources
+from vera.headline import JUDGED
 
-VERSION = "reduce/2"
+VERSION = "reduce/3"
 """Changes whenever the same objects may give another result: replay then says RULES_CHANGED."""
 
 CAP = 200
@@ -114,6 +118,7 @@ _WORST_FIRST: tuple[tuple[Result, Reason], ...] = (
     ("INCONCLUSIVE", "COVERAGE"),
     ("SUPPORTED", ""),
 )
+_NOT_ASKED = AskedSources()
 _BUDGET = re.compile(r"(?i)\bbudget\b")
 
 
@@ -144,11 +149,13 @@ def reduce(
     if (request is None) != (lens is None) or (lens and request and object_id(lens) != request.rubric):
         raise ValueError("a request comes with its lens")
     usual = request is None and policy.web_sources <= USUAL_SOURCES and policy.file_sources <= 1
-    tallies = _tallies(coverage, cards, sources, named_pages(thesis.text) if usual else frozenset())
+    official = policy.audit_policy.official_domains
+    asked_for = asked_sources(thesis.text, official) if usual else AskedSources()
+    tallies = _tallies(coverage, cards, sources, asked_for)
     hard = _hard_codes(findings)
     asked = bars(request.risk, lens, policy) if request and lens else None
     needed = asked or Thresholds(policy.file_sources, policy.web_sources, policy.min_score)
-    aside = {each.claim for each in findings.findings if each.code == SET_ASIDE and policy.rule == "model"}
+    aside = {each.claim for each in findings.findings if each.code == SET_ASIDE and policy.rule in JUDGED}
     weigh = _Weigh(needed, findings, aside, asked=request is not None, cut=bool(request and coverage.cut))
     claims = tuple(
         weigh.claim(claim.key, tallies.get(claim.key, _Tally()), hard.get(claim.key, frozenset()))
@@ -158,7 +165,10 @@ def reduce(
     results = [claim for claim in claims if claim.claim in bearing]
     scores = _scores(findings.readings, tuple(_caps(weigh, thesis, tallies, hard, bearing)))
     stray, light = bool(hard.keys() - bearing), len(results) < len(claims)
-    examined = not (unqualified(findings.exams, "labels") or unqualified(findings.exams, "scores"))
+    roles: tuple[Role, ...] = ("labels", "scores") if policy.rule == "model" else ("labels",)
+    examined = not any(unqualified(findings.exams, role) for role in roles)
+    if policy.rule == "entailment":
+        examined = examined and any(exam.entailment and "labels" in exam.roles for exam in findings.exams)
     result, reason = _overall(
         results,
         policy.rule,
@@ -178,9 +188,9 @@ def reduce(
 
 
 class _Tally:
-    """What the cards of one claim say: the clusters on each side. `named`: the pages that were asked for."""
+    """What the cards of one claim say: the clusters on each side. `named`: what was asked for."""
 
-    def __init__(self, named: Collection[str] = ()) -> None:
+    def __init__(self, named: AskedSources = _NOT_ASKED) -> None:
         self.named = named
         self.supports = _Side()
         self.refutes = _Side()
@@ -207,7 +217,7 @@ class _Tally:
         if 2 * card.confidence.agree > card.confidence.votes:
             side.clusters.add(cluster)
             side.beyond_web = side.beyond_web or not is_web(source)
-            side.asked = side.asked or page_key(source.name) in self.named
+            side.asked = side.asked or self.named.has(source.name)
         else:
             self.wavering = True
 
@@ -235,7 +245,7 @@ def _tallies(
     coverage: Coverage,
     cards: Mapping[Digest, Card],
     sources: Mapping[Digest, Source],
-    named: Collection[str],
+    named: AskedSources,
 ) -> dict[str, _Tally]:
     cluster_of = {
         source: f"cluster {index}"
@@ -392,8 +402,8 @@ def _overall(
     examined: bool,
 ) -> tuple[Result, Reason]:
     """The second table. `stray`: there is a hard finding that is on no load-bearing claim; `light`: there is
-    a claim that does not count for the verdict; `examined`: who labelled and who scored have passed the
-    exam."""
+    a claim that does not count for the verdict; `examined`: who labelled, and under the rule `model`
+    who scored, have passed the exam."""
     if stray:
         return "INCONCLUSIVE", "FINDINGS"
     if not claims:
@@ -405,7 +415,9 @@ def _overall(
         return (worst[0], "PARTIAL") if partly and not decided else worst
     if light:
         return "INCONCLUSIVE", "PARTIAL"
-    if rule == "literal":
+    if rule == "entailment" and not examined:
+        return "INCONCLUSIVE", "JUDGE_UNRELIABLE"
+    if rule != "model":
         return ("INCONCLUSIVE", "SCORE") if scores.caps else ("SUPPORTED", "")
     if not examined or not _readable(readings):
         return "INCONCLUSIVE", "JUDGE_UNRELIABLE"

@@ -16,34 +16,42 @@ __all__ = ["LEVELS", "NoSession", "Report", "replay"]
 LEVELS = (0, 1, 2)
 
 
-def replay(session_dir: Path, signers: Signers, level: int = 2) -> Report:
+def replay(
+    session_dir: Path, signers: Signers, level: int = 2, entailment_model: Path | None = None
+) -> Report:
     """Replay a session up to a level, signed by whom `signers` accept.
 
-    Reads only; the sessions of an execution's theses are replayed with it. Raises NoSession when there is
-    none, OSError when it cannot be read.
+    With `entailment_model`, a folder or an `.onnx` file, the labels of an entailment judge are computed
+    again. Reads only; the sessions of an execution's theses are replayed with it. Raises NoSession when there
+    is none, OSError when it cannot be read.
     """
-    report, loaded = _replay(session_dir, signers, level)
+    report, loaded = _replay(session_dir, signers, level, entailment_model)
     levels = with_theses(
-        session_dir, loaded.records, report.levels, lambda folder: _replay(folder, signers, level)[0]
+        session_dir,
+        loaded.records,
+        report.levels,
+        lambda folder: _replay(folder, signers, level, entailment_model)[0],
     )
     return Report(levels=levels, attested=report.attested)
 
 
-def _replay(session_dir: Path, signers: Signers, level: int) -> tuple[Report, Loaded]:
+def _replay(
+    session_dir: Path, signers: Signers, level: int, entailment_model: Path | None
+) -> tuple[Report, Loaded]:
     integrity, loaded = check_integrity(session_dir, signers)
     levels = [integrity]
     whole = integrity.verdict not in ("BROKEN", "ALTERED")
     if level >= 1:
-        levels.append(_verdicts(loaded) if whole else _not_checked("L1", "verdict"))
+        levels.append(_verdicts(loaded, entailment_model) if whole else _not_checked("L1", "verdict"))
     if level >= 2:
         levels.append(_texts(loaded) if whole else _not_checked("L2", "text"))
     return Report(levels=tuple(levels), attested=attested_in(loaded, signers)), loaded
 
 
-def _verdicts(loaded: Loaded) -> Level:
+def _verdicts(loaded: Loaded, entailment_model: Path | None) -> Level:
     from vera.attestation.recompute import check_verdicts
 
-    return check_verdicts(loaded)
+    return check_verdicts(loaded, entailment_model)
 
 
 def _texts(loaded: Loaded) -> Level:

@@ -13,6 +13,7 @@ Verdict = Literal[
     "MISSING",
     "RULES_CHANGED",
     "EXTRACTOR_CHANGED",
+    "NOT_REPRODUCED",
     "UNTRUSTED",
     "UNSEALED",
     "NOT_CHECKED",
@@ -27,6 +28,7 @@ Verdict = Literal[
 - UNREADABLE: no text can be had from the raw bytes here.
 - MISSING: bytes that are needed are not there.
 - RULES_CHANGED, EXTRACTOR_CHANGED: this version of the rules, or of the extractor, gives something else.
+- NOT_REPRODUCED: the file of an entailment judge gives other labels here, or is another file.
 - UNTRUSTED: the signer is neither this person nor anybody whom they trust.
 - UNSEALED: no one says where the log ends.
 - NOT_CHECKED: the level before it does not hold.

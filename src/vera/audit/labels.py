@@ -7,6 +7,9 @@ from vera.audit.pointers import lead_of
 from vera.events import SpanLabel, VerifierLabels
 from vera.evidence.claim import Claim, Relation
 
+EXTRACT_RULE = "extract/1"
+"""Who labels a claim that only points at lines: they are there, which is all that it states."""
+
 
 def labelled(
     case: Case, number: int, label: Callable[[Claim, CitedLines], Relation], maker: str

@@ -7,7 +7,8 @@ A number stands with its sign, currency and percent. So who did what to whom can
 the rule calls supported can be read in the source as it is. It is strict on purpose: a paraphrase, and a
 sentence that needs a second one, are left to a model.
 
-A span contradicts a claim only when it has the same words and exactly one of the two is negated.
+A span contradicts a claim only when it has the same words and exactly one of the two is negated. A negation
+or an alternative in brackets, "must (not) be stored", proves neither reading.
 """
 
 import re
@@ -20,10 +21,11 @@ from vera.audit.labels import labelled, of_extract
 from vera.audit.lexicon import word_set
 from vera.events import VerifierLabels
 from vera.evidence.claim import Claim, Relation
+from vera.evidence.negation import bracketed_turns
 from vera.evidence.whole_sentences import runs_on
 from vera.evidence.words import Word, hedges, inflected, negations, singular, stems, unmarked, words
 
-VERSION = "literal/4"
+VERSION = "literal/5"
 """The maker of the labels; changes whenever the same lines may get another label."""
 
 SPAN_LIMIT = 20_000
@@ -142,6 +144,8 @@ def _anchor(text: str) -> str:
 def _relation(claim: str, sentence: str) -> Relation:
     wanted, seen = _tokens(claim), _tokens(sentence)
     if not _has_content(wanted) or sentence.rstrip("\"'”’) ").endswith("?"):
+        return "IRRELEVANT"
+    if bracketed_turns(claim) != bracketed_turns(sentence):
         return "IRRELEVANT"
     ours, theirs = _turns(claim, wanted), _turns(sentence, seen)
     if ours == theirs:

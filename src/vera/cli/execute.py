@@ -3,14 +3,16 @@
 import asyncio
 import signal
 from collections.abc import Callable
-from contextlib import ExitStack
+from contextlib import AbstractAsyncContextManager, ExitStack
 from pathlib import Path
 
 import click
 
 from vera.agent import setup, spending
+from vera.agent.report_run import ReportRun
 from vera.agent.research import Research, Result
 from vera.agent.running import open_run
+from vera.agent.sub_questions import Revise
 from vera.attestation.keys import Signer
 from vera.cli.exit import ERROR, INTERRUPTED, NOT_READY, as_typed, in_words, stop
 from vera.cli.progress import Progress
@@ -29,10 +31,12 @@ def execute(
     *,
     as_json: bool,
     progress: Progress,
+    revise: Revise = list,
 ) -> None:
     """Run the session's main lane to its end, print the answer on stdout and exit with the run's code.
 
-    What a run needs is found before the session is begun, so that a mistake leaves no session behind.
+    `revise` is asked about the sub-questions of a report. What a run needs is found before the session is
+    begun, so that a mistake leaves no session behind.
     """
     with ExitStack() as stack:
         input_dir = settings.run.input_dir
@@ -42,19 +46,25 @@ def execute(
         if input_dir is not None and settings.run.lane == "research":
             found = setup.open_input(input_dir, settings, extractor, stack, _index_progress(progress))
             progress.done()
-        code = asyncio.run(_execute(open_session, settings, extractor, found, signer, as_json, progress))
+        opened = _opened(open_session, settings, extractor, found, signer, progress, revise)
+        code = asyncio.run(_execute(opened, as_json, progress))
     raise SystemExit(code)
 
 
-async def _execute(
+Run = Research | ReportRun
+
+
+def _opened(
     open_session: Callable[[], Session],
     settings: Settings,
     extractor: Extractor,
     found: setup.Input | None,
     signer: Signer,
-    as_json: bool,
     progress: Progress,
-) -> int:
+    revise: Revise,
+) -> AbstractAsyncContextManager[tuple[Session, Run]]:
+    """The session and its run, once it is entered."""
+
     def sealed() -> Session:
         """The session, known to be the user's from its first moment (`attestation.own_log`)."""
         session = open_session()
@@ -64,11 +74,21 @@ async def _execute(
     if settings.run.lane == "execute":
         from vera.agent.executing import open_execution
 
-        opened = open_execution(sealed, settings, extractor=extractor, signer=signer, progress=progress)
-    else:
-        opened = open_run(
-            sealed, settings, extractor=extractor, found=found, signer=signer, progress=progress
-        )
+        return open_execution(sealed, settings, extractor=extractor, signer=signer, progress=progress)
+    return open_run(
+        sealed,
+        settings,
+        extractor=extractor,
+        found=found,
+        signer=signer,
+        progress=progress,
+        revise=revise,
+    )
+
+
+async def _execute(
+    opened: AbstractAsyncContextManager[tuple[Session, Run]], as_json: bool, progress: Progress
+) -> int:
     async with opened as (session, run):
         _listen(run, progress)
         result = await _finish(run, session.root, progress)
@@ -82,7 +102,7 @@ async def _execute(
         return result.exit_code
 
 
-async def _finish(run: Research, root: Path, progress: Progress) -> Result:
+async def _finish(run: Run, root: Path, progress: Progress) -> Result:
     """The result of the run; what ends it before there is one ends the command with how to go on."""
     try:
         result = await run.run()
@@ -98,7 +118,7 @@ async def _finish(run: Research, root: Path, progress: Progress) -> Result:
     return result
 
 
-def _listen(run: Research, progress: Progress) -> None:
+def _listen(run: Run, progress: Progress) -> None:
     """First Ctrl-C: finish with what is known. Second, or SIGTERM: stop at once, to be resumed. SIGUSR1: end
     the step that runs, and stop."""
     loop = asyncio.get_running_loop()

@@ -37,7 +37,7 @@ FLAGS = {
 )
 @click.option(
     "--verifier",
-    type=click.Choice(["auto", "model", "literal"]),
+    type=click.Choice(["auto", "model", "entailment", "literal"]),
     help="Who says what a span means.  [default: auto]",
 )
 @click.option("-c", "--config", "overrides", multiple=True, help="KEY=VALUE or FILE.yaml; may be repeated.")

@@ -71,7 +71,7 @@ class Progress:
                 self._corpus(record)
             case events.LaneStarted() if record.lane.startswith(EXTRACTS):
                 self.say(f"{self._why_extracts}looking for the closest lines")
-            case events.LaneStarted() if record.lane == GATHERING:
+            case events.LaneStarted() if record.lane.startswith(GATHERING):
                 self.say("looking for pages on the web")
             case events.LaneStarted() if record.lane.startswith(GUIDED):
                 self.say("the model writes from the lines that were found")
@@ -81,6 +81,8 @@ class Progress:
             case events.Mode():
                 self._why_extracts = ""
                 self.say(f"mode: {record.reason}")
+            case events.SubAnswer():
+                self.say(f"sub-question {record.number}: {record.status}: {record.reason}")
             case events.ModelServer():
                 self._model(record)
             case events.Sandbox():

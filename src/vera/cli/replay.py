@@ -28,8 +28,21 @@ _KEYID = re.compile(r"[0-9a-f]{64}")
     show_default=True,
     help="Stop after this level: 0 bytes, 1 verdicts, 2 texts.",
 )
+@click.option(
+    "--entailment-model",
+    metavar="DIR|FILE",
+    type=click.Path(path_type=Path),
+    help="The file of the entailment judge: its labels are computed again.",
+)
 @click.option("--json", "as_json", is_flag=True, help="Print as JSON.")
-def replay(session: Path, trust: tuple[str, ...], any_signer: bool, level: int, as_json: bool) -> None:
+def replay(
+    session: Path,
+    trust: tuple[str, ...],
+    any_signer: bool,
+    level: int,
+    entailment_model: Path | None,
+    as_json: bool,
+) -> None:
     """Check a session, or a bundle made by 'vera export', without a model and without a network.
 
     \b
@@ -41,7 +54,8 @@ def replay(session: Path, trust: tuple[str, ...], any_signer: bool, level: int, 
     which is UNTRUSTED unless you say --any-signer.
 
     Exit code 0 when all of it agrees, 1 when anything does not (also RULES_CHANGED, EXTRACTOR_CHANGED,
-    MISSING, UNSEALED and UNTRUSTED), 2 for wrong usage, 3 when all is whole but nothing was attested.
+    NOT_REPRODUCED, MISSING, UNSEALED and UNTRUSTED), 2 for wrong usage, 3 when all is whole but nothing was
+    attested.
     """
     from vera.attestation.bundle import BundleError, replay_bundle
     from vera.attestation.replay import NoSession
@@ -57,7 +71,7 @@ def replay(session: Path, trust: tuple[str, ...], any_signer: bool, level: int, 
     with clean_errors():
         try:
             hold = replay_bundle if session.is_file() else hold_against_itself
-            report = hold(session, known_signers(trust, any_signer=any_signer), level)
+            report = hold(session, known_signers(trust, any_signer=any_signer), level, entailment_model)
         except (NoSession, BundleError) as error:
             stop(str(error), ERROR)
         click.echo(_as_json(session, report) if as_json else _as_text(report))

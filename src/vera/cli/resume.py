@@ -65,6 +65,7 @@ def resume(
         from vera.cli.execute import execute
         from vera.cli.progress import Progress
         from vera.cli.run import FLAGS
+        from vera.cli.sub_questions import revise
         from vera.config.handed import read_handed
         from vera.session import Session
 
@@ -78,7 +79,14 @@ def resume(
 
         session = Session.resume(work_dir, progress, accept=accept)
         try:
-            execute(lambda: session, judged[0].settings, as_json=as_json, progress=progress)
+            asks = not (as_json or quiet)
+            execute(
+                lambda: session,
+                judged[0].settings,
+                as_json=as_json,
+                progress=progress,
+                revise=revise if asks else list,
+            )
         finally:
             session.close()
 

@@ -26,6 +26,8 @@ FLAGS = {
     "budget_searches": "budget.searches",
     "effort": "run.effort",
     "mode": "run.mode",
+    "form": "run.form",
+    "sub_question": "run.sub_questions",
     "model_base_url": "model.base_url",
     "model_name": "model.name",
     "model_file": "model.file",
@@ -44,6 +46,7 @@ FLAGS = {
     "brave_api_key": "brave.key",
     "official_domain": "policy.official_domains",
     "verifier": "verification.rule",
+    "entailment_model": "verification.entailment_model",
     "require": "verification.require",
     "verifier_rounds": "verification.rounds",
     "verifier_model_base_url": "verification.model_base_url",
@@ -95,6 +98,19 @@ FLAGS = {
     "found (guided, quick).  [default: auto]",
 )
 @click.option(
+    "--form",
+    type=click.Choice(["answer", "report"]),
+    help="One answer, or a report: at most eight sub-questions, and one text of what holds of their answers."
+    "  [default: answer]",
+)
+@click.option(
+    "--sub-question",
+    multiple=True,
+    metavar="TEXT",
+    help="With --form report: a question that it answers; may be repeated. Without one they are proposed.",
+)
+@click.option("--yes", is_flag=True, help="With --form report: answer the proposed sub-questions unasked.")
+@click.option(
     "--protocol", type=click.Choice(["auto", "text", "json_schema", "tools"]), help="Form of a turn."
 )
 @click.option("--system-role", type=click.Choice(["system", "user"]), help="Role of the instructions.")
@@ -126,8 +142,12 @@ FLAGS = {
 @click.option("--no-build", "build", flag_value=False, default=None, help="Do not build a missing image.")
 @click.option(
     "--verifier",
-    type=click.Choice(["auto", "model", "literal"]),
-    help="Who says what a cited span means: a model, or the word-by-word rule.  [default: auto]",
+    type=click.Choice(["auto", "model", "entailment", "literal"]),
+    help="Who says what a cited span means: a model, the file of --entailment-model, or the word-by-word "
+    "rule.  [default: auto]",
+)
+@click.option(
+    "--entailment-model", metavar="DIR|FILE", help="A cross-encoder in ONNX that judges what lines say."
 )
 @click.option(
     "--require",
@@ -156,6 +176,7 @@ def run(
     as_json: bool,
     quiet: bool,
     handed: bool,
+    yes: bool,
     **options: Any,
 ) -> None:
     """Answer a question, with every statement cited.
@@ -172,6 +193,7 @@ def run(
         from vera.cli.execute import execute
         from vera.cli.found_server import ask_once
         from vera.cli.progress import Progress
+        from vera.cli.sub_questions import revise
         from vera.config.handed import read_handed
         from vera.session import Session
 
@@ -179,6 +201,7 @@ def run(
         text = given.text if given else read_task(question, task)
         options["official_domain"] = ",".join(options["official_domain"]) or None
         options["require_thesis"] = "\n".join(map(_one_line, options["require_thesis"])) or None
+        options["sub_question"] = "\n".join(map(_one_line, options["sub_question"])) or None
         flags = {FLAGS[name]: value for name, value in options.items() if value is not None}
         loaded = config.load(overrides, flags, handed=given)
         settings = with_real_input(with_effort(loaded))
@@ -196,7 +219,8 @@ def run(
             session.emit(events.Task(task=session.text(text), input_dir=input_dir), lane="")
             return session
 
-        execute(open_session, settings, as_json=as_json, progress=progress)
+        asks = not (as_json or quiet or yes)
+        execute(open_session, settings, as_json=as_json, progress=progress, revise=revise if asks else list)
 
 
 def with_real_input(settings: "Settings") -> "Settings":

@@ -49,8 +49,11 @@ import click
 @click.option("--official-domain", multiple=True, help="A domain that speaks officially; may be repeated.")
 @click.option(
     "--verifier",
-    type=click.Choice(["auto", "model", "literal"]),
+    type=click.Choice(["auto", "model", "entailment", "literal"]),
     help="Who says what a span means.  [default: auto]",
+)
+@click.option(
+    "--entailment-model", metavar="DIR|FILE", help="A cross-encoder in ONNX that judges what lines say."
 )
 @click.option("-c", "--config", "overrides", multiple=True, help="KEY=VALUE or FILE.yaml; may be repeated.")
 @click.option("--fresh", is_flag=True, help="Look again, also when the same request was verified before.")

@@ -33,6 +33,7 @@ FLAGS = {
     "brave_api_key": "brave.key",
     "official_domain": "policy.official_domains",
     "verifier": "verification.rule",
+    "entailment_model": "verification.entailment_model",
 }
 ASKED = {
     "risk": "risk",

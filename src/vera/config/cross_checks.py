@@ -5,7 +5,11 @@ from vera.config.settings import Settings
 
 def do_not_fit(settings: Settings) -> list[str]:
     """A sentence for each pair of settings that cannot be used together."""
-    return [*_cost_without_prices(settings), *_templates_without_a_place(settings)]
+    return [
+        *_cost_without_prices(settings),
+        *_templates_without_a_place(settings),
+        *_report_that_may_not_search(settings),
+    ]
 
 
 def idle(settings: Settings) -> list[str]:
@@ -27,6 +31,12 @@ def _cost_without_prices(settings: Settings) -> list[str]:
         f"budget.cost: a limit on cost needs the prices of a million tokens: set {' and '.join(missing)}, "
         f"for example -c {missing[0]}=2.5"
     ]
+
+
+def _report_that_may_not_search(settings: Settings) -> list[str]:
+    if settings.run.form != "report" or settings.run.lane != "execute":
+        return []
+    return ["run.form: a report searches for its answers, so it goes with run.lane=research only."]
 
 
 def _templates_without_a_place(settings: Settings) -> list[str]:

@@ -32,8 +32,9 @@ Backend = Literal["auto", "docker", "bubblewrap", "host", "none"]
 """What runs shell commands. A backend that is added is added here."""
 LaneKind = Literal["research", "execute"]
 Mode = Literal["auto", "agent", "guided", "quick"]
+Form = Literal["answer", "report"]
 Risk = Literal["low", "med", "high"]
-VerifierRule = Literal["auto", "model", "literal"]
+VerifierRule = Literal["auto", "model", "entailment", "literal"]
 Required = Literal["quoted", "verified"]
 Profile = Literal["sealed", "research", "lab"]
 """How much a box may do: `vera.sandbox.spec.PROFILES` says the same."""
@@ -131,6 +132,16 @@ class RunSettings(Section):
         "writes a few sentences from numbered lines. quick: the same for a strong model and a simple "
         "question. auto: agent, and guided for a model that cannot take turns.",
         flag="--mode",
+    )
+    form: Form = setting(
+        "What a run gives. answer: one answer to the question. report: at most eight sub-questions are "
+        "answered one after the other, and what holds of their answers is put together.",
+        flag="--form",
+    )
+    sub_questions: str = setting(
+        "Of a report: its sub-questions, one a line. Empty: a model proposes them, or they are read off the "
+        "task.",
+        flag="--sub-question",
     )
     work_dir: FilePath | None = setting(
         "The session folder. null: a new one named after the question.", flag="--work-dir"
@@ -491,9 +502,17 @@ class VerificationSettings(Section):
 
     rule: VerifierRule = setting(
         "Who says what a cited span means for a claim. model: a language model in clean-room lanes. literal: "
-        "a mechanical rule, every number, name and content word of the claim in the cited lines. auto: "
-        "model, and literal where there is none.",
+        "a mechanical rule, every number, name and content word of the claim in the cited lines. entailment: "
+        "the model file of entailment_model. auto: entailment where such a file is set, else model, and "
+        "literal where there is none.",
         flag="--verifier",
+    )
+    entailment_model: str = setting(
+        "Folder or .onnx file of a cross-encoder that says whether cited lines support a claim (extra "
+        "`semantic`). It sits the exam of a judge, and anyone who has the file can compute its labels again. "
+        "Empty: none. Must be given by you, not by a file of the working folder.",
+        flag="--entailment-model",
+        allowed="a folder or a .onnx file",
     )
     rounds: int = setting(
         "Rounds of verification and repair at most.",

@@ -275,11 +275,12 @@ TRUST: Mapping[str, Row] = {
     **_each("brave.max_consec_429", AT_MAX_COUNT, "asks a service more often than you allowed"),
     # What an answer needs.
     **_each("run.lane", UNLESS_SET, ASKS_FIRST),
+    **_each("run.form run.sub_questions", UNLESS_SET, "decides what is asked in your place"),
     **_each("run.risk", STRICTER_RISK, ASKS_FIRST),
     **_each("run.require_theses", MORE_LINES, ASKS_FIRST),
     **_each("verification.rule", STRICTER_JUDGE, ASKS_LESS),
     **_each("verification.require", STRICTER_WORD, ASKS_LESS),
-    **_each("verification.model_name", ONLY_YOU, "decides who verifies"),
+    **_each("verification.model_name verification.entailment_model", ONLY_YOU, "decides who verifies"),
     **_each(
         "verification.web_sources verification.readings policy.negative_claim_min_official "
         "policy.negative_claim_min_independent policy.negative_claim_threshold_pct "

@@ -42,6 +42,18 @@ _ORDER = re.compile(
     re.IGNORECASE,
 )
 
+MAX_BRACKETED_WORDS = 4
+"""Words in brackets that may stand for one: "must (or may not)". More of them are a remark."""
+
+_BRACKETS = re.compile(r"\(([^()\n]{1,80})\)|\[([^\[\]\n]{1,80})\]|\{([^{}\n]{1,80})\}")
+_TURNS = re.compile(
+    r"\b(?:not|never|no|nor|cannot|without|n[’']t|nicht|nie|niemals|kein\w{0,2}|ohne|ne|pas|jamais|aucune?|sans|"
+    r"must|may|might|shall|should|can|could|will|would|muss|müssen|darf|dürfen|kann|können|soll|sollen|"
+    r"doit|doivent|peut|peuvent)\b|^\W*(?:or|nor|oder|ou)\b",
+    re.IGNORECASE,
+)
+_PREFIX = re.compile(r"(?:un|in|im|il|ir|non|dis)-?", re.IGNORECASE)
+
 
 def is_negative(text: str) -> bool:
     """Whether a statement says that something is not so, does not exist or has not happened.
@@ -50,6 +62,20 @@ def is_negative(text: str) -> bool:
     ("do not use Wikipedia") and words in quotation marks.
     """
     return DENIES.search(asserted(text)) is not None
+
+
+def bracketed_turns(text: str) -> tuple[str, ...]:
+    """What a sentence may be read with and without, folded: "not" in "must (not) be", "or may", "un" in
+    "(un)lawful". A sentence with such brackets says two things, and proves neither.
+    """
+    found = []
+    for match in _BRACKETS.finditer(text[:TEXT_LIMIT]):
+        inside = next(filter(None, match.groups()))
+        fused = _PREFIX.fullmatch(inside) and text[match.end() : match.end() + 1].isalpha()
+        short = len(inside.split()) <= MAX_BRACKETED_WORDS
+        if fused or (short and _TURNS.search(inside)):
+            found.append(" ".join(inside.lower().split()))
+    return tuple(found)
 
 
 def asserted(text: str) -> str:

@@ -4,6 +4,7 @@ Told by registrable domain and by what a person lists, never by a word inside a 
 """
 
 import re
+from collections.abc import Collection
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
@@ -92,6 +93,20 @@ def official_names(text: str) -> frozenset[str]:
     )
 
 
+def listed_as_official(address: str, official_domains: Collection[str]) -> str:
+    """The entry of what a person listed as official under which an address lies, '' for none.
+
+    A registrable domain speaks for every host under it. Nothing on the page, in the task or in a host's name
+    makes an address official here.
+    """
+    host, registered = host_of(unwrap(address).replace("\\", "/")), registrable_domain(unwrap(address))
+    if not registered:
+        return ""
+    return (
+        registered if registered in official_domains else entry_of(host, _hosts(frozenset(official_domains)))
+    )
+
+
 def owner(domain: str, *, names: frozenset[str], official_domains: frozenset[str] = frozenset()) -> Ownership:
     """Whom a domain belongs to, given the `names` of the subject and the domains a person listed as official.
 
@@ -104,8 +119,7 @@ def owner(domain: str, *, names: frozenset[str], official_domains: frozenset[str
     host, registered = host_of(address), registrable_domain(address)
     if not registered:
         return Ownership(False, "unknown", "It is no web address.")
-    listed = registered if registered in official_domains else entry_of(host, _hosts(official_domains))
-    if listed:
+    if listed := listed_as_official(address, official_domains):
         return Ownership(True, "official", f"{listed} was listed as official by a person.")
     label = registered.partition(".")[0].replace("-", "")
     if label in names and not _under_shared_host(registered):

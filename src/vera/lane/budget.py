@@ -84,6 +84,8 @@ class Budget:
     ) -> None:
         self.limits = limits
         self.opening_s = opening_s
+        self._now = limits
+        self._before = RunUsage()
         self._tokens = spent.tokens
         self._cost = limits.cost_of(spent)
         self._holds: set[Hold] = set()
@@ -94,6 +96,53 @@ class Budget:
     def refusal(self) -> BudgetSpent | None:
         """The last call that did not fit and that the run cannot do without; None while all did."""
         return self._refusal
+
+    def share(self, spent: RunUsage, parts: int) -> BudgetLimits:
+        """The limits of a lane that begins now, after so much was `spent`: one of `parts` equal parts of what
+        is left. Until the next share nothing beyond it can be reserved."""
+        cost, seconds = self.limits.cost_of(spent), spent.seconds + self.opening_s
+        own = msgspec.structs.replace(
+            self.limits,
+            tokens=_part_of(self.limits.tokens, spent.tokens, parts),
+            cost=_part_of(self.limits.cost, cost, parts),
+            searches=_part_of(self.limits.searches, spent.searches, parts),
+            seconds=max(0.001, (self.limits.seconds - seconds) / parts) if self.limits.seconds else 0.0,
+        )
+        self._now = msgspec.structs.replace(
+            own,
+            tokens=own.tokens and own.tokens + spent.tokens,
+            cost=own.cost and own.cost + cost,
+            searches=own.searches and own.searches + spent.searches,
+            seconds=own.seconds and own.seconds + seconds,
+        )
+        self._before, self._refusal = spent, None
+        return own
+
+    def whole(self) -> None:
+        """From here on all that is left may be spent."""
+        self._now, self._before, self._refusal = self.limits, RunUsage(), None
+
+    def seconds_left(self, worked_s: float) -> float | None:
+        """Seconds left of the run or of the share, after `worked_s` in its session; None without a limit."""
+        return self._now.seconds - worked_s - self.opening_s if self._now.seconds else None
+
+    @property
+    def out_of_time(self) -> str:
+        """That the time is spent, as half a sentence."""
+        if self._now is self.limits:
+            return f"the time budget of {self.limits.seconds:g} seconds is spent"
+        return f"the share of the {self.limits.seconds:g} seconds for this sub-question is spent"
+
+    def spent_up(self, spent: RunUsage) -> str:
+        """Which limit of the run leaves nothing for a further call, as half a sentence; '' for none."""
+        limits = self.limits
+        if limits.tokens and limits.tokens - spent.tokens < MIN_ANSWER:
+            return f"the token budget of {limits.tokens} is spent"
+        if limits.cost and limits.cost_of(spent) >= limits.cost:
+            return f"the cost budget of {money(limits.cost)} is spent"
+        if limits.seconds and spent.seconds + self.opening_s >= limits.seconds:
+            return f"the time budget of {limits.seconds:g} seconds is spent"
+        return ""
 
     @property
     def tokens(self) -> int:
@@ -155,19 +204,27 @@ class Budget:
 
     def _room(self, prompt: int, prices: Prices, candidates: int) -> Iterator[tuple[int, Limited]]:
         """By each limit, how long each of the answers may be (negative: not even the prompt fits)."""
-        if self.limits.tokens:
-            yield (self.limits.tokens - self.tokens - prompt) // candidates, "tokens"
-        if self.limits.cost:
-            left = self.limits.cost - self.cost - prompt * prices.dearest_prompt
+        if self._now.tokens:
+            yield (self._now.tokens - self.tokens - prompt) // candidates, "tokens"
+        if self._now.cost:
+            left = self._now.cost - self.cost - prompt * prices.dearest_prompt
             if left < 0 or prices.completion:
                 yield left // (candidates * max(1, prices.completion)), "cost"
 
     def _spent(self, limit: Limited, needed: int, prices: Prices) -> BudgetSpent:
+        whose = "" if self._now is self.limits else "the share of this sub-question; "
         if limit == "tokens":
-            used = f"{self._tokens} are used, and the next call needs about {needed}"
-            return BudgetSpent(limit, f"the token budget of {self.limits.tokens} is spent ({used})")
-        used = f"{money(self._cost)} is used, and the next call needs about {needed} tokens"
-        return BudgetSpent(limit, f"the cost budget of {money(self.limits.cost)} is spent ({used})")
+            before = self._before.tokens
+            used = f"{whose}{self._tokens - before} are used, and the next call needs about {needed}"
+            return BudgetSpent(limit, f"the token budget of {self._now.tokens - before} is spent ({used})")
+        cost = self.limits.cost_of(self._before)
+        used = f"{whose}{money(self._cost - cost)} is used, and the next call needs about {needed} tokens"
+        return BudgetSpent(limit, f"the cost budget of {money(self._now.cost - cost)} is spent ({used})")
+
+
+def _part_of(limit: int, spent: int, parts: int) -> int:
+    """One of so many parts of what is left of a limit, at least 1; 0 where there is no limit."""
+    return max(1, (limit - spent) // parts) if limit else 0
 
 
 class BudgetedModel:
@@ -251,20 +308,26 @@ def within(
     return BudgetedModel(model, budget, prices, bytes_per_token, needed=needed)
 
 
-def nearly_spent(limits: BudgetLimits, spent: RunUsage, turn: int = 0, first: int = 0) -> str:
+def nearly_spent(
+    limits: BudgetLimits,
+    spent: RunUsage,
+    turn: int = 0,
+    first: int = 0,
+    before: RunUsage = RunUsage(),  # noqa: B008 (it is frozen)
+) -> str:
     """The sentence that tells a lane's model to answer, while its answer and the verification of that still
     fit; '' as long as there is more. `turn` is about how many tokens one more turn takes, `first` how many
-    are to be spent before it.
+    are to be spent before it. `before` is what the run had spent when the limits began to count.
     """
     kept = TURNS_KEPT * turn + first
-    tokens = limits.tokens - spent.tokens
+    tokens = limits.tokens - (spent.tokens - before.tokens)
     if limits.tokens and tokens <= max(min(limits.tokens // 4, MAX_KEPT_TOKENS), kept):
         return f"{max(0, tokens)} of {limits.tokens} tokens are left: answer now with what you have."
-    cost = limits.cost - limits.cost_of(spent)
+    cost = limits.cost - (limits.cost_of(spent) - limits.cost_of(before))
     if limits.cost and cost <= max(limits.cost // 4, kept * limits.agent.prompt):
         share = max(0, cost) * 100 // limits.cost
         return f"{share} % of the money for this run is left: answer now with what you have."
-    seconds = limits.seconds - spent.seconds
+    seconds = limits.seconds - (spent.seconds - before.seconds)
     if limits.seconds and seconds <= min(limits.seconds / 4, MAX_KEPT_SECONDS):
         left = f"{max(0, int(seconds))} of {limits.seconds:g} seconds are left"
         return f"{left}: answer now with what you have."

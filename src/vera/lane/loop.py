@@ -71,6 +71,10 @@ class Lane:
         self._current: asyncio.Task[None] | None = None
 
     @property
+    def name(self) -> str:
+        return self._spec.name
+
+    @property
     def max_steps(self) -> int:
         """Turns that the lane may take; 0 is unlimited."""
         return self._spec.max_steps

@@ -3,6 +3,7 @@
 import msgspec
 
 from vera.lane.budget import BudgetLimits
+from vera.usage import RunUsage
 
 
 class LaneSpec(msgspec.Struct, frozen=True, kw_only=True):
@@ -11,7 +12,8 @@ class LaneSpec(msgspec.Struct, frozen=True, kw_only=True):
     `max_steps` 0 means no limit; `answer_tokens` bounds one turn; `room` the bytes of an observation.
     `scope` says in the log who asks the model, `templates` which prompts made the head. A call that fails
     `repeat_limit` times in a row with the same arguments and error ends the lane (0: it does not). `limits`
-    are those of the whole run's budget; near their end the model is told to answer.
+    are those of the whole run's budget, or of the lane's share of it that counts from what had been spent
+    `before`; near their end the model is told to answer.
     """
 
     name: str
@@ -31,3 +33,4 @@ class LaneSpec(msgspec.Struct, frozen=True, kw_only=True):
     templates: tuple[str, ...] = ("system", "task")
     repeat_limit: int = 0
     limits: BudgetLimits = BudgetLimits()
+    before: RunUsage = RunUsage()

@@ -210,7 +210,8 @@ class Turns:
             chosen = sampled.candidates[state.selected.selected]
         elif self._chooser is not None:  # else a run that sampled is resumed without
             session = self._session
-            task = session.load(session.state.task.task) if session.state.task else ""
+            question = session.state.question
+            task = session.load(question) if question is not None else ""
             selection = await self._chooser.choose(
                 sampled,
                 read=lambda each: self.parse(session.load(each.content), each.tool_calls),
@@ -238,7 +239,8 @@ class Turns:
         while there is more."""
         state = self._state
         turn_tokens = int(context.estimated_bytes(state) / state.bytes_per_token) + ANSWER_TOKENS
-        return nearly_spent(self._spec.limits, self._session.state.spent, turn_tokens, first * turn_tokens)
+        spec, spent = self._spec, self._session.state.spent
+        return nearly_spent(spec.limits, spent, turn_tokens, first * turn_tokens, spec.before)
 
     def _emit(self, event: events.Event) -> None:
         self._session.emit(event, lane=self._spec.name)

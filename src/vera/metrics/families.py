@@ -42,6 +42,7 @@ SCOPES = (
     "verifier_judge",
     "verifier_exam",
     "turn_exam",
+    "sub_questions",
     "guided",
     "selector",
 )

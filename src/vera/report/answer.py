@@ -15,6 +15,7 @@ from vera.evidence.finding import Finding
 from vera.evidence.marks import told, within
 from vera.evidence.span import Lines
 from vera.report import last_turn, search_summary_text
+from vera.report.headings import Headed
 from vera.report.printable import printable
 from vera.report.search_summary import Checked, checked
 from vera.report.timestamps import utc
@@ -182,15 +183,20 @@ def _answered(state: RunState, store: Store, answer: Answer, report: Report) -> 
     if (executed := state.execution) is not None and executed.answer_seq == answer.seq:
         return _executed(state, executed, report)
     if chosen is None:
-        return report
+        return msgspec.structs.replace(report, text=Headed(report.text, answer.headings).text)
     decision = state.rounds[chosen.round].decision
     assert decision is not None
     known = [each for each in state.evidence.values() if each.seq < decision.seq]
     attestation = parse(store.get(hexadecimal(decision.attestation)), Attestation)
     claims = _marked(report.text, known, attestation, store)
+    headed = Headed(report.text, answer.headings)
+    placed = [
+        msgspec.structs.replace(each, start=headed.place(each.start), end=headed.place(each.end - 1) + 1)
+        for each in claims
+    ]
     return msgspec.structs.replace(
         report,
-        text=_with_marks(report.text, claims),
+        text=_with_marks(headed.text, placed),
         claims=tuple(claims),
         attestation=decision.attestation,
         figures=_figures(claims),

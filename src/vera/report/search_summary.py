@@ -9,7 +9,7 @@ from vera.headline import HOLDS
 from vera.history import Constraint, Reached
 from vera.report.timestamps import utc
 from vera.state import RunState
-from vera.usage import EXTRACTS, GATHERING
+from vera.usage import EXTRACTS, GATHERING, PART
 
 LANE = "main"
 
@@ -61,29 +61,41 @@ class Checked(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def checked(state: RunState) -> Checked | None:
-    """What the main lane has checked, and one that gave extracts in its place; None for a run whose answer
-    holds. Pure."""
+    """What the lanes that answer have checked, and those that worked in their place; None for a run whose
+    answer holds. Pure."""
     lane = state.lane(LANE)
     if state.status in HOLDS:
         return None
-    brought = [each for each in state.evidence.values() if each.lane.startswith((LANE, EXTRACTS, GATHERING))]
+    brought = [
+        each for each in state.evidence.values() if each.lane.startswith((LANE, PART, EXTRACTS, GATHERING))
+    ]
     citable = [each for each in brought if not each.lead]
     files = tuple(dict.fromkeys(each.source for each in citable if _is_input(each)))
     newest = citable[-MAX_EVIDENCE:]
-    known = {each.target.domain for each in lane.history.reached}
+    reached = reached_in(state)
+    known = {each.target.domain for each in reached}
+    contacts = dict.fromkeys(name for each in state.histories for name in each.contacts)
     return Checked(
-        constraints=lane.history.constraints,
-        reached=lane.history.reached,
+        constraints=tuple(each for past in state.histories for each in past.constraints),
+        reached=reached,
         requests=tuple((name, count) for name, count in state.searches.items() if count),
         folder_searches=sum(each.lead and _is_input(each) for each in brought),
         files=files[:MAX_FILES],
         more_files=len(files[MAX_FILES:]),
         evidence=tuple(Kept(id=each.id, summary=each.summary, ts=each.ts) for each in newest),
         older=len(citable) - len(newest),
-        contacts=tuple(name for name in lane.history.contacts if name not in known)[:MAX_CONTACTS],
+        contacts=tuple(name for name in contacts if name not in known)[:MAX_CONTACTS],
         concluded=isinstance(lane.history.ending, events.PolicyConclusionReady),
         silent=lane.status_reason.startswith(NOTHING_FOUND),
     )
+
+
+def reached_in(state: RunState) -> tuple[Reached, ...]:
+    """The domains that the lanes which answer have reached, each once, as it was reached first."""
+    found: dict[str, Reached] = {}
+    for each in (each for past in state.histories for each in past.reached):
+        found.setdefault(each.target.domain, each)
+    return tuple(found.values())
 
 
 def as_json(found: Checked | None) -> dict[str, Any] | None:

@@ -53,6 +53,10 @@ class Chooser:
                 "'FINAL: n' read."
             )
 
+    def in_lane(self, lane: str) -> "Chooser":
+        """The same for another lane of the session."""
+        return Chooser(self._session, lane, self.sampling, self._how, self._model, self._templates)
+
     async def choose(
         self,
         sampled: events.Candidates,

@@ -8,6 +8,7 @@ from typing import Protocol
 
 from vera import events
 from vera.session.ledgers import EvidenceLedger, Load, MoveLedger, QueryLedger
+from vera.usage import answers_itself
 
 
 class Projection(Protocol):
@@ -19,7 +20,7 @@ class Projection(Protocol):
 
 
 class Notes:
-    """notes.md: the task, what each evidence of the main lane is, and what the agent noted, in order."""
+    """notes.md: the task, the evidence of the lanes that answer, and what the agent noted, in order."""
 
     name = "notes.md"
 
@@ -30,9 +31,9 @@ class Notes:
         match record:
             case events.Task():
                 return _utf8(f"# Task\n\n{self._load(record.task).strip()}\n\n# Log\n\n")
-            case events.Evidence(lane="main"):
+            case events.Evidence() if answers_itself(record.lane):
                 return _utf8(f"- {record.id} · {record.summary}\n")
-            case events.Note(lane="main"):
+            case events.Note() if answers_itself(record.lane):
                 first, *rest = record.text.strip().split("\n")
                 return _utf8("\n  ".join([f"- {first}", *rest]) + "\n")
             case _:

@@ -3,10 +3,12 @@
 from collections.abc import Callable, Sequence
 from contextlib import AbstractAsyncContextManager
 from pathlib import Path
+from typing import Literal
 
 import msgspec
 
 from vera.audit.case import AuditPolicy
+from vera.entailment.values import PairReader
 from vera.gates.kernel import Rules
 from vera.lane.prompts import Prompts
 from vera.lane.tools import Tool
@@ -15,6 +17,9 @@ from vera.sandbox.types import Box
 from vera.search.corpus import Corpus
 from vera.session import Session
 
+Rule = Literal["model", "entailment", "literal"]
+"""Who says what cited lines mean for a claim."""
+
 MAX_CHECKS = 3
 """Questions of one round at most (DeepVerifier asks the fewest that decide, at most three)."""
 
@@ -22,16 +27,16 @@ MAX_CHECKS = 3
 class VerifierOptions(msgspec.Struct, frozen=True, kw_only=True):
     """How a verifier works.
 
-    `rule` is model or literal; `checks` and `check_steps` bound the questions of a round and the turns of
-    one, `tool_seconds` one of its commands. `readings` is how often labels and scores are read when the
-    server gives no logprobs (`scores_apart`: each score by a call for it alone), `passages` how many of a
-    source's best sentences the judge sees beside the cited lines, `answer_tokens` the room of one reply.
+    `rule` is model, entailment or literal; `checks` and `check_steps` bound the questions of a round and
+    the turns of one, `tool_seconds` one of its commands. `readings` is how often labels and scores are read
+    when the server gives no logprobs (`scores_apart`: each score by a call for it alone), `passages` how many
+    of a source's best sentences the judge sees beside the cited lines, `answer_tokens` the room of one reply.
     `min_score` is in hundredths, `scope` where the run may look (files, web), `sandbox` what its commands ran
     in. `rules` are those of the gates of its check lanes, `file_sources` how many files a claim needs,
     `require` what an answer must be for exit code 0 (quoted or verified).
     """
 
-    rule: str = "model"
+    rule: Rule = "model"
     rounds: int = 3
     checks: int = MAX_CHECKS
     check_steps: int = 4
@@ -65,6 +70,8 @@ class VerifierContext(msgspec.Struct, frozen=True, kw_only=True):
     work folder, with the run's input (None) or with another folder in its place; None where no box can be
     had. Either may raise `vera.sandbox.types.BoxError`. In the folder `exams` the exams of judges are kept
     for other sessions, None for nowhere. `corpus` is the input folder with its index, None without one.
+    Under the rule entailment, `entailment` opens the judge, called `entailment_name`, each time the same; it
+    may raise EntailmentError. Under the rule literal it is a judge that can only lower, or None.
     """
 
     session: Session
@@ -76,6 +83,8 @@ class VerifierContext(msgspec.Struct, frozen=True, kw_only=True):
     reader: Model | None = None
     exams: Path | None = None
     corpus: Corpus | None = None
+    entailment: Callable[[], PairReader] | None = None
+    entailment_name: str = ""
 
     @property
     def reading(self) -> "VerifierContext":

@@ -15,6 +15,7 @@ from pathlib import Path
 import msgspec
 
 from vera import events
+from vera.attestation.entailed import settings_sha256
 from vera.attestation.exam import (
     MAX_REPLY_LENGTH,
     SPANS,
@@ -27,7 +28,8 @@ from vera.attestation.exam import (
     in_words,
     paper,
 )
-from vera.attestation.labelling import LabelReply
+from vera.attestation.labelling import LabelReply, SpanReading
+from vera.entailment.values import EntailmentError, PairReader, relation
 from vera.evidence.prompt_quoting import fence, named
 from vera.model.types import ModelInfo
 from vera.verification.ask import ask, room, together
@@ -63,8 +65,11 @@ async def examined(context: VerifierContext, now: Say) -> VerifierContext:
     """The context with those models that may judge: one that has failed is not used.
 
     Without a judge the rule `literal` labels. A model that could not finish stays: its labels count for
-    nothing, and a run that is resumed examines it again.
+    nothing, and a run that is resumed examines it again. An entailment judge that has failed stays beside the
+    rule, where it can only lower; one that could not finish goes.
     """
+    if context.options.rule == "entailment":
+        return await _with_entailment(context, now)
     if context.options.rule != "model" or context.model is None:
         return context
     if context.reader is not None:
@@ -76,6 +81,72 @@ async def examined(context: VerifierContext, now: Say) -> VerifierContext:
         options = msgspec.structs.replace(context.options, rule="literal")
         return msgspec.structs.replace(judge, model=None, options=options)
     return context
+
+
+async def _with_entailment(context: VerifierContext, now: Say) -> VerifierContext:
+    """The context with the entailment judge as far as it may judge."""
+    assert context.entailment is not None
+    options = msgspec.structs.replace(context.options, rule="literal")
+    try:
+        reader = await asyncio.to_thread(context.entailment)
+        sat = await _sit_entailment(context, reader, now)
+    except EntailmentError as error:
+        _log_exam(context, _unusable(context.entailment_name, str(error)), now)
+        return msgspec.structs.replace(context, options=options, entailment=None)
+    return context if sat.passed else msgspec.structs.replace(context, options=options)
+
+
+async def _sit_entailment(context: VerifierContext, reader: PairReader, now: Say) -> events.VerifierExam:
+    """The exam of an entailment judge: of this process, kept, or sat now. Raises EntailmentError."""
+    settings = settings_sha256(reader.about)
+    for sat in reversed(context.session.state.own_exams):
+        if (sat.prompt_sha256, sat.version) == (settings, VERSION) and not sat.problem:
+            return sat
+    path = context.exams / f"{_file_key(settings)}.json" if context.exams else None
+    kept = _load(path) if path else None
+    said = kept
+    if said is None:
+        now(f"examining {reader.name}: can it judge?")
+        said = await asyncio.to_thread(sit_entailment, reader)
+        if path is not None:
+            keep(path, said)
+    sat = _exam(reader.name, settings, ("labels",), said, context, kept=kept is not None)
+    return _log_exam(context, msgspec.structs.replace(sat, entailment=reader.about), now)
+
+
+def sit_entailment(reader: PairReader, seed: int | None = None) -> Kept:
+    """What an entailment judge says to the paper of `seed` (None: one by lot), in the form of a label call's
+    replies. It ends when the judge cannot pass any more. Raises EntailmentError."""
+    seed = secrets.randbelow(1 << 31) if seed is None else seed
+    replies: list[str] = []
+    began = time.monotonic()
+    for sheet in paper(seed):
+        if grade(seed, replies).hopeless:
+            break
+        if time.monotonic() - began > MAX_SECONDS:
+            raise EntailmentError(f"The exam of {reader.name} took longer than {MAX_SECONDS:.0f} seconds.")
+        shares = reader.read([item.text for item in sheet.items], sheet.claim)
+        spans = tuple(SpanReading(index, relation(each)) for index, each in enumerate(shares, 1))
+        replies.append(msgspec.json.encode(LabelReply(spans)).decode())
+    return Kept(seed=seed, sat_at=time.time(), replies=tuple(replies))
+
+
+def _file_key(settings: str) -> str:
+    """The name of an entailment judge's exam in the cache: of other files or rules it is another."""
+    return hashlib.sha256(f"entailment\n{settings}\n{VERSION}".encode()).hexdigest()
+
+
+def _unusable(name: str, problem: str) -> events.VerifierExam:
+    return events.VerifierExam(
+        model=name,
+        version=VERSION,
+        seed=0,
+        roles=("labels",),
+        replies=(),
+        prompt_sha256="",
+        sat_at=time.time(),
+        problem=problem,
+    )
 
 
 def has_failed(sat: events.VerifierExam) -> bool:
@@ -105,31 +176,44 @@ async def _sit(context: VerifierContext, roles: tuple[Role, ...], now: Say) -> e
         sitting = await sit(context)
         if path is not None and not sitting.problem:
             keep(path, sitting.kept)
-    said, problem = sitting.kept, sitting.problem
+    sat = _exam(name, prompt, roles, sitting.kept, context, kept=kept is not None, problem=sitting.problem)
+    return _log_exam(context, msgspec.structs.replace(sat, server=info.base_url, weights=info.weights), now)
+
+
+def _exam(
+    name: str,
+    prompt: str,
+    roles: tuple[Role, ...],
+    said: Kept,
+    context: VerifierContext,
+    *,
+    kept: bool,
+    problem: str = "",
+) -> events.VerifierExam:
+    """The record of an exam, graded."""
     found = grade(said.seed, said.replies)
-    sat = session.emit(
-        events.VerifierExam(
-            model=name,
-            version=VERSION,
-            seed=said.seed,
-            roles=roles,
-            replies=tuple(session.text(reply) for reply in said.replies),
-            prompt_sha256=prompt,
-            sat_at=said.sat_at,
-            server=info.base_url,
-            weights=info.weights,
-            kept=kept is not None,
-            right=found.right,
-            of=found.of,
-            accepted=found.accepted,
-            refusable=found.refusable,
-            passed=found.passed and not problem,
-            problem=problem,
-        ),
-        lane=LANE,
+    return events.VerifierExam(
+        model=name,
+        version=VERSION,
+        seed=said.seed,
+        roles=roles,
+        replies=tuple(context.session.text(reply) for reply in said.replies),
+        prompt_sha256=prompt,
+        sat_at=said.sat_at,
+        kept=kept,
+        right=found.right,
+        of=found.of,
+        accepted=found.accepted,
+        refusable=found.refusable,
+        passed=found.passed and not problem,
+        problem=problem,
     )
-    now(in_words(exam_of(sat)))
-    return sat
+
+
+def _log_exam(context: VerifierContext, sat: events.VerifierExam, now: Say) -> events.VerifierExam:
+    logged = context.session.emit(sat, lane=LANE)
+    now(in_words(exam_of(logged)))
+    return logged
 
 
 class Sitting(msgspec.Struct, frozen=True):

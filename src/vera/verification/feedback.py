@@ -149,18 +149,19 @@ class Review(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def tell(context: VerifierContext, decision: events.Verifier) -> events.VerifierToAgent | None:
-    """Take the main lane's answer back with feedback on the round that was decided. Raises StoreError.
+    """Take the answer of the lane of now back with feedback on the round that was decided. Raises StoreError.
 
     None where it says nothing but a score, as it did before: the agent would give the same answer again.
     """
     session = context.session
-    done, answer = session.state.rounds[decision.round], session.state.lane("main").answer
+    acting = session.state.acting
+    done, lane = session.state.rounds[decision.round], session.state.lane(acting)
     attestation = parse(session.store.get(hexadecimal(decision.attestation)), Attestation)
     thesis = parse(session.store.get(hexadecimal(attestation.thesis)), Thesis)
     findings = session.load(done.audit.findings) if done.audit else "[]"
     review = Review(
         decision=decision,
-        step=answer.step if answer else session.state.lane("main").step,
+        step=lane.answer.step if lane.answer else lane.step,
         rounds=context.options.rounds,
         min_score=context.options.min_score,
         claims=thesis.sub_claims,
@@ -171,20 +172,21 @@ def tell(context: VerifierContext, decision: events.Verifier) -> events.Verifier
         labels=done.labels,
         instructions=done.score.instructions if done.score else (),
     )
-    advice = session.state.lane("main").advice  # of a run that was killed behind it
+    advice = lane.advice  # of a run that was killed behind it
     if advice is None or advice.round != decision.round:
         advice = gradient(review)
         earlier = (each.advice for each in session.state.rounds.values() if each.advice is not None)
         if _is_bare(advice) and any(map(_is_bare, earlier)):
             return None
-        advice = session.emit(advice)
+        advice = session.emit(advice, lane=acting)
     return session.emit(
         events.VerifierToAgent(
             round=decision.round,
             step=review.step,
             content=session.text(message(context.prompts, review, advice)),
             score=decision.score,
-        )
+        ),
+        lane=acting,
     )
 
 

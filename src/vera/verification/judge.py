@@ -16,7 +16,7 @@ from vera import events
 from vera.attestation.labelling import LabelReply, least, relations
 from vera.attestation.probed import expected
 from vera.audit.case import Case, CitedLines, place_of, places
-from vera.audit.labels import of_extract
+from vera.audit.labels import EXTRACT_RULE, of_extract
 from vera.audit.source_text import SourceText
 from vera.evidence.claim import Cite, Claim, Relation
 from vera.evidence.finding import Finding
@@ -30,9 +30,6 @@ from vera.verification.presented_evidence import MIN_ROOM, PresentedEvidence, Sh
 from vera.verification.probes import NO_PROBE, Probe, probes_of
 
 SCOPE = "verifier_judge"
-EXTRACT_RULE = "extract/1"
-"""Who labels a claim that only points at lines: they are there, which is all that it states."""
-
 ORDERS = ("forward", "backward")
 CRITERIA = ("task_fit", "evidence_support", "error_signals")
 """Several criteria judge better than one (arXiv:2607.05391)."""

@@ -1,6 +1,6 @@
 """One round of verification: how VERA doubts an answer.
 
-A model judges only when it has passed an exam. The audit comes first and needs no model. Only an answer
+A judge counts only when it has passed an exam. The audit comes first and needs no model. Only an answer
 without a hard finding is worth a model's time: questions are drawn from it, each looked up in its own lane,
 then a judge labels the cited spans and gives a score. The verdict is computed from what was logged
 (`vera.attestation.build`), so anyone can compute it again. Each part that is logged already is not done
@@ -13,7 +13,7 @@ import msgspec
 
 from vera import events
 from vera.attestation import reduce
-from vera.attestation.build import build, case_of, labels_of, literal_version
+from vera.attestation.build import build, case_of, claims_of, labels_of, literal_version
 from vera.attestation.envelope import seal_envelope
 from vera.attestation.gather import gather
 from vera.attestation.keys import Signer
@@ -32,6 +32,7 @@ from vera.verification.check import check_all
 from vera.verification.context import VerifierContext, lane_of
 from vera.verification.decompose import decompose
 from vera.verification.derive import derive_all
+from vera.verification.entailment import label_entailed
 from vera.verification.exam import examined
 from vera.verification.scout import questions as scout_questions
 from vera.verification.scout import slots
@@ -46,9 +47,9 @@ async def verify(context: VerifierContext, signer: Signer, *, last: bool, now: S
     In the `last` round the claims are labelled even when there are hard findings, so that the person sees
     which of them stand. `now` is told what is being done.
     """
-    context = await examined(context, now)
+    context = _reading(await examined(context, now))
     session = context.session
-    number = _begin(context)
+    number = begin(context)
     now(f"verifying, round {number}: audit")
     if session.state.rounds[number].audit is None:
         cited = case_of(_record(session, number))
@@ -56,14 +57,32 @@ async def verify(context: VerifierContext, signer: Signer, *, last: bool, now: S
         await look_for_versions(context, number, cited)
     case, findings = _audit(session, number)
     stands = not any(finding.severity == "hard" for finding in findings)
+    if context.entailment is not None:
+        await label_entailed(context, number, case, now)
     if context.options.rule == "literal":
         _label_by_rule(session, number)
-    elif (stands or last) and any(claim.load_bearing for claim in case.claims):
+    elif (
+        context.options.rule == "model"
+        and (stands or last)
+        and any(claim.load_bearing for claim in case.claims)
+    ):
         await _ask_model(context, number, case, findings, stands, now)
     return _decide(session, signer, number)
 
 
-def _begin(context: VerifierContext) -> int:
+def _reading(context: VerifierContext) -> VerifierContext:
+    """The context, under the rule `literal` where an entailment judge has nothing to read: an answer that
+    only points at lines says no more than that they are there, and no judge has found that."""
+    answer = context.session.state.answer
+    assert answer is not None
+    claims = claims_of(context.session.load(answer.text), context.session.state.evidence.values())
+    if context.options.rule != "entailment" or any(claim.form == "statement" for claim in claims):
+        return context
+    options = msgspec.structs.replace(context.options, rule="literal")
+    return msgspec.structs.replace(context, options=options, entailment=None)
+
+
+def begin(context: VerifierContext) -> int:
     """The round under way, or a new one for the answer of now."""
     session = context.session
     answer, rounds = session.state.answer, session.state.rounds
@@ -78,17 +97,24 @@ def _begin(context: VerifierContext) -> int:
                 answer_seq=answer.seq,
                 rule=context.options.rule,
                 policy=events.Blob(session.store.put(policy), len(policy)),
-                model=context.model.info.name if context.model else "",
+                model=_who(context),
             ),
             lane=lane_of(number),
         )
     return number
 
 
+def _who(context: VerifierContext) -> str:
+    """The name of the judge, '' where a rule labels alone."""
+    if context.options.rule == "entailment":
+        return context.entailment_name
+    return context.model.info.name if context.model else ""
+
+
 def _policy(context: VerifierContext) -> Policy:
     options = context.options
     return Policy(
-        rule="model" if options.rule == "model" else "literal",
+        rule=options.rule,
         audit_policy=options.audit,
         claims=CLAIMS_VERSION,
         audit=AUDIT_VERSION,
@@ -147,9 +173,9 @@ def log_audit(session: Session, number: int, case: Case) -> tuple[Finding, ...]:
 
 def _label_by_rule(session: Session, number: int) -> None:
     record = _record(session, number)
-    done = {labels.claim for labels in session.state.rounds[number].labels}
+    done = {(labels.claim, labels.maker) for labels in session.state.rounds[number].labels}
     for labels in labels_of(record, case_of(record)):
-        if labels.claim not in done:
+        if (labels.claim, labels.maker) not in done:
             session.emit(labels, lane=lane_of(number))
 
 

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from vera.audit.case import Case, CitedLines, statements
 from vera.events import Evidence
-from vera.evidence.asked_pages import USUAL_SOURCES, named_pages, page_key
+from vera.evidence.asked_pages import USUAL_SOURCES, AskedSources, asked_sources
 from vera.evidence.claim import Claim
 from vera.evidence.finding import Finding
 from vera.evidence.independence import Group, SourceDoc, clusters
@@ -16,13 +16,15 @@ def independence(case: Case) -> Iterator[Finding]:
     """`not_independent` (hard) for each load-bearing statement that rests on web pages only, and on fewer
     independent ones than `policy.web_sources`. A file of /input is primary: one suffices.
 
-    So does a page that the task names, unless the policy asks for more than usual. `asked_source_uncited`
-    (soft): the task names pages, and the statement rests on others."""
+    So does a page that the task names, or one of a domain listed as official where the task asks for the
+    official source, unless the policy asks for more than usual. `asked_source_uncited` (soft): the task asks
+    for such pages, and the statement rests on others."""
     needed = case.policy.web_sources
     cited = [(claim, here) for claim, here in statements(case) if claim.load_bearing]
     if needed < 2:
         return
-    asked = named_pages(case.task) if needed <= USUAL_SOURCES else frozenset()
+    usual = needed <= USUAL_SOURCES
+    asked = asked_sources(case.task, case.policy.official_domains) if usual else AskedSources()
     groups = groups_of([place for _, here in cited for place in here])
     for claim, here in cited:
         captured = [place for place in here if place.evidence.tier == "captured" and not place.evidence.lead]
@@ -34,13 +36,11 @@ def independence(case: Case) -> Iterator[Finding]:
             for place in pages
             if answered(place.evidence)
         }
-        named = [
-            place for place in pages if page_key(place.evidence.source) in asked and answered(place.evidence)
-        ]
+        named = any(asked.has(place.evidence.source) and answered(place.evidence) for place in pages)
         if not named and len(own) < needed:
-            yield _finding(claim, pages, list(own.values()), needed)
-        if asked and not named:
-            yield _uncited(claim, pages[0])
+            yield _finding(claim, pages, list(own.values()), needed, unlisted=asked.official)
+        if asked.is_known and not named:
+            yield _uncited(claim, pages[0], asked)
 
 
 def is_web(evidence: Evidence) -> bool:
@@ -67,7 +67,13 @@ def groups_of(cited: Sequence[CitedLines]) -> Mapping[str, Group]:
     return {sha256: group for group in clusters(docs) for sha256 in group.sources}
 
 
-def _finding(claim: Claim, pages: Sequence[CitedLines], own: Sequence[Group], needed: int) -> Finding:
+def _finding(
+    claim: Claim, pages: Sequence[CitedLines], own: Sequence[Group], needed: int, *, unlisted: bool
+) -> Finding:
+    official = (
+        " The task asks for the official source, and only a domain listed in policy.official_domains would"
+        " suffice alone."
+    )
     return Finding(
         code="not_independent",
         label="copied_source",
@@ -75,19 +81,21 @@ def _finding(claim: Claim, pages: Sequence[CitedLines], own: Sequence[Group], ne
         claim=claim.key,
         evidence=pages[0].evidence.id,
         message=f"This rests on {len(own)} independent source{'' if len(own) == 1 else 's'} from the web, "
-        f"and needs {needed}: {_why(pages, own)}. Add a page of another publisher that is no copy.",
+        f"and needs {needed}: {_why(pages, own)}. Add a page of another publisher that is no copy."
+        + (official if unlisted else ""),
         detail="; ".join(f"{place.evidence.id} {place.evidence.source[:200]}" for place in _distinct(pages)),
     )
 
 
-def _uncited(claim: Claim, page: CitedLines) -> Finding:
+def _uncited(claim: Claim, page: CitedLines, asked: AskedSources) -> Finding:
+    wanted = "names a page" if asked.pages else "asks for the official source"
     return Finding(
         code="asked_source_uncited",
         label="wrong_evidence",
         severity="soft",
         claim=claim.key,
         evidence=page.evidence.id,
-        message="The task names a page, and this rests on others. Read the page that it names, and cite it.",
+        message=f"The task {wanted}, and this rests on others. Read the page that it asks for, and cite it.",
         detail=f"{page.evidence.id} {page.evidence.source[:200]}",
     )
 

@@ -6,6 +6,7 @@ demands: the names and numbers that it gives, exactly; what it asks about them; 
 it asks for. A sentence stands under headings and in a file whose name may say the first of these for it.
 """
 
+import re
 from collections.abc import Sequence
 
 import msgspec
@@ -14,8 +15,16 @@ from vera.model.extractive import patterns
 from vera.model.extractive.documents import name_forms, spelled
 from vera.model.extractive.expressions import is_open, valued
 from vera.model.extractive.lexicon import GENERIC, IMPLIED, LIGHT, PRONOUNS, STOPWORDS
-from vera.model.extractive.question import Kind, Question, frame_words, scaffolding, stems_of, value_stems
-from vera.model.extractive.term_weights import SYNONYM, Lexis
+from vera.model.extractive.question import (
+    Kind,
+    Question,
+    frame_words,
+    identifiers_in,
+    scaffolding,
+    stems_of,
+    value_stems,
+)
+from vera.model.extractive.term_weights import SAME_ROOT, SYNONYM, Lexis
 from vera.model.extractive.words import affinity, stem, words
 
 ASKED_ABOUT = 0.8
@@ -26,8 +35,6 @@ ITS_OWN = 0.2
 """The share that the sentence itself has to hold."""
 PLAINLY = 0.95
 """How nearly a heading or a file's name has to have a word: a synonym does not do."""
-SAME_ROOT = 0.75
-"""How nearly the rarest term has to be there: as the same word, or as another of its root."""
 OF_THE_KIND = 0.5
 """How plainly an expression has to be of the kind asked for."""
 OF_A_UNIT = 0.8
@@ -42,6 +49,7 @@ NAME_WORDS = 0.5
 MAX_BOUND_LENGTH = 16
 """The longest phrase that makes a number a bound, in characters."""
 
+_DIGIT = re.compile(r"(?<![\w-])\d")
 _ALONE = frozenset((Kind.PERSON, Kind.NAME))
 """Of these kinds an expression is one only when it is a name."""
 
@@ -101,14 +109,24 @@ class Sentence(msgspec.Struct, frozen=True):
 class Judge:
     """Says of the sentences of one file whether they surely answer."""
 
-    def __init__(self, question: Question, demand: Demand, lexis: Lexis, path: str) -> None:
+    def __init__(
+        self,
+        question: Question,
+        demand: Demand,
+        lexis: Lexis,
+        path: str,
+        around: Sequence[float] = (),
+    ) -> None:
+        """`around` has the affinity of each term with any word of the lines seen of this file."""
         self._question = question
         self._demand = demand
         self._lexis = lexis
         self._file = name_forms(path, question.text)
         self._spelled = spelled(path)
+        self._denies = patterns.DENIES.search(question.text) is not None
         stems = {stem(form) for form in self._file}
         self._named_by_file = [float(term.word.stem in stems) for term in question.terms]
+        self._subject = [float(self._is_subject(index, around)) for index in range(len(question.terms))]
 
     def is_answer(
         self, sentence: Sentence, own: Sequence[float], above: Sequence[float], kind: float
@@ -118,12 +136,19 @@ class Judge:
         `own` has the affinity of each term with the sentence, `above` that with its headings, `kind` how
         plainly it holds an expression of the kind asked for.
         """
+        if not all(_holds(each, sentence, self._spelled) for each in self._question.identifiers):
+            return False
+        if self._question.identifiers and _is_of_another(self._question.identifiers, sentence):
+            return False
         label = sentence.label or valued(sentence.text, counts=self._question.kind is Kind.COUNT)
         labelled = bool(label) and self._says(label)
         return (
             not sentence.heading
             and not is_open(sentence.text)
-            and self._answers(self._with_implied(own) if labelled else own, above, kind, labelled)
+            and (not self._denies or patterns.DENIES.search(sentence.text) is not None)
+            and self._answers(
+                self._with_implied(own) if labelled else own, above, kind, label if labelled else ""
+            )
             and all(self._is_named(name, sentence) for name in self._question.names)
             and self._has_numbers(sentence)
         )
@@ -153,20 +178,22 @@ class Judge:
             for word in telling
         )
 
-    def _answers(self, own: Sequence[float], above: Sequence[float], kind: float, labelled: bool) -> bool:
-        """Whether a sentence has enough of what is asked about, and an answer to it.
+    def _answers(self, own: Sequence[float], above: Sequence[float], kind: float, label: str) -> bool:
+        """Whether a sentence, or what is given under a `label`, has enough of what is asked about, and an
+        answer to it.
 
         One that has all of many words need hold no plain expression: "as of the date such litigation is
         filed" says when.
         """
-        asked = self._demand.asked
+        asked, labelled = self._demand.asked, bool(label)
         around = [far if far >= PLAINLY else 0.0 for far in above]
         said = list(map(max, own, around, self._named_by_file))
-        held = self._share(said)
+        held = self._share(list(map(max, said, self._subject)))
         enough = ASKED_OF_A_FIELD if labelled else ASKED_ABOUT
         if not asked or held < enough or self._share(own) < ITS_OWN:
             return False
-        if said[self._rarest] < (SYNONYM if labelled else SAME_ROOT):
+        named = labelled and not set(identifiers_in(label)).isdisjoint(self._question.identifiers)
+        if not named and said[self._rarest] < (SYNONYM if labelled else SAME_ROOT):
             return False
         if self._question.kind is Kind.COUNT and not self._says_what_value(own):
             return False
@@ -195,6 +222,12 @@ class Judge:
         """The term that weighs most of what is asked about."""
         return max(self._demand.asked, key=lambda index: self._lexis.weights[index])
 
+    def _is_subject(self, index: int, around: Sequence[float]) -> bool:
+        """Whether a term is what the whole text is about ("Borg" in its manual): no sentence need say it."""
+        term = self._question.terms[index]
+        plain = not term.word.form[0].isdigit() and term.word.stem not in value_stems()
+        return bool(around) and plain and around[index] >= SAME_ROOT and self._lexis.is_common(index)
+
     def _share(self, vector: Sequence[float]) -> float:
         """The share of what is asked about, by weight, that is held."""
         weights = [self._lexis.weights[index] for index in self._demand.asked]
@@ -210,7 +243,10 @@ class Judge:
         if not self._demand.numbers <= _forms(sentence) | self._file:
             return False
         asked, said = _bounds(self._question.text), _bounds(sentence.text)
-        return all(said.get(number, up) == up for number, up in asked.items())
+        if not all(said.get(number, up) == up for number, up in asked.items()):
+            return False
+        wanted = _asked_bound(self._question.text)
+        return wanted is None or not said or wanted in said.values()
 
     def _is_named(self, name: Sequence[str], sentence: Sentence) -> bool:
         """Whether a name is in the sentence, in a heading above, or in the name of the file."""
@@ -255,11 +291,37 @@ def _bounds(text: str) -> dict[str, bool]:
     for word in words(text):
         if word.form[0].isdigit():
             before = text[max(0, word.start - MAX_BOUND_LENGTH) : word.start]
-            if patterns.AT_MIN_COUNT.search(before):
-                found[word.form] = True
-            elif patterns.AT_MAX_COUNT.search(before):
-                found[word.form] = False
+            least, most = patterns.AT_MIN_COUNT.search(before), patterns.AT_MAX_COUNT.search(before)
+            if least or most:
+                found[word.form] = most is None or (least is not None and least.start() < most.start())
     return found
+
+
+def _asked_bound(text: str) -> bool | None:
+    """Whether a question asks for the least that is so (True) or for the most (False), None for neither."""
+    least, most = patterns.ASKS_MIN.search(text), patterns.ASKS_MAX.search(text)
+    return None if (least is None) == (most is None) else least is not None
+
+
+def _is_of_another(identifiers: Sequence[str], sentence: Sentence) -> bool:
+    """Whether a sentence stands under the term of another identifier than those of the question and names
+    none of these before its number: then the value is the other's."""
+    titled = {each.lower() for each in identifiers_in(sentence.above[-1])} if sentence.above else set()
+    asked = [each.lower() for each in identifiers]
+    if not titled or not titled.isdisjoint(asked):
+        return False
+    value = _DIGIT.search(sentence.text)
+    before = sentence.text[: value.start()].lower() if value else ""
+    return not any(each in before for each in asked)
+
+
+def _holds(identifier: str, sentence: Sentence, name: Sequence[str]) -> bool:
+    """Whether an identifier is in a sentence, above it, right before it, or is the name of its file."""
+    texts = (sentence.text, *sentence.above, sentence.before, sentence.opening)
+    whole = re.compile(rf"(?<![\w-]){re.escape(identifier)}(?![\w-]|\.\w)", re.IGNORECASE)
+    return any(whole.search(text) for text in texts) or [word.form for word in words(identifier)] == list(
+        name
+    )
 
 
 def _common(sentence: Sentence) -> set[str]:

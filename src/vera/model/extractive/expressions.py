@@ -11,9 +11,11 @@ from vera.model.extractive import patterns
 from vera.model.extractive.layout import label_of
 from vera.model.extractive.lexicon import NO_NAMES, NUMBER_WORDS, PEOPLE, STOPWORDS
 from vera.model.extractive.question import BREAKS, Kind, Question, stems_of, time_unit_stems
-from vera.model.extractive.words import Word, affinity, words
+from vera.model.extractive.words import Word, affinity, stem, words
 
 MAX_TEXT_LENGTH = 2000
+MAX_REFERENCE_LENGTH = 24
+"""Characters before a number in which it may be called a place: "chapters 15 and "."""
 _BARE = re.compile(r"[,;.)]|\s*$")
 OF_THE_SENTENCE = 0.8
 """A number without a unit behind it counts what its sentence speaks of: "copies, numbering over 100,"."""
@@ -23,6 +25,13 @@ _EXTENT = frozenset(("large", "big", "small"))
 """Of how large something is a plain number may tell."""
 _VAGUE = ("one", "a", "an", "no", "several")
 
+_AMOUNTS = frozenset((Kind.COUNT, Kind.DURATION, Kind.MEASURE, Kind.MONEY, Kind.PERCENT))
+_NOUNS = {
+    stem(noun): group
+    for group in ("default", "maximum max limit", "minimum min", "threshold")
+    for noun in group.split()
+}
+"""The nouns of a value (`patterns.VALUE`), by stem, with those that say the same."""
 Finder = Callable[[Question, str], float]
 
 
@@ -32,7 +41,44 @@ def strength(question: Question, text: str) -> float:
     Always 0 for the kind `ANY`.
     """
     finder = _FINDERS.get(question.kind)
-    return finder(question, text[:MAX_TEXT_LENGTH]) if finder else 0.0
+    text = text[:MAX_TEXT_LENGTH]
+    found = finder(question, text) if finder else 0.0
+    return found if found >= 1.0 or question.kind not in _AMOUNTS else max(found, _stated(question, text))
+
+
+def _stated(question: Question, text: str) -> float:
+    """1 when the text gives the value that the question calls by its noun, in a unit that fits it: "Default:
+    10w" for the default."""
+    asked = {_NOUNS[term.word.stem] for term in question.terms if term.word.stem in _NOUNS}
+    for match in patterns.VALUE.finditer(text):
+        noun, number, behind = match.groups()
+        if (
+            _NOUNS[stem(noun.lower())] in asked
+            and number not in question.spoken
+            and _fits(question, text, behind or "")
+        ):
+            return 1.0
+    return 0.0
+
+
+def _of_other_nouns(question: Question, text: str) -> frozenset[int]:
+    """Where numbers begin that the text gives for another noun than the question asks by: a default is no
+    maximum."""
+    asked = {_NOUNS[term.word.stem] for term in question.terms if term.word.stem in _NOUNS}
+    matches = patterns.VALUE.finditer(text) if asked else ()
+    return frozenset(match.start(2) for match in matches if _NOUNS[stem(match.group(1).lower())] not in asked)
+
+
+def _fits(question: Question, text: str, behind: str) -> bool:
+    """Whether a value with `behind` it may be of the unit that the question counts in."""
+    if question.kind is Kind.PERCENT:
+        return behind == "%" or patterns.PER_CENT.search(text) is not None
+    if question.kind is Kind.COUNT and question.units:
+        named = list(words(behind)) or list(words(text))
+        return any(affinity(unit, word) >= 0.7 for unit in question.units for word in named)
+    if question.kind is Kind.DURATION:
+        return patterns.UNIT_OF_TIME.fullmatch(behind) is not None
+    return question.kind is Kind.COUNT or behind != ""
 
 
 def told(question: Question, text: str) -> float:
@@ -79,7 +125,9 @@ def _at_least(enough: int, pattern: re.Pattern[str]) -> Finder:
 def _numbers(question: Question, text: str) -> Iterator[re.Match[str]]:
     for match in patterns.NUMBER.finditer(text):
         enumerator = match.start() < 3 and text[match.end() : match.end() + 1] in (".", ")")
-        reference = patterns.REFERENCE.search(text[max(0, match.start() - 12) : match.start()])
+        reference = patterns.REFERENCE.search(
+            text[max(0, match.start() - MAX_REFERENCE_LENGTH) : match.start()]
+        )
         if not enumerator and not reference and match.group().lower() not in question.spoken:
             yield match
 
@@ -105,7 +153,10 @@ def _count(question: Question, text: str) -> float:
         affinity(unit, word) >= 0.7 for unit in question.units for word in spoken
     )
     best = 0.0
+    others = _of_other_nouns(question, text)
     for match in _numbers(question, text):
+        if match.start() in others:
+            continue
         number = match.group().lower()
         after = takewhile(_goes_on, islice(words(text[match.end() : match.end() + 60]), 4))
         before = list(words(text[max(0, match.start() - 30) : match.start()]))[-1:]

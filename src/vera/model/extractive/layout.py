@@ -22,7 +22,7 @@ _NUMBERED = re.compile(
 _ITEM = re.compile(
     r"^\s*(?:[-*•·‣◦+–]\s+|\(?(?:\d{1,3}|[a-z]|[ivx]{1,4})[.)]\s+|\((?:\d{1,3}|[a-z]|[ivx]{1,4})\)\s*|--?[A-Za-z?][\w-]*)"
 )
-_TABLE = re.compile(r"^\s*\||\S\t+\S|\|.*\|")
+_TABLE = re.compile(r"\s*\||.*\S\t+\S|\|.*\|")
 _SENTENCE_END = re.compile(r"[.!?…]+[\"'”’)\]]*(?=\s|$)|[。！？]+[」』”]*")
 _ABBREVIATION = re.compile(
     r"(?:\b(?:e\.g|i\.e|etc|cf|vs|no|nos|mr|mrs|ms|dr|prof|st|jr|sr|inc|ltd|co|corp|dept|art|sec|fig|figs|vol|pp|"
@@ -39,7 +39,8 @@ _BRACKETED = re.compile(r"\[[^\[\]]*\]|<[^<>]*>")
 _FIELD = re.compile(r"^\s{0,8}[^\W\d_][\w()/'’ .-]{0,39}:\s{1,8}\S.{0,99}$")
 """A line that may be a field of a form: "Floor area: 42 square metres"."""
 _ROW_LABEL = re.compile(
-    r"^\s{0,8}(?:\|\s{0,8}([^|\n]{2,60}?)\s{0,40}\||([^\W\d_][\w()/'’ .-]{0,39}):\s{1,8}\S)"
+    r"^\s{0,8}(?:\|\s{0,8}([^|\n]{2,60}?)\s{0,40}\||([^\W\d_][\w()/'’ .-]{0,39}):\s{1,8}\S|"
+    r"([^|\t\n]{2,60}?)\s{0,8}\t+\S)"
 )
 _LABEL = re.compile(r"^\W{0,8}(\w[^:.\n]{0,50}?)[\"”*_`]{0,3}(?::\s|\s{2,}|\s[—–-]\s|[\"”]? means\b)")
 _CLAUSE_END = re.compile(r"[;:,—–]\s*(?:and|or)?\s*$")
@@ -79,9 +80,14 @@ def pieces(lines: Mapping[int, str], *, tabular: bool = False) -> list[Piece]:
 
 
 def label_of(text: str) -> str:
-    """What a field or a row of a table calls its value, '' where a text is neither: "Floor area"."""
+    """What a field or a row of a table calls its value, '' where a text is neither: "Floor area".
+
+    A term with a tab and a whole paragraph behind it gives no value.
+    """
     match = _ROW_LABEL.match(text)
-    return (match.group(1) or match.group(2)) if match else ""
+    if match is None or (match.group(3) and len(text) > WRAPPED):
+        return ""
+    return next((str(group) for group in match.groups() if group), "")
 
 
 def is_heading(line: str, before: str | None, after: str | None) -> bool:

@@ -68,6 +68,11 @@ NO_NAMES = MONTHS_AND_DAYS | STOPWORDS | _set("eur usd gbp chf jpy")
 PRONOUNS = _set("it its he his she her they their this these")
 """A sentence that begins with one speaks of what the sentence before it spoke of."""
 
+FOREIGN_ENDINGS = _set(
+    "e en er es em n ns s st t te ten tet et end ende enden ee ees er ez ent ant aient ait eur eurs"
+) | {""}
+"""By which forms of a German or French word differ, without diacritics."""
+
 GENERIC = _set("version v release edition no number")
 """Between a name and its number they say nothing."""
 

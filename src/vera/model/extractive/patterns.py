@@ -40,17 +40,35 @@ OPEN = _compiled(
     r"\bto be (?:decided|determined|announced|confirmed|agreed)\b",
 )
 """Says that something is not said."""
-_UP = r"over|above|more than|at least|exceed(?:s|ing)?|minimum of|über|mehr als|mindestens|plus de|au moins"
+DENIES = _compiled(
+    r"\b(?:not|no|never|neither|nor|without|except|unless|nicht|kein\w{0,2}|nie|ohne|außer|pas|aucune?|jamais|"
+    r"sans|sauf)\b|n[’']t\b"
+)
+_UP = (
+    r"over|above|more than|no(?:t)? (?:less|fewer) than|at least|exceed(?:s|ing)?|minimum of|über|mehr als|"
+    r"mindestens|wenigstens|plus de|au moins"
+)
 _DOWN = (
-    r"up to|under|below|less than|fewer than|at most|no(?:t)? more than|maximum of|bis zu|unter|weniger als|"
-    r"höchstens|moins de|au plus|jusqu[’']à"
+    r"up to|under|below|less than|fewer than|at most|no(?:t)? more than|not exceed(?:ing)?|maximum of|bis zu|"
+    r"unter|weniger als|höchstens|moins de|au plus|jusqu[’']à"
 )
 AT_MIN_COUNT = _compiled(rf"\b(?:{_UP})\s+(?:[€$£]\s?)?$")
 AT_MAX_COUNT = _compiled(rf"\b(?:{_DOWN})\s+(?:[€$£]\s?)?$")
 """What stands before a number that is a bound: from there up, or up to there."""
+ASKS_MIN = _compiled(r"\b(?:at (?:the )?least|minimum|minimal|mindestens|wenigstens|au moins|au minimum)\b")
+ASKS_MAX = _compiled(r"\b(?:at (?:the )?most|maximum|maximal|höchstens|au plus|au maximum)\b")
+"""What asks for a bound: the least that is so, or the most."""
+VALUE = re.compile(
+    r"\b(default|maximum|max|minimum|min|limit|threshold)s?\b"
+    r"(?: (?:value|size|setting|number|timeout|length))?"
+    r"(?:\s?[:=]\s?| (?:is|are|was|of|to|at|being)(?: set to)? | )[\"'“‘`(]{0,2}"
+    r"(\d[\d.,]*)(?:\s?(%|[^\W\d_]{1,20}))?",
+    re.IGNORECASE,
+)
+"""A value behind the noun that says which it is: "Default: 10w", "the maximum is 5 GB"."""
 REFERENCE = _compiled(
     r"\b(?:sections?|versions?|clauses?|articles?|chapters?|figures?|tables?|paragraphs?|pages?|steps?|part|"
-    r"rfc|nos?|number|appendix|item|footnote|v)\b\.?\s*$",
+    r"rfc|nos?|number|appendix|item|footnote|v)\b\.?\s*(?:\d[\d.]*\s?(?:,|and|or|to|[–-])\s?)?$",
     r"[§#\[]\s*$",
 )
 """What stands before a number that counts nothing but names a place: "section 6", "version 3"."""
@@ -62,6 +80,7 @@ _UNIT_OF_TIME = (
     r"jahr(?:en?)?|monat(?:en?)?|wochen?|tag(?:en?)?|stunden?|minuten|sekunden?|"
     r"ans|années?|mois|semaines?|jours?|heures?|secondes?)\b"
 )
+UNIT_OF_TIME = _compiled(rf"{_UNIT_OF_TIME}|[smhdwy]")
 DURATION = _compiled(
     rf"\b{_AMOUNT}(?:[\s-]|\s?(?:-|–|to|or|and)\s?{_AMOUNT}[\s-])?{_UNIT_OF_TIME}",
     r"\b\d+\s?(?:ms|s|h|d)\b",
@@ -87,6 +106,7 @@ PERCENT = _compiled(
     rf"\b(?:{_DIGITS}|{_NUMBER_WORD})\s?(?:%|per ?cent\b|percentage points?\b)",
     r"\b(?:half|third|quarter)s?\b",
 )
+PER_CENT = _compiled(r"%|\bper ?cent\b|\bpercentage\b")
 _MONTH = (
     r"(?:jan(?:uary)?|feb(?:ruary)?|mar(?:ch)?|apr(?:il)?|may|june?|july?|aug(?:ust)?|sep(?:t(?:ember)?)?|"
     r"oct(?:ober)?|nov(?:ember)?|dec(?:ember)?)"
@@ -113,6 +133,7 @@ FOR_EACH = _compiled(r"\b(?:every|each|per)\s+\w+")
 FREQUENCY = _compiled(
     rf"\b(?:every|each|per)\s+(?:other |{_AMOUNT} )?"
     rf"(?:{_UNIT_OF_TIME}|(?:mon|tues|wednes|thurs|fri|satur|sun)day\b)",
+    rf"\b(?:{_AMOUNT})\s(?:times|fois|mal)\b",
     r"\b(?:once|twice|times|daily|hourly|weekly|monthly|quarterly|yearly|annual(?:ly)?|biennial(?:ly)?|"
     r"triennial(?:ly)?|täglich|stündlich|wöchentlich|monatlich|jährlich|(?:einmal|zweimal|dreimal)|"
     r"quotidien(?:ne)?s?|hebdomadaires?|mensuel(?:le)?s?|annuel(?:le)?s?|fois|always|never|continuously|regularly|periodically)\b",
@@ -134,7 +155,7 @@ SPOT = _compiled(
 )
 CODE = re.compile(
     r"(?<![\w-])--?[A-Za-z][\w-]*|`[^`\n]{1,80}`|\b\w+\(\)|\b[a-z]+_\w+|\b[A-Z][A-Z0-9]*_[A-Z0-9_]+|"
-    r"(?<![\w.])\w+(?:\.\w+){1,4}\b|\b[a-z]+[A-Z]\w*|\$\{?\w+|\"[^\"\n]{1,40}\"|'[^'\n]{1,40}'|\b[A-Z]{2,}\b"
+    r"(?<![\w.])\w+(?:\.\w+){1,4}\b|\b[A-Za-z]*[a-z][A-Z]\w*|\$\{?\w+|\"[^\"\n]{1,40}\"|'[^'\n]{1,40}'|\b[A-Z]{2,}\b"
 )
 PATH = re.compile(
     r"(?<![\w:/])(?:~|\$\w+|\.{1,2})?/[\w.@~{}$-]+(?:/[\w.@*{}$-]*)*|(?<![\w-])[\w-]+\.(?:[a-z]{1,5}\d?)\b|"

@@ -19,11 +19,6 @@ MAX_BEHIND = 3
 
 _BETWEEN = re.compile(r"[\s,./:–-]{0,3}|\s(?:and|to|of|und|bis|à)\s")
 _GOES_ON = re.compile(r"[\d.,]*\d|\s(?:million|billion|thousand)\b", re.IGNORECASE)
-_DENIES = re.compile(
-    r"\b(?:not|no|never|neither|nor|without|except|unless|nicht|kein\w{0,2}|nie|ohne|außer|pas|aucune?|jamais|"
-    r"sans|sauf)\b|n[’']t\b",
-    re.IGNORECASE,
-)
 _CLAUSE_END = re.compile(r"[,;:()—–]|[.!?]\s")
 _OF_KIND = {
     Kind.COUNT: patterns.NUMBER,
@@ -60,7 +55,7 @@ def phrase(question: Question, text: str) -> str:
         return ""
     start, end = _with_bound(text, *found[0])
     behind = _CLAUSE_END.search(text, end)
-    denied = _DENIES.search(text, 0, start) or _DENIES.search(
+    denied = patterns.DENIES.search(text, 0, start) or patterns.DENIES.search(
         text, end, behind.start() if behind else len(text)
     )
     return "" if denied or end - start > MAX_PHRASE_LENGTH else text[start:end]

@@ -25,6 +25,8 @@ from vera.stopwords import ENGLISH, FRENCH, GERMAN, stop_words
 
 MAX_QUESTION_LENGTH = 2000
 MAX_TERMS = 40
+MAX_FRAME_LENGTH = 24
+"""Characters of the words that open a question; a longer match has words between them that say something."""
 
 
 class Kind(StrEnum):
@@ -54,11 +56,15 @@ class Kind(StrEnum):
 
 
 class Term(msgspec.Struct, frozen=True):
-    """A content word of the question with its prior weight and the words that may replace it."""
+    """A content word of the question with its prior weight and the words that may replace it.
+
+    `foreign`: of a German or a French question, whose words are inflected otherwise than English ones.
+    """
 
     word: Word
     weight: float
     alternatives: tuple[Word, ...] = ()
+    foreign: bool = False
 
 
 class Question(msgspec.Struct, frozen=True):
@@ -67,7 +73,8 @@ class Question(msgspec.Struct, frozen=True):
     `units` are the words counted or measured ("how many *years*"); `spoken` every token of the question,
     stop words too: an expression that the question itself holds is never its answer. `sequence` are its
     stems in order, `names` the folded words of each name in it: ("quay", "road", "27"). `exact` asks for a
-    year, a date or a day by that word: no other telling of a time answers it.
+    year, a date or a day by that word: no other telling of a time answers it. `identifiers` are written out
+    in it: an option, a setting, a file ("max_wal_senders", "--stats").
     """
 
     text: str
@@ -78,6 +85,7 @@ class Question(msgspec.Struct, frozen=True):
     sequence: tuple[str, ...] = ()
     names: tuple[tuple[str, ...], ...] = ()
     exact: bool = False
+    identifiers: tuple[str, ...] = ()
 
 
 _NO_MONEY = (
@@ -110,7 +118,7 @@ _FOREIGN_FRAMES: dict[frozenset[str], tuple[tuple[re.Pattern[str], Kind], ...]] 
             GERMAN,
             (
                 (r"\bwie (oft|häufig)\b", Kind.FREQUENCY),
-                (r"\bwie (lange?|alt)\b|\bwie ?viel zeit\b", Kind.DURATION),
+                (r"\bwie (lange?|alt)\b|\bwie ?viel zeit\b|\bwelche (frist|dauer)\b", Kind.DURATION),
                 (r"\bwie ?viel(e|en|er)\b", Kind.COUNT),
                 (r"\bwie (teuer|hoch)\b|\bwie ?viel\b.{1,200}\bkoste[tn]\b|\bwas kostet\b", Kind.MONEY),
                 (r"\b(warum|weshalb|wieso)\b", Kind.REASON),
@@ -123,7 +131,7 @@ _FOREIGN_FRAMES: dict[frozenset[str], tuple[tuple[re.Pattern[str], Kind], ...]] 
             FRENCH,
             (
                 (r"\bcombien de fois\b|\bà quelle fréquence\b", Kind.FREQUENCY),
-                (r"\bcombien de temps\b|\bquelle durée\b", Kind.DURATION),
+                (r"\bcombien de temps\b|\bquelle durée\b|\bquel délai\b", Kind.DURATION),
                 (r"\bcombien\b.{0,200}\bcoûte(nt)?\b|\bquel prix\b", Kind.MONEY),
                 (r"\bcombien\b", Kind.COUNT),
                 (r"\bpourquoi\b", Kind.REASON),
@@ -143,6 +151,7 @@ _EXACT_DATE = re.compile(
     r"\b(?:what|which|welche[mr]|quelle?)\W+(?:calendar )?"
     r"(?:year|date|day|month|jahr|datum|tag|année|jour)\b"
 )
+_IDENTIFIER = re.compile(r"(?<![\w-])--?[A-Za-z][\w-]*|\w+(?:_\w+)+|\b[A-Za-z]\w*(?:[.]\w+)+\b")
 _WHEN = re.compile(r"\bwhen\b")
 _WH_NOUN = re.compile(r"\b(?:what|which)\b(?:\W+(?:is|are|was|were)\W+(?:the|a|an)\b)?((?:\W+\w+){1,8})")
 _NAME_THE = re.compile(r"^(?:name|list|give|state|find|identify)\W+(?:the\W+)?((?:\w+\W+){1,5})")
@@ -256,7 +265,13 @@ def analyse(text: str) -> Question:
         sequence=tuple(word.stem for word in spoken[: 2 * MAX_TERMS]),
         names=names,
         exact=_EXACT_DATE.search(lowered) is not None,
+        identifiers=identifiers_in(text),
     )
+
+
+def identifiers_in(text: str) -> tuple[str, ...]:
+    """What a text writes out as one types it: options, settings, names of files."""
+    return tuple(dict.fromkeys(match.group() for match in _IDENTIFIER.finditer(text)))
 
 
 def _names(text: str, spoken: Sequence[Word]) -> list[tuple[str, ...]]:
@@ -317,7 +332,7 @@ def _terms(
         else:
             weight = 1.0
         others = (other for other in _synonyms().get(word.stem, ()) if other.form not in named)
-        chosen[word.stem] = Term(word, weight, tuple(others))
+        chosen[word.stem] = Term(word, weight, tuple(others), language in _FOREIGN_FRAMES)
         if len(chosen) == MAX_TERMS:
             break
     return tuple(chosen.values())
@@ -356,7 +371,18 @@ def _amount(lowered: str) -> Kind | None:
 
 def frame_words(text: str) -> frozenset[str]:
     """The folded words that only open a question: "large" of "how large is the crew"."""
-    return frozenset(word.form for match in _FRAME.finditer(text.lower()) for word in words(match.group()))
+    lowered = text.lower()
+    frames = _FOREIGN_FRAMES.get(language_of(lowered), ())
+    matches = [
+        *_FRAME.finditer(lowered),
+        *(match for frame, _ in frames for match in frame.finditer(lowered)),
+    ]
+    return frozenset(
+        word.form
+        for match in matches
+        if len(match.group()) <= MAX_FRAME_LENGTH
+        for word in words(match.group())
+    )
 
 
 def _asks_definition(subject: str) -> bool:

@@ -141,7 +141,8 @@ class _Excerpt:
         self._titles = [self._title(index) for index in range(len(self._pieces))]
         self._contexts = [self._context(index) for index in range(len(self._pieces))]
         self._kinds: dict[tuple[int, int], float] = {}
-        self._judge = Judge(question, demand_of(question), lexis, excerpt.path)
+        around = _most(self._vectors, len(lexis.terms))
+        self._judge = Judge(question, demand_of(question), lexis, excerpt.path, around)
         self._judged: dict[tuple[int, int], bool] = {}
         self._above: dict[str, list[float]] = {}
         self._opening = _opening(excerpt)

@@ -9,10 +9,16 @@ import msgspec
 from vera.model.extractive.conversation import Excerpt
 from vera.model.extractive.layout import Piece, pieces
 from vera.model.extractive.question import Question, Term
-from vera.model.extractive.words import Word, affinity, is_cjk
+from vera.model.extractive.words import Word, affinity, inflects, is_cjk
 
 SYNONYM = 0.6
 """The affinity of a word that the table of synonyms gives for a term."""
+SAME_ROOT = 0.75
+"""The affinity of another word of the same root, or of another form of a word that is not English."""
+COMMON = 0.25
+"""The inverse frequency of a word that stands in a large part of the paragraphs seen: 0 in all, 1 in none."""
+_BASE = 0.4
+"""What the most common word still weighs."""
 
 _TABULAR = (".csv", ".tsv")
 
@@ -26,6 +32,10 @@ class Lexis(msgspec.Struct, frozen=True):
     @property
     def total(self) -> float:
         return sum(self.weights) or 1.0
+
+    def is_common(self, index: int) -> bool:
+        """Whether a term stands in so many paragraphs that it tells none from another."""
+        return self.weights[index] <= self.terms[index].weight * (_BASE + COMMON)
 
 
 def weigh(question: Question, excerpts: Iterable[Excerpt]) -> Lexis:
@@ -48,7 +58,7 @@ def weigh(question: Question, excerpts: Iterable[Excerpt]) -> Lexis:
         # A pair of characters that is nowhere is most likely no word but the border of two.
         0.3
         if not count and is_cjk(term.word.form)
-        else term.weight * (0.4 + math.log((total + 1) / (count + 0.5)) / math.log(total + 2))
+        else term.weight * (_BASE + math.log((total + 1) / (count + 0.5)) / math.log(total + 2))
         for term, count in zip(question.terms, counts, strict=True)
     )
     return Lexis(question.terms, weights)
@@ -91,7 +101,7 @@ class Matcher:
 
     def found(self, tokens: Iterable[Word]) -> set[int]:
         """The terms that surely stand among the words."""
-        return {index for word in tokens for index, value in self.matches(word) if value >= 0.75}
+        return {index for word in tokens for index, value in self.matches(word) if value >= SAME_ROOT}
 
     def vector(self, tokens: Iterable[Word]) -> list[float]:
         """The best affinity of each term with any of the words."""
@@ -106,6 +116,8 @@ class Matcher:
             value = affinity(term.word, word)
             if value < SYNONYM and any(affinity(other, word) >= 0.95 for other in term.alternatives):
                 value = SYNONYM
+            if term.foreign and value < SAME_ROOT and inflects(term.word.form, word.form):
+                value = SAME_ROOT
             if value > 0:
                 yield index, value
 

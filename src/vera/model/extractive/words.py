@@ -13,12 +13,16 @@ from functools import lru_cache
 
 import msgspec
 
-from vera.model.extractive.lexicon import BRITISH, IRREGULAR, NUMBER_WORDS
+from vera.model.extractive.lexicon import BRITISH, FOREIGN_ENDINGS, IRREGULAR, NUMBER_WORDS
 
 _CJK = "\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af\uf900-\ufaff"
 _TOKEN = re.compile(rf"[{_CJK}]+|\d+(?:[.,:]\d+)+|(?:(?![{_CJK}])[^\W_])+")
 _CJK_RUN = re.compile(rf"[{_CJK}]")
 _MAX_WORD_LENGTH = 64
+MIN_SHARED = 4
+"""Letters that two forms of a German or French word begin with."""
+PARTICIPLE = "ge"
+"""What a German participle begins with: "geprüft" of "prüfen"."""
 _VOWEL = re.compile(r"[aeiouy]")
 
 # Endings as they are after the stem lost its final e.
@@ -113,6 +117,16 @@ def words(text: str) -> Iterator[Word]:
         form = fold(token[:_MAX_WORD_LENGTH])
         stemmed = stem(form)
         yield Word(form, stemmed, root(stemmed), match.start(), match.end())
+
+
+def inflects(one: str, other: str) -> bool:
+    """Whether two folded words are forms of one German or French word: "fragt" and "fragen"."""
+    if one.startswith(PARTICIPLE) != other.startswith(PARTICIPLE):
+        one, other = one.removeprefix(PARTICIPLE), other.removeprefix(PARTICIPLE)
+    size = next(
+        (at for at, (a, b) in enumerate(zip(one, other, strict=False)) if a != b), min(len(one), len(other))
+    )
+    return size >= MIN_SHARED and {one[size:], other[size:]} <= FOREIGN_ENDINGS
 
 
 def is_cjk(form: str) -> bool:

@@ -24,7 +24,7 @@ def _lines(state: RunState, cost: str, idle: float) -> Iterator[tuple[str, str, 
     if asked is not None:  # the budget of a request is beside that of the run: the smaller one ends it
         seconds, tokens = _smaller(seconds, asked.seconds), _smaller(tokens, asked.tokens)
         searches = _smaller(searches, asked.searches)
-    yield "steps", str(state.lane(LANE).step), _most(limit_in(settings, "run", "max_steps"))
+    yield "steps", str(state.steps), _most(limit_in(settings, "run", "max_steps"))
     yield "tokens", f"{spent.tokens:,}", _most(tokens)
     if cost:
         yield "cost", cost, _most(limit_in(settings, "budget", "cost"))

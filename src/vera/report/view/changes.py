@@ -49,6 +49,7 @@ _BY_TYPE: dict[type[events.Event], tuple[str, ...]] = {
     events.Output: ("files",),
     events.Move: ("coverage",),
     events.Answer: _ANSWER,
+    events.SubAnswer: _ANSWER,
     events.VerifierToAgent: ("answer",),
     events.AttestationReceived: _ANSWER,
     events.VerifierStarted: (*_ROUND, "answer"),

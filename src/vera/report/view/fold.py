@@ -7,10 +7,12 @@ import msgspec
 
 from vera import events
 from vera.prices import cost_in_words
+from vera.report.headings import Headed
+from vera.report.search_summary import reached_in
 from vera.report.view.attestation import attestation_view
 from vera.report.view.attested import Verdict, verdict_of
 from vera.report.view.bars import Bars
-from vera.report.view.budgets import LANE, budgets_of
+from vera.report.view.budgets import budgets_of
 from vera.report.view.changes import BY_TYPE, EACH, PARTS
 from vera.report.view.choices import Choices
 from vera.report.view.claims import claims_of_page
@@ -112,7 +114,7 @@ class ViewFold:
             budgets=self.budgets(state, alive=alive, now=now),
             files=self.files(state, store),
             attestation=self.attestation(state, store),
-            answer=cut(read(answer.text, self._load), ANSWER_SHOWN) if answer else "",
+            answer=cut(_headed(answer, self._load), ANSWER_SHOWN) if answer else "",
             thesis=state.requested is not None,
             events=lines,
             events_left_out=self._counts.records - len(lines),
@@ -148,7 +150,7 @@ class ViewFold:
 
     def constraints(self, state: RunState) -> tuple[tuple[str, str], ...]:
         """What stands open: (key, what it says)."""
-        opened = state.lane(LANE).history.constraints[:MAX_CONSTRAINTS]
+        opened = [each for past in state.histories for each in past.constraints][:MAX_CONSTRAINTS]
         return tuple((one_line(each.key), one_line(each.text, 600)) for each in opened)
 
     def budgets(self, state: RunState, *, alive: bool, now: float) -> tuple[tuple[str, str, str], ...]:
@@ -192,7 +194,7 @@ class ViewFold:
         def make() -> Coverage:
             covered = self._verdict(state, store, _number(state)).coverage
             omissions = covered.omissions if covered else ()
-            return coverage_of(self.claims(state, store), state.lane(LANE).history.reached, omissions)
+            return coverage_of(self.claims(state, store), reached_in(state), omissions)
 
         return self._made.once(("coverage", store.root), self._changed["coverage"], make)
 
@@ -327,3 +329,8 @@ def _asked(call: events.Model) -> str:
     """Who was asked, and for which step."""
     who = "" if call.scope in ("", "agent", "main") else f"{call.scope[:60]}, "
     return f"{who}step {call.step}"
+
+
+def _headed(answer: events.Answer, load: Load) -> str:
+    """The text of an answer, with the headings of a report in it."""
+    return Headed(read(answer.text, load), answer.headings).text

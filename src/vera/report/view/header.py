@@ -40,7 +40,7 @@ def header_of(
         started_ts=state.started_ts,
         last_ts=state.last_ts,
         ended_ts=ended.ts if ended else None,
-        step=lane.step,
+        step=state.steps,
         max_steps=int(limit_in(settings, "run", "max_steps")),
         events=counts.records,
         rounds=len(state.rounds),

@@ -30,6 +30,11 @@ def tell(record: events.Record, load: Load) -> str:
             return f"Exam of taking turns, {record.model or 'the model'}: {came}{known}."
         case events.Mode():
             return f"Mode {record.mode}: {record.reason or 'no reason is given'}"
+        case events.SubQuestions():
+            asked = "; ".join(line_of_text(each, load) for each in record.questions)
+            return f"{counted(len(record.questions), 'sub-question')} ({record.reason or record.by}): {asked}"
+        case events.SubAnswer():
+            return f"Sub-question {record.number} is {record.status}: {one_line(record.reason)}"
         case events.Sandbox():
             if record.backend == "none":
                 return f"No sandbox: {record.isolation}"

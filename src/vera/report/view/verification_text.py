@@ -3,6 +3,7 @@
 from vera import events
 from vera.attestation.exam import exam_of, in_words
 from vera.evidence.citation import place_name
+from vera.headline import JUDGED
 from vera.report.view.words import Load, counted, line_of_text, points
 
 MAX_NAMED = 4
@@ -12,7 +13,7 @@ def tell(record: events.Record, load: Load) -> str:
     """The record in words; '' for one that another teller knows."""
     match record:
         case events.VerifierStarted():
-            by = record.model if record.rule == "model" else f"the rule {record.rule}"
+            by = record.model if record.rule in JUDGED else f"the rule {record.rule}"
             return f"Round {record.round} of verification begins, by {by or 'a model'}."
         case events.Derivation():
             why = f": {record.reason}" if record.reason else ""

@@ -1,0 +1,214 @@
+"""A report: sub-questions answered one after the other, each by a lane of its own within its share of the
+budget, and one text of what holds of their answers.
+
+Each sub-question is a research run in small (`vera.agent.research`): the model takes turns, or writes in
+guided mode, or extracts answer. What came of it is one record, so a killed run goes on with the sub-question
+that was under way. A program puts the text together (`vera.agent.composed`); it is verified like any answer.
+"""
+
+import asyncio
+import time
+from collections.abc import Callable
+
+import msgspec
+
+from vera import events
+from vera.agent import composed, messages
+from vera.agent.extracts import by_rule
+from vera.agent.lanes import LANE
+from vera.agent.research import Research, Result, choose, conclude
+from vera.attestation.keys import Signer
+from vera.headline import HOLDS, word_of
+from vera.lane.answer import resolve
+from vera.lane.budget import Budget, BudgetLimits
+from vera.session import Session
+from vera.usage import RunUsage
+from vera.verification.carried import verify_whole
+from vera.verification.context import VerifierContext
+
+Say = Callable[[str], None]
+
+STOPPED = "the run was stopped before it was answered"
+
+
+class Part(msgspec.Struct, frozen=True, kw_only=True):
+    """A sub-question that is to be answered: its text, its share of the budget, which counts from what was
+    spent `before`, the most steps that its lane may take (0: no limit), and whether the model is asked."""
+
+    question: str
+    limits: BudgetLimits
+    before: RunUsage
+    max_steps: int
+    acts: bool
+
+
+class ReportRun:
+    """One report, new or resumed. `open_part` gives the run of a sub-question, `max_steps` are those of all
+    lanes together (0: no limit)."""
+
+    def __init__(
+        self,
+        context: VerifierContext,
+        signer: Signer,
+        budget: Budget,
+        open_part: Callable[[Part], Research],
+        *,
+        max_steps: int,
+        say: Say,
+        now: Say,
+    ) -> None:
+        self._desk = context
+        self._signer = signer
+        self._budget = budget
+        self._open = open_part
+        self._max_steps = max_steps
+        self._say = say
+        self._now = now
+        self._stopped = ""
+        self._lost = ""
+        self._spent = ""
+        self._part: Research | None = None
+        self._verifying: asyncio.Task[events.Verifier] | None = None
+
+    @property
+    def _session(self) -> Session:
+        return self._desk.session
+
+    def stop(self, reason: str, *, at_once: bool = True) -> None:
+        """Finish with what is known: the sub-question under way ends as `Research.stop` says, and no further
+        one is begun. Of two reasons the first counts."""
+        self._stopped = self._stopped or reason
+        if self._part is not None:
+            self._part.stop(self._stopped, at_once=at_once)
+        if self._verifying is not None:
+            self._verifying.cancel()
+
+    async def run(self, clock: Callable[[], float] = time.time) -> Result:
+        """Answer what is open, put the text together, and conclude the run.
+
+        Raises LogError, StoreError or OSError when nothing can be written, and TaskTooLong for a sub-question
+        that does not fit the model: the session can be resumed.
+        """
+        self._session.seal(self._signer.seal)
+        while number := self._session.state.part:
+            await self._answer(number)
+        self._budget.whole()
+        decision = await self._whole()
+        if decision is not None:
+            choose(self._session, decision)
+        result = conclude(
+            self._session,
+            self._signer,
+            interrupted=bool(self._stopped),
+            spent=self._spent,
+            lost=self._lost,
+            require=self._desk.options.require,
+            clock=clock,
+        )
+        return msgspec.structs.replace(result, lost=self._lost)
+
+    async def _answer(self, number: int) -> None:
+        """Answer a sub-question, and log what came of it."""
+        session, state = self._session, self._session.state
+        asked = state.sub_questions.questions if state.sub_questions else ()
+        spent = self._budget.spent_up(state.spent)
+        if why := STOPPED if self._stopped else spent:
+            self._spent = self._spent or spent
+            session.emit(
+                events.SubAnswer(number=number, status="UNRESOLVED", reason=why, unfinished=True), lane=""
+            )
+            return
+        left = len(asked) - number + 1 - sum(other > number for other in state.sub_answers)
+        # A judge scores the whole at the end: that is kept for it.
+        shares = left + (self._desk.options.rule == "model")
+        before = state.spent
+        question = session.load(asked[number - 1])
+        self._say(f"sub-question {number} of {len(asked)}")
+        self._part = self._open(
+            Part(
+                question=question,
+                limits=self._budget.share(before, shares),
+                before=before,
+                max_steps=self._steps(left),
+                acts=not self._lost,
+            )
+        )
+        try:
+            best = await self._part.answer()
+            session.emit(self._came_of(number, self._part, best), lane="")
+        finally:
+            self._part = None
+
+    def _steps(self, left: int) -> int:
+        """The steps of one of so many sub-questions, at least 1; 0 for no limit."""
+        done = self._session.state.steps - self._session.state.lane(self._session.state.acting).step
+        return max(1, (self._max_steps - done) // left) if self._max_steps else 0
+
+    def _came_of(self, number: int, part: Research, best: events.Verifier | None) -> events.SubAnswer:
+        state = self._session.state
+        lane = state.lane(state.acting)
+        self._lost = self._lost or part.lost
+        spent = part.spent
+        status = word_of(state.rounds[best.round].word) if best is not None else "UNRESOLVED"
+        why = messages.reason(status, best) if best is not None else "no answer was reached"
+        steps = lane.ended.detail if lane.ended is not None and lane.ended.reason == "steps" else ""
+        ends = [self._lost, spent, steps, STOPPED if self._stopped and not best else ""]
+        cut = next(filter(None, ends), "") if status not in HOLDS else ""
+        if status not in HOLDS:
+            self._spent = self._spent or spent or steps
+        return events.SubAnswer(
+            number=number,
+            status=status,
+            reason="; ".join(filter(None, [why, cut])),
+            round=best.round if best else 0,
+            answer_seq=best.answer_seq if best else 0,
+            unfinished=bool(cut) or (status not in HOLDS and bool(self._stopped)),
+        )
+
+    async def _whole(self) -> events.Verifier | None:
+        """The decision on the text; None where the run was stopped meanwhile."""
+        session = self._session
+        self._put_together()
+        done = session.state.sub_answers.values()
+        answer = session.state.answer
+        for known in session.state.rounds.values():
+            if known.decision is not None and answer is not None and known.started.answer_seq == answer.seq:
+                return known.decision
+        rounds = tuple(each.round for each in done if each.round in session.state.rounds)
+        judged = any(session.state.rounds[each].started.rule == "model" for each in rounds)
+        self._verifying = asyncio.ensure_future(
+            verify_whole(
+                self._desk if judged else by_rule(self._desk),
+                self._signer,
+                rounds,
+                scored=all(each.status in HOLDS for each in done),
+                now=self._now,
+            )
+        )
+        try:
+            return await self._verifying
+        except asyncio.CancelledError:
+            task = asyncio.current_task()
+            if not self._stopped or (task is not None and task.cancelling() > 0):
+                raise
+            return None
+        finally:
+            self._verifying = None
+
+    def _put_together(self) -> None:
+        """Log the text of the sub-questions' answers, unless it is there already."""
+        session, state = self._session, self._session.state
+        made = composed.compose(session)
+        if state.answer is None or session.load(state.answer.text) != made.text:
+            session.emit(
+                events.Answer(
+                    step=state.steps,
+                    text=session.text(made.text),
+                    citations=resolve(made.text, state.evidence, session.store),
+                    by=made.by,
+                    headings=made.headings,
+                ),
+                lane=LANE,
+            )
+        if state.lane(LANE).ended is None:
+            session.emit(events.LaneEnded(reason="answered"), lane=LANE)

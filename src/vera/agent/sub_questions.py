@@ -1,0 +1,198 @@
+"""The sub-questions of a report: what a person gave, what a model proposes, or what the task itself asks.
+
+Whoever gives them, there are at most MAX_QUESTIONS, each is one line, and the person sees them before the
+first is answered.
+"""
+
+import asyncio
+import re
+from collections.abc import Callable, Iterable, Sequence
+from typing import Annotated
+
+import msgspec
+
+from vera import events
+from vera.agent.errors import SetupError
+from vera.config import Settings
+from vera.evidence.prompt_quoting import fence, named
+from vera.model.types import Model
+from vera.session import Session
+from vera.verification.ask import ask, prompt
+from vera.verification.context import VerifierContext
+
+MAX_QUESTIONS = 8
+"""More would leave each a share of the budget in which little can be read."""
+
+MAX_LENGTH = 300
+"""Characters of a sub-question."""
+
+MIN_LENGTH = 8
+"""Characters of a question that a model proposes: a shorter one asks nothing by itself."""
+
+ANSWER_TOKENS = 600
+"""The room of a proposal: eight questions of about sixty tokens, and some for the form."""
+
+SECONDS = 120.0
+"""The model may take this long to propose them."""
+
+TASK_ROOM = 8000
+"""Bytes of the task that the model is shown."""
+
+MAX_READ = 50_000
+"""Characters of a task in which questions are looked for."""
+
+SCOPE = "sub_questions"
+ASKS = ("?", "？", "؟")
+
+Revise = Callable[[Sequence[str]], Sequence[str] | None]
+"""What a person makes of the proposed sub-questions; None where they call the run off."""
+
+_ITEM = re.compile(r"[ \t]{0,8}(?:[-*•+]|\d{1,2}[.)])[ \t]+(\S[^\n]{0,2000})")
+_ASKED = re.compile(r"[^.!?？؟。！\n]{1,2000}[?？؟]")
+_BRACKETS = str.maketrans("[]【】", "()()")
+
+Question = Annotated[str, msgspec.Meta(extra_json_schema={"maxLength": MAX_LENGTH})]
+
+
+class Proposal(msgspec.Struct, frozen=True):
+    """The form of a model's reply."""
+
+    questions: tuple[Question, ...]
+
+
+def plain(text: str) -> str:
+    """The question on one line, without control characters; brackets, which could be a citation or a link,
+    are round."""
+    shown = "".join(char if char.isprintable() else " " for char in text)
+    return " ".join(shown.translate(_BRACKETS).split()).lstrip("#>*`~|- ")
+
+
+def distinct(questions: Iterable[str]) -> list[str]:
+    """The questions in plain form, each once, without those that say nothing."""
+    found: dict[str, str] = {}
+    for question in map(plain, questions):
+        if any(map(str.isalnum, question)):
+            found.setdefault(question.casefold(), question)
+    return list(found.values())
+
+
+def given(settings: Settings) -> tuple[str, ...]:
+    """The sub-questions of the settings. Raises SetupError (2) for too many, and for one that is too long."""
+    questions = distinct(settings.run.sub_questions.split("\n"))
+    if questions and settings.run.form != "report":
+        raise SetupError("Sub-questions belong to a report: add --form report.", 2)
+    if problem := refused(questions):
+        raise SetupError(problem, 2)
+    return tuple(questions)
+
+
+def refused(questions: Sequence[str]) -> str:
+    """Why these cannot be the sub-questions of a report, in a sentence; '' where they can."""
+    if len(questions) > MAX_QUESTIONS:
+        return f"A report has at most {MAX_QUESTIONS} sub-questions; these are {len(questions)}."
+    if long := [each for each in questions if len(each) > MAX_LENGTH]:
+        return f"A sub-question has at most {MAX_LENGTH} characters; one has {len(long[0])}: {long[0][:60]}…"
+    return ""
+
+
+def read_off(task: str) -> list[str]:
+    """The questions that a task asks by itself: the items of its list, each with the line above the list
+    where it is no question, else its sentences with a question mark. None where there are fewer than two."""
+    lead, items = "", list[str]()
+    for line in task[:MAX_READ].split("\n"):
+        if item := _ITEM.fullmatch(line):
+            asked = item[1].strip()
+            items.append(asked if not lead or asked.endswith(ASKS) else f"{lead} {asked}")
+        elif line.strip() and not items:
+            lead = line.strip()
+    for found in (items, _ASKED.findall(task[:MAX_READ])):
+        questions = [each for each in distinct(found) if len(each) <= MAX_LENGTH]
+        if len(questions) > 1:
+            return questions[:MAX_QUESTIONS]
+    return []
+
+
+def usable(proposal: Iterable[str], task: str) -> list[str]:
+    """What can be used of a model's proposal: questions of a bounded length, none of them the task itself."""
+    whole = plain(task).casefold()
+    return [
+        each
+        for each in distinct(proposal)
+        if MIN_LENGTH <= len(each) <= MAX_LENGTH and each.endswith(ASKS) and each.casefold() != whole
+    ][:MAX_QUESTIONS]
+
+
+async def settle(
+    context: VerifierContext,
+    model: Model | None,
+    questions: Sequence[str],
+    revise: Revise,
+    say: Callable[[str], None],
+) -> None:
+    """Log the sub-questions of the run, once: those that were given, else what `model` proposes (None: there
+    is no model to ask), else what the task asks, as the person revises them.
+
+    Raises SetupError (130) where the person calls the run off.
+    """
+    session = context.session
+    if session.state.sub_questions is not None:
+        return
+    task = session.load(session.state.task.task) if session.state.task else ""
+    made = await _made(context, model, questions, task)
+    whole = not made.questions
+    shown = [plain(task)[:MAX_LENGTH]] if whole else [session.load(each) for each in made.questions]
+    for number, question in enumerate(shown, 1):
+        say(f"sub-question {number}: {question}")
+    wanted = revise(shown) if made.by != "person" else shown
+    if wanted is None:
+        raise SetupError("The run was called off before its first sub-question.", 130)
+    if list(wanted) != shown:
+        made = _logged(session, wanted, "person", "revised by the person")
+    elif whole:
+        made = msgspec.structs.replace(made, questions=(session.text(task.strip()),))
+    session.emit(made, lane="")
+
+
+async def _made(
+    context: VerifierContext, model: Model | None, questions: Sequence[str], task: str
+) -> events.SubQuestions:
+    """The sub-questions before the person sees them; none where the task is the only one."""
+    session = context.session
+    if questions:
+        return _logged(session, questions, "person", "given with the task")
+    problem = "no model was asked"
+    if model is not None:
+        proposal, problem = await _proposed(context, model, task)
+        if proposal:
+            return _logged(session, proposal, "model", "proposed by the model")
+    read = read_off(task)
+    what = "read off the task" if read else "the task is the only one"
+    return _logged(session, read, "task", f"{what}: {problem}")
+
+
+def _logged(session: Session, questions: Sequence[str], by: str, reason: str) -> events.SubQuestions:
+    return events.SubQuestions(questions=tuple(map(session.text, questions)), by=by, reason=reason)
+
+
+async def _proposed(context: VerifierContext, model: Model, task: str) -> tuple[list[str], str]:
+    """What the model proposes and can be used; nothing, and why, where that is fewer than two."""
+    options = msgspec.structs.replace(context.options, answer_tokens=ANSWER_TOKENS)
+    asking = msgspec.structs.replace(context, model=model, reader=None, options=options)
+    shown = fence("task", named("task", task), TASK_ROOM).text
+    try:
+        async with asyncio.timeout(SECONDS):
+            reply = await ask(
+                asking,
+                lane="",
+                step=0,
+                scope=SCOPE,
+                messages=prompt(asking, SCOPE, task=shown, most=MAX_QUESTIONS),
+                form=Proposal,
+                lengths={"questions": (1, MAX_QUESTIONS)},
+            )
+    except TimeoutError:
+        return [], f"the model proposed nothing within {SECONDS:.0f} seconds"
+    if reply.value is None:
+        return [], f"the model's proposal could not be used ({reply.problem})"
+    found = usable(reply.value.questions, task)
+    return (found, "") if len(found) > 1 else ([], "the model proposed fewer than two questions")

@@ -1,0 +1,152 @@
+"""Which sub-questions a report has: what a person gives, a model proposes, or the task itself asks."""
+
+from collections.abc import Sequence
+
+import click
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from vera.agent.composed import CUT_SHORT, OPEN_SENTENCES, OPEN_TITLE, Piece, laid_out
+from vera.agent.sub_questions import MAX_LENGTH, MAX_QUESTIONS, distinct, plain, read_off, refused, usable
+from vera.audit.claims import split
+from vera.cli import sub_questions
+from vera.events import Heading
+from vera.headline import HOLDS, OPEN
+from vera.report.headings import Headed
+
+
+@pytest.mark.parametrize(
+    ("task", "found"),
+    [
+        ("Who pays? And how much?", ["Who pays?", "And how much?"]),
+        (
+            "Compare the licences:\n- patents\n- Who may sell it?",
+            ["Compare the licences: patents", "Who may sell it?"],
+        ),
+        ("1. Who pays?\n2) How much?\n", ["Who pays?", "How much?"]),
+        ("誰が払いますか？ いくらですか？", ["誰が払いますか？", "いくらですか？"]),
+        ("Who pays? Who PAYS?", []),
+        ("Who pays?", []),
+        ("Write about the licences.", []),
+        ("- one thing only", []),
+        ("", []),
+    ],
+)
+def test_the_questions_that_a_task_asks_by_itself(task: str, found: list[str]) -> None:
+    assert read_off(task) == found
+
+
+@given(st.text(max_size=400))
+def test_what_is_read_off_a_task_is_bounded_and_plain(task: str) -> None:
+    found = read_off(task)
+    assert len(found) <= MAX_QUESTIONS and len(found) != 1
+    assert all(each == plain(each) and 0 < len(each) <= MAX_LENGTH for each in found)
+
+
+@given(st.text(max_size=300))
+def test_a_question_in_plain_form_is_one_line_that_cites_and_links_nothing(text: str) -> None:
+    shown = plain(text)
+    assert shown == plain(shown) and all(map(str.isprintable, shown))
+    assert not set("\n[]【】") & set(shown) and not shown.startswith(("#", ">", "`"))
+
+
+@pytest.mark.parametrize(
+    ("proposal", "used"),
+    [
+        (
+            ["Who pays the fee?", "who PAYS the fee?", "How much is it?"],
+            ["Who pays the fee?", "How much is it?"],
+        ),
+        (["The fee is paid.", "Why?", "?", "", "What is it " + "x" * MAX_LENGTH + "?"], []),
+        (["What does it all cost?"], []),
+        (
+            [f"What is {number} worth?" for number in range(20)],
+            [f"What is {number} worth?" for number in range(8)],
+        ),
+    ],
+)
+def test_what_can_be_used_of_a_proposal(proposal: list[str], used: list[str]) -> None:
+    assert usable(proposal, "What does it all cost?") == used
+
+
+def test_what_says_nothing_is_no_sub_question_and_too_many_are_refused() -> None:
+    assert distinct(["", " \x00 ", "???", "Who?", "who?"]) == ["Who?"]
+    assert refused(["Who pays?"] * MAX_QUESTIONS) == ""
+    assert "at most 8" in refused(["Who pays?"] * (MAX_QUESTIONS + 1))
+
+
+@pytest.mark.parametrize("sentence", [CUT_SHORT, *OPEN_SENTENCES.values()])
+def test_what_is_said_of_an_open_sub_question_is_a_claim_that_nobody_checked(sentence: str) -> None:
+    """So that a report with one is at most PARTIAL, by the rule that holds for every answer."""
+    claims = split(f"It is so [ev_0001:1].\n\n{sentence}")
+    assert [claim.load_bearing for claim in claims] == [True, False]
+
+
+def test_every_word_of_an_open_sub_question_has_its_sentence() -> None:
+    assert set(OPEN_SENTENCES) == set(OPEN) and not set(OPEN_SENTENCES) & HOLDS
+
+
+PIECES = [
+    Piece(number=1, question="# Who *pays*? [x](y)", blocks=("A pays [ev_0001:1].", "B too [ev_0001:2].")),
+    Piece(number=2, question="How much?", open_because=OPEN_SENTENCES["UNRESOLVED"]),
+    Piece(
+        number=3, question="When?", blocks=("At noon [ev_0002:1].",), open_because=OPEN_SENTENCES["PARTIAL"]
+    ),
+]
+
+
+def test_the_text_has_what_was_answered_and_then_what_stayed_open() -> None:
+    text, headings = laid_out(PIECES)
+    assert Headed(text, headings).text == (
+        "## 1. Who *pays*? (x)(y)\n\nA pays [ev_0001:1].\n\nB too [ev_0001:2].\n\n"
+        "## 3. When?\n\nAt noon [ev_0002:1].\n\n"
+        f"## {OPEN_TITLE}\n\n### 2. How much?\n\n{OPEN_SENTENCES['UNRESOLVED']}\n\n"
+        f"### 3. When?\n\n{OPEN_SENTENCES['PARTIAL']}"
+    )
+    assert "#" not in text
+
+
+@given(
+    st.text(max_size=60),
+    st.lists(
+        st.builds(Heading, at=st.integers(-5, 70), text=st.text(max_size=9), level=st.integers(-9, 9)),
+        max_size=5,
+    ),
+)
+def test_headings_of_any_log_change_no_character_of_a_text(text: str, headings: list[Heading]) -> None:
+    headed = Headed(text, headings)
+    assert all(headed.text[headed.place(at)] == char for at, char in enumerate(text))
+
+
+class Asked:
+    """A person at a terminal who says these things, and whose editor leaves these texts."""
+
+    def __init__(
+        self, monkeypatch: pytest.MonkeyPatch, said: Sequence[str], edited: Sequence[str | None] = ()
+    ) -> None:
+        answers, texts = iter(said), iter(edited)
+        monkeypatch.setattr("sys.stdin.isatty", lambda: True, raising=False)
+        monkeypatch.setattr("sys.stderr.isatty", lambda: True, raising=False)
+        monkeypatch.setattr(click, "prompt", lambda *_, **__: next(answers))
+        monkeypatch.setattr(click, "edit", lambda *_, **__: next(texts))
+
+
+QUESTIONS = ["Who pays?", "How much?"]
+
+
+def test_without_a_terminal_the_sub_questions_are_taken_as_they_are() -> None:
+    assert sub_questions.revise(QUESTIONS) == QUESTIONS
+
+
+def test_on_a_terminal_a_person_accepts_edits_or_calls_the_run_off(monkeypatch: pytest.MonkeyPatch) -> None:
+    Asked(monkeypatch, ["y"])
+    assert sub_questions.revise(QUESTIONS) == QUESTIONS
+    Asked(monkeypatch, ["what", "c"])
+    assert sub_questions.revise(QUESTIONS) is None
+    Asked(monkeypatch, ["e", "y"], ["# a comment\nWhen?\n\nWhen?\nHow much?\n"])
+    assert sub_questions.revise(QUESTIONS) == ["When?", "How much?"]
+    Asked(monkeypatch, ["e", "y"], [None])
+    assert sub_questions.revise(QUESTIONS) == QUESTIONS
+    Asked(monkeypatch, ["e", "e", "y"], ["", "\n".join(f"Who is {n}?" for n in range(9))])
+    assert sub_questions.revise(QUESTIONS) == QUESTIONS

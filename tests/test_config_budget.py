@@ -7,7 +7,7 @@ import pytest
 from vera.agent.spending import limits_of
 from vera.config import ConfigError, Settings, load
 from vera.config.schema import catalogue
-from vera.config.trust import AT_MAX_COUNT, PRICE, TRUST
+from vera.config.trust import AT_MOST, PRICE, TRUST
 from vera.prices import UNIT, Prices
 
 PRICES = [key for key, row in TRUST.items() if row.rule is PRICE]
@@ -72,7 +72,7 @@ def test_a_price_of_nothing_is_a_price(tmp_path: Path) -> None:
 
 def test_every_limit_is_one_that_the_folder_cannot_raise() -> None:
     limits = [key for key in catalogue() if key.startswith("budget.") and not key.endswith("_price")]
-    assert {TRUST[key].rule for key in limits} == {AT_MAX_COUNT}
+    assert {TRUST[key].rule for key in limits} == {AT_MOST}
     assert [key for key in catalogue() if key.startswith("budget.") and key.endswith("_price")] == PRICES
 
 

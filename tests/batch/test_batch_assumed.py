@@ -1,7 +1,7 @@
 """What a batch takes for granted of a model server, and for how long."""
 
 from vera import events
-from vera.batch.probe_cache import ASSUMED_SECONDS, MAX_COUNT, Assumptions
+from vera.batch.probe_cache import ASSUMED_SECONDS, MAX_PROBES, Assumptions
 from vera.batch.task import BatchTask
 from vera.state import RunState
 
@@ -77,7 +77,7 @@ def test_a_server_that_is_found_by_itself_or_started_for_the_run_is_never_assume
 
 def test_it_is_kept_of_a_bounded_number_of_settings() -> None:
     known = Assumptions(Clock())
-    for number in range(MAX_COUNT + 1):
-        known.learn(task(temperature=number / MAX_COUNT), state(1000.0))
-    assert known.of(task(temperature=1 - 1 / MAX_COUNT)) != ""
+    for number in range(MAX_PROBES + 1):
+        known.learn(task(temperature=number / MAX_PROBES), state(1000.0))
+    assert known.of(task(temperature=1 - 1 / MAX_PROBES)) != ""
     assert known.of(task(temperature=1.0)) == ""

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from support.asking import answer, question, until
 from support.scripted_server import Raw, ScriptedServer
 from vera.model.ollama import OllamaWire
-from vera.model.repetition import LOOK_EVERY, MIN_COUNT, MIN_TIMES, WINDOW, WatchedText
+from vera.model.repetition import LOOK_EVERY, MIN_REPEATED, MIN_TIMES, WINDOW, WatchedText
 from vera.model.types import Completion
 from vera.model.wire import Dialect
 
@@ -53,7 +53,8 @@ def test_a_loop_is_found_soon_and_its_unit_is_kept_once(unit: str) -> None:
         if watch.loops:
             break
     assert (
-        watch.loops and written <= len(BEGUN) + max(MIN_COUNT, MIN_TIMES * len(unit)) + len(unit) + LOOK_EVERY
+        watch.loops
+        and written <= len(BEGUN) + max(MIN_REPEATED, MIN_TIMES * len(unit)) + len(unit) + LOOK_EVERY
     )
     kept = watch.cut()
     assert BEGUN.startswith(kept) or kept.startswith(BEGUN)
@@ -190,4 +191,4 @@ def test_what_comes_after_the_look_at_which_it_was_found_is_bounded() -> None:
     assert watch.loops
     for _ in range(1000):
         watch.add("more " * 1000)
-    assert watch.dropped and len(watch.whole()) < 2 * MIN_COUNT
+    assert watch.dropped and len(watch.whole()) < 2 * MIN_REPEATED

@@ -34,7 +34,7 @@ def verdict(machine: str, number: int, argument: int = 0, architecture: int | No
         else:
             holds = {
                 seccomp.EQUAL: accumulator == value,
-                seccomp.AT_MIN_COUNT: accumulator >= value,
+                seccomp.AT_LEAST: accumulator >= value,
                 seccomp.ANY_BIT: bool(accumulator & value),
             }[code]
             position += if_true if holds else if_false

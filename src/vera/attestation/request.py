@@ -92,7 +92,7 @@ class Budget(msgspec.Struct, frozen=True, kw_only=True):
     seconds: float = 600.0
 
 
-_MAX_COUNT = Budget(sources=10_000, searches=10_000, tokens=10**9, bytes=1 << 40, seconds=604_800.0)
+_MAX_BUDGET = Budget(sources=10_000, searches=10_000, tokens=10**9, bytes=1 << 40, seconds=604_800.0)
 
 
 def request_of(
@@ -152,10 +152,10 @@ def request_of(
     )
     usual = Budget()
     budget = Budget(
-        sources=_count("sources", sources, usual.sources, _MAX_COUNT.sources),
-        searches=_count("searches", searches, usual.searches, _MAX_COUNT.searches),
-        tokens=_count("tokens", tokens, usual.tokens, _MAX_COUNT.tokens),
-        bytes=_count("bytes", bytes, usual.bytes, _MAX_COUNT.bytes),
+        sources=_count("sources", sources, usual.sources, _MAX_BUDGET.sources),
+        searches=_count("searches", searches, usual.searches, _MAX_BUDGET.searches),
+        tokens=_count("tokens", tokens, usual.tokens, _MAX_BUDGET.tokens),
+        bytes=_count("bytes", bytes, usual.bytes, _MAX_BUDGET.bytes),
         seconds=_seconds(seconds, usual.seconds),
     )
     return request, budget
@@ -313,7 +313,7 @@ def _seconds(value: object, usual: float) -> float:
         return usual
     if isinstance(value, bool) or not isinstance(value, int | float):
         raise RequestError(f"The budget of seconds is no number: {_shown(value)}.")
-    return float(_in_budget("seconds", value, _MAX_COUNT.seconds))
+    return float(_in_budget("seconds", value, _MAX_BUDGET.seconds))
 
 
 Number = TypeVar("Number", int, float)

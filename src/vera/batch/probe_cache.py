@@ -13,7 +13,7 @@ from vera.state import RunState
 
 ASSUMED_SECONDS = 300.0
 """How long it is taken for granted; then a session asks the server again."""
-MAX_COUNT = 256
+MAX_PROBES = 256
 """Groups of tasks, by their settings, of which it is kept."""
 
 
@@ -40,7 +40,7 @@ class Assumptions:
         if task.endpoint in (BUILT_IN, MODEL_FILE, FOUND_BY_ITSELF):
             return
         group = _group(task)
-        if group not in self._found and len(self._found) >= MAX_COUNT:
+        if group not in self._found and len(self._found) >= MAX_PROBES:
             return
         when, _ = self._found.get(group, (0.0, ""))
         if server.ts > when:

@@ -179,10 +179,10 @@ ANY = Rule("anything", lambda asked: True)
 ONLY_YOU = Rule("only you", _is_mine)
 SAME_PLACE = Rule("only you", _same_place)
 ADDRESS = Rule("only you, or `builtin`", _address)
-AT_MAX_COUNT = Rule("at most yours", _at_most)
+AT_MOST = Rule("at most yours", _at_most)
 AT_MAX_IF_SET = Rule("at most what you set", _at_most_if_set)
 UNLESS_SET = Rule("while you did not set it", _unless_set)
-AT_MIN_COUNT = Rule("at least yours", _at_least)
+AT_LEAST = Rule("at least yours", _at_least)
 LATER = Rule("the same day or later", _later)
 EARLIER = Rule("the same day or earlier", _earlier)
 EFFORT = Rule("at most what you set", _effort)
@@ -251,7 +251,7 @@ TRUST: Mapping[str, Row] = {
     **_each("sandbox.base_image", ONLY_YOU, "decides which system commands run in"),
     **_each("sandbox.build", NEVER_ON, "builds an image that you did not ask for"),
     **_each("sandbox.max_tool_seconds", AT_MAX_IF_SET, SPENDS),
-    **_each("sandbox.work_bytes sandbox.work_files", AT_MAX_COUNT, SPENDS),
+    **_each("sandbox.work_bytes sandbox.work_files", AT_MOST, SPENDS),
     **_each("egress.mode", LESS_NETWORK, "opens more of the network than you did"),
     **_each("egress.allow", FEWER_HOSTS, "opens more of the network than you did"),
     **_each("egress.allow_cidrs", ONLY_YOU, "opens addresses of your own network"),
@@ -259,7 +259,7 @@ TRUST: Mapping[str, Row] = {
     **_each("run.input_dir", ONLY_YOU, OUTSIDE, _INPUT),
     **_each("run.work_dir run.base_dir", SAME_PLACE, "writes outside the folder", _OWN_FOLDERS),
     # What may be spent.
-    **_each("budget.tokens budget.cost budget.seconds budget.searches brave.max_calls", AT_MAX_COUNT, SPENDS),
+    **_each("budget.tokens budget.cost budget.seconds budget.searches brave.max_calls", AT_MOST, SPENDS),
     **_each("run.max_steps", AT_MAX_IF_SET, SPENDS),
     **_each("run.effort", EFFORT, SPENDS),
     **_each(
@@ -269,10 +269,8 @@ TRUST: Mapping[str, Row] = {
         PRICE,
         "decides what your limit on cost is worth",
     ),
-    **_each(
-        "brave.min_interval_s brave.cooldown_s", AT_MIN_COUNT, "asks a service more often than you allowed"
-    ),
-    **_each("brave.max_consec_429", AT_MAX_COUNT, "asks a service more often than you allowed"),
+    **_each("brave.min_interval_s brave.cooldown_s", AT_LEAST, "asks a service more often than you allowed"),
+    **_each("brave.max_consec_429", AT_MOST, "asks a service more often than you allowed"),
     # What an answer needs.
     **_each("run.lane", UNLESS_SET, ASKS_FIRST),
     **_each("run.form run.sub_questions", UNLESS_SET, "decides what is asked in your place"),
@@ -285,7 +283,7 @@ TRUST: Mapping[str, Row] = {
         "verification.web_sources verification.readings policy.negative_claim_min_official "
         "policy.negative_claim_min_independent policy.negative_claim_threshold_pct "
         "policy.negative_claim_max_steps policy.query_vector_min",
-        AT_MIN_COUNT,
+        AT_LEAST,
         ASKS_LESS,
     ),
     **_each("verification.not_before", LATER, ASKS_LESS),

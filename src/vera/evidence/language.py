@@ -11,7 +11,7 @@ from functools import lru_cache
 _LOOKED_AT = 20_000
 """Characters from the beginning: more of a text does not change the guess."""
 
-_MIN_COUNT = 2
+_MIN_WORDS = 2
 """Small words, and by how many more than of any other language."""
 
 _WORD = re.compile(r"[^\W\d_]{1,12}")
@@ -58,7 +58,7 @@ def language(text: str) -> str:
     for word in _WORD.findall(head.lower()):
         counts.update(_LANGUAGES.get(word, ()))
     ranked = counts.most_common(2)
-    if not ranked or ranked[0][1] < _MIN_COUNT:
+    if not ranked or ranked[0][1] < _MIN_WORDS:
         return ""
     return ranked[0][0] if len(ranked) == 1 or ranked[0][1] > ranked[1][1] else ""
 

@@ -112,7 +112,7 @@ _HEDGE_END_LIST = (
     "etwa rund ungefähr environ mindestens als über moins de höchstens zu fast plus à presque"
 )
 _HEDGE_ENDS = tuple(_HEDGE_END_LIST.split())
-_MAX_OF_NAME_LENGTH = 3
+_MAX_NAME_PART_LENGTH = 3
 """Digits behind a word in lower case that make one name with it; more of them are a year or a count."""
 
 _NAME_BEFORE = re.compile(r"(?<![^\W_])(?P<word>[^\W\d_]{1,24})[-‐‑]\Z")
@@ -173,7 +173,7 @@ def name_with_number(text: str, start: int, end: int) -> Quantity | None:
     name = _NAME_BEFORE.search(text, max(0, start - 26), start)
     if name is None or name["word"].lower() in MONTHS.keys() | _PREFIXES | NUMBER_WORDS:
         return None
-    if name["word"].islower() and end - start > _MAX_OF_NAME_LENGTH:
+    if name["word"].islower() and end - start > _MAX_NAME_PART_LENGTH:
         return None
     return identifier(text, name.start(), end)
 

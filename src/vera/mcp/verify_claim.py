@@ -23,7 +23,7 @@ DESCRIPTION = (
     "quote it; get_evidence shows what a card points at."
 )
 
-MAX_COUNT = Budget(sources=100, searches=200, tokens=2_000_000, bytes=1 << 30, seconds=3600.0)
+MAX_BUDGET = Budget(sources=100, searches=200, tokens=2_000_000, bytes=1 << 30, seconds=3600.0)
 """What a caller may ask for; the user's settings limit it further."""
 
 _USUAL = Budget()
@@ -38,7 +38,7 @@ def _words(what: str, known: tuple[str, ...], most: int = 100) -> dict[str, Any]
 
 def _cap(name: str, what: str) -> dict[str, Any]:
     kind = "number" if name == "seconds" else "integer"
-    usual, most = getattr(_USUAL, name), getattr(MAX_COUNT, name)
+    usual, most = getattr(_USUAL, name), getattr(MAX_BUDGET, name)
     described = f"{what} at most; {usual:g} by default."
     return {"type": kind, "exclusiveMinimum": 0, "maximum": most, "description": described}
 
@@ -130,6 +130,6 @@ def _require(value: object) -> Required:
 def _bounded(given: dict[str, Any]) -> None:
     """Raises ToolError for a cap above what a caller may ask for."""
     for name in Budget.__struct_fields__:
-        value, most = given.get(f"max_{name}"), getattr(MAX_COUNT, name)
+        value, most = given.get(f"max_{name}"), getattr(MAX_BUDGET, name)
         if isinstance(value, int | float) and value > most:
             raise ToolError(f"max_{name} is {value:g}, and the most is {most:g}.")

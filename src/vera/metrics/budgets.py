@@ -5,7 +5,7 @@ from typing import Any
 
 from vera import events
 
-MAX_COUNT = 2.0**53
+MAX_VALUE = 2.0**53
 """Of a limit, and of what one record may add: a log may come from anyone."""
 
 MAX_RATIO = 1000.0
@@ -69,9 +69,9 @@ def _limits(settings: Mapping[str, Any]) -> Mapping[str, float]:
     return {
         name: float(limit)
         for name, limit in named.items()
-        if isinstance(limit, (int, float)) and not isinstance(limit, bool) and 0 < limit <= MAX_COUNT
+        if isinstance(limit, (int, float)) and not isinstance(limit, bool) and 0 < limit <= MAX_VALUE
     }
 
 
 def _possible(number: int) -> float:
-    return float(min(max(number, 0), MAX_COUNT))
+    return float(min(max(number, 0), MAX_VALUE))

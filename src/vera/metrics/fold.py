@@ -21,7 +21,7 @@ from vera.usage import SpentFold
 MAIN = "main"
 """The lane that answers the question; those of checks are named `check-…`."""
 
-MAX_COUNT = 2.0**53
+MAX_VALUE = 2.0**53
 """Of what one record may add: a log may come from anyone, and sums of larger floats are not exact."""
 
 Load = Callable[[str, Blob], bytes | None]
@@ -265,12 +265,12 @@ class Metrics:
         if not by:
             return
         series, key = self._counters[name], bounded(name, labels)
-        series[key] = series.get(key, 0.0) + (by if 0 <= by <= MAX_COUNT else min(max(by, 0), MAX_COUNT))
+        series[key] = series.get(key, 0.0) + (by if 0 <= by <= MAX_VALUE else min(max(by, 0), MAX_VALUE))
 
     def _observe(self, name: str, value: float, *labels: str) -> None:
         family = FAMILIES[name]
         series, key = self._histograms[name], bounded(name, labels)
-        value = min(max(value, 0.0), MAX_COUNT)
+        value = min(max(value, 0.0), MAX_VALUE)
         if (found := series.get(key)) is None:
             found = series[key] = Distribution(len(family.buckets))
         found.counts[bisect_left(family.buckets, value)] += 1
@@ -306,7 +306,7 @@ class _Run:
         """How far the run is after these records."""
         self.last_ts = records[-1].ts
         steps = [each.step for each in records if type(each) in _STEPPED and each.lane == MAIN]  # type: ignore[union-attr] # these have one
-        self.max_step = min(max(self.max_step, *steps, 0), int(MAX_COUNT))
+        self.max_step = min(max(self.max_step, *steps, 0), int(MAX_VALUE))
 
     def see(self, record: events.Record) -> None:
         """How the run stands after the record, where that says more than _STEADY ones."""

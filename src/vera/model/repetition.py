@@ -8,7 +8,7 @@ LOOK_EVERY = 96
 WINDOW = 8192
 """Characters of the end that are looked at."""
 
-MIN_COUNT = 2000
+MIN_REPEATED = 2000
 """Characters that must be one unit over and over: a table of 70 equal rows is an answer."""
 
 MIN_TIMES = 4
@@ -75,7 +75,7 @@ def unit(text: str) -> int:
     for _ in range(MAX_PLACES):
         at = text.rfind(probe, 0, max(0, at + PROBE - 1))
         size = len(text) - PROBE - at
-        span = max(MIN_COUNT, MIN_TIMES * size)
+        span = max(MIN_REPEATED, MIN_TIMES * size)
         if at < 0 or span > len(text):
             return 0
         if text[-span:-size] == text[size - span :]:

@@ -31,7 +31,7 @@ ATTEMPTS = 5
 """To send one request."""
 
 FIRST_PAUSE_S = 1.0
-MAX_PAUSE_S_LENGTH = 16.0
+MAX_PAUSE_S = 16.0
 """Pauses double from one to the other, less up to a quarter at random. A Retry-After counts as it is."""
 
 MAX_WAITED_S = 120.0
@@ -137,7 +137,7 @@ class OtlpClient:
         """Seconds until the next attempt: as the collector asks, else growing and not the same for all."""
         pause = retry_after(answer.headers.get("retry-after"))
         if pause is None:
-            pause = min(FIRST_PAUSE_S * 2.0 ** (attempt - 1), MAX_PAUSE_S_LENGTH) * (1 - random.random() / 4)
+            pause = min(FIRST_PAUSE_S * 2.0 ** (attempt - 1), MAX_PAUSE_S) * (1 - random.random() / 4)
         self._waited += pause
         if self._waited > MAX_WAITED_S:
             raise OtlpError(

@@ -13,7 +13,7 @@ import msgspec
 PATH = "/v1/traces"
 DEFAULT = "http://localhost:4318"
 DEFAULT_TIMEOUT_S = 10.0
-MAX_TIMEOUT_S_LENGTH = 300.0
+MAX_TIMEOUT_S = 300.0
 MAX_HEADERS = 32
 
 _NAME = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]{1,128}")
@@ -134,7 +134,7 @@ def _timeout(text: str) -> float:
         raise EndpointError(
             f"OTEL_EXPORTER_OTLP_TIMEOUT is {text[:40]!r}; it is a number of milliseconds, such as 10000."
         )
-    return min(int(text) / 1000, MAX_TIMEOUT_S_LENGTH)
+    return min(int(text) / 1000, MAX_TIMEOUT_S)
 
 
 def _is_gzip(text: str) -> bool:

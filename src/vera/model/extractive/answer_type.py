@@ -291,7 +291,7 @@ def _bounds(text: str) -> dict[str, bool]:
     for word in words(text):
         if word.form[0].isdigit():
             before = text[max(0, word.start - MAX_BOUND_LENGTH) : word.start]
-            least, most = patterns.AT_MIN_COUNT.search(before), patterns.AT_MAX_COUNT.search(before)
+            least, most = patterns.AT_LEAST.search(before), patterns.AT_MOST.search(before)
             if least or most:
                 found[word.form] = most is None or (least is not None and least.start() < most.start())
     return found

@@ -52,8 +52,8 @@ _DOWN = (
     r"up to|under|below|less than|fewer than|at most|no(?:t)? more than|not exceed(?:ing)?|maximum of|bis zu|"
     r"unter|weniger als|höchstens|moins de|au plus|jusqu[’']à"
 )
-AT_MIN_COUNT = _compiled(rf"\b(?:{_UP})\s+(?:[€$£]\s?)?$")
-AT_MAX_COUNT = _compiled(rf"\b(?:{_DOWN})\s+(?:[€$£]\s?)?$")
+AT_LEAST = _compiled(rf"\b(?:{_UP})\s+(?:[€$£]\s?)?$")
+AT_MOST = _compiled(rf"\b(?:{_DOWN})\s+(?:[€$£]\s?)?$")
 """What stands before a number that is a bound: from there up, or up to there."""
 ASKS_MIN = _compiled(r"\b(?:at (?:the )?least|minimum|minimal|mindestens|wenigstens|au moins|au minimum)\b")
 ASKS_MAX = _compiled(r"\b(?:at (?:the )?most|maximum|maximal|höchstens|au plus|au maximum)\b")

@@ -92,8 +92,6 @@ def _with_bound(text: str, start: int, end: int) -> Span:
     """The span with the words before it that make it a bound."""
     before = text[max(0, start - MAX_BOUND_LENGTH) : start]
     bounds = [
-        match.start()
-        for side in (patterns.AT_MIN_COUNT, patterns.AT_MAX_COUNT)
-        if (match := side.search(before))
+        match.start() for side in (patterns.AT_LEAST, patterns.AT_MOST) if (match := side.search(before))
     ]
     return (start - len(before) + min(bounds), end) if bounds else (start, end)

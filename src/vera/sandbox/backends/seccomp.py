@@ -84,7 +84,7 @@ MACHINES = {"x86_64": (0, 0xC000003E), "aarch64": (1, 0xC00000B7)}
 X32_BIT = 0x40000000
 
 # linux/bpf_common.h: load a word, jump if equal, if at least, if any bit set; return
-LOAD, EQUAL, AT_MIN_COUNT, ANY_BIT, RETURN = 0x20, 0x15, 0x35, 0x45, 0x06
+LOAD, EQUAL, AT_LEAST, ANY_BIT, RETURN = 0x20, 0x15, 0x35, 0x45, 0x06
 # linux/seccomp.h; the low 16 bits of ERRNO are the error
 ALLOW, ERRNO, KILL_PROCESS = 0x7FFF0000, 0x00050000, 0x80000000
 # Offsets in struct seccomp_data; the low half of an argument on a little-endian machine
@@ -102,7 +102,7 @@ def classic_filter(machine: str) -> bytes:
         (LOAD, 0, 0, NUMBER),
     ]
     if machine == "x86_64":
-        program += [(AT_MIN_COUNT, 0, 1, X32_BIT), refuse]
+        program += [(AT_LEAST, 0, 1, X32_BIT), refuse]
     for numbers in DENIED.values():
         number = numbers[column]
         if number is not None:

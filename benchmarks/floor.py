@@ -29,7 +29,7 @@ from vera.bench.labelled import CheckedClaim, DataError, read_pairs, read_wice
 from vera.evidence.claim import Cite
 
 FOLDS = 5
-MAX_COUNT = 0.02
+MAX_LOST = 0.02
 """The share of supported pairs that a bound for words may drop."""
 
 BOUNDS = range(60)
@@ -100,13 +100,13 @@ def table(name: str, pairs: Sequence[Pair]) -> None:
 
 
 def largest(sets: Sequence[Sequence[Pair]]) -> int:
-    """The largest bound that drops at most MAX_COUNT of the supported pairs, the sets weighing the same."""
+    """The largest bound that drops at most MAX_LOST of the supported pairs, the sets weighing the same."""
 
     def loses(bound: int) -> float:
         shares = [sum(pair.share < bound for pair in pairs) / len(pairs) for pairs in sets if pairs]
         return sum(shares) / len(shares)
 
-    return max(bound for bound in BOUNDS if loses(bound) <= MAX_COUNT)
+    return max(bound for bound in BOUNDS if loses(bound) <= MAX_LOST)
 
 
 def folds(sets: dict[str, list[Pair]]) -> None:

@@ -29,6 +29,7 @@ from vera.agent.check_document import Options, check_document, require_date
 from vera.agent.check_document import Report as CheckReport
 from vera.agent.effort import with_effort
 from vera.agent.errors import SetupError, TaskTooLong
+from vera.agent.plugins import open_plugins
 from vera.agent.research_result import Researched, researched_of
 from vera.agent.reuse import verify_or_reuse
 from vera.agent.running import new_session, open_run
@@ -196,6 +197,7 @@ async def research_async(
     require: Required = "quoted",
     form: Form = "answer",
     sub_questions: Sequence[str] = (),
+    tools: Sequence[Callable[..., Any]] = (),
     settings: Settings | None = None,
     overrides: Sequence[str] = (),
     progress: Tell = _silent,
@@ -210,6 +212,11 @@ async def research_async(
     With `form="report"` at most eight `sub_questions` are answered one after the other, and the answer is one
     text of what holds of theirs. Without any a model proposes them, or they are read off the question.
 
+    `tools` are functions that the model may call, plain or async. The signature and the first paragraph of
+    the docstring tell it how: arguments are str, int, float or bool. They run here, in a thread, for
+    `plugins.seconds` at most; an async one gets a separate event loop. What they return is an observation
+    that supports no statement: what is to be cited has to be fetched or read by VERA.
+
     >>> outcome = research(
     ...     "For how long must a written offer for source code be valid under GPL version 3?",
     ...     input_dir="examples/licences",
@@ -220,10 +227,10 @@ async def research_async(
     >>> {citation.source for citation in outcome.citations}
     {'GPL-3.txt'}
 
-    Raises ConfigError for settings, SetupError when a folder, a model, a sandbox that was spelled out or the
-    signing key is not available, TaskTooLong for a question that does not fit the model, PromptError for an
-    unknown set of prompts, SessionError when the work folder cannot be used, and LogError, StoreError or
-    OSError when nothing can be written.
+    Raises ConfigError for settings, SetupError when a folder, a model, a sandbox that was spelled out, a
+    tool, a plugin or the signing key is not available, TaskTooLong for a question that does not fit the
+    model, PromptError for an unknown set of prompts, SessionError when the work folder cannot be used, and
+    LogError, StoreError or OSError when nothing can be written.
     """
     if not question.strip():
         raise RequestError("The question is empty. Ask it in a sentence.")
@@ -239,9 +246,10 @@ async def research_async(
     chosen = loaded.model_copy(update={"run": run})
     base = Path(base_dir) if base_dir is not None else chosen.run.base_dir
     root = Path(work_dir) if work_dir is not None else default_work_dir(base, question)
+    plugins = open_plugins(chosen, tools)
     with ExitStack() as stack:
         signer = open_signer(folder)
-        extractor = stack.enter_context(Extractor())
+        extractor = stack.enter_context(Extractor(formats=plugins.formats))
         found = None
         if folder is not None:
             found = await asyncio.to_thread(open_input, folder, chosen, extractor, stack, lambda at: None)
@@ -252,6 +260,7 @@ async def research_async(
             found=found,
             signer=signer,
             progress=_Told(progress),
+            plugins=plugins,
         )
         async with opened as (session, ready):
             result = await ready.run()

@@ -62,6 +62,24 @@ class Session(Event, frozen=True, kw_only=True):
     origins: dict[str, str] = {}
 
 
+class PluginUsed(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """A plugin of this run: its family and name, the distribution with its version ('' for a function that
+    the caller handed in), the module, and the sha256 of that module's files ('' when they cannot be read)."""
+
+    family: str
+    name: str
+    module: str
+    distribution: str = ""
+    version: str = ""
+    sha256: str = ""
+
+
+class PluginsLoaded(Event, frozen=True, kw_only=True):
+    """Code of others was loaded into this run, by name, because the person enabled it."""
+
+    plugins: tuple[PluginUsed, ...]
+
+
 class Task(Event, frozen=True, kw_only=True):
     """The question, and the folder it is asked about ('' for none)."""
 
@@ -477,6 +495,12 @@ class PolicyAssertFirst(Policy, frozen=True, kw_only=True):
     """Files may not be changed yet: a thesis that has to hold first has no SUPPORTED attestation."""
 
 
+class PolicyGate(Policy, frozen=True, kw_only=True):
+    """A gate that has no separate record spoke: `gate` is its name."""
+
+    gate: str = ""
+
+
 class ToolStarted(Event, frozen=True, kw_only=True):
     """Written before the effect: a call without its `tool` record may have run, and is never run again.
 
@@ -870,7 +894,9 @@ class VerifierVersions(Event, frozen=True, kw_only=True):
 
 class Audit(Event, frozen=True, kw_only=True):
     """The answer was checked without a model. `findings` is a JSON array of `vera.evidence.finding.Finding`;
-    `claims_version` and `audit_version` name the rules that made them."""
+    `claims_version` and `audit_version` name the rules that made them. `plugin_findings` is such an array of
+    what checks of plugins said, '' without one: inputs that no replay computes again. `hard` and `soft`
+    count both."""
 
     round: int
     claims: int
@@ -879,6 +905,7 @@ class Audit(Event, frozen=True, kw_only=True):
     findings: Text
     claims_version: str
     audit_version: str
+    plugin_findings: Text = ""
 
 
 class Question(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
@@ -1169,6 +1196,7 @@ class RunEnd(Event, frozen=True, kw_only=True):
 
 Record = (
     Session
+    | PluginsLoaded
     | Task
     | Corpus
     | ModelServer
@@ -1209,6 +1237,7 @@ Record = (
     | PolicyFinalizationStop
     | PolicyDestructive
     | PolicyAssertFirst
+    | PolicyGate
     | ToolStarted
     | Tool
     | Evidence
@@ -1251,6 +1280,11 @@ Record = (
 def kind(event: Event) -> str:
     """The event's type as it is in the log: `tool_started`."""
     return str(event.__struct_config__.tag)
+
+
+def gate_name(event: Event) -> str:
+    """Which gate spoke: `policy_stuck`; of one without a separate record `policy_` and its name."""
+    return f"policy_{event.gate}" if isinstance(event, PolicyGate) else kind(event)
 
 
 _encoder = msgspec.json.Encoder()

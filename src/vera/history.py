@@ -130,13 +130,13 @@ class History(msgspec.Struct, frozen=True, kw_only=True):
         """Turns in a row that brought no line not seen before; of searches with new hits every second."""
         return self.idle_halves // 2
 
-    def times(self, event: type[events.Policy]) -> int:
-        """How often this gate spoke."""
-        return dict(self.nudged).get(event.__name__, 0)
+    def times(self, gate: type[events.Policy] | str) -> int:
+        """How often a gate spoke, by its record or, without a separate one, by its name."""
+        return dict(self.nudged).get(gate if isinstance(gate, str) else gate.__name__, 0)
 
-    def last_spoke(self, event: type[events.Policy]) -> int:
-        """The step at which this gate spoke last since the run began or was resumed; 0 for never."""
-        return dict(self.spoke).get(event.__name__, 0)
+    def last_spoke(self, gate: type[events.Policy] | str) -> int:
+        """The step at which a gate spoke last since the run began or was resumed; 0 for never."""
+        return dict(self.spoke).get(gate if isinstance(gate, str) else gate.__name__, 0)
 
     def tried(self, family: str, domain: str = "") -> int:
         """How often the family was asked since the last lines that can be cited: of search tools, or with
@@ -333,10 +333,10 @@ def _turn_ends(past: History, *, unresolved: bool) -> History:
 
 
 def _policy(past: History, event: events.Policy, *, unresolved: bool, in_call: bool) -> History:
-    name = type(event).__name__
+    name = event.gate if isinstance(event, events.PolicyGate) else type(event).__name__
     past = msgspec.structs.replace(
         past,
-        nudged=_counted(past.nudged, name, past.times(type(event)) + 1),
+        nudged=_counted(past.nudged, name, past.times(name) + 1),
         spoke=_counted(past.spoke, name, event.step),
     )
     if isinstance(event, events.PolicyReminder):

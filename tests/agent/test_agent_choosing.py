@@ -99,6 +99,17 @@ def test_the_model_that_answers_judges_where_no_other_is_named(kind: str) -> Non
         assert progress.said == []
 
 
+@pytest.mark.parametrize("candidates", [1, 2])
+def test_a_type_that_nobody_brings_starts_no_run(candidates: int) -> None:
+    with pytest.raises(SetupError, match=r"must be one of first_valid, .* not reward_model") as refused:
+        chosen(
+            candidate_sampling__num_candidates=candidates,
+            action_verifier__verifier_type="reward_model",
+        )
+    assert refused.value.exit_code == 2
+    assert "--plugin reward_model" in str(refused.value)
+
+
 def test_another_model_is_said_with_its_address() -> None:
     with ScriptedServer([], model="judge-70b") as server:
         made, progress = chosen(

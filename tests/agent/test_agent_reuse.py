@@ -138,6 +138,16 @@ def test_other_rules_are_another_key_and_another_look(bench: Bench) -> None:
     assert not bench.verify(bench.inquiry(), other).verified.reused
 
 
+def test_other_plugins_are_another_key(bench: Bench) -> None:
+    keys = {
+        reuse_key(bench.inquiry(), bench.settings(plugins__enabled=enabled, plugins__hard_checks=hard))
+        for enabled, hard in (("", ""), ("shouting", ""), ("shouting", "shouting"))
+    }
+    assert len(keys) == 3
+    limited = bench.settings(policy__gate_limits="calendar=3")
+    assert reuse_key(bench.inquiry(), limited) in keys
+
+
 def test_without_a_language_model_it_does_not_matter_which_one_is_set(bench: Bench) -> None:
     other = bench.settings(model__base_url="http://127.0.0.1:9/v1")
     assert reuse_key(bench.inquiry(), other) == reuse_key(bench.inquiry(), bench.settings())

@@ -112,7 +112,7 @@ def test_the_defaults_are_those_of_the_settings() -> None:
 def test_every_limit_that_comes_from_a_setting_belongs_to_a_documented_gate() -> None:
     documented = {name for row in rows() for name in quoted(row[4])}
     known = settings_by_limit()
-    assert set(known.values()) - {"policy.official_domains"} <= documented
+    assert set(known.values()) - {"policy.official_domains", "policy.gate_limits"} <= documented
     assert known.keys() <= set(Rules.__struct_fields__)
 
 

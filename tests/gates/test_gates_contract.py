@@ -6,7 +6,7 @@ import pytest
 from support.gating import FAILED, NOTHING_NEW, Outcome, Trial, rules_for
 from vera import events
 from vera.gates import contract
-from vera.gates.kernel import State
+from vera.gates.kernel import Rules, State
 from vera.state import LaneState
 
 
@@ -102,7 +102,7 @@ MOVE = events.Move(id="mv_0001", step=1, tool="fetch")
     ],
 )
 def test_the_state_after_a_call(now: str, changes: dict[str, object], after: str | None) -> None:
-    change = contract.after_call(state(now), msgspec.structs.replace(MOVE, **changes), "ev_0001")
+    change = contract.after_call(state(now), msgspec.structs.replace(MOVE, **changes), "ev_0001", Rules())
     assert (change and change[0]) == after
 
 

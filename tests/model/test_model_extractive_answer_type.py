@@ -220,8 +220,8 @@ pause_after	Use: main	Type: time	Default: 10w
 noise_share	Use: main	Type: percent	Default: 15
 
 flow_pause (integer)
-Sets how long the pump pauses, unlike pause_after and flow_limit. The default is 7 minutes, which is twice the \
-usual pause_after of a smaller machine.
+Sets how long the pump pauses, unlike pause_after and flow_limit. The default is 7 minutes, which is twice \
+the usual pause_after of a smaller machine.
 """
 
 

@@ -1,6 +1,8 @@
 """Best of N for a run, from its settings: how candidates are sampled, who chooses among them, and by what."""
 
+from collections.abc import Mapping
 from contextlib import AsyncExitStack
+from typing import Any
 
 import msgspec
 
@@ -14,7 +16,7 @@ from vera.model.types import Model, ModelError
 from vera.sandbox import image
 from vera.selection.chooser import Chooser
 from vera.selection.options import Sampling, SelectionOptions
-from vera.selection.registry import SelectorError, selector
+from vera.selection.registry import SELECTORS, SelectorError, selector
 from vera.selection.templates import TemplateError, Templates, named
 from vera.session import Session
 
@@ -29,16 +31,28 @@ class Choosing(msgspec.Struct, frozen=True, kw_only=True):
     options: SelectionOptions
     templates: Templates
     judge: Model | None
+    plugins: Mapping[str, Any] = {}
 
 
 async def open_choosing(
-    settings: Settings, model: Model, stack: AsyncExitStack, progress: image.Progress
+    settings: Settings,
+    model: Model,
+    stack: AsyncExitStack,
+    progress: image.Progress,
+    plugins: Mapping[str, Any] = {},
 ) -> Choosing | None:
     """What the settings ask for; None where each turn is taken as it comes. It is closed with `stack`.
+    `plugins` are selectors of plugins, classes by their name.
 
     Raises SetupError: a selector or template that cannot be used (2), or a judge that is not available (5).
     """
     sampling, verifier = settings.candidate_sampling, settings.action_verifier
+    if not (verifier.verifier_class or verifier.verifier_type in {*SELECTORS, *plugins}):
+        raise SetupError(
+            f"action_verifier.verifier_type must be one of {', '.join([*SELECTORS, *plugins])}, not "
+            f"{verifier.verifier_type}. One of a plugin is enabled with --plugin {verifier.verifier_type}.",
+            2,
+        )
     if sampling.num_candidates == 1:
         return None
     if model.info.kind == BUILT_IN:
@@ -47,13 +61,15 @@ async def open_choosing(
     options = options_of(verifier)
     try:
         templates = templates_of(verifier)
-        judges = bool(options.selector) and selector(options.selector).judges
+        judges = bool(options.selector) and selector(options.selector, plugins).judges
     except (SelectorError, TemplateError) as error:
         raise SetupError(str(error), 2) from None
     judge = await _open_judge(settings, model, stack) if judges else None
     if judge is not None and judge is not model:
         progress.say(f"selector: {judge.info.name} ({judge.info.kind} at {judge.info.base_url})")
-    return Choosing(sampling=sampling_of(sampling), options=options, templates=templates, judge=judge)
+    return Choosing(
+        sampling=sampling_of(sampling), options=options, templates=templates, judge=judge, plugins=plugins
+    )
 
 
 def chooser_of(choosing: Choosing | None, session: Session, budget: Budget, seen: float) -> Chooser | None:
@@ -68,6 +84,7 @@ def chooser_of(choosing: Choosing | None, session: Session, budget: Budget, seen
         choosing.options,
         within(judge, budget, budget.limits.selector, seen, needed=False) if judge is not None else None,
         choosing.templates,
+        choosing.plugins,
     )
 
 

@@ -10,6 +10,7 @@ from vera.agent import execution, setup
 from vera.agent.asking import SubSession
 from vera.agent.lanes import LANE, options_of
 from vera.agent.opening import open_common, verifier_context_of
+from vera.agent.plugins import NONE, Plugins
 from vera.agent.research import Research
 from vera.agent.rules import rules_of
 from vera.attestation.keys import Signer
@@ -27,6 +28,7 @@ async def open_execution(
     extractor: Extractor,
     signer: Signer,
     progress: image.Progress,
+    plugins: Plugins = NONE,
 ) -> AsyncIterator[tuple[Session, Research]]:
     """A session, new or resumed, and its execution, ready to `run`. What was opened is closed at the end.
 
@@ -44,6 +46,7 @@ async def open_execution(
             stack,
             progress,
             accept=partial(execution.refuse_open_doors, settings),
+            plugins=plugins,
         )
         session, budget = opened.session, opened.budget
         place = await execution.open_place(session, settings, rules, extractor, stack, progress)
@@ -55,7 +58,7 @@ async def open_execution(
             SubSession(session, LANE, settings, signer, budget, progress.say, progress.now),
             terms,
             opened.prompts,
-            msgspec.structs.replace(options_of(settings, budget.limits), rules=rules),
+            msgspec.structs.replace(options_of(settings, budget.limits), rules=rules, gates=plugins.gates),
             opened.chooser,
         )
         context = verifier_context_of(opened, settings, place)

@@ -13,7 +13,7 @@ import msgspec
 from vera import events
 from vera.agent.asking import SubSession
 from vera.agent.errors import SetupError
-from vera.agent.lanes import LANE, LaneOptions, LanePrompt, main_lane, work_tools
+from vera.agent.lanes import LANE, LaneOptions, LanePrompt, main_lane, with_work
 from vera.agent.research import Environment, Research, Result, conclude
 from vera.agent.reuse import corpus_digest
 from vera.agent.rules import for_task
@@ -37,6 +37,7 @@ from vera.lane.policy import Policy
 from vera.lane.prompts import Prompts
 from vera.lane.tools import Tool
 from vera.lane.tools.read import Read
+from vera.lane.tools.registry import Toolkit, toolset
 from vera.lane.tools.verify import Terms, Verify
 from vera.model.types import Model
 from vera.sandbox import image
@@ -192,8 +193,8 @@ def make_lane(
         one_required=options.rules.one_required and not required,
         scope=terms.scope,
     )
-    names = [tool.spec.name for tool in tools]
-    rules = for_task(options.rules, task, names, has_input=False, has_web=False, can_render=False)
+    specs = [tool.spec for tool in tools]
+    rules = for_task(options.rules, task, specs, has_input=False, has_web=False, can_render=False)
     rules = msgspec.structs.replace(rules, work_locked=place.box is not None)
     head = LanePrompt(
         purpose="execute",
@@ -202,7 +203,7 @@ def make_lane(
         templates=("execute_system", "execute_task"),
         long_material="a file of the workspace",
     )
-    policy = Policy(gates=EXECUTE_GATES, rules=rules)
+    policy = Policy(gates=(*EXECUTE_GATES, *options.gates), rules=rules)
     return main_lane(session, head, model, tools, prompts, policy, options, chooser)
 
 
@@ -217,7 +218,8 @@ def _tools(session: Session, place: Environment, verify: Verify, options: LaneOp
             return "{}"
 
     read = Read(None, session.workspace, place.extractor, attested=attested)
-    return [verify, read, *work_tools(session, place.box, options.tool_seconds)]
+    kit = Toolkit(verify=verify, read=read)
+    return toolset(with_work(kit, session, place.box, options.tool_seconds))
 
 
 class Execution(Research):

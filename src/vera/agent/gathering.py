@@ -20,8 +20,7 @@ from vera.lane.loop import Lane
 from vera.lane.policy import Policy
 from vera.lane.prompts import Prompts
 from vera.lane.spec import LaneSpec
-from vera.lane.tools.fetch import Fetch
-from vera.lane.tools.web_search import search_tools
+from vera.lane.tools.registry import Toolkit, toolset
 from vera.model.types import Choice, Completion, ModelInfo, Request
 from vera.protocol.text import render
 from vera.protocol.turn import Action, Turn
@@ -130,11 +129,11 @@ class Gathering:
         web = self._open_web(name)
         if web is None:
             return
-        tools = [Fetch(web.capture), *search_tools(web.search, self._options.search_count)]
+        tools = toolset(Toolkit(capture=web.capture, web=web.search, count=self._options.search_count))
         rules = for_task(
             self._options.rules,
             self._task,
-            [tool.spec.name for tool in tools],
+            [tool.spec for tool in tools],
             has_input=self._has_input,
             has_web=True,
             can_render=web.capture.can_render(),

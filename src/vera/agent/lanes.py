@@ -8,7 +8,7 @@ import msgspec
 from vera.agent.errors import TaskTooLong
 from vera.agent.rules import rules_of
 from vera.config import Settings
-from vera.gates.kernel import Rules
+from vera.gates.kernel import Gate, Rules
 from vera.lane.budget import BudgetLimits
 from vera.lane.capture import CommandPages
 from vera.lane.loop import Lane
@@ -17,7 +17,7 @@ from vera.lane.policy import Policy
 from vera.lane.prompts import Prompts
 from vera.lane.spec import LaneSpec
 from vera.lane.tools import Tool
-from vera.lane.tools.note import Note
+from vera.lane.tools.registry import Toolkit
 from vera.lane.tools.shell import Shell
 from vera.lane.tools.submit import Submit
 from vera.model.types import Model
@@ -34,7 +34,8 @@ HIGH_TOKENS = 24_000
 
 class LaneOptions(msgspec.Struct, frozen=True, kw_only=True):
     """How the lane works. `max_steps` 0 means no limit; `max_chars` 0 no cap beside the model's own. `limits`
-    are those of the run's budget, or a share of it that counts from what was spent `before`."""
+    are those of the run's budget, or a share of it that counts from what was spent `before`. `tools` and
+    `gates` are those of plugins, beside ours."""
 
     max_steps: int = 80
     temperature: float = 0.2
@@ -48,6 +49,8 @@ class LaneOptions(msgspec.Struct, frozen=True, kw_only=True):
     rules: Rules = Rules()
     limits: BudgetLimits = BudgetLimits()
     before: RunUsage = RunUsage()
+    tools: tuple[Tool, ...] = ()
+    gates: tuple[Gate, ...] = ()
 
 
 class LanePrompt(msgspec.Struct, frozen=True, kw_only=True):
@@ -135,19 +138,20 @@ def context_limits(context_tokens: int | None, options: LaneOptions) -> tuple[in
     return answer, min(options.high_tokens, int(0.7 * context_tokens) - answer)
 
 
-def work_tools(
-    session: Session, box: Box | None, seconds: float, pages: CommandPages | None = None
-) -> list[Tool]:
-    """What every main lane works with beside its sources: notes, and with a box commands of at most so many
-    seconds, whose `pages` are evidence, and files to hand in."""
+def with_work(
+    kit: Toolkit, session: Session, box: Box | None, seconds: float, pages: CommandPages | None = None
+) -> Toolkit:
+    """The toolkit with what every main lane works with beside its sources: notes, and with a box commands of
+    at most so many seconds, whose `pages` are evidence, and files to hand in."""
+    kit = msgspec.structs.replace(kit, notes=True)
     if box is None:
-        return [Note()]
+        return kit
     mirror = NotesMirror(session.root / NAME, session.workspace)
-    return [
-        Shell(box, session.workspace, mirror, seconds, pages),
-        Note(),
-        Submit(session.workspace, partial(_keep_output, session.root)),
-    ]
+    return msgspec.structs.replace(
+        kit,
+        shell=Shell(box, session.workspace, mirror, seconds, pages),
+        submit=Submit(session.workspace, partial(_keep_output, session.root)),
+    )
 
 
 def _keep_output(root: Path, name: str, data: bytes) -> None:

@@ -7,6 +7,7 @@ import msgspec
 
 from vera.agent import setup, spending
 from vera.agent.choosing import chooser_of, open_choosing
+from vera.agent.plugins import NONE, Plugins
 from vera.agent.research import Environment
 from vera.agent.verifier_context import open_verifier_context
 from vera.config import Settings
@@ -21,8 +22,8 @@ from vera.verification.context import VerifierContext
 
 class Opened(msgspec.Struct, frozen=True, kw_only=True):
     """A session, new or resumed, with its task, the models that answer and verify (None: no model does) and
-    who chooses among candidate turns (None: each is taken as it comes), all within the budget, and the
-    prompts."""
+    who chooses among candidate turns (None: each is taken as it comes), all within the budget, the prompts,
+    and what plugins bring."""
 
     session: Session
     task: str
@@ -31,6 +32,7 @@ class Opened(msgspec.Struct, frozen=True, kw_only=True):
     chooser: Chooser | None
     budget: Budget
     prompts: Prompts
+    plugins: Plugins = NONE
 
 
 async def open_common(
@@ -41,19 +43,23 @@ async def open_common(
     *,
     accept: Callable[[Model], None] = lambda _: None,
     found: setup.Input | None = None,
+    plugins: Plugins = NONE,
 ) -> Opened:
     """What a run has before its place and its lane; it is closed with `stack`.
 
     `accept` raises what speaks against working with the model. The session is opened last, so that a
     mistake leaves none behind. Raises SetupError, PromptError, and what `accept` and `open_session` raise.
     """
-    model = await setup.open_model(settings.model, stack, progress.say, progress.now, settings.budget.seconds)
+    model = await setup.open_model(
+        settings.model, stack, progress.say, progress.now, settings.budget.seconds, plugins.servers
+    )
     accept(model)
     verifier = await setup.open_verifier_model(settings.verification, settings.model, model, stack)
-    choosing = await open_choosing(settings, model, stack, progress)
+    choosing = await open_choosing(settings, model, stack, progress, plugins.selectors)
     prompts = Prompts(settings.model.prompt_profile)
     session = open_session()
     stack.callback(session.close)
+    plugins.record(session)
     if found is not None:
         session.emit(setup.corpus_event(found))
     session.emit(setup.model_event(model))
@@ -73,6 +79,7 @@ async def open_common(
         chooser=chooser_of(choosing, session, budget, spending.bytes_per_token(session.state)),
         budget=budget,
         prompts=prompts,
+        plugins=plugins,
     )
 
 
@@ -85,6 +92,7 @@ def verifier_context_of(opened: Opened, settings: Settings, place: Environment) 
         model=opened.verifier,
         prompts=opened.prompts,
         options=setup.verifier_options(settings, opened.model, opened.verifier, place),
+        plugin_checks=opened.plugins.checks,
     )
 
 

@@ -1,4 +1,4 @@
-"""A report: sub-questions answered one after the other, each by a lane of its own within its share of the
+"""A report: sub-questions answered one after the other, each by its own lane within its share of the
 budget, and one text of what holds of their answers.
 
 Each sub-question is a research run in small (`vera.agent.research`): the model takes turns, or writes in

@@ -13,7 +13,7 @@ import msgspec
 from vera import events
 from vera.agent import messages, spending
 from vera.agent.concluded import nothing_found
-from vera.agent.lanes import LANE, LaneOptions, LanePrompt, main_lane, work_tools
+from vera.agent.lanes import LANE, LaneOptions, LanePrompt, main_lane, with_work
 from vera.agent.question import settle_form
 from vera.agent.rules import for_task
 from vera.agent.unanswered_report import without_answer
@@ -30,11 +30,8 @@ from vera.lane.loop import Lane
 from vera.lane.policy import Policy
 from vera.lane.prompts import Prompts
 from vera.lane.tools import Tool
-from vera.lane.tools.fetch import Fetch
-from vera.lane.tools.note import Note
 from vera.lane.tools.read import Read
-from vera.lane.tools.search import Search
-from vera.lane.tools.web_search import search_tools
+from vera.lane.tools.registry import Toolkit, toolset
 from vera.model.types import Model, ModelError, ModelInfo
 from vera.protocol import tools as functions
 from vera.report.search_summary import NOTHING_FOUND
@@ -120,7 +117,10 @@ def make_lane(
 
     Raises TaskTooLong, PromptError.
     """
+    is_built_in = model.info.kind == BUILT_IN
     tools = _tools(session, place, options)
+    if not is_built_in:
+        tools += options.tools
     has_input = place.corpus is not None or bool(place.pages)
     system = prompts.render(
         "system",
@@ -143,14 +143,14 @@ def make_lane(
     rules = for_task(
         options.rules,
         task,
-        [tool.spec.name for tool in tools],
+        [tool.spec for tool in tools],
         has_input=place.corpus is not None,
         has_web=place.web is not None,
         can_render=place.web is not None and place.web.capture.can_render(),
         engines=place.web.search.engines.names() if place.web is not None else (),
     )
     # The built-in model plans its few steps itself: there is no one to advise.
-    gates = CHECK_GATES if model.info.kind == BUILT_IN else GATES
+    gates = CHECK_GATES if is_built_in else (*GATES, *options.gates)
     head = LanePrompt(
         lane=lane,
         scope=scope,
@@ -540,17 +540,19 @@ def _tools(session: Session, place: Environment, options: LaneOptions) -> list[T
         from vera.lane.tools.pages import Pages, ReadPages
 
         pages = Pages(place.pages, session.store, place.corpus)
-        return [Search(pages, place.files + len(place.pages)), ReadPages(place.pages, read), Note()]
-    tools: list[Tool] = []
-    if place.corpus is not None:
-        tools.append(Search(place.corpus, place.files))
-    if place.web is not None:
-        tools.append(Fetch(place.web.capture))
-        tools += search_tools(place.web.search, options.search_count)
-    if place.corpus is not None or place.web is not None or place.box is not None:
-        tools.append(read)
-    passed = place.web.pages if place.web is not None else None
-    return tools + work_tools(session, place.box, options.tool_seconds, passed)
+        searched = place.files + len(place.pages)
+        return toolset(Toolkit(corpus=pages, files=searched, read=ReadPages(place.pages, read), notes=True))
+    web, reads = place.web, bool(place.corpus or place.web or place.box)
+    kit = Toolkit(
+        corpus=place.corpus,
+        files=place.files,
+        capture=web.capture if web is not None else None,
+        web=web.search if web is not None else None,
+        count=options.search_count,
+        read=read if reads else None,
+    )
+    passed = web.pages if web is not None else None
+    return toolset(with_work(kit, session, place.box, options.tool_seconds, passed))
 
 
 def head_bytes(protocol: str, tools: Sequence[Tool], *texts: str) -> int:

@@ -415,15 +415,24 @@ def _key(request: Digest, settings: Mapping[str, object], versions: Mapping[str,
         "settings": {name: _deciding(settings.get(name)) for name in _DECIDES},
         "model": _model(settings),
         "versions": dict(versions),
+        **_plugins(settings),
     }
     return digest(canonical({"request": request, "rules": rules}))
 
 
 def _deciding(section: object) -> object:
-    """A section of settings without what decides the exit code only."""
+    """A section of settings without what decides the exit code only, and limits that no look-up has."""
     if not isinstance(section, Mapping):
         return section
-    return {name: value for name, value in section.items() if name != "require"}
+    return {name: value for name, value in section.items() if name not in ("require", "gate_limits")}
+
+
+def _plugins(settings: Mapping[str, object]) -> dict[str, object]:
+    """The plugins of a run, whose checks and formats its verdict rests on; nothing for a run without any."""
+    section = settings.get("plugins")
+    if not isinstance(section, Mapping) or not section.get("enabled"):
+        return {}
+    return {"plugins": [section["enabled"], section.get("hard_checks", "")]}
 
 
 def _model(settings: Mapping[str, object]) -> object:

@@ -9,7 +9,8 @@ from vera.config import Settings
 from vera.evidence.official import official_names, wanted
 from vera.evidence.words import STOPWORDS, folded
 from vera.gates.brave import BRAVE_TOOLS
-from vera.gates.kernel import Rules
+from vera.gates.kernel import GATHERING, Rules
+from vera.protocol.turn import ToolSpec
 
 SUBJECT_WORDS = 8
 """Of the task, for a query that a gate proposes."""
@@ -54,13 +55,20 @@ def rules_of(settings: Settings) -> Rules:
         negative_threshold_pct=policy.negative_claim_threshold_pct,
         negative_max_steps=policy.negative_claim_max_steps,
         destructive=tuple(listed(policy.destructive)),
+        limits=limits_of(policy.gate_limits),
     )
+
+
+def limits_of(text: str) -> dict[str, int]:
+    """Limits by the name of their gate, from `name=3, other=5`. The setting's form is checked before."""
+    pairs = (part.partition("=") for part in listed(text))
+    return {name.strip(): int(value) for name, _, value in pairs}
 
 
 def for_task(
     rules: Rules,
     task: str,
-    tools: Sequence[str],
+    tools: Sequence[ToolSpec],
     *,
     has_input: bool,
     has_web: bool,
@@ -71,10 +79,12 @@ def for_task(
 
     A task over an input folder faces the web only when it says so.
     """
+    names = tuple(tool.name for tool in tools)
     return msgspec.structs.replace(
         rules,
-        tools=tuple(tools),
-        brave=BRAVE_TOOLS[0] in tools,
+        tools=names,
+        gathering=(*GATHERING, *(tool.name for tool in tools if tool.gathers)),
+        brave=BRAVE_TOOLS[0] in names,
         only_brave=set(engines) == {"brave"},
         web_task=has_web and (not has_input or _FACES_WEB.search(task[:_LIMIT]) is not None),
         can_render=can_render,

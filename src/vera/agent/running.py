@@ -13,6 +13,7 @@ from vera.agent.extracts import Extracts
 from vera.agent.gathering import Gathering
 from vera.agent.lanes import LANE, LaneOptions, options_of
 from vera.agent.opening import Opened, open_common, verifier_context_of
+from vera.agent.plugins import NONE, Plugins
 from vera.agent.report_run import Part, ReportRun
 from vera.agent.research import Research
 from vera.agent.verifier_context import exams_folder
@@ -55,6 +56,7 @@ async def open_run(
     found: setup.Input | None,
     signer: Signer,
     progress: image.Progress,
+    plugins: Plugins = NONE,
     revise: sub_questions.Revise = list,
 ) -> AsyncIterator[tuple[Session, Research | ReportRun]]:
     """A session, new or resumed, and its run, ready to `run`. What was opened is closed at the end.
@@ -66,8 +68,8 @@ async def open_run(
     async with AsyncExitStack() as stack:
         setup.refuse_unkept(settings)
         asked = sub_questions.given(settings)
-        engines = search_engines(settings.search, settings.brave)
-        opened = await open_common(open_session, settings, stack, progress, found=found)
+        engines = search_engines(settings.search, settings.brave, plugins.engines)
+        opened = await open_common(open_session, settings, stack, progress, found=found, plugins=plugins)
         session, model = opened.session, opened.model
         if model.info.kind != BUILT_IN:
             await mode.settle(
@@ -99,7 +101,9 @@ async def open_run(
         place = await setup.open_place(
             session, _sandbox(settings, session), extractor, found, web, model, stack, progress
         )
-        options = options_of(settings, opened.budget.limits)
+        options = msgspec.structs.replace(
+            options_of(settings, opened.budget.limits), tools=plugins.tools, gates=plugins.gates
+        )
         if settings.run.mode == mode.AUTO and model.info.kind != BUILT_IN:
             rules = msgspec.structs.replace(options.rules, first_turns_limit=FIRST_TURNS)
             options = msgspec.structs.replace(options, rules=rules)

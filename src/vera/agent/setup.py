@@ -4,7 +4,7 @@ import asyncio
 import getpass
 import hashlib
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import AsyncExitStack, ExitStack
 from functools import partial
 from importlib.util import find_spec
@@ -32,6 +32,7 @@ from vera.config.settings import (
     VerificationSettings,
 )
 from vera.evidence.extractor import Extractor
+from vera.model.servers.base import Server
 from vera.model.types import Model, ModelError, Probed
 from vera.sandbox import image
 from vera.sandbox.backends import choose, open_box
@@ -62,14 +63,19 @@ class Input(msgspec.Struct, frozen=True, kw_only=True):
 
 
 async def open_model(
-    settings: ModelSettings, stack: AsyncExitStack, say: Say, now: Say, seconds: float = 0.0
+    settings: ModelSettings,
+    stack: AsyncExitStack,
+    say: Say,
+    now: Say,
+    seconds: float = 0.0,
+    servers: Sequence[Server] = (),
 ) -> Model:
     """The model to ask: a file of one's own, the configured server, the pulled model that is named, a server
     found on this machine that a person agreed to (`found_server`), the pulled model (`pulled_models`), or the
     built-in extractive model. Whatever was started ends with `stack`.
 
-    `seconds` is the time budget of the run, of which the probe takes a part (0: no limit). Raises SetupError
-    (exit code 5) when what was asked for is not available.
+    `seconds` is the time budget of the run, of which the probe takes a part (0: no limit), `servers` are the
+    kinds that plugins know. Raises SetupError (exit code 5) when what was asked for is not available.
     """
     if settings.base_url == BUILT_IN and settings.file is None:
         return _built_in()
@@ -109,6 +115,7 @@ async def open_model(
             assumed=settings.assumed,
             weights=file_facts(file) if file else "",
             seconds=seconds,
+            servers=servers,
             progress=now,
         )
     except ModelError as error:

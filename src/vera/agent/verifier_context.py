@@ -23,13 +23,11 @@ from vera.entailment.values import PairReader
 from vera.lane.notes import NAME, NotesMirror
 from vera.lane.prompts import Prompts
 from vera.lane.tools import Call, Outcome, Tool
-from vera.lane.tools.fetch import Fetch
 from vera.lane.tools.lazy_shell import LazyShell
 from vera.lane.tools.read import SPEC as READ
 from vera.lane.tools.read import Read
-from vera.lane.tools.search import Search
+from vera.lane.tools.registry import Toolkit, toolset
 from vera.lane.tools.shell import Shell
-from vera.lane.tools.web_search import search_tools
 from vera.model.types import Model
 from vera.sandbox import recipe
 from vera.sandbox.backends import open_box
@@ -38,6 +36,7 @@ from vera.sandbox.spec import BoxSpec, Quota
 from vera.sandbox.types import Box, CommandResult
 from vera.session import Session
 from vera.verification.context import VerifierContext, VerifierOptions
+from vera.verification.plugin_checks import PluginCheck
 
 CHECKS = "checks"
 """The folder of a session where check lanes work; each takes its own away again."""
@@ -57,6 +56,7 @@ def open_verifier_context(
     model: Model | None,
     prompts: Prompts,
     options: VerifierOptions,
+    plugin_checks: tuple[PluginCheck, ...] = (),
 ) -> VerifierContext:
     """The context of a run whose main lane works at `place`. Nothing starts before it is needed, and what a
     killed run left of its checks is taken away."""
@@ -75,6 +75,7 @@ def open_verifier_context(
         corpus=place.corpus,
         entailment=_opens(Path(judge)) if options.rule == "entailment" else None,
         entailment_name=name_of(Path(judge)) if options.rule == "entailment" else "",
+        plugin_checks=plugin_checks,
     )
 
 
@@ -111,17 +112,21 @@ class _CheckTools:
             stack.callback(_remove, folder)
             (folder / NAME).touch()
             web = self._open_web(lane)
-            tools: list[Tool] = []
-            if place.corpus is not None:
-                tools.append(Search(place.corpus, place.files))
-            if web is not None:
-                tools.append(Fetch(web.capture))
-                tools += search_tools(web.search, self._settings.brave.default_count)
-            tools.append(CapturedOnly(Read(place.corpus, work, place.extractor, place.input_name), lane))
+            shell = None
             if place.box is not None:
                 start = self._shell_starter(lane, folder, web, stack)
-                tools.append(LazyShell(start, web.command if web else None))
-            yield tools
+                shell = LazyShell(start, web.command if web else None)
+            yield toolset(
+                Toolkit(
+                    corpus=place.corpus,
+                    files=place.files,
+                    capture=web.capture if web is not None else None,
+                    web=web.search if web is not None else None,
+                    count=self._settings.brave.default_count,
+                    read=CapturedOnly(Read(place.corpus, work, place.extractor, place.input_name), lane),
+                    shell=shell,
+                )
+            )
 
     def _open_web(self, lane: str) -> Web | None:
         if self._place.web is None:

@@ -14,6 +14,7 @@ from vera.agent.deadline import Deadline, TimedModel, TimedTool
 from vera.agent.errors import SetupError
 from vera.agent.knowledge import Knowledge
 from vera.agent.lanes import LANE
+from vera.agent.plugins import open_plugins
 from vera.agent.register import register
 from vera.agent.research import Environment, Research, Result
 from vera.agent.rules import listed, rules_of
@@ -47,11 +48,8 @@ from vera.lane.policy import Policy
 from vera.lane.prompts import Prompts
 from vera.lane.spec import LaneSpec
 from vera.lane.tools import Tool
-from vera.lane.tools.fetch import Fetch
-from vera.lane.tools.kb import Kb
 from vera.lane.tools.read import Read
-from vera.lane.tools.search import Search
-from vera.lane.tools.web_search import search_tools
+from vera.lane.tools.registry import Toolkit, toolset
 from vera.search.web import Engines
 from vera.session import Session
 from vera.verification.context import VerifierContext, VerifierOptions
@@ -138,19 +136,22 @@ async def look_up(
     settings = settings_for(settings, job)
     with ExitStack() as folders:
         signer = open_signer(job.input_dir)
-        extractor = folders.enter_context(Extractor())
+        plugins = open_plugins(settings)
+        extractor = folders.enter_context(Extractor(formats=plugins.formats))
         found = None
         if job.input_dir is not None:
             found = await asyncio.to_thread(
                 open_input, job.input_dir, settings, extractor, folders, lambda progress: None
             )
         async with AsyncExitStack() as stack:
-            model = await open_model(settings.model, stack, say, now, settings.budget.seconds)
+            model = await open_model(
+                settings.model, stack, say, now, settings.budget.seconds, plugins.servers
+            )
             verifier = await open_verifier_model(settings.verification, settings.model, model, stack)
             measured = probed(model)
             if slow := spending.slowness(model.info.name, measured):
                 say(slow)
-            engines = search_engines(settings.search, settings.brave)
+            engines = search_engines(settings.search, settings.brave, plugins.engines)
             deadline = Deadline(settings.budget.seconds, used=measured.seconds)
             is_literal = verifier is None and not by_entailment(settings.verification)
             plan = _quest(job, settings, earlier, files=found is not None, literal=is_literal)
@@ -159,6 +160,7 @@ async def look_up(
             session = begin(job, settings, root, supersedes)
             stack.callback(session.close)
             session.subscribe(_told(now))
+            plugins.record(session)
             if found is not None:
                 session.emit(corpus_event(found))
             session.emit(model_event(model))
@@ -186,6 +188,7 @@ async def look_up(
                 model=TimedModel(judge, deadline) if judge else None,
                 prompts=prompts,
                 options=_options(verifier_options(settings, model, verifier, place), job),
+                plugin_checks=plugins.checks,
             )
             if judge is not None and verifier is not model and model.info.kind != BUILT_IN:
                 context = msgspec.structs.replace(context, reader=TimedModel(reader, deadline))
@@ -364,16 +367,18 @@ def _lane(
 def _tools(
     session: Session, place: Environment, earlier: Knowledge | None, job: ThesisJob, settings: Settings
 ) -> Sequence[Tool]:
-    tools: list[Tool] = []
-    if place.corpus is not None:
-        tools.append(Search(place.corpus, place.files))
-    if place.web is not None:
-        tools.append(Fetch(place.web.capture))
-        tools += search_tools(place.web.search, settings.brave.default_count)
-    if earlier is not None and "kb" in job.request.scope:
-        tools.append(Kb(earlier))
-    tools.append(Read(place.corpus, session.workspace, place.extractor, place.input_name))
-    return tools
+    web = place.web
+    return toolset(
+        Toolkit(
+            corpus=place.corpus,
+            files=place.files,
+            capture=web.capture if web is not None else None,
+            web=web.search if web is not None else None,
+            count=settings.brave.default_count,
+            library=earlier if "kb" in job.request.scope else None,
+            read=Read(place.corpus, session.workspace, place.extractor, place.input_name),
+        )
+    )
 
 
 def _lower(one: float, other: float) -> float:

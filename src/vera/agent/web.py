@@ -1,6 +1,6 @@
 """The way to the web: one policy for the box's tunnel and for the host's fetch, each connection an event."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 
 import msgspec
 
@@ -53,8 +53,11 @@ class Web(msgspec.Struct, frozen=True):
     reach: str = ""
 
 
-def search_engines(search: SearchSettings, brave: BraveSettings) -> tuple[Engine, ...]:
-    """The search engines of a run, in the order in which they are asked. Raises SetupError (exit code 2)."""
+def search_engines(
+    search: SearchSettings, brave: BraveSettings, plugins: Mapping[str, Engine] = {}
+) -> tuple[Engine, ...]:
+    """The search engines of a run, in the order in which they are asked; those of plugins come last where
+    the settings give no order. Raises SetupError (exit code 2)."""
     limits = SearchLimits(
         min_interval_s=brave.min_interval_s,
         backoff_max_s=brave.backoff_max_s,
@@ -71,7 +74,10 @@ def search_engines(search: SearchSettings, brave: BraveSettings) -> tuple[Engine
     )
     try:
         return open_engines(
-            listed(search.engines) or DEFAULT_ORDER, options, brave_key=brave.key.get_secret_value()
+            listed(search.engines) or (*DEFAULT_ORDER, *plugins),
+            options,
+            brave_key=brave.key.get_secret_value(),
+            plugins=plugins,
         )
     except EngineError as error:
         raise SetupError(str(error), 2) from None

@@ -317,7 +317,10 @@ def _findings(record: Record, case: Case, labels: Iterable[events.VerifierLabels
     known = probed(record.probes)
     unread = (labelled for labelled in labels if labelled.problem and labelled.claim in statements)
     return Findings(
-        findings=tuple(_finding(finding) for finding in (*audit(case), *_off_thesis(record, case))),
+        findings=tuple(
+            _finding(finding)
+            for finding in (*audit(case), *record.plugin_findings, *_off_thesis(record, case))
+        ),
         checks=tuple(_check(check, case) for check in record.checks),
         readings=() if unqualified(record.exams, "scores") else tuple(map(_reading, record.scores)),
         unread=tuple(

@@ -5,7 +5,7 @@ No sentence in it depends on where the session lies.
 """
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from datetime import UTC, datetime
 
 import msgspec
@@ -35,6 +35,7 @@ from vera.attestation.record import Asked, Record
 from vera.attestation.request import Budget
 from vera.audit.case import Lookup
 from vera.evidence.citation import find_citations
+from vera.evidence.finding import PLUGIN, Finding
 from vera.session.log import seal_line
 from vera.state import RunState
 from vera.store import Store, StoreError
@@ -113,8 +114,34 @@ def gather(records: Sequence[events.Record], store: Store, number: int) -> Recor
         probes=tuple(each for each in within if isinstance(each, events.VerifierProbe)),
         exams=tuple(_graded(each, texts) for each in before if isinstance(each, events.VerifierExam)),
         versions=versions,
+        plugin_findings=_plugin_findings(within, texts),
         asked=_asked(before[:begin], store, texts),
     )
+
+
+def logged_findings(audit: events.Audit, load: Callable[[events.Text], str]) -> tuple[Finding, ...]:
+    """All findings that an audit wrote down: ours, then those of plugins. Raises msgspec.MsgspecError for
+    anything else."""
+    texts = [load(each) for each in (audit.findings, audit.plugin_findings) if each]
+    return tuple(finding for text in texts for finding in msgspec.json.decode(text, type=tuple[Finding, ...]))
+
+
+def _plugin_findings(within: Iterable[events.Record], texts: "_Texts") -> tuple[Finding, ...]:
+    """What checks of plugins found in a round, as it was logged: inputs, which nothing computes again.
+
+    One that does not say of itself that it is a plugin's raises GatherError, as does what is no finding.
+    """
+    found: tuple[Finding, ...] = ()
+    for each in within:
+        if isinstance(each, events.Audit) and each.plugin_findings:
+            text = texts.load(each.plugin_findings, "What plugins found")
+            try:
+                found = msgspec.json.decode(text, type=tuple[Finding, ...])
+            except (msgspec.MsgspecError, RecursionError) as error:
+                raise GatherError(f"What plugins found is no list of findings: {error}.") from None
+    if any(not finding.code.startswith(PLUGIN) for finding in found):
+        raise GatherError("A finding that is logged as a plugin's has a code of VERA's own.")
+    return found
 
 
 def _graded(sat: events.VerifierExam, texts: "_Texts") -> Exam:

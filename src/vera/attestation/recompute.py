@@ -1,5 +1,6 @@
 """Level 1 of a replay: every verdict computed again from the log, and held against what was attested."""
 
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
@@ -29,6 +30,7 @@ from vera.audit.case import AuditPolicy
 from vera.audit.claims import VERSION as CLAIMS_VERSION
 from vera.audit.registry import VERSION as AUDIT_VERSION
 from vera.evidence.domains import suffix_list_version
+from vera.evidence.finding import PLUGIN
 
 SUBJECT = "verdict"
 _BARS = ("min_score", "file_sources", "web_sources")
@@ -115,8 +117,19 @@ def _summary(attested: Attestation, objects: Mapping[Digest, AnyObject]) -> Iter
     by = f"the rule {rule}" if policy.rule == "literal" else cut(attested.verifier, 80)
     size = f"{counted(len(attested.claims), 'claim')}, {counted(len(attested.cards), 'card')}"
     yield f"{attested.result}{why}: {size}, spans labelled by {by}."
+    findings = objects[attested.findings]
+    assert isinstance(findings, Findings)
+    yield from _of_plugins(findings)
     if lowered := _lowered(policy):
         yield f"Its policy asks for less than the default: {listed(lowered, len(lowered))}."
+
+
+def _of_plugins(findings: Findings) -> Iterator[str]:
+    """That findings of plugins are taken from the log as they are, by the check that made them."""
+    codes = (each.code.removeprefix(PLUGIN) for each in findings.findings if each.code.startswith(PLUGIN))
+    for name, count in sorted(Counter(code.partition(".")[0] for code in codes).items()):
+        found = counted(count, "finding")
+        yield f"{found} of the plugin {cut(name, 60)}: not recomputed, taken from the log."
 
 
 def _lowered(policy: Policy) -> list[str]:

@@ -9,6 +9,7 @@ from vera.attestation.look_up import Looked
 from vera.attestation.objects import Exam, Lens, OptionalDigest, Policy, Proposition, VerifyRequest
 from vera.attestation.request import Budget
 from vera.audit.case import Lookup
+from vera.evidence.finding import Finding
 
 
 class Asked(msgspec.Struct, frozen=True, kw_only=True):
@@ -29,8 +30,8 @@ class Record(msgspec.Struct, frozen=True, kw_only=True):
     `texts` holds the canonical texts by sha256 that the answer, the labels and the checks point at;
     `unreadable` the sha256 of those that the store does not have, with the reason. `log` is the number and
     hash of the last record before the verdict; `issued_at` its time, RFC 3339 in UTC. `exams` are those that
-    the judges sat up to then, graded again. `asked` is None for a
-    session that was asked a question, not to verify a thesis.
+    the judges sat up to then, graded again. `plugin_findings` are what checks of plugins said. `asked` is
+    None for a session that was asked a question, not to verify a thesis.
     """
 
     task: str
@@ -52,6 +53,7 @@ class Record(msgspec.Struct, frozen=True, kw_only=True):
     probes: tuple[events.VerifierProbe, ...] = ()
     exams: tuple[Exam, ...] = ()
     versions: tuple[events.VersionSeen, ...] = ()
+    plugin_findings: tuple[Finding, ...] = ()
     asked: Asked | None = None
 
     @property

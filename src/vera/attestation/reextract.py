@@ -6,8 +6,9 @@ from typing import Literal
 from vera import events
 from vera.attestation.integrity import Loaded
 from vera.attestation.objects import Source, hexadecimal
-from vera.attestation.report import Level, Remark, Verdict, counted, level
+from vera.attestation.report import Level, Remark, Verdict, counted, cut, level
 from vera.evidence.canonical import FORMATS
+from vera.evidence.canonical.plugin import EXTRACTOR as PLUGIN
 from vera.evidence.extractor import Extractor
 from vera.evidence.source import Unreadable
 from vera.store import Store, StoreError
@@ -35,10 +36,29 @@ def check_texts(loaded: Loaded) -> Level:
             found = _extract_again(evidence, loaded.store, extractor)
             remarks += found
             made += not any(each.verdict for each in found)
-    plain = len(wanted) - len({evidence.text.sha256 for evidence in origins})
+    by_plugins = _by_plugins(loaded.records, wanted)
+    remarks += map(_not_recomputed, by_plugins)
+    plain = len(wanted - {evidence.text.sha256 for evidence in (*origins, *by_plugins)})
     kept = f"; {plain} stored as they came" if plain else ""
     return level(
         "L2", SUBJECT, remarks, f"{counted(made, 'text')} made again from raw bytes: the same{kept}."
+    )
+
+
+def _by_plugins(records: tuple[events.Record, ...], wanted: set[str]) -> list[events.Evidence]:
+    """The first evidence of each wanted text that a format of a plugin made."""
+    made: dict[str, events.Evidence] = {}
+    for each in records:
+        if isinstance(each, events.Evidence) and each.extractor.startswith(PLUGIN):
+            made.setdefault(each.text.sha256, each)
+    return [each for text, each in made.items() if text in wanted]
+
+
+def _not_recomputed(evidence: events.Evidence) -> Remark:
+    """What such a format gives is not made again here, whether it is installed or not."""
+    return Remark(
+        where=f"{evidence.id}, trace.jsonl line {evidence.seq}",
+        sentence=f"Its text was made by a plugin's format, {cut(evidence.extractor, 80)}: not recomputed.",
     )
 
 

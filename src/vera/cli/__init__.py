@@ -37,6 +37,7 @@ COMMANDS = {
         "Ask questions whose answers are known, and say how often VERA is right.",
     ),
     "models": ("vera.cli.models:models", "List the models of this machine, and fetch a small one."),
+    "plugins": ("vera.cli.plugins:plugins", "List the plugins that are installed, and which a run loads."),
     "build": ("vera.cli.build:build", "Build the image of the docker sandbox."),
     "doctor": ("vera.cli.doctor:doctor", "Say what this machine has, and how to get what is missing."),
     "config": ("vera.cli.config:config", "Print every setting and where it came from."),

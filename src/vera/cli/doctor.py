@@ -18,7 +18,7 @@ from vera.cli.exit import as_typed
 from vera.extras import install_command
 
 if TYPE_CHECKING:
-    from vera.config.settings import SandboxSettings
+    from vera.config.settings import SandboxSettings, Settings
 
 
 class Finding(msgspec.Struct, frozen=True, kw_only=True):
@@ -45,9 +45,9 @@ def doctor(sandbox: bool, overrides: tuple[str, ...], as_json: bool) -> None:
     with clean_errors():
         from vera import config
 
-        settings = config.load(overrides).settings.sandbox
+        settings = config.load(overrides).settings
         if sandbox:
-            raise SystemExit(_probe(settings, as_json))
+            raise SystemExit(_probe(settings.sandbox, as_json))
         findings = asyncio.run(_look(settings))
     if as_json:
         click.echo(msgspec.json.format(msgspec.json.encode(findings)).decode())
@@ -86,13 +86,14 @@ def _probe(settings: "SandboxSettings", as_json: bool) -> int:
     return NOT_READY if found.openings else 0
 
 
-async def _look(settings: "SandboxSettings") -> list[Finding]:
+async def _look(settings: "Settings") -> list[Finding]:
     checks: tuple[Callable[[], Awaitable[list[Finding]]], ...] = (
         _python,
         _index,
         _folders,
         _models,
-        partial(_sandbox, settings),
+        partial(_plugins, settings.plugins.enabled),
+        partial(_sandbox, settings.sandbox),
     )
     found: list[Finding] = []
     for check in checks:
@@ -201,6 +202,26 @@ async def _models() -> list[Finding]:
         )
     )
     return findings
+
+
+async def _plugins(enabled: str) -> list[Finding]:
+    from vera.agent.rules import listed
+    from vera.plugins.installed import installed
+
+    names, found = listed(enabled), installed()
+    missing = [name for name in names if name not in {each.name for each in found}]
+    loaded = [f"{each.name} ({each.distribution} {each.version})" for each in found if each.name in names]
+    said = f"{len(found)} installed; enabled: {', '.join(loaded) or 'none'}"
+    if missing:
+        said += f"; not installed: {', '.join(missing)}"
+    return [
+        Finding(
+            part="plugins",
+            state="broken" if missing else "ok",
+            found=said,
+            next="take it out of plugins.enabled, or install it" if missing else "",
+        )
+    ]
 
 
 async def _sandbox(settings: "SandboxSettings") -> list[Finding]:

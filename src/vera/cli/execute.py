@@ -9,6 +9,7 @@ from pathlib import Path
 import click
 
 from vera.agent import setup, spending
+from vera.agent.plugins import Plugins, open_plugins
 from vera.agent.report_run import ReportRun
 from vera.agent.research import Research, Result
 from vera.agent.running import open_run
@@ -40,13 +41,14 @@ def execute(
     """
     with ExitStack() as stack:
         input_dir = settings.run.input_dir
+        plugins = open_plugins(settings)
         signer = setup.open_signer(input_dir)
-        extractor = stack.enter_context(Extractor())
+        extractor = stack.enter_context(Extractor(formats=plugins.formats))
         found = None
         if input_dir is not None and settings.run.lane == "research":
             found = setup.open_input(input_dir, settings, extractor, stack, _index_progress(progress))
             progress.done()
-        opened = _opened(open_session, settings, extractor, found, signer, progress, revise)
+        opened = _opened(open_session, settings, extractor, found, signer, plugins, progress, revise)
         code = asyncio.run(_execute(opened, as_json, progress))
     raise SystemExit(code)
 
@@ -60,6 +62,7 @@ def _opened(
     extractor: Extractor,
     found: setup.Input | None,
     signer: Signer,
+    plugins: Plugins,
     progress: Progress,
     revise: Revise,
 ) -> AbstractAsyncContextManager[tuple[Session, Run]]:
@@ -74,7 +77,9 @@ def _opened(
     if settings.run.lane == "execute":
         from vera.agent.executing import open_execution
 
-        return open_execution(sealed, settings, extractor=extractor, signer=signer, progress=progress)
+        return open_execution(
+            sealed, settings, extractor=extractor, signer=signer, progress=progress, plugins=plugins
+        )
     return open_run(
         sealed,
         settings,
@@ -82,6 +87,7 @@ def _opened(
         found=found,
         signer=signer,
         progress=progress,
+        plugins=plugins,
         revise=revise,
     )
 

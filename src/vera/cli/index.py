@@ -41,6 +41,7 @@ def index(folder: Path, status: bool, as_json: bool, overrides: tuple[str, ...],
     from vera.cli.exit import clean_errors
 
     with clean_errors():
+        from vera.agent.plugins import open_plugins
         from vera.agent.setup import embedder_of, index_folder, input_folder
         from vera.cli.progress import Progress as Screen
         from vera.config import load
@@ -50,8 +51,9 @@ def index(folder: Path, status: bool, as_json: bool, overrides: tuple[str, ...],
         real = input_folder(folder)
         screen = Screen(quiet=quiet)
         with ExitStack() as stack:
-            extractor = stack.enter_context(Extractor())
-            embedder, problem = (None, "") if status else embedder_of(load(overrides).settings, stack)
+            settings = load(overrides).settings
+            extractor = stack.enter_context(Extractor(formats=open_plugins(settings).formats))
+            embedder, problem = (None, "") if status else embedder_of(settings, stack)
             corpus = stack.enter_context(Corpus(real, index_folder(real), extractor, embedder))
             if status:
                 raise SystemExit(_tell_status(corpus, real, as_json))

@@ -99,6 +99,11 @@ class Progress:
                 self.say(f"step {record.step}: {record.tool}{evidence}{problem}")
             case events.Egress() if record.verdict == "refused":
                 self.say(f"  refused: {record.host}:{record.port}: {record.reason}")
+            case events.PluginsLoaded():
+                names = ", ".join(
+                    f"{each.name} ({each.distribution or each.module})" for each in record.plugins
+                )
+                self.say(f"plugins, with your rights on this machine: {names}")
             case events.Search() if record.outcome not in ("ok", "empty"):
                 self.say(f"  search: {record.engine} {record.outcome}: {record.reason}")
             case events.QuestionForm() if record.negative:
@@ -107,7 +112,7 @@ class Progress:
                 self.say(f"step {record.step}: format error ({', '.join(record.codes)}), asked again")
             case events.Policy():
                 did = EFFECTS.get(record.effect, record.effect)
-                self.say(f"step {record.step}: {did} ({events.kind(record)}): {record.reason}")
+                self.say(f"step {record.step}: {did} ({events.gate_name(record)}): {record.reason}")
             case events.ContextEpoch():
                 self.now(f"step {record.step}: new context epoch")
             case events.Answer():

@@ -44,6 +44,7 @@ FLAGS = {
     "num_candidates": "candidate_sampling.num_candidates",
     "action_verifier": "action_verifier.verifier_type",
     "brave_api_key": "brave.key",
+    "plugin": "plugins.enabled",
     "official_domain": "policy.official_domains",
     "verifier": "verification.rule",
     "entailment_model": "verification.entailment_model",
@@ -138,6 +139,12 @@ FLAGS = {
     multiple=True,
     help="A domain that speaks officially on the subject; may be repeated.",
 )
+@click.option(
+    "--plugin",
+    multiple=True,
+    metavar="NAME",
+    help="An installed plugin to load, which then runs with your rights; may be repeated (see vera plugins).",
+)
 @click.option("--base-image", help="Image that the sandbox's own image is built on.")
 @click.option("--no-build", "build", flag_value=False, default=None, help="Do not build a missing image.")
 @click.option(
@@ -159,8 +166,9 @@ FLAGS = {
 )
 @click.option(
     "--action-verifier",
-    type=click.Choice(["pairwise", "llm", "majority", "first_valid", "shortest", "random"]),
-    help="Choose among them: this switches it on. Without it the first one runs.",
+    metavar="NAME",
+    help="Choose among them by this selector (pairwise, llm, majority, …): this switches it on. Without it "
+    "the first one runs.",
 )
 @click.option("--verifier-rounds", type=int, help="Rounds of verification and repair.  [default: 3]")
 @click.option("--verifier-model-base-url", help="Another server for the verifier.")
@@ -200,6 +208,7 @@ def run(
         given = read_handed(sys.stdin.buffer) if handed else None
         text = given.text if given else read_task(question, task)
         options["official_domain"] = ",".join(options["official_domain"]) or None
+        options["plugin"] = ",".join(options["plugin"]) or None
         options["require_thesis"] = "\n".join(map(_one_line, options["require_thesis"])) or None
         options["sub_question"] = "\n".join(map(_one_line, options["sub_question"])) or None
         flags = {FLAGS[name]: value for name, value in options.items() if value is not None}

@@ -8,8 +8,6 @@ from pydantic import AfterValidator
 
 from vera.config.section import ADDRESS_FORM, SECRET_FORM, FilePath, Secret, Section, ServerAddress, setting
 
-VerifierType = Literal["pairwise", "llm", "majority", "first_valid", "shortest", "random"]
-"""The ways of choosing that VERA brings. One that is added is added here."""
 Fallback = Literal["first_candidate", "first_valid"]
 
 MAX_TEMPLATE_LENGTH = 20_000
@@ -96,11 +94,13 @@ class ActionVerifierSettings(Section):
     enabled: bool = setting(
         "Whether one is chosen. false: the first candidate runs, and the log has all of them."
     )
-    verifier_type: VerifierType = setting(
+    verifier_type: str = setting(
         "pairwise: a model compares them two by two, in both orders. llm: a model sees all and names one. "
         "majority: the action that most agree on. first_valid: the first that can be read. shortest: the "
-        "shortest action. random: any. In a file also called type.",
+        "shortest action. random: any. A selector of a plugin by its name. In a file also called type.",
         flag="--action-verifier",
+        pattern=r"^[a-z][a-z0-9_]{0,47}$",
+        allowed="the name of a selector, such as pairwise",
     )
     verifier_class: str = setting(
         "A class of your own that chooses, instead of verifier_type. It is imported and run, so a file of "

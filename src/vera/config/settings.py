@@ -46,6 +46,7 @@ def _bind_address(value: str) -> str:
     return value
 
 
+NAMED_LIMIT = r" *[a-z][a-z0-9_]{0,47} *= *[0-9]{1,6} *"
 DATE = r"^(\d{4}-\d{2}-\d{2})?$"
 DATE_FORM = "a date such as 2021-05-03"
 
@@ -97,7 +98,7 @@ class ModelSettings(Section):
     assumed: str = setting(
         "What a session found of this server a moment ago, so that it is asked less; `vera batch` says it "
         "to its sessions. It counts only while the server shows itself as that kind.",
-        pattern=r"^(|(openai|lmstudio|ollama|vllm|llamacpp|sglang)/(text|json_schema|tools))$",
+        pattern=r"^(|[a-z][a-z0-9_]{0,47}/(text|json_schema|tools))$",
         allowed="nothing, or a kind of server and a form of a turn, such as vllm/json_schema",
     )
     system_role: SystemRole = setting(
@@ -390,6 +391,11 @@ class PolicySettings(Section):
         "public bodies.",
         flag="--official-domain",
     )
+    gate_limits: str = setting(
+        "Limits of gates that have no setting here, by their name, separated by commas: calendar=3.",
+        pattern=rf"^({NAMED_LIMIT}(,{NAMED_LIMIT}){{0,99}})?$",
+        allowed="names with a whole number each, such as calendar=3",
+    )
     destructive: str = setting(
         "Commands that plainly destroy and are refused, separated by commas: a guard against accidents, no "
         "isolation.",
@@ -555,6 +561,23 @@ class VerificationSettings(Section):
     )
 
 
+class PluginSettings(Section):
+    """Code of others that runs in this process. Only you decide on it, never a file of the working folder."""
+
+    enabled: str = setting(
+        "Names of installed plugins that runs load, separated by commas (vera plugins lists them). What is "
+        "not named here is never imported.",
+        flag="--plugin",
+    )
+    hard_checks: str = setting(
+        "Those checks of plugins, separated by commas, whose hard findings may end a claim. Findings of any "
+        "other are hints."
+    )
+    seconds: float = setting(
+        "Seconds until a call of a plugin's tool, check or format is given up.", gt=0, le=86400
+    )
+
+
 class DashboardSettings(Section):
     """Where the dashboard listens."""
 
@@ -582,6 +605,7 @@ class Settings(Section):
     search: SearchSettings
     brave: BraveSettings
     verification: VerificationSettings
+    plugins: PluginSettings
     dashboard: DashboardSettings
     _origins: dict[str, str] = PrivateAttr(default_factory=dict)
 

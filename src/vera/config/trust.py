@@ -301,6 +301,10 @@ TRUST: Mapping[str, Row] = {
         ONLY_YOU,
         CHOOSES,
     ),
+    # Code of others.
+    **_each("plugins.enabled", ONLY_YOU, "runs the code of others on this machine"),
+    **_each("plugins.hard_checks", ONLY_YOU, "decides whose findings end a claim"),
+    **_each("plugins.seconds", ONLY_YOU, SPENDS),
     # How the work is done.
     **_each(
         "model.name model.timeout_s model.deadline_s model.temperature model.max_tokens "
@@ -320,8 +324,8 @@ TRUST: Mapping[str, Row] = {
         "notes.update_interval policy.pre_tool_nudges policy.length_nudges policy.reminders "
         "policy.parse_error_limit policy.stagnation_limit policy.stuck_limit policy.failure_escalation_limit "
         "policy.source_shift_limit policy.finalization_limit policy.query_mutation_budget "
-        "policy.source_budget policy.move_repeat_limit policy.domain_shift_limit run.mode search.engines "
-        "search.language brave.api_version brave.default_count brave.discovery_required "
+        "policy.gate_limits policy.source_budget policy.move_repeat_limit policy.domain_shift_limit run.mode "
+        "search.engines search.language brave.api_version brave.default_count brave.discovery_required "
         "brave.backoff_max_s verification.rounds verification.check_steps",
         ANY,
     ),

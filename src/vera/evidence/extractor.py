@@ -7,7 +7,7 @@ Formats that are plain text are done in place.
 """
 
 from collections import deque
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import Future
 from threading import Lock
 from types import TracebackType
@@ -15,7 +15,7 @@ from typing import Self, TypeVar
 
 import msgspec
 
-from vera.evidence.canonical.registry import Format, extract_as, format_of
+from vera.evidence.canonical.registry import Format, extract_as, format_of, suffix_of
 from vera.evidence.containers.unpacking import Unpacking
 from vera.evidence.extraction_client import ExtractionLimits, Pump
 from vera.evidence.source import Extracted, Unreadable
@@ -34,8 +34,10 @@ class Extractor:
     May be used from several threads at once; the documents wait for one worker.
     """
 
-    def __init__(self, limits: ExtractionLimits | None = None) -> None:
+    def __init__(self, limits: ExtractionLimits | None = None, formats: Sequence[Format] = ()) -> None:
+        """`formats` are those of plugins, for files whose suffix none of ours has."""
         self._limits = limits or ExtractionLimits()
+        self._formats = {suffix: each for each in formats for suffix in each.suffixes}
         self._pump: Pump | None = None
         self._closed = False
         self._lock = Lock()
@@ -45,7 +47,7 @@ class Extractor:
 
         Raises Unreadable with the reason, also when the file crashed the worker or took too long.
         """
-        chosen = format_of(data, name)
+        chosen = self._format_of(data, name)
         if chosen.hostile:
             return self._submit(data, name, chosen).result()
         return extract_as(chosen, data, name)
@@ -73,6 +75,12 @@ class Extractor:
             first, oldest = window.popleft()
             yield first, oldest.result()
 
+    @property
+    def further_formats(self) -> str:
+        """The suffixes that formats of plugins read, and which does, so that an index knows; '' for none."""
+        known = sorted(self._formats.items())
+        return " ".join(f"{suffix}={each.name}/{each.distribution}" for suffix, each in known)
+
     def unpacking(self) -> Unpacking:
         """A new opener of containers under the same limits; the caller's to close."""
         return Unpacking(self._limits.seconds, self._limits.memory)
@@ -97,12 +105,21 @@ class Extractor:
         if isinstance(data, Unreadable):
             return _Pending(size=0, failed=data)
         try:
-            chosen = format_of(data, name)
+            chosen = self._format_of(data, name)
         except Unreadable as error:
             return _Pending(size=0, failed=error)
         if chosen.hostile:
             return _Pending(size=len(data), future=self._submit(data, name, chosen))
         return _Pending(size=len(data), plain=(chosen, data, name))
+
+    def _format_of(self, data: bytes, name: str) -> Format:
+        """The format of a file. Raises Unreadable as `format_of` does."""
+        further = self._formats.get(suffix_of(name)) if data else None
+        if further is None:
+            return format_of(data, name)
+        if len(data) > further.limit:
+            raise Unreadable(f"larger than {further.limit >> 20} MB")
+        return further
 
     def _submit(self, data: bytes, name: str, chosen: Format) -> Future[Extracted]:
         with self._lock:

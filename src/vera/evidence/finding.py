@@ -4,6 +4,9 @@ from typing import Literal
 
 import msgspec
 
+PLUGIN = "plugin:"
+"""How the code of a plugin's finding begins; the name of the check and its own code follow."""
+
 Severity = Literal["hard", "soft"]
 """A hard finding outranks every model: its claim is not supported. A soft one is a hint."""
 

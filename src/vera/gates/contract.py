@@ -8,7 +8,7 @@ import re
 from collections.abc import Collection, Mapping, Sequence
 
 from vera import events
-from vera.gates.kernel import GATHERING, Rules, State
+from vera.gates.kernel import Rules, State
 from vera.gates.sources import needs_sources, sources
 from vera.headline import HEADLINES
 
@@ -83,7 +83,7 @@ def after_turn(state: State, said: str) -> tuple[str, str] | None:
     return found[1].upper(), reason[:REASON_SHOWN] or "by the agent's own account"
 
 
-def after_call(state: State, move: events.Move, evidence: str) -> tuple[str, str] | None:
+def after_call(state: State, move: events.Move, evidence: str, rules: Rules) -> tuple[str, str] | None:
     """The status and its reason after a call; None when it stays."""
     now = state.lane.status
     if move.fresh:
@@ -91,6 +91,6 @@ def after_call(state: State, move: events.Move, evidence: str) -> tuple[str, str
     stuck = move.outcome == "failed" and move.tool in ACQUIRING
     if now == "IN_PROGRESS" and stuck:
         return "BLOCKED", f"{move.tool} failed: {move.failure_type}"
-    if now == "BLOCKED" and move.outcome == "ok" and move.tool in GATHERING:
+    if now == "BLOCKED" and move.outcome == "ok" and move.tool in rules.gathering:
         return "IN_PROGRESS", f"{move.tool} worked"
     return None

@@ -14,7 +14,8 @@ from vera.evidence.moves import CallIntent
 from vera.state import EngineUse, LaneState
 
 GATHERING = ("search", "web_search", "brave_search", "brave_news", "fetch", "read", "shell", "verify")
-"""Tools that bring evidence."""
+"""Tools that bring evidence, and are known by name in gates and history. Others say it of themselves
+(`ToolSpec.gathers`)."""
 
 SEARCHING = ("search", "web_search", "brave_search", "brave_news")
 """Tools that take a query."""
@@ -31,16 +32,18 @@ class Rules(msgspec.Struct, frozen=True, kw_only=True):
     """The limits of a run, and what is the same in all of its steps.
 
     Limits are the settings of the sections policy, notes, brave and budget; 0 means no limit. `tools` are
-    those of the lane; `brave` says whether Brave is one of its engines, `only_brave` whether it is the only
-    one, `web_task` whether the task faces the web,
-    `can_render` whether pages can be rendered. `names` and `official_domains` say who speaks officially on
-    the subject (`vera.evidence.official`), `subject` is the task in a few words, for proposed queries.
-    `required` theses, or any one where `one_required`, must have a SUPPORTED attestation before files are
-    changed; `work_locked` says that until then the box itself cannot write to /work. `first_turns_limit` is
-    that of broken turns while none was whole: above 0 where the host can act for the model.
+    those of the lane, `gathering` the tools that bring evidence; `brave` says whether Brave is one of its
+    engines, `only_brave` whether it is the only one, `web_task` whether the task faces the web, `can_render`
+    whether pages can be rendered. `names` and `official_domains` say who speaks officially on the subject
+    (`vera.evidence.official`), `subject` is the task in a few words, for proposed queries. `required` theses,
+    or any one where `one_required`, must have a SUPPORTED attestation before files are changed; `work_locked`
+    says that until then the box itself cannot write to /work. `first_turns_limit` is that of broken turns
+    while none was whole: above 0 where the host can act for the model. `limits` are those of gates without a
+    separate setting, by the gate's name (`policy.gate_limits`).
     """
 
     tools: tuple[str, ...] = ()
+    gathering: tuple[str, ...] = GATHERING
     max_steps: int = 80
     brave: bool = False
     only_brave: bool = False
@@ -73,6 +76,7 @@ class Rules(msgspec.Struct, frozen=True, kw_only=True):
     negative_threshold_pct: float = 0.6
     negative_max_steps: int = 40
     destructive: tuple[str, ...] = ()
+    limits: Mapping[str, int] = {}
     required: tuple[Required, ...] = ()
     one_required: bool = False
     work_locked: bool = False
@@ -204,16 +208,38 @@ Verdict = Allow | Refuse | Nudge | End
 ALLOW = Allow()
 
 
+Judge = Callable[[State, Action, Rules], Verdict]
+
+
 class Gate(msgspec.Struct, frozen=True):
-    """A policy: the record of its verdicts, and the function that gives them."""
+    """A policy: the record of its verdicts, and the function that gives them.
+
+    One without a separate record is `called` by a name, and its verdicts are `events.PolicyGate`.
+    """
 
     event: type[events.Policy]
-    judge: Callable[[State, Action, Rules], Verdict]
+    judge: Judge
+    called: str = ""
 
     @property
     def name(self) -> str:
-        """As in the log: `policy_domain_shift`."""
-        return str(self.event.__struct_config__.tag)
+        """As the model and the log have it: `policy_domain_shift`."""
+        return f"policy_{self.called}" if self.called else str(self.event.__struct_config__.tag)
+
+    @property
+    def key(self) -> type[events.Policy] | str:
+        """By what the history counts its verdicts."""
+        return self.called or self.event
+
+
+def named_gate(name: str, judge: Judge) -> Gate:
+    """A gate that needs nothing outside its own file but a line in the registry."""
+    return Gate(events.PolicyGate, judge, name)
+
+
+def limit_of(rules: Rules, name: str, usual: int) -> int:
+    """How often a gate of this name lets something happen: what the person set, else the usual number."""
+    return rules.limits.get(name, usual)
 
 
 class GateVerdict(msgspec.Struct, frozen=True):

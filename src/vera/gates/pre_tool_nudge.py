@@ -3,7 +3,6 @@
 from vera import events
 from vera.gates.kernel import (
     ALLOW,
-    GATHERING,
     Action,
     Facts,
     FinalAnswer,
@@ -22,7 +21,7 @@ def judge(state: State, action: Action, rules: Rules) -> Verdict:
     given = state.lane.history.times(events.PolicyPreToolNudge)
     if not isinstance(action, FinalAnswer) or state.lane.history.calls or given >= rules.pre_tool_nudges:
         return ALLOW
-    if is_among_the_last(action, rules, 1) or not any(tool in rules.tools for tool in GATHERING):
+    if is_among_the_last(action, rules, 1) or not any(tool in rules.tools for tool in rules.gathering):
         return ALLOW
     return Nudge(
         reason="You have looked at nothing yet, and what is not cited is not verified.",

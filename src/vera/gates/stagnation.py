@@ -9,7 +9,6 @@ from vera import events
 from vera.gates import proposals
 from vera.gates.kernel import (
     ALLOW,
-    GATHERING,
     Action,
     Facts,
     FinalAnswer,
@@ -30,7 +29,7 @@ def judge(state: State, action: Action, rules: Rules) -> Verdict:
     that comes too late for the calls is taken."""
     past = state.lane.history
     limit = rules.stagnation_limit
-    if not limit or not any(tool in rules.tools for tool in GATHERING):
+    if not limit or not any(tool in rules.tools for tool in rules.gathering):
         return ALLOW
     if is_among_the_last(action, rules, FORCED_CALLS + 1):
         return ALLOW

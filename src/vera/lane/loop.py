@@ -302,7 +302,7 @@ class Lane:
             if outcome.final is not None:
                 self._hand_in(ending.step, outcome)
                 return
-        reason = events.kind(ending).removeprefix("policy_")
+        reason = events.gate_name(ending).removeprefix("policy_")
         self._emit(events.LaneEnded(reason=reason, detail=ending.reason))
 
     def _hand_in(self, step: int, outcome: Outcome) -> None:

@@ -262,7 +262,7 @@ class GateRunner:
     def after_call(self, move: events.Move, evidence: str) -> None:
         """Write the move down, and the status that follows from it."""
         self._emit(move)
-        self._change(move.step, contract.after_call(self._gate_state(), move, evidence))
+        self._change(move.step, contract.after_call(self._gate_state(), move, evidence, self._rules))
 
     def _reached(self, pages: Sequence[events.Evidence]) -> tuple[events.Target, ...]:
         aims = (self.aim("fetch", {"url": each.source}) for each in pages)
@@ -301,7 +301,7 @@ class GateRunner:
     def _nudges(self, step: int, tool: str, spoken: Sequence[GateVerdict]) -> list[str]:
         """What they say. One that is written down already is of a run that was killed behind it."""
         for each in spoken:
-            if self._state.history.last_spoke(each.gate.event) != step:
+            if self._state.history.last_spoke(each.gate.key) != step:
                 self._emit(self._record(each, step, tool))
         return [f"POLICY {each.gate.name}: {_words(each.verdict)}" for each in spoken]
 
@@ -324,7 +324,7 @@ class GateRunner:
     ) -> events.Policy:
         verdict = spoken.verdict
         effect = {Refuse: "refuse", Nudge: "nudge", End: "end"}[type(verdict)]
-        return spoken.gate.event(
+        record = spoken.gate.event(
             step=step,
             effect=effect,
             reason=verdict.reason,
@@ -335,6 +335,9 @@ class GateRunner:
             limit=verdict.facts.limit,
             reply=reply,
         )
+        if isinstance(record, events.PolicyGate):
+            return msgspec.structs.replace(record, gate=spoken.gate.called)
+        return record
 
     def _emit(self, event: events.Event) -> None:
         self._session.emit(event, lane=self._lane)

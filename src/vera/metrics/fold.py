@@ -224,11 +224,12 @@ class Metrics:
     def _findings(self, audit: events.Audit, session: str) -> None:
         """Count each finding; where they cannot be read, their number is known all the same."""
         findings = self._read(audit.findings, session)
-        if findings is None:
+        of_plugins = self._read(audit.plugin_findings, session) if audit.plugin_findings else ()
+        if findings is None or of_plugins is None:
             self._count("dra_findings_total", OTHER, "hard", by=audit.hard)
             self._count("dra_findings_total", OTHER, "soft", by=audit.soft)
             return
-        for finding in findings:
+        for finding in (*findings, *of_plugins):
             self._count("dra_findings_total", finding.label, finding.severity)
 
     def _read(self, text: Text, session: str) -> Sequence[Finding] | None:

@@ -2,7 +2,7 @@
 
 import math
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, Literal, get_args
 
 import msgspec
@@ -70,6 +70,7 @@ async def connect(
     assumed: str = "",
     weights: str = "",
     seconds: float = 0.0,
+    servers: Sequence[Server] = (),
     progress: Callable[[str], None] = lambda sentence: None,
 ) -> ChatClient:
     """A client for the server at `base_url`, ready to use; its `info` says what was found out.
@@ -85,14 +86,15 @@ async def connect(
     itself as that kind no other is tried, and the protocol is not probed; else it counts for nothing.
 
     `weights` names the file that VERA serves there itself. `seconds` is the time budget of the run (0: none),
-    of which the probe takes a quarter at most; `progress` is told when it begins.
+    of which the probe takes a quarter at most; `servers` are kinds that plugins know; `progress` is told when
+    it begins.
 
     Raises ModelError: nothing answers there, the key is refused, no such model, none to choose.
     """
     if protocol not in get_args(Protocol):
         choices = "|".join(get_args(Protocol))
         raise ModelError(f"{protocol!r} is no protocol; use one of them: --protocol {choices}")
-    endpoint = await _examine(base_url, name, key, context_tokens, assumed)
+    endpoint = await _examine(base_url, name, key, context_tokens, assumed, servers)
     if protocol == "auto":
         protocol = _assumed_protocol(assumed, endpoint)
     probed = Probed()
@@ -148,13 +150,18 @@ def _speed(completion: Completion) -> float:
 
 
 async def _examine(
-    base_url: str, name: str, key: str | None, context_tokens: int | None, assumed: str
+    base_url: str,
+    name: str,
+    key: str | None,
+    context_tokens: int | None,
+    assumed: str,
+    servers: Sequence[Server],
 ) -> _Endpoint:
     transport = Transport(base_url, key)
     try:
         status, listed = await _reach(transport)
         ask = sub_session(transport, models=listed if status == 200 else None)
-        server, sighting = await _identify(transport, ask, status, assumed)
+        server, sighting = await _identify(transport, ask, status, assumed, servers)
         chosen = _chosen(name, server, sighting, transport)
         details = await server.describe(ask, chosen)
     finally:
@@ -185,10 +192,12 @@ async def _reach(transport: Transport) -> tuple[int, Any]:
     return status, answer
 
 
-async def _identify(transport: Transport, ask: Ask, status: int, assumed: str) -> tuple[Server, Sighting]:
+async def _identify(
+    transport: Transport, ask: Ask, status: int, assumed: str, servers: Sequence[Server]
+) -> tuple[Server, Sighting]:
     if not transport.local:
         return GENERIC, await GENERIC.recognise(ask) or Sighting()
-    seen = await fingerprint(ask, first=assumed.partition("/")[0])
+    seen = await fingerprint(ask, first=assumed.partition("/")[0], servers=servers)
     if seen is not None:
         return seen
     if status == 200:

@@ -10,7 +10,7 @@ import msgspec
 
 from vera.model.failure import Failure
 from vera.model.servers.base import Ask, Details, Server, Sighting
-from vera.model.servers.registry import SERVERS
+from vera.model.servers.registry import GENERIC, SERVERS
 from vera.model.transport import Transport
 from vera.model.types import ModelError
 from vera.model.url import is_local, normalise, server_root
@@ -70,16 +70,20 @@ async def describe(found: Found, names: Sequence[str]) -> list[Details]:
     return told
 
 
-async def fingerprint(ask: Ask, first: str = "") -> tuple[Server, Sighting] | None:
+async def fingerprint(
+    ask: Ask, first: str = "", servers: Sequence[Server] = ()
+) -> tuple[Server, Sighting] | None:
     """The kind of the server behind `ask`, and the models it has; None if it is no model server.
 
-    `first` is the kind that it showed itself as before: while it does, no other is tried.
+    `first` is the kind that it showed itself as before: while it does, no other is tried. `servers` are kinds
+    that plugins know, tried behind ours and before the generic one.
     """
-    for server in SERVERS:
+    known = (*SERVERS[:-1], *servers, GENERIC)
+    for server in known:
         if server.kind == first and (sighting := await server.recognise(ask)) is not None:
             return server, sighting
-    sightings = await asyncio.gather(*(server.recognise(ask) for server in SERVERS))
-    for server, sighting in zip(SERVERS, sightings, strict=True):
+    sightings = await asyncio.gather(*(server.recognise(ask) for server in known))
+    for server, sighting in zip(known, sightings, strict=True):
         if sighting is not None:
             return server, sighting
     return None

@@ -53,9 +53,13 @@ class Parsed(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class ToolSpec(msgspec.Struct, frozen=True, kw_only=True):
-    """A tool as the model is told of it: `properties` are JSON Schemas by argument name."""
+    """A tool as the model is told of it: `properties` are JSON Schemas by argument name.
+
+    `gathers`: it brings evidence that can be cited, so gates that wait for some look at it too.
+    """
 
     name: str
     description: str
     properties: Mapping[str, Mapping[str, Any]]
     required: tuple[str, ...] = ()
+    gathers: bool = False

@@ -324,7 +324,7 @@ class Trace:
         return [self._close(choice, record.ts, known, links=tuple(lane.calls))]
 
     def _gate(self, lane: _Lane, record: events.Policy | events.PolicyNotesGuard) -> Span:
-        name = events.kind(record).removeprefix("policy_")
+        name = events.gate_name(record).removeprefix("policy_")
         spoke = self._begin(record, f"gate {name}", lane.inner)
         return self._close(spoke, record.ts, say.gate(name, record, self._read))
 

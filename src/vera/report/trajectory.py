@@ -245,7 +245,7 @@ class Trajectory:
             case events.PolicyParseError():
                 return {"interrupt_type": "FormatError", "n_actions": 0, "codes": list(record.codes)}
             case events.Policy():
-                return {"policy": events.kind(record), "effect": record.effect, "reason": record.reason}
+                return {"policy": events.gate_name(record), "effect": record.effect, "reason": record.reason}
             case _:
                 return {"feedback_round": record.round, "score": record.score}
 

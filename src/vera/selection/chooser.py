@@ -3,7 +3,8 @@
 import asyncio
 import json
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
 
 import msgspec
 
@@ -25,7 +26,7 @@ DryRun = Callable[[Turn], tuple[str, str]]
 
 class Chooser:
     """Chooses in one lane of a session. `sampling` says how its candidates are sampled, `history_steps`
-    how many steps the scene has that it is given.
+    how many steps the scene has that it is given. `plugins` are selectors of plugins, classes by their name.
 
     Raises SelectorError for an unusable selector or pattern.
     """
@@ -38,6 +39,7 @@ class Chooser:
         options: SelectionOptions,
         judge_model: Model | None,
         templates: Templates,
+        plugins: Mapping[str, Any] = {},
     ) -> None:
         self.sampling = sampling
         self.history_steps = options.history_steps
@@ -46,7 +48,7 @@ class Chooser:
         self._how = options
         self._model = judge_model
         self._templates = templates
-        self._selector = selector(options.selector) if options.selector else None
+        self._selector = selector(options.selector, plugins) if options.selector else None
         if options.selection_regex and (unfit := pattern.problem(options.selection_regex)):
             raise SelectorError(
                 f"action_verifier.selection_regex cannot be used: {unfit}. Leave it out to have the line "

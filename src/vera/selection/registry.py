@@ -22,20 +22,21 @@ class SelectorError(ValueError):
     """There is no such selector, or it cannot be used: a sentence for the person."""
 
 
-def selector(name: str) -> Selector:
-    """A selector by its type, or of a class named by its dotted path (`package.module.Class`, also with a
-    colon before the class), which is imported.
+def selector(name: str, plugins: Mapping[str, Any] = {}) -> Selector:
+    """A selector by its type, ours or one of the `plugins` (classes by name), or of a class named by its
+    dotted path (`package.module.Class`, also with a colon before the class), which is imported.
 
     Raises SelectorError.
     """
     path = SELECTORS.get(name, name)
     module, _, attribute = path.partition(":") if ":" in path else path.rpartition(".")
-    if not module or not attribute:
+    if name not in plugins and not (module and attribute):
         raise SelectorError(
-            f"{name[:80]!a} is no type of selector. There are {', '.join(SELECTORS)}, and classes by "
-            "their dotted path, such as my_package.my_module.MySelector."
+            f"{name[:80]!a} is no type of selector. There are {', '.join([*SELECTORS, *plugins])}, "
+            "and classes by their dotted path, such as my_package.my_module.MySelector."
         )
-    made = _made(name, _loaded(name, module, attribute))
+    found_class = plugins[name] if name in plugins else _loaded(name, module, attribute)
+    made = _made(name, found_class)
     if not isinstance(getattr(made, "judges", None), bool) or not inspect.iscoroutinefunction(
         getattr(made, "select", None)
     ):

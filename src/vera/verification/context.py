@@ -16,6 +16,7 @@ from vera.model.types import Model
 from vera.sandbox.types import Box
 from vera.search.corpus import Corpus
 from vera.session import Session
+from vera.verification.plugin_checks import PluginCheck
 
 Rule = Literal["model", "entailment", "literal"]
 """Who says what cited lines mean for a claim."""
@@ -72,6 +73,7 @@ class VerifierContext(msgspec.Struct, frozen=True, kw_only=True):
     for other sessions, None for nowhere. `corpus` is the input folder with its index, None without one.
     Under the rule entailment, `entailment` opens the judge, called `entailment_name`, each time the same; it
     may raise EntailmentError. Under the rule literal it is a judge that can only lower, or None.
+    `plugin_checks` are asked beside the audit.
     """
 
     session: Session
@@ -85,6 +87,7 @@ class VerifierContext(msgspec.Struct, frozen=True, kw_only=True):
     corpus: Corpus | None = None
     entailment: Callable[[], PairReader] | None = None
     entailment_name: str = ""
+    plugin_checks: tuple[PluginCheck, ...] = ()
 
     @property
     def reading(self) -> "VerifierContext":

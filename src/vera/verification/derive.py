@@ -27,6 +27,7 @@ from vera.evidence.moves import urls_in
 from vera.evidence.reading import read_regular
 from vera.evidence.source import Unreadable
 from vera.evidence.span import Lines
+from vera.lane.tools.function import EXTRACTOR as FUNCTION
 from vera.lane.tools.shell import printed
 from vera.sandbox.types import BoxError, CommandResult
 from vera.sanitize import one_line
@@ -52,6 +53,7 @@ LARGEST_SCRIPT = 128 << 10
 MAX_WORDS = 1000
 
 FROM_WORK = "it was read from /work, where the sandbox can write anything"
+FROM_PLUGIN = "a plugin said it, and only what VERA fetched or read itself can be evidence"
 
 _PROGRAM = re.compile(r"\.(?:py|sh|bash|awk|sed|sql|pl|rb|m?js|ts|[rR]|jl|lua|php|jq|bc|go|c|cpp|rs|java)\Z")
 _INTERPRETER = re.compile(r"python[0-9.]*|(?:ba|da|)sh|source|\.|perl|ruby|node|[gm]?awk|-f|Rscript|lua|php")
@@ -116,7 +118,7 @@ async def derive_all(
         command = commands.get(evidence_id)
         late = time.monotonic() > until or len(derived) >= MAX_COMMANDS
         if command is None:
-            derivation = _unavailable(number, evidence_id, FROM_WORK)
+            derivation = _unavailable(number, evidence_id, _origin(session, evidence_id))
         elif command not in derived and late:
             derivation = _unavailable(number, evidence_id, "too many commands are cited to run all again")
         else:
@@ -125,6 +127,12 @@ async def derive_all(
             derivation = _compare(context, number, evidence_id, command, derived[command])
         done[evidence_id] = session.emit(derivation, lane=lane_of(number))
     return tuple(done[evidence_id] for evidence_id in wanted)
+
+
+def _origin(session: Session, evidence_id: str) -> str:
+    """Where lines come from that no command printed."""
+    known = session.state.evidence.get(evidence_id)
+    return FROM_PLUGIN if known is not None and known.extractor.startswith(FUNCTION) else FROM_WORK
 
 
 def _commands(session: Session, evidence_ids: Sequence[str]) -> Mapping[str, str]:

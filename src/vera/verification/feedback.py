@@ -12,6 +12,7 @@ from typing import NamedTuple
 import msgspec
 
 from vera import events
+from vera.attestation.gather import logged_findings
 from vera.attestation.objects import (
     Attestation,
     ClaimResult,
@@ -158,7 +159,7 @@ def tell(context: VerifierContext, decision: events.Verifier) -> events.Verifier
     done, lane = session.state.rounds[decision.round], session.state.lane(acting)
     attestation = parse(session.store.get(hexadecimal(decision.attestation)), Attestation)
     thesis = parse(session.store.get(hexadecimal(attestation.thesis)), Thesis)
-    findings = session.load(done.audit.findings) if done.audit else "[]"
+    findings = logged_findings(done.audit, session.load) if done.audit else ()
     review = Review(
         decision=decision,
         step=lane.answer.step if lane.answer else lane.step,
@@ -167,7 +168,7 @@ def tell(context: VerifierContext, decision: events.Verifier) -> events.Verifier
         claims=thesis.sub_claims,
         results=attestation.claims,
         scores=attestation.scores,
-        findings=msgspec.json.decode(findings, type=tuple[Finding, ...]),
+        findings=findings,
         checks=done.checks,
         labels=done.labels,
         instructions=done.score.instructions if done.score else (),

@@ -7,7 +7,7 @@ then a judge labels the cited spans and gives a score. The verdict is computed f
 again: an interrupted round goes on.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 import msgspec
 
@@ -15,7 +15,7 @@ from vera import events
 from vera.attestation import reduce
 from vera.attestation.build import build, case_of, claims_of, labels_of, literal_version
 from vera.attestation.envelope import seal_envelope
-from vera.attestation.gather import gather
+from vera.attestation.gather import gather, logged_findings
 from vera.attestation.keys import Signer
 from vera.attestation.objects import Policy, Thesis, canonical, parse
 from vera.attestation.record import Record
@@ -34,6 +34,7 @@ from vera.verification.decompose import decompose
 from vera.verification.derive import derive_all
 from vera.verification.entailment import label_entailed
 from vera.verification.exam import examined
+from vera.verification.plugin_checks import PluginCheck, findings_of
 from vera.verification.scout import questions as scout_questions
 from vera.verification.scout import slots
 from vera.verification.versions import look_for_versions
@@ -55,7 +56,7 @@ async def verify(context: VerifierContext, signer: Signer, *, last: bool, now: S
         cited = case_of(_record(session, number))
         await derive_all(context, number, _computed_from(cited))
         await look_for_versions(context, number, cited)
-    case, findings = _audit(session, number)
+    case, findings = _audit(context, number)
     stands = not any(finding.severity == "hard" for finding in findings)
     if context.entailment is not None:
         await label_entailed(context, number, case, now)
@@ -144,27 +145,32 @@ def _computed_from(case: Case) -> list[str]:
     ]
 
 
-def _audit(session: Session, number: int) -> tuple[Case, tuple[Finding, ...]]:
+def _audit(context: VerifierContext, number: int) -> tuple[Case, tuple[Finding, ...]]:
     """The audit's findings, logged once."""
+    session = context.session
     case = case_of(_record(session, number))
     logged = session.state.rounds[number].audit
     if logged is not None:
-        return case, msgspec.json.decode(session.load(logged.findings), type=tuple[Finding, ...])
-    return case, log_audit(session, number, case)
+        return case, logged_findings(logged, session.load)
+    return case, log_audit(session, number, case, context.plugin_checks)
 
 
-def log_audit(session: Session, number: int, case: Case) -> tuple[Finding, ...]:
-    """Audit the case, and log what was found in the round's lane."""
-    findings = audit(case)
+def log_audit(
+    session: Session, number: int, case: Case, checks: Sequence[PluginCheck] = ()
+) -> tuple[Finding, ...]:
+    """Audit the case, also by the checks of plugins, and log what was found in the round's lane."""
+    ours, others = audit(case), findings_of(checks, case)
+    findings = (*ours, *others)
     session.emit(
         events.Audit(
             round=number,
             claims=len(case.claims),
             hard=sum(finding.severity == "hard" for finding in findings),
             soft=sum(finding.severity == "soft" for finding in findings),
-            findings=session.text(canonical(findings).decode()),
+            findings=session.text(canonical(ours).decode()),
             claims_version=CLAIMS_VERSION,
             audit_version=AUDIT_VERSION,
+            plugin_findings=session.text(canonical(others).decode()) if others else "",
         ),
         lane=lane_of(number),
     )

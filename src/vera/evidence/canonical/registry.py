@@ -13,6 +13,8 @@ class Format(NamedTuple):
 
     `limit` is the largest file in bytes that is read. `seconds` of processor time and `memory` in bytes, the
     file itself not counted, are what such a process may spend on one file; None: what it has anyhow.
+    `is_text`: the bytes are text, and only the suffix tells which; other formats are told by their bytes.
+    `distribution`: the package of a plugin that brings the format, with its version; '' for ours.
     """
 
     name: str
@@ -22,24 +24,26 @@ class Format(NamedTuple):
     extract: Callable[[bytes, str], Extracted]
     seconds: float | None = None
     memory: int | None = None
+    is_text: bool = False
+    distribution: str = ""
 
 
 _MB = 1 << 20
 
-PLAIN = Format("txt", (".txt", ".text", ".log"), False, 256 * _MB, text.extract)
+PLAIN = Format("txt", (".txt", ".text", ".log"), False, 256 * _MB, text.extract, is_text=True)
 
 # A page of 10 MB takes 1.6 s and a PDF of 5000 pages 140 MB. The parser of pages takes quadratic time for
 # tags that are nested deeply and for many attributes; PDFium keeps a whole content stream, which a small file
 # may unfold to any size.
 FORMATS: tuple[Format, ...] = (
     PLAIN,
-    Format("md", (".md", ".markdown"), False, 256 * _MB, markdown.extract),
-    Format("csv", (".csv",), False, 256 * _MB, rows.extract_csv),
-    Format("tsv", (".tsv", ".tab"), False, 256 * _MB, rows.extract_tsv),
-    Format("json", (".json", ".geojson", ".ipynb"), False, 256 * _MB, jsontext.extract),
-    Format("jsonl", (".jsonl", ".ndjson"), False, 256 * _MB, rows.extract_jsonl),
-    Format("html", (".html", ".htm", ".xhtml"), True, 32 * _MB, html.extract, seconds=5.0),
-    Format("eml", (".eml",), True, 64 * _MB, mail.extract, seconds=5.0),
+    Format("md", (".md", ".markdown"), False, 256 * _MB, markdown.extract, is_text=True),
+    Format("csv", (".csv",), False, 256 * _MB, rows.extract_csv, is_text=True),
+    Format("tsv", (".tsv", ".tab"), False, 256 * _MB, rows.extract_tsv, is_text=True),
+    Format("json", (".json", ".geojson", ".ipynb"), False, 256 * _MB, jsontext.extract, is_text=True),
+    Format("jsonl", (".jsonl", ".ndjson"), False, 256 * _MB, rows.extract_jsonl, is_text=True),
+    Format("html", (".html", ".htm", ".xhtml"), True, 32 * _MB, html.extract, seconds=5.0, is_text=True),
+    Format("eml", (".eml",), True, 64 * _MB, mail.extract, seconds=5.0, is_text=True),
     Format("pdf", (".pdf",), True, 256 * _MB, pdf.extract, memory=256 * _MB),
     Format("docx", (".docx", ".docm"), True, 64 * _MB, docx.extract),
     Format("xlsx", (".xlsx", ".xlsm"), True, 64 * _MB, xlsx.extract),
@@ -47,7 +51,6 @@ FORMATS: tuple[Format, ...] = (
 
 _BY_NAME = {known.name: known for known in FORMATS}
 _BY_SUFFIX = {suffix: known for known in FORMATS for suffix in known.suffixes}
-_TEXT_FORMATS = frozenset(("txt", "md", "csv", "tsv", "json", "jsonl", "html", "eml"))
 
 
 def format_of(data: bytes, name: str) -> Format:
@@ -56,8 +59,8 @@ def format_of(data: bytes, name: str) -> Format:
     Raises Unreadable for an empty file, one that is too large, and one that is no text.
     """
     kind = content_kind(data, name)
-    suffix = _BY_SUFFIX.get(_suffix(name))
-    if kind in ("text", "page") and suffix is not None and suffix.name in _TEXT_FORMATS:
+    suffix = _BY_SUFFIX.get(suffix_of(name))
+    if kind in ("text", "page") and suffix is not None and suffix.is_text:
         found = suffix
     else:
         found = {"text": PLAIN, "page": _BY_NAME["html"]}.get(kind) or _BY_NAME[kind]
@@ -83,6 +86,7 @@ def extract_as(chosen: Format, data: bytes, name: str) -> Extracted:
     return extracted
 
 
-def _suffix(name: str) -> str:
+def suffix_of(name: str) -> str:
+    """The suffix of a path in small letters, with its dot; '' for none."""
     last = name.rpartition("/")[2]
     return "." + last.rpartition(".")[2].lower() if "." in last else ""

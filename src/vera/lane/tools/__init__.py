@@ -112,6 +112,8 @@ def _fits(value: object, kind: object) -> bool:
             return isinstance(value, str)
         case "integer":
             return isinstance(value, int) and not isinstance(value, bool)
+        case "number":
+            return isinstance(value, int | float) and not isinstance(value, bool)
         case "boolean":
             return isinstance(value, bool)
         case _:

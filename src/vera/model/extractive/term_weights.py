@@ -16,7 +16,7 @@ SYNONYM = 0.6
 SAME_ROOT = 0.75
 """The affinity of another word of the same root, or of another form of a word that is not English."""
 COMMON = 0.25
-"""The inverse frequency of a word that stands in a large part of the paragraphs seen: 0 in all, 1 in none."""
+"""The inverse frequency of a word that a large part of the paragraphs seen has: 0 in all, 1 in none."""
 _BASE = 0.4
 """What the most common word still weighs."""
 
@@ -34,7 +34,7 @@ class Lexis(msgspec.Struct, frozen=True):
         return sum(self.weights) or 1.0
 
     def is_common(self, index: int) -> bool:
-        """Whether a term stands in so many paragraphs that it tells none from another."""
+        """Whether so many paragraphs have a term that it tells none from another."""
         return self.weights[index] <= self.terms[index].weight * (_BASE + COMMON)
 
 

@@ -10,6 +10,7 @@ import msgspec
 
 from vera import events
 from vera.attestation.build import claims_of
+from vera.attestation.gather import logged_findings
 from vera.attestation.objects import (
     Attestation,
     Card,
@@ -236,7 +237,7 @@ def audited(done: Round, load: Load) -> tuple[Finding, ...]:
     if done.audit is None:
         return ()
     try:
-        return tuple(msgspec.json.decode(read(done.audit.findings, load, 16 << 20), type=list[Finding]))
+        return logged_findings(done.audit, lambda text: read(text, load, 16 << 20))
     except (msgspec.MsgspecError, ValueError, RecursionError):
         return ()
 

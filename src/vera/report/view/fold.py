@@ -240,7 +240,7 @@ class ViewFold:
                 self._ends(record, begin)
             case events.Policy() | events.PolicyNotesGuard():
                 stopped = isinstance(record, events.Policy) and record.effect != "nudge"
-                self._add_bar("gate", record, 0.0, events.kind(record), begin, failed=stopped)
+                self._add_bar("gate", record, 0.0, events.gate_name(record), begin, failed=stopped)
                 self._gates.add(record)
             case events.LaneStarted():
                 self._choices.add(record)

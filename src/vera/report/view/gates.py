@@ -23,7 +23,7 @@ class Gates:
         self._fired: dict[str, _Fired] = {}
 
     def add(self, record: events.Policy | events.PolicyNotesGuard) -> None:
-        fired = self._fired.setdefault(events.kind(record), _Fired())
+        fired = self._fired.setdefault(events.gate_name(record), _Fired())
         fired.step, fired.lane = record.step, one_line(record.lane, 60)
         if isinstance(record, events.PolicyNotesGuard):
             effect, fired.said = "nudge", record.detail[:1000]

@@ -3,6 +3,8 @@
 from vera import events
 from vera.report.view.words import Load, counted, line_of_text, one_line, size_in_words
 
+PLUGINS_SHOWN = 8
+
 
 def tell(record: events.Record, load: Load) -> str:
     """The record in words; '' for one that another teller knows."""
@@ -20,6 +22,12 @@ def tell(record: events.Record, load: Load) -> str:
                 f"The input folder is indexed: {of} ({size_in_words(record.size)}, {record.seconds:.1f} s)."
                 f"{meaning}"
             )
+        case events.PluginsLoaded():
+            named = [
+                f"{each.name} of {each.distribution or each.module}"
+                for each in record.plugins[:PLUGINS_SHOWN]
+            ]
+            return f"{counted(len(record.plugins), 'plugin')} loaded: {', '.join(named)}."
         case events.ModelServer():
             room = f", {record.context_tokens} tokens of context" if record.context_tokens else ""
             warned = f"; {'; '.join(record.warnings[:3])}" if record.warnings else ""

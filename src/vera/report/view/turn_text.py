@@ -79,6 +79,6 @@ def _chosen(choice: events.Selection) -> str:
 
 def _gate(gate: events.Policy) -> str:
     effect = {"refuse": "refuses", "nudge": "nudges", "end": "ends the run"}.get(gate.effect, gate.effect)
-    name = events.kind(gate).removeprefix("policy_").replace("_", " ")
+    name = events.gate_name(gate).removeprefix("policy_").replace("_", " ")
     way = f" {gate.way_forward}" if gate.way_forward else ""
     return f"Gate {name} {effect}{f' {gate.tool}' if gate.tool else ''}: {gate.reason}{way}"

@@ -69,7 +69,7 @@ class Corpus:
         self._extractor = extractor
         self._unpacking = extractor.unpacking()
         # With an extra that was installed meanwhile, files that could not be read can be.
-        extras = "docs" if find_spec("lxml") else ""
+        extras = " ".join(filter(None, ["docs" if find_spec("lxml") else "", extractor.further_formats]))
         self._form = f"{schema.FORMAT} vera-{__version__} {extras} {root.resolve()}"
         self._opened: Index | None = None
         self._analyzer = Analyzer()

@@ -1,6 +1,6 @@
 """The engines there are, by name. An engine that is added is one more file and one more line here."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 import msgspec
 
@@ -47,17 +47,27 @@ ENGINES: dict[str, Callable[[EngineOptions, str], Engine | None]] = {
 DEFAULT_ORDER = tuple(ENGINES)
 
 
-def open_engines(order: Sequence[str], options: EngineOptions, *, brave_key: str = "") -> tuple[Engine, ...]:
-    """The engines of `order` that can be asked; one without its key or address is left out.
+def open_engines(
+    order: Sequence[str],
+    options: EngineOptions,
+    *,
+    brave_key: str = "",
+    plugins: Mapping[str, Engine] = {},
+) -> tuple[Engine, ...]:
+    """The engines of `order` that can be asked; one without its key or address is left out. `plugins` are
+    engines of plugins, by name.
 
     Raises EngineError.
     """
-    if unknown := [name for name in order if name not in ENGINES]:
+    if unknown := [name for name in order if name not in ENGINES and name not in plugins]:
         raise EngineError(
-            f"{unknown[0][:40]!a} is no search engine; there are {', '.join(ENGINES)}. Name them in "
-            "the order in which they are to be asked."
+            f"{unknown[0][:40]!a} is no search engine; there are {', '.join([*ENGINES, *plugins])}. Name "
+            "them in the order in which they are to be asked."
         )
     if options.searxng_url and (problem := check_url(options.searxng_url)):
         raise EngineError(f"The address of the SearXNG instance cannot be used: {problem}")
-    made = (ENGINES[name](options, brave_key) for name in dict.fromkeys(order))
+    made = (
+        plugins[name] if name in plugins else ENGINES[name](options, brave_key)
+        for name in dict.fromkeys(order)
+    )
     return tuple(engine for engine in made if engine is not None)

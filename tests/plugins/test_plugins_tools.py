@@ -74,7 +74,7 @@ def any_number(*names: str) -> str:
     return str(names)
 
 
-def unknown(name: "Nowhere") -> str:  # type: ignore[name-defined] # noqa: F821 (what must fail)
+def unknown(name: "Nowhere") -> str:  # noqa: F821 (what must fail)
     """Say a name."""
     return str(name)
 

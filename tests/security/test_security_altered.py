@@ -29,6 +29,7 @@ from vera.dashboard.overview import Overview
 from vera.dashboard.query_params import Asked
 from vera.dashboard.run_form import StartForm
 from vera.dashboard.run_status import RunStatus, status_of
+from vera.dashboard.session_index import Wanted
 from vera.dashboard.sessions import Sessions
 from vera.headline import OPEN
 
@@ -84,13 +85,14 @@ async def _pages(sessions: Sessions, name: str) -> dict[str, str]:
     page = await follower.page()
     run = status_of(session.path, session.log, lambda: read_ends(session.log), lambda: True)
     overview = Overview(sessions, followers)
-    await overview.rows()
+    await overview.listed(Wanted())
     if overview._reading is not None:
         await overview._reading
-    rows, _ = await overview.rows()
+    listed = await overview.listed(Wanted())
+    overview.close()
     written = {
         "page": pages.render_run(ASKED, session, page, run, StartForm(), follower.changed),
-        "index": pages.render_index(ASKED, rows, 0, StartForm()),
+        "index": pages.render_index(ASKED, listed),
         "live": "" if follower.problem else follower.frame_after(0)[1].decode(),
     }
     followers.close()

@@ -242,17 +242,17 @@ class Execution(Research):
                     break
                 self._take_back(answer, verdict, number)
         return conclude(
-            self._desk.session,
+            self._context.session,
             self._signer,
             interrupted=self._was_stopped() and not self._out_of_time(),
             spent=self._spent(),
-            require=self._desk.options.require,
+            require=self._context.options.require,
             clock=clock,
         )
 
     async def _judge(self, answer: events.Answer) -> tuple[events.ExecutionVerdict | None, int]:
         """The verdict on the answer and which one of the run it is; None when the run was stopped before."""
-        session = self._desk.session
+        session = self._context.session
         text = session.load(answer.text)
         known = session.state.execution
         if known is None or known.answer_seq != answer.seq:
@@ -267,16 +267,16 @@ class Execution(Research):
         state = self._lane.state
         out_of_steps = bool(self._lane.max_steps) and state.step >= self._lane.max_steps
         spent = out_of_steps or self._budget.refusal is not None
-        return self._was_stopped() or spent or number >= self._desk.options.rounds
+        return self._was_stopped() or spent or number >= self._context.options.rounds
 
     def _take_back(self, answer: events.Answer, verdict: events.ExecutionVerdict, number: int) -> None:
-        session = self._desk.session
+        session = self._context.session
         text = session.load(answer.text)
         open_ = [claim for claim in verdict.claims if not claim.by]
         reply = self._prompts.render(
             "execute_feedback",
             number=number,
-            rounds=self._desk.options.rounds,
+            rounds=self._context.options.rounds,
             reason=verdict.reason,
             claims=[
                 (one_line(text[claim.start : claim.end], CLAIM_SHOWN), claim.reason)

@@ -57,7 +57,7 @@ class ReportRun:
         say: Say,
         now: Say,
     ) -> None:
-        self._desk = context
+        self._context = context
         self._signer = signer
         self._budget = budget
         self._open = open_part
@@ -72,7 +72,7 @@ class ReportRun:
 
     @property
     def _session(self) -> Session:
-        return self._desk.session
+        return self._context.session
 
     def stop(self, reason: str, *, at_once: bool = True) -> None:
         """Finish with what is known: the sub-question under way ends as `Research.stop` says, and no further
@@ -102,7 +102,7 @@ class ReportRun:
             interrupted=bool(self._stopped),
             spent=self._spent,
             lost=self._lost,
-            require=self._desk.options.require,
+            require=self._context.options.require,
             clock=clock,
         )
         return msgspec.structs.replace(result, lost=self._lost)
@@ -120,7 +120,7 @@ class ReportRun:
             return
         left = len(asked) - number + 1 - sum(other > number for other in state.sub_answers)
         # A judge scores the whole at the end: that is kept for it.
-        shares = left + (self._desk.options.rule == "model")
+        shares = left + (self._context.options.rule == "model")
         before = state.spent
         question = session.load(asked[number - 1])
         self._say(f"sub-question {number} of {len(asked)}")
@@ -178,7 +178,7 @@ class ReportRun:
         judged = any(session.state.rounds[each].started.rule == "model" for each in rounds)
         self._verifying = asyncio.ensure_future(
             verify_whole(
-                self._desk if judged else by_rule(self._desk),
+                self._context if judged else by_rule(self._context),
                 self._signer,
                 rounds,
                 scored=all(each.status in HOLDS for each in done),

@@ -202,7 +202,7 @@ class Research:
     ) -> None:
         self._lane = lane
         self._acts = acts
-        self._desk = context
+        self._context = context
         self._signer = signer
         self._now = now
         self._budget = budget or Budget(BudgetLimits())
@@ -233,14 +233,14 @@ class Research:
         self._seal_beginning()
         best = await self.answer()
         if best is not None:
-            decided = sum(each.decision is not None for each in self._desk.session.state.rounds.values())
-            choose(self._desk.session, best, decided)
+            decided = sum(each.decision is not None for each in self._context.session.state.rounds.values())
+            choose(self._context.session, best, decided)
         result = conclude(
-            self._desk.session,
+            self._context.session,
             self._signer,
             interrupted=self._was_stopped() and not self._out_of_time(),
             spent=self._spent(),
-            require=self._desk.options.require,
+            require=self._context.options.require,
             clock=clock,
         )
         return msgspec.structs.replace(result, lost=self._lost)
@@ -248,15 +248,15 @@ class Research:
     async def answer(self) -> events.Verifier | None:
         """The decision on the best answer to the question of now, None where there is none. Raises as `run`
         does."""
-        mode = self._desk.session.state.mode
+        mode = self._context.session.state.mode
         acts = self._acts and (mode is None or mode.mode == AGENT)
-        await settle_form(self._desk if acts else msgspec.structs.replace(self._desk, model=None))
+        await settle_form(self._context if acts else msgspec.structs.replace(self._context, model=None))
         with self._within_time():
             while acts and await self._answered():
                 decision = await self._verify(last=self._is_last())
                 if decision is None or self._is_last() or _is_settled(decision):
                     break
-                if not _tell(self._desk, decision):
+                if not _tell(self._context, decision):
                     break
             await self._extract()
         return self._best()
@@ -279,7 +279,7 @@ class Research:
             if self._extracts is None:
                 raise
             self._lost = str(error)
-            self._desk.session.emit(events.LaneEnded(reason=LOST, detail=self._lost), lane=self._lane.name)
+            self._context.session.emit(events.LaneEnded(reason=LOST, detail=self._lost), lane=self._lane.name)
             return False
 
     async def _extract(self) -> None:
@@ -287,14 +287,14 @@ class Research:
         person ended it."""
         if self._extracts is None or (self._was_stopped() and not self._out_of_time()):
             return
-        if nothing_found(self._desk.session) or self._has_usable_answer():
+        if nothing_found(self._context.session) or self._has_usable_answer():
             return
-        await self._extracts.answer(self._desk, self._signer)
+        await self._extracts.answer(self._context, self._signer)
 
     def _has_usable_answer(self) -> bool:
         """Whether the lane's last answer cites something that was read, or was not judged; without one,
         whether an earlier answer has fewer hard findings than claims: some of it may hold."""
-        state, last = self._desk.session.state, self._lane.state.answer
+        state, last = self._context.session.state, self._lane.state.answer
         decided = self._decided()
         if last is None:
             return any(each.hard < each.claims for each in decided)
@@ -303,19 +303,19 @@ class Research:
 
     def _decided(self) -> list[events.Verifier]:
         """The decisions on answers of its lane, in order."""
-        state = self._desk.session.state
+        state = self._context.session.state
         decisions = (each.decision for each in state.rounds.values() if each.decision)
         return [each for each in decisions if state.answers[each.answer_seq].lane == self._lane.name]
 
     def _seal_beginning(self) -> None:
         """Seal what the run begins with, the model server that was found too, so that it is known to be
         the user's when it is killed and goes on (`attestation.own_log`)."""
-        self._desk.session.seal(self._signer.seal)
+        self._context.session.seal(self._signer.seal)
 
     @contextmanager
     def _within_time(self) -> Iterator[None]:
         """Stop the run when its time is spent; what it took before it was resumed counts."""
-        left = self._budget.seconds_left(self._desk.session.state.spent.seconds)
+        left = self._budget.seconds_left(self._context.session.state.spent.seconds)
         if left is None:
             yield
             return
@@ -341,8 +341,8 @@ class Research:
 
     def _is_last(self) -> bool:
         """Whether no further answer can follow the one of now."""
-        rounds, state = self._desk.session.state.rounds, self._lane.state
-        answers = self._desk.session.state.answers
+        rounds, state = self._context.session.state.rounds, self._lane.state
+        answers = self._context.session.state.answers
         begun = sum(
             1
             for each in rounds.values()
@@ -351,7 +351,7 @@ class Research:
         )
         out_of_steps = bool(self._lane.max_steps) and state.step >= self._lane.max_steps
         spent = out_of_steps or self._budget.refusal is not None
-        return self._was_stopped() or spent or begun + 1 >= self._desk.options.rounds
+        return self._was_stopped() or spent or begun + 1 >= self._context.options.rounds
 
     async def _verify(self, *, last: bool) -> events.Verifier | None:
         """The decision on the answer of now; None when the run was stopped meanwhile.
@@ -360,7 +360,7 @@ class Research:
         """
         decided = [
             each
-            for each in self._desk.session.state.rounds.values()
+            for each in self._context.session.state.rounds.values()
             if each.decision and each.started.answer_seq == _seq(self._lane.state)
         ]
         if decided and not spending.was_cut_short(decided[-1]):
@@ -369,7 +369,7 @@ class Research:
             return None
         from vera.verification.verifier import verify
 
-        self._verifying = asyncio.ensure_future(verify(self._desk, self._signer, last=last, now=self._now))
+        self._verifying = asyncio.ensure_future(verify(self._context, self._signer, last=last, now=self._now))
         try:
             return await self._verifying
         except asyncio.CancelledError:
@@ -384,7 +384,7 @@ class Research:
     def _goes_before(self, written: events.Verifier, other: events.Verifier) -> bool:
         """Whether what a model wrote in guided mode goes before another answer: it is proved as strongly, and
         where only a rule read it, each of its sentences speaks of the question."""
-        session = self._desk.session
+        session = self._context.session
         question, answer = session.state.question, session.state.written
         if not _is_as_strong(session.state, written, other):
             return False
@@ -395,7 +395,7 @@ class Research:
         return all(speaks_of(asked, [sentence]) for sentence in sentences)
 
     def _best(self) -> events.Verifier | None:
-        state = self._desk.session.state
+        state = self._context.session.state
         decisions = [each.decision for each in state.rounds.values() if each.decision]
         by_model = self._decided()
         by_rule = [each for each in decisions if state.extracts and each.answer_seq == state.extracts.seq]

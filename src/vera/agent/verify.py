@@ -154,7 +154,7 @@ async def look_up(
             engines = search_engines(settings.search, settings.brave, plugins.engines)
             deadline = Deadline(settings.budget.seconds, used=measured.seconds)
             is_literal = verifier is None and not by_entailment(settings.verification)
-            plan = _quest(job, settings, earlier, files=found is not None, literal=is_literal)
+            plan = _plan(job, settings, earlier, files=found is not None, literal=is_literal)
             if not (plan.files or plan.web or plan.earlier):
                 raise SetupError(_nowhere(job.request), 2)
             session = begin(job, settings, root, supersedes)
@@ -279,7 +279,7 @@ class ThesisRun(Research):
         deadline: Deadline,
     ) -> None:
         super().__init__(lane, context, signer, now, budget)
-        self._seeker = retriever
+        self._retriever = retriever
         self._deadline = deadline
 
     @contextmanager
@@ -288,14 +288,14 @@ class ThesisRun(Research):
         yield
 
     def _spent(self) -> str:
-        if self._deadline.is_over or self._seeker.cut() == "seconds":
+        if self._deadline.is_over or self._retriever.cut() == "seconds":
             return self._deadline.sentence
         return super()._spent()
 
     async def _verify(self, *, last: bool) -> events.Verifier | None:
-        cut = self._seeker.cut()
+        cut = self._retriever.cut()
         ended = events.LaneEnded(reason="budget" if cut else "answered", detail=cut)
-        self._desk.session.emit(ended, lane=LOOK_UP)
+        self._context.session.emit(ended, lane=LOOK_UP)
         return await super()._verify(last=last)
 
 
@@ -306,7 +306,7 @@ def _place(extractor: Extractor, found: Input | None, web: Web | None) -> Enviro
     )
 
 
-def _quest(
+def _plan(
     job: ThesisJob, settings: Settings, earlier: Knowledge | None, *, files: bool, literal: bool
 ) -> SearchPlan:
     request, budget, constraints = job.request, job.budget, job.request.constraints

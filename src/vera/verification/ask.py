@@ -91,7 +91,7 @@ class Line:
     """
 
     def __init__(self, context: VerifierContext, lane: str, scope: str) -> None:
-        self._desk, self._lane, self._scope = context, lane, scope
+        self._context, self._lane, self._scope = context, lane, scope
         self._down = ""
 
     async def ask(
@@ -108,7 +108,7 @@ class Line:
         if self._down:
             return ModelReply(problem=self._down, unanswered=True, unreachable=True)
         reply = await ask(
-            self._desk,
+            self._context,
             lane=self._lane,
             step=step,
             scope=self._scope,

@@ -214,7 +214,7 @@ class _LabelPass:
         findings: Sequence[Finding],
         checks: Sequence[events.VerifierCheck],
     ) -> None:
-        self._desk, self._number, self._case = context, number, case
+        self._context, self._number, self._case = context, number, case
         self._checks = checks
         self._findings: defaultdict[str, list[Finding]] = defaultdict(list)
         for finding in findings:
@@ -285,7 +285,7 @@ class _LabelPass:
             reply = await self._read(step, claim, named("claim", claim.text), shown)
         else:
             reply = ModelReply(problem="The lines of a claim with a known label cannot be shown.")
-        model = self._desk.model
+        model = self._context.model
         self.log_probe(
             events.VerifierProbe(
                 round=self._number,
@@ -297,20 +297,20 @@ class _LabelPass:
                 expected=expected(made.kind),
                 said=relations(reply.value, len(shown))[1] if reply.value else "",
                 maker=(model.info.name or model.info.kind) if model else "",
-                prompt_sha256=self._desk.prompts.sha256("judge_label"),
+                prompt_sha256=self._context.prompts.sha256("judge_label"),
                 problem=reply.problem,
             )
         )
 
     def log_probe(self, record: events.VerifierProbe) -> None:
-        self._desk.session.emit(record, lane=lane_of(self._number))
+        self._context.session.emit(record, lane=lane_of(self._number))
 
     async def _read(
         self, step: int, claim: Claim, rows: Sequence[Row], shown: Sequence[Shown]
     ) -> ModelReply[LabelReply]:
         """One reading of what the spans say of a claim, numbered in the order in which they are given."""
         fenced = fence(f"claim {claim.key}", rows, self._short).text
-        messages = label_prompt(self._desk, self._task, fenced, shown)
+        messages = label_prompt(self._context, self._task, fenced, shown)
         return await self._line.ask(step, messages, LabelReply, lengths={"spans": (len(shown), len(shown))})
 
     @property
@@ -352,7 +352,7 @@ class _LabelPass:
         self, step: int, criteria: tuple[str, ...], order: str, form: type[ScoreForm]
     ) -> ModelReply[ScoreForm]:
         messages = prompt(
-            self._desk,
+            self._context,
             "judge_score",
             task=self._task,
             claims=self._answer(backward=order == "backward"),
@@ -373,14 +373,14 @@ class _LabelPass:
         )
 
     def log(self, claim: Claim, labels: tuple[events.SpanLabel, ...], problem: str, maker: str = "") -> None:
-        model = self._desk.model
-        self._desk.session.emit(
+        model = self._context.model
+        self._context.session.emit(
             events.VerifierLabels(
                 round=self._number,
                 claim=claim.key,
                 labels=labels,
                 maker=maker or (model.info.name or model.info.kind if model else ""),
-                prompt_sha256="" if maker else self._desk.prompts.sha256("judge_label"),
+                prompt_sha256="" if maker else self._context.prompts.sha256("judge_label"),
                 problem=problem,
             ),
             lane=lane_of(self._number),
@@ -397,7 +397,7 @@ class _LabelPass:
 
     def _answer(self, backward: bool) -> list[str]:
         """Every claim in a fence, with labels, findings, check answers and cited lines, as many as fit."""
-        labelled = {record.claim: record for record in self._desk.session.state.rounds[self._number].labels}
+        labelled = {record.claim: record for record in self._context.session.state.rounds[self._number].labels}
         blocks: list[str] = []
         left = self._room
         share = max(600, left // max(1, len(self._case.claims)))
@@ -432,7 +432,7 @@ class _LabelPass:
 
     def _whole(self, evidence_id: str) -> CitedLines | None:
         """An evidence with its whole source: of the case, or captured by a check and then in the store."""
-        evidence = self._desk.session.state.evidence.get(evidence_id)
+        evidence = self._context.session.state.evidence.get(evidence_id)
         if evidence is None:
             return None
         place = place_of(self._case, Cite(evidence_id, 1, 1))
@@ -441,7 +441,7 @@ class _LabelPass:
         digest = evidence.text.sha256
         if digest not in self._sources:
             try:
-                self._sources[digest] = SourceText(self._desk.session.store.get(digest))
+                self._sources[digest] = SourceText(self._context.session.store.get(digest))
             except StoreError:
                 self._sources[digest] = None
         source = self._sources[digest]

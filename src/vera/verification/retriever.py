@@ -123,7 +123,7 @@ class EvidenceRetriever:
         corpus: Corpus | None,
         out_of_time: Callable[[], bool] = _never,
     ) -> None:
-        self._quest = plan
+        self._plan = plan
         self._corpus = corpus
         self._out_of_time = out_of_time
         self._seen = Seen(session, lane)
@@ -151,13 +151,13 @@ class EvidenceRetriever:
 
     def answer(self) -> str:
         """Each sub-claim as it was asked, with the places that could carry it."""
-        return "\n\n".join(self._stated(claim) for claim in self._quest.claims)
+        return "\n\n".join(self._stated(claim) for claim in self._plan.claims)
 
     def finds(self, claim: Claim) -> list[Passage]:
         """The places that are worth citing for the claim, best first: those the rule decides on, then (with a
         model to read them) the likeliest."""
         found = [*self._file_finds(claim), *self._page_finds(claim)]
-        if self._quest.literal:
+        if self._plan.literal:
             found = [find for find in found if find.relation != "IRRELEVANT"]
         return best(found, self._cluster_of(), PER_CLAIM)
 
@@ -175,7 +175,7 @@ class EvidenceRetriever:
     def _spent(self, cap: Cap) -> str:
         """The cap that does not allow one more, '' when there is room. Where no source may be opened any
         more, searching for them is no use."""
-        plan, seen = self._quest, self._seen
+        plan, seen = self._plan, self._seen
         if plan.bytes and seen.bytes >= plan.bytes:
             return "bytes"
         if plan.sources and seen.sources >= plan.sources:
@@ -185,16 +185,16 @@ class EvidenceRetriever:
     def _steps(self) -> Iterator[_Step]:
         """What is still to be done, in order."""
         yield from self._of_earlier()
-        if self._quest.files and self._corpus is not None:
-            for claim in self._quest.claims:
+        if self._plan.files and self._corpus is not None:
+            for claim in self._plan.claims:
                 yield from self._in_files(claim)
-        if self._quest.web:
+        if self._plan.web:
             yield from self._on_the_web()
 
     def _of_earlier(self) -> Iterator[_Step]:
         """What earlier sessions found, before anything is searched: it costs a look, or one request."""
-        for lead in self._quest.earlier:
-            if not lead.carried and all(self._is_settled(claim) for claim in self._quest.claims):
+        for lead in self._plan.earlier:
+            if not lead.carried and all(self._is_settled(claim) for claim in self._plan.claims):
                 return
             if lead.tool == "kb" and lead.source not in self._seen.opened:
                 yield _step("sources", "An earlier session had this source.", "kb", source=lead.source)
@@ -219,7 +219,7 @@ class EvidenceRetriever:
     def _on_the_web(self) -> Iterator[_Step]:
         """Ask for every sub-claim in turn, family by family, and open the first results of each; in the end
         open what was left."""
-        plan = self._quest
+        plan = self._plan
         queries = {claim.key: web_families(claim.text) for claim in plan.claims}
         share = plan.sources // (BOTH_SIDES * max(1, len(plan.claims))) if plan.sources else PER_QUERY
         first = max(plan.needed, min(PER_QUERY, share))
@@ -244,7 +244,7 @@ class EvidenceRetriever:
         if self._seen.asked("web_search", query) is not None:
             yield from self._open(claim, query, most)
             return
-        language = {"language": self._quest.languages[0]} if self._quest.languages else {}
+        language = {"language": self._plan.languages[0]} if self._plan.languages else {}
         yield _step("searches", f"Look for {claim.key} on the web.", "web_search", query=query, **language)
 
     def _open(self, claim: Claim, query: str, most: int) -> Iterator[_Step]:
@@ -258,7 +258,7 @@ class EvidenceRetriever:
     def _wanted(self, urls: Iterable[str]) -> Iterator[str]:
         """The results that the constraints allow and that were not opened, not many of one domain; whoever
         speaks officially first."""
-        plan, opened = self._quest, self._seen.opened
+        plan, opened = self._plan, self._seen.opened
         per_domain: dict[str, int] = {}
         for url in opened:
             domain = registrable_domain(url)
@@ -282,7 +282,7 @@ class EvidenceRetriever:
         saying = [find for find in found if find.relation == "SUPPORTS" and not find.outside]
         sources = {cluster_of.get(find.document, find.document) for find in saying}
         only_web = all(find.web for find in saying)
-        return len(sources) >= (self._quest.needed if only_web else self._quest.files_needed)
+        return len(sources) >= (self._plan.needed if only_web else self._plan.files_needed)
 
     def _stated(self, claim: Claim) -> str:
         cites = [
@@ -313,14 +313,14 @@ class EvidenceRetriever:
             return
         text = SourceText(document.extracted.text, document.extracted.marks)
         file = file_evidence(path, document.extracted.title, text, document.extracted.dated)
-        late = bool(outside(file, text, self._quest.not_before, self._quest.not_after))
+        late = bool(outside(file, text, self._plan.not_before, self._plan.not_after))
         yield from finds_in(claim, file, text, path=path, outside=late)
 
     def _page_finds(self, claim: Claim) -> Iterator[Passage]:
         for page in self._seen.pages:
             if (claim.key, page.id) not in self._finds:
                 text = self._seen.text(page)
-                late = bool(outside(page, text, self._quest.not_before, self._quest.not_after))
+                late = bool(outside(page, text, self._plan.not_before, self._plan.not_after))
                 self._finds[claim.key, page.id] = list(finds_in(claim, page, text, outside=late))
             yield from self._finds[claim.key, page.id]
 

@@ -365,3 +365,17 @@ def test_one_changed_negation_or_modal_refutes_where_all_else_is_the_same(
 def test_an_exception_behind_the_words_of_a_thesis_qualifies_it() -> None:
     law = "This License shall be governed by California law provisions"
     assert relation(law, f"{law} (except to the extent applicable law provides otherwise).") == "QUALIFIES"
+
+
+@pytest.mark.parametrize("bracketed", ["（not）", "【not】", "〔not〕", "<not>", "«not»", "(not"])
+def test_a_negation_in_any_brackets_proves_neither_reading(bracketed: str) -> None:
+    line = f"Records must {bracketed} be stored."
+    assert relation("Records must be stored.", line) not in ("SUPPORTS", "CONTRADICTS")
+    assert relation("Records must not be stored.", line) not in ("SUPPORTS", "CONTRADICTS")
+    assert relation("Records must be stored.", "Records must be stored（see section 4）.") != "CONTRADICTS"
+
+
+@pytest.mark.parametrize("remark", ["(repealed)", "[superseded]", "(deleted in 1990)"])
+def test_what_is_taken_back_in_brackets_is_not_supported(remark: str) -> None:
+    assert relation("The plan is in force.", f"The plan is in force {remark}.") != "SUPPORTS"
+    assert relation("The plan is in force.", "The plan is in force (see section 4).") == "SUPPORTS"

@@ -184,6 +184,24 @@ def test_a_german_or_french_denial_keeps_a_sentence_from_supporting(claim: str, 
         ("The plan is (un)lawful today.", ["The plan is lawful today.", "The plan is unlawful today."]),
         ("Tiere sind (nicht) erlaubt.", ["Tiere sind erlaubt.", "Tiere sind nicht erlaubt."]),
         ("La taxe (n’)est (pas) due.", ["La taxe est due.", "La taxe n’est pas due."]),
+        *(
+            (f"Records must {each} be stored.", ["Records must be stored.", "Records must not be stored."])
+            for each in (
+                "（not）",
+                "【not】",
+                "〔not〕",
+                "<not>",
+                "«not»",
+                "»not«",
+                "「not」",
+                "(not",
+                "[not",
+            )
+        ),
+        ("The plan is in force (repealed).", ["The plan is in force."]),
+        ("The plan is in force [since superseded].", ["The plan is in force."]),
+        ("The plan is in force (deleted in 1990 by the council of Ostley).", ["The plan is in force."]),
+        ("Der Plan ist gültig (aufgehoben).", ["Der Plan ist gültig."]),
     ],
 )
 def test_a_bracketed_negation_or_alternative_proves_neither_reading(line: str, claims: list[str]) -> None:
@@ -199,6 +217,11 @@ def test_a_bracketed_negation_or_alternative_proves_neither_reading(line: str, c
         ("The records must be stored.", "The records must be stored (see section 4)."),
         ("The records must not be stored.", "The records must not be stored (section 4)."),
         ("The plan is in force.", "The plan is in force (in Berlin) today."),
+        ("The plan is in force.", "The plan is in force （see section 4）."),
+        ("The plan is in force.", "The plan is in force 【Berlin】."),
+        ("The plan is in force.", "The plan is in force (deleted files are kept)."),
+        ("The plan is in force.", "The plan is in force (see section 4."),
+        ("The plan is not in force.", "The plan is not in force (section 4)."),
     ],
 )
 def test_other_brackets_take_nothing_away(claim: str, line: str) -> None:

@@ -304,3 +304,62 @@ def test_a_sentence_need_not_say_what_the_whole_text_is_about(question: str, sur
 )
 def test_words_of_asking_and_inflections_in_german_and_french(question: str, text: str, sure: bool) -> None:
     assert best(question, text, "manual.md").sure is sure
+
+
+PROGRAM = """# Norton Licence
+
+The "Program" is the archive. You may copy the program, and works based on the Program, under the terms of
+the Licence. The licence holds for every copy and/or work. A work is published in Section 4.
+"""
+
+
+@pytest.mark.parametrize(
+    ("question", "said", "sure"),
+    [
+        ("Where was the archive written?", "The archive was written in Ostley.", True),
+        ("Where was the archive written?", "The archive was written in the Netherlands.", True),
+        ("Where was the archive written?", "The archive was written at the Grand Hotel.", True),
+        ("Where was the archive written?", "The archive is written as a work on the Program.", False),
+        ("Where was the archive written?", "The archive is written under the Statute of Ostley.", False),
+        ("Where was the archive written?", "If the archive is written, write to the Norton Society.", False),
+        ("Where was the archive moved?", "The archive was moved to the Netherlands.", True),
+        ("Where was the archive written?", "The archive was written of and/or for us.", False),
+        ("Where was the archive written?", "The archive was written: see manual.txt, Vim.", False),
+        ("Where is the archive stored?", "The archive is stored in /var/lib/archive.", True),
+        ("Where is the archive stored?", "The archive is stored as is, see manual.txt.", False),
+        ("Where was the archive published?", "The archive was published as in Section 4.", False),
+        ("Where is the archive described?", "The archive is described in Section 4.", True),
+        ("Wo liegt das Archiv?", "Das Archiv liegt bei Ostley.", True),
+        ("Où se trouve l'archive ?", "L'archive se trouve à Ostley.", True),
+    ],
+)
+def test_a_place_is_no_term_of_the_text_no_part_of_it_and_not_the_file(
+    question: str, said: str, sure: bool
+) -> None:
+    assert best(question, f"{PROGRAM}\n{said}", "manual.txt").sure is sure
+
+
+@pytest.mark.parametrize(
+    ("question", "said", "sure"),
+    [
+        ("Who is the author of the archive?", "The author of the archive is Ada Holm.", True),
+        ("Who is the author of the archive?", "Author of the archive: ADA HOLM", True),
+        ("Who is the author of the archive?", "Author of the archive: ABSOLUTELY NO WARRANTY", False),
+        ("Who is the author of the archive?", "Ada Holm is not the author of the archive.", False),
+        ("Who is not the author of the archive?", "Ada Holm is not the author of the archive.", True),
+        ("Who is the author of the archive?", "Ada Holm, not Bo Lund, is the author of the archive.", True),
+        ("Who wrote the archive?", "The archive was written by Ada Holm without help.", True),
+        ("Who gives help with the archive?", "Ada Holm gives the archive without help.", False),
+        ("Who may open the archive?", "No one other than Ada Holm may open the archive.", True),
+        ("Where does the archive lie?", "The archive does not lie in Ostley.", False),
+        ("Where does the archive lie?", "The archive lies in Ostley (not in Morvern).", True),
+    ],
+)
+def test_a_shout_and_a_denial_name_nobody(question: str, said: str, sure: bool) -> None:
+    assert best(question, said, "manual.txt").sure is sure
+
+
+def test_who_is_asked_for_is_named_in_the_clause_that_speaks_of_it() -> None:
+    question = "Who is the author of the archive?"
+    assert not best(question, "Ada Holm uses the archive; some authors know it.", "manual.txt").sure
+    assert best(question, "The archive is new; its author is Ada Holm.", "manual.txt").sure

@@ -10,7 +10,7 @@ that name and version.
 
 A sentence contradicts a thesis only when it would support it but for one number, or but for one modal or
 negation that says the opposite. A negation or an alternative in brackets ("must (not)") proves
-neither reading.
+neither reading, and a sentence taken back in brackets ("(repealed)") proves nothing.
 
 The rule is made for precision: what it calls supported, the sentence says. A paraphrase, and what needs two
 sentences, are left to a model.
@@ -32,7 +32,7 @@ from vera.evidence.claim import Claim, Relation
 from vera.evidence.negation import bracketed_turns
 from vera.evidence.words import stem
 
-VERSION = "containment/3"
+VERSION = "containment/4"
 """The maker of the labels; changes whenever the same lines may get another label."""
 
 SPAN_LIMIT = 40_000

@@ -8,7 +8,8 @@ the rule calls supported can be read in the source as it is. It is strict on pur
 sentence that needs a second one, are left to a model.
 
 A span contradicts a claim only when it has the same words and exactly one of the two is negated. A negation
-or an alternative in brackets, "must (not) be stored", proves neither reading.
+or an alternative in brackets, "must (not) be stored", proves neither reading. A remark in brackets that takes the
+sentence back, "(repealed)", proves nothing either.
 """
 
 import re
@@ -25,7 +26,7 @@ from vera.evidence.negation import bracketed_turns
 from vera.evidence.whole_sentences import runs_on
 from vera.evidence.words import Word, hedges, inflected, negations, singular, stems, unmarked, words
 
-VERSION = "literal/5"
+VERSION = "literal/6"
 """The maker of the labels; changes whenever the same lines may get another label."""
 
 SPAN_LIMIT = 20_000

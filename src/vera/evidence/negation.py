@@ -45,7 +45,43 @@ _ORDER = re.compile(
 MAX_BRACKETED_WORDS = 4
 """Words in brackets that may stand for one: "must (or may not)". More of them are a remark."""
 
-_BRACKETS = re.compile(r"\(([^()\n]{1,80})\)|\[([^\[\]\n]{1,80})\]|\{([^{}\n]{1,80})\}")
+_PAIRS = (
+    "()",
+    "[]",
+    "{}",
+    "（）",
+    "［］",
+    "｛｝",
+    "【】",
+    "〔〕",
+    "〈〉",
+    "《》",
+    "「」",
+    "『』",
+    "⟨⟩",
+    "«»",
+    "»«",
+    "‹›",
+    "›‹",
+)
+"""Brackets of several scripts, and the angled marks that a word is put between."""
+_BRACKETS = re.compile(
+    "|".join(
+        rf"{re.escape(opened)}([^{re.escape(opened + closed)}\n]{{1,80}}){re.escape(closed)}"
+        for opened, closed in _PAIRS
+    )
+    + r"|<(?=\S)([^<>\n]{1,80})(?<=\S)>"
+)
+_UNCLOSED = re.compile(r"[(\[{（［【〔«](?P<inside>[^()\[\]{}（）［］【】〔〕«»\n]{1,400})\Z")
+_WITHDRAWN = re.compile(
+    r"\W{0,3}(?:(?:has|have|is|was|been|now|since|later|formally|partly|largely|wholly|entirely) ){0,3}"
+    r"(?:repealed|revoked|superseded|deleted|withdrawn|rescinded|abolished|annulled|obsolete|struck out|"
+    r"expired|no longer (?:in force|valid|applicable|applies)|aufgehoben|gestrichen|weggefallen|außer kraft|"
+    r"abrogée?s?|supprimée?s?)"
+    r"(?:\W{0,3}\Z|[\s,;:]{1,3}(?:\d|by|in|on|from|since|with|as|per|durch|am|seit|par|le|en|depuis)\b)",
+    re.IGNORECASE,
+)
+"""What says in brackets that the words beside it are not in force any more."""
 _TURNS = re.compile(
     r"\b(?:not|never|no|nor|cannot|without|n[’']t|nicht|nie|niemals|kein\w{0,2}|ohne|ne|pas|jamais|aucune?|sans|"
     r"must|may|might|shall|should|can|could|will|would|muss|müssen|darf|dürfen|kann|können|soll|sollen|"
@@ -66,15 +102,20 @@ def is_negative(text: str) -> bool:
 
 def bracketed_turns(text: str) -> tuple[str, ...]:
     """What a sentence may be read with and without, folded: "not" in "must (not) be", "or may", "un" in
-    "(un)lawful". A sentence with such brackets says two things, and proves neither.
+    "(un)lawful"; and what takes the sentence back, "(repealed)". A sentence with such brackets says two
+    things, and proves neither. A bracket that is never closed counts by the turn that it begins with.
     """
+    text = text[:TEXT_LIMIT]
     found = []
-    for match in _BRACKETS.finditer(text[:TEXT_LIMIT]):
+    for match in _BRACKETS.finditer(text):
         inside = next(filter(None, match.groups()))
         fused = _PREFIX.fullmatch(inside) and text[match.end() : match.end() + 1].isalpha()
         short = len(inside.split()) <= MAX_BRACKETED_WORDS
-        if fused or (short and _TURNS.search(inside)):
+        if fused or (short and _TURNS.search(inside)) or _WITHDRAWN.match(inside):
             found.append(" ".join(inside.lower().split()))
+    unclosed = _UNCLOSED.search(text)
+    if unclosed and (turn := _TURNS.match(unclosed["inside"].lstrip())):
+        found.append(turn.group().lower())
     return tuple(found)
 
 

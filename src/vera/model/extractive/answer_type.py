@@ -13,7 +13,7 @@ import msgspec
 
 from vera.model.extractive import patterns
 from vera.model.extractive.documents import name_forms, spelled
-from vera.model.extractive.expressions import is_open, valued
+from vera.model.extractive.expressions import NOTHING_AROUND, Around, denies, is_open, strength, valued
 from vera.model.extractive.lexicon import GENERIC, IMPLIED, LIGHT, PRONOUNS, STOPWORDS
 from vera.model.extractive.question import (
     Kind,
@@ -49,9 +49,16 @@ NAME_WORDS = 0.5
 MAX_BOUND_LENGTH = 16
 """The longest phrase that makes a number a bound, in characters."""
 
+MAX_CLAUSES = 20
+"""Clauses of a sentence that are looked at one by one; the rest counts as one."""
+
 _DIGIT = re.compile(r"(?<![\w-])\d")
 _ALONE = frozenset((Kind.PERSON, Kind.NAME))
 """Of these kinds an expression is one only when it is a name."""
+
+
+_NAMED_BY_SAYING_SO = frozenset((Kind.PERSON, Kind.PLACE))
+"""Of these kinds a sentence that denies says nothing."""
 
 
 class Demand(msgspec.Struct, frozen=True):
@@ -116,13 +123,16 @@ class Judge:
         lexis: Lexis,
         path: str,
         around: Sequence[float] = (),
+        plain: Around = NOTHING_AROUND,
     ) -> None:
-        """`around` has the affinity of each term with any word of the lines seen of this file."""
+        """`around` has the affinity of each term with any word of the lines seen of this file, `plain` what
+        those say of their words."""
         self._question = question
         self._demand = demand
         self._lexis = lexis
         self._file = name_forms(path, question.text)
         self._spelled = spelled(path)
+        self._plain = plain
         self._denies = patterns.DENIES.search(question.text) is not None
         stems = {stem(form) for form in self._file}
         self._named_by_file = [float(term.word.stem in stems) for term in question.terms]
@@ -145,13 +155,31 @@ class Judge:
         return (
             not sentence.heading
             and not is_open(sentence.text)
-            and (not self._denies or patterns.DENIES.search(sentence.text) is not None)
+            and self._agrees(sentence.text)
             and self._answers(
                 self._with_implied(own) if labelled else own, above, kind, label if labelled else ""
             )
             and all(self._is_named(name, sentence) for name in self._question.names)
             and self._has_numbers(sentence)
         )
+
+    def _agrees(self, text: str) -> bool:
+        """Whether a sentence denies as the question does; a denial names no person and no place."""
+        if self._denies:
+            return patterns.DENIES.search(text) is not None
+        if self._question.kind not in _NAMED_BY_SAYING_SO:
+            return True
+        return not denies(self._question, text) and self._in_one_clause(text)
+
+    def _in_one_clause(self, text: str) -> bool:
+        """Whether a clause (up to a semicolon) with the rarest term of what is asked has the answer, too."""
+        clauses = text.split(";", MAX_CLAUSES)
+        if len(clauses) == 1 or not self._demand.asked:
+            return True
+        term = self._question.terms[self._rarest].word
+        having = [each for each in clauses if any(affinity(term, word) >= SAME_ROOT for word in words(each))]
+        wanted = 1.0 if self._question.kind in _ALONE else OF_THE_KIND
+        return not having or any(strength(self._question, each, self._plain) >= wanted for each in having)
 
     def _with_implied(self, own: Sequence[float]) -> list[float]:
         """The affinities with what gives only a value, also those of what one does with such things."""

@@ -4,8 +4,10 @@ An expression whose words all are in the question is not its answer.
 """
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from itertools import islice, takewhile
+
+import msgspec
 
 from vera.model.extractive import patterns
 from vera.model.extractive.layout import label_of
@@ -32,16 +34,47 @@ _NOUNS = {
     for noun in group.split()
 }
 """The nouns of a value (`patterns.VALUE`), by stem, with those that say the same."""
+_ABOUT_TEXTS = frozenset(
+    ("described", "defined", "explained", "documented", "specified", "stated", "listed", "mentioned", "found")
+)
+"""Of a thing that this is asked of, a section is the place."""
+_ALSO_NAMES = frozenset(("us", "it", "will", "may", "don"))
+"""Stop words that are names, too, when all is written in capitals."""
 Finder = Callable[[Question, str], float]
 
 
-def strength(question: Question, text: str) -> float:
+class Around(msgspec.Struct, frozen=True):
+    """What the lines around a text say of its words: `plain` has the stems of those written in small letters
+    or defined as terms, which are no places with a capital either; `file` the words of the file's name.
+    """
+
+    plain: frozenset[str] = frozenset()
+    file: frozenset[str] = frozenset()
+
+
+def around_of(texts: Iterable[str], path: str) -> Around:
+    """What the texts of one file and its path say of the words in it."""
+    plain: set[str] = set()
+    for text in texts:
+        text = text[:MAX_TEXT_LENGTH]
+        terms = (match.group(1) for match in patterns.DEFINED.finditer(text))
+        small = (match.group() for match in patterns.SMALL.finditer(text))
+        plain.update(word.stem for each in (*terms, *small) for word in words(each))
+    return Around(frozenset(plain), frozenset(word.form for word in words(path)))
+
+
+NOTHING_AROUND = Around()
+
+
+def strength(question: Question, text: str, around: Around = NOTHING_AROUND) -> float:
     """How plainly the text holds an expression of the question's kind: 0 not at all, 1 exactly.
 
     Always 0 for the kind `ANY`.
     """
-    finder = _FINDERS.get(question.kind)
     text = text[:MAX_TEXT_LENGTH]
+    if question.kind is Kind.PLACE:
+        return _place(question, text, around)
+    finder = _FINDERS.get(question.kind)
     found = finder(question, text) if finder else 0.0
     return found if found >= 1.0 or question.kind not in _AMOUNTS else max(found, _stated(question, text))
 
@@ -91,6 +124,16 @@ def told(question: Question, text: str) -> float:
 def is_open(text: str) -> bool:
     """Whether a text says that something is not known, not agreed or not said."""
     return patterns.OPEN.search(text[:MAX_TEXT_LENGTH]) is not None
+
+
+def denies(question: Question, text: str) -> bool:
+    """Whether a text denies what it says, or something that the question asks about: "without warranty"."""
+    asked = {term.word.stem for term in question.terms}
+
+    def kept(match: re.Match[str]) -> str:
+        return " " if asked.isdisjoint(word.stem for word in words(match.group())) else match.group()
+
+    return patterns.DENIES.search(patterns.BY_THE_WAY.sub(kept, text[:MAX_TEXT_LENGTH])) is not None
 
 
 def valued(text: str, *, counts: bool) -> str:
@@ -221,8 +264,16 @@ def _names(question: Question, text: str) -> Iterator[re.Match[str]]:
     """Names that the question does not hold; a single word at the beginning may be none."""
     for match in _new(question, patterns.NAME, text):
         told_of = {word.form for word in words(match.group())} - question.spoken
-        if (match.start() > 0 or " " in match.group()) and not told_of <= NO_NAMES:
+        alone = match.start() == 0 and " " not in match.group()
+        if not alone and not told_of <= NO_NAMES and not _is_shouted(match.group()):
             yield match
+
+
+def _is_shouted(name: str) -> bool:
+    """Whether words in capitals are a piece of a sentence in capitals ("ABSOLUTELY NO WARRANTY"), no name."""
+    return name.isupper() and any(
+        len(word.form) > 1 and word.form in STOPWORDS - _ALSO_NAMES for word in words(name)
+    )
 
 
 def _person(question: Question, text: str) -> float:
@@ -237,14 +288,46 @@ def _person(question: Question, text: str) -> float:
     return max(worth, 0.5 * _has(question, patterns.ROLE, text))
 
 
-def _place(question: Question, text: str) -> float:
-    told_of = ({word.form for word in words(each.group())} for each in patterns.PLACE.finditer(text))
+def _place(question: Question, text: str, around: Around) -> float:
+    """A name behind a preposition, or a path; hardly a name for which nothing says that it is a place."""
+    bare = 0.0
+    for match in _names(question, text):
+        leads = next(words(match.group()))
+        if leads.form not in STOPWORDS and not _is_plain(match.group(), around):
+            put = patterns.PUTS.search(text[max(0, match.start() - 12) : match.start()])
+            bare = max(bare, 0.5 if put else 0.4)
     return max(
-        float(any(forms - question.spoken - STOPWORDS for forms in told_of)),
-        0.9 * _has(question, patterns.PATH, text),
-        0.5 * _name(question, text),
+        float(any(_is_place(question, match, around) for match in patterns.PLACE.finditer(text))),
+        0.9 * any(_is_elsewhere(match.group(), around) for match in _new(question, patterns.PATH, text)),
+        bare,
         0.4 * _has(question, patterns.SPOT, text),
     )
+
+
+def _is_place(question: Question, match: re.Match[str], around: Around) -> bool:
+    """Whether a match of `patterns.PLACE` is a place that the question does not hold, no term of the text and
+    no part of it."""
+    if {word.form for word in words(match.group())} <= question.spoken | NO_NAMES:
+        return False
+    name = match["name"]
+    if name is None:
+        return True
+    if patterns.TOWARDS.match(match.group()) and not patterns.MOVES.search(question.text):
+        return False
+    part = patterns.PART_OF_A_TEXT.match(name) and question.spoken.isdisjoint(_ABOUT_TEXTS)
+    return not part and not _is_plain(name, around) and not _is_shouted(name)
+
+
+def _is_plain(name: str, around: Around) -> bool:
+    """Whether the text has all words of a name as common nouns or terms, too: "the Program"."""
+    telling = [word for word in words(name) if word.form not in NO_NAMES]
+    return all(word.stem in around.plain for word in telling)
+
+
+def _is_elsewhere(path: str, around: Around) -> bool:
+    """Whether a path is neither the file's own name nor an abbreviation or words with a stroke: "and/or"."""
+    forms = {word.form for word in words(path)} - around.file - STOPWORDS
+    return any(len(form) > 1 for form in forms)
 
 
 def _path(question: Question, text: str) -> float:
@@ -304,7 +387,6 @@ _FINDERS: dict[Kind, Finder] = {
     Kind.CLOCK: _clock,
     Kind.FREQUENCY: _frequency,
     Kind.PERSON: _person,
-    Kind.PLACE: _place,
     Kind.NAME: _name,
     Kind.CODE: _any_of(patterns.CODE),
     Kind.PATH: _path,

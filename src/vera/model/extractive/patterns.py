@@ -44,6 +44,14 @@ DENIES = _compiled(
     r"\b(?:not|no|never|neither|nor|without|except|unless|nicht|kein\w{0,2}|nie|ohne|außer|pas|aucune?|jamais|"
     r"sans|sauf)\b|n[’']t\b"
 )
+BY_THE_WAY = _compiled(
+    r"\([^()]{0,200}\)",
+    r",\s*(?:but )?(?:not|never|nicht|pas)\b[^,.;]{0,200}",
+    r"\bnot (?:only|just|merely)\b|\bno (?:later|earlier|more|less|fewer) than\b|\bno\.? ?\d",
+    r"\b(?:no[ -]one|nobody|none|no) other than\b",
+    r"\b(?:without|except|unless|ohne|außer|sans|sauf)\b[^,.;]{0,200}",
+)
+"""A denial that leaves what the sentence says as it is, unless it denies what is asked about."""
 _UP = (
     r"over|above|more than|no(?:t)? (?:less|fewer) than|at least|exceed(?:s|ing)?|minimum of|über|mehr als|"
     r"mindestens|wenigstens|plus de|au moins"
@@ -145,9 +153,31 @@ NAME = re.compile(
     r"(?:\s+(?:of|the|de|van|von|and|for)?\s?[A-Z][\w'’.-]*)*"
 )
 PLACE = re.compile(
-    r"\b(?:in|at|on|from|near|to|into|under|outside|inside|between|north|south|east|west|of)"
-    r"\s+(?:the\s+)?[A-Z]\w+|\b(?i:room|hall|gallery|floor|building|gate|platform|street)\s\d{1,5}\b"
+    r"\b(?:in|at|on|from|near|to|into|outside|inside|between|north|south|east|west)\s+(?:the\s+)?"
+    r"(?P<name>[A-Z]\w+(?:[ -][A-Z]\w+){0,5})"
+    r"|\b(?i:room|hall|gallery|floor|building|gate|platform|street)\s\d{1,5}\b"
 )
+"""A place behind a preposition (its group `name`), or a numbered one."""
+TOWARDS = re.compile(r"(?:to|into)\s+the\b")
+MOVES = _compiled(
+    r"\b(?:mov(?:e[sd]?|ing)|go(?:es|ne|ing)?|went|sen[dt]s?|travel\w{0,4}|ship\w{0,4}|br(?:ing|ought)s?|tak(?:en?|es)|"
+    r"took|leads?|led|return\w{0,3}|transfer\w{0,4}|carr(?:y|ie[sd]))\b"
+)
+"""Where something is moved is a place behind "to the"."""
+PART_OF_A_TEXT = _compiled(
+    r"^(?:sections?|clauses?|articles?|chapters?|paragraphs?|parts?|exhibits?|appendix|annex|schedules?|pages?|"
+    r"tables?|figures?|steps?|versions?)\b"
+)
+PUTS = _compiled(
+    r"\b(?:is|are|was|were|à|au|aux|en|chez|dans|près de|bei|beim|im|am|zu[mr]?|nach|aus|ist|sind|est|sont)"
+    r"\s+(?:the\s+)?$",
+    r"[:|\t]\s*$|,$",
+)
+"""What stands before a bare name that is the place: "its seat is Ostley", "Seat: Ostley"."""
+SMALL = re.compile(r"(?<![\w@./:~+-])[^\W\d_A-Z]{2,40}(?![\w@/:~+-]|\.\w)")
+"""A word in small letters that is no part of an address, a path or an option."""
+DEFINED = re.compile(r"[\"“](?:[Tt]he\s+|[Tt]his\s+)?([A-Z][\w -]{1,60})[\"”]")
+"""A term in quotation marks, as a contract defines it: the "Program"."""
 WITHIN = re.compile(r"\b(?:in|near)\s+(?:the\s+)?$", re.IGNORECASE)
 AGENT = re.compile(r"\b(?:by|von|vom|durch|par)\s+(?:the\s+)?$", re.IGNORECASE)
 SPOT = _compiled(

@@ -14,7 +14,7 @@ import msgspec
 from vera.model.extractive.answer_type import Judge, Sentence, demand_of
 from vera.model.extractive.conversation import Excerpt
 from vera.model.extractive.documents import Match
-from vera.model.extractive.expressions import strength, told
+from vera.model.extractive.expressions import around_of, strength, told
 from vera.model.extractive.layout import MAX_CITED_LINES, Piece, asks, label_of
 from vera.model.extractive.lexicon import STOPWORDS
 from vera.model.extractive.question import Kind, Question
@@ -142,7 +142,8 @@ class _Excerpt:
         self._contexts = [self._context(index) for index in range(len(self._pieces))]
         self._kinds: dict[tuple[int, int], float] = {}
         around = _most(self._vectors, len(lexis.terms))
-        self._judge = Judge(question, demand_of(question), lexis, excerpt.path, around)
+        self._around = around_of((piece.text for piece in self._pieces), excerpt.path)
+        self._judge = Judge(question, demand_of(question), lexis, excerpt.path, around, self._around)
         self._judged: dict[tuple[int, int], bool] = {}
         self._above: dict[str, list[float]] = {}
         self._opening = _opening(excerpt)
@@ -304,7 +305,7 @@ class _Excerpt:
         key = (first, last)
         if key not in self._kinds:
             text = " ".join(piece.text for piece in self._pieces[first : last + 1])
-            self._kinds[key] = strength(self._question, text)
+            self._kinds[key] = strength(self._question, text, self._around)
         return self._kinds[key]
 
     def _nearness(self, parts: Sequence[Piece]) -> float:

@@ -8,8 +8,8 @@ the rule calls supported can be read in the source as it is. It is strict on pur
 sentence that needs a second one, are left to a model.
 
 A span contradicts a claim only when it has the same words and exactly one of the two is negated. A negation
-or an alternative in brackets, "must (not) be stored", proves neither reading. A remark in brackets that takes the
-sentence back, "(repealed)", proves nothing either.
+or an alternative in brackets, "must (not) be stored", proves neither reading. A remark in brackets that takes
+the sentence back, "(repealed)", proves nothing either.
 """
 
 import re

@@ -45,30 +45,13 @@ _ORDER = re.compile(
 MAX_BRACKETED_WORDS = 4
 """Words in brackets that may stand for one: "must (or may not)". More of them are a remark."""
 
-_PAIRS = (
-    "()",
-    "[]",
-    "{}",
-    "（）",
-    "［］",
-    "｛｝",
-    "【】",
-    "〔〕",
-    "〈〉",
-    "《》",
-    "「」",
-    "『』",
-    "⟨⟩",
-    "«»",
-    "»«",
-    "‹›",
-    "›‹",
-)
+_OPENED = "([{（［｛【〔〈《「『⟨«»‹›"
+_CLOSED = ")]}）］｝】〕〉》」』⟩»«›‹"
 """Brackets of several scripts, and the angled marks that a word is put between."""
 _BRACKETS = re.compile(
     "|".join(
         rf"{re.escape(opened)}([^{re.escape(opened + closed)}\n]{{1,80}}){re.escape(closed)}"
-        for opened, closed in _PAIRS
+        for opened, closed in zip(_OPENED, _CLOSED, strict=True)
     )
     + r"|<(?=\S)([^<>\n]{1,80})(?<=\S)>"
 )

@@ -48,7 +48,7 @@ BY_THE_WAY = _compiled(
     r"\([^()]{0,200}\)",
     r",\s*(?:but )?(?:not|never|nicht|pas)\b[^,.;]{0,200}",
     r"\bnot (?:only|just|merely)\b|\bno (?:later|earlier|more|less|fewer) than\b|\bno\.? ?\d",
-    r"\b(?:no[ -]one|nobody|none|no) other than\b",
+    r"\bno(?:[ -]one|body|ne)? other than\b",
     r"\b(?:without|except|unless|ohne|außer|sans|sauf)\b[^,.;]{0,200}",
 )
 """A denial that leaves what the sentence says as it is, unless it denies what is asked about."""

@@ -381,7 +381,7 @@ def _state(found: Found) -> str:
 
 
 def _row(row: tuple[Any, ...]) -> Row:
-    """The row of a list. Raises msgspec.MsgspecError where its header is none."""
+    """The row of a list. Raises msgspec.MsgspecError where its header cannot be read."""
     name, seen, modified, kind, state, batch, header, problem = row
     return Row(
         name=name,

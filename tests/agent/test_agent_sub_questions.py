@@ -7,8 +7,19 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from vera.agent.composed import CUT_SHORT, OPEN_SENTENCES, OPEN_TITLE, Piece, laid_out
-from vera.agent.sub_questions import MAX_LENGTH, MAX_QUESTIONS, distinct, plain, read_off, refused, usable
+from vera.agent.composed import CUT_SHORT, NOT_ASKED, OPEN_SENTENCES, OPEN_TITLE, Piece, laid_out
+from vera.agent.sub_questions import (
+    MAX_LEFT_OUT,
+    MAX_LENGTH,
+    MAX_QUESTIONS,
+    MAX_READ,
+    ReadOff,
+    distinct,
+    plain,
+    read_off,
+    refused,
+    usable,
+)
 from vera.audit.claims import split
 from vera.cli import sub_questions
 from vera.events import Heading
@@ -34,14 +45,53 @@ from vera.report.headings import Headed
     ],
 )
 def test_the_questions_that_a_task_asks_by_itself(task: str, found: list[str]) -> None:
-    assert read_off(task) == found
+    assert read_off(task) == ReadOff(tuple(found))
+
+
+MANY = [f"Who pays fee {number}?" for number in range(40)]
+LONG = "Who pays " + "and pays " * 40 + "?"
+
+
+@pytest.mark.parametrize(
+    ("task", "asked", "left_out"),
+    [
+        (" ".join(MANY[:9]), MANY[:8], MANY[8:9]),
+        ("Please answer these:\n" + "\n".join(f"- {each}" for each in MANY[:9]), MANY[:8], MANY[8:9]),
+        (" ".join(MANY), MANY[:8], [*MANY[8 : 7 + MAX_LEFT_OUT], " ".join(MANY[7 + MAX_LEFT_OUT :])]),
+        (f"Who pays? {LONG} How much?", ["Who pays?", "How much?"], [LONG]),
+        ("Is GPL 2.0 free? Is a.b/c?d=1 a page?", ["Is GPL 2.0 free?", "Is a.b/c?d=1 a page?"], []),
+    ],
+)
+def test_what_a_report_cannot_ask_of_a_task_is_left_out_by_name(
+    task: str, asked: list[str], left_out: list[str]
+) -> None:
+    assert read_off(task) == ReadOff(tuple(asked), tuple(left_out))
+
+
+@pytest.mark.parametrize(
+    "task",
+    [
+        "Who pays? How much? State the name of the person who may enter.",
+        "Who pays? How much? State who pays.",
+        "I have a bakery. Who pays? How much?",
+        "Name the owner.\n- Who pays?\n- How much?",
+        "Name the owner.\nThen compare:\n- fees\n- prices",
+        "- Who pays?\n- How much?\nAnd name the owner.",
+        "- Who pays?\n- How much?\n- " + "who pays " * 300,
+        f"Who pays? How much? {'x ' * MAX_READ}",
+        "Wer zahlt? Wie viel? Nenne den Besitzer.",
+    ],
+)
+def test_a_task_that_says_more_than_its_questions_is_asked_as_a_whole(task: str) -> None:
+    assert read_off(task) == ReadOff()
 
 
 @given(st.text(max_size=400))
 def test_what_is_read_off_a_task_is_bounded_and_plain(task: str) -> None:
     found = read_off(task)
-    assert len(found) <= MAX_QUESTIONS and len(found) != 1
-    assert all(each == plain(each) and 0 < len(each) <= MAX_LENGTH for each in found)
+    assert len(found.questions) <= MAX_QUESTIONS and len(found.questions) != 1
+    assert all(each == plain(each) and 0 < len(each) <= MAX_LENGTH for each in found.questions)
+    assert len(found.left_out) <= MAX_LEFT_OUT
 
 
 @given(st.text(max_size=300))
@@ -76,7 +126,7 @@ def test_what_says_nothing_is_no_sub_question_and_too_many_are_refused() -> None
     assert "at most 8" in refused(["Who pays?"] * (MAX_QUESTIONS + 1))
 
 
-@pytest.mark.parametrize("sentence", [CUT_SHORT, *OPEN_SENTENCES.values()])
+@pytest.mark.parametrize("sentence", [CUT_SHORT, NOT_ASKED, *OPEN_SENTENCES.values()])
 def test_what_is_said_of_an_open_sub_question_is_a_claim_that_nobody_checked(sentence: str) -> None:
     """So that a report with one is at most PARTIAL, by the rule that holds for every answer."""
     claims = split(f"It is so [ev_0001:1].\n\n{sentence}")

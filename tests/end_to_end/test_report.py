@@ -19,9 +19,10 @@ from support.scripted_server import Fault, ScriptedServer
 from support.turns import answered_turns, as_reply, final, turn
 from support.verified import replay
 from vera import events
-from vera.agent.composed import CUT_SHORT, OPEN_SENTENCES, OPEN_TITLE
+from vera.agent.composed import CUT_SHORT, NOT_ASKED, OPEN_SENTENCES, OPEN_TITLE
 from vera.agent.sub_questions import MAX_LENGTH, MAX_QUESTIONS, SCOPE
 from vera.agent.verifier_context import exams_folder
+from vera.headline import OPEN
 from vera.report.answer import MARKS
 from vera.session import log
 from vera.usage import PART
@@ -208,6 +209,25 @@ def test_without_a_model_a_task_is_divided_by_its_own_questions(documents: Path,
     ran = built_in(documents, tmp_path / "w", task=f"{ASKS_OFFER} And please: {ASKS_PRICE}")
     assert ran.asked == [ASKS_OFFER, f"And please: {ASKS_PRICE}"] and ran.by() == "task"
     ran.is_whole()
+
+
+def test_what_a_report_leaves_out_of_its_task_is_named_and_stays_open(
+    documents: Path, tmp_path: Path
+) -> None:
+    items = [ASKS_OFFER.replace("written offer", f"written offer no. {number}") for number in range(8)]
+    left = "Who may enter the reactor without a badge?"
+    task = "\n".join(["Answer all of these:", *(f"- {each}" for each in [*items, left])])
+    ran = built_in(documents, tmp_path / "w", task=task)
+    assert ran.asked == [*items, left] and ran.said["sub_questions"][8]["status"] == "UNRESOLVED"
+    assert ran.said["sub_questions"][8]["reason"].startswith("not asked: ")
+    assert ran.said["exit_code"] == 3 and ran.said["status"] in OPEN
+    assert f"### 9. {left}\n\n{NOT_ASKED} (unchecked)" in ran.said["answer"]
+    ran.is_whole()
+
+
+def test_a_demand_beside_questions_makes_the_task_one_question(documents: Path, tmp_path: Path) -> None:
+    task = f"{ASKS_OFFER} {ASKS_PRICE} State the name of who may enter the reactor."
+    assert built_in(documents, tmp_path / "w", task=task).asked == [task]
 
 
 def test_a_task_that_is_one_question_is_the_only_one(documents: Path, tmp_path: Path) -> None:

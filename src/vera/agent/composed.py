@@ -21,6 +21,7 @@ from vera.session import Session
 OPEN_TITLE = "What stayed open"
 
 CUT_SHORT = "This was cut short before it was answered."
+NOT_ASKED = "The task names this, and it was not asked here."
 OPEN_SENTENCES = {
     "PARTIAL": "Only a part of the answer to this is supported by what was read.",
     "DISPUTED": "The sources contradict each other on this.",
@@ -53,7 +54,7 @@ class Piece(msgspec.Struct, frozen=True, kw_only=True):
 def compose(session: Session) -> Composed:
     """The report of the sub-questions that are done. Raises StoreError where a part of it is missing."""
     state = session.state
-    asked = state.sub_questions.questions if state.sub_questions else ()
+    asked = state.sub_questions.named if state.sub_questions else ()
     done = [state.sub_answers[number] for number in sorted(state.sub_answers)]
     pieces = [_piece(session, each, session.load(asked[each.number - 1])) for each in done]
     text, headings = laid_out(pieces)
@@ -101,6 +102,8 @@ def _piece(session: Session, done: events.SubAnswer, question: str) -> Piece:
     if done.status not in HOLDS:
         nothing = done.unfinished and done.status == "UNRESOLVED"
         open_because = CUT_SHORT if nothing else OPEN_SENTENCES.get(done.status, CUT_SHORT)
+        asked = session.state.sub_questions.questions if session.state.sub_questions else ()
+        open_because = NOT_ASKED if done.number > len(asked) else open_because
     return Piece(
         number=done.number, question=question, blocks=_blocks(session, done), open_because=open_because
     )

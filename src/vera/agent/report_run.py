@@ -17,6 +17,7 @@ from vera.agent import composed, messages
 from vera.agent.extracts import by_rule
 from vera.agent.lanes import LANE
 from vera.agent.research import Research, Result, choose, conclude
+from vera.agent.sub_questions import MAX_LENGTH, MAX_QUESTIONS
 from vera.attestation.keys import Signer
 from vera.headline import HOLDS, word_of
 from vera.lane.answer import resolve
@@ -28,6 +29,7 @@ from vera.verification.context import VerifierContext
 
 Say = Callable[[str], None]
 
+LEFT_OUT = f"not asked: a report has at most {MAX_QUESTIONS} sub-questions of {MAX_LENGTH} characters"
 STOPPED = "the run was stopped before it was answered"
 
 
@@ -92,6 +94,7 @@ class ReportRun:
         self._session.seal(self._signer.seal)
         while number := self._session.state.part:
             await self._answer(number)
+        self._leave_out()
         self._budget.whole()
         decision = await self._whole()
         if decision is not None:
@@ -138,6 +141,16 @@ class ReportRun:
             session.emit(self._came_of(number, self._part, best), lane="")
         finally:
             self._part = None
+
+    def _leave_out(self) -> None:
+        """Log that what the sub-questions leave out of the task stays open, unless that is said already."""
+        state = self._session.state
+        asked = state.sub_questions
+        for number in range(len(asked.questions) + 1, len(asked.named) + 1) if asked else ():
+            if number not in state.sub_answers:
+                self._session.emit(
+                    events.SubAnswer(number=number, status="UNRESOLVED", reason=LEFT_OUT), lane=""
+                )
 
     def _steps(self, left: int) -> int:
         """The steps of one of so many sub-questions, at least 1; 0 for no limit."""

@@ -5,6 +5,7 @@ first is answered.
 """
 
 import asyncio
+import itertools
 import re
 from collections.abc import Callable, Iterable, Sequence
 from typing import Annotated
@@ -15,6 +16,7 @@ from vera import events
 from vera.agent.errors import SetupError
 from vera.config import Settings
 from vera.evidence.prompt_quoting import fence, named
+from vera.evidence.words import stems
 from vera.model.types import Model
 from vera.session import Session
 from vera.verification.ask import ask, prompt
@@ -41,6 +43,9 @@ TASK_ROOM = 8000
 MAX_READ = 50_000
 """Characters of a task in which questions are looked for."""
 
+MAX_LEFT_OUT = 20
+"""Questions of a task that are listed as not asked. A choice: a longer list would bury the answers."""
+
 SCOPE = "sub_questions"
 ASKS = ("?", "？", "؟")
 
@@ -48,7 +53,12 @@ Revise = Callable[[Sequence[str]], Sequence[str] | None]
 """What a person makes of the proposed sub-questions; None where they call the run off."""
 
 _ITEM = re.compile(r"[ \t]{0,8}(?:[-*•+]|\d{1,2}[.)])[ \t]+(\S[^\n]{0,2000})")
-_ASKED = re.compile(r"[^.!?？؟。！\n]{1,2000}[?？؟]")
+_END = re.compile(r"[.!](?!\S)|\?(?![\w&=%/])|[？؟。！\n]|\Z")
+"""The end of a sentence. Neither a number nor an address has one in it."""
+_LEADING = frozenset(
+    stems("please answer reply respond question follow list below tell find know say give also thanks thank")
+)
+"""What is said around questions and asks for nothing more."""
 _BRACKETS = str.maketrans("[]【】", "()()")
 
 Question = Annotated[str, msgspec.Meta(extra_json_schema={"maxLength": MAX_LENGTH})]
@@ -95,21 +105,62 @@ def refused(questions: Sequence[str]) -> str:
     return ""
 
 
-def read_off(task: str) -> list[str]:
+class ReadOff(msgspec.Struct, frozen=True):
+    """The questions that a task asks by itself, and those of them that a report cannot ask as well: too
+    long, or one too many."""
+
+    questions: tuple[str, ...] = ()
+    left_out: tuple[str, ...] = ()
+
+
+def read_off(task: str) -> ReadOff:
     """The questions that a task asks by itself: the items of its list, each with the line above the list
-    where it is no question, else its sentences with a question mark. None where there are fewer than two."""
-    lead, items = "", list[str]()
-    for line in task[:MAX_READ].split("\n"):
+    where it is no question, else its sentences with a question mark.
+
+    None where there are fewer than two, and where the task says more than its questions: the rest could be a
+    demand, so such a task is asked as a whole.
+    """
+    if len(task) > MAX_READ:
+        return ReadOff()
+    for found, rest in (_items(task), _sentences(task)):
+        questions = distinct(found)
+        asked = [each for each in questions if len(each) <= MAX_LENGTH][:MAX_QUESTIONS]
+        if len(asked) > 1 and not set(stems(rest)) - _LEADING:
+            return ReadOff(tuple(asked), _bounded([each for each in questions if each not in asked]))
+    return ReadOff()
+
+
+def _items(task: str) -> tuple[list[str], str]:
+    """The items of a task's list, and the lines that are in none of them."""
+    lead, items, rest = "", list[str](), list[str]()
+    used = False
+    for line in task.split("\n"):
         if item := _ITEM.fullmatch(line):
             asked = item[1].strip()
-            items.append(asked if not lead or asked.endswith(ASKS) else f"{lead} {asked}")
-        elif line.strip() and not items:
+            alone = not lead or asked.endswith(ASKS)
+            items.append(asked if alone else f"{lead} {asked}")
+            used = used or not alone
+        elif line.strip() and items:
+            rest.append(line)
+        elif line.strip():
+            rest.append(lead)
             lead = line.strip()
-    for found in (items, _ASKED.findall(task[:MAX_READ])):
-        questions = [each for each in distinct(found) if len(each) <= MAX_LENGTH]
-        if len(questions) > 1:
-            return questions[:MAX_QUESTIONS]
-    return []
+    return items, "\n".join(rest if used else [*rest, lead])
+
+
+def _sentences(task: str) -> tuple[list[str], str]:
+    """The sentences of a task that end with a question mark, and the others."""
+    ends = [0, *(end.end() for end in _END.finditer(task))]
+    sentences = [task[first:last] for first, last in itertools.pairwise(ends)]
+    asked = [each for each in sentences if each.endswith(ASKS)]
+    return asked, "\n".join(each for each in sentences if not each.endswith(ASKS))
+
+
+def _bounded(questions: Sequence[str]) -> tuple[str, ...]:
+    """The questions, of which the last one holds all beyond MAX_LEFT_OUT."""
+    first = questions[: MAX_LEFT_OUT - 1]
+    last = " ".join(questions[MAX_LEFT_OUT - 1 :])
+    return tuple(filter(None, [*first, last]))
 
 
 def usable(proposal: Iterable[str], task: str) -> list[str]:
@@ -143,6 +194,8 @@ async def settle(
     shown = [plain(task)[:MAX_LENGTH]] if whole else [session.load(each) for each in made.questions]
     for number, question in enumerate(shown, 1):
         say(f"sub-question {number}: {question}")
+    for each in made.left_out:
+        say(f"not asked: {session.load(each)[:MAX_LENGTH]}")
     wanted = revise(shown) if made.by != "person" else shown
     if wanted is None:
         raise SetupError("The run was called off before its first sub-question.", 130)
@@ -166,8 +219,9 @@ async def _made(
         if proposal:
             return _logged(session, proposal, "model", "proposed by the model")
     read = read_off(task)
-    what = "read off the task" if read else "the task is the only one"
-    return _logged(session, read, "task", f"{what}: {problem}")
+    what = "read off the task" if read.questions else "the task is the only one"
+    made = _logged(session, read.questions, "task", f"{what}: {problem}")
+    return msgspec.structs.replace(made, left_out=tuple(map(session.text, read.left_out)))
 
 
 def _logged(session: Session, questions: Sequence[str], by: str, reason: str) -> events.SubQuestions:

@@ -14,6 +14,7 @@ from vera.agent.sub_questions import (
     MAX_QUESTIONS,
     MAX_READ,
     ReadOff,
+    covering,
     distinct,
     plain,
     read_off,
@@ -105,19 +106,55 @@ def test_a_question_in_plain_form_is_one_line_that_cites_and_links_nothing(text:
     ("proposal", "used"),
     [
         (
-            ["Who pays the fee?", "who PAYS the fee?", "How much is it?"],
-            ["Who pays the fee?", "How much is it?"],
+            ["Who pays the costs?", "who PAYS the costs?", "How much does it cost?"],
+            ["Who pays the costs?", "How much does it cost?"],
         ),
-        (["The fee is paid.", "Why?", "?", "", "What is it " + "x" * MAX_LENGTH + "?"], []),
+        (["It costs a fee.", "Cost?", "?", "", "What costs " + "x" * MAX_LENGTH + "?"], []),
+        (["Who pays the fee?", "What is a whale?", "Is it all done?"], []),
         (["What does it all cost?"], []),
         (
-            [f"What is {number} worth?" for number in range(20)],
-            [f"What is {number} worth?" for number in range(8)],
+            [f"What did {number} cost?" for number in range(20)],
+            [f"What did {number} cost?" for number in range(8)],
         ),
     ],
 )
 def test_what_can_be_used_of_a_proposal(proposal: list[str], used: list[str]) -> None:
     assert usable(proposal, "What does it all cost?") == used
+
+
+BRIDGE = "Is the bridge over the Gudenaa safe for heavy lorries?"
+
+
+@pytest.mark.parametrize(
+    ("questions", "task", "asked"),
+    [
+        (
+            ["Who built the bridge?", "How long is it?"],
+            BRIDGE,
+            ["Who built the bridge?", "How long is it?", BRIDGE],
+        ),
+        (
+            [f"Who built bridge {n}?" for n in range(8)],
+            BRIDGE,
+            [*(f"Who built bridge {n}?" for n in range(7)), BRIDGE],
+        ),
+        (
+            ["How heavy may a lorry be on a safe bridge?", "Which bridges are over the Gudenaa?"],
+            BRIDGE,
+            ["How heavy may a lorry be on a safe bridge?", "Which bridges are over the Gudenaa?"],
+        ),
+        (["Was kostet das Brot?", "Wer backt?"], "Was kostet welches Brot, und wer backt es?", None),
+        (
+            ["What is a?", "What is b?"],
+            "Name " + "x" * 999,
+            ["What is a?", "What is b?", "Name " + "x" * 999],
+        ),
+    ],
+)
+def test_a_task_that_says_more_than_what_was_proposed_is_asked_last(
+    questions: list[str], task: str, asked: list[str] | None
+) -> None:
+    assert covering(questions, task) == (asked or questions)
 
 
 def test_what_says_nothing_is_no_sub_question_and_too_many_are_refused() -> None:

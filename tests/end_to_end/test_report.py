@@ -38,6 +38,8 @@ ASKS_PRICE = "For how many months must a price list be kept?"
 UNANSWERED = "How many whales did the captain see?"
 THREE = [ASKS_OFFER, UNANSWERED, ASKS_PRICE]
 
+BRIDGE = "Is the bridge over the Gudenaa safe for heavy lorries?"
+
 Says = Callable[[int, dict[str, Any]], Any]
 
 
@@ -101,7 +103,8 @@ def built_in(folder: Path, work: Path, *options: object, task: str = TASK) -> Ra
 
 def asking(says: Says, folder: Path, work: Path, *options: object, task: str = TASK, **is_: Any) -> Ran:
     with ScriptedServer(says, model="some-model", **is_) as server:
-        words = words_of(work, folder, "--model-base-url", server.root, "--protocol", "text", "--json")
+        given = ("--model-base-url", server.root, "--protocol", "text", "--json")
+        words = words_of(work, folder, *given, task=task)
         return Ran(vera_here(*words, *OFFLINE, *options, cwd=work.parent), work)
 
 
@@ -268,8 +271,22 @@ def test_of_twenty_proposed_sub_questions_eight_are_answered(documents: Path, tm
         return proposing(*many) if is_proposing(body) else weak(index, body)
 
     ran = asking(says, documents, tmp_path / "w")
-    assert ran.asked == many[:MAX_QUESTIONS] and ran.by() == "model"
+    assert ran.asked == [*many[: MAX_QUESTIONS - 1], TASK] and ran.by() == "model"
     ran.is_whole()
+
+
+def test_a_model_cannot_swap_the_task_for_questions_that_it_can_answer(
+    documents: Path, tmp_path: Path
+) -> None:
+    def says(index: int, body: dict[str, Any]) -> Any:
+        return proposing(ASKS_OFFER, ASKS_PRICE) if is_proposing(body) else weak(index, body)
+
+    off = asking(says, documents, tmp_path / "off", task=BRIDGE)
+    assert off.asked == [BRIDGE] and off.outcome == ("UNRESOLVED", 3)
+    near = asking(says, documents, tmp_path / "near", task=f"For how many months or years? {BRIDGE}")
+    assert near.asked == [ASKS_OFFER, ASKS_PRICE, f"For how many months or years? {BRIDGE}"]
+    assert near.words == ["QUOTED", "QUOTED", "UNRESOLVED"] and near.outcome == ("PARTIAL", 3)
+    near.is_whole()
 
 
 JUNK: dict[str, Says] = {

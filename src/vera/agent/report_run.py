@@ -121,7 +121,7 @@ class ReportRun:
                 events.SubAnswer(number=number, status="UNRESOLVED", reason=why, unfinished=True), lane=""
             )
             return
-        left = len(asked) - number + 1 - sum(other > number for other in state.sub_answers)
+        left = len(asked) - number + 1 - sum(number < other <= len(asked) for other in state.sub_answers)
         # A judge scores the whole at the end: that is kept for it.
         shares = left + (self._context.options.rule == "model")
         before = state.spent

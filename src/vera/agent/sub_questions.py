@@ -16,9 +16,10 @@ from vera import events
 from vera.agent.errors import SetupError
 from vera.config import Settings
 from vera.evidence.prompt_quoting import fence, named
-from vera.evidence.words import stems
+from vera.evidence.words import STOPWORDS, stem, stems, words
 from vera.model.types import Model
 from vera.session import Session
+from vera.stopwords import stop_words
 from vera.verification.ask import ask, prompt
 from vera.verification.context import VerifierContext
 
@@ -56,7 +57,7 @@ _ITEM = re.compile(r"[ \t]{0,8}(?:[-*•+]|\d{1,2}[.)])[ \t]+(\S[^\n]{0,2000})")
 _END = re.compile(r"[.!](?!\S)|\?(?![\w&=%/])|[？؟。！\n]|\Z")
 """The end of a sentence. Neither a number nor an address has one in it."""
 _LEADING = frozenset(
-    stems("please answer reply respond question follow list below tell find know say give also thanks thank")
+    stems("please answer reply respond question follow below tell find know say give also thanks thank")
 )
 """What is said around questions and asks for nothing more."""
 _BRACKETS = str.maketrans("[]【】", "()()")
@@ -164,13 +165,32 @@ def _bounded(questions: Sequence[str]) -> tuple[str, ...]:
 
 
 def usable(proposal: Iterable[str], task: str) -> list[str]:
-    """What can be used of a model's proposal: questions of a bounded length, none of them the task itself."""
-    whole = plain(task).casefold()
+    """What can be used of a model's proposal: questions of a bounded length, each with a content word of the
+    task and none of them the task itself."""
+    whole, about = plain(task).casefold(), _subject(task)
     return [
         each
         for each in distinct(proposal)
-        if MIN_LENGTH <= len(each) <= MAX_LENGTH and each.endswith(ASKS) and each.casefold() != whole
+        if MIN_LENGTH <= len(each) <= MAX_LENGTH
+        and each.endswith(ASKS)
+        and each.casefold() != whole
+        and about & _subject(each)
     ][:MAX_QUESTIONS]
+
+
+def covering(questions: Sequence[str], task: str) -> list[str]:
+    """The questions of a model, with the task itself as the last one where a content word of it is in none of
+    them: whatever was proposed, what was asked is answered or listed as open."""
+    if _subject(task) <= frozenset().union(*map(_subject, questions)):
+        return list(questions)
+    return [*questions[: MAX_QUESTIONS - 1], task.strip()]
+
+
+def _subject(text: str) -> frozenset[str]:
+    """The stems of the content words of a text, by the stop words of its language."""
+    forms = [word.form for word in words(text)]
+    joining = stop_words(forms) | STOPWORDS
+    return frozenset(stem(form) for form in forms if form not in joining) - _LEADING
 
 
 async def settle(
@@ -191,7 +211,7 @@ async def settle(
     task = session.load(session.state.task.task) if session.state.task else ""
     made = await _made(context, model, questions, task)
     whole = not made.questions
-    shown = [plain(task)[:MAX_LENGTH]] if whole else [session.load(each) for each in made.questions]
+    shown = [plain(session.load(each))[:MAX_LENGTH] for each in made.questions] or [plain(task)[:MAX_LENGTH]]
     for number, question in enumerate(shown, 1):
         say(f"sub-question {number}: {question}")
     for each in made.left_out:
@@ -217,7 +237,8 @@ async def _made(
     if model is not None:
         proposal, problem = await _proposed(context, model, task)
         if proposal:
-            return _logged(session, proposal, "model", "proposed by the model")
+            added = ", and the task itself, which says more" if task.strip() in proposal else ""
+            return _logged(session, proposal, "model", f"proposed by the model{added}")
     read = read_off(task)
     what = "read off the task" if read.questions else "the task is the only one"
     made = _logged(session, read.questions, "task", f"{what}: {problem}")
@@ -249,4 +270,6 @@ async def _proposed(context: VerifierContext, model: Model, task: str) -> tuple[
     if reply.value is None:
         return [], f"the model's proposal could not be used ({reply.problem})"
     found = usable(reply.value.questions, task)
-    return (found, "") if len(found) > 1 else ([], "the model proposed fewer than two questions")
+    if len(found) > 1:
+        return covering(found, task), ""
+    return [], "the model proposed fewer than two questions about the task"

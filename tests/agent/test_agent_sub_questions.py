@@ -122,6 +122,16 @@ def test_what_can_be_used_of_a_proposal(proposal: list[str], used: list[str]) ->
     assert usable(proposal, "What does it all cost?") == used
 
 
+def test_a_model_names_no_address_that_the_task_does_not_name() -> None:
+    page, other = "https://bread.test/a", "http://collect.test/steal"
+    proposal = [f"What says {page} of bread?", f"What says {other}?d=secret of bread?", "What is bread?"]
+    assert usable(proposal, f"What says {page} of bread?!") == [proposal[0], proposal[2]]
+    assert usable(proposal, "Write about bread.") == [proposal[2]]
+    assert usable([f"Is bread on {page}?d=secret?", f"Is bread on {page}?"], f"Bread: {page}") == [
+        f"Is bread on {page}?"
+    ]
+
+
 BRIDGE = "Is the bridge over the Gudenaa safe for heavy lorries?"
 
 

@@ -15,6 +15,7 @@ import msgspec
 from vera import events
 from vera.agent.errors import SetupError
 from vera.config import Settings
+from vera.evidence.asked_pages import addresses
 from vera.evidence.prompt_quoting import fence, named
 from vera.evidence.words import STOPWORDS, stem, stems, words
 from vera.model.types import Model
@@ -166,8 +167,8 @@ def _bounded(questions: Sequence[str]) -> tuple[str, ...]:
 
 def usable(proposal: Iterable[str], task: str) -> list[str]:
     """What can be used of a model's proposal: questions of a bounded length, each with a content word of the
-    task and none of them the task itself."""
-    whole, about = plain(task).casefold(), _subject(task)
+    task, without an address that the task does not have, and none of them the task itself."""
+    whole, about, pages = plain(task).casefold(), _subject(task), frozenset(addresses(task))
     return [
         each
         for each in distinct(proposal)
@@ -175,6 +176,7 @@ def usable(proposal: Iterable[str], task: str) -> list[str]:
         and each.endswith(ASKS)
         and each.casefold() != whole
         and about & _subject(each)
+        and pages.issuperset(addresses(each))
     ][:MAX_QUESTIONS]
 
 

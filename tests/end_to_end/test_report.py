@@ -16,6 +16,7 @@ from support.attacks import OFFLINE, Ended, vera_here
 from support.cast import Cast, part_of
 from support.cli import folded, records
 from support.scripted_server import Fault, ScriptedServer
+from support.tiny_entailment import write_judge
 from support.turns import answered_turns, as_reply, final, turn
 from support.verified import replay
 from vera import events
@@ -331,6 +332,37 @@ def test_a_model_proposes_acts_and_is_judged_once(documents: Path, tmp_path: Pat
     parts = [number for number in state.rounds if number != whole]
     assert labelled and not any(lane == f"verify-{whole}" for lane in labelled[: 2 * len(parts)])
     assert state.rounds[whole].questions is not None and not state.rounds[whole].questions.questions
+    ran.is_whole()
+
+
+def test_a_report_holds_by_the_entailment_judge_that_read_its_parts(documents: Path, tmp_path: Path) -> None:
+    """The words are not those of the lines, so only a judge can find that they are supported."""
+    said = {
+        ASKS_OFFER: ("terms.txt", "An offer in writing has to stay valid for three years or more."),
+        ASKS_PRICE: ("prices.txt", "Whoever has a price list keeps it for six months or more."),
+    }
+
+    def says(index: int, body: dict[str, Any]) -> Any:
+        name, line = said[ASKS_PRICE if is_about(body, ASKS_PRICE) else ASKS_OFFER]
+        if answered_turns(body) == 0:
+            return as_reply(turn("read", path=name), "text")
+        shown = re.findall(r"ev_\d{4}", str(body["messages"][-1]["content"]))
+        return as_reply(final(f"{line} [{shown[0] if shown else 'ev_0001'}:3]"), "text")
+
+    def run(name: str, judge: Path) -> Ran:
+        options = ("--mode", "agent", "--entailment-model", judge, *subs(*said))
+        return asking(says, documents, tmp_path / name, *options)
+
+    blind = write_judge(tmp_path / "judge-blind", {}, always="IRRELEVANT")
+    assert run("blind", blind).outcome == ("UNRESOLVED", 3)
+    lines = (OFFER, PRICE, "Terms", "Prices")
+    pairs = {(text, line): "SUPPORTS" for (_, text), line in zip(said.values(), lines, strict=False)}
+    pairs |= {(line, line): "SUPPORTS" for line in lines}
+    pairs |= {(line.replace("must", "must not"), line): "CONTRADICTS" for line in (OFFER, PRICE)}
+    ran = run("ran", write_judge(tmp_path / "judge", pairs))
+    assert ran.words == ["VERIFIED", "VERIFIED"] and ran.outcome == ("VERIFIED", 0)
+    state = folded(ran.work)
+    assert state.rounds[max(state.rounds)].started.rule == "entailment"
     ran.is_whole()
 
 

@@ -19,7 +19,7 @@ from vera.agent.lanes import LANE
 from vera.agent.research import Research, Result, choose, conclude
 from vera.agent.sub_questions import MAX_LENGTH, MAX_QUESTIONS
 from vera.attestation.keys import Signer
-from vera.headline import HOLDS, word_of
+from vera.headline import HOLDS, JUDGED, word_of
 from vera.lane.answer import resolve
 from vera.lane.budget import Budget, BudgetLimits
 from vera.session import Session
@@ -188,7 +188,10 @@ class ReportRun:
             if known.decision is not None and answer is not None and known.started.answer_seq == answer.seq:
                 return known.decision
         rounds = tuple(each.round for each in done if each.round in session.state.rounds)
-        judged = any(session.state.rounds[each].started.rule == "model" for each in rounds)
+        # Without a part that a model judged no call is made for the whole; an entailment judge costs none.
+        judged = self._context.options.rule == "entailment" or any(
+            session.state.rounds[each].started.rule in JUDGED for each in rounds
+        )
         self._verifying = asyncio.ensure_future(
             verify_whole(
                 self._context if judged else by_rule(self._context),

@@ -7,19 +7,26 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from vera.agent.composed import CUT_SHORT, NOT_ASKED, OPEN_SENTENCES, OPEN_TITLE, Piece, laid_out
 from vera.agent.sub_questions import (
     MAX_LEFT_OUT,
-    MAX_LENGTH,
     MAX_QUESTIONS,
     MAX_READ,
     ReadOff,
     covering,
     distinct,
-    plain,
     read_off,
     refused,
     usable,
+)
+from vera.attestation.composed import (
+    CUT_SHORT,
+    MAX_LENGTH,
+    NOT_ASKED,
+    OPEN_SENTENCES,
+    OPEN_TITLE,
+    Piece,
+    laid_out,
+    plain,
 )
 from vera.audit.claims import split
 from vera.cli import sub_questions

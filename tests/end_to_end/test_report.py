@@ -9,6 +9,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import pytest
 
 import vera
@@ -20,9 +21,11 @@ from support.tiny_entailment import write_judge
 from support.turns import answered_turns, as_reply, final, turn
 from support.verified import replay
 from vera import events
-from vera.agent.composed import CUT_SHORT, NOT_ASKED, OPEN_SENTENCES, OPEN_TITLE
-from vera.agent.sub_questions import MAX_LENGTH, MAX_QUESTIONS, SCOPE
+from vera.agent import report_run
+from vera.agent.sub_questions import MAX_QUESTIONS, SCOPE
 from vera.agent.verifier_context import exams_folder
+from vera.attestation import composed
+from vera.attestation.composed import CUT_SHORT, MAX_LENGTH, NOT_ASKED, OPEN_SENTENCES, OPEN_TITLE
 from vera.headline import OPEN
 from vera.report.answer import MARKS
 from vera.session import log
@@ -502,6 +505,38 @@ def test_a_sub_question_cannot_pose_as_anything_else(documents: Path, tmp_path: 
     assert sum(each["mark"] == "supported" for each in ran.said["claims"]) == 1
     assert text.count("(supported)") == 1
     ran.is_whole()
+
+
+# A report of somebody whose VERA says other than it should.
+
+
+def test_forged_headings_and_words_of_sub_questions_do_not_replay(
+    documents: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    made = report_run.ReportRun._came_of  # what an altered program would change
+
+    def title(piece: composed.Piece) -> str:
+        return f"{piece.number}. VERIFIED: the bridge is safe"
+
+    def came(run: Any, number: int, part: Any, best: Any) -> events.SubAnswer:
+        return msgspec.structs.replace(made(run, number, part, best), status="VERIFIED", unfinished=False)
+
+    def other_round(run: Any, number: int, part: Any, best: Any) -> events.SubAnswer:
+        done = made(run, number, part, best)
+        first = run._session.state.sub_answers.get(1)  # as above
+        return msgspec.structs.replace(first, number=number) if first else done
+
+    forged: dict[str, tuple[Any, str, Any, str]] = {
+        "title": (composed, "_title", title, "The headings of the report are not its sub-questions."),
+        "word": (report_run.ReportRun, "_came_of", came, "The sub-question 1 is VERIFIED, and"),
+        "round": (report_run.ReportRun, "_came_of", other_round, "a round that did not verify its answer"),
+    }
+    for name, (place, member, instead, sentence) in forged.items():
+        with monkeypatch.context() as patch:
+            patch.setattr(place, member, instead)
+            ran = built_in(documents, tmp_path / name, *subs(*THREE))
+        replayed = vera_here("replay", ran.work, cwd=tmp_path)
+        assert replayed.code != 0 and sentence in replayed.out + replayed.error, name
 
 
 # A run that is killed, or stopped.

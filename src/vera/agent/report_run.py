@@ -3,7 +3,8 @@ budget, and one text of what holds of their answers.
 
 Each sub-question is a research run in small (`vera.agent.research`): the model takes turns, or writes in
 guided mode, or extracts answer. What came of it is one record, so a killed run goes on with the sub-question
-that was under way. A program puts the text together (`vera.agent.composed`); it is verified like any answer.
+that was under way. A program puts the text together (`vera.attestation.composed`); it is verified like any
+answer.
 """
 
 import asyncio
@@ -13,11 +14,12 @@ from collections.abc import Callable
 import msgspec
 
 from vera import events
-from vera.agent import composed, messages
+from vera.agent import messages
 from vera.agent.extracts import by_rule
 from vera.agent.lanes import LANE
 from vera.agent.research import Research, Result, choose, conclude
-from vera.agent.sub_questions import MAX_LENGTH, MAX_QUESTIONS
+from vera.agent.sub_questions import MAX_QUESTIONS
+from vera.attestation.composed import MAX_LENGTH, compose
 from vera.attestation.keys import Signer
 from vera.headline import HOLDS, JUDGED, word_of
 from vera.lane.answer import resolve
@@ -214,7 +216,7 @@ class ReportRun:
     def _put_together(self) -> None:
         """Log the text of the sub-questions' answers, unless it is there already."""
         session, state = self._session, self._session.state
-        made = composed.compose(session)
+        made = compose(state, session.store)
         if state.answer is None or session.load(state.answer.text) != made.text:
             session.emit(
                 events.Answer(

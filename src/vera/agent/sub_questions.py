@@ -14,6 +14,7 @@ import msgspec
 
 from vera import events
 from vera.agent.errors import SetupError
+from vera.attestation.composed import MAX_LENGTH, plain
 from vera.config import Settings
 from vera.evidence.asked_pages import addresses
 from vera.evidence.prompt_quoting import fence, named
@@ -26,9 +27,6 @@ from vera.verification.context import VerifierContext
 
 MAX_QUESTIONS = 8
 """More would leave each a share of the budget in which little can be read."""
-
-MAX_LENGTH = 300
-"""Characters of a sub-question."""
 
 MIN_LENGTH = 8
 """Characters of a question that a model proposes: a shorter one asks nothing by itself."""
@@ -61,7 +59,6 @@ _LEADING = frozenset(
     stems("please answer reply respond question follow below tell find know say give also thanks thank")
 )
 """What is said around questions and asks for nothing more."""
-_BRACKETS = str.maketrans("[]【】", "()()")
 
 Question = Annotated[str, msgspec.Meta(extra_json_schema={"maxLength": MAX_LENGTH})]
 
@@ -70,13 +67,6 @@ class Proposal(msgspec.Struct, frozen=True):
     """The form of a model's reply."""
 
     questions: tuple[Question, ...]
-
-
-def plain(text: str) -> str:
-    """The question on one line, without control characters; brackets, which could be a citation or a link,
-    are round."""
-    shown = "".join(char if char.isprintable() else " " for char in text)
-    return " ".join(shown.translate(_BRACKETS).split()).lstrip("#>*`~|- ")
 
 
 def distinct(questions: Iterable[str]) -> list[str]:

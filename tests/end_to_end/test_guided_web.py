@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from support.cli import records, vera
+from support.fake_web import Reply
 from support.scripted_server import ScriptedServer
 from support.small_web import ENGINE, Answer, SmallWeb, listing, page, small_web
 from support.verified import replay
@@ -138,3 +139,18 @@ def test_each_sub_question_of_a_report_is_asked_of_the_web(tmp_path: Path) -> No
     assert {"gathering-part-1", "gathering-part-2"} <= lanes and "main" not in lanes
     assert STEAL not in web.asked and said["checked"]["searches"]["searxng"] >= 2
     assert replay(tmp_path / "w", (), 2).exit_code == 0
+
+
+def test_an_address_of_the_question_is_never_searched_for(tmp_path: Path) -> None:
+    queries: list[str] = []
+
+    def searched(query: str) -> Reply:
+        queries.append(query)
+        return listing()
+
+    secret = "http://user:pa55word@inner.test/page"
+    run(tmp_path, f"{QUESTION} See {secret} first.", web={f"{ENGINE}/search": searched})
+    assert queries and not any("pa55word" in query or "inner.test" in query for query in queries)
+    queries.clear()
+    run(tmp_path, secret, "--work-dir", "w2", web={f"{ENGINE}/search": searched})
+    assert queries == []

@@ -122,6 +122,42 @@ def test_text_that_is_no_unicode_is_read(tmp_path: Path) -> None:
     assert said(open_reader(_word_judge(tmp_path / "words")), "\ud800 yes") == ["SUPPORTS"]
 
 
+@pytest.mark.parametrize("where", ["beside the model", "in the working folder", "by an absolute path"])
+def test_weights_in_another_file_are_never_read(
+    where: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The hash of the model would not cover them, and the library looks for them in the working folder."""
+    judge = _word_judge(tmp_path / "words")
+    model = onnx.load_model(str(judge / "model.onnx"))
+    onnx.save_model(
+        model, str(judge / "model.onnx"), save_as_external_data=True, location="w.bin", size_threshold=0
+    )
+    elsewhere = tmp_path / "elsewhere"
+    elsewhere.mkdir()
+    monkeypatch.chdir(judge if where == "beside the model" else elsewhere)
+    if where == "in the working folder":
+        (elsewhere / "w.bin").write_bytes((judge / "w.bin").read_bytes())
+    if where == "by an absolute path":
+        named = onnx.load_model(str(judge / "model.onnx"), load_external_data=False)
+        for each in named.graph.initializer:
+            for entry in each.external_data:
+                if entry.key == "location":
+                    entry.value = str(judge / "w.bin")
+        (judge / "model.onnx").write_bytes(named.SerializeToString())
+    with pytest.raises(EntailmentError, match="no ONNX model that can be run"):
+        open_reader(judge)
+
+
+def test_a_tokenizer_that_panics_is_one_sentence(tmp_path: Path) -> None:
+    judge = _word_judge(tmp_path / "words")
+    told = json.loads((judge / "tokenizer.json").read_text())
+    pattern = {"Regex": "(?:a|aa|aaa)+b"}
+    told["pre_tokenizer"] = {"type": "Split", "pattern": pattern, "behavior": "Isolated", "invert": False}
+    (judge / "tokenizer.json").write_text(json.dumps(told))
+    with pytest.raises(EntailmentError, match="tokenizer of the entailment judge failed"):
+        open_reader(judge).read(["a" * 34], CLAIM)
+
+
 def _without(name: str) -> Callable[[Path], None]:
     return lambda folder: (folder / name).unlink()
 

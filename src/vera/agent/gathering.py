@@ -11,7 +11,7 @@ from vera.agent.lanes import LANE, LaneOptions
 from vera.agent.research import OUT_OF_TIME
 from vera.agent.rules import for_task, subject
 from vera.agent.web import Web
-from vera.evidence.asked_pages import addresses
+from vera.evidence.asked_pages import addresses, without_addresses
 from vera.evidence.domains import registrable_domain
 from vera.evidence.hosts import host_of
 from vera.evidence.queries import is_search_engine
@@ -73,7 +73,9 @@ class Gatherer:
     def _steps(self) -> Iterator[Turn]:
         """What is still to be done, in order."""
         yield from self._opening(addresses(self._task))
-        queries = (one_line(self._task, QUERY_CHARACTERS), subject(self._task))
+        # An address may hold a password or name an inner host: it is opened, never searched for.
+        asked = without_addresses(self._task)
+        queries = (one_line(asked, QUERY_CHARACTERS), subject(asked)) if subject(asked) else ()
         for query in dict.fromkeys(queries if self._searches else ()):
             call = self._seen.asked("web_search", query)
             if call is None:

@@ -273,7 +273,7 @@ TRUST: Mapping[str, Row] = {
     **_each("brave.max_consec_429", AT_MOST, "asks a service more often than you allowed"),
     # What an answer needs.
     **_each("run.lane", UNLESS_SET, ASKS_FIRST),
-    **_each("run.form run.sub_questions", UNLESS_SET, "decides what is asked in your place"),
+    **_each("run.form run.sub_questions", ONLY_YOU, "decides what is asked in your place"),
     **_each("run.risk", STRICTER_RISK, ASKS_FIRST),
     **_each("run.require_theses", MORE_LINES, ASKS_FIRST),
     **_each("verification.rule", STRICTER_JUDGE, ASKS_LESS),

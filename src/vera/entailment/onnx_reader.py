@@ -8,8 +8,8 @@ same pieces have to be together when a replay reads them again.
 
 import os
 import threading
-from collections.abc import Iterator, Sequence
-from typing import Any
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any, TypeVar
 
 import numpy as np
 import onnxruntime
@@ -20,6 +20,8 @@ from vera.entailment.files import JudgeFiles
 from vera.entailment.values import CONTRADICTED, STEP_BP, SUPPORTED, EntailmentError, Shares
 from vera.events import EntailmentModel
 from vera.sanitize import one_line
+
+T = TypeVar("T")
 
 BATCH = 16
 """Pieces that are read together."""
@@ -82,7 +84,7 @@ class OnnxReader:
     def read(self, texts: Sequence[str], claim: str) -> list[Shares]:
         """What each of the texts says of the claim. Raises EntailmentError: the model fails, its numbers are
         not finite, or there is more than it reads of one claim."""
-        room = self._room - len(self._tokenizer.encode(_valid(claim), add_special_tokens=False))
+        room = self._room - len(self._tokens(_valid(claim)).ids)
         if room < MIN_ROOM:
             raise EntailmentError("The claim is longer than the entailment judge reads beside lines.")
         pieces = [(place, piece) for place, text in enumerate(texts) for piece in self._pieces(text, room)]
@@ -106,7 +108,7 @@ class OnnxReader:
                 "entailment judge."
             )
         text = _valid(text)
-        offsets = self._tokenizer.encode(text, add_special_tokens=False).offsets
+        offsets = self._tokens(text).offsets
         step = max(1, room - room // 4)
         for start in range(0, max(1, len(offsets)), step):
             part = offsets[start : start + room]
@@ -115,9 +117,12 @@ class OnnxReader:
             if start + room >= len(offsets):
                 return
 
+    def _tokens(self, text: str) -> Any:
+        return _encoding(lambda: self._tokenizer.encode(text, add_special_tokens=False))
+
     def _shares(self, pieces: Sequence[str], claim: str) -> list[tuple[int, int]]:
         """The shares of support and contradiction of each piece."""
-        encoded = self._pairs.encode_batch([(piece, claim) for piece in pieces])
+        encoded = _encoding(lambda: self._pairs.encode_batch([(piece, claim) for piece in pieces]))
         order = sorted(range(len(pieces)), key=lambda index: -len(encoded[index].ids))
         found: dict[int, tuple[int, int]] = {}
         for start in range(0, len(order), BATCH):
@@ -183,7 +188,20 @@ def _options(threads: int) -> onnxruntime.SessionOptions:
     options.intra_op_num_threads = threads or min(MAX_THREADS, here)
     options.inter_op_num_threads = 1
     options.log_severity_level = 4
+    # Weights in another file ("external data") are read from the working folder, and no hash covers them.
+    options.add_session_config_entry("session.model_external_initializers_file_folder_path", os.devnull)
     return options
+
+
+def _encoding(what: Callable[[], T]) -> T:
+    """What the tokenizer makes of a text. Raises EntailmentError, also for a panic of its library, which is
+    not an Exception."""
+    try:
+        return what()
+    except BaseException as error:
+        if not isinstance(error, Exception) and type(error).__name__ != "PanicException":
+            raise
+        raise EntailmentError(f"The tokenizer of the entailment judge failed: {_told(error)}") from None
 
 
 def _padded(rows: Sequence[Sequence[int]], width: int) -> NDArray[np.int64]:
@@ -202,7 +220,7 @@ def _valid(text: str) -> str:
     return text.encode("utf-8", "replace").decode()
 
 
-def _told(error: Exception) -> str:
+def _told(error: BaseException) -> str:
     """What the library says, as the end of a sentence."""
     said = one_line(str(error), _SHOWN).rstrip(".")
     return f"{said or type(error).__name__}."

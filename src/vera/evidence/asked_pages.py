@@ -67,6 +67,11 @@ def addresses(task: str) -> tuple[str, ...]:
     return tuple(dict.fromkeys(each for each in _addresses(task) if page_key(each)))[:MAX_NAMED]
 
 
+def without_addresses(task: str) -> str:
+    """The task without the addresses that it names."""
+    return _ADDRESS.sub(" ", task)
+
+
 def _addresses(task: str) -> Iterator[str]:
     return (match.group().rstrip(".,;:!?*_~") for match in _ADDRESS.finditer(task))
 

@@ -397,7 +397,9 @@ class _LabelPass:
 
     def _answer(self, backward: bool) -> list[str]:
         """Every claim in a fence, with labels, findings, check answers and cited lines, as many as fit."""
-        labelled = {record.claim: record for record in self._context.session.state.rounds[self._number].labels}
+        labelled = {
+            record.claim: record for record in self._context.session.state.rounds[self._number].labels
+        }
         blocks: list[str] = []
         left = self._room
         share = max(600, left // max(1, len(self._case.claims)))

@@ -65,7 +65,7 @@ def plain(text: str) -> str:
 
 def compose(state: RunState, store: Store) -> Composed:
     """The report of the sub-questions that are done. Raises StoreError where a part of it is missing,
-    ObjectError for an attestation that is none."""
+    ObjectError for what is no attestation."""
     asked = state.sub_questions.named if state.sub_questions else ()
     done = [state.sub_answers[number] for number in sorted(state.sub_answers)]
     pieces = [_piece(state, store, each, load_text(store, asked[each.number - 1])) for each in done]

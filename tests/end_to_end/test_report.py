@@ -25,7 +25,7 @@ from vera.agent import report_run
 from vera.agent.sub_questions import MAX_QUESTIONS, SCOPE
 from vera.agent.verifier_context import exams_folder
 from vera.attestation import composed
-from vera.attestation.composed import CUT_SHORT, MAX_LENGTH, NOT_ASKED, OPEN_SENTENCES, OPEN_TITLE
+from vera.attestation.composed import CUT_SHORT, MAX_LENGTH, NOT_ASKED, NOT_CITED, OPEN_SENTENCES, OPEN_TITLE
 from vera.headline import OPEN
 from vera.report.answer import MARKS
 from vera.session import log
@@ -240,6 +240,17 @@ def test_a_demand_beside_questions_makes_the_task_one_question(documents: Path, 
 def test_a_task_that_is_one_question_is_the_only_one(documents: Path, tmp_path: Path) -> None:
     ran = built_in(documents, tmp_path / "w", task=ASKS_OFFER)
     assert ran.asked == [ASKS_OFFER] and ran.outcome == ("QUOTED", 0)
+    ran.is_whole()
+
+
+def test_a_sub_question_that_names_a_page_is_open_while_none_is_cited(
+    documents: Path, tmp_path: Path
+) -> None:
+    named = "For how many years must a written offer be valid, by https://offers.test/terms?"
+    ran = built_in(documents, tmp_path / "w", *OFFLINE, *subs(named, ASKS_PRICE))
+    assert ran.words == ["PARTIAL", "QUOTED"] and ran.outcome == ("PARTIAL", 3)
+    assert "no page that it names is cited" in ran.said["sub_questions"][0]["reason"]
+    assert f"{NOT_CITED} (unchecked)" in ran.said["answer"] and "“at least three years”" in ran.said["answer"]
     ran.is_whole()
 
 

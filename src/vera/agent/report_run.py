@@ -19,9 +19,9 @@ from vera.agent.extracts import by_rule
 from vera.agent.lanes import LANE
 from vera.agent.research import Research, Result, choose, conclude
 from vera.agent.sub_questions import MAX_QUESTIONS
-from vera.attestation.composed import MAX_LENGTH, compose
+from vera.attestation.composed import MAX_LENGTH, compose, part_word
 from vera.attestation.keys import Signer
-from vera.headline import HOLDS, JUDGED, word_of
+from vera.headline import HOLDS, JUDGED, Headline, word_of
 from vera.lane.answer import resolve
 from vera.lane.budget import Budget, BudgetLimits
 from vera.session import Session
@@ -32,6 +32,7 @@ from vera.verification.context import VerifierContext
 Say = Callable[[str], None]
 
 LEFT_OUT = f"not asked: a report has at most {MAX_QUESTIONS} sub-questions of {MAX_LENGTH} characters"
+UNCITED = "no page that it names is cited"
 STOPPED = "the run was stopped before it was answered"
 
 
@@ -164,8 +165,9 @@ class ReportRun:
         lane = state.lane(state.acting)
         self._lost = self._lost or part.lost
         spent = part.spent
-        status = word_of(state.rounds[best.round].word) if best is not None else "UNRESOLVED"
-        why = messages.reason(status, best) if best is not None else "no answer was reached"
+        status, why = (
+            self._word(number, best) if best is not None else ("UNRESOLVED", "no answer was reached")
+        )
         steps = lane.ended.detail if lane.ended is not None and lane.ended.reason == "steps" else ""
         ends = [self._lost, spent, steps, STOPPED if self._stopped and not best else ""]
         cut = next(filter(None, ends), "") if status not in HOLDS else ""
@@ -179,6 +181,13 @@ class ReportRun:
             answer_seq=best.answer_seq if best else 0,
             unfinished=bool(cut) or (status not in HOLDS and bool(self._stopped)),
         )
+
+    def _word(self, number: int, best: events.Verifier) -> tuple[Headline, str]:
+        """The word for a sub-question whose answer this decided, and why."""
+        state = self._session.state
+        attested = word_of(state.rounds[best.round].word)
+        word = part_word(state, self._session.store, number, best.answer_seq, attested)
+        return word, UNCITED if word != attested else messages.reason(word, best)
 
     async def _whole(self) -> events.Verifier | None:
         """The decision on the text; None where the run was stopped meanwhile."""

@@ -13,8 +13,9 @@ from vera import events
 from vera.attestation.build import claims_of
 from vera.attestation.objects import Attestation, hexadecimal, parse
 from vera.disclosure import CLOSEST, EXTRACTS
+from vera.evidence.asked_pages import named_pages, page_key
 from vera.evidence.claim import Claim
-from vera.headline import HOLDS
+from vera.headline import HOLDS, Headline
 from vera.session import load_text
 from vera.state import RunState
 from vera.store import Store
@@ -25,6 +26,7 @@ MAX_LENGTH = 300
 OPEN_TITLE = "What stayed open"
 
 CUT_SHORT = "This was cut short before it was answered."
+NOT_CITED = "No page that this names is cited for it."
 NOT_ASKED = "The task names this, and it was not asked here."
 OPEN_SENTENCES = {
     "PARTIAL": "Only a part of the answer to this is supported by what was read.",
@@ -103,6 +105,19 @@ def laid_out(pieces: Sequence[Piece]) -> tuple[str, tuple[events.Heading, ...]]:
     return "\n\n".join(blocks), tuple(headings)
 
 
+def part_word(state: RunState, store: Store, number: int, answer_seq: int, attested: Headline) -> Headline:
+    """The word for a sub-question by what was `attested` of its answer: at most PARTIAL where it names pages
+    and cites none of them. Raises StoreError."""
+    asked, answer = state.sub_questions, state.answers.get(answer_seq)
+    if attested not in HOLDS or asked is None or answer is None:
+        return attested
+    pages = named_pages(load_text(store, asked.questions[number - 1]))
+    read = {each.id: each.source for each in state.evidence.values()}
+    claims = claims_of(load_text(store, answer.text), state.evidence.values())
+    cited = {page_key(read.get(cite.evidence, "")) for claim in claims for cite in claim.cites}
+    return "PARTIAL" if pages and not pages & cited else attested
+
+
 def _title(piece: Piece) -> str:
     question = plain(piece.question)
     cut = question if len(question) <= MAX_LENGTH else f"{question[: MAX_LENGTH - 1]}…"
@@ -114,6 +129,8 @@ def _piece(state: RunState, store: Store, done: events.SubAnswer, question: str)
     if done.status not in HOLDS:
         nothing = done.unfinished and done.status == "UNRESOLVED"
         open_because = CUT_SHORT if nothing else OPEN_SENTENCES.get(done.status, CUT_SHORT)
+        known = state.rounds.get(done.round)
+        open_because = NOT_CITED if known is not None and known.word in HOLDS else open_because
         asked = state.sub_questions.questions if state.sub_questions else ()
         open_because = NOT_ASKED if done.number > len(asked) else open_because
     return Piece(

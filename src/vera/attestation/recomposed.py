@@ -5,16 +5,17 @@ follow from the log and from what was attested of each sub-question, so they are
 """
 
 from collections.abc import Iterator
+from typing import Literal
 
 from vera import events
-from vera.attestation.composed import compose
+from vera.attestation.composed import compose, part_word
 from vera.attestation.integrity import Loaded, Round
 from vera.attestation.objects import ObjectError, Policy
 from vera.attestation.report import Remark, cut
-from vera.headline import headline
+from vera.headline import Headline, headline
 from vera.session import load_text
 from vera.state import RunState
-from vera.store import StoreError
+from vera.store import Store, StoreError
 from vera.usage import EXTRACTS, GUIDED, MAIN, answers_itself
 
 WHERE = "sub-question"
@@ -33,7 +34,7 @@ def report_again(loaded: Loaded) -> Iterator[Remark]:
             case events.SubQuestions() if state.sub_questions is not None:
                 problem = "The log has its sub-questions twice."
             case events.SubAnswer():
-                problem = _said_of_part(state, record, parts, rounds)
+                problem = _said_of_part(loaded.store, state, record, parts, rounds)
             case events.Answer() if answers_itself(record.lane) or record.lane.startswith((EXTRACTS, GUIDED)):
                 problem = _composed_again(loaded, state, record)
             case events.RunEnd() if state.chosen is not None and state.part:
@@ -53,7 +54,7 @@ def _headed(record: events.Record) -> bool:
 
 
 def _said_of_part(
-    state: RunState, said: events.SubAnswer, parts: dict[int, int], rounds: dict[int, Round]
+    store: Store, state: RunState, said: events.SubAnswer, parts: dict[int, int], rounds: dict[int, Round]
 ) -> str:
     """What is wrong with the word for a sub-question, in a sentence; '' where nothing is."""
     asked = state.sub_questions
@@ -68,13 +69,18 @@ def _said_of_part(
     known = rounds.get(said.round)
     if known is None or parts.get(said.round) != said.number or known.event.answer_seq != said.answer_seq:
         return f"The {name} is {cut(said.status, 40)} by a round that did not verify its answer."
-    attested = _word(known)
-    if attested and attested != said.status:
+    if not (word := _word(known)):
+        return ""
+    try:
+        attested = part_word(state, store, said.number, said.answer_seq, word)
+    except (StoreError, ValueError) as error:
+        return f"The {name} cannot be read: {cut(str(error))}."
+    if attested != said.status:
         return f"The {name} is {cut(said.status, 40)}, and what was attested of its answer is {attested}."
     return ""
 
 
-def _word(known: Round) -> str:
+def _word(known: Round) -> Headline | Literal[""]:
     """The word for what a round attested; '' where it cannot be read, which level 0 says."""
     if known.opened is None or known.objects is None:
         return ""

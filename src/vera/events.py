@@ -693,11 +693,18 @@ class SubQuestions(Event, frozen=True, kw_only=True):
     """What a report answers, in this order: at most eight sub-questions of its task.
 
     `by` is who gave them: `person`, `model`, or `task` for those read off the task itself. `reason` says why.
+    `left_out` are those of the task that are not asked; they are numbered behind the others and stay open.
     """
 
     questions: tuple[Text, ...]
     by: str
     reason: str = ""
+    left_out: tuple[Text, ...] = ()
+
+    @property
+    def named(self) -> tuple[Text, ...]:
+        """All that a report names, by number from 1: what is asked, then what is left out."""
+        return (*self.questions, *self.left_out)
 
 
 class SubAnswer(Event, frozen=True, kw_only=True):

@@ -7,8 +7,28 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from vera.agent.composed import CUT_SHORT, OPEN_SENTENCES, OPEN_TITLE, Piece, laid_out
-from vera.agent.sub_questions import MAX_LENGTH, MAX_QUESTIONS, distinct, plain, read_off, refused, usable
+from vera.agent.sub_questions import (
+    MAX_LEFT_OUT,
+    MAX_QUESTIONS,
+    MAX_READ,
+    ReadOff,
+    covering,
+    distinct,
+    read_off,
+    refused,
+    usable,
+)
+from vera.attestation.composed import (
+    CUT_SHORT,
+    MAX_LENGTH,
+    NOT_ASKED,
+    NOT_CITED,
+    OPEN_SENTENCES,
+    OPEN_TITLE,
+    Piece,
+    laid_out,
+    plain,
+)
 from vera.audit.claims import split
 from vera.cli import sub_questions
 from vera.events import Heading
@@ -34,14 +54,53 @@ from vera.report.headings import Headed
     ],
 )
 def test_the_questions_that_a_task_asks_by_itself(task: str, found: list[str]) -> None:
-    assert read_off(task) == found
+    assert read_off(task) == ReadOff(tuple(found))
+
+
+MANY = [f"Who pays fee {number}?" for number in range(40)]
+LONG = "Who pays " + "and pays " * 40 + "?"
+
+
+@pytest.mark.parametrize(
+    ("task", "asked", "left_out"),
+    [
+        (" ".join(MANY[:9]), MANY[:8], MANY[8:9]),
+        ("Please answer these:\n" + "\n".join(f"- {each}" for each in MANY[:9]), MANY[:8], MANY[8:9]),
+        (" ".join(MANY), MANY[:8], [*MANY[8 : 7 + MAX_LEFT_OUT], " ".join(MANY[7 + MAX_LEFT_OUT :])]),
+        (f"Who pays? {LONG} How much?", ["Who pays?", "How much?"], [LONG]),
+        ("Is GPL 2.0 free? Is a.b/c?d=1 a page?", ["Is GPL 2.0 free?", "Is a.b/c?d=1 a page?"], []),
+    ],
+)
+def test_what_a_report_cannot_ask_of_a_task_is_left_out_by_name(
+    task: str, asked: list[str], left_out: list[str]
+) -> None:
+    assert read_off(task) == ReadOff(tuple(asked), tuple(left_out))
+
+
+@pytest.mark.parametrize(
+    "task",
+    [
+        "Who pays? How much? State the name of the person who may enter.",
+        "Who pays? How much? State who pays.",
+        "I have a bakery. Who pays? How much?",
+        "Name the owner.\n- Who pays?\n- How much?",
+        "Name the owner.\nThen compare:\n- fees\n- prices",
+        "- Who pays?\n- How much?\nAnd name the owner.",
+        "- Who pays?\n- How much?\n- " + "who pays " * 300,
+        f"Who pays? How much? {'x ' * MAX_READ}",
+        "Wer zahlt? Wie viel? Nenne den Besitzer.",
+    ],
+)
+def test_a_task_that_says_more_than_its_questions_is_asked_as_a_whole(task: str) -> None:
+    assert read_off(task) == ReadOff()
 
 
 @given(st.text(max_size=400))
 def test_what_is_read_off_a_task_is_bounded_and_plain(task: str) -> None:
     found = read_off(task)
-    assert len(found) <= MAX_QUESTIONS and len(found) != 1
-    assert all(each == plain(each) and 0 < len(each) <= MAX_LENGTH for each in found)
+    assert len(found.questions) <= MAX_QUESTIONS and len(found.questions) != 1
+    assert all(each == plain(each) and 0 < len(each) <= MAX_LENGTH for each in found.questions)
+    assert len(found.left_out) <= MAX_LEFT_OUT
 
 
 @given(st.text(max_size=300))
@@ -55,19 +114,65 @@ def test_a_question_in_plain_form_is_one_line_that_cites_and_links_nothing(text:
     ("proposal", "used"),
     [
         (
-            ["Who pays the fee?", "who PAYS the fee?", "How much is it?"],
-            ["Who pays the fee?", "How much is it?"],
+            ["Who pays the costs?", "who PAYS the costs?", "How much does it cost?"],
+            ["Who pays the costs?", "How much does it cost?"],
         ),
-        (["The fee is paid.", "Why?", "?", "", "What is it " + "x" * MAX_LENGTH + "?"], []),
+        (["It costs a fee.", "Cost?", "?", "", "What costs " + "x" * MAX_LENGTH + "?"], []),
+        (["Who pays the fee?", "What is a whale?", "Is it all done?"], []),
         (["What does it all cost?"], []),
         (
-            [f"What is {number} worth?" for number in range(20)],
-            [f"What is {number} worth?" for number in range(8)],
+            [f"What did {number} cost?" for number in range(20)],
+            [f"What did {number} cost?" for number in range(8)],
         ),
     ],
 )
 def test_what_can_be_used_of_a_proposal(proposal: list[str], used: list[str]) -> None:
     assert usable(proposal, "What does it all cost?") == used
+
+
+def test_a_model_names_no_address_that_the_task_does_not_name() -> None:
+    page, other = "https://bread.test/a", "http://collect.test/steal"
+    proposal = [f"What says {page} of bread?", f"What says {other}?d=secret of bread?", "What is bread?"]
+    assert usable(proposal, f"What says {page} of bread?!") == [proposal[0], proposal[2]]
+    assert usable(proposal, "Write about bread.") == [proposal[2]]
+    assert usable([f"Is bread on {page}?d=secret?", f"Is bread on {page}?"], f"Bread: {page}") == [
+        f"Is bread on {page}?"
+    ]
+
+
+BRIDGE = "Is the bridge over the Gudenaa safe for heavy lorries?"
+
+
+@pytest.mark.parametrize(
+    ("questions", "task", "asked"),
+    [
+        (
+            ["Who built the bridge?", "How long is it?"],
+            BRIDGE,
+            ["Who built the bridge?", "How long is it?", BRIDGE],
+        ),
+        (
+            [f"Who built bridge {n}?" for n in range(8)],
+            BRIDGE,
+            [*(f"Who built bridge {n}?" for n in range(7)), BRIDGE],
+        ),
+        (
+            ["How heavy may a lorry be on a safe bridge?", "Which bridges are over the Gudenaa?"],
+            BRIDGE,
+            ["How heavy may a lorry be on a safe bridge?", "Which bridges are over the Gudenaa?"],
+        ),
+        (["Was kostet das Brot?", "Wer backt?"], "Was kostet welches Brot, und wer backt es?", None),
+        (
+            ["What is a?", "What is b?"],
+            "Name " + "x" * 999,
+            ["What is a?", "What is b?", "Name " + "x" * 999],
+        ),
+    ],
+)
+def test_a_task_that_says_more_than_what_was_proposed_is_asked_last(
+    questions: list[str], task: str, asked: list[str] | None
+) -> None:
+    assert covering(questions, task) == (asked or questions)
 
 
 def test_what_says_nothing_is_no_sub_question_and_too_many_are_refused() -> None:
@@ -76,7 +181,7 @@ def test_what_says_nothing_is_no_sub_question_and_too_many_are_refused() -> None
     assert "at most 8" in refused(["Who pays?"] * (MAX_QUESTIONS + 1))
 
 
-@pytest.mark.parametrize("sentence", [CUT_SHORT, *OPEN_SENTENCES.values()])
+@pytest.mark.parametrize("sentence", [CUT_SHORT, NOT_ASKED, NOT_CITED, *OPEN_SENTENCES.values()])
 def test_what_is_said_of_an_open_sub_question_is_a_claim_that_nobody_checked(sentence: str) -> None:
     """So that a report with one is at most PARTIAL, by the rule that holds for every answer."""
     claims = split(f"It is so [ev_0001:1].\n\n{sentence}")

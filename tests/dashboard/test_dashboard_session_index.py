@@ -1,19 +1,21 @@
 """The list of sessions over many of them: found, searched, sorted and grouped by an index that is a cache."""
 
+import contextlib
 import os
 import sqlite3
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import msgspec
 import pytest
 from selectolax.lexbor import LexborHTMLParser
+from starlette.testclient import TestClient
 
-from support.dashboards import Dashboard, Grown, dashboard_of
+from support.dashboards import Dashboard, Grown, app_of, dashboard_of
 from support.markup import problems, visible_text
 from support.run_pages import FINISHED, HOSTILE
 from vera import events
-from vera.dashboard import pages
+from vera.dashboard import pages, session_index
 from vera.dashboard.overview import SessionList
 from vera.dashboard.query_params import Asked
 from vera.dashboard.session_index import (
@@ -178,6 +180,115 @@ def test_an_index_that_is_deleted_or_broken_loses_nothing(tmp_path: Path) -> Non
     with sqlite3.connect(path) as db:
         db.execute("PRAGMA user_version = 99")
     assert SessionIndex(base, path).sync(stamps) == [name]
+
+
+def spoil_bytes(at: float, size: int) -> Callable[[Path], None]:
+    """Overwrites bytes of a file, from that part of it."""
+
+    def spoil(path: Path) -> None:
+        with path.open("r+b") as file:
+            file.seek(int(at * path.stat().st_size))
+            file.write(b"\xff" * size)
+
+    return spoil
+
+
+def cut(to: float) -> Callable[[Path], None]:
+    return lambda path: os.truncate(path, int(to * path.stat().st_size))
+
+
+def spoil_rows(change: str) -> Callable[[Path], None]:
+    """Writes values to the rows that VERA never does."""
+
+    def spoil(path: Path) -> None:
+        with contextlib.closing(sqlite3.connect(path)) as db, db:
+            db.execute(f"UPDATE sessions SET {change}")
+
+    return spoil
+
+
+DAMAGES = {
+    "empty": cut(0),
+    "cut in the middle": cut(0.5),
+    "cut in its header": lambda path: os.truncate(path, 50),
+    "its first page": spoil_bytes(0, 4096),
+    "its schema": spoil_bytes(0, 200),
+    "its second page": lambda path: spoil_bytes(4096 / path.stat().st_size, 200)(path),
+    "its middle": spoil_bytes(0.5, 8192),
+    "its end": spoil_bytes(0.75, 4096),
+    "a time that is a text": spoil_rows("modified = 'x'"),
+    "tokens that are a text": spoil_rows("tokens = 'zz'"),
+    "a stamp of bytes": spoil_rows("stamp = x'00'"),
+    "a state of bytes": spoil_rows("state = x'00'"),
+    "a text that is no UTF-8": spoil_rows("problem = CAST(x'ff' AS TEXT)"),
+    "a name that is a text": spoil_rows("name = CAST(name AS TEXT)"),
+    "a header that is none": spoil_rows("header = x'93'"),
+    "a header of another kind": spoil_rows("header = x'05'"),
+    "a table of another form": lambda path: sqlite3.connect(path).executescript("DROP TABLE sessions"),
+    "a folder": lambda path: (path.unlink(), path.mkdir()),
+}
+
+
+def whole_list(client: TestClient) -> list[str]:
+    """The rows of the list and of its batches, when all were read."""
+    for _ in range(100):
+        answer = client.get("/")
+        assert answer.status_code == 200
+        if "not read yet" not in answer.text:
+            break
+    tree = LexborHTMLParser(answer.text)
+    return [" ".join(row.text().split()) for row in tree.css("tbody tr")]
+
+
+@pytest.fixture
+def few(tmp_path: Path) -> Iterator[Path]:
+    """A base folder with three sessions and a batch."""
+    base = tmp_path / "base"
+    for number in range(3):
+        session(base / "work" / f"run-{number}", f"{TASKS[number]} " + "long " * 500, "yes", tokens=number)
+    session(base / "runs" / BATCH / "1", "A task of the batch", tokens=7)
+    yield base
+    index_path(base).unlink(missing_ok=True)
+
+
+@pytest.mark.parametrize("damage", DAMAGES.values(), ids=DAMAGES)
+def test_a_damaged_index_is_built_again_and_the_list_is_the_same(
+    few: Path, damage: Callable[[Path], object]
+) -> None:
+    with app_of(few) as client:
+        before = whole_list(client)
+        assert len(before) == 5 and "Unsealed" in before[0]
+        damage(index_path(few))
+        assert whole_list(client) == before
+        if index_path(few).is_dir():
+            index_path(few).rmdir()
+    with app_of(few) as client:
+        assert whole_list(client) == before
+    damage(index_path(few))
+    with app_of(few) as client:
+        assert whole_list(client) == before
+    if index_path(few).is_dir():
+        index_path(few).rmdir()
+
+
+def test_an_index_that_another_process_holds_is_left_alone(
+    few: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(session_index, "BUSY_SECONDS", 0.01)
+    with app_of(few) as client:
+        before = whole_list(client)
+    held = index_path(few).read_bytes()
+    with contextlib.closing(sqlite3.connect(index_path(few))) as db, app_of(few) as client:
+        db.execute("BEGIN EXCLUSIVE")
+        assert whole_list(client) == before
+    assert index_path(few).read_bytes() == held
+
+
+def test_a_closed_index_is_not_opened_again(tmp_path: Path) -> None:
+    index = SessionIndex(tmp_path, tmp_path / "index.sqlite")
+    index.close()
+    with pytest.raises(sqlite3.ProgrammingError):
+        index.sync({})
 
 
 def test_an_index_that_cannot_be_written_is_kept_in_memory(tmp_path: Path) -> None:

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from support import hostile_run, licence_run
-from support.dashboards import Dashboard, Grown, dashboard_of
+from support.dashboards import Dashboard, Grown, app_of, dashboard_of
 from support.markup import problems, visible_text
 from support.run_pages import HOSTILE
 from vera import events
@@ -225,3 +225,45 @@ def test_a_broken_log_shows_the_steps_before_and_says_so(tmp_path: Path) -> None
     index = index_of(tmp_path)
     assert index.line("main", 1) is not None
     assert "line 4" in index.problem
+
+
+def with_answers(folder: Path, *answers: str) -> None:
+    """A session whose log has a step for each of them."""
+    grown = Grown(folder)
+    for step, text in enumerate(answers, 1):
+        grown.log.append(events.Answer(step=step, text=text), "main")
+    grown.end()
+
+
+@pytest.mark.parametrize("how", ["renamed", "in place"])
+@pytest.mark.parametrize("answers", [["axolotl"], ["axolotl"] * 3, ["axolotls" * 99] * 9], ids=len)
+def test_the_pages_of_a_log_that_was_replaced_are_those_of_the_new_one(
+    tmp_path: Path, answers: list[str], how: str
+) -> None:
+    with_answers(tmp_path / "base" / "one", *["pangolin"] * 3)
+    with_answers(tmp_path / "new", *answers)
+    log, new = tmp_path / "base" / "one" / "trace.jsonl", tmp_path / "new" / "trace.jsonl"
+    with app_of(tmp_path / "base") as client:
+        assert "pangolin" in client.get("/s/one/steps/1").text
+        if how == "renamed":
+            new.replace(log)
+        else:
+            log.write_bytes(new.read_bytes())
+        for _ in range(2):
+            pages = [client.get(path) for path in ("/s/one/steps", "/s/one/steps/1")]
+            assert [page.status_code for page in pages] == [200, 200]
+            assert "axolotl" in pages[1].text and "pangolin" not in pages[1].text
+        assert client.get("/s/one/steps/3").status_code == (200 if len(answers) >= 3 else 404)
+
+
+def test_an_index_is_kept_while_its_log_grows(tmp_path: Path) -> None:
+    grown = Grown(tmp_path / "one")
+    indexes = step_index.StepIndexes()
+    index = indexes.of(grown.path)
+    for _ in range(3):
+        index.read()
+        grown.append()
+        assert indexes.of(grown.path) is index
+    grown.log.close()
+    grown.path.unlink()
+    assert indexes.of(grown.path) is not index

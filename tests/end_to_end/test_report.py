@@ -9,6 +9,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import pytest
 
 import vera
@@ -16,12 +17,16 @@ from support.attacks import OFFLINE, Ended, vera_here
 from support.cast import Cast, part_of
 from support.cli import folded, records
 from support.scripted_server import Fault, ScriptedServer
+from support.tiny_entailment import write_judge
 from support.turns import answered_turns, as_reply, final, turn
 from support.verified import replay
 from vera import events
-from vera.agent.composed import CUT_SHORT, OPEN_SENTENCES, OPEN_TITLE
-from vera.agent.sub_questions import MAX_LENGTH, MAX_QUESTIONS, SCOPE
+from vera.agent import report_run
+from vera.agent.sub_questions import MAX_QUESTIONS, SCOPE
 from vera.agent.verifier_context import exams_folder
+from vera.attestation import composed
+from vera.attestation.composed import CUT_SHORT, MAX_LENGTH, NOT_ASKED, NOT_CITED, OPEN_SENTENCES, OPEN_TITLE
+from vera.headline import OPEN
 from vera.report.answer import MARKS
 from vera.session import log
 from vera.usage import PART
@@ -36,6 +41,8 @@ ASKS_OFFER = "For how many years must a written offer be valid?"
 ASKS_PRICE = "For how many months must a price list be kept?"
 UNANSWERED = "How many whales did the captain see?"
 THREE = [ASKS_OFFER, UNANSWERED, ASKS_PRICE]
+
+BRIDGE = "Is the bridge over the Gudenaa safe for heavy lorries?"
 
 Says = Callable[[int, dict[str, Any]], Any]
 
@@ -100,7 +107,8 @@ def built_in(folder: Path, work: Path, *options: object, task: str = TASK) -> Ra
 
 def asking(says: Says, folder: Path, work: Path, *options: object, task: str = TASK, **is_: Any) -> Ran:
     with ScriptedServer(says, model="some-model", **is_) as server:
-        words = words_of(work, folder, "--model-base-url", server.root, "--protocol", "text", "--json")
+        given = ("--model-base-url", server.root, "--protocol", "text", "--json")
+        words = words_of(work, folder, *given, task=task)
         return Ran(vera_here(*words, *OFFLINE, *options, cwd=work.parent), work)
 
 
@@ -210,9 +218,39 @@ def test_without_a_model_a_task_is_divided_by_its_own_questions(documents: Path,
     ran.is_whole()
 
 
+def test_what_a_report_leaves_out_of_its_task_is_named_and_stays_open(
+    documents: Path, tmp_path: Path
+) -> None:
+    items = [ASKS_OFFER.replace("written offer", f"written offer no. {number}") for number in range(8)]
+    left = "Who may enter the reactor without a badge?"
+    task = "\n".join(["Answer all of these:", *(f"- {each}" for each in [*items, left])])
+    ran = built_in(documents, tmp_path / "w", task=task)
+    assert ran.asked == [*items, left] and ran.said["sub_questions"][8]["status"] == "UNRESOLVED"
+    assert ran.said["sub_questions"][8]["reason"].startswith("not asked: ")
+    assert ran.said["exit_code"] == 3 and ran.said["status"] in OPEN
+    assert f"### 9. {left}\n\n{NOT_ASKED} (unchecked)" in ran.said["answer"]
+    ran.is_whole()
+
+
+def test_a_demand_beside_questions_makes_the_task_one_question(documents: Path, tmp_path: Path) -> None:
+    task = f"{ASKS_OFFER} {ASKS_PRICE} State the name of who may enter the reactor."
+    assert built_in(documents, tmp_path / "w", task=task).asked == [task]
+
+
 def test_a_task_that_is_one_question_is_the_only_one(documents: Path, tmp_path: Path) -> None:
     ran = built_in(documents, tmp_path / "w", task=ASKS_OFFER)
     assert ran.asked == [ASKS_OFFER] and ran.outcome == ("QUOTED", 0)
+    ran.is_whole()
+
+
+def test_a_sub_question_that_names_a_page_is_open_while_none_is_cited(
+    documents: Path, tmp_path: Path
+) -> None:
+    named = "For how many years must a written offer be valid, by https://offers.test/terms?"
+    ran = built_in(documents, tmp_path / "w", *OFFLINE, *subs(named, ASKS_PRICE))
+    assert ran.words == ["PARTIAL", "QUOTED"] and ran.outcome == ("PARTIAL", 3)
+    assert "no page that it names is cited" in ran.said["sub_questions"][0]["reason"]
+    assert f"{NOT_CITED} (unchecked)" in ran.said["answer"] and "“at least three years”" in ran.said["answer"]
     ran.is_whole()
 
 
@@ -248,8 +286,22 @@ def test_of_twenty_proposed_sub_questions_eight_are_answered(documents: Path, tm
         return proposing(*many) if is_proposing(body) else weak(index, body)
 
     ran = asking(says, documents, tmp_path / "w")
-    assert ran.asked == many[:MAX_QUESTIONS] and ran.by() == "model"
+    assert ran.asked == [*many[: MAX_QUESTIONS - 1], TASK] and ran.by() == "model"
     ran.is_whole()
+
+
+def test_a_model_cannot_swap_the_task_for_questions_that_it_can_answer(
+    documents: Path, tmp_path: Path
+) -> None:
+    def says(index: int, body: dict[str, Any]) -> Any:
+        return proposing(ASKS_OFFER, ASKS_PRICE) if is_proposing(body) else weak(index, body)
+
+    off = asking(says, documents, tmp_path / "off", task=BRIDGE)
+    assert off.asked == [BRIDGE] and off.outcome == ("UNRESOLVED", 3)
+    near = asking(says, documents, tmp_path / "near", task=f"For how many months or years? {BRIDGE}")
+    assert near.asked == [ASKS_OFFER, ASKS_PRICE, f"For how many months or years? {BRIDGE}"]
+    assert near.words == ["QUOTED", "QUOTED", "UNRESOLVED"] and near.outcome == ("PARTIAL", 3)
+    near.is_whole()
 
 
 JUNK: dict[str, Says] = {
@@ -294,6 +346,37 @@ def test_a_model_proposes_acts_and_is_judged_once(documents: Path, tmp_path: Pat
     parts = [number for number in state.rounds if number != whole]
     assert labelled and not any(lane == f"verify-{whole}" for lane in labelled[: 2 * len(parts)])
     assert state.rounds[whole].questions is not None and not state.rounds[whole].questions.questions
+    ran.is_whole()
+
+
+def test_a_report_holds_by_the_entailment_judge_that_read_its_parts(documents: Path, tmp_path: Path) -> None:
+    """The words are not those of the lines, so only a judge can find that they are supported."""
+    said = {
+        ASKS_OFFER: ("terms.txt", "An offer in writing has to stay valid for three years or more."),
+        ASKS_PRICE: ("prices.txt", "Whoever has a price list keeps it for six months or more."),
+    }
+
+    def says(index: int, body: dict[str, Any]) -> Any:
+        name, line = said[ASKS_PRICE if is_about(body, ASKS_PRICE) else ASKS_OFFER]
+        if answered_turns(body) == 0:
+            return as_reply(turn("read", path=name), "text")
+        shown = re.findall(r"ev_\d{4}", str(body["messages"][-1]["content"]))
+        return as_reply(final(f"{line} [{shown[0] if shown else 'ev_0001'}:3]"), "text")
+
+    def run(name: str, judge: Path) -> Ran:
+        options = ("--mode", "agent", "--entailment-model", judge, *subs(*said))
+        return asking(says, documents, tmp_path / name, *options)
+
+    blind = write_judge(tmp_path / "judge-blind", {}, always="IRRELEVANT")
+    assert run("blind", blind).outcome == ("UNRESOLVED", 3)
+    lines = (OFFER, PRICE, "Terms", "Prices")
+    pairs = {(text, line): "SUPPORTS" for (_, text), line in zip(said.values(), lines, strict=False)}
+    pairs |= {(line, line): "SUPPORTS" for line in lines}
+    pairs |= {(line.replace("must", "must not"), line): "CONTRADICTS" for line in (OFFER, PRICE)}
+    ran = run("ran", write_judge(tmp_path / "judge", pairs))
+    assert ran.words == ["VERIFIED", "VERIFIED"] and ran.outcome == ("VERIFIED", 0)
+    state = folded(ran.work)
+    assert state.rounds[max(state.rounds)].started.rule == "entailment"
     ran.is_whole()
 
 
@@ -433,6 +516,38 @@ def test_a_sub_question_cannot_pose_as_anything_else(documents: Path, tmp_path: 
     assert sum(each["mark"] == "supported" for each in ran.said["claims"]) == 1
     assert text.count("(supported)") == 1
     ran.is_whole()
+
+
+# A report of somebody whose VERA says other than it should.
+
+
+def test_forged_headings_and_words_of_sub_questions_do_not_replay(
+    documents: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    made = report_run.ReportRun._came_of  # what an altered program would change
+
+    def title(piece: composed.Piece) -> str:
+        return f"{piece.number}. VERIFIED: the bridge is safe"
+
+    def came(run: Any, number: int, part: Any, best: Any) -> events.SubAnswer:
+        return msgspec.structs.replace(made(run, number, part, best), status="VERIFIED", unfinished=False)
+
+    def other_round(run: Any, number: int, part: Any, best: Any) -> events.SubAnswer:
+        done = made(run, number, part, best)
+        first = run._session.state.sub_answers.get(1)  # as above
+        return msgspec.structs.replace(first, number=number) if first else done
+
+    forged: dict[str, tuple[Any, str, Any, str]] = {
+        "title": (composed, "_title", title, "The headings of the report are not its sub-questions."),
+        "word": (report_run.ReportRun, "_came_of", came, "The sub-question 1 is VERIFIED, and"),
+        "round": (report_run.ReportRun, "_came_of", other_round, "a round that did not verify its answer"),
+    }
+    for name, (place, member, instead, sentence) in forged.items():
+        with monkeypatch.context() as patch:
+            patch.setattr(place, member, instead)
+            ran = built_in(documents, tmp_path / name, *subs(*THREE))
+        replayed = vera_here("replay", ran.work, cwd=tmp_path)
+        assert replayed.code != 0 and sentence in replayed.out + replayed.error, name
 
 
 # A run that is killed, or stopped.

@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+import socket
 from contextlib import suppress
 from typing import Any
 
@@ -316,6 +317,28 @@ def test_a_cancelled_request_closes_its_stream() -> None:
     with ScriptedServer([Slow(60, "never"), "next"]) as server:
         with_client(server, ask)
     assert server.cancelled == 1
+
+
+def test_a_request_that_is_cancelled_while_it_is_sent_is_none() -> None:
+    head = b"POST /v1/chat/completions HTTP/1.1\r\nHost: localhost\r\nContent-Length: 100\r\n\r\n"
+    with ScriptedServer(["never"]) as server:
+        for begun in (head, head + b'{"messages": ['):
+            with socket.create_connection(("127.0.0.1", server.port), timeout=10) as connection:
+                connection.sendall(begun)
+                connection.shutdown(socket.SHUT_WR)
+                assert connection.recv(1) == b""
+    assert (server.cancelled, server.requests) == (2, [])
+
+
+def test_a_whole_request_that_is_no_json_fails_its_test() -> None:
+    head = b"POST /v1/chat/completions HTTP/1.1\r\nHost: localhost\r\nContent-Length: 4\r\n\r\n"
+    with (
+        pytest.raises(json.JSONDecodeError),
+        ScriptedServer(["never"]) as server,
+        socket.create_connection(("127.0.0.1", server.port), timeout=10) as connection,
+    ):
+        connection.sendall(head + b"none")
+        assert connection.recv(1) == b""
 
 
 def test_connections_are_used_again() -> None:

@@ -13,9 +13,11 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import httpx
+from starlette.testclient import TestClient
 
 from vera import events
 from vera.config import user_config_file
+from vera.dashboard.app import create_app
 from vera.events import FORMAT
 from vera.session.log import Log, seal_line
 
@@ -117,6 +119,15 @@ def dashboard_of(base: Path, token_file: Path, *options: str) -> Iterator[Dashbo
                 dashboard.kill()
         assert dashboard.process.stdout is not None
         dashboard.process.stdout.close()
+
+
+@contextmanager
+def app_of(base: Path) -> Iterator[TestClient]:
+    """A client, with the token, of a dashboard's app in this process."""
+    token = "t" * 40
+    app = create_app(base, token=token)
+    with TestClient(app, "http://127.0.0.1", headers={"authorization": f"Bearer {token}"}) as client:
+        yield client
 
 
 @contextmanager

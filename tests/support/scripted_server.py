@@ -268,7 +268,13 @@ class _Handler(BaseHTTPRequestHandler):
 
     def do_POST(self) -> None:
         size = min(int(self.headers.get("content-length") or 0), MAX_BODY_BYTES)
-        self._serve(self.rfile.read(size))
+        raw = self.rfile.read(size)
+        if len(raw) < size:  # the client went away before it had said all
+            with self.owner.lock:
+                self.owner.cancelled += 1
+            self.close_connection = True
+            return
+        self._serve(raw)
 
     def _serve(self, raw: bytes | None) -> None:
         path = self.path.split("?")[0]

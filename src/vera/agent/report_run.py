@@ -3,7 +3,8 @@ budget, and one text of what holds of their answers.
 
 Each sub-question is a research run in small (`vera.agent.research`): the model takes turns, or writes in
 guided mode, or extracts answer. What came of it is one record, so a killed run goes on with the sub-question
-that was under way. A program puts the text together (`vera.agent.composed`); it is verified like any answer.
+that was under way. A program puts the text together (`vera.attestation.composed`); it is verified like any
+answer.
 """
 
 import asyncio
@@ -13,12 +14,14 @@ from collections.abc import Callable
 import msgspec
 
 from vera import events
-from vera.agent import composed, messages
+from vera.agent import messages
 from vera.agent.extracts import by_rule
 from vera.agent.lanes import LANE
 from vera.agent.research import Research, Result, choose, conclude
+from vera.agent.sub_questions import MAX_QUESTIONS
+from vera.attestation.composed import MAX_LENGTH, compose, part_word
 from vera.attestation.keys import Signer
-from vera.headline import HOLDS, word_of
+from vera.headline import HOLDS, JUDGED, Headline, word_of
 from vera.lane.answer import resolve
 from vera.lane.budget import Budget, BudgetLimits
 from vera.session import Session
@@ -28,6 +31,8 @@ from vera.verification.context import VerifierContext
 
 Say = Callable[[str], None]
 
+LEFT_OUT = f"not asked: a report has at most {MAX_QUESTIONS} sub-questions of {MAX_LENGTH} characters"
+UNCITED = "no page that it names is cited"
 STOPPED = "the run was stopped before it was answered"
 
 
@@ -92,6 +97,7 @@ class ReportRun:
         self._session.seal(self._signer.seal)
         while number := self._session.state.part:
             await self._answer(number)
+        self._leave_out()
         self._budget.whole()
         decision = await self._whole()
         if decision is not None:
@@ -118,7 +124,7 @@ class ReportRun:
                 events.SubAnswer(number=number, status="UNRESOLVED", reason=why, unfinished=True), lane=""
             )
             return
-        left = len(asked) - number + 1 - sum(other > number for other in state.sub_answers)
+        left = len(asked) - number + 1 - sum(number < other <= len(asked) for other in state.sub_answers)
         # A judge scores the whole at the end: that is kept for it.
         shares = left + (self._context.options.rule == "model")
         before = state.spent
@@ -139,6 +145,16 @@ class ReportRun:
         finally:
             self._part = None
 
+    def _leave_out(self) -> None:
+        """Log that what the sub-questions leave out of the task stays open, unless that is said already."""
+        state = self._session.state
+        asked = state.sub_questions
+        for number in range(len(asked.questions) + 1, len(asked.named) + 1) if asked else ():
+            if number not in state.sub_answers:
+                self._session.emit(
+                    events.SubAnswer(number=number, status="UNRESOLVED", reason=LEFT_OUT), lane=""
+                )
+
     def _steps(self, left: int) -> int:
         """The steps of one of so many sub-questions, at least 1; 0 for no limit."""
         done = self._session.state.steps - self._session.state.lane(self._session.state.acting).step
@@ -149,8 +165,9 @@ class ReportRun:
         lane = state.lane(state.acting)
         self._lost = self._lost or part.lost
         spent = part.spent
-        status = word_of(state.rounds[best.round].word) if best is not None else "UNRESOLVED"
-        why = messages.reason(status, best) if best is not None else "no answer was reached"
+        status, why = (
+            self._word(number, best) if best is not None else ("UNRESOLVED", "no answer was reached")
+        )
         steps = lane.ended.detail if lane.ended is not None and lane.ended.reason == "steps" else ""
         ends = [self._lost, spent, steps, STOPPED if self._stopped and not best else ""]
         cut = next(filter(None, ends), "") if status not in HOLDS else ""
@@ -165,6 +182,13 @@ class ReportRun:
             unfinished=bool(cut) or (status not in HOLDS and bool(self._stopped)),
         )
 
+    def _word(self, number: int, best: events.Verifier) -> tuple[Headline, str]:
+        """The word for a sub-question whose answer this decided, and why."""
+        state = self._session.state
+        attested = word_of(state.rounds[best.round].word)
+        word = part_word(state, self._session.store, number, best.answer_seq, attested)
+        return word, UNCITED if word != attested else messages.reason(word, best)
+
     async def _whole(self) -> events.Verifier | None:
         """The decision on the text; None where the run was stopped meanwhile."""
         session = self._session
@@ -175,7 +199,10 @@ class ReportRun:
             if known.decision is not None and answer is not None and known.started.answer_seq == answer.seq:
                 return known.decision
         rounds = tuple(each.round for each in done if each.round in session.state.rounds)
-        judged = any(session.state.rounds[each].started.rule == "model" for each in rounds)
+        # Without a part that a model judged no call is made for the whole; an entailment judge costs none.
+        judged = self._context.options.rule == "entailment" or any(
+            session.state.rounds[each].started.rule in JUDGED for each in rounds
+        )
         self._verifying = asyncio.ensure_future(
             verify_whole(
                 self._context if judged else by_rule(self._context),
@@ -198,7 +225,7 @@ class ReportRun:
     def _put_together(self) -> None:
         """Log the text of the sub-questions' answers, unless it is there already."""
         session, state = self._session, self._session.state
-        made = composed.compose(session)
+        made = compose(state, session.store)
         if state.answer is None or session.load(state.answer.text) != made.text:
             session.emit(
                 events.Answer(

@@ -143,7 +143,7 @@ def researched_of(state: RunState, session: Path, result: Result, question: str 
 def _sub_answers(state: RunState, session: Path) -> Iterator[SubAnswered]:
     """The sub-questions of a report in their order. Raises StoreError."""
     store = Store(session / "store")
-    for number, question in enumerate(state.sub_questions.questions if state.sub_questions else (), 1):
+    for number, question in enumerate(state.sub_questions.named if state.sub_questions else (), 1):
         done = state.sub_answers.get(number)
         yield SubAnswered(
             question=one_line(load_text(store, question), SUB_QUESTION_SHOWN),

@@ -5,6 +5,7 @@ first is answered.
 """
 
 import asyncio
+import itertools
 import re
 from collections.abc import Callable, Iterable, Sequence
 from typing import Annotated
@@ -13,18 +14,19 @@ import msgspec
 
 from vera import events
 from vera.agent.errors import SetupError
+from vera.attestation.composed import MAX_LENGTH, plain
 from vera.config import Settings
+from vera.evidence.asked_pages import addresses
 from vera.evidence.prompt_quoting import fence, named
+from vera.evidence.words import STOPWORDS, stem, stems, words
 from vera.model.types import Model
 from vera.session import Session
+from vera.stopwords import stop_words
 from vera.verification.ask import ask, prompt
 from vera.verification.context import VerifierContext
 
 MAX_QUESTIONS = 8
 """More would leave each a share of the budget in which little can be read."""
-
-MAX_LENGTH = 300
-"""Characters of a sub-question."""
 
 MIN_LENGTH = 8
 """Characters of a question that a model proposes: a shorter one asks nothing by itself."""
@@ -41,6 +43,9 @@ TASK_ROOM = 8000
 MAX_READ = 50_000
 """Characters of a task in which questions are looked for."""
 
+MAX_LEFT_OUT = 20
+"""Questions of a task that are listed as not asked. A choice: a longer list would bury the answers."""
+
 SCOPE = "sub_questions"
 ASKS = ("?", "？", "؟")
 
@@ -48,8 +53,12 @@ Revise = Callable[[Sequence[str]], Sequence[str] | None]
 """What a person makes of the proposed sub-questions; None where they call the run off."""
 
 _ITEM = re.compile(r"[ \t]{0,8}(?:[-*•+]|\d{1,2}[.)])[ \t]+(\S[^\n]{0,2000})")
-_ASKED = re.compile(r"[^.!?？؟。！\n]{1,2000}[?？؟]")
-_BRACKETS = str.maketrans("[]【】", "()()")
+_END = re.compile(r"[.!](?!\S)|\?(?![\w&=%/])|[？؟。！\n]|\Z")
+"""The end of a sentence. Neither a number nor an address has one in it."""
+_LEADING = frozenset(
+    stems("please answer reply respond question follow below tell find know say give also thanks thank")
+)
+"""What is said around questions and asks for nothing more."""
 
 Question = Annotated[str, msgspec.Meta(extra_json_schema={"maxLength": MAX_LENGTH})]
 
@@ -58,13 +67,6 @@ class Proposal(msgspec.Struct, frozen=True):
     """The form of a model's reply."""
 
     questions: tuple[Question, ...]
-
-
-def plain(text: str) -> str:
-    """The question on one line, without control characters; brackets, which could be a citation or a link,
-    are round."""
-    shown = "".join(char if char.isprintable() else " " for char in text)
-    return " ".join(shown.translate(_BRACKETS).split()).lstrip("#>*`~|- ")
 
 
 def distinct(questions: Iterable[str]) -> list[str]:
@@ -95,31 +97,92 @@ def refused(questions: Sequence[str]) -> str:
     return ""
 
 
-def read_off(task: str) -> list[str]:
+class ReadOff(msgspec.Struct, frozen=True):
+    """The questions that a task asks by itself, and those of them that a report cannot ask as well: too
+    long, or one too many."""
+
+    questions: tuple[str, ...] = ()
+    left_out: tuple[str, ...] = ()
+
+
+def read_off(task: str) -> ReadOff:
     """The questions that a task asks by itself: the items of its list, each with the line above the list
-    where it is no question, else its sentences with a question mark. None where there are fewer than two."""
-    lead, items = "", list[str]()
-    for line in task[:MAX_READ].split("\n"):
+    where it is no question, else its sentences with a question mark.
+
+    None where there are fewer than two, and where the task says more than its questions: the rest could be a
+    demand, so such a task is asked as a whole.
+    """
+    if len(task) > MAX_READ:
+        return ReadOff()
+    for found, rest in (_items(task), _sentences(task)):
+        questions = distinct(found)
+        asked = [each for each in questions if len(each) <= MAX_LENGTH][:MAX_QUESTIONS]
+        if len(asked) > 1 and not set(stems(rest)) - _LEADING:
+            return ReadOff(tuple(asked), _bounded([each for each in questions if each not in asked]))
+    return ReadOff()
+
+
+def _items(task: str) -> tuple[list[str], str]:
+    """The items of a task's list, and the lines that are in none of them."""
+    lead, items, rest = "", list[str](), list[str]()
+    used = False
+    for line in task.split("\n"):
         if item := _ITEM.fullmatch(line):
             asked = item[1].strip()
-            items.append(asked if not lead or asked.endswith(ASKS) else f"{lead} {asked}")
-        elif line.strip() and not items:
+            alone = not lead or asked.endswith(ASKS)
+            items.append(asked if alone else f"{lead} {asked}")
+            used = used or not alone
+        elif line.strip() and items:
+            rest.append(line)
+        elif line.strip():
+            rest.append(lead)
             lead = line.strip()
-    for found in (items, _ASKED.findall(task[:MAX_READ])):
-        questions = [each for each in distinct(found) if len(each) <= MAX_LENGTH]
-        if len(questions) > 1:
-            return questions[:MAX_QUESTIONS]
-    return []
+    return items, "\n".join(rest if used else [*rest, lead])
+
+
+def _sentences(task: str) -> tuple[list[str], str]:
+    """The sentences of a task that end with a question mark, and the others."""
+    ends = [0, *(end.end() for end in _END.finditer(task))]
+    sentences = [task[first:last] for first, last in itertools.pairwise(ends)]
+    asked = [each for each in sentences if each.endswith(ASKS)]
+    return asked, "\n".join(each for each in sentences if not each.endswith(ASKS))
+
+
+def _bounded(questions: Sequence[str]) -> tuple[str, ...]:
+    """The questions, of which the last one holds all beyond MAX_LEFT_OUT."""
+    first = questions[: MAX_LEFT_OUT - 1]
+    last = " ".join(questions[MAX_LEFT_OUT - 1 :])
+    return tuple(filter(None, [*first, last]))
 
 
 def usable(proposal: Iterable[str], task: str) -> list[str]:
-    """What can be used of a model's proposal: questions of a bounded length, none of them the task itself."""
-    whole = plain(task).casefold()
+    """What can be used of a model's proposal: questions of a bounded length, each with a content word of the
+    task, without an address that the task does not have, and none of them the task itself."""
+    whole, about, pages = plain(task).casefold(), _subject(task), frozenset(addresses(task))
     return [
         each
         for each in distinct(proposal)
-        if MIN_LENGTH <= len(each) <= MAX_LENGTH and each.endswith(ASKS) and each.casefold() != whole
+        if MIN_LENGTH <= len(each) <= MAX_LENGTH
+        and each.endswith(ASKS)
+        and each.casefold() != whole
+        and about & _subject(each)
+        and pages.issuperset(addresses(each))
     ][:MAX_QUESTIONS]
+
+
+def covering(questions: Sequence[str], task: str) -> list[str]:
+    """The questions of a model, with the task itself as the last one where a content word of it is in none of
+    them: whatever was proposed, what was asked is answered or listed as open."""
+    if _subject(task) <= frozenset().union(*map(_subject, questions)):
+        return list(questions)
+    return [*questions[: MAX_QUESTIONS - 1], task.strip()]
+
+
+def _subject(text: str) -> frozenset[str]:
+    """The stems of the content words of a text, by the stop words of its language."""
+    forms = [word.form for word in words(text)]
+    joining = stop_words(forms) | STOPWORDS
+    return frozenset(stem(form) for form in forms if form not in joining) - _LEADING
 
 
 async def settle(
@@ -140,9 +203,11 @@ async def settle(
     task = session.load(session.state.task.task) if session.state.task else ""
     made = await _made(context, model, questions, task)
     whole = not made.questions
-    shown = [plain(task)[:MAX_LENGTH]] if whole else [session.load(each) for each in made.questions]
+    shown = [plain(session.load(each))[:MAX_LENGTH] for each in made.questions] or [plain(task)[:MAX_LENGTH]]
     for number, question in enumerate(shown, 1):
         say(f"sub-question {number}: {question}")
+    for each in made.left_out:
+        say(f"not asked: {session.load(each)[:MAX_LENGTH]}")
     wanted = revise(shown) if made.by != "person" else shown
     if wanted is None:
         raise SetupError("The run was called off before its first sub-question.", 130)
@@ -164,10 +229,12 @@ async def _made(
     if model is not None:
         proposal, problem = await _proposed(context, model, task)
         if proposal:
-            return _logged(session, proposal, "model", "proposed by the model")
+            added = ", and the task itself, which says more" if task.strip() in proposal else ""
+            return _logged(session, proposal, "model", f"proposed by the model{added}")
     read = read_off(task)
-    what = "read off the task" if read else "the task is the only one"
-    return _logged(session, read, "task", f"{what}: {problem}")
+    what = "read off the task" if read.questions else "the task is the only one"
+    made = _logged(session, read.questions, "task", f"{what}: {problem}")
+    return msgspec.structs.replace(made, left_out=tuple(map(session.text, read.left_out)))
 
 
 def _logged(session: Session, questions: Sequence[str], by: str, reason: str) -> events.SubQuestions:
@@ -195,4 +262,6 @@ async def _proposed(context: VerifierContext, model: Model, task: str) -> tuple[
     if reply.value is None:
         return [], f"the model's proposal could not be used ({reply.problem})"
     found = usable(reply.value.questions, task)
-    return (found, "") if len(found) > 1 else ([], "the model proposed fewer than two questions")
+    if len(found) > 1:
+        return covering(found, task), ""
+    return [], "the model proposed fewer than two questions about the task"

@@ -24,6 +24,7 @@ from vera.attestation.objects import (
     canonical,
 )
 from vera.attestation.outcome import misstated
+from vera.attestation.recomposed import report_again
 from vera.attestation.relabel import labels_again
 from vera.attestation.report import Level, Remark, Verdict, counted, cut, level, listed
 from vera.audit.case import AuditPolicy
@@ -49,6 +50,7 @@ def check_verdicts(loaded: Loaded, entailment_model: Path | None = None) -> Leve
     for each in loaded.rounds:
         remarks += _compute_again(each, loaded)
     remarks += labels_again(loaded, entailment_model)
+    remarks += report_again(loaded)
     count = counted(len(loaded.rounds) + len(executed), "verdict")
     return level("L1", SUBJECT, remarks, f"{count} computed again from the log: the same.")
 

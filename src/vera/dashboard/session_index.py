@@ -10,8 +10,10 @@ import hashlib
 import os
 import sqlite3
 import threading
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
+from types import UnionType
+from typing import Any, TypeVar
 
 import msgspec
 import platformdirs
@@ -31,11 +33,19 @@ MAX_TASK = 2000
 MAX_WORDS = 12
 """Words of a search; what is behind them is left out."""
 
+BUSY_SECONDS = 2.0
+"""What a call waits for another dashboard that writes to the index."""
+
+DAMAGES = (sqlite3.Error, OSError, ValueError, msgspec.MsgspecError)
+"""What a damaged index, or one that cannot be written, raises."""
+
 MAX_BATCHES = 12
 MAX_PAGE = 100_000
 FAILED = "failed"
 FAILED_STATES = ("stopped", "UNRESOLVED", "ALTERED", "UNSEALED", "UNTRUSTED", "unreadable")
 """What `failed` stands for among the states: no answer that holds."""
+
+Done = TypeVar("Done")
 
 KINDS = ("research", "thesis", "execution")
 SORTS: Mapping[str, str] = {
@@ -133,15 +143,21 @@ class Listed(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class SessionIndex:
-    """The index of one base folder. Any thread may use it; calls wait for each other."""
+    """The index of one base folder. Any thread may use it; calls wait for each other.
+
+    A damaged index is deleted and built again from what `sync` was last given. One that cannot be built, or
+    that another process holds, is replaced by one in memory. No call raises for it.
+    """
 
     def __init__(self, base: Path, path: Path | None = None) -> None:
         self._lock = threading.Lock()
-        self._db = _opened(path or index_path(base))
-        self._stamps: dict[bytes, str] = dict(self._db.execute("SELECT name, stamp FROM sessions"))
-        self._unread = {
-            name for (name,) in self._db.execute("SELECT name FROM sessions WHERE state='unread'")
-        }
+        self._path: Path | None = path or index_path(base)
+        self._db: sqlite3.Connection | None = None
+        self._there: Mapping[bytes, tuple[str, float]] | None = None
+        """What `sync` was last given; None before."""
+        self._stamps: dict[bytes, str] = {}
+        self._unread: set[bytes] = set()
+        self._done(lambda db: None)
 
     def is_unread(self, name: bytes) -> bool:
         """Whether the session has to be read."""
@@ -149,29 +165,19 @@ class SessionIndex:
 
     def close(self) -> None:
         with self._lock:
-            self._db.close()
+            if self._db is not None:
+                self._db.close()
 
     def sync(self, stamps: Mapping[bytes, tuple[str, float]]) -> list[bytes]:
         """Take in which sessions there are: name → what its log is now, and when it was written. Those that
         have to be read (again), the newest first."""
-        changed = [
-            (name, stamp, modified)
-            for name, (stamp, modified) in stamps.items()
-            if self._stamps.get(name) != stamp
-        ]
-        gone = self._stamps.keys() - stamps.keys()
-        with self._lock, self._db:
-            self._db.executemany(
-                "INSERT INTO sessions (name, stamp, modified, batch) VALUES (?, ?, ?, ?) ON CONFLICT (name) "
-                "DO UPDATE SET stamp = excluded.stamp, modified = excluded.modified",
-                [(name, stamp, modified, batch_of(name)) for name, stamp, modified in changed],
-            )
-            self._db.executemany("DELETE FROM sessions WHERE name = ?", [(name,) for name in gone])
-        for name in gone:
-            del self._stamps[name]
-        self._stamps.update((name, stamp) for name, stamp, _ in changed)
-        self._unread = (self._unread - gone) | {name for name, _, _ in changed}
-        return sorted(self._unread, key=lambda name: -stamps[name][1])
+
+        def work(db: sqlite3.Connection) -> list[bytes]:
+            self._there = stamps
+            self._take(db, stamps)
+            return sorted(self._unread, key=lambda name: -stamps[name][1])
+
+        return self._done(work)
 
     def put(self, found: Found) -> None:
         """Keep what a session is."""
@@ -188,13 +194,16 @@ class SessionIndex:
             max(0.0, (header.ended_ts or header.last_ts) - header.started_ts) if header else 0.0,
             msgspec.msgpack.encode(header), _plain(found.problem), found.name,
         )  # fmt: skip
-        with self._lock, self._db:
-            self._db.execute(
+
+        def work(db: sqlite3.Connection) -> None:
+            db.execute(
                 "UPDATE sessions SET seen=?, kind=?, state=?, task=?, searched=?, score=?, claims=?, "
                 "tokens=?, cost=?, seconds=?, header=?, problem=? WHERE name=?",
                 tuple(_storable(value) for value in values),
             )
-        self._unread.discard(found.name)
+            self._unread.discard(found.name)
+
+        self._done(work)
 
     def listed(self, wanted: Wanted) -> Listed:
         """A page of the sessions that are wanted."""
@@ -203,27 +212,95 @@ class SessionIndex:
         by = SORTS.get(wanted.sort, "")
         order = f"{by}, {SORTS['age']}" if by and wanted.sort != "age" else SORTS["age"]
         first = PAGE_ROWS * (min(max(wanted.page, 1), MAX_PAGE) - 1)
-        with self._lock:
-            states = tuple(
-                self._db.execute(f"SELECT state, count(*) FROM sessions {rest} GROUP BY state", given)
+
+        def work(db: sqlite3.Connection) -> Listed:
+            states = _typed(
+                db.execute(f"SELECT state, count(*) FROM sessions {rest} GROUP BY state", given), str, int
             )
-            (matched,) = self._db.execute(f"SELECT count(*) FROM sessions {where}", values).fetchone()
-            rows = self._db.execute(
-                "SELECT name, seen, modified, kind, state, batch, header, problem FROM sessions "
-                f"{where} ORDER BY {order}, name LIMIT ? OFFSET ?",
-                (*values, PAGE_ROWS, first),
-            ).fetchall()
-            batches = self._db.execute(
-                "SELECT batch, state, count(*), sum(tokens) FROM sessions WHERE batch != '' GROUP BY 1, 2"
-            ).fetchall()
-        return Listed(
-            rows=tuple(_row(row) for row in rows),
-            matched=matched,
-            total=len(self._stamps),
-            unread=len(self._unread),
-            states=states,
-            batches=tuple(_batches(batches))[:MAX_BATCHES],
+            (matched,) = db.execute(f"SELECT count(*) FROM sessions {where}", values).fetchone()
+            rows = _typed(
+                db.execute(
+                    "SELECT name, seen, modified, kind, state, batch, header, problem FROM sessions "
+                    f"{where} ORDER BY {order}, name LIMIT ? OFFSET ?",
+                    (*values, PAGE_ROWS, first),
+                ),
+                *(bytes, str, float, str, str, str, bytes | None, str),
+            )
+            batches = _typed(
+                db.execute(
+                    "SELECT batch, state, count(*), sum(tokens) FROM sessions WHERE batch != '' GROUP BY 1, 2"
+                ),
+                *(str, str, int, int),
+            )
+            return Listed(
+                rows=tuple(_row(row) for row in rows),
+                matched=matched,
+                total=len(self._stamps),
+                unread=len(self._unread),
+                states=tuple(states),
+                batches=tuple(_batches(batches))[:MAX_BATCHES],
+            )
+
+        return self._done(work)
+
+    def _done(self, work: Callable[[sqlite3.Connection], Done]) -> Done:
+        """What `work` gives when it is done as one transaction, with another index where this one fails."""
+        with self._lock:
+            for is_again in (False, True):
+                try:
+                    return self._try(work)
+                except sqlite3.ProgrammingError:
+                    raise  # the index was closed
+                except DAMAGES as error:
+                    self._give_up(for_good=is_again or _is_held(error))
+            return self._try(work)
+
+    def _try(self, work: Callable[[sqlite3.Connection], Done]) -> Done:
+        if self._db is None:
+            self._db = _opened(self._path)
+            self._load(self._db)
+        with self._db:
+            return work(self._db)
+
+    def _give_up(self, *, for_good: bool) -> None:
+        """Let go of the index, to begin another: in its place, or `for_good` in memory."""
+        if self._db is not None:
+            with contextlib.suppress(sqlite3.Error):
+                self._db.close()
+            self._db = None
+        if for_good:
+            self._path = None
+        if self._path is not None:
+            for path in (self._path, self._path.with_name(f"{self._path.name}-journal")):
+                with contextlib.suppress(OSError):
+                    path.unlink()
+
+    def _load(self, db: sqlite3.Connection) -> None:
+        """Begin with what an index holds, and with the sessions that are known to be there."""
+        rows = _typed(db.execute("SELECT name, stamp, state FROM sessions"), bytes, str, str)
+        self._stamps = {name: stamp for name, stamp, _ in rows}
+        self._unread = {name for name, _, state in rows if state == "unread"}
+        if self._there is not None:
+            with db:
+                self._take(db, self._there)
+
+    def _take(self, db: sqlite3.Connection, stamps: Mapping[bytes, tuple[str, float]]) -> None:
+        changed = [
+            (name, stamp, modified)
+            for name, (stamp, modified) in stamps.items()
+            if self._stamps.get(name) != stamp
+        ]
+        gone = self._stamps.keys() - stamps.keys()
+        db.executemany(
+            "INSERT INTO sessions (name, stamp, modified, batch) VALUES (?, ?, ?, ?) ON CONFLICT (name) "
+            "DO UPDATE SET stamp = excluded.stamp, modified = excluded.modified",
+            [(name, stamp, modified, batch_of(name)) for name, stamp, modified in changed],
         )
+        db.executemany("DELETE FROM sessions WHERE name = ?", [(name,) for name in gone])
+        for name in gone:
+            del self._stamps[name]
+        self._stamps.update((name, stamp) for name, stamp, _ in changed)
+        self._unread = (self._unread - gone) | {name for name, _, _ in changed}
 
 
 def index_path(base: Path) -> Path:
@@ -239,18 +316,31 @@ def batch_of(name: bytes) -> str:
     return _plain("/".join(parts[:-2])) if is_task else ""
 
 
-def _opened(path: Path) -> sqlite3.Connection:
-    """The index at `path`, begun again where that file is no index; in memory where none can be written."""
-    for attempt in range(2):
-        try:
-            path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-            path.touch(mode=0o600)
-            return _prepared(sqlite3.connect(path, timeout=2.0, check_same_thread=False))
-        except (sqlite3.Error, OSError):
-            with contextlib.suppress(OSError):
-                if not attempt:
-                    path.unlink()
-    return _prepared(sqlite3.connect(":memory:", check_same_thread=False))
+def _opened(path: Path | None) -> sqlite3.Connection:
+    """The index at `path`, in memory for None. Raises sqlite3.Error, OSError."""
+    if path is not None:
+        path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        path.touch(mode=0o600)
+    db = sqlite3.connect(path or ":memory:", timeout=BUSY_SECONDS, check_same_thread=False)
+    try:
+        return _prepared(db)
+    except sqlite3.Error:
+        db.close()
+        raise
+
+
+def _is_held(error: Exception) -> bool:
+    """Whether another process holds the index, in which nothing is damaged then."""
+    code = getattr(error, "sqlite_errorcode", 0) & 0xFF  # the primary code of an extended one
+    return code in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED)
+
+
+def _typed(rows: Iterable[tuple[Any, ...]], *types: type | UnionType) -> list[tuple[Any, ...]]:
+    """The rows. Raises ValueError where a value is not of the type of its column."""
+    found = list(rows)
+    if not all(all(map(isinstance, row, types)) for row in found):
+        raise ValueError("a row of the index is of another type")
+    return found
 
 
 def _prepared(db: sqlite3.Connection) -> sqlite3.Connection:
@@ -290,29 +380,26 @@ def _state(found: Found) -> str:
     return found.header.verdict or "ended" if ended else found.header.phase
 
 
-def _row(row: Sequence[object]) -> Row:
+def _row(row: tuple[Any, ...]) -> Row:
+    """The row of a list. Raises msgspec.MsgspecError where its header cannot be read."""
     name, seen, modified, kind, state, batch, header, problem = row
-    known = None
-    if isinstance(header, bytes):
-        with contextlib.suppress(msgspec.MsgspecError):
-            known = msgspec.msgpack.decode(header, type=Header | None)
     return Row(
-        name=name if isinstance(name, bytes) else b"",
-        seen=str(seen),
-        modified=float(str(modified)),
-        kind=str(kind),
-        state=str(state),
-        batch=str(batch),
-        header=known,
-        problem=str(problem),
+        name=name,
+        seen=seen,
+        modified=modified,
+        kind=kind,
+        state=state,
+        batch=batch,
+        header=None if header is None else msgspec.msgpack.decode(header, type=Header | None),
+        problem=problem,
     )
 
 
-def _batches(rows: Sequence[tuple[str, str, int, int]]) -> Iterator[BatchCount]:
+def _batches(rows: Iterable[tuple[Any, ...]]) -> Iterator[BatchCount]:
     """The batches, those with most sessions first."""
     by_name: dict[str, list[tuple[str, int, int]]] = {}
     for name, state, count, tokens in rows:
-        by_name.setdefault(name, []).append((state, count, tokens or 0))
+        by_name.setdefault(name, []).append((state, count, tokens))
     made = (
         BatchCount(
             name=name,

@@ -27,6 +27,9 @@ MAX_PROMPTS = 2000
 MAX_RECENT = 64
 """States of a lane before its newest records: a prompt was assembled from one of them."""
 
+HASH_BYTES = 80
+"""The end of a record's line, in which its hash is."""
+
 MAX_SESSIONS = 4
 """Sessions whose index is kept."""
 
@@ -58,7 +61,10 @@ class StepIndex:
         self.problem = ""
         self.settings: Mapping[str, object] = {}
         self._path = log
+        self._file = _file_of(log)
         self._reader = Reader(log)
+        self._read_to = (0, "")
+        """The byte behind the last record that was read, and its hash."""
         self._lines: dict[Key, StepLine] = {}
         self._lanes: dict[str, list[int]] = {}
         self._states: dict[str, LaneState] = {}
@@ -73,6 +79,19 @@ class StepIndex:
         """The numbers of each lane's steps, in their order."""
         return MappingProxyType(self._lanes)
 
+    @property
+    def is_outdated(self) -> bool:
+        """Whether the log was replaced or cut off since it was read, or could not be read to its end."""
+        if self.problem or self._file != _file_of(self._path):
+            return True
+        try:
+            with self._path.open("rb") as file:
+                offset, head = self._read_to
+                file.seek(max(0, offset - HASH_BYTES))
+                return head.encode() not in file.read(HASH_BYTES)
+        except OSError:
+            return True
+
     def read(self) -> None:
         """Take in what was added to the log."""
         with self._reading:
@@ -80,6 +99,7 @@ class StepIndex:
                 for offset, record in self._reader.poll():
                     begin, self._begin = self._begin, offset
                     self._take(record, begin, offset - begin)
+                self._read_to = self._reader.offset, self._reader.head
             except (LogBroken, OSError, ValueError) as error:
                 self.problem = f"The log could not be read to its end: {error}"
 
@@ -158,14 +178,23 @@ class StepIndexes:
         self._kept: OrderedDict[Path, StepIndex] = OrderedDict()
 
     def of(self, log: Path) -> StepIndex:
-        """The index of a log, as far as it was read. One that had a problem is begun again."""
+        """The index of a log, as far as it was read. One that is no longer that of the log is begun again."""
         found = self._kept.pop(log, None)
-        if found is None or found.problem:
+        if found is None or found.is_outdated:
             found = StepIndex(log)
         self._kept[log] = found
         while len(self._kept) > MAX_SESSIONS:
             self._kept.popitem(last=False)
         return found
+
+
+def _file_of(log: Path) -> tuple[int, int] | None:
+    """Which file the log is; None where there is none."""
+    try:
+        about = log.stat()
+    except OSError:
+        return None
+    return about.st_dev, about.st_ino
 
 
 def state_at(log: Path, lane: str, at_seq: int) -> LaneState:

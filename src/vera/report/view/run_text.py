@@ -40,7 +40,9 @@ def tell(record: events.Record, load: Load) -> str:
             return f"Mode {record.mode}: {record.reason or 'no reason is given'}"
         case events.SubQuestions():
             asked = "; ".join(line_of_text(each, load) for each in record.questions)
-            return f"{counted(len(record.questions), 'sub-question')} ({record.reason or record.by}): {asked}"
+            left = f"; {len(record.left_out)} of the task left out" if record.left_out else ""
+            count = counted(len(record.questions), "sub-question")
+            return f"{count} ({record.reason or record.by}{left}): {asked}"
         case events.SubAnswer():
             return f"Sub-question {record.number} is {record.status}: {one_line(record.reason)}"
         case events.Sandbox():

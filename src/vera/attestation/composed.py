@@ -10,17 +10,24 @@ from collections.abc import Sequence
 import msgspec
 
 from vera import events
-from vera.agent.sub_questions import MAX_LENGTH, plain
 from vera.attestation.build import claims_of
 from vera.attestation.objects import Attestation, hexadecimal, parse
 from vera.disclosure import CLOSEST, EXTRACTS
+from vera.evidence.asked_pages import named_pages, page_key
 from vera.evidence.claim import Claim
-from vera.headline import HOLDS
-from vera.session import Session
+from vera.headline import HOLDS, Headline
+from vera.session import load_text
+from vera.state import RunState
+from vera.store import Store
+
+MAX_LENGTH = 300
+"""Characters of a sub-question."""
 
 OPEN_TITLE = "What stayed open"
 
 CUT_SHORT = "This was cut short before it was answered."
+NOT_CITED = "No page that this names is cited for it."
+NOT_ASKED = "The task names this, and it was not asked here."
 OPEN_SENTENCES = {
     "PARTIAL": "Only a part of the answer to this is supported by what was read.",
     "DISPUTED": "The sources contradict each other on this.",
@@ -29,6 +36,7 @@ OPEN_SENTENCES = {
 }
 """By the word of a sub-question. None has anything to check in it, so each is shown as unchecked."""
 
+_BRACKETS = str.maketrans("[]【】", "()()")
 _STANDS = ("SUPPORTED", "DISPUTED")
 
 
@@ -50,12 +58,19 @@ class Piece(msgspec.Struct, frozen=True, kw_only=True):
     open_because: str = ""
 
 
-def compose(session: Session) -> Composed:
-    """The report of the sub-questions that are done. Raises StoreError where a part of it is missing."""
-    state = session.state
-    asked = state.sub_questions.questions if state.sub_questions else ()
+def plain(text: str) -> str:
+    """The question on one line, without control characters; brackets, which could be a citation or a link,
+    are round."""
+    shown = "".join(char if char.isprintable() else " " for char in text)
+    return " ".join(shown.translate(_BRACKETS).split()).lstrip("#>*`~|- ")
+
+
+def compose(state: RunState, store: Store) -> Composed:
+    """The report of the sub-questions that are done. Raises StoreError where a part of it is missing,
+    ObjectError for what is no attestation."""
+    asked = state.sub_questions.named if state.sub_questions else ()
     done = [state.sub_answers[number] for number in sorted(state.sub_answers)]
-    pieces = [_piece(session, each, session.load(asked[each.number - 1])) for each in done]
+    pieces = [_piece(state, store, each, load_text(store, asked[each.number - 1])) for each in done]
     text, headings = laid_out(pieces)
     answers = [state.answers[each.answer_seq] for each in done if each.answer_seq in state.answers]
     return Composed(
@@ -90,33 +105,50 @@ def laid_out(pieces: Sequence[Piece]) -> tuple[str, tuple[events.Heading, ...]]:
     return "\n\n".join(blocks), tuple(headings)
 
 
+def part_word(state: RunState, store: Store, number: int, answer_seq: int, attested: Headline) -> Headline:
+    """The word for a sub-question by what was `attested` of its answer: at most PARTIAL where it names pages
+    and cites none of them. Raises StoreError."""
+    asked, answer = state.sub_questions, state.answers.get(answer_seq)
+    if attested not in HOLDS or asked is None or answer is None:
+        return attested
+    pages = named_pages(load_text(store, asked.questions[number - 1]))
+    read = {each.id: each.source for each in state.evidence.values()}
+    claims = claims_of(load_text(store, answer.text), state.evidence.values())
+    cited = {page_key(read.get(cite.evidence, "")) for claim in claims for cite in claim.cites}
+    return "PARTIAL" if pages and not pages & cited else attested
+
+
 def _title(piece: Piece) -> str:
     question = plain(piece.question)
     cut = question if len(question) <= MAX_LENGTH else f"{question[: MAX_LENGTH - 1]}…"
     return f"{piece.number}. {cut}"
 
 
-def _piece(session: Session, done: events.SubAnswer, question: str) -> Piece:
+def _piece(state: RunState, store: Store, done: events.SubAnswer, question: str) -> Piece:
     open_because = ""
     if done.status not in HOLDS:
         nothing = done.unfinished and done.status == "UNRESOLVED"
         open_because = CUT_SHORT if nothing else OPEN_SENTENCES.get(done.status, CUT_SHORT)
+        known = state.rounds.get(done.round)
+        open_because = NOT_CITED if known is not None and known.word in HOLDS else open_because
+        asked = state.sub_questions.questions if state.sub_questions else ()
+        open_because = NOT_ASKED if done.number > len(asked) else open_because
     return Piece(
-        number=done.number, question=question, blocks=_blocks(session, done), open_because=open_because
+        number=done.number, question=question, blocks=_blocks(state, store, done), open_because=open_because
     )
 
 
-def _blocks(session: Session, done: events.SubAnswer) -> tuple[str, ...]:
+def _blocks(state: RunState, store: Store, done: events.SubAnswer) -> tuple[str, ...]:
     """The sentences of an answer that stand, each a paragraph; extracts are one, under the line that calls
     them that."""
-    known = session.state.rounds.get(done.round)
-    answer = session.state.answers.get(done.answer_seq)
+    known = state.rounds.get(done.round)
+    answer = state.answers.get(done.answer_seq)
     if known is None or known.decision is None or answer is None:
         return ()
-    text = session.load(answer.text)
-    attestation = parse(session.store.get(hexadecimal(known.decision.attestation)), Attestation)
+    text = load_text(store, answer.text)
+    attestation = parse(store.get(hexadecimal(known.decision.attestation)), Attestation)
     stands = {each.claim for each in attestation.claims if each.result in _STANDS}
-    read = [each for each in session.state.evidence.values() if each.seq < known.decision.seq]
+    read = [each for each in state.evidence.values() if each.seq < known.decision.seq]
     claims = [each for each in claims_of(text, read) if each.key in stands and each.load_bearing]
     pointers = [each for each in claims if each.form == "extract"]
     said = tuple(_sentence(each) for each in claims if each.form != "extract")

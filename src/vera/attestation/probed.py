@@ -35,7 +35,7 @@ def expected(kind: str) -> str:
 
 
 def probed(probes: Iterable[VerifierProbe]) -> Probed:
-    """The probes of a round, counted. A label that is none of the relations does not count."""
+    """The probes of a round, counted. A label that names no relation does not count."""
     labelled, problems = [], []
     for probe in probes:
         if probe.probe and probe.said in _RELATIONS:

@@ -23,11 +23,11 @@ from support.verified import replay
 from vera import events
 from vera.agent import report_run
 from vera.agent.sub_questions import MAX_QUESTIONS, SCOPE
-from vera.agent.verifier_context import exams_folder
 from vera.attestation import composed
 from vera.attestation.composed import CUT_SHORT, MAX_LENGTH, NOT_ASKED, NOT_CITED, OPEN_SENTENCES, OPEN_TITLE
 from vera.headline import OPEN
 from vera.report.answer import MARKS
+from vera.runtime.verifier_context import exams_folder
 from vera.session import log
 from vera.usage import PART
 

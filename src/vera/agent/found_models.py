@@ -12,9 +12,7 @@ import msgspec
 
 from vera.agent import pulled_models
 from vera.agent.found_server import Candidate, recall, remembered
-from vera.agent.setup import file_facts
 from vera.agent.speeds import kept_speed
-from vera.agent.verifier_context import exams_folder
 from vera.config.settings import AUTO, BUILT_IN, ModelSettings
 from vera.lane.prompts import Prompts
 from vera.model.gguf import read_gguf
@@ -23,6 +21,8 @@ from vera.model.probe import Found, describe, discover, ollama_place
 from vera.model.servers.base import Details
 from vera.model.types import ModelError, ModelInfo
 from vera.model.url import host_of, normalise
+from vera.runtime.models import file_facts
+from vera.runtime.verifier_context import exams_folder
 from vera.verification.exam import kept_grade
 
 MAX_OF_A_SERVER = 16

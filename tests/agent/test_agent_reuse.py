@@ -14,6 +14,7 @@ import msgspec
 import pytest
 
 from vera import events
+from vera.agent.folders import corpus_digest
 from vera.agent.thesis import ThesisJob
 from vera.agent.verdict_index import FOLDER, IndexedVerdict, find, keep
 from vera.attestation.keys import load_or_create
@@ -23,7 +24,7 @@ from vera.attestation.request import request_of
 from vera.attestation.signers import Signers
 from vera.config import Settings, defaults
 from vera.runtime.reuse import Answered, reusable, reuse_key, verify_or_reuse
-from vera.runtime.setup import corpus_digest, open_signer
+from vera.runtime.setup import open_signer
 from vera.session import Reader, SessionError
 from vera.session.seal import Seal
 from vera.session.seal import write as write_seal

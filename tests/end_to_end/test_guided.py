@@ -16,9 +16,9 @@ from support.scripted_server import Fault, ScriptedServer
 from support.turns import as_reply, final, turn
 from support.verified import replay
 from vera import events
+from vera.agent.folders import exams_folder
 from vera.headline import HOLDS
 from vera.lane.request import rebuild_request
-from vera.runtime.verifier_context import exams_folder
 from vera.session import log
 from vera.store import Store
 

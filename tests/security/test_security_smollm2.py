@@ -16,10 +16,10 @@ from support import theses_known as known
 from support.judged import Verdicts
 from vera import events
 from vera.agent.conclusion import Result
+from vera.agent.folders import file_facts
 from vera.attestation.keys import load_or_create
 from vera.model.connect import connect
 from vera.model.embedded import EmbeddedServer
-from vera.runtime.models import file_facts
 from vera.session import Reader
 
 CONTEXT = 8192

@@ -24,6 +24,7 @@ from support.fake_engines import wikipedia
 from support.fake_web import LOOPBACK, SMALL, Asked, FakeClock, Reply, fake_web
 from support.scripted_server import Fault, ScriptedServer
 from vera import events
+from vera.agent.conclusion import Result
 from vera.agent.lanes import Environment, LaneOptions, make_lane
 from vera.agent.research import Research
 from vera.agent.rules import rules_of
@@ -152,7 +153,7 @@ class Run:
         brave_asked: list[Asked],
         clock: FakeClock,
         port: int,
-        result: research.Result | None,
+        result: Result | None,
     ) -> None:
         self.session, self.server, self.records = session, server, records
         self.sites, self.brave_asked, self.clock, self.result = sites, brave_asked, clock, result

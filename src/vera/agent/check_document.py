@@ -201,7 +201,7 @@ def _versions(
     root: Path | None, extractor: Extractor, held: Mapping[str, Held], own: Path
 ) -> DocumentVersions:
     """The files of the folder that replace or amend what the document cites; none without a folder."""
-    from vera.runtime.setup import index_folder
+    from vera.agent.folders import index_folder
 
     if root is None:
         return DocumentVersions()

@@ -11,6 +11,7 @@ from urllib.parse import urlsplit
 import msgspec
 
 from vera.agent import pulled_models
+from vera.agent.folders import exams_folder, file_facts
 from vera.agent.found_server import Candidate, recall, remembered
 from vera.agent.speeds import kept_speed
 from vera.config.settings import AUTO, BUILT_IN, ModelSettings
@@ -21,8 +22,6 @@ from vera.model.probe import Found, describe, discover, ollama_place
 from vera.model.servers.base import Details
 from vera.model.types import ModelError, ModelInfo
 from vera.model.url import host_of, normalise
-from vera.runtime.models import file_facts
-from vera.runtime.verifier_context import exams_folder
 from vera.verification.exam import kept_grade
 
 MAX_OF_A_SERVER = 16

@@ -8,7 +8,7 @@ import msgspec
 
 from vera.agent import spending
 from vera.agent.conclusion import Result
-from vera.agent.stopping import AGENT
+from vera.agent.lanes import AGENT
 from vera.report.answer import MarkedClaim, Quote
 from vera.report.search_summary import as_json as checked_as_json
 from vera.sanitize import one_line

@@ -56,7 +56,7 @@ def execute(
             session.seal(prepared.signer.seal)
             return session
 
-        opened: AbstractAsyncContextManager[tuple[Session, "Run"]]
+        opened: AbstractAsyncContextManager[tuple[Session, Run]]
         if researches:
             opened = open_run(sealed, settings, prepared, progress, revise)
         else:

@@ -247,9 +247,11 @@ class BoxRecord:
 
 
 class GuardedBox:
-    """A started `Box`; before each command `may_change` says whether it may write to /work: the mount
-    decides, not the text of a command. When that changes, the box is ended with everything in it and one of the other
-    kind takes its place: what was running under the old rights does not live on under the new ones."""
+    """A started `Box`; before each command `may_change` says whether it may write to /work.
+
+    The mount decides, not the text of a command. When that changes, the box is ended with everything in it
+    and one of the other kind takes its place: nothing goes on running under the old rights.
+    """
 
     def __init__(self, box: SupervisedBox, writes: bool, open_: Open, may_change: Callable[[], bool]) -> None:
         self._box = box

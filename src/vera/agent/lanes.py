@@ -199,28 +199,8 @@ def make_lane(
     Raises TaskTooLong, PromptError.
     """
     is_built_in = model.info.kind == BUILT_IN
-    tools = _tools(session, place, options)
-    if not is_built_in:
-        tools += options.tools
-    has_input = place.corpus is not None or bool(place.pages)
-    system = prompts.render(
-        "system",
-        protocol=model.info.protocol,
-        tools=[tool.spec for tool in tools],
-        has_shell=place.box is not None,
-        has_input=has_input,
-        work_name=place.work_name,
-        input_name=place.input_name,
-        isolation=place.box.isolation if place.box else "",
-        reach=place.web.reach if place.web and place.box and place.box.backend != "host" else "",
-    )
-    message = prompts.render(
-        "task",
-        task=task.strip(),
-        files=_listed(place, model.info, head_bytes(model.info.protocol, tools, system, task)),
-        count=place.files + len(place.pages),
-        input_name=place.input_name,
-    )
+    tools = [*_tools(session, place, options), *(() if is_built_in else options.tools)]
+    system, message = _head(task, model.info, tools, place, prompts)
     rules = for_task(
         options.rules,
         task,
@@ -244,6 +224,31 @@ def make_lane(
     policy = Policy(gates=gates, rules=rules)
     at_work = place.web.at_work if place.web is not None else None
     return main_lane(session, head, model, tools, prompts, policy, options, chooser, at_work)
+
+
+def _head(
+    task: str, info: ModelInfo, tools: Sequence[Tool], place: Environment, prompts: Prompts
+) -> tuple[str, str]:
+    """The instructions of a research lane, and the message with its task."""
+    system = prompts.render(
+        "system",
+        protocol=info.protocol,
+        tools=[tool.spec for tool in tools],
+        has_shell=place.box is not None,
+        has_input=place.corpus is not None or bool(place.pages),
+        work_name=place.work_name,
+        input_name=place.input_name,
+        isolation=place.box.isolation if place.box else "",
+        reach=place.web.reach if place.web and place.box and place.box.backend != "host" else "",
+    )
+    message = prompts.render(
+        "task",
+        task=task.strip(),
+        files=_listed(place, info, head_bytes(info.protocol, tools, system, task)),
+        count=place.files + len(place.pages),
+        input_name=place.input_name,
+    )
+    return system, message
 
 
 def sources(place: Environment, web: Web | None, count: int) -> Toolkit:

@@ -24,6 +24,7 @@ from vera.selection.chooser import Chooser
 from vera.session import Session
 
 if TYPE_CHECKING:
+    from vera.model.embedded import EmbeddedServer
     from vera.model.probe import Found
 
 Say = Callable[[str], None]
@@ -126,16 +127,8 @@ async def open_model(
                 return _built_in()
             base_url, key = found.base_url if found else "", None
         if file is not None:
-            from vera.model.embedded import EmbeddedServer
-
-            say(f"serving {file} with llama.cpp")
-            server = EmbeddedServer(file, context_tokens=settings.context_tokens, progress=now)
-            try:
-                await stack.enter_async_context(server)
-            except ModelError as error:
-                if is_wish:
-                    raise
-                say(f"model: the built-in one. {error}")
+            server = await _served(file, settings, stack, say, now, is_wish=is_wish)
+            if server is None:
                 return _built_in()
             base_url, name, key = server.base_url, "", server.key
         model = await connect(
@@ -157,6 +150,25 @@ async def open_model(
     stack.push_async_callback(model.close)
     stack.callback(keep_speed, model)
     return model
+
+
+async def _served(
+    file: Path, settings: ModelSettings, stack: AsyncExitStack, say: Say, now: Say, *, is_wish: bool
+) -> "EmbeddedServer | None":
+    """A server of the file; None for a file that was found and not named, and that cannot be served. Raises
+    ModelError."""
+    from vera.model.embedded import EmbeddedServer
+
+    say(f"serving {file} with llama.cpp")
+    server = EmbeddedServer(file, context_tokens=settings.context_tokens, progress=now)
+    try:
+        await stack.enter_async_context(server)
+    except ModelError as error:
+        if is_wish:
+            raise
+        say(f"model: the built-in one. {error}")
+        return None
+    return server
 
 
 def probed(model: Model) -> Probed:

@@ -6,15 +6,16 @@ from vera import events
 from vera.agent.errors import SetupError
 from vera.agent.rules import listed
 from vera.agent.web import GatedPolicy, Web, network_policy, reach_of, secrets_of
-from vera.config.settings import BraveSettings, SearchSettings, Settings
+from vera.config.settings import BraveSettings, SandboxSettings, SearchSettings, Settings
 from vera.evidence.extractor import Extractor
 from vera.evidence.queries import is_package_index
 from vera.lane.at_work import AtWork
 from vera.lane.capture import Capture, CommandPages, FetchCommand
 from vera.sandbox.egress.dial import Dialer
+from vera.sandbox.egress.policy import NetworkPolicy
 from vera.sandbox.egress.proxy import EgressProxy
 from vera.sandbox.egress.secrets import Secrets
-from vera.sandbox.egress.types import Connection
+from vera.sandbox.egress.types import Connection, Policy
 from vera.sandbox.fetch.fetcher import Fetcher, FetchLimits
 from vera.sandbox.fetch.receipt import Fetched
 from vera.sandbox.fetch.tap import Tap
@@ -83,51 +84,17 @@ def open_web(
 
     Raises SetupError (exit code 2) for a rule that cannot be understood.
     """
-    egress, searxng = settings.egress, settings.search.searxng_url
-    policy = network_policy(egress, closed=settings.sandbox.profile == "sealed")
+    policy = network_policy(settings.egress, closed=settings.sandbox.profile == "sealed")
     if policy is None:
         return None
     known, now = Secrets(secrets_of(settings)), acting or (lambda: lane)
     dialer = Dialer(policy.addresses)
     pages = GatedPolicy(policy, judge) if judge is not None else policy
-    usual = FetchLimits()
-    most = min(most_bytes or usual.body, usual.body)
-    fetcher = Fetcher(
-        pages,
-        dialer,
-        secrets=known,
-        limits=FetchLimits(body=most, wire=most),
-        log=_logged(session, "fetch", now),
-        kept=kept,
-    )
-    renderer = Renderer(
-        pages,
-        dialer,
-        backend=settings.sandbox.backend,
-        base_image=settings.sandbox.base_image,
-        secrets=known,
-        log=_logged(session, "render", now),
-        tell=lambda event, detail: session.emit(
-            events.ContainerEvent(event=event, detail=f"renderer: {detail}" if detail else "renderer"),
-            lane=now(),
-        ),
-        run=session.root.name,
-        lane=lane,
-    )
-    capture = Capture(fetcher, extractor, renderer)
-    at_work = AtWork()
-    log = _logged(session, "search", now)
-    own = {}
-    if searxng:
-        narrow = instance_policy(searxng, policy)
-        own["searxng"] = Fetcher(narrow, Dialer(narrow.addresses), secrets=known, limits=LIMITS, log=log)
-    search = WebSearch(
-        engines,
-        Fetcher(policy, dialer, secrets=known, limits=LIMITS, log=log),
-        log=lambda call: session.emit(call, lane=now()),
-        secrets=known,
-        own=own,
-    )
+    most = min(most_bytes or FetchLimits().body, FetchLimits().body)
+    limits, log = FetchLimits(body=most, wire=most), _logged(session, "fetch", now)
+    fetcher = Fetcher(pages, dialer, secrets=known, limits=limits, log=log, kept=kept)
+    renderer = _renderer(session, settings.sandbox, pages, dialer, known, lane, now)
+    capture, at_work = Capture(fetcher, extractor, renderer), AtWork()
     tap = Tap(lambda host: not is_package_index(host))
     proxy = EgressProxy(
         GatedPolicy(policy, at_work.refuses_connection),
@@ -137,7 +104,57 @@ def open_web(
         tap=tap,
         log=_logged(session, "box", now),
     )
+    search = _search(session, settings.search.searxng_url, engines, policy, dialer, known, now)
     return Web(capture, search, proxy, at_work, CommandPages(tap, capture), reach_of(policy))
+
+
+def _renderer(
+    session: Session,
+    sandbox: SandboxSettings,
+    policy: Policy,
+    dialer: Dialer,
+    known: Secrets,
+    lane: str,
+    now: Callable[[], str],
+) -> Renderer:
+    def tell(event: str, detail: str) -> None:
+        said = f"renderer: {detail}" if detail else "renderer"
+        session.emit(events.ContainerEvent(event=event, detail=said), lane=now())
+
+    return Renderer(
+        policy,
+        dialer,
+        backend=sandbox.backend,
+        base_image=sandbox.base_image,
+        secrets=known,
+        log=_logged(session, "render", now),
+        tell=tell,
+        run=session.root.name,
+        lane=lane,
+    )
+
+
+def _search(
+    session: Session,
+    searxng: str,
+    engines: Engines,
+    policy: NetworkPolicy,
+    dialer: Dialer,
+    known: Secrets,
+    now: Callable[[], str],
+) -> WebSearch:
+    """The engines under the policy of the run; a SearXNG instance of the person's may be an inner host."""
+    log, own = _logged(session, "search", now), {}
+    if searxng:
+        narrow = instance_policy(searxng, policy)
+        own["searxng"] = Fetcher(narrow, Dialer(narrow.addresses), secrets=known, limits=LIMITS, log=log)
+    return WebSearch(
+        engines,
+        Fetcher(policy, dialer, secrets=known, limits=LIMITS, log=log),
+        log=lambda call: session.emit(call, lane=now()),
+        secrets=known,
+        own=own,
+    )
 
 
 def _logged(session: Session, by: str, lane: Callable[[], str]) -> Callable[[Connection], None]:

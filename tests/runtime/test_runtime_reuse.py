@@ -396,7 +396,7 @@ ONCE = """
 import asyncio, sys
 from pathlib import Path
 sys.path.insert(0, sys.argv[1])
-from test_agent_reuse import Bench
+from test_runtime_reuse import Bench
 bench = Bench(Path(sys.argv[2]), Path(sys.argv[3]))
 print(bench.verify(bench.inquiry(), root=bench.base / sys.argv[4]).verified.result)
 """

@@ -1,4 +1,4 @@
-"""How a run is put together: every part is handed what it needs when it is made, and by one function a kind."""
+"""How a run is put together: one function a kind, and every part is handed what it needs when it is made."""
 
 import ast
 from collections.abc import Iterator

@@ -42,10 +42,16 @@ FIRST_TURNS = 2
 """Broken turns at the beginning of a run, before any whole one, after which the host acts for the model."""
 
 
-def new_session(root: Path, settings: Settings, task: str) -> Session:
-    """A session that begins with its task. Raises SessionError when the folder cannot be used."""
+def new_session(
+    root: Path, settings: Settings, task: str, hear: Callable[[events.Record], None] | None = None
+) -> Session:
+    """A session that begins with its task; `hear` gets its records. The task of an execution names no folder:
+    its lane does not see it. Raises SessionError when the folder cannot be used."""
     session = Session.create(root, public(settings), origins=settings.origins)
-    input_dir = str(settings.run.input_dir.resolve()) if settings.run.input_dir else ""
+    if hear is not None:
+        session.subscribe(hear)
+    folder = settings.run.input_dir if settings.run.lane == "research" else None
+    input_dir = str(folder.resolve()) if folder else ""
     session.emit(events.Task(task=session.text(task), input_dir=input_dir), lane="")
     return session
 

@@ -121,7 +121,7 @@ def recheck(
 
     Raises SetupError (2) for a folder or an egress rule that cannot be used.
     """
-    from vera.agent.setup import input_folder
+    from vera.agent.folders import input_folder
 
     if options.input_dir is not None:
         input_folder(options.input_dir)
@@ -146,7 +146,7 @@ def _read(
     path: Path, options: Options, signers: Signers
 ) -> tuple[SessionRecheck, Sequence["_Cited | Recheck"]]:
     """A session and the places that it cites; in the place of one that cannot be looked at, why."""
-    from vera.agent.research import result_of
+    from vera.agent.conclusion import result_of
 
     session = SessionRecheck(session=str(path), task="", word="", signed="")
     store = Store(path / "store")
@@ -189,7 +189,7 @@ def _place(quote: Quote, evidence: Mapping[str, Evidence], store: Store, folder:
 
 
 def _files(cited: Sequence[_Cited], extractor: Extractor, found: dict[int, Recheck]) -> None:
-    from vera.agent.setup import index_folder
+    from vera.agent.folders import index_folder
 
     by_folder: defaultdict[str, list[_Cited]] = defaultdict(list)
     for each in cited:

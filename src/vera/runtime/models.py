@@ -118,14 +118,13 @@ async def open_model(
     from vera.model.connect import connect
 
     base_url, name, file = settings.base_url, settings.name, settings.file
-    key: str | None = settings.key.get_secret_value() or None
-    is_wish = file is not None
+    key, is_wish = settings.key.get_secret_value() or None, file is not None
     try:
         if file is None and base_url in ("", AUTO):
             found, file, is_wish = await _on_this_machine(settings, say)
-            if found is None and file is None:
-                return _built_in()
             base_url, key = found.base_url if found else "", None
+            if not (base_url or file):
+                return _built_in()
         if file is not None:
             server = await _served(file, settings, stack, say, now, is_wish=is_wish)
             if server is None:

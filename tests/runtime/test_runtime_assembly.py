@@ -1,7 +1,8 @@
 """How a run is put together: one function a kind, and every part is handed what it needs when it is made."""
 
 import ast
-from collections.abc import Iterator
+import functools
+from collections.abc import Mapping
 from pathlib import Path
 
 import pytest
@@ -14,10 +15,11 @@ KINDS = {"research.py": "open_run", "thesis.py": "open_thesis", "execute.py": "o
 LINES = 50
 
 
-def trees() -> Iterator[tuple[str, ast.Module]]:
-    for room in ROOMS:
-        for path in sorted((SOURCE / room).rglob("*.py")):
-            yield path.relative_to(SOURCE).as_posix(), ast.parse(path.read_bytes())
+@functools.cache
+def trees() -> Mapping[str, ast.Module]:
+    """Every file of these rooms by its path."""
+    paths = sorted(path for room in ROOMS for path in (SOURCE / room).rglob("*.py"))
+    return {path.relative_to(SOURCE).as_posix(): ast.parse(path.read_bytes()) for path in paths}
 
 
 def patched(tree: ast.Module) -> list[str]:
@@ -33,7 +35,7 @@ def patched(tree: ast.Module) -> list[str]:
     ]
 
 
-def overridden(trees: dict[str, ast.Module]) -> list[str]:
+def overridden(trees: Mapping[str, ast.Module]) -> list[str]:
     """Private methods that a class has from a class of ours and has again."""
     classes = {
         node.name: node for tree in trees.values() for node in tree.body if isinstance(node, ast.ClassDef)
@@ -58,11 +60,11 @@ def overridden(trees: dict[str, ast.Module]) -> list[str]:
 
 
 def test_no_part_of_a_run_is_changed_from_outside_after_it_was_made() -> None:
-    assert [f"{name}: {each}" for name, tree in trees() for each in patched(tree)] == []
+    assert [f"{name}: {each}" for name, tree in trees().items() for each in patched(tree)] == []
 
 
 def test_no_class_of_a_run_overrides_a_private_method() -> None:
-    assert overridden(dict(trees())) == []
+    assert overridden(trees()) == []
 
 
 @pytest.mark.parametrize("text", ["web.command.record = made.record", "self.a.b += 1", "a, b.c = 1, 2"])
@@ -86,7 +88,7 @@ def test_one_function_that_fits_on_a_page_puts_a_kind_of_run_together(file: str)
 def test_tools_are_made_of_a_toolkit_in_one_place() -> None:
     """The names of tools stand in one table; whoever gives a lane its tools fills in a `Toolkit`."""
     made = {"Search", "Fetch", "Kb", "Note"}
-    for name, tree in trees():
+    for name, tree in trees().items():
         if name != "lane/tools/registry.py":
             calls = [node.func for node in ast.walk(tree) if isinstance(node, ast.Call)]
             assert not made & {call.id for call in calls if isinstance(call, ast.Name)}, name

@@ -69,6 +69,13 @@ SOURCES: dict[str, tuple[tuple[str, str, str], ...]] = {
         ("installation-guide-amd64", "usr/share/doc/installation-guide-amd64/de/*.html", "install-"),
         ("aptitude-doc-fr", "usr/share/doc/aptitude/html/fr/[cpr]*.html", "aptitude-"),
     ),
+    "fourth-names": (("bind9-doc", "usr/share/doc/bind9-doc/arm/[cdghr]*.html", "bind-"),),
+    "fourth-database": (("sqlite3-doc", "usr/share/doc/sqlite3/[acdflqtw]*.html", "sqlite-"),),
+    "fourth-german-french": (
+        ("harden-doc", "usr/share/doc/harden-doc/html/de-DE/*.html", "harden-"),
+        ("apache2-doc", "usr/share/doc/apache2-doc/manual/fr/*.html", "apache-"),
+        ("apache2-doc", "usr/share/doc/apache2-doc/manual/fr/howto/*.html", "apache-howto-"),
+    ),
 }
 """Corpus: Debian package, its pages, and what is put before a page's name."""
 NO_PAGES = frozenset(("search.html", "genindex.html", "index.html"))

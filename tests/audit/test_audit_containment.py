@@ -379,3 +379,39 @@ def test_a_negation_in_any_brackets_proves_neither_reading(bracketed: str) -> No
 def test_what_is_taken_back_in_brackets_is_not_supported(remark: str) -> None:
     assert relation("The plan is in force.", f"The plan is in force {remark}.") != "SUPPORTS"
     assert relation("The plan is in force.", "The plan is in force (see section 4).") == "SUPPORTS"
+
+
+@pytest.mark.parametrize("doubted", ['"not"', "“not”", "'not'", "`not`", "not (?)", "not(?)", "not?"])
+def test_a_negation_that_is_only_mentioned_or_doubted_proves_neither_reading(doubted: str) -> None:
+    line = f"Records must {doubted} be stored."
+    for claim in ("Records must be stored.", "Records must not be stored."):
+        assert relation(claim, line) not in ("SUPPORTS", "CONTRADICTS")
+        assert relation(line, claim) not in ("SUPPORTS", "CONTRADICTS")
+    assert relation("Records must be stored.", "Records must *not* be stored.") == "CONTRADICTS"
+    assert relation("Records must not be stored.", "Records must **not** be stored.") == "SUPPORTS"
+
+
+@pytest.mark.parametrize(
+    "rest",
+    [
+        ", which was abolished",
+        ", which was abolished in 1990",
+        ", a rule that was repealed in 1990",
+        ", since revoked",
+        " — this has been withdrawn",
+    ],
+)
+def test_what_is_taken_back_in_a_clause_behind_it_is_not_supported(rest: str) -> None:
+    claim = "Records must be stored."
+    assert relation(claim, f"Records must be stored{rest}.") not in ("SUPPORTS", "CONTRADICTS")
+    assert relation(claim, "Records must be stored, which is useful.") == "SUPPORTS"
+    assert relation("The rule was abolished.", "The rule was abolished.") == "SUPPORTS"
+
+
+@pytest.mark.parametrize("box", ["☐", "- [ ]", "□", "✗"])
+def test_what_is_beside_a_box_that_is_not_ticked_is_not_supported(box: str) -> None:
+    claim = "Records must be stored."
+    assert relation(claim, f"{box} Records must be stored.") not in ("SUPPORTS", "CONTRADICTS")
+    assert relation(claim, f"{box} The firm agrees. Records must be stored.") != "SUPPORTS"
+    for ticked in ("☑", "☒"):
+        assert relation(claim, f"{ticked} Records must be stored.") == "SUPPORTS"

@@ -230,3 +230,23 @@ def test_other_brackets_take_nothing_away(claim: str, line: str) -> None:
 
 def test_a_compass_point_is_no_negation() -> None:
     assert relation("He lives in Portland.", "He lives in NE Portland.") == "IRRELEVANT"
+
+
+@pytest.mark.parametrize(
+    ("line", "claim"),
+    [
+        ('Records must "not" be stored.', "Records must be stored."),
+        ("Records must not (?) be stored.", "Records must be stored."),
+        ("Records must not (?) be stored.", "Records must not be stored."),
+        ("Records must be stored, which was abolished.", "Records must be stored."),
+        ("- [ ] Records must be stored.", "Records must be stored."),
+        ("□ The firm agrees. Records must be stored.", "Records must be stored."),
+        ("费用为12元（不）。", "费用为12元。"),
+        ("Die Akten sind aufzubewahren, was inzwischen aufgehoben ist.", "Die Akten sind aufzubewahren."),
+    ],
+)
+def test_what_is_doubted_taken_back_or_not_ticked_proves_neither_reading(line: str, claim: str) -> None:
+    assert relation(claim, line) == "IRRELEVANT"
+    assert relation(line, line) in ("SUPPORTS", "IRRELEVANT")
+    assert relation("费用为12元。", "费用为12元（见附件）。") == "SUPPORTS"
+    assert relation("Records must be stored.", "- Records must be stored, which is useful.") == "SUPPORTS"

@@ -11,7 +11,7 @@ import pytest
 
 from support.benchmarks import FOLDER, loaded
 
-SETS = ("questions", "held-out", "third")
+SETS = ("questions", "held-out", "third", "fourth")
 EACH = 10
 """Questions of a class in a corpus."""
 

@@ -363,3 +363,47 @@ def test_who_is_asked_for_is_named_in_the_clause_that_speaks_of_it() -> None:
     question = "Who is the author of the archive?"
     assert not best(question, "Ada Holm uses the archive; some authors know it.", "manual.txt").sure
     assert best(question, "The archive is new; its author is Ada Holm.", "manual.txt").sure
+
+
+@pytest.mark.parametrize(
+    ("question", "said", "other"),
+    [
+        (
+            "How many messages can the hold queue accommodate?",
+            "The hold queue accommodates at most 200 messages.",
+            "# The hold queue\n\nThe active queue accommodates at most 200 messages.",
+        ),
+        (
+            "What is backscatter mail?",
+            "Backscatter mail is an answer to forged mail.",
+            "# Blocking backscatter mail\n\nSuch mail is a nuisance, and it is easy to stop.",
+        ),
+        (
+            "Who checks the spare boxes of the museum?",
+            "The spare boxes of the museum are checked by Ada Holm.",
+            "# Spare boxes of the museum\n\nThe lamps are checked by Ada Holm.",
+        ),
+        (
+            "Are dogs allowed in the cellar?",
+            "No dogs are allowed in the cellar.",
+            "# In the cellar\n\nDogs must be on a lead, and no smoking is allowed.",
+        ),
+        (
+            "What is the default logging level?",
+            "The default logging level is 30.",
+            "One way of logging less is the default option.",
+        ),
+    ],
+)
+def test_the_sentence_itself_has_what_is_asked_not_its_heading_or_its_neighbours(
+    question: str, said: str, other: str
+) -> None:
+    assert best(question, said, "manual.txt").sure
+    assert not best(question, other, "manual.txt").sure
+
+
+def test_lines_of_a_program_that_read_as_one_long_sentence_answer_nothing() -> None:
+    line = "the wait of the default pump is 30 seconds"
+    assert best("How long is the wait of the default pump?", f"{line}.", "manual.txt").sure
+    program = f"{line} " + "log(pump) restart(pump) " * 30
+    assert not best("How long is the wait of the default pump?", program, "manual.txt").sure

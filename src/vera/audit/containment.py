@@ -9,8 +9,8 @@ document instead of its words ("GPL version 3 requires that …"); then the sour
 that name and version.
 
 A sentence contradicts a thesis only when it would support it but for one number, or but for one modal or
-negation that says the opposite. A negation or an alternative in brackets ("must (not)") proves
-neither reading, and a sentence taken back in brackets ("(repealed)") proves nothing.
+negation that says the opposite. A negation or an alternative in brackets or in doubt ("must (not)") proves
+neither reading, and a sentence that is taken back ("(repealed)", a box that is not ticked) proves nothing.
 
 The rule is made for precision: what it calls supported, the sentence says. A paraphrase, and what needs two
 sentences, are left to a model.
@@ -29,10 +29,10 @@ from vera.audit.lexicon import word_set
 from vera.audit.source_text import SourceText
 from vera.events import Evidence, VerifierLabels
 from vera.evidence.claim import Claim, Relation
-from vera.evidence.negation import bracketed_turns
+from vera.evidence.negation import doubtful_turns
 from vera.evidence.words import stem
 
-VERSION = "containment/4"
+VERSION = "containment/5"
 """The maker of the labels; changes whenever the same lines may get another label."""
 
 SPAN_LIMIT = 40_000
@@ -77,9 +77,9 @@ def label(claim: Claim, place: CitedLines, about: str = "") -> Relation:
     names_of = names(about) if about else ()
     budget = Budget()
     found: set[Relation] = set()
-    turns = bracketed_turns(claim.text)
+    turns = doubtful_turns(claim.text)
     for sentence in sentences(place.source.lines, place.first, place.last):
-        if bracketed_turns(sentence.text) != turns:
+        if doubtful_turns(sentence.box + sentence.text) != turns:
             continue
         seen = with_names(sentence, tuple(name.keys for name in names_of))
         found.add(_relation(thesis, seen, (place.first, place.last), budget))

@@ -11,6 +11,7 @@ from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from vera.audit.containment_terms import DISTANCE, KINDS, RELATIVES, Token, tokens, without_opening
+from vera.evidence.negation import box_of
 from vera.evidence.span import Lines
 from vera.evidence.whole_sentences import runs_on
 
@@ -47,13 +48,15 @@ _TURNED = {"may": "must not", "shall": "must not", "can": "cannot"}
 class Sentence(NamedTuple):
     """A sentence of a source: its text, its tokens and the line of each.
 
-    `optional` ones are alternatives or exceptions by the head of their list, and say nothing alone.
+    `optional` ones are alternatives or exceptions by the head of their list, and say nothing alone. `box` is
+    the box that is not ticked at the beginning of the paragraph before them.
     """
 
     text: str
     tokens: tuple[Token, ...]
     lines: tuple[int, ...]
     optional: bool = False
+    box: str = ""
 
 
 def sentences(lines: Lines, first: int, last: int) -> Iterator[Sentence]:
@@ -152,7 +155,7 @@ def _of_block(
     introduction = _last_sentence(head.text) if head else ""
     optional = alternative or _is_open(introduction)
     duties = not optional and bool(_DUTIES.search(introduction))
-    begun = block.begun
+    begun, box = block.begun, box_of(block.text[block.begun :])
     ends = [match.end() for match in _SENTENCE_END.finditer(block.text)]
     for end in [*(end for end in ends if end > begun), len(block.text)]:
         text = block.text[begun:end]
@@ -161,7 +164,7 @@ def _of_block(
             found = tokens(text)
             numbers = tuple(block.line_at(begun + token.start) for token in found)
             if found:
-                yield Sentence(text, found, numbers, optional)
+                yield Sentence(text, found, numbers, optional, box if begun > block.begun else "")
                 if duties and head is not None:
                     yield _as_duty(Sentence(text, found, numbers), head)
         begun = end

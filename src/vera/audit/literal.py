@@ -8,8 +8,9 @@ the rule calls supported can be read in the source as it is. It is strict on pur
 sentence that needs a second one, are left to a model.
 
 A span contradicts a claim only when it has the same words and exactly one of the two is negated. A negation
-or an alternative in brackets, "must (not) be stored", proves neither reading. A remark in brackets that takes
-the sentence back, "(repealed)", proves nothing either.
+or an alternative in brackets or in doubt, 'must (not) be stored', 'must "not" be stored', proves neither
+reading. What takes the sentence back, "(repealed)", ", which was abolished", a box that is not ticked, proves
+nothing either.
 """
 
 import re
@@ -22,11 +23,11 @@ from vera.audit.labels import labelled, of_extract
 from vera.audit.lexicon import word_set
 from vera.events import VerifierLabels
 from vera.evidence.claim import Claim, Relation
-from vera.evidence.negation import bracketed_turns
+from vera.evidence.negation import box_of, doubtful_turns
 from vera.evidence.whole_sentences import runs_on
 from vera.evidence.words import Word, hedges, inflected, negations, singular, stems, unmarked, words
 
-VERSION = "literal/6"
+VERSION = "literal/7"
 """The maker of the labels; changes whenever the same lines may get another label."""
 
 SPAN_LIMIT = 20_000
@@ -146,7 +147,7 @@ def _relation(claim: str, sentence: str) -> Relation:
     wanted, seen = _tokens(claim), _tokens(sentence)
     if not _has_content(wanted) or sentence.rstrip("\"'”’) ").endswith("?"):
         return "IRRELEVANT"
-    if bracketed_turns(claim) != bracketed_turns(sentence):
+    if doubtful_turns(claim) != doubtful_turns(sentence):
         return "IRRELEVANT"
     ours, theirs = _turns(claim, wanted), _turns(sentence, seen)
     if ours == theirs:
@@ -293,13 +294,14 @@ def _expanded(token: str) -> tuple[str, ...]:
 
 
 def sentences_of(text: str) -> Iterator[str]:
-    """The sentences of cited lines: wrapped lines are joined, list items and short lines stand alone."""
+    """The sentences of cited lines: wrapped lines are joined, list items and short lines stand alone. Behind
+    a box that is not ticked each sentence has that box."""
     for block in _blocks(text):
-        start = 0
+        start, box = 0, ""
         for end in _SENTENCE_END.finditer(block):
-            yield from _bounded(block[start : end.end()])
-            start = end.end()
-        yield from _bounded(block[start:])
+            yield from _bounded(box + block[start : end.end()])
+            start, box = end.end(), box_of(block)
+        yield from _bounded(box + block[start:])
 
 
 def _bounded(sentence: str) -> Iterator[str]:

@@ -56,15 +56,24 @@ _BRACKETS = re.compile(
     + r"|<(?=\S)([^<>\n]{1,80})(?<=\S)>"
 )
 _UNCLOSED = re.compile(r"[(\[{（［【〔«](?P<inside>[^()\[\]{}（）［］【】〔〕«»\n]{1,400})\Z")
-_WITHDRAWN = re.compile(
-    r"\W{0,3}(?:(?:has|have|is|was|been|now|since|later|formally|partly|largely|wholly|entirely) ){0,3}"
+_TAKEN_BACK = (
+    r"(?:(?:has|have|had|is|are|was|were|been|now|since|later|formally|partly|largely|wholly|entirely) ){0,3}"
     r"(?:repealed|revoked|superseded|deleted|withdrawn|rescinded|abolished|annulled|obsolete|struck out|"
     r"expired|no longer (?:in force|valid|applicable|applies)|aufgehoben|gestrichen|weggefallen|außer kraft|"
-    r"abrogée?s?|supprimée?s?)"
-    r"(?:\W{0,3}\Z|[\s,;:]{1,3}(?:\d|by|in|on|from|since|with|as|per|durch|am|seit|par|le|en|depuis)\b)",
+    r"abrogée?s?|supprimée?s?|abolie?s?)"
+    r"(?:\W{0,3}\Z|[\s,;:]{1,3}(?:\d|by|in|on|from|since|with|as|per|wurde|wird|ist|sind|durch|am|seit|par|le|"
+    r"en|depuis)\b)"
+)
+_WITHDRAWN = re.compile(rf"\W{{0,3}}{_TAKEN_BACK}", re.IGNORECASE)
+"""What says in brackets that the words beside it are not in force any more."""
+_WITHDRAWN_BEHIND = re.compile(
+    r"(?:[,;–—]|\s--?)\s?(?:(?:but|and|although|though|yet|a|an|the|aber|jedoch|doch|mais) ){0,2}"
+    r"(?:\w{1,20} )?"
+    r"(?:which|that|this|it|they|since|now|later|die|der|das|was|dies|inzwischen|seither|qui|depuis)"
+    rf" (?:(?:a|ont) été )?{_TAKEN_BACK}",
     re.IGNORECASE,
 )
-"""What says in brackets that the words beside it are not in force any more."""
+"""The same in a clause behind them: ", which was abolished"."""
 _TURNS = re.compile(
     r"\b(?:not|never|no|nor|cannot|without|n[’']t|nicht|nie|niemals|kein\w{0,2}|ohne|ne|pas|jamais|aucune?|sans|"
     r"must|may|might|shall|should|can|could|will|would|muss|müssen|darf|dürfen|kann|können|soll|sollen|"
@@ -72,6 +81,18 @@ _TURNS = re.compile(
     re.IGNORECASE,
 )
 _PREFIX = re.compile(r"(?:un|in|im|il|ir|non|dis)-?", re.IGNORECASE)
+_TURN = r"(?:not|never|no|nor|cannot|nicht|nie|niemals|kein\w{0,2}|pas|jamais)"
+_DOUBTED = re.compile(
+    rf"(?<!\w)[\"“”„‘’'`]{_TURN}[\"“”‘’'`](?!\w)|\b{_TURN}\s?\?|\([?!]{{1,3}}\)|（[？！]{{1,3}}）",
+    re.IGNORECASE,
+)
+"""A denial that is only mentioned or is doubted: must "not" be, must not (?) be."""
+_DENIED_ALONE = re.compile(
+    r"\W*(?:[不没沒未无無非勿莫否]\w?|ない|しない|ません|なし|안|아님)\W*", re.IGNORECASE
+)
+"""All of a bracket in Chinese, Japanese or Korean that denies."""
+_UNTICKED = re.compile(r"[☐✗✘✕✖❌□▢◻◽⬜❏❐❑❒]|(?<![\w\]])\[[ \u00a0]\](?=\s)")
+"""A box that is not ticked, or a cross: what is said beside it was not chosen. A crossed box was."""
 
 
 def is_negative(text: str) -> bool:
@@ -83,10 +104,11 @@ def is_negative(text: str) -> bool:
     return DENIES.search(asserted(text)) is not None
 
 
-def bracketed_turns(text: str) -> tuple[str, ...]:
-    """What a sentence may be read with and without, folded: "not" in "must (not) be", "or may", "un" in
-    "(un)lawful"; and what takes the sentence back, "(repealed)". A sentence with such brackets says two
-    things, and proves neither. A bracket that is never closed counts by the turn that it begins with.
+def doubtful_turns(text: str) -> tuple[str, ...]:
+    """What a sentence may be read with and without, folded: "not" in "must (not) be" and in 'must "not" be',
+    "or may" in brackets, "un" in "(un)lawful"; and what takes the sentence back: "(repealed)", ", which was
+    abolished", a box that is not ticked. A sentence with one of these proves neither reading. A bracket that
+    is never closed counts by the turn that it begins with.
     """
     text = text[:TEXT_LIMIT]
     found = []
@@ -94,12 +116,21 @@ def bracketed_turns(text: str) -> tuple[str, ...]:
         inside = next(filter(None, match.groups()))
         fused = _PREFIX.fullmatch(inside) and text[match.end() : match.end() + 1].isalpha()
         short = len(inside.split()) <= MAX_BRACKETED_WORDS
-        if fused or (short and _TURNS.search(inside)) or _WITHDRAWN.match(inside):
-            found.append(" ".join(inside.lower().split()))
+        turns = (short and _TURNS.search(inside)) or _DENIED_ALONE.fullmatch(inside)
+        if fused or turns or _WITHDRAWN.match(inside):
+            found.append(inside)
     unclosed = _UNCLOSED.search(text)
     if unclosed and (turn := _TURNS.match(unclosed["inside"].lstrip())):
-        found.append(turn.group().lower())
-    return tuple(found)
+        found.append(turn.group())
+    for pattern in (_DOUBTED, _WITHDRAWN_BEHIND, _UNTICKED):
+        found += [match.group() for match in pattern.finditer(text)]
+    return tuple(" ".join(each.lower().split()) for each in found)
+
+
+def box_of(text: str) -> str:
+    """The box that is not ticked at the beginning of a text, '' where there is none: it is for all of it."""
+    found = _UNTICKED.match(text[:TEXT_LIMIT].lstrip(" \t-*•+"))
+    return f"{found.group()} " if found else ""
 
 
 def asserted(text: str) -> str:

@@ -14,7 +14,15 @@ import msgspec
 from vera.model.extractive import patterns
 from vera.model.extractive.documents import name_forms, spelled
 from vera.model.extractive.expressions import NOTHING_AROUND, Around, denies, is_open, strength, valued
-from vera.model.extractive.lexicon import GENERIC, IMPLIED, LIGHT, PRONOUNS, STOPWORDS
+from vera.model.extractive.lexicon import (
+    ARTICLES,
+    GENERIC,
+    IMPLIED,
+    LIGHT,
+    NO_MODIFIERS,
+    PRONOUNS,
+    STOPWORDS,
+)
 from vera.model.extractive.question import (
     Kind,
     Question,
@@ -25,14 +33,17 @@ from vera.model.extractive.question import (
     value_stems,
 )
 from vera.model.extractive.term_weights import SAME_ROOT, SYNONYM, Lexis
-from vera.model.extractive.words import affinity, stem, words
+from vera.model.extractive.words import Word, affinity, stem, words
 
 ASKED_ABOUT = 0.8
 """The share of what is asked about (by weight) that a sentence and its headings have to hold."""
 ASKED_OF_A_FIELD = 0.54
 """The same where the question says all that a field or a sentence gives the value of."""
-ITS_OWN = 0.2
-"""The share that the sentence itself has to hold."""
+ITS_OWN = 0.78
+"""The share that the sentence itself (with its file's name) has to hold: a heading says of what one may
+speak, not what is said of it."""
+A_FIELDS_OWN = 0.2
+"""The same of a field or a row."""
 PLAINLY = 0.95
 """How nearly a heading or a file's name has to have a word: a synonym does not do."""
 OF_THE_KIND = 0.5
@@ -52,6 +63,9 @@ MAX_BOUND_LENGTH = 16
 MAX_CLAUSES = 20
 """Clauses of a sentence that are looked at one by one; the rest counts as one."""
 
+MAX_SENTENCE_LENGTH = 500
+"""Characters: more than that is a list or a program, whose words need not belong together."""
+
 _DIGIT = re.compile(r"(?<![\w-])\d")
 _ALONE = frozenset((Kind.PERSON, Kind.NAME))
 """Of these kinds an expression is one only when it is a name."""
@@ -65,11 +79,13 @@ class Demand(msgspec.Struct, frozen=True):
     """What a question demands of a sentence.
 
     `numbers` are those that belong to no name of it. `asked` are the terms of the question, by index, that
-    say what is asked about its names.
+    say what is asked about its names; `restricting` those of them that say of which thing it is asked, as
+    "active" does in "the active queue".
     """
 
     numbers: frozenset[str]
     asked: tuple[int, ...]
+    restricting: tuple[int, ...] = ()
 
 
 def demand_of(question: Question) -> Demand:
@@ -86,17 +102,30 @@ def demand_of(question: Question) -> Demand:
         if question.terms[index].weight >= 1.0 and question.terms[index].word.form not in GENERIC
     ]
     frame = frame_words(question.text)
+    modifying = _modifying(question, spoken)
     asked = [
         index
         for index in strong
         if question.terms[index].word.form not in frame
-        and question.terms[index].word.stem not in stems_of(LIGHT)
+        and (index in modifying or question.terms[index].word.stem not in stems_of(LIGHT))
     ]
     if not asked:
         asked = strong or [index for index in content if question.terms[index].word.form in frame]
     if not asked:
         asked = [index for index in content if question.terms[index].word.stem not in plain] or content
-    return Demand(numbers, tuple(asked))
+    return Demand(numbers, tuple(asked), tuple(index for index in asked if index in modifying))
+
+
+def _modifying(question: Question, spoken: Sequence[Word]) -> frozenset[int]:
+    """The terms between an article and another term: "hold" in "the hold queue" is no verb."""
+    terms = {term.word.stem: index for index, term in enumerate(question.terms) if term.weight >= 1.0}
+    found = set()
+    for article, word, head in zip(spoken, spoken[1:], spoken[2:], strict=False):
+        together = question.text[article.end : head.start].count(" ") == 2
+        known = word.stem in terms and head.stem in terms and word.stem not in stems_of(NO_MODIFIERS)
+        if article.form in ARTICLES and together and known:
+            found.add(terms[word.stem])
+    return frozenset(found)
 
 
 class Sentence(msgspec.Struct, frozen=True):
@@ -154,6 +183,7 @@ class Judge:
         labelled = bool(label) and self._says(label)
         return (
             not sentence.heading
+            and len(sentence.text) <= MAX_SENTENCE_LENGTH
             and not is_open(sentence.text)
             and self._agrees(sentence.text)
             and self._answers(
@@ -218,7 +248,10 @@ class Judge:
         said = list(map(max, own, around, self._named_by_file))
         held = self._share(list(map(max, said, self._subject)))
         enough = ASKED_OF_A_FIELD if labelled else ASKED_ABOUT
-        if not asked or held < enough or self._share(own) < ITS_OWN:
+        its_own = self._share(list(map(max, own, self._named_by_file)))
+        if not asked or held < enough or its_own < self._least_own(labelled=labelled):
+            return False
+        if not labelled and any(own[index] < SAME_ROOT for index in self._demand.restricting):
             return False
         named = labelled and not set(identifiers_in(label)).isdisjoint(self._question.identifiers)
         if not named and said[self._rarest] < (SYNONYM if labelled else SAME_ROOT):
@@ -233,6 +266,12 @@ class Judge:
             return True
         faint = self._question.kind is Kind.DATE and not self._question.exact
         return faint and kind >= FAINTLY and held >= IN_ALL and len(asked) >= MANY
+
+    def _least_own(self, *, labelled: bool) -> float:
+        """The share that the sentence itself has to hold; of a yes or no question all."""
+        if self._question.kind is Kind.PERMISSION:
+            return IN_ALL
+        return A_FIELDS_OWN if labelled else ITS_OWN
 
     def _says_what_value(self, own: Sequence[float]) -> bool:
         """Whether a sentence itself says which value it gives, as the default.

@@ -4,6 +4,7 @@ An expression whose words all are in the question is not its answer.
 """
 
 import re
+from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from itertools import islice, takewhile
 
@@ -18,6 +19,8 @@ from vera.model.extractive.words import Word, affinity, stem, words
 MAX_TEXT_LENGTH = 2000
 MAX_REFERENCE_LENGTH = 24
 """Characters before a number in which it may be called a place: "chapters 15 and "."""
+TERM_WORDS = 6
+"""Words right before "is" among which the term that is defined has all of its own."""
 _BARE = re.compile(r"[,;.)]|\s*$")
 OF_THE_SENTENCE = 0.8
 """A number without a unit behind it counts what its sentence speaks of: "copies, numbering over 100,"."""
@@ -213,7 +216,8 @@ def _count(question: Question, text: str) -> float:
         elif in_time and any(word.stem in time_unit_stems() for word in nearby):
             worth = 0.6
         else:
-            worth = plain if _is_exact(number) else 0.0
+            given = question.units or patterns.GIVES.search(text[max(0, match.start() - 24) : match.start()])
+            worth = (plain if given else 0.4) if _is_exact(number) else 0.0
         best = max(best, worth * (0.7 if number in _VAGUE else 1.0))
     return best
 
@@ -335,11 +339,17 @@ def _path(question: Question, text: str) -> float:
 
 
 def _definition(question: Question, text: str) -> float:
-    """A defining phrase right after the term: "X is a …", "X means …", "X: …"; early is better."""
+    """A defining phrase right after the whole term: "X is a …", "X means …", "X: …"; early is better."""
     best = 0.0
-    subjects = [term.word for term in question.terms if term.weight >= 1.0]
+    named = {form for name in question.names for form in name}
+    strong = [term.word for term in question.terms if term.weight >= 1.0]
+    subjects = [word for word in strong if word.form not in named] or strong
+    before: deque[Word] = deque(maxlen=TERM_WORDS)
     for word in words(text):
-        if not any(affinity(subject, word) >= 0.75 for subject in subjects):
+        before.append(word)
+        if not any(affinity(subject, word) >= 0.75 for subject in strong):
+            continue
+        if not all(any(affinity(subject, one) >= 0.75 for one in before) for subject in subjects):
             continue
         if match := patterns.DEFINES.match(text[word.end : word.end + 60]):
             label = word.start < 8 and match.group().rstrip().endswith(":")

@@ -83,6 +83,10 @@ LIGHT = _set(
 )
 """Words that say no more than that something is so, or is now, or that there is a value of it."""
 
+ARTICLES = _set("the a an der die das den dem des ein eine einen einem einer le la les un une du")
+NO_MODIFIERS = _set("total last latest current present equal default maximum minimum")
+"""Before a noun they say which value or which time is meant, not which thing."""
+
 IMPLIED = _set(
     "carry see pay make use need receive count record register serve charge visit earn sell employ attend "
     "take hold perform conduct handle host welcome"

@@ -74,6 +74,12 @@ VALUE = re.compile(
     re.IGNORECASE,
 )
 """A value behind the noun that says which it is: "Default: 10w", "the maximum is 5 GB"."""
+GIVES = _compiled(
+    r"\b(?:is|are|was|were|be|being|of|to|at|than|least|most|about|around|approximately|only|nearly|defaults?|port|"
+    r"ist|sind|war|beträgt|auf|von|bei|est|sont|de|à|vaut)\s+[\"'“‘`(]?$",
+    r"[:=|(\t]\s{0,3}[\"'“‘`]?$",
+)
+"""What stands before a number that is the value of what a sentence speaks of: "the port is 53"."""
 REFERENCE = _compiled(
     r"\b(?:sections?|versions?|clauses?|articles?|chapters?|figures?|tables?|paragraphs?|pages?|steps?|part|"
     r"rfc|nos?|number|appendix|item|footnote|v)\b\.?\s*(?:\d[\d.]*\s?(?:,|and|or|to|[–-])\s?)?$",

@@ -13,7 +13,7 @@ from vera.search.embedding import EmbeddingError
 from vera.search.embedding.choose import open_embedder
 from vera.search.embedding.gguf import GgufEmbedder
 
-SIZE, WIDE, PLACES = 32, 64, 64
+SIZE, WIDE, PLACES = 32, 64, 128
 WORDS = ("[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", "alpha", "beta", "gamma", "##s")
 
 

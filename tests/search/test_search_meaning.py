@@ -229,15 +229,19 @@ def test_a_killed_embedding_ends_as_one_that_was_not(tmp_path: Path, extractor: 
     folder.mkdir()
     for number in range(30):
         (folder / f"{number:02}.txt").write_text(f"dog number {number} in the rain\n" * (number + 1))
+    digests: set[str] = set()
     for at in (1, 2, 3):
         cache = tmp_path / f"killed{at}"
         command = [sys.executable, "-c", KILLED, str(folder), str(cache), str(at), str(Path(__file__).parent)]
         assert subprocess.run(command, check=False).returncode == -signal.SIGKILL
         with Corpus(folder, cache, extractor, Synonyms()) as corpus:
             corpus.embed()
+            digests.add(corpus.digest())
     with Corpus(folder, tmp_path / "whole", extractor, Synonyms()) as corpus:
         corpus.update()
         corpus.embed()
+        digests.add(corpus.digest())
+    assert len(digests) == 1
     whole = rows(tmp_path / "whole")
     assert len(whole) == 30
     assert all(rows(tmp_path / f"killed{at}") == whole for at in (1, 2, 3))
@@ -341,7 +345,7 @@ def test_a_scale_that_is_no_number_is_damage(corpus: Corpus, tmp_path: Path) -> 
     with sqlite3.connect(tmp_path / "cache" / "index.sqlite") as db:
         db.execute("UPDATE vector SET numbers = CAST(x'0000c07f' || substr(numbers, 5) AS BLOB)")
     assert [hit.path for hit in corpus.search("automobile").hits] == ["garage.txt"]
-    assert len(rows(tmp_path / "cache")) == 0
+    assert corpus.embed().chunks == 3
 
 
 def test_a_file_that_changed_is_embedded_again_before_it_answers(corpus: Corpus, folder: Path) -> None:

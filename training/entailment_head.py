@@ -1,7 +1,7 @@
 """Would a small model that we train ourselves judge better than the rules? A logistic head over MiniLM.
 
     python training/entailment_head.py --wice FILE --averitec FILE \\
-        --covidfact EVIDENCE CLAIM LABEL --fever EVIDENCE CLAIM LABEL [--limit 800] [--keep DIR]
+        --covidfact EVIDENCE CLAIM LABEL --fever EVIDENCE CLAIM LABEL [--limit 400] [--keep DIR]
 
 The head reads the vectors of a claim (`u`) and of the best lines of its page (`v`): `|u - v|`, `u * v`, and
 the cosine. Four judges reject claims: the rules (any finding), the rules weighed (a logistic model over the
@@ -215,7 +215,7 @@ def main() -> None:
     parser.add_argument("--averitec", type=Path, required=True)
     parser.add_argument("--covidfact", type=Path, nargs=3, required=True)
     parser.add_argument("--fever", type=Path, nargs=3, required=True)
-    parser.add_argument("--limit", type=int, default=800, help="the first so many claims of each set")
+    parser.add_argument("--limit", type=int, default=400, help="the first so many claims of each set")
     parser.add_argument("--keep", type=Path, help="a folder for the vectors, so that a second run is quick")
     given = parser.parse_args()
     if given.keep:

@@ -2,6 +2,7 @@
 
 import json
 from pathlib import Path
+from typing import Any
 
 import click
 
@@ -175,7 +176,6 @@ def judge(
     """
     import asyncio
     from contextlib import AsyncExitStack
-    from typing import Any
 
     from vera import config
     from vera.bench.judge import as_text, measure
@@ -204,7 +204,7 @@ def judge(
             raise SystemExit(1)
 
 
-def _file_sat(path: Path, seed: int, papers: int) -> dict[str, object]:
+def _file_sat(path: Path, seed: int, papers: int) -> dict[str, Any]:
     from vera.bench.judge import measure_file
     from vera.cli.exit import NOT_READY, stop
     from vera.entailment import EntailmentError

@@ -9,7 +9,7 @@ nearly in the manual's words and in other words. Half of the facts (`dev`) serve
 scores are weighed; the other half (`held-out`) is what is reported. A hit is right when its lines hold one
 of the expected wordings. Indexes are kept beside the texts, so that a second run embeds nothing.
 
-Without --embedding all of EMBEDDINGS are compared: two static tables (benchmarks/static_vectors.py), MiniLM
+Without --embedding all of EMBEDDINGS are compared: a static table (benchmarks/static_vectors.py), MiniLM
 by numpy, and the same weights as a GGUF file at the embeddings endpoint of our llama.cpp. NAME is one of
 these, or what the setting search.embedding takes.
 """
@@ -36,7 +36,7 @@ from vera.search.embedding import Embedder
 from vera.search.embedding.choose import minilm, open_embedder
 
 QUESTIONS = Path(__file__).resolve().parent / "manuals" / "retrieval.jsonl"
-EMBEDDINGS = ("table", "distilled", "minilm", "server")
+EMBEDDINGS = ("static", "minilm", "server")
 HALVES = ("held-out", "dev")
 CLASSES = ("near", "paraphrased")
 RANKS = (1, 3, 6)
@@ -174,8 +174,8 @@ def by_both(
 
 def opened(embedding: str, texts: Path) -> tuple[Embedder, float]:
     """The embedder of that name, and the megabytes of its file (0: not known)."""
-    if embedding in ("table", "distilled"):
-        static = Static(embedding, texts / ".distilled.npy")
+    if embedding == "static":
+        static = Static()
         return static, static.megabytes
     file = minilm() if embedding == "minilm" else Path(embedding)
     if embedding == "server":

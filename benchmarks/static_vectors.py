@@ -1,6 +1,6 @@
 """Static embeddings for comparison: a vector a token, averaged, without a forward pass.
 
-The table is MiniLM's own input embeddings. VERA does not ship this: docs/performance.md says what it measured.
+The table is MiniLM's own input embeddings. VERA does not ship it: docs/performance.md has what it measured.
 """
 
 import zipfile

@@ -1,6 +1,7 @@
 """`vera bench judge`, as it is typed: which judge passes, and what the table says of one that does not."""
 
 import json
+from pathlib import Path
 
 import pytest
 from click.testing import CliRunner, Result
@@ -53,3 +54,26 @@ def test_what_cannot_be_read_is_counted(reply: str) -> None:
     with ScriptedServer([reply], exam="script", exhausted="repeat") as server:
         result = run(server, "--json")
     assert json.loads(result.stdout)["unread"]["count"] == 60
+
+
+@pytest.mark.needs("onnx")
+def test_the_file_of_an_entailment_judge_sits_the_same_exam(tmp_path: Path) -> None:
+    from support.tiny_entailment import write_judge
+
+    knows = write_judge(tmp_path / "knows", {})
+    good = CliRunner().invoke(bench, ["judge", "--entailment-model", str(knows)])
+    assert good.exit_code == 0, good.output
+    assert "knows: passed" in good.output and "right          60 of 60" in good.output
+    yes = write_judge(tmp_path / "yes", {}, always="SUPPORTS")
+    bad = CliRunner().invoke(bench, ["judge", "--entailment-model", str(yes), "--json"])
+    assert bad.exit_code == 1
+    found = json.loads(bad.stdout)
+    assert found["false_accepts"]["count"] == found["false_accepts"]["of"] == 36
+    assert found["weights"].startswith("sha256:")
+
+
+def test_a_file_that_is_not_there_sits_no_exam(tmp_path: Path) -> None:
+    gone = CliRunner().invoke(bench, ["judge", "--entailment-model", str(tmp_path / "gone")])
+    assert gone.exit_code == 5 and "There is no entailment model at" in gone.output
+    both = ["judge", "--entailment-model", str(tmp_path), "--model-name", "m"]
+    assert CliRunner().invoke(bench, both).exit_code == 2

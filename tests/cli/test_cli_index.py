@@ -96,6 +96,13 @@ def test_errors_are_sentences(tmp_path: Path, make: Any, code: int, said: str) -
     assert "Traceback" not in done.stderr
 
 
+@pytest.mark.needs("minilm")
+def test_a_missing_embedding_model_is_one_sentence_and_the_words_are_indexed(folder: Path) -> None:
+    done = index(folder, "-c", "search.embedding=/nowhere/model")
+    assert done.exit_code == 0, done.stderr
+    assert done.stderr.count("indexed by words alone: The embedding model /nowhere/model cannot be read") == 1
+
+
 def test_an_index_that_cannot_be_written_is_a_sentence(folder: Path) -> None:
     (folder.parent / "cache").write_text("a file where a folder should be")
     done = index(folder)

@@ -15,6 +15,8 @@ import pytest
 from safetensors.numpy import save_file
 from tokenizers import Tokenizer, models, pre_tokenizers
 
+from vera.evidence.extractor import Extractor
+from vera.search.corpus import Corpus, Progress
 from vera.search.embedding import EmbeddingError
 from vera.search.embedding.choose import open_embedder
 from vera.search.embedding.server import ServerEmbedder
@@ -211,6 +213,7 @@ class Server:
 
     def __init__(self) -> None:
         self.answer: Answer = good
+        self.most_characters = 0
         self.keys: list[str | None] = []
         outer = self
 
@@ -222,10 +225,12 @@ class Server:
                 outer.keys.append(self.headers["Authorization"])
                 asked = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
                 assert asked["model"] == "nomic-embed-text"
-                self._send(outer.answer(asked))
+                longest = max(map(len, asked["input"]))
+                refused = 0 < outer.most_characters < longest
+                self._send(b"too large") if refused else self._send(outer.answer(asked))
 
             def _send(self, body: bytes) -> None:
-                self.send_response(200)
+                self.send_response(400 if body == b"too large" else 200)
                 self.send_header("Content-Length", str(len(body)))
                 self.end_headers()
                 self.wfile.write(body[:-1] if body.endswith(b"!") else body)
@@ -290,6 +295,72 @@ def test_what_a_server_answers_is_not_believed(server: Server, answer: Answer, s
     with pytest.raises(EmbeddingError) as caught:
         found.embed(["text"])
     assert sentence in str(caught.value)
+    found.close()
+
+
+def test_a_text_that_a_server_refuses_is_cut_and_the_others_are_not(server: Server) -> None:
+    found = ServerEmbedder(server.url)
+    server.most_characters = 600
+    vectors = found.embed(["a", "b" * 1900, "c" * 7])
+    assert np.allclose(vectors[:, 0] / vectors[:, 1], [1, 475, 7])
+    found.close()
+
+
+def test_a_server_that_refuses_everything_is_asked_a_few_times(server: Server) -> None:
+    found = ServerEmbedder(server.url)
+    server.most_characters, before = 1, len(server.keys)
+    with pytest.raises(EmbeddingError, match="answered HTTP 400"):
+        found.embed(["many " * 400] * 32)
+    assert len(server.keys) - before == 5
+    found.close()
+
+
+def stopped(server: Server) -> None:
+    server.close()
+
+
+def narrower(server: Server) -> None:
+    server.answer = lambda asked: data(*([[1.0]] * len(asked["input"])))
+
+
+def no_numbers(server: Server) -> None:
+    server.answer = lambda asked: b'{"data": [{"index": 0, "embedding": [NaN, 1.0]}]}'
+
+
+def torn(server: Server) -> None:
+    server.answer = lambda asked: b'{"data": []}!'
+
+
+@pytest.mark.parametrize(
+    ("harm", "sentence"),
+    [
+        (stopped, "cannot be asked"),
+        (torn, "cannot be asked"),
+        (narrower, "gave vectors of another dimension than before."),
+        (no_numbers, "answered what is no list of vectors"),
+    ],
+)
+def test_a_server_that_fails_in_the_middle_is_one_sentence_and_words_go_on(
+    server: Server, tmp_path: Path, harm: Callable[[Server], None], sentence: str
+) -> None:
+    folder = tmp_path / "input"
+    folder.mkdir()
+    for number in range(20):
+        (folder / f"{number:02}.txt").write_text(f"the harbour of town{number}\n")
+    found = ServerEmbedder(server.url)
+
+    def fail(progress: Progress) -> None:
+        if progress.phase == "embedding":
+            harm(server)
+
+    with Extractor() as extractor, Corpus(folder, tmp_path / "cache", extractor, found) as corpus:
+        corpus.update()
+        embedded = corpus.embed(progress=fail)
+        assert 0 < embedded.chunks < embedded.of == 20
+        assert sentence in embedded.problem and "\n" not in embedded.problem
+        hits = corpus.search("harbour town7")
+        assert (hits.hits[0].path, hits.hits[0].by) == ("07.txt", "words")
+        assert hits.note.startswith("Searched by words only: ") and sentence in hits.note
     found.close()
 
 

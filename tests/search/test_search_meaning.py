@@ -38,12 +38,15 @@ class Synonyms:
         self.key = key
         self.texts = 0
         self.fault: str = ""
+        self.accent = 0.1
 
     def embed(self, texts: Sequence[str], *, query: bool = False) -> Matrix:
         self.texts += len(texts)
         if self.fault:
             raise EmbeddingError(self.fault)
-        rows = [[*(sum(text.lower().count(w) for w in topic) for topic in TOPICS), 0.1] for text in texts]
+        rows = [
+            [*(sum(text.lower().count(w) for w in topic) for topic in TOPICS), self.accent] for text in texts
+        ]
         matrix = np.array(rows, np.float32).reshape(len(texts), -1)
         unit: Matrix = matrix / np.linalg.norm(matrix, axis=1, keepdims=True)
         return unit
@@ -226,15 +229,19 @@ def test_a_killed_embedding_ends_as_one_that_was_not(tmp_path: Path, extractor: 
     folder.mkdir()
     for number in range(30):
         (folder / f"{number:02}.txt").write_text(f"dog number {number} in the rain\n" * (number + 1))
+    digests: set[str] = set()
     for at in (1, 2, 3):
         cache = tmp_path / f"killed{at}"
         command = [sys.executable, "-c", KILLED, str(folder), str(cache), str(at), str(Path(__file__).parent)]
         assert subprocess.run(command, check=False).returncode == -signal.SIGKILL
         with Corpus(folder, cache, extractor, Synonyms()) as corpus:
             corpus.embed()
+            digests.add(corpus.digest())
     with Corpus(folder, tmp_path / "whole", extractor, Synonyms()) as corpus:
         corpus.update()
         corpus.embed()
+        digests.add(corpus.digest())
+    assert len(digests) == 1
     whole = rows(tmp_path / "whole")
     assert len(whole) == 30
     assert all(rows(tmp_path / f"killed{at}") == whole for at in (1, 2, 3))
@@ -251,6 +258,37 @@ def test_another_model_drops_the_vectors_of_the_one_before(
             "The vectors of another embedding model were dropped: 3 chunks are embedded again."
         )
         assert other.search("vehicle").hits[0].path == "garage.txt"
+
+
+def test_another_model_under_the_same_name_is_told_by_what_it_says(
+    corpus: Corpus, folder: Path, tmp_path: Path, extractor: Extractor
+) -> None:
+    corpus.embed()
+    other = Synonyms()
+    other.accent = -0.1
+    with Corpus(folder, tmp_path / "cache", extractor, other) as again:
+        assert again.embed().note.startswith("The vectors of another embedding model were dropped")
+
+
+def test_numbers_that_are_no_numbers_are_one_sentence_and_words_go_on(
+    corpus: Corpus, embedder: Synonyms
+) -> None:
+    embedder.accent = float("nan")
+    sentence = "The embedding model synonyms gave numbers that are not finite."
+    assert corpus.embed().problem == sentence
+    found = corpus.search("automobile")
+    assert (found.hits[0].by, found.note) == ("words", f"Searched by words only: {sentence}")
+
+
+def test_more_passages_than_a_search_compares_are_left_to_words(
+    corpus: Corpus, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("vera.search.corpus.vectors.MAX_PASSAGES", 2)
+    monkeypatch.setattr("vera.search.corpus.meaning._CHUNKS_AT_ONCE", 1)
+    embedded = corpus.embed()
+    assert (embedded.chunks, embedded.of) == (2, 3)
+    assert embedded.problem.startswith("2 passages are embedded, as many as a search compares")
+    assert corpus.embed().chunks == 2
 
 
 def test_a_model_that_fails_leaves_search_by_words(corpus: Corpus, embedder: Synonyms) -> None:
@@ -300,6 +338,14 @@ def test_a_damaged_vector_is_noticed_and_the_index_made_again(corpus: Corpus, tm
     with sqlite3.connect(tmp_path / "cache" / "index.sqlite") as db:
         db.execute("UPDATE vector SET numbers = x'00' WHERE chunk = 1")
     assert corpus.search("automobile").hits[0].path == "garage.txt"
+
+
+def test_a_scale_that_is_no_number_is_damage(corpus: Corpus, tmp_path: Path) -> None:
+    corpus.embed()
+    with sqlite3.connect(tmp_path / "cache" / "index.sqlite") as db:
+        db.execute("UPDATE vector SET numbers = CAST(x'0000c07f' || substr(numbers, 5) AS BLOB)")
+    assert [hit.path for hit in corpus.search("automobile").hits] == ["garage.txt"]
+    assert corpus.embed().chunks == 3
 
 
 def test_a_file_that_changed_is_embedded_again_before_it_answers(corpus: Corpus, folder: Path) -> None:

@@ -8,14 +8,17 @@ from contextlib import AbstractAsyncContextManager
 from pathlib import Path
 from typing import Any
 
-from vera.attestation.exam import KINDS, LANGUAGES, Answered, Grade, answered, grade
+from vera.attestation.exam import KINDS, LANGUAGES, Answered, answered, grade
 from vera.bench.figures import wilson
+from vera.entailment.values import EntailmentError, PairReader
 from vera.lane.prompts import Prompts
 from vera.lane.tools import Tool
 from vera.model.types import Model
 from vera.session import Session
 from vera.verification.context import VerifierContext, VerifierOptions
-from vera.verification.exam import sit
+from vera.verification.exam import sit, sit_entailment
+
+Replies = Sequence[str]
 
 
 async def measure(model: Model, *, seed: int, papers: int) -> dict[str, Any]:
@@ -23,8 +26,7 @@ async def measure(model: Model, *, seed: int, papers: int) -> dict[str, Any]:
 
     `problem` says why a paper could not be finished; what was answered up to then is counted.
     """
-    items: list[Answered] = []
-    grades: list[Grade] = []
+    replies: list[tuple[int, Replies]] = []
     problem, began = "", time.monotonic()
     with tempfile.TemporaryDirectory(prefix="vera-exam-") as folder:
         session = Session.create(Path(folder) / "exam", {})
@@ -39,8 +41,7 @@ async def measure(model: Model, *, seed: int, papers: int) -> dict[str, Any]:
             )
             for number in range(seed, seed + papers):
                 sitting = await sit(context, number, whole=True)
-                items += answered(number, sitting.kept.replies)
-                grades.append(grade(number, sitting.kept.replies))
+                replies.append((number, sitting.kept.replies))
                 if problem := sitting.problem:
                     break
             spent = session.state.spent
@@ -51,6 +52,41 @@ async def measure(model: Model, *, seed: int, papers: int) -> dict[str, Any]:
         "server": model.info.base_url,
         "weights": model.info.weights,
         "problem": problem,
+        **_graded(replies),
+        "seconds": round(time.monotonic() - began, 1),
+        "completion_tokens": spent.completion_tokens,
+        "prompt_tokens": spent.prompt_tokens,
+    }
+
+
+def measure_file(reader: PairReader, *, seed: int, papers: int) -> dict[str, Any]:
+    """The same figures of an entailment judge: it has a file in place of a server, and reads no tokens that
+    are counted."""
+    replies: list[tuple[int, Replies]] = []
+    problem, began = "", time.monotonic()
+    for number in range(seed, seed + papers):
+        try:
+            replies.append((number, sit_entailment(reader, number, whole=True).replies))
+        except EntailmentError as error:
+            problem = str(error)
+            break
+    return {
+        "model": reader.name,
+        "server": "",
+        "weights": f"sha256:{reader.about.model}",
+        "problem": problem,
+        **_graded(replies),
+        "seconds": round(time.monotonic() - began, 1),
+        "completion_tokens": 0,
+        "prompt_tokens": 0,
+    }
+
+
+def _graded(papers: Sequence[tuple[int, Replies]]) -> dict[str, Any]:
+    """What was replied to each paper, by its seed, graded together."""
+    items = [item for number, replies in papers for item in answered(number, replies)]
+    grades = [grade(number, replies) for number, replies in papers]
+    return {
         "papers": [{"passed": each.passed, "right": each.right, "of": each.of} for each in grades],
         "right": _share([each.is_right for each in items]),
         "false_accepts": _share([each.said == "SUPPORTS" for each in items if not each.item.supports]),
@@ -60,9 +96,6 @@ async def measure(model: Model, *, seed: int, papers: int) -> dict[str, Any]:
             language: _share([each.is_right for each in items if each.language == language])
             for language in LANGUAGES
         },
-        "seconds": round(time.monotonic() - began, 1),
-        "completion_tokens": spent.completion_tokens,
-        "prompt_tokens": spent.prompt_tokens,
     }
 
 
@@ -91,7 +124,7 @@ def as_text(figures: dict[str, Any]) -> str:
         f"  right          {_row(figures['right'])}",
         f"  false accepts  {_row(figures['false_accepts'])}",
         f"  unreadable     {figures['unread']['count']} of {figures['unread']['of']}",
-        f"  {figures['seconds']} s, {figures['prompt_tokens']} tokens in, {figures['completion_tokens']} out",
+        f"  {figures['seconds']} s{_tokens(figures)}",
         "",
         f"  {'lines that':<38} {'right':>9} {'SUPPORTS':>9}",
     ]
@@ -109,6 +142,11 @@ def as_text(figures: dict[str, Any]) -> str:
     if figures["problem"]:
         lines += ["", f"  not finished: {figures['problem']}"]
     return "\n".join(lines)
+
+
+def _tokens(figures: dict[str, Any]) -> str:
+    read, said = figures["prompt_tokens"], figures["completion_tokens"]
+    return f", {read} tokens in, {said} out" if read else ""
 
 
 def _row(share: dict[str, Any]) -> str:

@@ -2,6 +2,7 @@
 
 import json
 from pathlib import Path
+from typing import Any
 
 import click
 
@@ -146,6 +147,12 @@ def selection(
 @click.option("--model-base-url", metavar="URL", help="OpenAI-compatible server (http://127.0.0.1:1234).")
 @click.option("--model-name", metavar="NAME", help="Model to ask for; the loaded one by default.")
 @click.option("--model-file", metavar="FILE", type=_FILE, help="GGUF file to serve with llama.cpp.")
+@click.option(
+    "--entailment-model",
+    metavar="DIR|FILE",
+    type=click.Path(path_type=Path),
+    help="A cross-encoder in ONNX, in place of a language model.",
+)
 @click.option("-c", "--config", "overrides", multiple=True, help="KEY=VALUE or FILE.yaml; may be repeated.")
 @click.option(
     "--papers", metavar="N", type=click.IntRange(1, 20), default=1, show_default=True, help="Exams."
@@ -156,6 +163,7 @@ def judge(
     model_base_url: str | None,
     model_name: str | None,
     model_file: Path | None,
+    entailment_model: Path | None,
     overrides: tuple[str, ...],
     papers: int,
     seed: int,
@@ -168,7 +176,6 @@ def judge(
     """
     import asyncio
     from contextlib import AsyncExitStack
-    from typing import Any
 
     from vera import config
     from vera.bench.judge import as_text, measure
@@ -186,13 +193,27 @@ def judge(
                 stop("The built-in model cannot judge. Name a server with --model-base-url.", USAGE)
             return await measure(model, seed=seed, papers=papers)
 
+    if entailment_model and (model_base_url or model_name or model_file):
+        raise click.UsageError("Name either a model or the file of --entailment-model.")
     with clean_errors():
-        figures = asyncio.run(sat())
+        figures = _file_sat(entailment_model, seed, papers) if entailment_model else asyncio.run(sat())
         click.echo(json.dumps(figures, ensure_ascii=False, indent=2) if as_json else as_text(figures))
         if figures["problem"]:
             raise SystemExit(NOT_READY)
         if not all(paper["passed"] for paper in figures["papers"]):
             raise SystemExit(1)
+
+
+def _file_sat(path: Path, seed: int, papers: int) -> dict[str, Any]:
+    from vera.bench.judge import measure_file
+    from vera.cli.exit import NOT_READY, stop
+    from vera.entailment import EntailmentError
+    from vera.entailment.choose import open_reader
+
+    try:
+        return measure_file(open_reader(path), seed=seed, papers=papers)
+    except EntailmentError as error:
+        stop(str(error), NOT_READY)
 
 
 def _to_stderr(sentence: str) -> None:

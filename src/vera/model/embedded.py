@@ -34,7 +34,8 @@ class EmbeddedServer:
     `connect(server.base_url, key=server.key)`.
 
     `context_tokens` and `parallel` (requests at once, which share the context) are chosen from the file and
-    the free memory unless given. `progress` is told in a sentence, about once a second, how loading goes.
+    the free memory unless given. `embedding`: it serves vectors in place of replies. `progress` is told in a
+    sentence, about once a second, how loading goes.
     Starting raises ModelError: no such file, no GGUF, the extra is missing, not enough memory, llama.cpp
     refuses the model.
     """
@@ -45,6 +46,7 @@ class EmbeddedServer:
         *,
         context_tokens: int | None = None,
         parallel: int = 1,
+        embedding: bool = False,
         available_bytes: int | None = None,
         progress: Callable[[str], None] = lambda sentence: None,
     ) -> None:
@@ -54,6 +56,7 @@ class EmbeddedServer:
         self.context_tokens = 0
         self._wanted_context = context_tokens
         self._parallel = parallel
+        self._embedding = embedding
         self._available = available_bytes
         self._progress = progress
         self._child: asyncio.subprocess.Process | None = None
@@ -132,6 +135,7 @@ class EmbeddedServer:
         return {
             "context_tokens": self.context_tokens,
             "parallel": self._parallel,
+            "embedding": self._embedding,
             "threads": threads(),
             "prompt_cache_mib": memory.spare_mib(model, available, self.context_tokens),
             "key": self.key,

@@ -40,6 +40,10 @@ def _serve(path: str, settings: dict[str, Any]) -> Any:
     params.model_alias = {Path(path).name}
     params.n_ctx = settings["context_tokens"]
     params.n_parallel = settings["parallel"]
+    if settings["embedding"]:
+        # A model that reads both ways has to have a whole text in one batch.
+        params.embedding, params.n_batch = True, settings["context_tokens"]
+        params.n_ubatch = settings["context_tokens"]
     for cpu in (params.cpuparams, params.cpuparams_batch):
         cpu.n_threads, cpu.poll = settings["threads"], 0
     params.cache_ram_mib = settings["prompt_cache_mib"]

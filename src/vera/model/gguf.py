@@ -71,11 +71,12 @@ class _Malformed(Exception):
     """The file does not follow the format."""
 
 
-def read_gguf(path: Path) -> GgufModel:
-    """Read the header. Raises ModelError: no such file, not readable, no GGUF, a field missing."""
+def read_gguf(path: Path, option: str = "--model-file FILE.gguf") -> GgufModel:
+    """Read the header. Raises ModelError: no such file, not readable, no GGUF, a field missing; it names the
+    `option` that takes the file."""
     if not path.is_file():
         what = "is a folder" if path.is_dir() else "does not exist"
-        raise ModelError(f"The model file {path} {what}. Give a GGUF file: --model-file FILE.gguf")
+        raise ModelError(f"The model file {path} {what}. Give a GGUF file: {option}")
     try:
         with path.open("rb") as file:
             fields = _fields(file)
@@ -85,7 +86,7 @@ def read_gguf(path: Path) -> GgufModel:
     except (_Malformed, struct.error) as problem:
         raise ModelError(
             f"{path} is not a GGUF model file ({problem or 'it ends too early'}). "
-            "Models for llama.cpp, Ollama and LM Studio are in this format: --model-file FILE.gguf"
+            f"Models for llama.cpp, Ollama and LM Studio are in this format: {option}"
         ) from None
     return _model(path, size, fields)
 

@@ -114,14 +114,14 @@ async def _sit_entailment(context: VerifierContext, reader: PairReader, now: Say
     return _log_exam(context, msgspec.structs.replace(sat, entailment=reader.about), now)
 
 
-def sit_entailment(reader: PairReader, seed: int | None = None) -> Kept:
+def sit_entailment(reader: PairReader, seed: int | None = None, *, whole: bool = False) -> Kept:
     """What an entailment judge says to the paper of `seed` (None: one by lot), in the form of a label call's
-    replies. It ends when the judge cannot pass any more. Raises EntailmentError."""
+    replies. It ends when the judge cannot pass any more (unless `whole`). Raises EntailmentError."""
     seed = secrets.randbelow(1 << 31) if seed is None else seed
     replies: list[str] = []
     began = time.monotonic()
     for sheet in paper(seed):
-        if grade(seed, replies).hopeless:
+        if not whole and grade(seed, replies).hopeless:
             break
         if time.monotonic() - began > MAX_SECONDS:
             raise EntailmentError(f"The exam of {reader.name} took longer than {MAX_SECONDS:.0f} seconds.")

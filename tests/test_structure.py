@@ -13,7 +13,7 @@ SOURCE = Path(__file__).parents[1] / "src" / "vera"
 FLOORS = {
     **dict.fromkeys(["__main__", "__init__"], 10),
     "cli": 9,
-    **dict.fromkeys(["api", "batch", "mcp"], 8),
+    **dict.fromkeys(["api", "batch", "mcp", "service"], 8),
     **dict.fromkeys(["agent", "bench"], 7),
     **dict.fromkeys(["verification", "dashboard"], 6),
     **dict.fromkeys(["lane", "report"], 5),

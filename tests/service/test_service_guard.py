@@ -220,7 +220,7 @@ SCOPES = {
 def test_a_token_does_what_its_scope_names_and_nothing_else(
     service: Service, client: TestClient, scope: str
 ) -> None:
-    token = service.token(f"only-{scope}", scope)  # type: ignore[arg-type]
+    token = service.token(f"only-{scope}", scope)
     for name, (method, path) in SCOPES.items():
         headers = {**bearer(token), "content-type": "application/json"}
         answer = client.request(method, path, headers=headers, content=b"{}" if method == "post" else None)

@@ -1,4 +1,4 @@
-"""The service with real children: verdicts, evidence and bundles that replay, progress, chats, a killed run."""
+"""The service with real children: verdicts, evidence, bundles that replay, progress, chats, a killed run."""
 
 import hashlib
 import json
@@ -77,7 +77,9 @@ def test_a_false_quotation_of_a_report_is_found(done: Mapping[str, Any]) -> None
 
 
 def test_nothing_that_is_told_has_a_path_of_this_machine(done: Mapping[str, Any], service: Service) -> None:
-    said = json.dumps({kind: {**job, "result": {**job["result"], "envelope": None}} for kind, job in done.items()})
+    said = json.dumps(
+        {kind: {**job, "result": {**job["result"], "envelope": None}} for kind, job in done.items()}
+    )
     assert str(service.place) not in said
     assert str(LICENCES) not in said
 
@@ -142,12 +144,16 @@ def test_progress_is_told_in_order_and_goes_on_behind_the_last_event(
 def test_the_same_thesis_again_is_answered_by_the_verdict_of_before_in_its_own_session(
     client: TestClient, token: str, done: Mapping[str, Any], service: Service
 ) -> None:
-    again = ended(client, token, ask(client, token, "verify", {"text": THESIS, "scope": ["files"]}).json()["id"])
+    again = ended(
+        client, token, ask(client, token, "verify", {"text": THESIS, "scope": ["files"]}).json()["id"]
+    )
     assert again["result"]["reused"]
     assert again["id"] != done["verify"]["id"]
     assert again["result"]["attestation_id"] == done["verify"]["result"]["attestation_id"]
-    stored = [each for each in service.terms.base.glob(f"serve/*/work/{again['id']}/store/*/*")]
-    asked = next(json.loads(each.read_bytes()) for each in stored if b'"request/v1"' in each.read_bytes()[-4000:])
+    stored = list(service.terms.base.glob(f"serve/*/work/{again['id']}/store/*/*"))
+    asked = next(
+        json.loads(each.read_bytes()) for each in stored if b'"request/v1"' in each.read_bytes()[-4000:]
+    )
     assert read_request(json.dumps(asked).encode()).text == again["result"]["thesis"]
 
 
@@ -160,7 +166,9 @@ def chat(client: TestClient, token: str, **more: object) -> Any:
     return client.post("/v1/chat/completions", json=body, headers=bearer(token))
 
 
-def test_a_chat_client_gets_the_answer_with_citations_and_its_headline(client: TestClient, token: str) -> None:
+def test_a_chat_client_gets_the_answer_with_citations_and_its_headline(
+    client: TestClient, token: str
+) -> None:
     reply = chat(client, token).json()
     assert (reply["object"], reply["model"], reply["choices"][0]["finish_reason"]) == (
         "chat.completion",
@@ -176,7 +184,9 @@ def test_a_chat_client_gets_the_answer_with_citations_and_its_headline(client: T
 
 
 def test_a_chat_client_that_streams_gets_the_same_in_pieces(client: TestClient, token: str) -> None:
-    lines = [line.removeprefix("data: ") for line in chat(client, token, stream=True).text.split("\n") if line]
+    lines = [
+        line.removeprefix("data: ") for line in chat(client, token, stream=True).text.split("\n") if line
+    ]
     assert lines[-1] == "[DONE]"
     chunks = [json.loads(line) for line in lines[:-1] if not line.startswith(":")]
     assert {each["object"] for each in chunks} == {"chat.completion.chunk"}

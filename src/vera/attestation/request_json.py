@@ -78,9 +78,7 @@ class RequestAsked(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fie
         for name, why in _IDS.items():
             given: Digest = getattr(self, name)
             if given and given != getattr(request, name):
-                raise RequestError(
-                    f"{name} is not what it says: {why}. Leave {name} out to ask all the same."
-                )
+                raise RequestError(f"{name} is not what it says: {why}. Leave it out to ask anyway.")
 
 
 def read_request(data: bytes) -> RequestAsked:
@@ -95,8 +93,8 @@ def read_request(data: bytes) -> RequestAsked:
 
 
 def insist_on_unique_members(data: bytes) -> None:
-    """Raises ValueError, in a few words, for what is no JSON in UTF-8 or has a member twice: two readers could
-    take it for two different things."""
+    """Raises ValueError, in a few words, for what is no JSON in UTF-8, or has a member twice: two readers
+    could take it for two different things."""
     try:
         json.loads(data.decode("utf-8"), object_pairs_hook=_unique)
     except RecursionError:

@@ -1,5 +1,6 @@
 """`vera serve`: VERA over HTTP."""
 
+import contextlib
 import logging
 import sys
 from pathlib import Path
@@ -124,11 +125,16 @@ def serve(
         except (TokenError, CannotListen) as error:
             stop(str(error), ERROR)
         logging.basicConfig(stream=sys.stderr, level=logging.WARNING, format="vera serve: %(message)s")
-        with listening:
+        with listening, contextlib.ExitStack() as stack:
             from vera.dashboard.serve import serve as answer
             from vera.service.app import create_app
             from vera.service.jobs import Jobs
+            from vera.service.records import InUse, held
 
+            try:
+                stack.enter_context(held(base))
+            except InUse as error:
+                stop(str(error), ERROR)
             shown = f"[{host}]" if ":" in host else host
             app = create_app(
                 terms,

@@ -162,7 +162,7 @@ class Service:
 
     async def models(self, request: Request) -> Response:
         _insist(request, "research")
-        return as_json(chat.ModelList())
+        return as_json(chat.models_of(self.jobs.terms))
 
     async def chat(self, request: Request) -> Response:
         token = _insist(request, "research")

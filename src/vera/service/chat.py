@@ -14,6 +14,7 @@ from vera.service.bodies import ChatBody, ResearchBody
 from vera.service.jobs import Active, Jobs
 from vera.service.problems import ErrorReply, Refused
 from vera.service.records import JobView
+from vera.service.terms import Terms
 
 MODEL = "vera"
 WAIT_SECONDS = 10.0
@@ -66,18 +67,28 @@ class ModelEntry(msgspec.Struct, frozen=True, kw_only=True):
 class ModelList(msgspec.Struct, frozen=True, kw_only=True):
     """What can be named as `model`."""
 
-    data: tuple[ModelEntry, ...] = (ModelEntry(id=MODEL),)
+    data: tuple[ModelEntry, ...]
     object: str = "list"
 
 
+def models_of(terms: Terms) -> ModelList:
+    """One model for each input root; with one root, or none, it is called `vera`."""
+    names = [f"{MODEL}/{root}" for root in terms.roots] if len(terms.roots) > 1 else [MODEL]
+    return ModelList(data=tuple(ModelEntry(id=name) for name in names))
+
+
 def research_of(body: ChatBody, *, web: bool) -> bytes:
-    """The body of the research that a chat asks for. Raises Refused (400)."""
+    """The body of the research that a chat asks for: `vera/INPUT` names the documents. Raises Refused (400,
+    404)."""
+    name, _, folder = body.model.partition("/")
+    if name != MODEL:
+        raise Refused(404, "no_model", f"There is no model {body.model[:80]!r}. GET /v1/models lists them.")
     if body.n not in (None, 1):
         raise Refused(400, "invalid_request", "One answer is given: leave n out.")
     question = next((each.text for each in reversed(body.messages) if each.role == "user"), "").strip()
     if not question:
         raise Refused(400, "invalid_request", "There is no message of the user with a text.")
-    return msgspec.json.encode(ResearchBody(question=question, web=web))
+    return msgspec.json.encode(ResearchBody(question=question, input=folder, web=web))
 
 
 def completion(view: JobView, created: float) -> ChatReply:

@@ -16,7 +16,7 @@ import msgspec
 from vera.sandbox.owner import Owner
 from vera.service import children
 from vera.service.problems import Refused, TryLater
-from vera.service.records import BODY, CANCELLED, ENDED, OPEN_STATES, Ended, Job, JobView, Records, State
+from vera.service.records import BODY, CANCELLED, ENDED, Ended, Job, JobView, Records, State
 from vera.service.terms import KEPT, Terms
 from vera.service.tokens import Token
 from vera.service.work import REPORT, Kind, Work, body_digest, work_of
@@ -81,8 +81,9 @@ class Jobs:
         """Take up what an earlier server left: its children that still run, and what waited."""
         for token in tokens:
             records = await self.records(token)
-            for job in list(records.jobs.values()):
-                await self._take_up(records, job)
+            self._asked[token.folder] = deque(records.since(self._clock() - HOUR), token.per_hour)
+            for job in await asyncio.to_thread(records.unfinished):
+                self._take_up(records, job)
         self._start_waiting()
 
     async def close(self) -> None:
@@ -194,13 +195,7 @@ class Jobs:
         if len(self._waiting) >= self._most_waiting:
             raise TryLater(503, "queue_full", "Too many jobs wait already.", RETRY_SECONDS)
 
-    async def _take_up(self, records: Records, job: Job) -> None:
-        if job.created > self._clock() - HOUR:
-            folder = records.base.name
-            self._asked.setdefault(folder, deque()).append(job.created)
-        state = await asyncio.to_thread(records.state, job)
-        if state not in OPEN_STATES or job.id in self._active:
-            return
+    def _take_up(self, records: Records, job: Job) -> None:
         owner = children.alive(records.place(job).folder)
         if owner is None:
             self._enqueue(records, job)

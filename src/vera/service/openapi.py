@@ -118,8 +118,8 @@ def _paths() -> dict[str, Any]:
     job, told = _json("JobView"), "The id of a job."
     events = {"text/event-stream": {"schema": {"type": "string"}}}
     chat = {**_json("ChatReply"), **events}
-    raw = {"application/octet-stream": {}}
-    bundle = {"application/zip": {}}
+    raw: dict[str, Any] = {"application/octet-stream": {}}
+    bundle: dict[str, Any] = {"application/zip": {}}
     digest = "The sha256 of the bytes: 64 hexadecimal digits, with or without 'sha256:'."
     return {
         "/healthz": {"get": _operation("Whether the service answers.", {"200": _any()}, security=[])},

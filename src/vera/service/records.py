@@ -8,9 +8,11 @@ Nothing else is kept. What state a job is in is read off its files, so a server 
 """
 
 import contextlib
+import fcntl
 import os
 import re
 import secrets
+from collections.abc import Iterator
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Literal
@@ -22,11 +24,12 @@ from vera.dashboard.regular import open_regular
 from vera.evidence.reading import read_regular
 from vera.evidence.source import Unreadable
 from vera.service.problems import ErrorBody, Refused, error_of
-from vera.service.terms import Terms
+from vera.service.terms import KEPT, Terms
 from vera.service.work import Kind, Place
 from vera.session.session import FOLDER_MODE, replace_file
 
 INDEX = "jobs.jsonl"
+LOCK = ".lock"
 BODY, OUT, SAID, ENDED, CANCELLED = "body.json", "out.json", "said.log", "ended.json", "cancelled"
 ATTESTATION = "attestation.json"
 MAX_INDEX_BYTES = 64 << 20
@@ -38,6 +41,27 @@ State = Literal["queued", "running", "done", "failed", "cancelled", "interrupted
 OPEN_STATES: tuple[State, ...] = ("queued", "running")
 
 _ID = re.compile(r"[0-9]{8}T[0-9]{6}-[0-9a-f]{16}")
+
+
+class InUse(Exception):
+    """Another service works under this base folder: a sentence that ends with what to do."""
+
+
+@contextlib.contextmanager
+def held(base: Path) -> Iterator[None]:
+    """Within, no other service starts the jobs of this base folder. Raises InUse, OSError."""
+    folder = base / KEPT
+    folder.mkdir(mode=FOLDER_MODE, parents=True, exist_ok=True)
+    descriptor = os.open(folder / LOCK, os.O_WRONLY | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)
+    try:
+        try:
+            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            sentence = f"Another service works under {base}. End it, or name another --base-dir."
+            raise InUse(sentence) from None
+        yield
+    finally:
+        os.close(descriptor)
 
 
 class Job(msgspec.Struct, frozen=True, kw_only=True):
@@ -134,6 +158,15 @@ class Records:
         if (folder / ENDED).exists():
             return "failed"
         return "interrupted" if process is not None else "queued"
+
+    def unfinished(self) -> list[Job]:
+        """The jobs that wait or run, the oldest first."""
+        open_ones = (job for job in self.jobs.values() if not (self.place(job).folder / ENDED).exists())
+        return [job for job in open_ones if self.state(job) in OPEN_STATES]
+
+    def since(self, moment: float) -> list[float]:
+        """When the jobs were made that were made after a moment (Unix time)."""
+        return sorted(job.created for job in self.jobs.values() if job.created > moment)
 
     def out(self, job: Job) -> dict[str, Any] | None:
         """What the job's child printed; None where that is no whole JSON object."""

@@ -1,24 +1,30 @@
 """Jobs of the service: one for equal requests, quotas, cancelling, and what a restart knows."""
 
+import asyncio
 import json
 import os
 import signal
 import time
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
+import msgspec
 import pytest
 
 from support.services import FAILS, SAYS, THESIS, WAITS, Service, ask, bearer, ended, job_of, scripted
 from vera.dashboard import run_process
-from vera.service.tokens import remove
+from vera.service import app, jobs
+from vera.service.tokens import Tokens, remove
 
 VERIFY = {"text": THESIS, "scope": ["files"]}
 
 
 @pytest.fixture
-def service(tmp_path: Path) -> Service:
-    return Service(tmp_path)
+def service(tmp_path: Path) -> Iterator[Service]:
+    made = Service(tmp_path)
+    yield made
+    end_all(made)
 
 
 def folder_of(service: Service, name: str) -> Path:
@@ -67,10 +73,10 @@ def test_equal_requests_at_one_time_share_a_job_and_others_do_not(service: Servi
         for other in ({"budget": {"sources": 3}}, {"risk": "high"}, {"text": "The Elbe is a river."}):
             assert ask(client, one, "verify", {**VERIFY, **other}).json()["id"] != own
         assert ask(client, two, "verify", VERIFY).json()["id"] != own
-        end_all(client, service)
+        end_all(service)
 
 
-def end_all(client: object, service: Service) -> None:
+def end_all(service: Service) -> None:
     for path in service.terms.base.glob("serve/*/jobs/*"):
         owner = run_process.read(path)
         if owner is not None:
@@ -114,7 +120,7 @@ def test_a_token_has_so_many_jobs_at_once_and_so_many_requests_an_hour(service: 
         last = ask(client, often, "verify", VERIFY)
         assert last.json()["error"]["code"] == "hour_used_up"
         assert 3000 < int(last.headers["retry-after"]) <= 3601
-        end_all(client, service)
+        end_all(service)
 
 
 def test_what_was_asked_in_the_last_hour_counts_after_a_restart(service: Service) -> None:
@@ -133,7 +139,7 @@ def test_of_many_requests_as_many_wait_as_the_queue_holds(service: Service) -> N
         assert codes.count(202) == 6
         assert {each.json()["error"]["code"] for each in answers[6:]} == {"queue_full"}
         assert all("retry-after" in each.headers for each in answers[6:])
-        end_all(client, service)
+        end_all(service)
 
 
 def test_a_waiting_job_that_is_cancelled_is_never_started(service: Service) -> None:
@@ -238,3 +244,66 @@ def test_no_path_of_the_machine_is_in_what_is_told(service: Service) -> None:
         job = ended(client, token, ask(client, token, "verify", VERIFY).json()["id"])
     assert job["error"]["message"] == "no folder BASE/serve/x."
     assert str(service.place) not in json.dumps(job)
+
+
+def test_a_job_that_takes_too_long_is_ended_also_when_it_does_not_listen(
+    service: Service, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(jobs, "EXTRA_SECONDS", -3599.8)
+    monkeypatch.setattr(jobs, "GRACE_SECONDS", 0.1)
+    token = service.token()
+    deaf = "import signal, time; signal.signal(signal.SIGTERM, signal.SIG_IGN); time.sleep(100)"
+    with service.running(scripted(deaf)) as client:
+        job = ended(client, token, ask(client, token, "check", {"text": "One."}).json()["id"])
+    assert (job["status"], job["error"]["code"], job["exit_code"]) == ("failed", "timed_out", -9)
+
+
+def test_after_an_hour_a_token_may_ask_again(service: Service) -> None:
+    now = [1_800_000_000.0]
+    token = service.token(per_hour=1)
+    with service.running(scripted(SAYS), clock=lambda: now[0]) as client:
+        codes = []
+        for seconds in (0, 3599, 2):
+            now[0] += seconds
+            codes.append(ask(client, token, "verify", VERIFY).status_code)
+    assert codes == [202, 429, 202]
+
+
+def test_a_chat_that_hangs_up_ends_its_job_unless_another_waits_for_it(service: Service) -> None:
+    service.token()
+    (token,) = Tokens(service.token_file).all()
+
+    async def states() -> list[str]:
+        queue = jobs.Jobs(service.terms, command=scripted(WAITS))
+        found = [(await queue.submit(token, "check", b'{"text": "One."}'))[0] for _ in range(2)]
+        assert isinstance(found[0], jobs.Active)
+        assert found[0] is found[1]
+        queue.leave(found[0])
+        await asyncio.sleep(0.1)
+        seen = [found[0].state, str(found[0].over.is_set())]
+        queue.leave(found[0])
+        await asyncio.wait_for(found[0].over.wait(), 30)
+        return [*seen, found[0].records.state(found[0].job)]
+
+    assert asyncio.run(states()) == ["running", "False", "cancelled"]
+
+
+def test_a_token_has_so_many_streams_open(service: Service, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(app, "MAX_STREAMS", 0)
+    token = service.token()
+    with service.running(scripted(SAYS)) as client:
+        name = ask(client, token, "verify", VERIFY).json()["id"]
+        answer = client.get(f"/v1/jobs/{name}/events", headers=bearer(token))
+    assert (answer.status_code, answer.json()["error"]["code"]) == (429, "too_many_streams")
+
+
+def test_what_waited_is_held_against_the_terms_of_the_server_that_starts_it(service: Service) -> None:
+    token = service.token()
+    service.terms = msgspec.structs.replace(service.terms, egress=True)
+    with service.running(scripted(WAITS), at_once=1) as client:
+        ask(client, token, "check", {"text": "One."})
+        name = ask(client, token, "check", {"text": "Two.", "fetch": True}).json()["id"]
+    service.terms = msgspec.structs.replace(service.terms, egress=False)
+    with service.running(scripted(SAYS)) as client:
+        job = ended(client, token, name)
+    assert (job["status"], job["error"]["code"]) == ("failed", "not_allowed")

@@ -39,7 +39,7 @@ def token() -> None:
     type=click.IntRange(1, 100_000),
     default=600,
     show_default=True,
-    help="Requests an hour that start a job.",
+    help="Requests an hour to verify, research, check or chat.",
 )
 @_FILE
 def add(name: str, scopes: "tuple[Right, ...]", at_once: int, per_hour: int, token_file: Path | None) -> None:

@@ -14,7 +14,7 @@ from vera.dashboard import guard
 from vera.service.problems import Refused, refusal
 from vera.service.tokens import TokenError, Tokens
 
-METHODS = ("GET", "HEAD", "POST", "DELETE")
+METHODS = ("GET", "POST", "DELETE")
 OPEN_PATHS = ("/healthz", "/openapi.json")
 MAX_TOKEN = 300
 

@@ -181,7 +181,7 @@ class Jobs:
             raise TryLater(
                 429,
                 "hour_used_up",
-                f"This token may start {token.per_hour} requests an hour.",
+                f"This token may ask {token.per_hour} times an hour.",
                 asked[0] + HOUR - now if asked else HOUR,
             )
         asked.append(now)

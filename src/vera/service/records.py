@@ -74,6 +74,7 @@ class Job(msgspec.Struct, frozen=True, kw_only=True):
     body: str
     key: str = ""
     """The idempotency key."""
+    version: Literal[1] = 1
 
 
 class Ended(msgspec.Struct, frozen=True, kw_only=True):

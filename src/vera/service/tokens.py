@@ -40,7 +40,7 @@ class TokenError(Exception):
 
 
 class Token(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """What one token may do. `at_once` jobs that wait or run, `per_hour` requests that start one."""
+    """What one token may do. `at_once` jobs that wait or run, `per_hour` requests for one."""
 
     name: str
     sha256: str

@@ -146,7 +146,7 @@ def text_of(result: dict[str, Any]) -> str:
         quote = " ".join(str(each.get("quote", "")).split())
         shown = quote if len(quote) <= MAX_QUOTE else quote[: MAX_QUOTE - 1] + "…"
         where = f"{each.get('source')}, lines {each.get('first')}-{each.get('last')}"
-        lines.append(f"[{each.get('citation')}] {where}: “{shown}”")
+        lines.append(f"{each.get('citation')} {where}: “{shown}”")
     reason = f": {result['reason']}" if result.get("reason") else ""
     return "\n".join([*lines, "", f"{result.get('status')}{reason}"])
 

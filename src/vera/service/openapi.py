@@ -16,7 +16,8 @@ from vera.service.bodies import ChatBody, CheckBody, ResearchBody, VerifyBody
 from vera.service.chat import ChatReply, ModelList
 from vera.service.problems import ErrorReply
 from vera.service.progress import Progress
-from vera.service.records import JobView
+from vera.service.records import ID, JobView
+from vera.service.stored import DIGEST
 from vera.version import __version__
 
 ERRORS: Mapping[str, str] = {
@@ -116,7 +117,7 @@ def _research_output() -> dict[str, Any]:
 
 def _paths() -> dict[str, Any]:
     job, told = _json("JobView"), "The id of a job."
-    events = {"text/event-stream": {"schema": {"type": "string"}}}
+    events: dict[str, Any] = {"text/event-stream": {}}
     chat = {**_json("ChatReply"), **events}
     raw: dict[str, Any] = {"application/octet-stream": {}}
     bundle: dict[str, Any] = {"application/zip": {}}
@@ -128,12 +129,12 @@ def _paths() -> dict[str, Any]:
         "/v1/research": {"post": _asks("Answer a question with citations.", "ResearchBody")},
         "/v1/check": {"post": _asks("Hold a report against the documents it cites.", "CheckBody")},
         "/v1/jobs/{id}": {
-            "parameters": [_parameter("id", told)],
+            "parameters": [_parameter("id", told, pattern=ID)],
             "get": _operation("A job, with its result once it is done.", {"200": job}),
             "delete": _operation("Cancel a job, for all who share it.", {"200": job}),
         },
         "/v1/jobs/{id}/events": {
-            "parameters": [_parameter("id", told)],
+            "parameters": [_parameter("id", told, pattern=ID)],
             "get": _operation(
                 "Progress as server-sent events: status, progress (Progress), done (JobView).",
                 {"200": events},
@@ -141,15 +142,15 @@ def _paths() -> dict[str, Any]:
             ),
         },
         "/v1/jobs/{id}/bundle": {
-            "parameters": [_parameter("id", told)],
+            "parameters": [_parameter("id", told, pattern=ID)],
             "get": _operation("The session as one file for 'vera replay'.", {"200": bundle}, more=("409",)),
         },
         "/v1/cards/{id}": {
-            "parameters": [_parameter("id", digest)],
+            "parameters": [_parameter("id", digest, pattern=DIGEST)],
             "get": _operation("An evidence card, in the bytes that its id names.", {"200": _json("Card")}),
         },
         "/v1/evidence/{id}": {
-            "parameters": [_parameter("id", digest)],
+            "parameters": [_parameter("id", digest, pattern=DIGEST)],
             "get": _operation(
                 "Stored bytes, or a span of them.",
                 {"200": raw},
@@ -190,8 +191,8 @@ def _operation(
     return {"summary": words, **members, **takes, "responses": dict(sorted({**found, **wrong}.items()))}
 
 
-def _parameter(name: str, words: str, where: str = "path") -> dict[str, Any]:
-    schema = {"type": "string"}
+def _parameter(name: str, words: str, where: str = "path", *, pattern: str = "") -> dict[str, Any]:
+    schema = {"type": "string", **({"pattern": f"^{pattern}$"} if pattern else {})}
     return {"name": name, "in": where, "required": where == "path", "description": words, "schema": schema}
 
 

@@ -40,7 +40,8 @@ MAX_SAID_BYTES = 64 << 10
 State = Literal["queued", "running", "done", "failed", "cancelled", "interrupted"]
 OPEN_STATES: tuple[State, ...] = ("queued", "running")
 
-_ID = re.compile(r"[0-9]{8}T[0-9]{6}-[0-9a-f]{16}")
+ID = r"[0-9]{8}T[0-9]{6}-[0-9a-f]{16}"
+_ID = re.compile(ID)
 
 
 class InUse(Exception):

@@ -19,7 +19,8 @@ MAX_BYTES = 64 << 20
 MAX_SESSIONS = 20_000
 """Sessions that are looked through for a hash, the newest first."""
 
-_DIGEST = re.compile(r"(?:sha256:)?([0-9a-f]{64})")
+DIGEST = "(?:sha256:)?([0-9a-f]{64})"
+_DIGEST = re.compile(DIGEST)
 
 
 def card_of(records: Records, name: str) -> bytes:

@@ -8,8 +8,7 @@ from typing import Literal, get_args
 import msgspec
 
 from vera.agent.errors import SetupError
-from vera.agent.reuse import corpus_digest, reuse_key
-from vera.agent.thesis_job import inquiry_of
+from vera.agent.folders import corpus_digest
 from vera.attestation.lenses import load_lens
 from vera.attestation.objects import digest
 from vera.attestation.request import RequestError
@@ -17,6 +16,8 @@ from vera.config import ConfigError, Settings, load
 from vera.config.handed import Handed, Scalar
 from vera.config.settings import requiring
 from vera.dashboard.run_child import vera_command
+from vera.runtime.reuse import reuse_key
+from vera.runtime.thesis import inquiry_of
 from vera.service.bodies import AnyBody, CheckBody, ResearchBody, VerifyBody, decoded
 from vera.service.problems import Refused
 from vera.service.terms import Terms

@@ -163,7 +163,7 @@ def members_of(path: str) -> list[str]:
     return [*document()["components"]["schemas"][name]["properties"]]
 
 
-@settings(max_examples=80)
+@settings(max_examples=60)
 @given(data=st.data())
 def test_no_body_of_any_shape_is_answered_by_500(client: TestClient, token: str, data: st.DataObject) -> None:
     """Every reply is one that the description has, which the client of the test looks at."""

@@ -1,18 +1,21 @@
 """Who may ask the service for what: tokens, scopes, other sites, and the sessions of other tokens."""
 
 import hashlib
+import json
 from collections.abc import Iterator
+from itertools import pairwise
 from pathlib import Path
 
 import httpx
 import pytest
 from starlette.testclient import TestClient
 
-from support.services import SAYS, THESIS, Service, ask, bearer, ended, scripted
+from support.services import LICENCES, SAYS, THESIS, Service, ask, bearer, ended, scripted
 from vera.attestation.objects import canonical
-from vera.config import ConfigError, defaults
+from vera.config import ConfigError, defaults, load
 from vera.service.terms import insist_on_isolation, named_roots
 from vera.service.tokens import TokenError, Tokens, add, read_file
+from vera.service.work import Kind, Place, work_of
 from vera.store import Store
 
 
@@ -144,6 +147,22 @@ def test_a_link_out_of_an_input_root_is_not_followed(tmp_path: Path) -> None:
     with service.running(scripted(SAYS)) as client:
         assert ask(client, token, "verify", {"text": THESIS, "input": "docs/out"}).status_code == 403
         assert ask(client, token, "verify", {"text": THESIS, "input": "docs"}).status_code == 202
+
+
+@pytest.mark.parametrize("kind", ["verify", "research"])
+def test_what_the_persons_own_settings_read_and_reach_is_not_for_a_request(
+    tmp_path: Path, kind: Kind
+) -> None:
+    settings = {"run.input_dir": str(LICENCES), "egress.mode": "public", "budget.seconds": 90}
+    (tmp_path / "docs").mkdir()
+    service = Service(tmp_path, roots=[tmp_path / "docs"], egress=True, settings=settings)
+    body = {"verify": {"text": THESIS, "scope": ["kb"]}, "research": {"question": "Why?", "input": "docs"}}
+    work = work_of(kind, json.dumps(body[kind]).encode(), service.terms)
+    words = work.arguments(Place(base=tmp_path, folder=tmp_path, session=tmp_path))
+    given = [value for option, value in pairwise(words) if option == "-c"]
+    loaded = load(given, {"egress.mode": words[words.index("--egress") + 1]}).settings
+    assert (loaded.run.input_dir, loaded.egress.mode, loaded.budget.seconds) == (None, "none", 90)
+    assert ("--input-dir" in words) == (kind == "research")
 
 
 def test_an_input_root_that_holds_the_sessions_of_every_token_is_refused(tmp_path: Path) -> None:

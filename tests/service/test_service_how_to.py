@@ -103,7 +103,9 @@ def test_the_commands_of_the_page_do_what_it_says_and_a_killed_server_forgets_no
         asked = typed(others, place, url, **names).replace("}{", "}\n{").split("\n")
         assert [json.loads(each)["kind"] for each in asked] == ["research", "check"]
         reply = json.loads(typed(chat, place, url, **names))
-        assert reply["choices"][0]["message"]["content"].rpartition("\n")[2].startswith("QUOTED")
+        text = reply["choices"][0]["message"]["content"]
+        assert ("Sources:\n[ev_" in text, text.rpartition("\n")[2][:6]) == (True, "QUOTED")
+        assert (reply["object"], reply["vera"]["citations"][0]["source"]) == ("chat.completion", "GPL-3.txt")
         process.kill()
     with serving(begin[1], place) as (url, _):
         assert json.loads(typed(job, place, url, **names))["result"] == result

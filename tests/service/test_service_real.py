@@ -166,24 +166,7 @@ def chat(client: TestClient, token: str, **more: object) -> Any:
     return client.post("/v1/chat/completions", json=body, headers=bearer(token))
 
 
-def test_a_chat_client_gets_the_answer_with_citations_and_its_headline(
-    client: TestClient, token: str
-) -> None:
-    reply = chat(client, token).json()
-    assert (reply["object"], reply["model"], reply["choices"][0]["finish_reason"]) == (
-        "chat.completion",
-        "vera",
-        "stop",
-    )
-    text = reply["choices"][0]["message"]["content"]
-    assert "Sources:\n[" in text
-    assert "GPL-3.txt, lines" in text
-    assert text.rpartition("\n")[2].startswith("QUOTED")
-    assert reply["vera"]["status"] == "QUOTED"
-    assert reply["vera"]["citations"][0]["source"] == "GPL-3.txt"
-
-
-def test_a_chat_client_that_streams_gets_the_same_in_pieces(client: TestClient, token: str) -> None:
+def test_a_chat_client_that_streams_gets_the_answer_in_pieces(client: TestClient, token: str) -> None:
     lines = [
         line.removeprefix("data: ") for line in chat(client, token, stream=True).text.split("\n") if line
     ]
@@ -192,16 +175,9 @@ def test_a_chat_client_that_streams_gets_the_same_in_pieces(client: TestClient, 
     assert {each["object"] for each in chunks} == {"chat.completion.chunk"}
     assert chunks[0]["choices"][0]["delta"] == {"role": "assistant", "content": ""}
     text = "".join(each["choices"][0]["delta"].get("content", "") for each in chunks)
+    assert "Sources:\n[ev_" in text
     assert text.rpartition("\n")[2].startswith("QUOTED")
     assert (chunks[-1]["choices"][0]["finish_reason"], chunks[-1]["vera"]["status"]) == ("stop", "QUOTED")
-
-
-def test_the_input_of_the_persons_own_settings_is_not_read_for_a_request(tmp_path: Path) -> None:
-    service = Service(tmp_path, roots=[], settings={"run.input_dir": str(LICENCES)})
-    token = service.token()
-    with service.running() as client:
-        job = ended(client, token, ask(client, token, "research", {"question": QUESTION}).json()["id"])
-    assert "GPL-3" not in json.dumps(job)
 
 
 def test_a_run_whose_server_and_process_were_killed_is_gone_on_with_by_vera_resume(tmp_path: Path) -> None:

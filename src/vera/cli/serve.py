@@ -1,11 +1,15 @@
 """`vera serve`: VERA over HTTP."""
 
-import contextlib
 import logging
+import socket
 import sys
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
+
+if TYPE_CHECKING:
+    from vera.service.terms import Terms
 
 LOOPBACK = ("127.0.0.1", "::1", "localhost")
 FLAGS = {
@@ -93,59 +97,82 @@ def serve(
     from vera.cli.exit import ERROR, NOT_READY, USAGE, clean_errors, stop
 
     with clean_errors():
-        from vera import config
-        from vera.agent.effort import with_effort
         from vera.dashboard.serve import CannotListen, listen
-        from vera.service.terms import Terms, insist_on_isolation, named_roots
+        from vera.service.records import InUse, held
         from vera.service.tokens import TokenError, default_file, read_file
 
         if host not in LOOPBACK and not allow_remote:
             stop(_not_here_only(host, port), USAGE)
         flags = {FLAGS[name]: value for name, value in options.items() if value is not None}
-        loaded = config.load(overrides, {**flags, "run.base_dir": base_dir})
-        for warning in loaded.warnings:
-            click.echo(f"vera: warning: {warning}", err=True)
-        settings = with_effort(loaded)
-        insist_on_isolation(settings)
-        base = settings.run.base_dir.resolve()
-        terms = Terms(
-            base=base,
-            settings=settings,
-            overrides=overrides,
-            flags=flags,
-            roots=named_roots(roots, base),
-            egress=allow_egress,
-            seconds=max_seconds,
-        )
+        terms = _terms(overrides, flags, base_dir, roots, egress=allow_egress, seconds=max_seconds)
         path = default_file() if token_file is None else token_file
+        logging.basicConfig(stream=sys.stderr, level=logging.WARNING, format="vera serve: %(message)s")
         try:
             if not path.exists() or not read_file(path):
                 stop("There is no token yet, so no one could ask. Type: vera token add NAME", NOT_READY)
-            listening = listen(host, port)
-        except (TokenError, CannotListen) as error:
+            with held(terms.base), listen(host, port) as listening:
+                _answer(terms, path, listening, host, names, jobs=jobs, queue=queue)
+        except (TokenError, CannotListen, InUse) as error:
             stop(str(error), ERROR)
-        logging.basicConfig(stream=sys.stderr, level=logging.WARNING, format="vera serve: %(message)s")
-        with listening, contextlib.ExitStack() as stack:
-            from vera.dashboard.serve import serve as answer
-            from vera.service.app import create_app
-            from vera.service.jobs import Jobs
-            from vera.service.records import InUse, held
 
-            try:
-                stack.enter_context(held(base))
-            except InUse as error:
-                stop(str(error), ERROR)
-            shown = f"[{host}]" if ":" in host else host
-            app = create_app(
-                terms,
-                path,
-                hosts=frozenset({"127.0.0.1", "localhost", "[::1]", shown, *map(str.lower, names)}),
-                any_address=host not in LOOPBACK,
-                jobs=Jobs(terms, at_once=jobs, most_waiting=queue),
-            )
-            address = f"http://{shown}:{listening.getsockname()[1]}"
-            click.echo(f"VERA serves {terms.base} at:\n  {address}\nCtrl-C ends it; jobs that run go on.")
-            answer(app, listening)
+
+def _terms(
+    overrides: tuple[str, ...],
+    flags: dict[str, str],
+    base_dir: str | None,
+    roots: tuple[Path, ...],
+    *,
+    egress: bool,
+    seconds: float,
+) -> "Terms":
+    """What the options allow. Raises ConfigError."""
+    from vera import config
+    from vera.agent.effort import with_effort
+    from vera.service.terms import Terms, insist_on_isolation, named_roots
+
+    loaded = config.load(overrides, {**flags, "run.base_dir": base_dir})
+    for warning in loaded.warnings:
+        click.echo(f"vera: warning: {warning}", err=True)
+    settings = with_effort(loaded)
+    insist_on_isolation(settings)
+    base = settings.run.base_dir.resolve()
+    return Terms(
+        base=base,
+        settings=settings,
+        overrides=overrides,
+        flags=flags,
+        roots=named_roots(roots, base),
+        egress=egress,
+        seconds=seconds,
+    )
+
+
+def _answer(
+    terms: "Terms",
+    tokens: Path,
+    listening: socket.socket,
+    host: str,
+    names: tuple[str, ...],
+    *,
+    jobs: int,
+    queue: int,
+) -> None:
+    """Serve until a signal ends it."""
+    from vera.dashboard.serve import serve as answer
+    from vera.service.app import create_app
+    from vera.service.jobs import Jobs
+
+    shown = f"[{host}]" if ":" in host else host
+    app = create_app(
+        terms,
+        tokens,
+        hosts=frozenset({"127.0.0.1", "localhost", "[::1]", shown, *map(str.lower, names)}),
+        any_address=host not in LOOPBACK,
+        jobs=Jobs(terms, at_once=jobs, most_waiting=queue),
+    )
+    address = f"http://{shown}:{listening.getsockname()[1]}"
+    click.echo(f"VERA serves {terms.base} at:\n  {address}\nCtrl-C ends it; jobs that run go on.")
+    answer(app, listening)
 
 
 def _not_here_only(host: str, port: int) -> str:

@@ -22,7 +22,7 @@ from vera.config.handed import read_handed
 from vera.headline import HOLDS
 from vera.model.types import ModelError
 from vera.report.printable import printable, printable_json
-from vera.runtime.reuse import verify_or_reuse
+from vera.runtime.reuse import Answered, verify_or_reuse
 from vera.runtime.thesis import inquiry_of
 
 EXAMPLE = 'vera verify "THESIS" --input-dir DIR'
@@ -128,8 +128,13 @@ def run(
     except ModelError as error:
         stop(f"{error}", NOT_READY)
     progress.done()
+    return _shown(answered, progress, as_json=options["as_json"])
+
+
+def _shown(answered: Answered, progress: Progress, *, as_json: bool) -> int:
+    """Print a verdict; its exit code."""
     verified, result = answered.verified, answered.result
-    if options["as_json"]:
+    if as_json:
         click.echo(printable_json(verified.as_dict()))
     else:
         click.echo(printable(plain(verified, result.report)))

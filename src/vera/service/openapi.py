@@ -119,9 +119,7 @@ def _paths() -> dict[str, Any]:
     job, told = _json("JobView"), "The id of a job."
     events: dict[str, Any] = {"text/event-stream": {}}
     chat = {**_json("ChatReply"), **events}
-    raw: dict[str, Any] = {"application/octet-stream": {}}
     bundle: dict[str, Any] = {"application/zip": {}}
-    digest = "The sha256 of the bytes: 64 hexadecimal digits, with or without 'sha256:'."
     return {
         "/healthz": {"get": _operation("Whether the service answers.", {"200": _any()}, security=[])},
         "/openapi.json": {"get": _operation("This description.", {"200": _any()}, security=[])},
@@ -145,6 +143,24 @@ def _paths() -> dict[str, Any]:
             "parameters": [_parameter("id", told, pattern=ID)],
             "get": _operation("The session as one file for 'vera replay'.", {"200": bundle}, more=("409",)),
         },
+        **_stored(),
+        "/v1/models": {"get": _operation("The models of a chat.", {"200": _json("ModelList")})},
+        "/v1/chat/completions": {
+            "post": _operation(
+                "Answer the last message of the user, in the form of OpenAI's API.",
+                {"200": chat},
+                body="ChatBody",
+                more=(*_WITH_BODY, "502"),
+            )
+        },
+    }
+
+
+def _stored() -> dict[str, Any]:
+    """The addresses of what is kept by its hash."""
+    digest = "The sha256 of the bytes: 64 hexadecimal digits, with or without 'sha256:'."
+    raw: dict[str, Any] = {"application/octet-stream": {}}
+    return {
         "/v1/cards/{id}": {
             "parameters": [_parameter("id", digest, pattern=DIGEST)],
             "get": _operation("An evidence card, in the bytes that its id names.", {"200": _json("Card")}),
@@ -156,15 +172,6 @@ def _paths() -> dict[str, Any]:
                 {"200": raw},
                 parameters=[_parameter(each, "An offset in bytes.", "query") for each in ("start", "end")],
             ),
-        },
-        "/v1/models": {"get": _operation("The models of a chat.", {"200": _json("ModelList")})},
-        "/v1/chat/completions": {
-            "post": _operation(
-                "Answer the last message of the user, in the form of OpenAI's API.",
-                {"200": chat},
-                body="ChatBody",
-                more=(*_WITH_BODY, "502"),
-            )
         },
     }
 

@@ -46,6 +46,8 @@ QUICK_WITHOUT = frozenset(
         "test_bootstrap.py",
         "test_install.py",
         "test_lane_monkey.py",
+        "test_service_how_to.py",
+        "test_service_real.py",
     )
 )
 """Folders and modules that start the whole program, a browser or a sandbox, have a model write for minutes,

@@ -100,6 +100,7 @@ PARTS: dict[str, Part] = {
         runs("bwrap", "--ro-bind", "/", "/", "--unshare-all", "true"),
         "sudo apt install bubblewrap (Linux, with unprivileged user namespaces allowed)",
     ),
+    "curl": Part(runs("curl", "--version"), "sudo apt install curl (macOS has it)"),
     "ripgrep": Part(runs("rg", "--version"), "sudo apt install ripgrep (macOS: brew install ripgrep)"),
     "chromium": Part(
         any_of(

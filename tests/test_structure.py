@@ -13,7 +13,7 @@ SOURCE = Path(__file__).parents[1] / "src" / "vera"
 FLOORS = {
     **dict.fromkeys(["__main__", "__init__"], 11),
     "cli": 10,
-    **dict.fromkeys(["api", "batch", "mcp"], 9),
+    **dict.fromkeys(["api", "batch", "mcp", "service"], 9),
     "runtime": 8,
     **dict.fromkeys(["agent", "bench"], 7),
     **dict.fromkeys(["verification", "dashboard"], 6),

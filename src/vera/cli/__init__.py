@@ -29,6 +29,8 @@ COMMANDS = {
     "stack": ("vera.cli.stack:stack", "Start or stop the dashboard in the background, sandbox checked."),
     "index": ("vera.cli.index:index", "Bring the index of a folder of documents up to date."),
     "mcp": ("vera.cli.mcp:mcp", "Serve verification to another agent (Model Context Protocol)."),
+    "serve": ("vera.cli.serve:serve", "Serve verification, research and checks over HTTP."),
+    "token": ("vera.cli.token:token", "Say who may use the service, and for what."),
     "ahdb": ("vera.cli.ahdb:ahdb", "What is asserted, open, wanted, believed, and what is out of sight."),
     "rebuild": ("vera.cli.rebuild:rebuild", "Make the ledgers and notes of a session again from its log."),
     "metrics": ("vera.cli.metrics:metrics", "Print the Prometheus metrics of sessions."),

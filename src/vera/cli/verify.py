@@ -8,6 +8,11 @@ import click
 @click.command()
 @click.argument("thesis_text", metavar="[THESIS]", required=False)
 @click.option("--thesis", help="The thesis: text, '-' for standard input, or @FILE.")
+@click.option(
+    "--request",
+    metavar="FILE",
+    help="The request as JSON (VERIFY_REQUEST), '-' for standard input, in the place of thesis and options.",
+)
 @click.option("--input-dir", type=click.Path(), help="Folder of documents to look at.")
 @click.option("--work-dir", type=click.Path(), help="Session folder; a new one under work/ by default.")
 @click.option("--base-dir", type=click.Path(), help="Folder that holds the work folders.")

@@ -3,13 +3,16 @@
 import asyncio
 import sys
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
 import click
 
+from vera.agent.thesis import ThesisJob
 from vera.agent.work_dir import default_work_dir
 from vera.attestation.lenses import load_lens
-from vera.cli.exit import NOT_READY, stop
+from vera.attestation.request_json import REQUEST_BYTES, RequestAsked, read_request
+from vera.cli.exit import NOT_READY, USAGE, stop
 from vera.cli.found_server import ask_once
 from vera.cli.progress import Progress
 from vera.cli.run import read_text
@@ -19,7 +22,7 @@ from vera.config.handed import read_handed
 from vera.headline import HOLDS
 from vera.model.types import ModelError
 from vera.report.printable import printable, printable_json
-from vera.runtime.reuse import verify_or_reuse
+from vera.runtime.reuse import Answered, verify_or_reuse
 from vera.runtime.thesis import inquiry_of
 
 EXAMPLE = 'vera verify "THESIS" --input-dir DIR'
@@ -57,30 +60,56 @@ def _required(options: Mapping[str, Any]) -> tuple[Mapping[str, Any], Mapping[st
     return {**options, "require": outputs}, setting
 
 
+def _request(options: Mapping[str, Any], thesis_text: str | None, thesis: str | None) -> RequestAsked:
+    """The request that `--request` names. Ends the command where it is given beside what it holds."""
+    beside = [f"--{option.replace('_', '-')}" for option in (*ASKED.values(), "scope") if options[option]]
+    beside += ["a thesis"] if thesis_text is not None or thesis is not None else []
+    beside += ["--handed"] if options["handed"] else []
+    if beside:
+        stop(f"--request holds the whole request, and {beside[0]} was given beside it.", USAGE)
+    if options["request"] == "-":
+        return read_request(sys.stdin.buffer.read(REQUEST_BYTES + 1))
+    with Path(options["request"]).open("rb") as file:
+        return read_request(file.read(REQUEST_BYTES + 1))
+
+
+def _inquiry(
+    text: str, folder: Path | None, asked: RequestAsked | None, options: Mapping[str, Any]
+) -> ThesisJob:
+    """What is asked, by a request or by options."""
+    if asked is None:
+        lens = load_lens(options["lens"] or "general", paths=True)
+        given = {name: options[option] for name, option in ASKED.items() if options[option] not in (None, ())}
+        return inquiry_of(text, folder, lens, scope=options["scope"], **given)
+    # A path in a request names nothing: only a person names the file of a lens, by --lens.
+    lens = load_lens(options["lens"], paths=True) if options["lens"] else load_lens(asked.lens)
+    inquiry = inquiry_of(text, folder, lens, **asked.arguments())
+    asked.insist_on_ids(inquiry.request)
+    return inquiry
+
+
 def run(
     thesis_text: str | None, thesis: str | None, overrides: Sequence[str], options: Mapping[str, Any]
 ) -> int:
     """Verify, print, and return the exit code."""
+    options, require = _required(options)
     given = read_handed(sys.stdin.buffer) if options["handed"] else None
-    text = given.text if given else read_text(thesis_text, thesis, "thesis", "--thesis", EXAMPLE)
+    asked = _request(options, thesis_text, thesis) if options["request"] else None
+    if asked is not None:
+        text = asked.text
+    else:
+        text = given.text if given else read_text(thesis_text, thesis, "thesis", "--thesis", EXAMPLE)
     flags = {
         FLAGS[name]: ",".join(value) if isinstance(value, tuple) else value
         for name, value in options.items()
         if name in FLAGS and value not in (None, ())
     }
-    options, require = _required(options)
     loaded = load(overrides, {**flags, **require}, handed=given)
     settings = loaded.settings
     progress = Progress(quiet=options["quiet"])
     for warning in loaded.warnings:
         progress.say(f"warning: {warning}")
-    inquiry = inquiry_of(
-        text,
-        settings.run.input_dir,
-        load_lens(options["lens"] or "general", paths=True),
-        scope=options["scope"],
-        **{name: options[option] for name, option in ASKED.items() if options[option] not in (None, ())},
-    )
+    inquiry = _inquiry(text, settings.run.input_dir, asked, options)
     ask_once(settings, progress)
     root = settings.run.work_dir or default_work_dir(settings.run.base_dir, text)
     try:
@@ -99,8 +128,13 @@ def run(
     except ModelError as error:
         stop(f"{error}", NOT_READY)
     progress.done()
+    return _shown(answered, progress, as_json=options["as_json"])
+
+
+def _shown(answered: Answered, progress: Progress, *, as_json: bool) -> int:
+    """Print a verdict; its exit code."""
     verified, result = answered.verified, answered.result
-    if options["as_json"]:
+    if as_json:
         click.echo(printable_json(verified.as_dict()))
     else:
         click.echo(printable(plain(verified, result.report)))

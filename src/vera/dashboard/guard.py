@@ -100,7 +100,7 @@ class Guard:
         """The guard's own answer, or None for a request that passed. Raises Refused, BodyRefused."""
         headers, method, path = Headers(scope=scope), scope["method"], scope["path"]
         self._insist_on_host(headers)
-        _insist_on_size(scope)
+        insist_on_size(scope)
         if method not in ("GET", "HEAD", "POST"):
             raise Refused(405, "Only GET, HEAD and POST are understood.", allow="GET, HEAD, POST")
         _insist_on_own_site(headers, is_write=method == "POST")
@@ -122,8 +122,8 @@ class Guard:
 
     def _insist_on_host(self, headers: Headers) -> None:
         hosts = headers.getlist("host")
-        name = _host_name(hosts[0]) if len(hosts) == 1 else ""
-        if name not in self._hosts and not (self._any_address and _is_address(name)):
+        name = host_name(hosts[0]) if len(hosts) == 1 else ""
+        if name not in self._hosts and not (self._any_address and is_address(name)):
             raise Refused(
                 421,
                 "This dashboard is not called that. Use the address that 'vera dashboard' printed; "
@@ -218,7 +218,8 @@ def protected(send: Send, nonce: str) -> Send:
     return send_protected
 
 
-def _insist_on_size(scope: Mapping[str, Any]) -> None:
+def insist_on_size(scope: Mapping[str, Any]) -> None:
+    """Raises Refused (414, 431) for an address or headers that are too long."""
     raw_path = scope.get("raw_path") or scope["path"].encode()
     if len(raw_path) + len(scope["query_string"]) > MAX_ADDRESS:
         raise Refused(414, "That address is too long.")
@@ -241,7 +242,7 @@ async def _form(receive: Receive, headers: Headers) -> Mapping[str, str]:
     return await read_form(receive, headers.get("content-type", ""), headers.get("content-length", ""))
 
 
-def _host_name(host: str) -> str:
+def host_name(host: str) -> str:
     """The name of a Host header in lower case, without the port."""
     if host.startswith("["):
         name, end, port = host.partition("]")
@@ -255,7 +256,8 @@ def _is_port(text: str) -> bool:
     return text[:1] == ":" and digits.isascii() and digits.isdigit() and len(digits) <= 5
 
 
-def _is_address(name: str) -> bool:
+def is_address(name: str) -> bool:
+    """Whether a Host header's name is an IP address, to which no DNS name can be rebound."""
     import ipaddress
 
     try:

@@ -37,7 +37,7 @@ def listen(host: str, port: int) -> socket.socket:
         listening.close()
         if error.errno == errno.EADDRINUSE:
             raise CannotListen(
-                f"Port {port} is in use, perhaps by another dashboard. Choose another one: --port {port + 1}"
+                f"Port {port} is in use, perhaps by another VERA. Choose another one: --port {port + 1}"
             ) from None
         raise CannotListen(f"Cannot listen at {host}:{port}: {error.strerror}.") from None
     return listening

@@ -1,0 +1,272 @@
+"""The service's routes, and what answers each. What each takes and gives: `vera.service.openapi`."""
+
+import asyncio
+import contextlib
+import logging
+from collections import Counter
+from collections.abc import AsyncIterator
+from http import HTTPStatus
+from pathlib import Path
+from typing import Literal
+
+from starlette.applications import Starlette
+from starlette.background import BackgroundTask
+from starlette.exceptions import HTTPException
+from starlette.middleware import Middleware
+from starlette.requests import Request
+from starlette.responses import FileResponse, Response, StreamingResponse
+from starlette.routing import Route
+
+from vera.service import chat, progress, stored
+from vera.service.bodies import ChatBody, decoded, read_body
+from vera.service.guard import Guard
+from vera.service.jobs import Active, Jobs
+from vera.service.openapi import document
+from vera.service.problems import Refused, TryLater, as_json, refusal
+from vera.service.records import OPEN_STATES, Job, Records
+from vera.service.terms import Terms
+from vera.service.tokens import Right, Token, Tokens
+from vera.service.work import Kind
+
+MAX_STREAMS = 16
+"""Of one token at one time: events and chats."""
+
+MAX_KEY = 200
+BUNDLES_AT_ONCE = 2
+
+_ROUTING = {404: "There is nothing at this address.", 405: "That cannot be done at this address."}
+_STREAM = {"content-type": "text/event-stream; charset=utf-8", "x-accel-buffering": "no"}
+
+logger = logging.getLogger(__name__)
+
+
+def create_app(
+    terms: Terms,
+    tokens: Path,
+    *,
+    hosts: frozenset[str] = frozenset({"127.0.0.1", "localhost", "[::1]"}),
+    any_address: bool = False,
+    jobs: Jobs | None = None,
+) -> Starlette:
+    """The service under these terms, for whoever has a token of the file `tokens`.
+
+    `hosts` are the names by which it may be called, without ports; `any_address`: by any IP address too.
+    """
+    known = Tokens(tokens)
+    service = Service(jobs or Jobs(terms), known)
+    app = Starlette(
+        routes=service.routes(),
+        middleware=[Middleware(Guard, tokens=known, hosts=hosts, any_address=any_address)],
+        exception_handlers={
+            Refused: _refused,
+            HTTPException: _by_router,
+            OSError: _unavailable,
+            Exception: _own_fault,
+        },
+        lifespan=service.lifespan,
+    )
+    app.router.redirect_slashes = False
+    app.state.end_streams = service.closing.set
+    return app
+
+
+class Service:
+    """The handlers of one app."""
+
+    def __init__(self, jobs: Jobs, tokens: Tokens) -> None:
+        self.jobs = jobs
+        self.closing = asyncio.Event()
+        self._tokens = tokens
+        self._streams: Counter[str] = Counter()
+        self._bundles = asyncio.Semaphore(BUNDLES_AT_ONCE)
+
+    @contextlib.asynccontextmanager
+    async def lifespan(self, app: Starlette) -> AsyncIterator[None]:
+        await self.jobs.open(self._tokens.all())
+        yield
+        self.closing.set()
+        await self.jobs.close()
+
+    def routes(self) -> list[Route]:
+        """Every route, in order."""
+        return [
+            Route("/healthz", self.healthz, methods=["GET"]),
+            Route("/openapi.json", self.openapi, methods=["GET"]),
+            Route("/v1/verify", self.verify, methods=["POST"]),
+            Route("/v1/research", self.research, methods=["POST"]),
+            Route("/v1/check", self.check, methods=["POST"]),
+            Route("/v1/jobs/{id}", self.job, methods=["GET"]),
+            Route("/v1/jobs/{id}", self.cancel, methods=["DELETE"]),
+            Route("/v1/jobs/{id}/events", self.events, methods=["GET"]),
+            Route("/v1/jobs/{id}/bundle", self.bundle, methods=["GET"]),
+            Route("/v1/cards/{id}", self.card, methods=["GET"]),
+            Route("/v1/evidence/{id}", self.evidence, methods=["GET"]),
+            Route("/v1/models", self.models, methods=["GET"]),
+            Route("/v1/chat/completions", self.chat, methods=["POST"]),
+        ]
+
+    async def healthz(self, request: Request) -> Response:
+        return as_json({"status": "ok"})
+
+    async def openapi(self, request: Request) -> Response:
+        return as_json(document())
+
+    async def verify(self, request: Request) -> Response:
+        return await self._submit(request, "verify")
+
+    async def research(self, request: Request) -> Response:
+        return await self._submit(request, "research")
+
+    async def check(self, request: Request) -> Response:
+        return await self._submit(request, "check")
+
+    async def job(self, request: Request) -> Response:
+        records, job = await self._job(request)
+        return as_json(await self.jobs.view(records, job))
+
+    async def cancel(self, request: Request) -> Response:
+        records, job = await self._job(request)
+        _insist(request, job.kind)
+        await self.jobs.cancel(records, job)
+        return as_json(await self.jobs.view(records, job, whole=False))
+
+    async def events(self, request: Request) -> Response:
+        records, job = await self._job(request)
+        begin = progress.begin_of(request.headers.get("last-event-id"))
+        messages = progress.stream(self.jobs, records, job, begin, self.closing)
+        return self._stream(request, messages)
+
+    async def bundle(self, request: Request) -> Response:
+        _insist(request, "read")
+        records, job = await self._job(request)
+        if self.jobs.state(records, job) in OPEN_STATES:
+            raise TryLater(409, "not_over", "The job has not ended yet.", 1.0)
+        if self._bundles.locked():
+            raise TryLater(503, "busy", "Other bundles are being made.", 5.0)
+        async with self._bundles:
+            path = await asyncio.to_thread(stored.bundle_of, records, job)
+        remove = BackgroundTask(path.unlink, missing_ok=True)
+        return FileResponse(path, media_type="application/zip", filename=f"{job.id}.zip", background=remove)
+
+    async def card(self, request: Request) -> Response:
+        records = await self._own(request)
+        data = await asyncio.to_thread(stored.card_of, records, request.path_params["id"])
+        return Response(data, media_type="application/json")
+
+    async def evidence(self, request: Request) -> Response:
+        records, asked = await self._own(request), request.query_params
+        data = await asyncio.to_thread(stored.evidence_of, records, request.path_params["id"])
+        part = stored.span_of(data, asked.get("start"), asked.get("end"))
+        saved = {"content-disposition": "attachment"}
+        return Response(part, media_type="application/octet-stream", headers=saved)
+
+    async def models(self, request: Request) -> Response:
+        _insist(request, "research")
+        return as_json(chat.models_of(self.jobs.terms))
+
+    async def chat(self, request: Request) -> Response:
+        token = _insist(request, "research")
+        body = decoded(await _body(request), ChatBody)
+        asked = chat.research_of(body, web=self.jobs.terms.egress)
+        found, _ = await self.jobs.submit(token, "research", asked)
+        assert isinstance(found, Active)  # without an idempotency key only what has not ended is shared
+        if body.stream:
+            return self._stream(request, chat.chunks(self.jobs, found, found.job.created))
+        try:
+            await _over_or_gone(request, found)
+        except asyncio.CancelledError:
+            self.jobs.leave(found)
+            raise
+        if not found.over.is_set():
+            self.jobs.leave(found)
+            raise Refused(499, "gone", "Whoever asked has gone.")
+        view = await self.jobs.view(found.records, found.job)
+        return as_json(chat.completion(view, found.job.created))
+
+    async def _submit(self, request: Request, kind: Kind) -> Response:
+        token = _insist(request, kind)
+        key = request.headers.get("idempotency-key", "")
+        if len(key) > MAX_KEY or not (key.isascii() and key.isprintable()):
+            raise Refused(400, "invalid_key", f"An Idempotency-Key has at most {MAX_KEY} printable letters.")
+        found, shared = await self.jobs.submit(token, kind, await _body(request), key)
+        job = found.job if isinstance(found, Active) else found
+        view = await self.jobs.view(await self.jobs.records(token), job, shared=shared, whole=False)
+        return as_json(view, 202, {"location": f"/v1/jobs/{job.id}"})
+
+    async def _own(self, request: Request) -> Records:
+        return await self.jobs.records(_insist(request, "read"))
+
+    async def _job(self, request: Request) -> tuple[Records, Job]:
+        token: Token = request.scope["token"]
+        records = await self.jobs.records(token)
+        return records, records.get(request.path_params["id"])
+
+    def _stream(self, request: Request, messages: AsyncIterator[bytes]) -> Response:
+        name = request.scope["token"].folder
+        if self._streams[name] >= MAX_STREAMS:
+            raise TryLater(429, "too_many_streams", f"This token has {MAX_STREAMS} streams open.", 5.0)
+        return StreamingResponse(self._counted(name, messages), headers=_STREAM)
+
+    async def _counted(self, name: str, messages: AsyncIterator[bytes]) -> AsyncIterator[bytes]:
+        self._streams[name] += 1
+        try:
+            async for message in messages:
+                yield message
+        finally:
+            self._streams[name] -= 1
+
+
+def _insist(request: Request, right: Right) -> Token:
+    """The request's token. Raises Refused (403) where it may not do that."""
+    token: Token = request.scope["token"]
+    if not token.may(right):
+        may = ", ".join(token.scopes) or "nothing"
+        raise Refused(403, "not_in_scope", f"This token may not do that: its scope is {may}.")
+    return token
+
+
+async def _body(request: Request) -> bytes:
+    headers = request.headers
+    return await read_body(
+        request.receive, headers.get("content-type", ""), headers.get("content-length", "")
+    )
+
+
+async def _over_or_gone(request: Request, active: Active) -> None:
+    """Wait until the job has ended, or whoever asked has hung up."""
+    over = asyncio.create_task(active.over.wait())
+    gone = asyncio.create_task(_gone(request))
+    try:
+        await asyncio.wait((over, gone), return_when=asyncio.FIRST_COMPLETED)
+    finally:
+        over.cancel()
+        gone.cancel()
+
+
+async def _gone(request: Request) -> Literal[True]:
+    while (await request.receive())["type"] != "http.disconnect":
+        pass
+    return True
+
+
+async def _refused(request: Request, error: Exception) -> Response:
+    assert isinstance(error, Refused)
+    return refusal(error)
+
+
+async def _by_router(request: Request, error: Exception) -> Response:
+    assert isinstance(error, HTTPException)
+    code = HTTPStatus(error.status_code).phrase.lower().replace(" ", "_")
+    sentence = _ROUTING.get(error.status_code, str(error.detail))
+    return refusal(Refused(error.status_code, code, sentence, error.headers))
+
+
+async def _unavailable(request: Request, error: Exception) -> Response:
+    """The disk is full, or a file cannot be written: nothing that whoever asked can change."""
+    logger.error("a request failed", exc_info=error)
+    return refusal(TryLater(503, "unavailable", "The service cannot read or write its files.", 30.0))
+
+
+async def _own_fault(request: Request, error: Exception) -> Response:
+    """Made outside of the guard; what it was is on the standard error of 'vera serve'."""
+    return refusal(Refused(500, "internal", "Something went wrong in the service."))

@@ -1,0 +1,118 @@
+"""What goes on in a job, as a stream of server-sent events that can be taken up again.
+
+The id of an event is the byte of the session's log behind its record, as on the dashboard: whoever sends it
+back as `Last-Event-ID` gets what came after. Nothing is kept for a stream, so a restart loses none of it.
+"""
+
+import asyncio
+import contextlib
+from collections.abc import AsyncIterator, Iterator
+from pathlib import Path
+
+import msgspec
+
+from vera.dashboard.regular import open_regular
+from vera.dashboard.server_sent_events import HEARTBEAT, RETRY
+from vera.report.printable import one_printable_line
+from vera.service.jobs import Jobs
+from vera.service.problems import Refused
+from vera.service.records import OPEN_STATES, Job, Records
+from vera.session.session import TRACE
+
+LOOK_SECONDS = 0.5
+HEARTBEAT_SECONDS = 15.0
+MAX_SECONDS = 3600.0
+"""Of one stream; whoever wants more asks again from where it ended."""
+
+CHUNK = 1 << 20
+MAX_LINE = 64 << 20
+MAX_SAID = 200
+
+
+class Progress(msgspec.Struct, frozen=True, kw_only=True):
+    """A record of the session's log: its number, Unix time, lane and type, and of some types a few words."""
+
+    seq: int
+    ts: float
+    lane: str
+    type: str
+    said: str = ""
+
+
+class _Head(msgspec.Struct):
+    type: str
+    seq: int = 0
+    ts: float = 0.0
+    lane: str = ""
+    tool: str = ""
+    summary: object = ""
+    reason: object = ""
+
+
+def begin_of(text: str | None) -> int:
+    """The byte that a stream begins at. Raises Refused (400)."""
+    if not text:
+        return 0
+    if not (text.isascii() and text.isdigit() and len(text) <= 16):
+        raise Refused(400, "no_event_id", "Last-Event-ID is the id of an event of this stream, a number.")
+    return int(text)
+
+
+async def stream(
+    jobs: Jobs, records: Records, job: Job, begin: int, closing: asyncio.Event
+) -> AsyncIterator[bytes]:
+    """The messages from `begin` on: `status`, one `progress` for each record, and `done` at the end."""
+    yield RETRY
+    log, offset, status = records.place(job).session / TRACE, begin, ""
+    loop = asyncio.get_running_loop()
+    ends, quiet_since = loop.time() + MAX_SECONDS, loop.time()
+    while loop.time() < ends and not closing.is_set():
+        state = await asyncio.to_thread(jobs.state, records, job)
+        data = await asyncio.to_thread(_read, log, offset)
+        if state != status:
+            status = state
+            yield b"event: status\ndata: %s\n\n" % msgspec.json.encode({"status": state})
+        for end, progress in _records(data, offset):
+            yield b"id: %d\nevent: progress\ndata: %s\n\n" % (end, msgspec.json.encode(progress))
+        offset += len(data)
+        if data:
+            quiet_since = loop.time()
+            continue
+        if state not in OPEN_STATES:
+            view = await jobs.view(records, job, whole=False)
+            yield b"event: done\ndata: %s\n\n" % msgspec.json.encode(view)
+            return
+        if loop.time() - quiet_since > HEARTBEAT_SECONDS:
+            quiet_since = loop.time()
+            yield HEARTBEAT
+        active = jobs.active(job)
+        if active is not None:
+            with contextlib.suppress(TimeoutError):
+                await asyncio.wait_for(active.over.wait(), LOOK_SECONDS)
+
+
+def _read(log: Path, offset: int) -> bytes:
+    """Whole lines of the log from a byte on, at most CHUNK bytes; a longer one is given whole."""
+    opened = open_regular(log)
+    if opened is None:
+        return b""
+    with opened as file:
+        file.seek(offset)
+        data = file.read(CHUNK)
+        if data and b"\n" not in data:
+            data += file.readline(MAX_LINE)
+    return data[: data.rfind(b"\n") + 1]
+
+
+def _records(lines: bytes, start: int) -> Iterator[tuple[int, Progress]]:
+    """Each record of whole lines, and the byte behind it; what is no record is passed over."""
+    offset = start
+    for line in lines.split(b"\n")[:-1]:
+        offset += len(line) + 1
+        try:
+            head = msgspec.json.decode(line, type=_Head)
+        except (ValueError, RecursionError):
+            continue
+        said = f"{head.tool} {head.summary if isinstance(head.summary, str) else ''}".strip()
+        line_said = one_printable_line(said)[:MAX_SAID]
+        yield offset, Progress(seq=head.seq, ts=head.ts, lane=head.lane, type=head.type, said=line_said)

@@ -1,0 +1,67 @@
+"""`vera serve` and `vera token` as a person types them: what is refused at the start, and how."""
+
+import json
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner, Result
+
+from vera.cli import main
+from vera.service.records import held
+
+
+def typed(*words: object) -> Result:
+    return CliRunner().invoke(main, [*map(str, words)], catch_exceptions=False)
+
+
+@pytest.fixture
+def tokens(tmp_path: Path) -> Path:
+    path = tmp_path / "tokens" / "tokens.json"
+    assert typed("token", "add", "laptop", "--scope", "verify", "--token-file", path).exit_code == 0
+    return path
+
+
+def test_a_token_is_printed_once_and_listed_without_it(tokens: Path) -> None:
+    made = typed("token", "add", "ci", "--per-hour", 5, "--token-file", tokens).stdout.strip()
+    assert made.startswith("vera_")
+    listed = json.loads(typed("token", "list", "--json", "--token-file", tokens).stdout)
+    assert [(each["name"], each["scopes"], each["per_hour"]) for each in listed] == [
+        ("laptop", ["verify"], 600),
+        ("ci", ["verify", "research", "check", "read"], 5),
+    ]
+    assert made not in json.dumps(listed)
+    assert typed("token", "remove", "ci", "--token-file", tokens).exit_code == 0
+    assert "ci:" not in typed("token", "list", "--token-file", tokens).stdout
+    gone = typed("token", "remove", "ci", "--token-file", tokens)
+    assert (gone.exit_code, "There are: laptop" in gone.stderr) == (1, True)
+
+
+def test_without_a_token_the_service_says_how_to_make_one(tmp_path: Path) -> None:
+    ended = typed("serve", "--base-dir", tmp_path, "--token-file", tmp_path / "none.json")
+    assert (ended.exit_code, "vera token add NAME" in ended.stderr) == (5, True)
+
+
+def test_an_address_that_others_reach_has_to_be_allowed(tokens: Path) -> None:
+    ended = typed("serve", "--host", "0.0.0.0", "--token-file", tokens)
+    assert (ended.exit_code, "--allow-remote" in ended.stderr) == (2, True)
+
+
+def test_two_services_do_not_work_under_one_base_folder(tmp_path: Path, tokens: Path) -> None:
+    with held(tmp_path):
+        ended = typed("serve", "--base-dir", tmp_path, "--port", 0, "--token-file", tokens)
+    assert (ended.exit_code, "Another service works under" in ended.stderr) == (1, True)
+
+
+def test_a_root_of_sessions_and_one_that_is_no_folder_are_refused(tmp_path: Path, tokens: Path) -> None:
+    for root in (tmp_path, tmp_path / "none"):
+        words = ("--input-root", root, "--token-file", tokens)
+        assert typed("serve", "--base-dir", tmp_path, *words).exit_code == 2
+
+
+def test_a_request_and_what_it_holds_are_not_given_twice(tmp_path: Path) -> None:
+    path = tmp_path / "request.json"
+    path.write_text('{"text": "The Elbe is a river.", "text": "It is not."}')
+    twice = typed("verify", "--request", path, "--risk", "high")
+    assert (twice.exit_code, "--risk" in twice.stderr) == (2, True)
+    assert "comes twice" in typed("verify", "--request", path).stderr
+    assert typed("verify", "--request", tmp_path / "none.json").exit_code == 1

@@ -1,0 +1,309 @@
+"""Jobs of the service: one for equal requests, quotas, cancelling, and what a restart knows."""
+
+import asyncio
+import json
+import os
+import signal
+import time
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import msgspec
+import pytest
+
+from support.services import FAILS, SAYS, THESIS, WAITS, Service, ask, bearer, ended, job_of, scripted
+from vera.dashboard import run_process
+from vera.service import app, jobs
+from vera.service.tokens import Tokens, remove
+
+VERIFY = {"text": THESIS, "scope": ["files"]}
+
+
+@pytest.fixture
+def service(tmp_path: Path) -> Iterator[Service]:
+    made = Service(tmp_path)
+    yield made
+    end_all(made)
+
+
+def folder_of(service: Service, name: str) -> Path:
+    (found,) = service.terms.base.glob(f"serve/*/jobs/{name}")
+    return found
+
+
+def wait_for_process(service: Service, name: str) -> int:
+    until = time.monotonic() + 30
+    while time.monotonic() < until:
+        owner = run_process.read(folder_of(service, name))
+        if owner is not None:
+            return owner.pid
+        time.sleep(0.02)
+    raise AssertionError("no process was started")
+
+
+def test_a_request_gets_202_and_its_job_comes_to_its_result(service: Service) -> None:
+    token = service.token()
+    with service.running(scripted(SAYS)) as client:
+        begun = ask(client, token, "verify", VERIFY)
+        assert begun.status_code == 202
+        assert begun.headers["location"] == f"/v1/jobs/{begun.json()['id']}"
+        job = ended(client, token, begun.json()["id"])
+    assert (job["kind"], job["status"], job["exit_code"]) == ("verify", "done", 0)
+
+
+def test_a_child_that_fails_leaves_its_last_sentence_as_the_error(service: Service) -> None:
+    token = service.token()
+    with service.running(scripted(FAILS)) as client:
+        job = ended(client, token, ask(client, token, "research", {"question": "Why?"}).json()["id"])
+    assert (job["status"], job["exit_code"]) == ("failed", 5)
+    assert job["error"] == {"code": "job_failed", "message": "it broke in a sentence."}
+
+
+def test_equal_requests_at_one_time_share_a_job_and_others_do_not(service: Service) -> None:
+    one, two = service.token("one", at_once=20), service.token("two")
+    with service.running(scripted(WAITS)) as client:
+        with ThreadPoolExecutor(8) as pool:
+            answers = list(pool.map(lambda _: ask(client, one, "verify", VERIFY).json(), range(8)))
+        assert len({each["id"] for each in answers}) == 1
+        assert [each["shared"] for each in answers].count(False) == 1
+        own = answers[0]["id"]
+        same = ask(client, one, "verify", {**VERIFY, "risk": "med", "budget": {"sources": 12}}).json()
+        assert same["id"] == own
+        for other in ({"budget": {"sources": 3}}, {"risk": "high"}, {"text": "The Elbe is a river."}):
+            assert ask(client, one, "verify", {**VERIFY, **other}).json()["id"] != own
+        assert ask(client, two, "verify", VERIFY).json()["id"] != own
+        end_all(service)
+
+
+def end_all(service: Service) -> None:
+    for path in service.terms.base.glob("serve/*/jobs/*"):
+        owner = run_process.read(path)
+        if owner is not None:
+            run_process.send(owner, signal.SIGKILL, to_group=True)
+
+
+def test_the_same_idempotency_key_gets_the_same_job_also_after_its_end_and_a_restart(
+    service: Service,
+) -> None:
+    token = service.token()
+    with service.running(scripted(SAYS)) as client:
+        first = ask(client, token, "verify", VERIFY, idempotency_key="k1").json()["id"]
+        ended(client, token, first)
+        assert ask(client, token, "verify", VERIFY, idempotency_key="k1").json()["id"] == first
+        assert ask(client, token, "verify", VERIFY, idempotency_key="k2").json()["id"] != first
+        other = ask(client, token, "verify", {**VERIFY, "risk": "high"}, idempotency_key="k1")
+        assert (other.status_code, other.json()["error"]["code"]) == (409, "key_of_another")
+    with service.running(scripted(SAYS)) as client:
+        assert ask(client, token, "verify", VERIFY, idempotency_key="k1").json()["id"] == first
+
+
+def test_a_key_names_also_the_job_that_it_came_to_share(service: Service) -> None:
+    token = service.token()
+    with service.running(scripted(WAITS)) as client:
+        first = ask(client, token, "verify", VERIFY).json()["id"]
+        assert ask(client, token, "verify", VERIFY, idempotency_key="k").json()["id"] == first
+        client.delete(f"/v1/jobs/{first}", headers=bearer(token))
+        ended(client, token, first)
+        assert ask(client, token, "verify", VERIFY, idempotency_key="k").json()["id"] == first
+
+
+def test_a_token_has_so_many_jobs_at_once_and_so_many_requests_an_hour(service: Service) -> None:
+    few, often = service.token("few", at_once=1), service.token("often", per_hour=2)
+    with service.running(scripted(WAITS)) as client:
+        assert ask(client, few, "verify", VERIFY).status_code == 202
+        refused = ask(client, few, "research", {"question": "Why?"})
+        assert (refused.status_code, refused.json()["error"]["code"]) == (429, "too_many_at_once")
+        assert int(refused.headers["retry-after"]) > 0
+        codes = [ask(client, often, "verify", VERIFY).status_code for _ in range(3)]
+        assert codes == [202, 202, 429]
+        last = ask(client, often, "verify", VERIFY)
+        assert last.json()["error"]["code"] == "hour_used_up"
+        assert 3000 < int(last.headers["retry-after"]) <= 3601
+        end_all(service)
+
+
+def test_what_was_asked_in_the_last_hour_counts_after_a_restart(service: Service) -> None:
+    token = service.token(per_hour=1)
+    with service.running(scripted(SAYS)) as client:
+        ended(client, token, ask(client, token, "verify", VERIFY).json()["id"])
+    with service.running(scripted(SAYS)) as client:
+        assert ask(client, token, "verify", VERIFY).status_code == 429
+
+
+def test_of_many_requests_as_many_wait_as_the_queue_holds(service: Service) -> None:
+    token = service.token(at_once=1000, per_hour=2000)
+    with service.running(scripted(WAITS), at_once=1, most_waiting=5) as client:
+        answers = [ask(client, token, "check", {"text": f"Report {n}."}) for n in range(60)]
+        codes = [each.status_code for each in answers]
+        assert codes.count(202) == 6
+        assert {each.json()["error"]["code"] for each in answers[6:]} == {"queue_full"}
+        assert all("retry-after" in each.headers for each in answers[6:])
+        end_all(service)
+
+
+def test_a_waiting_job_that_is_cancelled_is_never_started(service: Service) -> None:
+    token = service.token()
+    with service.running(scripted(WAITS), at_once=1) as client:
+        first = ask(client, token, "check", {"text": "One."}).json()["id"]
+        second = ask(client, token, "check", {"text": "Two."}).json()["id"]
+        assert job_of(client, token, second)["status"] == "queued"
+        for _ in range(2):
+            answer = client.delete(f"/v1/jobs/{second}", headers=bearer(token))
+            assert (answer.status_code, answer.json()["status"]) == (200, "cancelled")
+        client.delete(f"/v1/jobs/{first}", headers=bearer(token))
+        assert ended(client, token, first)["status"] == "cancelled"
+        assert not (folder_of(service, second) / "run.pid").exists()
+
+
+def test_cancelling_at_any_moment_of_a_start_ends_the_job(service: Service) -> None:
+    token = service.token(at_once=30)
+    with service.running(scripted(WAITS), at_once=4) as client:
+        for number in range(12):
+            name = ask(client, token, "check", {"text": f"Report {number}."}).json()["id"]
+            time.sleep(0.004 * (number % 4))
+            client.delete(f"/v1/jobs/{name}", headers=bearer(token))
+            assert ended(client, token, name)["status"] == "cancelled"
+
+
+def test_a_job_that_has_ended_stays_as_it_is_when_it_is_cancelled(service: Service) -> None:
+    token = service.token()
+    with service.running(scripted(SAYS)) as client:
+        name = ask(client, token, "verify", VERIFY).json()["id"]
+        before = ended(client, token, name)
+        client.delete(f"/v1/jobs/{name}", headers=bearer(token))
+        assert job_of(client, token, name) == before
+
+
+def test_a_server_that_starts_again_knows_every_job_and_starts_what_waited(service: Service) -> None:
+    token = service.token()
+    with service.running(scripted(SAYS)) as client:
+        done = ask(client, token, "verify", VERIFY).json()["id"]
+        ended(client, token, done)
+    with service.running(scripted(WAITS), at_once=1) as client:
+        running = ask(client, token, "check", {"text": "One."}).json()["id"]
+        waiting = ask(client, token, "check", {"text": "Two."}).json()["id"]
+        pid = wait_for_process(service, running)
+    with service.running(scripted(SAYS), at_once=2) as client:
+        assert job_of(client, token, done)["status"] == "done"
+        assert job_of(client, token, running)["status"] == "running"
+        assert ended(client, token, waiting)["status"] == "done"
+        os.kill(pid, signal.SIGKILL)
+        assert ended(client, token, running)["status"] in ("interrupted", "failed")
+
+
+def test_a_running_job_of_an_earlier_server_can_be_cancelled(service: Service) -> None:
+    token = service.token()
+    with service.running(scripted(WAITS)) as client:
+        name = ask(client, token, "check", {"text": "One."}).json()["id"]
+        wait_for_process(service, name)
+    with service.running(scripted(SAYS)) as client:
+        client.delete(f"/v1/jobs/{name}", headers=bearer(token))
+        assert ended(client, token, name)["status"] == "cancelled"
+
+
+def test_a_line_of_the_index_that_was_torn_costs_no_other_job(service: Service) -> None:
+    token = service.token()
+    with service.running(scripted(SAYS)) as client:
+        first = ask(client, token, "verify", VERIFY).json()["id"]
+        ended(client, token, first)
+    (index,) = service.terms.base.glob("serve/*/jobs.jsonl")
+    with index.open("ab") as file:
+        file.write(b'{"id": "2026')
+    with service.running(scripted(SAYS)) as client:
+        second = ask(client, token, "check", {"text": "Two."}).json()["id"]
+        ended(client, token, second)
+    with service.running(scripted(SAYS)) as client:
+        assert {job_of(client, token, name)["status"] for name in (first, second)} == {"done"}
+
+
+def test_a_token_made_again_under_a_name_does_not_see_the_jobs_of_before(service: Service) -> None:
+    before = service.token("laptop")
+    with service.running(scripted(SAYS)) as client:
+        name = ask(client, before, "verify", VERIFY).json()["id"]
+        ended(client, before, name)
+        remove(service.token_file, "laptop")
+        again = service.token("laptop")
+        assert client.get(f"/v1/jobs/{name}", headers=bearer(before)).status_code == 401
+        assert client.get(f"/v1/jobs/{name}", headers=bearer(again)).status_code == 404
+
+
+def test_output_that_is_no_whole_object_is_no_result(service: Service) -> None:
+    token = service.token()
+    with service.running(scripted('print(\'{"exit_code": 0, "stat\')')) as client:
+        job = ended(client, token, ask(client, token, "verify", VERIFY).json()["id"])
+    assert (job["status"], job["result"]) == ("failed", None)
+
+
+def test_no_path_of_the_machine_is_in_what_is_told(service: Service) -> None:
+    token = service.token()
+    script = (
+        f"import sys; print('vera: no folder {service.terms.base}/serve/x.', file=sys.stderr); sys.exit(1)"
+    )
+    with service.running(scripted(script)) as client:
+        job = ended(client, token, ask(client, token, "verify", VERIFY).json()["id"])
+    assert job["error"]["message"] == "no folder BASE/serve/x."
+    assert str(service.place) not in json.dumps(job)
+
+
+def test_a_job_that_takes_too_long_is_ended_also_when_it_does_not_listen(
+    service: Service, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(jobs, "EXTRA_SECONDS", -3599.8)
+    monkeypatch.setattr(jobs, "GRACE_SECONDS", 0.1)
+    token = service.token()
+    deaf = "import signal, time; signal.signal(signal.SIGTERM, signal.SIG_IGN); time.sleep(100)"
+    with service.running(scripted(deaf)) as client:
+        job = ended(client, token, ask(client, token, "check", {"text": "One."}).json()["id"])
+    assert (job["status"], job["error"]["code"], job["exit_code"]) == ("failed", "timed_out", -9)
+
+
+def test_after_an_hour_a_token_may_ask_again(service: Service) -> None:
+    now = [1_800_000_000.0]
+    token = service.token(per_hour=1)
+    with service.running(scripted(SAYS), clock=lambda: now[0]) as client:
+        codes = []
+        for seconds in (0, 3599, 2):
+            now[0] += seconds
+            codes.append(ask(client, token, "verify", VERIFY).status_code)
+    assert codes == [202, 429, 202]
+
+
+def test_a_chat_that_hangs_up_ends_its_job_unless_another_waits_for_it(service: Service) -> None:
+    service.token()
+    (token,) = Tokens(service.token_file).all()
+
+    async def states() -> list[str]:
+        queue = jobs.Jobs(service.terms, command=scripted(WAITS))
+        found = [(await queue.submit(token, "check", b'{"text": "One."}'))[0] for _ in range(2)]
+        assert isinstance(found[0], jobs.Active)
+        assert found[0] is found[1]
+        queue.leave(found[0])
+        await asyncio.sleep(0.1)
+        seen = [found[0].state, str(found[0].over.is_set())]
+        queue.leave(found[0])
+        await asyncio.wait_for(found[0].over.wait(), 30)
+        return [*seen, found[0].records.state(found[0].job)]
+
+    assert asyncio.run(states()) == ["running", "False", "cancelled"]
+
+
+def test_a_token_has_so_many_streams_open(service: Service, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(app, "MAX_STREAMS", 0)
+    token = service.token()
+    with service.running(scripted(SAYS)) as client:
+        name = ask(client, token, "verify", VERIFY).json()["id"]
+        answer = client.get(f"/v1/jobs/{name}/events", headers=bearer(token))
+    assert (answer.status_code, answer.json()["error"]["code"]) == (429, "too_many_streams")
+
+
+def test_what_waited_is_held_against_the_terms_of_the_server_that_starts_it(service: Service) -> None:
+    token = service.token()
+    service.terms = msgspec.structs.replace(service.terms, egress=True)
+    with service.running(scripted(WAITS), at_once=1) as client:
+        ask(client, token, "check", {"text": "One."})
+        name = ask(client, token, "check", {"text": "Two.", "fetch": True}).json()["id"]
+    service.terms = msgspec.structs.replace(service.terms, egress=False)
+    with service.running(scripted(SAYS)) as client:
+        job = ended(client, token, name)
+    assert (job["status"], job["error"]["code"]) == ("failed", "not_allowed")

@@ -13,6 +13,7 @@ import msgspec
 from vera import events
 from vera.agent import messages, spending
 from vera.agent.concluded import nothing_found
+from vera.agent.follow_up import before_in_words, in_full
 from vera.agent.lanes import LANE, LaneOptions, LanePrompt, main_lane, with_work
 from vera.agent.question import settle_form
 from vera.agent.rules import for_task
@@ -32,6 +33,7 @@ from vera.lane.prompts import Prompts
 from vera.lane.tools import Tool
 from vera.lane.tools.read import Read
 from vera.lane.tools.registry import Toolkit, toolset
+from vera.lane.tools.search import Searched
 from vera.model.types import Model, ModelError, ModelInfo
 from vera.protocol import tools as functions
 from vera.report.search_summary import NOTHING_FOUND
@@ -121,25 +123,29 @@ def make_lane(
     tools = _tools(session, place, options)
     if not is_built_in:
         tools += options.tools
-    has_input = place.corpus is not None or bool(place.pages)
     system = prompts.render(
         "system",
         protocol=model.info.protocol,
         tools=[tool.spec for tool in tools],
         has_shell=place.box is not None,
-        has_input=has_input,
+        has_input=place.corpus is not None,
         work_name=place.work_name,
         input_name=place.input_name,
         isolation=place.box.isolation if place.box else "",
         reach=place.web.reach if place.web and place.box and place.box.backend != "host" else "",
     )
+    asked = in_full(session, task) if is_built_in else task
     message = prompts.render(
         "task",
-        task=task.strip(),
+        task=asked.strip(),
         files=_listed(place, model.info, head_bytes(model.info.protocol, tools, system, task)),
         count=place.files + len(place.pages),
         input_name=place.input_name,
     )
+    templates: tuple[str, ...] = ("system", "task")
+    if before := "" if is_built_in else before_in_words(session, model.info.context_tokens):
+        message += "\n\n" + prompts.render("follow_up", before=before, count=len(place.pages))
+        templates = (*templates, "follow_up")
     rules = for_task(
         options.rules,
         task,
@@ -157,7 +163,7 @@ def make_lane(
         purpose="research",
         system=system,
         task_message=message,
-        templates=("system", "task"),
+        templates=templates,
         long_material="a file of the input folder (--input-dir)",
     )
     policy = Policy(gates=gates, rules=rules)
@@ -535,17 +541,16 @@ def _tell(context: VerifierContext, decision: events.Verifier) -> bool:
 
 
 def _tools(session: Session, place: Environment, options: LaneOptions) -> list[Tool]:
-    read = Read(place.corpus, session.workspace, place.extractor, place.input_name)
+    corpus: Searched | None = place.corpus
+    read: Tool = Read(place.corpus, session.workspace, place.extractor, place.input_name)
     if place.pages:
         from vera.lane.tools.pages import Pages, ReadPages
 
-        pages = Pages(place.pages, session.store, place.corpus)
-        searched = place.files + len(place.pages)
-        return toolset(Toolkit(corpus=pages, files=searched, read=ReadPages(place.pages, read), notes=True))
-    web, reads = place.web, bool(place.corpus or place.web or place.box)
+        corpus, read = Pages(place.pages, session.store, place.corpus), ReadPages(place.pages, read)
+    web, reads = place.web, bool(corpus or place.web or place.box)
     kit = Toolkit(
-        corpus=place.corpus,
-        files=place.files,
+        corpus=corpus,
+        files=place.files + len(place.pages),
         capture=web.capture if web is not None else None,
         web=web.search if web is not None else None,
         count=options.search_count,

@@ -10,6 +10,7 @@ import msgspec
 from vera import events
 from vera.agent import guided, mode, research, setup, sub_questions
 from vera.agent.extracts import Extracts
+from vera.agent.follow_up import Parent, carried_pages, carry, in_full
 from vera.agent.gathering import Gathering
 from vera.agent.lanes import LANE, LaneOptions, options_of
 from vera.agent.opening import Opened, open_common, verifier_context_of
@@ -39,11 +40,14 @@ FIRST_TURNS = 2
 """Broken turns at the beginning of a run, before any whole one, after which the host acts for the model."""
 
 
-def new_session(root: Path, settings: Settings, task: str) -> Session:
-    """A session that begins with its task. Raises SessionError when the folder cannot be used."""
+def new_session(root: Path, settings: Settings, task: str, parent: Parent | None = None) -> Session:
+    """A session that begins with its task, and with what carries over from the session before. Raises
+    SessionError when the folder cannot be used."""
     session = Session.create(root, public(settings), origins=settings.origins)
     input_dir = str(settings.run.input_dir.resolve()) if settings.run.input_dir else ""
     session.emit(events.Task(task=session.text(task), input_dir=input_dir), lane="")
+    if parent is not None:
+        carry(session, parent)
     return session
 
 
@@ -101,6 +105,7 @@ async def open_run(
         place = await setup.open_place(
             session, _sandbox(settings, session), extractor, found, web, model, stack, progress
         )
+        place = msgspec.structs.replace(place, pages=carried_pages(session.state, place.corpus))
         options = msgspec.structs.replace(
             options_of(settings, opened.budget.limits), tools=plugins.tools, gates=plugins.gates
         )
@@ -202,7 +207,13 @@ def _instead(
         opened.task,
         opened.model,
         Extracts(opened.session, opened.task, place, options),
-        Gathering(opened.session, opened.task, web_of, options, has_input=place.corpus is not None),
+        Gathering(
+            opened.session,
+            in_full(opened.session, opened.task),
+            web_of,
+            options,
+            has_input=place.corpus is not None or bool(place.pages),
+        ),
         auto=settings.run.mode == mode.AUTO,
         judged=bool(checked.model_base_url) or checked.rule == "model" or setup.by_entailment(checked),
         now=progress.now,

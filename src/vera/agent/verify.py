@@ -12,6 +12,7 @@ from vera import events
 from vera.agent import spending
 from vera.agent.deadline import Deadline, TimedModel, TimedTool
 from vera.agent.errors import SetupError
+from vera.agent.follow_up import Parent, carry
 from vera.agent.knowledge import Knowledge
 from vera.agent.lanes import LANE
 from vera.agent.plugins import open_plugins
@@ -125,11 +126,12 @@ async def look_up(
     *,
     earlier: Knowledge | None = None,
     supersedes: OptionalDigest = "",
+    parent: Parent | None = None,
     say: Say = _silent,
     now: Say = _silent,
 ) -> Result:
-    """Verify a thesis in a new session at `root`. `earlier` is what sessions of before know, and
-    `supersedes` the attestation in whose place the new one stands.
+    """Verify a thesis in a new session at `root`. `earlier` is what sessions of before know, `supersedes`
+    the attestation in whose place the new one stands, and `parent` the session that it goes on from.
 
     Raises SetupError, SessionError, ModelError, LogError, StoreError and OSError as `vera run` does.
     """
@@ -155,9 +157,9 @@ async def look_up(
             deadline = Deadline(settings.budget.seconds, used=measured.seconds)
             is_literal = verifier is None and not by_entailment(settings.verification)
             plan = _plan(job, settings, earlier, files=found is not None, literal=is_literal)
-            if not (plan.files or plan.web or plan.earlier):
+            if not (plan.files or plan.web or plan.earlier or (parent and parent.captures)):
                 raise SetupError(_nowhere(job.request), 2)
-            session = begin(job, settings, root, supersedes)
+            session = begin(job, settings, root, supersedes, parent)
             stack.callback(session.close)
             session.subscribe(_told(now))
             plugins.record(session)
@@ -220,14 +222,22 @@ def _told(now: Say) -> Callable[[events.Record], None]:
     return tell
 
 
-def begin(job: ThesisJob, settings: Settings, root: Path, supersedes: OptionalDigest = "") -> Session:
-    """A new session with the request in it."""
+def begin(
+    job: ThesisJob,
+    settings: Settings,
+    root: Path,
+    supersedes: OptionalDigest = "",
+    parent: Parent | None = None,
+) -> Session:
+    """A new session with the request in it, and what carries over from the session before."""
     request = job.request
     session = Session.create(root, public(settings), origins=settings.origins)
     for data in request_objects(request, job.lens).values():
         session.store.put(data)
     input_dir = str(job.input_dir.resolve()) if job.input_dir else ""
     session.emit(events.Task(task=session.text(request.text), input_dir=input_dir), lane="")
+    if parent is not None:
+        carry(session, parent, request)
     session.emit(requested(request, job.budget, supersedes), lane=LANE)
     return session
 

@@ -7,8 +7,10 @@ from typing import Any
 
 import click
 
+from vera.agent.follow_up import Parent
 from vera.agent.reuse import verify_or_reuse
 from vera.agent.thesis_job import inquiry_of
+from vera.agent.verify import ThesisJob
 from vera.agent.work_dir import default_work_dir
 from vera.attestation.lenses import load_lens
 from vera.cli.exit import NOT_READY, stop
@@ -16,7 +18,7 @@ from vera.cli.found_server import ask_once
 from vera.cli.progress import Progress
 from vera.cli.run import read_text
 from vera.cli.verdict_text import plain
-from vera.config import load
+from vera.config import Settings, load
 from vera.config.handed import read_handed
 from vera.headline import HOLDS
 from vera.model.types import ModelError
@@ -82,6 +84,22 @@ def run(
         **{name: options[option] for name, option in ASKED.items() if options[option] not in (None, ())},
     )
     ask_once(settings, progress)
+    return finish(
+        inquiry, settings, progress, as_json=options["as_json"], fresh=options["fresh"], text=text
+    )
+
+
+def finish(
+    inquiry: ThesisJob,
+    settings: Settings,
+    progress: Progress,
+    *,
+    as_json: bool,
+    fresh: bool,
+    text: str,
+    parent: Parent | None = None,
+) -> int:
+    """Verify an inquiry, print the verdict, and return the exit code."""
     root = settings.run.work_dir or default_work_dir(settings.run.base_dir, text)
     try:
         answered = asyncio.run(
@@ -91,7 +109,8 @@ def run(
                 settings.run.base_dir,
                 root,
                 chosen=settings.run.work_dir is not None,
-                fresh=options["fresh"],
+                fresh=fresh,
+                parent=parent,
                 say=progress.say,
                 now=progress.now,
             )
@@ -100,7 +119,7 @@ def run(
         stop(f"{error}", NOT_READY)
     progress.done()
     verified, result = answered.verified, answered.result
-    if options["as_json"]:
+    if as_json:
         click.echo(printable_json(verified.as_dict()))
     else:
         click.echo(printable(plain(verified, result.report)))

@@ -138,8 +138,9 @@ async def verify_async(
     asked for; `trust` holds the ids of keys that count like one's own. With `require="verified"` the exit
     code is 3 for what is less than VERIFIED.
 
-    With `parent`, the folder of a finished session, it begins with what that one captured (`kb`), after it was
-    replayed. One that does not hold, or whose signer is unknown, is refused unless `trust_session` accepts it.
+    With `parent`, the folder of a finished session, it begins with what that one captured (`kb`), after it
+    was replayed. One that does not hold, or whose signer is unknown, is refused unless `trust_session`
+    accepts it.
 
     >>> verdict = verify(
     ...     "GPL version 3 requires the written offer to be valid for at least three years.",
@@ -229,8 +230,8 @@ async def research_async(
     that supports no statement: what is to be cited has to be fetched or read by VERA.
 
     With `parent`, the folder of a finished session, the question follows that one: what it captured can be
-    read and cited, and its verdicts do not count. It is replayed first; one that does not hold, or whose signer
-    is unknown, is refused unless `trust_session` accepts it.
+    read and cited, and its verdicts do not count. It is replayed first; one that does not hold, or whose
+    signer is unknown, is refused unless `trust_session` accepts it.
 
     >>> outcome = research(
     ...     "For how long must a written offer for source code be valid under GPL version 3?",
@@ -370,9 +371,7 @@ async def replay_async(
     return await asyncio.to_thread(hold, source, signers, level, judge)
 
 
-async def _parent(
-    folder: Path | str | None, base: Path, say: Tell, *, trust_session: bool
-) -> Parent | None:
+async def _parent(folder: Path | str | None, base: Path, say: Tell, *, trust_session: bool) -> Parent | None:
     """The session to go on from, replayed. Raises SetupError."""
     if folder is None:
         return None

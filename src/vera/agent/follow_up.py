@@ -1,13 +1,14 @@
 """A question or a thesis that follows a finished session: that session is replayed, and what it captured
 carries over as evidence of the new one.
 
-Its verdicts do not carry over: the new session judges each claim again. What carries over are captures whose
-bytes fit their hashes and whose text comes out of its raw bytes again, at most so many, in their tiers. The new
-session keeps the log and the seal of the one before, so that anyone can check that they were there
-(`vera.attestation.parents`).
+Its verdicts do not carry over: the new session judges each claim again. What carries over are captures
+whose bytes fit their hashes and whose text comes out of its raw bytes again, at most so many, in their
+tiers. The new session keeps the log and the seal of the one before, so that anyone can check that they were
+there (`vera.attestation.parents`).
 """
 
 import os
+import re
 import stat
 import time
 from collections.abc import Callable, Iterator, Mapping
@@ -32,7 +33,6 @@ from vera.evidence.prompt_quoting import fence, named
 from vera.evidence.reading import read_regular
 from vera.evidence.source import Unreadable
 from vera.evidence.span import Lines
-from vera.evidence.words import stems
 from vera.lane.tools.pages import pages_of
 from vera.sanitize import one_line
 from vera.search.corpus import Corpus
@@ -40,8 +40,8 @@ from vera.session import Session
 from vera.session.seal import MAX_BYTES as MAX_SEAL_BYTES
 from vera.session.session import TRACE
 from vera.state import RunState
-from vera.store import StoreError
 from vera.stopwords import ENGLISH, GERMAN
+from vera.store import StoreError
 
 MAX_CAPTURES = 200
 MAX_BYTES = 64 << 20
@@ -62,6 +62,12 @@ that is too much."""
 
 SHORT = 4
 """A question with fewer words of content refers to the one before: it is looked for with that one's words."""
+
+QUESTION_READ = 2000
+"""Characters of the question before."""
+
+_ASKING = ENGLISH | GERMAN
+_WORD = re.compile(r"\w+")
 
 _CURRENT = frozenset(("AGREES", "NOT_ATTESTED", "RULES_CHANGED", "EXTRACTOR_CHANGED"))
 """What a replay may find of a session that is as it was made, perhaps by an older version."""
@@ -153,7 +159,7 @@ def in_words(parent: Parent) -> str:
     """What carries over, in a line."""
     more = f"; {parent.left_out} could not be confirmed, or are too many" if parent.left_out else ""
     accepted = "" if parent.found == "AGREES" else f" (accepted although its replay found {parent.found})"
-    return f"goes on from {parent.name}{accepted}: {len(parent.captures)} sources carry over{more}"
+    return f"goes on from {parent.name}{accepted}; sources that carry over: {len(parent.captures)}{more}"
 
 
 def carried_pages(state: RunState, corpus: Corpus | None) -> Mapping[str, events.Evidence]:
@@ -181,14 +187,18 @@ def before_in_words(session: Session, context_tokens: int | None = None) -> str:
 
 
 def in_full(session: Session, task: str) -> str:
-    """The task as words to look for: a short one that follows a question is joined to that question."""
+    """The task as words to look for: a short one that follows a question has that one's words behind it."""
     parent = session.state.parent
     if parent is None:
         return task
-    asking = frozenset(stems(" ".join(ENGLISH | GERMAN)))
-    if sum(word not in asking for word in stems(task)) >= SHORT:
+    if len(_content(task)) >= SHORT:
         return task
-    return f"{session.load(parent.question).strip()}\n{task.strip()}"
+    return " ".join([task.strip(), *_content(session.load(parent.question)[:QUESTION_READ])])
+
+
+def _content(text: str) -> list[str]:
+    """The words of a question that neither ask nor join."""
+    return [word for word in _WORD.findall(text) if word.casefold() not in _ASKING]
 
 
 def _insist_on_size(root: Path) -> None:

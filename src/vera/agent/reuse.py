@@ -125,7 +125,9 @@ async def verify_or_reuse(
 
     `now_ts` is Unix time, by default that of the clock. `chosen` says that a person named `root`: what is
     used again is then copied there whole. `fresh` verifies again. `trust` holds key ids whose verdicts count
-    like one's own. One that goes on from a `parent` is always new, and is not used again. Raises as `look_up` does, and SessionError when `root` cannot be copied to.
+    like one's own. One that goes on from a `parent` is always new, and is not used again.
+
+    Raises as `look_up` does, and SessionError when `root` cannot be copied to.
     """
     if parent is not None:
         result = await look_up(inquiry, settings, root, parent=parent, say=say, now=now)

@@ -1,4 +1,4 @@
-"""The session that another one goes on from: what its log says, and whether the one that follows says the same.
+"""The session that another one goes on from: what its log says, and whether the one that follows says it too.
 
 A session that follows has the log and the seal of the one before in its store. So a replay holds what it says
 of it against that log: its head, its key, its question and answer, and every evidence that was carried over.
@@ -110,7 +110,9 @@ def parent_remarks(records: Sequence[events.Record], store: Store, signers: Sign
         yield _remark("MISSING", event.seq, "The log or the seal of the session before is not in the store.")
         return
     try:
-        parent = read_parent(store.path(event.log.sha256), store.get(event.seal.sha256) if event.seal else None)
+        parent = read_parent(
+            store.path(event.log.sha256), store.get(event.seal.sha256) if event.seal else None
+        )
     except (ParentError, OSError, ValueError) as error:
         yield _remark("ALTERED", event.seq, f"The session that it goes on from cannot be relied on. {error}")
         return

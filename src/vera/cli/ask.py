@@ -45,7 +45,9 @@ FLAGS = {
     is_flag=True,
     help="Go on also from a session that does not hold, or whose signer is unknown.",
 )
-@click.option("--scope", help="With --thesis: where else to look: files, web, connectors, separated by commas.")
+@click.option(
+    "--scope", help="With --thesis: where else to look: files, web, connectors, separated by commas."
+)
 @click.option("--work-dir", type=click.Path(), help="Session folder; a new one under work/ by default.")
 @click.option("--input-dir", type=click.Path(), help="Folder of documents to look at, too.")
 @click.option("--base-dir", type=click.Path(), help="Folder that holds the work folders.")
@@ -82,8 +84,8 @@ def ask(
 ) -> None:
     """Ask a question that follows a finished session, or check a thesis about it.
 
-    The session is replayed first, and refused where it does not hold or its signer is unknown. What it captured
-    carries over as evidence; its verdicts do not count. Exit codes are those of 'vera run'.
+    The session is replayed first, and refused where it does not hold or its signer is unknown. What it
+    captured carries over as evidence; its verdicts do not count. Exit codes are those of 'vera run'.
     """
     from vera.cli.exit import clean_errors
 

@@ -84,9 +84,7 @@ def run(
         **{name: options[option] for name, option in ASKED.items() if options[option] not in (None, ())},
     )
     ask_once(settings, progress)
-    return finish(
-        inquiry, settings, progress, as_json=options["as_json"], fresh=options["fresh"], text=text
-    )
+    return finish(inquiry, settings, progress, as_json=options["as_json"], fresh=options["fresh"], text=text)
 
 
 def finish(

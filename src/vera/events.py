@@ -604,6 +604,11 @@ class Evidence(Event, frozen=True, kw_only=True):
     dated: str = ""
     carried: Carried | None = None
 
+    @property
+    def captured_ts(self) -> float:
+        """When it was captured (Unix time), in whichever session."""
+        return self.carried.captured_ts if self.carried else self.ts
+
 
 class Egress(Event, frozen=True, kw_only=True):
     """A connection to the outside: by a program in the box (`by` box), by the host's `fetch` or its `search`,

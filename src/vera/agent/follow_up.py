@@ -307,8 +307,7 @@ def _as_carried(evidence: events.Evidence, name: str) -> events.Evidence:
 
 def _stands(evidence: events.Evidence, request: VerifyRequest) -> bool:
     """Whether a capture is not older than a verdict on the request could be."""
-    captured = carried_from(evidence).captured_ts
-    return not expired(expires_at(request, rfc3339(captured)), rfc3339(time.time()))
+    return not expired(expires_at(request, rfc3339(evidence.captured_ts)), rfc3339(time.time()))
 
 
 def _blob(session: Session, data: bytes) -> events.Blob:

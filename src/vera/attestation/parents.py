@@ -89,8 +89,7 @@ def read_parent(log: Path, seal: bytes | None) -> ParentLog:
 
 def carried_from(evidence: events.Evidence) -> events.Carried:
     """What says of a carried evidence where it comes from, by its record in the log before."""
-    before = evidence.carried
-    return events.Carried(id=evidence.id, captured_ts=before.captured_ts if before else evidence.ts)
+    return events.Carried(id=evidence.id, captured_ts=evidence.captured_ts)
 
 
 def parent_remarks(records: Sequence[events.Record], store: Store, signers: Signers) -> Iterator[Remark]:

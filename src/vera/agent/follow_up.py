@@ -253,7 +253,7 @@ def _captures(state: RunState, earlier: Earlier) -> tuple[tuple[events.Evidence,
 
 
 def _distinct(state: RunState) -> Iterator[events.Evidence]:
-    """Each document once, by its first capture: what is read again by its id has no receipt of its own."""
+    """Each document once, by its first capture: what is read again by its id has no receipt."""
     seen = set[tuple[str, str, str]]()
     for each in state.evidence.values():
         key = (each.source, each.text.sha256, each.tier)

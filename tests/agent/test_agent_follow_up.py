@@ -384,6 +384,10 @@ def test_bytes_that_vanish_after_the_replay_end_the_start_with_a_sentence(
     Store(finished / "store").path(parent.captures[0].text.sha256).unlink()
     with pytest.raises(SetupError, match="changed while it was read"):
         follow(tmp_path / "child", signer, parent)
+    log = finished / "trace.jsonl"
+    log.write_bytes(log.read_bytes() + b"{}\n")
+    with pytest.raises(SetupError, match="Its log is another one now"):
+        follow(tmp_path / "other", signer, parent)
 
 
 def test_the_question_before_and_its_answer_are_fenced_as_data(tmp_path: Path, signer: Signer) -> None:

@@ -91,7 +91,7 @@ def test_a_model_is_told_the_question_before_as_data_and_reads_what_carried_over
 ) -> None:
     use_plain_machine(monkeypatch)
     turns = [
-        turn("read", path="GPL-3.txt", first=257, last=267, thought="It carried over."),
+        turn("read", path="/input/GPL-3.txt", first=257, last=267, thought="It carried over."),
         final("A written offer must be valid for at least three years [ev_0002:257-262]."),
     ]
     with ScriptedServer([as_reply(each, "text") for each in turns], exhausted="repeat") as server:

@@ -7,6 +7,7 @@ tiers. The new session keeps the log and the seal of the one before, so that any
 there (`vera.attestation.parents`).
 """
 
+import hashlib
 import os
 import re
 import stat
@@ -77,13 +78,15 @@ Say = Callable[[str], None]
 
 class Parent(msgspec.Struct, frozen=True, kw_only=True):
     """A finished session to go on from. `found` is what its replay found: AGREES, or what a person accepted.
-    `captures` carry over, `left_out` others do not."""
+    `log_sha256` and `seal` are of its files as they were read; `captures` carry over, `left_out` others do
+    not."""
 
     earlier: Earlier
     log: ParentLog
+    log_sha256: str
+    seal: bytes | None
     name: str
     found: str
-    is_sealed: bool
     captures: tuple[events.Evidence, ...]
     left_out: int
 
@@ -108,6 +111,7 @@ def open_parent(
     is_sealed = not any(level.verdict == "UNSEALED" for level in worst)
     try:
         seal = read_regular(root, SEAL, MAX_SEAL_BYTES) if is_sealed and (root / SEAL).exists() else None
+        log_sha256 = hashlib.sha256(read_regular(root, TRACE, MAX_LOG_BYTES)).hexdigest()
         log = read_parent(root / TRACE, seal)
     except (ParentError, Unreadable) as why:
         sentence = str(why).rstrip(".")
@@ -117,9 +121,10 @@ def open_parent(
     return Parent(
         earlier=earlier,
         log=log,
+        log_sha256=log_sha256,
+        seal=seal,
         name=_name_of(root, base),
         found=worst[0].verdict if worst else "AGREES",
-        is_sealed=is_sealed,
         captures=captures,
         left_out=left_out,
     )
@@ -134,14 +139,15 @@ def carry(session: Session, parent: Parent, request: VerifyRequest | None = None
             if isinstance(text, events.Blob):
                 session.store.put(earlier.bytes_of(text.sha256))
         kept = [each for each in parent.captures if request is None or _stands(each, request)]
-        seal = read_regular(earlier.root, SEAL, MAX_SEAL_BYTES) if parent.log.keyid else None
         log = read_regular(earlier.root, TRACE, MAX_LOG_BYTES)
+        if hashlib.sha256(log).hexdigest() != parent.log_sha256:
+            raise StoreError("Its log is another one now.")
         session.emit(
             events.ParentSession(
                 name=parent.name,
                 found=parent.found,
                 log=_blob(session, log),
-                seal=None if seal is None else _blob(session, seal),
+                seal=None if parent.seal is None else _blob(session, parent.seal),
                 left_out=parent.left_out + len(parent.captures) - len(kept),
                 **said,
             ),

@@ -169,7 +169,7 @@ def _is_here(store: Store, blob: events.Blob) -> bool:
 def _answer(state: RunState) -> events.Text:
     """The answer that the run gave: the chosen one, else the last one."""
     chosen = state.answers.get(state.chosen.answer_seq) if state.chosen else None
-    answer = chosen or next(reversed(state.answers.values()), None)
+    answer = chosen or next(reversed([*state.answers.values()]), None)
     return answer.text if answer else ""
 
 

@@ -110,7 +110,8 @@ class ReadPages:
         self._read = read
 
     async def run(self, args: Mapping[str, Any], call: Call) -> Outcome:
-        page = self._pages.get(args["path"].strip())
+        path = args["path"].strip()
+        page = self._pages.get(path) or self._pages.get(path.removeprefix("/input/"))
         if page is None:
             return await self._read.run(args, call)
         outcome = await self._read.run({**args, "path": page.id}, call)

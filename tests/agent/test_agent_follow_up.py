@@ -344,6 +344,37 @@ def test_a_session_that_names_a_parent_which_it_never_read_does_not_hold(
     assert level_0(child, signer)[0] == "ALTERED"
 
 
+def test_a_log_of_the_session_before_that_was_altered_in_the_store_ends_no_replay(
+    finished: Path, tmp_path: Path, signer: Signer
+) -> None:
+    child = follow(tmp_path / "child", signer, opened(finished, signer))
+    named = state_of(child).parent
+    assert named is not None and named.seal is not None
+    for blob in (named.log, named.seal):
+        path = Store(child / "store").path(blob.sha256)
+        data = path.read_bytes()
+        path.chmod(0o600)
+        path.write_bytes(data.replace(b"a", b"b"))
+        assert level_0(child, signer)[0] == "ALTERED"
+        path.unlink()
+        path.symlink_to("/dev/zero")
+        assert level_0(child, signer)[0] == "ALTERED"
+        path.unlink()
+        path.write_bytes(data)
+    assert level_0(child, signer)[0] == "AGREES"
+
+
+def test_a_session_cannot_keep_silent_that_the_one_before_accepted_a_stranger(
+    tmp_path: Path, signer: Signer, stranger: Signer
+) -> None:
+    verified(tmp_path / "theirs", stranger)
+    child = follow(tmp_path / "child", signer, opened(tmp_path / "theirs", signer, trust_session=True))
+    grandchild = follow(tmp_path / "grandchild", signer, opened(child, signer, trust_session=True))
+    reseal(grandchild, signer, with_member(lines_of(grandchild), "parent_session", found="AGREES"))
+    verdict, said = level_0(grandchild, signer, stranger)
+    assert verdict == "UNTRUSTED" and "accepted by a person" in said
+
+
 def test_a_huge_log_is_refused_before_it_is_read(
     finished: Path, signer: Signer, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -103,7 +103,7 @@ def check_integrity(root: Path, signers: Signers) -> tuple[Level, Loaded]:
         chosen = _chosen(log, rounds, remarks)
         remarks += _attestation_file(root, rounds, chosen)
         remarks += _signers(integrity, rounds, log.received, signers)
-        remarks += parent_remarks(log.records, store, signers)
+        remarks += parent_remarks(log.records, store, sizes, signers)
     summary = f"{counted(integrity.records, 'record')}, sealed; {counted(len(sizes), 'blob')}, all whole."
     loaded = Loaded(
         records=tuple(log.records),

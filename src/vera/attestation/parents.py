@@ -18,7 +18,7 @@ from vera.attestation.signers import HOW_TO_TRUST, Signers
 from vera.session import LogBroken, Reader
 from vera.session.seal import BadSeal, read_seal
 from vera.state import RunState
-from vera.store import Store
+from vera.store import Store, StoreError
 
 MAX_LOG_BYTES = 64 << 20
 """Of the log of a session that another one goes on from: that one keeps it."""
@@ -82,6 +82,8 @@ def read_parent(log: Path, seal: bytes | None) -> ParentLog:
         raise ParentError(f"Its seal cannot be relied on: {error}.") from None
     if reader.torn() or state.ended is None or state.ended.seq != state.seq:
         raise ParentError("It has not ended.")
+    if state.parent is not None and len(state.parent.signers) >= MAX_SIGNERS:
+        raise ParentError(f"It follows more than {MAX_SIGNERS} sessions.")
     if sealed is not None and (sealed.seq, sealed.hash) != (reader.seq, reader.head):
         raise ParentError("Its seal is not that of its last record.")
     return ParentLog(state=state, head=reader.head, keyid=sealed.keyid if sealed else "")
@@ -92,8 +94,11 @@ def carried_from(evidence: events.Evidence) -> events.Carried:
     return events.Carried(id=evidence.id, captured_ts=evidence.captured_ts)
 
 
-def parent_remarks(records: Sequence[events.Record], store: Store, signers: Signers) -> Iterator[Remark]:
-    """What is to be said of the session before, and of what was carried over from it."""
+def parent_remarks(
+    records: Sequence[events.Record], store: Store, sizes: Mapping[str, int], signers: Signers
+) -> Iterator[Remark]:
+    """What is to be said of the session before, and of what was carried over from it. `sizes` has the plain
+    files of the store, which were looked at."""
     named = [each for each in records if isinstance(each, events.ParentSession)]
     carried = [each for each in records if isinstance(each, events.Evidence) and each.carried is not None]
     if not named:
@@ -105,14 +110,14 @@ def parent_remarks(records: Sequence[events.Record], store: Store, signers: Sign
     if len(named) > 1:
         yield _remark("ALTERED", named[1].seq, "A second session before is named, and there is one at most.")
     blobs = [blob for blob in (event.log, event.seal) if blob is not None]
-    if any(not _is_here(store, blob) for blob in blobs):
+    if any(sizes.get(blob.sha256) != blob.size or blob.size > MAX_LOG_BYTES for blob in blobs):
         yield _remark("MISSING", event.seq, "The log or the seal of the session before is not in the store.")
         return
     try:
         parent = read_parent(
             store.path(event.log.sha256), store.get(event.seal.sha256) if event.seal else None
         )
-    except (ParentError, OSError, ValueError) as error:
+    except (ParentError, StoreError, OSError) as error:
         yield _remark("ALTERED", event.seq, f"The session that it goes on from cannot be relied on. {error}")
         return
     differing = [name for name, value in parent.said.items() if getattr(event, name) != value]
@@ -124,18 +129,22 @@ def parent_remarks(records: Sequence[events.Record], store: Store, signers: Sign
         if not _is_same(each, known):
             sentence = f"{each.id} is not what the session before captured, or it was never there."
             yield _remark("ALTERED", each.seq, sentence)
-    yield from _trusted(event, signers)
+    yield from _trusted(event, parent.state.parent, signers)
 
 
-def _trusted(event: events.ParentSession, signers: Signers) -> Iterator[Remark]:
-    """Who sealed the sessions before, and whether a person accepted one that did not hold."""
-    if event.found != AGREES and not signers.any_signer:
+def _trusted(
+    event: events.ParentSession, before: events.ParentSession | None, signers: Signers
+) -> Iterator[Remark]:
+    """Who sealed the sessions before, and whether a person accepted one that did not hold: this one, or the
+    one `before` it."""
+    for found in [each.found for each in (event, before) if each is not None and each.found != AGREES]:
         sentence = (
-            f"The session before was accepted by a person although its replay found {event.found[:40]}: what "
-            "it captured is known from them alone."
+            f"A session before was accepted by a person although its replay found {found[:40]}: what it "
+            "captured is known from them alone."
         )
-        yield _remark("UNTRUSTED", event.seq, sentence)
-    for keyid in dict.fromkeys((event.keyid, *event.signers[:MAX_SIGNERS])):
+        is_open = found == "UNTRUSTED" and signers.any_signer
+        yield _remark("" if is_open else "UNTRUSTED", event.seq, sentence)
+    for keyid in dict.fromkeys((event.keyid, *event.signers)):
         who = f"was sealed {signers.who(keyid)}" if keyid else "is not sealed"
         sentence = f"It goes on from a session that {who}"
         if signers.accepts(keyid) or (not keyid and signers.any_signer):
@@ -154,16 +163,6 @@ def _is_same(each: events.Evidence, known: Mapping[str, events.Evidence]) -> boo
         and carried_from(original) == each.carried
         and all(getattr(each, name) == getattr(original, name) for name in names)
     )
-
-
-def _is_here(store: Store, blob: events.Blob) -> bool:
-    """Whether the blob is there, in its size, and no larger than a log can be."""
-    if not _KEYID.fullmatch(blob.sha256) or blob.size > MAX_LOG_BYTES:
-        return False
-    try:
-        return store.path(blob.sha256).stat().st_size == blob.size
-    except OSError:
-        return False
 
 
 def _answer(state: RunState) -> events.Text:

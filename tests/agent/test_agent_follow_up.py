@@ -23,7 +23,8 @@ from support.verified import (
 from vera import events
 from vera.agent import follow_up
 from vera.agent.errors import SetupError
-from vera.agent.follow_up import Parent, before_in_words, carried_pages, carry, in_full, open_parent
+from vera.agent.follow_up import Parent, carry, open_parent
+from vera.agent.question_before import before_in_words, carried_pages, in_full
 from vera.attestation.bundle import pack, replay_bundle
 from vera.attestation.keys import Signer, load_or_create
 from vera.attestation.request import request_of

@@ -198,7 +198,7 @@ def _versions(
     root: Path | None, extractor: Extractor, held: Mapping[str, Held], own: Path
 ) -> DocumentVersions:
     """The files of the folder that replace or amend what the document cites; none without a folder."""
-    from vera.agent.setup import index_folder
+    from vera.agent.folders import index_folder
 
     if root is None:
         return DocumentVersions()

@@ -9,17 +9,15 @@ there (`vera.attestation.parents`).
 
 import hashlib
 import os
-import re
 import stat
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator
 from pathlib import Path
 
 import msgspec
 
 from vera import events
 from vera.agent.errors import SetupError
-from vera.agent.lanes import LANE
 from vera.agent.past_sessions import SEAL, Earlier
 from vera.attestation.gather import rfc3339
 from vera.attestation.objects import VerifyRequest
@@ -30,19 +28,16 @@ from vera.attestation.report import Level
 from vera.attestation.signers import Signers, known_signers
 from vera.attestation.tiers import expired, expires_at
 from vera.evidence.extractor import Extractor
-from vera.evidence.prompt_quoting import fence, named
 from vera.evidence.reading import read_regular
 from vera.evidence.source import Unreadable
 from vera.evidence.span import Lines
-from vera.lane.tools.pages import pages_of
 from vera.sanitize import one_line
-from vera.search.corpus import Corpus
 from vera.session import Session
 from vera.session.seal import MAX_BYTES as MAX_SEAL_BYTES
 from vera.session.session import TRACE
 from vera.state import RunState
-from vera.stopwords import ENGLISH, GERMAN
 from vera.store import StoreError
+from vera.usage import MAIN
 
 MAX_CAPTURES = 200
 MAX_BYTES = 64 << 20
@@ -51,29 +46,9 @@ MAX_BYTES = 64 << 20
 MAX_LINES = 400
 """Lines of a capture that a citation of the whole of it means."""
 
-MAX_NAMES = 1_000_000
-"""Files of the input folder, as the index has them."""
-
 NAME_SHOWN = 200
-BEFORE_ROOM = 3000
-BEFORE_ROOM_SMALL = 800
-SMALL_CONTEXT = 8000
-"""Bytes of the question and the answer before that a prompt shows, and the tokens of a context for which
-that is too much."""
-
-SHORT = 4
-"""A question with fewer words of content refers to the one before: it is looked for with that one's words."""
-
-QUESTION_READ = 2000
-"""Characters of the question before."""
-
-_ASKING = ENGLISH | GERMAN
-_WORD = re.compile(r"\w+")
-
 _CURRENT = frozenset(("AGREES", "NOT_ATTESTED", "RULES_CHANGED", "EXTRACTOR_CHANGED"))
 """What a replay may find of a session that is as it was made, perhaps by an older version."""
-
-Say = Callable[[str], None]
 
 
 class Parent(msgspec.Struct, frozen=True, kw_only=True):
@@ -156,7 +131,7 @@ def carry(session: Session, parent: Parent, request: VerifyRequest | None = None
         for evidence in kept:
             for data in _bytes_of(evidence, earlier):
                 session.store.put(data)
-            session.emit(_as_carried(evidence, session.state.next_evidence_id()), lane=LANE)
+            session.emit(_as_carried(evidence, session.state.next_evidence_id()), lane=MAIN)
     except (StoreError, Unreadable) as why:
         raise SetupError(f"The session in {earlier.root} changed while it was read: {why}", 2) from None
 
@@ -166,45 +141,6 @@ def in_words(parent: Parent) -> str:
     more = f"; {parent.left_out} could not be confirmed, or are too many" if parent.left_out else ""
     accepted = "" if parent.found == "AGREES" else f" (accepted although its replay found {parent.found})"
     return f"goes on from {parent.name}{accepted}; sources that carry over: {len(parent.captures)}{more}"
-
-
-def carried_pages(state: RunState, corpus: Corpus | None) -> Mapping[str, events.Evidence]:
-    """The documents that were carried over, by name, which are searched and read as files are. A file of the
-    input folder goes before one of its name."""
-    if state.parent is None:
-        return {}
-    files = frozenset(corpus.names(MAX_NAMES)) if corpus is not None else frozenset[str]()
-    pages = pages_of(state).items()
-    return {name: page for name, page in pages if page.carried is not None and page.source not in files}
-
-
-def before_in_words(session: Session, context_tokens: int | None = None) -> str:
-    """The question before and its answer, fenced as data for a prompt; '' where the session follows none."""
-    parent = session.state.parent
-    if parent is None:
-        return ""
-    small = context_tokens is not None and context_tokens < SMALL_CONTEXT
-    rows = [
-        *named("question", session.load(parent.question)),
-        *named("answered", session.load(parent.answer) or "(it came to no answer)"),
-        ("verdict then", parent.status),
-    ]
-    return fence("the question before", rows, BEFORE_ROOM_SMALL if small else BEFORE_ROOM).text
-
-
-def in_full(session: Session, task: str) -> str:
-    """The task as words to look for: a short one that follows a question has that one's words behind it."""
-    parent = session.state.parent
-    if parent is None:
-        return task
-    if len(_content(task)) >= SHORT:
-        return task
-    return " ".join([task.strip(), *_content(session.load(parent.question)[:QUESTION_READ])])
-
-
-def _content(text: str) -> list[str]:
-    """The words of a question that neither ask nor join."""
-    return [word for word in _WORD.findall(text) if word.casefold() not in _ASKING]
 
 
 def _insist_on_size(root: Path) -> None:

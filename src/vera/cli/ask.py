@@ -129,17 +129,15 @@ def _text(question: str | None, task: str | None, thesis: str | None) -> str:
 def _research(
     text: str, parent: "Parent", settings: "Settings", options: Mapping[str, Any], progress: "Progress"
 ) -> None:
-    from vera.agent.running import new_session
     from vera.agent.work_dir import default_work_dir
     from vera.cli.execute import execute
+    from vera.runtime.research import new_session
     from vera.session import Session
 
     root = settings.run.work_dir or default_work_dir(settings.run.base_dir, text)
 
     def open_session() -> Session:
-        session = new_session(root, settings, text, parent)
-        session.subscribe(progress)
-        return session
+        return new_session(root, settings, text, progress, parent)
 
     execute(open_session, settings, as_json=options["as_json"], progress=progress)
 
@@ -147,9 +145,9 @@ def _research(
 def _verify(
     text: str, parent: "Parent", settings: "Settings", options: Mapping[str, Any], progress: "Progress"
 ) -> int:
-    from vera.agent.thesis_job import inquiry_of
     from vera.attestation.lenses import load_lens
     from vera.cli.verify_thesis import finish
+    from vera.runtime.thesis import inquiry_of
 
     inquiry = inquiry_of(
         text,

@@ -29,6 +29,7 @@ from vera.agent.check_document import Options, check_document, require_date
 from vera.agent.check_document import Report as CheckReport
 from vera.agent.effort import with_effort
 from vera.agent.errors import SetupError, TaskTooLong
+from vera.agent.follow_up import Parent, in_words, open_parent
 from vera.agent.research_result import Researched, researched_of
 from vera.agent.verification_result import Verified
 from vera.agent.web import secrets_of
@@ -116,6 +117,8 @@ async def verify_async(
     base_dir: Path | str | None = None,
     fresh: bool = False,
     trust: Collection[str] = (),
+    parent: Path | str | None = None,
+    trust_session: bool = False,
     settings: Settings | None = None,
     overrides: Sequence[str] = (),
     progress: Tell = _silent,
@@ -133,6 +136,10 @@ async def verify_async(
     asked for; `trust` holds the ids of keys that count like one's own. With `require="verified"` the exit
     code is 3 for what is less than VERIFIED.
 
+    With `parent`, the folder of a finished session, it begins with what that one captured (`kb`), after it
+    was replayed. One that does not hold, or whose signer is unknown, is refused unless `trust_session`
+    accepts it.
+
     >>> verdict = verify(
     ...     "GPL version 3 requires the written offer to be valid for at least three years.",
     ...     input_dir="examples/licences",
@@ -149,6 +156,8 @@ async def verify_async(
     """
     chosen = requiring(_settings(settings, overrides, progress), require)
     folder = Path(input_dir) if input_dir is not None else chosen.run.input_dir
+    base = Path(base_dir) if base_dir is not None else chosen.run.base_dir
+    before = await _parent(parent, base, progress, trust_session=trust_session)
     rubric = lens if isinstance(lens, Lens) else load_lens(str(lens), paths=True)
     inquiry = await asyncio.to_thread(
         inquiry_of,
@@ -156,6 +165,7 @@ async def verify_async(
         folder,
         rubric,
         scope=scope,
+        follows=before is not None,
         risk=risk,
         volatility=volatility,
         allow_domains=allow_domains,
@@ -171,7 +181,6 @@ async def verify_async(
         bytes=max_bytes,
         seconds=max_seconds,
     )
-    base = Path(base_dir) if base_dir is not None else chosen.run.base_dir
     answered = await verify_or_reuse(
         inquiry,
         chosen,
@@ -180,6 +189,7 @@ async def verify_async(
         chosen=work_dir is not None,
         fresh=fresh,
         trust=_key_ids(trust),
+        parent=before,
         say=progress,
         now=progress,
     )
@@ -196,6 +206,8 @@ async def research_async(
     form: Form = "answer",
     sub_questions: Sequence[str] = (),
     tools: Sequence[Callable[..., Any]] = (),
+    parent: Path | str | None = None,
+    trust_session: bool = False,
     settings: Settings | None = None,
     overrides: Sequence[str] = (),
     progress: Tell = _silent,
@@ -214,6 +226,10 @@ async def research_async(
     the docstring tell it how: arguments are str, int, float or bool. They run here, in a thread, for
     `plugins.seconds` at most; an async one gets a separate event loop. What they return is an observation
     that supports no statement: what is to be cited has to be fetched or read by VERA.
+
+    With `parent`, the folder of a finished session, the question follows that one: what it captured can be
+    read and cited, and its verdicts do not count. It is replayed first; one that does not hold, or whose
+    signer is unknown, is refused unless `trust_session` accepts it.
 
     >>> outcome = research(
     ...     "For how long must a written offer for source code be valid under GPL version 3?",
@@ -244,9 +260,11 @@ async def research_async(
     chosen = loaded.model_copy(update={"run": run})
     base = Path(base_dir) if base_dir is not None else chosen.run.base_dir
     root = Path(work_dir) if work_dir is not None else default_work_dir(base, question)
+    before = await _parent(parent, base, progress, trust_session=trust_session)
     with ExitStack() as stack:
         prepared = await asyncio.to_thread(prepare, chosen, stack, functions=tools)
-        opened = open_run(lambda: new_session(root, chosen, question), chosen, prepared, _Told(progress))
+        start = functools.partial(new_session, root, chosen, question, parent=before)
+        opened = open_run(start, chosen, prepared, _Told(progress))
         async with opened as (session, ready):
             result = await ready.run()
             return researched_of(session.state, session.root, result, question)
@@ -337,6 +355,15 @@ async def replay_async(
     hold = replay_bundle if source.is_file() else replay_session
     judge = Path(entailment_model) if entailment_model else None
     return await asyncio.to_thread(hold, source, signers, level, judge)
+
+
+async def _parent(folder: Path | str | None, base: Path, say: Tell, *, trust_session: bool) -> Parent | None:
+    """The session to go on from, replayed. Raises SetupError."""
+    if folder is None:
+        return None
+    found = await asyncio.to_thread(open_parent, Path(folder), trust_session=trust_session, base=base)
+    say(in_words(found))
+    return found
 
 
 def _blocking(function: Callable[P, Coroutine[Any, Any, T]]) -> Callable[P, T]:

@@ -87,6 +87,30 @@ class Task(Event, frozen=True, kw_only=True):
     input_dir: str = ""
 
 
+class ParentSession(Event, frozen=True, kw_only=True):
+    """The finished session that this one goes on from, which was replayed before.
+
+    `head` is the hash of its last record, `records` their number, `keyid` the key of its seal ('' for none),
+    `signers` the keys of the sessions before it, the nearest first. `found` is what the replay found: AGREES,
+    or what a person accepted. `log` and `seal` are its files (no seal: None), so that all of this can be
+    checked without it; `name` is its folder. `question`, `answer` and `status` are what it asked and came
+    to: shown, never counted. `left_out` counts captures that do not carry over.
+    """
+
+    head: str
+    records: int
+    found: str
+    log: Blob
+    question: Text
+    seal: Blob | None = None
+    keyid: str = ""
+    signers: tuple[str, ...] = ()
+    name: str = ""
+    answer: Text = ""
+    status: str = ""
+    left_out: int = 0
+
+
 class Corpus(Event, frozen=True, kw_only=True):
     """The input folder was indexed. `unreadable` holds (name, reason), at most 200 of `skipped` in all.
 
@@ -532,6 +556,14 @@ class Tool(Event, frozen=True, kw_only=True):
     seconds: float = 0.0
 
 
+class Carried(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """Where an evidence of the session before comes from: its `id` in that log, and when it was captured
+    first (Unix time)."""
+
+    id: str
+    captured_ts: float
+
+
 class Evidence(Event, frozen=True, kw_only=True):
     """Bytes that can be cited. Line n of the evidence is line n of the canonical text `text`.
 
@@ -543,6 +575,7 @@ class Evidence(Event, frozen=True, kw_only=True):
     `low_signal` why its text is probably not what a reader would see ('' when it is).
     `marks` are the spans of the text that are struck out or hidden: kind, first byte, byte behind the last.
     `dated` is when the document's own metadata says that it was published: a day, or FIRST/LAST, '' for none.
+    `carried` says that it comes from the session that this one goes on from.
     """
 
     id: str
@@ -569,6 +602,12 @@ class Evidence(Event, frozen=True, kw_only=True):
     within: Blob | None = None
     marks: tuple[tuple[str, int, int], ...] = ()
     dated: str = ""
+    carried: Carried | None = None
+
+    @property
+    def captured_ts(self) -> float:
+        """When it was captured (Unix time), in whichever session."""
+        return self.carried.captured_ts if self.carried else self.ts
 
 
 class Egress(Event, frozen=True, kw_only=True):
@@ -1205,6 +1244,7 @@ Record = (
     Session
     | PluginsLoaded
     | Task
+    | ParentSession
     | Corpus
     | ModelServer
     | Sandbox

@@ -222,6 +222,7 @@ class RunState:
         "_model_server",
         "_moves",
         "_outputs",
+        "_parent",
         "_requested",
         "_rounds",
         "_seq",
@@ -243,6 +244,7 @@ class RunState:
         self._moves = 0
         self._session: events.Session | None = None
         self._task: events.Task | None = None
+        self._parent: events.ParentSession | None = None
         self._ended: events.RunEnd | None = None
         self._evidence: dict[str, events.Evidence] = {}
         self._lanes: dict[str, LaneState] = {}
@@ -287,6 +289,11 @@ class RunState:
     @property
     def task(self) -> events.Task | None:
         return self._task
+
+    @property
+    def parent(self) -> events.ParentSession | None:
+        """The session that this one goes on from."""
+        return self._parent
 
     @property
     def ended(self) -> events.RunEnd | None:
@@ -485,6 +492,8 @@ class RunState:
                 self._started_ts = event.ts
             case events.Task():
                 self._task = event
+            case events.ParentSession():
+                self._parent = self._parent or event
             case events.RunEnd():
                 self._ended = event
             case events.Resumed():

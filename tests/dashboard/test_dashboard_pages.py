@@ -10,15 +10,16 @@ from selectolax.lexbor import LexborHTMLParser
 from support.markup import problems, visible_text
 from support.run_pages import CLAIMS, DISPUTED, EMPTY, EXAMPLES, FINISHED, HOSTILE, RUNNING, sha, with_text
 from vera.dashboard import pages
+from vera.dashboard.again import AgainForm, Around
 from vera.dashboard.overview import SessionList, SessionRow
 from vera.dashboard.query_params import Asked
 from vera.dashboard.run_form import CHOICES, StartForm
 from vera.dashboard.run_status import RunStatus
 from vera.dashboard.runs import Replayed
-from vera.dashboard.session_index import BatchCount, Wanted
+from vera.dashboard.session_index import BatchCount, Relative, Wanted
 from vera.dashboard.sessions import SessionFolder
 from vera.report.view.changes import PARTS
-from vera.report.view.model import RunPage
+from vera.report.view.model import ParentView, RunPage
 
 STATIC = Path(pages.__file__).parent / "static"
 ASKED = Asked(nonce="abc", static="/static/1", form_token="formtoken")
@@ -73,11 +74,21 @@ def every_page(page: RunPage, text: str = "text") -> dict[str, str]:
         states=states,
         batches=(BatchCount(name=text, states=(*states, ("stopped", 3)), tokens=9),),
     )
+    again = AgainForm(form=form, problems=dict.fromkeys(("", "task", *CHOICES), text), is_thesis=True)
+    relative = (session, Relative(b"", text, text))
+    around = Around(before=(relative,), after=(relative, relative))
+    parent = ParentView(
+        question=text, answer=text, status=text, name=text, head=text, keyid=text, found=text,
+        carried=2, left_out=1,
+    )  # fmt: skip
+    follows = msgspec.structs.replace(page, parent=parent)
     made = {
+        "ask": pages.render_ask(asked, session, page, again),
+        "again": pages.render_again(asked, session, page, again),
         "login": pages.render_login(asked, text, text),
         "problem": pages.render_problem(asked, 404, text),
         "index": pages.render_index(asked, listed),
-        "run": pages.render_run(asked, session, page, run, form, CHANGED),
+        "run": pages.render_run(asked, session, follows, run, form, CHANGED, None, around),
         "replay": pages.render_replay(asked, session, Replayed(exit_code=1, text=text, seconds=1.0)),
         "claim": pages.render_claim(asked, session, page, page.claims[0].key if page.claims else ""),
         "compare": pages.render_compare(asked, session, page, 1, 2),
@@ -95,7 +106,7 @@ def test_the_page_of_each_kind_of_run_is_valid_and_accessible(name: str) -> None
 
 def test_every_page_is_valid_and_accessible() -> None:
     made = every_page(FINISHED)
-    assert len(made) == 9
+    assert len(made) == 11
     for name, html in made.items():
         assert problems(html, scripts=name == "run") == [], name
 
@@ -125,14 +136,16 @@ def test_the_order_of_a_page_is_that_of_its_navigation() -> None:
     tree = LexborHTMLParser(run_page(FINISHED))
     places = [node.attributes["id"] for node in tree.css("main > section")]
     links = [(node.attributes["href"] or "")[1:] for node in tree.css("nav.parts a")]
-    assert places == links == ["status", *pages.ORDER, "logs"]
+    assert places == links == ["status", *pages.ORDER, "ask", "logs"]
 
 
 def test_every_form_carries_its_token_and_goes_to_its_session() -> None:
     html = run_page(EMPTY, RUNS["empty"], FORM)
     assert forms(html) == {"/s/work~2Frivers/run": {"form_token", "task", *CHOICES}}
     crashed = forms(run_page(DISPUTED, RUNS["disputed"]))
-    assert set(crashed) == {"/s/work~2Frivers/resume", "/s/work~2Frivers/replay"}
+    others = {"/s/work~2Frivers/replay", "/s/work~2Frivers/ask"}
+    assert set(crashed) == {"/s/work~2Frivers/resume", *others}
+    assert crashed["/s/work~2Frivers/ask"] == {"form_token", "task"}
     assert crashed["/s/work~2Frivers/resume"] == {"form_token", *pages.LIMITS}
     assert "/s/work~2Frivers/stop" in forms(run_page(RUNNING, RUNS["running"]))
     index = pages.render_index(ASKED, SessionList(wanted=Wanted()))

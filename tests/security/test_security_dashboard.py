@@ -89,6 +89,8 @@ def test_another_site_starts_stops_and_makes_nothing_with_the_persons_own_cookie
             f"{EXAMPLE}/stop",
             f"{EXAMPLE}/resume",
             f"{EXAMPLE}/replay",
+            f"{EXAMPLE}/ask",
+            f"{EXAMPLE}/again",
         ):
             for headers in browsers:
                 for kind, body in bodies:
@@ -100,8 +102,9 @@ def test_a_form_without_the_token_of_this_login_starts_nothing(served: Dashboard
     own = {"origin": served.url, "sec-fetch-site": "same-origin"}
     with served.browser() as client:
         for token in ({}, {"form_token": ""}, {"form_token": "0" * 64}, {"form_token": served.token}):
-            answer = client.post("/s/work~2Fnew/run", data={**FORM, **token}, headers=own)
-            assert answer.status_code == 403
+            for path in ("/s/work~2Fnew/run", f"{EXAMPLE}/ask", f"{EXAMPLE}/again"):
+                answer = client.post(path, data={**FORM, **token}, headers=own)
+                assert answer.status_code == 403
 
 
 def test_a_rebound_name_reads_and_does_nothing(served: Dashboard) -> None:
@@ -109,7 +112,13 @@ def test_a_rebound_name_reads_and_does_nothing(served: Dashboard) -> None:
     port = served.port
     for host in (f"evil.example:{port}", f"127.0.0.1.evil.example:{port}", "evil.example", "0.0.0.0"):
         same = f"Host: {host}\r\nOrigin: http://{host}\r\nSec-Fetch-Site: same-origin\r\n"
-        for request in ("GET / HTTP/1.1", "GET /metrics HTTP/1.1", "POST /new HTTP/1.1"):
+        for request in (
+            "GET / HTTP/1.1",
+            "GET /metrics HTTP/1.1",
+            "POST /new HTTP/1.1",
+            f"GET {EXAMPLE}/again HTTP/1.1",
+            f"POST {EXAMPLE}/ask HTTP/1.1",
+        ):
             head = f"{request}\r\n{same}Authorization: Bearer {served.token}\r\nX-Vera: 1\r\n"
             status, answer = served.raw(f"{head}Content-Length: 0\r\n\r\n".encode())
             assert status == 421
@@ -186,6 +195,9 @@ def test_each_route_needs_the_token_but_three_that_say_nothing(served: Dashboard
         ("/s/work~2Fexample/compare?a=x&b=1", 400),
         ("/s/work~2Fexample/log/run?before=" + "9" * 400, 400),
         ("/s/work~2Fexample/compare?a=1&b=2", 404),
+        ("/s/~2E~2E/again", 404),
+        ("/s/work~2F~2E~2E~2F~2E~2E/ask", 404),
+        ("/s/work~2Fexample/ask?claim=..%2f..%2fsecret.txt", 404),
     ],
 )
 def test_no_path_leads_out(served: Dashboard, path: str, status: int) -> None:
@@ -234,6 +246,24 @@ def test_a_form_chooses_only_what_a_form_may_choose(
     with served.client(x_vera="1") as client:
         assert client.post("/s/work~2Fnew/run", data=fields).status_code == 400
         assert "sk-stolen" not in client.get("/s/work~2Fnew").text
+        again = client.post(f"{EXAMPLE}/again", data=fields)
+        assert again.status_code == 400 and "sk-stolen" not in again.text
+
+
+def test_nothing_that_is_sent_back_in_a_form_is_markup(served: Dashboard) -> None:
+    said = '</textarea><script>alert(1)</script>" onfocus=alert(1) x="'
+    fields = {"task": said, "model_name": said, "effort": said, "input_dir": said, "is_thesis": said}
+    with served.client(x_vera="1") as client:
+        page = client.post(f"{EXAMPLE}/again", data=fields)
+    assert page.status_code == 400
+    assert "<script>alert" not in page.text and '" onfocus' not in page.text
+
+
+def test_no_question_follows_a_session_that_no_key_sealed(served: Dashboard) -> None:
+    with served.client(x_vera="1") as client:
+        for fields in ({"task": "And then?"}, {"task": "It holds.", "is_thesis": "1"}):
+            answer = client.post(f"{EXAMPLE}/ask", data=fields)
+            assert answer.status_code == 409 and "--trust-session" in answer.text
 
 
 def test_links_in_a_session_and_beside_it_show_nothing(tmp_path: Path) -> None:

@@ -24,7 +24,9 @@ if TYPE_CHECKING:
 
 WIDTH = 1280
 HEIGHTS = {"dashboard": 1240, "evidence": 860, "compare": 1060, "report": 1020, "step": 1000, "sessions": 760}
+HEIGHTS |= {"follow-up": 900}
 EXAMPLE = "/s/work~2Fexample"
+QUESTION = "For how long must the written offer be valid when spare parts are offered?"
 PACE = 1.0
 """Seconds that the scripted model takes for a turn, so that the timeline looks like one."""
 
@@ -36,6 +38,7 @@ NAMES = (
     "report.png",
     "step.png",
     "sessions.png",
+    "follow-up.png",
 )
 MAX_BYTES = 300_000
 
@@ -50,6 +53,9 @@ def take(folder: Path, pace: float = PACE) -> None:
         done = vera("report", "work/example", "-o", "report.html", cwd=base)
         assert done.returncode == 0, done.stderr
         more_sessions(base)
+        follow = ("ask", "--session", "work/example", QUESTION, "--model-base-url", "builtin")
+        done = vera(*follow, "--work-dir", "work/follow-up", cwd=base)
+        assert done.returncode == 0, done.stderr
         with dashboard_of(base, Path(place) / "token") as dashboard:
             _take_all(dashboard, base / "report.html", folder)
 
@@ -95,6 +101,10 @@ def _take_all(dashboard: Dashboard, report: Path, folder: Path) -> None:
         page.wait_for_timeout(1500)
         page.goto(f"{dashboard.url}/?sort=score")
         page.screenshot(path=folder / "sessions.png")
+        page.set_viewport_size(size("follow-up"))
+        page.goto(f"{dashboard.url}/s/work~2Ffollow-up")
+        page.locator("#parent summary").click()
+        page.screenshot(path=folder / "follow-up.png")
         page.set_viewport_size(size("report"))
         page.goto(report.as_uri())
         page.evaluate("document.getElementById('answer').scrollIntoView()")

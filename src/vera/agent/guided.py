@@ -19,6 +19,7 @@ import msgspec
 from vera import events
 from vera.agent.extracts import Extracts, by_rule
 from vera.agent.gathering import Gathering
+from vera.agent.question_before import in_full
 from vera.agent.stopping import LOST, OUT_OF_TIME
 from vera.attestation.keys import Signer
 from vera.evidence.marks import told, within
@@ -218,7 +219,8 @@ class Guided:
         session, prompts = self._session, context.prompts
         rows = [(str(number), self._passage(window)) for number, window in enumerate(shown, 1)]
         lines = fence("lines", rows, PASSAGE_ROOM * len(rows)).text
-        task = fence("question", named("question", self._task), QUESTION_ROOM).text
+        asked = [*named("question", in_full(self._session, self._task))]
+        task = fence("question", asked, QUESTION_ROOM).text
         return events.LaneStarted(
             purpose="write",
             system=session.text(prompts.render(TEMPLATE, part="system", most=room.sentences)),

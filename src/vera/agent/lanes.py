@@ -10,6 +10,7 @@ import msgspec
 
 from vera import events
 from vera.agent.errors import TaskTooLong
+from vera.agent.question_before import before_in_words, in_full
 from vera.agent.rules import for_task
 from vera.agent.web import Web
 from vera.config.settings import BUILT_IN
@@ -200,7 +201,12 @@ def make_lane(
     """
     is_built_in = model.info.kind == BUILT_IN
     tools = [*_tools(session, place, options), *(() if is_built_in else options.tools)]
-    system, message = _head(task, model.info, tools, place, prompts)
+    asked = in_full(session, task) if is_built_in else task
+    system, message = _head(asked, model.info, tools, place, prompts)
+    templates: tuple[str, ...] = ("system", "task")
+    if before := "" if is_built_in else before_in_words(session, model.info.context_tokens):
+        message += "\n\n" + prompts.render("follow_up", before=before, count=len(place.pages))
+        templates = (*templates, "follow_up")
     rules = for_task(
         options.rules,
         task,
@@ -218,7 +224,7 @@ def make_lane(
         purpose="research",
         system=system,
         task_message=message,
-        templates=("system", "task"),
+        templates=templates,
         long_material="a file of the input folder (--input-dir)",
     )
     policy = Policy(gates=gates, rules=rules)
@@ -235,7 +241,7 @@ def _head(
         protocol=info.protocol,
         tools=[tool.spec for tool in tools],
         has_shell=place.box is not None,
-        has_input=place.corpus is not None or bool(place.pages),
+        has_input=place.corpus is not None,
         work_name=place.work_name,
         input_name=place.input_name,
         isolation=place.box.isolation if place.box else "",
@@ -259,15 +265,14 @@ def sources(place: Environment, web: Web | None, count: int) -> Toolkit:
 
 
 def _tools(session: Session, place: Environment, options: LaneOptions) -> list[Tool]:
-    read = Read(place.corpus, session.workspace, place.extractor, place.input_name)
+    read: Tool = Read(place.corpus, session.workspace, place.extractor, place.input_name)
+    web, reads = place.web, bool(place.corpus or place.web or place.box or place.pages)
+    kit = sources(place, web, options.search_count)
     if place.pages:
         from vera.lane.tools.pages import Pages, ReadPages
 
-        pages = Pages(place.pages, session.store, place.corpus)
-        searched = place.files + len(place.pages)
-        return toolset(Toolkit(corpus=pages, files=searched, read=ReadPages(place.pages, read), notes=True))
-    web, reads = place.web, bool(place.corpus or place.web or place.box)
-    kit = sources(place, web, options.search_count)
+        pages, read = Pages(place.pages, session.store, place.corpus), ReadPages(place.pages, read)
+        kit = msgspec.structs.replace(kit, corpus=pages, files=place.files + len(place.pages))
     kit = msgspec.structs.replace(kit, read=read if reads else None)
     passed = web.pages if web is not None else None
     return toolset(with_work(kit, session, place.box, options.tool_seconds, passed))

@@ -1,6 +1,7 @@
 """What a research run gives back: the answer with its marks, what it cites, and how it ended."""
 
 from collections.abc import Iterator, Mapping
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +12,8 @@ from vera.agent.conclusion import Result
 from vera.agent.lanes import AGENT
 from vera.report.answer import MarkedClaim, Quote
 from vera.report.search_summary import as_json as checked_as_json
+from vera.report.view.model import ParentView
+from vera.report.view.parent import parent_view
 from vera.sanitize import one_line
 from vera.session import load_text
 from vera.state import RunState
@@ -31,7 +34,8 @@ class SubAnswered(msgspec.Struct, frozen=True, kw_only=True):
 class Researched(msgspec.Struct, frozen=True, kw_only=True):
     """The outcome of a run. `session` is its folder, `input_dir` that of its documents ('' for none), `spent`
     what it cost, by the names of `vera run --json`, `mode` who acted: agent, guided or quick. `sub_answers`
-    are the sub-questions of a report with what came of each; none for another run."""
+    are the sub-questions of a report with what came of each; none for another run. `parent` is the session
+    that it goes on from."""
 
     question: str
     result: Result
@@ -40,6 +44,7 @@ class Researched(msgspec.Struct, frozen=True, kw_only=True):
     spent: Mapping[str, Any]
     mode: str = "agent"
     sub_answers: tuple["SubAnswered", ...] = ()
+    parent: ParentView | None = None
 
     @property
     def verified(self) -> bool:
@@ -82,7 +87,9 @@ class Researched(msgspec.Struct, frozen=True, kw_only=True):
     def as_dict(self) -> dict[str, Any]:
         """As `vera run --json` prints it."""
         report = self.result.report
+        parent = {"parent": msgspec.to_builtins(self.parent)} if self.parent else {}
         return {
+            **parent,
             "work_dir": str(self.session),
             "status": self.status,
             "reason": self.reason,
@@ -138,6 +145,7 @@ def researched_of(state: RunState, session: Path, result: Result, question: str 
         spent=spending.spent(state),
         mode=state.mode.mode if state.mode else AGENT,
         sub_answers=tuple(_sub_answers(state, session)),
+        parent=parent_view(state, partial(load_text, Store(session / "store"))),
     )
 
 

@@ -14,6 +14,7 @@ from vera import events
 from vera.attestation.envelope import MAX_BYTES, EnvelopeError, Opened, objects_of, open_envelope, payload_of
 from vera.attestation.keys import verify_hex
 from vera.attestation.objects import AnyObject, Digest, ObjectError, hexadecimal, object_id
+from vera.attestation.parents import parent_remarks
 from vera.attestation.report import Attested, Level, Remark, Verdict, counted, level, listed
 from vera.attestation.signers import HOW_TO_TRUST, Signers
 from vera.session import Integrity, check, load_text
@@ -102,6 +103,7 @@ def check_integrity(root: Path, signers: Signers) -> tuple[Level, Loaded]:
         chosen = _chosen(log, rounds, remarks)
         remarks += _attestation_file(root, rounds, chosen)
         remarks += _signers(integrity, rounds, log.received, signers)
+        remarks += parent_remarks(log.records, store, sizes, signers)
     summary = f"{counted(integrity.records, 'record')}, sealed; {counted(len(sizes), 'blob')}, all whole."
     loaded = Loaded(
         records=tuple(log.records),

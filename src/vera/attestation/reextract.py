@@ -57,7 +57,7 @@ def _by_plugins(records: tuple[events.Record, ...], wanted: set[str]) -> list[ev
 def _not_recomputed(evidence: events.Evidence) -> Remark:
     """What such a format gives is not made again here, whether it is installed or not."""
     return Remark(
-        where=f"{evidence.id}, trace.jsonl line {evidence.seq}",
+        where=_place(evidence),
         sentence=f"Its text was made by a plugin's format, {cut(evidence.extractor, 80)}: not recomputed.",
     )
 
@@ -90,18 +90,31 @@ def format_named(extractor: str) -> str:
     return name if name in _FORMATS else ""
 
 
+def is_made_again(evidence: events.Evidence, raw: bytes, extractor: Extractor) -> bool:
+    """Whether the text of an evidence comes out of its raw bytes here, or it never had any but its own."""
+    if not format_named(evidence.extractor):
+        return not evidence.extractor.startswith(PLUGIN) and evidence.raw is None
+    return not any(each.verdict for each in _made_again(evidence, raw, extractor))
+
+
 def _extract_again(evidence: events.Evidence, store: Store, extractor: Extractor) -> list[Remark]:
     """What is to be said about the text of an evidence; nothing when it was made again."""
-
-    def remark(verdict: Verdict | Literal[""], sentence: str) -> list[Remark]:
-        where = f"{evidence.id}, trace.jsonl line {evidence.seq}"
-        return [Remark(verdict=verdict, where=where, sentence=sentence)]
-
     blob = evidence.raw or evidence.text
     try:
-        raw = store.get(blob.sha256)
+        return _made_again(evidence, store.get(blob.sha256), extractor)
     except StoreError:
-        return remark("MISSING", f"Its raw bytes are not in the store: blob {blob.sha256}.")
+        sentence = f"Its raw bytes are not in the store: blob {blob.sha256}."
+        return [Remark(verdict="MISSING", where=_place(evidence), sentence=sentence)]
+
+
+def _place(evidence: events.Evidence) -> str:
+    return f"{evidence.id}, trace.jsonl line {evidence.seq}"
+
+
+def _made_again(evidence: events.Evidence, raw: bytes, extractor: Extractor) -> list[Remark]:
+    def remark(verdict: Verdict | Literal[""], sentence: str) -> list[Remark]:
+        return [Remark(verdict=verdict, where=_place(evidence), sentence=sentence)]
+
     try:
         again = extractor.extract(raw, f"source.{format_named(evidence.extractor)}")
     except Unreadable as reason:

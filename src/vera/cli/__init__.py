@@ -8,6 +8,7 @@ from vera.version import __version__
 
 COMMANDS = {
     "run": ("vera.cli.run:run", "Answer a question, with every statement cited."),
+    "ask": ("vera.cli.ask:ask", "Ask a question, or check a thesis, that follows a finished session."),
     "verify": ("vera.cli.verify:verify", "Verify a thesis: evidence cards and a signed attestation."),
     "batch": ("vera.cli.batch:batch", "Run many tasks, each in its own session."),
     "worker": ("vera.cli.worker:worker", "Run tasks of a batch on this machine, beside other machines."),

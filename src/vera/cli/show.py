@@ -1,6 +1,7 @@
 """`vera show`: a session's answer, and the bytes behind each citation."""
 
 import json
+from functools import partial
 from pathlib import Path
 
 import click
@@ -60,7 +61,8 @@ def _answer(work_dir: Path, as_json: bool, sentence: str) -> None:
     from vera.attestation.signers import known_signers
     from vera.report import answer as report
     from vera.report.printable import printable, printable_json
-    from vera.session import Reader
+    from vera.report.view.parent import parent_in_words, parent_view
+    from vera.session import Reader, load_text
     from vera.state import RunState
     from vera.store import Store
 
@@ -80,6 +82,8 @@ def _answer(work_dir: Path, as_json: bool, sentence: str) -> None:
         if any(quote.problem for quote in shown.quotes):
             click.echo("What was cited cannot be shown whole. What is wrong says: vera replay")
         click.echo(printable(report.closing_line(shown)))
+        if parent := parent_view(state, partial(load_text, Store(work_dir / "store"))):
+            click.echo(printable(parent_in_words(parent)))
         if spent := in_words(state):
             click.echo(spent)
         signed = f" Signed {outcome.signed}." if outcome.signed else ""

@@ -8,6 +8,7 @@ from typing import Any
 
 import click
 
+from vera.agent.follow_up import Parent
 from vera.agent.thesis import ThesisJob
 from vera.agent.work_dir import default_work_dir
 from vera.attestation.lenses import load_lens
@@ -17,7 +18,7 @@ from vera.cli.found_server import ask_once
 from vera.cli.progress import Progress
 from vera.cli.run import read_text
 from vera.cli.verdict_text import plain
-from vera.config import load
+from vera.config import Settings, load
 from vera.config.handed import read_handed
 from vera.headline import HOLDS
 from vera.model.types import ModelError
@@ -111,6 +112,20 @@ def run(
         progress.say(f"warning: {warning}")
     inquiry = _inquiry(text, settings.run.input_dir, asked, options)
     ask_once(settings, progress)
+    return finish(inquiry, settings, progress, as_json=options["as_json"], fresh=options["fresh"], text=text)
+
+
+def finish(
+    inquiry: ThesisJob,
+    settings: Settings,
+    progress: Progress,
+    *,
+    as_json: bool,
+    fresh: bool,
+    text: str,
+    parent: Parent | None = None,
+) -> int:
+    """Verify an inquiry, print the verdict, and return the exit code."""
     root = settings.run.work_dir or default_work_dir(settings.run.base_dir, text)
     try:
         answered = asyncio.run(
@@ -120,7 +135,8 @@ def run(
                 settings.run.base_dir,
                 root,
                 chosen=settings.run.work_dir is not None,
-                fresh=options["fresh"],
+                fresh=fresh,
+                parent=parent,
                 say=progress.say,
                 now=progress.now,
             )

@@ -8,6 +8,7 @@ or a script one sentence as text, with the same status.
 
 import asyncio
 import contextlib
+import os
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from http import HTTPStatus
 from pathlib import Path
@@ -23,6 +24,7 @@ from starlette.routing import Route
 
 from vera.config.handed import Allowed
 from vera.dashboard import pages
+from vera.dashboard.again import REFUSED, AgainForm, Around, around, filled, sentence_of, tried
 from vera.dashboard.downloads import attachment, download, stored_bytes
 from vera.dashboard.follow import Follower, Followers
 from vera.dashboard.guard import Guard, wants_html
@@ -137,6 +139,10 @@ class Dashboard:
             Route("/s/{id}/log/{name}", self.log),
             Route("/s/{id}/compare", self.compare),
             Route("/s/{id}/run", self.start, methods=["POST"]),
+            Route("/s/{id}/ask", self.ask_form),
+            Route("/s/{id}/ask", self.ask, methods=["POST"]),
+            Route("/s/{id}/again", self.again_form),
+            Route("/s/{id}/again", self.again, methods=["POST"]),
             Route("/s/{id}/stop", self.stop, methods=["POST"]),
             Route("/s/{id}/resume", self.resume, methods=["POST"]),
             Route("/s/{id}/replay", self.replay, methods=["POST"]),
@@ -178,6 +184,7 @@ class Dashboard:
                 self.runs.form(session),
                 follower.changed,
                 follower.kept_parts,
+                await self._around(follower),
             )
         )
 
@@ -305,6 +312,61 @@ class Dashboard:
         session = self._session(request)
         await self.runs.start(session, _fields(request))
         return _go_on(request, session)
+
+    async def ask_form(self, request: Request) -> Response:
+        """The form for a question that follows a session, or for a sentence of it that is to be checked."""
+        session, claim = self._session(request), request.query_params.get("claim", "")
+        page = await self.followers.of(session).page()
+        sentence = sentence_of(page, claim) if claim else ""
+        if sentence is None:
+            raise HTTPException(404)
+        form = await self._filled(session, sentence)
+        again = msgspec.structs.replace(form, is_thesis=bool(claim))
+        return HTMLResponse(pages.render_ask(_asked(request), session, page, again))
+
+    async def ask(self, request: Request) -> Response:
+        session, fields = self._session(request), dict(_fields(request))
+        is_thesis = fields.pop("is_thesis", "") == "1"
+        page = await self.followers.of(session).page()
+        if page.header.verdict in REFUSED:
+            raise HTTPException(
+                409,
+                f"This session is {page.header.verdict}: {page.header.reason} If you trust it, go on from it "
+                f"in a terminal: vera ask --session {session.name} --trust-session",
+            )
+        if problems := await self.runs.check(fields):
+            form = tried(self.runs.form(None), fields)
+            again = AgainForm(form=form, problems=problems, is_thesis=is_thesis)
+            return HTMLResponse(pages.render_ask(_asked(request), session, page, again), 400)
+        return _go_on(request, await self.runs.follow(session, fields, as_thesis=is_thesis))
+
+    async def again_form(self, request: Request) -> Response:
+        session = self._session(request)
+        page = await self.followers.of(session).page()
+        again = await self._filled(session, page.header.task)
+        return HTMLResponse(pages.render_again(_asked(request), session, page, again))
+
+    async def again(self, request: Request) -> Response:
+        session, fields = self._session(request), _fields(request)
+        if problems := await self.runs.check(fields):
+            page = await self.followers.of(session).page()
+            again = AgainForm(form=tried(self.runs.form(None), fields), problems=problems)
+            return HTMLResponse(pages.render_again(_asked(request), session, page, again), 400)
+        return _go_on(request, await self.runs.again(fields))
+
+    async def _filled(self, session: SessionFolder, task: str) -> AgainForm:
+        """The form with the settings of a session, and what of them a form may not choose here."""
+        follower = self.followers.of(session)
+        await follower.fresh()
+        settings, origins = follower.settings(), follower.origins()
+        blank, base = self.runs.form(None), self.sessions.base
+        form = filled(blank, task, follower.input_dir(), settings, origins, base)
+        problems = await self.runs.check({"task": task or "a question", **form.values})
+        return AgainForm(form=form, problems={} if form.locked else problems)
+
+    async def _around(self, follower: Follower) -> Around:
+        family = await self.overview.family(follower.head(), follower.parent())
+        return around(family, lambda name: self.sessions.folder(os.fsdecode(name)))
 
     async def stop(self, request: Request) -> Response:
         session = self._session(request)

@@ -202,6 +202,23 @@ class Follower:
         """Those that the log began with."""
         return self._state.session.settings if self._state.session else {}
 
+    def input_dir(self) -> str:
+        """The folder that the run was asked about, '' for none."""
+        return self._state.task.input_dir if self._state.task else ""
+
+    def origins(self) -> Mapping[str, str]:
+        """Who set those that are no defaults, by their dotted names."""
+        return self._state.session.origins if self._state.session else {}
+
+    def head(self) -> str:
+        """The hash of the last record of a run that has ended, '' before."""
+        ended = self._state.ended
+        return self._reader.head if ended is not None and ended.seq == self._reader.seq else ""
+
+    def parent(self) -> str:
+        """The hash of the last record of the session that this one says it goes on from, '' for none."""
+        return self._state.parent.head if self._state.parent else ""
+
     def kind(self) -> str:
         """What was asked for: research, thesis or execution; '' before it is known."""
         if self._state.requested is not None:

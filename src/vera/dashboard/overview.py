@@ -9,7 +9,7 @@ import msgspec
 
 from vera.attestation.outcome import fingerprint
 from vera.dashboard.follow import Followers
-from vera.dashboard.session_index import BatchCount, Found, Listed, Row, SessionIndex, Wanted
+from vera.dashboard.session_index import BatchCount, Family, Found, Listed, Row, SessionIndex, Wanted
 from vera.dashboard.sessions import SessionFolder, Sessions
 from vera.report.view.model import Header
 
@@ -51,6 +51,7 @@ class Overview:
         self._followers = followers
         self._index = index
         self._reading: asyncio.Task[None] | None = None
+        self._syncing: asyncio.Task[None] | None = None
         self._listing = asyncio.Lock()
 
     async def listed(self, wanted: Wanted) -> SessionList:
@@ -66,10 +67,27 @@ class Overview:
                 found = await asyncio.to_thread(index.listed, wanted)
         return self._list_of(wanted, found)
 
+    async def family(self, head: str, parent: str) -> Family:
+        """The sessions before and after one, as far as they are known. Waits a moment for new ones."""
+        if not head and not parent:
+            return Family()
+        if self._syncing is None or self._syncing.done():
+            self._syncing = asyncio.create_task(self._sync())
+        await asyncio.wait([self._syncing], timeout=PATIENCE_SECONDS)
+        index = await self._opened()
+        return await asyncio.to_thread(index.family, head, parent)
+
+    async def _sync(self) -> None:
+        async with self._listing:
+            index = await self._opened()
+            stamps = await asyncio.to_thread(self._sessions.stamps)
+            if unread := await asyncio.to_thread(index.sync, stamps):
+                await self._refresh((), unread)
+
     def close(self) -> None:
         """Stop reading, and let go of the index."""
-        if self._reading is not None:
-            self._reading.cancel()
+        for task in filter(None, (self._reading, self._syncing)):
+            task.cancel()
         if self._index is not None:
             self._index.close()
 
@@ -132,6 +150,8 @@ class Overview:
             kind=follower.kind(),
             answer=follower.answer(),
             problem=follower.problem,
+            head=follower.head(),
+            parent=follower.parent(),
         )
 
     def _list_of(self, wanted: Wanted, found: Listed) -> SessionList:

@@ -14,6 +14,7 @@ from urllib.parse import urlencode
 
 import msgspec
 
+from vera.dashboard.again import NOTHING_AROUND, AgainForm, Around
 from vera.dashboard.log_ends import MAIN_LANE
 from vera.dashboard.overview import SessionList
 from vera.dashboard.part_cache import KeptParts
@@ -148,8 +149,10 @@ def render_run(
     form: StartForm,
     changed: Mapping[str, int],
     kept: KeptParts | None = None,
+    around: Around = NOTHING_AROUND,
 ) -> str:
-    """The page of a session; `kept` has parts of its page that were written out before."""
+    """The page of a session; `kept` has parts of its page that were written out before, and `around` are the
+    sessions that it follows and that follow it."""
     from markupsafe import Markup
 
     values = _of_run(session, page, run, changed)
@@ -165,6 +168,8 @@ def render_run(
         **values,
         part=part,
         form=form,
+        around=around,
+        state_in_words=state_in_words,
         order=ORDER,
         logs={**EVENTS, **{name: title for name, (_, title) in LOGS.items()}},
         announcement=announcement(page.header),
@@ -202,6 +207,21 @@ def render_claim(asked: Asked, session: SessionFolder, page: RunPage, key: str) 
         return None
     (shown,) = shown_claims([claim], ALL_CARDS)
     return _page("claim", asked, **_of_session(session), page=page, shown=shown)
+
+
+def render_ask(asked: Asked, session: SessionFolder, page: RunPage, again: AgainForm) -> str:
+    """The form for a question that follows a session, or for a sentence of it to be checked."""
+    return _page("ask", asked, **_of_session(session), page=page, **_of_form(again))
+
+
+def render_again(asked: Asked, session: SessionFolder, page: RunPage, again: AgainForm) -> str:
+    """The form of a session's run, to run it again with other settings."""
+    return _page("again", asked, **_of_session(session), page=page, **_of_form(again))
+
+
+def _of_form(again: AgainForm) -> dict[str, Any]:
+    shown = {"form": again.form, "problems": again.problems, "is_thesis": again.is_thesis}
+    return {**shown, "LIMITS": LIMITS}
 
 
 def render_source(

@@ -24,6 +24,7 @@ from vera.config.errors import Refused
 from vera.config.handed import Allowed
 from vera.config.loading import user_config_file
 from vera.dashboard import audit_log, run_child, run_process
+from vera.dashboard.again import field_problems
 from vera.dashboard.log_ends import LogEnds, read_ends
 from vera.dashboard.run_environment import child_environment, every_key, withheld_keys
 from vera.dashboard.run_form import (
@@ -162,6 +163,20 @@ class Runs:
         """
         await asyncio.to_thread(self._start, session, dict(fields))
 
+    async def check(self, fields: Mapping[str, str]) -> dict[str, str]:
+        """What is wrong with the fields of a start, by field ('' is all of them together)."""
+        return await asyncio.to_thread(field_problems, dict(fields), self._base, self._allowed)
+
+    async def again(self, fields: Mapping[str, str]) -> SessionFolder:
+        """Start a run in a new session. Raises RunRefused as `new` and `start` do."""
+        return await asyncio.to_thread(self._again, dict(fields), ())
+
+    async def follow(
+        self, parent: SessionFolder, fields: Mapping[str, str], *, as_thesis: bool
+    ) -> SessionFolder:
+        """Start a new session that goes on from one whose run has ended (`vera ask`). Raises RunRefused."""
+        return await asyncio.to_thread(self._follow, parent, dict(fields), as_thesis)
+
     async def stop(self, session: SessionFolder) -> None:
         """Ask a run to finish with what is known; end it when it does not, or at once when asked again.
 
@@ -211,7 +226,20 @@ class Runs:
             raise RunRefused(503, f"No session can be made: {error.strerror}.") from None
         raise RunRefused(503, "There are too many sessions of today. Remove some below ./work.")
 
-    def _start(self, session: SessionFolder, fields: Mapping[str, str]) -> None:
+    def _again(self, fields: Mapping[str, str], following: tuple[str, ...]) -> SessionFolder:
+        session = self._new()
+        self._start(session, fields, following)
+        return session
+
+    def _follow(self, parent: SessionFolder, fields: Mapping[str, str], as_thesis: bool) -> SessionFolder:
+        if self.status(parent).alive or self._ends_of(parent).end is None:
+            raise RunRefused(409, "A question can follow a session when its run has ended.")
+        kind = ("--as-thesis",) if as_thesis else ()
+        return self._again(fields, ("ask", f"--session={parent.path}", *kind))
+
+    def _start(
+        self, session: SessionFolder, fields: Mapping[str, str], following: tuple[str, ...] = ()
+    ) -> None:
         configured = self._settings_or_refuse()
         try:
             asked = read_start(fields, self._base, self._allowed)
@@ -220,7 +248,8 @@ class Runs:
         address = asked.chosen.get("model_base_url", "")
         withheld = withheld_keys(configured, {"model.base_url": address})
         arguments = [
-            *("run", "--handed", f"--work-dir={session.path}", f"--base-dir={self._base}"),
+            *(following or ("run",)),
+            *("--handed", f"--work-dir={session.path}", f"--base-dir={self._base}"),
             *_without(withheld),
         ]
         about = {"task": asked.task[:TASK_KEPT], "chosen": dict(asked.chosen), "without_keys": list(withheld)}

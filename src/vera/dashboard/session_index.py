@@ -20,7 +20,7 @@ import platformdirs
 
 from vera.report.view.model import Header
 
-VERSION = 1
+VERSION = 2
 """Of the table; an index of another version is made again."""
 
 PAGE_ROWS = 50
@@ -40,6 +40,7 @@ DAMAGES = (sqlite3.Error, OSError, ValueError, msgspec.MsgspecError)
 """What a damaged index, or one that cannot be written, raises."""
 
 MAX_BATCHES = 12
+MAX_RELATIVES = 50
 MAX_PAGE = 100_000
 FAILED = "failed"
 FAILED_STATES = ("stopped", "UNRESOLVED", "ALTERED", "UNSEALED", "UNTRUSTED", "unreadable")
@@ -66,7 +67,8 @@ CREATE TABLE IF NOT EXISTS sessions (
   name BLOB PRIMARY KEY, stamp TEXT NOT NULL, seen TEXT NOT NULL DEFAULT '', modified REAL NOT NULL,
   kind TEXT NOT NULL DEFAULT '', state TEXT NOT NULL DEFAULT 'unread', batch TEXT NOT NULL DEFAULT '',
   task TEXT NOT NULL DEFAULT '', searched TEXT NOT NULL DEFAULT '', score INTEGER, claims INTEGER DEFAULT 0,
-  tokens INTEGER DEFAULT 0, cost REAL DEFAULT 0, seconds REAL DEFAULT 0, header BLOB, problem TEXT DEFAULT ''
+  tokens INTEGER DEFAULT 0, cost REAL DEFAULT 0, seconds REAL DEFAULT 0, header BLOB, problem TEXT DEFAULT '',
+  head TEXT NOT NULL DEFAULT '', parent TEXT NOT NULL DEFAULT ''
 ) WITHOUT ROWID;
 CREATE INDEX IF NOT EXISTS by_time ON sessions (modified DESC, name);
 CREATE INDEX IF NOT EXISTS by_state ON sessions (state, modified DESC, name);
@@ -74,6 +76,8 @@ CREATE INDEX IF NOT EXISTS by_score ON sessions (score DESC, modified DESC, name
 CREATE INDEX IF NOT EXISTS by_tokens ON sessions (tokens DESC, modified DESC, name);
 CREATE INDEX IF NOT EXISTS by_cost ON sessions (cost DESC, modified DESC, name);
 CREATE INDEX IF NOT EXISTS by_seconds ON sessions (seconds DESC, modified DESC, name);
+CREATE INDEX IF NOT EXISTS by_head ON sessions (head);
+CREATE INDEX IF NOT EXISTS by_parent ON sessions (parent, modified);
 CREATE INDEX IF NOT EXISTS by_batch ON sessions (batch, state, tokens);
 """
 
@@ -91,7 +95,8 @@ class Wanted(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Found(msgspec.Struct, frozen=True, kw_only=True):
-    """What reading a session gave. `seen` is the fingerprint of all of its files, `modified` Unix time."""
+    """What reading a session gave. `seen` is the fingerprint of all of its files, `head` the hash of the last
+    record of one that has ended, `parent` that of the session which it says that it goes on from."""
 
     name: bytes
     seen: str
@@ -99,6 +104,23 @@ class Found(msgspec.Struct, frozen=True, kw_only=True):
     kind: str = ""
     answer: str = ""
     problem: str = ""
+    head: str = ""
+    parent: str = ""
+
+
+class Relative(msgspec.Struct, frozen=True):
+    """A session that another one says it follows, or that says so."""
+
+    name: bytes
+    task: str
+    state: str
+
+
+class Family(msgspec.Struct, frozen=True):
+    """The sessions `before` one (copies of it are several), and those that say that they follow it."""
+
+    before: tuple[Relative, ...] = ()
+    after: tuple[Relative, ...] = ()
 
 
 class Row(msgspec.Struct, frozen=True, kw_only=True):
@@ -192,18 +214,32 @@ class SessionIndex:
             header.score if header else None, header.supported if header else 0,
             sum(asked + said for _, asked, _, said in header.tokens) if header else 0, _cost(header),
             max(0.0, (header.ended_ts or header.last_ts) - header.started_ts) if header else 0.0,
-            msgspec.msgpack.encode(header), _plain(found.problem), found.name,
+            msgspec.msgpack.encode(header), _plain(found.problem), found.head, found.parent, found.name,
         )  # fmt: skip
 
         def work(db: sqlite3.Connection) -> None:
             db.execute(
                 "UPDATE sessions SET seen=?, kind=?, state=?, task=?, searched=?, score=?, claims=?, "
-                "tokens=?, cost=?, seconds=?, header=?, problem=? WHERE name=?",
+                "tokens=?, cost=?, seconds=?, header=?, problem=?, head=?, parent=? WHERE name=?",
                 tuple(_storable(value) for value in values),
             )
             self._unread.discard(found.name)
 
         self._done(work)
+
+    def family(self, head: str, parent: str) -> Family:
+        """The sessions whose last record has the hash `parent`, and those that say that they follow `head`;
+        '' is no session's."""
+        select = "SELECT name, task, state FROM sessions WHERE"
+
+        def related(db: sqlite3.Connection, column: str, value: str) -> tuple[Relative, ...]:
+            if not value:
+                return ()
+            given = (_plain(value), MAX_RELATIVES)
+            rows = db.execute(f"{select} {column} = ? ORDER BY modified, name LIMIT ?", given)
+            return tuple(Relative(*row) for row in _typed(rows, bytes, str, str))
+
+        return self._done(lambda db: Family(related(db, "head", parent), related(db, "parent", head)))
 
     def listed(self, wanted: Wanted) -> Listed:
         """A page of the sessions that are wanted."""

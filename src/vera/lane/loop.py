@@ -394,6 +394,7 @@ class Lane:
                 low_signal=draft.low_signal,
                 marks=draft.marks,
                 dated=draft.dated,
+                carried=draft.carried,
             )
         )
         self._brought.append((kept, is_new))

@@ -133,7 +133,7 @@ def _quote(cited: Cited, evidence: Evidence | None, store: Store) -> Quote:
         source=evidence.source,
         tier=evidence.tier,
         page=sum(1 for first in evidence.pages if first <= cited.first) or None,
-        at=utc(evidence.ts).strftime("%Y-%m-%d %H:%M:%SZ"),
+        at=utc(evidence.captured_ts).strftime("%Y-%m-%d %H:%M:%SZ"),
         lines=() if problem else tuple(cut.split("\n")),
         sha256=cited.sha256,
         text_sha256=evidence.text.sha256,

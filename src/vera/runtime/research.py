@@ -11,8 +11,10 @@ from vera import events
 from vera.agent import guided, sub_questions, turn_exam
 from vera.agent.extracts import Extracts
 from vera.agent.folders import exams_folder
+from vera.agent.follow_up import Parent, carry
 from vera.agent.gathering import Gathering
 from vera.agent.lanes import AGENT, LANE, Environment, LaneOptions, make_lane
+from vera.agent.question_before import carried_pages, in_full
 from vera.agent.report_run import Part, ReportRun
 from vera.agent.research import Research
 from vera.agent.web import Web
@@ -43,16 +45,23 @@ FIRST_TURNS = 2
 
 
 def new_session(
-    root: Path, settings: Settings, task: str, hear: Callable[[events.Record], None] | None = None
+    root: Path,
+    settings: Settings,
+    task: str,
+    hear: Callable[[events.Record], None] | None = None,
+    parent: Parent | None = None,
 ) -> Session:
-    """A session that begins with its task; `hear` gets its records. The task of an execution names no folder:
-    its lane does not see it. Raises SessionError when the folder cannot be used."""
+    """A session that begins with its task, and with what carries over from its `parent`; `hear` gets its
+    records. The task of an execution names no folder: its lane does not see it. Raises SessionError when the
+    folder cannot be used."""
     session = Session.create(root, public(settings), origins=settings.origins)
     if hear is not None:
         session.subscribe(hear)
     folder = settings.run.input_dir if settings.run.lane == "research" else None
     input_dir = str(folder.resolve()) if folder else ""
     session.emit(events.Task(task=session.text(task), input_dir=input_dir), lane="")
+    if parent is not None:
+        carry(session, parent)
     return session
 
 
@@ -83,6 +92,7 @@ async def open_run(
         web = _main_web(settings, model, web_of, progress)
         sandbox = _sandbox(settings, session)
         place = await open_place(session, sandbox, prepared, web, model, stack, progress)
+        place = msgspec.structs.replace(place, pages=carried_pages(session.state, place.corpus))
         context = context_of(session, settings, place, model, verifier, prompts, prepared.plugins.checks)
 
         def answering(task: str, options: LaneOptions, lane: str = LANE, *, acts: bool = True) -> Research:
@@ -193,12 +203,13 @@ def _instead(
     if model.info.kind == BUILT_IN:
         return None
     checked = settings.verification
+    has_input = place.corpus is not None or bool(place.pages)
     return guided.Guided(
         session,
         task,
         model,
         Extracts(session, task, place, options),
-        Gathering(session, task, web_of, options, has_input=place.corpus is not None),
+        Gathering(session, in_full(session, task), web_of, options, has_input=has_input),
         auto=settings.run.mode == turn_exam.AUTO,
         judged=bool(checked.model_base_url) or checked.rule == "model" or by_entailment(checked),
         now=progress.now,

@@ -19,6 +19,7 @@ import msgspec
 
 from vera import events
 from vera.agent.conclusion import Result, result_of
+from vera.agent.follow_up import Parent
 from vera.agent.knowledge import Knowledge, sealed_sessions
 from vera.agent.past_sessions import Earlier, Unusable, open_earlier
 from vera.agent.thesis import ThesisJob, settings_for
@@ -98,6 +99,7 @@ async def verify_or_reuse(
     chosen: bool = False,
     fresh: bool = False,
     trust: Collection[str] = (),
+    parent: Parent | None = None,
     say: Say = _silent,
     now: Say = _silent,
 ) -> Answered:
@@ -106,8 +108,13 @@ async def verify_or_reuse(
 
     `now_ts` is Unix time, by default that of the clock. `chosen` says that a person named `root`: what is
     used again is then copied there whole. `fresh` verifies again. `trust` holds key ids whose verdicts count
-    like one's own. Raises as `look_up` does, and SessionError when `root` cannot be copied to.
+    like one's own. One that goes on from a `parent` is always new, and is not used again.
+
+    Raises as `look_up` does, and SessionError when `root` cannot be copied to.
     """
+    if parent is not None:
+        result = await look_up(inquiry, settings, root, parent=parent, say=say, now=now)
+        return _answered(RunState(_records(root)), root, result)
     at = time.time() if now_ts is None else now_ts
     whole = _whole(inquiry, settings, base, trust=trust, say=say)
     if not fresh:

@@ -15,6 +15,7 @@ from vera.agent.conclusion import Result
 from vera.agent.deadline import Deadline, TimedModel
 from vera.agent.errors import SetupError
 from vera.agent.folders import corpus_digest, input_folder
+from vera.agent.follow_up import Parent, carry
 from vera.agent.knowledge import Knowledge
 from vera.agent.lanes import LANE
 from vera.agent.rules import listed
@@ -58,11 +59,12 @@ async def look_up(
     *,
     earlier: Knowledge | None = None,
     supersedes: OptionalDigest = "",
+    parent: Parent | None = None,
     say: Say = _silent,
     now: Say = _silent,
 ) -> Result:
-    """Verify a thesis in a new session at `root`. `earlier` is what sessions of before know, and
-    `supersedes` the attestation in whose place the new one stands.
+    """Verify a thesis in a new session at `root`. `earlier` is what sessions of before know, `supersedes`
+    the attestation in whose place the new one stands, and `parent` the session that it goes on from.
 
     Raises SetupError, SessionError, ModelError, LogError, StoreError and OSError as `vera run` does.
     """
@@ -71,9 +73,11 @@ async def look_up(
         prepared = await asyncio.to_thread(prepare, settings, stack)
 
         def open_session() -> Session:
-            return begin(job, settings, root, supersedes)
+            return begin(job, settings, root, supersedes, parent)
 
-        async with open_thesis(open_session, job, settings, prepared, earlier, say, now) as (session, run):
+        known = bool(parent and parent.captures)
+        opened = open_thesis(open_session, job, settings, prepared, earlier, say, now, known=known)
+        async with opened as (session, run):
             result = await run.run()
             register(session, settings.run.base_dir, prepared.signer, say)
             return result
@@ -88,9 +92,12 @@ async def open_thesis(
     earlier: Knowledge | None,
     say: Say,
     now: Say,
+    *,
+    known: bool = False,
 ) -> AsyncIterator[tuple[Session, ThesisRun]]:
-    """A new session and the run that verifies its thesis, under the settings of the job. What was opened is
-    closed at the end. Raises SetupError, PromptError, and what `open_session` raises."""
+    """A new session and the run that verifies its thesis, under the settings of the job; `known`: sources
+    carry over into it. What was opened is closed at the end. Raises SetupError, PromptError, and what
+    `open_session` raises."""
     budgeted, plugins = settings.budget, prepared.plugins
     async with AsyncExitStack() as stack:
         model = await open_model(settings.model, stack, say, now, budgeted.seconds, plugins.servers)
@@ -101,6 +108,8 @@ async def open_thesis(
         deadline = Deadline(budgeted.seconds, used=probed(model).seconds)
         literal = verifier is None and not by_entailment(settings.verification)
         plan = _plan(job, settings, earlier, files=prepared.found is not None, literal=literal)
+        if not (known or plan.files or plan.web or plan.earlier):
+            raise SetupError(_nowhere(job.request), 2)
         session = open_session()
         stack.callback(session.close)
         session.subscribe(_told(now))
@@ -137,14 +146,22 @@ def _told(now: Say) -> Callable[[events.Record], None]:
     return tell
 
 
-def begin(job: ThesisJob, settings: Settings, root: Path, supersedes: OptionalDigest = "") -> Session:
-    """A new session with the request in it."""
+def begin(
+    job: ThesisJob,
+    settings: Settings,
+    root: Path,
+    supersedes: OptionalDigest = "",
+    parent: Parent | None = None,
+) -> Session:
+    """A new session with the request in it, and what carries over from the session before."""
     request = job.request
     session = Session.create(root, public(settings), origins=settings.origins)
     for data in request_objects(request, job.lens).values():
         session.store.put(data)
     input_dir = str(job.input_dir.resolve()) if job.input_dir else ""
     session.emit(events.Task(task=session.text(request.text), input_dir=input_dir), lane="")
+    if parent is not None:
+        carry(session, parent, request)
     session.emit(requested(request, job.budget, supersedes), lane=LANE)
     return session
 
@@ -209,7 +226,7 @@ def _open_web(
 def _plan(
     job: ThesisJob, settings: Settings, earlier: Knowledge | None, *, files: bool, literal: bool
 ) -> SearchPlan:
-    """What is looked for, and where. Raises SetupError (2) where there is nothing to look at."""
+    """What is looked for, and where."""
     request, budget, constraints = job.request, job.budget, job.request.constraints
     claims = tuple(
         Claim(key=f"c{number}", text=text, start=0, end=len(text))
@@ -217,7 +234,7 @@ def _plan(
     )
     web = network_policy(settings.egress, closed=settings.sandbox.profile == "sealed") is not None
     leads = earlier.leads(request, [claim.text for claim in claims], time.time()) if earlier else ()
-    plan = SearchPlan(
+    return SearchPlan(
         claims=claims,
         literal=literal,
         web=web and "web" in request.scope,
@@ -237,23 +254,31 @@ def _plan(
         official_domains=frozenset(listed(settings.policy.official_domains)),
         earlier=tuple(lead for lead in leads if lead.tool == "kb" or web),
     )
-    if not (plan.files or plan.web or plan.earlier):
-        raise SetupError(_nowhere(request), 2)
-    return plan
 
 
 def inquiry_of(
-    thesis: object, folder: Path | None, lens: Lens, *, scope: object = None, **asked: Any
+    thesis: object,
+    folder: Path | None,
+    lens: Lens,
+    *,
+    scope: object = None,
+    follows: bool = False,
+    **asked: Any,
 ) -> ThesisJob:
     """The inquiry; what is in `folder` now is part of it. Without a scope it looks at the folder where there
-    is one, else at the web. `asked` are further arguments of `request_of`.
+    is one, else at the web. One that `follows` a session looks at what carries over from it (`kb`), too, and
+    at the web only when the scope says so. `asked` are further arguments of `request_of`.
 
     Raises RequestError for what cannot be asked, SetupError (2) when there is no such folder or it
     cannot be read.
     """
     if folder is not None:
         input_folder(folder)
-    looked_in = scope if scope is not None else ("files" if folder else "web")
+    looked_in = scope if scope is not None else ("files" if folder else "kb" if follows else "web")
+    if follows and isinstance(looked_in, str):
+        looked_in = f"{looked_in},kb"
+    elif follows and isinstance(looked_in, list | tuple):
+        looked_in = [*looked_in, "kb"]
     corpus = corpus_digest(folder) if folder else ""
     request, budget = request_of(thesis, scope=looked_in, lens=lens, corpus=corpus, **asked)
     if folder is None and "files" in request.scope:

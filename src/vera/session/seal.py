@@ -35,7 +35,8 @@ FORMAT = 2
 MAX_REASON = 10_000
 """Characters of a reason that the seal repeats; the log has all of it."""
 
-_MAX_BYTES = 256 << 10
+MAX_BYTES = 256 << 10
+"""Of the file of a seal."""
 
 
 class Seal(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, forbid_unknown_fields=True):
@@ -124,7 +125,7 @@ def check(
     reader = Reader(session_dir / "trace.jsonl")
     try:
         seal = _read(session_dir, verify)
-    except (_BadSeal, OSError) as error:
+    except (BadSeal, OSError) as error:
         return Integrity(verdict="BROKEN", sentence=f"{NAME} cannot be relied on: {error}.")
     sealed_head = ""
     last: events.Record | None = None
@@ -177,8 +178,8 @@ def _ends_so(seal: Seal, sealed: events.Record | None) -> bool:
     return (seal.status, seal.reason, seal.exit_code) == ended
 
 
-class _BadSeal(Exception):
-    pass
+class BadSeal(Exception):
+    """A seal that is not as it was written: half a sentence that says why."""
 
 
 def _broken(reader: Reader, line: int, reason: str) -> Integrity:
@@ -197,22 +198,26 @@ def _as_file(seal: Seal) -> bytes:
 
 
 def _read(session_dir: Path, verify: Verify | None) -> Seal | None:
-    """The seal, None where there is none. Raises _BadSeal for one that is not as it was written."""
+    """The seal, None where there is none. Raises BadSeal."""
     try:
         with (session_dir / NAME).open("rb") as file:
-            data = file.read(_MAX_BYTES + 1)
+            return read_seal(file.read(MAX_BYTES + 1), verify)
     except FileNotFoundError:
         return None
+
+
+def read_seal(data: bytes, verify: Verify | None) -> Seal:
+    """The seal that the bytes of its file hold; its signature is checked by `verify`. Raises BadSeal."""
     try:
         seal = msgspec.json.decode(data, type=Seal)
     except (msgspec.MsgspecError, ValueError) as error:
-        raise _BadSeal(error) from None
+        raise BadSeal(error) from None
     if _as_file(seal) != data:
-        raise _BadSeal("it is not written as VERA writes it")
+        raise BadSeal("it is not written as VERA writes it")
     if not 1 <= seal.format <= FORMAT:
-        raise _BadSeal(f"it has format {seal.format}, and this version of VERA knows {FORMAT} at most")
+        raise BadSeal(f"it has format {seal.format}, and this version of VERA knows {FORMAT} at most")
     if seal.format == 1 and (seal.exit_code is not None or seal.files):
-        raise _BadSeal("it says more than a seal of its format does")
+        raise BadSeal("it says more than a seal of its format does")
     if seal.keyid or seal.public or seal.sig:
         _check_signature(seal, verify)
     return seal
@@ -222,12 +227,12 @@ def _check_signature(seal: Seal, verify: Verify | None) -> None:
     try:
         keyid = hashlib.sha256(bytes.fromhex(seal.public)).hexdigest()
     except ValueError:
-        raise _BadSeal("its public key is not in hexadecimal") from None
+        raise BadSeal("its public key is not in hexadecimal") from None
     if keyid != seal.keyid:
-        raise _BadSeal("its public key is not that of its key id")
+        raise BadSeal("its public key is not that of its key id")
     try:
         message = seal.message
     except rfc8785.CanonicalizationError as error:
-        raise _BadSeal(error) from None
+        raise BadSeal(error) from None
     if verify is not None and not verify(seal.public, seal.sig, message):
-        raise _BadSeal("its signature does not match")
+        raise BadSeal("its signature does not match")

@@ -32,6 +32,7 @@ class EvidenceDraft(msgspec.Struct, frozen=True, kw_only=True):
     within: bytes | None = None
     marks: tuple[tuple[str, int, int], ...] = ()
     dated: str = ""
+    carried: events.Carried | None = None
 
 
 class Outcome(msgspec.Struct, frozen=True, kw_only=True):

@@ -1,4 +1,5 @@
-"""Pages that a run captured, searched and read as files of an input folder are, each under its address."""
+"""Pages that a run captured, and what it carries over from the session before, searched and read as files
+of an input folder are, each under its address or name."""
 
 from collections.abc import Mapping, Sequence
 from itertools import chain, zip_longest
@@ -8,8 +9,8 @@ import msgspec
 
 from vera.events import Evidence
 from vera.evidence.passages import Passages
-from vera.lane.tools import Call, Outcome
-from vera.lane.tools.read import SPEC, Read
+from vera.lane.tools import Call, Outcome, Tool
+from vera.lane.tools.read import SPEC
 from vera.sanitize import one_line
 from vera.search.corpus import Corpus, Found, Hit
 from vera.state import RunState
@@ -26,11 +27,12 @@ NAME_SHOWN = 300
 
 
 def pages_of(state: RunState) -> dict[str, Evidence]:
-    """The pages of the web that the run captured with their content, by address on one line: of each address
-    the newest, of all the newest MAX_PAGES."""
+    """The pages of the web that the run captured with their content, and the documents that it carries over,
+    by address on one line: of each address the newest, of all the newest MAX_PAGES."""
     found: dict[str, Evidence] = {}
     for each in reversed(tuple(state.evidence.values())):
-        is_page = each.tier == "captured" and not each.lead and each.receipt is not None
+        has_content = each.receipt is not None or each.carried is not None
+        is_page = each.tier == "captured" and not each.lead and has_content
         if is_page and each.lines and not each.low_signal and (each.http_status or 200) < 400:
             found.setdefault(one_line(each.source, NAME_SHOWN), each)
         if len(found) == MAX_PAGES:
@@ -103,12 +105,13 @@ class ReadPages:
 
     spec = SPEC
 
-    def __init__(self, pages: Mapping[str, Evidence], read: Read) -> None:
+    def __init__(self, pages: Mapping[str, Evidence], read: Tool) -> None:
         self._pages = pages
         self._read = read
 
     async def run(self, args: Mapping[str, Any], call: Call) -> Outcome:
-        page = self._pages.get(args["path"].strip())
+        path = args["path"].strip()
+        page = self._pages.get(path) or self._pages.get(path.removeprefix("/input/"))
         if page is None:
             return await self._read.run(args, call)
         outcome = await self._read.run({**args, "path": page.id}, call)

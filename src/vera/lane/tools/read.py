@@ -144,6 +144,7 @@ class Read:
                 receipt=receipt,
                 within=within,
                 http_status=evidence.http_status,
+                carried=evidence.carried,
             ),
         )
 

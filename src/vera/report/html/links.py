@@ -33,6 +33,10 @@ class Links(msgspec.Struct, frozen=True):
         """The page of one claim with all of its cards."""
         return f"{self.base}/claim/{_quoted(claim.key)}" if self.base and claim.key else ""
 
+    def thesis(self, claim: ClaimView) -> str:
+        """The form in which the sentence of a claim is checked as a thesis."""
+        return f"{self.base}/ask?claim={_quoted(claim.key)}" if self.base and claim.key else ""
+
     def step(self, step: int, lane: str = "main") -> str:
         """The page of one step of a lane."""
         if not self.base or step <= 0:

@@ -66,7 +66,7 @@ def _attested(
         last=card.span.last,
         source="",
         source_id="",
-        at=evidence.ts if evidence else 0.0,
+        at=evidence.captured_ts if evidence else 0.0,
         problem="The source of this card cannot be read from the store.",
         maker=one_line(card.maker),
     )
@@ -127,7 +127,7 @@ def _labelled(
         shown,
         source_id=evidence.text.sha256,
         tier=one_line(evidence.tier),
-        at=evidence.ts,
+        at=evidence.captured_ts,
         quotation=quoted.lines,
         marks=evidence.marks,
         problem=quoted.problem,

@@ -36,6 +36,7 @@ from vera.report.view.model import (
     ScorePoint,
     Timeline,
 )
+from vera.report.view.parent import parent_view
 from vera.report.view.recent_events import NewestLines
 from vera.report.view.rounds import ANSWER_SHOWN, round_views
 from vera.report.view.versioned_cache import VersionedCache
@@ -116,6 +117,7 @@ class ViewFold:
             attestation=self.attestation(state, store),
             answer=cut(_headed(answer, self._load), ANSWER_SHOWN) if answer else "",
             thesis=state.requested is not None,
+            parent=parent_view(state, self._load),
             events=lines,
             events_left_out=self._counts.records - len(lines),
         )

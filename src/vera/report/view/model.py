@@ -245,12 +245,28 @@ class EventLine(msgspec.Struct, frozen=True, kw_only=True):
     failed: bool = False
 
 
+class ParentView(msgspec.Struct, frozen=True, kw_only=True):
+    """The session that a run goes on from: its question, answer and the word for its verdict, its folder, the
+    hash of its last record, the key of its seal ('' for none), what its replay found, and how many of its
+    captures carried over and did not."""
+
+    question: str
+    answer: str
+    status: str
+    name: str
+    head: str
+    keyid: str
+    found: str
+    carried: int
+    left_out: int
+
+
 class RunPage(msgspec.Struct, frozen=True, kw_only=True):
     """A run's page, as the log has it up to byte `offset`.
 
     `claims` and `coverage` are of the round of the chosen answer, else of the newest. `constraints` are
     (key, what stands open), `budgets` (name, used, limit) in words. `thesis`: the answer is a statement that
-    was given to be verified.
+    was given to be verified. `parent` is what the run goes on from.
     """
 
     offset: int
@@ -268,5 +284,6 @@ class RunPage(msgspec.Struct, frozen=True, kw_only=True):
     attestation: AttestationView | None = None
     answer: str = ""
     thesis: bool = False
+    parent: ParentView | None = None
     events: tuple[EventLine, ...] = ()
     events_left_out: int = 0

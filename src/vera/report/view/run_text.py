@@ -14,6 +14,11 @@ def tell(record: events.Record, load: Load) -> str:
         case events.Task():
             about = f" (input folder {record.input_dir})" if record.input_dir else ""
             return f"Task{about}: {line_of_text(record.task, load)}"
+        case events.ParentSession():
+            accepted = (
+                f", accepted although its replay found {record.found}" if record.found != "AGREES" else ""
+            )
+            return f"Goes on from {record.name}{accepted}: {line_of_text(record.question, load)}"
         case events.Corpus():
             skipped = f", {record.skipped} could not be" if record.skipped else ""
             of = f"{record.read} of {counted(record.files, 'file')} read{skipped}"

@@ -1,0 +1,74 @@
+"""The forms that ask again: what they are filled with, what is wrong field by field, who followed whom."""
+
+from pathlib import Path
+
+from vera.config.handed import Allowed
+from vera.dashboard.again import around, field_problems, filled, sentence_of
+from vera.dashboard.run_form import StartForm
+from vera.dashboard.session_index import Family, Found, SessionIndex
+from vera.dashboard.sessions import Sessions
+from vera.report.view.model import CardView, ClaimView, RunPage
+
+HEAD, OTHER = "a" * 64, "b" * 64
+
+
+def test_a_form_is_filled_with_what_a_person_chose_and_not_with_defaults(tmp_path: Path) -> None:
+    settings = {
+        "run": {"max_steps": 9, "effort": "quick"},
+        "model": {"name": "tiny"},
+        "budget": {"tokens": 5},
+    }
+    origins = {"run.max_steps": "person", "model.name": "form"}
+    form = filled(StartForm(), "Why?", str(tmp_path / "papers"), settings, origins, tmp_path)
+    assert form.task == "Why?"
+    assert form.values == {"input_dir": "./papers", "max_steps": "9", "model_name": "tiny"}
+
+
+def test_a_log_of_a_stranger_fills_in_no_folder_outside_and_nothing_that_is_no_line(tmp_path: Path) -> None:
+    settings = {
+        "model": {"name": ["x"], "base_url": "http://a\nb"},
+        "run": "x",
+        "sandbox": {"profile": "x" * 9000},
+    }
+    origins = dict.fromkeys(("model.name", "model.base_url", "run.effort", "sandbox.profile"), "person")
+    for folder in ("/etc", "../up", str(tmp_path / ".." / "up")):
+        assert not filled(StartForm(), "", folder, settings, origins, tmp_path).values["input_dir"]
+    assert filled(StartForm(), "", "", settings, origins, tmp_path).values == {"input_dir": ""}
+
+
+def test_what_is_wrong_is_told_field_by_field(tmp_path: Path) -> None:
+    fields = {"task": " ", "effort": "huge", "input_dir": "..", "model_name": "tiny", "max_steps": "many"}
+    found = field_problems(fields, tmp_path, Allowed())
+    assert found.keys() == {"task", "effort", "input_dir", "max_steps"}
+    assert field_problems({"task": "Why?"}, tmp_path, Allowed()) == {}
+    assert field_problems({"task": "Why?", "key": "sk-1"}, tmp_path, Allowed()).keys() == {""}
+
+
+def test_the_sentence_of_a_claim_is_its_text_and_of_an_extract_the_lines_that_it_quotes() -> None:
+    card = CardView(
+        id="", relation="SUPPORTS", evidence="ev_0001", first=1, last=2, source="a.txt", source_id="", at=0.0,
+        problem="", maker="", quotation=("The offer is valid", "  for three years."),
+    )  # fmt: skip
+    claims = (
+        ClaimView(key="c1", text="It is valid.", verdict="supported", cards=(card,)),
+        ClaimView(key="c2", text="lines 1-2: reads as quoted", verdict="supported", cards=(card,)),
+    )
+    page = RunPage(offset=1, header=None, timeline=None, claims=claims, answer="It is valid.")  # type: ignore[arg-type] # not looked at
+    assert sentence_of(page, "c1") == "It is valid."
+    assert sentence_of(page, "c2") == "The offer is valid for three years."
+    assert sentence_of(page, "../c1") is None
+
+
+def test_the_sessions_before_and_after_one_are_found_by_the_hash_of_a_last_record(tmp_path: Path) -> None:
+    index = SessionIndex(tmp_path, tmp_path / "index.sqlite")
+    index.sync({name: (name.decode(), 1.0) for name in (b"work/one", b"work/two", b"work/three")})
+    index.put(Found(name=b"work/one", seen="", header=None, head=HEAD))
+    index.put(Found(name=b"work/two", seen="", header=None, parent=HEAD, head=OTHER))
+    index.put(Found(name=b"work/three", seen="", header=None, parent=HEAD))
+    assert {each.name for each in index.family(HEAD, "").after} == {b"work/two", b"work/three"}
+    assert [each.name for each in index.family(OTHER, HEAD).before] == [b"work/one"]
+    assert index.family("", "") == Family()
+    sessions = Sessions(tmp_path)
+    shown = around(index.family(OTHER, HEAD), lambda name: sessions.folder(name.decode()))
+    assert [folder.name for folder, _ in shown.before] == ["./work/one"] and not shown.after
+    index.close()

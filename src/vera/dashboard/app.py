@@ -26,6 +26,7 @@ from vera.dashboard import pages
 from vera.dashboard.downloads import attachment, download, stored_bytes
 from vera.dashboard.follow import Follower, Followers
 from vera.dashboard.guard import Guard, wants_html
+from vera.dashboard.keeping import Keeping
 from vera.dashboard.log_ends import MAIN_LANE
 from vera.dashboard.metrics import BaseMetrics
 from vera.dashboard.overview import Overview
@@ -42,6 +43,7 @@ from vera.dashboard.tokens import Tokens
 from vera.dashboard.two_runs import Run, flat
 from vera.report.view.changes import PARTS
 from vera.report.view.model import Header
+from vera.session.tags import read_tags
 from vera.store import Store, StoreError
 
 METRICS_TYPE = "text/plain; version=0.0.4; charset=utf-8"
@@ -104,6 +106,7 @@ class Dashboard:
         self.metrics = BaseMetrics(self.sessions)
         self.static = StaticFiles()
         self.indexes = StepIndexes()
+        self.keeping = Keeping(self.sessions, self.followers)
 
     @contextlib.asynccontextmanager
     async def lifespan(self, app: Starlette) -> AsyncIterator[None]:
@@ -140,6 +143,7 @@ class Dashboard:
             Route("/s/{id}/stop", self.stop, methods=["POST"]),
             Route("/s/{id}/resume", self.resume, methods=["POST"]),
             Route("/s/{id}/replay", self.replay, methods=["POST"]),
+            *self.keeping.routes(),
         ]
 
     async def index(self, request: Request) -> Response:
@@ -178,6 +182,7 @@ class Dashboard:
                 self.runs.form(session),
                 follower.changed,
                 follower.kept_parts,
+                await asyncio.to_thread(read_tags, session.path),
             )
         )
 
@@ -375,7 +380,7 @@ def _wanted(request: Request) -> Wanted:
     """The list of sessions that an address asks for."""
     given = {
         name: request.query_params.get(name, "")[: pages.MAX_ASKED]
-        for name in ("q", "state", "kind", "batch")
+        for name in ("q", "state", "kind", "batch", "tag")
     }
     sort = request.query_params.get("sort", "age")
     if sort not in SORTS or given["kind"] not in ("", *KINDS):
@@ -385,6 +390,7 @@ def _wanted(request: Request) -> Wanted:
         state=given["state"],
         kind=given["kind"],
         batch=given["batch"],
+        tag=given["tag"],
         sort=sort,
         page=max(1, _number(request, "page")),
     )

@@ -95,7 +95,7 @@ def test_a_review_is_signed_and_names_the_head_the_claim_and_the_entry_before(
     assert (first.claim_sha256, first.note) == (digest_of(CLAIMS["c1"]), "Seen.")
     log = found(session, signer)
     assert standings(log) == ["COUNTED", "COUNTED"]
-    assert [(each.signed, each.entry) for each in log.reviews][0] == ("by your key", first)
+    assert (log.reviews[0].signed, log.reviews[0].entry) == ("by your key", first)
     assert log.sentence == "2 reviews: 2 count."
     assert [each.entry for each in log.of("c2")] == [second]
 

@@ -2,7 +2,7 @@
 
 A folder goes as a whole or not at all: it is renamed first, so that no half of a session is left to be taken
 for one. A folder that holds something that VERA did not write stays, since a person may have chosen a folder
-of their own papers as `--work-dir`.
+with their papers as `--work-dir`.
 """
 
 import contextlib

@@ -110,7 +110,7 @@ class CardView(msgspec.Struct, frozen=True, kw_only=True):
 
 class ReviewView(msgspec.Struct, frozen=True, kw_only=True):
     """What a person said of a claim: `label` and `standing` as in `vera.attestation.reviews`, `at` Unix time,
-    `signed` whose key it is ("by your key")."""
+    `signed` the owner of the key ("by your key")."""
 
     label: str
     note: str

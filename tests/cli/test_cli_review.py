@@ -168,6 +168,14 @@ def test_only_what_counts_is_exported(tmp_path_factory: pytest.TempPathFactory) 
     assert said("--export", "b", "--any-signer").stdout.startswith("b: 2 reviews of 1 session.")
 
 
+def test_an_extract_is_no_thesis_and_no_question(tmp_path: Path) -> None:
+    rows = [
+        {"question": "q", "claim": "c", "label": "agree", "form": form} for form in ("extract", "statement")
+    ]
+    (tmp_path / "q.jsonl").write_text("".join(f"{json.dumps(row)}\n" for row in rows))
+    assert [each.id for each in read_questions(tmp_path / "q.jsonl")] == ["line-2"]
+
+
 @pytest.mark.parametrize(
     "row",
     [

@@ -6,7 +6,7 @@ places that bear the answer: `file` and `quotation`) and `group`.
 
 A line with `claim` and `label` (`agree` or `disagree`) in the place of `answer` is a claim that a person
 reviewed (`vera review --export`): it is verified as a thesis, and should hold where the person agrees. What
-they were `unsure` of is left out.
+they were `unsure` of is left out, and so are extracts.
 """
 
 import re
@@ -62,6 +62,7 @@ class _Row(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True
     answer: _Answers | _Text | msgspec.UnsetType | None = msgspec.UNSET
     claim: _Text | None = None
     label: Literal["agree", "disagree", "unsure"] | None = None
+    form: Annotated[str, Meta(max_length=200)] = ""
     note: Annotated[str, Meta(max_length=2000)] = ""
     input_dir: Annotated[str, Meta(max_length=4000)] = ""
     evidence: _Places | ExpectedPlace = ()
@@ -101,7 +102,8 @@ def read_questions(path: Path, limit: int = MAX_QUESTIONS) -> list[Question]:
 
 
 def _question(path: Path, number: int, line: bytes) -> Question | None:
-    """The question of a line; None for a claim of which a person was unsure."""
+    """The question of a line; None for a claim of which a person was unsure, and for an extract, which says
+    only that lines read as quoted."""
     try:
         row = msgspec.json.decode(line, type=_Row)
     except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as error:
@@ -110,7 +112,7 @@ def _question(path: Path, number: int, line: bytes) -> Question | None:
         raise DataError(f"{path}, line {number}: the question is empty.")
     if (row.claim is None) != (row.label is None) or (row.claim is None) == (row.answer is msgspec.UNSET):
         raise DataError(f"{path}, line {number}: give an answer, or a claim with its label.")
-    if row.label == "unsure":
+    if row.label == "unsure" or row.form == "extract":
         return None
     answers = (row.answer,) if isinstance(row.answer, str) else row.answer or None
     if row.claim is not None:

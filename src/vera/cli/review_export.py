@@ -76,6 +76,7 @@ def _rows(session: Path, found: LookedAt, *, any_signer: bool) -> Iterator[dict[
                     "id": f"{found.head[:12]}-{number}-{place}",
                     "question": question,
                     "claim": claim.text,
+                    "form": claim.form,
                     "label": review.label,
                     "note": review.note,
                     "evidence": list(_evidence(claim)),

@@ -145,6 +145,7 @@ class _ByClaim:
             load_bearing=claim.load_bearing,
             findings=sentences(findings),
             digest=digest_of(claim.text),
+            form=one_line(claim.form),
         )
 
 

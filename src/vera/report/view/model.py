@@ -130,7 +130,8 @@ class ReviewsView(msgspec.Struct, frozen=True, kw_only=True):
 
 class ClaimView(msgspec.Struct, frozen=True, kw_only=True):
     """A claim of the answer, its verdict (one of VERDICTS) and why, with its cards. `digest` is the sha256 of
-    its whole text where it was attested, else ''; `reviews` is what people said of it."""
+    its whole text where it was attested, else '', and `form` is then its form; `reviews` is what people said
+    of it."""
 
     key: str
     text: str
@@ -140,6 +141,7 @@ class ClaimView(msgspec.Struct, frozen=True, kw_only=True):
     findings: tuple[str, ...] = ()
     cards: tuple[CardView, ...] = ()
     digest: str = ""
+    form: str = ""
     reviews: tuple[ReviewView, ...] = ()
 
 

@@ -63,7 +63,7 @@ def _markdown(run: Path, found: "LookedAt") -> str:
     """answer.md as it would be made now, with the status that the session may say, and the reviews."""
     import msgspec
 
-    from vera.agent.research import result_of
+    from vera.agent.conclusion import result_of
     from vera.report import answer, reviews_text
     from vera.store import Store
 

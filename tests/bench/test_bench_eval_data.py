@@ -56,7 +56,7 @@ def asked(**members: Any) -> dict[str, Any]:
     ("row", "said"),
     [
         ("{", "no question (Input data was truncated)."),
-        ({"question": "Who?"}, "no question (Object missing required field `answer`)."),
+        ({"question": "Who?"}, "give an answer, or a claim with its label."),
         (asked(question=" "), "the question is empty."),
         (asked(answer="?"), "an answer says nothing. Write null where there is none."),
         (asked(answer=3), "no question (Expected `str | array | null`, got `int` - at `$.answer`)."),

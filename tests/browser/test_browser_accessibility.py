@@ -71,6 +71,7 @@ def pages(dashboard: Dashboard, base: Path) -> Iterator[dict[str, str]]:
             "step of a check": f"{EXAMPLE}/steps/2?lane=check-2.1",
             "two runs": "/compare?s=work~2Fexample&s=" + new.rpartition("/")[2],
             "problem": "/s/work~2Fnone",
+            "remove": "/remove?s=work~2Fexample",
         }
         client.post(f"{running}/stop")
         client.post(f"{running}/stop")

@@ -12,7 +12,12 @@ import pytest
 from support import hostile_run
 from support.browsers import ARGUMENTS, program, watched
 from support.dashboards import Dashboard, Grown
+from support.verified import verified
+from vera.attestation.keys import load_or_create
+from vera.dashboard.reviewing import review as say
+from vera.dashboard.run_page import look_at
 from vera.dashboard.sessions import encode_id
+from vera.session.tags import write_tags
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, Page, Playwright, Response
@@ -29,7 +34,17 @@ def base(tmp_path_factory: pytest.TempPathFactory) -> Path:
     hostile_run.make(base / "work" / "hostile")
     Grown(base / "work" / "example").end()
     Grown(base / "work" / NAME, task=hostile_run.ALL).end()
+    review(base / "work" / "reviewed")
     return base
+
+
+def review(root: Path) -> None:
+    """A session with markup in a review and in its tags."""
+    verified(root, load_or_create())
+    found = look_at(root)
+    fields = {"claim": found.page.claims[0].key, "label": "unsure", "note": hostile_run.ALL[:2000]}
+    say(root, found.page, found.head, fields)
+    write_tags(root, tuple(each.replace(",", " ")[:40] for each in hostile_run.MARKUP))
 
 
 @contextmanager
@@ -121,6 +136,10 @@ def test_the_markup_of_a_run_is_shown_as_text_on_every_page(browser: "Browser", 
             f"{HOSTILE}/steps/1",
             "/compare?s=work~2Fhostile&s=work~2Fexample",
             f"{HOSTILE}/compare?a=1&b=1",
+            "/remove?s=work~2Freviewed",
+            "/s/work~2Freviewed",
+            "/s/work~2Freviewed/claim/c1",
+            "/?tag=<script>alert(1)</script>",
             *logs,
             *sources,
         ]:
@@ -187,6 +206,7 @@ def test_the_report_of_a_hostile_run_is_text(browser: "Browser", base: Path, tmp
 
 EVIL = """<!doctype html><title>evil</title>
 <form id=f method=post action="{to}/new" enctype="text/plain" target=a><input name=task value=x></form>
+<form id=h method=post action="{to}/remove" target=b><input name=sessions value=work~2Fexample></form>
 <form id=g method=post action="{to}/s/work~2Fexample/resume" target=b><input name=max_steps value=9></form>
 <iframe name=a></iframe><iframe name=b></iframe>
 <iframe id=framed src="{to}/s/work~2Fexample"></iframe>

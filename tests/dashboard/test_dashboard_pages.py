@@ -13,6 +13,7 @@ from vera.dashboard import pages
 from vera.dashboard.again import AgainForm, Around
 from vera.dashboard.overview import SessionList, SessionRow
 from vera.dashboard.query_params import Asked
+from vera.dashboard.removal import Held
 from vera.dashboard.run_form import CHOICES, StartForm
 from vera.dashboard.run_status import RunStatus
 from vera.dashboard.runs import Replayed
@@ -63,16 +64,25 @@ def every_page(page: RunPage, text: str = "text") -> dict[str, str]:
     )
     run = RunStatus(state="crashed", words=text, can_start=True, can_stop=True, can_resume=True, alive=True)
     session = msgspec.structs.replace(SESSION, name=text)
-    row = SessionRow(session=session, modified=1e9, header=page.header, kind=text, batch=text, problem=text)
+    row = SessionRow(
+        session=session,
+        modified=1e9,
+        header=page.header,
+        kind=text,
+        batch=text,
+        problem=text,
+        tags=(text, "plain"),
+    )
     states = ((text, 2), ("VERIFIED", 1))
     listed = SessionList(
-        wanted=Wanted(words=text, batch=text, page=2),
+        wanted=Wanted(words=text, batch=text, tag=text, page=2),
         rows=(row, row),
         matched=200,
         total=200,
         unread=3,
         states=states,
         batches=(BatchCount(name=text, states=(*states, ("stopped", 3)), tokens=9),),
+        tags=((text, 2), ("plain", 1)),
     )
     again = AgainForm(form=form, problems=dict.fromkeys(("", "task", *CHOICES), text), is_thesis=True)
     relative = (session, Relative(b"", text, text))
@@ -88,7 +98,8 @@ def every_page(page: RunPage, text: str = "text") -> dict[str, str]:
         "login": pages.render_login(asked, text, text),
         "problem": pages.render_problem(asked, 404, text),
         "index": pages.render_index(asked, listed),
-        "run": pages.render_run(asked, session, follows, run, form, CHANGED, None, around),
+        "run": pages.render_run(asked, session, follows, run, form, CHANGED, None, around, tags=(text,)),
+        "remove": pages.render_remove(asked, [(session, Held(2, 100), (text,))]),
         "replay": pages.render_replay(asked, session, Replayed(exit_code=1, text=text, seconds=1.0)),
         "claim": pages.render_claim(asked, session, page, page.claims[0].key if page.claims else ""),
         "compare": pages.render_compare(asked, session, page, 1, 2),
@@ -106,7 +117,7 @@ def test_the_page_of_each_kind_of_run_is_valid_and_accessible(name: str) -> None
 
 def test_every_page_is_valid_and_accessible() -> None:
     made = every_page(FINISHED)
-    assert len(made) == 11
+    assert len(made) == 12
     for name, html in made.items():
         assert problems(html, scripts=name == "run") == [], name
 
@@ -141,11 +152,14 @@ def test_the_order_of_a_page_is_that_of_its_navigation() -> None:
 
 def test_every_form_carries_its_token_and_goes_to_its_session() -> None:
     html = run_page(EMPTY, RUNS["empty"], FORM)
-    assert forms(html) == {"/s/work~2Frivers/run": {"form_token", "task", *CHOICES}}
+    tags = {"/s/work~2Frivers/tags": {"form_token", "tags"}}
+    assert forms(html) == {"/s/work~2Frivers/run": {"form_token", "task", *CHOICES}, **tags}
     crashed = forms(run_page(DISPUTED, RUNS["disputed"]))
-    others = {"/s/work~2Frivers/replay", "/s/work~2Frivers/ask"}
+    review = "/s/work~2Frivers/review"
+    others = {"/s/work~2Frivers/replay", "/s/work~2Frivers/ask", review, *tags}
     assert set(crashed) == {"/s/work~2Frivers/resume", *others}
     assert crashed["/s/work~2Frivers/ask"] == {"form_token", "task"}
+    assert crashed[review] == {"form_token", "claim", "note"}
     assert crashed["/s/work~2Frivers/resume"] == {"form_token", *pages.LIMITS}
     assert "/s/work~2Frivers/stop" in forms(run_page(RUNNING, RUNS["running"]))
     index = pages.render_index(ASKED, SessionList(wanted=Wanted()))

@@ -15,12 +15,13 @@ from vera.dashboard.run_status import RunStatus
 from vera.dashboard.sessions import SessionFolder
 from vera.report.html import environment
 from vera.report.view.changes import PARTS
-from vera.report.view.model import RunPage
+from vera.report.view.model import ReviewsView, RunPage
 
 SESSION = SessionFolder(id="work~2Frivers", name="./work/rivers", path=Path("nowhere/work/rivers"))
 RUN = RunStatus(state="ended", words="Ended.")
 FORM = StartForm(locked=True, reason="A run starts once in a session.")
 CHANGED = dict.fromkeys(PARTS, 1)
+ASKED = Asked(nonce="abc", static="/static/1", form_token="mine")
 
 
 def written(page: RunPage, kept: KeptParts | None, form_token: str = "one") -> str:
@@ -42,22 +43,40 @@ def test_a_page_with_kept_parts_is_the_one_without_them() -> None:
         assert written(page, kept) == written(page, None)
 
 
+def kept_as(kept: KeptParts, page: RunPage, text: str, changed: dict[str, int] = CHANGED) -> str:
+    return kept.part("claims", page, changed, ASKED, lambda asked: f"{text} {asked.form_token}")
+
+
 def test_a_part_that_shows_the_same_is_not_written_again() -> None:
     kept = KeptParts()
-    assert kept.part("claims", FINISHED, CHANGED, lambda: "first") == "first"
+    assert kept_as(kept, FINISHED, "first") == "first mine"
     again = msgspec.structs.replace(FINISHED, offset=FINISHED.offset + 1, gates=())
-    assert kept.part("claims", again, CHANGED, lambda: "second") == "first"
+    assert kept_as(kept, again, "second") == "first mine"
 
 
 def test_a_part_is_written_again_when_what_it_shows_or_its_number_is_another() -> None:
     kept = KeptParts()
-    kept.part("claims", FINISHED, CHANGED, lambda: "first")
+    kept_as(kept, FINISHED, "first")
     other = msgspec.structs.replace(FINISHED, claims=FINISHED.claims[1:])
-    assert kept.part("claims", other, CHANGED, lambda: "second") == "second"
-    assert kept.part("claims", other, {"claims": 2}, lambda: "third") == "third"
+    assert kept_as(kept, other, "second") == "second mine"
+    assert kept_as(kept, other, "third", {"claims": 2}) == "third mine"
 
 
 def test_the_token_of_a_login_is_in_no_page_of_another() -> None:
     kept = KeptParts()
     assert 'value="one"' in written(FINISHED, kept, "one")
     assert 'value="one"' not in written(FINISHED, kept, "two")
+
+
+def test_a_kept_part_has_the_token_of_who_asks_now() -> None:
+    kept = KeptParts()
+    other = msgspec.structs.replace(ASKED, form_token="theirs")
+    assert kept.part("claims", FINISHED, CHANGED, ASKED, lambda asked: asked.form_token) == "mine"
+    assert kept.part("claims", FINISHED, CHANGED, other, lambda asked: asked.form_token) == "theirs"
+
+
+def test_a_part_is_written_again_when_somebody_reviews_a_claim() -> None:
+    kept = KeptParts()
+    kept_as(kept, FINISHED, "first")
+    reviewed = msgspec.structs.replace(FINISHED, reviews=ReviewsView(sentence="1 review: 1 counts."))
+    assert kept_as(kept, reviewed, "second") == "second mine"

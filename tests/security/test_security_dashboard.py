@@ -91,6 +91,9 @@ def test_another_site_starts_stops_and_makes_nothing_with_the_persons_own_cookie
             f"{EXAMPLE}/replay",
             f"{EXAMPLE}/ask",
             f"{EXAMPLE}/again",
+            f"{EXAMPLE}/review",
+            f"{EXAMPLE}/tags",
+            "/remove",
         ):
             for headers in browsers:
                 for kind, body in bodies:
@@ -105,6 +108,12 @@ def test_a_form_without_the_token_of_this_login_starts_nothing(served: Dashboard
             for path in ("/s/work~2Fnew/run", f"{EXAMPLE}/ask", f"{EXAMPLE}/again"):
                 answer = client.post(path, data={**FORM, **token}, headers=own)
                 assert answer.status_code == 403
+            for path, fields in (
+                ("/remove", {"sessions": "work~2Fexample"}),
+                (f"{EXAMPLE}/tags", {"tags": "x"}),
+                (f"{EXAMPLE}/review", {"claim": "c1", "label": "agree"}),
+            ):
+                assert client.post(path, data={**fields, **token}, headers=own).status_code == 403
 
 
 def test_a_rebound_name_reads_and_does_nothing(served: Dashboard) -> None:
@@ -112,13 +121,11 @@ def test_a_rebound_name_reads_and_does_nothing(served: Dashboard) -> None:
     port = served.port
     for host in (f"evil.example:{port}", f"127.0.0.1.evil.example:{port}", "evil.example", "0.0.0.0"):
         same = f"Host: {host}\r\nOrigin: http://{host}\r\nSec-Fetch-Site: same-origin\r\n"
-        for request in (
-            "GET / HTTP/1.1",
-            "GET /metrics HTTP/1.1",
-            "POST /new HTTP/1.1",
-            f"GET {EXAMPLE}/again HTTP/1.1",
-            f"POST {EXAMPLE}/ask HTTP/1.1",
-        ):
+        asked = (
+            *("GET /", "GET /metrics", "POST /new", "POST /remove", f"POST {EXAMPLE}/review"),
+            *(f"GET {EXAMPLE}/again", f"POST {EXAMPLE}/ask"),
+        )
+        for request in (f"{each} HTTP/1.1" for each in asked):
             head = f"{request}\r\n{same}Authorization: Bearer {served.token}\r\nX-Vera: 1\r\n"
             status, answer = served.raw(f"{head}Content-Length: 0\r\n\r\n".encode())
             assert status == 421
@@ -187,6 +194,12 @@ def test_each_route_needs_the_token_but_three_that_say_nothing(served: Dashboard
         ("/?work_dir=%2fetc", 404),
         ("/?work_dir=.%2fwork%2f..%2f..%2f", 404),
         ("/events?work_dir=..", 404),
+        ("/remove?s=~2E~2E", 404),
+        ("/remove?s=~2E~2E~2Fsecret~2Etxt", 404),
+        ("/remove?s=work~2F~2E~2E~2F~2E~2E", 404),
+        ("/remove?s=../../etc", 404),
+        ("/remove?s=secret~2Etxt", 404),
+        ("/remove", 400),
         ("/metrics?work_dir=..%2f..", 404),
         ("/s/work~2Fexample/source/..%2f..%2f..%2fsecret.txt", 404),
         ("/s/work~2Fexample/source/" + "f" * 64, 404),
@@ -209,7 +222,7 @@ def test_no_path_leads_out(served: Dashboard, path: str, status: int) -> None:
 def test_what_is_too_large_is_refused_before_it_is_read(served: Dashboard) -> None:
     form = {"content-type": "application/x-www-form-urlencoded"}
     with served.client(x_vera="1") as client:
-        for path in ("/new", "/s/work~2Fnew/run", "/login"):
+        for path in ("/new", "/s/work~2Fnew/run", "/login", "/remove", f"{EXAMPLE}/review"):
             assert client.post(path, content=b"task=" + b"x" * (2 << 20), headers=form).status_code == 413
         assert client.get("/?" + "x" * 20_000).status_code in (400, 414)
         assert client.get("/", headers={"x-more": "x" * 14_000}).status_code in (400, 431)

@@ -18,6 +18,8 @@ from vera.report.view.model import (
     FileView,
     GateView,
     Header,
+    ReviewsView,
+    ReviewView,
     RoundView,
     RunPage,
     ScorePoint,
@@ -107,6 +109,11 @@ CLAIMS = (
         text="The Elbe is 1,094 kilometres long.",
         verdict="supported",
         reason="2 independent sources say so.",
+        digest=sha("The Elbe is 1,094 kilometres long."),
+        reviews=(
+            ReviewView(label="agree", note="Read it.", at=START, signed="by your key", standing="COUNTED"),
+            ReviewView(label="unsure", note="", at=START, signed="by an unknown key", standing="UNTRUSTED"),
+        ),
         cards=(
             card(
                 "SUPPORTS",
@@ -353,6 +360,11 @@ FINISHED = RunPage(
     header=header(),
     timeline=timeline(),
     claims=CLAIMS,
+    reviews=ReviewsView(
+        sentence="3 reviews: 1 counts, 1 by an unknown key, 1 altered.",
+        bad=((3, "ALTERED", "its signature does not match"),),
+        is_open=True,
+    ),
     coverage=Coverage(
         claims=("c1", "c2", "c3", "c4", "c5"),
         source_classes=("official", "reference", "computed"),

@@ -18,15 +18,17 @@ from support.browsers import chromium, watched
 from support.cli import vera
 from support.dashboards import Dashboard, Grown, dashboard_of
 from vera import events
+from vera.session.tags import write_tags
 
 if TYPE_CHECKING:
     from playwright.sync_api import ViewportSize
 
 WIDTH = 1280
 HEIGHTS = {"dashboard": 1240, "evidence": 860, "compare": 1060, "report": 1020, "step": 1000, "sessions": 760}
-HEIGHTS |= {"follow-up": 900}
+HEIGHTS |= {"follow-up": 900, "review": 760}
 EXAMPLE = "/s/work~2Fexample"
 QUESTION = "For how long must the written offer be valid when spare parts are offered?"
+REVIEWED = "/s/work~2Fwritten-offer"
 PACE = 1.0
 """Seconds that the scripted model takes for a turn, so that the timeline looks like one."""
 
@@ -39,6 +41,7 @@ NAMES = (
     "step.png",
     "sessions.png",
     "follow-up.png",
+    "review.png",
 )
 MAX_BYTES = 300_000
 
@@ -64,6 +67,7 @@ def more_sessions(base: Path) -> None:
     """Sessions beside the example: copies of it, a batch, runs that stopped or found nothing."""
     for name in ("patents", "written-offer"):
         shutil.copytree(base / "work" / "example", base / "work" / name)
+    review(base)
     tasks = ("How high is the dam?", "Who built the bridge?", "كم يبلغ ارتفاع السد؟")
     for number, task in enumerate(tasks):
         Grown(base / "work" / f"dam-{number}", task=task).log.close()
@@ -71,6 +75,22 @@ def more_sessions(base: Path) -> None:
         log = Grown(base / "runs" / (f"{number}" * 64) / "1", task=f"How long is river number {number}?").log
         log.append(events.RunEnd(status="UNRESOLVED", reason="done", exit_code=3, steps=2, seconds=1.0), "")
         log.close()
+
+
+def review(base: Path) -> None:
+    """Two people review a claim of a session, of whom one is unknown here; tags of two sessions."""
+    said = (
+        (["--claim", "2", "--agree", "--note", "Section 3 says so, word for word."], {}),
+        (
+            ["--claim", "2", "--unsure", "--note", "It should say: the licenses for that Work."],
+            {"XDG_DATA_HOME": str(base.parent / "colleague")},
+        ),
+    )
+    for arguments, environment in said:
+        done = vera("review", "work/written-offer", *arguments, cwd=base, **environment)
+        assert done.returncode == 0, done.stderr
+    write_tags(base / "work" / "written-offer", ("licences", "for the contract"))
+    write_tags(base / "work" / "patents", ("licences",))
 
 
 def _take_all(dashboard: Dashboard, report: Path, folder: Path) -> None:
@@ -105,6 +125,11 @@ def _take_all(dashboard: Dashboard, report: Path, folder: Path) -> None:
         page.goto(f"{dashboard.url}/s/work~2Ffollow-up")
         page.locator("#parent summary").click()
         page.screenshot(path=folder / "follow-up.png")
+        page.set_viewport_size(size("review"))
+        page.goto(f"{dashboard.url}{REVIEWED}#claim-2")
+        page.locator("#review-2 > summary").click()
+        page.evaluate("document.getElementById('claims').scrollIntoView()")
+        page.screenshot(path=folder / "review.png")
         page.set_viewport_size(size("report"))
         page.goto(report.as_uri())
         page.evaluate("document.getElementById('answer').scrollIntoView()")

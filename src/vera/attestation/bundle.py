@@ -38,10 +38,10 @@ _MAX_SMALL = 64 << 20
 _CHUNK = 1 << 20
 _EPOCH = (1980, 1, 1, 0, 0, 0)
 _README = "README.txt"
-_SMALL = ("answer.md", "attestation.json", "seal.json")
+_SMALL = ("answer.md", "attestation.json", "reviews.jsonl", "seal.json")
 _LOG = "trace.jsonl"
 _MEMBER = re.compile(
-    r"(?:theses/[0-9]{4,8}/)?(?:answer\.md|attestation\.json|seal\.json|trace\.jsonl|"
+    r"(?:theses/[0-9]{4,8}/)?(?:answer\.md|attestation\.json|reviews\.jsonl|seal\.json|trace\.jsonl|"
     r"store/([0-9a-f]{2})/\1[0-9a-f]{62})"
 )
 _SHA256 = re.compile(r"[0-9a-f]{64}")
@@ -53,6 +53,7 @@ This is a session of VERA, a research agent that proves what it says.
   attestation.json  the verdict, signed: an in-toto Statement in a DSSE envelope
   trace.jsonl       the log of the run, one record a line, each with the hash of the one before
   seal.json         how the run ended, the hash of the log's last record and that of answer.md, signed
+  reviews.jsonl     where people reviewed claims: what each said, signed; no verdict rests on it
   store/            every byte that was seen, as files named by their sha256
 
 To check it, in a clone of VERA, without a network and without a model:
@@ -69,7 +70,12 @@ Without VERA, `sha256sum store/*/*` shows that each file of the store is what it
 docs/reference/attestation-format.md has the rest, with a short program that checks all of it.
 """
 
-_EARLIER_READMES = frozenset({"d893cd726f7ef10bb9f196e989ce413f3ca1ea5f087003c077abf1b0004b84e9"})
+_EARLIER_READMES = frozenset(
+    {
+        "d893cd726f7ef10bb9f196e989ce413f3ca1ea5f087003c077abf1b0004b84e9",
+        "bcfe8abc11fc6e2479874d73feb2b02277837e62da99e2e0e07b06e8947d7ab9",
+    }
+)
 """The sha256 of what earlier versions wrote."""
 
 

@@ -2,13 +2,16 @@
 
 Level 0 reads bytes (`integrity`), level 1 computes every verdict again (`recompute`), level 2 makes the text
 of every source again from its raw bytes (`reextract`). A level is looked at only when the bytes are whole.
+What people said of single claims (`reviews`) is checked beside them and changes nothing of the verdict.
 """
 
 from pathlib import Path
 
 from vera.attestation.integrity import Loaded, NoSession, attested_in, check_integrity
+from vera.attestation.objects import Thesis
 from vera.attestation.replay_theses import with_theses
 from vera.attestation.report import Level, Report
+from vera.attestation.reviews import ReviewLog, digests_of, read_reviews
 from vera.attestation.signers import Signers
 
 __all__ = ["LEVELS", "NoSession", "Report", "replay"]
@@ -32,7 +35,22 @@ def replay(
         report.levels,
         lambda folder: _replay(folder, signers, level, entailment_model)[0],
     )
-    return Report(levels=levels, attested=report.attested)
+    whole = levels[0].verdict not in ("BROKEN", "ALTERED", "MISSING", "UNSEALED")
+    reviews = reviews_of(session_dir, loaded, signers, is_whole=whole)
+    return Report(levels=levels, attested=report.attested, reviews=reviews)
+
+
+def reviews_of(root: Path, loaded: Loaded, signers: Signers, *, is_whole: bool) -> ReviewLog | None:
+    """The reviews of a session, held against its sealed log; None without any. Of a session that `is_whole`
+    no more, none counts."""
+    shown = loaded.chosen or (loaded.rounds[-1] if loaded.rounds else None)
+    thesis = None
+    if shown is not None and shown.opened is not None and shown.objects is not None:
+        found = shown.objects.get(shown.opened.attestation.thesis)
+        thesis = found if isinstance(found, Thesis) else None
+    sealed = is_whole and loaded.is_sealed and loaded.ended is not None
+    head = loaded.seal.hash if loaded.seal and sealed else ""
+    return read_reviews(root, head, digests_of(thesis), signers)
 
 
 def _replay(

@@ -5,6 +5,8 @@ from typing import Literal, get_args
 
 import msgspec
 
+from vera.attestation.reviews import ReviewLog
+
 Verdict = Literal[
     "BROKEN",
     "ALTERED",
@@ -75,10 +77,11 @@ class Attested(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Report(msgspec.Struct, frozen=True, kw_only=True):
-    """A replay."""
+    """A replay. `reviews` is what people said of single claims, None for nothing: no verdict rests on it."""
 
     levels: tuple[Level, ...]
     attested: tuple[Attested, ...] = ()
+    reviews: ReviewLog | None = None
 
     @property
     def exit_code(self) -> int:

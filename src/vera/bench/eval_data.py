@@ -3,11 +3,15 @@
 JSON lines, one question each: `question`, `answer` (a text, several texts any of which is right, or null
 where the documents hold none), and if wanted `id`, `input_dir` (from the file's folder), `evidence` (the
 places that bear the answer: `file` and `quotation`) and `group`.
+
+A line with `claim` and `label` (`agree` or `disagree`) in the place of `answer` is a claim that a person
+reviewed (`vera review --export`): it is verified as a thesis, and should hold where the person agrees. What
+they were `unsure` of is left out, and so are extracts.
 """
 
 import re
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Literal
 
 import msgspec
 from msgspec import Meta
@@ -32,7 +36,9 @@ class ExpectedPlace(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fi
 
 
 class Question(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """A question with its key. `answer` holds what is accepted, None where the documents hold no answer."""
+    """A question with its key. `answer` holds what is accepted, None where the documents hold no answer.
+
+    Of a reviewed `claim` the key is `is_right`, and `answer` is empty."""
 
     id: str = ""
     question: str
@@ -40,6 +46,8 @@ class Question(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     input_dir: str = ""
     evidence: tuple[ExpectedPlace, ...] = ()
     group: str = ""
+    claim: str = ""
+    is_right: bool = False
 
 
 _Answers = Annotated[tuple[_Text, ...], Meta(min_length=1, max_length=MAX_ANSWERS)]
@@ -51,7 +59,11 @@ class _Row(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True
 
     id: Annotated[str, Meta(max_length=200)] = ""
     question: Annotated[str, Meta(min_length=1, max_length=100_000)]
-    answer: _Answers | _Text | None
+    answer: _Answers | _Text | msgspec.UnsetType | None = msgspec.UNSET
+    claim: _Text | None = None
+    label: Literal["agree", "disagree", "unsure"] | None = None
+    form: Annotated[str, Meta(max_length=200)] = ""
+    note: Annotated[str, Meta(max_length=2000)] = ""
     input_dir: Annotated[str, Meta(max_length=4000)] = ""
     evidence: _Places | ExpectedPlace = ()
     group: Annotated[str, Meta(max_length=100)] = ""
@@ -76,7 +88,8 @@ def read_questions(path: Path, limit: int = MAX_QUESTIONS) -> list[Question]:
                     continue
                 if len(questions) == MAX_QUESTIONS:
                     raise DataError(f"{path} holds more than {MAX_QUESTIONS} questions. Use --limit.")
-                question = _question(path, number, line)
+                if (question := _question(path, number, line)) is None:
+                    continue
                 if before := ids.get(question.id):
                     raise DataError(f"{path}, line {number}: the id {question.id!a} is in line {before} too.")
                 ids[question.id] = number
@@ -88,14 +101,22 @@ def read_questions(path: Path, limit: int = MAX_QUESTIONS) -> list[Question]:
     return questions
 
 
-def _question(path: Path, number: int, line: bytes) -> Question:
+def _question(path: Path, number: int, line: bytes) -> Question | None:
+    """The question of a line; None for a claim of which a person was unsure, and for an extract, which says
+    only that lines read as quoted."""
     try:
         row = msgspec.json.decode(line, type=_Row)
     except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as error:
         raise DataError(f"{path}, line {number}: no question ({error}).") from None
     if not row.question.strip():
         raise DataError(f"{path}, line {number}: the question is empty.")
-    answers = (row.answer,) if isinstance(row.answer, str) else row.answer
+    if (row.claim is None) != (row.label is None) or (row.claim is None) == (row.answer is msgspec.UNSET):
+        raise DataError(f"{path}, line {number}: give an answer, or a claim with its label.")
+    if row.label == "unsure" or row.form == "extract":
+        return None
+    answers = (row.answer,) if isinstance(row.answer, str) else row.answer or None
+    if row.claim is not None:
+        answers = ()
     if answers is not None and not all(re.search(r"\w", answer) for answer in answers):
         raise DataError(f"{path}, line {number}: an answer says nothing. Write null where there is none.")
     folder = (path.parent / row.input_dir).resolve() if row.input_dir else None
@@ -108,4 +129,6 @@ def _question(path: Path, number: int, line: bytes) -> Question:
         input_dir=str(folder) if folder else "",
         evidence=(row.evidence,) if isinstance(row.evidence, ExpectedPlace) else row.evidence,
         group=row.group,
+        claim=row.claim or "",
+        is_right=row.label == "agree",
     )

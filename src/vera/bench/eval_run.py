@@ -45,6 +45,7 @@ class Sessions:
     def root(self, question: Question) -> Path:
         """The session folder of a question: its id, and a hash of what is asked, of what, and how."""
         asked = [question.question, question.input_dir, self._settings]
+        asked += [question.claim] if question.claim else []
         digest = hashlib.sha256(msgspec.json.encode(asked, order="sorted")).hexdigest()[:12]
         name = re.sub(r"[^A-Za-z0-9._-]+", "-", question.id)[:60].strip(".-") or "question"
         return self._folder / f"{name}-{digest}"
@@ -66,14 +67,15 @@ class Sessions:
     async def _run(self, question: Question, root: Path, *, resumed: bool) -> None:
         chosen = [part for text in self._overrides for part in ("-c", text)]
         place = ["--input-dir", question.input_dir] if question.input_dir else []
-        words = ["resume", str(root)] if resumed else ["run", "--task", "-", "--work-dir", str(root), *place]
+        new = ["verify", "--fresh", "--thesis", "-"] if question.claim else ["run", "--task", "-"]
+        words = ["resume", str(root)] if resumed else [*new, "--work-dir", str(root), *place]
         process = await asyncio.create_subprocess_exec(
             sys.executable, "-m", "vera", *words, *chosen, "--quiet",
             stdin=PIPE, stdout=DEVNULL, stderr=PIPE, start_new_session=True,
         )  # fmt: skip
         try:
             async with asyncio.timeout(DEADLINE_S):
-                said = await _finish(process, question.question)
+                said = await _finish(process, question.claim or question.question)
         except TimeoutError:
             raise DataError(
                 f"{question.id}: the run took more than {DEADLINE_S:g} s. Run it again."

@@ -98,6 +98,8 @@ def outcome_of(question: Question, root: Path, state: RunState) -> Outcome:
 
 
 def _given(question: Question, answer: events.Answer | None, state: RunState, store: Store) -> Given:
+    if question.claim:  # the thesis is the claim itself
+        return Given(given=True, right=question.is_right)
     if answer is None:
         return Given(given=False, right=False)
     text = load_text(store, answer.text)

@@ -53,6 +53,8 @@ def replay(
     Who signed is said, too: your key, a key that you trust ('vera trust add NAME KEY'), or an unknown one,
     which is UNTRUSTED unless you say --any-signer.
 
+    What people said of single claims ('vera review') is checked too. It changes no verdict and no exit code.
+
     Exit code 0 when all of it agrees, 1 when anything does not (also RULES_CHANGED, EXTRACTOR_CHANGED,
     NOT_REPRODUCED, MISSING, UNSEALED and UNTRUSTED), 2 for wrong usage, 3 when all is whole but nothing was
     attested.
@@ -108,4 +110,9 @@ def _as_text(report: "Report") -> str:
         for remark in level.remarks:
             verdict = f"{remark.verdict}  " if remark.verdict else ""
             lines.append(f"  {verdict}{remark.where}: {remark.sentence}")
+    if report.reviews is not None:
+        from vera.report.reviews_text import bad_lines
+
+        lines += ["", f"reviews (no verdict rests on them): {report.reviews.sentence}"]
+        lines += [f"  {line}" for line in bad_lines(report.reviews.bad)]
     return "\n".join(one_printable_line(line) for line in lines)

@@ -3,9 +3,13 @@
 import json
 from functools import partial
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 import msgspec
+
+if TYPE_CHECKING:
+    from vera.report.view.model import RunPage
 
 
 @click.command()
@@ -67,6 +71,7 @@ def _answer(work_dir: Path, as_json: bool, sentence: str) -> None:
     from vera.store import Store
 
     outcome = outcome_of(work_dir, known_signers())
+    reviewed = _reviews(work_dir)
     state = RunState(record for _, record in Reader(work_dir / "trace.jsonl").poll())
     result = result_of(state, Store(work_dir / "store"))
     shown = result.report
@@ -76,11 +81,21 @@ def _answer(work_dir: Path, as_json: bool, sentence: str) -> None:
         out = {**researched_of(state, work_dir, result).as_dict(), "log": sentence}
         if outcome.word:
             out |= {"status": outcome.word, "reason": outcome.reason, "exit_code": outcome.exit_code}
-        click.echo(printable_json({**out, "signed": outcome.signed, "keyid": outcome.keyid}))
+        out |= {"signed": outcome.signed, "keyid": outcome.keyid}
+        if reviewed is not None:
+            from vera.cli.review import as_plain
+
+            out["reviews"] = as_plain(reviewed)
+        click.echo(printable_json(out))
     else:
         click.echo(printable(report.plain(shown)))
         if any(quote.problem for quote in shown.quotes):
             click.echo("What was cited cannot be shown whole. What is wrong says: vera replay")
+        if reviewed is not None:
+            from vera.report.reviews_text import listing
+
+            said = listing(reviewed, only_reviewed=True)
+            click.echo(printable(f"What people say (no verdict rests on it):\n{said}\n"))
         click.echo(printable(report.closing_line(shown)))
         if parent := parent_view(state, partial(load_text, Store(work_dir / "store"))):
             click.echo(printable(parent_in_words(parent)))
@@ -90,6 +105,16 @@ def _answer(work_dir: Path, as_json: bool, sentence: str) -> None:
         click.echo(printable(sentence + signed))
     if outcome.word == ALTERED or any(quote.problem for quote in shown.quotes):
         raise SystemExit(1)
+
+
+def _reviews(work_dir: Path) -> "RunPage | None":
+    """The page with what people said of its claims; None where there is no such file."""
+    import os
+
+    from vera.attestation.reviews import FILE
+    from vera.dashboard.run_page import look_at
+
+    return look_at(work_dir).page if os.path.lexists(work_dir / FILE) else None
 
 
 def _evidence(work_dir: Path, wanted: str) -> None:

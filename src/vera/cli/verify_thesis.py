@@ -144,7 +144,7 @@ def finish(
     except ModelError as error:
         stop(f"{error}", NOT_READY)
     progress.done()
-    return _shown(answered, progress, as_json=options["as_json"])
+    return _shown(answered, progress, as_json=as_json)
 
 
 def _shown(answered: Answered, progress: Progress, *, as_json: bool) -> int:

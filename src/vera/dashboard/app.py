@@ -28,6 +28,7 @@ from vera.dashboard.again import REFUSED, AgainForm, Around, around, filled, sen
 from vera.dashboard.downloads import attachment, download, stored_bytes
 from vera.dashboard.follow import Follower, Followers
 from vera.dashboard.guard import Guard, wants_html
+from vera.dashboard.keeping import Keeping
 from vera.dashboard.log_ends import MAIN_LANE
 from vera.dashboard.metrics import BaseMetrics
 from vera.dashboard.overview import Overview
@@ -44,6 +45,7 @@ from vera.dashboard.tokens import Tokens
 from vera.dashboard.two_runs import Run, flat
 from vera.report.view.changes import PARTS
 from vera.report.view.model import Header
+from vera.session.tags import read_tags
 from vera.store import Store, StoreError
 
 METRICS_TYPE = "text/plain; version=0.0.4; charset=utf-8"
@@ -106,6 +108,7 @@ class Dashboard:
         self.metrics = BaseMetrics(self.sessions)
         self.static = StaticFiles()
         self.indexes = StepIndexes()
+        self.keeping = Keeping(self.sessions, self.followers)
 
     @contextlib.asynccontextmanager
     async def lifespan(self, app: Starlette) -> AsyncIterator[None]:
@@ -146,6 +149,7 @@ class Dashboard:
             Route("/s/{id}/stop", self.stop, methods=["POST"]),
             Route("/s/{id}/resume", self.resume, methods=["POST"]),
             Route("/s/{id}/replay", self.replay, methods=["POST"]),
+            *self.keeping.routes(),
         ]
 
     async def index(self, request: Request) -> Response:
@@ -185,6 +189,7 @@ class Dashboard:
                 follower.changed,
                 follower.kept_parts,
                 await self._around(follower),
+                await asyncio.to_thread(read_tags, session.path),
             )
         )
 
@@ -365,7 +370,7 @@ class Dashboard:
         return AgainForm(form=form, problems={} if form.locked else problems)
 
     async def _around(self, follower: Follower) -> Around:
-        family = await self.overview.family(follower.head(), follower.parent())
+        family = await self.overview.family(follower.ended_head(), follower.parent())
         return around(family, lambda name: self.sessions.folder(os.fsdecode(name)))
 
     async def stop(self, request: Request) -> Response:
@@ -437,7 +442,7 @@ def _wanted(request: Request) -> Wanted:
     """The list of sessions that an address asks for."""
     given = {
         name: request.query_params.get(name, "")[: pages.MAX_ASKED]
-        for name in ("q", "state", "kind", "batch")
+        for name in ("q", "state", "kind", "batch", "tag")
     }
     sort = request.query_params.get("sort", "age")
     if sort not in SORTS or given["kind"] not in ("", *KINDS):
@@ -447,6 +452,7 @@ def _wanted(request: Request) -> Wanted:
         state=given["state"],
         kind=given["kind"],
         batch=given["batch"],
+        tag=given["tag"],
         sort=sort,
         page=max(1, _number(request, "page")),
     )

@@ -26,6 +26,7 @@ from vera.attestation.outcome import (
 )
 from vera.dashboard.notice import Notice
 from vera.dashboard.part_cache import KeptParts
+from vera.dashboard.reviewing import ReviewsOnPage
 from vera.dashboard.server_sent_events import PageFrame, page_message, record_messages
 from vera.dashboard.sessions import SessionFolder
 from vera.events import Blob, Text
@@ -95,6 +96,7 @@ class Follower:
         self._state = RunState()
         self._fold = ViewFold(self._load)
         self._made = VersionedCache(1)
+        self._reviews = ReviewsOnPage(session)
         self._reading = asyncio.Lock()
         self._moved = asyncio.Event()
         self._read_to: _Stat | None = None
@@ -112,6 +114,11 @@ class Follower:
         self._records: OrderedDict[int, tuple[int, bytes]] = OrderedDict()
         self._records_size = 0
         self._frames: dict[int, tuple[int, bytes]] = {}
+
+    @property
+    def head(self) -> str:
+        """The hash of the last record that was read."""
+        return self._reader.head
 
     @property
     def offset(self) -> int:
@@ -184,7 +191,8 @@ class Follower:
             lambda: self._fold.page(self._state, self.store, session=self.session.name, alive=alive, now=now),
         )
         page = msgspec.structs.replace(page, budgets=self._fold.budgets(self._state, alive=alive, now=now))
-        return with_outcome(page, self._said(alive=alive))
+        page = with_outcome(page, self._said(alive=alive))
+        return await asyncio.to_thread(self._reviews.on, page, self._reader.head, self._outcome_of)
 
     async def header(self) -> Header:
         """Where the run stands."""
@@ -210,7 +218,7 @@ class Follower:
         """Who set those that are no defaults, by their dotted names."""
         return self._state.session.origins if self._state.session else {}
 
-    def head(self) -> str:
+    def ended_head(self) -> str:
         """The hash of the last record of a run that has ended, '' before."""
         ended = self._state.ended
         return self._reader.head if ended is not None and ended.seq == self._reader.seq else ""

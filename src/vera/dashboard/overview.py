@@ -12,6 +12,7 @@ from vera.dashboard.follow import Followers
 from vera.dashboard.session_index import BatchCount, Family, Found, Listed, Row, SessionIndex, Wanted
 from vera.dashboard.sessions import SessionFolder, Sessions
 from vera.report.view.model import Header
+from vera.session.tags import read_tags
 
 PATIENCE_SECONDS = 0.3
 """What a page waits for logs to be read; the rest is known when it is loaded again."""
@@ -29,6 +30,7 @@ class SessionRow(msgspec.Struct, frozen=True, kw_only=True):
     batch: str = ""
     problem: str = ""
     is_unread: bool = False
+    tags: tuple[str, ...] = ()
 
 
 class SessionList(msgspec.Struct, frozen=True, kw_only=True):
@@ -41,6 +43,7 @@ class SessionList(msgspec.Struct, frozen=True, kw_only=True):
     unread: int = 0
     states: tuple[tuple[str, int], ...] = ()
     batches: tuple[BatchCount, ...] = ()
+    tags: tuple[tuple[str, int], ...] = ()
 
 
 class Overview:
@@ -139,8 +142,9 @@ class Overview:
     async def _found(self, name: bytes) -> Found:
         session = self._sessions.folder(os.fsdecode(name))
         seen = await asyncio.to_thread(fingerprint, session.path)
+        tags = await asyncio.to_thread(read_tags, session.path)
         if not session.log.exists():
-            return Found(name=name, seen=seen, header=None)
+            return Found(name=name, seen=seen, header=None, tags=tags)
         follower = self._followers.lent(session)
         header = await follower.header()
         return Found(
@@ -150,8 +154,9 @@ class Overview:
             kind=follower.kind(),
             answer=follower.answer(),
             problem=follower.problem,
-            head=follower.head(),
+            head=follower.ended_head(),
             parent=follower.parent(),
+            tags=tags,
         )
 
     def _list_of(self, wanted: Wanted, found: Listed) -> SessionList:
@@ -166,6 +171,7 @@ class Overview:
                     batch=row.batch,
                     problem=row.problem,
                     is_unread=row.state == "unread",
+                    tags=row.tags,
                 )
                 for row in found.rows
             ),
@@ -174,6 +180,7 @@ class Overview:
             unread=found.unread,
             states=found.states,
             batches=found.batches,
+            tags=found.tags,
         )
 
     def _path(self, name: bytes) -> Path:

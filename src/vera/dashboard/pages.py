@@ -19,6 +19,7 @@ from vera.dashboard.log_ends import MAIN_LANE
 from vera.dashboard.overview import SessionList
 from vera.dashboard.part_cache import KeptParts
 from vera.dashboard.query_params import Asked
+from vera.dashboard.removal import Held
 from vera.dashboard.run_form import BUDGETS, StartForm
 from vera.dashboard.run_status import RunStatus
 from vera.dashboard.runs import Replayed
@@ -129,6 +130,7 @@ def address_of(wanted: Wanted, **changed: Any) -> str:
         "state": other.state,
         "kind": other.kind,
         "batch": other.batch,
+        "tag": other.tag,
         "sort": other.sort if other.sort != "age" else "",
         "page": str(other.page) if other.page > 1 else "",
     }
@@ -141,6 +143,11 @@ def state_in_words(state: str) -> str:
     return STATES.get(state) or RESULTS.get(state) or state.replace("_", " ").capitalize()
 
 
+def render_remove(asked: Asked, found: Sequence[tuple[SessionFolder, Held, tuple[str, ...]]]) -> str:
+    """What would be removed, with its size and tags, and the form that does it."""
+    return _page("remove", asked, found=found)
+
+
 def render_run(
     asked: Asked,
     session: SessionFolder,
@@ -150,6 +157,7 @@ def render_run(
     changed: Mapping[str, int],
     kept: KeptParts | None = None,
     around: Around = NOTHING_AROUND,
+    tags: tuple[str, ...] = (),
 ) -> str:
     """The page of a session; `kept` has parts of its page that were written out before, and `around` are the
     sessions that it follows and that follow it."""
@@ -159,7 +167,7 @@ def render_run(
     gate_runner = kept or KeptParts()
 
     def part(name: str) -> Markup:
-        written = gate_runner.part(name, page, changed, lambda: _page(f"part/{name}", asked, **values))
+        written = gate_runner.part(name, page, changed, asked, partial(_part, name, values))
         return Markup(written)  # a template wrote it, and escaped what is in it
 
     return _page(
@@ -174,6 +182,7 @@ def render_run(
         logs={**EVENTS, **{name: title for name, (_, title) in LOGS.items()}},
         announcement=announcement(page.header),
         blank=_BLANK,
+        tags=tags,
     )
 
 
@@ -190,8 +199,7 @@ def render_parts(
     values = _of_run(session, page, run, changed)
     gate_runner = kept or KeptParts()
     return "".join(
-        gate_runner.part(name, page, changed, partial(_page, f"part/{name}", asked, **values))
-        for name in names
+        gate_runner.part(name, page, changed, asked, partial(_part, name, values)) for name in names
     )
 
 
@@ -347,6 +355,10 @@ def _of_run(
 def _live(header: Header, run: RunStatus) -> dict[str, str]:
     starting = {"verdict": "Starting"} if header.phase == "new" and run.alive else {}
     return {**figures(header), "run": run.words, **starting}
+
+
+def _part(name: str, values: Mapping[str, Any], asked: Asked) -> str:
+    return _page(f"part/{name}", asked, **values)
 
 
 def _page(template: str, asked: Asked, **values: Any) -> str:

@@ -10,6 +10,7 @@ import hashlib
 import os
 import sqlite3
 import threading
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
 from types import UnionType
@@ -41,6 +42,9 @@ DAMAGES = (sqlite3.Error, OSError, ValueError, msgspec.MsgspecError)
 
 MAX_BATCHES = 12
 MAX_RELATIVES = 50
+MAX_TAGS = 24
+"""Tags that a list leads to."""
+
 MAX_PAGE = 100_000
 FAILED = "failed"
 FAILED_STATES = ("stopped", "UNRESOLVED", "ALTERED", "UNSEALED", "UNTRUSTED", "unreadable")
@@ -68,7 +72,8 @@ CREATE TABLE IF NOT EXISTS sessions (
   kind TEXT NOT NULL DEFAULT '', state TEXT NOT NULL DEFAULT 'unread', batch TEXT NOT NULL DEFAULT '',
   task TEXT NOT NULL DEFAULT '', searched TEXT NOT NULL DEFAULT '', score INTEGER, claims INTEGER DEFAULT 0,
   tokens INTEGER DEFAULT 0, cost REAL DEFAULT 0, seconds REAL DEFAULT 0, header BLOB, problem TEXT DEFAULT '',
-  head TEXT NOT NULL DEFAULT '', parent TEXT NOT NULL DEFAULT ''
+  head TEXT NOT NULL DEFAULT '', parent TEXT NOT NULL DEFAULT '',
+  tags TEXT NOT NULL DEFAULT ''
 ) WITHOUT ROWID;
 CREATE INDEX IF NOT EXISTS by_time ON sessions (modified DESC, name);
 CREATE INDEX IF NOT EXISTS by_state ON sessions (state, modified DESC, name);
@@ -78,18 +83,20 @@ CREATE INDEX IF NOT EXISTS by_cost ON sessions (cost DESC, modified DESC, name);
 CREATE INDEX IF NOT EXISTS by_seconds ON sessions (seconds DESC, modified DESC, name);
 CREATE INDEX IF NOT EXISTS by_head ON sessions (head);
 CREATE INDEX IF NOT EXISTS by_parent ON sessions (parent, modified);
+CREATE INDEX IF NOT EXISTS by_tags ON sessions (tags) WHERE tags != '';
 CREATE INDEX IF NOT EXISTS by_batch ON sessions (batch, state, tokens);
 """
 
 
 class Wanted(msgspec.Struct, frozen=True, kw_only=True):
-    """What a list is to show: words in task and answer, one state (or FAILED), one of KINDS, one batch, the
-    order (of SORTS) and the page, from 1."""
+    """What a list is to show: words in task, answer and tags, one state (or FAILED), one of KINDS, one batch,
+    one tag, the order (of SORTS) and the page, from 1."""
 
     words: str = ""
     state: str = ""
     kind: str = ""
     batch: str = ""
+    tag: str = ""
     sort: str = "age"
     page: int = 1
 
@@ -106,6 +113,7 @@ class Found(msgspec.Struct, frozen=True, kw_only=True):
     problem: str = ""
     head: str = ""
     parent: str = ""
+    tags: tuple[str, ...] = ()
 
 
 class Relative(msgspec.Struct, frozen=True):
@@ -134,6 +142,7 @@ class Row(msgspec.Struct, frozen=True, kw_only=True):
     batch: str
     header: Header | None
     problem: str
+    tags: tuple[str, ...] = ()
 
 
 class BatchCount(msgspec.Struct, frozen=True, kw_only=True):
@@ -154,7 +163,7 @@ class BatchCount(msgspec.Struct, frozen=True, kw_only=True):
 
 class Listed(msgspec.Struct, frozen=True, kw_only=True):
     """A page of a list: `matched` of `total` sessions are in it, `unread` were not read yet. `states` counts
-    those that everything but the state lets through."""
+    those that everything but the state lets through, `tags` those of all sessions."""
 
     rows: tuple[Row, ...]
     matched: int
@@ -162,6 +171,7 @@ class Listed(msgspec.Struct, frozen=True, kw_only=True):
     unread: int
     states: tuple[tuple[str, int], ...]
     batches: tuple[BatchCount, ...]
+    tags: tuple[tuple[str, int], ...] = ()
 
 
 class SessionIndex:
@@ -208,19 +218,21 @@ class SessionIndex:
             texts = {name: each for name, each in msgspec.structs.asdict(header).items() if type(each) is str}
             kept = {name: _plain(each[:MAX_TASK]) for name, each in texts.items()}
             header = msgspec.structs.replace(header, **kept)
-        text = f"{found.header.task if found.header else ''}\n{found.answer}"[: 2 * MAX_SEARCHED]
+        told = f"{found.header.task if found.header else ''}\n{found.answer}"[: 2 * MAX_SEARCHED]
+        text = "\n".join((*found.tags, told))
         values = (
             found.seen, found.kind, _state(found), header.task if header else "", text.casefold(),
             header.score if header else None, header.supported if header else 0,
             sum(asked + said for _, asked, _, said in header.tokens) if header else 0, _cost(header),
             max(0.0, (header.ended_ts or header.last_ts) - header.started_ts) if header else 0.0,
-            msgspec.msgpack.encode(header), _plain(found.problem), found.head, found.parent, found.name,
+            msgspec.msgpack.encode(header), _plain(found.problem), found.head, found.parent,
+            _joined(found.tags), found.name,
         )  # fmt: skip
 
         def work(db: sqlite3.Connection) -> None:
             db.execute(
                 "UPDATE sessions SET seen=?, kind=?, state=?, task=?, searched=?, score=?, claims=?, "
-                "tokens=?, cost=?, seconds=?, header=?, problem=?, head=?, parent=? WHERE name=?",
+                "tokens=?, cost=?, seconds=?, header=?, problem=?, head=?, parent=?, tags=? WHERE name=?",
                 tuple(_storable(value) for value in values),
             )
             self._unread.discard(found.name)
@@ -256,17 +268,20 @@ class SessionIndex:
             (matched,) = db.execute(f"SELECT count(*) FROM sessions {where}", values).fetchone()
             rows = _typed(
                 db.execute(
-                    "SELECT name, seen, modified, kind, state, batch, header, problem FROM sessions "
+                    "SELECT name, seen, modified, kind, state, batch, header, problem, tags FROM sessions "
                     f"{where} ORDER BY {order}, name LIMIT ? OFFSET ?",
                     (*values, PAGE_ROWS, first),
                 ),
-                *(bytes, str, float, str, str, str, bytes | None, str),
+                *(bytes, str, float, str, str, str, bytes | None, str, str),
             )
             batches = _typed(
                 db.execute(
                     "SELECT batch, state, count(*), sum(tokens) FROM sessions WHERE batch != '' GROUP BY 1, 2"
                 ),
                 *(str, str, int, int),
+            )
+            tagged = _typed(
+                db.execute("SELECT tags, count(*) FROM sessions WHERE tags != '' GROUP BY tags"), str, int
             )
             return Listed(
                 rows=tuple(_row(row) for row in rows),
@@ -275,6 +290,7 @@ class SessionIndex:
                 unread=len(self._unread),
                 states=tuple(states),
                 batches=tuple(_batches(batches))[:MAX_BATCHES],
+                tags=_counts(tagged),
             )
 
         return self._done(work)
@@ -395,6 +411,9 @@ def _where(wanted: Wanted, *, state: bool) -> tuple[str, tuple[object, ...]]:
     for word in _plain(wanted.words).casefold().split()[:MAX_WORDS]:
         said.append("instr(searched, ?) > 0")
         values.append(word)
+    if wanted.tag:
+        said.append("instr(tags, ?) > 0")
+        values.append(_joined((wanted.tag,)))
     for column, value in (("kind", wanted.kind), ("batch", wanted.batch)):
         if value:
             said.append(f"{column} = ?")
@@ -418,7 +437,7 @@ def _state(found: Found) -> str:
 
 def _row(row: tuple[Any, ...]) -> Row:
     """The row of a list. Raises msgspec.MsgspecError where its header cannot be read."""
-    name, seen, modified, kind, state, batch, header, problem = row
+    name, seen, modified, kind, state, batch, header, problem, tags = row
     return Row(
         name=name,
         seen=seen,
@@ -428,7 +447,26 @@ def _row(row: tuple[Any, ...]) -> Row:
         batch=batch,
         header=None if header is None else msgspec.msgpack.decode(header, type=Header | None),
         problem=problem,
+        tags=_split(tags),
     )
+
+
+def _joined(tags: Iterable[str]) -> str:
+    """Tags as the index keeps them: each between line breaks, which no tag has; '' for none."""
+    lines = "\n".join(_plain(tag).replace("\n", " ") for tag in tags)
+    return f"\n{lines}\n" if lines else ""
+
+
+def _split(tags: str) -> tuple[str, ...]:
+    return tuple(tag for tag in tags.split("\n") if tag)
+
+
+def _counts(tagged: Iterable[tuple[str, int]]) -> tuple[tuple[str, int], ...]:
+    """How many sessions have each tag, the most frequent first."""
+    counts = Counter[str]()
+    for tags, count in tagged:
+        counts.update(dict.fromkeys(_split(tags), count))
+    return tuple(sorted(counts.items(), key=lambda each: (-each[1], each[0]))[:MAX_TAGS])
 
 
 def _batches(rows: Iterable[tuple[Any, ...]]) -> Iterator[BatchCount]:

@@ -15,6 +15,7 @@ import msgspec
 
 from vera.report.printable import one_printable_line
 from vera.session.session import TRACE
+from vera.session.tags import FILE as TAGS
 
 LISTED_LEVELS = 3
 """Levels below the base in which sessions are looked for. One that is asked for by name may lie deeper."""
@@ -104,7 +105,7 @@ class Sessions:
 
     def stamps(self) -> dict[bytes, tuple[str, float]]:
         """Every session of the first levels, at most MAX_INDEXED: its path relative to the base → what its
-        log is now (size, times, inode; '' for none) and when it was written (Unix time)."""
+        log and its tags are now (size, times, inode; '' for none) and when it was written (Unix time)."""
         found: dict[bytes, tuple[str, float]] = {}
         level, left, base = ["."], MAX_WALKED, os.fspath(self.base)
         for depth in range(LISTED_LEVELS + 1):
@@ -117,7 +118,8 @@ class Sessions:
                 if stamp is None and depth and _is_regular(self.base / relative / CONTROL_LOG):
                     stamp = ("", _written(self.base / relative))
                 if stamp is not None:
-                    found[os.fsencode(relative)] = stamp
+                    tagged = _stamp(f"{base}/{relative}/{TAGS}") or ("", 0.0)
+                    found[os.fsencode(relative)] = (stamp[0] + tagged[0], stamp[1])
                 if (stamp is None or not stamp[0]) and depth < LISTED_LEVELS:
                     below += _folders(self.base / relative, relative, left)
             level = below

@@ -52,11 +52,8 @@ def seal_line(body: bytes) -> tuple[bytes, str]:
     return body[:-1] + b',"hash":"' + digest.encode() + b'"}\n', digest
 
 
-def open_line(line: bytes, number: int, seq: int, prev: str) -> tuple[events.Record, str]:
-    """The record in a line (without newline) and its hash, when it is record `seq` after hash `prev`.
-
-    Raises LogBroken with the line's number otherwise.
-    """
+def body_of(line: bytes, number: int) -> tuple[bytes, str]:
+    """The encoded event in a line (without newline) and its hash, which fits. Raises LogBroken."""
     found = _TAIL.search(line[-80:])
     if found is None:
         raise LogBroken(number, "it does not end in a hash")
@@ -64,6 +61,15 @@ def open_line(line: bytes, number: int, seq: int, prev: str) -> tuple[events.Rec
     digest = hashlib.sha256(body).hexdigest()
     if digest != found.group(1).decode():
         raise LogBroken(number, "its bytes do not match its hash")
+    return body, digest
+
+
+def open_line(line: bytes, number: int, seq: int, prev: str) -> tuple[events.Record, str]:
+    """The record in a line (without newline) and its hash, when it is record `seq` after hash `prev`.
+
+    Raises LogBroken with the line's number otherwise.
+    """
+    body, digest = body_of(line, number)
     try:
         record = events.decode(body)
     except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as error:

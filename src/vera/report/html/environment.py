@@ -63,6 +63,7 @@ def environment(*folders: Path) -> "Environment":
         SAYS=SAYS,
         MARKS=wording.MARKS,
         LABELS=LABELS,
+        REVIEW_LABELS=wording.REVIEW_LABELS,
         SHARES=wording.SHARES,
         answer_blocks=answer.blocks,
         answer_lead=answer.lead,

@@ -29,6 +29,9 @@ SHARES = {
 }
 """What of a session can be shared: the file's name, and what it is called on the page."""
 
+REVIEW_LABELS = {"agree": "Agree", "disagree": "Disagree", "unsure": "Unsure"}
+"""What a person says of a claim, on a button and beside their name."""
+
 RESULTS = {
     "VERIFIED": "Verified",
     "QUOTED": "Quoted",

@@ -22,6 +22,7 @@ from vera.attestation.objects import (
     Unread,
     parse,
 )
+from vera.attestation.reviews import digest_of
 from vera.evidence.claim import Claim
 from vera.evidence.finding import Finding
 from vera.report.view.attested import Verdict
@@ -143,6 +144,8 @@ class _ByClaim:
             reason=one_line(reason, _SENTENCE_SHOWN),
             load_bearing=claim.load_bearing,
             findings=sentences(findings),
+            digest=digest_of(claim.text),
+            form=one_line(claim.form),
         )
 
 

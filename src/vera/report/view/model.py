@@ -108,8 +108,30 @@ class CardView(msgspec.Struct, frozen=True, kw_only=True):
     maker: str = ""
 
 
+class ReviewView(msgspec.Struct, frozen=True, kw_only=True):
+    """What a person said of a claim: `label` and `standing` as in `vera.attestation.reviews`, `at` Unix time,
+    `signed` the owner of the key ("by your key")."""
+
+    label: str
+    note: str
+    at: float
+    signed: str
+    standing: str
+
+
+class ReviewsView(msgspec.Struct, frozen=True, kw_only=True):
+    """What a page says of the reviews: a sentence about all ('' for none), those that are altered or foreign
+    as (line, standing, why), and whether a claim can be reviewed now."""
+
+    sentence: str = ""
+    bad: tuple[tuple[int, str, str], ...] = ()
+    is_open: bool = False
+
+
 class ClaimView(msgspec.Struct, frozen=True, kw_only=True):
-    """A claim of the answer, its verdict (one of VERDICTS) and why, with its cards."""
+    """A claim of the answer, its verdict (one of VERDICTS) and why, with its cards. `digest` is the sha256 of
+    its whole text where it was attested, else '', and `form` is then its form; `reviews` is what people said
+    of it."""
 
     key: str
     text: str
@@ -118,6 +140,9 @@ class ClaimView(msgspec.Struct, frozen=True, kw_only=True):
     load_bearing: bool = True
     findings: tuple[str, ...] = ()
     cards: tuple[CardView, ...] = ()
+    digest: str = ""
+    form: str = ""
+    reviews: tuple[ReviewView, ...] = ()
 
 
 class CoverageCell(msgspec.Struct, frozen=True, kw_only=True):
@@ -285,5 +310,6 @@ class RunPage(msgspec.Struct, frozen=True, kw_only=True):
     answer: str = ""
     thesis: bool = False
     parent: ParentView | None = None
+    reviews: ReviewsView = ReviewsView()
     events: tuple[EventLine, ...] = ()
     events_left_out: int = 0

@@ -22,7 +22,7 @@ from starlette.responses import HTMLResponse, PlainTextResponse, RedirectRespons
 from starlette.routing import Route
 
 from vera.config.handed import Allowed
-from vera.dashboard import pages
+from vera.dashboard import pages, pdf_pages
 from vera.dashboard.downloads import attachment, download, stored_bytes
 from vera.dashboard.follow import Follower, Followers
 from vera.dashboard.guard import Guard, wants_html
@@ -104,6 +104,7 @@ class Dashboard:
         self.metrics = BaseMetrics(self.sessions)
         self.static = StaticFiles()
         self.indexes = StepIndexes()
+        self.pdf_pages = pdf_pages.PdfPages()
 
     @contextlib.asynccontextmanager
     async def lifespan(self, app: Starlette) -> AsyncIterator[None]:
@@ -128,6 +129,7 @@ class Dashboard:
             Route("/s/{id}/parts/{names}", self.parts),
             Route("/s/{id}/claim/{key:path}", self.claim),
             Route("/s/{id}/source/{sha256}", self.source),
+            Route("/s/{id}/page/{sha256}", self.page_picture),
             Route("/s/{id}/file/{path:path}", self.file),
             Route("/s/{id}/share/{name}", self.share),
             Route("/s/{id}/bytes/{sha256}", self.bytes),
@@ -215,6 +217,18 @@ class Dashboard:
                 follower.store,
             )
         )
+
+    async def page_picture(self, request: Request) -> Response:
+        follower = self.followers.of(self._session(request))
+        page = await follower.page()
+        lines = _number(request, "first"), _number(request, "last")
+        card = pdf_pages.card_of(page.claims, request.path_params["sha256"], *lines)
+        if card is None or card.pdf is None:
+            raise HTTPException(404, "No card cites these lines of a PDF.")
+        try:
+            return pdf_pages.answer(await self.pdf_pages.picture(follower.store, card, card.pdf))
+        except pdf_pages.Busy:
+            raise HTTPException(503, "Other pages are being drawn. Try again in a moment.") from None
 
     async def compare(self, request: Request) -> Response:
         session = self._session(request)

@@ -303,7 +303,7 @@ def test_without_javascript_everything_can_be_read_and_done(browser: "Browser", 
         watched(browser, dashboard.url, token=dashboard.token, java_script_enabled=False) as context,
     ):
         page = context.page("/")
-        page.get_by_role("button", name="New session").click()
+        page.get_by_role("link", name="Ask a question").click()
         page.get_by_label("Task").fill(licence_run.QUESTION)
         page.get_by_label("Input folder").fill(licence_run.FOLDER)
         page.get_by_label("Address of the model server").fill(server.base_url)

@@ -130,13 +130,13 @@ def test_the_order_of_a_page_is_that_of_its_navigation() -> None:
 
 def test_every_form_carries_its_token_and_goes_to_its_session() -> None:
     html = run_page(EMPTY, RUNS["empty"], FORM)
-    assert forms(html) == {"/s/work~2Frivers/run": {"form_token", "task", *CHOICES}}
+    assert forms(html) == {"/s/work~2Frivers/run": {"form_token", "kind", "task", "files", *CHOICES}}
     crashed = forms(run_page(DISPUTED, RUNS["disputed"]))
     assert set(crashed) == {"/s/work~2Frivers/resume", "/s/work~2Frivers/replay"}
     assert crashed["/s/work~2Frivers/resume"] == {"form_token", *pages.LIMITS}
     assert "/s/work~2Frivers/stop" in forms(run_page(RUNNING, RUNS["running"]))
     index = pages.render_index(ASKED, SessionList(wanted=Wanted()))
-    assert forms(index) == {"/new": {"form_token"}}
+    assert forms(index) == {}
 
 
 def test_no_form_asks_for_a_key() -> None:

@@ -11,7 +11,6 @@ import contextlib
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from http import HTTPStatus
 from pathlib import Path
-from urllib.parse import quote
 
 import msgspec
 from starlette.applications import Starlette
@@ -34,6 +33,7 @@ from vera.dashboard.runs import RunRefused, Runs
 from vera.dashboard.session_index import KINDS, SORTS, Wanted
 from vera.dashboard.sessions import NoSession, SessionFolder, Sessions
 from vera.dashboard.shares import share
+from vera.dashboard.start_routes import StartRoutes, go_on
 from vera.dashboard.static_files import StaticFiles
 from vera.dashboard.step_index import StepIndex, StepIndexes
 from vera.dashboard.step_view import loader, request_of, step_view
@@ -119,6 +119,7 @@ class Dashboard:
             Route("/", self.index),
             Route("/compare", self.two_runs),
             Route("/new", self.new, methods=["POST"]),
+            *StartRoutes(self.runs, self._session).routes(),
             Route("/events", self.events_of_work_dir),
             Route("/metrics", self.exposition),
             Route("/healthz", healthz),
@@ -138,7 +139,6 @@ class Dashboard:
             Route("/s/{id}/steps/{step}/request", self.step_request),
             Route("/s/{id}/log/{name}", self.log),
             Route("/s/{id}/compare", self.compare),
-            Route("/s/{id}/run", self.start, methods=["POST"]),
             Route("/s/{id}/stop", self.stop, methods=["POST"]),
             Route("/s/{id}/resume", self.resume, methods=["POST"]),
             Route("/s/{id}/replay", self.replay, methods=["POST"]),
@@ -313,22 +313,17 @@ class Dashboard:
         return found
 
     async def new(self, request: Request) -> Response:
-        return _go_on(request, await self.runs.new())
-
-    async def start(self, request: Request) -> Response:
-        session = self._session(request)
-        await self.runs.start(session, _fields(request))
-        return _go_on(request, session)
+        return go_on(request, await self.runs.new())
 
     async def stop(self, request: Request) -> Response:
         session = self._session(request)
         await self.runs.stop(session)
-        return _go_on(request, session)
+        return go_on(request, session)
 
     async def resume(self, request: Request) -> Response:
         session = self._session(request)
         await self.runs.resume(session, _fields(request))
-        return _go_on(request, session)
+        return go_on(request, session)
 
     async def replay(self, request: Request) -> Response:
         session = self._session(request)
@@ -422,14 +417,6 @@ def _found(page: str | None) -> Response:
     if page is None:
         raise HTTPException(404)
     return HTMLResponse(page)
-
-
-def _go_on(request: Request, session: SessionFolder) -> Response:
-    """To the session's page; a script is told where it is."""
-    address = f"/s/{quote(session.id)}"
-    if "x-vera" in request.headers:
-        return Response(status_code=204, headers={"location": address})
-    return RedirectResponse(address, 303)
 
 
 def _answer(

@@ -19,6 +19,7 @@ from vera.dashboard.overview import SessionList
 from vera.dashboard.part_cache import KeptParts
 from vera.dashboard.query_params import Asked
 from vera.dashboard.run_form import BUDGETS, StartForm
+from vera.dashboard.run_form import KINDS as FORM_KINDS
 from vera.dashboard.run_status import RunStatus
 from vera.dashboard.runs import Replayed
 from vera.dashboard.session_index import FAILED, KINDS, PAGE_ROWS, Wanted
@@ -138,6 +139,13 @@ def address_of(wanted: Wanted, **changed: Any) -> str:
 def state_in_words(state: str) -> str:
     """A state of the index as a reader knows it."""
     return STATES.get(state) or RESULTS.get(state) or state.replace("_", " ").capitalize()
+
+
+def render_start(asked: Asked, session: SessionFolder | None, form: StartForm) -> str:
+    """The form of a run, for a new session (None) or for one that was not started."""
+    action = f"/s/{session.id}/run" if session else "/start"
+    values = {"action": action, "session": session, "form": form}
+    return _page("ask", asked, **values, LIMITS=LIMITS, FORM_KINDS=FORM_KINDS)
 
 
 def render_run(
@@ -321,6 +329,7 @@ def _of_run(
         "ago": max(0.0, time.time() - page.header.last_ts) if run.alive and page.offset else None,
         "open_claims": False,
         "LIMITS": LIMITS,
+        "FORM_KINDS": FORM_KINDS,
     }
 
 

@@ -83,11 +83,11 @@ class StartRoutes:
         """The form as it was sent, with what was wrong; a program is told in a sentence."""
         if isinstance(refused, UploadRefused):
             refused = RunRefused(400, str(refused), {"files": str(refused)})
-        if session is not None:
-            self._runs.remember(session, fields)
         form = self._runs.form(session)
         if "x-vera" in request.headers or not wants_html(request.headers) or form.locked:
             raise refused
+        if session is not None:
+            self._runs.remember(session, fields)
         asked: Asked = request.scope["asked"]
         form = tried_form(form, fields, refused.fields or {"": str(refused)})
         return HTMLResponse(pages.render_start(asked, session, form), refused.status)

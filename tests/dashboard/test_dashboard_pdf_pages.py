@@ -148,6 +148,16 @@ def test_what_was_not_drawn_is_remembered_too(store: Store) -> None:
     assert asked == [2]
 
 
+def test_a_picture_is_not_shown_again_when_the_stored_bytes_are_others(store: Store) -> None:
+    makers = PdfPages(lambda _: PagePicture(b"png", True))
+    shown = card(store)
+    assert shown.pdf is not None and drawn(makers, store, shown) == b"png"
+    path = store.path(shown.pdf.sha256)
+    path.chmod(0o600)
+    path.write_bytes(b"altered")
+    assert drawn(makers, store, shown) == "the stored PDF is missing or was altered"
+
+
 def test_only_so_many_pictures_are_kept(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(pdf_pages, "KEPT_BYTES", 10)
     asked: list[str] = []

@@ -44,12 +44,17 @@ SHOWN = 72
 """Characters of a line of that picture."""
 
 
+GONE = "the stored PDF is missing or was altered"
+
+
 class Busy(Exception):
     """Too many pictures are being drawn."""
 
 
 class _Key(NamedTuple):
-    pdf: str
+    """A picture by the stored PDF (its path, size, times and inode), the page and the words."""
+
+    pdf: tuple[str, int, int, int, int]
     page: int
     words: str
 
@@ -73,7 +78,9 @@ class PdfPages:
             words = await asyncio.to_thread(_words, store, card, place)
             if isinstance(words, str):
                 return words
-            key = _Key(place.sha256, place.page, hashlib.sha256(repr(words).encode()).hexdigest())
+            key = _key(store, place, words)
+            if key is None:
+                return GONE
             async with self._one:
                 if key in self._kept:
                     self._kept.move_to_end(key)
@@ -93,7 +100,7 @@ class PdfPages:
         except Unreadable as error:
             return str(error)
         except StoreError:
-            return "the stored PDF is missing or was altered"
+            return GONE
         except (OSError, OverflowError):
             return "the stored PDF cannot be read"
 
@@ -102,6 +109,17 @@ class PdfPages:
         self._bytes += len(made)
         while self._kept and (self._bytes > KEPT_BYTES or len(self._kept) > KEPT):
             self._bytes -= len(self._kept.popitem(last=False)[1])
+
+
+def _key(store: Store, place: PdfPlace, words: tuple[str, int]) -> _Key | None:
+    """None where the store has no such PDF."""
+    try:
+        path = store.path(place.sha256)
+        about = path.stat()
+    except (StoreError, OSError):
+        return None
+    pdf = str(path), about.st_size, about.st_mtime_ns, about.st_ctime_ns, about.st_ino
+    return _Key(pdf, place.page, hashlib.sha256(repr(words).encode()).hexdigest())
 
 
 def card_of(claims: Sequence[ClaimView], sha256: str, first: int, last: int) -> CardView | None:

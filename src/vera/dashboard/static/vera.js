@@ -111,6 +111,7 @@ function open() {
 
 function tick() {
   const since = page.querySelector("[data-since]");
+  stream.classList.toggle("rest", !since);
   if (stream.classList.contains("live")) setText(stream, since ? "live" : "at rest"); // a run that ended is not live
   if (!since) return;
   heard ??= Date.now() - Number(since.dataset.since) * 1000;
@@ -133,6 +134,7 @@ page.addEventListener("click", (event) => {
   if (id && show(id)) location.hash = id;
 });
 page.addEventListener("toggle", async ({ target }) => {
+  if (target.open && target.matches(".claim")) history.replaceState(history.state, "", `#${target.id}`); // for Back
   const fill = target.open && target.dataset.fill && target.querySelector(":scope > .fill");
   if (fill) await fragment(target.dataset.fill).then((found) => fill.replaceWith(found.querySelector("[data-tail]")), () => {});
 }, true);

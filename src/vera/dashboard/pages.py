@@ -18,7 +18,7 @@ from vera.dashboard.log_ends import MAIN_LANE
 from vera.dashboard.overview import SessionList
 from vera.dashboard.part_cache import KeptParts
 from vera.dashboard.query_params import Asked
-from vera.dashboard.run_form import BUDGETS, StartForm
+from vera.dashboard.run_form import BUDGETS, CHOICES, StartForm
 from vera.dashboard.run_form import KINDS as FORM_KINDS
 from vera.dashboard.run_status import RunStatus
 from vera.dashboard.runs import Replayed
@@ -66,6 +66,22 @@ LIMITS = {
 }
 """Fields of a form for what a run may do, with their names."""
 
+FORM_LABELS = {
+    "kind": "What is asked for",
+    "task": "Task",
+    "input_dir": "Input folder, below the base",
+    "files": "Or files, chosen or dropped here",
+    "effort": "Effort",
+    "model_name": "Model",
+    "model_base_url": "Address of the model server",
+    **LIMITS,
+    "egress": "Network",
+    "profile": "Sandbox profile",
+    "num_candidates": "Candidates for a step",
+}
+"""Fields of the form that starts a run, with their names."""
+
+assert set(FORM_LABELS) == {"kind", "task", "files", *CHOICES}
 assert set(PARTS) == {"header", *ORDER} and set(LIMITS) == set(BUDGETS)
 
 _BLANK = EventLine(offset=0, seq=0, ts=0.0, lane="main", kind="", step=None, text="")
@@ -145,7 +161,7 @@ def render_start(asked: Asked, session: SessionFolder | None, form: StartForm) -
     """The form of a run, for a new session (None) or for one that was not started."""
     action = f"/s/{session.id}/run" if session else "/start"
     values = {"action": action, "session": session, "form": form}
-    return _page("ask", asked, **values, LIMITS=LIMITS, FORM_KINDS=FORM_KINDS)
+    return _page("ask", asked, **values, LIMITS=LIMITS, FORM_KINDS=FORM_KINDS, FORM_LABELS=FORM_LABELS)
 
 
 def render_run(
@@ -330,6 +346,7 @@ def _of_run(
         "open_claims": False,
         "LIMITS": LIMITS,
         "FORM_KINDS": FORM_KINDS,
+        "FORM_LABELS": FORM_LABELS,
     }
 
 

@@ -111,8 +111,7 @@ function open() {
 
 function tick() {
   const since = page.querySelector("[data-since]");
-  stream.classList.toggle("rest", !since);
-  if (stream.classList.contains("live")) setText(stream, since ? "live" : "at rest"); // a run that ended is not live
+  if (stream.classList.contains("live")) say(since ? "live" : "at rest", since ? "live" : "live rest"); // an ended run rests
   if (!since) return;
   heard ??= Date.now() - Number(since.dataset.since) * 1000;
   const s = Math.max(0, Math.round((Date.now() - heard) / 1000)), min = Math.floor(s / 60), h = Math.floor(min / 60);

@@ -31,8 +31,8 @@ ROOT = Path(__file__).resolve().parent.parent
 QUESTIONS = ("examples/licences.questions.json", "benchmarks/weak_questions.json")
 CONTEXT = 8192
 HOLDS = ("VERIFIED", "QUOTED")
-PEER_SECONDS = 300
-"""Ten times what the slowest run of ours took."""
+PEER_SECONDS = 120
+"""Twice the 60 seconds that a run of ours may take."""
 
 
 def smollm2() -> Path:

@@ -36,11 +36,12 @@ def main() -> None:
 
 
 def measure(base: Path) -> None:
-    from vera.agent.reuse import corpus_digest, verify_or_reuse
-    from vera.agent.verify import ThesisJob
+    from vera.agent.folders import corpus_digest
+    from vera.agent.thesis import ThesisJob
     from vera.attestation.lenses import load_lens
     from vera.attestation.request import request_of
     from vera.config import defaults
+    from vera.runtime.reuse import verify_or_reuse
 
     settings = defaults(
         {

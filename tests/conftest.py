@@ -41,7 +41,7 @@ QUICK_WITHOUT = frozenset(
         "browser",
         "end_to_end",
         "sandbox",
-        "test_agent_reuse_web.py",
+        "test_runtime_reuse_web.py",
         "test_audit_containment_licences.py",
         "test_bootstrap.py",
         "test_install.py",

@@ -29,12 +29,7 @@ from vera.agent.check_document import Options, check_document, require_date
 from vera.agent.check_document import Report as CheckReport
 from vera.agent.effort import with_effort
 from vera.agent.errors import SetupError, TaskTooLong
-from vera.agent.plugins import open_plugins
 from vera.agent.research_result import Researched, researched_of
-from vera.agent.reuse import verify_or_reuse
-from vera.agent.running import new_session, open_run
-from vera.agent.setup import open_input, open_signer
-from vera.agent.thesis_job import inquiry_of
 from vera.agent.verification_result import Verified
 from vera.agent.web import secrets_of
 from vera.agent.work_dir import default_work_dir
@@ -48,9 +43,12 @@ from vera.attestation.request import RequestError
 from vera.attestation.signers import known_signers
 from vera.config import ConfigError, Settings, load
 from vera.config.settings import Form, Required, requiring
-from vera.evidence.extractor import Extractor
 from vera.lane.prompts import PromptError
 from vera.model.types import ModelError
+from vera.runtime.research import new_session, open_run
+from vera.runtime.reuse import verify_or_reuse
+from vera.runtime.setup import prepare
+from vera.runtime.thesis import inquiry_of
 from vera.session import LogError, SessionError
 from vera.store import StoreError
 
@@ -246,22 +244,9 @@ async def research_async(
     chosen = loaded.model_copy(update={"run": run})
     base = Path(base_dir) if base_dir is not None else chosen.run.base_dir
     root = Path(work_dir) if work_dir is not None else default_work_dir(base, question)
-    plugins = open_plugins(chosen, tools)
     with ExitStack() as stack:
-        signer = open_signer(folder)
-        extractor = stack.enter_context(Extractor(formats=plugins.formats))
-        found = None
-        if folder is not None:
-            found = await asyncio.to_thread(open_input, folder, chosen, extractor, stack, lambda at: None)
-        opened = open_run(
-            lambda: new_session(root, chosen, question),
-            chosen,
-            extractor=extractor,
-            found=found,
-            signer=signer,
-            progress=_Told(progress),
-            plugins=plugins,
-        )
+        prepared = await asyncio.to_thread(prepare, chosen, stack, functions=tools)
+        opened = open_run(lambda: new_session(root, chosen, question), chosen, prepared, _Told(progress))
         async with opened as (session, ready):
             result = await ready.run()
             return researched_of(session.state, session.root, result, question)

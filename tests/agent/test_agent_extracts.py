@@ -8,14 +8,13 @@ import pytest
 
 from vera import events
 from vera.agent.extracts import Extracts
-from vera.agent.lanes import LaneOptions
-from vera.agent.research import Environment
-from vera.agent.verifier_context import open_verifier_context
+from vera.agent.lanes import Environment, LaneOptions
 from vera.attestation.keys import load_or_create
 from vera.config import load
 from vera.evidence.extractor import Extractor
 from vera.lane.prompts import Prompts
 from vera.lane.tools.pages import pages_of
+from vera.runtime.verifier_context import open_verifier_context
 from vera.session import Session
 from vera.state import RunState
 from vera.verification.context import VerifierOptions

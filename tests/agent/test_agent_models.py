@@ -12,17 +12,17 @@ from support.scripted_server import ScriptedServer
 from support.tiny_llama import write_random_model
 from vera.agent import found_models, pulled_models
 from vera.agent.errors import SetupError
+from vera.agent.folders import exams_folder, file_facts
 from vera.agent.found_models import FoundModel, find_models
 from vera.agent.pulled_models import Pulled, choose_pulled
-from vera.agent.setup import file_facts, open_model
 from vera.agent.speeds import keep_speed, kept_speed
-from vera.agent.verifier_context import exams_folder
 from vera.config import load
 from vera.config.settings import ModelSettings
 from vera.lane.prompts import Prompts
 from vera.model.client import ChatClient
 from vera.model.probe import Found
 from vera.model.types import Completion, Message, ModelInfo, Request
+from vera.runtime.models import open_model
 from vera.verification import exam
 from vera.verification.kept_exams import keep
 

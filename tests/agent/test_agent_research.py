@@ -14,14 +14,16 @@ from support.lanes import INFO, open_lane
 from support.verified import ANSWER, open_session
 from vera import events
 from vera.agent import messages
-from vera.agent.research import RESULTS, Environment, Research, Result, _rank, _verdict
-from vera.agent.verifier_context import open_verifier_context
+from vera.agent.conclusion import Result, _verdict
+from vera.agent.lanes import Environment
+from vera.agent.research import RESULTS, Research, _rank
 from vera.attestation.keys import Signer, load_or_create
 from vera.config.loading import defaults
 from vera.evidence.extractor import Extractor
 from vera.headline import headline
 from vera.lane.prompts import Prompts
 from vera.model.types import Choice, Completion, Request
+from vera.runtime.verifier_context import open_verifier_context
 from vera.session import Session, check
 from vera.state import RunState
 from vera.verification.context import VerifierOptions

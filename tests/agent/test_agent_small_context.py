@@ -10,8 +10,7 @@ import pytest
 from support.cli import records
 from support.lanes import FunctionModel, new_session
 from vera import events
-from vera.agent.lanes import LaneOptions
-from vera.agent.research import Environment, head_bytes, make_lane
+from vera.agent.lanes import Environment, LaneOptions, head_bytes, make_lane
 from vera.evidence.extractor import Extractor
 from vera.lane.prompts import Prompts
 from vera.lane.tools import Call, Outcome, fetch, note, read, search, shell, submit

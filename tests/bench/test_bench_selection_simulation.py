@@ -7,13 +7,13 @@ from typing import Any
 
 import pytest
 
-from vera.agent.choosing import options_of
 from vera.bench.selection_figures import paired
 from vera.bench.selection_rules import OURS, PEERS, rules
 from vera.bench.selection_simulated import NOISES, POLICIES, measure
 from vera.bench.selection_simulation import ACTIONS, NoisyJudge, Setting, steps
 from vera.bench.selection_tables import as_text
 from vera.config import defaults
+from vera.runtime.choosing import options_of
 from vera.selection.options import SelectionOptions
 
 STEPS = 2000

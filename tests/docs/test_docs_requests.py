@@ -8,13 +8,13 @@ from typing import get_args
 import pytest
 from docs_pages import DOCS, blocks, first_cells, quoted, section
 
-from vera.agent import reuse
 from vera.attestation import build, tiers
 from vera.attestation.lenses import LENSES, load_lens
 from vera.attestation.objects import Constraints, Output, Scope, VerifyRequest, Volatility
 from vera.attestation.request import DOMAINS_LIMIT, THESIS_LIMIT, Budget
 from vera.attestation.source_types import PRIMARY, SOURCE_TYPES
 from vera.attestation.tiers import RISK_TIERS, STANDS_SECONDS
+from vera.runtime import reuse
 
 PAGE = "reference/verify-request.md"
 

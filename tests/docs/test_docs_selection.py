@@ -11,8 +11,8 @@ from docs_pages import DOCS, blocks, first_cells, quoted, section
 from support.attacks import vera_here
 from support.choosing import BROKEN, GOOD, READ, SEARCH, Play, choose, prefers, server
 from support.selecting import nobody, options
-from vera.agent.choosing import options_of, sampling_of, templates_of
 from vera.config import load
+from vera.runtime.choosing import options_of, sampling_of, templates_of
 from vera.selection import judge, pipeline, verdict
 from vera.selection.options import SelectionOptions
 from vera.selection.registry import SELECTORS, selector

@@ -19,7 +19,7 @@ from support.scripted_server import ScriptedServer
 from support.turns import answered_turns, as_reply, final, observation, turn
 from support.verified import replay
 from vera import events
-from vera.agent.verifier_context import exams_folder
+from vera.agent.folders import exams_folder
 from vera.session import check, rebuild
 from vera.store import Store
 

@@ -16,7 +16,7 @@ from support.scripted_server import Fault, ScriptedServer
 from support.turns import as_reply, final, turn
 from support.verified import replay
 from vera import events
-from vera.agent.verifier_context import exams_folder
+from vera.agent.folders import exams_folder
 from vera.headline import HOLDS
 from vera.lane.request import rebuild_request
 from vera.session import log

@@ -22,8 +22,8 @@ from support.turns import answered_turns, as_reply, final, turn
 from support.verified import replay
 from vera import events
 from vera.agent import report_run
+from vera.agent.folders import exams_folder
 from vera.agent.sub_questions import MAX_QUESTIONS, SCOPE
-from vera.agent.verifier_context import exams_folder
 from vera.attestation import composed
 from vera.attestation.composed import CUT_SHORT, MAX_LENGTH, NOT_ASKED, NOT_CITED, OPEN_SENTENCES, OPEN_TITLE
 from vera.headline import OPEN

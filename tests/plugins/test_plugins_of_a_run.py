@@ -16,7 +16,6 @@ from support.gating import Trial, rules_for
 from support.plugin_packages import put
 from vera import events
 from vera.agent.errors import SetupError
-from vera.agent.plugins import NONE, Plugins, open_plugins
 from vera.audit.case import Case
 from vera.config import defaults
 from vera.config.errors import ConfigError, Refused
@@ -33,6 +32,7 @@ from vera.model.servers.base import Server, Sighting
 from vera.model.servers.plugin import plugin_server
 from vera.plugins import FAMILIES, PluginError
 from vera.plugins.calling import PluginFailed, call
+from vera.runtime.plugins import NONE, Plugins, open_plugins
 from vera.search.corpus import Corpus
 from vera.search.web.plugin import PluginEngine
 from vera.search.web.values import Malformed, Query, Unfit
@@ -341,7 +341,7 @@ def test_an_engine_of_a_plugin_fails_in_our_own_words() -> None:
 
 
 def test_an_engine_is_asked_where_the_settings_name_it_or_none(site: Path) -> None:
-    from vera.agent.web import search_engines
+    from vera.runtime.web import search_engines
 
     source = Path(__file__).read_text().partition("class Wild:")[2].partition("\n\n\ndef ")[0]
     head = "from typing import Any\nfrom vera.search.web.values import Query, Unfit\n\nclass Wild:"

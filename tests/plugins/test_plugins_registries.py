@@ -14,7 +14,6 @@ import pytest
 from support.gating import Trial
 from vera import events
 from vera.agent.rules import for_task, rules_of
-from vera.agent.web import search_engines
 from vera.audit import registry as checks
 from vera.audit.case import Case
 from vera.config import defaults
@@ -41,6 +40,7 @@ from vera.lane.tools.registry import Toolkit, toolset
 from vera.model import probe
 from vera.model.servers.base import Ask, Details, Server, Sighting
 from vera.protocol.turn import ToolSpec
+from vera.runtime.web import search_engines
 from vera.search.web import Engine, Hit, Query, SearchLimits
 from vera.search.web import registry as engines
 from vera.search.web.values import Ask as Request

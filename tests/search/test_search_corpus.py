@@ -147,6 +147,20 @@ def test_a_folder_that_does_not_exist_is_an_error_that_says_so(tmp_path: Path, e
         corpus.update()
 
 
+def test_files_that_were_indexed_twice_rank_as_before(
+    licences: Corpus, tmp_path: Path, folder: Path, extractor: Extractor
+) -> None:
+    for source in LICENCES.iterdir():
+        (folder / source.name).write_bytes(source.read_bytes())
+    with Corpus(folder, tmp_path / "cache", extractor) as corpus:
+        corpus.update()
+        for path in folder.iterdir():
+            os.utime(path, (1, 1))
+        assert corpus.update().read > 10
+        for query in ("long source offered", "source offered length origin", "written offer valid years"):
+            assert corpus.search(query, 12).hits == licences.search(query, 12).hits
+
+
 def test_many_changes_do_not_let_dead_entries_pile_up(corpus: Corpus, folder: Path) -> None:
     text = "".join(f"line {number} of some text\n" for number in range(4000))
     for round_number in range(30):

@@ -11,7 +11,7 @@ import pytest
 
 from support import theses_known as known
 from support.judged import Verdicts, with_key
-from vera.agent.research import Result
+from vera.agent.conclusion import Result
 from vera.attestation import exam, probed
 from vera.attestation.keys import Signer, load_or_create
 

@@ -15,8 +15,8 @@ import parts
 from support import theses_known as known
 from support.judged import Verdicts
 from vera import events
-from vera.agent.research import Result
-from vera.agent.setup import file_facts
+from vera.agent.conclusion import Result
+from vera.agent.folders import file_facts
 from vera.attestation.keys import load_or_create
 from vera.model.connect import connect
 from vera.model.embedded import EmbeddedServer

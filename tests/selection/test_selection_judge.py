@@ -15,6 +15,7 @@ from vera.model.retry import RetryPolicy
 from vera.model.types import Completion, Model, ModelInfo, NotAsked, Request
 from vera.protocol import Action, Turn
 from vera.selection.chooser import Chooser
+from vera.selection.majority import Majority
 from vera.selection.options import Sampling, SelectionOptions
 from vera.selection.registry import SelectorError
 from vera.selection.selector import PastStep, SelectionContext
@@ -286,6 +287,14 @@ def test_a_gate_is_a_filter_and_writes_nothing(session: Session) -> None:
         "It destroys.",
     )
     assert session.state.seq == before
+
+
+def test_a_selector_of_a_plugin_chooses_in_every_lane_of_a_report(session: Session) -> None:
+    mine = {"mine": Majority}
+    options = SelectionOptions(selector="mine")
+    chooser = Chooser(session, "main", Sampling(), options, None, Templates(), mine).in_lane("part-2")
+    selection = wait_for(chooser.choose(sampling("ls", "id", "id"), read, allow, SCENE, None))
+    assert selection.selected == 1
 
 
 @pytest.mark.parametrize("name", ["", "first_valid"])

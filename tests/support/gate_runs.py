@@ -24,24 +24,25 @@ from support.fake_engines import wikipedia
 from support.fake_web import LOOPBACK, SMALL, Asked, FakeClock, Reply, fake_web
 from support.scripted_server import Fault, ScriptedServer
 from vera import events
-from vera.agent import research, setup
-from vera.agent.connections import GatedPolicy
-from vera.agent.lanes import LaneOptions
-from vera.agent.research import Environment, Research
+from vera.agent.conclusion import Result
+from vera.agent.lanes import Environment, LaneOptions, make_lane
+from vera.agent.research import Research
 from vera.agent.rules import rules_of
-from vera.agent.verifier_context import open_verifier_context
-from vera.agent.web import Web
+from vera.agent.web import GatedPolicy, Web
 from vera.config import Settings
 from vera.config.loading import defaults
 from vera.evidence.extractor import Extractor
 from vera.evidence.queries import is_package_index
 from vera.history import History
+from vera.lane.at_work import AtWork
 from vera.lane.capture import Capture, CommandPages, FetchCommand
 from vera.lane.prompts import Prompts
 from vera.model.connect import connect
 from vera.model.types import ModelError
 from vera.protocol import Turn, text
 from vera.protocol.turn import Action
+from vera.runtime.setup import open_input, open_signer
+from vera.runtime.verifier_context import open_verifier_context, verifier_options
 from vera.sandbox.backends import open_box
 from vera.sandbox.egress.dial import Dialer
 from vera.sandbox.egress.policy import NetworkPolicy
@@ -152,7 +153,7 @@ class Run:
         brave_asked: list[Asked],
         clock: FakeClock,
         port: int,
-        result: research.Result | None,
+        result: Result | None,
     ) -> None:
         self.session, self.server, self.records = session, server, records
         self.sites, self.brave_asked, self.clock, self.result = sites, brave_asked, clock, result
@@ -333,7 +334,7 @@ async def _play(
             given.mkdir()
             for name, content in files.items():
                 (given / name).write_text(content)
-            found = setup.open_input(given, defaults(), extractor, at_last, lambda _: None)
+            found = open_input(given, defaults(), extractor, at_last, lambda _: None)
         session.emit(
             events.Task(task=session.text(task), input_dir=str(found.folder) if found else ""), lane=""
         )
@@ -367,18 +368,18 @@ async def _play(
             answer_tokens=settings.model.max_tokens,
             rules=rules_of(settings),
         )
-        lane = research.make_lane(session, task, model, at, prompts, options)
+        lane = make_lane(session, task, model, at, prompts, options)
         context = open_verifier_context(
             session=session,
             settings=settings,
             place=at,
             model=None,
             prompts=prompts,
-            options=setup.verifier_options(settings, model, None, at),
+            options=verifier_options(settings, model, None, at),
         )
         result = None
         try:
-            result = await Research(lane, context, setup.open_signer(None)).run(clock=lambda: clock.now)
+            result = await Research(lane, context, open_signer(None)).run(clock=lambda: clock.now)
         except ModelError:
             assert len(server.requests) == len(script) + 1, server.requests[-1].body["messages"]
         assert not server.errors, server.errors
@@ -440,14 +441,18 @@ def _web(
     if renders:
         renderer = Renderer(policy, dialer, backend="bubblewrap", base_image="", log=logged("render"))
     capture = Capture(fetcher, extractor, renderer)
-    command = FetchCommand(capture)
-    tunnel = GatedPolicy(policy)
+    at_work = AtWork()
     tap = Tap(lambda host: not is_package_index(host))
     return Web(
         capture,
         WebSearch(engines, Fetcher(policy, dialer, limits=SMALL), log=session.emit),
-        EgressProxy(tunnel, dialer, fetch=command, tap=tap, log=logged("box")),
-        command,
-        tunnel,
+        EgressProxy(
+            GatedPolicy(policy, at_work.refuses_connection),
+            dialer,
+            fetch=FetchCommand(capture, at_work),
+            tap=tap,
+            log=logged("box"),
+        ),
+        at_work,
         CommandPages(tap, capture),
     )

@@ -21,7 +21,7 @@ from support.scripted_server import by_each_criterion
 from support.theses_known import DOCUMENT
 from support.verified import answer, read_file
 from vera import events
-from vera.agent.research import Result, conclude
+from vera.agent.conclusion import Result, conclude
 from vera.attestation.keys import Signer
 from vera.lane.prompts import Prompts
 from vera.model.types import Choice, Completion, Model, ModelInfo, Request

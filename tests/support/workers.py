@@ -11,8 +11,7 @@ from typing import Any
 from support.lanes import FunctionModel, open_lane
 from support.turns import final, turn
 from vera import events
-from vera.agent.research import Environment
-from vera.agent.verifier_context import open_verifier_context
+from vera.agent.lanes import Environment
 from vera.audit.case import Case
 from vera.audit.checks.computed import computed
 from vera.audit.source_text import SourceText
@@ -26,6 +25,7 @@ from vera.lane.tools import Tool
 from vera.lane.tools.read import Read
 from vera.lane.tools.shell import Shell
 from vera.protocol import Turn, text
+from vera.runtime.verifier_context import open_verifier_context
 from vera.sandbox.backends import open_box
 from vera.sandbox.spec import BoxSpec
 from vera.session import Session

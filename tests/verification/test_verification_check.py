@@ -13,12 +13,12 @@ from support.lanes import INFO, FunctionModel, new_session
 from support.turns import final, turn
 from support.workers import Workplace, begin_round, verifier_context_of, workplace
 from vera import events
-from vera.agent.research import Environment
-from vera.agent.setup import open_input
+from vera.agent.lanes import Environment
 from vera.config.loading import defaults
 from vera.evidence.extractor import Extractor
 from vera.model.types import Choice, Completion, Message, ModelError, Request
 from vera.protocol import Turn, text
+from vera.runtime.setup import open_input
 from vera.sandbox.backends import open_box
 from vera.sandbox.spec import BoxSpec
 from vera.session import Reader, Session

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from support.workers import Workplace, final, turn, verifier_context_of, workplace
-from vera.agent.research import Environment
+from vera.agent.lanes import Environment
 from vera.audit.checks.computed import computed
 from vera.evidence.extractor import Extractor
 from vera.verification.derive import derive_all, is_program, rests_on_nothing, scripts_of

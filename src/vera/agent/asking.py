@@ -4,15 +4,15 @@ asking one, and its verdict is opened and checked before anything of it is taken
 One level deep: a session that verifies a thesis does not have `verify` itself.
 """
 
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from pathlib import Path
 
 import msgspec
 
 from vera import events
 from vera.agent.errors import SetupError
-from vera.agent.reuse import verify_or_reuse
-from vera.agent.verify import ThesisJob
+from vera.agent.thesis import ThesisJob
+from vera.agent.verification_result import Verified
 from vera.attestation.ahdb.proof import Refused, keep_proof, open_verified, reader
 from vera.attestation.envelope import MAX_BYTES
 from vera.attestation.integrity import ATTESTATION
@@ -37,7 +37,8 @@ THESES = "theses"
 MIN_TOKENS = 2000
 """Tokens below which nothing is looked up any more: the answer needs some, too."""
 
-Say = Callable[[str], None]
+Verification = Callable[[ThesisJob, Settings, Path], Awaitable[Verified]]
+"""Gives the verdict on a thesis: that of a session at the path, or an earlier one, which is copied there."""
 
 
 class SubSession:
@@ -54,16 +55,14 @@ class SubSession:
         settings: Settings,
         signer: Signer,
         budget: RunBudget,
-        say: Say,
-        now: Say,
+        verify: Verification,
     ) -> None:
         self._session = session
         self._lane = lane
         self._settings = settings
         self._keyid = signer.keyid
         self._budget = budget
-        self._say = say
-        self._now = now
+        self._verify = verify
 
     async def __call__(
         self, request: VerifyRequest, lens: Lens, budget: Budget
@@ -75,10 +74,8 @@ class SubSession:
         root = self._next_folder()
         reused = False
         try:
-            answered = await verify_or_reuse(
-                inquiry, settings, settings.run.base_dir, root, chosen=True, say=self._say, now=self._now
-            )
-            reused = answered.verified.reused
+            verified = await self._verify(inquiry, settings, root)
+            reused = verified.reused
         except (SetupError, SessionError, ModelError, LogError, StoreError, ObjectError) as error:
             raise CannotVerify(str(error)) from None
         except (OSError, LookupError) as error:
@@ -86,7 +83,7 @@ class SubSession:
         finally:
             if not reused:
                 self._count(root)
-        return self.take_in(answered.verified.session, request, reused=reused)
+        return self.take_in(verified.session, request, reused=reused)
 
     def take_in(self, session: Path, request: VerifyRequest, *, reused: bool) -> events.AttestationReceived:
         """Check the verdict of a session on a request, keep its proof, and log it.

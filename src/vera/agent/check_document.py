@@ -3,7 +3,7 @@
 import asyncio
 import hashlib
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
 from datetime import date
 from pathlib import Path
@@ -17,6 +17,7 @@ from vera.agent.document_sources import (
     Missing,
     draft_of_file,
     fetch_all,
+    open_capture,
     shared_names,
 )
 from vera.agent.document_versions import DocumentVersions, document_versions
@@ -35,16 +36,12 @@ from vera.evidence.canonical.registry import format_of
 from vera.evidence.extractor import Extractor
 from vera.evidence.reading import read_regular
 from vera.evidence.source import Unreadable
-from vera.lane.capture import Capture
 from vera.lane.tools import EvidenceDraft
 from vera.sandbox.fetch.receipt import Receipt
 from vera.store import Store
 
 TEXT_LIMIT = 4_000_000
 """Characters of a document's text; a longer one is checked in parts by whoever has it."""
-
-LARGEST_FETCH = 16 << 20
-"""Bytes of a page, before and after decompression."""
 
 _OF_TEXT = {
     "docx": "Lines are those of the document's text: a paragraph a line.",
@@ -201,7 +198,7 @@ def _versions(
     root: Path | None, extractor: Extractor, held: Mapping[str, Held], own: Path
 ) -> DocumentVersions:
     """The files of the folder that replace or amend what the document cites; none without a folder."""
-    from vera.agent.setup import index_folder
+    from vera.agent.folders import index_folder
 
     if root is None:
         return DocumentVersions()
@@ -338,7 +335,7 @@ class _Gathering:
         most = self._options.max_links
         for url in list(ids)[most:]:
             self.missing[ids[url]] = f"More than {most} pages: raise --max-links to have it fetched."
-        capture = _capture(egress, self._options.secrets, extractor)
+        capture = open_capture(egress, self._options.secrets, extractor)
         came = asyncio.run(fetch_all(list(ids)[:most], capture, now, self._keep))
         for url, page in came.items():
             if isinstance(page, Missing):
@@ -401,23 +398,6 @@ def _why_not(source: Named) -> str:
             return "A file: name the folder it lies in with --sources DIR."
         case _:
             return "It has no address: name the folder it lies in with --sources DIR."
-
-
-def _capture(egress: EgressSettings, secrets: Iterable[str], extractor: Extractor) -> Capture:
-    """A way to the web under the egress policy. Raises SetupError for a rule that cannot be understood."""
-    from vera.agent.web import network_policy
-    from vera.sandbox.egress.dial import Dialer
-    from vera.sandbox.egress.secrets import Secrets
-    from vera.sandbox.fetch.fetcher import Fetcher, FetchLimits
-
-    policy = network_policy(egress)
-    if policy is None:
-        raise SetupError(
-            "--fetch asks for pages, but egress.mode=none forbids them. Leave one of the two out.", 2
-        )
-    limits = FetchLimits(body=LARGEST_FETCH, wire=LARGEST_FETCH, total=60.0)
-    fetcher = Fetcher(policy, Dialer(policy.addresses), secrets=Secrets(secrets), limits=limits)
-    return Capture(fetcher, extractor)
 
 
 def _held(name: str, draft: EvidenceDraft) -> Held:

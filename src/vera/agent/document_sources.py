@@ -5,13 +5,15 @@ import hashlib
 import posixpath
 import re
 from collections import Counter, defaultdict
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
 import msgspec
 
+from vera.agent.errors import SetupError
 from vera.audit.document_links import Named
+from vera.config.settings import EgressSettings
 from vera.evidence.extractor import Extractor
 from vera.evidence.reading import read_regular, walk
 from vera.evidence.source import Extracted, Unreadable
@@ -31,6 +33,9 @@ together, where any of them may hold a quotation."""
 
 FOLDER_BYTES = 32 << 20
 AT_ONCE_FROM_A_HOST = 2
+
+LARGEST_FETCH = 16 << 20
+"""Bytes of a page, before and after decompression."""
 
 _INDEX = frozenset(("index", "default", "home"))
 _WORD = re.compile(r"\w+")
@@ -221,6 +226,23 @@ async def fetch_all(
 
     await asyncio.gather(*map(get, urls))
     return done
+
+
+def open_capture(egress: EgressSettings, secrets: Iterable[str], extractor: Extractor) -> Capture:
+    """A way to the web under the egress policy. Raises SetupError for a rule that cannot be understood."""
+    from vera.agent.web import network_policy
+    from vera.sandbox.egress.dial import Dialer
+    from vera.sandbox.egress.secrets import Secrets
+    from vera.sandbox.fetch.fetcher import Fetcher, FetchLimits
+
+    policy = network_policy(egress)
+    if policy is None:
+        raise SetupError(
+            "--fetch asks for pages, but egress.mode=none forbids them. Leave one of the two out.", 2
+        )
+    limits = FetchLimits(body=LARGEST_FETCH, wire=LARGEST_FETCH, total=60.0)
+    fetcher = Fetcher(policy, Dialer(policy.addresses), secrets=Secrets(secrets), limits=limits)
+    return Capture(fetcher, extractor)
 
 
 def draft_of_file(source: str, path: str, extracted: Extracted) -> EvidenceDraft:

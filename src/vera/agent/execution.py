@@ -6,28 +6,18 @@ it changes once the theses that have to hold are SUPPORTED.
 
 import time
 from collections.abc import Callable
-from contextlib import AsyncExitStack
 
 import msgspec
 
 from vera import events
 from vera.agent.asking import SubSession
-from vera.agent.errors import SetupError
-from vera.agent.lanes import LANE, LaneOptions, LanePrompt, main_lane, with_work
-from vera.agent.research import Environment, Research, Result, conclude
-from vera.agent.reuse import corpus_digest
+from vera.agent.conclusion import Result, conclude
+from vera.agent.lanes import LANE, Environment, LaneOptions, LanePrompt, main_lane, with_work
 from vera.agent.rules import for_task
-from vera.agent.setup import start_box
-from vera.agent.write_guard import GuardedBox
+from vera.agent.stopping import Stopping, decide, within_time
 from vera.attestation.execution import needs_computing, verdict_of
 from vera.attestation.keys import Signer
 from vera.attestation.objects import ObjectError
-from vera.attestation.request import normalised, thesis_id
-from vera.config import Settings
-from vera.config.settings import BUILT_IN
-from vera.evidence.extractor import Extractor
-from vera.gates.assert_first import missing
-from vera.gates.kernel import Required, Rules
 from vera.gates.registry import EXECUTE_GATES
 from vera.headline import HOLDS
 from vera.lane.attested import encoded
@@ -40,9 +30,6 @@ from vera.lane.tools.read import Read
 from vera.lane.tools.registry import Toolkit, toolset
 from vera.lane.tools.verify import Terms, Verify
 from vera.model.types import Model
-from vera.sandbox import image
-from vera.sandbox.box import SupervisedBox
-from vera.sandbox.spec import BoxSpec, Quota
 from vera.sanitize import one_line
 from vera.selection.chooser import Chooser
 from vera.session import Reader, Session
@@ -53,114 +40,6 @@ from vera.verification.verifier import Say
 
 CLAIM_SHOWN = 200
 MAX_SHOWN = 12
-
-
-def terms_of(settings: Settings) -> Terms:
-    """Where theses of this run may be looked up, at which tier at least, over which files."""
-    folder = settings.run.input_dir
-    scope = tuple(["files"] * (folder is not None) + ["web"] * (settings.egress.mode != "none"))
-    if not scope:
-        raise SetupError(
-            "Nothing can be verified: there is no input folder and no web. Give --input-dir DIR, or leave "
-            "out --egress none.",
-            2,
-        )
-    return Terms(
-        scope=scope, risk=settings.run.risk, corpus=corpus_digest(folder.resolve()) if folder else ""
-    )
-
-
-def rules_for(rules: Rules, settings: Settings) -> Rules:
-    """The rules with what must be SUPPORTED before files are changed: the theses that the person named, and
-    at risk high one thesis in any case. Raises RequestError for what is no thesis."""
-    texts = [line for line in settings.run.require_theses.splitlines() if line.strip()]
-    return msgspec.structs.replace(
-        rules,
-        required=tuple(Required(thesis_id(text), normalised(text)) for text in texts),
-        one_required=settings.run.risk == "high",
-    )
-
-
-def refuse_open_doors(settings: Settings, model: Model) -> None:
-    """Raise SetupError for what would let an execution search, or leave it no one to work."""
-    sandbox = settings.sandbox
-    if sandbox.backend == "host" or sandbox.privileged:
-        what = "--privileged" if sandbox.privileged else "--sandbox host"
-        raise SetupError(
-            f"The execute lane has no network and no files but its own, and {what} isolates from neither. "
-            "Leave it out, or use --sandbox none for a lane without commands.",
-            2,
-        )
-    if model.info.kind == BUILT_IN:
-        raise SetupError(
-            "The execute lane needs a language model to do the work; the built-in one only finds passages. "
-            "Start a server, or name one: vera run --lane execute --model-base-url URL",
-            5,
-        )
-
-
-async def open_place(
-    session: Session,
-    settings: Settings,
-    rules: Rules,
-    extractor: Extractor,
-    stack: AsyncExitStack,
-    progress: image.Progress,
-) -> Environment:
-    """Where the lane works: a box on its own workspace, without input folder and without network, which
-    cannot write to /work while a required thesis is not SUPPORTED. Raises SetupError."""
-    no_shell = Environment(extractor=extractor, box=None, corpus=None)
-    if settings.sandbox.backend == "none":
-        return no_shell
-
-    def may_change() -> bool:
-        return not missing(rules, session.state.attestations.values(), time.time())
-
-    may_write = may_change()
-    first = await _open(session, settings, stack, progress, may_write=may_write)
-    if first is None:
-        return no_shell
-    again = settings.model_copy(
-        update={"sandbox": settings.sandbox.model_copy(update={"backend": first.backend})}
-    )
-
-    async def reopen(may_write: bool) -> SupervisedBox | None:
-        return await _open(session, again, stack, progress, may_write=may_write)
-
-    box = GuardedBox(first, may_write, reopen, may_change)
-    return msgspec.structs.replace(no_shell, box=box, work_name=first.work)
-
-
-async def _open(
-    session: Session,
-    settings: Settings,
-    stack: AsyncExitStack,
-    progress: image.Progress,
-    *,
-    may_write: bool,
-) -> SupervisedBox | None:
-    folder = settings.run.input_dir
-    spec = BoxSpec(
-        work=session.workspace,
-        profile=settings.sandbox.profile,
-        work_read_only=not may_write,
-        quota=Quota(settings.sandbox.work_bytes, settings.sandbox.work_files),
-        hidden=(folder,) if folder else (),
-        run=session.root.name,
-        forbidden=(session.root / "trace.jsonl", session.store.root),
-    )
-    box = await start_box(session, settings.sandbox, spec, None, stack, progress)
-    if box is not None:
-        lock = "" if may_write else "; /work is read-only until the required theses are SUPPORTED"
-        session.emit(
-            events.Sandbox(
-                backend=box.backend,
-                isolation=f"{box.isolation}{lock}",
-                profile=spec.profile,
-                work_dir=box.work,
-            )
-        )
-    return box
 
 
 def make_lane(
@@ -222,20 +101,30 @@ def _tools(session: Session, place: Environment, verify: Verify, options: LaneOp
     return toolset(with_work(kit, session, place.box, options.tool_seconds))
 
 
-class Execution(Research):
+class Execution:
     """One run of work: the lane, then the verdict on its answer. An answer that is not carried is taken back
     with what is missing, as often as a verifier would."""
 
     def __init__(
         self, lane: Lane, context: VerifierContext, signer: Signer, now: Say, budget: Budget, prompts: Prompts
     ) -> None:
-        super().__init__(lane, context, signer, now, budget)
+        self._lane = lane
+        self._context = context
+        self._signer = signer
+        self._now = now
+        self._budget = budget
         self._prompts = prompts
+        self._stopping = Stopping()
+
+    def stop(self, reason: str, *, at_once: bool = True) -> None:
+        """Finish with what is known, as `Research.stop` does."""
+        self._lane.stop(self._stopping.stop(reason), at_once=at_once)
 
     async def run(self, clock: Callable[[], float] = time.time) -> Result:
         """Work to the end of the run and conclude it. Raises as `Research.run` does."""
-        self._seal_beginning()
-        with self._within_time():
+        self._context.session.seal(self._signer.seal)
+        left = self._budget.seconds_left(self._context.session.state.spent.seconds)
+        with within_time(left, self.stop):
             while (answer := (await self._lane.run()).answer) is not None:
                 verdict, number = await self._judge(answer)
                 if verdict is None or verdict.status in HOLDS or self._ends_here(number):
@@ -244,8 +133,8 @@ class Execution(Research):
         return conclude(
             self._context.session,
             self._signer,
-            interrupted=self._was_stopped() and not self._out_of_time(),
-            spent=self._spent(),
+            interrupted=self._stopping.by_person,
+            spent=self._stopping.spent(self._budget),
             require=self._context.options.require,
             clock=clock,
         )
@@ -256,18 +145,21 @@ class Execution(Research):
         text = session.load(answer.text)
         known = session.state.execution
         if known is None or known.answer_seq != answer.seq:
-            if needs_computing(text) and await self._verify(last=True) is None:
+            if needs_computing(text) and await self._decided() is None:
                 return None, 0
             records = [record for _, record in Reader(session.root / TRACE).poll()]
             known = session.emit(verdict_of(records, session.store, answer), lane=LANE)
         log = (record for _, record in Reader(session.root / TRACE).poll())
         return known, sum(isinstance(record, events.ExecutionVerdict) for record in log)
 
+    async def _decided(self) -> events.Verifier | None:
+        return await decide(self._context, self._signer, self._lane, self._stopping, self._now, last=True)
+
     def _ends_here(self, number: int) -> bool:
         state = self._lane.state
         out_of_steps = bool(self._lane.max_steps) and state.step >= self._lane.max_steps
         spent = out_of_steps or self._budget.refusal is not None
-        return self._was_stopped() or spent or number >= self._context.options.rounds
+        return bool(self._stopping.reason) or spent or number >= self._context.options.rounds
 
     def _take_back(self, answer: events.Answer, verdict: events.ExecutionVerdict, number: int) -> None:
         session = self._context.session

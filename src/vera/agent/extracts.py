@@ -10,8 +10,8 @@ import asyncio
 import msgspec
 
 from vera import events
-from vera.agent.lanes import HIGH_TOKENS, LANE, LaneOptions
-from vera.agent.research import OUT_OF_TIME, Environment, make_lane
+from vera.agent.lanes import HIGH_TOKENS, LANE, Environment, LaneOptions, make_lane
+from vera.agent.stopping import OUT_OF_TIME
 from vera.attestation.keys import Signer
 from vera.lane.budget import BudgetLimits
 from vera.lane.loop import Lane

@@ -11,10 +11,9 @@ from urllib.parse import urlsplit
 import msgspec
 
 from vera.agent import pulled_models
+from vera.agent.folders import exams_folder, file_facts
 from vera.agent.found_server import Candidate, recall, remembered
-from vera.agent.setup import file_facts
 from vera.agent.speeds import kept_speed
-from vera.agent.verifier_context import exams_folder
 from vera.config.settings import AUTO, BUILT_IN, ModelSettings
 from vera.lane.prompts import Prompts
 from vera.model.gguf import read_gguf

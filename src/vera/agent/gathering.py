@@ -8,8 +8,8 @@ import asyncio
 from collections.abc import Callable, Iterator, Sequence
 
 from vera.agent.lanes import LANE, LaneOptions
-from vera.agent.research import OUT_OF_TIME
 from vera.agent.rules import for_task, subject
+from vera.agent.stopping import OUT_OF_TIME
 from vera.agent.web import Web
 from vera.evidence.asked_pages import addresses, without_addresses
 from vera.evidence.domains import registrable_domain

@@ -19,7 +19,7 @@ import msgspec
 from vera import events
 from vera.agent.extracts import Extracts, by_rule
 from vera.agent.gathering import Gathering
-from vera.agent.research import LOST, OUT_OF_TIME
+from vera.agent.stopping import LOST, OUT_OF_TIME
 from vera.attestation.keys import Signer
 from vera.evidence.marks import told, within
 from vera.evidence.prompt_quoting import fence, named

@@ -7,7 +7,6 @@ that was under way. A program puts the text together (`vera.attestation.composed
 answer.
 """
 
-import asyncio
 import time
 from collections.abc import Callable
 
@@ -15,9 +14,11 @@ import msgspec
 
 from vera import events
 from vera.agent import messages
+from vera.agent.conclusion import Result, choose, conclude
 from vera.agent.extracts import by_rule
 from vera.agent.lanes import LANE
-from vera.agent.research import Research, Result, choose, conclude
+from vera.agent.research import Research
+from vera.agent.stopping import Stopping
 from vera.agent.sub_questions import MAX_QUESTIONS
 from vera.attestation.composed import MAX_LENGTH, compose, part_word
 from vera.attestation.keys import Signer
@@ -69,11 +70,10 @@ class ReportRun:
         self._max_steps = max_steps
         self._say = say
         self._now = now
-        self._stopped = ""
+        self._stopping = Stopping()
         self._lost = ""
         self._spent = ""
         self._part: Research | None = None
-        self._verifying: asyncio.Task[events.Verifier] | None = None
 
     @property
     def _session(self) -> Session:
@@ -82,11 +82,9 @@ class ReportRun:
     def stop(self, reason: str, *, at_once: bool = True) -> None:
         """Finish with what is known: the sub-question under way ends as `Research.stop` says, and no further
         one is begun. Of two reasons the first counts."""
-        self._stopped = self._stopped or reason
+        counts = self._stopping.stop(reason)
         if self._part is not None:
-            self._part.stop(self._stopped, at_once=at_once)
-        if self._verifying is not None:
-            self._verifying.cancel()
+            self._part.stop(counts, at_once=at_once)
 
     async def run(self, clock: Callable[[], float] = time.time) -> Result:
         """Answer what is open, put the text together, and conclude the run.
@@ -105,7 +103,7 @@ class ReportRun:
         result = conclude(
             self._session,
             self._signer,
-            interrupted=bool(self._stopped),
+            interrupted=bool(self._stopping.reason),
             spent=self._spent,
             lost=self._lost,
             require=self._context.options.require,
@@ -118,7 +116,7 @@ class ReportRun:
         session, state = self._session, self._session.state
         asked = state.sub_questions.questions if state.sub_questions else ()
         spent = self._budget.spent_up(state.spent)
-        if why := STOPPED if self._stopped else spent:
+        if why := STOPPED if self._stopping.reason else spent:
             self._spent = self._spent or spent
             session.emit(
                 events.SubAnswer(number=number, status="UNRESOLVED", reason=why, unfinished=True), lane=""
@@ -169,7 +167,7 @@ class ReportRun:
             self._word(number, best) if best is not None else ("UNRESOLVED", "no answer was reached")
         )
         steps = lane.ended.detail if lane.ended is not None and lane.ended.reason == "steps" else ""
-        ends = [self._lost, spent, steps, STOPPED if self._stopped and not best else ""]
+        ends = [self._lost, spent, steps, STOPPED if self._stopping.reason and not best else ""]
         cut = next(filter(None, ends), "") if status not in HOLDS else ""
         if status not in HOLDS:
             self._spent = self._spent or spent or steps
@@ -179,7 +177,7 @@ class ReportRun:
             reason="; ".join(filter(None, [why, cut])),
             round=best.round if best else 0,
             answer_seq=best.answer_seq if best else 0,
-            unfinished=bool(cut) or (status not in HOLDS and bool(self._stopped)),
+            unfinished=bool(cut) or (status not in HOLDS and bool(self._stopping.reason)),
         )
 
     def _word(self, number: int, best: events.Verifier) -> tuple[Headline, str]:
@@ -203,7 +201,7 @@ class ReportRun:
         judged = self._context.options.rule == "entailment" or any(
             session.state.rounds[each].started.rule in JUDGED for each in rounds
         )
-        self._verifying = asyncio.ensure_future(
+        return await self._stopping.unless_stopped(
             verify_whole(
                 self._context if judged else by_rule(self._context),
                 self._signer,
@@ -212,15 +210,6 @@ class ReportRun:
                 now=self._now,
             )
         )
-        try:
-            return await self._verifying
-        except asyncio.CancelledError:
-            task = asyncio.current_task()
-            if not self._stopped or (task is not None and task.cancelling() > 0):
-                raise
-            return None
-        finally:
-            self._verifying = None
 
     def _put_together(self) -> None:
         """Log the text of the sub-questions' answers, unless it is there already."""

@@ -7,7 +7,8 @@ from typing import Any
 import msgspec
 
 from vera.agent import spending
-from vera.agent.research import AGENT, Result
+from vera.agent.conclusion import Result
+from vera.agent.lanes import AGENT
 from vera.report.answer import MarkedClaim, Quote
 from vera.report.search_summary import as_json as checked_as_json
 from vera.sanitize import one_line

@@ -16,6 +16,7 @@ from pathlib import Path
 import msgspec
 
 from vera import events
+from vera.agent.lanes import AGENT
 from vera.lane import context
 from vera.lane.prompts import Prompts
 from vera.lane.tools.note import SPEC as NOTE
@@ -27,10 +28,14 @@ from vera.protocol.turn import Action
 from vera.session import Session
 from vera.session.calls import log_call, log_failure
 from vera.state import LaneState, TailMessage, TailStep
+from vera.usage import GUIDED, MAIN
 from vera.verification.kept_exams import keep, load
 
 VERSION = "turns/1"
 """Changes with the task and the way that turns are judged."""
+
+AUTO = "auto"
+"""The mode that is settled by the exam."""
 
 LANE = "exam-turns"
 SCOPE = "turn_exam"
@@ -236,3 +241,34 @@ def _load(path: Path) -> Kept | None:
     """A kept exam that is fresh; None for none."""
     kept = load(path, Kept)
     return kept if kept and 0 <= time.time() - kept.sat_at <= KEPT_SECONDS else None
+
+
+async def settle(
+    asked: str,
+    session: Session,
+    model: Model,
+    prompts: Prompts,
+    system_role: str,
+    exams: Path | None,
+    now: Callable[[str], None],
+) -> None:
+    """Log the mode where it is not that of a model that takes turns as ever, or no longer.
+
+    With `auto` a small model sits the turn exam before its first turn; one that cannot finish it in time
+    cannot act in time either. What a run was settled on stays when it is resumed.
+    """
+    known = session.state.mode
+    if asked != AUTO:
+        if asked != (known.mode if known else AGENT):
+            session.emit(events.Mode(mode=asked, reason=f"asked for: --mode {asked}", asked=True), lane="")
+        return
+    if known is not None or session.state.lane(MAIN).started or not is_due(model.info):
+        return
+    sat = await examined(session, model, prompts, system_role, exams, now)
+    if sat.problem == TOO_SLOW:
+        why = f"{sat.model} is too slow to take turns: {sat.problem} for {SHEETS} short ones"
+    elif sat.problem or sat.passed:
+        return
+    else:
+        why = f"{sat.model} cannot take turns: {sat.right} of {sat.of}"
+    session.emit(events.Mode(mode=GUIDED, reason=f"{why}; guided mode"), lane="")

@@ -2,7 +2,7 @@
 
 One small JSON file a verdict, written whole or not at all, so that any number of processes may read and
 write at once. An entry is a hint and proves nothing: what it points at is opened and held against itself
-before anything is made of it (`vera.agent.reuse`).
+before anything is made of it (`vera.runtime.reuse`).
 """
 
 import contextlib

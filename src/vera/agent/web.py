@@ -1,168 +1,51 @@
-"""The way to the web: one policy for the box's tunnel and for the host's fetch, each connection an event."""
+"""The web of a run: what a lane reaches it with, and what may be reached."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 
 import msgspec
 
-from vera import events
-from vera.agent.connections import GatedPolicy
 from vera.agent.errors import SetupError
 from vera.agent.rules import listed
-from vera.config.settings import BraveSettings, EgressSettings, SearchSettings, Settings
-from vera.evidence.extractor import Extractor
-from vera.evidence.queries import is_package_index
-from vera.lane.capture import Capture, CommandPages, FetchCommand
-from vera.sandbox.egress.dial import Dialer
+from vera.config.settings import EgressSettings, Settings
+from vera.lane.at_work import AtWork
+from vera.lane.capture import Capture, CommandPages
 from vera.sandbox.egress.policy import NetworkPolicy, PolicyError
 from vera.sandbox.egress.proxy import EgressProxy
-from vera.sandbox.egress.secrets import Secrets
-from vera.sandbox.egress.types import Connection
-from vera.sandbox.fetch.fetcher import Fetcher, FetchLimits
-from vera.sandbox.fetch.receipt import Fetched
-from vera.sandbox.fetch.tap import Tap
-from vera.sandbox.render.renderer import Renderer
-from vera.search.web import (
-    DEFAULT_ORDER,
-    LIMITS,
-    Engine,
-    EngineError,
-    EngineOptions,
-    Engines,
-    SearchLimits,
-    WebSearch,
-    instance_policy,
-    open_engines,
-)
-from vera.session import Session
+from vera.sandbox.egress.types import Decision, Policy, Request
+from vera.search.web import WebSearch
 
 HOSTS_SHOWN = 20
 """Hosts of an allow-list that a prompt names."""
 
 
 class Web(msgspec.Struct, frozen=True):
-    """What a lane needs to reach the web: its own `capture` and `search`, the box's `proxy` with the gates on
-    it (`tunnel`), the `command` that commands in the box fetch pages with, and the `pages` that they get with
-    other programs. `reach` says in words which hosts commands may reach."""
+    """What a lane needs to reach the web: its own `capture` and `search`, the box's `proxy`, which asks the
+    lane `at_work` of each connection, and the `pages` that commands get with other programs than `fetch`.
+    `reach` says in words which hosts commands may reach."""
 
     capture: Capture
     search: WebSearch
     proxy: EgressProxy
-    command: FetchCommand
-    tunnel: GatedPolicy
+    at_work: AtWork
     pages: CommandPages | None = None
     reach: str = ""
 
 
-def search_engines(
-    search: SearchSettings, brave: BraveSettings, plugins: Mapping[str, Engine] = {}
-) -> tuple[Engine, ...]:
-    """The search engines of a run, in the order in which they are asked; those of plugins come last where
-    the settings give no order. Raises SetupError (exit code 2)."""
-    limits = SearchLimits(
-        min_interval_s=brave.min_interval_s,
-        backoff_max_s=brave.backoff_max_s,
-        cooldown_s=brave.cooldown_s,
-        max_consec_429=brave.max_consec_429,
-        max_calls=brave.max_calls,
-    )
-    options = EngineOptions(
-        brave_limits=limits,
-        brave_api_version=brave.api_version,
-        searxng_url=search.searxng_url,
-        language=search.language,
-        mailto=search.mailto,
-    )
-    try:
-        return open_engines(
-            listed(search.engines) or (*DEFAULT_ORDER, *plugins),
-            options,
-            brave_key=brave.key.get_secret_value(),
-            plugins=plugins,
-        )
-    except EngineError as error:
-        raise SetupError(str(error), 2) from None
+class GatedPolicy:
+    """An egress policy, and on top of it what `judge` says of each connection: it gets host and URL ('' for a
+    TLS tunnel) and gives a sentence for one that may not be made now, '' for any other."""
 
+    def __init__(self, policy: Policy, judge: Callable[[str, str], str]) -> None:
+        self._policy = policy
+        self._judge = judge
 
-def open_web(
-    session: Session,
-    settings: Settings,
-    engines: Engines,
-    *,
-    extractor: Extractor,
-    lane: str,
-    kept: Callable[[str], Fetched | None] | None = None,
-    judge: Callable[[str, str], str] | None = None,
-    most_bytes: int = 0,
-    acting: Callable[[], str] | None = None,
-) -> Web | None:
-    """The way out of one lane and its box; None when nothing may be reached. `kept` gives what earlier
-    sessions got from an address, which is then fetched only if it has changed. `judge` says of host and URL
-    why a page may not be fetched ('' when it may; search engines are not judged), `most_bytes` how large one
-    may be (0: as large as any). `acting` gives the lane in which it is logged, where that changes.
-
-    Raises SetupError (exit code 2) for a rule that cannot be understood.
-    """
-    egress, searxng = settings.egress, settings.search.searxng_url
-    policy = network_policy(egress, closed=settings.sandbox.profile == "sealed")
-    if policy is None:
-        return None
-    known, now = Secrets(secrets_of(settings)), acting or (lambda: lane)
-    dialer = Dialer(policy.addresses)
-    pages = GatedPolicy(policy)
-    pages.judge = judge
-    usual = FetchLimits()
-    most = min(most_bytes or usual.body, usual.body)
-    fetcher = Fetcher(
-        pages,
-        dialer,
-        secrets=known,
-        limits=FetchLimits(body=most, wire=most),
-        log=_logged(session, "fetch", now),
-        kept=kept,
-    )
-    renderer = Renderer(
-        pages,
-        dialer,
-        backend=settings.sandbox.backend,
-        base_image=settings.sandbox.base_image,
-        secrets=known,
-        log=_logged(session, "render", now),
-        tell=lambda event, detail: session.emit(
-            events.ContainerEvent(event=event, detail=f"renderer: {detail}" if detail else "renderer"),
-            lane=now(),
-        ),
-        run=session.root.name,
-        lane=lane,
-    )
-    capture = Capture(fetcher, extractor, renderer)
-    command = FetchCommand(capture)
-    log = _logged(session, "search", now)
-    own = {}
-    if searxng:
-        narrow = instance_policy(searxng, policy)
-        own["searxng"] = Fetcher(narrow, Dialer(narrow.addresses), secrets=known, limits=LIMITS, log=log)
-    search = WebSearch(
-        engines,
-        Fetcher(policy, dialer, secrets=known, limits=LIMITS, log=log),
-        log=lambda call: session.emit(call, lane=now()),
-        secrets=known,
-        own=own,
-    )
-    tunnel = GatedPolicy(policy)
-    tap = Tap(lambda host: not is_package_index(host))
-    proxy = EgressProxy(
-        tunnel, dialer, secrets=known, fetch=command, tap=tap, log=_logged(session, "box", now)
-    )
-    return Web(capture, search, proxy, command, tunnel, CommandPages(tap, capture), _in_words(policy))
-
-
-def _in_words(policy: NetworkPolicy) -> str:
-    """Which hosts commands may reach, for a model."""
-    if policy.mode == "public":
-        return "every public host, on ports 80 and 443"
-    shown = [f"{'*.' if rule.below else ''}{rule.host}" for rule in policy.allow[:HOSTS_SHOWN]]
-    more = f" and {len(policy.allow) - HOSTS_SHOWN} more" if len(policy.allow) > HOSTS_SHOWN else ""
-    return f"only {', '.join(shown)}{more}"
+    def decide(self, request: Request) -> Decision:
+        """What the egress policy refuses is refused by it; the gates are asked about the rest."""
+        decision = self._policy.decide(request)
+        if not decision.allowed:
+            return decision
+        objection = self._judge(request.host, request.url)
+        return Decision(False, objection) if objection else decision
 
 
 def network_policy(egress: EgressSettings, *, closed: bool = False) -> NetworkPolicy | None:
@@ -190,25 +73,10 @@ def secrets_of(settings: Settings) -> list[str]:
     return [key.get_secret_value() for key in keys]
 
 
-def _logged(session: Session, by: str, lane: Callable[[], str]) -> Callable[[Connection], None]:
-    def log(connection: Connection) -> None:
-        session.emit(
-            events.Egress(
-                by=by,
-                run=session.root.name,
-                host=connection.host,
-                port=connection.port,
-                method=connection.method,
-                verdict=connection.verdict,
-                url=connection.url,
-                address=connection.address,
-                reason=connection.reason,
-                bytes_up=connection.bytes_up,
-                bytes_down=connection.bytes_down,
-                seconds=round(connection.seconds, 6),
-                started=round(connection.started, 6),
-            ),
-            lane=lane(),
-        )
-
-    return log
+def reach_of(policy: NetworkPolicy) -> str:
+    """Which hosts commands may reach, for a model."""
+    if policy.mode == "public":
+        return "every public host, on ports 80 and 443"
+    shown = [f"{'*.' if rule.below else ''}{rule.host}" for rule in policy.allow[:HOSTS_SHOWN]]
+    more = f" and {len(policy.allow) - HOSTS_SHOWN} more" if len(policy.allow) > HOSTS_SHOWN else ""
+    return f"only {', '.join(shown)}{more}"

@@ -28,14 +28,14 @@ PRELOADED = (
     *(f"vera.cli.{name}" for name in ("run", "resume", "verify", "execute", "verify_thesis")),
     *("vera.agent.effort", "vera.config.loading", "vera.model.connect"),
     *(
-        "vera.agent.executing",
+        "vera.runtime.execute",
         "vera.report.answer",
         "vera.verification.feedback",
         "vera.verification.verifier",
     ),
     *("cryptography.hazmat.primitives.asymmetric.ed25519", "cryptography.hazmat.primitives.serialization"),
     *("anyio._backends._asyncio", "anyio.streams.tls", "anyio.to_thread", "h11", "httpcore", "httpx"),
-    *("certifi", "jinja2.sandbox", "vera.agent.warmup:rehearse"),
+    *("certifi", "jinja2.sandbox", "vera.runtime.warmup:rehearse"),
 )
 """Modules that an attempt needs, by name only: what runs them is `python -m vera`; last, a function."""
 

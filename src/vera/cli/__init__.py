@@ -24,6 +24,7 @@ COMMANDS = {
         "vera.cli.check:check",
         "Check a document's quotations, numbers and names against its sources.",
     ),
+    "recheck": ("vera.cli.recheck:recheck", "Say which cited lines have changed since they were cited."),
     "dashboard": ("vera.cli.dashboard:dashboard", "Watch, start and stop runs in the browser."),
     "stack": ("vera.cli.stack:stack", "Start or stop the dashboard in the background, sandbox checked."),
     "index": ("vera.cli.index:index", "Bring the index of a folder of documents up to date."),

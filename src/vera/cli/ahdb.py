@@ -170,7 +170,7 @@ def retract(seq: int, reason: str, base_dir: str | None, trust: tuple[str, ...],
 
 def _signer() -> "Signer":
     """This user's key, made on first use: it signs the head of the journal."""
-    from vera.agent.setup import open_signer
+    from vera.runtime.setup import open_signer
 
     return open_signer(None)
 

@@ -175,8 +175,8 @@ def judge(
     from vera.cli.exit import NOT_READY, USAGE, clean_errors, stop
 
     async def sat() -> dict[str, Any]:
-        from vera.agent.setup import open_model
         from vera.config.settings import BUILT_IN
+        from vera.runtime.models import open_model
 
         flags = {"model.base_url": model_base_url, "model.name": model_name, "model.file": model_file}
         settings = config.load(overrides, flags).settings

@@ -5,25 +5,30 @@ import signal
 from collections.abc import Callable
 from contextlib import AbstractAsyncContextManager, ExitStack
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
-from vera.agent import setup, spending
-from vera.agent.plugins import Plugins, open_plugins
+from vera.agent import spending
+from vera.agent.conclusion import Result
 from vera.agent.report_run import ReportRun
-from vera.agent.research import Research, Result
-from vera.agent.running import open_run
+from vera.agent.research import Research
 from vera.agent.sub_questions import Revise
-from vera.attestation.keys import Signer
 from vera.cli.exit import ERROR, INTERRUPTED, NOT_READY, as_typed, in_words, stop
 from vera.cli.progress import Progress
 from vera.config import Settings
-from vera.evidence.extractor import Extractor
 from vera.model.types import ModelError
 from vera.report.printable import printable, printable_json
+from vera.runtime.research import open_run
+from vera.runtime.setup import prepare
 from vera.search.corpus import Progress as IndexProgress
 from vera.session import LogError, Session
 from vera.store import StoreError
+
+if TYPE_CHECKING:
+    from vera.agent.execution import Execution
+
+    Run = Research | ReportRun | Execution
 
 
 def execute(
@@ -40,60 +45,30 @@ def execute(
     begun, so that a mistake leaves no session behind.
     """
     with ExitStack() as stack:
-        input_dir = settings.run.input_dir
-        plugins = open_plugins(settings)
-        signer = setup.open_signer(input_dir)
-        extractor = stack.enter_context(Extractor(formats=plugins.formats))
-        found = None
-        if input_dir is not None and settings.run.lane == "research":
-            found = setup.open_input(input_dir, settings, extractor, stack, _index_progress(progress))
+        researches = settings.run.lane == "research"
+        prepared = prepare(settings, stack, _index_progress(progress), documents=researches)
+        if prepared.found is not None:
             progress.done()
-        opened = _opened(open_session, settings, extractor, found, signer, plugins, progress, revise)
+
+        def sealed() -> Session:
+            """The session, known to be the user's from its first moment (`attestation.own_log`)."""
+            session = open_session()
+            session.seal(prepared.signer.seal)
+            return session
+
+        opened: AbstractAsyncContextManager[tuple[Session, Run]]
+        if researches:
+            opened = open_run(sealed, settings, prepared, progress, revise)
+        else:
+            from vera.runtime.execute import open_execution
+
+            opened = open_execution(sealed, settings, prepared, progress)
         code = asyncio.run(_execute(opened, as_json, progress))
     raise SystemExit(code)
 
 
-Run = Research | ReportRun
-
-
-def _opened(
-    open_session: Callable[[], Session],
-    settings: Settings,
-    extractor: Extractor,
-    found: setup.Input | None,
-    signer: Signer,
-    plugins: Plugins,
-    progress: Progress,
-    revise: Revise,
-) -> AbstractAsyncContextManager[tuple[Session, Run]]:
-    """The session and its run, once it is entered."""
-
-    def sealed() -> Session:
-        """The session, known to be the user's from its first moment (`attestation.own_log`)."""
-        session = open_session()
-        session.seal(signer.seal)
-        return session
-
-    if settings.run.lane == "execute":
-        from vera.agent.executing import open_execution
-
-        return open_execution(
-            sealed, settings, extractor=extractor, signer=signer, progress=progress, plugins=plugins
-        )
-    return open_run(
-        sealed,
-        settings,
-        extractor=extractor,
-        found=found,
-        signer=signer,
-        progress=progress,
-        plugins=plugins,
-        revise=revise,
-    )
-
-
 async def _execute(
-    opened: AbstractAsyncContextManager[tuple[Session, Run]], as_json: bool, progress: Progress
+    opened: "AbstractAsyncContextManager[tuple[Session, Run]]", as_json: bool, progress: Progress
 ) -> int:
     async with opened as (session, run):
         _listen(run, progress)
@@ -108,7 +83,7 @@ async def _execute(
         return result.exit_code
 
 
-async def _finish(run: Run, root: Path, progress: Progress) -> Result:
+async def _finish(run: "Run", root: Path, progress: Progress) -> Result:
     """The result of the run; what ends it before there is one ends the command with how to go on."""
     try:
         result = await run.run()
@@ -124,7 +99,7 @@ async def _finish(run: Run, root: Path, progress: Progress) -> Result:
     return result
 
 
-def _listen(run: Run, progress: Progress) -> None:
+def _listen(run: "Run", progress: Progress) -> None:
     """First Ctrl-C: finish with what is known. Second, or SIGTERM: stop at once, to be resumed. SIGUSR1: end
     the step that runs, and stop."""
     loop = asyncio.get_running_loop()

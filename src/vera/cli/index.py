@@ -41,11 +41,12 @@ def index(folder: Path, status: bool, as_json: bool, overrides: tuple[str, ...],
     from vera.cli.exit import clean_errors
 
     with clean_errors():
-        from vera.agent.plugins import open_plugins
-        from vera.agent.setup import embedder_of, index_folder, input_folder
+        from vera.agent.folders import index_folder, input_folder
         from vera.cli.progress import Progress as Screen
         from vera.config import load
         from vera.evidence.extractor import Extractor
+        from vera.runtime.plugins import open_plugins
+        from vera.runtime.setup import embedder_of
         from vera.search.corpus import Corpus
 
         real = input_folder(folder)

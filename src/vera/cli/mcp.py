@@ -100,7 +100,7 @@ def client_config(
 
 def _folders(settings: "Settings") -> tuple[Path | None, Path]:
     """The folders of documents and of sessions by their real paths."""
-    from vera.agent.setup import input_folder
+    from vera.agent.folders import input_folder
 
     folder = settings.run.input_dir
     return input_folder(folder) if folder else None, settings.run.base_dir.resolve()

@@ -195,7 +195,7 @@ def run(
     from vera.cli.exit import clean_errors
 
     with clean_errors():
-        from vera import config, events
+        from vera import config
         from vera.agent.effort import with_effort
         from vera.agent.work_dir import default_work_dir
         from vera.cli.execute import execute
@@ -203,6 +203,7 @@ def run(
         from vera.cli.progress import Progress
         from vera.cli.sub_questions import revise
         from vera.config.handed import read_handed
+        from vera.runtime.research import new_session
         from vera.session import Session
 
         given = read_handed(sys.stdin.buffer) if handed else None
@@ -221,12 +222,7 @@ def run(
         root = settings.run.work_dir or default_work_dir(settings.run.base_dir, text)
 
         def open_session() -> Session:
-            session = Session.create(root, config.public(settings), origins=settings.origins)
-            session.subscribe(progress)
-            folder = settings.run.input_dir if settings.run.lane == "research" else None
-            input_dir = str(folder.resolve()) if folder else ""
-            session.emit(events.Task(task=session.text(text), input_dir=input_dir), lane="")
-            return session
+            return new_session(root, settings, text, progress)
 
         asks = not (as_json or quiet or yes)
         execute(open_session, settings, as_json=as_json, progress=progress, revise=revise if asks else list)

@@ -53,7 +53,7 @@ def show(
 
 
 def _answer(work_dir: Path, as_json: bool, sentence: str) -> None:
-    from vera.agent.research import result_of
+    from vera.agent.conclusion import result_of
     from vera.agent.research_result import researched_of
     from vera.agent.spending import in_words
     from vera.attestation.outcome import ALTERED, outcome_of

@@ -7,8 +7,6 @@ from typing import Any
 
 import click
 
-from vera.agent.reuse import verify_or_reuse
-from vera.agent.thesis_job import inquiry_of
 from vera.agent.work_dir import default_work_dir
 from vera.attestation.lenses import load_lens
 from vera.cli.exit import NOT_READY, stop
@@ -21,6 +19,8 @@ from vera.config.handed import read_handed
 from vera.headline import HOLDS
 from vera.model.types import ModelError
 from vera.report.printable import printable, printable_json
+from vera.runtime.reuse import verify_or_reuse
+from vera.runtime.thesis import inquiry_of
 
 EXAMPLE = 'vera verify "THESIS" --input-dir DIR'
 FLAGS = {

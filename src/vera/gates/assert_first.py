@@ -1,7 +1,7 @@
 """No assert, no promotion: files stay as they are until the theses that have to hold are SUPPORTED.
 
 What a command would change cannot be read off its text. So until then the box runs with /work mounted
-read-only (`vera.agent.write_guard`), commands may read and compute, and the kernel refuses every write; this
+read-only (`vera.runtime.place`), commands may read and compute, and the kernel refuses every write; this
 gate says so, and refuses what hands files in. Where no box can hold /work read-only it refuses commands, too.
 """
 

@@ -6,7 +6,7 @@ these bytes as from those of any page, so that anyone can make it again without 
 
 import asyncio
 import shlex
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from urllib.parse import urlsplit
 
 import msgspec
@@ -18,6 +18,7 @@ from vera.evidence.marks import told
 from vera.evidence.moves import urls_in
 from vera.evidence.source import Extracted, Unreadable
 from vera.evidence.span import Lines
+from vera.lane.at_work import AtWork
 from vera.lane.observation import numbered
 from vera.lane.tools import EvidenceDraft
 from vera.sandbox.egress.authority import Authority
@@ -135,28 +136,24 @@ class Capture:
 
 
 class FetchCommand:
-    """The host's side of the command `fetch [--render] URL` in a box.
+    """The host's side of the command `fetch [--render] URL` in a box, for the lane at work."""
 
-    `record` keeps the evidence and gives its id; it is set when there is a lane to keep it in, and with it
-    `judge`, which says why a URL may not be fetched now ('' when it may).
-    """
-
-    def __init__(self, capture: Capture) -> None:
+    def __init__(self, capture: Capture, at_work: AtWork) -> None:
         self._capture = capture
-        self.record: Callable[[EvidenceDraft, str], str] | None = None
-        self.judge: Callable[[str], str] | None = None
+        self._at_work = at_work
 
     async def __call__(self, url: str, render: bool) -> tuple[int, bytes]:
         """The HTTP status for the box's command, and what it prints."""
-        if self.record is None:
+        record = self._at_work.record
+        if record is None:
             return 503, b"fetch: no lane is at work.\n"
-        if self.judge is not None and (objection := self.judge(url)):
+        if objection := self._at_work.refuses_page(url):
             return 403, f"fetch: refused: {objection}\n".encode("utf-8", "replace")
         try:
             draft = await (self._capture.render(url) if render else self._capture.get(url))
         except (FetchError, RenderError, Unreadable) as error:
             return 502, f"fetch: {error}\n".encode("utf-8", "replace")
-        evidence_id = self.record(draft, "fetch")
+        evidence_id = record(draft, "fetch")
         head = f"{evidence_id} · {draft.summary} · captured\n"
         body = (
             "\n".join(numbered(Lines(told(draft.text, draft.marks)), 1, draft.lines))

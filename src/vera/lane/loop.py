@@ -19,6 +19,7 @@ from vera.gates.parse_error import limit_of
 from vera.lane import context
 from vera.lane.advice import follows
 from vera.lane.answer import resolve
+from vera.lane.at_work import AtWork
 from vera.lane.observation import captured, observation, shown
 from vera.lane.policy import GateRunner, Policy
 from vera.lane.prompts import Prompts
@@ -43,7 +44,8 @@ E = TypeVar("E", bound=events.Event)
 class Lane:
     """A lane at work on a session. `run` returns its final state; `stop` ends it at the next safe point.
 
-    With a `chooser` several turns are sampled for each step and it chooses the one that counts.
+    With a `chooser` several turns are sampled for each step and it chooses the one that counts. `at_work` is
+    told that commands work for this lane.
     """
 
     def __init__(
@@ -55,12 +57,14 @@ class Lane:
         prompts: Prompts,
         policy: Policy = Policy(),  # noqa: B008 (it is frozen)
         chooser: Chooser | None = None,
+        at_work: AtWork | None = None,
     ) -> None:
         self._session = session
         self._spec = spec
         self._tools = {tool.spec.name: tool for tool in tool_list}
         self._prompts = prompts
         self.gate_runner = GateRunner(session, spec.name, policy, prompts)
+        self._at_work = at_work
         self._turns = Turns(session, spec, model, [tool.spec for tool in tool_list], chooser)
         self._rules = policy.rules
         self._by = "builtin" if model.info.kind == "builtin" else "model"
@@ -96,6 +100,8 @@ class Lane:
 
         Raises ModelError when the model cannot be reached any more: the session can be resumed.
         """
+        if self._at_work is not None:
+            self._at_work.begin(self.record, self.gate_runner)
         if self.state.started is None:
             self._start()
             self.gate_runner.begin()

@@ -10,7 +10,6 @@ from typing import Any
 
 import msgspec
 
-from vera.agent.setup import open_signer
 from vera.attestation.envelope import MAX_BYTES, EnvelopeError, open_envelope
 from vera.attestation.integrity import ATTESTATION
 from vera.attestation.objects import (
@@ -28,6 +27,7 @@ from vera.evidence.reading import read_regular
 from vera.evidence.source import Unreadable
 from vera.mcp.roots import inside
 from vera.mcp.service import Arguments, Service, ServiceReply, Tell, ToolError, only, text_of
+from vera.runtime.setup import open_signer
 from vera.sanitize import one_line
 
 NAME = "get_evidence"

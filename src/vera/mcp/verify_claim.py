@@ -3,8 +3,6 @@
 import asyncio
 from typing import Any, get_args
 
-from vera.agent.reuse import verify_or_reuse
-from vera.agent.thesis_job import inquiry_of
 from vera.agent.work_dir import default_work_dir
 from vera.attestation.lenses import LENSES, load_lens
 from vera.attestation.objects import Output, Risk, Scope, Volatility
@@ -12,6 +10,8 @@ from vera.attestation.request import DOMAINS_LIMIT, LANGUAGES_LIMIT, THESIS_LIMI
 from vera.attestation.source_types import SOURCE_TYPES
 from vera.config.settings import Required, requiring
 from vera.mcp.service import Arguments, Service, ServiceReply, Tell, ToolError, only
+from vera.runtime.reuse import verify_or_reuse
+from vera.runtime.thesis import inquiry_of
 
 NAME = "verify_claim"
 DESCRIPTION = (

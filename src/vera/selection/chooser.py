@@ -48,6 +48,7 @@ class Chooser:
         self._how = options
         self._model = judge_model
         self._templates = templates
+        self._plugins = plugins
         self._selector = selector(options.selector, plugins) if options.selector else None
         if options.selection_regex and (unfit := pattern.problem(options.selection_regex)):
             raise SelectorError(
@@ -57,7 +58,9 @@ class Chooser:
 
     def in_lane(self, lane: str) -> "Chooser":
         """The same for another lane of the session."""
-        return Chooser(self._session, lane, self.sampling, self._how, self._model, self._templates)
+        return Chooser(
+            self._session, lane, self.sampling, self._how, self._model, self._templates, self._plugins
+        )
 
     async def choose(
         self,

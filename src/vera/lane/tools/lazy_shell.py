@@ -3,7 +3,7 @@
 from collections.abc import Awaitable, Callable, Mapping
 from typing import Any
 
-from vera.lane.capture import FetchCommand
+from vera.lane.at_work import AtWork
 from vera.lane.tools import Call, EvidenceDraft, Outcome, Tool, failed
 from vera.lane.tools.shell import SPEC
 from vera.sandbox.types import BoxError
@@ -14,21 +14,21 @@ class LazyShell:
     """The tool over a box that may never be needed.
 
     `start` gives a started shell, and whoever passed it in ends that. A box that cannot be started is tried
-    once: every call then says why. `command` is the host's side of the box's own `fetch`, None without one.
+    once: every call then says why. `at_work` is whom the box's own `fetch` asks, None without one.
     """
 
     spec = SPEC
 
-    def __init__(self, start: Callable[[], Awaitable[Tool]], command: FetchCommand | None = None) -> None:
+    def __init__(self, start: Callable[[], Awaitable[Tool]], at_work: AtWork | None = None) -> None:
         self._start = start
-        self._command = command
+        self._at_work = at_work
         self._shell: Tool | None = None
         self._problem = ""
 
     def keep_pages(self, record: Callable[[EvidenceDraft, str], str]) -> None:
         """Pages that commands fetch become evidence through `record`."""
-        if self._command is not None:
-            self._command.record = record
+        if self._at_work is not None:
+            self._at_work.begin(record)
 
     async def run(self, args: Mapping[str, Any], call: Call) -> Outcome:
         if self._shell is None and not self._problem:

@@ -2,7 +2,7 @@
 
 It is the only way by which a lane of execution learns anything that is not in its own workspace.
 
-Who looks, and where, is handed in from above (`vera.agent.execution`).
+Who looks, and where, is handed in from above (`vera.runtime.execute`).
 """
 
 from collections.abc import Awaitable, Callable, Mapping

@@ -13,8 +13,7 @@ import msgspec
 from vera.sandbox.egress.authority import AuthorityError, Url
 from vera.sandbox.egress.dial import Dialer, in_words
 from vera.sandbox.egress.secrets import Secrets
-from vera.sandbox.egress.types import Connection, FailedError, Policy, RefusedError, Request
-from vera.sandbox.fetch.attempt import Attempt
+from vera.sandbox.egress.types import Connection, FailedError, Policy, RefusedError, Request, Verdict
 from vera.sandbox.fetch.decode import DecodeError, Decoder, TooLarge
 from vera.sandbox.fetch.exchange import Exchange, Fields, ResponseError, ResponseHead
 from vera.sandbox.fetch.receipt import Fetched, FetchError, Hop, Kind
@@ -44,6 +43,44 @@ class FetchLimits:
     silence: float = 20.0
     total: float = 90.0
     at_once: int = 8
+
+
+class Attempt:
+    """What is known so far of one connection on its way to a record; `secret` when its URL holds one and must
+    not be repeated."""
+
+    def __init__(self, url: Url) -> None:
+        self._url = url
+        self._started = time.time()
+        self._began = time.monotonic()
+        self.exchange: Exchange | None = None
+        self.address = ""
+        self.verdict: Verdict = "failed"
+        self.reason = "it was given up"
+        self.secret = False
+
+    @property
+    def shown(self) -> str:
+        return "The URL" if self.secret else str(self._url)
+
+    def close(self) -> None:
+        if self.exchange is not None:
+            self.exchange.close()
+
+    def record(self) -> Connection:
+        return Connection(
+            host="" if self.secret else self._url.authority.host,
+            port=self._url.authority.port,
+            method="GET",
+            url="" if self.secret else str(self._url),
+            address=self.address,
+            verdict=self.verdict,
+            reason=self.reason,
+            bytes_up=self.exchange.bytes_up if self.exchange else 0,
+            bytes_down=self.exchange.bytes_down if self.exchange else 0,
+            seconds=time.monotonic() - self._began,
+            started=self._started,
+        )
 
 
 class Fetcher:

@@ -51,11 +51,12 @@ def search(
     stats = index.stats()
     if not stats.chunks:
         return Found(hits=(), note="Nothing has been indexed yet."), frozenset()
+    dead = index.dead() > 0
     counts = Counts(
         chunks=stats.chunks,
         names=stats.files,
-        of_chunks=partial(counted, index.db, "body"),
-        of_names=partial(counted, index.db, "name"),
+        of_chunks=partial(counted, index.db, "body", "chunk" if dead else ""),
+        of_names=partial(counted, index.db, "name", "file" if dead else ""),
     )
     query = read(text, counts, analyzer)
     if not query.terms and not query.phrases:

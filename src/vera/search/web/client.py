@@ -1,19 +1,20 @@
 """One engine and what has become of it in this run: asks it in turn, waits, tries again, gives up."""
 
 import asyncio
+import re
 import time
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
+from email.utils import parsedate_to_datetime
 
 import msgspec
 
 from vera import events
 from vera.sandbox.egress.secrets import Secrets
 from vera.sandbox.fetch.fetcher import Fetcher, FetchLimits
-from vera.sandbox.fetch.receipt import Fetched, FetchError
+from vera.sandbox.fetch.receipt import Fetched, FetchError, Receipt
 from vera.search.web import challenge, throttle
 from vera.search.web.plain import text
-from vera.search.web.retry_after import retry_after
 from vera.search.web.values import (
     Ask,
     Cause,
@@ -37,6 +38,9 @@ EARLY_S = 0.01
 """A clock may end a wait a little too early; that much is no broken promise."""
 
 _REASON_SHOWN = 300
+
+_SECONDS = re.compile(r"\d{1,9}(?:\.\d{1,6})?")
+_MAX_WINDOWS = 8
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -287,3 +291,26 @@ def _in_words(stop: throttle.Stop) -> str:
     if stop.cause == "budget":
         return "the calls that this run may make are spent"
     return f"it is left alone for {stop.seconds:.0f} s more"
+
+
+def retry_after(receipt: Receipt, now: float) -> float | None:
+    """Seconds by Retry-After (RFC 9110 section 10.2.3: seconds or a date), else by the windows of
+    X-RateLimit-Remaining and X-RateLimit-Reset of which nothing is left. `now` is Unix time. None: it does
+    not say.
+    """
+    headers = dict(receipt.headers)
+    if said := headers.get("retry-after", "").strip():
+        if _SECONDS.fullmatch(said):
+            return float(said)
+        try:
+            return max(0.0, parsedate_to_datetime(said[:60]).timestamp() - now)
+        except (ValueError, TypeError, OverflowError, IndexError):
+            return None
+    remaining, reset = (_numbers(headers.get(f"x-ratelimit-{name}", "")) for name in ("remaining", "reset"))
+    waits = [wait for left, wait in zip(remaining, reset, strict=False) if left == 0]
+    return max(waits, default=None)
+
+
+def _numbers(text: str) -> list[float]:
+    parts = [part.strip() for part in text[:200].split(",")[:_MAX_WINDOWS]]
+    return [float(part) if _SECONDS.fullmatch(part) else -1.0 for part in parts]

@@ -18,13 +18,12 @@ from pathlib import Path
 import msgspec
 
 from vera import events
+from vera.agent.conclusion import Result, result_of
 from vera.agent.knowledge import Knowledge, sealed_sessions
 from vera.agent.past_sessions import Earlier, Unusable, open_earlier
-from vera.agent.research import Result, result_of
-from vera.agent.setup import open_signer
+from vera.agent.thesis import ThesisJob, settings_for
 from vera.agent.verdict_index import IndexedVerdict, find, keep
 from vera.agent.verification_result import Verified, verified_of
-from vera.agent.verify import Say, ThesisJob, look_up, settings_for
 from vera.attestation import reduce
 from vera.attestation.ahdb.proof import Refused, open_verified
 from vera.attestation.build import literal_version
@@ -48,23 +47,21 @@ from vera.audit.registry import VERSION as AUDIT_VERSION
 from vera.config import Settings, public
 from vera.config.settings import BUILT_IN
 from vera.evidence.domains import suffix_list_version
-from vera.evidence.reading import read_regular, walk
+from vera.evidence.reading import read_regular
 from vera.evidence.source import Unreadable
 from vera.headline import EXIT_CODES, HOLDS, exit_code
+from vera.runtime.setup import open_signer
+from vera.runtime.thesis import Say, look_up
 from vera.session import SessionError
 from vera.session.session import FOLDER_MODE, TRACE
 from vera.state import RunState
 from vera.store import Store, StoreError
 from vera.verification.exam import FAILURE_SECONDS, has_failed
 
-MAX_FILES = 1_000_000
-"""Of an input folder, as the index looks at it."""
-
 MAX_ENVELOPE_BYTES = 64 << 20
 CLOCK_SKEW_SECONDS = 300
 """How far ahead another clock may be whose verdict is used."""
 
-_OWN = ".vera"
 _DECIDES = ("verification", "policy", "egress")
 """The sections of the settings that decide how a thesis is verified, beside the model."""
 _MODEL = ("base_url", "name", "file")
@@ -79,20 +76,6 @@ class Answered(msgspec.Struct, frozen=True, kw_only=True):
 
 def _silent(_: str) -> None:
     """No-op callback."""
-
-
-def corpus_digest(input_dir: Path) -> Digest:
-    """A digest of what the index would see in a folder: names, sizes and times of change, no contents.
-
-    No link is followed. An unreadable folder has a digest, too. What VERA keeps for itself (`.vera`) is no
-    document and does not count.
-    """
-    sha256 = hashlib.sha256()
-    for entry in walk(input_dir, MAX_FILES):
-        if _OWN not in entry.path.split("/"):
-            fields = (entry.path, entry.size, entry.mtime_ns, entry.ctime_ns, entry.skipped)
-            sha256.update(repr(fields).encode("utf-8", "backslashreplace") + b"\n")
-    return f"sha256:{sha256.hexdigest()}"
 
 
 def reuse_key(inquiry: ThesisJob, settings: Settings) -> Digest:

@@ -14,16 +14,17 @@ import msgspec
 import pytest
 
 from vera import events
-from vera.agent.reuse import Answered, corpus_digest, reusable, reuse_key, verify_or_reuse
-from vera.agent.setup import open_signer
+from vera.agent.folders import corpus_digest
+from vera.agent.thesis import ThesisJob
 from vera.agent.verdict_index import FOLDER, IndexedVerdict, find, keep
-from vera.agent.verify import ThesisJob
 from vera.attestation.keys import load_or_create
 from vera.attestation.lenses import load_lens
 from vera.attestation.replay import replay
 from vera.attestation.request import request_of
 from vera.attestation.signers import Signers
 from vera.config import Settings, defaults
+from vera.runtime.reuse import Answered, reusable, reuse_key, verify_or_reuse
+from vera.runtime.setup import open_signer
 from vera.session import Reader, SessionError
 from vera.session.seal import Seal
 from vera.session.seal import write as write_seal
@@ -395,7 +396,7 @@ ONCE = """
 import asyncio, sys
 from pathlib import Path
 sys.path.insert(0, sys.argv[1])
-from test_agent_reuse import Bench
+from test_runtime_reuse import Bench
 bench = Bench(Path(sys.argv[2]), Path(sys.argv[3]))
 print(bench.verify(bench.inquiry(), root=bench.base / sys.argv[4]).verified.result)
 """

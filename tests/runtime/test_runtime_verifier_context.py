@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from support.workers import Workplace, verifier_context_of, workplace
-from vera.agent.research import Environment
+from vera.agent.lanes import Environment
 from vera.evidence.extractor import Extractor
 from vera.lane.tools import Call, Outcome, Tool
 from vera.sandbox.backends import open_box

@@ -10,13 +10,15 @@ from pathlib import Path
 from typing import Any
 
 import msgspec
-import platformdirs
 
 from vera import events
-from vera.agent.research import Environment
-from vera.agent.sandbox_log import BoxRecord
-from vera.agent.web import Web, open_web
+from vera.agent.folders import exams_folder
+from vera.agent.lanes import Environment, sources
+from vera.agent.rules import listed, rules_of
+from vera.agent.web import Web
+from vera.audit.case import AuditPolicy
 from vera.config import Settings
+from vera.config.settings import BUILT_IN
 from vera.entailment.choose import open_reader
 from vera.entailment.files import name_of
 from vera.entailment.values import PairReader
@@ -26,16 +28,19 @@ from vera.lane.tools import Call, Outcome, Tool
 from vera.lane.tools.lazy_shell import LazyShell
 from vera.lane.tools.read import SPEC as READ
 from vera.lane.tools.read import Read
-from vera.lane.tools.registry import Toolkit, toolset
+from vera.lane.tools.registry import toolset
 from vera.lane.tools.shell import Shell
 from vera.model.types import Model
+from vera.runtime.models import by_entailment
+from vera.runtime.place import BoxRecord
+from vera.runtime.web import open_web
 from vera.sandbox import recipe
 from vera.sandbox.backends import open_box
 from vera.sandbox.box import SupervisedBox
 from vera.sandbox.spec import BoxSpec, Quota
 from vera.sandbox.types import Box, CommandResult
 from vera.session import Session
-from vera.verification.context import VerifierContext, VerifierOptions
+from vera.verification.context import Rule, VerifierContext, VerifierOptions
 from vera.verification.plugin_checks import PluginCheck
 
 CHECKS = "checks"
@@ -79,14 +84,30 @@ def open_verifier_context(
     )
 
 
+def context_of(
+    session: Session,
+    settings: Settings,
+    place: Environment,
+    model: Model,
+    verifier: Model | None,
+    prompts: Prompts,
+    plugin_checks: tuple[PluginCheck, ...],
+) -> VerifierContext:
+    """The context in which the answers of `model` at `place` are verified."""
+    return open_verifier_context(
+        session=session,
+        settings=settings,
+        place=place,
+        model=verifier,
+        prompts=prompts,
+        options=verifier_options(settings, model, verifier, place),
+        plugin_checks=plugin_checks,
+    )
+
+
 def _opens(judge: Path) -> Callable[[], PairReader]:
     """Opens the entailment judge when it is first needed, and gives the same afterwards."""
     return functools.cache(lambda: open_reader(judge))
-
-
-def exams_folder() -> Path:
-    """Where exams of judges are kept: in the person's cache, never in a project's folder."""
-    return Path(platformdirs.user_cache_dir("vera")) / "exams"
 
 
 class _CheckTools:
@@ -115,18 +136,10 @@ class _CheckTools:
             shell = None
             if place.box is not None:
                 start = self._shell_starter(lane, folder, web, stack)
-                shell = LazyShell(start, web.command if web else None)
-            yield toolset(
-                Toolkit(
-                    corpus=place.corpus,
-                    files=place.files,
-                    capture=web.capture if web is not None else None,
-                    web=web.search if web is not None else None,
-                    count=self._settings.brave.default_count,
-                    read=CapturedOnly(Read(place.corpus, work, place.extractor, place.input_name), lane),
-                    shell=shell,
-                )
-            )
+                shell = LazyShell(start, web.at_work if web else None)
+            read = CapturedOnly(Read(place.corpus, work, place.extractor, place.input_name), lane)
+            kit = sources(place, web, self._settings.brave.default_count)
+            yield toolset(msgspec.structs.replace(kit, read=read, shell=shell))
 
     def _open_web(self, lane: str) -> Web | None:
         if self._place.web is None:
@@ -260,3 +273,34 @@ def _clear_away(root: Path) -> None:
     """Remove the folders of clean boxes and checks that a killed run has left in its session."""
     for left in (*root.glob(".derive-*"), *root.glob(".empty-*"), root / CHECKS):
         shutil.rmtree(left, ignore_errors=True)
+
+
+def verifier_options(
+    settings: Settings, model: Model, verifier: Model | None, place: Environment
+) -> VerifierOptions:
+    """How the verifier of this run works. The built-in model gets one round: told what is wrong, it would say
+    the same again."""
+    checked, policy = settings.verification, settings.policy
+    box = place.box
+    rule: Rule = "model" if verifier else "literal"
+    return VerifierOptions(
+        rule="entailment" if by_entailment(checked) else rule,
+        rounds=1 if model.info.kind == BUILT_IN else checked.rounds,
+        check_steps=checked.check_steps,
+        readings=checked.readings,
+        scores_apart=settings.run.effort == "thorough",
+        answer_tokens=min(settings.model.max_tokens, 2000),
+        system_role=settings.model.system_role,
+        audit=AuditPolicy(
+            not_before=checked.not_before,
+            not_after=checked.not_after,
+            web_sources=checked.web_sources,
+            negative_official=policy.negative_claim_min_official,
+            negative_independent=policy.negative_claim_min_independent,
+            official_domains=tuple(listed(policy.official_domains)),
+        ),
+        scope=tuple(["files"] * (place.corpus is not None) + ["web"] * (place.web is not None)),
+        sandbox=f"{box.backend}, {settings.sandbox.profile}" if box else "",
+        rules=rules_of(settings),
+        require=checked.require,
+    )

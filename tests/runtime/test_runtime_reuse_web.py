@@ -29,8 +29,8 @@ DAY = 86_400
 PROGRAM = """
 import asyncio, json, sys, time
 from pathlib import Path
-from vera.agent.reuse import verify_or_reuse
-from vera.agent.verify import ThesisJob
+from vera.runtime.reuse import verify_or_reuse
+from vera.agent.thesis import ThesisJob
 from vera.attestation.lenses import load_lens
 from vera.attestation.request import request_of
 from vera.config import load

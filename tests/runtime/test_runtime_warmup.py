@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from vera.agent.warmup import rehearse
 from vera.lane import prompts
+from vera.runtime.warmup import rehearse
 
 
 def test_it_leaves_no_thread_and_no_file_and_has_every_prompt_compiled(

@@ -7,19 +7,12 @@ import pytest
 
 from support.lanes import INFO, FunctionModel
 from support.scripted_server import ScriptedServer
-from vera.agent.choosing import (
-    NAMED_ALIKE,
-    Choosing,
-    open_choosing,
-    options_of,
-    sampling_of,
-    templates_of,
-)
 from vera.agent.errors import SetupError
 from vera.config.loading import defaults
 from vera.config.selection import ActionVerifierSettings
 from vera.model.connect import connect
 from vera.model.types import Message, Model, ModelInfo, Request
+from vera.runtime.choosing import NAMED_ALIKE, Choosing, open_choosing, options_of, sampling_of, templates_of
 from vera.selection.options import Sampling, SelectionOptions
 
 

@@ -4,13 +4,15 @@ import asyncio
 import tempfile
 from pathlib import Path
 
-from vera.agent.running import new_session, open_run
 from vera.attestation.keys import load_or_create
 from vera.audit import absence
 from vera.config.loading import defaults
 from vera.evidence.extractor import Extractor
 from vera.lane.prompts import Prompts
 from vera.model.transport import Transport
+from vera.runtime.plugins import NONE as NO_PLUGINS
+from vera.runtime.research import new_session, open_run
+from vera.runtime.setup import Prepared
 
 SMALLEST_RUN = {
     "model.base_url": "builtin",
@@ -36,14 +38,12 @@ def rehearse() -> None:
 async def _run(folder: Path) -> None:
     settings = defaults(SMALLEST_RUN)
     with Extractor() as extractor:
-        async with open_run(
-            lambda: new_session(folder / "session", settings, "What is rehearsed?"),
-            settings,
-            extractor=extractor,
-            found=None,
-            signer=load_or_create(folder / "keys"),
-            progress=_Silent(),
-        ) as (_, run):
+        prepared = Prepared(signer=load_or_create(folder / "keys"), plugins=NO_PLUGINS, extractor=extractor)
+        task = "What is rehearsed?"
+        opened = open_run(
+            lambda: new_session(folder / "session", settings, task), settings, prepared, _Silent()
+        )
+        async with opened as (_, run):
             await run.run()
     await Transport("http://127.0.0.1").close()
 

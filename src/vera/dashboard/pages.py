@@ -161,7 +161,7 @@ def render_start(asked: Asked, session: SessionFolder | None, form: StartForm) -
     """The form of a run, for a new session (None) or for one that was not started."""
     action = f"/s/{session.id}/run" if session else "/start"
     values = {"action": action, "session": session, "form": form}
-    return _page("ask", asked, **values, LIMITS=LIMITS, FORM_KINDS=FORM_KINDS, FORM_LABELS=FORM_LABELS)
+    return _page("start_page", asked, **values, LIMITS=LIMITS, FORM_KINDS=FORM_KINDS, FORM_LABELS=FORM_LABELS)
 
 
 def render_run(

@@ -11,7 +11,8 @@ from typing import NamedTuple
 
 from starlette.responses import Response
 
-from vera.evidence.page_picture_client import PagePicture, PageRequest, page_picture
+from vera.evidence.page_picture import PageRequest
+from vera.evidence.page_picture_client import PagePicture, page_picture
 from vera.evidence.source import Unreadable
 from vera.evidence.span import Lines
 from vera.report.view.model import CardView, ClaimView, PdfPlace

@@ -9,7 +9,9 @@ from typing import Literal, NamedTuple
 
 import msgspec
 
+from vera.agent.conclusion import result_of
 from vera.agent.document_sources import Missing, fetch_all, open_capture
+from vera.agent.folders import index_folder, input_folder
 from vera.attestation.outcome import ALTERED, WITHHELD, outcome_of
 from vera.attestation.signers import Signers
 from vera.config.settings import EgressSettings
@@ -121,8 +123,6 @@ def recheck(
 
     Raises SetupError (2) for a folder or an egress rule that cannot be used.
     """
-    from vera.agent.setup import input_folder
-
     if options.input_dir is not None:
         input_folder(options.input_dir)
     read = [_read(path, options, signers) for path in sessions]
@@ -146,8 +146,6 @@ def _read(
     path: Path, options: Options, signers: Signers
 ) -> tuple[SessionRecheck, Sequence["_Cited | Recheck"]]:
     """A session and the places that it cites; in the place of one that cannot be looked at, why."""
-    from vera.agent.research import result_of
-
     session = SessionRecheck(session=str(path), task="", word="", signed="")
     store = Store(path / "store")
     try:
@@ -189,8 +187,6 @@ def _place(quote: Quote, evidence: Mapping[str, Evidence], store: Store, folder:
 
 
 def _files(cited: Sequence[_Cited], extractor: Extractor, found: dict[int, Recheck]) -> None:
-    from vera.agent.setup import index_folder
-
     by_folder: defaultdict[str, list[_Cited]] = defaultdict(list)
     for each in cited:
         by_folder[each.folder].append(each)

@@ -74,6 +74,18 @@ def minilm() -> Path | None:
     return next(iter(Path(package.origin).parent.glob("model.zip")), None)
 
 
+def has_fonts() -> bool:
+    """Whether letters of Arabic and Chinese can be drawn."""
+    try:
+        found = [
+            subprocess.run(["fc-list", f":lang={each}"], capture_output=True, timeout=PROBE_SECONDS).stdout
+            for each in ("ar", "zh")
+        ]
+    except (OSError, subprocess.TimeoutExpired):
+        return False
+    return all(found)
+
+
 PARTS: dict[str, Part] = {
     "llama": Part(
         imports("xllamacpp", "gguf"),
@@ -123,6 +135,7 @@ PARTS: dict[str, Part] = {
         ),
         "pip install playwright axe-playwright-python (in .venv), and sudo apt install chromium",
     ),
+    "fonts": Part(has_fonts, "sudo apt install fontconfig fonts-dejavu-core fonts-wqy-microhei"),
     "mini-swe-agent": Part(
         imports("minisweagent.run.utilities.inspector"), "pip install mini-swe-agent (in .venv)"
     ),

@@ -7,13 +7,16 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
+from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
-from support import licence_run, run_pages
+from support import licence_run, pdf_run, run_pages
 from support.browsers import violations, watched
 from support.cli import vera
 from support.dashboards import Dashboard, configured
+from support.documents import make_pdf
 from support.scripted_server import ScriptedServer, Slow
 from support.turns import answered_turns
+from vera.attestation.keys import Signer
 from vera.report.html.document import report_html
 
 if TYPE_CHECKING:
@@ -22,7 +25,6 @@ if TYPE_CHECKING:
 pytestmark = pytest.mark.needs("browser")
 
 EXAMPLE = "/s/work~2Fexample"
-SCHEMES = ("light", "dark")
 
 
 @pytest.fixture(scope="module")
@@ -53,10 +55,16 @@ def pages(dashboard: Dashboard, base: Path) -> Iterator[dict[str, str]]:
         else:
             raise AssertionError("the run never came to its second answer")
         example = client.get(EXAMPLE).text
+        pdf = make_pdf(list(pdf_run.TITLE_PAGE), list(pdf_run.SECOND_PAGE))
+        text = pdf_run.make(base / "work" / "pump", pdf, Signer(Ed25519PrivateKey.generate()))
+        pdf_page = f"/s/work~2Fpump/source/{text}?first=9&last=10"
+        assert "pdf-page" in client.get(pdf_page).text
         source = re.search(r'href="(/s/[^"]*/source/[^"]*)"', example)
         assert source is not None
         yield {
             "picker": "/",
+            "ask": "/start",
+            "page of a PDF": pdf_page,
             "no session": "/?q=none&state=failed&kind=thesis&batch=runs",
             "new session": new,
             "running": running,
@@ -77,32 +85,33 @@ def pages(dashboard: Dashboard, base: Path) -> Iterator[dict[str, str]]:
         client.post(f"{running}/stop")
 
 
-@pytest.mark.parametrize("scheme", SCHEMES)
-def test_the_pages_of_the_dashboard(
-    browser: "Browser", dashboard: Dashboard, pages: dict[str, str], scheme: str
-) -> None:
+def test_the_pages_of_the_dashboard(browser: "Browser", dashboard: Dashboard, pages: dict[str, str]) -> None:
     found: dict[str, list[str]] = {}
     with watched(
         browser,
         dashboard.url,
         token=dashboard.token,
-        color_scheme=scheme,
         bypass_csp=True,
-        allowed=("status of 404",),
+        allowed=("status of 404", "status of 400"),
     ) as context:
         for name, path in pages.items():
             page = context.page(path)
             page.locator("details").evaluate_all("every => every.forEach((each) => { each.open = true })")
             found[name] = violations(page)
             page.close()
+        page = context.page("/start")
+        page.get_by_label("Task").fill("x")
+        page.locator("#budgets-of-start").evaluate("each => { each.open = true }")
+        page.get_by_label("Input folder").fill("../elsewhere")
+        page.get_by_label("tokens").fill("many")
+        page.get_by_role("button", name="Start").click()
+        page.get_by_role("alert").wait_for()
+        found["errors of the form"] = violations(page)
     assert {name: each for name, each in found.items() if each} == {}
 
 
-@pytest.mark.parametrize("scheme", SCHEMES)
-def test_the_replay_and_the_login(browser: "Browser", dashboard: Dashboard, scheme: str) -> None:
-    with watched(
-        browser, dashboard.url, allowed=("status of 401",), color_scheme=scheme, bypass_csp=True
-    ) as context:
+def test_the_replay_and_the_login(browser: "Browser", dashboard: Dashboard) -> None:
+    with watched(browser, dashboard.url, allowed=("status of 401",), bypass_csp=True) as context:
         page = context.page(EXAMPLE)
         assert violations(page) == []
         page.get_by_label("Token").fill("not the token")
@@ -116,16 +125,15 @@ def test_the_replay_and_the_login(browser: "Browser", dashboard: Dashboard, sche
         assert violations(page) == []
 
 
-@pytest.mark.parametrize("scheme", SCHEMES)
 def test_the_report_of_a_run_and_reports_with_everything_in_them(
-    browser: "Browser", base: Path, tmp_path: Path, scheme: str
+    browser: "Browser", base: Path, tmp_path: Path
 ) -> None:
     done = vera("report", base / "work" / "example", "-o", tmp_path / "example.html", cwd=tmp_path)
     assert done.returncode == 0, done.stderr
     for name in ("FINISHED", "DISPUTED", "RUNNING", "EMPTY"):
         text = report_html(getattr(run_pages, name), work_dir="./work/rivers", integrity="The log is SEALED.")
         (tmp_path / f"{name}.html").write_text(text)
-    with watched(browser, "http://127.0.0.1:9", color_scheme=scheme, bypass_csp=True) as context:
+    with watched(browser, "http://127.0.0.1:9", bypass_csp=True) as context:
         for path in sorted(tmp_path.glob("*.html")):
             page = context.page()
             page.goto(path.as_uri())

@@ -42,7 +42,7 @@ new MutationObserver(() => window.said.push(region.textContent)).observe(
 
 
 def fill_in_and_start(page: "Page", server: ScriptedServer) -> None:
-    page.get_by_role("button", name="New session").click()
+    page.get_by_role("link", name="Ask a question").click()
     page.get_by_label("Task").fill(licence_run.QUESTION)
     page.get_by_label("Input folder").fill(licence_run.FOLDER)
     page.get_by_label("Address of the model server").fill(server.base_url)

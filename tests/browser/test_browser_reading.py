@@ -207,7 +207,7 @@ def test_everything_can_be_done_with_the_keyboard_alone(
         page.goto(dashboard.url + "/")
         tab_to(page, "new")
         page.keyboard.press("Enter")
-        page.wait_for_url("**/s/work~2Fui-run-*")
+        page.wait_for_url("**/start")
         for name, text in {
             "task": licence_run.QUESTION,
             "input_dir": licence_run.FOLDER,
@@ -303,7 +303,7 @@ def test_without_javascript_everything_can_be_read_and_done(browser: "Browser", 
         watched(browser, dashboard.url, token=dashboard.token, java_script_enabled=False) as context,
     ):
         page = context.page("/")
-        page.get_by_role("button", name="New session").click()
+        page.get_by_role("link", name="Ask a question").click()
         page.get_by_label("Task").fill(licence_run.QUESTION)
         page.get_by_label("Input folder").fill(licence_run.FOLDER)
         page.get_by_label("Address of the model server").fill(server.base_url)

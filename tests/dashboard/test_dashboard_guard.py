@@ -22,7 +22,7 @@ def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Dashboard]:
 
 def form_token_of(client: httpx.Client) -> str:
     """The form token in a page of this login."""
-    text = client.get("/").text
+    text = client.get("/start").text
     assert 'name="form_token"' in text or "name=form_token" in text
     return text.partition("form_token")[2].partition("value=")[2].lstrip('"')[:64]
 

@@ -51,6 +51,8 @@ def test_cited_lines_are_marked_in_the_stored_text(tmp_path: Path) -> None:
     assert [node.text() for node in tree.css(".text-lines .no")][:1] == ["60"]
     assert "/s/s#claim-1" in {node.attributes["href"] for node in tree.css("a")}
     assert "Their bytes have the hash that was cited." in visible_text(html)
+    assert CLAIMS[0].text in visible_text(html), "what the claim says, and not its name alone"
+    assert f"/s/s/bytes/{name}" in {node.attributes["href"] for node in tree.css("a[download]")}
 
 
 def test_what_is_struck_out_is_shown_as_that(tmp_path: Path) -> None:

@@ -308,6 +308,17 @@ def test_settings_that_cannot_be_used_lock_the_form_with_a_sentence(base: Path) 
     assert refused.value.status == 503
 
 
+def test_a_model_server_that_failed_is_named_as_what_ended_the_run(base: Path) -> None:
+    session = strangers_session(base, {})
+    held = Session.resume(session.path)
+    error = "HTTP 500: broken (4 attempts)"
+    held.emit(events.Model(step=1, scope="agent", latency_s=1.0, error=error), lane="main")
+    held.close()
+    status = runs_in(base).status(session)
+    assert (status.state, status.can_resume) == ("stopped", True)
+    assert status.words == f"Stopped, as the model server failed: {error}. It can be resumed."
+
+
 def strangers_session(
     base: Path, settings: dict[str, object], *, input_dir: str = "", server: str = ""
 ) -> SessionFolder:

@@ -173,7 +173,7 @@ def test_vera_report_writes_one_file_of_a_session(tmp_path: Path) -> None:
     html = (root / "report.html").read_text("utf-8")
     assert problems(html) == []
     assert "The Elbe is 1094 kilometres long." in visible_text(html)
-    assert html.count("<mark>") == 3
+    assert html.count("<mark") == 3
     again = CliRunner().invoke(report, [str(root), "-o", "-"])
     assert again.stdout == html
 

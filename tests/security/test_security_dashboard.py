@@ -85,6 +85,7 @@ def test_another_site_starts_stops_and_makes_nothing_with_the_persons_own_cookie
     with served.browser() as client:
         for path in (
             "/new",
+            "/start",
             "/s/work~2Fnew/run",
             f"{EXAMPLE}/stop",
             f"{EXAMPLE}/resume",
@@ -203,6 +204,9 @@ def test_each_route_needs_the_token_but_three_that_say_nothing(served: Dashboard
         ("/metrics?work_dir=..%2f..", 404),
         ("/s/work~2Fexample/source/..%2f..%2f..%2fsecret.txt", 404),
         ("/s/work~2Fexample/source/" + "f" * 64, 404),
+        ("/s/work~2Fexample/page/..%2f..%2f..%2fsecret.txt?first=1&last=1", 404),
+        ("/s/work~2Fexample/page/" + "f" * 64 + "?first=1&last=1", 404),
+        ("/s/work~2Fexample/page/" + "f" * 64 + "?first=-1&last=1", 400),
         ("/s/work~2Fexample/events?from=-1", 400),
         ("/s/work~2Fexample/events?from=1e9", 400),
         ("/s/work~2Fexample/compare?a=x&b=1", 400),
@@ -222,7 +226,7 @@ def test_no_path_leads_out(served: Dashboard, path: str, status: int) -> None:
 def test_what_is_too_large_is_refused_before_it_is_read(served: Dashboard) -> None:
     form = {"content-type": "application/x-www-form-urlencoded"}
     with served.client(x_vera="1") as client:
-        for path in ("/new", "/s/work~2Fnew/run", "/login", "/remove", f"{EXAMPLE}/review"):
+        for path in ("/new", "/start", "/s/work~2Fnew/run", "/login", "/remove", f"{EXAMPLE}/review"):
             assert client.post(path, content=b"task=" + b"x" * (2 << 20), headers=form).status_code == 413
         assert client.get("/?" + "x" * 20_000).status_code in (400, 414)
         assert client.get("/", headers={"x-more": "x" * 14_000}).status_code in (400, 431)

@@ -161,11 +161,21 @@ def watched(
 
 
 def violations(page: "Page") -> list[str]:
-    """What axe finds on the page: rule and place. The page's context has to be one with `bypass_csp`."""
+    """What axe finds on the page, light and dark: rule and place. The page's context has to be one with
+    `bypass_csp`. Of the dark page only the contrast is looked at: all else is the same."""
+    light = _axe(page, {"type": "tag", "values": list(WCAG)})
+    page.emulate_media(color_scheme="dark")
+    dark = _axe(page, {"type": "rule", "values": ["color-contrast"]})
+    page.emulate_media(color_scheme="light")
+    return [*light, *(f"dark {each}" for each in dark)]
+
+
+def _axe(page: "Page", rules: dict[str, Any]) -> list[str]:
     from axe_playwright_python.sync_playwright import Axe  # type: ignore[import-untyped] # it has no types
 
-    found = Axe().run(page, options={"runOnly": {"type": "tag", "values": list(WCAG)}}).response
-    assert len(found["passes"]) > 15, "axe looked at a page"
+    found = Axe().run(page, options={"runOnly": rules}).response
+    least = 15 if rules["type"] == "tag" else 0
+    assert len(found["passes"]) > least, "axe looked at a page"
     return [
         f"{each['id']}: {node['target']} {node['failureSummary']}"
         for each in found["violations"]

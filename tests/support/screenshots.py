@@ -10,48 +10,73 @@ The run is the same each time, but for its times and ids.
 import shutil
 import sys
 import tempfile
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from support import licence_run
+from support import licence_run, pdf_run, rtl_run
 from support.browsers import chromium, watched
 from support.cli import vera
 from support.dashboards import Dashboard, Grown, dashboard_of
+from support.documents import make_pdf
+from support.small_png import small_png
+from support.verified import verified
 from vera import events
+from vera.attestation.keys import load_or_create
 from vera.session.tags import write_tags
 
 if TYPE_CHECKING:
-    from playwright.sync_api import ViewportSize
+    from playwright.sync_api import Page
 
 WIDTH = 1280
-HEIGHTS = {"dashboard": 1240, "evidence": 860, "compare": 1060, "report": 1020, "step": 1000, "sessions": 760}
-HEIGHTS |= {"follow-up": 900, "review": 760}
+SIZES = {
+    "dashboard.png": (WIDTH, 1240),
+    "dashboard-dark.png": (WIDTH, 1240),
+    "evidence.png": (WIDTH, 860),
+    "compare.png": (WIDTH, 1060),
+    "report.png": (WIDTH, 1020),
+    "step.png": (WIDTH, 1000),
+    "steps.png": (WIDTH, 560),
+    "sessions.png": (WIDTH, 760),
+    "sessions-none.png": (WIDTH, 300),
+    "sessions-200.png": (WIDTH, 760),
+    "two-runs.png": (WIDTH, 900),
+    "pdf-page.png": (WIDTH, 1100),
+    "follow-up.png": (WIDTH, 900),
+    "review.png": (WIDTH, 760),
+    "form-errors.png": (WIDTH, 760),
+    "phone.png": (360, 740),
+    "print.png": (WIDTH, 1000),
+    "zoom.png": (WIDTH, 900),
+    "arabic-chinese.png": (WIDTH, 620),
+}
+"""Each picture of NAMES with its pixels."""
+
+MANY = "sessions-10000.png"
+"""Taken by `--many` alone: it takes a minute to make the sessions."""
+
 EXAMPLE = "/s/work~2Fexample"
 QUESTION = "For how long must the written offer be valid when spare parts are offered?"
 REVIEWED = "/s/work~2Fwritten-offer"
 PACE = 1.0
 """Seconds that the scripted model takes for a turn, so that the timeline looks like one."""
 
-NAMES = (
-    "dashboard.png",
-    "dashboard-dark.png",
-    "evidence.png",
-    "compare.png",
-    "report.png",
-    "step.png",
-    "sessions.png",
-    "follow-up.png",
-    "review.png",
-)
-MAX_BYTES = 300_000
+NAMES = tuple(SIZES)
+MAX_BYTES = 200_000
 
 
-def take(folder: Path, pace: float = PACE) -> None:
-    """Make the run, open its pages, and write one PNG for each of NAMES."""
+def take(folder: Path, pace: float = PACE, *, many: bool = False) -> None:
+    """Make the run, open its pages, and write one PNG for each of NAMES; with `many` that of MANY alone."""
     folder.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(prefix="vera-screenshots-") as place:
         base = Path(place) / "base"
         base.mkdir()
+        if many:
+            sessions_of_a_batch(base, 10_000)
+            with dashboard_of(base, Path(place) / "token") as dashboard:
+                _take_list(dashboard, folder / MANY, 10_000)
+            return
         licence_run.make(base, pace=pace)
         done = vera("report", "work/example", "-o", "report.html", cwd=base)
         assert done.returncode == 0, done.stderr
@@ -60,7 +85,29 @@ def take(folder: Path, pace: float = PACE) -> None:
         done = vera(*follow, "--work-dir", "work/follow-up", cwd=base)
         assert done.returncode == 0, done.stderr
         with dashboard_of(base, Path(place) / "token") as dashboard:
-            _take_all(dashboard, base / "report.html", folder)
+            _take_all(dashboard, base, folder)
+        batch = Path(place) / "batch"
+        sessions_of_a_batch(batch, 200)
+        with dashboard_of(batch, Path(place) / "token") as dashboard:
+            _take_list(dashboard, folder / "sessions-200.png", 200)
+        (Path(place) / "none").mkdir()
+        with dashboard_of(Path(place) / "none", Path(place) / "token") as dashboard:
+            _take_list(dashboard, folder / "sessions-none.png", 0)
+
+
+def sessions_of_a_batch(base: Path, count: int) -> None:
+    """Runs that were verified, found nothing, or stopped."""
+    signer = load_or_create()
+    for number in range(count):
+        root = base / "runs" / (f"{number % 7:x}" * 56 + f"{number:08x}") / "1"
+        if number % max(20, count // 40) == 0:
+            verified(root, signer)
+            continue
+        log = Grown(root, task=f"How long is river number {number}?").log
+        if number % 7:
+            end = events.RunEnd(status="UNRESOLVED", reason="done", exit_code=3, steps=2, seconds=1.0)
+            log.append(end, "")
+        log.close()
 
 
 def more_sessions(base: Path) -> None:
@@ -68,6 +115,9 @@ def more_sessions(base: Path) -> None:
     for name in ("patents", "written-offer"):
         shutil.copytree(base / "work" / "example", base / "work" / name)
     review(base)
+    pdf = make_pdf(list(pdf_run.TITLE_PAGE), list(pdf_run.SECOND_PAGE))
+    pdf_run.make(base / "work" / "pump", pdf, load_or_create())
+    rtl_run.make(base / "work" / "arabic-chinese", load_or_create())
     tasks = ("How high is the dam?", "Who built the bridge?", "كم يبلغ ارتفاع السد؟")
     for number, task in enumerate(tasks):
         Grown(base / "work" / f"dam-{number}", task=task).log.close()
@@ -93,48 +143,111 @@ def review(base: Path) -> None:
     write_tags(base / "work" / "patents", ("licences",))
 
 
-def _take_all(dashboard: Dashboard, report: Path, folder: Path) -> None:
-    def size(name: str) -> "ViewportSize":
-        return {"width": WIDTH, "height": HEIGHTS[name]}
-
-    options: dict[str, Any] = {"viewport": size("dashboard"), "reduced_motion": "reduce"}
-    with chromium() as browser, watched(browser, dashboard.url, token=dashboard.token, **options) as context:
-        page = context.page(EXAMPLE)
-        page.wait_for_selector("#stream.live")
-        page.screenshot(path=folder / "dashboard.png")
-        page.emulate_media(color_scheme="dark")
-        page.screenshot(path=folder / "dashboard-dark.png")
-        page.emulate_media(color_scheme="light")
-        page.set_viewport_size(size("evidence"))
-        page.locator("#summary-1").click()
-        page.locator("#claim-1 .card-head a", has_text="ev_0002:257-267").click()
-        page.wait_for_selector("mark")
-        page.screenshot(path=folder / "evidence.png")
-        page.set_viewport_size(size("compare"))
-        page.goto(f"{dashboard.url}{EXAMPLE}/compare?a=1&b=2")
-        page.screenshot(path=folder / "compare.png")
-        page.set_viewport_size(size("step"))
-        page.goto(f"{dashboard.url}{EXAMPLE}/steps/4")
-        page.screenshot(path=folder / "step.png")
-        page.set_viewport_size(size("sessions"))
+def _take_list(dashboard: Dashboard, picture: Path, count: int) -> None:
+    width, height = SIZES.get(picture.name, (WIDTH, 760))
+    with _pages(dashboard, viewport={"width": width, "height": height}) as (page, keep):
         page.goto(dashboard.url)
-        page.wait_for_timeout(1500)
-        page.goto(f"{dashboard.url}/?sort=score")
-        page.screenshot(path=folder / "sessions.png")
-        page.set_viewport_size(size("follow-up"))
-        page.goto(f"{dashboard.url}/s/work~2Ffollow-up")
+        while count and "not read yet" in page.content():
+            page.wait_for_timeout(500)
+            page.reload()
+        keep(picture.name, picture.parent)
+
+
+@contextmanager
+def _pages(dashboard: Dashboard, **options: Any) -> "Iterator[tuple[Page, Callable[..., None]]]":
+    """A page, and what writes its picture under a name of SIZES."""
+    options = {"viewport": {"width": WIDTH, "height": 760}, "reduced_motion": "reduce", **options}
+    with (
+        chromium() as browser,
+        watched(
+            browser, dashboard.url, token=dashboard.token, allowed=("status of 400",), **options
+        ) as context,
+    ):
+        page, blank = context.page(), context.page()
+
+        def keep(name: str, folder: Path, **given: Any) -> None:
+            (folder / name).write_bytes(small_png(blank, page.screenshot(**given)))
+
+        yield page, keep
+
+
+def _take_all(dashboard: Dashboard, base: Path, folder: Path) -> None:
+    with _pages(dashboard) as (page, keep):
+
+        def show(name: str, address: str) -> None:
+            width, height = SIZES[name]
+            page.set_viewport_size({"width": width, "height": height})
+            if address:
+                page.goto(address if "://" in address else dashboard.url + address)
+
+        def plain(name: str, address: str) -> None:
+            show(name, address)
+            keep(name, folder)
+
+        _take_run(page, show, lambda name: keep(name, folder))
+        plain("compare.png", f"{EXAMPLE}/compare?a=1&b=2")
+        plain("step.png", f"{EXAMPLE}/steps/4")
+        plain("steps.png", f"{EXAMPLE}/steps")
+        plain("two-runs.png", "/compare?s=work~2Fexample&s=work~2Farabic-chinese")
+        plain("arabic-chinese.png", "/s/work~2Farabic-chinese")
+        plain("phone.png", EXAMPLE)
+        show("pdf-page.png", "/s/work~2Fpump")
+        page.evaluate("document.getElementById('answer').scrollIntoView()")
+        page.evaluate("document.querySelector('.pdf-page img').decode()")
+        keep("pdf-page.png", folder)
+        show("follow-up.png", "/s/work~2Ffollow-up")
         page.locator("#parent summary").click()
-        page.screenshot(path=folder / "follow-up.png")
-        page.set_viewport_size(size("review"))
-        page.goto(f"{dashboard.url}{REVIEWED}#claim-2")
+        keep("follow-up.png", folder)
+        show("review.png", f"{REVIEWED}#claim-2")
         page.locator("#review-2 > summary").click()
         page.evaluate("document.getElementById('claims').scrollIntoView()")
-        page.screenshot(path=folder / "review.png")
-        page.set_viewport_size(size("report"))
-        page.goto(report.as_uri())
+        keep("review.png", folder)
+        show("form-errors.png", "/start")
+        _fill_in_wrongly(page)
+        keep("form-errors.png", folder)
+        show("sessions.png", "/")
+        page.wait_for_timeout(1500)
+        plain("sessions.png", "/?sort=score")
+        show("report.png", (base / "report.html").as_uri())
         page.evaluate("document.getElementById('answer').scrollIntoView()")
-        page.screenshot(path=folder / "report.png")
+        keep("report.png", folder)
+    with _pages(dashboard, viewport={"width": WIDTH // 2, "height": 450}, device_scale_factor=2) as (
+        page,
+        keep,
+    ):
+        page.goto(dashboard.url + EXAMPLE)
+        keep("zoom.png", folder)
+
+
+def _take_run(page: "Page", show: Callable[[str, str], None], keep: Callable[[str], None]) -> None:
+    """The page of the example: light, dark, printed; and the text behind a claim."""
+    show("dashboard.png", EXAMPLE)
+    page.wait_for_selector("#stream.live")
+    keep("dashboard.png")
+    page.emulate_media(color_scheme="dark")
+    keep("dashboard-dark.png")
+    show("print.png", "")
+    page.emulate_media(color_scheme="light", media="print")
+    keep("print.png")
+    page.emulate_media(media="screen")
+    show("evidence.png", "")
+    page.locator("#summary-1").click()
+    page.locator("#claim-1 .card-head a", has_text="ev_0002:257-267").click()
+    page.wait_for_selector("mark")
+    keep("evidence.png")
+
+
+def _fill_in_wrongly(page: "Page") -> None:
+    page.get_by_role("radio", name="Thesis").check()
+    page.get_by_label("Task").fill("The written offer of GPL-3 is valid for at least three years.")
+    page.get_by_label("Input folder").fill("../other/licences")
+    page.get_by_label("Address of the model server").fill("localhost")
+    page.get_by_text("Budgets, network and candidates").click()
+    page.get_by_label("tokens").fill("many")
+    page.get_by_role("button", name="Start").click()
+    page.get_by_role("alert").wait_for()
+    page.evaluate("scrollTo(0, 0)")
 
 
 if __name__ == "__main__":
-    take(Path(sys.argv[1]))
+    take(Path(sys.argv[1]), many="--many" in sys.argv)

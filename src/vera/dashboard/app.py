@@ -12,7 +12,6 @@ import os
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from http import HTTPStatus
 from pathlib import Path
-from urllib.parse import quote
 
 import msgspec
 from starlette.applications import Starlette
@@ -23,7 +22,7 @@ from starlette.responses import HTMLResponse, PlainTextResponse, RedirectRespons
 from starlette.routing import Route
 
 from vera.config.handed import Allowed
-from vera.dashboard import pages
+from vera.dashboard import pages, pdf_pages
 from vera.dashboard.again import REFUSED, AgainForm, Around, around, filled, sentence_of, tried
 from vera.dashboard.downloads import attachment, download, stored_bytes
 from vera.dashboard.follow import Follower, Followers
@@ -37,6 +36,7 @@ from vera.dashboard.runs import RunRefused, Runs
 from vera.dashboard.session_index import KINDS, SORTS, Wanted
 from vera.dashboard.sessions import NoSession, SessionFolder, Sessions
 from vera.dashboard.shares import share
+from vera.dashboard.start_routes import StartRoutes, go_on
 from vera.dashboard.static_files import StaticFiles
 from vera.dashboard.step_index import StepIndex, StepIndexes
 from vera.dashboard.step_view import loader, request_of, step_view
@@ -109,6 +109,7 @@ class Dashboard:
         self.static = StaticFiles()
         self.indexes = StepIndexes()
         self.keeping = Keeping(self.sessions, self.followers)
+        self.pdf_pages = pdf_pages.PdfPages()
 
     @contextlib.asynccontextmanager
     async def lifespan(self, app: Starlette) -> AsyncIterator[None]:
@@ -123,6 +124,7 @@ class Dashboard:
             Route("/", self.index),
             Route("/compare", self.two_runs),
             Route("/new", self.new, methods=["POST"]),
+            *StartRoutes(self.runs, self._session).routes(),
             Route("/events", self.events_of_work_dir),
             Route("/metrics", self.exposition),
             Route("/healthz", healthz),
@@ -133,6 +135,7 @@ class Dashboard:
             Route("/s/{id}/parts/{names}", self.parts),
             Route("/s/{id}/claim/{key:path}", self.claim),
             Route("/s/{id}/source/{sha256}", self.source),
+            Route("/s/{id}/page/{sha256}", self.page_picture),
             Route("/s/{id}/file/{path:path}", self.file),
             Route("/s/{id}/share/{name}", self.share),
             Route("/s/{id}/bytes/{sha256}", self.bytes),
@@ -141,7 +144,6 @@ class Dashboard:
             Route("/s/{id}/steps/{step}/request", self.step_request),
             Route("/s/{id}/log/{name}", self.log),
             Route("/s/{id}/compare", self.compare),
-            Route("/s/{id}/run", self.start, methods=["POST"]),
             Route("/s/{id}/ask", self.ask_form),
             Route("/s/{id}/ask", self.ask, methods=["POST"]),
             Route("/s/{id}/again", self.again_form),
@@ -228,6 +230,18 @@ class Dashboard:
             )
         )
 
+    async def page_picture(self, request: Request) -> Response:
+        follower = self.followers.of(self._session(request))
+        page = await follower.page()
+        lines = _number(request, "first"), _number(request, "last")
+        card = pdf_pages.card_of(page.claims, request.path_params["sha256"], *lines)
+        if card is None or card.pdf is None:
+            raise HTTPException(404, "No card cites these lines of a PDF.")
+        try:
+            return pdf_pages.answer(await self.pdf_pages.picture(follower.store, card, card.pdf))
+        except pdf_pages.Busy:
+            raise HTTPException(503, "Other pages are being drawn. Try again in a moment.") from None
+
     async def compare(self, request: Request) -> Response:
         session = self._session(request)
         follower = self.followers.of(session)
@@ -311,12 +325,7 @@ class Dashboard:
         return found
 
     async def new(self, request: Request) -> Response:
-        return _go_on(request, await self.runs.new())
-
-    async def start(self, request: Request) -> Response:
-        session = self._session(request)
-        await self.runs.start(session, _fields(request))
-        return _go_on(request, session)
+        return go_on(request, await self.runs.new())
 
     async def ask_form(self, request: Request) -> Response:
         """The form for a question that follows a session, or for a sentence of it that is to be checked."""
@@ -343,7 +352,7 @@ class Dashboard:
             form = tried(self.runs.form(None), fields)
             again = AgainForm(form=form, problems=problems, is_thesis=is_thesis)
             return HTMLResponse(pages.render_ask(_asked(request), session, page, again), 400)
-        return _go_on(request, await self.runs.follow(session, fields, as_thesis=is_thesis))
+        return go_on(request, await self.runs.follow(session, fields, as_thesis=is_thesis))
 
     async def again_form(self, request: Request) -> Response:
         session = self._session(request)
@@ -357,7 +366,7 @@ class Dashboard:
             page = await self.followers.of(session).page()
             again = AgainForm(form=tried(self.runs.form(None), fields), problems=problems)
             return HTMLResponse(pages.render_again(_asked(request), session, page, again), 400)
-        return _go_on(request, await self.runs.again(fields))
+        return go_on(request, await self.runs.again(fields))
 
     async def _filled(self, session: SessionFolder, task: str) -> AgainForm:
         """The form with the settings of a session, and what of them a form may not choose here."""
@@ -376,12 +385,12 @@ class Dashboard:
     async def stop(self, request: Request) -> Response:
         session = self._session(request)
         await self.runs.stop(session)
-        return _go_on(request, session)
+        return go_on(request, session)
 
     async def resume(self, request: Request) -> Response:
         session = self._session(request)
         await self.runs.resume(session, _fields(request))
-        return _go_on(request, session)
+        return go_on(request, session)
 
     async def replay(self, request: Request) -> Response:
         session = self._session(request)
@@ -476,14 +485,6 @@ def _found(page: str | None) -> Response:
     if page is None:
         raise HTTPException(404)
     return HTMLResponse(page)
-
-
-def _go_on(request: Request, session: SessionFolder) -> Response:
-    """To the session's page; a script is told where it is."""
-    address = f"/s/{quote(session.id)}"
-    if "x-vera" in request.headers:
-        return Response(status_code=204, headers={"location": address})
-    return RedirectResponse(address, 303)
 
 
 def _answer(

@@ -30,7 +30,7 @@ from starlette.requests import cookie_parser
 from starlette.responses import HTMLResponse, PlainTextResponse, RedirectResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from vera.dashboard.body import BodyRefused, read_form
+from vera.dashboard.body import BodyRefused, read_form, read_form_with_files
 from vera.dashboard.local import MAX_ADDRESS, local_address, without_token
 from vera.dashboard.query_params import Asked
 from vera.dashboard.tokens import Tokens
@@ -43,6 +43,9 @@ MAX_HEADERS = 12 << 10
 
 WRONG_TOKEN_SECONDS = 0.25
 """Each wrong token waits, whatever is wrong with it."""
+
+START_PATH = "/start"
+"""Where a run is asked for that has no session yet."""
 
 _OPEN_PATHS = ("/healthz", "/login")
 _OPEN_PREFIX = "/static/"
@@ -60,7 +63,8 @@ class Refused(Exception):
 
 
 class Guard:
-    """The guard around an app. What passed has in its scope `asked` (Asked) and, for a write, `fields`."""
+    """The guard around an app. What passed has in its scope `asked` (Asked) and, for a write, `fields` and
+    the `files` of a form that may bring some: each with the name that was sent."""
 
     def __init__(
         self,
@@ -116,7 +120,7 @@ class Guard:
             form_token = self._tokens.form_token(login)
             asked = msgspec.structs.replace(asked, form_token=form_token, signed_in=True)
         if method == "POST":
-            scope["fields"] = await self._fields(receive, headers, login)
+            scope["fields"], scope["files"] = await self._fields(scope, receive, headers, login)
         scope["asked"] = asked
         return None
 
@@ -176,17 +180,26 @@ class Guard:
         page = self._login_page(asked, wanted, problem)
         return HTMLResponse(page, 401, headers={"www-authenticate": 'Bearer realm="vera"'})
 
-    async def _fields(self, receive: Receive, headers: Headers, login: str) -> Mapping[str, str]:
-        """The form of a write that comes from our own page."""
-        fields = dict(await _form(receive, headers))
-        given = fields.pop("form_token", "")
-        if headers.get("x-vera") is None and not (login and self._tokens.is_form_token(login, given)):
+    async def _fields(
+        self, scope: Scope, receive: Receive, headers: Headers, login: str
+    ) -> tuple[Mapping[str, str], list[tuple[str, bytes]]]:
+        """The form of a write that comes from our own page, and its files where it may have some."""
+        files: list[tuple[str, bytes]] = []
+        if _takes_files(scope["path"]):
+            given, files = await read_form_with_files(
+                receive, headers.get("content-type", ""), headers.get("content-length", "")
+            )
+        else:
+            given = await _form(receive, headers)
+        fields = dict(given)
+        token = fields.pop("form_token", "")
+        if headers.get("x-vera") is None and not (login and self._tokens.is_form_token(login, token)):
             raise Refused(
                 403,
                 "That form is not of this login. Load the page again and repeat; a program sends "
                 "the header 'X-Vera: 1'.",
             )
-        return fields
+        return fields, files
 
 
 def wants_html(headers: Headers) -> bool:
@@ -236,6 +249,11 @@ def _insist_on_own_site(headers: Headers, *, is_write: bool) -> None:
     own = origin is None or origin in (f"http://{headers['host']}", f"https://{headers['host']}")
     if site not in _OWN_SITE or not (own or (origin == "null" and site == "same-origin")):
         raise Refused(403, "Pages of other sites may not do this.")
+
+
+def _takes_files(path: str) -> bool:
+    """Whether the form at this address may bring files: that of a run."""
+    return path == START_PATH or (path.startswith("/s/") and path.endswith("/run") and path.count("/") == 3)
 
 
 async def _form(receive: Receive, headers: Headers) -> Mapping[str, str]:

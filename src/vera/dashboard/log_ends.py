@@ -32,6 +32,7 @@ class LogEnds(msgspec.Struct, frozen=True, kw_only=True):
     `session`, `task` and `server` are the records of its beginning, `end` is its last record when that ends
     the run; `first_ts` and `last_ts` are Unix times, `step` the last step that the last lines name. `began`:
     a lane took up its work, so that this is no log that a new run in the same folder would put aside.
+    `model_error`: the last call of the run was one to its model, and it failed like this.
     """
 
     size: int = 0
@@ -39,6 +40,7 @@ class LogEnds(msgspec.Struct, frozen=True, kw_only=True):
     last_ts: float = 0.0
     step: int = 0
     began: bool = False
+    model_error: str = ""
     session: events.Session | None = None
     task: events.Task | None = None
     server: events.ModelServer | None = None
@@ -78,7 +80,7 @@ def _told(size: int, head: bytes, tail: bytes) -> LogEnds:
     task: events.Task | None = None
     server: events.ModelServer | None = None
     end: events.RunEnd | None = None
-    first_ts, last_ts, step = 0.0, 0.0, 0
+    first_ts, last_ts, step, model_error = 0.0, 0.0, 0, ""
     began = size > HEAD_BYTES
     for record in _records(head):
         first_ts = first_ts or record.ts
@@ -101,6 +103,7 @@ def _told(size: int, head: bytes, tail: bytes) -> LogEnds:
             break
         if isinstance(record, events.Model | events.Tool) and record.lane == MAIN_LANE:
             step = record.step
+            model_error = record.error if isinstance(record, events.Model) else ""
             break
     return LogEnds(
         size=size,
@@ -108,6 +111,7 @@ def _told(size: int, head: bytes, tail: bytes) -> LogEnds:
         last_ts=max(first_ts, last_ts),
         step=step,
         began=began,
+        model_error=model_error,
         session=session,
         task=task,
         server=server,

@@ -20,7 +20,8 @@ from vera.dashboard.overview import SessionList
 from vera.dashboard.part_cache import KeptParts
 from vera.dashboard.query_params import Asked
 from vera.dashboard.removal import Held
-from vera.dashboard.run_form import BUDGETS, StartForm
+from vera.dashboard.run_form import BUDGETS, CHOICES, StartForm
+from vera.dashboard.run_form import KINDS as FORM_KINDS
 from vera.dashboard.run_status import RunStatus
 from vera.dashboard.runs import Replayed
 from vera.dashboard.session_index import FAILED, KINDS, PAGE_ROWS, Wanted
@@ -67,6 +68,22 @@ LIMITS = {
 }
 """Fields of a form for what a run may do, with their names."""
 
+FORM_LABELS = {
+    "kind": "What is asked for",
+    "task": "Task",
+    "input_dir": "Input folder, below the base",
+    "files": "Or files, chosen or dropped here",
+    "effort": "Effort",
+    "model_name": "Model",
+    "model_base_url": "Address of the model server",
+    **LIMITS,
+    "egress": "Network",
+    "profile": "Sandbox profile",
+    "num_candidates": "Candidates for a step",
+}
+"""Fields of the form that starts a run, with their names."""
+
+assert set(FORM_LABELS) == {"kind", "task", "files", *CHOICES}
 assert set(PARTS) == {"header", *ORDER} and set(LIMITS) == set(BUDGETS)
 
 _BLANK = EventLine(offset=0, seq=0, ts=0.0, lane="main", kind="", step=None, text="")
@@ -146,6 +163,13 @@ def state_in_words(state: str) -> str:
 def render_remove(asked: Asked, found: Sequence[tuple[SessionFolder, Held, tuple[str, ...]]]) -> str:
     """What would be removed, with its size and tags, and the form that does it."""
     return _page("remove", asked, found=found)
+
+
+def render_start(asked: Asked, session: SessionFolder | None, form: StartForm) -> str:
+    """The form of a run, for a new session (None) or for one that was not started."""
+    action = f"/s/{session.id}/run" if session else "/start"
+    values = {"action": action, "session": session, "form": form}
+    return _page("start_page", asked, **values, LIMITS=LIMITS, FORM_KINDS=FORM_KINDS, FORM_LABELS=FORM_LABELS)
 
 
 def render_run(
@@ -349,6 +373,8 @@ def _of_run(
         "ago": max(0.0, time.time() - page.header.last_ts) if run.alive and page.offset else None,
         "open_claims": False,
         "LIMITS": LIMITS,
+        "FORM_KINDS": FORM_KINDS,
+        "FORM_LABELS": FORM_LABELS,
     }
 
 

@@ -36,7 +36,7 @@ OURS = frozenset(
     (
         *(TRACE, CONTROL_LOG, REVIEWS, TAGS, ANSWER, ATTESTATION, SEAL, "store", "workspace", "output"),
         *("notes.md", "evidence.jsonl", "move_ledger.jsonl", "query_ledger.jsonl", "trajectory.traj.json"),
-        *("container.log", "container_events.log", "run.log", "run.pid", "theses", "checks"),
+        *("container.log", "container_events.log", "run.log", "run.pid", "theses", "checks", "input"),
         *("report.html", "report.md", "README.txt"),
     )
 )

@@ -21,6 +21,10 @@ MAX_FIELD = 2_000
 
 PROFILES = ("research", "sealed", "lab")
 EFFORTS = ("quick", "normal", "thorough")
+NETWORKS = ("none", "allowlist", "public")
+KINDS = {"question": "Question", "thesis": "Thesis"}
+"""What is asked for: an answer, or the verdict on a statement."""
+
 MAX_FOLDERS = 100
 """Folders of the base that are offered as input."""
 
@@ -42,6 +46,8 @@ CHOICES = {
     "model_name": "model.name",
     "profile": "sandbox.profile",
     "effort": "run.effort",
+    "num_candidates": "candidate_sampling.num_candidates",
+    "egress": "egress.mode",
     **BUDGETS,
 }
 
@@ -49,54 +55,86 @@ THE_FORM = "the form of the dashboard"
 
 
 class StartForm(msgspec.Struct, frozen=True, kw_only=True):
-    """What the form for a start shows. `locked`: it cannot be sent, `reason` says why; `task` and `values`
-    (by field: what is in CHOICES) are those of the last try, else what is configured; '' is the default.
+    """What the form for a start shows. `locked`: it cannot be sent, `reason` says why; `kind` (of KINDS),
+    `task` and `values` (by field: what is in CHOICES) are those of the last try, else what is configured; ''
+    is the default. `errors` are sentences by field, '' for what is wrong with the whole.
 
-    `input_folders` are offered by name; `key_sentence` says where the person's key would go.
+    `input_folders` are offered by name, `files` are those that the session keeps already; `key_sentence` says
+    where the person's key would go.
     """
 
     locked: bool = False
     reason: str = ""
+    kind: str = "question"
     task: str = ""
     values: Mapping[str, str] = msgspec.field(default_factory=dict)
+    errors: Mapping[str, str] = msgspec.field(default_factory=dict)
+    files: tuple[str, ...] = ()
     profiles: tuple[str, ...] = PROFILES
     efforts: tuple[str, ...] = EFFORTS
+    networks: tuple[str, ...] = NETWORKS
     input_folders: tuple[str, ...] = ()
     key_sentence: str = ""
 
 
 class Start(msgspec.Struct, frozen=True, kw_only=True):
-    """A start that can be made: the question, and every other field that was filled in, checked."""
+    """A start that can be made: the question or thesis, and every other field that was filled in, checked."""
 
     task: str
     chosen: Mapping[str, str]
+    kind: str = "question"
 
 
 class FieldProblem(Exception):
-    """A field does not hold what it should: a sentence for the person."""
+    """Fields do not hold what they should: a sentence for the person, and one for each field ('' for what is
+    no single field)."""
+
+    def __init__(self, sentence: str, field: str = "", others: Mapping[str, str] | None = None) -> None:
+        super().__init__(sentence)
+        self.fields: Mapping[str, str] = {**(others or {}), field: sentence}
 
 
 def read_start(fields: Mapping[str, str], base: Path, allowed: Allowed) -> Start:
     """The start that the fields of a form ask for; an empty field is one that was not sent.
 
     `base` is the base folder by its real path, `allowed` what the person lets a form set. Raises
-    FieldProblem.
+    FieldProblem, which has a sentence for each field that is wrong.
     """
-    given = _given(fields, {"task", *CHOICES})
+    given = _given(fields, {"task", "kind", *CHOICES})
+    kind = given.pop("kind", "question")
     task = given.pop("task", "").replace("\r\n", "\n").strip()
+    wrong = {}
+    if kind not in KINDS:
+        wrong["kind"] = f"kind must be one of {', '.join(KINDS)}."
+    if problem := _problem_of_task(task, kind):
+        wrong["task"] = problem
+    try:
+        if "input_dir" in given:
+            given["input_dir"] = str(_folder_within(base, given["input_dir"]))
+    except FieldProblem as found:
+        wrong["input_dir"] = str(found)
+        del given["input_dir"]
+    try:
+        _insist(given, base, allowed)
+    except FieldProblem as found:
+        wrong |= found.fields
+    if wrong:
+        field, sentence = next(iter(wrong.items()))
+        raise FieldProblem(sentence, field, wrong)
+    return Start(task=task, chosen=given, kind=kind)
+
+
+def _problem_of_task(task: str, kind: str) -> str:
     if not task:
-        raise FieldProblem("Write a question: the task is empty.")
+        return "Write a thesis: it is empty." if kind == "thesis" else "Write a question: the task is empty."
     if "\0" in task:
-        raise FieldProblem("The task holds a zero byte; write it as text.")
+        return "The task holds a zero byte; write it as text."
     if len(task.encode("utf-8", "replace")) > MAX_TASK_BYTES:
-        raise FieldProblem(
+        return (
             f"The task is longer than {MAX_TASK_BYTES // 1000} kB. Put long material into a file of the "
             "input folder."
         )
-    if "input_dir" in given:
-        given["input_dir"] = str(_folder_within(base, given["input_dir"]))
-    _insist(given, base, allowed)
-    return Start(task=task, chosen=given)
+    return ""
 
 
 def read_limits(fields: Mapping[str, str], base: Path, allowed: Allowed) -> Mapping[str, str]:
@@ -121,6 +159,18 @@ def blank_form(base: Path, configured: Loaded | None) -> StartForm:
     )
 
 
+def tried_form(form: StartForm, fields: Mapping[str, str], errors: Mapping[str, str]) -> StartForm:
+    """The form as a person filled it in, with what was wrong; fields that it does not have are left out."""
+    values = {name: fields[name][:MAX_FIELD] for name in CHOICES if name in fields}
+    return msgspec.structs.replace(
+        form,
+        kind="thesis" if fields.get("kind") == "thesis" else "question",
+        task=fields.get("task", "")[:MAX_TASK_BYTES],
+        values={**form.values, **values},
+        errors=dict(errors),
+    )
+
+
 def _given(fields: Mapping[str, str], known: set[str]) -> dict[str, str]:
     given = {}
     for name, value in fields.items():
@@ -134,7 +184,7 @@ def _given(fields: Mapping[str, str], known: set[str]) -> dict[str, str]:
         if name != "task":
             value = value.strip()
             if len(value) > MAX_FIELD or not value.isprintable():
-                raise FieldProblem(f"{name} must be one line of at most {MAX_FIELD} characters.")
+                raise FieldProblem(f"{name} must be one line of at most {MAX_FIELD} characters.", name)
         if value:
             given[name] = value
     return given
@@ -142,19 +192,30 @@ def _given(fields: Mapping[str, str], known: set[str]) -> dict[str, str]:
 
 def _insist(given: Mapping[str, str], base: Path, allowed: Allowed) -> None:
     """Raises FieldProblem unless the settings of a run take these values beside what is configured."""
-    for name, known in (("profile", PROFILES), ("effort", EFFORTS)):
+    for name, known in (("profile", PROFILES), ("effort", EFFORTS), ("egress", NETWORKS)):
         if name in given and given[name] not in known:
-            raise FieldProblem(f"{name} must be one of {', '.join(known)}.")
+            raise FieldProblem(f"{name} must be one of {', '.join(known)}.", name)
     address = given.get("model_base_url", "")
     if address and address not in ("auto", "builtin") and server_of(address) is None:
         raise FieldProblem(
             "The model's address must be an http or https address such as http://127.0.0.1:1234/v1, "
-            "or auto, or builtin."
+            "or auto, or builtin.",
+            "model_base_url",
         )
+    if problem := _refusal(given, base, allowed):
+        alone = {name: _refusal({name: value}, base, allowed) for name, value in given.items()}
+        wrong = {name: sentence for name, sentence in alone.items() if sentence}
+        field, sentence = next(iter(wrong.items()), ("", problem))
+        raise FieldProblem(sentence, field, wrong)
+
+
+def _refusal(given: Mapping[str, str], base: Path, allowed: Allowed) -> str:
+    """Why the settings of a run do not take these values, '' when they do."""
     try:
         load((), {}, cwd=base, handed=handed_of(given, allowed))
     except ConfigError as error:
-        raise FieldProblem(str(error)) from None
+        return str(error)
+    return ""
 
 
 def _folder_within(base: Path, name: str) -> Path:

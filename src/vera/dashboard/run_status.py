@@ -102,7 +102,7 @@ def _at_rest(folder: Path, ends: LogEnds) -> RunStatus:
             words += " It can go on."
         return RunStatus(state="ended", words=words, exit_code=ends.end.exit_code, can_resume=can_resume)
     if ends.began:
-        return _broken_off(code)
+        return _broken_off(code, ends.model_error)
     if not started:
         return RunStatus(can_start=True)
     how = "" if code is None else f" ({_how_it_ended(code)})"
@@ -111,7 +111,11 @@ def _at_rest(folder: Path, ends: LogEnds) -> RunStatus:
     return RunStatus(state="failed", words=words, exit_code=code, can_start=True)
 
 
-def _broken_off(code: int | None) -> RunStatus:
+def _broken_off(code: int | None, model_error: str) -> RunStatus:
+    if model_error and (code is None or code >= 0):
+        said = one_printable_line(model_error)[:SAID_SHOWN].rstrip(".")
+        words = f"Stopped, as the model server failed: {said}. It can be resumed."
+        return RunStatus(state="stopped", words=words, exit_code=code, can_resume=True)
     if code is None:
         words = "Its process is gone, and how it ended was not seen. It can be resumed."
         return RunStatus(state="crashed", words=words, can_resume=True)

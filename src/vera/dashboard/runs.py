@@ -13,7 +13,7 @@ import subprocess
 import tempfile
 import time
 from collections import OrderedDict
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -23,13 +23,15 @@ from vera.config import ConfigError, Loaded, load
 from vera.config.errors import Refused
 from vera.config.handed import Allowed
 from vera.config.loading import user_config_file
-from vera.dashboard import audit_log, run_child, run_process
+from vera.dashboard import audit_log, run_child, run_process, uploads
 from vera.dashboard.again import field_problems
 from vera.dashboard.log_ends import LogEnds, read_ends
 from vera.dashboard.run_environment import child_environment, every_key, withheld_keys
 from vera.dashboard.run_form import (
     CHOICES,
+    MAX_FIELD,
     FieldProblem,
+    Start,
     StartForm,
     blank_form,
     handed_of,
@@ -39,6 +41,7 @@ from vera.dashboard.run_form import (
 from vera.dashboard.run_resume import resumed_settings
 from vera.dashboard.run_status import RunStatus, status_of
 from vera.dashboard.sessions import NoSession, SessionFolder, Sessions
+from vera.dashboard.uploads import Upload, UploadRefused
 from vera.report.printable import printable
 from vera.sandbox.owner import Owner
 from vera.session.session import make_folder
@@ -60,16 +63,21 @@ TASK_KEPT = 4000
 """Characters of a task that `session.log` keeps."""
 
 MAX_NEW_A_DAY = 10_000
+_COMMANDS = {"question": ("run",), "thesis": ("verify", "--fresh")}
+"""What a start of each kind runs: a verdict of an earlier session would leave this one without a log."""
+
 REPLAY_SECONDS = 300.0
 REPLAY_BYTES = 256 << 10
 
 
 class RunRefused(Exception):
-    """What was asked cannot be done: `status` is the answer's (400, 404, 409, 503), the text a sentence."""
+    """What was asked cannot be done: `status` is the answer's (400, 404, 409, 503), the text a sentence, and
+    `fields` has one for each field of a form that was wrong."""
 
-    def __init__(self, status: int, sentence: str) -> None:
+    def __init__(self, status: int, sentence: str, fields: Mapping[str, str] | None = None) -> None:
         super().__init__(sentence)
         self.status = status
+        self.fields = fields or {}
 
 
 class Replayed(msgspec.Struct, frozen=True, kw_only=True):
@@ -123,8 +131,14 @@ class Runs:
         values = (
             {str(k): str(v) for k, v in chosen.items() if k in CHOICES} if isinstance(chosen, dict) else {}
         )
+        if values.get("input_dir") == str(session.path / uploads.FOLDER):
+            del values["input_dir"]
         return msgspec.structs.replace(
-            form, task=str(tried.get("task", "")), values={**form.values, **values}
+            form,
+            kind="thesis" if tried.get("kind") == "thesis" else "question",
+            task=str(tried.get("task", "")),
+            values={**form.values, **values},
+            files=uploads.kept(session.path),
         )
 
     def status(self, session: SessionFolder) -> RunStatus:
@@ -155,6 +169,23 @@ class Runs:
     async def new(self) -> SessionFolder:
         """A new session's folder, `./work/ui-run-<date>-<n>`. Raises RunRefused."""
         return await asyncio.to_thread(self._new)
+
+    def remember(self, session: SessionFolder, fields: Mapping[str, str]) -> None:
+        """Keep what was typed for a run that could not be started, for the form of its session."""
+        if self.status(session).can_start:
+            chosen = {name: fields[name][:MAX_FIELD] for name in CHOICES if fields.get(name)}
+            about = {"kind": fields.get("kind", ""), "task": fields.get("task", "")[:TASK_KEPT]}
+            with contextlib.suppress(OSError):
+                audit_log.write(session.path, "tried", **about, chosen=chosen)
+
+    async def draft(self, fields: Mapping[str, str], files: Sequence[Upload]) -> SessionFolder:
+        """A new session for what was asked, with its files. Where the fields have a problem and there is no
+        file to keep, none is made. Raises RunRefused."""
+        return await asyncio.to_thread(self._draft, dict(fields), files)
+
+    async def keep(self, session: SessionFolder, files: Sequence[Upload]) -> None:
+        """Keep files for a run that can still be started. Raises RunRefused."""
+        await asyncio.to_thread(self._keep, session, files)
 
     async def start(self, session: SessionFolder, fields: Mapping[str, str]) -> None:
         """Start the one run of a session as the fields of a form say (`run_form.CHOICES` and `task`).
@@ -237,22 +268,50 @@ class Runs:
         kind = ("--as-thesis",) if as_thesis else ()
         return self._again(fields, ("ask", f"--session={parent.path}", *kind))
 
+    def _draft(self, fields: Mapping[str, str], files: Sequence[Upload]) -> SessionFolder:
+        self._settings_or_refuse()
+        if not files:
+            self._read(fields)
+        session = self._new()
+        if files:
+            self._keep(session, files)
+        return session
+
+    def _keep(self, session: SessionFolder, files: Sequence[Upload]) -> None:
+        self._can_start(session)
+        try:
+            uploads.keep(session.path, files)
+        except UploadRefused as refused:
+            raise RunRefused(400, str(refused), {"files": str(refused)}) from None
+        except OSError as error:
+            raise RunRefused(503, f"The files cannot be kept: {error.strerror or error}.") from None
+
+    def _read(self, fields: Mapping[str, str]) -> Start:
+        try:
+            return read_start(fields, self._base, self._allowed)
+        except FieldProblem as problem:
+            raise RunRefused(400, str(problem), problem.fields) from None
+
     def _start(
         self, session: SessionFolder, fields: Mapping[str, str], following: tuple[str, ...] = ()
     ) -> None:
         configured = self._settings_or_refuse()
-        try:
-            asked = read_start(fields, self._base, self._allowed)
-        except FieldProblem as problem:
-            raise RunRefused(400, str(problem)) from None
+        if uploads.kept(session.path) and not fields.get("input_dir", "").strip():
+            fields = {**fields, "input_dir": str(session.path / uploads.FOLDER)}
+        asked = self._read(fields)
         address = asked.chosen.get("model_base_url", "")
         withheld = withheld_keys(configured, {"model.base_url": address})
         arguments = [
-            *(following or ("run",)),
+            *(following or _COMMANDS[asked.kind]),
             *("--handed", f"--work-dir={session.path}", f"--base-dir={self._base}"),
             *_without(withheld),
         ]
-        about = {"task": asked.task[:TASK_KEPT], "chosen": dict(asked.chosen), "without_keys": list(withheld)}
+        about = {
+            "kind": asked.kind,
+            "task": asked.task[:TASK_KEPT],
+            "chosen": dict(asked.chosen),
+            "without_keys": list(withheld),
+        }
         with contextlib.suppress(OSError):
             make_folder(session.path)
         handed = handed_of(asked.chosen, self._allowed, asked.task).encode()

@@ -34,13 +34,14 @@ class Row(msgspec.Struct, frozen=True):
 
 
 class Span(msgspec.Struct, frozen=True):
-    """Lines of the text that a card is about, with the claim's number on the page and its key."""
+    """Lines of the text that a card is about, with the claim's number on the page, its key and its text."""
 
     first: int
     last: int
     card: CardView
     claim: int
     key: str
+    text: str = ""
 
 
 class SourceText(msgspec.Struct, frozen=True, kw_only=True):
@@ -98,7 +99,7 @@ def _holds(card: CardView) -> bool:
 
 def _spans(claims: Sequence[ClaimView], sha256: str) -> tuple[Span, ...]:
     found = [
-        Span(card.first, card.last, card, number, claim.key)
+        Span(card.first, card.last, card, number, claim.key, claim.text)
         for number, claim in enumerate(claims, 1)
         for card in claim.cards
         if card.source_id == sha256

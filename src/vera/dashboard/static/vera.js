@@ -111,7 +111,7 @@ function open() {
 
 function tick() {
   const since = page.querySelector("[data-since]");
-  if (stream.classList.contains("live")) setText(stream, since ? "live" : "at rest"); // a run that ended is not live
+  if (stream.classList.contains("live")) say(since ? "live" : "at rest", since ? "live" : "live rest"); // an ended run rests
   if (!since) return;
   heard ??= Date.now() - Number(since.dataset.since) * 1000;
   const s = Math.max(0, Math.round((Date.now() - heard) / 1000)), min = Math.floor(s / 60), h = Math.floor(min / 60);
@@ -133,6 +133,7 @@ page.addEventListener("click", (event) => {
   if (id && show(id)) location.hash = id;
 });
 page.addEventListener("toggle", async ({ target }) => {
+  if (target.open && target.matches(".claim")) history.replaceState(history.state, "", `#${target.id}`); // for Back
   const fill = target.open && target.dataset.fill && target.querySelector(":scope > .fill");
   if (fill) await fragment(target.dataset.fill).then((found) => fill.replaceWith(found.querySelector("[data-tail]")), () => {});
 }, true);

@@ -25,6 +25,12 @@ class Links(msgspec.Struct, frozen=True):
             return ""
         return f"{self.base}/source/{sha256}?first={max(0, first)}&last={max(0, last)}#L{max(0, first)}"
 
+    def page_picture(self, card: CardView) -> str:
+        """The page of a PDF on which the lines of a card begin, as a picture."""
+        if not self.base or card.pdf is None or card.problem or not _SHA256.fullmatch(card.source_id):
+            return ""
+        return f"{self.base}/page/{card.source_id}?first={max(0, card.first)}&last={max(0, card.last)}"
+
     def share(self, name: str) -> str:
         """A file of the session for others: `vera.dashboard.shares`."""
         return f"{self.base}/share/{name}" if self.base else ""

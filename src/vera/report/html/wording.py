@@ -125,8 +125,10 @@ def source_title(card: CardView) -> str:
 
 
 def cited_lines(card: CardView) -> str:
-    """`lines 12–14`"""
-    return f"line {card.first}" if card.first == card.last else f"lines {card.first}–{card.last}"
+    """`lines 12–14`; of a PDF with the page on which they begin"""
+    page = f"page {card.pdf.page}, " if card.pdf else ""
+    lines = f"line {card.first}" if card.first == card.last else f"lines {card.first}–{card.last}"
+    return page + lines
 
 
 def citation(card: CardView) -> str:

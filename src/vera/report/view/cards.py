@@ -1,5 +1,6 @@
 """Evidence cards as they are shown: where each points, who published the source, and what is there."""
 
+from bisect import bisect_right
 from collections.abc import Iterable, Mapping, Sequence
 
 import msgspec
@@ -11,12 +12,14 @@ from vera.attestation.objects import Card, Digest, Source, hexadecimal
 from vera.attestation.source_types import source_type
 from vera.evidence.domains import registrable_domain
 from vera.evidence.official import official_names
-from vera.report.view.model import RELATIONS, CardView
+from vera.report.view.model import RELATIONS, CardView, PdfPlace
 from vera.report.view.quotations import Quotations
 from vera.report.view.words import one_line
 
 MAX_CARDS = 100
 """Of one claim."""
+
+PDF = "application/pdf"
 
 _NAME_SHOWN = 500
 
@@ -73,7 +76,8 @@ def _attested(
     if source is None:
         return shown
     text = hexadecimal(source.canonical)
-    marks = evidence.marks if evidence is not None and evidence.text.sha256 == text else ()
+    read = evidence if evidence is not None and evidence.text.sha256 == text else None
+    marks = read.marks if read else ()
     quoted = quotations.cut(text, card.span.first, card.span.last, hexadecimal(card.span.sha256), marks)
     return msgspec.structs.replace(
         shown,
@@ -82,6 +86,7 @@ def _attested(
         quotation=quoted.lines,
         marks=marks,
         problem=quoted.problem,
+        pdf=pdf_place(read, card.span.first) if read else None,
         **_whose(source, owners),
     )
 
@@ -131,8 +136,20 @@ def _labelled(
         quotation=quoted.lines,
         marks=evidence.marks,
         problem=quoted.problem,
+        pdf=pdf_place(evidence, label.first),
         **_whose(source_object(evidence, derived=False), owners),
     )
+
+
+def pdf_place(evidence: events.Evidence, line: int) -> PdfPlace | None:
+    """The page of a PDF that holds a line of its text; None for every other source."""
+    if evidence.raw is None or evidence.media_type != PDF or not evidence.pages:
+        return None
+    page = bisect_right(evidence.pages, line)
+    if not page:
+        return None
+    behind = evidence.pages[page] - 1 if page < len(evidence.pages) else 0
+    return PdfPlace(evidence.raw.sha256, page, evidence.pages[page - 1], behind)
 
 
 def _whose(source: Source, owners: Owners) -> dict[str, str]:

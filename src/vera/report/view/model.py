@@ -82,13 +82,23 @@ class Timeline(msgspec.Struct, frozen=True, kw_only=True):
     scores: tuple[ScorePoint, ...] = ()
 
 
+class PdfPlace(msgspec.Struct, frozen=True):
+    """A page (from 1) of a stored PDF: the sha256 of its bytes, and the lines `first` to `last` of its text
+    that the page has (`last` 0: to the end)."""
+
+    sha256: str
+    page: int
+    first: int
+    last: int = 0
+
+
 class CardView(msgspec.Struct, frozen=True, kw_only=True):
     """What lines of a source say of a claim. `relation` is one of RELATIONS.
 
     `quotation` are the cited lines as they are in the store, empty when the bytes are not those of the
     span's hash: then `problem` says so. `source` is its address or name, `source_id` the sha256 of the stored
     text, `domain` whose it is, `source_class` what kind (official, registry, …; '' unknown). `marks` is
-    what of the text is struck out or hidden.
+    what of the text is struck out or hidden, `pdf` where the cited lines begin in a PDF.
     """
 
     id: str
@@ -106,6 +116,7 @@ class CardView(msgspec.Struct, frozen=True, kw_only=True):
     marks: tuple[tuple[str, int, int], ...] = ()
     problem: str = ""
     maker: str = ""
+    pdf: PdfPlace | None = None
 
 
 class ReviewView(msgspec.Struct, frozen=True, kw_only=True):

@@ -1,0 +1,92 @@
+"""A page of a PDF as a picture: drawn by a child process that is bounded and ended, encoded as PNG here."""
+
+import os
+import struct
+import subprocess
+import sys
+import tempfile
+import threading
+import zlib
+from pathlib import Path
+
+import msgspec
+
+from vera.evidence.page_picture import HEIGHT, MAX_BYTES, WIDTH, PageReply, PageRequest
+from vera.evidence.source import Unreadable
+
+SECONDS = 20.0
+"""Wall time of a picture, the start of the process included."""
+
+_NO_ANSWER = "the page could not be drawn: it took too much time or memory, or crashed the program that draws"
+
+
+class PagePicture(msgspec.Struct, frozen=True):
+    """A PNG, and whether the words that were asked for are in a frame on it."""
+
+    png: bytes
+    is_framed: bool
+
+
+def page_picture(request: PageRequest, seconds: float = SECONDS) -> PagePicture:
+    """Draw a page in a process that is used once. Raises Unreadable with the reason."""
+    if len(request.data) > MAX_BYTES:
+        raise Unreadable(f"the PDF is larger than {MAX_BYTES >> 20} MB")
+    reply = _plausible(_asked(msgspec.msgpack.encode(request), seconds))
+    if not reply.pixels:
+        raise Unreadable(reply.reason[:200] or _NO_ANSWER)
+    return PagePicture(png(reply.width, reply.height, reply.pixels), reply.is_framed)
+
+
+def png(width: int, height: int, pixels: bytes) -> bytes:
+    """Rows of red, green and blue as a PNG (ISO/IEC 15948)."""
+    row = 3 * width
+    rows = b"".join(b"\0" + pixels[at : at + row] for at in range(0, row * height, row))
+    header = struct.pack(">IIBBBBB", width, height, 8, 2, 0, 0, 0)
+    chunks = ((b"IHDR", header), (b"IDAT", zlib.compress(rows, 6)), (b"IEND", b""))
+    made = (
+        struct.pack(">I", len(data)) + kind + data + struct.pack(">I", zlib.crc32(kind + data))
+        for kind, data in chunks
+    )
+    return b"\x89PNG\r\n\x1a\n" + b"".join(made)
+
+
+def _asked(request: bytes, seconds: float) -> bytes:
+    """What the process answers; empty when it does not end by itself in time, or says too much."""
+    largest = 3 * WIDTH * HEIGHT + 4096
+    with tempfile.TemporaryFile() as question:  # a file and no pipe: no one has to feed it
+        question.write(request)
+        question.seek(0)
+        child = subprocess.Popen(
+            [sys.executable, "-P", "-s", "-m", "vera.evidence.page_picture"],
+            stdin=question,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+            cwd="/",
+            env={"PYTHONPATH": os.pathsep.join(str(Path(entry).absolute()) for entry in sys.path if entry)},
+            start_new_session=True,
+        )
+    assert child.stdout is not None
+    alarm = threading.Timer(seconds, child.kill)
+    alarm.start()
+    try:
+        with child.stdout as replies:
+            said = replies.read(largest + 1)
+            if len(said) > largest:
+                child.kill()
+        return said if child.wait() == 0 else b""
+    finally:
+        alarm.cancel()
+        child.kill()
+        child.wait()
+
+
+def _plausible(said: bytes) -> PageReply:
+    """The reply. Raises Unreadable for what no such process says."""
+    try:
+        reply = msgspec.msgpack.decode(said, type=PageReply)
+    except msgspec.MsgspecError:
+        raise Unreadable(_NO_ANSWER) from None
+    is_size = 0 <= reply.width <= WIDTH and 0 <= reply.height <= HEIGHT
+    if not is_size or len(reply.pixels) != 3 * reply.width * reply.height:
+        raise Unreadable(_NO_ANSWER)
+    return reply

@@ -20,7 +20,7 @@ MAX_TEXT_LENGTH = 2000
 MAX_REFERENCE_LENGTH = 24
 """Characters before a number in which it may be called a place: "chapters 15 and "."""
 TERM_WORDS = 6
-"""Words right before "is" among which the term that is defined has all of its own."""
+"""Words right before "is" among which all words of the term that is defined have to be."""
 _BARE = re.compile(r"[,;.)]|\s*$")
 OF_THE_SENTENCE = 0.8
 """A number without a unit behind it counts what its sentence speaks of: "copies, numbering over 100,"."""

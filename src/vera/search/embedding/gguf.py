@@ -1,6 +1,6 @@
 """An embedding model in a GGUF file, served by our own llama.cpp for as long as it is wanted.
 
-Needs the extras `semantic` and `local`. The server is a process of its own: a file that makes llama.cpp
+Needs the extras `semantic` and `local`. The server is another process: a file that makes llama.cpp
 crash ends the server and not the run.
 """
 

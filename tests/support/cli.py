@@ -5,9 +5,13 @@ import subprocess
 import sys
 from pathlib import Path
 
+from support.forked import forks
 from vera import events
 from vera.session import Reader
 from vera.state import RunState
+
+LIMIT = 120.0
+"""Seconds after which a command is killed."""
 
 
 def vera(
@@ -15,16 +19,20 @@ def vera(
 ) -> subprocess.CompletedProcess[str]:
     """Run `vera ARGUMENTS` in `cwd` and wait for its end.
 
-    Without a server of the test's own it asks the built-in model, never one that runs on this machine.
+    Without a server of the test's own it asks the built-in model, never one that runs on this machine. It is
+    a fork of a process that has imported VERA, or a new interpreter where its environment asks for one.
     """
+    words, variables = [*map(str, arguments)], {**os.environ, "MODEL_BASE_URL": "builtin", **environment}
+    if forks().suits(variables):
+        return forks().run(words, cwd, stdin, variables, LIMIT)
     return subprocess.run(
-        [sys.executable, "-m", "vera", *map(str, arguments)],
+        [sys.executable, "-m", "vera", *words],
         cwd=cwd,
         input=stdin,
         capture_output=True,
         text=True,
-        timeout=120,
-        env={**os.environ, "MODEL_BASE_URL": "builtin", **environment},
+        timeout=LIMIT,
+        env=variables,
     )
 
 

@@ -188,10 +188,10 @@ def render_run(
     from markupsafe import Markup
 
     values = _of_run(session, page, run, changed)
-    gate_runner = kept or KeptParts()
+    kept_parts = kept or KeptParts()
 
     def part(name: str) -> Markup:
-        written = gate_runner.part(name, page, changed, asked, partial(_part, name, values))
+        written = kept_parts.part(name, page, changed, asked, partial(_part, name, values))
         return Markup(written)  # a template wrote it, and escaped what is in it
 
     return _page(
@@ -221,9 +221,9 @@ def render_parts(
 ) -> str:
     """Parts of the page of a session, each one of PARTS, one after another; `kept` as above."""
     values = _of_run(session, page, run, changed)
-    gate_runner = kept or KeptParts()
+    kept_parts = kept or KeptParts()
     return "".join(
-        gate_runner.part(name, page, changed, asked, partial(_part, name, values)) for name in names
+        kept_parts.part(name, page, changed, asked, partial(_part, name, values)) for name in names
     )
 
 

@@ -1,8 +1,8 @@
 """Commands of tests as forks of one process that has imported VERA, in the way of a batch's attempts.
 
 A fork takes half of the processor time of a new interpreter, and the tests start hundreds of commands.
-`Forks` is what tests call. Run as a program, this module is the process that forks. A command has files for its input
-and output, a given environment and folder, and is killed when who asked for it goes away.
+`Forks` is what tests call. Run as a program, this module is the process that forks. A command has files for
+its input and output, a given environment and folder, and is killed when who asked for it goes away.
 """
 
 import contextlib

@@ -74,6 +74,7 @@ CHANGES: dict[str, tuple[Callable[[Path], None], int, str, str]] = {
     "the file renamed": (rename, 0, "moved", ""),
     "a number": (write(TEXT.replace("three", "two")), 4, "changed", "[-three-] {+two+}"),
     "a not": (write(TEXT.replace("is valid", "is not valid")), 4, "changed", "{+not+}"),
+    "a sentence that goes on": (write(TEXT.replace("years.", "years")), 4, "changed", ""),
     "the words gone": (write("Offers\n\nNothing of it.\n"), 4, "changed", ""),
     "the file gone": (remove, 4, "gone", ""),
     "a file that is no text": (spoil, 3, "unchecked", ""),
@@ -93,6 +94,31 @@ def test_each_change_of_a_cited_file_has_its_word_and_exit_code(name: str, place
         now = place / "in" / citations[0]["now_source"]
         lines = now.read_text().split("\n")[citations[0]["now_first"] - 1 : citations[0]["now_last"]]
         assert SENTENCE in " ".join(lines)
+
+
+FEE = "The fee of Acme for members is 5 euros"
+
+
+@pytest.mark.parametrize(
+    ("line", "state"),
+    [
+        (FEE.replace("for members", "\nfor members"), "moved"),
+        (f"Prices. {FEE}", "unchanged"),
+        (f"{FEE} a day and never less", "changed"),
+        (f"It is false that {FEE}", "changed"),
+    ],
+)
+def test_words_within_a_longer_statement_are_not_the_cited_ones(
+    line: str, state: str, tmp_path: Path
+) -> None:
+    (tmp_path / "in").mkdir()
+    fees = tmp_path / "in" / "fees.txt"
+    fees.write_text(f"Fees\n\n{FEE}\n\n\nGuests of the house are told at the door.\n")
+    vera_here("run", "What is the fee of Acme for members?", "--input-dir", "in", "--work-dir", "work/a",
+              *OFFLINE, cwd=tmp_path)  # fmt: skip
+    fees.write_text(fees.read_text().replace(FEE, line))
+    _, citations = rechecked(tmp_path)
+    assert [each["state"] for each in citations] == [state], citations
 
 
 def test_without_the_option_the_folder_is_the_one_of_the_run(begun: Path) -> None:

@@ -40,6 +40,7 @@ SIZES = {
     "steps.png": (WIDTH, 560),
     "sessions.png": (WIDTH, 760),
     "sessions-none.png": (WIDTH, 300),
+    "sessions-one.png": (WIDTH, 420),
     "sessions-200.png": (WIDTH, 760),
     "two-runs.png": (WIDTH, 900),
     "pdf-page.png": (WIDTH, 1100),
@@ -90,6 +91,10 @@ def take(folder: Path, pace: float = PACE, *, many: bool = False) -> None:
         sessions_of_a_batch(batch, 200)
         with dashboard_of(batch, Path(place) / "token") as dashboard:
             _take_list(dashboard, folder / "sessions-200.png", 200)
+        one = Path(place) / "one"
+        shutil.copytree(base / "work" / "example", one / "work" / "example")
+        with dashboard_of(one, Path(place) / "token") as dashboard:
+            _take_list(dashboard, folder / "sessions-one.png", 1)
         (Path(place) / "none").mkdir()
         with dashboard_of(Path(place) / "none", Path(place) / "token") as dashboard:
             _take_list(dashboard, folder / "sessions-none.png", 0)

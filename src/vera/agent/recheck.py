@@ -39,7 +39,12 @@ MAX_PAGES = 200
 OTHER_FILES = 8
 """Files that are looked into for lines whose own file is gone: the best hits of one search."""
 
+FROM_FILES = ("read", "kb")
+"""Tools whose captures without a receipt are files: of the input folder, or carried from an earlier session."""
+
 QUERY_CHARACTERS = 300
+NEAR_BYTES = 200
+SENTENCE_ENDS = (".", "!", "?", "。", "！", "？")
 TASK_SHOWN = 200
 
 
@@ -103,10 +108,13 @@ class Options(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class _Cited(NamedTuple):
-    """A cited place: its words as they were, the marks on them, and the folder of its file, '' for a page."""
+    """A cited place: its words as they were, the word `before` and the word `after` them, the marks on them,
+    and the folder of its file, '' for a page."""
 
     quote: Quote
     text: bytes
+    before: str
+    after: str
     marks: frozenset[str]
     loose: bool
     source: str
@@ -175,7 +183,7 @@ def _place(quote: Quote, evidence: Mapping[str, Evidence], store: Store, folder:
         return _of(quote, "unchecked", detail=quote.problem or "It names no lines.")
     held = evidence[quote.evidence]
     page = held.receipt is not None
-    if held.tier != "captured" or held.lead or not (page or held.tool == "read"):
+    if held.tier != "captured" or held.lead or not (page or held.tool in FROM_FILES):
         return _of(quote, "unchecked", detail="It was made in the run: no file or page outside holds it.")
     if not page and not folder:
         return _of(quote, "unchecked", detail="Name the folder that holds the file with --input-dir DIR.")
@@ -183,7 +191,16 @@ def _place(quote: Quote, evidence: Mapping[str, Evidence], store: Store, folder:
     start, end = lines.bounds(quote.first, quote.last)
     marks = frozenset(kind for kind, _, _ in within(held.marks, start, end))
     loose = held.media_type == "application/pdf"
-    return _Cited(quote, lines.text[start:end], marks, loose, held.source, "" if page else folder)
+    before, after = _neighbours(lines.text, start, end)
+    text, folder = lines.text[start:end], "" if page else folder
+    return _Cited(quote, text, before, after, marks, loose, held.source, folder)
+
+
+def _neighbours(text: bytes, start: int, end: int) -> tuple[str, str]:
+    """The last word before a place and the first word behind it, '' at the ends of the text."""
+    before = text[max(0, start - NEAR_BYTES) : start].decode("utf-8", "replace")
+    after = text[end : end + NEAR_BYTES].decode("utf-8", "replace")
+    return (before.split() or [""])[-1].casefold(), (after.split() or [""])[0].casefold()
 
 
 def _files(cited: Sequence[_Cited], extractor: Extractor, found: dict[int, Recheck]) -> None:
@@ -301,7 +318,22 @@ def _found_in(cited: _Cited, text: bytes) -> tuple[int, int, int, int] | None:
     if place is None:
         return None
     start, end = (len(whole[:at].encode("utf-8", "surrogateescape")) for at in place)
+    if not _is_apart(cited, text, start, end):
+        return None
     return start, end, lines.number_at(start), lines.number_at(max(start, end - 1))
+
+
+def _is_apart(cited: _Cited, text: bytes, start: int, end: int) -> bool:
+    """Whether no sentence of today goes on from the words, or into them, that did not when they were cited: a
+    citation is of whole lines, and "is 5" is no longer said by "is 5 thousand"."""
+    before, after = _neighbours(text, start, end)
+    begins = text[text.rfind(b"\n", 0, start) + 1 : start].strip()
+    ends = text[end:].partition(b"\n")[0].strip()
+    return (not begins or before == cited.before or before.endswith(SENTENCE_ENDS)) and (
+        not ends
+        or after == cited.after
+        or cited.text.decode("utf-8", "replace").rstrip().endswith(SENTENCE_ENDS)
+    )
 
 
 def _difference(cited: _Cited, text: bytes) -> str:

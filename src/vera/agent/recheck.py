@@ -40,7 +40,7 @@ OTHER_FILES = 8
 """Files that are looked into for lines whose own file is gone: the best hits of one search."""
 
 FROM_FILES = ("read", "kb")
-"""Tools whose captures without a receipt are files: of the input folder, or carried from an earlier session."""
+"""Tools whose captures without a receipt are files: of the input folder, or of an earlier session."""
 
 QUERY_CHARACTERS = 300
 NEAR_BYTES = 200

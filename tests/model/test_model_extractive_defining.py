@@ -116,6 +116,7 @@ def test_the_label_of_an_entry_may_be_the_subject() -> None:
 
 def test_a_question_of_another_form_asks_for_no_subject() -> None:
     assert is_done_by_it(analyse("What happens to the file?"), "It is closed.", "")
+    assert is_done_by_it(analyse("What does NCAS stand for?"), "The centre of science (NCAS) is new.", "")
 
 
 def test_what_does_it_do_is_answered_by_the_command_and_not_by_its_variant() -> None:

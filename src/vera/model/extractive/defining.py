@@ -11,7 +11,7 @@ from itertools import islice, pairwise, takewhile
 
 from vera.model.extractive import patterns
 from vera.model.extractive.lexicon import ARTICLES, HEAD_NOUNS, STOPWORDS
-from vera.model.extractive.question import BREAKS, MAX_TERMS, Question, language_of
+from vera.model.extractive.question import BREAKS, MAX_TERMS, Kind, Question, language_of
 from vera.model.extractive.words import Word, affinity, words
 
 SAME = 0.75
@@ -96,7 +96,7 @@ def is_done_by_it(question: Question, text: str, label: str) -> bool:
 
     True of every other question.
     """
-    thing = _thing(question.text)
+    thing = _thing(question.text) if question.kind is Kind.ANY else ()
     if not thing:
         return True
     return any(_begins_with(thing, each) for each in (text, label))

@@ -1,9 +1,8 @@
-"""The forms that ask again: what they are filled with, what is wrong field by field, who followed whom."""
+"""The forms that ask again: what they are filled with, and who followed whom."""
 
 from pathlib import Path
 
-from vera.config.handed import Allowed
-from vera.dashboard.again import around, field_problems, filled, sentence_of
+from vera.dashboard.again import around, filled, sentence_of
 from vera.dashboard.run_form import StartForm
 from vera.dashboard.session_index import Family, Found, SessionIndex
 from vera.dashboard.sessions import Sessions
@@ -34,14 +33,6 @@ def test_a_log_of_a_stranger_fills_in_no_folder_outside_and_nothing_that_is_no_l
     for folder in ("/etc", "../up", str(tmp_path / ".." / "up")):
         assert not filled(StartForm(), "", folder, settings, origins, tmp_path).values["input_dir"]
     assert filled(StartForm(), "", "", settings, origins, tmp_path).values == {"input_dir": ""}
-
-
-def test_what_is_wrong_is_told_field_by_field(tmp_path: Path) -> None:
-    fields = {"task": " ", "effort": "huge", "input_dir": "..", "model_name": "tiny", "max_steps": "many"}
-    found = field_problems(fields, tmp_path, Allowed())
-    assert found.keys() == {"task", "effort", "input_dir", "max_steps"}
-    assert field_problems({"task": "Why?"}, tmp_path, Allowed()) == {}
-    assert field_problems({"task": "Why?", "key": "sk-1"}, tmp_path, Allowed()).keys() == {""}
 
 
 def test_the_sentence_of_a_claim_is_its_text_and_of_an_extract_the_lines_that_it_quotes() -> None:

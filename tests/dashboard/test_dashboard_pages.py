@@ -10,7 +10,7 @@ from selectolax.lexbor import LexborHTMLParser
 from support.markup import problems, visible_text
 from support.run_pages import CLAIMS, DISPUTED, EMPTY, EXAMPLES, FINISHED, HOSTILE, RUNNING, sha, with_text
 from vera.dashboard import pages
-from vera.dashboard.again import AgainForm, Around
+from vera.dashboard.again import Around
 from vera.dashboard.overview import SessionList, SessionRow
 from vera.dashboard.query_params import Asked
 from vera.dashboard.removal import Held
@@ -84,7 +84,7 @@ def every_page(page: RunPage, text: str = "text") -> dict[str, str]:
         batches=(BatchCount(name=text, states=(*states, ("stopped", 3)), tokens=9),),
         tags=((text, 2), ("plain", 1)),
     )
-    again = AgainForm(form=form, problems=dict.fromkeys(("", "task", *CHOICES), text), is_thesis=True)
+    wrong = msgspec.structs.replace(form, kind="thesis", errors=dict.fromkeys(("", "task", *CHOICES), text))
     relative = (session, Relative(b"", text, text))
     around = Around(before=(relative,), after=(relative, relative))
     parent = ParentView(
@@ -93,8 +93,8 @@ def every_page(page: RunPage, text: str = "text") -> dict[str, str]:
     )  # fmt: skip
     follows = msgspec.structs.replace(page, parent=parent)
     made = {
-        "ask": pages.render_ask(asked, session, page, again),
-        "again": pages.render_again(asked, session, page, again),
+        "ask": pages.render_ask(asked, session, page, wrong),
+        "start": pages.render_start(asked, None, wrong),
         "login": pages.render_login(asked, text, text),
         "problem": pages.render_problem(asked, 404, text),
         "index": pages.render_index(asked, listed),

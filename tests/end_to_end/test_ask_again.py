@@ -126,10 +126,11 @@ def test_in_the_dashboard_a_question_a_thesis_and_the_same_question_again(
         first = Sessions(base).by_work_dir("./work/first")
         again = {"task": QUESTION, "input_dir": "./licences", "max_steps": "9"}
         started = [
-            await runs.follow(first, {"task": "And for spare parts?"}, as_thesis=False),
-            await runs.follow(first, {"task": FALSE}, as_thesis=True),
-            await runs.again(again),
+            await runs.follow(first, {"task": "And for spare parts?"}),
+            await runs.follow(first, {"task": FALSE, "kind": "thesis"}),
+            await runs.draft(again, ()),
         ]
+        await runs.start(started[-1], again)
         for session in started:
             assert await until_state(runs, session, "ended", "failed") == "ended", said(session)
         return [(session, runs.status(session).exit_code) for session in started]

@@ -24,11 +24,24 @@ _NOT_UP_TO_DATE = 3
 
 @click.command()
 @click.argument("folder", metavar="DIR", type=click.Path(path_type=Path))
+@click.option(
+    "--embedding-file",
+    metavar="FILE",
+    type=click.Path(),
+    help="Embed all passages too: a GGUF file, or the folder or zip file of a sentence-transformer.",
+)
 @click.option("--status", is_flag=True, help="Say what there is, without reading or writing anything more.")
 @click.option("--json", "as_json", is_flag=True, help="Print as JSON.")
 @click.option("-c", "--config", "overrides", multiple=True, help="KEY=VALUE or FILE.yaml; may be repeated.")
 @click.option("-q", "--quiet", is_flag=True, help="No progress on stderr.")
-def index(folder: Path, status: bool, as_json: bool, overrides: tuple[str, ...], quiet: bool) -> None:
+def index(
+    folder: Path,
+    embedding_file: str | None,
+    status: bool,
+    as_json: bool,
+    overrides: tuple[str, ...],
+    quiet: bool,
+) -> None:
     """Bring the index of a folder of documents up to date, archives and mailboxes in it included.
 
     A run with --input-dir does this by itself; for a large folder do it before. Only what is new or changed
@@ -52,7 +65,7 @@ def index(folder: Path, status: bool, as_json: bool, overrides: tuple[str, ...],
         real = input_folder(folder)
         screen = Screen(quiet=quiet)
         with ExitStack() as stack:
-            settings = load(overrides).settings
+            settings = load(overrides, {"search.embedding": embedding_file}).settings
             extractor = stack.enter_context(Extractor(formats=open_plugins(settings).formats))
             embedder, problem = (None, "") if status else embedder_of(settings, stack)
             corpus = stack.enter_context(Corpus(real, index_folder(real), extractor, embedder))

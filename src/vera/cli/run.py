@@ -44,6 +44,7 @@ FLAGS = {
     "num_candidates": "candidate_sampling.num_candidates",
     "action_verifier": "action_verifier.verifier_type",
     "brave_api_key": "brave.key",
+    "embedding_file": "search.embedding",
     "plugin": "plugins.enabled",
     "official_domain": "policy.official_domains",
     "verifier": "verification.rule",
@@ -81,6 +82,12 @@ FLAGS = {
 @click.option("--model-base-url", help="OpenAI-compatible server (http://127.0.0.1:1234), builtin or auto.")
 @click.option("--model-name", help="Model to ask for; the loaded one by default.")
 @click.option("--model-file", type=click.Path(), help="GGUF file to serve with llama.cpp (extra 'local').")
+@click.option(
+    "--embedding-file",
+    metavar="FILE",
+    type=click.Path(),
+    help="Find passages by meaning too: a GGUF file, or the folder or zip file of a sentence-transformer.",
+)
 @click.option("--max-steps", type=int, help="Steps a run may take; 0 is unlimited.  [default: 80]")
 @click.option("--budget-tokens", type=int, help="Tokens a run may spend; 0 is unlimited.")
 @click.option("--budget-cost", type=float, help="Cost a run may reach, by the prices in the settings.")

@@ -450,6 +450,7 @@ class SearchSettings(Section):
         "given by you, not by a file of the working folder.",
         allowed="none, minilm, server, the address of a server with its /v1, a GGUF file, or a folder or zip "
         "file with a sentence-transformer",
+        flag="--embedding-file",
     )
     embedding_model: str = setting(
         "Name of the embedding model at the server. Empty: the first that is called so."

@@ -23,7 +23,7 @@ from starlette.routing import Route
 
 from vera.config.handed import Allowed
 from vera.dashboard import pages, pdf_pages
-from vera.dashboard.again import REFUSED, AgainForm, Around, around, filled, sentence_of, tried
+from vera.dashboard.again import REFUSED, Around, around, filled, sentence_of
 from vera.dashboard.downloads import attachment, download, stored_bytes
 from vera.dashboard.follow import Follower, Followers
 from vera.dashboard.guard import Guard, wants_html
@@ -32,6 +32,7 @@ from vera.dashboard.log_ends import MAIN_LANE
 from vera.dashboard.metrics import BaseMetrics
 from vera.dashboard.overview import Overview
 from vera.dashboard.query_params import Asked
+from vera.dashboard.run_form import StartForm, tried_form
 from vera.dashboard.runs import RunRefused, Runs
 from vera.dashboard.session_index import KINDS, SORTS, Wanted
 from vera.dashboard.sessions import NoSession, SessionFolder, Sessions
@@ -146,8 +147,7 @@ class Dashboard:
             Route("/s/{id}/compare", self.compare),
             Route("/s/{id}/ask", self.ask_form),
             Route("/s/{id}/ask", self.ask, methods=["POST"]),
-            Route("/s/{id}/again", self.again_form),
-            Route("/s/{id}/again", self.again, methods=["POST"]),
+            Route("/s/{id}/again", self.again),
             Route("/s/{id}/stop", self.stop, methods=["POST"]),
             Route("/s/{id}/resume", self.resume, methods=["POST"]),
             Route("/s/{id}/replay", self.replay, methods=["POST"]),
@@ -334,13 +334,11 @@ class Dashboard:
         sentence = sentence_of(page, claim) if claim else ""
         if sentence is None:
             raise HTTPException(404)
-        form = await self._filled(session, sentence)
-        again = msgspec.structs.replace(form, is_thesis=bool(claim))
-        return HTMLResponse(pages.render_ask(_asked(request), session, page, again))
+        form = await self._filled(session, sentence, "thesis" if claim else "question")
+        return HTMLResponse(pages.render_ask(_asked(request), session, page, form))
 
     async def ask(self, request: Request) -> Response:
-        session, fields = self._session(request), dict(_fields(request))
-        is_thesis = fields.pop("is_thesis", "") == "1"
+        session, fields = self._session(request), _fields(request)
         page = await self.followers.of(session).page()
         if page.header.verdict in REFUSED:
             raise HTTPException(
@@ -349,26 +347,20 @@ class Dashboard:
                 f"in a terminal: vera ask --session {session.name} --trust-session",
             )
         if problems := await self.runs.check(fields):
-            form = tried(self.runs.form(None), fields)
-            again = AgainForm(form=form, problems=problems, is_thesis=is_thesis)
-            return HTMLResponse(pages.render_ask(_asked(request), session, page, again), 400)
-        return go_on(request, await self.runs.follow(session, fields, as_thesis=is_thesis))
-
-    async def again_form(self, request: Request) -> Response:
-        session = self._session(request)
-        page = await self.followers.of(session).page()
-        again = await self._filled(session, page.header.task)
-        return HTMLResponse(pages.render_again(_asked(request), session, page, again))
+            form = tried_form(self.runs.form(None), fields, problems)
+            return HTMLResponse(pages.render_ask(_asked(request), session, page, form), 400)
+        return go_on(request, await self.runs.follow(session, fields))
 
     async def again(self, request: Request) -> Response:
-        session, fields = self._session(request), _fields(request)
-        if problems := await self.runs.check(fields):
-            page = await self.followers.of(session).page()
-            again = AgainForm(form=tried(self.runs.form(None), fields), problems=problems)
-            return HTMLResponse(pages.render_again(_asked(request), session, page, again), 400)
-        return go_on(request, await self.runs.again(fields))
+        """The form of a new session, with the task and the settings of this one."""
+        session = self._session(request)
+        follower = self.followers.of(session)
+        page = await follower.page()
+        kind = "thesis" if follower.kind() == "thesis" else "question"
+        form = await self._filled(session, page.header.task, kind)
+        return HTMLResponse(pages.render_start(_asked(request), None, form))
 
-    async def _filled(self, session: SessionFolder, task: str) -> AgainForm:
+    async def _filled(self, session: SessionFolder, task: str, kind: str) -> StartForm:
         """The form with the settings of a session, and what of them a form may not choose here."""
         follower = self.followers.of(session)
         await follower.fresh()
@@ -376,7 +368,7 @@ class Dashboard:
         blank, base = self.runs.form(None), self.sessions.base
         form = filled(blank, task, follower.input_dir(), settings, origins, base)
         problems = await self.runs.check({"task": task or "a question", **form.values})
-        return AgainForm(form=form, problems={} if form.locked else problems)
+        return msgspec.structs.replace(form, kind=kind, errors={} if form.locked else problems)
 
     async def _around(self, follower: Follower) -> Around:
         family = await self.overview.family(follower.ended_head(), follower.parent())

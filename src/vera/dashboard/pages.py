@@ -14,7 +14,7 @@ from urllib.parse import urlencode
 
 import msgspec
 
-from vera.dashboard.again import NOTHING_AROUND, AgainForm, Around
+from vera.dashboard.again import NOTHING_AROUND, Around
 from vera.dashboard.log_ends import MAIN_LANE
 from vera.dashboard.overview import SessionList
 from vera.dashboard.part_cache import KeptParts
@@ -241,19 +241,10 @@ def render_claim(asked: Asked, session: SessionFolder, page: RunPage, key: str) 
     return _page("claim", asked, **_of_session(session), page=page, shown=shown)
 
 
-def render_ask(asked: Asked, session: SessionFolder, page: RunPage, again: AgainForm) -> str:
-    """The form for a question that follows a session, or for a sentence of it to be checked."""
-    return _page("ask", asked, **_of_session(session), page=page, **_of_form(again))
-
-
-def render_again(asked: Asked, session: SessionFolder, page: RunPage, again: AgainForm) -> str:
-    """The form of a session's run, to run it again with other settings."""
-    return _page("again", asked, **_of_session(session), page=page, **_of_form(again))
-
-
-def _of_form(again: AgainForm) -> dict[str, Any]:
-    shown = {"form": again.form, "problems": again.problems, "is_thesis": again.is_thesis}
-    return {**shown, "LIMITS": LIMITS}
+def render_ask(asked: Asked, session: SessionFolder, page: RunPage, form: StartForm) -> str:
+    """The form of a question that follows a session, or of a sentence of it that is to be checked."""
+    shown = {"form": form, "LIMITS": LIMITS, "FORM_LABELS": FORM_LABELS}
+    return _page("ask", asked, **_of_session(session), page=page, **shown)
 
 
 def render_source(

@@ -24,7 +24,6 @@ from vera.config.errors import Refused
 from vera.config.handed import Allowed
 from vera.config.loading import user_config_file
 from vera.dashboard import audit_log, run_child, run_process, uploads
-from vera.dashboard.again import field_problems
 from vera.dashboard.log_ends import LogEnds, read_ends
 from vera.dashboard.run_environment import child_environment, every_key, withheld_keys
 from vera.dashboard.run_form import (
@@ -194,19 +193,17 @@ class Runs:
         """
         await asyncio.to_thread(self._start, session, dict(fields))
 
-    async def check(self, fields: Mapping[str, str]) -> dict[str, str]:
+    async def check(self, fields: Mapping[str, str]) -> Mapping[str, str]:
         """What is wrong with the fields of a start, by field ('' is all of them together)."""
-        return await asyncio.to_thread(field_problems, dict(fields), self._base, self._allowed)
+        try:
+            await asyncio.to_thread(read_start, dict(fields), self._base, self._allowed)
+        except FieldProblem as problem:
+            return problem.fields
+        return {}
 
-    async def again(self, fields: Mapping[str, str]) -> SessionFolder:
-        """Start a run in a new session. Raises RunRefused as `new` and `start` do."""
-        return await asyncio.to_thread(self._again, dict(fields), ())
-
-    async def follow(
-        self, parent: SessionFolder, fields: Mapping[str, str], *, as_thesis: bool
-    ) -> SessionFolder:
+    async def follow(self, parent: SessionFolder, fields: Mapping[str, str]) -> SessionFolder:
         """Start a new session that goes on from one whose run has ended (`vera ask`). Raises RunRefused."""
-        return await asyncio.to_thread(self._follow, parent, dict(fields), as_thesis)
+        return await asyncio.to_thread(self._follow, parent, dict(fields))
 
     async def stop(self, session: SessionFolder) -> None:
         """Ask a run to finish with what is known; end it when it does not, or at once when asked again.
@@ -257,16 +254,13 @@ class Runs:
             raise RunRefused(503, f"No session can be made: {error.strerror}.") from None
         raise RunRefused(503, "There are too many sessions of today. Remove some below ./work.")
 
-    def _again(self, fields: Mapping[str, str], following: tuple[str, ...]) -> SessionFolder:
-        session = self._new()
-        self._start(session, fields, following)
-        return session
-
-    def _follow(self, parent: SessionFolder, fields: Mapping[str, str], as_thesis: bool) -> SessionFolder:
+    def _follow(self, parent: SessionFolder, fields: Mapping[str, str]) -> SessionFolder:
         if self.status(parent).alive or self._ends_of(parent).end is None:
             raise RunRefused(409, "A question can follow a session when its run has ended.")
-        kind = ("--as-thesis",) if as_thesis else ()
-        return self._again(fields, ("ask", f"--session={parent.path}", *kind))
+        kind = ("--as-thesis",) if fields.get("kind") == "thesis" else ()
+        session = self._new()
+        self._start(session, fields, ("ask", f"--session={parent.path}", *kind))
+        return session
 
     def _draft(self, fields: Mapping[str, str], files: Sequence[Upload]) -> SessionFolder:
         self._settings_or_refuse()

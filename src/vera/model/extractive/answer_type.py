@@ -12,6 +12,7 @@ from collections.abc import Sequence
 import msgspec
 
 from vera.model.extractive import patterns
+from vera.model.extractive.defining import is_done_by_it
 from vera.model.extractive.documents import name_forms, spelled
 from vera.model.extractive.expressions import NOTHING_AROUND, Around, denies, is_open, strength, valued
 from vera.model.extractive.lexicon import (
@@ -191,6 +192,7 @@ class Judge:
             )
             and all(self._is_named(name, sentence) for name in self._question.names)
             and self._has_numbers(sentence)
+            and is_done_by_it(self._question, sentence.text, label)
         )
 
     def _agrees(self, text: str) -> bool:

@@ -4,13 +4,13 @@ An expression whose words all are in the question is not its answer.
 """
 
 import re
-from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from itertools import islice, takewhile
 
 import msgspec
 
 from vera.model.extractive import patterns
+from vera.model.extractive.defining import defined
 from vera.model.extractive.layout import label_of
 from vera.model.extractive.lexicon import NO_NAMES, NUMBER_WORDS, PEOPLE, STOPWORDS
 from vera.model.extractive.question import BREAKS, Kind, Question, stems_of, time_unit_stems
@@ -19,8 +19,6 @@ from vera.model.extractive.words import Word, affinity, stem, words
 MAX_TEXT_LENGTH = 2000
 MAX_REFERENCE_LENGTH = 24
 """Characters before a number in which it may be called a place: "chapters 15 and "."""
-TERM_WORDS = 6
-"""Words right before "is" among which all words of the term that is defined have to be."""
 _BARE = re.compile(r"[,;.)]|\s*$")
 OF_THE_SENTENCE = 0.8
 """A number without a unit behind it counts what its sentence speaks of: "copies, numbering over 100,"."""
@@ -338,26 +336,6 @@ def _path(question: Question, text: str) -> float:
     return max(_has(question, patterns.PATH, text), 0.3 * _has(question, patterns.CODE, text))
 
 
-def _definition(question: Question, text: str) -> float:
-    """A defining phrase right after the whole term: "X is a …", "X means …", "X: …"; early is better."""
-    best = 0.0
-    named = {form for name in question.names for form in name}
-    strong = [term.word for term in question.terms if term.weight >= 1.0]
-    subjects = [word for word in strong if word.form not in named] or strong
-    before: deque[Word] = deque(maxlen=TERM_WORDS)
-    for word in words(text):
-        before.append(word)
-        if not any(affinity(subject, word) >= 0.75 for subject in strong):
-            continue
-        if not all(any(affinity(subject, one) >= 0.75 for one in before) for subject in subjects):
-            continue
-        if match := patterns.DEFINES.match(text[word.end : word.end + 60]):
-            label = word.start < 8 and match.group().rstrip().endswith(":")
-            worth = 1.0 if match.group("strong") or label else 0.6
-            best = max(best, worth * (1.0 if word.start < 40 else 0.7))
-    return best
-
-
 def _expansion(question: Question, text: str) -> float:
     """Words whose initials spell a term of the question, or the term in brackets behind them."""
     initials = "".join(text[word.start].lower() for word in words(text))
@@ -402,7 +380,7 @@ _FINDERS: dict[Kind, Finder] = {
     Kind.PATH: _path,
     Kind.LINK: _any_of(patterns.LINK),
     Kind.VERSION: _any_of(patterns.VERSION),
-    Kind.DEFINITION: _definition,
+    Kind.DEFINITION: defined,
     Kind.EXPANSION: _expansion,
     Kind.REASON: _reason,
     Kind.METHOD: _at_least(2, patterns.METHOD),

@@ -233,6 +233,8 @@ ROLE = _compiled(
 DEFINES = _compiled(
     r"[\"'”’)\]*_`]*\s*(?:\([^()]{1,30}\)\s*)?,?\s*"
     r"(?:(?P<strong>(?:is|are|was|were) (?:an?|the|one|any|defined)\b|means?\b|refers? to\b|denotes?\b|"
-    r"stands for\b|shall mean\b|describes?\b)|(?:is|are|was|were)\b|[:=–—]|\(|- )"
+    r"stands for\b|shall mean\b|describes?\b|(?:ist|sind|war|waren) (?:eine?|der|die|das)\b|bezeichnet\b|"
+    r"bedeutet\b|(?:est|sont|était) (?:une?|l[ae]s?|des)\b|(?:est|sont|était) l[’']|désigne\b|signifie\b)|"
+    r"(?:is|are|was|were|ist|sind|est|sont)\b|[:=–—]|\(|- )"
 )
 """What follows a term that is defined; the group `strong` where nothing else can be meant."""

@@ -124,6 +124,7 @@ _FOREIGN_FRAMES: dict[frozenset[str], tuple[tuple[re.Pattern[str], Kind], ...]] 
                 (r"\b(warum|weshalb|wieso)\b", Kind.REASON),
                 (r"\bwann\b|\bin welche[mr] (jahr|monat)\b|\ban welchem (tag|datum)\b", Kind.DATE),
                 (r"\b(wer|wem|wen|wessen)\b", Kind.PERSON),
+                (r"^\W*was (ist|sind) (eine? )?\w+( \w+)?\W*$", Kind.DEFINITION),
                 (r"\b(wo|wohin|woher)\b|\bin welche[mr] (stadt|land|ort)\b", Kind.PLACE),
             ),
         ),
@@ -137,6 +138,7 @@ _FOREIGN_FRAMES: dict[frozenset[str], tuple[tuple[re.Pattern[str], Kind], ...]] 
                 (r"\bpourquoi\b", Kind.REASON),
                 (r"\bquand\b|\bquelle (année|date)\b|\bquel (jour|mois)\b", Kind.DATE),
                 (r"^\W*(à |de |par )?qui\b", Kind.PERSON),
+                (r"^\W*qu[’']est-ce (que |qu[’'])(une? |l[ae]s? |l[’'])?\w+( \w+)?\W*$", Kind.DEFINITION),
                 (r"^\W*(d[’'])?où\b|\bdans quel(le)? (ville|pays|lieu)\b", Kind.PLACE),
             ),
         ),
@@ -388,7 +390,7 @@ def frame_words(text: str) -> frozenset[str]:
 def _asks_definition(subject: str) -> bool:
     """Whether a bare name follows "what is": "an orphan in RPP", "photosynthesis"; not "the cost of …"."""
     return len(_terms(subject)) <= 3 and (
-        subject.startswith(("a ", "an ")) or not re.search(r"\b(of|for|in|to|when|if)\b", subject)
+        subject.startswith(("a ", "an ")) or not re.search(r"\b(of|on|at|for|in|to|when|if)\b", subject)
     )
 
 

@@ -1,0 +1,144 @@
+"""Whether a text defines the very thing that is asked about, or says what that thing does.
+
+A longer name is another thing: neither reverse name resolution nor VACUUM INTO is what "name resolution" and
+"VACUUM" ask about.
+"""
+
+import re
+from collections.abc import Sequence
+from functools import lru_cache
+from itertools import islice, pairwise, takewhile
+
+from vera.model.extractive import patterns
+from vera.model.extractive.lexicon import ARTICLES, HEAD_NOUNS, STOPWORDS
+from vera.model.extractive.question import BREAKS, MAX_TERMS, Kind, Question, language_of
+from vera.model.extractive.words import Word, affinity, words
+
+SAME = 0.75
+"""The least affinity of a word with a word of the term."""
+BEGINS_EARLY = 40
+"""Characters before a term that count as none."""
+NO_DEFINITION = 0.4
+"""What follows the term may explain it, but as well may not: a bracket, a dash, "is" alone."""
+LATER = 0.7
+LEAST_SAID = 3
+"""Words behind a label below which it is an entry of an index."""
+MAX_BEHIND = 60
+
+_FREE = re.compile(
+    r"(?:^|[.,;:!?(|\t–—\n]|\b(?:and|but|that|because|since|where|und|oder|dass|et|que))[\s\"“'‘`*_]*$"
+)
+"""What may stand before a term that is not part of a longer name."""
+_DOES = re.compile(
+    r"^\W*(?:what (?:do|does|did|will)|was (?!ist|sind|war)\w{2,30}t|que \w{2,30})\W+(.{1,200})",
+    re.DOTALL,
+)
+"""Asks what something does; the group begins with the thing."""
+_CLASSES = frozenset(
+    f"{HEAD_NOUNS['code']} program programme tool utility service daemon befehl programm direktive commande "
+    "programme directive".split()
+)
+"""Nouns that only say what sort of thing a name is of: "the VACUUM command"."""
+_VARIANT = frozenset(("with", "without", "mit", "ohne", "avec", "sans"))
+"""Behind a name they make a variant of it: "VACUUM with an INTO clause"."""
+
+
+def defined(question: Question, text: str) -> float:
+    """How plainly a text defines the whole term: "X is a …", "X means …", or X alone as a label; early is
+    better."""
+    subjects = _subjects(question)
+    known = [term.word for term in question.terms]
+    seen = list(words(text))
+    best = 0.0
+    for place, word in enumerate(seen):
+        term = list(
+            islice(takewhile(lambda one: _is_one_of(one, known), reversed(seen[: place + 1])), MAX_TERMS)
+        )
+        if not term or not all(_is_one_of(subject, term) for subject in subjects):
+            continue
+        if match := patterns.DEFINES.match(text[word.end : word.end + MAX_BEHIND]):
+            first = place + 1 - len(term)
+            free = _is_free(text, seen, first)
+            says = len(seen) - place - 1 >= LEAST_SAID
+            label = first == 0 and says and match.group().rstrip().endswith(":")
+            worth = 1.0 if free and (match.group("strong") or label) else NO_DEFINITION
+            best = max(best, worth * (1.0 if word.start < BEGINS_EARLY else LATER))
+    return best
+
+
+def _subjects(question: Question) -> list[Word]:
+    """The words of the term that is asked about; "name" and "type" only right before one of these."""
+    named = {form for name in question.names for form in name}
+    terms = question.terms
+    strong = [term for term in terms if term.weight >= 1.0]
+    subjects = [term for term in strong if term.word.form not in named] or strong
+    leading = [
+        one
+        for one, other in pairwise(terms)
+        if one not in subjects and other in subjects and other.word.start == one.word.end + 1
+    ]
+    return [term.word for term in (*leading, *subjects)]
+
+
+def _is_one_of(word: Word, others: Sequence[Word]) -> bool:
+    return any(affinity(other, word) >= SAME for other in others)
+
+
+def _is_free(text: str, seen: Sequence[Word], first: int) -> bool:
+    """Whether the words from `first` on begin a noun phrase: nothing but an article belongs to them."""
+    if first and seen[first - 1].form in ARTICLES:
+        first -= 1
+    return _FREE.search(text[max(0, seen[first].start - MAX_BEHIND) : seen[first].start]) is not None
+
+
+def is_done_by_it(question: Question, text: str, label: str) -> bool:
+    """Of a question like "What does X do?": whether X is the subject of a text, or its whole `label`.
+
+    True of every other question.
+    """
+    thing = _thing(question.text) if question.kind is Kind.ANY else ()
+    if not thing:
+        return True
+    return any(_begins_with(thing, each) for each in (text, label))
+
+
+@lru_cache(maxsize=16)
+def _thing(question: str) -> tuple[str, ...]:
+    """The words of X in "What does X do?" without those of its class, () for any other question."""
+    lowered = " ".join(question.lower().split())
+    asked = _DOES.match(lowered)
+    if asked is None:
+        return ()
+    small = STOPWORDS | BREAKS | language_of(lowered)
+    seen = list(words(asked.group(1)))
+    start = 1 if seen and seen[0].form in ARTICLES else 0
+    phrase = list(takewhile(lambda word: word.form not in small, seen[start:]))
+    behind = seen[start + len(phrase)].form if start + len(phrase) < len(seen) else ""
+    if lowered.startswith("what") and behind != "do":
+        # The last word is what it does: "what does the filter remember".
+        phrase = phrase[:-1]
+    return tuple(word.stem for word in phrase if word.form not in _CLASSES)
+
+
+def _begins_with(thing: Sequence[str], text: str) -> bool:
+    """Whether a text begins with a thing, an article and a noun of its class apart, that does not go on."""
+    seen = [word for word in words(text) if word.form not in _CLASSES]
+    start = 1 if seen and seen[0].form in ARTICLES else 0
+    own = seen[start : start + len(thing)]
+    if [word.stem for word in own] != list(thing):
+        return False
+    last, following = own[-1], seen[start + len(own) :][:1]
+    return not following or not _goes_on(text, last, following[0])
+
+
+def _goes_on(text: str, last: Word, following: Word) -> bool:
+    """Whether a word behind a name makes it another thing: INTO of "VACUUM INTO", "mode" of "name-mode"."""
+    if following.form in _VARIANT:
+        return True
+    between = text[last.end : following.start]
+    if between in ("-", "_", "."):
+        return True
+    alike = str.isupper if text[last.start : last.end].isupper() else str.istitle
+    return (
+        between == " " and alike(text[last.start : last.end]) and alike(text[following.start : following.end])
+    )

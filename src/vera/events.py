@@ -92,9 +92,9 @@ class ParentSession(Event, frozen=True, kw_only=True):
 
     `head` is the hash of its last record, `records` their number, `keyid` the key of its seal ('' for none),
     `signers` the keys of the sessions before it, the nearest first. `found` is what the replay found: AGREES,
-    or what a person accepted. `log` and `seal` are its files (no seal: None), so that all of this can be
-    checked without it; `name` is its folder. `question`, `answer` and `status` are what it asked and came
-    to: shown, never counted. `left_out` counts captures that do not carry over.
+    or what a person accepted, of it or of one before it. `log` and `seal` are its files (no seal: None), so
+    that all of this can be checked without it; `name` is its folder. `question`, `answer` and `status` are
+    what it asked and came to: shown, never counted. `left_out` counts captures that do not carry over.
     """
 
     head: str

@@ -5,6 +5,7 @@ whose bytes are gone, one that is huge, and a session that names another one whi
 """
 
 import random
+import time
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
@@ -27,6 +28,7 @@ from vera.agent.follow_up import Parent, carry, open_parent
 from vera.agent.question_before import before_in_words, carried_pages, in_full
 from vera.attestation.bundle import pack, replay_bundle
 from vera.attestation.keys import Signer, load_or_create
+from vera.attestation.replay import replay as replay_by
 from vera.attestation.request import request_of
 from vera.attestation.signers import Signers
 from vera.lane.prompts import Prompts
@@ -454,3 +456,48 @@ def test_a_short_question_is_looked_for_with_the_words_of_the_one_before(
     assert "Elbe" in in_full(child, "And for the Oder?")
     whole = "Which mountains does the river Rhine rise in?"
     assert in_full(child, whole) == whole
+
+
+def test_a_chain_does_not_wash_what_was_altered(finished: Path, tmp_path: Path, signer: Signer) -> None:
+    """Each step was accepted by a person, and a replay accepts any signer."""
+    notes = finished / "notes.md"
+    notes.write_bytes(notes.read_bytes() + b"- the Elbe is 2000 km long\n")
+    last, anyone = finished, Signers(own=signer.keyid, any_signer=True)
+    for number in range(4):
+        parent = opened(last, signer, trust_session=True)
+        last = follow(tmp_path / f"child{number}", signer, parent)
+        assert parent.found == "ALTERED"
+        assert replay_by(last, anyone, 0).levels[0].verdict == "UNTRUSTED"
+    reseal(last, signer, with_member(lines_of(last), "parent_session", found="UNTRUSTED"))
+    assert replay_by(last, anyone, 0).levels[0].verdict == "ALTERED", "a step that keeps silent"
+
+
+def test_a_chain_of_strangers_holds_for_whoever_accepts_any_signer(
+    tmp_path: Path, signer: Signer, stranger: Signer
+) -> None:
+    last, anyone = tmp_path / "theirs", Signers(own=signer.keyid, any_signer=True)
+    verified(last, stranger)
+    for number in range(4):
+        last = follow(tmp_path / f"child{number}", signer, opened(last, signer, trust_session=True))
+        assert replay_by(last, anyone, 0).levels[0].verdict == "AGREES"
+
+
+@pytest.mark.parametrize(("ahead", "count"), [(3600 * 24 * 365 * 50, 0), (60, 2)])
+def test_a_capture_that_is_yet_to_come_does_not_carry_over_to_a_thesis(
+    tmp_path: Path, signer: Signer, ahead: float, count: int
+) -> None:
+    finished = tmp_path / "dated"
+    verified(finished, signer)
+    now = time.time()
+    dated = [
+        {**each, "ts": now + ahead} if each["type"] == "evidence" else each for each in lines_of(finished)
+    ]
+    reseal(finished, signer, dated)
+    parent = opened(finished, signer, trust_session=True)
+    assert len(parent.captures) == 2
+    request, _ = request_of("The Elbe is 1094 kilometres long.", scope="kb")
+    session = Session.create(tmp_path / "thesis", {})
+    session.emit(events.Task(task="x"), lane="")
+    carry(session, parent, request)
+    session.close()
+    assert len(session.state.evidence) == count

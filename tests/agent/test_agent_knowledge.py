@@ -7,12 +7,16 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from support.verified import PAGE, RIVERS, ticking, verified
+from support.verified import PAGE, RIVERS, read_file, ticking, verified
+from vera import events
+from vera.agent.follow_up import carry, open_parent
 from vera.agent.knowledge import FOLDER, Knowledge
 from vera.attestation.keys import Signer, load_or_create
 from vera.attestation.request import request_of
+from vera.attestation.signers import Signers
 from vera.lane.tools import Call
 from vera.lane.tools.kb import Kb, NotKept
+from vera.session import Session
 from vera.store import Store
 
 NOW = ticking()() + 60
@@ -146,3 +150,28 @@ def test_the_tool_kb_says_when_it_has_no_such_source(
     assert (outcome.outcome, outcome.error_type, outcome.evidence) == ("failed", "not_found", None)
     assert "No earlier session" in outcome.header
     assert len(outcome.header) < 300
+
+
+@pytest.mark.parametrize("has_old_index", [False, True])
+def test_what_was_carried_over_from_a_stranger_and_read_again_is_not_known(
+    tmp_path: Path, signer: Signer, *, has_old_index: bool
+) -> None:
+    """A person accepted the session once; what was read from a file of one's own in it is known."""
+    verified(tmp_path / "theirs", load_or_create(tmp_path / "others"))
+    parent = open_parent(tmp_path / "theirs", signers=Signers(own=signer.keyid), trust_session=True)
+    session = Session.create(tmp_path / "base" / "mine", {})
+    session.emit(events.Task(task="How long is it?"), lane="")
+    carry(session, parent)
+    for each in tuple(session.state.evidence.values()):
+        session.emit(msgspec.structs.replace(each, id=session.state.next_evidence_id(), tool="read"))
+    read_file(session, "own.txt", b"The Oder is 866 kilometres long.\n")
+    session.finish(
+        events.RunEnd(status="UNRESOLVED", reason="", exit_code=3, steps=1, seconds=0), signer.seal
+    )
+    session.close()
+    if has_old_index:
+        Knowledge(tmp_path / "base", {signer.keyid})
+        path = next((tmp_path / "base").joinpath(*FOLDER).iterdir())
+        old = path.read_bytes().replace(b'"version":2,', b"").replace(b"own.txt", b"old.txt")
+        path.write_bytes(old)
+    assert sources(tmp_path / "base", signer).keys() == {"own.txt"}

@@ -21,7 +21,7 @@ from vera.agent.errors import SetupError
 from vera.agent.past_sessions import SEAL, Earlier
 from vera.attestation.gather import rfc3339
 from vera.attestation.objects import VerifyRequest
-from vera.attestation.parents import MAX_LOG_BYTES, ParentError, ParentLog, carried_from, read_parent
+from vera.attestation.parents import AGREES, MAX_LOG_BYTES, ParentError, ParentLog, carried_from, read_parent
 from vera.attestation.reextract import is_made_again
 from vera.attestation.replay import NoSession, replay
 from vera.attestation.report import Level
@@ -46,13 +46,17 @@ MAX_BYTES = 64 << 20
 MAX_LINES = 400
 """Lines of a capture that a citation of the whole of it means."""
 
+CLOCK_SKEW_SECONDS = 300
+"""How far ahead another clock may be whose captures are used."""
+
 NAME_SHOWN = 200
 _CURRENT = frozenset(("AGREES", "NOT_ATTESTED", "RULES_CHANGED", "EXTRACTOR_CHANGED"))
 """What a replay may find of a session that is as it was made, perhaps by an older version."""
 
 
 class Parent(msgspec.Struct, frozen=True, kw_only=True):
-    """A finished session to go on from. `found` is what its replay found: AGREES, or what a person accepted.
+    """A finished session to go on from. `found` is what its replay found: AGREES, or what a person accepted,
+    of it or of a session before it.
     `log_sha256` and `seal` are of its files as they were read; `captures` carry over, `left_out` others do
     not."""
 
@@ -99,7 +103,7 @@ def open_parent(
         log_sha256=log_sha256,
         seal=seal,
         name=_name_of(root, base),
-        found=worst[0].verdict if worst else "AGREES",
+        found=log.accepted or (worst[0].verdict if worst else AGREES),
         captures=captures,
         left_out=left_out,
     )
@@ -139,7 +143,7 @@ def carry(session: Session, parent: Parent, request: VerifyRequest | None = None
 def in_words(parent: Parent) -> str:
     """What carries over, in a line."""
     more = f"; {parent.left_out} could not be confirmed, or are too many" if parent.left_out else ""
-    accepted = "" if parent.found == "AGREES" else f" (accepted although its replay found {parent.found})"
+    accepted = "" if parent.found == AGREES else f" (accepted although its replay found {parent.found})"
     return f"goes on from {parent.name}{accepted}; sources that carry over: {len(parent.captures)}{more}"
 
 
@@ -248,8 +252,11 @@ def _as_carried(evidence: events.Evidence, name: str) -> events.Evidence:
 
 
 def _stands(evidence: events.Evidence, request: VerifyRequest) -> bool:
-    """Whether a capture is not older than a verdict on the request could be."""
-    return not expired(expires_at(request, rfc3339(evidence.captured_ts)), rfc3339(time.time()))
+    """Whether a capture is not older than a verdict on the request could be, and not yet to come."""
+    now = time.time()
+    if evidence.captured_ts > now + CLOCK_SKEW_SECONDS:
+        return False
+    return not expired(expires_at(request, rfc3339(evidence.captured_ts)), rfc3339(now))
 
 
 def _blob(session: Session, data: bytes) -> events.Blob:

@@ -11,6 +11,7 @@ import stat
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from itertools import islice
 from pathlib import Path
+from typing import Literal
 
 import msgspec
 
@@ -80,10 +81,12 @@ class Known(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class _Indexed(msgspec.Struct, frozen=True, kw_only=True):
-    """The file of one session; it holds while `seal` is the sha256 of the session's seal."""
+    """The file of one session; it holds while `seal` is the sha256 of the session's seal. A file of another
+    `version` is made again: version 1 had what was carried over, too."""
 
     session: str
     seal: str
+    version: Literal[2]
     sources: tuple[Known, ...] = ()
 
 
@@ -239,7 +242,7 @@ class Knowledge:
                     sources = tuple(_sources(self._open(session), session))
                 except (Unusable, StoreError, ObjectError, ValueError):
                     continue
-                indexed = _Indexed(session=session, seal=seal, sources=sources)
+                indexed = _Indexed(session=session, seal=seal, version=2, sources=sources)
                 _write(self._base, name, indexed)
             yield from indexed.sources
 
@@ -309,11 +312,13 @@ def _sources(earlier: Earlier, session: str) -> Iterator[Known]:
 
 
 def _captures(records: Iterable[events.Record]) -> Iterator[events.Evidence]:
-    """The evidence that the host took itself and that holds text; of several of one source the first."""
+    """The evidence that the host took itself and that holds text; of several of one source the first. What
+    was carried over is known from its own session, by the key that sealed that."""
     for record in records:
         if (
             isinstance(record, events.Evidence)
             and record.tool in _TOOLS
+            and record.carried is None
             and record.tier == "captured"
             and not record.lead
             and record.lines

@@ -24,6 +24,7 @@ import msgspec
 from vera import events
 from vera.attestation.integrity import ATTESTATION, COVERED, Loaded, Round
 from vera.attestation.objects import Policy
+from vera.attestation.parents import AGREES
 from vera.attestation.replay_theses import FOLDER, check_with_theses, is_here
 from vera.attestation.report import Level
 from vera.attestation.signers import HOW_TO_TRUST, UNKNOWN, Signers, TrustError, known_signers
@@ -76,6 +77,20 @@ def outcome_here(root: Path) -> Outcome:
     return outcome_of(root, signers)
 
 
+def withheld_after(found: str, root: Path) -> Outcome | None:
+    """The outcome of a session that went on from one of which a replay `found` this, where its status is
+    withheld. Raises NoSession, OSError."""
+    if found == AGREES:
+        return None
+    outcome = outcome_here(root)
+    return outcome if outcome.is_withheld else None
+
+
+def withheld_code(code: int) -> int:
+    """The exit code of a run whose status is withheld: nothing is proved either way."""
+    return EXIT_CODES["UNRESOLVED"] if code in EXIT_CODES.values() else code
+
+
 def outcome_of(root: Path, signers: Signers) -> Outcome:
     """What the session at `root` may say: reads all of it, and of an execution the sessions in which its
     theses were verified. Raises NoSession, OSError."""
@@ -101,7 +116,8 @@ def judged(integrity: Level, loaded: Loaded, signers: Signers) -> Outcome:
     if problem := misstated(loaded):
         return _withheld(known, ALTERED, problem)
     if integrity.verdict == "UNTRUSTED":
-        return _withheld(known, UNTRUSTED, f"signed {UNKNOWN}. {HOW_TO_TRUST}")
+        unknown = f"signed {UNKNOWN}. {HOW_TO_TRUST}"
+        return _withheld(known, UNTRUSTED, integrity.sentence if signers.accepts(keyid) else unknown)
     if not loaded.is_sealed and (integrity.verdict == "UNSEALED" or ended.status != "UNRESOLVED"):
         return _withheld(known, UNSEALED, NO_SEAL)
     if integrity.verdict == "UNSEALED":

@@ -15,6 +15,7 @@ from vera import events
 from vera.attestation.keys import verify_hex
 from vera.attestation.report import Remark, Verdict
 from vera.attestation.signers import HOW_TO_TRUST, Signers
+from vera.sanitize import one_line
 from vera.session import LogBroken, Reader
 from vera.session.seal import BadSeal, read_seal
 from vera.state import RunState
@@ -27,6 +28,9 @@ MAX_SIGNERS = 100
 """Sessions before one another."""
 
 AGREES = "AGREES"
+
+MAX_FOUND = 40
+"""Characters of what a log says that a replay found."""
 
 _KEPT = (
     "tier", "source", "text", "lines", "lead", "title", "media_type", "extractor", "raw", "pages", "receipt",
@@ -49,6 +53,15 @@ class ParentLog(msgspec.Struct, frozen=True, kw_only=True):
     state: RunState
     head: str
     keyid: str
+
+    @property
+    def accepted(self) -> str:
+        """What a person accepted of the sessions before it, '' for nothing but unknown signers: those are
+        in `signers`."""
+        before = self.state.parent
+        if before is None or before.found in (AGREES, "UNTRUSTED"):
+            return ""
+        return one_line(before.found, MAX_FOUND) or "ALTERED"
 
     @property
     def said(self) -> dict[str, Any]:
@@ -124,6 +137,9 @@ def parent_remarks(
     if differing:
         said = ", ".join(differing)
         yield _remark("ALTERED", event.seq, f"The log of the session before says something else: {said}.")
+    if parent.accepted and event.found != parent.accepted:
+        sentence = f"A session before was accepted with {parent.accepted}, and it does not say so."
+        yield _remark("ALTERED", event.seq, sentence)
     known = parent.state.evidence
     for each in carried:
         if not _is_same(each, known):
@@ -139,8 +155,8 @@ def _trusted(
     one `before` it."""
     for found in [each.found for each in (event, before) if each is not None and each.found != AGREES]:
         sentence = (
-            f"A session before was accepted by a person although its replay found {found[:40]}: what it "
-            "captured is known from them alone."
+            f"A session before was accepted by a person although its replay found {found[:MAX_FOUND]}: what "
+            "it captured is known from them alone."
         )
         is_open = found == "UNTRUSTED" and signers.any_signer
         yield _remark("" if is_open else "UNTRUSTED", event.seq, sentence)

@@ -35,9 +35,9 @@ WHY: Mapping[tuple[str, str], str] = {
 _SAYS_OF = {"SUPPORTS": "supports", "CONTRADICTS": "contradicts", "QUALIFIES": "limits"}
 
 
-def plain(verified: Verified, shown: report.Report) -> str:
-    """The whole of it."""
-    parts = [_head(verified), "\n".join(_claims(verified, shown))]
+def plain(verified: Verified, shown: report.Report, withheld: str = "") -> str:
+    """The whole of it; what is `withheld` instead of the word, and why."""
+    parts = [withheld or _head(verified), "\n".join(_claims(verified, shown))]
     parts += _cited(verified, shown)
     parts += _listed("Not covered", map(_omission, verified.coverage.omissions))
     blind = (f"{each.blind_spot} {each.risk}" for each in verified.attestation.hyperthesis)

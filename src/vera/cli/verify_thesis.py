@@ -12,6 +12,8 @@ from vera.agent.follow_up import Parent
 from vera.agent.thesis import ThesisJob
 from vera.agent.work_dir import default_work_dir
 from vera.attestation.lenses import load_lens
+from vera.attestation.outcome import withheld_after, withheld_code
+from vera.attestation.parents import AGREES
 from vera.attestation.request_json import REQUEST_BYTES, RequestAsked, read_request
 from vera.cli.exit import NOT_READY, USAGE, stop
 from vera.cli.found_server import ask_once
@@ -144,12 +146,20 @@ def finish(
     except ModelError as error:
         stop(f"{error}", NOT_READY)
     progress.done()
-    return _shown(answered, progress, as_json=as_json)
+    return _shown(answered, progress, parent.found if parent else AGREES, as_json=as_json)
 
 
-def _shown(answered: Answered, progress: Progress, *, as_json: bool) -> int:
-    """Print a verdict; its exit code."""
+def _shown(answered: Answered, progress: Progress, found: str, *, as_json: bool) -> int:
+    """Print a verdict; its exit code. It is withheld as `vera show` does where the replay of the session
+    before `found` that it does not hold."""
     verified, result = answered.verified, answered.result
+    withheld = withheld_after(found, verified.session)
+    if withheld is not None:
+        code, said = withheld_code(verified.exit_code), f"{withheld.word}: {withheld.reason}"
+        told = {**verified.as_dict(), "status": withheld.word, "exit_code": code}
+        click.echo(printable_json(told) if as_json else printable(plain(verified, result.report, said)))
+        progress.say(f"Session: {verified.session}")
+        return code
     if as_json:
         click.echo(printable_json(verified.as_dict()))
     else:

@@ -22,6 +22,7 @@ from vera.agent.rules import listed
 from vera.agent.thesis import ThesisJob, ThesisRun, lane_of, register, settings_for, tools_of, within
 from vera.agent.web import Web, network_policy
 from vera.attestation.objects import Lens, OptionalDigest, VerifyRequest
+from vera.attestation.parents import AGREES
 from vera.attestation.request import RequestError, request_objects, request_of, requested, sub_claims
 from vera.attestation.tiers import bars
 from vera.config import Settings, public
@@ -79,7 +80,10 @@ async def look_up(
         opened = open_thesis(open_session, job, settings, prepared, earlier, say, now, known=known)
         async with opened as (session, run):
             result = await run.run()
-            register(session, settings.run.base_dir, prepared.signer, say)
+            if parent is None or parent.found == AGREES:
+                register(session, settings.run.base_dir, prepared.signer, say)
+            else:
+                say(f"ahdb: not entered: the replay of the session before found {parent.found}")
             return result
 
 

@@ -1,6 +1,7 @@
 """The forms by which a person keeps order: reviews of claims, tags, and removing sessions."""
 
 import fcntl
+import hashlib
 import os
 import re
 import shutil
@@ -8,7 +9,9 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import httpx
+import msgspec
 import pytest
+from click.testing import CliRunner
 from selectolax.lexbor import LexborHTMLParser
 from starlette.testclient import TestClient
 
@@ -16,12 +19,16 @@ from support.dashboards import Grown, app_of
 from support.markup import problems, visible_text
 from support.run_pages import HOSTILE
 from support.verified import verified
+from vera.attestation.bundle import README
 from vera.attestation.keys import load_or_create
 from vera.attestation.reviews import FILE, MAX_NOTE
+from vera.cli.report import report
 from vera.dashboard import removal, run_process
 from vera.dashboard.keeping import MAX_REMOVED
 from vera.dashboard.removal import OURS, NotRemoved, remove
 from vera.dashboard.sessions import NoSession, Sessions, encode_id
+from vera.dashboard.uploads import keep, taken
+from vera.events import Output
 from vera.session.tags import MAX_TAG, MAX_TAGS, TagError, read_tags, tags_in, write_tags
 
 ONE = "/s/work~2Fone"
@@ -282,6 +289,53 @@ def test_a_folder_with_files_of_a_person_stays_whole(base: Path) -> None:
     with pytest.raises(NotRemoved, match=r"what VERA did not write: 'thesis\.docx'"):
         remove(sessions, sessions.by_id("work~2Fone"))
     assert (base / "work" / "one" / "store").is_dir()
+
+
+PAPERS = ("input/elbe.txt", "output/mine.txt", "report.md", "report.html", "README.txt", "input", "output")
+
+
+@pytest.mark.parametrize("place", PAPERS)
+def test_a_file_of_a_person_under_a_name_of_vera_stays(place: str, base: Path) -> None:
+    one = base / "work" / "one"
+    (one / place).parent.mkdir(exist_ok=True)
+    (one / place).write_text("my only copy")
+    sessions = Sessions(base)
+    with pytest.raises(NotRemoved, match=re.escape(f"did not write: '{place}'")):
+        remove(sessions, sessions.by_id("work~2Fone"))
+    assert (one / place).read_text() == "my only copy" and (one / "store").is_dir()
+
+
+@pytest.mark.parametrize("place", ["output/two", "workspace/two", "theses/two"])
+def test_a_session_within_a_session_stays(place: str, base: Path) -> None:
+    Grown(base / "work" / "one" / place).end()
+    sessions = Sessions(base)
+    with pytest.raises(NotRemoved, match=re.escape(f"'{place}/trace.jsonl'")):
+        remove(sessions, sessions.by_id("work~2Fone"))
+    assert (base / "work" / "one" / place / "trace.jsonl").is_file()
+
+
+def test_a_file_that_was_kept_and_then_changed_by_a_person_stays(base: Path) -> None:
+    one, sessions = base / "work" / "one", Sessions(base)
+    keep(one, taken([("elbe.txt", b"The Elbe is long.")]))
+    (one / "input" / "elbe.txt").write_text("The Elbe is long. So I measured.")
+    with pytest.raises(NotRemoved, match=re.escape("'input/elbe.txt'")):
+        remove(sessions, sessions.by_id("work~2Fone"))
+
+
+def test_what_vera_wrote_under_such_names_is_removed(base: Path) -> None:
+    one, sessions = base / "work" / "one", Sessions(base)
+    keep(one, taken([("elbe.txt", b"The Elbe is long.")]))
+    for option in ("--html", "--markdown"):
+        assert CliRunner().invoke(report, [str(one), option]).exit_code == 0
+    (one / "README.txt").write_text(README)
+    (one / "output").mkdir()
+    (one / "output" / "table.csv").write_bytes(b"a,b")
+    digest = hashlib.sha256(b"a,b").hexdigest()
+    with (one / "trace.jsonl").open("ab") as log:
+        log.write(msgspec.json.encode(Output(path="table.csv", sha256=digest, size=3)) + b"\n")
+    Grown(one / "theses" / "0001").end()
+    remove(sessions, sessions.by_id("work~2Fone"))
+    assert not one.exists()
 
 
 def test_a_folder_that_is_swapped_for_a_link_meanwhile_is_not_followed(

@@ -3,6 +3,7 @@
 import asyncio
 import json
 import os
+import re
 import signal
 import time
 from collections.abc import Iterator
@@ -14,7 +15,7 @@ import pytest
 
 from support.services import FAILS, SAYS, THESIS, WAITS, Service, ask, bearer, ended, job_of, scripted
 from vera.dashboard import run_process
-from vera.service import app, jobs
+from vera.service import app, jobs, progress, records, stored
 from vera.service.tokens import Tokens, remove
 
 VERIFY = {"text": THESIS, "scope": ["files"]}
@@ -307,3 +308,107 @@ def test_what_waited_is_held_against_the_terms_of_the_server_that_starts_it(serv
     with service.running(scripted(SAYS)) as client:
         job = ended(client, token, name)
     assert (job["status"], job["error"]["code"]) == ("failed", "not_allowed")
+
+
+def test_a_chat_is_refused_before_its_job_is_made_and_counts_also_without_a_stream(
+    service: Service, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(app, "MAX_STREAMS", 0)
+    token = service.token()
+    asked = {"messages": [{"role": "user", "content": "Why?"}]}
+    with service.running(scripted(WAITS)) as client:
+        for stream in (True, False):
+            answer = client.post(
+                "/v1/chat/completions", json={**asked, "stream": stream}, headers=bearer(token)
+            )
+            assert (answer.status_code, answer.json()["error"]["code"]) == (429, "too_many_streams")
+    assert not list(service.terms.base.glob("serve/*/jobs/*"))
+
+
+def test_a_chat_that_has_ended_counts_no_more(service: Service, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(app, "MAX_STREAMS", 1)
+    token = service.token()
+    asked = {"messages": [{"role": "user", "content": "Why?"}]}
+    with service.running(scripted(SAYS)) as client:
+        for stream in (True, False, True, False):
+            answer = client.post(
+                "/v1/chat/completions", json={**asked, "stream": stream}, headers=bearer(token)
+            )
+            assert answer.status_code == 200
+
+
+@pytest.mark.parametrize("ranges", ["", "bytes=zzz", "bytes=9999999-"])
+def test_a_bundle_leaves_no_file_behind_whatever_range_is_asked_for(
+    ranges: str, service: Service, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(stored, "pack", lambda session, file: file.write_bytes(b"packed"))
+    token = service.token()
+    with service.running(scripted(SAYS)) as client:
+        name = ask(client, token, "verify", VERIFY).json()["id"]
+        ended(client, token, name)
+        answer = client.get(f"/v1/jobs/{name}/bundle", headers={**bearer(token), "range": ranges})
+    assert (answer.status_code, answer.content) == (200, b"packed")
+    assert not list(service.terms.base.rglob("*.zip"))
+
+
+def test_what_a_service_that_was_killed_left_of_a_bundle_is_removed_at_the_next_start(
+    service: Service,
+) -> None:
+    service.token()
+    with service.running(scripted(SAYS)):
+        pass
+    (kept,) = service.terms.base.glob("serve/*/jobs")
+    (kept.parent / "bundles").mkdir()
+    (kept.parent / "bundles" / ".new-1.zip").write_bytes(b"half")
+    with service.running(scripted(SAYS)):
+        assert not (kept.parent / "bundles").exists()
+
+
+def test_a_stream_of_a_job_whose_end_could_not_be_written_waits_between_two_looks(
+    service: Service, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    service.token()
+    (token,) = Tokens(service.token_file).all()
+    looks = []
+
+    async def look() -> None:
+        queue = jobs.Jobs(service.terms)
+        own = await queue.records(token)
+        job = own.add("check", b"{}", "share", "body", "", 1_800_000_000.0)
+        monkeypatch.setattr(queue, "state", lambda *_: looks.append(1) or "queued")
+        closing = asyncio.Event()
+        asyncio.get_running_loop().call_later(0.3, closing.set)
+        async for _ in progress.stream(queue, own, job, 0, closing):
+            pass
+
+    asyncio.run(look())
+    assert len(looks) == 1
+
+
+def test_an_index_takes_no_more_than_the_next_start_can_read(
+    service: Service, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(records, "MAX_INDEX_BYTES", records.MAX_LINE + 1)
+    token = service.token()
+    with service.running(scripted(WAITS)) as client:
+        assert ask(client, token, "verify", VERIFY).status_code == 202
+        for text, key in (("Two.", ""), (THESIS, "k")):
+            full = ask(client, token, "verify", {**VERIFY, "text": text}, idempotency_key=key)
+            assert (full.status_code, full.json()["error"]["code"]) == (503, "too_many_jobs")
+    assert len(list(service.terms.base.glob("serve/*/jobs/*"))) == 1
+    with records.held(service.terms.base):
+        pass
+
+
+def test_an_index_that_is_too_large_is_not_taken_for_none(
+    service: Service, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    token = service.token()
+    with service.running(scripted(SAYS)) as client:
+        ended(client, token, ask(client, token, "verify", VERIFY).json()["id"])
+    monkeypatch.setattr(records, "MAX_INDEX_BYTES", 100)
+    with pytest.raises(records.InUse, match="is larger than"), records.held(service.terms.base):
+        pass
+    (index,) = service.terms.base.glob("serve/*/jobs.jsonl")
+    with pytest.raises(OSError, match=re.escape(str(index))):
+        records.Records(index.parent)

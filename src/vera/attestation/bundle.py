@@ -124,6 +124,11 @@ def pack(session_dir: Path, file: Path) -> Packed:
     return Packed(members=len(small) + len(blobs), size=size, missing=tuple(sorted(missing)))
 
 
+def is_readme(sha256: str) -> bool:
+    """Whether this is the hash of a README.txt that VERA writes, or wrote."""
+    return sha256 == hashlib.sha256(README.encode()).hexdigest() or sha256 in _EARLIER_READMES
+
+
 def unpack(file: Path, folder: Path) -> None:
     """Write the session of a bundle into an empty folder.
 
@@ -146,10 +151,8 @@ def unpack(file: Path, folder: Path) -> None:
 
 def _insist_on_form(file: Path, folder: Path, names: Sequence[str]) -> None:
     """Raises BundleError unless the file is, byte for byte, what is written for its members."""
-    if _README in names:
-        readme = (folder / _README).read_bytes()
-        if readme != README.encode() and hashlib.sha256(readme).hexdigest() not in _EARLIER_READMES:
-            raise BundleError(f"{file} was altered: its README.txt is not the one that VERA writes.")
+    if _README in names and not is_readme(hashlib.sha256((folder / _README).read_bytes()).hexdigest()):
+        raise BundleError(f"{file} was altered: its README.txt is not the one that VERA writes.")
     with tempfile.TemporaryFile(dir=folder) as written, file.open("rb") as given:
         _write_archive(written, {}, {name: folder / name for name in names})
         written.seek(0)

@@ -1,5 +1,6 @@
 """`vera report`: a run as one HTML file."""
 
+import hashlib
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -32,6 +33,7 @@ def report(run: Path, as_html: bool, markdown: bool, output: Path | None) -> Non
     from vera.cli.exit import ERROR, clean_errors, stop
 
     with clean_errors():
+        from vera.dashboard import audit_log
         from vera.dashboard.run_page import look_at
         from vera.report.html.document import report_html
         from vera.session import check, replace_file
@@ -56,6 +58,8 @@ def report(run: Path, as_html: bool, markdown: bool, output: Path | None) -> Non
             return
         target = output or run / ("report.md" if markdown else "report.html")
         replace_file(target, data)
+        if target.parent == run:
+            audit_log.write(run, "kept", file=target.name, sha256=hashlib.sha256(data).hexdigest())
         click.echo(str(target))
 
 

@@ -2,11 +2,13 @@
 
 A folder goes as a whole or not at all: it is renamed first, so that no half of a session is left to be taken
 for one. A folder that holds something that VERA did not write stays, since a person may have chosen a folder
-with their papers as `--work-dir`.
+with their papers as `--work-dir`. Names that a person may use too (`input/`, `report.md`) count as VERA's
+only with the bytes that the session's logs name.
 """
 
 import contextlib
 import fcntl
+import hashlib
 import os
 import re
 import secrets
@@ -18,9 +20,11 @@ from pathlib import Path
 
 import msgspec
 
+from vera.attestation.bundle import is_readme
 from vera.attestation.integrity import ATTESTATION
 from vera.attestation.reviews import FILE as REVIEWS
 from vera.dashboard import audit_log, run_process
+from vera.dashboard.regular import open_regular
 from vera.dashboard.sessions import CONTROL_LOG, SessionFolder, Sessions
 from vera.session.seal import NAME as SEAL
 from vera.session.session import ANSWER, TRACE
@@ -42,11 +46,21 @@ OURS = frozenset(
 )
 """What VERA writes into the folder of a session."""
 
+README = "README.txt"
+_KEPT_PLACES = frozenset(("input", "report.html", "report.md"))
+"""What the dashboard and `vera report` write, with a line of `session.log` for each file."""
+
+_THESIS_LOG = re.compile(rf"theses/[0-9]{{4,8}}/{re.escape(TRACE)}")
 _OURS = re.compile(r"trace\.jsonl\.(?:torn|unbegun-[0-9]{1,3})|\.(?:derive|empty|new)-.{0,200}|.{1,200}\.new")
 
 
 class NotRemoved(Exception):
     """A session that stays: a sentence for the person."""
+
+
+class _Output(msgspec.Struct):
+    type: str = ""
+    sha256: str = ""
 
 
 class Held(msgspec.Struct, frozen=True):
@@ -72,6 +86,7 @@ def remove(sessions: Sessions, session: SessionFolder) -> None:
         folder = _open_folder(session.path.name, parent, opened)
         _insist_on_ours(session, folder)
         _insist_on_rest(session, folder, opened)
+        _insist_on_bytes(session, folder)
         aside = f".removed-{secrets.token_hex(8)}"
         os.rename(session.path.name, aside, src_dir_fd=parent, dst_dir_fd=parent)
         if os.stat(aside, dir_fd=parent, follow_symlinks=False).st_ino != os.fstat(folder).st_ino:
@@ -91,7 +106,34 @@ def _insist_on_ours(session: SessionFolder, folder: int) -> None:
         names = [entry.name for entry in islice(entries, MAX_COUNTED)]
     if not any(name in names and _is_regular(name, folder) for name in (TRACE, CONTROL_LOG)):
         raise NotRemoved(f"There is no session in {session.name}.")
-    if others := sorted(name for name in names if name not in OURS and not _OURS.fullmatch(name)):
+    _insist_on_none(session, sorted(n for n in names if n not in OURS and not _OURS.fullmatch(n)))
+
+
+def _insist_on_bytes(session: SessionFolder, folder: int) -> None:
+    """Raises NotRemoved where a file has a name of VERA and bytes of a person, or is of another session."""
+    kept = {(str(line.get("file")), str(line.get("sha256"))) for line in audit_log.tail(session.path)}
+    outputs: frozenset[str] | None = None
+    others = []
+    for path, _, names, descriptor in os.fwalk(".", dir_fd=folder, onerror=_refuse):
+        for name in names:
+            place = f"{path}/{name}"[2:]
+            top = place.partition("/")[0]
+            if name == TRACE and place != TRACE and not _THESIS_LOG.fullmatch(place):
+                others.append(place)
+            elif top not in _KEPT_PLACES | {"output", README} or not _is_regular(name, descriptor):
+                continue
+            elif top == "output":
+                outputs = _outputs(session.log) if outputs is None else outputs
+                others += [place] if _sha256(name, descriptor) not in outputs else []
+            elif top == README:
+                others += [place] if not is_readme(_sha256(name, descriptor)) else []
+            elif (place, _sha256(name, descriptor)) not in kept:
+                others.append(place)
+    _insist_on_none(session, sorted(others))
+
+
+def _insist_on_none(session: SessionFolder, others: list[str]) -> None:
+    if others:
         listed = ", ".join(repr(name[:80]) for name in others[:MAX_LEFT])
         more = f" and {len(others) - MAX_LEFT} more" if len(others) > MAX_LEFT else ""
         raise NotRemoved(
@@ -142,6 +184,29 @@ def _is_regular(name: str, folder: int) -> bool:
         return stat.S_ISREG(os.stat(name, dir_fd=folder, follow_symlinks=False).st_mode)
     except OSError:
         return False
+
+
+def _refuse(error: OSError) -> None:
+    raise error
+
+
+def _sha256(name: str, folder: int) -> str:
+    descriptor = os.open(name, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC, dir_fd=folder)
+    with os.fdopen(descriptor, "rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def _outputs(log: Path) -> frozenset[str]:
+    """The sha256 of each file that the session's log names as left in `output/`."""
+    found = set()
+    if (opened := open_regular(log)) is not None:
+        with opened as file:
+            for line in file:
+                if b'"output"' in line:
+                    with contextlib.suppress(ValueError, RecursionError):
+                        record = msgspec.json.decode(line, type=_Output)
+                        found |= {record.sha256} if record.type == "output" else set()
+    return frozenset(found)
 
 
 def _sizes(folder: Path) -> Iterator[int]:

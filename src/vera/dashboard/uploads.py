@@ -4,6 +4,7 @@ A form with files is `multipart/form-data` (RFC 7578). Of a name that a browser 
 taken, and it is written into an open folder without following links: nothing in it leads elsewhere.
 """
 
+import hashlib
 import os
 import re
 import unicodedata
@@ -11,6 +12,8 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import msgspec
+
+from vera.dashboard import audit_log
 
 MAX_FILES = 50
 """Files of a session's `input/`."""
@@ -94,7 +97,8 @@ def plain_name(name: str) -> str:
 
 
 def keep(session: Path, files: Sequence[Upload]) -> None:
-    """Write the files into the session's `input/`. Raises UploadRefused, or OSError.
+    """Write the files into the session's `input/`, and what they are into its `session.log`, so that they are
+    removed with it. Raises UploadRefused, or OSError.
 
     The sandboxes of root run as another user, who has to read them.
     """
@@ -113,6 +117,8 @@ def keep(session: Path, files: Sequence[Upload]) -> None:
             raise UploadRefused(f"{both[0]} is there already.")
         for each in files:
             _write(descriptor, each, mode)
+            digest = hashlib.sha256(each.data).hexdigest()
+            audit_log.write(session, "kept", file=f"{FOLDER}/{each.name}", sha256=digest)
     finally:
         os.close(descriptor)
 

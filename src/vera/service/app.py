@@ -3,18 +3,18 @@
 import asyncio
 import contextlib
 import logging
+import os
 from collections import Counter
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Iterator
 from http import HTTPStatus
 from pathlib import Path
-from typing import Literal
+from typing import BinaryIO, Literal
 
 from starlette.applications import Starlette
-from starlette.background import BackgroundTask
 from starlette.exceptions import HTTPException
 from starlette.middleware import Middleware
 from starlette.requests import Request
-from starlette.responses import FileResponse, Response, StreamingResponse
+from starlette.responses import Response, StreamingResponse
 from starlette.routing import Route
 
 from vera.service import chat, progress, stored
@@ -29,8 +29,9 @@ from vera.service.tokens import Right, Token, Tokens
 from vera.service.work import Kind
 
 MAX_STREAMS = 16
-"""Of one token at one time: events and chats."""
+"""Of one token at one time: events, chats (also those that wait for a whole reply) and bundles."""
 
+CHUNK = 1 << 20
 MAX_KEY = 200
 BUNDLES_AT_ONCE = 2
 
@@ -143,10 +144,16 @@ class Service:
             raise TryLater(409, "not_over", "The job has not ended yet.", 1.0)
         if self._bundles.locked():
             raise TryLater(503, "busy", "Other bundles are being made.", 5.0)
-        async with self._bundles:
-            path = await asyncio.to_thread(stored.bundle_of, records, job)
-        remove = BackgroundTask(path.unlink, missing_ok=True)
-        return FileResponse(path, media_type="application/zip", filename=f"{job.id}.zip", background=remove)
+        name = request.scope["token"].folder
+        with self._counted(name):
+            async with self._bundles:
+                file = await asyncio.to_thread(stored.bundle_of, records, job)
+        headers = {
+            "content-type": "application/zip",
+            "content-disposition": f'attachment; filename="{job.id}.zip"',
+            "content-length": str(os.fstat(file.fileno()).st_size),
+        }
+        return StreamingResponse(self._while_counted(name, _chunks(file)), headers=headers)
 
     async def card(self, request: Request) -> Response:
         records = await self._own(request)
@@ -168,10 +175,14 @@ class Service:
         token = _insist(request, "research")
         body = decoded(await _body(request), ChatBody)
         asked = chat.research_of(body, web=self.jobs.terms.egress)
-        found, _ = await self.jobs.submit(token, "research", asked)
-        assert isinstance(found, Active)  # without an idempotency key only what has not ended is shared
-        if body.stream:
-            return self._stream(request, chat.chunks(self.jobs, found, found.job.created))
+        with self._counted(token.folder):
+            found, _ = await self.jobs.submit(token, "research", asked)
+            assert isinstance(found, Active)  # without an idempotency key only what has not ended is shared
+            if not body.stream:
+                return await self._whole_chat(request, found)
+        return self._stream(request, chat.chunks(self.jobs, found, found.job.created))
+
+    async def _whole_chat(self, request: Request, found: Active) -> Response:
         try:
             await _over_or_gone(request, found)
         except asyncio.CancelledError:
@@ -203,17 +214,33 @@ class Service:
 
     def _stream(self, request: Request, messages: AsyncIterator[bytes]) -> Response:
         name = request.scope["token"].folder
-        if self._streams[name] >= MAX_STREAMS:
-            raise TryLater(429, "too_many_streams", f"This token has {MAX_STREAMS} streams open.", 5.0)
-        return StreamingResponse(self._counted(name, messages), headers=_STREAM)
+        with self._counted(name):  # is there room?
+            return StreamingResponse(self._while_counted(name, messages), headers=_STREAM)
 
-    async def _counted(self, name: str, messages: AsyncIterator[bytes]) -> AsyncIterator[bytes]:
+    async def _while_counted(self, name: str, messages: AsyncIterator[bytes]) -> AsyncIterator[bytes]:
         self._streams[name] += 1
         try:
             async for message in messages:
                 yield message
         finally:
             self._streams[name] -= 1
+
+    @contextlib.contextmanager
+    def _counted(self, name: str) -> Iterator[None]:
+        """Within, this counts as a stream of the token. Raises TryLater (429)."""
+        if self._streams[name] >= MAX_STREAMS:
+            raise TryLater(429, "too_many_streams", f"This token has {MAX_STREAMS} streams open.", 5.0)
+        self._streams[name] += 1
+        try:
+            yield
+        finally:
+            self._streams[name] -= 1
+
+
+async def _chunks(file: BinaryIO) -> AsyncIterator[bytes]:
+    with file:
+        while data := await asyncio.to_thread(file.read, CHUNK):
+            yield data
 
 
 def _insist(request: Request, right: Right) -> Token:

@@ -81,6 +81,7 @@ class Jobs:
         """Take up what an earlier server left: its children that still run, and what waited."""
         for token in tokens:
             records = await self.records(token)
+            await asyncio.to_thread(records.clear_bundles)
             self._asked[token.folder] = deque(records.since(self._clock() - HOUR), token.per_hour)
             for job in await asyncio.to_thread(records.unfinished):
                 self._take_up(records, job)

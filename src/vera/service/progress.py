@@ -89,6 +89,8 @@ async def stream(
         if active is not None:
             with contextlib.suppress(TimeoutError):
                 await asyncio.wait_for(active.over.wait(), LOOK_SECONDS)
+        else:  # its end could not be written
+            await asyncio.sleep(LOOK_SECONDS)
 
 
 def _read(log: Path, offset: int) -> bytes:

@@ -3,15 +3,18 @@
     jobs.jsonl        a line for each job, the oldest first
     jobs/ID/          body.json (what was asked), out.json (what came), said.log, run.pid, ended.json
     work/ID/          the session of the job
+    bundles/          bundles while they are made
 
 Nothing else is kept. What state a job is in is read off its files, so a server that starts again knows it.
 """
 
 import contextlib
+import errno
 import fcntl
 import os
 import re
 import secrets
+import shutil
 from collections.abc import Iterator
 from datetime import UTC, datetime
 from pathlib import Path
@@ -33,6 +36,9 @@ LOCK = ".lock"
 BODY, OUT, SAID, ENDED, CANCELLED = "body.json", "out.json", "said.log", "ended.json", "cancelled"
 ATTESTATION = "attestation.json"
 MAX_INDEX_BYTES = 64 << 20
+MAX_LINE = 4096
+"""Bytes of a line of the index, which is shorter: a key has at most 200 letters."""
+
 MAX_JOBS = 100_000
 MAX_OUT_BYTES = 16 << 20
 MAX_SAID_BYTES = 64 << 10
@@ -45,7 +51,8 @@ _ID = re.compile(ID)
 
 
 class InUse(Exception):
-    """Another service works under this base folder: a sentence that ends with what to do."""
+    """This base folder cannot be served, since another service works under it or an index is too large: a
+    sentence that ends with what to do."""
 
 
 @contextlib.contextmanager
@@ -60,6 +67,10 @@ def held(base: Path) -> Iterator[None]:
         except BlockingIOError:
             sentence = f"Another service works under {base}. End it, or name another --base-dir."
             raise InUse(sentence) from None
+        for index in folder.glob(f"*/{INDEX}"):
+            if index.lstat().st_size > MAX_INDEX_BYTES:
+                limit = f"{MAX_INDEX_BYTES >> 20} MB"
+                raise InUse(f"{index} is larger than {limit}. Move its folder away, and make another token.")
         yield
     finally:
         os.close(descriptor)
@@ -132,8 +143,7 @@ class Records:
 
     def add(self, kind: Kind, body: bytes, share: str, body_digest: str, key: str, now: float) -> Job:
         """A new job, on the disk before anything is done for it. Raises Refused (503), OSError."""
-        if len(self.jobs) >= MAX_JOBS:
-            raise Refused(503, "too_many_jobs", f"This token has {MAX_JOBS} jobs. Make another token.")
+        self._insist_on_room()
         stamp = datetime.fromtimestamp(now, UTC).strftime("%Y%m%dT%H%M%S")
         name = f"{stamp}-{secrets.token_hex(8)}"
         job = Job(id=name, kind=kind, created=now, share=share, body=body_digest, key=key)
@@ -144,8 +154,19 @@ class Records:
         return job
 
     def name(self, job: Job, key: str, body_digest: str) -> None:
-        """Let an idempotency key mean a job that is there. Raises OSError."""
+        """Let an idempotency key mean a job that is there. Raises Refused (503), OSError."""
+        self._insist_on_room()
         self._append(msgspec.structs.replace(job, key=key, body=body_digest))
+
+    def bundles(self) -> Path:
+        """The folder of bundles while they are made."""
+        folder = self.base / "bundles"
+        folder.mkdir(mode=FOLDER_MODE, exist_ok=True)
+        return folder
+
+    def clear_bundles(self) -> None:
+        """Remove what a service that was killed left of its bundles."""
+        shutil.rmtree(self.base / "bundles", ignore_errors=True)
 
     def state(self, job: Job) -> State:
         """The state of a job that this process neither runs nor has in its queue."""
@@ -241,6 +262,15 @@ class Records:
         said = terms.hidden(self.said(job))
         return error_of("job_failed", said or "The job ended without a result and without a word.")
 
+    def _insist_on_room(self) -> None:
+        try:
+            size = (self.base / INDEX).lstat().st_size
+        except FileNotFoundError:
+            return
+        if len(self.jobs) >= MAX_JOBS or size > MAX_INDEX_BYTES - MAX_LINE:
+            sentence = "This token has as many jobs and keys as are kept. Make another token."
+            raise Refused(503, "too_many_jobs", sentence)
+
     def _append(self, job: Job) -> None:
         flags = os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC
         descriptor = os.open(self.base / INDEX, flags, 0o600)
@@ -260,7 +290,9 @@ class Records:
         """Read the index. A line that was torn by a crash is left out, and the next begins on its own."""
         try:
             data = read_regular(self.base, INDEX, MAX_INDEX_BYTES)
-        except Unreadable:
+        except Unreadable as unreadable:
+            if os.path.lexists(self.base / INDEX):
+                raise OSError(errno.EIO, str(unreadable), str(self.base / INDEX)) from None
             return
         for line in data.split(b"\n"):
             with contextlib.suppress(ValueError, RecursionError):

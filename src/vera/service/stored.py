@@ -1,10 +1,8 @@
 """Cards, bytes and bundles of a token's own sessions, each held against its hash before it goes out."""
 
-import contextlib
-import os
 import re
-import tempfile
-from pathlib import Path
+import secrets
+from typing import BinaryIO
 
 from vera.attestation.bundle import BundleError, pack
 from vera.attestation.integrity import NoSession
@@ -59,23 +57,19 @@ def span_of(data: bytes, start: str | None, end: str | None) -> bytes:
     return data[first:last]
 
 
-def bundle_of(records: Records, job: Job) -> Path:
-    """The job's session as one file, which whoever sent it removes. Raises Refused (404, 503)."""
-    place = records.place(job)
-    descriptor, name = tempfile.mkstemp(dir=place.folder, prefix="bundle-", suffix=".zip")
-    os.close(descriptor)
-    path = Path(name)
-    path.unlink()
+def bundle_of(records: Records, job: Job) -> BinaryIO:
+    """The job's session as one open file, which has no name any more. Raises Refused (404, 503)."""
     try:
-        pack(place.session, path)
+        path = records.bundles() / f"{secrets.token_hex(16)}.zip"
+        try:
+            pack(records.place(job).session, path)
+            return path.open("rb")
+        finally:
+            path.unlink(missing_ok=True)
     except (BundleError, NoSession):
-        path.unlink(missing_ok=True)
         raise Refused(404, "no_bundle", "This job has no session that can be packed.") from None
     except OSError as error:
-        with contextlib.suppress(OSError):
-            path.unlink(missing_ok=True)
         raise Refused(503, "unavailable", f"The bundle cannot be made: {error.strerror}.") from None
-    return path
 
 
 def _offset(text: str | None, usual: int) -> int:

@@ -1,11 +1,18 @@
 """The rule `literal`: each attack beside a benign twin."""
 
+from collections.abc import Callable
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from support.cited import cited, place
+from vera.audit import containment
+from vera.audit.case import CitedLines
 from vera.audit.literal import VERSION, label, labels
+from vera.evidence.claim import Claim, Relation
+
+Rule = Callable[[Claim, CitedLines], Relation]
 
 
 def relation(claim: str, span: str, form: str = "statement") -> str:
@@ -226,6 +233,80 @@ def test_a_bracketed_negation_or_alternative_proves_neither_reading(line: str, c
 )
 def test_other_brackets_take_nothing_away(claim: str, line: str) -> None:
     assert relation(claim, line) == "SUPPORTS"
+
+
+@pytest.mark.parametrize("rule", [label, containment.label])
+@pytest.mark.parametrize(
+    "span",
+    [
+        "{} (repealed 2019).",
+        "{} (aufgehoben 2019).",
+        "{} (repealed and replaced).",
+        "{} (this section was repealed).",
+        "{} (ruled unconstitutional).",
+        "{} (void).",
+        "{}, which was abolished 2019.",
+        "{}, which no longer holds.",
+        "{}; repealed in 2019.",
+        "{}, repealed 2019.",
+        "{} – repealed.",
+        "{}. (Repealed.)",
+        "{}. (Repealed.) Owners may pay.",
+        "{}.\n(Repealed.)",
+        "{}. ☐",
+        "☐\n{}.",
+        "- [ ]\n{}.",
+        "◯ {}.",
+        "🞎 {}.",
+        "( ) {}.",
+        "1. [] {}.",
+        "The following was repealed:\n- Owners may pay.\n- {}.",
+        "The following is false.\n{}.",
+        "It is not true that:\n- {}.",
+        "Not:\n- {}.",
+        "Repealed: {}.",
+        "**Incorrect:** {}.",
+        "~~{}.~~",
+        "<del>{}.</del>",
+    ],
+)
+def test_what_is_taken_back_before_or_behind_it_is_not_supported(rule: Rule, span: str) -> None:
+    case = cited(
+        "Tenants must store logs for two years.", span.format("Tenants must store logs for two years")
+    )
+    assert rule(case.claims[0], place(case)) != "SUPPORTS"
+
+
+@pytest.mark.parametrize("rule", [label, containment.label])
+@pytest.mark.parametrize(
+    "span",
+    [
+        "○ {}",
+        "☒ {}",
+        "{} Other rules were repealed in 2019.",
+        "{}\n(Adopted in 2019.)",
+        "{}\n☐ Owners may pay.",
+        "{}\n☐\nOwners may pay.",
+        "☐\nOwners may pay.\n{}",
+        "Repealed: 2\n{}",
+        "The following applies:\n- {}",
+        "The following was repealed:\n- Owners may burn logs.\n\nOther rules go on.\n\n{}",
+        "The following is false.\nOwners may burn logs.\n{}",
+    ],
+)
+def test_what_takes_another_sentence_back_takes_nothing_from_this_one(rule: Rule, span: str) -> None:
+    case = cited(
+        "Tenants must store logs for two years.", span.format("Tenants must store logs for two years.")
+    )
+    assert rule(case.claims[0], place(case)) == "SUPPORTS"
+
+
+@pytest.mark.parametrize("rule", [label, containment.label])
+def test_a_head_above_the_cited_lines_that_denies_counts(rule: Rule) -> None:
+    claim = "Tenants must store logs for two years."
+    for head, supported in (("The following was repealed:", False), ("The following applies:", True)):
+        case = cited(claim, f"{head}\n- Owners may pay.\n- {claim}", first=3, last=3)
+        assert (rule(case.claims[0], place(case)) == "SUPPORTS") is supported
 
 
 def test_a_compass_point_is_no_negation() -> None:

@@ -284,6 +284,25 @@ def test_a_sentence_need_not_say_what_the_whole_text_is_about(question: str, sur
 
 
 @pytest.mark.parametrize(
+    "line",
+    [
+        "The monthly rent is 950 euros (repealed 2019).",
+        "The monthly rent is 950 euros (this rule was repealed).",
+        "The monthly rent is 950 euros, which was abolished in 2019.",
+        "The monthly rent is 950 euros; repealed in 2019.",
+        "The monthly rent is (not) 950 euros.",
+        "[ ] The monthly rent is 950 euros.",
+        "☐ The monthly rent is 950 euros.",
+        "~~The monthly rent is 950 euros.~~",
+    ],
+)
+def test_what_is_taken_back_or_not_ticked_is_no_answer(line: str) -> None:
+    asked = "How much is the monthly rent?"
+    assert not best(asked, line).sure
+    assert best(asked, "The monthly rent is 950 euros (in Ostley, not in Morvern), which was agreed.").sure
+
+
+@pytest.mark.parametrize(
     ("question", "text", "sure"),
     [
         ("Von wem wurde das Projekt gegründet?", "Das Projekt wurde von Ada Holm gegründet.", True),

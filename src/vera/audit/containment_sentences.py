@@ -8,10 +8,11 @@ says nothing alone.
 import re
 from bisect import bisect_right
 from collections.abc import Iterator, Sequence
+from itertools import pairwise
 from typing import NamedTuple
 
 from vera.audit.containment_terms import DISTANCE, KINDS, RELATIVES, Token, tokens, without_opening
-from vera.evidence.negation import box_of
+from vera.evidence.negation import State, below, box_of, is_box, is_remark
 from vera.evidence.span import Lines
 from vera.evidence.whole_sentences import runs_on
 
@@ -65,9 +66,11 @@ def sentences(lines: Lines, first: int, last: int) -> Iterator[Sentence]:
     text = lines.cut(top, bottom)[:_TEXT_LIMIT].decode("utf-8", "replace")
     head: _Block | None = None
     alternative = False
+    state: State = ""
     for block in _blocks(text.split("\n"), top):
         if block.first > last:
             return
+        denied, state = below(block.text, state, item=bool(block.kind))
         if block.kind:
             if head is not None and not _is_below(block, head):
                 head, alternative = None, False
@@ -75,7 +78,8 @@ def sentences(lines: Lines, first: int, last: int) -> Iterator[Sentence]:
         elif block.text.strip():
             head, alternative = None, False
         if block.line_at(len(block.text)) >= first:
-            yield from _of_block(block, head, first, last, alternative=alternative)
+            for sentence in _of_block(block, head, first, last, alternative=alternative):
+                yield sentence._replace(box=denied or sentence.box)
         if block.text.rstrip().endswith(":"):
             head, alternative = block, False
 
@@ -156,8 +160,8 @@ def _of_block(
     optional = alternative or _is_open(introduction)
     duties = not optional and bool(_DUTIES.search(introduction))
     begun, box = block.begun, box_of(block.text[block.begun :])
-    ends = [match.end() for match in _SENTENCE_END.finditer(block.text)]
-    for end in [*(end for end in ends if end > begun), len(block.text)]:
+    ends = [match.end() for match in _SENTENCE_END.finditer(block.text) if match.end() > begun]
+    for end in _without_remarks(block.text, [*ends, len(block.text)]):
         text = block.text[begun:end]
         here = block.line_at(begun), block.line_at(max(begun, end - 1))
         if text.strip() and len(text) <= SENTENCE_LIMIT and here[1] >= first and here[0] <= last:
@@ -168,6 +172,15 @@ def _of_block(
                 if duties and head is not None:
                     yield _as_duty(Sentence(text, found, numbers), head)
         begun = end
+
+
+def _without_remarks(text: str, ends: Sequence[int]) -> Iterator[int]:
+    """The ends of sentences but for those before a remark, or a box at the very end, that takes them back."""
+    for end, following in pairwise(ends):
+        rest = text[end:following]
+        if not is_remark(rest) and not (following == len(text) and is_box(rest)):
+            yield end
+    yield ends[-1]
 
 
 def _is_open(introduction: str) -> bool:

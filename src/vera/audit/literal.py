@@ -23,7 +23,7 @@ from vera.audit.labels import labelled, of_extract
 from vera.audit.lexicon import word_set
 from vera.events import VerifierLabels
 from vera.evidence.claim import Claim, Relation
-from vera.evidence.negation import box_of, doubtful_turns
+from vera.evidence.negation import State, below, box_of, doubtful_turns, is_box, is_remark
 from vera.evidence.whole_sentences import runs_on
 from vera.evidence.words import Word, hedges, inflected, negations, singular, stems, unmarked, words
 
@@ -37,6 +37,9 @@ SENTENCE_LIMIT = 2_000
 MIN_WORDS = 3
 """Content words of a claim that may be any part of a sentence. "Seven years." is said of anything: a claim of
 two has to open its sentence, and one of a single word has to be all of it."""
+
+HEAD_LINES = 20
+"""Lines before the cited ones in which the head of their list may stand."""
 
 _WRAPPED = 40  # a line that long may go on in the next one
 _SENTENCE_END = re.compile(
@@ -120,11 +123,17 @@ def label(claim: Claim, place: CitedLines) -> Relation:
     anchor = _anchor(claim.text)
     found = {
         _relation(claim.text, sentence)
-        for sentence in sentences_of(place.span.text)
+        for sentence in sentences_of(place.span.text, _above(place))
         if anchor in unmarked(sentence).translate(_NO_MARKS)
     }
     decided = found - {"IRRELEVANT"}
     return decided.pop() if len(decided) == 1 else "IRRELEVANT"
+
+
+def _above(place: CitedLines) -> str:
+    """The lines above the cited ones, where the head of their list may stand."""
+    top = max(1, place.first - HEAD_LINES)
+    return place.source.lines.cut(top, place.first - 1).decode("utf-8", "replace") if place.first > 1 else ""
 
 
 def labels(case: Case, number: int) -> tuple[VerifierLabels, ...]:
@@ -293,15 +302,28 @@ def _expanded(token: str) -> tuple[str, ...]:
     return (_SAME_MARK.get(token, token),)
 
 
-def sentences_of(text: str) -> Iterator[str]:
+def sentences_of(text: str, above: str = "") -> Iterator[str]:
     """The sentences of cited lines: wrapped lines are joined, list items and short lines stand alone. Behind
-    a box that is not ticked each sentence has that box."""
+    a box that is not ticked each sentence has that box, and under a head that denies (in the lines `above`,
+    too) such a box."""
+    state: State = ""
+    for block in _blocks(above) if above else ():
+        _, state = below(block, state, item=_is_item(block))
     for block in _blocks(text):
-        start, box = 0, ""
-        for end in _SENTENCE_END.finditer(block):
-            yield from _bounded(box + block[start : end.end()])
-            start, box = end.end(), box_of(block)
+        denied, state = below(block, state, item=_is_item(block))
+        start, box = 0, denied
+        ends = [match.end() for match in _SENTENCE_END.finditer(block)]
+        for end, following in pairwise([*ends, len(block)]):
+            rest = block[end:following]
+            if is_remark(rest) or (following == len(block) and is_box(rest)):
+                continue
+            yield from _bounded(box + block[start:end])
+            start, box = end, denied or box_of(block)
         yield from _bounded(box + block[start:])
+
+
+def _is_item(block: str) -> bool:
+    return _NEW_BLOCK.match(block) is not None and not block.lstrip().startswith("#")
 
 
 def _bounded(sentence: str) -> Iterator[str]:

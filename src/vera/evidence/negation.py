@@ -1,6 +1,7 @@
 """Whether a statement denies: says that something is not so, does not exist or has not happened."""
 
 import re
+from typing import Literal
 
 from vera.evidence.quotation import find_quotations
 
@@ -56,24 +57,47 @@ _BRACKETS = re.compile(
     + r"|<(?=\S)([^<>\n]{1,80})(?<=\S)>"
 )
 _UNCLOSED = re.compile(r"[(\[{（［【〔«](?P<inside>[^()\[\]{}（）［］【】〔〕«»\n]{1,400})\Z")
+_GONE = (
+    r"(?:repealed|revoked|superseded|deleted|withdrawn|rescinded|abolished|annulled|obsolete|scrapped|"
+    r"struck (?:out|down)|cancell?ed|invalidated|overturned|(?:null and )?void|"
+    r"(?:(?:ruled|held|declared) )?unconstitutional|expired|"
+    r"no longer (?:in force|valid|applicable|applies|apply|holds?|true)|aufgehoben|gestrichen|weggefallen|"
+    r"außer kraft|abrogée?s?|supprimée?s?|abolie?s?)"
+)
 _TAKEN_BACK = (
     r"(?:(?:has|have|had|is|are|was|were|been|now|since|later|formally|partly|largely|wholly|entirely) ){0,3}"
-    r"(?:repealed|revoked|superseded|deleted|withdrawn|rescinded|abolished|annulled|obsolete|struck out|"
-    r"expired|no longer (?:in force|valid|applicable|applies)|aufgehoben|gestrichen|weggefallen|außer kraft|"
-    r"abrogée?s?|supprimée?s?|abolie?s?)"
-    r"(?:\W{0,3}\Z|[\s,;:]{1,3}(?:\d|by|in|on|from|since|with|as|per|wurde|wird|ist|sind|durch|am|seit|par|le|"
-    r"en|depuis)\b)"
+    rf"{_GONE}(?: and (?:replaced|re-?enacted))?"
+    r"(?:\W{0,3}\Z|[\s,;:]{1,3}(?:\d|(?:by|in|on|from|since|with|as|per|wurde|wird|ist|sind|durch|am|seit|par|"
+    r"le|en|depuis)\b))"
 )
-_WITHDRAWN = re.compile(rf"\W{{0,3}}{_TAKEN_BACK}", re.IGNORECASE)
-"""What says in brackets that the words beside it are not in force any more."""
-_WITHDRAWN_BEHIND = re.compile(
-    r"(?:[,;–—]|\s--?)\s?(?:(?:but|and|although|though|yet|a|an|the|aber|jedoch|doch|mais) ){0,2}"
-    r"(?:\w{1,20} )?"
-    r"(?:which|that|this|it|they|since|now|later|die|der|das|was|dies|inzwischen|seither|qui|depuis)"
-    rf" (?:(?:a|ont) été )?{_TAKEN_BACK}",
+_WITHDRAWN = re.compile(
+    r"\W{0,3}(?:(?:(?:this|the|that|whole|entire|all) ){1,2}(?:(?!not\b|never\b)\w{1,20} )?"
+    rf"|(?:act|law|rule|section|clause|article|paragraph|provision) )?{_TAKEN_BACK}",
     re.IGNORECASE,
 )
-"""The same in a clause behind them: ", which was abolished"."""
+"""What says in brackets that the words beside it are not in force any more."""
+_WITHDRAWN_BEHIND = re.compile(
+    r"(?:(?:[;–—]\s?|\s--?\s)|(?:[,;–—]|\s--?)\s?"
+    r"(?:(?:but|and|although|though|yet|a|an|the|aber|jedoch|doch|mais) ){0,2}"
+    r"(?:\w{1,20} )?"
+    r"(?:which|that|this|it|they|since|now|later|die|der|das|was|dies|inzwischen|seither|qui|depuis)"
+    rf" (?:(?:a|ont) été )?){_TAKEN_BACK}"
+    rf"|,\s{_GONE}(?:\s(?:in|on|by|since)?\s?\d[^,;]{{0,30}})?\W{{0,3}}\Z",
+    re.IGNORECASE,
+)
+"""The same in a clause behind them: ", which was abolished", "; repealed in 2019"."""
+_UNTRUE = rf"(?:{_GONE}|not|false|untrue|wrong|incorrect|falsch|unwahr|faux)"
+_LABELLED = re.compile(
+    rf"\A[\W_]{{0,8}}{_UNTRUE}[*_]{{0,3}}\s?:[*_]{{0,3}}\s(?=(?:\S{{1,40}}\s{{1,4}}){{3}}\S)", re.IGNORECASE
+)
+"""The same before them: "Repealed: tenants must …". With fewer words behind it, it is a field."""
+_STRUCK = re.compile(r"(?<!~)~~(?!~)|<(?:del|s|strike)>", re.IGNORECASE)
+_DENIED_HEAD = re.compile(
+    r"(?:\bfollowing\b[^.:]{0,60}\b(?:is|are|was|were|been|has|have|does|do) (?:\w{1,12} )?"
+    rf"{_UNTRUE}\b[^.:]{{0,40}}[.:]|\b(?:not|never) (?:true|so|the case|correct)(?: that)?\s?:"
+    rf"|\A[\W_]{{0,8}}{_UNTRUE}\s?:)[*_]{{0,3}}\s{{0,4}}\Z",
+    re.IGNORECASE,
+)
 _TURNS = re.compile(
     r"\b(?:not|never|no|nor|cannot|without|n[’']t|nicht|nie|niemals|kein\w{0,2}|ohne|ne|pas|jamais|aucune?|sans|"
     r"must|may|might|shall|should|can|could|will|would|muss|müssen|darf|dürfen|kann|können|soll|sollen|"
@@ -91,8 +115,16 @@ _DENIED_ALONE = re.compile(
     r"\W*(?:[不没沒未无無非勿莫否]\w?|ない|しない|ません|なし|안|아님)\W*", re.IGNORECASE
 )
 """All of a bracket in Chinese, Japanese or Korean that denies."""
-_UNTICKED = re.compile(r"[☐✗✘✕✖❌□▢◻◽⬜❏❐❑❒]|(?<![\w\]])\[[ \u00a0]\](?=\s)")
-"""A box that is not ticked, or a cross: what is said beside it was not chosen. A crossed box was."""
+_UNTICKED = re.compile(
+    r"[☐✗✘✕✖❌□▢◻◽⬜❏❐❑❒◯⭘🞎🗆]|(?<![\w\]])\[[ \u00a0]\](?=\s|\Z)"
+    r"|\A[\s*•+|-]{0,12}(?:\d{1,3}[.)]\s)?(?:\[_?\]|\([ \u00a0_]\))(?=\s|\Z)"
+)
+"""A box that is not ticked, or a cross: what is said beside it was not chosen. A crossed box was. A small
+circle begins items of lists, and is not a box."""
+State = Literal["", "head", "items"]
+"""Whether the block before was a head that denies, or an item of its list."""
+UNTICKED = "☐ "
+"""What is read before a sentence under a head that denies what it introduces."""
 
 
 def is_negative(text: str) -> bool:
@@ -107,8 +139,8 @@ def is_negative(text: str) -> bool:
 def doubtful_turns(text: str) -> tuple[str, ...]:
     """What a sentence may be read with and without, folded: "not" in "must (not) be" and in 'must "not" be',
     "or may" in brackets, "un" in "(un)lawful"; and what takes the sentence back: "(repealed)", ", which was
-    abolished", a box that is not ticked. A sentence with one of these proves neither reading. A bracket that
-    is never closed counts by the turn that it begins with.
+    abolished", "Repealed:" before it, a box that is not ticked, marks that strike out. A sentence with one
+    of these proves neither reading. A bracket that is never closed counts by the turn that it begins with.
     """
     text = text[:TEXT_LIMIT]
     found = []
@@ -122,7 +154,7 @@ def doubtful_turns(text: str) -> tuple[str, ...]:
     unclosed = _UNCLOSED.search(text)
     if unclosed and (turn := _TURNS.match(unclosed["inside"].lstrip())):
         found.append(turn.group())
-    for pattern in (_DOUBTED, _WITHDRAWN_BEHIND, _UNTICKED):
+    for pattern in (_DOUBTED, _WITHDRAWN_BEHIND, _LABELLED, _STRUCK, _UNTICKED):
         found += [match.group() for match in pattern.finditer(text)]
     return tuple(" ".join(each.lower().split()) for each in found)
 
@@ -131,6 +163,36 @@ def box_of(text: str) -> str:
     """The box that is not ticked at the beginning of a text, '' where there is none: it is for all of it."""
     found = _UNTICKED.match(text[:TEXT_LIMIT].lstrip(" \t-*•+"))
     return f"{found.group()} " if found else ""
+
+
+def is_box(text: str) -> bool:
+    """Whether a line is only a box that is not ticked: it is for the next line."""
+    text = text.strip(" \t-*•+|")
+    return len(text) <= len("[ ]") and _UNTICKED.fullmatch(text) is not None
+
+
+def is_remark(text: str) -> bool:
+    """Whether a text only takes back what is said before it: "(Repealed.)"."""
+    text = text[:TEXT_LIMIT].strip()
+    bracket = _BRACKETS.match(text)
+    if bracket is None or text[bracket.end() :].strip(" ."):
+        return False
+    return _WITHDRAWN.match(next(filter(None, bracket.groups()))) is not None
+
+
+def below(block: str, state: State, *, item: bool) -> tuple[str, State]:
+    """What to read before the sentences of a block, and the state after it, given the state before it.
+
+    Under a head that says of what it introduces that it is not so, or not in force any more, that is a box
+    that is not ticked: for the items of its list, or for the one paragraph that follows.
+    """
+    if not block.strip():
+        return "", state
+    if _DENIED_HEAD.search(block[-400:].strip()):
+        return "", "head"
+    if state and item:
+        return UNTICKED, "items"
+    return (UNTICKED if state == "head" else ""), ""
 
 
 def asserted(text: str) -> str:

@@ -9,6 +9,7 @@ import re
 from typing import NamedTuple
 
 from vera.evidence.headings import is_marked
+from vera.evidence.negation import is_box, is_remark
 from vera.evidence.span import Lines
 from vera.evidence.words import STOPWORDS
 
@@ -89,8 +90,11 @@ def line(lines: Lines, number: int) -> str:
 
 
 def runs_on(above: str, below: str) -> bool:
-    """Whether a sentence that one line breaks off goes on in the next one."""
+    """Whether a sentence that one line breaks off goes on in the next one. A box that is alone on its line
+    belongs to the next line, a remark that is alone ("(Repealed.)") to the one before."""
     over, under = above.strip(), below.strip()
+    if over and under and (is_box(over) or is_remark(under)):
+        return not is_box(under)
     if not over or not under or is_marked(above) or _RULE.match(over) or _RULE.match(under):
         return False
     if is_row(over) or is_row(under):

@@ -164,6 +164,7 @@ class Judge:
         self._spelled = spelled(path)
         self._plain = plain
         self._denies = patterns.DENIES.search(question.text) is not None
+        self._taken_back = patterns.TAKEN_BACK.search(question.text) is not None
         stems = {stem(form) for form in self._file}
         self._named_by_file = [float(term.word.stem in stems) for term in question.terms]
         self._subject = [float(self._is_subject(index, around)) for index in range(len(question.terms))]
@@ -186,6 +187,7 @@ class Judge:
             not sentence.heading
             and len(sentence.text) <= MAX_SENTENCE_LENGTH
             and not is_open(sentence.text)
+            and (self._taken_back or not patterns.TAKEN_BACK.search(sentence.text))
             and self._agrees(sentence.text)
             and self._answers(
                 self._with_implied(own) if labelled else own, above, kind, label if labelled else ""

@@ -40,6 +40,21 @@ OPEN = _compiled(
     r"\bto be (?:decided|determined|announced|confirmed|agreed)\b",
 )
 """Says that something is not said."""
+_GONE = (
+    r"(?:repealed|revoked|superseded|deleted|withdrawn|rescinded|abolished|annulled|obsolete|scrapped|"
+    r"struck (?:out|down)|cancell?ed|void|unconstitutional|no longer (?:in force|valid|applies|holds)|"
+    r"aufgehoben|gestrichen|weggefallen|abrogée?s?|supprimée?s?|abolie?s?)"
+)
+_WAS = r"(?:(?:has|have|is|are|was|were|been|now|since|later|ruled|a|ont|été) ){0,3}"
+TAKEN_BACK = _compiled(
+    rf"[(\[]\W{{0,3}}(?:this \w{{1,20}} )?{_WAS}{_GONE}"
+    r"(?=\W{0,3}[)\]]|\s\d|\s(?:in|on|by|and|am|durch|en|par)\b)",
+    rf"[,;–—]\s?(?:which |that |this |die |der |das |was |qui )?{_WAS}{_GONE}"
+    r"(?=\W{0,3}\Z|\s\d|\s(?:in|on|by|am|durch|en|par|wurde|wird|ist)\b)",
+    r"[(\[](?:not|never|nicht|nie|pas|jamais|or not|or may not)[)\]]",
+    r"[☐✗✘✕✖❌□▢◻◽⬜❏❐❑❒◯⭘🞎🗆]|(?<![\w\]])\[[ \u00a0]\](?=\s)|(?<!~)~~(?!~)",
+)
+"""Takes a sentence back, or leaves open which way it is: "(repealed)", "(not)", a box without a tick, ~~."""
 DENIES = _compiled(
     r"\b(?:not|no|never|neither|nor|without|except|unless|nicht|kein\w{0,2}|nie|ohne|außer|pas|aucune?|jamais|"
     r"sans|sauf)\b|n[’']t\b"

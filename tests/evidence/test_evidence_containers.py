@@ -287,6 +287,8 @@ def killed_at(box: Box, *places: int) -> list[str]:
                 process = box.unpacking._process
                 assert process is not None
                 process._process.kill()
+                while os.read(process._output, 1 << 20):
+                    pass  # what was on its way: a part of it could end where a message begins
                 process._received.clear()
     return names
 

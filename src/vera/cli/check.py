@@ -1,6 +1,5 @@
 """`vera check`: hold a document against the sources it names."""
 
-import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -84,6 +83,7 @@ def check(
 
     with clean_errors():
         from vera.agent.check_document import Options, check_document, require_date
+        from vera.cli.progress import Progress
 
         for name, value in (("--not-before", not_before), ("--not-after", not_after)):
             require_date(name, value)
@@ -104,17 +104,12 @@ def check(
             max_links=max_links,
             independent=independent,
         )
-        report = check_document(document, options, _progress)
+        screen = Progress()
+        report = check_document(document, options, screen.now)
+        screen.done()
         code = report.exit_code(strict=strict, require=require or "quoted")
         click.echo(_as_json(report, code) if as_json else _as_text(report))
     raise SystemExit(code)
-
-
-def _progress(text: str) -> None:
-    if sys.stderr.isatty():
-        from vera.report.printable import one_printable_line
-
-        click.echo(f"\r{one_printable_line(text)}", err=True, nl=False)
 
 
 def _as_json(report: "Report", code: int) -> str:

@@ -1,6 +1,5 @@
 """`vera recheck`: what sessions cite, held against today's files and pages."""
 
-import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -58,6 +57,7 @@ def recheck(
         from vera.agent.recheck import Options, recheck
         from vera.agent.web import secrets_of
         from vera.attestation.signers import known_signers
+        from vera.cli.progress import Progress
 
         settings = config.load(overrides).settings
         options = Options(
@@ -67,7 +67,9 @@ def recheck(
             max_pages=max_links,
         )
         sessions, left_out = _sessions(session)
-        found = recheck(sessions, options, known_signers(), _progress)
+        screen = Progress()
+        found = recheck(sessions, options, known_signers(), screen.now)
+        screen.done()
         if as_json:
             click.echo(_as_json(found, left_out))
         else:
@@ -91,13 +93,6 @@ def _sessions(path: Path) -> tuple[list[Path], int]:
     if not ended:
         stop(f"there is no session in {path} or below it.", USAGE)
     return ended, left_out
-
-
-def _progress(text: str) -> None:
-    if sys.stderr.isatty():
-        from vera.report.printable import one_printable_line
-
-        click.echo(f"\r{one_printable_line(text)}", err=True, nl=False)
 
 
 def _as_json(found: "Rechecked", left_out: int) -> str:

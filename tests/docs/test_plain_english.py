@@ -189,7 +189,7 @@ _SENTENCE = re.compile(r"(?<=[.!?:])\s+(?=[A-Z\"“*\[`])")
 
 
 def sentence_lengths(page: str) -> list[int]:
-    """The words of each sentence of a page, without code, tables, headings and quotations; code counts one."""
+    """The words of each sentence of a page; tables, headings and quotations aside, a piece of code is one."""
     lengths = []
     for paragraph in _PARAGRAPH.split(_NO_PROSE.sub("\n\n", page)):
         if paragraph.lstrip().startswith(("|", "#", ">")):

@@ -96,16 +96,16 @@ def demand_of(question: Question) -> Demand:
     numbers = frozenset(word.form for word in spoken if word.form[0].isdigit()) - named
     given = named | numbers
     content = [index for index, term in enumerate(question.terms) if term.word.form not in given]
-    if not content and question.kind is Kind.DEFINITION:
+    frame = frame_words(question.text)
+    if question.kind is Kind.DEFINITION and all(question.terms[each].word.form in frame for each in content):
         # Nothing but a name is asked about: "What is DHCP?"
-        content = list(range(len(question.terms)))
+        content = [index for index, term in enumerate(question.terms) if term.word.form not in frame]
     plain = scaffolding()
     strong = [
         index
         for index in content
         if question.terms[index].weight >= 1.0 and question.terms[index].word.form not in GENERIC
     ]
-    frame = frame_words(question.text)
     modifying = _modifying(question, spoken)
     asked = [
         index

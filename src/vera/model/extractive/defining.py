@@ -12,7 +12,7 @@ from itertools import islice, pairwise, takewhile
 from vera.model.extractive import patterns
 from vera.model.extractive.languages import language_of
 from vera.model.extractive.lexicon import ARTICLES, CLASS_NOUNS, POINTING, PRONOUNS, STOPWORDS, WHICH
-from vera.model.extractive.question import BREAKS, MAX_TERMS, Kind, Question
+from vera.model.extractive.question import BREAKS, MAX_TERMS, Kind, Question, frame_words
 from vera.model.extractive.words import Word, affinity, words
 from vera.stopwords import GERMAN
 
@@ -88,7 +88,8 @@ def _are_things(behind: str) -> bool:
     small = STOPWORDS | GERMAN
     for word in islice(words(behind[place:]), MOST_ADJECTIVES + 1):
         start, end = are.end() + word.start, are.end() + word.end
-        if behind[place:start].strip() or behind[start:end].lower() in small:
+        spoken = behind[start:end].lower()
+        if behind[place:start].strip() or spoken in small or patterns.DENIES.fullmatch(spoken):
             return False
         if behind[start].isupper() if german else _is_plural(word.form):
             return True
@@ -117,7 +118,8 @@ def _is_called(text: str, seen: Sequence[Word], first: int, last: int) -> bool:
 def subjects_of(question: Question) -> list[Word]:
     """The words of the term that is asked about; "name" and "type" only right before one of these."""
     named = {form for name in question.names for form in name}
-    terms = question.terms
+    frame = frame_words(question.text)
+    terms = [term for term in question.terms if term.word.form not in frame]
     strong = [term for term in terms if term.weight >= 1.0]
     subjects = [term for term in strong if term.word.form not in named] or strong
     leading = [

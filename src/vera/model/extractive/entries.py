@@ -4,6 +4,7 @@ In a glossary each term has a line alone, with its explanation on the next one. 
 a heading proves nothing; so there have to be several, and what follows has to name a thing and state nothing.
 """
 
+import re
 from collections.abc import Sequence
 from itertools import pairwise, starmap, takewhile
 
@@ -18,6 +19,8 @@ LEAST_ENTRIES = 3
 """Terms with their explanations that make a glossary."""
 MAX_TERM_WORDS = 4
 
+_ASKS_WHAT_IT_DOES = re.compile(r"^\W*(?:what (?:do|does|did|will)\b.{1,200}\bdo\b|(?:was|que) (\w{2,30})\b)")
+"""Groups the verb of a German or a French question."""
 _OF_NAMES = frozenset(("name", "nom", "bezeichnung"))
 """Headings of the name line of a manual page."""
 
@@ -35,7 +38,7 @@ class Entries:
         whose meaning or work the question asks for, else ''."""
         piece = self._pieces[first]
         title = piece.context[-1] if piece.context else ""
-        if piece.first == 1 or title.lower() in _OF_NAMES:
+        if piece.first == 1 or not _OF_NAMES.isdisjoint(each.lower() for each in piece.context):
             found = _named(text)
         elif first and self._is_glossary and _is_entry(self._pieces[first - 1], piece) and _explains(text):
             found = title
@@ -63,7 +66,10 @@ def _is_asked(question: Question, term: str) -> bool:
         return len(telling) == len(subjects) > 0 and all(
             affinity(one, other) >= SAME for one, other in zip(subjects, telling, strict=True)
         )
-    thing = thing_of(question.text) if question.kind is Kind.ANY else ()
+    asked = _ASKS_WHAT_IT_DOES.match(question.text.lower()) if question.kind is Kind.ANY else None
+    if asked is None or (asked.group(1) or "do") not in DOING:
+        return False
+    thing = thing_of(question.text)
     return bool(thing) and tuple(word.stem for word in telling) == thing
 
 

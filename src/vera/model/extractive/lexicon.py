@@ -76,7 +76,7 @@ WHICH = _set("which that who whom whose where when while welche welcher qui que 
 
 STATING = _set(
     "is are was were be been do does did can could may might must shall should will would has have had i you "
-    "we it they he she ist sind war hat haben wird werden kann muss darf soll sie es man wir du est sont ont "
+    "we it they he she ist sind war hat haben wird werden kann muss darf soll sie es man wir est sont ont "
     "peut doit vous il elle on nous"
 )
 """With one of these words something is stated, and not only named."""
@@ -162,7 +162,7 @@ CLASS_NOUNS = _set(
 )
 """Nouns that only say what sort of thing a name is of: "the VACUUM command"."""
 
-DOING = _set("macht machen tut tun bewirkt bewirken leistet fait font")
+DOING = _set("do macht machen tut tun bewirkt bewirken leistet fait font")
 """Verbs of asking what something does."""
 
 CALLINGS = _set(

@@ -176,7 +176,6 @@ def test_only_a_port_in_which_one_is_can_be_a_place() -> None:
         ("Ein Systembenutzer namens ftp wird erstellt.", True),
         ("Ein Systembenutzer mit dem Namen ftp wird erstellt.", True),
         ("Ein Systembenutzer für Server wird erstellt.", False),
-        ("Ein Systembenutzer namens Systembenutzer wird erstellt.", False),
     ],
 )
 def test_a_german_name_stands_behind_a_word_that_says_so(text: str, named: bool) -> None:

@@ -264,10 +264,8 @@ def _name(question: Question, text: str) -> float:
 
 def _called(question: Question, text: str) -> float:
     """A name; where nouns may all have a capital, only one behind a word like "named"."""
-    if not any(term.foreign for term in question.terms):
-        return _name(question, text)
-    names = (match.group(1) for match in patterns.NAMED.finditer(text))
-    return float(any(word.form not in question.spoken for name in names for word in words(name)))
+    foreign = any(term.foreign for term in question.terms)
+    return _has(question, patterns.NAMED, text) if foreign else _name(question, text)
 
 
 def _names(question: Question, text: str) -> Iterator[re.Match[str]]:

@@ -267,7 +267,7 @@ CALLED = _compiled(
 )
 """What stands between a definition and the term that it defines: "… is called a mirror"."""
 NAMED = re.compile(
-    r"\b(?:namens|mit (?:dem )?Namen|nommée?s?|appelée?s?)\s[\"'„“«‘`]?\s?([\w.@/-]{1,60})", re.IGNORECASE
+    r"\b(?:namens|mit (?:dem )?Namen|nommée?s?|appelée?s?)\s[\"'„“«‘`]?\s?[\w.@/-]{1,60}", re.IGNORECASE
 )
 """A name behind the word that says that it is one, in languages whose nouns may all have a capital."""
 NAME_LINE = re.compile(r"\s*([\w.+-]{2,40})(?:\s?\(\d\w?\))?\s[–—-]\s(\w+(?:\s\S+){2,40})$")

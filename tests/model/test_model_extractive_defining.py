@@ -165,6 +165,7 @@ def test_a_bracket_another_name_and_a_plural_define_and_so_does_being_called_so(
         ("What is DHCP?", "With DHCP, also called the address service, is a server needed."),
         ("What is DHCP?", "The DHCP server, also called the address service, is a program."),
         ("What is DHCP?", "DHCP needs a server (BOOTP is a protocol)."),
+        ("What is the DHCP lease?", "DHCP (for Dynamic Host Configuration Protocol) is a protocol."),
         ("What are cookies?", "Cookies are slow."),
         ("What are cookies?", "Cookies are not small text files."),
         ("What are cookies?", "Cookies are always blocked."),

@@ -70,6 +70,8 @@ def test_one_heading_with_a_line_below_it_is_no_glossary() -> None:
 
 def test_an_entry_answers_no_other_question() -> None:
     glossary = f"Words\n{OTHERS}falseticker\nJargon for a server that shows a wrong time.{FILL}"
+    assert sure_lines("What is a clock falseticker?", glossary) == []
+    assert sure_lines("What is a truechimer?", glossary) == []
     assert sure_lines("Who invented the falseticker?", glossary) == []
     assert sure_lines("How many servers does a falseticker need?", glossary) == []
 
@@ -86,3 +88,4 @@ def test_a_name_and_a_dash_elsewhere_are_a_line_of_a_list() -> None:
     page = "Programs\n\nHere is one:\n\nntpwait - wait until the clock is set"
     assert sure_lines("What does the ntpwait program do?", page) == []
     assert sure_lines("What does the ntpwait program do?", "ntpwait - see the page on clocks") == []
+    assert sure_lines("What does the ntpwait program do?", "ntpwait - __ -- ++") == []

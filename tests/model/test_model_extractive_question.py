@@ -152,6 +152,8 @@ def test_the_question_word_decides_the_language_of_a_question(question: str, kin
         ("qual é o arquivo?", PORTUGUESE),
         ("onde fica umask?", PORTUGUESE),
         ("was it umask?", ENGLISH),
+        ("chi mantiene umask?", ITALIAN),
+        ("chi-square test: what is it?", ENGLISH),
         ("who is who?", ENGLISH),
         ("umask", ENGLISH),
     ],

@@ -76,7 +76,8 @@ def _is_asked(question: Question, term: str) -> bool:
 def _named(text: str) -> str:
     """The name that the name line of a manual page explains, '' of others: "ntpd(8) - time daemon"."""
     match = patterns.NAME_LINE.match(text)
-    return match.group(1) if match and next(words(match.group(2))).form not in NO_ENTRY else ""
+    begins = next(words(match.group(2)), None) if match else None
+    return match.group(1) if match and begins and begins.form not in NO_ENTRY else ""
 
 
 def _explains(text: str) -> bool:

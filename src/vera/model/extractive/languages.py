@@ -25,7 +25,7 @@ _OPENINGS: tuple[tuple[re.Pattern[str], frozenset[str]], ...] = tuple(
             SPANISH,
         ),
         (
-            r"(?:a )?(?:che )?cosa\b|(?:chi|perch[eé]|dove|quali?|quant[ie])\b(?! (?:é|a|o|foi|as|os)\b)|"
+            r"(?:a )?(?:che )?cosa\b|(?:perch[eé]|quali?|quant[ie])\b(?! (?:é|a|o|foi|as|os)\b)|"
             r"che (?:significa|vuol)\b|come (?:si|funziona)\b",
             ITALIAN,
         ),

@@ -131,7 +131,7 @@ def check_document(path: Path, options: Options, now: Callable[[str], None] = la
 
     Raises SetupError: no such file or folder (2), a file that is no document (1).
     """
-    return check_bytes(_bytes_of(path), path, options, now)
+    return check_bytes(document_bytes(path), path, options, now)
 
 
 def check_bytes(
@@ -217,7 +217,8 @@ def name_of(source: Named) -> str:
             return source.target
 
 
-def _bytes_of(path: Path) -> bytes:
+def document_bytes(path: Path) -> bytes:
+    """The bytes of a document. Raises SetupError (2): no such file, or one that is too large."""
     try:
         real = path.resolve(strict=True)
         return read_regular(real.parent, real.name, FILE_BYTES)
@@ -227,13 +228,27 @@ def _bytes_of(path: Path) -> bytes:
         raise SetupError(f"There is no file {path}.", 2) from None
 
 
+def lines_of(data: bytes, kind: str) -> list[str] | None:
+    """The lines of a checked document's file, as its problems count them; None for docx and PDF, whose files
+    have none."""
+    if kind in _OF_TEXT:
+        return None
+    encoding = declared_charset(data) if kind == "html" else ""
+    text = to_utf8(data, encoding)[0].decode("utf-8", "replace")
+    return (text if kind == "html" else _plain(text)).split("\n")
+
+
+def _plain(text: str) -> str:
+    return text.replace("\r\n", "\n").replace("\r", "\n")
+
+
 def _document(path: Path, data: bytes, extractor: Extractor) -> tuple[Document, str]:
     try:
         chosen = format_of(data, path.name)
         match chosen.name:
             case "txt" | "md":
                 text = to_utf8(data)[0].decode("utf-8", "replace")
-                return _read(path, text.replace("\r\n", "\n").replace("\r", "\n")), chosen.name
+                return _read(path, _plain(text)), chosen.name
             case "html":
                 page = marked(to_utf8(data, declared_charset(data))[0].decode("utf-8", "replace"))
                 extracted = extractor.extract(page.html.encode("utf-8", "replace"), "page.html")

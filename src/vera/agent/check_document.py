@@ -11,6 +11,7 @@ from typing import Literal
 
 import msgspec
 
+from vera.agent.check_references import Bibliography, Indexes, look_up
 from vera.agent.document_sources import (
     FILE_BYTES,
     Folder,
@@ -22,12 +23,14 @@ from vera.agent.document_sources import (
 )
 from vera.agent.document_versions import DocumentVersions, document_versions
 from vera.agent.errors import SetupError
+from vera.agent.reference_findings import ReferenceChecked
 from vera.audit.case import AuditPolicy
 from vera.audit.document import Document, read, unsourced_quotations
 from vera.audit.document_docx import marked as word_marked
 from vera.audit.document_findings import Findings, Held, findings
 from vera.audit.document_html import marked, unmarked
-from vera.audit.document_links import Named
+from vera.audit.document_links import Named, without_marks
+from vera.audit.references import Reference, doi_of, of_bibtex, of_text
 from vera.config.settings import EgressSettings
 from vera.events import Blob, Evidence
 from vera.evidence.canonical.encoding import to_utf8
@@ -58,6 +61,7 @@ class Options(msgspec.Struct, frozen=True, kw_only=True):
 
     `sources` is the folder of the files that the document cites; `keep` a folder for everything that was
     read. Times are dates, '' for no bound. `independent` sources are asked of each statement about the web.
+    `bibliography` is where references are looked up, None for not at all.
     """
 
     sources: Path | None = None
@@ -68,6 +72,7 @@ class Options(msgspec.Struct, frozen=True, kw_only=True):
     not_after: str = ""
     max_links: int = 200
     independent: int = 1
+    bibliography: Indexes | None = None
 
 
 class SourceUsed(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
@@ -98,6 +103,7 @@ class Report(msgspec.Struct, frozen=True, kw_only=True):
     findings: Findings
     sources: tuple[SourceUsed, ...]
     notes: tuple[str, ...] = ()
+    references: tuple[ReferenceChecked, ...] = ()
 
     def exit_code(self, *, strict: bool = False, require: str = "quoted") -> int:
         """4 for a hard finding (`strict`: also for a hint), 3 when something could not be checked or nothing
@@ -108,7 +114,12 @@ class Report(msgspec.Struct, frozen=True, kw_only=True):
         found = self.findings
         if found.count("hard") or (strict and found.count("hint")):
             return 4
-        unchecked = not found.named or found.unchecked or found.unread or found.count("unchecked")
+        unchecked = (
+            not (found.named or self.references)
+            or found.unchecked
+            or found.unread
+            or found.count("unchecked")
+        )
         return 3 if unchecked or require == "verified" else 0
 
 
@@ -142,7 +153,9 @@ def check_bytes(
     Raises as `check_document` does.
     """
     with Extractor() as extractor:
-        document, kind = _document(path, data, extractor)
+        document, kind, written = _document(path, data, extractor)
+        if kind == "bib" and options.bibliography is None:
+            raise SetupError(f"{path} holds references only. Add --bibliography to look them up.", 2)
         folder = _folder(options.sources, extractor, path)
         store = Store(options.keep / "store") if options.keep else None
         gathering = _Gathering(document, options, folder, store)
@@ -168,6 +181,11 @@ def check_bytes(
             later=versions.held,
             versions=versions.seen,
         )
+    looked = _looked_up(document, kind, written, options, now)
+    found = msgspec.structs.replace(
+        found,
+        problems=tuple(sorted((*found.problems, *looked.problems), key=lambda problem: problem.line)),
+    )
     if kind in _OF_TEXT:
         notes.append(_OF_TEXT[kind])
     report = Report(
@@ -177,12 +195,34 @@ def check_bytes(
         findings=found,
         sources=tuple(gathering.used()),
         notes=tuple(notes),
+        references=looked.references,
     )
     if store is not None and options.keep is not None:
         store.put(data)
+        for body in looked.bodies:
+            store.put(body)
         plain = msgspec.json.format(msgspec.json.encode(report))
         (options.keep / "check.json").write_bytes(plain + b"\n")
     return report
+
+
+def _looked_up(
+    document: Document, kind: str, written: str, options: Options, now: Callable[[str], None]
+) -> Bibliography:
+    """The references of the document at the indexes; nothing where that is not asked for."""
+    if options.bibliography is None:
+        return Bibliography(references=(), problems=(), bodies=())
+    found = of_bibtex(written) if kind == "bib" else of_text(written.split("\n"))
+    if document.lines:
+        found = [
+            msgspec.structs.replace(each, line=document.lines[min(each.line, len(document.lines)) - 1])
+            for each in found
+        ]
+    known = {each.doi.lower() for each in found}
+    for source in document.sources:
+        if source.kind == "web" and (doi := doi_of(source.target)) and doi.lower() not in known:
+            found.append(Reference(line=source.line, text=source.label, doi=doi, listed=False))
+    return look_up(found, options.bibliography, now)
 
 
 def _searched(document: Document, folder: Folder | None) -> tuple[dict[str, bytes] | None, list[str]]:
@@ -242,24 +282,30 @@ def _plain(text: str) -> str:
     return text.replace("\r\n", "\n").replace("\r", "\n")
 
 
-def _document(path: Path, data: bytes, extractor: Extractor) -> tuple[Document, str]:
+def _document(path: Path, data: bytes, extractor: Extractor) -> tuple[Document, str, str]:
+    """The document, its format, and its text as written, for its references; '' of HTML and PDF, whose lines
+    are those of a layout."""
     try:
         chosen = format_of(data, path.name)
         match chosen.name:
             case "txt" | "md":
-                text = to_utf8(data)[0].decode("utf-8", "replace")
-                return _read(path, _plain(text)), chosen.name
+                text = _plain(to_utf8(data)[0].decode("utf-8", "replace"))
+                if path.suffix.lower() == ".bib":
+                    _bounded(path, text)
+                    return Document(text=text, claims=(), sources=()), "bib", text
+                return _read(path, text), chosen.name, text
             case "html":
                 page = marked(to_utf8(data, declared_charset(data))[0].decode("utf-8", "replace"))
                 extracted = extractor.extract(page.html.encode("utf-8", "replace"), "page.html")
                 text, lines = unmarked(extracted.text.decode("utf-8", "replace"))
                 _bounded(path, text)
-                return read(text, markdown=False, targets=page.targets, lines=lines), chosen.name
+                return read(text, markdown=False, targets=page.targets, lines=lines), chosen.name, ""
             case "docx":
-                return _word(path, data, extractor), chosen.name
+                document, text = _word(path, data, extractor)
+                return document, chosen.name, text
             case "pdf":
                 text = extractor.extract(data, path.name).text.decode("utf-8", "replace")
-                return _read(path, text, markdown=False), chosen.name
+                return _read(path, text, markdown=False), chosen.name, ""
     except Unreadable as error:
         raise SetupError(f"{path} cannot be checked: {error}.", 1) from None
     raise SetupError(
@@ -267,14 +313,15 @@ def _document(path: Path, data: bytes, extractor: Extractor) -> tuple[Document, 
     )
 
 
-def _word(path: Path, data: bytes, extractor: Extractor) -> Document:
-    """A Word document, each paragraph a line of its text."""
+def _word(path: Path, data: bytes, extractor: Extractor) -> tuple[Document, str]:
+    """A Word document, each paragraph a line of its text, and that text without the marks of links."""
     package = word_marked(data)
     text = extractor.extract(package.data if package else data, "document.docx").text
     spaced = text.decode("utf-8", "replace").replace("\n", "\n\n")
     _bounded(path, spaced)
     lines = tuple(number // 2 + 1 for number in range(spaced.count("\n") + 1))
-    return read(spaced, markdown=False, targets=package.targets if package else (), lines=lines)
+    targets = package.targets if package else ()
+    return read(spaced, markdown=False, targets=targets, lines=lines), without_marks(spaced)
 
 
 def _read(path: Path, text: str, *, markdown: bool = True) -> Document:

@@ -25,7 +25,6 @@ MEANINGS: dict[str, Meaning] = {
     "count_differs": Meaning("The source counts the same thing and comes to another number.", _GIVE),
     "coverage_missing": Meaning("A statement denies something, and no cited source says so.", _CITE),
     "date_absent": Meaning("A date, year or time is nowhere in the cited sources.", _GIVE),
-    "empty_answer": Meaning("The document has no text.", "Check another file."),
     "lead_cited": Meaning("A search result is cited.", "Cite the page itself."),
     "lines_blank": Meaning("The cited lines hold no letter and no digit.", _CITE),
     "lines_unread": Meaning("The cited lines were not read.", _CITE),
@@ -50,6 +49,15 @@ MEANINGS: dict[str, Meaning] = {
     "quotation_term": Meaning("One or two words between quotation marks are in no cited source.", _QUOTE),
     "quotation_uncited": Meaning("A quotation has no citation.", _CITE),
     "quotation_unsourced": Meaning("The sentence of a quotation names no source.", "Name its source."),
+    "reference_not_found": Meaning(
+        "Crossref and OpenAlex know no such work.",
+        "They are not complete: check that the work exists and that its title is right.",
+    ),
+    "reference_retracted": Meaning("A cited work was retracted.", "Say so, or cite another work."),
+    "reference_title": Meaning("The DOI of a reference is that of another title.", "Correct the reference."),
+    "reference_unchecked": Meaning("A reference could not be looked up.", "Try again, or check it by hand."),
+    "reference_unregistered": Meaning("The DOI of a reference is not registered.", "Correct the reference."),
+    "reference_year": Meaning("A cited work was published in another year.", "Correct the reference."),
     "set_unproven": Meaning("A statement says that these are all, and no source lists them.", _CITE),
     "source_unchecked": Meaning(
         "A source could not be read, so what is said of it was not checked.",

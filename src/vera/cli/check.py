@@ -21,12 +21,17 @@ if TYPE_CHECKING:
 )
 @click.option("--fetch", is_flag=True, help="Get the linked pages from the web (public hosts only).")
 @click.option(
+    "--bibliography",
+    is_flag=True,
+    help="Look the references up at Crossref, OpenAlex and doi.org; their DOIs and titles are sent there.",
+)
+@click.option(
     "--max-links",
     metavar="N",
     type=click.IntRange(1, 5000),
     default=200,
     show_default=True,
-    help="Pages that --fetch gets at most; others are unchecked.",
+    help="At most so many pages (--fetch) and references (--bibliography); others are unchecked.",
 )
 @click.option(
     "--keep",
@@ -66,6 +71,7 @@ def check(
     documents: tuple[Path, ...],
     sources: Path | None,
     fetch: bool,
+    bibliography: bool,
     max_links: int,
     keep: Path | None,
     not_before: str,
@@ -101,27 +107,46 @@ def check(
             stop("--keep is for one document: its folder holds one report. Check each on its own.", USAGE)
         for name, value in (("--not-before", not_before), ("--not-after", not_after)):
             require_date(name, value)
-        egress, secrets = None, tuple[str, ...]()
-        if fetch:
-            from vera import config
-            from vera.agent.web import secrets_of
-
-            settings = config.load(overrides).settings
-            egress, secrets = settings.egress, tuple(secrets_of(settings))
         options = Options(
             sources=sources,
-            egress=egress,
-            secrets=secrets,
             keep=keep,
             not_before=not_before,
             not_after=not_after,
             max_links=max_links,
             independent=independent,
         )
+        if fetch or bibliography:
+            options = _with_web(options, overrides, fetch=fetch, bibliography=bibliography)
         run = _check_all(documents, options)
         codes = run.codes(strict=strict, require=require or "quoted", allow_unchecked=allow_unchecked)
         click.echo(_printed(run, codes, form or ("json" if as_json else "text")))
     raise SystemExit(_worst(codes))
+
+
+def _with_web(
+    options: "Options", overrides: tuple[str, ...], *, fetch: bool, bibliography: bool
+) -> "Options":
+    """The options with what may be reached, from the settings."""
+    import msgspec
+
+    from vera import config
+    from vera.agent.check_references import Indexes
+    from vera.agent.web import secrets_of
+
+    settings = config.load(overrides).settings
+    secrets = tuple(secrets_of(settings))
+    if fetch:
+        options = msgspec.structs.replace(options, egress=settings.egress, secrets=secrets)
+    if bibliography:
+        indexes = Indexes(
+            settings=settings.bibliography,
+            egress=settings.egress,
+            secrets=secrets,
+            mailto=settings.search.mailto,
+            most=options.max_links,
+        )
+        options = msgspec.structs.replace(options, bibliography=indexes)
+    return options
 
 
 class _Run(NamedTuple):

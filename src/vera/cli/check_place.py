@@ -56,9 +56,14 @@ def _units(text: str) -> int:
 def relative(document: str) -> str | None:
     """A document's path below the working folder, with `/`; None for one that is elsewhere."""
     try:
-        return Path(os.path.abspath(document)).relative_to(Path.cwd()).as_posix()
+        return absolute(document).relative_to(Path.cwd()).as_posix()
     except ValueError:
         return None
+
+
+def absolute(document: str) -> Path:
+    """A document's whole path without `..`; a link is not followed, for it is the link that was given."""
+    return Path(os.path.normpath(Path.cwd() / document))
 
 
 def uri(path: str) -> str:

@@ -1,14 +1,12 @@
 """Reports of `vera check` as a SARIF 2.1.0 log (OASIS standard, 27 March 2020)."""
 
 import hashlib
-import os
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from vera.audit.meanings import MEANINGS
-from vera.cli.check_place import region, relative, uri
+from vera.cli.check_place import absolute, region, relative, uri
 from vera.report.printable import printable
 from vera.version import __version__
 
@@ -139,7 +137,7 @@ def _place(document: str, at: Mapping[str, int] | None) -> dict[str, Any]:
 def _location(document: str) -> dict[str, str]:
     below = relative(document)
     if below is None:
-        return {"uri": Path(os.path.abspath(document)).as_uri()}
+        return {"uri": absolute(document).as_uri()}
     return {"uri": uri(below), "uriBaseId": _ROOT}
 
 

@@ -53,7 +53,10 @@ def summary(report: "Report") -> list[str]:
         + (", ".join(counts) or "No finding")
         + "."
     ]
-    if not found.named:
+    if report.references:
+        known = sum(each.status == "found" for each in report.references)
+        lines.append(f"{counted(len(report.references), 'reference')} looked up, {known} found.")
+    elif not found.named:
         lines.append("No statement names a source, so nothing was checked.")
     return lines
 

@@ -132,8 +132,9 @@ CONTROLS = crossref("A \x1b[2Jstudy of\u202e many\x00 things\n in the north", 20
 @pytest.mark.parametrize(
     ("answer", "reason"),
     [
-        (BIG, "2 MB"),
-        ((200, b"<html>no</html>", {}), "no JSON"),
+        (BIG, "larger than 2097152 bytes"),
+        ((200, b"<html>no</html>", {}), "a web page"),
+        ((200, b"{", {}), "no JSON"),
         ((200, b"[1,2]", {}), "no object"),
         ((200, b'{"message":7}', {}), "no 'message'"),
         ((200, b'{"message":{"items":{"a":1}}}', {}), "no list"),

@@ -13,7 +13,6 @@ import msgspec
 
 from vera.agent.check_references import Bibliography, Indexes, look_up
 from vera.agent.document_sources import (
-    FILE_BYTES,
     Folder,
     Missing,
     draft_of_file,
@@ -21,35 +20,22 @@ from vera.agent.document_sources import (
     open_capture,
     shared_names,
 )
+from vera.agent.document_text import OF_TEXT, document_bytes, read_document
 from vera.agent.document_versions import DocumentVersions, document_versions
 from vera.agent.errors import SetupError
 from vera.agent.reference_findings import ReferenceChecked
 from vera.audit.case import AuditPolicy
-from vera.audit.document import Document, read, unsourced_quotations
-from vera.audit.document_docx import marked as word_marked
+from vera.audit.document import Document, unsourced_quotations
 from vera.audit.document_findings import Findings, Held, findings
-from vera.audit.document_html import marked, unmarked
-from vera.audit.document_links import Named, without_marks
+from vera.audit.document_links import Named
 from vera.audit.references import Reference, doi_of, of_bibtex, of_text
 from vera.config.settings import EgressSettings
 from vera.events import Blob, Evidence
-from vera.evidence.canonical.encoding import to_utf8
-from vera.evidence.canonical.html import declared_charset
-from vera.evidence.canonical.registry import format_of
 from vera.evidence.extractor import Extractor
-from vera.evidence.reading import read_regular
 from vera.evidence.source import Unreadable
 from vera.lane.tools import EvidenceDraft
 from vera.sandbox.fetch.receipt import Receipt
 from vera.store import Store
-
-TEXT_LIMIT = 4_000_000
-"""Characters of a document's text; a longer one is checked in parts by whoever has it."""
-
-_OF_TEXT = {
-    "docx": "Lines are those of the document's text: a paragraph a line.",
-    "pdf": "Of a PDF only addresses that are written out are seen; lines are those of its text.",
-}
 
 Status = Literal["file", "fetched", "unchecked"]
 
@@ -153,7 +139,7 @@ def check_bytes(
     Raises as `check_document` does.
     """
     with Extractor() as extractor:
-        document, kind, written = _document(path, data, extractor)
+        document, kind, written = read_document(path, data, extractor)
         if kind == "bib" and options.bibliography is None:
             raise SetupError(f"{path} holds references only. Add --bibliography to look them up.", 2)
         folder = _folder(options.sources, extractor, path)
@@ -186,8 +172,8 @@ def check_bytes(
         found,
         problems=tuple(sorted((*found.problems, *looked.problems), key=lambda problem: problem.line)),
     )
-    if kind in _OF_TEXT:
-        notes.append(_OF_TEXT[kind])
+    if kind in OF_TEXT:
+        notes.append(OF_TEXT[kind])
     report = Report(
         document=str(path),
         sha256=hashlib.sha256(data).hexdigest(),
@@ -255,89 +241,6 @@ def name_of(source: Named) -> str:
             return f"[{source.target}]"
         case _:
             return source.target
-
-
-def document_bytes(path: Path) -> bytes:
-    """The bytes of a document. Raises SetupError (2): no such file, or one that is too large."""
-    try:
-        real = path.resolve(strict=True)
-        return read_regular(real.parent, real.name, FILE_BYTES)
-    except Unreadable as error:
-        raise SetupError(f"{path} cannot be read: {error}.", 2) from None
-    except (OSError, RuntimeError):
-        raise SetupError(f"There is no file {path}.", 2) from None
-
-
-def lines_of(data: bytes, kind: str) -> list[str] | None:
-    """The lines of a checked document's file, as its problems count them; None for docx and PDF, whose files
-    have none."""
-    if kind in _OF_TEXT:
-        return None
-    encoding = declared_charset(data) if kind == "html" else ""
-    text = to_utf8(data, encoding)[0].decode("utf-8", "replace")
-    return (text if kind == "html" else _plain(text)).split("\n")
-
-
-def _plain(text: str) -> str:
-    return text.replace("\r\n", "\n").replace("\r", "\n")
-
-
-def _document(path: Path, data: bytes, extractor: Extractor) -> tuple[Document, str, str]:
-    """The document, its format, and its text as written, for its references; '' of HTML and PDF, whose lines
-    are those of a layout."""
-    try:
-        chosen = format_of(data, path.name)
-        match chosen.name:
-            case "txt" | "md":
-                text = _plain(to_utf8(data)[0].decode("utf-8", "replace"))
-                if path.suffix.lower() == ".bib":
-                    _bounded(path, text)
-                    return Document(text=text, claims=(), sources=()), "bib", text
-                return _read(path, text), chosen.name, text
-            case "html":
-                page = marked(to_utf8(data, declared_charset(data))[0].decode("utf-8", "replace"))
-                extracted = extractor.extract(page.html.encode("utf-8", "replace"), "page.html")
-                text, lines = unmarked(extracted.text.decode("utf-8", "replace"))
-                _bounded(path, text)
-                return read(text, markdown=False, targets=page.targets, lines=lines), chosen.name, ""
-            case "docx":
-                document, text = _word(path, data, extractor)
-                return document, chosen.name, text
-            case "pdf":
-                text = extractor.extract(data, path.name).text.decode("utf-8", "replace")
-                return _read(path, text, markdown=False), chosen.name, ""
-    except Unreadable as error:
-        raise SetupError(f"{path} cannot be checked: {error}.", 1) from None
-    raise SetupError(
-        f"{path} cannot be checked: {chosen.name} is no document. Give Markdown, text, HTML, docx or PDF.", 1
-    )
-
-
-def _word(path: Path, data: bytes, extractor: Extractor) -> tuple[Document, str]:
-    """A Word document, each paragraph a line of its text, and that text without the marks of links."""
-    package = word_marked(data)
-    text = extractor.extract(package.data if package else data, "document.docx").text
-    spaced = text.decode("utf-8", "replace").replace("\n", "\n\n")
-    _bounded(path, spaced)
-    lines = tuple(number // 2 + 1 for number in range(spaced.count("\n") + 1))
-    targets = package.targets if package else ()
-    return read(spaced, markdown=False, targets=targets, lines=lines), without_marks(spaced)
-
-
-def _read(path: Path, text: str, *, markdown: bool = True) -> Document:
-    _bounded(path, text)
-    return read(text, markdown=markdown)
-
-
-def _bounded(path: Path, text: str) -> None:
-    if len(text) > TEXT_LIMIT:
-        raise SetupError(
-            f"{path} cannot be checked: its text is longer than {TEXT_LIMIT // 1_000_000} million "
-            "characters. Check its parts.",
-            1,
-        )
-    if not text.strip():
-        raise SetupError(f"{path} cannot be checked: it holds no text.", 1)
 
 
 def _folder(root: Path | None, extractor: Extractor, document: Path) -> Folder | None:

@@ -172,7 +172,8 @@ def _check_all(documents: Sequence[Path], options: "Options") -> _Run:
 
     Raises SetupError, for several only where the options are at fault or none of the files exists.
     """
-    from vera.agent.check_document import check_bytes, document_bytes, lines_of
+    from vera.agent.check_document import check_bytes
+    from vera.agent.document_text import document_bytes, lines_of
     from vera.agent.errors import SetupError
     from vera.cli.check_sarif import Checked
     from vera.cli.progress import Progress

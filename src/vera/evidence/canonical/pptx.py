@@ -1,7 +1,7 @@
 """Presentations of PowerPoint (ECMA-376, PresentationML): the text of each slide, a slide a page.
 
-Speaker notes, comments, charts and SmartArt are left out. What is struck out is marked, and as hidden what
-stands on a hidden slide or in a hidden shape.
+Speaker notes, comments, charts and SmartArt are left out. What is struck out is marked as struck, a hidden
+slide or shape as hidden.
 """
 
 import posixpath

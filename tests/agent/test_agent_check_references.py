@@ -6,6 +6,7 @@ import time
 import zipfile
 from pathlib import Path
 
+import msgspec
 import pytest
 
 from support.fake_index import NOT_FOUND, Answer, crossref, crossref_search, fake_index, found, openalex
@@ -256,6 +257,16 @@ def test_a_policy_that_forbids_the_network_and_a_wrong_address_are_wrong_usage(t
         indexes = Indexes(settings=settings.bibliography, egress=settings.egress)
         with pytest.raises(SetupError, match=said):
             look_up([Reference(line=1, text="x", doi="10.1000/a")], indexes, lambda text: None)
+
+
+def test_an_index_that_is_not_on_the_allow_list_is_not_asked(tmp_path: Path) -> None:
+    from vera import config
+
+    with fake_index(dict(GOOD)) as index:
+        egress = config.defaults({"egress.mode": "allowlist", "egress.allow": "example.org"}).egress
+        closed = msgspec.structs.replace(index.indexes(), egress=egress)
+        said = look_up([Reference(line=1, text="x", doi="10.1000/a")], closed, lambda text: None)
+    assert ([each.status for each in said.references], index.asked) == (["unchecked"], [])
 
 
 def test_the_report_as_json_has_each_answer(tmp_path: Path) -> None:

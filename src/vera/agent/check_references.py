@@ -157,7 +157,8 @@ class _Asker:
             )
         if problem := check_url(base):
             raise SetupError(f"bibliography.{index.name}_url: {problem}", 2)
-        narrow = instance_policy(base, policy)
+        # A mirror may be in the local network. Under an allow-list it must be on the list as any host.
+        narrow = instance_policy(base, policy) if policy.mode == "public" else policy
         self._index = index
         self._secrets = Secrets(indexes.secrets)
         self._fetcher = _Keeping(narrow, Dialer(narrow.addresses), secrets=self._secrets, limits=limits)

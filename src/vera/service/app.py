@@ -19,12 +19,12 @@ from starlette.routing import Route
 
 from vera.service import chat, progress, stored
 from vera.service.bodies import ChatBody, decoded, read_body
+from vera.service.engine import Active
 from vera.service.guard import Guard
-from vera.service.jobs import Active, Jobs
+from vera.service.jobs import Jobs
 from vera.service.openapi import document
 from vera.service.problems import Refused, TryLater, as_json, refusal
 from vera.service.records import OPEN_STATES, Job, Records
-from vera.service.terms import Terms
 from vera.service.tokens import Right, Token, Tokens
 from vera.service.work import Kind
 
@@ -42,19 +42,18 @@ logger = logging.getLogger(__name__)
 
 
 def create_app(
-    terms: Terms,
+    jobs: Jobs,
     tokens: Path,
     *,
     hosts: frozenset[str] = frozenset({"127.0.0.1", "localhost", "[::1]"}),
     any_address: bool = False,
-    jobs: Jobs | None = None,
 ) -> Starlette:
-    """The service under these terms, for whoever has a token of the file `tokens`.
+    """The service of these jobs, for whoever has a token of the file `tokens`.
 
     `hosts` are the names by which it may be called, without ports; `any_address`: by any IP address too.
     """
     known = Tokens(tokens)
-    service = Service(jobs or Jobs(terms), known)
+    service = Service(jobs, known)
     app = Starlette(
         routes=service.routes(),
         middleware=[Middleware(Guard, tokens=known, hosts=hosts, any_address=any_address)],
@@ -107,7 +106,7 @@ class Service:
         ]
 
     async def healthz(self, request: Request) -> Response:
-        return as_json({"status": "ok"})
+        return as_json({"status": "ok", **self.jobs.engine.health()})
 
     async def openapi(self, request: Request) -> Response:
         return as_json(document())

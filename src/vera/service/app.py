@@ -29,7 +29,7 @@ from vera.service.tokens import Right, Token, Tokens
 from vera.service.work import Kind
 
 MAX_STREAMS = 16
-"""Of one token at one time: events, chats (also those that wait for a whole reply) and bundles."""
+"""Of one token at one time: events, chats (also those that wait for a whole reply), evidence and bundles."""
 
 CHUNK = 1 << 20
 MAX_KEY = 200
@@ -147,12 +147,13 @@ class Service:
         with self._counted(name):
             async with self._bundles:
                 file = await asyncio.to_thread(stored.bundle_of, records, job)
+        length = os.fstat(file.fileno()).st_size
         headers = {
             "content-type": "application/zip",
             "content-disposition": f'attachment; filename="{job.id}.zip"',
-            "content-length": str(os.fstat(file.fileno()).st_size),
+            "content-length": str(length),
         }
-        return StreamingResponse(self._while_counted(name, _chunks(file)), headers=headers)
+        return StreamingResponse(self._while_counted(name, _chunks(file, length)), headers=headers)
 
     async def card(self, request: Request) -> Response:
         records = await self._own(request)
@@ -161,10 +162,20 @@ class Service:
 
     async def evidence(self, request: Request) -> Response:
         records, asked = await self._own(request), request.query_params
-        data = await asyncio.to_thread(stored.evidence_of, records, request.path_params["id"])
-        part = stored.span_of(data, asked.get("start"), asked.get("end"))
-        saved = {"content-disposition": "attachment"}
-        return Response(part, media_type="application/octet-stream", headers=saved)
+        name = request.scope["token"].folder
+        with self._counted(name):
+            file = await asyncio.to_thread(stored.evidence_of, records, request.path_params["id"])
+        try:
+            length = stored.span_of(file, asked.get("start"), asked.get("end"))
+        except Refused:
+            file.close()
+            raise
+        headers = {
+            "content-type": "application/octet-stream",
+            "content-disposition": "attachment",
+            "content-length": str(length),
+        }
+        return StreamingResponse(self._while_counted(name, _chunks(file, length)), headers=headers)
 
     async def models(self, request: Request) -> Response:
         _insist(request, "research")
@@ -236,9 +247,11 @@ class Service:
             self._streams[name] -= 1
 
 
-async def _chunks(file: BinaryIO) -> AsyncIterator[bytes]:
+async def _chunks(file: BinaryIO, length: int) -> AsyncIterator[bytes]:
+    """So many bytes of an open file, from where it is; it is closed then."""
     with file:
-        while data := await asyncio.to_thread(file.read, CHUNK):
+        while length > 0 and (data := await asyncio.to_thread(file.read, min(length, CHUNK))):
+            length -= len(data)
             yield data
 
 

@@ -154,7 +154,7 @@ def questions(place: Cluster, requests: int) -> list[Asked]:
 
 async def ask_all(place: Cluster, asked: Sequence[Asked]) -> None:
     """Send all of them at once and wait for each end."""
-    limits = httpx.Limits(max_connections=None)
+    limits = httpx.Limits(max_connections=None, keepalive_expiry=1.0)
     async with httpx.AsyncClient(base_url=place.address, timeout=PATIENCE, limits=limits) as client:
         async with asyncio.timeout(PATIENCE):
             await asyncio.gather(*(ask_one(client, each) for each in asked))
@@ -196,7 +196,10 @@ def kill(worker: "subprocess.Popen[bytes]") -> None:
 
 @dataclass(frozen=True)
 class Run:
-    """The process of a job: when its attempt began, and when what it printed was written (Unix time)."""
+    """The process of a job: when its attempt began, and when what it printed was written (Unix time).
+
+    `committed` counts results: a worker that is killed behind its commit did not write how its attempt ended.
+    """
 
     job: str
     began: float
@@ -218,7 +221,7 @@ def runs_of(place: Cluster) -> list[Run]:
             numbers = sorted(int(path.stem) for path in task.glob("*.json") if path.stem.isdigit())
             begun = [json.loads((task / f"{number}.json").read_text())["ts"] for number in numbers]
             ends = [json.loads(path.read_text())["outcome"] for path in task.glob("*.end.json")]
-            committed = ends.count("committed")
+            committed = max(ends.count("committed"), int((task.parent / "commit.json").exists()))
         found.append(Run(folder.name, begun[-1], out.stat().st_mtime, len(begun), committed))
     return found
 

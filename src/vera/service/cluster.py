@@ -111,7 +111,8 @@ class Cluster:
             await self._queue(watched)
             return await watched.over
         except BatchError as error:
-            raise Refused(503, "no_database", str(error)) from None
+            logger.error("%s", error)
+            raise Refused(503, "no_database", "The queue of this service refuses the job.") from None
         finally:
             del self._watched[task.id]
 
@@ -186,10 +187,13 @@ class Cluster:
                     if watched is not None and watched.is_queued and not watched.over.done():
                         await self._see(watched, history, is_active)
                 self._is_away = False
-            except BatchError:
+            except BatchError as error:
+                logger.error("%s", error)
                 self._is_away = True
-            except database_errors():
+            except database_errors():  # before OSError, which a TimeoutError is too
                 self._is_away = True
+            except (OSError, ValueError) as error:  # the next look tries again
+                logger.error("the shared folder cannot be used: %s", error)
 
     async def _see(self, watched: _Watched, history: History, is_active: bool) -> None:
         assert self._engine is not None

@@ -1,6 +1,6 @@
 """What `vera serve` costs beside its runs, and what it keeps under load: on one machine, and over a cluster.
 
-.venv/bin/python benchmarks/service_load.py [--requests N] [--workers N] [--latency S] [--single N]
+.venv/bin/python benchmarks/service_load.py [--requests N] [--workers N] [--only machine|cluster]
 
 So many requests come at one moment, from as many tokens as they need; every question is asked twice. A model
 server that answers after the latency is scripted. On the cluster one worker is killed and Postgres restarted
@@ -10,8 +10,8 @@ that ended once, questions of which one search was begun, and requests beyond a 
 Overhead is what a request takes beside its run. Its parts: from the request to its 202 (taken), from one
 run's end to the beginning of the next in its place (handed over), and from the run's end to when the client
 hears of it (told). First requests come one after another to an idle service: there the overhead is the whole
-of what the client waits less the run. A run begins when its attempt does, and ends when what it printed is
-written: the end of its process counts as overhead.
+of what the client waits less the run. A run begins when its attempt does, and ends with its process; on the
+cluster when what it printed is written, since nothing notes the end of a fork alone.
 """
 
 import argparse
@@ -48,8 +48,8 @@ from support.service_load import (
 )
 
 
-async def one_after_another(place: Cluster, count: int) -> list[Asked]:
-    token = place.token("alone", at_once=1)
+async def one_after_another(place: Cluster, name: str, count: int) -> list[Asked]:
+    token = place.token(name, at_once=1)
     asked = [Asked(token, f"Which sky is number {n}?") for n in range(count)]
     async with httpx.AsyncClient(base_url=place.address, timeout=60.0) as client:
         for each in asked:
@@ -79,7 +79,8 @@ def load(given: argparse.Namespace, server: Server | None) -> None:
             place.token("first")
             place.serve()
             workers = [place.worker() for _ in range(given.workers if server else 0)]
-            alone = asyncio.run(one_after_another(place, given.single))
+            asyncio.run(one_after_another(place, "warm-up", 2))
+            alone = asyncio.run(one_after_another(place, "alone", given.single))
             single = overhead(alone, runs_of(place))
             began = time.monotonic()
             jobs = place.ended()
@@ -141,14 +142,17 @@ def main() -> None:
     parser.add_argument("--workers", type=int, default=4)
     parser.add_argument("--latency", type=float, default=0.2)
     parser.add_argument("--single", type=int, default=10)
+    parser.add_argument("--only", choices=["machine", "cluster"])
     given = parser.parse_args()
     os.environ.pop("PYTHONDONTWRITEBYTECODE", None)  # a person's Python keeps what it has compiled
     with tempfile.TemporaryDirectory() as home:
         isolation.apply(isolation.private_environment(Path(home)))
         print(f"{os.cpu_count()} processors, model latency {given.latency:g} s")
-        load(given, None)
-        with postgres.server() as server:
-            load(given, server)
+        if given.only != "cluster":
+            load(given, None)
+        if given.only != "machine":
+            with postgres.server() as server:
+                load(given, server)
 
 
 if __name__ == "__main__":

@@ -196,7 +196,8 @@ def kill(worker: "subprocess.Popen[bytes]") -> None:
 
 @dataclass(frozen=True)
 class Run:
-    """The process of a job: when its attempt began, and when what it printed was written (Unix time).
+    """The process of a job: when its attempt began and when it ended (Unix time). On a cluster it ended when
+    what it printed was written: a fork ends at once, and nothing notes its end alone.
 
     `committed` counts results: a worker that is killed behind its commit did not write how its attempt ended.
     """
@@ -206,24 +207,41 @@ class Run:
     ended: float
     attempts: int
     committed: int
+    worker: str = ""
 
 
 def runs_of(place: Cluster) -> list[Run]:
     """The runs behind the jobs that are done, as the files say."""
     found = []
     for folder in sorted(place.base.glob("serve/*/jobs/*")):
-        out = folder / "out.json"
-        if not out.exists():
+        if not ((folder / "out.json").exists() and (folder / "ended.json").exists()):
             continue
-        begun, committed = [(folder / "in.json").stat().st_mtime] if (folder / "in.json").exists() else [], 1
-        if (folder / "queued.json").exists():
-            task = place.base / "runs" / _task_of(folder / "queued.json") / "attempts"
-            numbers = sorted(int(path.stem) for path in task.glob("*.json") if path.stem.isdigit())
-            begun = [json.loads((task / f"{number}.json").read_text())["ts"] for number in numbers]
-            ends = [json.loads(path.read_text())["outcome"] for path in task.glob("*.end.json")]
-            committed = max(ends.count("committed"), int((task.parent / "commit.json").exists()))
-        found.append(Run(folder.name, begun[-1], out.stat().st_mtime, len(begun), committed))
+        found.append(_at_a_worker(place, folder) if (folder / "queued.json").exists() else _here(folder))
     return found
+
+
+def _here(folder: Path) -> Run:
+    ended = json.loads((folder / "ended.json").read_text())["at"]
+    return Run(folder.name, (folder / "in.json").stat().st_mtime, ended, attempts=1, committed=1)
+
+
+def _at_a_worker(place: Cluster, folder: Path) -> Run:
+    task = place.base / "runs" / _task_of(folder / "queued.json")
+    names = sorted((path for path in task.glob("attempts/*.json") if path.stem.isdigit()), key=_number)
+    begun = [json.loads(path.read_text()) for path in names]
+    ends = [json.loads(path.read_text())["outcome"] for path in task.glob("attempts/*.end.json")]
+    return Run(
+        folder.name,
+        began=begun[-1]["ts"],
+        ended=(folder / "out.json").stat().st_mtime,
+        attempts=len(begun),
+        committed=max(ends.count("committed"), int((task / "commit.json").exists())),
+        worker=begun[-1]["worker"],
+    )
+
+
+def _number(path: Path) -> int:
+    return int(path.stem)
 
 
 def _task_of(path: Path) -> str:
@@ -244,9 +262,14 @@ def times_asked(place: Cluster) -> Counter[str]:
 
 
 def gaps(runs: Sequence[Run], slots: int) -> list[float]:
-    """Seconds between the end of one run and the beginning of the next one in its place."""
-    ends, begins = sorted(run.ended for run in runs), sorted(run.began for run in runs)
-    return [begin - end for begin, end in zip(begins[slots:], ends, strict=False)]
+    """Seconds between the end of one run and the beginning of the next one in its place: one of the slots of
+    this machine, or a worker, which has one."""
+    found: list[float] = []
+    for worker in {run.worker for run in runs}:
+        mine, width = [run for run in runs if run.worker == worker], 1 if worker else slots
+        ends, begins = sorted(run.ended for run in mine), sorted(run.began for run in mine)
+        found += [begin - end for begin, end in zip(begins[width:], ends, strict=False)]
+    return found
 
 
 def percentile(values: Sequence[float], part: float) -> float:

@@ -127,10 +127,16 @@ class PostgresEngine:
                 self.insist_on_passing(error)
                 await asyncio.sleep(AGAIN_SECONDS)
 
-    def moves(self) -> AsyncGenerator[str | None, None]:
+    async def moves(self) -> AsyncGenerator[str | None, None]:
         """The ids of tasks that were begun or have ended, as it happens; '' when all should be looked at, and
         None while the database is away."""
-        return notices(self._cluster.address, MOVED, LEASE_SECONDS / RENEWALS)
+        told = notices(self._cluster.address, MOVED, LEASE_SECONDS / RENEWALS)
+        async with contextlib.aclosing(told) as moves:
+            async for task in moves:
+                if task == "":  # connections of before may be broken without a sign of it
+                    with contextlib.suppress(*database_errors()):
+                        await self._cluster.connector.pool.check()
+                yield task
 
     async def look(self, tasks: Sequence[str]) -> dict[str, tuple[History, bool]]:
         """What is written about each of these tasks, and whether it is queued or running. Raises as Queue

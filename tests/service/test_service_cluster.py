@@ -39,6 +39,11 @@ def url(server: Server) -> str:
     return server.url(server.create_database())
 
 
+def is_queued(server: Server, url: str) -> bool:
+    database = url.partition("@/")[2].partition("?")[0]
+    return bool(server.query(database, "select 1 from procrastinate_jobs"))
+
+
 def ask(place: Cluster, token: str, question: str) -> str:
     with place.client(token) as client:
         answer = client.post("/v1/research", json={"question": question})
@@ -69,13 +74,13 @@ def test_one_of_two_workers_is_killed_and_the_database_starts_again_and_every_jo
 
 
 def test_a_service_that_was_killed_finds_its_jobs_again_and_one_of_one_machine_refuses_them(
-    url: str, tmp_path: Path
+    server: Server, url: str, tmp_path: Path
 ) -> None:
     with cluster(tmp_path, url) as place:
         token = place.token("one")
         service = place.serve()
         job = ask(place, token, "What colour is sky number 1?")
-        until(lambda: list(place.base.glob("runs/*/task.json")), "the task in the queue")
+        until(lambda: is_queued(server, url), "the task in the queue")
         os.kill(service.pid, signal.SIGKILL)
         service.wait()
         alone = vera(
@@ -171,12 +176,14 @@ def test_a_lost_worker_s_session_is_gone_on_with(url: str, tmp_path: Path) -> No
     assert found["result"]["envelope"]
 
 
-def test_a_batch_does_not_list_or_cancel_the_jobs_of_the_service(url: str, tmp_path: Path) -> None:
+def test_a_batch_does_not_list_or_cancel_the_jobs_of_the_service(
+    server: Server, url: str, tmp_path: Path
+) -> None:
     with cluster(tmp_path, url) as place:
         token = place.token("one")
         place.serve()
         job = ask(place, token, "What colour is sky number 1?")
-        until(lambda: list(place.base.glob("runs/*/task.json")), "the task in the queue")
+        until(lambda: is_queued(server, url), "the task in the queue")
         words = ("--engine", url, "--base-dir", str(place.base))
         status = vera("batch", "status", "--json", *words, cwd=tmp_path)
         cancelled = vera("batch", "cancel", "--all", *words, cwd=tmp_path)

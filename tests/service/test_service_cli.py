@@ -67,11 +67,9 @@ def test_a_request_and_what_it_holds_are_not_given_twice(tmp_path: Path) -> None
     assert typed("verify", "--request", tmp_path / "none.json").exit_code == 1
 
 
-def test_the_slots_of_workers_and_jobs_of_this_machine_do_not_go_together(
-    tmp_path: Path, tokens: Path
-) -> None:
+def test_slots_of_this_machine_and_workers_do_not_go_together(tmp_path: Path, tokens: Path) -> None:
     words = ("serve", "--base-dir", tmp_path, "--token-file", tokens, "--port", 0)
-    both = typed(*words, "--engine", "postgresql://vera@127.0.0.1:1/vera", "--jobs", 3)
+    both = typed(*words, "--engine", "postgresql://vera@127.0.0.1:1/vera", "--slots", 3)
     assert (both.exit_code, "vera worker --slots N" in both.stderr) == (2, True)
 
 

@@ -71,7 +71,7 @@ class Cluster:
 
     def serve(self, *more: object) -> "subprocess.Popen[bytes]":
         """Start the service, and wait until it answers."""
-        how = ["--engine", self.database] if self.database else ["--jobs", self.jobs]
+        how = ["--engine", self.database] if self.database else ["--slots", self.jobs]
         words = ["--base-dir", self.base, "--port", self.port, "--token-file", self.tokens, "--queue", 1000]
         process = self._start("serve", *how, *words, *more)
         until = time.monotonic() + PATIENCE

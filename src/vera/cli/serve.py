@@ -4,11 +4,12 @@ import logging
 import socket
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from vera.cli.cluster import LOCAL, access_to, engine_option
+from vera.cli.options import BUDGET, MODEL, budget_options, model_options, renamed_option, settings_of
 
 if TYPE_CHECKING:
     from vera.service.engine import Engine
@@ -16,8 +17,8 @@ if TYPE_CHECKING:
 
 LOOPBACK = ("127.0.0.1", "::1", "localhost")
 FLAGS = {
-    "model_base_url": "model.base_url",
-    "model_name": "model.name",
+    **MODEL,
+    **BUDGET,
     "egress": "egress.mode",
     "verifier": "verification.rule",
 }
@@ -51,11 +52,17 @@ FLAGS = {
     metavar="NAME",
     help="A name by which the service may be called, such as that of a proxy; may be repeated.",
 )
-@click.option("--jobs", type=click.IntRange(1, 64), help="Jobs that run at one time.  [default: 2]")
+@renamed_option(
+    "--slots",
+    "--jobs",
+    type=click.IntRange(1, 64),
+    help="Jobs that run at one time.  [default: 2]",
+)
 @click.option(
     "--queue", type=click.IntRange(1, 10_000), default=100, show_default=True, help="Jobs that may wait."
 )
-@click.option(
+@renamed_option(
+    "--budget-seconds",
     "--max-seconds",
     type=click.FloatRange(1, 604_800),
     default=3600.0,
@@ -63,8 +70,8 @@ FLAGS = {
     help="Seconds a job may take.",
 )
 @engine_option
-@click.option("--model-base-url", help="OpenAI-compatible server (http://127.0.0.1:1234), builtin or auto.")
-@click.option("--model-name", help="Model to ask for; the loaded one by default.")
+@budget_options("budget_seconds")
+@model_options
 @click.option(
     "--egress",
     type=click.Choice(["auto", "none", "allowlist", "public"]),
@@ -85,12 +92,12 @@ def serve(
     token_file: Path | None,
     allow_remote: bool,
     names: tuple[str, ...],
-    jobs: int | None,
+    slots: int | None,
     queue: int,
-    max_seconds: float,
+    budget_seconds: float,
     engine: str,
     overrides: tuple[str, ...],
-    **options: str | None,
+    **options: Any,
 ) -> None:
     """Serve verification, research and checks over HTTP.
 
@@ -108,15 +115,15 @@ def serve(
 
         if host not in LOOPBACK and not allow_remote:
             stop(_not_here_only(host, port), USAGE)
-        flags = {FLAGS[name]: value for name, value in options.items() if value is not None}
-        terms = _terms(overrides, flags, base_dir, roots, egress=allow_egress, seconds=max_seconds)
+        flags = {name: str(value) for name, value in settings_of(FLAGS, options).items()}
+        terms = _terms(overrides, flags, base_dir, roots, egress=allow_egress, seconds=budget_seconds)
         path = default_file() if token_file is None else token_file
         logging.basicConfig(stream=sys.stderr, level=logging.WARNING, format="vera serve: %(message)s")
         try:
             if not path.exists() or not read_file(path):
                 stop("There is no token yet, so no one could ask. Type: vera token add NAME", NOT_READY)
             with held(terms.base), listen(host, port) as listening:
-                _answer(_engine(terms, engine, jobs), terms, path, listening, host, names, queue=queue)
+                _answer(_engine(terms, engine, slots), terms, path, listening, host, names, queue=queue)
         except (TokenError, CannotListen, InUse) as error:
             stop(str(error), ERROR)
 
@@ -169,7 +176,9 @@ def _engine(terms: "Terms", url: str, at_once: int | None) -> "Engine":
             )
         return Processes(terms, at_once=at_once or 2)
     if at_once is not None:
-        stop("With --engine the slots of the workers count (vera worker --slots N). Leave --jobs out.", USAGE)
+        stop(
+            "With --engine the slots of the workers count (vera worker --slots N). Leave --slots out.", USAGE
+        )
     access = access_to(url, terms.base)
     from vera.batch.postgres_running import insist_on_database
     from vera.service.cluster import Cluster

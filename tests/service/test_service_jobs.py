@@ -392,7 +392,7 @@ def test_an_index_takes_no_more_than_the_next_start_can_read(
     token = service.token()
     with service.running(scripted(WAITS)) as client:
         assert ask(client, token, "verify", VERIFY).status_code == 202
-        for text, key in (("Two.", ""), (THESIS, "k")):
+        for text, key in (("The Elbe is a river.", ""), (THESIS, "k")):
             full = ask(client, token, "verify", {**VERIFY, "text": text}, idempotency_key=key)
             assert (full.status_code, full.json()["error"]["code"]) == (503, "too_many_jobs")
     assert len(list(service.terms.base.glob("serve/*/jobs/*"))) == 1

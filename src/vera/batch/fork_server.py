@@ -173,13 +173,18 @@ def _files(request: dict[str, Any]) -> Iterator[tuple[int, int, int]]:
     """Standard input of an attempt, a file without a name; where it prints; and what it says on stderr."""
     with (
         tempfile.TemporaryFile() as given,
-        Path(request.get("stdout") or os.devnull).open("wb") as out,
+        open(request.get("stdout") or os.devnull, "wb", opener=_private) as out,  # noqa: PTH123 - Path has none
         Path(request["stderr"]).open("wb") as said,
     ):
         given.write(request["stdin"].encode("utf-8", "replace"))
         given.flush()
         given.seek(0)
         yield given.fileno(), out.fileno(), said.fileno()
+
+
+def _private(path: str, flags: int) -> int:
+    """Opens a file that is for its owner alone, as the answer of a job is."""
+    return os.open(path, flags, 0o600)
 
 
 def parent_death_signal() -> Callable[[], None]:

@@ -173,7 +173,7 @@ def _files(request: dict[str, Any]) -> Iterator[tuple[int, int, int]]:
     """Standard input of an attempt, a file without a name; where it prints; and what it says on stderr."""
     with (
         tempfile.TemporaryFile() as given,
-        open(request.get("stdout") or os.devnull, "wb", opener=_private) as out,  # noqa: PTH123 - Path has none
+        open(request.get("stdout") or os.devnull, "wb", opener=_private) as out,
         Path(request["stderr"]).open("wb") as said,
     ):
         given.write(request["stdin"].encode("utf-8", "replace"))

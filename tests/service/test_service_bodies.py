@@ -20,6 +20,7 @@ from vera.service.app import Service as Handlers
 from vera.service.jobs import Jobs
 from vera.service.openapi import document
 from vera.service.problems import Refused
+from vera.service.processes import Processes
 from vera.service.tokens import Tokens
 
 
@@ -129,7 +130,7 @@ def test_a_lens_that_is_a_path_is_no_lens(client: TestClient, token: str) -> Non
 
 
 def test_every_route_is_described_and_no_other(service: Service) -> None:
-    routes = Handlers(Jobs(service.terms), Tokens(service.token_file)).routes()
+    routes = Handlers(Jobs(service.terms, Processes(service.terms)), Tokens(service.token_file)).routes()
     answered = {
         (route.path, method.lower())
         for route in routes

@@ -65,3 +65,21 @@ def test_a_request_and_what_it_holds_are_not_given_twice(tmp_path: Path) -> None
     assert (twice.exit_code, "--risk" in twice.stderr) == (2, True)
     assert "comes twice" in typed("verify", "--request", path).stderr
     assert typed("verify", "--request", tmp_path / "none.json").exit_code == 1
+
+
+def test_slots_of_this_machine_and_workers_do_not_go_together(tmp_path: Path, tokens: Path) -> None:
+    words = ("serve", "--base-dir", tmp_path, "--token-file", tokens, "--port", 0)
+    both = typed(*words, "--engine", "postgresql://vera@127.0.0.1:1/vera", "--slots", 3)
+    assert (both.exit_code, "vera worker --slots N" in both.stderr) == (2, True)
+
+
+def test_a_database_that_is_not_there_is_a_sentence_and_no_secret(tmp_path: Path, tokens: Path) -> None:
+    words = ("serve", "--base-dir", tmp_path, "--token-file", tokens, "--port", 0)
+    away = typed(*words, "--engine", "postgresql://vera:not-to-be-seen@127.0.0.1:1/vera")
+    assert (away.exit_code, "postgresql://vera:***@127.0.0.1:1/vera cannot be reached" in away.stderr) == (
+        5,
+        True,
+    )
+    assert "not-to-be-seen" not in away.output + away.stderr
+    odd = typed(*words, "--engine", "mysql://x")
+    assert (odd.exit_code, "address of a Postgres database" in odd.stderr) == (2, True)

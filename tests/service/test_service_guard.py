@@ -1,5 +1,6 @@
 """Who may ask the service for what: tokens, scopes, other sites, and the sessions of other tokens."""
 
+import asyncio
 import hashlib
 import json
 from collections.abc import Iterator
@@ -13,6 +14,7 @@ from starlette.testclient import TestClient
 from support.services import LICENCES, SAYS, THESIS, Service, ask, bearer, ended, scripted
 from vera.attestation.objects import canonical
 from vera.config import ConfigError, defaults, load
+from vera.service import app
 from vera.service.terms import insist_on_isolation, named_roots
 from vera.service.tokens import TokenError, Tokens, add, read_file
 from vera.service.work import Kind, Place, work_of
@@ -75,6 +77,24 @@ def test_the_owner_reads_the_bytes_and_a_span_of_them(client: TestClient, job: s
     assert part.content == b"of"
     for asked in ("start=9&end=8", "start=-1", "end=99", "start=x", "start=²"):
         assert client.get(f"/v1/evidence/{SHA}?{asked}", headers=bearer(owner)).status_code == 400
+
+
+def test_large_bytes_are_read_in_pieces_and_count_as_a_stream(
+    service: Service, client: TestClient, owner: str, job: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (base,) = service.terms.base.glob(f"serve/*/work/{job}")
+    data = bytes(range(256)) * 4096
+    sha256 = Store(base / "store").put(data)
+    monkeypatch.setattr(app, "CHUNK", 100_000)
+    assert client.get(f"/v1/evidence/{sha256}?start=5", headers=bearer(owner)).content == data[5:]
+
+    async def sizes() -> list[int]:
+        file = Store(base / "store").path(sha256).open("rb")
+        return [len(each) async for each in app._chunks(file, len(data) - 1)]
+
+    assert asyncio.run(sizes()) == [100_000] * 10 + [48_575]
+    monkeypatch.setattr(app, "MAX_STREAMS", 0)
+    assert client.get(f"/v1/evidence/{sha256}", headers=bearer(owner)).status_code == 429
 
 
 def test_a_blob_that_was_altered_is_not_given_out(

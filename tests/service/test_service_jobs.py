@@ -15,7 +15,7 @@ import pytest
 
 from support.services import FAILS, SAYS, THESIS, WAITS, Service, ask, bearer, ended, job_of, scripted
 from vera.dashboard import run_process
-from vera.service import app, jobs, progress, records, stored
+from vera.service import app, jobs, processes, progress, records, stored
 from vera.service.tokens import Tokens, remove
 
 VERIFY = {"text": THESIS, "scope": ["files"]}
@@ -250,8 +250,8 @@ def test_no_path_of_the_machine_is_in_what_is_told(service: Service) -> None:
 def test_a_job_that_takes_too_long_is_ended_also_when_it_does_not_listen(
     service: Service, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(jobs, "EXTRA_SECONDS", -3599.8)
-    monkeypatch.setattr(jobs, "GRACE_SECONDS", 0.1)
+    monkeypatch.setattr(processes, "EXTRA_SECONDS", -3599.8)
+    monkeypatch.setattr(processes, "GRACE_SECONDS", 0.1)
     token = service.token()
     deaf = "import signal, time; signal.signal(signal.SIGTERM, signal.SIG_IGN); time.sleep(100)"
     with service.running(scripted(deaf)) as client:
@@ -275,7 +275,7 @@ def test_a_chat_that_hangs_up_ends_its_job_unless_another_waits_for_it(service: 
     (token,) = Tokens(service.token_file).all()
 
     async def states() -> list[str]:
-        queue = jobs.Jobs(service.terms, command=scripted(WAITS))
+        queue = jobs.Jobs(service.terms, processes.Processes(service.terms, command=scripted(WAITS)))
         found = [(await queue.submit(token, "check", b'{"text": "One."}'))[0] for _ in range(2)]
         assert isinstance(found[0], jobs.Active)
         assert found[0] is found[1]
@@ -372,7 +372,7 @@ def test_a_stream_of_a_job_whose_end_could_not_be_written_waits_between_two_look
     looks = []
 
     async def look() -> None:
-        queue = jobs.Jobs(service.terms)
+        queue = jobs.Jobs(service.terms, processes.Processes(service.terms))
         own = await queue.records(token)
         job = own.add("check", b"{}", "share", "body", "", 1_800_000_000.0)
         monkeypatch.setattr(queue, "state", lambda *_: looks.append(1) or "queued")
@@ -392,7 +392,7 @@ def test_an_index_takes_no_more_than_the_next_start_can_read(
     token = service.token()
     with service.running(scripted(WAITS)) as client:
         assert ask(client, token, "verify", VERIFY).status_code == 202
-        for text, key in (("Two.", ""), (THESIS, "k")):
+        for text, key in (("The Elbe is a river.", ""), (THESIS, "k")):
             full = ask(client, token, "verify", {**VERIFY, "text": text}, idempotency_key=key)
             assert (full.status_code, full.json()["error"]["code"]) == (503, "too_many_jobs")
     assert len(list(service.terms.base.glob("serve/*/jobs/*"))) == 1

@@ -15,8 +15,10 @@ from starlette.testclient import TestClient
 
 from vera.config import defaults
 from vera.service.app import create_app
-from vera.service.jobs import Active, Jobs
+from vera.service.engine import Active
+from vera.service.jobs import Jobs
 from vera.service.openapi import document
+from vera.service.processes import Processes
 from vera.service.terms import Terms, named_roots
 from vera.service.tokens import RIGHTS, Right, add
 from vera.service.work import Work
@@ -75,10 +77,10 @@ class Service:
         return add(self.token_file, name, scopes or RIGHTS, at_once, per_hour)
 
     @contextmanager
-    def running(self, command: Any = None, **limits: Any) -> Iterator[TestClient]:
+    def running(self, command: Any = None, *, at_once: int = 2, **limits: Any) -> Iterator[TestClient]:
         """A client of the service, without a token, while the block lasts."""
-        jobs = Jobs(self.terms, command=command, **limits)
-        app = create_app(self.terms, self.token_file, jobs=jobs)
+        engine = Processes(self.terms, at_once=at_once, command=command)
+        app = create_app(Jobs(self.terms, engine, **limits), self.token_file)
         with TestClient(app, "http://127.0.0.1", raise_server_exceptions=False) as client:
             client.event_hooks["response"].append(as_described)
             yield client

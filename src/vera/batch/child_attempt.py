@@ -85,29 +85,21 @@ class ChildAttempts:
         watch = Watch(folder)
         try:
             ended = await self._watched(task, argv, stderr, watch)
-            said = await asyncio.to_thread(_end_of, stderr)
+            said = await asyncio.to_thread(end_of, stderr)
         finally:
             stderr.unlink(missing_ok=True)
         made = manifest_of(watch, task, attempt.number, number, began_ts)
         if made is not None and ended.code == made.exit_code:
             return made
         self._assumed.forget(task)
-        raise _unfinished(ended, said, watch, number)
+        raise unfinished(ended, said, watch, number)
 
     async def _watched(self, task: BatchTask, argv: Sequence[str], stderr: Path, watch: Watch) -> Exit:
         """Start the process and follow its log to the end. Cancelled, it ends the process first."""
         said = handed_of(task, self._allowed, "" if argv[0] == "resume" else task.text).encode()
         finish = FINISH_STEP if task.kind == "task" else signal.SIGINT
         child = self._children.start(argv, stdin=said, stderr=stderr, finish=finish)
-        try:
-            while not child.ended.done():
-                await asyncio.wait([child.ended], timeout=LOOK_SECONDS)
-                self._look(task, watch)
-        except asyncio.CancelledError:
-            await _end(child)
-            self._look(task, watch)
-            return Exit(code=130)
-        return child.ended.result()
+        return await followed(child, lambda: self._look(task, watch))
 
     def _look(self, task: BatchTask, watch: Watch) -> None:
         before = watch.pushed_back
@@ -136,6 +128,19 @@ def _options(overrides: Sequence[str]) -> list[str]:
     return [word for override in overrides for word in ("--config", override)]
 
 
+async def followed(child: Child, look: Callable[[], None]) -> Exit:
+    """Follow a process to its end, and look now and then. Cancelled, it ends the process first."""
+    try:
+        while not child.ended.done():
+            await asyncio.wait([child.ended], timeout=LOOK_SECONDS)
+            look()
+    except asyncio.CancelledError:
+        await _end(child)
+        look()
+        return Exit(code=130)
+    return child.ended.result()
+
+
 async def _end(child: Child) -> None:
     """Stop a process so that its session can be gone on with; kill one that does not stop."""
     child.terminate()
@@ -145,7 +150,7 @@ async def _end(child: Child) -> None:
         await asyncio.wait([child.ended], timeout=ENDING_SECONDS)
 
 
-def _unfinished(ended: Exit, said: str, watch: Watch, session: int) -> Unfinished:
+def unfinished(ended: Exit, said: str, watch: Watch, session: int) -> Unfinished:
     """Why an attempt has no result."""
     if ended.error:
         outcome: Outcome = "crashed"
@@ -162,7 +167,7 @@ def _unfinished(ended: Exit, said: str, watch: Watch, session: int) -> Unfinishe
     return Unfinished(outcome, reason, code, session=begun, spent=watch.spent if begun else {})
 
 
-def _end_of(path: Path) -> str:
+def end_of(path: Path) -> str:
     """The end of what a process said, without `vera: ` in front."""
     try:
         with path.open("rb") as file:

@@ -66,16 +66,23 @@ class Children:
         self._reading = asyncio.create_task(self._read())
 
     def start(
-        self, argv: Sequence[str], *, stdin: str, stderr: Path, finish: signal.Signals = signal.SIGINT
+        self,
+        argv: Sequence[str],
+        *,
+        stdin: str,
+        stderr: Path,
+        stdout: Path | None = None,
+        finish: signal.Signals = signal.SIGINT,
     ) -> Child:
-        """Start `python -m vera ARGV` with this text as standard input; what it says goes to a file. `finish`
-        is the signal by which it is told to end in order.
+        """Start `python -m vera ARGV` with this text as standard input; what it says goes to a file, and what
+        it prints to `stdout`. `finish` is the signal by which it is told to end in order.
 
         Raises BatchError when the fork server is gone.
         """
         self._count += 1
         child = Child(self, self._count, finish)
-        self._send({"start": self._count, "argv": list(argv), "stdin": stdin, "stderr": str(stderr)})
+        out = {"stdout": str(stdout)} if stdout is not None else {}
+        self._send({"start": self._count, "argv": list(argv), "stdin": stdin, "stderr": str(stderr), **out})
         self._running[self._count] = child
         return child
 

@@ -75,11 +75,11 @@ class Server:
     def _start(self, request: dict[str, Any]) -> bool:
         """Start an attempt; True in the attempt itself."""
         try:
-            with _files(request) as (given, said):
+            with _files(request) as (given, out, said):
                 if self._spawned is None:
-                    pid = self._fork(given, said)
+                    pid = self._fork(given, out, said)
                 else:
-                    pid = self._spawn([*self._spawned, *request["argv"]], given, said)
+                    pid = self._spawn([*self._spawned, *request["argv"]], given, out, said)
         except OSError as error:
             self._say(ended=request["start"], code=-1, error=error.strerror or str(error))
             return False
@@ -89,7 +89,7 @@ class Server:
         self._say(started=request["start"], pid=pid)
         return False
 
-    def _fork(self, given: int, said: int) -> int:
+    def _fork(self, given: int, out: int, said: int) -> int:
         """The number of the new process; 0 in it, where everything that is the server's is left behind."""
         if pid := os.fork():
             return pid
@@ -101,10 +101,11 @@ class Server:
         os.setsid()
         self._die_with_parent()
         os.dup2(given, 0)
+        os.dup2(out, 1)
         os.dup2(said, 2)
         return 0
 
-    def _spawn(self, command: list[str], given: int, said: int) -> int:
+    def _spawn(self, command: list[str], given: int, out: int, said: int) -> int:
         def prepare() -> None:
             signal.signal(signal.SIGINT, signal.default_int_handler)
             self._die_with_parent()
@@ -112,7 +113,7 @@ class Server:
         child = subprocess.Popen(
             command,
             stdin=given,
-            stdout=subprocess.DEVNULL,
+            stdout=out,
             stderr=said,
             start_new_session=True,
             pass_fds=[self._lock] if self._lock >= 0 else [],
@@ -168,13 +169,22 @@ class Server:
 
 
 @contextlib.contextmanager
-def _files(request: dict[str, Any]) -> Iterator[tuple[int, int]]:
-    """Standard input of an attempt, a file without a name, and what it says on stderr."""
-    with tempfile.TemporaryFile() as given, Path(request["stderr"]).open("wb") as said:
+def _files(request: dict[str, Any]) -> Iterator[tuple[int, int, int]]:
+    """Standard input of an attempt, a file without a name; where it prints; and what it says on stderr."""
+    with (
+        tempfile.TemporaryFile() as given,
+        open(request.get("stdout") or os.devnull, "wb", opener=_private) as out,
+        Path(request["stderr"]).open("wb") as said,
+    ):
         given.write(request["stdin"].encode("utf-8", "replace"))
         given.flush()
         given.seek(0)
-        yield given.fileno(), said.fileno()
+        yield given.fileno(), out.fileno(), said.fileno()
+
+
+def _private(path: str, flags: int) -> int:
+    """Opens a file that is for its owner alone, as the answer of a job is."""
+    return os.open(path, flags, 0o600)
 
 
 def parent_death_signal() -> Callable[[], None]:

@@ -12,7 +12,7 @@ import contextlib
 import logging
 import time
 from collections import Counter
-from collections.abc import AsyncIterator, Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import AsyncGenerator, AsyncIterator, Callable, Collection, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import msgspec
@@ -23,10 +23,11 @@ from vera.batch.errors import BatchError
 from vera.batch.leases import LEASE_SECONDS, RENEWALS, Lease, boot_seconds
 from vera.batch.local import Listener
 from vera.batch.postgres_follow import Following
+from vera.batch.postgres_notices import AGAIN_SECONDS, MOVED, QUEUED, notices, tell
 from vera.batch.postgres_queue import MAX_AT_ONCE, Queue
 from vera.batch.postgres_tables import prepare
 from vera.batch.postgres_url import Address
-from vera.batch.postgres_worker import AGAIN_SECONDS, UNREADY_SECONDS, Cluster, PostgresWorker
+from vera.batch.postgres_worker import UNREADY_SECONDS, Cluster, PostgresWorker
 from vera.batch.records import History
 from vera.batch.runs import Runs
 from vera.batch.status import Standing, State, standing
@@ -65,14 +66,23 @@ class PostgresEngine:
 
     async def submit(self, tasks: Sequence[BatchTask]) -> Submitted:
         """Queue what is open. Raises OSError when a task cannot be written, and BatchError."""
-        queued, others = 0, Counter[State]()
         with self._refusing():
-            for start in range(0, len(tasks), MAX_AT_ONCE):
-                some = {task.id: task for task in tasks[start : start + MAX_AT_ONCE]}
-                found = await self._submit(list(some.values()))
-                queued += sum(state is None for state in found)
-                others.update(state for state in found if state is not None)
+            return await self.submit_or_raise(tasks)
+
+    async def submit_or_raise(self, tasks: Sequence[BatchTask]) -> Submitted:
+        """As `submit`, for whoever tries again. Raises as Queue does, OSError, and BatchError."""
+        queued, others = 0, Counter[State]()
+        for start in range(0, len(tasks), MAX_AT_ONCE):
+            some = {task.id: task for task in tasks[start : start + MAX_AT_ONCE]}
+            found = await self._submit(list(some.values()))
+            queued += sum(state is None for state in found)
+            others.update(state for state in found if state is not None)
         return Submitted(queued=queued, others=dict(others))
+
+    def insist_on_passing(self, error: Exception) -> None:
+        """Raises BatchError for an error of the database that does not pass by itself."""
+        if not is_passing(error):
+            raise self._refused(error) from None
 
     async def work(self, handle: Handle, *, slots: int, limits: Mapping[str, int], drain: bool) -> None:
         """Run attempts at whatever is queued, by anyone. `limits` hold for all workers from now on.
@@ -114,9 +124,31 @@ class PostgresEngine:
                     return
                 await asyncio.sleep(AGAIN_SECONDS)
             except database_errors() as error:
-                if not is_passing(error):
-                    raise self._refused(error) from None
+                self.insist_on_passing(error)
                 await asyncio.sleep(AGAIN_SECONDS)
+
+    async def moves(self) -> AsyncGenerator[str | None, None]:
+        """The ids of tasks that were begun or have ended, as it happens; '' when all should be looked at, and
+        None while the database is away."""
+        told = notices(self._cluster.address, MOVED, LEASE_SECONDS / RENEWALS)
+        async with contextlib.aclosing(told) as moves:
+            async for task in moves:
+                if task == "":  # connections of before may be broken without a sign of it
+                    with contextlib.suppress(*database_errors()):
+                        await self._cluster.connector.pool.check()
+                yield task
+
+    async def look(self, tasks: Sequence[str]) -> dict[str, tuple[History, bool]]:
+        """What is written about each of these tasks, and whether it is queued or running. Raises as Queue
+        does."""
+        found: dict[str, tuple[History, bool]] = {}
+        async with self._connection() as connection:
+            for start in range(0, len(tasks), MAX_AT_ONCE):
+                some = tasks[start : start + MAX_AT_ONCE]
+                active = await self._queue.active(connection, some)  # first: an end is written before it
+                histories = await records.histories(connection, some)
+                found |= {task: (history, task in active) for task, history in histories.items()}
+        return found
 
     async def standings(self) -> dict[str, Standing]:
         """Where every task stands, by its id."""
@@ -178,6 +210,8 @@ class PostgresEngine:
         }
         queues = await _queues(connection, [task for task, state in states.items() if state == "open"])
         await self._queue.add(connection, queues)
+        if queues:
+            await tell(connection, QUEUED)
         return [None if state == "open" else state for state in states.values()]
 
     async def _mark(self, tasks: Collection[str], kind: str, states: Sequence[State]) -> list[str]:

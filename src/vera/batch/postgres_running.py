@@ -11,8 +11,8 @@ import msgspec
 
 from vera.attestation.report import counted
 from vera.batch.child_attempt import ChildAttempts
-from vera.batch.children import open_children
-from vera.batch.engine import Attempt, Submitted
+from vera.batch.children import Children, open_children
+from vera.batch.engine import Attempt, Handle, Submitted
 from vera.batch.leases import LEASE_SECONDS
 from vera.batch.postgres import PostgresEngine, WorkerSeen, open_postgres
 from vera.batch.progress import ProgressReporter
@@ -56,6 +56,8 @@ class WorkerOptions(msgspec.Struct, frozen=True, kw_only=True):
     drain: bool = False
     new_interpreter: bool = False
     quiet: bool = False
+    jobs: Callable[[Children, Handle], Handle] | None = None
+    """Gives a handle that also runs the jobs of the service, from one that runs tasks."""
 
 
 def submit_batch(
@@ -155,9 +157,11 @@ async def _work(access: Access, options: WorkerOptions, stream: TextIO) -> int:
         open_postgres(access.url, runs, told, password=access.password, lease=options.lease) as engine,
         open_children(fork=not options.new_interpreter, preload=PRELOADED) as children,
     ):
-        handle = ChildAttempts(
+        handle: Handle = ChildAttempts(
             children, runs.base, options.overrides, told, engine.pushed_back, options.allowed
         )
+        if options.jobs is not None:
+            handle = options.jobs(children, handle)
         stopping = _Stopping(engine, told)
         told.say(f"working with {options.slots} slots; Ctrl-C ends it when what runs is done")
         await engine.work(handle, slots=options.slots, limits=options.limits, drain=options.drain)
@@ -190,6 +194,21 @@ class WorkerTold:
         """How far an attempt is, is not told: a worker has no table."""
 
 
+def silent() -> WorkerTold:
+    """A listener that says nothing."""
+    return WorkerTold(sys.stderr, quiet=True)
+
+
+def insist_on_database(access: Access) -> None:
+    """Raises BatchError unless the cluster can be used: 2 for a wrong address or folder, 5 for a database
+    that does not answer."""
+
+    async def ask(engine: PostgresEngine) -> None:
+        await engine.workers()
+
+    asyncio.run(_with_engine(access, ask))
+
+
 class _Stopping:
     """First Ctrl-C: what runs is finished. Second, or SIGTERM: it is stopped, and put back for others."""
 
@@ -218,8 +237,7 @@ class _Stopping:
 
 
 async def _with_engine(access: Access, ask: Callable[[PostgresEngine], Awaitable[T]]) -> T:
-    nobody = WorkerTold(sys.stderr, quiet=True)
-    async with open_postgres(access.url, Runs(access.base), nobody, password=access.password) as engine:
+    async with open_postgres(access.url, Runs(access.base), silent(), password=access.password) as engine:
         return await ask(engine)
 
 

@@ -22,6 +22,7 @@ from vera.batch.errors import BatchError
 from vera.batch.leases import Lease, LeaseLost
 from vera.batch.local import Listener
 from vera.batch.pace import Pace
+from vera.batch.postgres_notices import AGAIN_SECONDS, MOVED, QUEUED, notices, tell
 from vera.batch.postgres_queue import Job, Queue
 from vera.batch.postgres_url import Address
 from vera.batch.records import Ended, History, Manifest
@@ -37,8 +38,6 @@ if TYPE_CHECKING:
 
 LOOK_SECONDS = 0.5
 """How often the queue is looked at when nothing happens here, and cancelled tasks are looked for."""
-AGAIN_SECONDS = 1.0
-"""Between two tries to reach the database."""
 CLOSING_SECONDS = 10.0
 """How long a worker that ends tries to write what became of its attempts."""
 UNREADY_SECONDS = 30.0
@@ -110,7 +109,7 @@ class PostgresWorker:
     async def work(self, handle: Handle, *, slots: int, limits: Mapping[str, int], drain: bool) -> None:
         """Raises BatchError when the database refuses, and OSError when the shared folder cannot be used."""
         self._slots = slots
-        helpers = [asyncio.create_task(self._renew()), asyncio.create_task(self._watch())]
+        helpers = [asyncio.create_task(each) for each in (self._renew(), self._watch(), self._hear())]
         unset = dict(limits)
         try:
             while True:
@@ -199,6 +198,13 @@ class PostgresWorker:
                 for held in self._running.values():
                     self._interrupt(held, LEASE_OVER)
 
+    async def _hear(self) -> None:
+        """Take a turn as soon as something was queued."""
+        async with contextlib.aclosing(notices(self._cluster.address, QUEUED, self._lease.pause)) as heard:
+            async for notice in heard:
+                if notice is not None:
+                    self._changed.set()
+
     async def _make_sure(self) -> None:
         """After trouble: give back what this worker owns without knowing."""
         await end_attempts(self._cluster.connector, self._lease.worker, self._runs, list(self._running))
@@ -263,6 +269,7 @@ class PostgresWorker:
                 connection, row, worker=self._lease.worker, endpoint=endpoint, slot=slot
             ):
                 return False
+            await tell(connection, MOVED, task.id)
         attempt = Attempt(
             number=row.number,
             folder=self._runs.session(task.id, row.number),
@@ -372,6 +379,8 @@ class PostgresWorker:
             await self._queue.finish(held.job, self._lease.worker)
         if held.slot is not None and not self._lease.is_lost:
             await self._lease.slots.release(held.task.endpoint, held.slot)
+        async with self._cluster.connector.pool.connection() as connection:
+            await tell(connection, MOVED, task)
         return now
 
     def _pause_after(self, end: Ended, history: History) -> float | None:

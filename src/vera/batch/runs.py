@@ -4,7 +4,8 @@
     runs/cluster                       workers of this cluster run the tasks, so no batch of one machine does
     runs/<task id>/task.json           the task: its sha256 is its id
     runs/<task id>/<n>/                the session of attempt n
-    runs/<task id>/attempts/<n>.json   attempt n has begun; <n>.end.json: it has ended; <n>.manifest.json
+    runs/<task id>/attempts/<n>.json   attempt n has begun; <n>.end.json: it has ended; <n>.manifest.json;
+                                       <n>.out: what it printed, of a job of the service
     runs/<task id>/commit.json         the task is done
     runs/<task id>/mark.json           a person cancelled or requeued it
 
@@ -27,7 +28,7 @@ import msgspec
 from vera.attestation.objects import canonical, digest
 from vera.batch.errors import BatchError
 from vera.batch.records import Begun, Commit, Ended, History, Manifest, Mark
-from vera.batch.task import BatchTask, canonical_task, task_id
+from vera.batch.task import JOB, BatchTask, canonical_task, task_id
 from vera.batch.task_file import parse_task
 from vera.evidence.reading import read_regular
 from vera.evidence.source import Unreadable
@@ -63,6 +64,10 @@ class Runs:
         """The session folder of an attempt."""
         return self.root / task / str(number)
 
+    def output(self, task: str, number: int) -> Path:
+        """The file of what an attempt printed."""
+        return self.root / task / "attempts" / f"{number}.out"
+
     def keep(self, task: BatchTask) -> None:
         """Write what the task is, unless it is there. Raises OSError."""
         said = canonical_task(task.kind, task.text, task.input_dir, task.settings, task.name)
@@ -72,7 +77,8 @@ class Runs:
             _replace(folder / "task.json", said, sync=False)
 
     def tasks(self) -> Iterator[BatchTask]:
-        """Every task that was submitted here; what is no task's folder is passed over."""
+        """Every task of a batch that was submitted here. Jobs of the service are left out, and what is no
+        task's folder."""
         try:
             names = sorted(_names(self.root))
         except OSError:
@@ -85,7 +91,7 @@ class Runs:
                 task = parse_task(said)
             except (Unreadable, ValueError):
                 continue
-            if task_id(said) == name:
+            if task_id(said) == name and task.kind != JOB:
                 yield task
 
     def history(self, task: str) -> History:

@@ -8,9 +8,13 @@ import msgspec
 from vera.attestation.objects import canonical
 from vera.config.handed import Scalar
 
+JOB = "job"
+"""The kind of a task that `vera serve` queues; no file of a batch has one."""
+
 
 class BatchTask(msgspec.Struct, frozen=True, kw_only=True):
-    """A question to answer (`kind` "task") or a thesis to verify ("thesis"), as a line of the file says it.
+    """A question to answer (`kind` "task") or a thesis to verify ("thesis"), as a line of the file says it;
+    or a job of the service (JOB).
 
     `input_dir` is the folder of documents as it was written ('' for none), `settings` what this task sets by
     dotted key, `name` what a person calls it. `id` is 64 hexadecimal digits. `endpoint` is where its model is

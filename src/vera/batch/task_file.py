@@ -11,7 +11,7 @@ import msgspec
 
 from vera.attestation.objects import ObjectError
 from vera.batch.errors import BatchError
-from vera.batch.task import BatchTask, canonical_task, task_id
+from vera.batch.task import JOB, BatchTask, canonical_task, task_id
 from vera.config.errors import plain
 from vera.config.handed import Scalar
 
@@ -88,9 +88,9 @@ def parse_task(line: bytes) -> BatchTask:
         raise ValueError(f"it is no JSON ({plain(str(error))}).") from None
     if not isinstance(said, dict):
         raise ValueError('it is no object. A task is written as {"task": "…"}.')
-    if strangers := [key for key in said if key not in MEMBERS]:
+    if strangers := [key for key in said if key not in (*MEMBERS, JOB)]:
         raise ValueError(_unknown(str(strangers[0])))
-    kinds = [kind for kind in ("task", "thesis") if kind in said]
+    kinds = [kind for kind in ("task", "thesis", JOB) if kind in said]
     if len(kinds) != 1:
         raise ValueError('it needs either "task" (a question to answer) or "thesis" (one to verify).')
     kind = kinds[0]
@@ -118,6 +118,8 @@ def _task(line: bytes, endpoint: Endpoint) -> tuple[BatchTask, str]:
     if len(line) > MAX_LINE_BYTES:
         raise ValueError(f"it is longer than {MAX_LINE_BYTES >> 20} MB.")
     task = parse_task(line)
+    if task.kind == JOB:
+        raise ValueError(_unknown(JOB))
     if task.input_dir and not Path(task.input_dir).is_dir():
         raise ValueError(f'"input_dir" is no folder: {plain(task.input_dir)}.')
     found, why_not = endpoint(task)

@@ -15,6 +15,7 @@ LOCAL = "local"
 
 
 def engine_option(command: F) -> F:
+    """`--engine URL`: where the tasks or jobs are run."""
     return click.option(
         "--engine",
         default=LOCAL,

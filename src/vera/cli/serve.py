@@ -8,9 +8,11 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from vera.cli.cluster import LOCAL, access_to, engine_option
 from vera.cli.options import BUDGET, MODEL, budget_options, model_options, renamed_option, settings_of
 
 if TYPE_CHECKING:
+    from vera.service.engine import Engine
     from vera.service.terms import Terms
 
 LOOPBACK = ("127.0.0.1", "::1", "localhost")
@@ -54,9 +56,7 @@ FLAGS = {
     "--slots",
     "--jobs",
     type=click.IntRange(1, 64),
-    default=2,
-    show_default=True,
-    help="Jobs that run at one time.",
+    help="Jobs that run at one time.  [default: 2]",
 )
 @click.option(
     "--queue", type=click.IntRange(1, 10_000), default=100, show_default=True, help="Jobs that may wait."
@@ -69,6 +69,7 @@ FLAGS = {
     show_default=True,
     help="Seconds a job may take.",
 )
+@engine_option
 @budget_options("budget_seconds")
 @model_options
 @click.option(
@@ -91,9 +92,10 @@ def serve(
     token_file: Path | None,
     allow_remote: bool,
     names: tuple[str, ...],
-    slots: int,
+    slots: int | None,
     queue: int,
     budget_seconds: float,
+    engine: str,
     overrides: tuple[str, ...],
     **options: Any,
 ) -> None:
@@ -101,10 +103,12 @@ def serve(
 
     Whoever has a token ('vera token add NAME') may ask for what its scope names, over the folders that
     --input-root names. Ctrl-C ends the service; jobs that run go on, and the next start finds them.
+    With --engine URL the workers of a cluster run the jobs ('vera worker'), whose --store is the base folder.
     """
-    from vera.cli.exit import ERROR, NOT_READY, USAGE, clean_errors, stop
+    from vera.cli.batch import clean_batch_errors
+    from vera.cli.exit import ERROR, NOT_READY, USAGE, stop
 
-    with clean_errors():
+    with clean_batch_errors():
         from vera.dashboard.serve import CannotListen, listen
         from vera.service.records import InUse, held
         from vera.service.tokens import TokenError, default_file, read_file
@@ -119,7 +123,7 @@ def serve(
             if not path.exists() or not read_file(path):
                 stop("There is no token yet, so no one could ask. Type: vera token add NAME", NOT_READY)
             with held(terms.base), listen(host, port) as listening:
-                _answer(terms, path, listening, host, names, jobs=slots, queue=queue)
+                _answer(_engine(terms, engine, slots), terms, path, listening, host, names, queue=queue)
         except (TokenError, CannotListen, InUse) as error:
             stop(str(error), ERROR)
 
@@ -155,14 +159,42 @@ def _terms(
     )
 
 
+def _engine(terms: "Terms", url: str, at_once: int | None) -> "Engine":
+    """What runs the jobs. Raises BatchError; ends the command where jobs of a cluster would be run twice."""
+    from vera.cli.exit import USAGE, stop
+
+    if url == LOCAL:
+        from vera.service.processes import Processes
+        from vera.service.queued_task import left_in_a_queue
+
+        if (job := left_in_a_queue(terms.base)) is not None:
+            stop(
+                f"The job {job.name} is in the queue of a cluster, whose workers run it. Name the database "
+                "with --engine postgresql://…, or give another --base-dir. When the cluster is gone for "
+                f"good, remove {job / 'queued.json'}, and those of other jobs.",
+                USAGE,
+            )
+        return Processes(terms, at_once=at_once or 2)
+    if at_once is not None:
+        stop(
+            "With --engine the slots of the workers count (vera worker --slots N). Leave --slots out.", USAGE
+        )
+    access = access_to(url, terms.base)
+    from vera.batch.postgres_running import insist_on_database
+    from vera.service.cluster import Cluster
+
+    insist_on_database(access)
+    return Cluster(terms, access)
+
+
 def _answer(
+    engine: "Engine",
     terms: "Terms",
     tokens: Path,
     listening: socket.socket,
     host: str,
     names: tuple[str, ...],
     *,
-    jobs: int,
     queue: int,
 ) -> None:
     """Serve until a signal ends it."""
@@ -172,11 +204,10 @@ def _answer(
 
     shown = f"[{host}]" if ":" in host else host
     app = create_app(
-        terms,
+        Jobs(terms, engine, most_waiting=queue),
         tokens,
         hosts=frozenset({"127.0.0.1", "localhost", "[::1]", shown, *map(str.lower, names)}),
         any_address=host not in LOOPBACK,
-        jobs=Jobs(terms, at_once=jobs, most_waiting=queue),
     )
     address = f"http://{shown}:{listening.getsockname()[1]}"
     click.echo(f"VERA serves {terms.base} at:\n  {address}\nCtrl-C ends it; jobs that run go on.")

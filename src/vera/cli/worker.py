@@ -69,7 +69,7 @@ def worker(
     overrides: tuple[str, ...],
     quiet: bool,
 ) -> None:
-    """Run tasks that `vera batch --engine` queued, on this machine, beside any number of others.
+    """Run what `vera batch --engine` or `vera serve --engine` queued, beside any number of other machines.
 
     Ctrl-C ends it when what runs is done; a second one, or SIGTERM, stops that at once and puts it back into
     the queue. A worker that dies loses nothing but time: others take over its tasks when its lease is over.
@@ -83,19 +83,22 @@ def worker(
 
         access = access_to(url, store.resolve())
         from vera.batch.postgres_running import WorkerOptions, run_worker
+        from vera.service.attempts import with_jobs
 
         rest = without_keys(overrides)
         for sentence in config.load(rest).warnings:
             click.echo(f"vera: warning: {sentence}", err=True)
+        allowed = allowed_of(allow, allow_input)
         options = WorkerOptions(
             slots=slots,
             limits=limits_of(limits),
             overrides=rest,
-            allowed=allowed_of(allow, allow_input),
+            allowed=allowed,
             lease=lease,
             drain=drain,
             new_interpreter=new_interpreter,
             quiet=quiet,
+            jobs=with_jobs(access.base, rest, allowed),
         )
         code = run_worker(access, options, sys.stderr)
     raise SystemExit(code)

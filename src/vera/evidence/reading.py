@@ -8,6 +8,7 @@ import errno
 import os
 import stat
 from collections.abc import Iterator
+from io import FileIO
 from itertools import islice
 from pathlib import Path
 
@@ -44,6 +45,18 @@ def read_regular(root: Path, relative: str, limit: int) -> bytes:
     Raises Unreadable with the reason: outside the folder, a link on the way, no regular file, larger than
     `limit` (also when it grows while it is read), or whatever the system says.
     """
+    try:
+        with open_inside(root, relative, limit) as file:
+            return _read(file, limit)
+    except OSError as error:
+        raise Unreadable(_reason(error)) from None
+
+
+def open_inside(root: Path, relative: str, limit: int) -> FileIO:
+    """The regular file `relative` under `root`, open and without a buffer, of at most `limit` bytes now.
+
+    Raises Unreadable as `read_regular` does.
+    """
     parts = [part for part in relative.split("/") if part not in ("", ".")]
     if relative.startswith("/") or ".." in parts or "\0" in relative or len(parts) > DEEPEST + 1:
         raise Unreadable("its path leads out of the folder")
@@ -56,7 +69,7 @@ def read_regular(root: Path, relative: str, limit: int) -> bytes:
                 inner = os.open(part, _FOLDER, dir_fd=folder)
                 os.close(folder)
                 folder = inner
-            return _read(folder, parts[-1], limit)
+            return _opened(folder, parts[-1], limit)
         finally:
             os.close(folder)
     except OSError as error:
@@ -152,19 +165,28 @@ def _look(folder: _Folder, name: str) -> FolderEntry | str:
     )
 
 
-def _read(folder: int, name: str, limit: int) -> bytes:
+def _opened(folder: int, name: str, limit: int) -> FileIO:
     # Looked at before it is opened: opening a device can already do something.
     _refuse_irregular(os.stat(name, dir_fd=folder, follow_symlinks=False).st_mode)
-    with os.fdopen(os.open(name, _FILE, dir_fd=folder), "rb", buffering=0) as file:
+    file = os.fdopen(os.open(name, _FILE, dir_fd=folder), "rb", buffering=0)
+    try:
         status = os.fstat(file.fileno())
         _refuse_irregular(status.st_mode)
         if status.st_size > limit:
             raise Unreadable(_too_large(limit))
-        chunks: list[bytes] = []
-        left = limit + 1
-        while left > 0 and (chunk := file.read(min(left, max(status.st_size, _CHUNK)))):
-            chunks.append(chunk)
-            left -= len(chunk)
+    except BaseException:
+        file.close()
+        raise
+    return file
+
+
+def _read(file: FileIO, limit: int) -> bytes:
+    size = os.fstat(file.fileno()).st_size
+    chunks: list[bytes] = []
+    left = limit + 1
+    while left > 0 and (chunk := file.read(min(left, max(size, _CHUNK)))):
+        chunks.append(chunk)
+        left -= len(chunk)
     if left <= 0:
         raise Unreadable(_too_large(limit))
     return b"".join(chunks)

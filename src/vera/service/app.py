@@ -19,17 +19,17 @@ from starlette.routing import Route
 
 from vera.service import chat, progress, stored
 from vera.service.bodies import ChatBody, decoded, read_body
+from vera.service.engine import Active
 from vera.service.guard import Guard
-from vera.service.jobs import Active, Jobs
+from vera.service.jobs import Jobs
 from vera.service.openapi import document
 from vera.service.problems import Refused, TryLater, as_json, refusal
 from vera.service.records import OPEN_STATES, Job, Records
-from vera.service.terms import Terms
 from vera.service.tokens import Right, Token, Tokens
 from vera.service.work import Kind
 
 MAX_STREAMS = 16
-"""Of one token at one time: events, chats (also those that wait for a whole reply) and bundles."""
+"""Of one token at one time: events, chats (also those that wait for a whole reply), evidence and bundles."""
 
 CHUNK = 1 << 20
 MAX_KEY = 200
@@ -42,19 +42,18 @@ logger = logging.getLogger(__name__)
 
 
 def create_app(
-    terms: Terms,
+    jobs: Jobs,
     tokens: Path,
     *,
     hosts: frozenset[str] = frozenset({"127.0.0.1", "localhost", "[::1]"}),
     any_address: bool = False,
-    jobs: Jobs | None = None,
 ) -> Starlette:
-    """The service under these terms, for whoever has a token of the file `tokens`.
+    """The service of these jobs, for whoever has a token of the file `tokens`.
 
     `hosts` are the names by which it may be called, without ports; `any_address`: by any IP address too.
     """
     known = Tokens(tokens)
-    service = Service(jobs or Jobs(terms), known)
+    service = Service(jobs, known)
     app = Starlette(
         routes=service.routes(),
         middleware=[Middleware(Guard, tokens=known, hosts=hosts, any_address=any_address)],
@@ -107,7 +106,7 @@ class Service:
         ]
 
     async def healthz(self, request: Request) -> Response:
-        return as_json({"status": "ok"})
+        return as_json({"status": "ok", **self.jobs.engine.health()})
 
     async def openapi(self, request: Request) -> Response:
         return as_json(document())
@@ -148,12 +147,13 @@ class Service:
         with self._counted(name):
             async with self._bundles:
                 file = await asyncio.to_thread(stored.bundle_of, records, job)
+        length = os.fstat(file.fileno()).st_size
         headers = {
             "content-type": "application/zip",
             "content-disposition": f'attachment; filename="{job.id}.zip"',
-            "content-length": str(os.fstat(file.fileno()).st_size),
+            "content-length": str(length),
         }
-        return StreamingResponse(self._while_counted(name, _chunks(file)), headers=headers)
+        return StreamingResponse(self._while_counted(name, _chunks(file, length)), headers=headers)
 
     async def card(self, request: Request) -> Response:
         records = await self._own(request)
@@ -162,10 +162,20 @@ class Service:
 
     async def evidence(self, request: Request) -> Response:
         records, asked = await self._own(request), request.query_params
-        data = await asyncio.to_thread(stored.evidence_of, records, request.path_params["id"])
-        part = stored.span_of(data, asked.get("start"), asked.get("end"))
-        saved = {"content-disposition": "attachment"}
-        return Response(part, media_type="application/octet-stream", headers=saved)
+        name = request.scope["token"].folder
+        with self._counted(name):
+            file = await asyncio.to_thread(stored.evidence_of, records, request.path_params["id"])
+        try:
+            length = stored.span_of(file, asked.get("start"), asked.get("end"))
+        except Refused:
+            file.close()
+            raise
+        headers = {
+            "content-type": "application/octet-stream",
+            "content-disposition": "attachment",
+            "content-length": str(length),
+        }
+        return StreamingResponse(self._while_counted(name, _chunks(file, length)), headers=headers)
 
     async def models(self, request: Request) -> Response:
         _insist(request, "research")
@@ -237,9 +247,11 @@ class Service:
             self._streams[name] -= 1
 
 
-async def _chunks(file: BinaryIO) -> AsyncIterator[bytes]:
+async def _chunks(file: BinaryIO, length: int) -> AsyncIterator[bytes]:
+    """So many bytes of an open file, from where it is; it is closed then."""
     with file:
-        while data := await asyncio.to_thread(file.read, CHUNK):
+        while length > 0 and (data := await asyncio.to_thread(file.read, min(length, CHUNK))):
+            length -= len(data)
             yield data
 
 

@@ -11,7 +11,8 @@ from typing import Any
 import msgspec
 
 from vera.service.bodies import ChatBody, ResearchBody
-from vera.service.jobs import Active, Jobs
+from vera.service.engine import Active
+from vera.service.jobs import Jobs
 from vera.service.problems import ErrorReply, Refused
 from vera.service.records import JobView
 from vera.service.terms import Terms

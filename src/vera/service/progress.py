@@ -6,6 +6,7 @@ back as `Last-Event-ID` gets what came after. Nothing is kept for a stream, so a
 
 import asyncio
 import contextlib
+import os
 from collections.abc import AsyncIterator, Iterator
 from pathlib import Path
 
@@ -63,12 +64,17 @@ async def stream(
 ) -> AsyncIterator[bytes]:
     """The messages from `begin` on: `status`, one `progress` for each record, and `done` at the end."""
     yield RETRY
-    log, offset, status = records.place(job).session / TRACE, begin, ""
+    log, offset, status = 0, begin, ""
     loop = asyncio.get_running_loop()
     ends, quiet_since = loop.time() + MAX_SECONDS, loop.time()
     while loop.time() < ends and not closing.is_set():
         state = await asyncio.to_thread(jobs.state, records, job)
-        data = await asyncio.to_thread(_read, log, offset)
+        path = jobs.session(records, job) / TRACE  # after the state: what has ended lies where it stays
+        found, data = await asyncio.to_thread(_read, path, offset)
+        if log and found not in (0, log):  # another worker began the job again
+            log, offset = found, 0
+            continue
+        log = found or log
         if state != status:
             status = state
             yield b"event: status\ndata: %s\n\n" % msgspec.json.encode({"status": state})
@@ -93,17 +99,19 @@ async def stream(
             await asyncio.sleep(LOOK_SECONDS)
 
 
-def _read(log: Path, offset: int) -> bytes:
-    """Whole lines of the log from a byte on, at most CHUNK bytes; a longer one is given whole."""
+def _read(log: Path, offset: int) -> tuple[int, bytes]:
+    """The number of the log's inode (0 for no log), and whole lines of it from a byte on, at most CHUNK
+    bytes; a longer one is given whole."""
     opened = open_regular(log)
     if opened is None:
-        return b""
+        return 0, b""
     with opened as file:
+        inode = os.fstat(file.fileno()).st_ino
         file.seek(offset)
         data = file.read(CHUNK)
         if data and b"\n" not in data:
             data += file.readline(MAX_LINE)
-    return data[: data.rfind(b"\n") + 1]
+    return inode, data[: data.rfind(b"\n") + 1]
 
 
 def _records(lines: bytes, start: int) -> Iterator[tuple[int, Progress]]:

@@ -1,7 +1,8 @@
 """The jobs of one token, as files under its base: an index, a folder for each job, the sessions.
 
     jobs.jsonl        a line for each job, the oldest first
-    jobs/ID/          body.json (what was asked), out.json (what came), said.log, run.pid, ended.json
+    jobs/ID/          body.json (what was asked), out.json (what came), said.log, run.pid, ended.json,
+                      queued.json (the task, where workers of a cluster run it)
     work/ID/          the session of the job
     bundles/          bundles while they are made
 
@@ -34,6 +35,8 @@ from vera.session.session import FOLDER_MODE, replace_file
 INDEX = "jobs.jsonl"
 LOCK = ".lock"
 BODY, OUT, SAID, ENDED, CANCELLED = "body.json", "out.json", "said.log", "ended.json", "cancelled"
+QUEUED = "queued.json"
+"""The task as which a job is in the queue of a cluster."""
 ATTESTATION = "attestation.json"
 MAX_INDEX_BYTES = 64 << 20
 MAX_LINE = 4096

@@ -31,7 +31,9 @@ Right = Literal["verify", "research", "check", "read"]
 RIGHTS: tuple[Right, ...] = get_args(Right)
 
 _NAME = re.compile(r"[a-z0-9][a-z0-9-]{0,39}")
-_FOLDER = re.compile(r"[a-z0-9][a-z0-9-]{0,60}")
+FOLDER = r"[a-z0-9][a-z0-9-]{0,60}"
+"""The name of the folder of a token."""
+_FOLDER = re.compile(FOLDER)
 _OTHERS = stat.S_IRWXG | stat.S_IRWXO
 
 

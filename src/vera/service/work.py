@@ -38,15 +38,24 @@ class Place(msgspec.Struct, frozen=True, kw_only=True):
     session: Path
 
 
+class Reach(msgspec.Struct, frozen=True, kw_only=True):
+    """How far a job goes: the folder of documents that it reads (a real path, None for none), the mode of
+    egress, and its seconds."""
+
+    folder: Path | None
+    egress: str
+    seconds: float
+
+
 class Work(msgspec.Struct, frozen=True, kw_only=True):
-    """What a child gets. `share` is equal for requests that may share one job; `seconds` its time.
+    """What a child gets. `share` is equal for requests that may share one job.
 
     `arguments` come after `vera`; `report` is the text of the file that is checked.
     """
 
     kind: Kind
     share: str
-    seconds: float
+    reach: Reach
     arguments: Callable[[Place], list[str]]
     stdin: str = ""
     report: str = ""
@@ -56,13 +65,16 @@ class Work(msgspec.Struct, frozen=True, kw_only=True):
         return vera_command(*self.arguments(place))
 
 
-def work_of(kind: Kind, data: bytes, terms: Terms) -> Work:
-    """What these bytes of a body ask for. Raises Refused (400, 403)."""
+def work_of(kind: Kind, data: bytes, terms: Terms, accepted: Reach | None = None) -> Work:
+    """What these bytes of a body ask for. With `accepted` the terms of a service have been asked before, on
+    another machine: then the work goes so far, and has no `share`. Raises Refused (400, 403, 503)."""
     body = decoded(data, BODIES[kind])
     try:
         if isinstance(body, VerifyBody):
-            return _verify(body, terms)
-        return _research(body, terms) if isinstance(body, ResearchBody) else _check(body, terms)
+            return _verify(body, terms, accepted)
+        if isinstance(body, ResearchBody):
+            return _research(body, terms, accepted)
+        return _check(body, terms, accepted)
     except RequestError as error:
         raise Refused(400, "invalid_request", str(error)) from None
     except ConfigError as error:
@@ -73,30 +85,45 @@ def work_of(kind: Kind, data: bytes, terms: Terms) -> Work:
         raise Refused(503, "unavailable", f"The input cannot be read: {error.strerror}.") from None
 
 
-def _verify(body: VerifyBody, terms: Terms) -> Work:
+def _verify(body: VerifyBody, terms: Terms, accepted: Reach | None) -> Work:
+    reach = accepted or _reach_of_thesis(body, terms)
+
+    def arguments(place: Place) -> list[str]:
+        words = ["verify", "--request", "-", *_common(place, reach, terms)]
+        return [*words, *_required(body.require), *(["--fresh"] if body.fresh else [])]
+
+    return Work(
+        kind="verify",
+        share="" if accepted else _share(*_asked_of_thesis(body, terms, reach)),
+        reach=reach,
+        arguments=arguments,
+        stdin=msgspec.json.encode(body.asked()).decode(),
+    )
+
+
+def _reach_of_thesis(body: VerifyBody, terms: Terms) -> Reach:
     terms.within(body.budget)
     folder = terms.folder(body.input) if body.input or "files" in body.scope or not body.scope else None
     web = "web" in body.scope or (not body.scope and folder is None)
-    egress, seconds = terms.web(web), terms.time(body.budget.seconds)
-    inquiry = inquiry_of(body.text, folder, load_lens(body.lens), **body.arguments())
+    return Reach(folder=folder, egress=terms.web(web), seconds=terms.time(body.budget.seconds))
+
+
+def _asked_of_thesis(body: VerifyBody, terms: Terms, reach: Reach) -> list[object]:
+    """What two requests have in common that may share a job."""
+    inquiry = inquiry_of(body.text, reach.folder, load_lens(body.lens), **body.arguments())
     body.insist_on_ids(inquiry.request)
-    settings = requiring(_with_egress(terms, egress), body.require)
-    asked = [reuse_key(inquiry, settings), msgspec.to_builtins(inquiry.budget), body.require, body.fresh]
-
-    def arguments(place: Place) -> list[str]:
-        words = ["verify", "--request", "-", *_common(place, folder, egress, terms, seconds)]
-        return [*words, *_required(body.require), *(["--fresh"] if body.fresh else [])]
-
-    stdin = msgspec.json.encode(body.asked()).decode()
-    return Work(kind="verify", share=_share(*asked), seconds=seconds, arguments=arguments, stdin=stdin)
+    settings = requiring(_with_egress(terms, reach.egress), body.require)
+    return [reuse_key(inquiry, settings), msgspec.to_builtins(inquiry.budget), body.require, body.fresh]
 
 
-def _research(body: ResearchBody, terms: Terms) -> Work:
+def _research(body: ResearchBody, terms: Terms, accepted: Reach | None) -> Work:
     question = body.question.strip()
     if not question or "\0" in question:
         raise RequestError("The question is empty, or holds a zero byte. Ask it in a sentence.")
-    folder, egress = terms.folder(body.input), terms.web(body.web)
-    seconds, budget = terms.time(body.budget.seconds), body.budget
+    budget = body.budget
+    reach = accepted or Reach(
+        folder=terms.folder(body.input), egress=terms.web(body.web), seconds=terms.time(budget.seconds)
+    )
     asked: dict[str, Scalar] = {
         "run.mode": None if body.mode == "auto" else body.mode,
         "budget.tokens": budget.tokens,
@@ -107,28 +134,32 @@ def _research(body: ResearchBody, terms: Terms) -> Work:
     given = {name: value for name, value in asked.items() if value is not None}
     handed = Handed(source="task", where="the request", text=question, settings=given)
     load(terms.overrides, terms.flags, handed=handed)
-    equal = [msgspec.to_builtins(body), corpus_digest(folder) if folder else "", egress, __version__]
 
     def arguments(place: Place) -> list[str]:
         words = ["run", "--handed", "--lane", "research", "--form", body.form]
-        return [*words, *_common(place, folder, egress, terms, seconds)]
+        return [*words, *_common(place, reach, terms)]
 
     return Work(
-        kind="research", share=_share(*equal), seconds=seconds, arguments=arguments, stdin=handed.encode()
+        kind="research",
+        share="" if accepted else _share_of_body(body, reach),
+        reach=reach,
+        arguments=arguments,
+        stdin=handed.encode(),
     )
 
 
-def _check(body: CheckBody, terms: Terms) -> Work:
+def _check(body: CheckBody, terms: Terms, accepted: Reach | None) -> Work:
     from vera.agent.check_document import require_date
 
     for name in ("not_before", "not_after"):
         require_date(name, getattr(body, name))
-    folder, egress = terms.folder(body.input), terms.web(body.fetch)
-    equal = [msgspec.to_builtins(body), corpus_digest(folder) if folder else "", egress, __version__]
+    reach = accepted or Reach(
+        folder=terms.folder(body.input), egress=terms.web(body.fetch), seconds=terms.seconds
+    )
 
     def arguments(place: Place) -> list[str]:
         words = ["check", str(place.folder / REPORT), "--json", "--keep", str(place.session)]
-        words += ["--sources", str(folder)] if folder else []
+        words += ["--sources", str(reach.folder)] if reach.folder else []
         words += ["--fetch", *terms.options()] if body.fetch else []
         for name in ("not_before", "not_after"):
             if value := getattr(body, name):
@@ -136,11 +167,15 @@ def _check(body: CheckBody, terms: Terms) -> Work:
         return [*words, *(["--strict"] if body.strict else []), *_required(body.require)]
 
     return Work(
-        kind="check", share=_share(*equal), seconds=terms.seconds, arguments=arguments, report=body.text
+        kind="check",
+        share="" if accepted else _share_of_body(body, reach),
+        reach=reach,
+        arguments=arguments,
+        report=body.text,
     )
 
 
-def _common(place: Place, folder: Path | None, egress: str, terms: Terms, seconds: float) -> list[str]:
+def _common(place: Place, reach: Reach, terms: Terms) -> list[str]:
     """The options of `vera run` and `vera verify`. What the person set by options of the service comes first:
     where a job lies, what it reads and how far it reaches is never theirs."""
     words = [
@@ -148,12 +183,12 @@ def _common(place: Place, folder: Path | None, egress: str, terms: Terms, second
         "-c",
         "run.input_dir=null",
         "-c",
-        f"budget.seconds={seconds:g}",
+        f"budget.seconds={reach.seconds:g}",
         "--json",
         "-q",
     ]
-    words += ["--work-dir", str(place.session), "--base-dir", str(place.base), "--egress", egress]
-    return [*words, *(["--input-dir", str(folder)] if folder else [])]
+    words += ["--work-dir", str(place.session), "--base-dir", str(place.base), "--egress", reach.egress]
+    return [*words, *(["--input-dir", str(reach.folder)] if reach.folder else [])]
 
 
 def _required(require: str) -> list[str]:
@@ -163,6 +198,11 @@ def _required(require: str) -> list[str]:
 def _with_egress(terms: Terms, mode: str) -> Settings:
     egress = terms.settings.egress.model_copy(update={"mode": mode})
     return terms.settings.model_copy(update={"egress": egress})
+
+
+def _share_of_body(body: ResearchBody | CheckBody, reach: Reach) -> str:
+    corpus = corpus_digest(reach.folder) if reach.folder else ""
+    return _share(msgspec.to_builtins(body), corpus, reach.egress, __version__)
 
 
 def _share(*parts: object) -> str:

@@ -11,6 +11,7 @@ COMMANDS = {
     "ask": ("vera.cli.ask:ask", "Ask a question, or check a thesis, that follows a finished session."),
     "verify": ("vera.cli.verify:verify", "Verify a thesis: evidence cards and a signed attestation."),
     "batch": ("vera.cli.batch:batch", "Run many tasks, each in its own session."),
+    "table": ("vera.cli.table:table", "Ask each document of a folder the same questions: a table."),
     "worker": ("vera.cli.worker:worker", "Run tasks of a batch on this machine, beside other machines."),
     "resume": ("vera.cli.resume:resume", "Go on with an interrupted run."),
     "list": ("vera.cli.list:list_sessions", "List sessions: state, verdict, steps, time and task of each."),

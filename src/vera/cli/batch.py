@@ -127,7 +127,7 @@ def run(
         from vera.batch.running import Options, read, run_batch
         from vera.config.handed import allowed_of
 
-        base = _base(base_dir, overrides)
+        base = base_of(base_dir, overrides)
         required = (f"verification.require={require}",) if require else ()
         options["overrides"] = without_keys((*overrides, *required))
         # Without that folder there is no task file either, which is what the person is told.
@@ -158,7 +158,7 @@ def status(base_dir: str | None, overrides: tuple[str, ...], as_json: bool, engi
         from vera.batch.runs import Runs
         from vera.batch.summary import summary_of
 
-        base = _base(base_dir, overrides)
+        base = base_of(base_dir, overrides)
         runs = Runs(base)
         if engine == LOCAL:
             summary = summary_of(runs, list(runs.tasks()), live=runs.is_locked())
@@ -225,7 +225,7 @@ def _mark(
         from vera.batch.status import standing
         from vera.report.printable import printable_json
 
-        base = _base(base_dir, overrides)
+        base = base_of(base_dir, overrides)
         runs = Runs(base)
         chosen = [task.id for task in _chosen(runs, names)]
         if engine == LOCAL:
@@ -274,7 +274,7 @@ def _print(summary: Any, as_json: bool) -> None:
     click.echo(printable_json(as_dict(summary)) if as_json else printable(summary_text(summary)))
 
 
-def _base(base_dir: str | None, overrides: Sequence[str]) -> Path:
+def base_of(base_dir: str | None, overrides: Sequence[str]) -> Path:
     from vera import config
 
     return config.load(overrides, {"run.base_dir": base_dir}).settings.run.base_dir.resolve()

@@ -75,8 +75,8 @@ def _questions(rows: Sequence[Sequence[str]], where: str) -> Questions:
             raise BatchError(f"{where}: question {number} {_wrong(question)}.", 2)
         if len(row) > len(names):
             raise BatchError(
-                f"{where}: row {number} below the names has more cells than there are columns. Put a question "
-                "that holds a comma between quotation marks.",
+                f"{where}: row {number} below the names has more cells than there are columns. Put a "
+                "question that holds a comma between quotation marks.",
                 2,
             )
         title = row[titled] if titled is not None and titled < len(row) else ""

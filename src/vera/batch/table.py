@@ -85,8 +85,8 @@ def lay_out(
         except Unreadable as why:
             skipped.append((path.encode("utf-8", "replace").decode(), str(why)))
     if not documents:
-        why = f" ({skipped[0][0]}: {skipped[0][1]})" if skipped else ""
-        raise BatchError(f"There is no document in {plain(str(input_dir))}{why}.", 2)
+        reason = f" ({plain(': '.join(skipped[0]))})" if skipped else ""
+        raise BatchError(f"There is no document in {plain(str(input_dir))}{reason}.", 2)
     if len(documents) * len(questions) > MAX_CELLS:
         raise BatchError(
             f"{len(documents)} documents and {len(questions)} questions are more than {MAX_CELLS} cells. "

@@ -128,9 +128,9 @@ def _refuse_formats(outs: tuple[Path, ...]) -> None:
         if not out.parent.is_dir():
             stop(f"The folder {out.parent} does not exist. Make it first.", USAGE)
         if out.suffix.lower() == ".xlsx" and find_spec("xlsxwriter") is None:
-            from vera.report.table.xlsx import MISSING
+            from vera.report.table.xlsx import missing
 
-            stop(MISSING, USAGE)
+            stop(missing(), USAGE)
 
 
 def _say(repeated: int, skipped: tuple[tuple[str, str], ...]) -> None:

@@ -21,7 +21,7 @@ import re
 from typing import Any
 
 from vera.attestation.outcome import WITHHELD
-from vera.evidence.citation import find_citations
+from vera.evidence.citation import without_citations
 from vera.headline import JUDGED
 from vera.report.exports.finished import Finished
 from vera.report.printable import one_printable_line
@@ -72,7 +72,7 @@ def _review(claim: ClaimView, finished: Finished) -> dict[str, Any]:
     said = "; ".join(filter(None, [f"{finished.word}: {finished.reason}", claim.reason, *claim.findings]))
     made: dict[str, Any] = {
         "@type": "ClaimReview",
-        "claimReviewed": _without_citations(claim.text),
+        "claimReviewed": one_printable_line(without_citations(claim.text)),
         "datePublished": utc(header.ended_ts or header.last_ts).strftime("%Y-%m-%d"),
         "author": {"@type": "Organization", "name": f"VERA {__version__} (software)"},
         "reviewRating": rating(verdict, judged=judged),
@@ -102,11 +102,3 @@ def _basis(card: CardView) -> dict[str, Any]:
     if card.quotation and not card.problem:
         made["text"] = "\n".join(map(one_printable_line, card.quotation))[:MAX_LINES]
     return made
-
-
-def _without_citations(text: str) -> str:
-    parts, at = [], 0
-    for found in find_citations(text):
-        parts.append(text[at : found.start])
-        at = max(at, found.end)
-    return one_printable_line(" ".join(" ".join([*parts, text[at:]]).split()))

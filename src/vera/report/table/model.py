@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 import msgspec
 
-from vera.evidence.citation import find_citations
+from vera.evidence.citation import without_citations
 from vera.headline import HOLDS, Headline
 from vera.report.view.model import CardView, ClaimView, RunPage
 from vera.report.view.words import one_line
@@ -106,11 +106,7 @@ def _phrase(claims: Sequence[ClaimView]) -> str:
         return ""
     if claim.form == "extract" and claim.cards:
         return one_line(" ".join(claim.cards[0].quotation), MAX_PHRASE)
-    parts, at = [], 0
-    for found in find_citations(claim.text):
-        parts.append(claim.text[at : found.start])
-        at = max(at, found.end)
-    return one_line(" ".join([*parts, claim.text[at:]]), MAX_PHRASE)
+    return one_line(without_citations(claim.text), MAX_PHRASE)
 
 
 def _places(claims: Sequence[ClaimView]) -> list[Place]:

@@ -36,14 +36,14 @@ COLUMNS = (
 )
 
 
-MISSING = (
-    f"An .xlsx file needs the extra 'office': {install_command('office')}. Without it choose .html, .csv or "
-    ".json."
-)
+def missing() -> str:
+    """What to say where XlsxWriter is not installed."""
+    install = install_command("office")
+    return f"An .xlsx file needs the extra 'office': {install}. Without it choose .html, .csv or .json."
 
 
 def table_xlsx(table: Table) -> bytes:
-    """The workbook, by XlsxWriter (extra `office`). Texts stay texts: nothing in it is a formula or a link."""
+    """The workbook, by XlsxWriter (extra `office`). Texts stay texts: no formula, no link."""
     from xlsxwriter import Workbook
 
     made = io.BytesIO()

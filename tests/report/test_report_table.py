@@ -7,6 +7,7 @@ import zipfile
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import pytest
 from selectolax.lexbor import LexborHTMLParser
 
@@ -64,6 +65,14 @@ def test_the_answer_of_an_extract_are_its_lines() -> None:
         key="c1", text=extract_of.text, verdict="supported", cards=extract_of.cards, form="extract"
     )
     assert cell_of(page(extract_of), "QUOTED", "").text == "QUOTED: The bridge is 120 metres long."
+
+
+def test_the_answer_of_an_extract_with_a_phrase_is_the_phrase() -> None:
+    claims = claim("supported", "lines", quotation=("valid for at least three years,",), first=1, last=4)
+    shown = page(ClaimView(key="c1", text="lines", verdict="supported", cards=claims.cards, form="extract"))
+    answer = "1. “one”: b.txt [ev_0009:2]\n2. “at least three years”: a.txt [ev_0002:2-3]"
+    shown = msgspec.structs.replace(shown, answer=answer)
+    assert cell_of(shown, "QUOTED", "").phrase == "at least three years"
 
 
 @pytest.mark.parametrize("word", ["UNRESOLVED", "DISPUTED", "REFUTED"])

@@ -50,8 +50,15 @@ def claim(
     verdict: str, text: str = "The Elbe is 1094 kilometres long [ev_0002:1].", **card: Any
 ) -> ClaimView:
     """A claim with one card."""
-    members = {"source": URL, "source_id": sha(TEXT), "quotation": (TEXT.decode().strip(),), **card}
-    one = CardView(id="k1", relation="SUPPORTS", evidence="ev_0002", first=1, last=1, **members)
+    members = {
+        "first": 1,
+        "last": 1,
+        "source": URL,
+        "source_id": sha(TEXT),
+        "quotation": (TEXT.decode().strip(),),
+        **card,
+    }
+    one = CardView(id="k1", relation="SUPPORTS", evidence="ev_0002", **members)
     return ClaimView(key="c1", text=text, verdict=verdict, cards=(one,))
 
 

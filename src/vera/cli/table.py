@@ -67,7 +67,7 @@ def table(
 ) -> None:
     """Ask every document of a folder every question, and write the answers as a table.
 
-    Each cell is a run of its own over one document: it has the run's word (VERIFIED, QUOTED, PARTIAL,
+    Each cell is a separate run over one document: it has the run's word (VERIFIED, QUOTED, PARTIAL,
     UNRESOLVED, …), the answer, the lines that it cites, and its session. What is done is not asked again: the
     same command goes on, and asks again about a document that has changed.
 

@@ -3,11 +3,12 @@
 A cell always has a word and a text, so none is ever blank.
 """
 
+import re
 from collections.abc import Sequence
 
 import msgspec
 
-from vera.evidence.citation import without_citations
+from vera.evidence.citation import find_citations, without_citations
 from vera.headline import HOLDS, Headline
 from vera.report.view.model import CardView, ClaimView, RunPage
 from vera.report.view.words import one_line
@@ -17,6 +18,10 @@ MAX_STATEMENTS = 20
 MAX_PLACES = 6
 MAX_LINES = 12
 MAX_LINE = 400
+MAX_ANSWER = 20_000
+"""Characters of an answer that a table keeps."""
+
+_QUOTED = re.compile(r"“([^”\n]{1,400})”")
 NOT_ASKED = "not asked yet"
 
 
@@ -88,9 +93,9 @@ def cell_of(page: RunPage, verdict: Headline | None, session: str) -> Cell:
         return Cell(word="UNRESOLVED", reason=f"{header.verdict or 'not ended'}: {reason}", session=session)
     return Cell(
         word=verdict,
-        phrase=_phrase(page.claims) if verdict in HOLDS or verdict == "PARTIAL" else "",
+        phrase=_phrase(page) if verdict in HOLDS or verdict == "PARTIAL" else "",
         reason=reason,
-        answer=page.answer,
+        answer=page.answer[:MAX_ANSWER],
         statements=tuple(
             (claim.verdict, one_line(claim.text, 4 * MAX_PHRASE)) for claim in page.claims[:MAX_STATEMENTS]
         ),
@@ -99,14 +104,27 @@ def cell_of(page: RunPage, verdict: Headline | None, session: str) -> Cell:
     )
 
 
-def _phrase(claims: Sequence[ClaimView]) -> str:
-    """The first supported claim without its citations; of an extract, its cited lines."""
-    claim = next((each for each in claims if each.verdict == "supported"), None)
+def _phrase(page: RunPage) -> str:
+    """The first supported claim without its citations; of an extract the words that the answer takes from its
+    lines, else the lines."""
+    claim = next((each for each in page.claims if each.verdict == "supported"), None)
     if claim is None:
         return ""
     if claim.form == "extract" and claim.cards:
-        return one_line(" ".join(claim.cards[0].quotation), MAX_PHRASE)
+        card = claim.cards[0]
+        return one_line(_words(page.answer, card) or " ".join(card.quotation), MAX_PHRASE)
     return one_line(without_citations(claim.text), MAX_PHRASE)
+
+
+def _words(answer: str, card: CardView) -> str:
+    """The quoted words with which the answer points at the lines of a card, '' for none."""
+    for line in answer[:MAX_ANSWER].splitlines():
+        if (quoted := _QUOTED.search(line)) and any(
+            each.evidence == card.evidence and card.first <= (each.first or 0) <= card.last
+            for each in find_citations(line)
+        ):
+            return quoted[1]
+    return ""
 
 
 def _places(claims: Sequence[ClaimView]) -> list[Place]:

@@ -19,6 +19,10 @@ PROCESSES = 512
 """Chromium's threads count as processes."""
 
 PROFILE_SPACE = 1024 * MiB
+NO_BROWSER = (
+    "No PDF can be printed: that needs Chromium and a sandbox (sandbox.backend other than none). Install "
+    "both with: sudo apt install chromium bubblewrap. Or print the HTML of 'vera report' in any browser."
+)
 PAGE, PRINTED = "page.html", "page.pdf"
 OPTIONS = (
     "--headless",
@@ -44,6 +48,8 @@ async def print_pdf(html: bytes, *, backend: str, base_image: str) -> bytes:
         await asyncio.to_thread((work / PAGE).write_bytes, html)
         async with asyncio.timeout(SECONDS):
             return await _printed(work, backend, base_image)
+    except RenderError as error:
+        raise RenderError(NO_BROWSER, error.kind) if error.kind == "no_browser" else error from None
     except TimeoutError:
         raise RenderError(f"The PDF was not printed within {SECONDS:g} s.", "timeout") from None
     except BoxError as error:

@@ -103,7 +103,7 @@ def policy(rule: str = "model", **changed: object) -> Policy:
         "audit_policy": AuditPolicy(),
         "claims": "claims/1",
         "audit": "audit/6",
-        "reduce": "reduce/3",
+        "reduce": "reduce/4",
         **changed,
     }
     return Policy(**members)

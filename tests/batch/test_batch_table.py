@@ -19,7 +19,7 @@ from support.scripted_server import ScriptedServer
 from vera.batch.errors import BatchError
 from vera.batch.questions import MAX_QUESTIONS, Questions, read_questions
 from vera.batch.summary import Row, Summary, Usage
-from vera.batch.table import MAX_CELLS, Sheet, lay_out, table_of, tasks_of
+from vera.batch.table import MAX_CELLS, Sheet, documents_folder, lay_out, table_of, tasks_of
 from vera.batch.task_settings import TaskSettings
 from vera.config.handed import allowed_of
 from vera.report.table.csv_text import table_csv
@@ -107,6 +107,11 @@ def test_each_document_is_alone_in_its_folder_under_its_own_path(tmp_path: Path)
         files = [path for path in each.folder.rglob("*") if path.is_file()]
         assert files == [each.folder / each.path]
         assert files[0].read_bytes() == (folder / each.path).read_bytes()
+
+
+def test_the_copies_of_documents_are_for_their_owner_alone(tmp_path: Path) -> None:
+    lay_out(documents(tmp_path / "docs", a="one"), tmp_path, ASKED)
+    assert documents_folder(tmp_path).stat().st_mode & 0o777 == 0o700
 
 
 def test_the_same_documents_are_the_same_tasks_and_a_changed_one_is_another(tmp_path: Path) -> None:

@@ -1,7 +1,8 @@
 """A table as a batch: each document alone in a folder, each cell a task, and the cells of what came of it.
 
 BASE/.vera/documents/<digest>/PATH   a document under its path in the input folder; its bytes and path
-                                     give the digest, so a document that changed is asked again
+                                     give the digest, so a document that changed is asked again;
+                                     readable by the owner alone
 BASE/runs/                           the batch
 """
 
@@ -162,6 +163,7 @@ def _kept(real: Path, path: str, folder: Path) -> Path:
     alone = folder / digest
     target = alone / path
     if not _holds(alone, path, data):
+        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         target.parent.mkdir(parents=True, exist_ok=True)
         temporary = folder / f".new-{secrets.token_hex(8)}"
         try:

@@ -69,14 +69,15 @@ def _review(claim: ClaimView, finished: Finished) -> dict[str, Any]:
     relied = finished.word not in WITHHELD
     judged = relied and page.attestation is not None and page.attestation.rule in JUDGED
     verdict = claim.verdict if relied else "unchecked"
-    said = "; ".join(filter(None, [f"{finished.word}: {finished.reason}", claim.reason, *claim.findings]))
+    reasons = (f"{finished.word}: {finished.reason}", claim.reason, *claim.findings)
+    said = "; ".join(reason.rstrip(". ") for reason in reasons if reason)
     made: dict[str, Any] = {
         "@type": "ClaimReview",
         "claimReviewed": one_printable_line(without_citations(claim.text)),
         "datePublished": utc(header.ended_ts or header.last_ts).strftime("%Y-%m-%d"),
         "author": {"@type": "Organization", "name": f"VERA {__version__} (software)"},
         "reviewRating": rating(verdict, judged=judged),
-        "reviewBody": one_printable_line(said),
+        "reviewBody": f"{one_printable_line(said)}.",
         "isBasedOn": [_basis(card) for card in claim.cards],
     }
     if page.attestation is not None:

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import click
 
-from vera.cli.export_document import FORMATS, format_options
+from vera.cli.export_document import FORMATS, format_options, write_document
 
 
 @click.command()
@@ -72,8 +72,6 @@ def export(
         if bundle is not None:
             _bundle(session, bundle)
         for name, file in chosen:
-            from vera.cli.export_document import write as write_document
-
             write_document(session, name, file)
         if trajectory:
             from vera.cli.export_trajectory import write

@@ -36,7 +36,7 @@ def format_options(command: Callable[..., None]) -> Callable[..., None]:
     return command
 
 
-def write(session: Path, name: str, target: Path) -> None:
+def write_document(session: Path, name: str, target: Path) -> None:
     """Write one of FORMATS to a file that must not exist yet; end by a sentence when it cannot be."""
     from vera.agent.finished import finished
     from vera.attestation.integrity import NoSession

@@ -7,7 +7,7 @@
 `--prepare` downloads Debian's documentation packages (apt-get, dpkg-deb) and lays their pages out in DIR: a
 folder for each corpus of SOURCES. The questions lie in benchmarks/manuals/: in each corpus a third is asked
 nearly in the manual's words, a third in other words, and a third has no answer there; some are in German
-and French. (The fifth: 8, 3 and 4 in each.) The first four are development data; `fifth.jsonl` is held out.
+and French. (The fifth: 8, 3 and 4 in each.) All five are development data.
 A question is QUOTED when the model presents lines as an answer, and right when the lines it cites hold the
 expected words; "closest matches" are not an answer. Intervals are Wilson's at 95 %.
 `--check` asks nothing: it looks whether each question's page holds the expected words.

@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING
 
 import click
 
+from vera.cli.options import BUDGET, MODEL, budget_options, model_options, settings_of
+
 if TYPE_CHECKING:
     from vera.report.table.model import Table
 
@@ -42,8 +44,8 @@ FORMATS = ("html", "csv", "xlsx", "json")
 @click.option(
     "--slots", type=click.IntRange(1, 256), default=4, show_default=True, help="Cells that run at once."
 )
-@click.option("--budget-tokens", type=int, help="Tokens that a cell may spend; 0 is unlimited.")
-@click.option("--budget-seconds", type=float, help="Seconds that a cell may take; 0 is unlimited.")
+@model_options
+@budget_options()
 @click.option(
     "--require",
     type=click.Choice(["verified"]),
@@ -58,12 +60,11 @@ def table(
     outs: tuple[Path, ...],
     base_dir: str | None,
     slots: int,
-    budget_tokens: int | None,
-    budget_seconds: float | None,
     require: str | None,
     retry_failed: bool,
     overrides: tuple[str, ...],
     quiet: bool,
+    **flags: object,
 ) -> None:
     """Ask every document of a folder every question, and write the answers as a table.
 
@@ -88,13 +89,10 @@ def table(
         asked = read_questions(questions)
         besides = {each.resolve() for each in (questions, *outs)}
         sheet = lay_out(_folder(input_dir), base, asked.asked, besides)
-        said = {
-            "budget.tokens": budget_tokens,
-            "budget.seconds": budget_seconds,
-            "verification.require": require,
-        }
-        flags = [f"{key}={value}" for key, value in said.items() if value is not None]
-        given = without_keys((*overrides, *flags))
+        settings = settings_of(
+            {**MODEL, **BUDGET, "require": "verification.require"}, {**flags, "require": require}
+        )
+        given = without_keys((*overrides, *(f"{key}={value}" for key, value in settings.items())))
         allowed = allowed_of((), (documents_folder(base),))
         options = Options(
             slots=slots, limits={}, overrides=given, allowed=allowed, retry_failed=retry_failed, quiet=quiet

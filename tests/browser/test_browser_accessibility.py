@@ -17,7 +17,10 @@ from support.documents import make_pdf
 from support.scripted_server import ScriptedServer, Slow
 from support.turns import answered_turns
 from vera.attestation.keys import Signer
+from vera.headline import HEADLINES
 from vera.report.html.document import report_html
+from vera.report.table.model import Cell, Place, Row, Table
+from vera.report.table.page import table_html
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser
@@ -123,6 +126,26 @@ def test_the_replay_and_the_login(browser: "Browser", dashboard: Dashboard) -> N
         page.get_by_role("button", name="Replay it now").click()
         page.get_by_text("All of it agrees").wait_for()
         assert violations(page) == []
+
+
+def test_a_table_of_answers_on_a_screen_and_on_a_phone(browser: "Browser", tmp_path: Path) -> None:
+    place = Place(source="a.txt", first=1, last=2, relation="SUPPORTS", lines=("Two years.", "Or more."))
+    cells = tuple(
+        Cell(word=word, phrase="two years", reason="why", places=(place,), session=str(tmp_path))
+        for word in HEADLINES
+    )
+    rows = tuple(Row(document=f"d{number}.txt", cells=cells) for number in range(3))
+    made = Table(questions=tuple((f"q{n}", f"How long {n}?") for n in range(len(cells))), rows=rows)
+    (tmp_path / "table.html").write_bytes(table_html(made, title="Answers", beside=tmp_path))
+    with watched(browser, "http://127.0.0.1:9", bypass_csp=True) as context:
+        page = context.page()
+        page.goto((tmp_path / "table.html").as_uri())
+        for width in (1200, 390):
+            page.set_viewport_size({"width": width, "height": 800})
+            page.locator("details").evaluate_all("every => every.forEach((each) => { each.open = true })")
+            assert violations(page) == []
+            assert page.evaluate("document.documentElement.scrollWidth") <= width
+        page.close()
 
 
 def test_the_report_of_a_run_and_reports_with_everything_in_them(

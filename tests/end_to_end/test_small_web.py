@@ -3,12 +3,15 @@
 import json
 import re
 import tempfile
+from argparse import Namespace
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import pytest
+from warcio.archiveiterator import ArchiveIterator
+from warcio.checker import Checker
 
 from support.cast import Cast
 from support.cli import folded, records, vera
@@ -323,6 +326,25 @@ def test_the_query_ledger_tells_what_was_asked_with_which_intent_and_of_whom(non
     assert [row["move"] for row in queries] == ["mv_0001", "mv_0002", "mv_0003"]
     answered = {"engine": "searxng", "kind": "web", "outcome": "ok", "cause": None, "results": 8}
     assert [row["engines"] for row in queries] == [[answered], [], [answered]]
+
+
+def test_a_web_archive_of_the_run_has_every_page_with_the_bytes_that_came(none_found: Run) -> None:
+    place = none_found.session.parent
+    made = vera("export", "w", "--warc", "pages.warc", cwd=place)
+    assert made.returncode == 0, made.stderr
+    assert Checker(Namespace(inputs=[str(place / "pages.warc")], verbose=False)).process_all() == 0
+    pages = {}
+    with (place / "pages.warc").open("rb") as file:
+        for each in ArchiveIterator(file, check_digests="raise"):
+            if each.rec_type == "response":
+                uri = each.rec_headers.get_header("WARC-Target-URI")
+                pages[uri] = (each.http_headers.get_statuscode(), each.content_stream().read())
+    assert pages.keys() >= {NEWSROOM, PARTNER, STORY, COPY}
+    assert not pages.keys() & {NO_HOST, LAUNCHES}
+    for url in (NEWSROOM, PARTNER):
+        reply = WEB[url]
+        assert isinstance(reply, Reply)
+        assert pages[url] == ("200", reply.body)
 
 
 def test_the_ledgers_are_made_again_byte_for_byte(none_found: Run) -> None:

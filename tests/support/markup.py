@@ -28,6 +28,11 @@ def problems(html: str, *, fragment: bool = False, scripts: int = 0) -> list[str
     return [*found, *_names(nodes, tree)]
 
 
+def problems_beside(html: str) -> list[str]:
+    """As `problems`, of a file whose links may lead to files beside it: they begin with `./`."""
+    return [each for each in problems(html) if not re.fullmatch(r"<a href='\./[^:]*'> leads elsewhere", each)]
+
+
 def visible_text(html: str) -> str:
     """The text of a page as a reader has it."""
     body = LexborHTMLParser(html).body

@@ -130,7 +130,7 @@ def run(
         from vera.batch.running import Options, read, run_batch
         from vera.config.handed import allowed_of
 
-        base = _base(base_dir, overrides)
+        base = base_of(base_dir, overrides)
         flags = {name: options.pop(name) for name in (*MODEL, *BUDGET)} | {"require": require}
         set_by_flag = settings_of({**MODEL, **BUDGET, "require": "verification.require"}, flags)
         options["overrides"] = without_keys((*overrides, *(f"{k}={v}" for k, v in set_by_flag.items())))
@@ -162,7 +162,7 @@ def status(base_dir: str | None, overrides: tuple[str, ...], as_json: bool, engi
         from vera.batch.runs import Runs
         from vera.batch.summary import summary_of
 
-        base = _base(base_dir, overrides)
+        base = base_of(base_dir, overrides)
         runs = Runs(base)
         if engine == LOCAL:
             summary = summary_of(runs, list(runs.tasks()), live=runs.is_locked())
@@ -229,7 +229,7 @@ def _mark(
         from vera.batch.status import standing
         from vera.report.printable import printable_json
 
-        base = _base(base_dir, overrides)
+        base = base_of(base_dir, overrides)
         runs = Runs(base)
         chosen = [task.id for task in _chosen(runs, names)]
         if engine == LOCAL:
@@ -278,7 +278,7 @@ def _print(summary: Any, as_json: bool) -> None:
     click.echo(printable_json(as_dict(summary)) if as_json else printable(summary_text(summary)))
 
 
-def _base(base_dir: str | None, overrides: Sequence[str]) -> Path:
+def base_of(base_dir: str | None, overrides: Sequence[str]) -> Path:
     from vera import config
 
     return config.load(overrides, {"run.base_dir": base_dir}).settings.run.base_dir.resolve()

@@ -113,6 +113,7 @@ async def _python() -> list[Finding]:
         ("docs", "lxml", "Office files and EPUB books"),
         ("local", "xllamacpp", "--model-file FILE.gguf and pulled models"),
         ("local", "huggingface_hub", "vera models pull"),
+        ("office", "xlsxwriter", "vera table --out T.xlsx"),
         ("otel", "google.protobuf", "vera export --otlp"),
     ):
         there = _is_installed(module)

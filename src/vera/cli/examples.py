@@ -47,6 +47,10 @@ EXAMPLES: dict[str, tuple[str, str]] = {
         "vera batch cancel lease-2024",
         "vera batch cancel --all",
     ),
+    "table": (
+        "vera table --questions questions.csv --input contracts --out contracts.html",
+        "vera table --questions questions.csv --input contracts --out contracts.xlsx --slots 2",
+    ),
     "eval": (
         "vera eval questions.jsonl --limit 20",
         "vera eval --generate data --count 100 --seed 7",

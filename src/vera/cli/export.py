@@ -1,8 +1,10 @@
-"""`vera export`: a session for others: a file that replays, a trajectory, or an OpenTelemetry trace."""
+"""`vera export`: a session for others: a file that replays, the formats of other programs, or a trace."""
 
 from pathlib import Path
 
 import click
+
+from vera.cli.export_document import FORMATS, format_options, write_document
 
 
 @click.command()
@@ -13,6 +15,7 @@ import click
     type=click.Path(path_type=Path, dir_okay=False),
     help="The file to write (a zip; it must not exist yet).",
 )
+@format_options
 @click.option("--trajectory", is_flag=True, help="Write the run in mini-swe-agent's trajectory format.")
 @click.option(
     "-o",
@@ -36,6 +39,7 @@ def export(
     output: Path | None,
     otlp: str | None,
     with_content: bool,
+    **formats: Path | None,
 ) -> None:
     """Write a session into one file, or send it to an OpenTelemetry collector.
 
@@ -43,6 +47,10 @@ def export(
     replay FILE'. Of an execution the sessions of its theses are in it, too. The same session gives the same
     file, byte for byte. The log is in it whole: the question, every prompt and reply, every page that was
     read, and the settings.
+
+    --csl, --ris: the sources that the answer cites, for a reference manager. --docx, --pdf: the answer to
+    send to someone. --claim-review: the verdict on each claim. --warc: every page that was fetched. Each says
+    the word for how strongly the answer is proved. Markdown and HTML: 'vera report'.
 
     --trajectory: the main lane's messages as mini-swe-agent writes them, for its inspector and similar tools,
     with every candidate and why one was chosen.
@@ -52,8 +60,10 @@ def export(
     """
     from vera.cli.exit import clean_errors
 
-    if [bundle is not None, trajectory, otlp is not None].count(True) != 1:
-        raise click.UsageError("Say what to export: --bundle FILE, --trajectory, or --otlp URL.")
+    chosen = [(name, file) for name in FORMATS if (file := formats[name.replace("-", "_")]) is not None]
+    if [bundle is not None, trajectory, otlp is not None].count(True) + len(chosen) != 1:
+        names = ", ".join(f"--{name}" for name in ("bundle", *FORMATS))
+        raise click.UsageError(f"Say what to export, one at a time: {names} FILE, --trajectory, --otlp URL.")
     if output is not None and not trajectory:
         raise click.UsageError("--output goes with --trajectory.")
     if with_content and otlp is None:
@@ -61,6 +71,8 @@ def export(
     with clean_errors():
         if bundle is not None:
             _bundle(session, bundle)
+        for name, file in chosen:
+            write_document(session, name, file)
         if trajectory:
             from vera.cli.export_trajectory import write
 

@@ -12,6 +12,7 @@ GROUPS: dict[str, dict[str, tuple[str, str]]] = {
         "recheck": ("vera.cli.recheck:recheck", "Say which cited lines have changed since they were cited."),
         "resume": ("vera.cli.resume:resume", "Go on with an interrupted run."),
         "batch": ("vera.cli.batch:batch", "Run many tasks, each in its own session."),
+        "table": ("vera.cli.table:table", "Ask each document of a folder the same questions: a table."),
         "eval": (
             "vera.cli.eval:evaluate",
             "Ask questions whose answers are known, and say how often VERA is right.",

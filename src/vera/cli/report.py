@@ -2,12 +2,8 @@
 
 import hashlib
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import click
-
-if TYPE_CHECKING:
-    from vera.dashboard.run_page import LookedAt
 
 
 @click.command()
@@ -47,11 +43,10 @@ def report(run: Path, as_html: bool, markdown: bool, output: Path | None) -> Non
             stop(f"there is no session in {run} (no trace.jsonl).", ERROR)
         if integrity.verdict == "BROKEN":
             stop(integrity.sentence, ERROR)
-        found = look_at(run)
         if markdown:
-            text = _markdown(run, found)
+            text = _markdown(run)
         else:
-            text = report_html(found.page, work_dir=str(run), integrity=integrity.sentence)
+            text = report_html(look_at(run).page, work_dir=str(run), integrity=integrity.sentence)
         data = text.encode("utf-8", "replace")
         if output is not None and str(output) == "-":
             click.echo(data, nl=False)
@@ -63,16 +58,11 @@ def report(run: Path, as_html: bool, markdown: bool, output: Path | None) -> Non
         click.echo(str(target))
 
 
-def _markdown(run: Path, found: "LookedAt") -> str:
+def _markdown(run: Path) -> str:
     """answer.md as it would be made now, with the status that the session may say, and the reviews."""
-    import msgspec
-
-    from vera.agent.conclusion import result_of
+    from vera.agent.finished import finished
     from vera.report import answer, reviews_text
-    from vera.store import Store
 
-    header, shown = found.page.header, result_of(found.state, Store(run / "store")).report
-    if header.verdict:
-        shown = msgspec.structs.replace(shown, status=f"{header.verdict}: {header.reason}")
-    said = reviews_text.markdown(found.page)
-    return answer.markdown(header.task, shown) + (f"\n{said}" if said else "")
+    made = finished(run)
+    said = reviews_text.markdown(made.page)
+    return answer.markdown(made.task, made.report) + (f"\n{said}" if said else "")

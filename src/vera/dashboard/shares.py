@@ -14,6 +14,7 @@ from vera.dashboard.regular import open_regular
 from vera.dashboard.sessions import SessionFolder
 from vera.report.html.document import report_html
 from vera.report.html.wording import SHARES
+from vera.report.table.csv_text import safe_cell
 from vera.report.view.model import ClaimView, RunPage
 
 MAX_BYTES = 256 << 20
@@ -28,9 +29,6 @@ _TYPES: Mapping[str, str] = {
     "bundle.zip": "application/zip",
 }
 assert set(_TYPES) == set(SHARES)
-
-_FORMULA = ("=", "+", "-", "@", "\t", "\r")
-"""A cell that begins so is a formula in a spreadsheet; OWASP, CSV Injection."""
 
 
 def share(name: str, session: SessionFolder, page: RunPage) -> Response:
@@ -63,17 +61,13 @@ def claims_table(claims: Sequence[ClaimView]) -> str:
         ("claim", "verdict", "text", "reason", "relation", "source", "first_line", "last_line", "sha256")
     )
     for claim in claims:
-        said = [_cell(each) for each in (claim.key, claim.verdict, claim.text, claim.reason)]
+        said = [safe_cell(each) for each in (claim.key, claim.verdict, claim.text, claim.reason)]
         for card in claim.cards:
             place = (card.first, card.last, card.source_id)
-            rows.writerow((*said, card.relation, _cell(card.source), *place))
+            rows.writerow((*said, card.relation, safe_cell(card.source), *place))
         if not claim.cards:
             rows.writerow((*said, "", "", "", "", ""))
     return made.getvalue()
-
-
-def _cell(text: str) -> str:
-    return f"'{text}" if text.startswith(_FORMULA) else text
 
 
 def _attestation(file: Path) -> bytes:

@@ -50,6 +50,16 @@ def place_name(evidence: str, first: int | None, last: int | None) -> str:
     return f"{evidence}:{first}" + (f"-{last}" if last not in (None, first) else "")
 
 
+def without_citations(text: str) -> str:
+    """The text on one line, without its citations and the space before each."""
+    parts, at = [], 0
+    for found in find_citations(text):
+        if found.start >= at:
+            parts.append(text[at : found.start].rstrip())
+            at = found.end
+    return " ".join("".join([*parts, text[at:]]).split())
+
+
 def _citations(text: str) -> Iterator[Citation]:
     for bracket in _BRACKET.finditer(text):
         yield from _items(bracket[1], bracket.start(), bracket.end())

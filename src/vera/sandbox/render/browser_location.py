@@ -71,10 +71,10 @@ def ways(backend: str, base_image: str) -> tuple[list[Way], dict[str, str]]:
 
 
 async def open_browser_box(
-    backend: str, base_image: str, spec: BoxSpec, *, egress: Serve, tell: Tell | None = None
+    backend: str, base_image: str, spec: BoxSpec, *, egress: Serve | None, tell: Tell | None = None
 ) -> BrowserBox:
     """A box of the person's choice of sandbox: bubblewrap with this machine's Chromium comes first, then the
-    docker image that has one. An image is never built here.
+    docker image that has one. An image is never built here. Without `egress` the browser reaches nothing.
 
     Raises RenderError (`no_browser`) with what to install, BoxError for a backend that there is not.
     """

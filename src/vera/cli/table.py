@@ -1,0 +1,177 @@
+"""`vera table`: every document of a folder by every question, each cell cited and marked."""
+
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from vera.cli.options import BUDGET, MODEL, budget_options, model_options, settings_of
+
+if TYPE_CHECKING:
+    from vera.report.table.model import Table
+
+FORMATS = ("html", "csv", "xlsx", "json")
+
+
+@click.command()
+@click.option(
+    "--questions",
+    metavar="FILE",
+    type=click.Path(path_type=Path),
+    required=True,
+    help="CSV file with a column 'question', and 'title' for a shorter heading where wanted.",
+)
+@click.option(
+    "--input",
+    "--input-dir",
+    "input_dir",
+    metavar="DIR",
+    type=click.Path(path_type=Path),
+    required=True,
+    help="Folder of documents; each is asked alone.",
+)
+@click.option(
+    "--out",
+    "outs",
+    metavar="FILE",
+    type=click.Path(path_type=Path, dir_okay=False),
+    required=True,
+    multiple=True,
+    help="The table to write: .html, .csv, .xlsx or .json; may be repeated. One that is there is replaced.",
+)
+@click.option("--base-dir", type=click.Path(), help="Folder that holds the sessions, under runs/.")
+@click.option(
+    "--slots", type=click.IntRange(1, 256), default=4, show_default=True, help="Cells that run at once."
+)
+@model_options
+@budget_options()
+@click.option(
+    "--require",
+    type=click.Choice(["verified"]),
+    help="A cell that is less than VERIFIED ends with exit code 3.",
+)
+@click.option("--retry-failed", is_flag=True, help="Ask again what failed before.")
+@click.option("-c", "--config", "overrides", multiple=True, help="KEY=VALUE or FILE.yaml; may be repeated.")
+@click.option("-q", "--quiet", is_flag=True, help="No progress on stderr.")
+def table(
+    questions: Path,
+    input_dir: Path,
+    outs: tuple[Path, ...],
+    base_dir: str | None,
+    slots: int,
+    require: str | None,
+    retry_failed: bool,
+    overrides: tuple[str, ...],
+    quiet: bool,
+    **flags: object,
+) -> None:
+    """Ask every document of a folder every question, and write the answers as a table.
+
+    Each cell is a separate run over one document: it has the run's word (VERIFIED, QUOTED, PARTIAL,
+    UNRESOLVED, …), the answer, the lines that it cites, and its session. What is done is not asked again: the
+    same command goes on, and asks again about a document that has changed.
+
+    Exit codes as of 'vera batch': the worst of the cells, 1, 5, 4, 6, 3, 0; 2 for a wrong file; 130 when
+    interrupted, with the table as far as it is.
+    """
+    from vera.cli.batch import base_of, clean_batch_errors, without_keys
+
+    _refuse_formats(outs)
+    with clean_batch_errors():
+        from vera.batch.questions import read_questions
+        from vera.batch.running import Options, run_batch
+        from vera.batch.table import documents_folder, lay_out, table_of, tasks_of
+        from vera.batch.task_settings import TaskSettings
+        from vera.config.handed import allowed_of
+
+        base = base_of(base_dir, overrides)
+        asked = read_questions(questions)
+        besides = {each.resolve() for each in (questions, *outs)}
+        sheet = lay_out(_folder(input_dir), base, asked.asked, besides)
+        settings = settings_of(
+            {**MODEL, **BUDGET, "require": "verification.require"}, {**flags, "require": require}
+        )
+        given = without_keys((*overrides, *(f"{key}={value}" for key, value in settings.items())))
+        allowed = allowed_of((), (documents_folder(base),))
+        options = Options(
+            slots=slots, limits={}, overrides=given, allowed=allowed, retry_failed=retry_failed, quiet=quiet
+        )
+        if not quiet:
+            _say(asked.repeated, sheet.skipped)
+        listed = tasks_of(sheet, TaskSettings(given, allowed))
+        code, summary = run_batch(listed, base, options, sys.stderr)
+        made = table_of(sheet, summary)
+        for out in outs:
+            _write(made, out, input_dir)
+    click.echo(f"{_counts(made)}\n" + "\n".join(map(str, outs)))
+    raise SystemExit(code)
+
+
+def _folder(input_dir: Path) -> Path:
+    from vera.agent.folders import input_folder
+
+    return input_folder(input_dir)
+
+
+def _refuse_formats(outs: tuple[Path, ...]) -> None:
+    """End the command, before anything is asked, for a table that could not be written."""
+    from importlib.util import find_spec
+
+    from vera.cli.exit import USAGE, stop
+
+    for out in outs:
+        if out.suffix[1:].lower() not in FORMATS:
+            stop(f"{out} is no name of a table: it ends in .html, .csv, .xlsx or .json.", USAGE)
+        if not out.parent.is_dir():
+            stop(f"The folder {out.parent} does not exist. Make it first.", USAGE)
+        if out.suffix.lower() == ".xlsx" and find_spec("xlsxwriter") is None:
+            from vera.report.table.xlsx import missing
+
+            stop(missing(), USAGE)
+
+
+def _say(repeated: int, skipped: tuple[tuple[str, str], ...]) -> None:
+    from vera.report.printable import one_printable_line
+    from vera.report.view.words import counted
+
+    if repeated:
+        click.echo(f"{counted(repeated, 'question')} repeated: asked once", err=True)
+    for path, why in skipped[:20]:
+        click.echo(one_printable_line(f"not asked: {path}: {why}"), err=True)
+    if len(skipped) > 20:
+        click.echo(f"… and {len(skipped) - 20} more, which the table names", err=True)
+
+
+def _write(made: "Table", out: Path, input_dir: Path) -> None:
+    from vera.session import replace_file
+
+    match out.suffix[1:].lower():
+        case "html":
+            from vera.report.table.page import table_html
+
+            title = f"Answers from {input_dir.resolve().name or input_dir}"
+            data = table_html(made, title=title, beside=out.resolve().parent)
+        case "csv":
+            from vera.report.table.csv_text import table_csv
+
+            data = table_csv(made)
+        case "xlsx":
+            from vera.report.table.xlsx import table_xlsx
+
+            data = table_xlsx(made)
+        case _:
+            from vera.report.table.json_text import table_json
+
+            data = table_json(made)
+    replace_file(out, data)
+
+
+def _counts(made: "Table") -> str:
+    """How many cells have which word, in a line."""
+    from vera.headline import HEADLINES
+    from vera.report.view.words import counted
+
+    words = [cell.word for row in made.rows for cell in row.cells]
+    parts = [f"{words.count(word)} {word}" for word in HEADLINES if word in words]
+    return f"{counted(len(words), 'cell')}: {', '.join(parts)}"

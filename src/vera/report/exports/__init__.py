@@ -1,0 +1,1 @@
+"""A finished session in formats of others: sources, an answer with footnotes, verdicts, fetched pages."""

@@ -1,0 +1,1 @@
+"""A table of answers: documents by questions, as values and in each format."""

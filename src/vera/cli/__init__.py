@@ -21,6 +21,7 @@ COMMANDS = {
     "review": ("vera.cli.review:review", "Say whether a claim is right, signed beside its proof."),
     "trust": ("vera.cli.trust:trust", "Say whose signatures you trust, by name."),
     "key": ("vera.cli.key:key", "Print your public key and its id, for those who check your sessions."),
+    "attest": ("vera.cli.attest:attest", "Sign a statement about files, or check one."),
     "export": ("vera.cli.export:export", "Write a session into a file for others, or send its trace."),
     "check": (
         "vera.cli.check:check",

@@ -576,6 +576,7 @@ class Evidence(Event, frozen=True, kw_only=True):
     `marks` are the spans of the text that are struck out or hidden: kind, first byte, byte behind the last.
     `dated` is when the document's own metadata says that it was published: a day, or FIRST/LAST, '' for none.
     `carried` says that it comes from the session that this one goes on from.
+    `opened` is the record of how a file of /input was read, as JSON: its path, size, hash and times.
     """
 
     id: str
@@ -603,6 +604,7 @@ class Evidence(Event, frozen=True, kw_only=True):
     marks: tuple[tuple[str, int, int], ...] = ()
     dated: str = ""
     carried: Carried | None = None
+    opened: Blob | None = None
 
     @property
     def captured_ts(self) -> float:

@@ -2,6 +2,7 @@
 
 import math
 
+import msgspec
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -9,7 +10,7 @@ from hypothesis import strategies as st
 from support.rounds import WATER, case, check, derived, evidence, label, labels, page, sha256
 from vera import events
 from vera.attestation.cards import Cards, lower_bound_bp, make_cards, selector
-from vera.attestation.objects import Card, Source, parse
+from vera.attestation.objects import NOTE_LIMIT, Card, Source, parse
 from vera.audit.source_text import SourceText
 from vera.evidence.claim import Cite, Claim
 
@@ -203,3 +204,20 @@ def test_the_lower_bound_is_that_of_wilson(votes: int, data: st.DataObject) -> N
 )
 def test_some_lower_bounds(agree: int, votes: int, bound: int) -> None:
     assert lower_bound_bp(agree, votes) == pytest.approx(bound, abs=1)
+
+
+def test_the_notes_of_a_card_say_how_its_label_came_about() -> None:
+    read = only(made(evidence("ev_0001"), given=labels("c1", label("ev_0001", 2, 2, "SUPPORTS", 2, 3))))
+    assert read.notes == "2 of 3 readings of the lines say so."
+    ruled = only(made(evidence("ev_0001"), given=labels("c1", label("ev_0001", 2, 2)), by_rule=True))
+    assert ruled.notes == "Labelled by judge-7b, which gives the same label each time."
+    extract = (claim(Cite("ev_0001", 2, 3), form="extract"),)
+    shown = only(made(evidence("ev_0001"), given=labels("c1", label("ev_0001", 2, 3)), claims=extract))
+    assert shown.notes == "The lines are shown as they are."
+
+
+def test_a_hostile_name_of_a_judge_neither_breaks_nor_outgrows_the_notes() -> None:
+    given = msgspec.structs.replace(labels("c1", label("ev_0001", 2, 2)), maker="a\nb\x1b[31m" + "x" * 900)
+    notes = only(made(evidence("ev_0001"), given=given, by_rule=True)).notes
+    assert len(notes) <= NOTE_LIMIT
+    assert notes.isprintable()

@@ -9,14 +9,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from support.asked import asked, open_asked, thesis_record
-from support.rounds import WATER, evidence, label, labels, page
+from support.rounds import WATER, evidence, label, labels, page, policy
 from support.verified import answer, begin, gathered, keep
 from vera import events
 from vera.attestation.build import Built, build
 from vera.attestation.coverage import MIN_FAMILIES, NOVELTY_STOP_BP, enough, novelty
 from vera.attestation.look_up import MAX_LINKS, Failed, Looked
-from vera.attestation.objects import Coverage, Findings, Lens, Omission, Quota, canonical, parse
+from vera.attestation.objects import Caps, Coverage, Findings, Lens, Omission, Quota, canonical, parse
 from vera.attestation.record import Record
+from vera.audit import containment
 from vera.session import Session
 
 RIVER = "The Elbe is 1094 kilometres long"
@@ -273,3 +274,20 @@ def test_a_session_without_a_request_has_nothing_of_this() -> None:
         & msgspec.json.decode(built.objects[built.attestation.coverage]).keys()
     )
     assert (built.attestation.request, built.attestation.expires_at) == ("", "")
+
+
+def test_the_budget_is_in_an_attested_object() -> None:
+    kept = coverage_of(build(thesis_record())).budget
+    assert kept == Caps(sources=12, searches=24, tokens=200_000, bytes=64 << 20, milliseconds=600_000)
+    earlier = thesis_record(policy=policy("literal", reduce="reduce/3", literal=containment.VERSION))
+    assert coverage_of(build(earlier)).budget is None
+
+
+def test_a_page_that_a_constraint_excludes_is_told_with_the_constraint() -> None:
+    looked = Looked(families=(("https://bad.test/a", "https://good.test/b"), ("https://good.test/b",)))
+    found = thesis_record(about=asked(looked=looked, scope="files,web", deny_domains="bad.test"))
+    why = {cell: each.why for cell, each in omitted(build(found)).items()}
+    assert (
+        why["https://bad.test/a"] == "A search found it, and it was not read: the domain bad.test is denied."
+    )
+    assert why["https://good.test/b"] == "2 searches found it, and no line of it was taken as evidence."

@@ -62,6 +62,9 @@ def made(thesis: str = GPL, **values: object) -> VerifyRequest:
         ({"lens": "sharp"}, 'There is no lens "sharp". Known are general, factual.'),
         ({"lens": "/etc/passwd"}, 'There is no lens "/etc/passwd". Known are general, factual.'),
         ({"lens": 7}, "lens is no text: int."),
+        ({"thesis": "vm"}, '"vm" is one word. State in a sentence what should hold.'),
+        ({"thesis": "«Donaudampfschiff.»"}, '"«Donaudampfschiff.»" is one word.'),
+        ({"thesis": "水"}, '"水" is one word.'),
         ({"required": "cards"}, 'required cannot be "cards". It is one of evidence_cards, coverage_map'),
         ({"source_types": "blog"}, 'source_types cannot be "blog". It is one of file, computed, official'),
         (

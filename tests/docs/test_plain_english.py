@@ -11,6 +11,7 @@ import re
 import tokenize
 from collections.abc import Iterator
 from pathlib import Path
+from statistics import median
 
 import click
 import pytest
@@ -180,3 +181,37 @@ def test_a_page_uses_the_words_of_the_glossary(page: Path) -> None:
 def test_a_retired_word_gives_way_to_a_term_of_the_glossary() -> None:
     glossary = (DOCS / "reference/glossary.md").read_text(encoding="utf-8")
     assert all(f"| **{word}** |" in glossary for word in RETIRED.values())
+
+
+_NO_PROSE = re.compile(r"```.*?```|<!--.*?-->", re.DOTALL)
+_PARAGRAPH = re.compile(r"\n\s*\n|\n(?=[-*|#>]|\d+\. )")
+_SENTENCE = re.compile(r"(?<=[.!?:])\s+(?=[A-Z\"“*\[`])")
+
+
+def sentence_lengths(page: str) -> list[int]:
+    """The words of each sentence of a page; tables, headings and quotations aside, a piece of code is one."""
+    lengths = []
+    for paragraph in _PARAGRAPH.split(_NO_PROSE.sub("\n\n", page)):
+        if paragraph.lstrip().startswith(("|", "#", ">")):
+            continue
+        plain = re.sub(r"`[^`]*`", "X", re.sub(r"\]\([^)]*\)", "]", paragraph))
+        lengths += [len(re.findall(r"[\w'’-]+", sentence)) for sentence in _SENTENCE.split(plain)]
+    return [length for length in lengths if length > 1]
+
+
+def test_the_sentences_of_a_page_are_counted() -> None:
+    page = (
+        "# A heading of five words\n\nTwo words. And `vera run x` [is three](page.md).\n\n```\nno code\n```\n"
+    )
+    assert sentence_lengths(page) == [2, 4]
+
+
+@pytest.mark.parametrize("page", [*PAGES, *TOP], ids=name)
+def test_no_page_is_made_of_long_sentences(page: Path) -> None:
+    assert median(sentence_lengths(page.read_text(encoding="utf-8")) or [0]) <= 22
+
+
+def test_half_of_all_sentences_have_at_most_eighteen_words() -> None:
+    lengths = [length for page in (*PAGES, *TOP) for length in sentence_lengths(page.read_text())]
+    assert median(lengths) <= 18
+    assert median(sentence_lengths((ROOT / "README.md").read_text())) <= 15

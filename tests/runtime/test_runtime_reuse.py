@@ -1,12 +1,15 @@
 """The same request again costs nothing, and what is used again holds."""
 
 import asyncio
+import hashlib
+import json
 import os
 import shutil
 import subprocess
 import sys
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +22,7 @@ from vera.agent.thesis import ThesisJob
 from vera.agent.verdict_index import FOLDER, IndexedVerdict, find, keep
 from vera.attestation.keys import load_or_create
 from vera.attestation.lenses import load_lens
+from vera.attestation.objects import hexadecimal
 from vera.attestation.replay import replay
 from vera.attestation.request import request_of
 from vera.attestation.signers import Signers
@@ -29,6 +33,7 @@ from vera.session import Reader, SessionError
 from vera.session.seal import Seal
 from vera.session.seal import write as write_seal
 from vera.session.session import TRACE
+from vera.store import Store
 from vera.verification.exam import FAILURE_SECONDS
 
 THESIS = "The Elbe is 1094 kilometres long."
@@ -103,6 +108,75 @@ def test_the_same_request_gives_the_verdict_of_before_and_no_new_session(bench: 
     assert again.verified.session == first.verified.session
     assert (again.result.status, again.result.exit_code) == ("QUOTED", 0)
     assert bench.sessions == before
+
+
+def at_once(bench: Bench, *how: dict[str, Any]) -> list[Answered]:
+    """The same request several times at one time, each as `how` says."""
+
+    async def ask() -> list[Answered]:
+        runs = (
+            verify_or_reuse(
+                bench.inquiry(), bench.settings(), bench.base, bench.base / f"at-once-{number}", **each
+            )
+            for number, each in enumerate(how)
+        )
+        return await asyncio.gather(*runs)
+
+    return asyncio.run(ask())
+
+
+def test_equal_requests_at_one_time_are_looked_for_once(bench: Bench) -> None:
+    said: list[str] = []
+    found = at_once(bench, *[{"now": said.append}] * 4)
+    assert sorted(each.verified.reused for each in found) == [False, True, True, True]
+    assert len({each.verified.attestation_id for each in found}) == 1
+    assert len(bench.sessions) == 1
+    assert said.count("another run verifies the same; waiting for its verdict") == 3
+    assert not list((bench.base / ".vera" / "in-flight").iterdir())
+
+
+def test_a_fresh_look_waits_for_no_other(bench: Bench) -> None:
+    found = at_once(bench, {}, {"fresh": True})
+    assert [each.verified.reused for each in found] == [False, False]
+
+
+def test_a_lock_that_a_dead_process_left_holds_nothing_up(bench: Bench) -> None:
+    folder = bench.base / ".vera" / "in-flight"
+    folder.mkdir(parents=True)
+    name = f"{hexadecimal(reuse_key(bench.inquiry(), bench.settings()))}.lock"
+    (folder / name).write_bytes(b"")
+    assert not bench.verify(bench.inquiry()).verified.reused
+
+
+def test_where_no_lock_can_be_made_the_thesis_is_verified_all_the_same(bench: Bench, tmp_path: Path) -> None:
+    (bench.base / ".vera").mkdir(parents=True)
+    (bench.base / ".vera" / "in-flight").symlink_to(tmp_path)
+    assert bench.verify(bench.inquiry()).verified.result == "SUPPORTED"
+    assert not list(tmp_path.glob("*.lock"))
+
+
+def test_row_86_a_file_has_a_receipt_in_the_attestation(bench: Bench) -> None:
+    verified = bench.verify(bench.inquiry()).verified
+    (receipt,) = verified.attestation.receipts
+    read = json.loads(Store(verified.session / "store").get(hexadecimal(receipt)))
+    data = (bench.files / "rivers.txt").read_bytes()
+    assert (read["path"], read["size"], read["sha256"]) == (
+        "rivers.txt", len(data), hashlib.sha256(data).hexdigest(),
+    )  # fmt: skip
+    assert datetime.fromisoformat(read["read_at"]) <= datetime.now(UTC)
+    assert all(
+        level.verdict == "AGREES" for level in replay(verified.session, Signers(any_signer=True)).levels
+    )
+
+
+def test_a_receipt_that_was_altered_is_reported(bench: Bench) -> None:
+    verified = bench.verify(bench.inquiry()).verified
+    (receipt,) = verified.attestation.receipts
+    name = hexadecimal(receipt)
+    (blob,) = (verified.session / "store").rglob(f"*{name[2:]}*")
+    blob.chmod(0o600)
+    blob.write_bytes(b"{}")
+    assert replay(verified.session, Signers(any_signer=True)).levels[0].verdict == "ALTERED"
 
 
 def test_a_thesis_that_is_only_set_otherwise_is_another_request_of_the_same_thesis(bench: Bench) -> None:

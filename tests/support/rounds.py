@@ -102,8 +102,8 @@ def policy(rule: str = "model", **changed: object) -> Policy:
         "rule": rule,
         "audit_policy": AuditPolicy(),
         "claims": "claims/1",
-        "audit": "audit/6",
-        "reduce": "reduce/3",
+        "audit": "audit/7",
+        "reduce": "reduce/4",
         **changed,
     }
     return Policy(**members)

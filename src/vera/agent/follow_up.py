@@ -231,7 +231,7 @@ def _bytes_of(evidence: events.Evidence, earlier: Earlier) -> list[bytes]:
 
 
 def _blobs(evidence: events.Evidence) -> list[events.Blob]:
-    blobs = (evidence.text, evidence.raw, evidence.receipt, evidence.within)
+    blobs = (evidence.text, evidence.raw, evidence.receipt, evidence.within, evidence.opened)
     return [blob for blob in blobs if blob is not None]
 
 

@@ -120,6 +120,7 @@ class Knowledge:
                 text=earlier.bytes_of(evidence.text.sha256),
                 raw=earlier.bytes_of(evidence.raw.sha256) if evidence.raw else None,
                 receipt=earlier.bytes_of(evidence.receipt.sha256) if evidence.receipt else None,
+                opened=earlier.bytes_of(evidence.opened.sha256) if evidence.opened else None,
             )
         except StopIteration:
             raise NotKept(f"The log of {known.session} does not have this source.") from None

@@ -26,6 +26,7 @@ from vera.attestation.objects import (
     THESIS_LIMIT,
     AnyObject,
     Attestation,
+    Caps,
     CheckResult,
     Coverage,
     Digest,
@@ -42,8 +43,8 @@ from vera.attestation.objects import (
 from vera.attestation.omissions import MAX_OMISSIONS, omissions_of, too_few
 from vera.attestation.probed import probed
 from vera.attestation.record import Asked, Record
-from vera.attestation.reduce import reduce
-from vera.attestation.request import restates
+from vera.attestation.reduce import WITHOUT_NOTES, reduce
+from vera.attestation.request import Budget, restates
 from vera.attestation.source_types import source_type
 from vera.attestation.tiers import bars, expires_at
 from vera.audit import AuditPolicy, Case, SourceText, containment, literal
@@ -85,7 +86,14 @@ def build(record: Record) -> Built:
     labels = labels_of(record, case)
     thesis, findings = _thesis(record, case), _findings(record, case, labels)
     thesis_id = objects.keep(thesis)
-    made = make_cards(case, thesis_id, labels, record.checks, by_rule=policy.rule != "model")
+    made = make_cards(
+        case,
+        thesis_id,
+        labels,
+        record.checks,
+        by_rule=policy.rule != "model",
+        with_notes=policy.reduce not in WITHOUT_NOTES,
+    )
     asked = record.asked
     if asked is None:
         coverage = cover(case, made, findings.checks)
@@ -132,7 +140,10 @@ def build(record: Record) -> Built:
         issued_at=record.issued_at,
         log=record.log,
         round=record.round,
-        receipts=tuple(source.retrieval for source in made.sources.values() if source.retrieval),
+        receipts=(
+            *(source.retrieval for source in made.sources.values() if source.retrieval),
+            *made.opened,
+        ),
         request=objects.keep(asked.request) if asked else "",
         expires_at=expires_at(asked.request, record.issued_at) if asked else "",
         supersedes=asked.supersedes if asked else "",
@@ -251,11 +262,23 @@ def _looked_up(
         missing=omissions_of(asked, case, made, types, findings.unread),
         families=asked.looked.families,
         cut=asked.looked.cut,
+        budget=None if own.reduce in WITHOUT_NOTES else _caps(asked.budget),
     )
     needed = bars(asked.request.risk, asked.lens, own)
     thin = islice(too_few(made, coverage.clusters, needed), MAX_OMISSIONS)
     omissions = tuple(dict.fromkeys((*coverage.omissions, *thin)))
     return made, msgspec.structs.replace(coverage, omissions=omissions)
+
+
+def _caps(budget: Budget) -> Caps:
+    """The caps of a budget, the time in whole milliseconds: an object holds no fractions."""
+    return Caps(
+        sources=budget.sources,
+        searches=budget.searches,
+        tokens=budget.tokens,
+        bytes=budget.bytes,
+        milliseconds=round(budget.seconds * 1000),
+    )
 
 
 class _Objects(dict[Digest, bytes]):

@@ -15,6 +15,7 @@ import msgspec
 from vera.attestation.objects import (
     KEY_LIMIT,
     NAME_LIMIT,
+    NOTE_LIMIT,
     SURROUNDING_LIMIT,
     TEXT_LIMIT,
     Card,
@@ -34,6 +35,7 @@ from vera.audit.versions import Superseding, superseding
 from vera.events import Evidence, SpanLabel, VerifierCheck, VerifierLabels
 from vera.evidence.citation import place_name
 from vera.evidence.claim import Relation
+from vera.sanitize import one_line
 
 _Z_SQUARED = 27_055
 """The square of the one-sided 95 % point of the normal distribution (1.6449), in ten-thousandths."""
@@ -47,13 +49,14 @@ _Ranges = list[tuple[int, int]]
 
 
 class Cards(msgspec.Struct, frozen=True, kw_only=True):
-    """The cards by id, the sources that they and the citations use by id, the canonical bytes of both, and
-    the labels that are no cards."""
+    """The cards by id, the sources that they and the citations use by id, the canonical bytes of both, the
+    labels that are no cards, and the records of how the files among the sources were read."""
 
     cards: Mapping[Digest, Card]
     sources: Mapping[Digest, Source]
     objects: Mapping[Digest, bytes]
     refused: tuple[Omission, ...]
+    opened: tuple[Digest, ...] = ()
 
 
 def make_cards(
@@ -63,10 +66,11 @@ def make_cards(
     checks: Iterable[VerifierCheck] = (),
     *,
     by_rule: bool,
+    with_notes: bool = True,
 ) -> Cards:
     """A card for each label that holds. `by_rule`: a rule or an entailment judge
-    made the labels, who says the same each time, not readings."""
-    maker = _CardMaker(case, thesis, checks, by_rule)
+    made the labels, who says the same each time, not readings. `with_notes`: each card says how."""
+    maker = _CardMaker(case, thesis, checks, by_rule, with_notes)
     for labelled in labels:
         for label in labelled.labels:
             maker.add(labelled, label)
@@ -75,6 +79,7 @@ def make_cards(
         sources=maker.sources,
         objects=maker.objects,
         refused=tuple(maker.refused),
+        opened=tuple(sorted(maker.opened)),
     )
 
 
@@ -96,26 +101,36 @@ def lower_bound_bp(agree: int, votes: int) -> int:
 def origins(evidence: Mapping[str, Evidence]) -> Mapping[str, Evidence]:
     """Each evidence by id, replaced by the first capture of the same text where it was only read again.
 
-    What is read again by its id (`read ev_0003`) does not carry its own receipt, status or raw bytes.
+    What is read again by its id (`read ev_0003`) does not carry its own receipt, status or raw bytes. A file
+    that is read twice keeps the record of its first reading.
     """
     first: dict[tuple[str, str, str], Evidence] = {}
     found = {}
     for each in evidence.values():
         origin = first.setdefault((each.source, each.text.sha256, each.tier), each)
-        found[each.id] = origin if _is_bare(each) else each
+        found[each.id] = origin if _is_bare(each) else msgspec.structs.replace(each, opened=origin.opened)
     return found
 
 
 class _CardMaker:
-    def __init__(self, case: Case, thesis: Digest, checks: Iterable[VerifierCheck], by_rule: bool) -> None:
+    def __init__(
+        self,
+        case: Case,
+        thesis: Digest,
+        checks: Iterable[VerifierCheck],
+        by_rule: bool,
+        with_notes: bool,
+    ) -> None:
         self.cards: dict[Digest, Card] = {}
         self.sources: dict[Digest, Source] = {}
         self.objects: dict[Digest, bytes] = {}
         self._source_ids: dict[str, Digest] = {}
         self.refused: list[Omission] = []
+        self.opened: set[Digest] = set()
         self._case = case
         self._thesis = thesis
         self._by_rule = by_rule
+        self._with_notes = with_notes
         self._forms = {claim.key: claim.form for claim in case.claims}
         self._origins = origins(case.evidence)
         self._selectors: dict[tuple[str, int, int], SpanSelector] = {}
@@ -142,6 +157,8 @@ class _CardMaker:
         if problem or evidence is None or text is None:
             self._refuse(labelled.claim, label, problem)
             return
+        superseded_by = self._superseded_by(evidence, text, label)
+        confidence = self._confidence(labelled.claim, label)
         card = Card(
             thesis=self._thesis,
             source=self._source(evidence),
@@ -149,9 +166,10 @@ class _CardMaker:
             span=self._selector(text, evidence.text.sha256, label.first, label.last),
             claim=labelled.claim,
             relation=_relation(label.relation),
-            confidence=self._confidence(labelled.claim, label),
+            confidence=confidence,
             maker=_maker(labelled, self._by_rule),
-            superseded_by=self._superseded_by(evidence, text, label),
+            notes=self._notes(labelled, confidence, superseded_by),
+            superseded_by=superseded_by,
         )
         self.cards.setdefault(self._keep(card), card)
 
@@ -235,6 +253,27 @@ class _CardMaker:
         agree = min(max(label.agree, 0), votes)
         return Confidence(method="readings", agree=agree, votes=votes, low_bp=lower_bound_bp(agree, votes))
 
+    def _notes(
+        self, labelled: VerifierLabels, confidence: Confidence, superseded_by: Iterable[Superseder]
+    ) -> str:
+        """How the label came about, and the first file that takes the span back, in a sentence or two.
+
+        Nothing of a source's text is copied: a file's name is all that it may bring in.
+        """
+        if not self._with_notes:
+            return ""
+        if self._forms[labelled.claim] == "extract":
+            how = "The lines are shown as they are."
+        elif confidence.method == "rule":
+            how = f"Labelled by {one_line(labelled.maker, 80)}, which gives the same label each time."
+        else:
+            how = f"{confidence.agree} of {confidence.votes} readings of the lines say so."
+        later = next(iter(sorted(superseded_by, key=lambda each: not each.explicit)), None)
+        if later is not None:
+            verb = "replaces" if later.explicit else "may replace"
+            how += f" {one_line(later.name, 120)}, line {later.span.first}, {verb} them."
+        return bounded(how, NOTE_LIMIT)
+
     def _keep(self, value: Card | Source) -> Digest:
         """The object's id; its bytes are kept."""
         data = canonical(value)
@@ -246,7 +285,10 @@ class _CardMaker:
         known = self._source_ids.get(evidence.id)
         if known is not None:
             return known
-        source = source_object(self._origins[evidence.id], derived=self._case.derived(evidence.id))
+        origin = self._origins[evidence.id]
+        if origin.opened is not None:
+            self.opened.add(f"sha256:{origin.opened.sha256}")
+        source = source_object(origin, derived=self._case.derived(evidence.id))
         source_id = self._keep(source)
         self.sources.setdefault(source_id, source)
         self._source_ids[evidence.id] = source_id

@@ -36,13 +36,16 @@ def refused(request: VerifyRequest, evidence: Evidence, source_type: str) -> str
     constraints = request.constraints
     if constraints.source_types and source_type not in constraints.source_types:
         return f"its type is {source_type}, which is none of those that were asked for"
-    if not is_web(evidence):
-        return ""
-    hosts = (host_of(evidence.source), host_of(unwrap(evidence.source)))
+    return excluded(constraints, evidence.source) if is_web(evidence) else ""
+
+
+def excluded(constraints: Constraints, address: str) -> str:
+    """Why no page at this address counts, by its domain; '' when it may."""
+    hosts = (host_of(address), host_of(unwrap(address)))
     if denied := next((entry for host in hosts if (entry := entry_of(host, constraints.deny_domains))), ""):
         return f"the domain {denied} is denied"
     if constraints.allow_domains and not entry_of(hosts[1], constraints.allow_domains):
-        return f"{hosts[1] or evidence.source} is none of the allowed domains"
+        return f"{hosts[1] or address} is none of the allowed domains"
     return ""
 
 

@@ -7,6 +7,7 @@ from vera.attestation.cards import Cards
 from vera.attestation.objects import (
     NAME_LIMIT,
     TEXT_LIMIT,
+    Caps,
     Card,
     CheckResult,
     Cluster,
@@ -37,6 +38,7 @@ def cover(
     missing: Sequence[Omission] = (),
     families: Sequence[Sequence[str]] = (),
     cut: str = "",
+    budget: Caps | None = None,
 ) -> Coverage:
     """The coverage of one round.
 
@@ -44,7 +46,7 @@ def cover(
     which sources count as one. A file is its own cluster unless it is a copy.
 
     The rest is told of a look-up for a request: the `types` of sources by their ids, what else is `missing`,
-    the sources that each query family gave, and the cap that `cut` the look-up short.
+    the sources that each query family gave, its `budget`, and the cap that `cut` the look-up short.
     """
     omissions = (
         *_unsupported(case, made.cards.values()),
@@ -62,6 +64,7 @@ def cover(
         families=len(families),
         novelty_bp=novelty(families) if families else 0,
         cut=cut,
+        budget=budget,
     )
 
 

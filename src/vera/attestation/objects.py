@@ -316,13 +316,23 @@ class Omission(Part, frozen=True, kw_only=True):
     pointer: Name = ""
 
 
+class Caps(Part, frozen=True, kw_only=True):
+    """The budget of a look-up: documents, queries, tokens of model calls, bytes taken in, milliseconds."""
+
+    sources: Count
+    searches: Count
+    tokens: Count
+    bytes: Count
+    milliseconds: Count
+
+
 class Coverage(Object, frozen=True, kw_only=True, tag="coverage/v1"):
     """What the cards cover: clusters of sources, what is missing, and cards that disagree.
 
     Each card that disagrees with another about a claim is in a pair (supporting, contradicting).
     `sources` and `searches` count what was used and what was asked. Of a look-up for a request, `families`
     counts its different queries, `novelty_bp` is the share of new sources that one more query is expected to
-    bring (Good–Turing, `novelty`), and `cut` the cap of the budget that ended it, '' for none.
+    bring (Good–Turing, `novelty`), `budget` its caps, and `cut` the cap that ended it, '' for none.
     """
 
     sets: ClassVar[tuple[str, ...]] = ("contradictions",)
@@ -335,6 +345,7 @@ class Coverage(Object, frozen=True, kw_only=True, tag="coverage/v1"):
     families: Count = 0
     novelty_bp: BasisPoints = 0
     cut: Key = ""
+    budget: Caps | None = None
 
 
 class Hyperthesis(Part, frozen=True, kw_only=True):
@@ -465,9 +476,9 @@ class Attestation(Object, frozen=True, kw_only=True, tag="attestation/v1"):
     """The verdict, and everything it was computed from, by hash.
 
     `evidence_set` is the digest of the list of card ids; `log` is the number and hash of the log's record at
-    which it was made; `receipts` the retrievals of its sources; `verifier` who labelled. `hyperthesis` is
-    never empty. `request` is what was asked to be verified, and `expires_at` from when on the verdict no
-    longer stands (the time of `issued_at`: for that moment only).
+    which it was made; `receipts` the retrievals and readings of its sources; `verifier` who labelled.
+    `hyperthesis` is never empty. `request` is what was asked to be verified, and `expires_at` from when on
+    the verdict no longer stands (the time of `issued_at`: for that moment only).
     """
 
     sets: ClassVar[tuple[str, ...]] = ("cards", "receipts")

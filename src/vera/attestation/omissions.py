@@ -6,6 +6,7 @@ from itertools import islice
 from urllib.parse import urlsplit
 
 from vera.attestation.cards import Cards
+from vera.attestation.constraints import excluded
 from vera.attestation.coverage import is_web
 from vera.attestation.look_up import Looked
 from vera.attestation.objects import (
@@ -35,8 +36,9 @@ def omissions_of(
     asked: Asked, case: Case, made: Cards, types: Mapping[Digest, str], unread: Iterable[Unread] = ()
 ) -> tuple[Omission, ...]:
     """What is missing, kind by kind: what the budget cut off, parts of the scope, claims whose lines no model
-    could read, empty cells, sources that failed, sources that are cited by two fetched pages or found by two
-    query families and were never read. `types` are those of the sources, by their ids."""
+    could read, empty cells, sources that failed, and sources that were never read: those that two fetched
+    pages cite, that the constraints exclude, or that two query families found. `types` are those of the
+    sources, by their ids."""
     tried = {_address(each.source) for each in case.evidence.values() if not each.lead}
     tried.update(_address(each.name) for each in asked.looked.failed)
     kinds = (
@@ -47,7 +49,8 @@ def omissions_of(
         _cells(asked, case, made, types),
         (_omission(each.name, each.why, each.pointer) for each in asked.looked.failed),
         _cited_by_two(asked.looked, tried),
-        _found_twice(asked.looked, tried),
+        _excluded(asked, tried),
+        _found_twice(asked, tried),
     )
     return tuple(each for kind in kinds for each in islice(kind, MAX_OMISSIONS))
 
@@ -146,13 +149,32 @@ def _cited_by_two(looked: Looked, tried: Iterable[str]) -> Iterator[Omission]:
             yield _omission(link, why, link)
 
 
-def _found_twice(looked: Looked, tried: Iterable[str]) -> Iterator[Omission]:
-    """Results of two query families that were never read."""
-    known = frozenset(tried)
-    counts = Counter(hit for family in looked.families for hit in family if _address(hit) not in known)
+def _excluded(asked: Asked, tried: Iterable[str]) -> Iterator[Omission]:
+    """Pages that a search found and that no constraint lets count, each with the constraint."""
+    for hit in _unread(asked.looked, tried):
+        if why := _constraint(asked, hit):
+            yield _omission(hit, f"A search found it, and it was not read: {why}.", hit)
+
+
+def _found_twice(asked: Asked, tried: Iterable[str]) -> Iterator[Omission]:
+    """Results of two query families that were never read, though they might count."""
+    counts = _unread(asked.looked, tried)
     for hit, count in sorted(counts.items(), key=lambda pair: (-pair[1], pair[0])):
-        if count > 1:
+        if count > 1 and not _constraint(asked, hit):
             yield _omission(hit, f"{count} searches found it, and no line of it was taken as evidence.", hit)
+
+
+def _unread(looked: Looked, tried: Iterable[str]) -> Counter[str]:
+    """How many query families found each result that was never read."""
+    known = frozenset(tried)
+    return Counter(hit for family in looked.families for hit in family if _address(hit) not in known)
+
+
+def _constraint(asked: Asked, hit: str) -> str:
+    """The constraint that excludes a result, '' for none."""
+    if not hit.lower().startswith(("http://", "https://")):
+        return ""
+    return excluded(asked.request.constraints, hit)
 
 
 def _address(name: str) -> str:

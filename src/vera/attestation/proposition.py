@@ -13,6 +13,11 @@ _UNSEEN = re.compile("[\u00ad\u061c\u200b-\u200f\u202a-\u202e\u2060-\u2064\u2066
 _CONTROL = re.compile("[\x00-\x08\x0e-\x1f\x7f-\x84\x86-\x9f]")
 _SURROGATE = re.compile("[\ud800-\udfff]")
 _SAYS = re.compile(r"[^\W_]")
+_WORD = re.compile(
+    r"[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff]|[^\W_]+"
+)
+"""A word, or a sign of a script that is written without spaces."""
+
 _ABBREVIATED = re.compile(r"\.\w{1,20}\.\Z")
 _MARKS = str.maketrans({
     **dict.fromkeys("‘’‚‛′‹›＇`", "'"),
@@ -30,7 +35,7 @@ def normalised(text: str) -> str:
     """The thesis as it is kept to be read: Unicode form C, white space folded, without characters that are
     not seen and without the full stop at its end. Letter case, numbers and words stay as they are.
 
-    Raises RequestError for a text that is empty, too long, no statement, or no text.
+    Raises RequestError for a text that is empty, too long, a single word, no statement, or no text.
     """
     if len(text) > THESIS_LIMIT:
         raise RequestError(
@@ -44,6 +49,8 @@ def normalised(text: str) -> str:
         raise RequestError("The thesis is empty. State in a sentence what should hold.")
     if said.endswith(("?", "？", ":", "：")):
         raise RequestError("The thesis is no statement. State what should hold, not a question or a heading.")
+    if len(_WORD.findall(said)) < 2:
+        raise RequestError(f'"{said[:80]}" is one word. State in a sentence what should hold.')
     if find_citations(said):
         raise RequestError(
             "The thesis holds citations such as [ev_0001:2]. Take them out: evidence is looked for afresh."

@@ -93,8 +93,11 @@ from vera.attestation.tiers import Thresholds, bars
 from vera.evidence.asked_pages import USUAL_SOURCES, AskedSources, asked_sources
 from vera.headline import JUDGED
 
-VERSION = "reduce/3"
+VERSION = "reduce/4"
 """Changes whenever the same objects may give another result: replay then says RULES_CHANGED."""
+
+WITHOUT_NOTES = frozenset({"reduce/1", "reduce/2", "reduce/3"})
+"""Versions of before cards had notes and a coverage its budget: their attestations keep their bytes."""
 
 CAP = 200
 """The score, in hundredths, above which a capped one does not rise."""

@@ -45,7 +45,7 @@ def standing_text(journal: Path, found: Standing, as_json: bool) -> str:
     for register in REGISTERS:
         entries = [entry for entry in found.entries if register_of(entry) == register]
         if entries:
-            lines += ["", register, *(line for entry in entries for line in _entry_lines(entry, theses))]
+            lines += ["", register, *_register_lines(entries, theses)]
     if found.unproved:
         lines += ["", "NOT PROVED: rely on none of these."]
     for each in found.unproved:
@@ -79,6 +79,21 @@ def behind(line: int, count: int) -> str:
 def _plain(entries: Iterable[AnyEntry]) -> list[dict[str, Any]]:
     """The entries as in the journal, with their hashes."""
     return [{**msgspec.to_builtins(entry), "hash": hash_of(entry)} for entry in entries]
+
+
+def _register_lines(entries: Iterable[AnyEntry], theses: Mapping[str, str]) -> Iterator[str]:
+    """The entries of a register; blind spots under the thesis that they belong to."""
+    spots: dict[str, list[BlindSpot]] = {}
+    for entry in entries:
+        if isinstance(entry, BlindSpot):
+            spots.setdefault(entry.thesis_id, []).append(entry)
+        else:
+            yield from _entry_lines(entry, theses)
+    for thesis_id, named in spots.items():
+        yield _line("", f"Of the thesis: {named[-1].thesis or theses.get(thesis_id, thesis_id)}")
+        for each in named:
+            yield _line(each.seq, each.text)
+            yield _line("", f"{each.boundary}: {each.risk} {each.bound}")
 
 
 def _entry_lines(entry: AnyEntry, theses: Mapping[str, str]) -> Iterator[str]:

@@ -395,6 +395,7 @@ class Lane:
                 marks=draft.marks,
                 dated=draft.dated,
                 carried=draft.carried,
+                opened=None if draft.opened is None else self._blob(draft.opened),
             )
         )
         self._brought.append((kept, is_new))

@@ -23,7 +23,7 @@ from vera.agent.follow_up import Parent
 from vera.agent.knowledge import Knowledge, sealed_sessions
 from vera.agent.past_sessions import Earlier, Unusable, open_earlier
 from vera.agent.thesis import ThesisJob, settings_for
-from vera.agent.verdict_index import IndexedVerdict, find, keep
+from vera.agent.verdict_index import IndexedVerdict, find, in_flight, keep
 from vera.agent.verification_result import Verified, verified_of
 from vera.attestation import reduce
 from vera.attestation.ahdb.proof import Refused, open_verified
@@ -65,6 +65,7 @@ CLOCK_SKEW_SECONDS = 300
 
 _DECIDES = ("verification", "policy", "egress")
 """The sections of the settings that decide how a thesis is verified, beside the model."""
+_IN_FLIGHT = "another run verifies the same; waiting for its verdict"
 _MODEL = ("base_url", "name", "file")
 
 
@@ -108,26 +109,42 @@ async def verify_or_reuse(
 
     `now_ts` is Unix time, by default that of the clock. `chosen` says that a person named `root`: what is
     used again is then copied there whole. `fresh` verifies again. `trust` holds key ids whose verdicts count
-    like one's own. One that goes on from a `parent` is always new, and is not used again.
+    like one's own. One that goes on from a `parent` is always new, and is not used again. While an equal
+    request is looked for, in this process or another, this one waits for its verdict, as long as the
+    budget allows at most.
 
     Raises as `look_up` does, and SessionError when `root` cannot be copied to.
     """
     if parent is not None:
         result = await look_up(inquiry, settings, root, parent=parent, say=say, now=now)
         return _answered(RunState(_records(root)), root, result)
-    at = time.time() if now_ts is None else now_ts
-    whole = _whole(inquiry, settings, base, trust=trust, say=say)
-    if not fresh:
-        found = _standing(whole, inquiry, base, at, say)
-        if found is not None:
-            found = _required(found, settings.verification.require)
-            return _brought(found, root) if chosen else found
-    earlier = Knowledge(base, {open_signer(inquiry.input_dir).keyid, *trust})
-    supersedes = whole.attestation_id if whole else ""
-    result = await look_up(inquiry, settings, root, earlier=earlier, supersedes=supersedes, say=say, now=now)
-    answered = _answered(RunState(_records(root)), root, result)
-    remember(inquiry, settings, base, answered, say=say)
-    return answered
+
+    def look() -> "tuple[Opened | None, Answered | None]":
+        at = time.time() if now_ts is None else now_ts
+        whole = _whole(inquiry, settings, base, trust=trust, say=say)
+        return whole, None if fresh else _standing(whole, inquiry, base, at, say)
+
+    def given(found: Answered) -> Answered:
+        found = _required(found, settings.verification.require)
+        return _brought(found, root) if chosen else found
+
+    whole, found = look()
+    if found is not None:
+        return given(found)
+    patience = 0.0 if fresh else inquiry.budget.seconds
+    async with in_flight(base, reuse_key(inquiry, settings), patience, lambda: now(_IN_FLIGHT)) as waited:
+        if waited:
+            whole, found = look()
+            if found is not None:
+                return given(found)
+        earlier = Knowledge(base, {open_signer(inquiry.input_dir).keyid, *trust})
+        supersedes = whole.attestation_id if whole else ""
+        result = await look_up(
+            inquiry, settings, root, earlier=earlier, supersedes=supersedes, say=say, now=now
+        )
+        answered = _answered(RunState(_records(root)), root, result)
+        remember(inquiry, settings, base, answered, say=say)
+        return answered
 
 
 def reusable(

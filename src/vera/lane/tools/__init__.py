@@ -33,6 +33,7 @@ class EvidenceDraft(msgspec.Struct, frozen=True, kw_only=True):
     marks: tuple[tuple[str, int, int], ...] = ()
     dated: str = ""
     carried: events.Carried | None = None
+    opened: bytes | None = None
 
 
 class Outcome(msgspec.Struct, frozen=True, kw_only=True):

@@ -32,6 +32,7 @@ class Kept(msgspec.Struct, frozen=True, kw_only=True):
     text: bytes
     raw: bytes | None = None
     receipt: bytes | None = None
+    opened: bytes | None = None
 
 
 class NotKept(Exception):
@@ -80,6 +81,7 @@ class Kb:
                 marks=found.marks,
                 dated=found.dated,
                 receipt=kept.receipt,
+                opened=kept.opened,
                 http_status=found.http_status,
                 low_signal=found.low_signal,
             ),

@@ -1,6 +1,7 @@
 """`read`: numbered lines of an input file, of a file in /work, or of an evidence, by the host."""
 
 from collections.abc import Callable, Mapping
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +15,7 @@ from vera.evidence.span import Lines
 from vera.lane.tools import Call, EvidenceDraft, Outcome, failed
 from vera.protocol.turn import ToolSpec
 from vera.sanitize import one_line
-from vera.search.corpus import Corpus, IndexUnusable, UnknownDocument
+from vera.search.corpus import Corpus, Document, IndexUnusable, UnknownDocument
 from vera.store import StoreError
 
 MAX_LINES = 400
@@ -89,12 +90,15 @@ class Read:
         except (Unreadable, IndexUnusable) as problem:
             return failed(f"read {name}", "unreadable", str(problem))
         outcome = _window(document.extracted, first, last, document.path, "captured", document.raw)
-        if document.held is None or outcome.evidence is None:
+        if outcome.evidence is None:
             return outcome
+        evidence = msgspec.structs.replace(outcome.evidence, opened=_opened(document))
+        if document.held is None:
+            return msgspec.structs.replace(outcome, evidence=evidence)
         return msgspec.structs.replace(
             outcome,
             header=f"{outcome.header} · lay in {document.held.in_words()}",
-            evidence=msgspec.structs.replace(outcome.evidence, within=document.held.as_json()),
+            evidence=msgspec.structs.replace(evidence, within=document.held.as_json()),
         )
 
     def _within_work(self, path: str) -> str | None:
@@ -116,6 +120,7 @@ class Read:
             raw = call.store.get(evidence.raw.sha256) if evidence.raw else None
             receipt = call.store.get(evidence.receipt.sha256) if evidence.receipt else None
             within = call.store.get(evidence.within.sha256) if evidence.within else None
+            opened = call.store.get(evidence.opened.sha256) if evidence.opened else None
         except StoreError as error:
             return failed(f"read {evidence.id}", "unreadable", str(error))
         lines = Lines(text)
@@ -145,8 +150,23 @@ class Read:
                 within=within,
                 http_status=evidence.http_status,
                 carried=evidence.carried,
+                opened=opened,
             ),
         )
+
+
+def _opened(document: Document) -> bytes:
+    """The record of a reading as JSON: the file's path, size in bytes, sha256 and last change (Unix time in
+    nanoseconds, 0 where it is not known), and when it was read (RFC 3339)."""
+    return msgspec.json.encode(
+        {
+            "path": document.path,
+            "size": len(document.raw),
+            "sha256": document.raw_sha256,
+            "modified_ns": document.modified_ns,
+            "read_at": datetime.now(UTC).isoformat(timespec="milliseconds"),
+        }
+    )
 
 
 def _window(

@@ -161,6 +161,7 @@ class Corpus:
             raw_sha256=hashlib.sha256(raw).hexdigest(),
             source=hashlib.sha256(extracted.text).hexdigest(),
             extracted=extracted,
+            modified_ns=stamp.mtime_ns if stamp else 0,
         )
 
     def _member(self, row: File) -> Document:
@@ -198,6 +199,7 @@ class Corpus:
             source=row.source,
             extracted=extracted,
             held=held,
+            modified_ns=row.mtime_ns,
         )
 
     @property

@@ -136,7 +136,8 @@ class Document(msgspec.Struct, frozen=True, kw_only=True):
     """One file of the corpus: its raw bytes and the canonical text made from them.
 
     `raw_sha256` is that of `raw`, `source` that of `extracted.text`. `held` says where a member
-    of a container lay.
+    of a container lay. `modified_ns` is the time of the file's last change, of a member that of its container
+    (Unix time in nanoseconds, 0 where it is not known).
     """
 
     path: str
@@ -145,6 +146,7 @@ class Document(msgspec.Struct, frozen=True, kw_only=True):
     source: str
     extracted: Extracted
     held: HeldIn | None = None
+    modified_ns: int = 0
 
 
 class Stats(msgspec.Struct, frozen=True, kw_only=True):

@@ -224,7 +224,7 @@ EXAMPLES: dict[str, tuple[str, str]] = {
         "vera bench selection --simulate 1000",
     ),
     "attest": (
-        "vera attest report.pdf --type https://example.org/review/v1 --predicate review.json -o report.intoto.json",
+        "vera attest report.pdf --type https://example.org/v1 --predicate review.json -o report.intoto.json",
         "vera attest report.pdf --check report.intoto.json",
     ),
     "bench verifier": (

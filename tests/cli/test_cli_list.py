@@ -14,7 +14,7 @@ from support.cli import vera
 from vera import events
 from vera.attestation import known_outcomes, outcome
 from vera.attestation.outcome import Outcome, fingerprint, outcome_here
-from vera.cli.list import Listed, look_at, took
+from vera.cli.list import Listed, lines_of, look_at, took
 from vera.dashboard.log_ends import HEAD_BYTES, LogEnds, in_use, is_still_in_use, read_ends
 from vera.dashboard.sessions import Sessions
 from vera.report.view.model import EventLine
@@ -267,3 +267,42 @@ def test_a_thousand_sessions_are_listed_and_what_is_left_out_is_said(
 )
 def test_a_duration_is_said_in_the_unit_that_fits(seconds: float, words: str) -> None:
     assert took(seconds) == words
+
+
+def row(name: str, task: str) -> Listed:
+    return Listed(
+        session=name,
+        state="ended",
+        verdict="VERIFIED",
+        exit_code=0,
+        steps=12,
+        started_ts=1_800_000_000.0,
+        seconds=61.0,
+        task=task,
+    )
+
+
+ROWS = [
+    row("work/20261124T165604-when-do-licences-end-0a1b2c", "When do licences end? " * 20),
+    row("work/w", ""),
+]
+
+
+@pytest.mark.parametrize("columns", [60, 80, 200])
+def test_no_line_is_wider_than_the_terminal_and_no_folder_is_cut(columns: int) -> None:
+    lines = list(lines_of(ROWS, columns))
+    assert max(map(len, lines)) <= columns
+    assert all(any(line.startswith(row.session) for line in lines) for row in ROWS)
+    assert sum("VERIFIED" in line for line in lines) == len(ROWS)
+    assert any("When do licences end?" in line for line in lines)
+
+
+def test_a_wide_terminal_and_a_pipe_have_one_line_a_session() -> None:
+    assert [len(list(lines_of(ROWS, columns))) for columns in (200, None)] == [2, 2]
+    assert len(list(lines_of(ROWS, 80))) == 5
+
+
+def test_the_command_keeps_to_the_width_that_is_set(tmp_path: Path) -> None:
+    begin(tmp_path / "work" / "one", "Is this a long question? " * 20).close()
+    done = vera("list", "--base-dir", tmp_path, cwd=tmp_path, COLUMNS="60")
+    assert max(map(len, done.stdout.splitlines())) <= 60

@@ -105,11 +105,25 @@ def test_a_finished_work_folder_is_neither_run_nor_resumed_again(tmp_path: Path,
     arguments = ("run", "What colour is the sky?", "--input-dir", documents, "--work-dir", "w")
     assert vera(*arguments, cwd=tmp_path).returncode == 0
     before = (tmp_path / "w" / "trace.jsonl").read_bytes()
-    for again in (arguments, ("resume", "w")):
+    for again in (("run", "What colour is grass?", *arguments[2:]), ("resume", "w")):
         done = vera(*again, cwd=tmp_path)
         assert done.returncode == 1
         assert "has finished" in one_sentence(done.stderr)
         assert "vera show w" in done.stderr
+    assert (tmp_path / "w" / "trace.jsonl").read_bytes() == before
+
+
+def test_the_same_command_again_opens_a_folder_beside_the_finished_one(
+    tmp_path: Path, documents: Path
+) -> None:
+    arguments = ("run", "What colour is the sky?", "--input-dir", documents, "--work-dir", "w")
+    vera(*arguments, cwd=tmp_path)
+    before = (tmp_path / "w" / "trace.jsonl").read_bytes()
+    for name in ("w-2", "w-3"):
+        done = vera(*arguments, cwd=tmp_path)
+        assert done.returncode == 0, done.stderr
+        assert f"w holds a finished run of this question; this one is in {name}" in done.stderr
+        assert (tmp_path / name / "trace.jsonl").exists()
     assert (tmp_path / "w" / "trace.jsonl").read_bytes() == before
 
 

@@ -142,9 +142,10 @@ def test_the_first_interrupt_ends_the_run_with_what_is_known(tmp_path: Path) -> 
         process = begin(tmp_path, server)
         wait_for(server, 2)
         process.send_signal(signal.SIGINT)
-        out, _ = process.communicate(timeout=30)
+        out, err = process.communicate(timeout=30)
     assert process.returncode == 130
     assert "half of it" in out
+    assert "Ctrl-C again stops at once, and 'vera resume w' then goes on" in err
     ended = records(tmp_path / "w")[-1]
     assert isinstance(ended, events.RunEnd)
     assert ended.exit_code == 130

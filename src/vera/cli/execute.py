@@ -71,7 +71,7 @@ async def _execute(
     opened: "AbstractAsyncContextManager[tuple[Session, Run]]", as_json: bool, progress: Progress
 ) -> int:
     async with opened as (session, run):
-        _listen(run, progress)
+        _listen(run, progress, session.root)
         result = await _finish(run, session.root, progress)
         if session.state.parent is not None:
             result = relied_on(result, session.state.parent.found, session.root)
@@ -101,7 +101,7 @@ async def _finish(run: "Run", root: Path, progress: Progress) -> Result:
     return result
 
 
-def _listen(run: "Run", progress: Progress) -> None:
+def _listen(run: "Run", progress: Progress, root: Path) -> None:
     """First Ctrl-C: finish with what is known. Second, or SIGTERM: stop at once, to be resumed. SIGUSR1: end
     the step that runs, and stop."""
     loop = asyncio.get_running_loop()
@@ -110,7 +110,8 @@ def _listen(run: "Run", progress: Progress) -> None:
 
     def first() -> None:
         loop.add_signal_handler(signal.SIGINT, current.cancel)
-        progress.say("finishing with what is known; Ctrl-C again stops at once")
+        go_on = as_typed(f"'vera resume {root}' then goes on")
+        progress.say(f"finishing with what is known; Ctrl-C again stops at once, and {go_on}")
         run.stop("interrupted")
 
     loop.add_signal_handler(signal.SIGINT, first)

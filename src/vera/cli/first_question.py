@@ -13,32 +13,35 @@ def ask_for_question(ctx: click.Context) -> None:
     """Ask for what `vera run` needs and run it. Without a terminal: the help, and exit code 2."""
     if not (sys.stdin.isatty() and sys.stderr.isatty()):
         raise click.exceptions.NoArgsIsHelpError(ctx)
-    question = _answer("Your question (Enter ends): ")
+    from vera.cli.exit import as_typed
+
+    question = answer_to("Your question (Enter ends): ")
     if not question:
         click.echo("No question was asked. All commands: vera --help", err=True)
         ctx.exit(2)
     folder = _folder()
     options = ["--input-dir", folder] if folder else []
-    click.echo(f"This is: {shlex.join(['vera', 'run', question, *options])}\n", err=True)
+    words = [*options, "--", question] if question.startswith("-") else [question, *options]
+    click.echo(f"This is: {as_typed(shlex.join(['vera', 'run', *words]))}\n", err=True)
     command = ctx.command
     assert isinstance(command, click.Group)
     run = command.get_command(ctx, "run")
     assert run is not None
-    with run.make_context("run", [*options, "--", question], parent=ctx) as context:
+    with run.make_context("run", words, parent=ctx) as context:
         run.invoke(context)
 
 
 def _folder() -> str:
     """A folder that exists, '' for none. Three answers that name no folder end the command."""
     for _ in range(TRIES):
-        answer = _answer("Folder of documents to answer from (Enter for none): ")
+        answer = answer_to("Folder of documents to answer from (Enter for none): ")
         if not answer or Path(answer).expanduser().is_dir():
             return str(Path(answer).expanduser()) if answer else ""
         click.echo(f"There is no folder {answer}.", err=True)
     raise SystemExit(2)
 
 
-def _answer(prompt: str) -> str:
+def answer_to(prompt: str) -> str:
     """A line from the terminal. Ctrl-C and the end of the input end the command."""
     from vera.cli.exit import INTERRUPTED, stop
 

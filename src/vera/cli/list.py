@@ -1,6 +1,9 @@
 """`vera list`: the sessions of a base folder, a line each."""
 
-from collections.abc import Iterable
+import os
+import shutil
+import sys
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -13,6 +16,8 @@ if TYPE_CHECKING:
     from vera.dashboard.sessions import SessionFolder
 
 TASK_SHOWN = 80
+LEAST_TASK = 20
+"""Columns for a task beside the rest; with fewer, a session takes several lines."""
 TASK_KEPT = 2000
 """Characters of a task in the JSON."""
 
@@ -66,7 +71,7 @@ def list_sessions(base_dir: str | None, as_json: bool, overrides: tuple[str, ...
 
             click.echo(printable_json({"sessions": msgspec.to_builtins(rows), "left_out": left_out}))
             return
-        for line in _lines(rows):
+        for line in lines_of(rows, _columns()):
             click.echo(line)
         if not rows:
             click.echo(
@@ -106,11 +111,12 @@ def _listed(folder: "SessionFolder", ends: "LogEnds", is_working: bool, outcome:
         steps=ends.step,
         started_ts=ends.first_ts,
         seconds=round(max(0.0, ends.last_ts - ends.first_ts), 3),
-        task=one_printable_line(_task(folder.path, ends)[:TASK_KEPT]),
+        task=one_printable_line(task_of(folder.path, ends)[:TASK_KEPT]),
     )
 
 
-def _task(path: Path, ends: "LogEnds") -> str:
+def task_of(path: Path, ends: "LogEnds") -> str:
+    """The task of the session at `path`, by the beginning of its log; '' where it has none."""
     from vera.events import Blob
     from vera.evidence.reading import read_regular
     from vera.evidence.source import Unreadable
@@ -126,20 +132,39 @@ def _task(path: Path, ends: "LogEnds") -> str:
         return "(its text is not in the store)"
 
 
-def _lines(rows: list[Listed]) -> list[str]:
-    import time
+def _columns() -> int | None:
+    """The width of the terminal, None where the output is no terminal and COLUMNS is not set."""
+    return shutil.get_terminal_size().columns if sys.stdout.isatty() or os.environ.get("COLUMNS") else None
 
+
+def lines_of(rows: list[Listed], columns: int | None) -> Iterator[str]:
+    """The sessions as text. With `columns`, a line is not longer than that; where a task has no place in it,
+    a session takes three lines. Its folder alone is never cut, as it is there to be copied."""
     name = max((len(row.session) for row in rows), default=0)
     verdict = max((len(row.verdict) for row in rows), default=0)
-    lines = []
     for row in rows:
-        when = time.strftime("%Y-%m-%d %H:%M", time.localtime(row.started_ts)) if row.started_ts else "–" * 16
-        task = row.task if len(row.task) <= TASK_SHOWN else row.task[: TASK_SHOWN - 1] + "…"
-        lines.append(
-            f"{row.session:<{name}}  {row.state:<7}  {row.verdict:<{verdict}}  {row.steps:>4} steps  "
-            f"{took(row.seconds):>8}  {when}  {task}".rstrip()
-        )
-    return lines
+        facts = f"{row.state:<7}  {row.verdict:<{verdict}}  {_figures(row)}"
+        beside = f"{row.session:<{name}}  {facts}  "
+        if columns is None:
+            yield (beside + _cut(row.task, TASK_SHOWN)).rstrip()
+        elif (left := columns - len(beside)) >= LEAST_TASK:
+            yield (beside + _cut(row.task, left)).rstrip()
+        else:
+            yield row.session
+            yield _cut(f"  {facts}", columns).rstrip()
+            if row.task:
+                yield _cut(f"  {row.task}", columns)
+
+
+def _figures(row: Listed) -> str:
+    import time
+
+    when = time.strftime("%Y-%m-%d %H:%M", time.localtime(row.started_ts)) if row.started_ts else "–" * 16
+    return f"{row.steps:>4} steps  {took(row.seconds):>8}  {when}"
+
+
+def _cut(text: str, most: int) -> str:
+    return text if len(text) <= most else text[: most - 1] + "…"
 
 
 def took(seconds: float) -> str:

@@ -9,6 +9,7 @@ import click
 from vera.cli.options import BUDGET, MODEL, budget_options, model_options
 
 if TYPE_CHECKING:
+    from vera.cli.progress import Progress
     from vera.config import Settings
 
 MAX_TASK_BYTES = 1 << 20
@@ -214,13 +215,31 @@ def run(
         for warning in loaded.warnings:
             progress.say(f"warning: {warning}")
         ask_once(settings, progress)
-        root = settings.run.work_dir or default_work_dir(settings.run.base_dir, text)
+        chosen = settings.run.work_dir
+        root = (
+            _asked_again(chosen, text, progress) if chosen else default_work_dir(settings.run.base_dir, text)
+        )
 
         def open_session() -> Session:
             return new_session(root, settings, text, progress)
 
         asks = not (as_json or quiet or yes)
         execute(open_session, settings, as_json=as_json, progress=progress, revise=revise if asks else list)
+
+
+def _asked_again(chosen: Path, text: str, progress: "Progress") -> Path:
+    """The work folder that was chosen. Where a run of the same question has ended in it, a new one beside it:
+    whoever types a command twice gets a second answer, and the first one stays."""
+    from vera.agent.work_dir import next_free
+    from vera.cli.list import task_of
+    from vera.dashboard.log_ends import read_ends
+
+    ends = read_ends(chosen / "trace.jsonl")
+    if ends.end is None or task_of(chosen, ends) != text:
+        return chosen
+    free = next_free(chosen)
+    progress.say(f"{chosen} holds a finished run of this question; this one is in {free}")
+    return free
 
 
 def with_real_input(settings: "Settings") -> "Settings":

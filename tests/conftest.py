@@ -40,6 +40,7 @@ QUICK_WITHOUT = frozenset(
         "bench",
         "browser",
         "end_to_end",
+        "release",
         "sandbox",
         "test_runtime_reuse_web.py",
         "test_audit_containment_licences.py",

@@ -108,6 +108,10 @@ PARTS: dict[str, Part] = {
         runs("docker", "version", "--format", "{{.Server.Version}}"),
         "sudo apt install docker.io && sudo systemctl start docker (macOS: start Docker Desktop)",
     ),
+    "compose": Part(
+        any_of(runs("docker", "compose", "version"), runs("docker-compose", "version")),
+        "sudo apt install docker-compose (or the compose plugin of Docker)",
+    ),
     "bubblewrap": Part(
         runs("bwrap", "--ro-bind", "/", "/", "--unshare-all", "true"),
         "sudo apt install bubblewrap (Linux, with unprivileged user namespaces allowed)",

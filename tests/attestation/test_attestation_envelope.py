@@ -17,11 +17,10 @@ from securesystemslib.signer import CryptoSigner, SSlibKey
 
 from support.verified import ANSWER, PAGE, RIVERS, answer, begin, gathered, open_session
 from vera.attestation.build import Built, build
+from vera.attestation.dsse import PAYLOAD_TYPE, EnvelopeError
 from vera.attestation.envelope import (
-    PAYLOAD_TYPE,
     PREDICATE_TYPE,
     STATEMENT_TYPE,
-    EnvelopeError,
     open_envelope,
     seal_envelope,
 )

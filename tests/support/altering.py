@@ -11,12 +11,12 @@ from typing import Any
 import msgspec
 
 from vera import events
-from vera.attestation.envelope import PAYLOAD_TYPE, _as_file, open_envelope
+from vera.attestation.dsse import sign
+from vera.attestation.envelope import open_envelope
 from vera.attestation.integrity import COVERED
 from vera.attestation.keys import Signer
 from vera.session import Reader, seal
 from vera.session.log import seal_line
-from vera.session.pae import pae
 from vera.store import Store
 
 Change = Callable[[Path, Signer, random.Random], None]
@@ -106,8 +106,7 @@ def second_signer(root: Path, signer: Signer, random_: random.Random) -> None:
 def swap_attestation(root: Path, signer: Signer, random_: random.Random) -> None:
     """attestation.json holds the same statement, signed by another."""
     opened = open_envelope((root / "attestation.json").read_bytes())
-    signed = signer.sign(pae(PAYLOAD_TYPE, opened.payload))
-    (root / "attestation.json").write_bytes(_as_file(opened.payload, signer.keyid, signer.public, signed))
+    (root / "attestation.json").write_bytes(sign(opened.payload, signer))
 
 
 def sign_all_again(root: Path, signer: Signer, random_: random.Random) -> None:
@@ -116,8 +115,7 @@ def sign_all_again(root: Path, signer: Signer, random_: random.Random) -> None:
     for record in records:
         if record["type"] == "verifier":
             opened = open_envelope(store.get(record["envelope"]["sha256"]))
-            signed = signer.sign(pae(PAYLOAD_TYPE, opened.payload))
-            data = _as_file(opened.payload, signer.keyid, signer.public, signed)
+            data = sign(opened.payload, signer)
             record["envelope"] = {"sha256": store.put(data), "size": len(data)}
             (root / "attestation.json").write_bytes(data)
         if record["type"] in ENDS and random_.random() < 0.7:

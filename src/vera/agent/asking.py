@@ -14,7 +14,7 @@ from vera.agent.errors import SetupError
 from vera.agent.thesis import ThesisJob
 from vera.agent.verification_result import Verified
 from vera.attestation.ahdb.proof import Refused, keep_proof, open_verified, reader
-from vera.attestation.envelope import MAX_BYTES
+from vera.attestation.dsse import MAX_BYTES
 from vera.attestation.integrity import ATTESTATION
 from vera.attestation.keys import Signer
 from vera.attestation.objects import Lens, ObjectError, VerifyRequest, canonical

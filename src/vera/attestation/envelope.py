@@ -1,19 +1,15 @@
-"""The envelope: an attestation as an in-toto Statement (v1), signed in a DSSE envelope.
+"""The envelope: an attestation as an in-toto Statement (v1), signed in a DSSE envelope (`dsse`).
 
-An envelope file is canonical JSON (RFC 8785) and a newline, and holds one payload in canonical JSON: there is
-exactly one way to write it, and every other one is refused. DSSE lets a signature carry further members,
-so the signer's public key is beside its key id; programs that know only DSSE ignore it.
+The payload is canonical JSON (RFC 8785), too: an attestation has exactly one envelope for a key.
 """
 
-import base64
-import binascii
-import hashlib
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING
 
 import msgspec
 
-from vera.attestation import keys
+from vera.attestation import dsse, keys
+from vera.attestation.dsse import EnvelopeError
 from vera.attestation.objects import (
     AnyObject,
     Attestation,
@@ -33,21 +29,12 @@ from vera.attestation.objects import (
     hexadecimal,
     parse,
 )
-from vera.session.pae import pae
 
 if TYPE_CHECKING:
     from vera.attestation.build import Built
 
-PAYLOAD_TYPE = "application/vnd.in-toto+json"
 STATEMENT_TYPE = "https://in-toto.io/Statement/v1"
 PREDICATE_TYPE = "https://github.com/vera-agent/vera/attestation/v1"
-
-MAX_BYTES = 64 << 20
-"""A larger file is no envelope of ours."""
-
-
-class EnvelopeError(ValueError):
-    """An envelope that cannot be relied on: a sentence that says why."""
 
 
 class Digests(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -76,22 +63,6 @@ class Statement(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields
     subject: tuple[Subject, ...]
     predicate_type: str = msgspec.field(name="predicateType", default=PREDICATE_TYPE)
     predicate: Predicate
-
-
-class DsseSignature(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """`sig` in base64 as DSSE has it, `public` the raw key in hexadecimal."""
-
-    keyid: str
-    public: str
-    sig: str
-
-
-class DsseEnvelope(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """attestation.json: a DSSE envelope with one signature; `payload` is a statement in base64."""
-
-    payload: str
-    payload_type: str = msgspec.field(name="payloadType")
-    signatures: tuple[DsseSignature, ...]
 
 
 class Opened(msgspec.Struct, frozen=True, kw_only=True):
@@ -156,7 +127,7 @@ def payload_of(attestation: Attestation, objects: Mapping[Digest, AnyObject]) ->
 def seal_envelope(built: "Built", signer: keys.Signer) -> bytes:
     """The envelope file of an attestation, signed."""
     payload = payload_of(built.attestation, objects_of(built.attestation, built.objects.__getitem__))
-    return _as_file(payload, signer.keyid, signer.public, signer.sign(pae(PAYLOAD_TYPE, payload)))
+    return dsse.sign(payload, signer)
 
 
 def open_envelope(data: bytes) -> Opened:
@@ -165,30 +136,13 @@ def open_envelope(data: bytes) -> Opened:
     Raises EnvelopeError for one that is not written as `seal_envelope` writes it, byte for byte, or whose
     signature does not hold. Whether the signer can be trusted is not asked here.
     """
-    if len(data) > MAX_BYTES:
-        raise EnvelopeError(f"The envelope is larger than {MAX_BYTES >> 20} MB.")
-    try:
-        outer = msgspec.json.decode(data, type=DsseEnvelope)
-    except (msgspec.MsgspecError, ValueError) as error:
-        raise EnvelopeError(f"The envelope is no DSSE envelope of VERA: {error}.") from None
-    if outer.payload_type != PAYLOAD_TYPE or len(outer.signatures) != 1:
-        raise EnvelopeError(f"The envelope must hold one {PAYLOAD_TYPE} payload with one signature.")
-    signature = outer.signatures[0]
-    try:
-        payload = base64.b64decode(outer.payload, validate=True)
-        signed = base64.b64decode(signature.sig, validate=True)
-        public = bytes.fromhex(signature.public)
-    except (binascii.Error, ValueError) as error:
-        raise EnvelopeError(f"The envelope is not encoded as it must be: {error}.") from None
-    if _as_file(payload, signature.keyid, public, signed) != data:
-        raise EnvelopeError("The envelope is not in canonical form (RFC 8785): it was written again.")
-    if hashlib.sha256(public).hexdigest() != signature.keyid:
-        raise EnvelopeError("The public key in the envelope is not that of its key id.")
-    if not keys.verify(public, signed, pae(PAYLOAD_TYPE, payload)):
-        raise EnvelopeError(
-            "The signature of the envelope does not hold: it was altered after it was signed."
-        )
-    return Opened(payload=payload, statement=_statement(payload), keyid=signature.keyid, public=public)
+    signed = dsse.open_signed(data)
+    return Opened(
+        payload=signed.payload,
+        statement=_statement(signed.payload),
+        keyid=signed.keyid,
+        public=signed.public,
+    )
 
 
 def _statement(payload: bytes) -> Statement:
@@ -202,12 +156,3 @@ def _statement(payload: bytes) -> Statement:
     if written != payload:
         raise EnvelopeError("The payload of the envelope is not in canonical form (RFC 8785).")
     return statement
-
-
-def _as_file(payload: bytes, keyid: str, public: bytes, signed: bytes) -> bytes:
-    envelope = DsseEnvelope(
-        payload=base64.b64encode(payload).decode(),
-        payload_type=PAYLOAD_TYPE,
-        signatures=(DsseSignature(keyid=keyid, public=public.hex(), sig=base64.b64encode(signed).decode()),),
-    )
-    return canonical(envelope) + b"\n"

@@ -11,7 +11,8 @@ from typing import Literal
 import msgspec
 
 from vera import events
-from vera.attestation.envelope import MAX_BYTES, EnvelopeError, Opened, objects_of, open_envelope, payload_of
+from vera.attestation.dsse import MAX_BYTES, EnvelopeError
+from vera.attestation.envelope import Opened, objects_of, open_envelope, payload_of
 from vera.attestation.keys import verify_hex
 from vera.attestation.objects import AnyObject, Digest, ObjectError, hexadecimal, object_id
 from vera.attestation.parents import parent_remarks

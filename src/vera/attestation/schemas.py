@@ -12,7 +12,7 @@ from typing import Any, get_args
 import msgspec
 
 from vera.attestation.ahdb.entries import AnyEntry
-from vera.attestation.envelope import DsseEnvelope
+from vera.attestation.dsse import DsseEnvelope
 from vera.attestation.objects import (
     KINDS,
     AnyObject,

@@ -227,6 +227,10 @@ EXAMPLES: dict[str, tuple[str, str]] = {
         "vera bench verifier --limit 50",
         "vera bench selection --simulate 1000",
     ),
+    "attest": (
+        "vera attest report.pdf --type https://example.org/v1 --predicate review.json -o report.intoto.json",
+        "vera attest report.pdf --check report.intoto.json",
+    ),
     "bench verifier": (
         "vera bench verifier --limit 50",
         "vera bench verifier --mutations --json",

@@ -72,6 +72,7 @@ ADVANCED = {
     "ahdb": ("vera.cli.ahdb:ahdb", "What is asserted, open, wanted, believed, and what is out of sight."),
     "rebuild": ("vera.cli.rebuild:rebuild", "Make the ledgers and notes of a session again from its log."),
     "bench": ("vera.cli.bench:bench", "Measure VERA's own parts."),
+    "attest": ("vera.cli.attest:attest", "Sign a statement about files, or check one."),
 }
 """Commands of `vera advanced`. `vera NAME` runs them too, and the main help leaves them out."""
 

@@ -63,13 +63,9 @@ def replay(
     from vera.attestation.replay import NoSession
     from vera.attestation.replay import replay as hold_against_itself
     from vera.attestation.signers import known_signers
-    from vera.cli.exit import ERROR, USAGE, clean_errors, stop
+    from vera.cli.exit import ERROR, clean_errors, stop
 
-    for keyid in trust:
-        if not _KEYID.fullmatch(keyid):
-            stop(f"--trust {keyid!r} is no key id: give the 64 hexadecimal digits that replay shows.", USAGE)
-    if trust and any_signer:
-        stop("--trust names the only keys that may sign, and --any-signer accepts all: choose one.", USAGE)
+    insist_on_signers(trust, any_signer)
     with clean_errors():
         try:
             hold = replay_bundle if session.is_file() else hold_against_itself
@@ -78,6 +74,17 @@ def replay(
             stop(str(error), ERROR)
         click.echo(_as_json(session, report) if as_json else _as_text(report))
     raise SystemExit(report.exit_code)
+
+
+def insist_on_signers(trust: tuple[str, ...], any_signer: bool) -> None:
+    """End the command by a sentence unless --trust and --any-signer make sense."""
+    from vera.cli.exit import USAGE, stop
+
+    for keyid in trust:
+        if not _KEYID.fullmatch(keyid):
+            stop(f"--trust {keyid!r} is no key id: give the 64 hexadecimal digits that replay shows.", USAGE)
+    if trust and any_signer:
+        stop("--trust names the only keys that may sign, and --any-signer accepts all: choose one.", USAGE)
 
 
 def _as_json(session: Path, report: "Report") -> str:

@@ -10,7 +10,8 @@ from typing import Any
 
 import msgspec
 
-from vera.attestation.envelope import MAX_BYTES, EnvelopeError, open_envelope
+from vera.attestation.dsse import MAX_BYTES, EnvelopeError
+from vera.attestation.envelope import open_envelope
 from vera.attestation.integrity import ATTESTATION
 from vera.attestation.objects import (
     Attestation,

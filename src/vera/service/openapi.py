@@ -8,7 +8,7 @@ from typing import Any, get_args
 import msgspec
 
 from vera.agent.check_document import Report
-from vera.attestation.envelope import DsseEnvelope
+from vera.attestation.dsse import DsseEnvelope
 from vera.attestation.objects import Card
 from vera.attestation.schemas import VerifyOutput
 from vera.headline import Headline

@@ -13,7 +13,8 @@ from vera.attestation import reduce
 from vera.attestation.ahdb.director import assertion
 from vera.attestation.ahdb.entries import AnyEntry, Assert, moment, slot_of
 from vera.attestation.ahdb.policy import Verified
-from vera.attestation.envelope import EnvelopeError, Opened, objects_of, open_envelope, payload_of
+from vera.attestation.dsse import EnvelopeError
+from vera.attestation.envelope import Opened, objects_of, open_envelope, payload_of
 from vera.attestation.objects import (
     AnyObject,
     Attestation,

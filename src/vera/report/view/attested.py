@@ -6,7 +6,8 @@ from collections.abc import Mapping
 import msgspec
 
 from vera import events
-from vera.attestation.envelope import EnvelopeError, open_envelope
+from vera.attestation.dsse import EnvelopeError
+from vera.attestation.envelope import open_envelope
 from vera.attestation.objects import (
     Attestation,
     Card,

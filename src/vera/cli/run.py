@@ -45,6 +45,7 @@ FLAGS = {
     "action_verifier": "action_verifier.verifier_type",
     "brave_api_key": "brave.key",
     "embedding_file": "search.embedding",
+    "connector": "connectors.use",
     "plugin": "plugins.enabled",
     "official_domain": "policy.official_domains",
     "verifier": "verification.rule",
@@ -61,6 +62,13 @@ FLAGS = {
 @click.option("--task", help="The question: text, '-' for standard input, or @FILE.")
 @click.option("--work-dir", type=click.Path(), help="Session folder; a new one under work/ by default.")
 @click.option("--input-dir", type=click.Path(), help="Folder of documents to answer from.")
+@click.option(
+    "--connector",
+    multiple=True,
+    metavar="NAME[=KIND:ADDRESS]",
+    help="Read documents from there too: a configured connector, or folder, git, site, zotero or bibtex with "
+    "an address; may be repeated.",
+)
 @click.option(
     "--lane",
     type=click.Choice(["research", "execute"]),
@@ -202,6 +210,8 @@ def run(
     from vera.cli.exit import clean_errors
 
     with clean_errors():
+        import asyncio
+
         from vera import config
         from vera.agent.effort import with_effort
         from vera.agent.work_dir import default_work_dir
@@ -210,12 +220,14 @@ def run(
         from vera.cli.progress import Progress
         from vera.cli.sub_questions import revise
         from vera.config.handed import read_handed
+        from vera.runtime.connectors import connect, sources_of
         from vera.runtime.research import new_session
         from vera.session import Session
 
         given = read_handed(sys.stdin.buffer) if handed else None
         text = given.text if given else read_task(question, task)
         options["official_domain"] = ",".join(options["official_domain"]) or None
+        options["connector"] = "\n".join(options["connector"]) or None
         options["plugin"] = ",".join(options["plugin"]) or None
         options["require_thesis"] = "\n".join(map(_one_line, options["require_thesis"])) or None
         options["sub_question"] = "\n".join(map(_one_line, options["sub_question"])) or None
@@ -226,13 +238,22 @@ def run(
         for warning in loaded.warnings:
             progress.say(f"warning: {warning}")
         ask_once(settings, progress)
+        connected = asyncio.run(connect(settings, sources_of(settings)))
+        settings = connected.settings
         root = settings.run.work_dir or default_work_dir(settings.run.base_dir, text)
 
         def open_session() -> Session:
             return new_session(root, settings, text, progress)
 
         asks = not (as_json or quiet or yes)
-        execute(open_session, settings, as_json=as_json, progress=progress, revise=revise if asks else list)
+        execute(
+            open_session,
+            settings,
+            as_json=as_json,
+            progress=progress,
+            revise=revise if asks else list,
+            connections=connected.connections,
+        )
 
 
 def with_real_input(settings: "Settings") -> "Settings":

@@ -16,6 +16,7 @@ from vera.config import ConfigError, Settings, load
 from vera.config.handed import Handed, Scalar
 from vera.config.settings import requiring
 from vera.dashboard.run_child import vera_command
+from vera.runtime.connectors import sources_named
 from vera.runtime.reuse import reuse_key
 from vera.runtime.thesis import inquiry_of
 from vera.service.bodies import AnyBody, CheckBody, ResearchBody, VerifyBody, decoded
@@ -76,12 +77,14 @@ def work_of(kind: Kind, data: bytes, terms: Terms) -> Work:
 def _verify(body: VerifyBody, terms: Terms) -> Work:
     terms.within(body.budget)
     folder = terms.folder(body.input) if body.input or "files" in body.scope or not body.scope else None
-    web = "web" in body.scope or (not body.scope and folder is None)
+    sources_named(terms.settings, body.connectors)
+    web = "web" in body.scope or (not body.scope and folder is None and not body.connectors)
     egress, seconds = terms.web(web), terms.time(body.budget.seconds)
     inquiry = inquiry_of(body.text, folder, load_lens(body.lens), **body.arguments())
     body.insist_on_ids(inquiry.request)
     settings = requiring(_with_egress(terms, egress), body.require)
     asked = [reuse_key(inquiry, settings), msgspec.to_builtins(inquiry.budget), body.require, body.fresh]
+    asked.append(body.connectors)
 
     def arguments(place: Place) -> list[str]:
         words = ["verify", "--request", "-", *_common(place, folder, egress, terms, seconds)]
@@ -96,6 +99,7 @@ def _research(body: ResearchBody, terms: Terms) -> Work:
     if not question or "\0" in question:
         raise RequestError("The question is empty, or holds a zero byte. Ask it in a sentence.")
     folder, egress = terms.folder(body.input), terms.web(body.web)
+    sources_named(terms.settings, body.connectors)
     seconds, budget = terms.time(body.budget.seconds), body.budget
     asked: dict[str, Scalar] = {
         "run.mode": None if body.mode == "auto" else body.mode,
@@ -111,6 +115,7 @@ def _research(body: ResearchBody, terms: Terms) -> Work:
 
     def arguments(place: Place) -> list[str]:
         words = ["run", "--handed", "--lane", "research", "--form", body.form]
+        words += [f"--connector={name}" for name in body.connectors]
         return [*words, *_common(place, folder, egress, terms, seconds)]
 
     return Work(

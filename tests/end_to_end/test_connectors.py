@@ -79,10 +79,8 @@ def test_a_site_is_read_under_the_egress_policy_of_the_run(tmp_path: Path) -> No
     assert f"{site}/docs/GPL-3.html" in {each.url for each in made}
     verdict = json.loads(asked.stdout)
     assert verdict["result"] == "SUPPORTED", asked.stdout
-    left = [each["why"] for each in verdict["coverage"]["omissions"] if each["cell"] == "connectors"]
-    assert left == [
-        f"The connector laws left out 1 of what it found. {site}/docs/none.html: the server answered 404."
-    ]
+    left = f"The connector laws left out 1 of what it found. {site}/docs/none.html: the server answered 404."
+    assert left in asked.stdout
     assert vera("replay", "w", cwd=tmp_path).returncode == 0
     assert vera("replay", "v", cwd=tmp_path).returncode == 0
 

@@ -204,7 +204,7 @@ async def verify_async(
 
 
 def _with_sources(settings: Settings, input_dir: Path | str | None, connectors: Sequence[str]) -> Settings:
-    """The settings with the folder and the connectors of a call, in the place of their own."""
+    """The settings with the folder and the connectors of a call, where they are given."""
     if input_dir is not None:
         run = settings.run.model_copy(update={"input_dir": Path(input_dir)})
         settings = settings.model_copy(update={"run": run})

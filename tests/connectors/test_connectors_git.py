@@ -26,7 +26,7 @@ def test_a_document_is_the_blob_and_its_name_holds_the_commit(tmp_path: Path) ->
     data = (tmp_path / "a" / names(old)[0]).read_bytes()
     assert data == RULES
     blob = git(tmp_path / "r", "rev-parse", "v1:docs/rules.md")
-    assert hashlib.sha1(b"blob %d\0" % len(data) + data).hexdigest() == blob  # noqa: S324 (git's own name)
+    assert hashlib.sha1(b"blob %d\0" % len(data) + data).hexdigest() == blob
     assert old.documents[0].origin == f"git {tmp_path}/r at {first}: docs/rules.md ({blob})"
 
 
@@ -49,7 +49,7 @@ def test_links_submodules_pointers_and_what_is_too_large_are_named_and_left_out(
 
 
 def test_nothing_of_a_hostile_repository_runs(tmp_path: Path) -> None:
-    """Hooks, filters, the file-system monitor, a pager, textconv, an include, a lazy fetch, a replaced object."""
+    """Hooks, filters, the file-system monitor, a pager, textconv, an include, a lazy fetch, a replacement."""
     ran = tmp_path / "ran"
     good = repository(tmp_path / "r", {"rules.md": RULES, ".gitattributes": b"* filter=evil diff=evil\n"})
     program = tmp_path / "evil.sh"

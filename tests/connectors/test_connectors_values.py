@@ -128,6 +128,6 @@ def test_a_list_that_was_altered_names_nothing(tmp_path: Path) -> None:
 def test_a_connector_that_gives_nothing_is_an_error(tmp_path: Path) -> None:
     (tmp_path / "in").mkdir()
     (tmp_path / "in" / "link").symlink_to("/etc/passwd")
-    with pytest.raises(ConnectorError, match="docs gave no document. link: "):
+    with pytest.raises(ConnectorError, match=r"docs gave no document\. link: "):
         kept(tmp_path)
     assert not list((tmp_path / "cache").iterdir())

@@ -1,4 +1,4 @@
-"""Connectors in whole runs: a citation into the right bytes, the record, and the replay without the source."""
+"""Connectors in whole runs: a citation into the right bytes, the record, a replay without the source."""
 
 import hashlib
 import json
@@ -56,14 +56,16 @@ def test_a_run_and_a_thesis_over_a_repository_replay_without_it(tmp_path: Path) 
 
 
 def test_a_site_is_read_under_the_egress_policy_of_the_run(tmp_path: Path) -> None:
-    page = b"<html><head><title>GPL version 3</title></head><body><pre>" + LICENCE.replace(b"<", b"&lt;") + b"</pre></body></html>"
+    head = b"<html><head><title>GPL version 3</title></head><body><pre>"
+    page = head + LICENCE.replace(b"<", b"&lt;") + b"</pre></body></html>"
     pages = {"/docs/GPL-3.html": page, "/docs/": b'<a href="GPL-3.html">GPL</a><a href="none.html">x</a>'}
     with serving(pages) as site:
         host = site.removeprefix("http://")
         source = f"--connector=laws=site:{site}/docs/"
         closed = vera("run", QUESTION, source, "--egress", "none", cwd=tmp_path)
         opened = (
-            "-c", "egress.mode=allowlist", "-c", f"egress.allow={host}", "-c", "egress.allow_cidrs=127.0.0.0/8",
+            "-c", "egress.mode=allowlist", "-c", f"egress.allow={host}",
+            "-c", "egress.allow_cidrs=127.0.0.0/8",
         )  # fmt: skip
         run = vera("run", QUESTION, source, *opened, "--work-dir", "w", "--sandbox", "none", cwd=tmp_path)
         asked = vera("verify", THESIS, source, *opened, "--json", "--work-dir", "v", cwd=tmp_path)

@@ -86,7 +86,10 @@ def git_server(root: Path) -> Iterator[str]:
     """The repositories below `root` over HTTP, by git's own CGI program."""
 
     class Backend(BaseHTTPRequestHandler):
-        def answer(self) -> None:
+        def do_POST(self) -> None:
+            self.do_GET()
+
+        def do_GET(self) -> None:
             path, _, query = self.path.partition("?")
             body = self.rfile.read(int(self.headers.get("Content-Length") or 0))
             done = subprocess.run(
@@ -123,8 +126,6 @@ def git_server(root: Path) -> Iterator[str]:
             self.end_headers()
             self.wfile.write(data)
 
-        do_GET = do_POST = answer
-
         def log_message(self, format: str, *args: object) -> None:
             """Silent."""
 
@@ -142,7 +143,9 @@ def git_server(root: Path) -> Iterator[str]:
 _TABLES = """
 CREATE TABLE items (itemID INTEGER PRIMARY KEY, key TEXT);
 CREATE TABLE deletedItems (itemID INTEGER);
-CREATE TABLE itemAttachments (itemID INTEGER, parentItemID INTEGER, linkMode INT, contentType TEXT, path TEXT);
+CREATE TABLE itemAttachments (
+    itemID INTEGER, parentItemID INTEGER, linkMode INT, contentType TEXT, path TEXT
+);
 CREATE TABLE fields (fieldID INTEGER, fieldName TEXT);
 CREATE TABLE itemData (itemID INTEGER, fieldID INTEGER, valueID INTEGER);
 CREATE TABLE itemDataValues (valueID INTEGER, value TEXT);

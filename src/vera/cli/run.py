@@ -207,7 +207,7 @@ def run(
     The answer goes to stdout, progress to stderr. Exit codes: 0 VERIFIED or QUOTED, 1 error, 2 usage, 3
     PARTIAL or UNRESOLVED, 4 REFUTED or DISPUTED, 5 environment not ready, 6 budget spent, 130 interrupted.
     """
-    from vera.cli.exit import clean_errors
+    from vera.cli.exit import USAGE, clean_errors, stop
 
     with clean_errors():
         import asyncio
@@ -238,6 +238,8 @@ def run(
         for warning in loaded.warnings:
             progress.say(f"warning: {warning}")
         ask_once(settings, progress)
+        if options["connector"] and settings.run.lane == "execute":
+            stop("--connector is for research: an execution asks for verification instead.", USAGE)
         connected = asyncio.run(connect(settings, sources_of(settings)))
         settings = connected.settings
         root = settings.run.work_dir or default_work_dir(settings.run.base_dir, text)

@@ -1,5 +1,6 @@
 """Files that a library of references attaches to its entries, read from inside allowed folders only."""
 
+import os
 from pathlib import Path
 
 from vera.connectors.basket import LARGEST, Basket
@@ -32,7 +33,8 @@ class Attachments:
         if "\0" in path:
             self._basket.leave_out(name, "its path holds a zero byte")
             return False
-        whole = Path(path).expanduser() if path.startswith("~/") else self._home / path
+        given = Path(path).expanduser() if path.startswith("~/") else self._home / path
+        whole = Path(os.path.normpath(given))
         try:
             data = self._read(whole)
         except Unreadable as error:

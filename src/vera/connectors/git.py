@@ -312,7 +312,7 @@ async def _read(stream: asyncio.StreamReader, most: int) -> bytes | None:
 async def _started(
     repository: _Repository, words: Sequence[str]
 ) -> AsyncIterator[asyncio.subprocess.Process]:
-    """A git with an environment of its own; ended with all its children when the block is left."""
+    """A git without the environment of the person; it ends with its children when the block is left."""
     process = await asyncio.create_subprocess_exec(
         "git",
         *_ALWAYS,

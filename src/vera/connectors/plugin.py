@@ -10,7 +10,7 @@ from vera.sanitize import one_line
 
 
 class PluginConnector:
-    """Calls `gather(source, basket)` of a plugin in a thread. What it returns is the revision, None for none."""
+    """Calls `gather(source, basket)` of a plugin in a thread. It returns the revision, None for none."""
 
     def __init__(self, kind: str, version: str, gather: Callable[[Source, Basket], object]) -> None:
         self.version = version

@@ -98,7 +98,7 @@ async def connect_request(
     the input folder where there is one. The scope `connectors` without names is all that are configured.
     Raises SetupError and RequestError.
     """
-    wanted = sources_of(settings, names) if names else sources_of(settings)
+    wanted = sources_of(settings, names or None)
     places = _places(scope)
     if places is None:
         if not wanted:

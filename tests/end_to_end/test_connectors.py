@@ -122,6 +122,11 @@ def test_a_request_names_connectors_and_configures_none(tmp_path: Path) -> None:
     assert (code, "the scope leaves them out" in said) == (2, True)
 
 
+def test_an_execution_takes_no_connector(tmp_path: Path) -> None:
+    done = vera("run", QUESTION, "--lane", "execute", "--connector", "x=folder:/etc", cwd=tmp_path)
+    assert (done.returncode, "--connector is for research" in done.stderr) == (2, True)
+
+
 def test_a_project_folder_configures_no_connector(tmp_path: Path) -> None:
     for key, value in (("configured", "x=folder:/etc"), ("use", "x=folder:/etc")):
         (tmp_path / "vera.yaml").write_text(f"connectors:\n  {key}: {value}\n")

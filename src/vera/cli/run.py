@@ -240,7 +240,10 @@ def run(
         ask_once(settings, progress)
         if options["connector"] and settings.run.lane == "execute":
             stop("--connector is for research: an execution asks for verification instead.", USAGE)
-        connected = asyncio.run(connect(settings, sources_of(settings)))
+        sources = sources_of(settings) if settings.run.lane == "research" else []
+        if sources:
+            progress.now("connectors: gathering documents")
+        connected = asyncio.run(connect(settings, sources))
         settings = connected.settings
         root = settings.run.work_dir or default_work_dir(settings.run.base_dir, text)
 

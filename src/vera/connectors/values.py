@@ -22,7 +22,7 @@ MAX_SOURCES = 20
 
 MAX_ADDRESS = 4000
 
-FORM = "NAME=KIND:ADDRESS, for example code=git:/home/me/project#rev=v1.2"
+FORM = "NAME=KIND:ADDRESS, for example code=git:~/project#rev=v1.2"
 
 
 class ConnectorError(Exception):

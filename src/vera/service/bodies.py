@@ -56,9 +56,9 @@ class ResearchBudget(Body, frozen=True, kw_only=True):
 
 
 class ResearchBody(Body, frozen=True, kw_only=True):
-    """`POST /v1/research`: a question to be answered with citations. `connectors` names configured
-    connectors whose documents are read, too. `web` lets the run open public pages,
-    where the service allows it."""
+    """`POST /v1/research`: a question to be answered with citations. `connectors` names
+    configured connectors whose documents are read, too. `web` lets the run open public pages, where the
+    service allows it."""
 
     question: Annotated[str, Meta(min_length=1, max_length=QUESTION_LIMIT)]
     input: Input = ""

@@ -153,6 +153,8 @@ def _common(place: Place, folder: Path | None, egress: str, terms: Terms, second
         "-c",
         "run.input_dir=null",
         "-c",
+        "connectors.use=",
+        "-c",
         f"budget.seconds={seconds:g}",
         "--json",
         "-q",

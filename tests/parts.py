@@ -117,6 +117,7 @@ PARTS: dict[str, Part] = {
         "sudo apt install bubblewrap (Linux, with unprivileged user namespaces allowed)",
     ),
     "curl": Part(runs("curl", "--version"), "sudo apt install curl (macOS has it)"),
+    "git": Part(runs("git", "--version"), "sudo apt install git"),
     "ripgrep": Part(runs("rg", "--version"), "sudo apt install ripgrep (macOS: brew install ripgrep)"),
     "chromium": Part(
         any_of(

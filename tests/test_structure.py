@@ -20,7 +20,7 @@ FLOORS = {
     **dict.fromkeys(["verification", "dashboard"], 6),
     **dict.fromkeys(["lane", "report"], 5),
     **dict.fromkeys(["attestation", "selection"], 4),
-    **dict.fromkeys(["audit", "entailment", "gates", "search", "session", "metrics"], 3),
+    **dict.fromkeys(["audit", "connectors", "entailment", "gates", "search", "session", "metrics"], 3),
     **dict.fromkeys(["evidence", "sandbox", "model", "state", "prices"], 2),
     **dict.fromkeys(["history", "usage", "store", "config", "protocol", "plugins"], 1),
     **dict.fromkeys(

@@ -47,6 +47,7 @@ from vera.config import ConfigError, Settings, load
 from vera.config.settings import Form, Required, requiring
 from vera.lane.prompts import PromptError
 from vera.model.types import ModelError
+from vera.runtime.connectors import connect, connect_request, sources_of
 from vera.runtime.research import new_session, open_run
 from vera.runtime.reuse import verify_or_reuse
 from vera.runtime.setup import prepare
@@ -97,6 +98,7 @@ async def verify_async(
     thesis: str,
     *,
     input_dir: Path | str | None = None,
+    connectors: Sequence[str] = (),
     scope: Sequence[str] | str | None = None,
     risk: Risk = "med",
     volatility: Volatility = "slow",
@@ -127,10 +129,11 @@ async def verify_async(
     """Is a thesis borne out by what can be looked at? Evidence cards and a signed attestation, no answer.
 
     Looked at is the `scope`: `files` (those of `input_dir`; the default where one is given), `web` (the
-    default otherwise), `kb` (sources of earlier sessions under `base_dir`), `connectors`. `risk` says how
-    much depends on it, `volatility` how soon it may change, which decides when the verdict expires; `lens` is
-    the name of a rubric, the path of one, or a Lens. Lists may be sequences, or strings with commas. The
-    caps are on all of the look-up together; None is the default of each.
+    default otherwise), `kb` (sources of earlier sessions under `base_dir`), `connectors` (those named in
+    `connectors`: a configured name, or "NAME=KIND:ADDRESS"). `risk` says how much depends on it,
+    `volatility` how soon it may change, which decides when the verdict expires; `lens` is the name of a
+    rubric, the path of one, or a Lens. Lists may be sequences, or strings with commas. The caps are on
+    all of the look-up together; None is the default of each.
 
     The session is its own folder: `work_dir`, which must be new or empty, or one under `base_dir`. The
     same request again is answered by the verdict of before while that stands (`reused`), unless `fresh` is
@@ -155,17 +158,21 @@ async def verify_async(
     or the signing key is not available, SessionError when the work folder cannot be used, ModelError when the
     model is lost on the way, and LogError, StoreError or OSError when nothing can be written.
     """
-    chosen = requiring(_settings(settings, overrides, progress), require)
-    folder = Path(input_dir) if input_dir is not None else chosen.run.input_dir
+    chosen = _with_sources(
+        requiring(_settings(settings, overrides, progress), require), input_dir, connectors
+    )
+    connected, scope_now = await connect_request(chosen, scope)
+    chosen = connected.settings
     base = Path(base_dir) if base_dir is not None else chosen.run.base_dir
     before = await _parent(parent, base, progress, trust_session=trust_session)
     rubric = lens if isinstance(lens, Lens) else load_lens(str(lens), paths=True)
     inquiry = await asyncio.to_thread(
         inquiry_of,
         thesis,
-        folder,
+        chosen.run.input_dir,
         rubric,
-        scope=scope,
+        scope=scope_now,
+        connections=connected.connections,
         follows=before is not None,
         risk=risk,
         volatility=volatility,
@@ -197,10 +204,22 @@ async def verify_async(
     return answered.verified if before is None else relied_on_thesis(answered.verified, before.found)
 
 
+def _with_sources(settings: Settings, input_dir: Path | str | None, connectors: Sequence[str]) -> Settings:
+    """The settings with the folder and the connectors of a call, where they are given."""
+    if input_dir is not None:
+        run = settings.run.model_copy(update={"input_dir": Path(input_dir)})
+        settings = settings.model_copy(update={"run": run})
+    if not connectors:
+        return settings
+    given = settings.connectors.model_copy(update={"use": "\n".join(connectors)})
+    return settings.model_copy(update={"connectors": given})
+
+
 async def research_async(
     question: str,
     *,
     input_dir: Path | str | None = None,
+    connectors: Sequence[str] = (),
     work_dir: Path | str | None = None,
     base_dir: Path | str | None = None,
     require: Required = "quoted",
@@ -215,7 +234,8 @@ async def research_async(
 ) -> Researched:
     """Answer a question, with every statement cited, and verify the answer: what `vera run` does.
 
-    `input_dir` is the folder of documents to answer from; the session is `work_dir`, which must be new or
+    `input_dir` is the folder of documents to answer from, `connectors` are further sources of documents: each
+    the name of a configured one, or "NAME=KIND:ADDRESS". The session is `work_dir`, which must be new or
     empty, or its own folder under `base_dir`. One that is cut short (the task is cancelled, the model is
     lost) goes on with `vera resume`. Where the model is lost or comes to no usable answer, the closest lines
     answer. With `require="verified"` the exit code is 3 for what is less than VERIFIED.
@@ -251,9 +271,12 @@ async def research_async(
         raise RequestError("The question is empty. Ask it in a sentence.")
     if form not in get_args(Form):
         raise RequestError(f"There is no form {form!r}. It is answer or report.")
-    loaded = requiring(_settings(settings, overrides, progress), require)
-    folder = Path(input_dir) if input_dir is not None else loaded.run.input_dir
-    wanted: dict[str, Any] = {"input_dir": folder, "lane": "research"}
+    loaded = _with_sources(
+        requiring(_settings(settings, overrides, progress), require), input_dir, connectors
+    )
+    connected = await connect(loaded, sources_of(loaded))
+    loaded = connected.settings
+    wanted: dict[str, Any] = {"lane": "research"}
     if form != "answer" or sub_questions:
         lines = "\n".join(" ".join(each.split()) for each in sub_questions)
         wanted |= {"form": form, "sub_questions": lines or loaded.run.sub_questions}
@@ -263,7 +286,8 @@ async def research_async(
     root = Path(work_dir) if work_dir is not None else default_work_dir(base, question)
     before = await _parent(parent, base, progress, trust_session=trust_session)
     with ExitStack() as stack:
-        prepared = await asyncio.to_thread(prepare, chosen, stack, functions=tools)
+        made = connected.connections
+        prepared = await asyncio.to_thread(prepare, chosen, stack, functions=tools, connections=made)
         start = functools.partial(new_session, root, chosen, question, parent=before)
         opened = open_run(start, chosen, prepared, _Told(progress))
         async with opened as (session, ready):

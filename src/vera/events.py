@@ -80,6 +80,34 @@ class PluginsLoaded(Event, frozen=True, kw_only=True):
     plugins: tuple[PluginUsed, ...]
 
 
+class ConnectorUsed(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """A connector of this run: its name and kind, the version of its rules, the address, and the revision
+    that its documents are of ('' for none).
+
+    `bytes` are those of all its `documents`. `left_out` holds (name, reason), at most 50 of `left_out_count`;
+    `ended_at` is the limit at which it was cut off.
+    """
+
+    name: str
+    kind: str
+    version: str
+    address: str
+    revision: str = ""
+    documents: int = 0
+    bytes: int = 0
+    left_out: tuple[tuple[str, str], ...] = ()
+    left_out_count: int = 0
+    ended_at: str = ""
+
+
+class ConnectorsRead(Event, frozen=True, kw_only=True):
+    """Connectors gathered the documents of this run. `documents` is the list of all of them as JSON, with the
+    origin, sha256 and size of each."""
+
+    connectors: tuple[ConnectorUsed, ...]
+    documents: Blob
+
+
 class Task(Event, frozen=True, kw_only=True):
     """The question, and the folder it is asked about ('' for none)."""
 
@@ -577,6 +605,7 @@ class Evidence(Event, frozen=True, kw_only=True):
     `dated` is when the document's own metadata says that it was published: a day, or FIRST/LAST, '' for none.
     `carried` says that it comes from the session that this one goes on from.
     `opened` is the record of how a file of /input was read, as JSON: its path, size, hash and times.
+    `origin` says where a connector had the file from ('' for a file that no connector gave).
     """
 
     id: str
@@ -605,6 +634,7 @@ class Evidence(Event, frozen=True, kw_only=True):
     dated: str = ""
     carried: Carried | None = None
     opened: Blob | None = None
+    origin: str = ""
 
     @property
     def captured_ts(self) -> float:
@@ -614,7 +644,7 @@ class Evidence(Event, frozen=True, kw_only=True):
 
 class Egress(Event, frozen=True, kw_only=True):
     """A connection to the outside: by a program in the box (`by` box), by the host's `fetch` or its `search`,
-    or by the browser that renders a page in its own box (`render`).
+    by the browser that renders a page in its own box (`render`), or by a connector of the run (`connector`).
 
     `run` is the session's folder by name, as the engine's labels have it; with the record's `lane` it says
     for whom ('' in older logs). `verdict` is allowed, refused (by us, before a byte was passed on) or failed;
@@ -1245,6 +1275,7 @@ class RunEnd(Event, frozen=True, kw_only=True):
 Record = (
     Session
     | PluginsLoaded
+    | ConnectorsRead
     | Task
     | ParentSession
     | Corpus

@@ -9,7 +9,7 @@ from vera.headline import HEADLINES
 
 WORDS = (
     *("run", "step", "sandbox", "tool call", "evidence", "claim", "finding", "verdict", "judge", "selector"),
-    *("candidate", "rubric", "usage", "plugin", "status"),
+    *("candidate", "rubric", "usage", "connector", "plugin", "status"),
 )
 ROW = re.compile(r"^\| \*\*(?P<word>[^*]+)\*\* \| (?P<text>[^|]+) \| (?P<page>[^|]+) \|$", re.MULTILINE)
 

@@ -47,6 +47,7 @@ TAKEN = {
     "search_engines": "brave",
     "formats": "pdf",
     "model_servers": "ollama",
+    "connectors": "git",
 }
 
 

@@ -32,6 +32,7 @@ from vera.lane.spec import LaneSpec
 from vera.lane.tools import Tool
 from vera.lane.tools.read import Read
 from vera.lane.tools.registry import toolset
+from vera.sandbox.egress.types import Connection
 from vera.session import Session
 from vera.verification.context import VerifierContext
 from vera.verification.retriever import EvidenceRetriever, allowed
@@ -50,12 +51,16 @@ SAYS = {
 
 
 class ThesisJob(msgspec.Struct, frozen=True, kw_only=True):
-    """A validated request, how far it may go, and the folder of documents that it is about (None: none)."""
+    """A validated request, how far it may go, and the folder of documents that it is about (None: none).
+
+    `connections` are those by which connectors gathered that folder.
+    """
 
     request: VerifyRequest
     lens: Lens
     budget: Budget
     input_dir: Path | None = None
+    connections: tuple[Connection, ...] = ()
 
 
 def settings_for(settings: Settings, job: ThesisJob) -> Settings:

@@ -28,7 +28,7 @@ from vera.evidence.hosts import entry_of, host_of
 def refused(request: VerifyRequest, evidence: Evidence, source_type: str) -> str:
     """Why evidence does not count for a request, '' when it does. Its time is looked at apart."""
     kept = evidence.tool == "kb"
-    place = "web" if is_web(evidence) else "files"
+    place = "connectors" if evidence.origin else "web" if is_web(evidence) else "files"
     if kept and "kb" not in request.scope:
         return "it comes from an earlier session, and kb is not in the scope"
     if not kept and place not in request.scope and evidence.tier == "captured":
@@ -36,7 +36,9 @@ def refused(request: VerifyRequest, evidence: Evidence, source_type: str) -> str
     constraints = request.constraints
     if constraints.source_types and source_type not in constraints.source_types:
         return f"its type is {source_type}, which is none of those that were asked for"
-    return excluded(constraints, evidence.source) if is_web(evidence) else ""
+    address = evidence.origin or evidence.source
+    is_page = is_web(evidence) or address.startswith(("http://", "https://"))
+    return excluded(constraints, address) if is_page else ""
 
 
 def excluded(constraints: Constraints, address: str) -> str:

@@ -41,7 +41,7 @@ class Looked(msgspec.Struct, frozen=True, kw_only=True):
     `families` are the sources that each family of queries gave, in order. `links` are the addresses that a
     fetched page links to, by the page's. `cut` is the cap of the budget that ended the look-up, '' for none.
     `files` counts the given files that could be read, None where no folder was given. `kb` says whether any
-    evidence came from an earlier session.
+    evidence came from an earlier session. `connectors` are those that were read.
     """
 
     families: tuple[tuple[str, ...], ...] = ()
@@ -50,6 +50,7 @@ class Looked(msgspec.Struct, frozen=True, kw_only=True):
     cut: str = ""
     files: int | None = None
     kb: bool = False
+    connectors: tuple[events.ConnectorUsed, ...] = ()
 
 
 def looked(
@@ -73,6 +74,7 @@ def looked(
         cut=_cut(own),
         files=corpus.files if corpus else None,
         kb=any(each.tool == "kb" for each in evidence),
+        connectors=next((each.connectors for each in own if isinstance(each, events.ConnectorsRead)), ()),
     )
 
 

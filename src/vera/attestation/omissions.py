@@ -93,7 +93,19 @@ def _scope(asked: Asked, made: Cards) -> Iterator[Omission]:
     if "kb" in scope and not looked.kb:
         yield _omission("kb", "No evidence of an earlier session was taken up.", "")
     if "connectors" in scope:
+        yield from _connectors(looked)
+
+
+def _connectors(looked: Looked) -> Iterator[Omission]:
+    """That no connector was asked, or what each of them left out."""
+    if not looked.connectors:
         yield _omission("connectors", "No connector is configured, so none was asked.", "")
+    for each in looked.connectors:
+        if each.left_out_count:
+            first = "; ".join(f"{name}: {why}" for name, why in each.left_out[:3])
+            cut = f" It ended at {each.ended_at}." if each.ended_at else ""
+            why = f"The connector {each.name} left out {each.left_out_count} of what it found.{cut} {first}."
+            yield _omission("connectors", why, each.left_out[0][0] if each.left_out else "")
 
 
 def _unchecked(asked: Asked) -> Iterator[Omission]:

@@ -120,7 +120,8 @@ def request_of(
 
     Lists may be given as sequences or as one string with commas. `lens` is the name of one that comes with
     VERA, or a Lens (`vera.attestation.lenses.load_lens` reads the user's). Dates are days or RFC 3339
-    times, kept as days in UTC. `corpus` is a digest of what the scope `files` holds. Raises RequestError.
+    times, kept as days in UTC. `corpus` is a digest of what the scopes `files` and `connectors`
+    hold. Raises RequestError.
     """
     if not isinstance(thesis, str):
         raise RequestError("The thesis is no text. State in a sentence what should hold.")
@@ -148,7 +149,7 @@ def request_of(
         risk=_one("risk", risk, _RISKS),
         volatility=_one("volatility", volatility, _VOLATILITIES),
         required=(*rubric.required, *_chosen("required", required, _OUTPUTS)),
-        corpus=corpus if "files" in looked_in else "",
+        corpus=corpus if {"files", "connectors"} & set(looked_in) else "",
     )
     usual = Budget()
     budget = Budget(

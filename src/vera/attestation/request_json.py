@@ -33,6 +33,10 @@ _IDS = {
 }
 
 
+ConnectorName = Annotated[str, Meta(pattern="^[a-z][a-z0-9_-]{0,47}$", max_length=48)]
+"""A request names a connector that the person configured, and can configure none."""
+
+
 class BudgetAsked(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, omit_defaults=True):
     """What the look-up may cost; what is left out is the default (`vera.attestation.request.Budget`)."""
 
@@ -48,6 +52,7 @@ class RequestAsked(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fie
 
     `text` is the thesis. Without a `scope` the folder of documents is looked at where there is one, else the
     web. `thesis`, `rubric` and `corpus` may be left out; given, they must be what they are here.
+    `connectors` names configured connectors, for the scope `connectors`; without names it is all of them.
     """
 
     kind: Literal["request/v1"] = "request/v1"
@@ -61,6 +66,7 @@ class RequestAsked(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fie
     volatility: Volatility = "slow"
     required: Annotated[tuple[Output, ...], Meta(max_length=10)] = ()
     corpus: OptionalDigest = ""
+    connectors: Annotated[tuple[ConnectorName, ...], Meta(max_length=20)] = ()
     budget: BudgetAsked = BudgetAsked()
 
     def arguments(self) -> dict[str, Any]:

@@ -2,7 +2,7 @@
 
 import asyncio
 import signal
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import AbstractAsyncContextManager, ExitStack
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -21,6 +21,7 @@ from vera.model.types import ModelError
 from vera.report.printable import printable, printable_json
 from vera.runtime.research import open_run
 from vera.runtime.setup import prepare
+from vera.sandbox.egress.types import Connection
 from vera.search.corpus import Progress as IndexProgress
 from vera.session import LogError, Session
 from vera.store import StoreError
@@ -38,15 +39,18 @@ def execute(
     as_json: bool,
     progress: Progress,
     revise: Revise = list,
+    connections: Sequence[Connection] = (),
 ) -> None:
     """Run the session's main lane to its end, print the answer on stdout and exit with the run's code.
 
     `revise` is asked about the sub-questions of a report. What a run needs is found before the session is
-    begun, so that a mistake leaves no session behind.
+    begun, so that a mistake leaves no session behind. `connections` are those that connectors made.
     """
     with ExitStack() as stack:
         researches = settings.run.lane == "research"
-        prepared = prepare(settings, stack, _index_progress(progress), documents=researches)
+        prepared = prepare(
+            settings, stack, _index_progress(progress), documents=researches, connections=connections
+        )
         if prepared.found is not None:
             progress.done()
 

@@ -99,6 +99,12 @@ class Progress:
                 self.say(f"step {record.step}: {record.tool}{evidence}{problem}")
             case events.Egress() if record.verdict == "refused":
                 self.say(f"  refused: {record.host}:{record.port}: {record.reason}")
+            case events.ConnectorsRead():
+                for each in record.connectors:
+                    revision = f" at {each.revision}" if each.revision else ""
+                    left = f", {each.left_out_count} left out" if each.left_out_count else ""
+                    cut = f" (it ended at {each.ended_at})" if each.ended_at else ""
+                    self.say(f"connector {each.name}{revision}: {each.documents} documents{left}{cut}")
             case events.PluginsLoaded():
                 names = ", ".join(
                     f"{each.name} ({each.distribution or each.module})" for each in record.plugins

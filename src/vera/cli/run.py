@@ -42,6 +42,7 @@ FLAGS = {
     "action_verifier": "action_verifier.verifier_type",
     "brave_api_key": "brave.key",
     "embedding_file": "search.embedding",
+    "connector": "connectors.use",
     "plugin": "plugins.enabled",
     "official_domain": "policy.official_domains",
     "verifier": "verification.rule",
@@ -58,6 +59,13 @@ FLAGS = {
 @click.option("--task", help="The question: text, '-' for standard input, or @FILE.")
 @click.option("--work-dir", type=click.Path(), help="Session folder; a new one under work/ by default.")
 @click.option("--input-dir", type=click.Path(), help="Folder of documents to answer from.")
+@click.option(
+    "--connector",
+    multiple=True,
+    metavar="NAME[=KIND:ADDRESS]",
+    help="Read documents from there too: a configured connector, or folder, git, site, zotero or bibtex with "
+    "an address; may be repeated.",
+)
 @click.option(
     "--lane",
     type=click.Choice(["research", "execute"]),
@@ -188,9 +196,11 @@ def run(
     The answer goes to stdout, progress to stderr. Exit codes: 0 VERIFIED or QUOTED, 1 error, 2 usage, 3
     PARTIAL or UNRESOLVED, 4 REFUTED or DISPUTED, 5 environment not ready, 6 budget spent, 130 interrupted.
     """
-    from vera.cli.exit import clean_errors
+    from vera.cli.exit import USAGE, clean_errors, stop
 
     with clean_errors():
+        import asyncio
+
         from vera import config
         from vera.agent.effort import with_effort
         from vera.agent.work_dir import default_work_dir
@@ -199,12 +209,14 @@ def run(
         from vera.cli.progress import Progress
         from vera.cli.sub_questions import revise
         from vera.config.handed import read_handed
+        from vera.runtime.connectors import connect, sources_of
         from vera.runtime.research import new_session
         from vera.session import Session
 
         given = read_handed(sys.stdin.buffer) if handed else None
         text = given.text if given else read_task(question, task)
         options["official_domain"] = ",".join(options["official_domain"]) or None
+        options["connector"] = "\n".join(options["connector"]) or None
         options["plugin"] = ",".join(options["plugin"]) or None
         options["require_thesis"] = "\n".join(map(_one_line, options["require_thesis"])) or None
         options["sub_question"] = "\n".join(map(_one_line, options["sub_question"])) or None
@@ -215,6 +227,13 @@ def run(
         for warning in loaded.warnings:
             progress.say(f"warning: {warning}")
         ask_once(settings, progress)
+        if options["connector"] and settings.run.lane == "execute":
+            stop("--connector is for research: an execution asks for verification instead.", USAGE)
+        sources = sources_of(settings) if settings.run.lane == "research" else []
+        if sources:
+            progress.now("connectors: gathering documents")
+        connected = asyncio.run(connect(settings, sources))
+        settings = connected.settings
         chosen = settings.run.work_dir
         root = (
             _asked_again(chosen, text, progress) if chosen else default_work_dir(settings.run.base_dir, text)
@@ -224,7 +243,14 @@ def run(
             return new_session(root, settings, text, progress)
 
         asks = not (as_json or quiet or yes)
-        execute(open_session, settings, as_json=as_json, progress=progress, revise=revise if asks else list)
+        execute(
+            open_session,
+            settings,
+            as_json=as_json,
+            progress=progress,
+            revise=revise if asks else list,
+            connections=connected.connections,
+        )
 
 
 def _asked_again(chosen: Path, text: str, progress: "Progress") -> Path:

@@ -16,6 +16,13 @@ from vera.cli.options import budget_options, model_options, renamed_option
     help="The request as JSON (VERIFY_REQUEST), '-' for standard input, in the place of thesis and options.",
 )
 @click.option("--input-dir", type=click.Path(), help="Folder of documents to look at.")
+@click.option(
+    "--connector",
+    multiple=True,
+    metavar="NAME[=KIND:ADDRESS]",
+    help="Read documents from there too: a configured connector, or folder, git, site, zotero or bibtex with "
+    "an address; may be repeated.",
+)
 @click.option("--work-dir", type=click.Path(), help="Session folder; a new one under work/ by default.")
 @click.option("--base-dir", type=click.Path(), help="Folder that holds the work folders.")
 @click.option("--scope", help="Where to look: files, web, kb, connectors, separated by commas.")

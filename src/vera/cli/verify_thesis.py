@@ -26,6 +26,7 @@ from vera.config.handed import read_handed
 from vera.headline import HOLDS
 from vera.model.types import ModelError
 from vera.report.printable import printable, printable_json
+from vera.runtime.connectors import connect_request
 from vera.runtime.reuse import Answered, verify_or_reuse
 from vera.runtime.thesis import inquiry_of
 
@@ -39,6 +40,7 @@ FLAGS = {
     "egress": "egress.mode",
     "brave_api_key": "brave.key",
     "official_domain": "policy.official_domains",
+    "connector": "connectors.use",
     "verifier": "verification.rule",
     "entailment_model": "verification.entailment_model",
 }
@@ -78,18 +80,25 @@ def _request(options: Mapping[str, Any], thesis_text: str | None, thesis: str | 
 
 
 def _inquiry(
-    text: str, folder: Path | None, asked: RequestAsked | None, options: Mapping[str, Any]
-) -> ThesisJob:
-    """What is asked, by a request or by options."""
+    text: str, settings: Settings, asked: RequestAsked | None, options: Mapping[str, Any]
+) -> tuple[ThesisJob, Settings]:
+    """What is asked, by a request or by options; and the settings with what connectors gathered for it."""
+    given_scope = options["scope"] if asked is None else asked.scope or None
+    connected, scope = asyncio.run(
+        connect_request(settings, given_scope, asked.connectors if asked is not None else ())
+    )
+    folder, connections = connected.settings.run.input_dir, connected.connections
     if asked is None:
         lens = load_lens(options["lens"] or "general", paths=True)
         given = {name: options[option] for name, option in ASKED.items() if options[option] not in (None, ())}
-        return inquiry_of(text, folder, lens, scope=options["scope"], **given)
+        job = inquiry_of(text, folder, lens, scope=scope, connections=connections, **given)
+        return job, connected.settings
     # A path in a request names nothing: only a person names the file of a lens, by --lens.
     lens = load_lens(options["lens"], paths=True) if options["lens"] else load_lens(asked.lens)
-    inquiry = inquiry_of(text, folder, lens, **asked.arguments())
+    arguments = {**asked.arguments(), **({"scope": scope} if scope is not None else {})}
+    inquiry = inquiry_of(text, folder, lens, connections=connections, **arguments)
     asked.insist_on_ids(inquiry.request)
-    return inquiry
+    return inquiry, connected.settings
 
 
 def run(
@@ -104,7 +113,7 @@ def run(
     else:
         text = given.text if given else read_text(thesis_text, thesis, "thesis", "--thesis", EXAMPLE)
     flags = {
-        FLAGS[name]: ",".join(value) if isinstance(value, tuple) else value
+        FLAGS[name]: ("\n" if name == "connector" else ",").join(value) if isinstance(value, tuple) else value
         for name, value in options.items()
         if name in FLAGS and value not in (None, ())
     }
@@ -113,7 +122,7 @@ def run(
     progress = Progress(quiet=options["quiet"])
     for warning in loaded.warnings:
         progress.say(f"warning: {warning}")
-    inquiry = _inquiry(text, settings.run.input_dir, asked, options)
+    inquiry, settings = _inquiry(text, settings, asked, options)
     ask_once(settings, progress)
     return finish(inquiry, settings, progress, as_json=options["as_json"], fresh=options["fresh"], text=text)
 

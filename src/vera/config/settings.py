@@ -588,6 +588,22 @@ class PluginSettings(Section):
     )
 
 
+class ConnectorSettings(Section):
+    """Where documents come from beside the input folder. Only you decide on it."""
+
+    configured: str = setting(
+        "Connectors that runs and requests may name, one a line: NAME=KIND:ADDRESS. Kinds are folder, git, "
+        "site, zotero, bibtex, and those of plugins."
+    )
+    use: str = setting(
+        "Connectors that a run reads, one a line: the name of a configured one, or NAME=KIND:ADDRESS.",
+        flag="--connector",
+    )
+    documents: int = setting("Documents that one connector may give.", ge=1, le=200_000)
+    bytes: int = setting("Bytes that the documents of one connector may have together.", ge=1024, le=64 << 30)
+    seconds: float = setting("Seconds that one connector may take.", gt=0, le=86400)
+
+
 class DashboardSettings(Section):
     """Where the dashboard listens."""
 
@@ -617,6 +633,7 @@ class Settings(Section):
     brave: BraveSettings
     verification: VerificationSettings
     plugins: PluginSettings
+    connectors: ConnectorSettings
     dashboard: DashboardSettings
     _origins: dict[str, str] = PrivateAttr(default_factory=dict)
 

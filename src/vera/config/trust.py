@@ -308,6 +308,9 @@ TRUST: Mapping[str, Row] = {
     **_each("plugins.enabled", ONLY_YOU, "runs the code of others on this machine"),
     **_each("plugins.hard_checks", ONLY_YOU, "decides whose findings end a claim"),
     **_each("plugins.seconds", ONLY_YOU, SPENDS),
+    # Documents from elsewhere.
+    **_each("connectors.configured connectors.use", ONLY_YOU, OUTSIDE),
+    **_each("connectors.documents connectors.bytes connectors.seconds", AT_MOST, SPENDS),
     # How the work is done.
     **_each(
         "model.name model.timeout_s model.deadline_s model.temperature model.max_tokens "

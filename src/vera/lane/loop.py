@@ -396,6 +396,7 @@ class Lane:
                 dated=draft.dated,
                 carried=draft.carried,
                 opened=None if draft.opened is None else self._blob(draft.opened),
+                origin=draft.origin,
             )
         )
         self._brought.append((kept, is_new))

@@ -14,6 +14,7 @@ FAMILIES: Mapping[str, str] = {
     "search_engines": "an engine of the web search",
     "formats": "a kind of document",
     "model_servers": "a kind of model server",
+    "connectors": "a kind of connector",
 }
 """Family → what one is. Its entry points are in the group `vera.FAMILY`."""
 

@@ -59,6 +59,7 @@ class Quote(msgspec.Struct, frozen=True, kw_only=True):
     sha256: str = ""
     text_sha256: str = ""
     problem: str = ""
+    origin: str = ""
 
     @property
     def label(self) -> str:
@@ -138,6 +139,7 @@ def _quote(cited: Cited, evidence: Evidence | None, store: Store) -> Quote:
         sha256=cited.sha256,
         text_sha256=evidence.text.sha256,
         problem=problem,
+        origin=evidence.origin,
     )
 
 
@@ -410,7 +412,8 @@ def block(quote: Quote) -> str:
     count = quote.last - quote.first + 1
     where = f"line{'s' if count > 1 else ''} {quote.label[1:-1].split(':')[1]}"
     page = f", page {quote.page}" if quote.page else ""
-    taken = f"{quote.tier} {quote.at}, store/{quote.text_sha256[:12]}…"
+    origin = f"from {quote.origin}, " if quote.origin else ""
+    taken = f"{origin}{quote.tier} {quote.at}, store/{quote.text_sha256[:12]}…"
     head = f"{quote.label} {quote.source}, {where}{page} ({taken})"
     lines = list(quote.lines)
     if len(lines) > MAX_QUOTED_LINES:

@@ -11,6 +11,7 @@ from vera import events
 from vera.agent.errors import SetupError
 from vera.agent.rules import listed
 from vera.config import Settings
+from vera.connectors import Connector
 from vera.evidence.canonical.registry import Format
 from vera.gates.kernel import Gate
 from vera.lane.tools import Tool
@@ -33,6 +34,7 @@ class Plugins(msgspec.Struct, frozen=True, kw_only=True):
     engines: Mapping[str, Engine] = {}
     formats: tuple[Format, ...] = ()
     servers: tuple[Server, ...] = ()
+    connectors: Mapping[str, Connector] = {}
 
     def record(self, session: Session) -> None:
         """Name them in the log, also when a run goes on: they may be others by then."""
@@ -73,6 +75,7 @@ def _loaded(plugin: Installed) -> Any:
 def _made(
     settings: Settings, found: Sequence[tuple[Installed, Any]], functions: Sequence[Callable[..., Any]]
 ) -> Plugins:
+    from vera.connectors.plugin import PluginConnector
     from vera.evidence.canonical.plugin import plugin_format
     from vera.gates.plugin import plugin_gate
     from vera.lane.tools.function import FunctionTool
@@ -110,6 +113,10 @@ def _made(
             for each, given in of("formats")
         ),
         servers=tuple(plugin_server(each.name, given) for each, given in of("model_servers")),
+        connectors={
+            each.name: PluginConnector(each.name, f"{each.distribution}-{each.version}", _called(each, given))
+            for each, given in of("connectors")
+        },
     )
     _refuse_shared_suffixes(plugins.formats)
     return plugins
@@ -139,7 +146,7 @@ def _called(plugin: Installed, given: Any) -> Callable[..., Any]:
             f"The plugin {plugin.name} of {plugin.distribution} must be a function "
             f"({plugin.module}:{plugin.attribute}): that is what vera.{plugin.family} takes."
         )
-    takes = {"gates": 3, "checks": 1}.get(plugin.family)
+    takes = {"gates": 3, "checks": 1, "connectors": 2}.get(plugin.family)
     try:
         parameters = inspect.signature(given).parameters
     except (TypeError, ValueError):
@@ -242,6 +249,10 @@ def _our_names(family: str) -> Collection[str]:
             from vera.evidence.canonical import FORMATS
 
             return {known.name for known in FORMATS}
+        case "connectors":
+            from vera.connectors.registry import CONNECTORS
+
+            return CONNECTORS.keys()
         case _:
             from vera.model.servers.registry import SERVERS
 

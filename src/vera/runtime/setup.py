@@ -15,9 +15,12 @@ from vera.agent.rules import rules_of
 from vera.attestation.keys import Signer
 from vera.config.address import is_same_server
 from vera.config.settings import AUTO, BUILT_IN, Settings
+from vera.connectors.gathering import origins_of
 from vera.evidence.extractor import Extractor
 from vera.lane.budget import BudgetLimits
+from vera.runtime.connectors import record
 from vera.runtime.plugins import Plugins, open_plugins
+from vera.sandbox.egress.types import Connection
 from vera.search.corpus import Corpus, Embedded, EmptyCorpus, IndexReport, IndexUnusable, Progress, Stats
 from vera.search.embedding import Embedder, EmbeddingError
 from vera.session import Session
@@ -42,11 +45,13 @@ class Prepared(msgspec.Struct, frozen=True, kw_only=True):
     plugins: Plugins
     extractor: Extractor
     found: Input | None = None
+    connections: tuple[Connection, ...] = ()
 
     def record(self, session: Session) -> None:
         """Say in the log what a run begins with."""
         self.plugins.record(session)
         if self.found is not None:
+            record(session, self.found.folder, self.connections)
             session.emit(corpus_event(self.found))
 
 
@@ -57,11 +62,12 @@ def prepare(
     functions: Sequence[Callable[..., Any]] = (),
     *,
     documents: bool = True,
+    connections: Sequence[Connection] = (),
 ) -> Prepared:
     """What the settings ask for, `functions` of the caller among the tools; it is closed with `stack`.
 
-    It waits for the index of the input folder, without an event loop, so that Ctrl-C ends it; without
-    `documents` there is no index. Raises SetupError.
+    `connections` are those that connectors made. It waits for the index of the input folder, without an event
+    loop, so that Ctrl-C ends it; without `documents` there is no index. Raises SetupError.
     """
     folder = settings.run.input_dir
     plugins = open_plugins(settings, functions)
@@ -70,7 +76,8 @@ def prepare(
     found = None
     if folder is not None and documents:
         found = open_input(folder, settings, extractor, stack, progress)
-    return Prepared(signer=signer, plugins=plugins, extractor=extractor, found=found)
+    made = tuple(connections)
+    return Prepared(signer=signer, plugins=plugins, extractor=extractor, found=found, connections=made)
 
 
 def open_signer(input_dir: Path | None) -> Signer:
@@ -100,7 +107,7 @@ def open_input(
     """
     real = input_folder(input_dir)
     embedder, problem = embedder_of(settings, stack)
-    corpus = stack.enter_context(Corpus(real, index_folder(real), extractor, embedder))
+    corpus = stack.enter_context(Corpus(real, index_folder(real), extractor, embedder, origins_of(real)))
     try:
         report = corpus.update(progress)
         stats = corpus.stats()

@@ -27,6 +27,7 @@ from vera.attestation.request import RequestError, request_objects, request_of, 
 from vera.attestation.tiers import bars
 from vera.config import Settings, public
 from vera.config.settings import BUILT_IN
+from vera.connectors.gathering import list_of
 from vera.evidence.claim import Claim
 from vera.evidence.official import official_names
 from vera.lane.budget import Budget
@@ -37,6 +38,7 @@ from vera.runtime.place import without_shell
 from vera.runtime.setup import Prepared, prepare
 from vera.runtime.verifier_context import context_of
 from vera.runtime.web import open_web, search_engines
+from vera.sandbox.egress.types import Connection
 from vera.search.web import Engines
 from vera.session import Session
 from vera.verification.context import VerifierContext
@@ -71,7 +73,7 @@ async def look_up(
     """
     settings = settings_for(settings, job)
     with ExitStack() as stack:
-        prepared = await asyncio.to_thread(prepare, settings, stack)
+        prepared = await asyncio.to_thread(prepare, settings, stack, connections=job.connections)
 
         def open_session() -> Session:
             return begin(job, settings, root, supersedes, parent)
@@ -175,7 +177,7 @@ def _nowhere(request: VerifyRequest) -> str:
     missing = {
         "web": "the web may not be reached by these settings",
         "kb": "no earlier session under this base folder has a source that may count",
-        "connectors": "no connector is configured",
+        "connectors": "no connector is named or configured",
         "files": "no folder of files is given",
     }
     why = "; ".join(missing[place] for place in request.scope)
@@ -232,6 +234,8 @@ def _plan(
 ) -> SearchPlan:
     """What is looked for, and where."""
     request, budget, constraints = job.request, job.budget, job.request.constraints
+    gathered = job.input_dir is not None and bool(list_of(job.input_dir))
+    looks_in_files = "files" in request.scope or (gathered and "connectors" in request.scope)
     claims = tuple(
         Claim(key=f"c{number}", text=text, start=0, end=len(text))
         for number, text in enumerate(sub_claims(request), 1)
@@ -242,7 +246,7 @@ def _plan(
         claims=claims,
         literal=literal,
         web=web and "web" in request.scope,
-        files=files and "files" in request.scope,
+        files=files and looks_in_files,
         sources=budget.sources,
         searches=budget.searches,
         bytes=budget.bytes,
@@ -267,11 +271,13 @@ def inquiry_of(
     *,
     scope: object = None,
     follows: bool = False,
+    connections: tuple[Connection, ...] = (),
     **asked: Any,
 ) -> ThesisJob:
     """The inquiry; what is in `folder` now is part of it. Without a scope it looks at the folder where there
     is one, else at the web. One that `follows` a session looks at what carries over from it (`kb`), too, and
-    at the web only when the scope says so. `asked` are further arguments of `request_of`.
+    at the web only when the scope says so. `connections` are those by which connectors gathered the folder
+    (`vera.runtime.connectors`), `asked` further arguments of `request_of`.
 
     Raises RequestError for what cannot be asked, SetupError (2) when there is no such folder or it
     cannot be read.
@@ -287,4 +293,4 @@ def inquiry_of(
     request, budget = request_of(thesis, scope=looked_in, lens=lens, corpus=corpus, **asked)
     if folder is None and "files" in request.scope:
         raise RequestError("The scope names files, and no folder of files was given.")
-    return ThesisJob(request=request, lens=lens, budget=budget, input_dir=folder)
+    return ThesisJob(request=request, lens=lens, budget=budget, input_dir=folder, connections=connections)

@@ -7,7 +7,7 @@ import msgspec
 from msgspec import Meta
 from starlette.types import Receive
 
-from vera.attestation.request_json import RequestAsked, insist_on_unique_members
+from vera.attestation.request_json import ConnectorName, RequestAsked, insist_on_unique_members
 from vera.service.problems import Refused
 
 MAX_BYTES = 2 << 20
@@ -56,11 +56,13 @@ class ResearchBudget(Body, frozen=True, kw_only=True):
 
 
 class ResearchBody(Body, frozen=True, kw_only=True):
-    """`POST /v1/research`: a question to be answered with citations. `web` lets the run open public pages,
-    where the service allows it."""
+    """`POST /v1/research`: a question to be answered with citations. `connectors` names
+    configured connectors whose documents are read, too. `web` lets the run open public pages, where the
+    service allows it."""
 
     question: Annotated[str, Meta(min_length=1, max_length=QUESTION_LIMIT)]
     input: Input = ""
+    connectors: Annotated[tuple[ConnectorName, ...], Meta(max_length=20)] = ()
     web: bool = False
     require: Required = "quoted"
     form: Literal["answer", "report"] = "answer"

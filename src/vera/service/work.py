@@ -16,6 +16,7 @@ from vera.config import ConfigError, Settings, load
 from vera.config.handed import Handed, Scalar
 from vera.config.settings import requiring
 from vera.dashboard.run_child import vera_command
+from vera.runtime.connectors import sources_named
 from vera.runtime.reuse import reuse_key
 from vera.runtime.thesis import inquiry_of
 from vera.service.bodies import AnyBody, CheckBody, ResearchBody, VerifyBody, decoded
@@ -104,7 +105,8 @@ def _verify(body: VerifyBody, terms: Terms, accepted: Reach | None) -> Work:
 def _reach_of_thesis(body: VerifyBody, terms: Terms) -> Reach:
     terms.within(body.budget)
     folder = terms.folder(body.input) if body.input or "files" in body.scope or not body.scope else None
-    web = "web" in body.scope or (not body.scope and folder is None)
+    sources_named(terms.settings, body.connectors)
+    web = "web" in body.scope or (not body.scope and folder is None and not body.connectors)
     return Reach(folder=folder, egress=terms.web(web), seconds=terms.time(body.budget.seconds))
 
 
@@ -113,13 +115,15 @@ def _asked_of_thesis(body: VerifyBody, terms: Terms, reach: Reach) -> list[objec
     inquiry = inquiry_of(body.text, reach.folder, load_lens(body.lens), **body.arguments())
     body.insist_on_ids(inquiry.request)
     settings = requiring(_with_egress(terms, reach.egress), body.require)
-    return [reuse_key(inquiry, settings), msgspec.to_builtins(inquiry.budget), body.require, body.fresh]
+    asked = [reuse_key(inquiry, settings), msgspec.to_builtins(inquiry.budget), body.require, body.fresh]
+    return [*asked, body.connectors]
 
 
 def _research(body: ResearchBody, terms: Terms, accepted: Reach | None) -> Work:
     question = body.question.strip()
     if not question or "\0" in question:
         raise RequestError("The question is empty, or holds a zero byte. Ask it in a sentence.")
+    sources_named(terms.settings, body.connectors)
     budget = body.budget
     reach = accepted or Reach(
         folder=terms.folder(body.input), egress=terms.web(body.web), seconds=terms.time(budget.seconds)
@@ -137,6 +141,7 @@ def _research(body: ResearchBody, terms: Terms, accepted: Reach | None) -> Work:
 
     def arguments(place: Place) -> list[str]:
         words = ["run", "--handed", "--lane", "research", "--form", body.form]
+        words += [f"--connector={name}" for name in body.connectors]
         return [*words, *_common(place, reach, terms)]
 
     return Work(
@@ -182,6 +187,8 @@ def _common(place: Place, reach: Reach, terms: Terms) -> list[str]:
         *terms.options(),
         "-c",
         "run.input_dir=null",
+        "-c",
+        "connectors.use=",
         "-c",
         f"budget.seconds={reach.seconds:g}",
         "--json",

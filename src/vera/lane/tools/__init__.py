@@ -34,6 +34,7 @@ class EvidenceDraft(msgspec.Struct, frozen=True, kw_only=True):
     dated: str = ""
     carried: events.Carried | None = None
     opened: bytes | None = None
+    origin: str = ""
 
 
 class Outcome(msgspec.Struct, frozen=True, kw_only=True):

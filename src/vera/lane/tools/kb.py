@@ -82,6 +82,7 @@ class Kb:
                 dated=found.dated,
                 receipt=kept.receipt,
                 opened=kept.opened,
+                origin=found.origin,
                 http_status=found.http_status,
                 low_signal=found.low_signal,
             ),

@@ -92,7 +92,7 @@ class Read:
         outcome = _window(document.extracted, first, last, document.path, "captured", document.raw)
         if outcome.evidence is None:
             return outcome
-        evidence = msgspec.structs.replace(outcome.evidence, opened=_opened(document))
+        evidence = msgspec.structs.replace(outcome.evidence, opened=_opened(document), origin=document.origin)
         if document.held is None:
             return msgspec.structs.replace(outcome, evidence=evidence)
         return msgspec.structs.replace(
@@ -151,6 +151,7 @@ class Read:
                 http_status=evidence.http_status,
                 carried=evidence.carried,
                 opened=opened,
+                origin=evidence.origin,
             ),
         )
 

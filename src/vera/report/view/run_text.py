@@ -27,6 +27,8 @@ def tell(record: events.Record, load: Load) -> str:
                 f"The input folder is indexed: {of} ({size_in_words(record.size)}, {record.seconds:.1f} s)."
                 f"{meaning}"
             )
+        case events.ConnectorsRead():
+            return " ".join(map(_connector, record.connectors[:PLUGINS_SHOWN]))
         case events.PluginsLoaded():
             named = [
                 f"{each.name} of {each.distribution or each.module}"
@@ -87,6 +89,14 @@ def tell(record: events.Record, load: Load) -> str:
             )
         case _:
             return ""
+
+
+def _connector(used: events.ConnectorUsed) -> str:
+    revision = f" at {used.revision}" if used.revision else ""
+    left = f", {used.left_out_count} left out" if used.left_out_count else ""
+    cut = f"; it ended at {used.ended_at}" if used.ended_at else ""
+    gave = counted(used.documents, "document")
+    return f"The connector {used.name} ({used.kind} {used.address}{revision}) gave {gave}{left}{cut}."
 
 
 def _meaning(record: events.Corpus) -> str:

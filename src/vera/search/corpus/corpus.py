@@ -4,7 +4,7 @@ import difflib
 import hashlib
 import sqlite3
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager, suppress
 from importlib.util import find_spec
 from pathlib import Path
@@ -59,12 +59,19 @@ class Corpus:
     Use it as a context manager or `close` it. Threads may share it; they take turns. Several processes may
     use one cache: one of them writes at a time, and searching goes on meanwhile. The extractor is the
     caller's to close, and so is the embedder, without which passages are found by their words alone.
+    `origins` says of files by their names where a connector had them from.
     """
 
     def __init__(
-        self, root: Path, cache: Path, extractor: Extractor, embedder: Embedder | None = None
+        self,
+        root: Path,
+        cache: Path,
+        extractor: Extractor,
+        embedder: Embedder | None = None,
+        origins: Mapping[str, str] = {},
     ) -> None:
         self._folder = Folder(root)
+        self._origins = origins
         self._cache = cache
         self._extractor = extractor
         self._unpacking = extractor.unpacking()
@@ -162,6 +169,7 @@ class Corpus:
             source=hashlib.sha256(extracted.text).hexdigest(),
             extracted=extracted,
             modified_ns=stamp.mtime_ns if stamp else 0,
+            origin=self._origins.get(path, ""),
         )
 
     def _member(self, row: File) -> Document:
@@ -200,6 +208,7 @@ class Corpus:
             extracted=extracted,
             held=held,
             modified_ns=row.mtime_ns,
+            origin=self._origins.get(container.name, ""),
         )
 
     @property

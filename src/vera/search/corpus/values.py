@@ -137,7 +137,7 @@ class Document(msgspec.Struct, frozen=True, kw_only=True):
 
     `raw_sha256` is that of `raw`, `source` that of `extracted.text`. `held` says where a member
     of a container lay. `modified_ns` is the time of the file's last change, of a member that of its container
-    (Unix time in nanoseconds, 0 where it is not known).
+    (Unix time in nanoseconds, 0 where it is not known). `origin` says where a connector had it from.
     """
 
     path: str
@@ -147,6 +147,7 @@ class Document(msgspec.Struct, frozen=True, kw_only=True):
     extracted: Extracted
     held: HeldIn | None = None
     modified_ns: int = 0
+    origin: str = ""
 
 
 class Stats(msgspec.Struct, frozen=True, kw_only=True):

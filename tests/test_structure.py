@@ -11,9 +11,10 @@ import pytest
 SOURCE = Path(__file__).parents[1] / "src" / "vera"
 
 FLOORS = {
-    **dict.fromkeys(["__main__", "__init__"], 11),
-    "cli": 10,
-    **dict.fromkeys(["api", "batch", "mcp", "service"], 9),
+    **dict.fromkeys(["__main__", "__init__"], 12),
+    "cli": 11,
+    **dict.fromkeys(["interop", "mcp"], 10),
+    **dict.fromkeys(["api", "batch", "service"], 9),
     "runtime": 8,
     **dict.fromkeys(["agent", "bench"], 7),
     **dict.fromkeys(["verification", "dashboard"], 6),
@@ -153,7 +154,7 @@ PLANTED = {
     ),
     "the command, if it takes a name of the API from the package": (
         {"__main__.py": "import vera\nvera.verify"},
-        "__main__ (floor 11) imports sideways from __init__",
+        "__main__ (floor 12) imports sideways from __init__",
     ),
     "a circle inside one room": (
         {"lane/loop.py": "from vera.lane.context import a", "lane/context.py": "from .loop import b"},

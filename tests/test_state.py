@@ -18,7 +18,7 @@ AUDIT = events.Audit(
     soft=0,
     findings="[]",
     claims_version="claims/1",
-    audit_version="audit/6",
+    audit_version="audit/7",
 )
 DECIDED = events.Verifier(
     lane="verify-1",

@@ -27,11 +27,12 @@ import msgspec
 
 from vera.agent.check_document import Options, check_document, require_date
 from vera.agent.check_document import Report as CheckReport
+from vera.agent.conclusion import relied_on
 from vera.agent.effort import with_effort
 from vera.agent.errors import SetupError, TaskTooLong
 from vera.agent.follow_up import Parent, in_words, open_parent
 from vera.agent.research_result import Researched, researched_of
-from vera.agent.verification_result import Verified
+from vera.agent.verification_result import Verified, relied_on_thesis
 from vera.agent.web import secrets_of
 from vera.agent.work_dir import default_work_dir
 from vera.attestation.bundle import BundleError, replay_bundle
@@ -193,7 +194,7 @@ async def verify_async(
         say=progress,
         now=progress,
     )
-    return answered.verified
+    return answered.verified if before is None else relied_on_thesis(answered.verified, before.found)
 
 
 async def research_async(
@@ -267,6 +268,8 @@ async def research_async(
         opened = open_run(start, chosen, prepared, _Told(progress))
         async with opened as (session, ready):
             result = await ready.run()
+            if before is not None:
+                result = relied_on(result, before.found, session.root)
             return researched_of(session.state, session.root, result, question)
 
 

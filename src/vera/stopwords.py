@@ -25,7 +25,8 @@ GERMAN = _words(
     doch du durch ein eine einem einen einer eines er es für gibt habe haben hat hatte ich ihr im in ist
     kann können man mit nach noch nur ob oder sein sich sie sind so über um und uns unter viele
     vielen vom von vor gegen innerhalb wann war waren warum was welche welchem welchen welcher welches wenn
-    wem wen wer werden wessen wie wieso wird wo wodurch wofür woher wohin womit worden worin wurde wurden zu
+    wem wen wer werden weshalb wessen wie wieso wird wo wodurch wofür woher wohin womit woran worauf woraus
+    worden worin worüber wovon wozu wurde wurden zu
     zum zur
     """
 )
@@ -45,7 +46,22 @@ SPANISH = _words(
     sobre son su sus también te tiene tu un una unas uno unos y ya yo
     """
 )
-LANGUAGES = (ENGLISH, GERMAN, FRENCH, SPANISH)
+ITALIAN = _words(
+    """
+    a ad ai al alla alle anche c che chi ci come con cosa così cui da dal dalla dei del della delle di dove e
+    ed era essere fa gli ha hanno ho i il in io la le lo loro ma mi nel nella no noi o per perché perche più
+    può qual quale quali quando quanta quante quanti quanto questa questo se si sia sono su sua sul suo tra tu
+    un una uno è
+    """
+)
+PORTUGUESE = _words(
+    """
+    a ao aos as com como da das de do dos e ela ele eles em entre era essa esse esta este eu foi há isso isto
+    mais mas me meu minha na nas no nos o onde os ou para pela pelo por porque porquê qual quais quando quanta
+    quantas quanto quantos que quem se sem ser seu sobre sua são também te tem um uma você à às é
+    """
+)
+LANGUAGES = (ENGLISH, GERMAN, FRENCH, SPANISH, ITALIAN, PORTUGUESE)
 
 
 def stop_words(words: list[str]) -> frozenset[str]:

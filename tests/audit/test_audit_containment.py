@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 from support.cited import cited, place
 from vera.audit.containment import VERSION, about, label, labels, spans
 from vera.audit.containment_forms import forms, names
+from vera.audit.containment_terms import tokens
 from vera.audit.source_text import SourceText
 
 FILE = "/input/GPL-3.txt\nGNU GENERAL PUBLIC LICENSE\nVersion 3, 29 June 2007"
@@ -415,3 +416,9 @@ def test_what_is_beside_a_box_that_is_not_ticked_is_not_supported(box: str) -> N
     assert relation(claim, f"{box} The firm agrees. Records must be stored.") != "SUPPORTS"
     for ticked in ("☑", "☒"):
         assert relation(claim, f"{ticked} Records must be stored.") == "SUPPORTS"
+
+
+def test_a_german_date_is_within_a_sentence() -> None:
+    said = "Das Hafenmuseum wurde am 3. Mai 1987 von Clara Lindt eröffnet."
+    assert "mai" in [token.key for token in tokens(said.rstrip("."))]
+    assert not any(token.tag == "mark" for token in tokens(said.rstrip(".")))

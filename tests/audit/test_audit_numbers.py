@@ -212,3 +212,27 @@ def test_invalid_bytes_in_a_source_do_not_move_its_lines() -> None:
     assert findings("It has 88 lamps.", Cite("ev_0001", 2, 2), sources=sources) == []
     (found,) = findings("It has 99 doors.", Cite("ev_0001", 2, 2), sources=sources)
     assert found.code == "number_not_in_span"
+
+
+MUSEUM = """Das Museum
+Im Jahr 2019 hatte das Museum 61.000 Besucher.
+Der Keller war nicht geöffnet, und der Turm ist 42,5 Meter hoch, wie in der Chronik steht.
+"""
+
+
+@pytest.mark.parametrize(
+    ("claim", "found"),
+    [
+        ("Im Jahr 2019 hatte das Museum 61.000 Besucher.", []),
+        ("2019: 61.000 Besucher.", []),
+        ("2019: 61000 Besucher.", []),
+        ("2019: 71.000 Besucher.", ["71.000"]),
+        ("2019: 61,5 Besucher.", ["61,5"]),
+        ("The museum had 61,000 visitors, and the tower is not of that year.", []),
+    ],
+)
+def test_a_number_is_read_in_the_language_of_its_source_where_the_claim_tells_none(
+    claim: str, found: list[str]
+) -> None:
+    source = evidence("ev_0001", MUSEUM)
+    assert [each.detail for each in findings(claim, Cite("ev_0001", 2, 2), sources=(source,))] == found

@@ -114,6 +114,7 @@ def test_every_finding_of_the_checks_is_documented_with_its_severity_and_label_a
 
 
 def test_every_finding_of_a_document_alone_is_documented() -> None:
+    from vera.agent import reference_findings
     from vera.audit import document_findings
 
     constants = ast.walk(ast.parse(Path(document_findings.__file__).read_bytes()))
@@ -122,8 +123,28 @@ def test_every_finding_of_a_document_alone_is_documented() -> None:
         for each in constants
         if isinstance(each, ast.keyword) and each.arg == "code" and isinstance(each.value, ast.Constant)
     }
+    written = ast.walk(ast.parse(Path(reference_findings.__file__).read_bytes()))
+    codes |= {
+        each.value
+        for each in written
+        if isinstance(each, ast.Constant) and str(each.value).startswith("reference_")
+    }
     alone = {word for cell in first_cells(section(PAGE, "Of documents")) for word in quoted(cell)}
     assert alone == codes - in_the_code().keys()
+
+
+def test_every_finding_that_a_document_can_have_is_a_rule_of_sarif_and_no_other() -> None:
+    from vera.audit import document_findings, meanings
+
+    alone = {word for cell in first_cells(section(PAGE, "Of documents")) for word in quoted(cell)}
+    modules = {check.__module__.rpartition(".")[2] for check in document_findings.CHECKS} | {"superseded"}
+    codes = set[str]()
+    for name in modules:
+        module = ast.parse((CHECKS / f"{name}.py").read_bytes())
+        codes |= variable_codes(module)
+        codes |= {word for maker in makers(module) for word in maker.words} - SEVERITIES - TAXONOMY.keys()
+    codes -= {"empty_answer"}
+    assert meanings.MEANINGS.keys() == codes | alone | {"source_unchecked"}
 
 
 def test_the_taxonomy_is_that_of_the_code() -> None:

@@ -60,7 +60,7 @@ def test_the_budget_is_documented_with_its_defaults() -> None:
     assert names("Budget") == list(Budget.__struct_fields__)
     for name, said, option in table("Budget"):
         assert re.findall(r"^\d+", said) == [f"{getattr(usual, quoted(name)[0]):.0f}"]
-        assert quoted(option) == [f"--max-{quoted(name)[0]}"]
+        assert quoted(option) == [f"--budget-{quoted(name)[0]}"]
 
 
 def test_the_limits_are_those_of_the_code() -> None:

@@ -5,6 +5,7 @@ import asyncio
 import json
 import shutil
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -17,6 +18,7 @@ from vera.dashboard.sessions import SessionFolder, Sessions
 
 LICENCES = Path(__file__).parents[2] / "examples" / "licences"
 QUESTION = "For how long must a written offer for source code be valid under GPL version 3?"
+TRUE = "The written offer is valid for at least three years."
 FALSE = "The written offer is valid for at least five years."
 BUILT_IN = ["model.base_url=builtin"]
 
@@ -53,6 +55,16 @@ def test_from_python_a_question_and_a_thesis_follow_a_session(base: Path, tmp_pa
     # The verdict rests on the session before: it is not the standing one on this thesis.
     with pytest.raises(vera.SetupError, match="Nothing can be looked at"):
         vera.verify(FALSE, scope="kb", base_dir=tmp_path / "empty", overrides=BUILT_IN)
+
+
+def test_from_python_no_word_is_given_after_a_session_that_does_not_hold(base: Path, tmp_path: Path) -> None:
+    altered = shutil.copytree(base / "work" / "first", tmp_path / "altered")
+    (altered / "answer.md").write_text("Five years.\n")
+    accepted: dict[str, Any] = {"parent": altered, "trust_session": True, "overrides": BUILT_IN}
+    more = vera.research("And for spare parts?", work_dir=tmp_path / "more", **accepted)
+    assert (more.status, more.exit_code) == ("UNTRUSTED", 3)
+    checked = vera.verify(TRUE, work_dir=tmp_path / "checked", **accepted)
+    assert (checked.result, checked.word, checked.exit_code) == ("SUPPORTED", "UNTRUSTED", 3)
 
 
 def test_on_the_command_line_a_question_and_a_thesis_follow_a_session(base: Path, tmp_path: Path) -> None:

@@ -67,7 +67,12 @@ def test_the_same_bytes_give_the_same_text(data: bytes, suffix: str) -> None:
         (b"\x89PNG\r\n\x1a\n", "a.txt", "PNG"),
         (b"{\\rtf1 hello}", "a.rtf", "RTF"),
         (b"\x7fELF\x02", "a", "program"),
-        (b"PK\x03\x04" + b"\0" * 26 + b"mimetypeapplication/epub+zip", "a.epub", "EPUB"),
+        (b"PK\x03\x04" + b"\0" * 26 + b"mimetypeapplication/epub+zipPK", "a.epub", "broken"),
+        (
+            b"PK\x03\x04" + b"\0" * 26 + b"mimetypeapplication/vnd.oasis.opendocument.graphicsPK",
+            "a.odg",
+            "OpenDocument file that is no text",
+        ),
     ],
 )
 def test_a_file_that_is_no_text_is_named_with_its_reason(data: bytes, name: str, reason: str) -> None:

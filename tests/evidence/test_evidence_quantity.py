@@ -276,3 +276,33 @@ def test_the_number_of_a_heading_is_no_amount(source: str) -> None:
 )
 def test_numbers_are_read_by_the_language_of_their_text(claim: str, source: str) -> None:
     assert backing_in(claim, source) == "stated"
+
+
+@pytest.mark.parametrize(
+    ("text", "beside", "value"),
+    [
+        ("61.000", "de", 61_000),
+        ("61.000", "", 61),
+        ("61.000", "en", 61),
+        ("12 quince", "es", 12),
+        ("quince", "es", 15),
+        ("quinze", "fr", 15),
+        ("venti", "it", 20),
+        ("três", "pt", 3),
+        ("cinco", "es", 5),
+    ],
+)
+def test_the_language_beside_a_text_counts_where_its_words_tell_none(
+    text: str, beside: str, value: int
+) -> None:
+    assert next(quantities(text, beside)).value == value
+
+
+def test_the_language_of_the_words_counts_before_that_beside_them() -> None:
+    found = next(quantities("The museum and the tower are of 61.000 m", "de"))
+    assert found.value == 61
+
+
+@pytest.mark.parametrize(("text", "beside"), [("quince", "en"), ("sei", "it"), ("once", "en"), ("mil", "")])
+def test_a_number_word_of_another_language_is_no_number(text: str, beside: str) -> None:
+    assert not list(quantities(text, beside))

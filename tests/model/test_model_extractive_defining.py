@@ -130,3 +130,72 @@ def test_what_is_it_is_answered_by_its_definition_and_not_by_an_index() -> None:
     question = "What is type affinity?"
     assert not is_sure(question, "type affinity - datatype3.html")
     assert is_sure(question, "The type affinity is the recommended type of a column.")
+
+
+@pytest.mark.parametrize(
+    ("question", "defining"),
+    [
+        ("What is DHCP?", "DHCP (for Dynamic Host Configuration Protocol) is a protocol for addresses."),
+        ("What is DHCP?", "DHCP, also called the address service, is a protocol."),
+        ("Was ist DHCP?", "DHCP (für Dynamic Host Configuration Protocol) ist ein Protokoll."),
+        ("Was bedeutet Lesezeichen?", "Ein Lesezeichen ist ein Verweis auf eine Stelle."),
+        ("What are cookies?", "Cookies are small text files."),
+        ("What are cookies?", "Cookies (also web cookies) are small text files."),
+        ("Was sind Kekse?", "Kekse sind kleine Textdateien."),
+        ("What is name resolution?", "Turning a name into an address is generically called name resolution."),
+        ("Was ist ein Spiegel?", "Einen Rechner, der Pakete verteilt, nennt man einen Spiegel."),
+        ("Qu'est-ce qu'un miroir ?", "Un serveur qui copie les paquets est appelé un miroir."),
+    ],
+)
+def test_a_bracket_another_name_and_a_plural_define_and_so_does_being_called_so(
+    question: str, defining: str
+) -> None:
+    asked = analyse(question)
+    assert asked.kind is Kind.DEFINITION
+    assert strength(asked, defining) >= OF_THE_KIND
+    assert is_sure(question, defining)
+
+
+@pytest.mark.parametrize(
+    ("question", "other"),
+    [
+        ("What is DHCP?", "DHCP (for Dynamic Host Configuration Protocol) is not a protocol for names."),
+        ("What is DHCP?", "DHCP, also called the address service, is not a protocol."),
+        ("What is DHCP?", "BOOTP (unlike DHCP) is a protocol for addresses."),
+        ("What is DHCP?", "With DHCP, also called the address service, is a server needed."),
+        ("What is DHCP?", "The DHCP server, also called the address service, is a program."),
+        ("What is DHCP?", "DHCP needs a server (BOOTP is a protocol)."),
+        ("What is the DHCP lease?", "DHCP (for Dynamic Host Configuration Protocol) is a protocol."),
+        ("What are cookies?", "Cookies are slow."),
+        ("What are cookies?", "Cookies are not small text files."),
+        ("What are cookies?", "Cookies are always blocked."),
+        ("What are cookies?", "Cookies are in small text files."),
+        ("What are cookies?", "Cookies are no files."),
+        ("What are cookies?", "Session cookies are small text files."),
+        ("Was sind Kekse?", "Kekse sind keine Textdateien."),
+        ("Was sind Kekse?", "Kekse sind in der Datei."),
+        ("Was sind Kekse?", "Kekse sind klein."),
+        ("What is name resolution?", "Turning a name into an address is not called name resolution."),
+        ("What is name resolution?", "This is called name resolution."),
+        ("What is name resolution?", "Turning a name into an address is called name resolution service."),
+        ("What is name resolution?", "The server, which is called name resolution, is slow."),
+        ("What is name resolution?", "Turning an address into a name is called reverse name resolution."),
+    ],
+)
+def test_a_denial_and_another_thing_define_nothing(question: str, other: str) -> None:
+    assert strength(analyse(question), other) < OF_THE_KIND
+    assert not is_sure(question, other)
+
+
+@pytest.mark.parametrize(
+    "heading", ["Myths", "Repealed", "2. Common misconceptions", "Mythen", "Idées reçues"]
+)
+def test_a_definition_under_a_heading_that_rejects_it_is_not_sure(heading: str) -> None:
+    text = "# Manual\n\n## {}\n\nType affinity is a kind of index."
+    assert is_sure("What is type affinity?", text.format("Types"))
+    assert not is_sure("What is type affinity?", text.format(heading))
+
+
+def test_a_question_about_what_is_rejected_is_answered_under_such_a_heading() -> None:
+    text = "# Myths\n\nThe oldest of the myths was told in 1790."
+    assert is_sure("In what year was the oldest of the myths told?", text)

@@ -5,7 +5,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from vera.model.extractive.expressions import strength
+from vera.model.extractive.languages import language_of
 from vera.model.extractive.question import MAX_TERMS, Kind, analyse
+from vera.stopwords import ENGLISH, FRENCH, GERMAN, ITALIAN, PORTUGUESE, SPANISH
 
 
 @pytest.mark.parametrize(
@@ -92,3 +94,92 @@ def test_any_text_is_a_question(text: str) -> None:
     question = analyse(text)
     assert len(question.terms) <= MAX_TERMS
     assert 0.0 <= strength(question, text) <= 1.0
+
+
+@pytest.mark.parametrize(
+    ("question", "kind"),
+    [
+        ("Was bedeutet umask?", Kind.DEFINITION),
+        ("Was heißt Umleitung?", Kind.DEFINITION),
+        ("Was ist DHCP?", Kind.DEFINITION),
+        ("Was ist umask in der Datei?", Kind.ANY),
+        ("Was macht umask?", Kind.ANY),
+        ("Wozu dient umask?", Kind.ANY),
+        ("Wie heißt der Benutzer?", Kind.NAME),
+        ("Wo liegt umask?", Kind.PLACE),
+        ("Wer pflegt umask?", Kind.PERSON),
+        ("Wann erscheint umask?", Kind.DATE),
+        ("Qu'est-ce que umask ?", Kind.DEFINITION),
+        ("Qu’est-ce qu’un serveur de noms ?", Kind.DEFINITION),
+        ("Que signifie umask ?", Kind.DEFINITION),
+        ("À quoi sert umask ?", Kind.ANY),
+        ("Comment s'appelle le fichier ?", Kind.NAME),
+        ("Où se trouve umask ?", Kind.PLACE),
+        ("Pourquoi umask ?", Kind.REASON),
+        ("¿Qué significa umask?", Kind.ANY),
+        ("¿Has leído umask?", Kind.ANY),
+        ("¿Quién mantiene umask?", Kind.ANY),
+        ("Che cosa significa umask?", Kind.ANY),
+        ("Chi mantiene umask?", Kind.ANY),
+        ("Perché umask?", Kind.ANY),
+        ("O que significa umask?", Kind.ANY),
+        ("Quem mantém umask?", Kind.ANY),
+        ("Para que serve umask?", Kind.ANY),
+        ("Was it released?", Kind.PERMISSION),
+        ("Was the file moved?", Kind.PERMISSION),
+        ("Who maintains umask?", Kind.PERSON),
+    ],
+)
+def test_the_question_word_decides_the_language_of_a_question(question: str, kind: Kind) -> None:
+    assert analyse(question).kind is kind
+
+
+@pytest.mark.parametrize(
+    ("question", "language"),
+    [
+        ("was bedeutet umask?", GERMAN),
+        ("wozu dient umask?", GERMAN),
+        ("welche datei?", GERMAN),
+        ("qu'est-ce que umask ?", FRENCH),
+        ("à quoi sert umask ?", FRENCH),
+        ("quelles options ?", FRENCH),
+        ("¿dónde está umask?", SPANISH),
+        ("por qué umask?", SPANISH),
+        ("a che cosa serve umask?", ITALIAN),
+        ("quali file?", ITALIAN),
+        ("quale è il file?", ITALIAN),
+        ("quais arquivos?", PORTUGUESE),
+        ("qual é o arquivo?", PORTUGUESE),
+        ("onde fica umask?", PORTUGUESE),
+        ("was it umask?", ENGLISH),
+        ("chi mantiene umask?", ITALIAN),
+        ("chi-square test: what is it?", ENGLISH),
+        ("who is who?", ENGLISH),
+        ("umask", ENGLISH),
+    ],
+)
+def test_words_of_asking_tell_languages_apart(question: str, language: frozenset[str]) -> None:
+    assert language_of(question) is language
+
+
+def test_a_default_setting_is_a_value() -> None:
+    assert analyse("What is the default setting for MAX_COLUMN?").kind is Kind.COUNT
+    assert analyse("Which setting holds the default?").kind is Kind.CODE
+
+
+def test_only_a_port_in_which_one_is_can_be_a_place() -> None:
+    assert analyse("In which port did the ship lie?").kind is Kind.PLACE
+    assert analyse("At what size is the log cut?").kind is Kind.COUNT
+
+
+@pytest.mark.parametrize(
+    ("text", "named"),
+    [
+        ("Ein Systembenutzer namens ftp wird erstellt.", True),
+        ("Ein Systembenutzer mit dem Namen ftp wird erstellt.", True),
+        ("Ein Systembenutzer für Server wird erstellt.", False),
+    ],
+)
+def test_a_german_name_stands_behind_a_word_that_says_so(text: str, named: bool) -> None:
+    question = analyse("Wie heißt der Systembenutzer, der erstellt wird?")
+    assert (strength(question, text) == 1.0) is named

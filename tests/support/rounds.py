@@ -102,7 +102,7 @@ def policy(rule: str = "model", **changed: object) -> Policy:
         "rule": rule,
         "audit_policy": AuditPolicy(),
         "claims": "claims/1",
-        "audit": "audit/6",
+        "audit": "audit/7",
         "reduce": "reduce/4",
         **changed,
     }

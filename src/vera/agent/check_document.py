@@ -11,8 +11,8 @@ from typing import Literal
 
 import msgspec
 
+from vera.agent.check_references import Bibliography, Indexes, look_up
 from vera.agent.document_sources import (
-    FILE_BYTES,
     Folder,
     Missing,
     draft_of_file,
@@ -20,33 +20,22 @@ from vera.agent.document_sources import (
     open_capture,
     shared_names,
 )
+from vera.agent.document_text import OF_TEXT, document_bytes, read_document
 from vera.agent.document_versions import DocumentVersions, document_versions
 from vera.agent.errors import SetupError
+from vera.agent.reference_findings import ReferenceChecked
 from vera.audit.case import AuditPolicy
-from vera.audit.document import Document, read, unsourced_quotations
-from vera.audit.document_docx import marked as word_marked
+from vera.audit.document import Document, unsourced_quotations
 from vera.audit.document_findings import Findings, Held, findings
-from vera.audit.document_html import marked, unmarked
 from vera.audit.document_links import Named
+from vera.audit.references import Reference, doi_of, of_bibtex, of_text
 from vera.config.settings import EgressSettings
 from vera.events import Blob, Evidence
-from vera.evidence.canonical.encoding import to_utf8
-from vera.evidence.canonical.html import declared_charset
-from vera.evidence.canonical.registry import format_of
 from vera.evidence.extractor import Extractor
-from vera.evidence.reading import read_regular
 from vera.evidence.source import Unreadable
 from vera.lane.tools import EvidenceDraft
 from vera.sandbox.fetch.receipt import Receipt
 from vera.store import Store
-
-TEXT_LIMIT = 4_000_000
-"""Characters of a document's text; a longer one is checked in parts by whoever has it."""
-
-_OF_TEXT = {
-    "docx": "Lines are those of the document's text: a paragraph a line.",
-    "pdf": "Of a PDF only addresses that are written out are seen; lines are those of its text.",
-}
 
 Status = Literal["file", "fetched", "unchecked"]
 
@@ -58,6 +47,7 @@ class Options(msgspec.Struct, frozen=True, kw_only=True):
 
     `sources` is the folder of the files that the document cites; `keep` a folder for everything that was
     read. Times are dates, '' for no bound. `independent` sources are asked of each statement about the web.
+    `bibliography` is where references are looked up, None for not at all.
     """
 
     sources: Path | None = None
@@ -68,6 +58,7 @@ class Options(msgspec.Struct, frozen=True, kw_only=True):
     not_after: str = ""
     max_links: int = 200
     independent: int = 1
+    bibliography: Indexes | None = None
 
 
 class SourceUsed(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
@@ -98,6 +89,7 @@ class Report(msgspec.Struct, frozen=True, kw_only=True):
     findings: Findings
     sources: tuple[SourceUsed, ...]
     notes: tuple[str, ...] = ()
+    references: tuple[ReferenceChecked, ...] = ()
 
     def exit_code(self, *, strict: bool = False, require: str = "quoted") -> int:
         """4 for a hard finding (`strict`: also for a hint), 3 when something could not be checked or nothing
@@ -108,7 +100,12 @@ class Report(msgspec.Struct, frozen=True, kw_only=True):
         found = self.findings
         if found.count("hard") or (strict and found.count("hint")):
             return 4
-        unchecked = not found.named or found.unchecked or found.unread or found.count("unchecked")
+        unchecked = (
+            not (found.named or self.references)
+            or found.unchecked
+            or found.unread
+            or found.count("unchecked")
+        )
         return 3 if unchecked or require == "verified" else 0
 
 
@@ -131,7 +128,7 @@ def check_document(path: Path, options: Options, now: Callable[[str], None] = la
 
     Raises SetupError: no such file or folder (2), a file that is no document (1).
     """
-    return check_bytes(_bytes_of(path), path, options, now)
+    return check_bytes(document_bytes(path), path, options, now)
 
 
 def check_bytes(
@@ -142,7 +139,9 @@ def check_bytes(
     Raises as `check_document` does.
     """
     with Extractor() as extractor:
-        document, kind = _document(path, data, extractor)
+        document, kind, written = read_document(path, data, extractor)
+        if kind == "bib" and options.bibliography is None:
+            raise SetupError(f"{path} holds references only. Add --bibliography to look them up.", 2)
         folder = _folder(options.sources, extractor, path)
         store = Store(options.keep / "store") if options.keep else None
         gathering = _Gathering(document, options, folder, store)
@@ -168,8 +167,13 @@ def check_bytes(
             later=versions.held,
             versions=versions.seen,
         )
-    if kind in _OF_TEXT:
-        notes.append(_OF_TEXT[kind])
+    looked = _looked_up(document, kind, written, options, now)
+    found = msgspec.structs.replace(
+        found,
+        problems=tuple(sorted((*found.problems, *looked.problems), key=lambda problem: problem.line)),
+    )
+    if kind in OF_TEXT:
+        notes.append(OF_TEXT[kind])
     report = Report(
         document=str(path),
         sha256=hashlib.sha256(data).hexdigest(),
@@ -177,12 +181,34 @@ def check_bytes(
         findings=found,
         sources=tuple(gathering.used()),
         notes=tuple(notes),
+        references=looked.references,
     )
     if store is not None and options.keep is not None:
         store.put(data)
+        for body in looked.bodies:
+            store.put(body)
         plain = msgspec.json.format(msgspec.json.encode(report))
         (options.keep / "check.json").write_bytes(plain + b"\n")
     return report
+
+
+def _looked_up(
+    document: Document, kind: str, written: str, options: Options, now: Callable[[str], None]
+) -> Bibliography:
+    """The references of the document at the indexes; nothing where that is not asked for."""
+    if options.bibliography is None:
+        return Bibliography(references=(), problems=(), bodies=())
+    found = of_bibtex(written) if kind == "bib" else of_text(written.split("\n"))
+    if document.lines:
+        found = [
+            msgspec.structs.replace(each, line=document.lines[min(each.line, len(document.lines)) - 1])
+            for each in found
+        ]
+    known = {each.doi.lower() for each in found}
+    for source in document.sources:
+        if source.kind == "web" and (doi := doi_of(source.target)) and doi.lower() not in known:
+            found.append(Reference(line=source.line, text=source.label, doi=doi, listed=False))
+    return look_up(found, options.bibliography, now)
 
 
 def _searched(document: Document, folder: Folder | None) -> tuple[dict[str, bytes] | None, list[str]]:
@@ -215,67 +241,6 @@ def name_of(source: Named) -> str:
             return f"[{source.target}]"
         case _:
             return source.target
-
-
-def _bytes_of(path: Path) -> bytes:
-    try:
-        real = path.resolve(strict=True)
-        return read_regular(real.parent, real.name, FILE_BYTES)
-    except Unreadable as error:
-        raise SetupError(f"{path} cannot be read: {error}.", 2) from None
-    except (OSError, RuntimeError):
-        raise SetupError(f"There is no file {path}.", 2) from None
-
-
-def _document(path: Path, data: bytes, extractor: Extractor) -> tuple[Document, str]:
-    try:
-        chosen = format_of(data, path.name)
-        match chosen.name:
-            case "txt" | "md":
-                text = to_utf8(data)[0].decode("utf-8", "replace")
-                return _read(path, text.replace("\r\n", "\n").replace("\r", "\n")), chosen.name
-            case "html":
-                page = marked(to_utf8(data, declared_charset(data))[0].decode("utf-8", "replace"))
-                extracted = extractor.extract(page.html.encode("utf-8", "replace"), "page.html")
-                text, lines = unmarked(extracted.text.decode("utf-8", "replace"))
-                _bounded(path, text)
-                return read(text, markdown=False, targets=page.targets, lines=lines), chosen.name
-            case "docx":
-                return _word(path, data, extractor), chosen.name
-            case "pdf":
-                text = extractor.extract(data, path.name).text.decode("utf-8", "replace")
-                return _read(path, text, markdown=False), chosen.name
-    except Unreadable as error:
-        raise SetupError(f"{path} cannot be checked: {error}.", 1) from None
-    raise SetupError(
-        f"{path} cannot be checked: {chosen.name} is no document. Give Markdown, text, HTML, docx or PDF.", 1
-    )
-
-
-def _word(path: Path, data: bytes, extractor: Extractor) -> Document:
-    """A Word document, each paragraph a line of its text."""
-    package = word_marked(data)
-    text = extractor.extract(package.data if package else data, "document.docx").text
-    spaced = text.decode("utf-8", "replace").replace("\n", "\n\n")
-    _bounded(path, spaced)
-    lines = tuple(number // 2 + 1 for number in range(spaced.count("\n") + 1))
-    return read(spaced, markdown=False, targets=package.targets if package else (), lines=lines)
-
-
-def _read(path: Path, text: str, *, markdown: bool = True) -> Document:
-    _bounded(path, text)
-    return read(text, markdown=markdown)
-
-
-def _bounded(path: Path, text: str) -> None:
-    if len(text) > TEXT_LIMIT:
-        raise SetupError(
-            f"{path} cannot be checked: its text is longer than {TEXT_LIMIT // 1_000_000} million "
-            "characters. Check its parts.",
-            1,
-        )
-    if not text.strip():
-        raise SetupError(f"{path} cannot be checked: it holds no text.", 1)
 
 
 def _folder(root: Path | None, extractor: Extractor, document: Path) -> Folder | None:

@@ -2,6 +2,7 @@
 
 import time
 from collections.abc import Callable
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import msgspec
@@ -12,6 +13,7 @@ from vera.agent.lanes import AGENT, LANE
 from vera.agent.stopping import LOST
 from vera.attestation.exam import told
 from vera.attestation.keys import Signer
+from vera.attestation.outcome import withheld_after, withheld_code
 from vera.evidence.speaks import speaks_of
 from vera.headline import EXIT_CODES, HOLDS, Headline, exit_code, headline, word_of
 from vera.report.search_summary import NOTHING_FOUND
@@ -262,3 +264,15 @@ def without_answer(state: RunState) -> str:
 
 def _can_be_quoted(evidence: events.Evidence) -> bool:
     return evidence.tier == "captured" and not evidence.lead
+
+
+def relied_on(result: Result, found: str, root: Path) -> Result:
+    """The result in the word of `vera show`: withheld where the session goes on from one of which a replay
+    `found` that it does not hold. `root` is the session's folder. Raises NoSession, OSError."""
+    withheld = withheld_after(found, root)
+    if withheld is None:
+        return result
+    word, why = withheld.word, withheld.reason
+    report = msgspec.structs.replace(result.report, status=f"{word}: {why}")
+    code = withheld_code(result.exit_code)
+    return msgspec.structs.replace(result, status=word, reason=why, exit_code=code, report=report)

@@ -20,8 +20,8 @@ from vera.attestation.objects import (
     object_id,
     parse,
 )
+from vera.attestation.outcome import withheld_after, withheld_code
 from vera.attestation.strength import strength
-from vera.headline import Headline
 from vera.state import RunState
 from vera.store import Store
 
@@ -29,9 +29,10 @@ from vera.store import Store
 class Verified(msgspec.Struct, frozen=True, kw_only=True):
     """The verdict on a thesis. No text of a source is in it: who wants to read opens the span in the session.
 
-    `word` says how strongly the thesis is proved (`vera.headline`), `result` and `reason` are those of
-    `vera.attestation.reduce`, `exit_code` is that of `vera verify`. `reused`: the same request was verified
-    before, and nothing was looked up.
+    `word` says how strongly the thesis is proved (`vera.headline`), or that this is withheld: UNTRUSTED,
+    ALTERED or UNSEALED, where a session was accepted as its parent that does not hold. `result` and `reason`
+    are those of `vera.attestation.reduce`, `exit_code` is that of `vera verify`. `reused`: the same request
+    was verified before, and nothing was looked up.
     """
 
     request: VerifyRequest
@@ -42,7 +43,7 @@ class Verified(msgspec.Struct, frozen=True, kw_only=True):
     coverage: Coverage
     session: Path
     exit_code: int
-    word: Headline
+    word: str
     reused: bool = False
 
     @property
@@ -148,3 +149,13 @@ def _decision(state: RunState) -> events.Verifier:
 
 def _get(store: Store, name: Digest, kind: type[Kind]) -> Kind:
     return parse(store.get(hexadecimal(name)), kind)
+
+
+def relied_on_thesis(verified: Verified, found: str) -> Verified:
+    """The verdict in the word of `vera show`: withheld where its session goes on from one of which a replay
+    `found` that it does not hold. Raises NoSession, OSError."""
+    withheld = withheld_after(found, verified.session)
+    if withheld is None:
+        return verified
+    code = withheld_code(verified.exit_code)
+    return msgspec.structs.replace(verified, word=withheld.word, exit_code=code)

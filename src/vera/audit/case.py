@@ -87,8 +87,7 @@ class CitedLines(msgspec.Struct, frozen=True):
     def span(self) -> SourceText:
         """What is read: whole sentences (`whole_place`)."""
         if self.end:
-            marks = within(self.source.marks, self.start, self.end)
-            return SourceText(self.source.whole[self.start : self.end], marks)
+            return self.source.cut(self.start, self.end)
         return self.source.part(self.first, self.last)
 
     @property
@@ -107,6 +106,12 @@ class CitedLines(msgspec.Struct, frozen=True):
         start, end = (self.start, self.end) if self.end else self.source.lines.bounds(self.first, self.last)
         marks = within(self.evidence.marks, start, end)
         return told(self.source.whole[start:end], marks).decode("utf-8", "replace")
+
+
+def language_of(cited: Iterable[CitedLines]) -> str:
+    """The language of the first source that has one: numbers of a claim whose words do not tell its language
+    are read in it."""
+    return next((each.source.language for each in cited if each.source.language), "")
 
 
 def whole_place(evidence: Evidence, source: SourceText, first: int, last: int) -> CitedLines:

@@ -32,7 +32,7 @@ from vera.evidence.claim import Claim, Relation
 from vera.evidence.negation import doubtful_turns
 from vera.evidence.words import stem
 
-VERSION = "containment/5"
+VERSION = "containment/6"
 """The maker of the labels; changes whenever the same lines may get another label."""
 
 SPAN_LIMIT = 40_000

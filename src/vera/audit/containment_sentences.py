@@ -15,6 +15,7 @@ from vera.audit.containment_terms import DISTANCE, KINDS, RELATIVES, Token, toke
 from vera.evidence.negation import State, below, box_of, is_box, is_remark
 from vera.evidence.span import Lines
 from vera.evidence.whole_sentences import runs_on
+from vera.sentences import END
 
 SENTENCE_LIMIT = 3_000
 """Characters of the longest sentence that is compared."""
@@ -25,10 +26,6 @@ ends."""
 
 _TEXT_LIMIT = 400_000
 _WRAPPED = 40
-_SENTENCE_END = re.compile(
-    r"(?<!\b[A-Za-z])(?<!\b(?:Dr|Mr|Ms|St|Mt|Jr|Sr|No|vs|al))(?<!\b(?:Mrs|Inc|Ltd|Rev|Gen|Sen|Art|Sec|Fig))"
-    r"[.!?][\"'”’)\]]{0,3}\s{1,4}(?=[\"'“‘(\[]{0,3}[^\sa-z])|[。！？]"
-)
 _MARKER = re.compile(
     r"(?P<indent>\s{0,24})(?:(?P<bullet>[-*•‣+])\s|\(?(?:(?P<number>[0-9]{1,3}(?:\.[0-9]{1,2}){0,3})"
     r"|(?P<letter>[A-Za-z]|[ivxIVX]{2,5}))[.)](?=\s))"
@@ -160,7 +157,7 @@ def _of_block(
     optional = alternative or _is_open(introduction)
     duties = not optional and bool(_DUTIES.search(introduction))
     begun, box = block.begun, box_of(block.text[block.begun :])
-    ends = [match.end() for match in _SENTENCE_END.finditer(block.text) if match.end() > begun]
+    ends = [match.end() for match in END.finditer(block.text) if match.end() > begun]
     for end in _without_remarks(block.text, [*ends, len(block.text)]):
         text = block.text[begun:end]
         here = block.line_at(begun), block.line_at(max(begun, end - 1))
@@ -190,7 +187,7 @@ def _is_open(introduction: str) -> bool:
 
 
 def _last_sentence(text: str) -> str:
-    start = max((match.end() for match in _SENTENCE_END.finditer(text)), default=0)
+    start = max((match.end() for match in END.finditer(text)), default=0)
     return text[start:].strip()
 
 

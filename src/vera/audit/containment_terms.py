@@ -13,6 +13,7 @@ from typing import NamedTuple
 
 from vera.audit.lexicon import word_set
 from vera.evidence.words import Word, singular, stem, words
+from vera.sentences import GERMAN_DATE
 
 
 class Token(NamedTuple):
@@ -140,6 +141,7 @@ _CONTRACTED = re.compile(
     r"(?P<verb>is|are|was|were|do|does|did|has|have|had|could|would|should|must|need|ca|wo|sha)n['’]t\b", re.I
 )
 _WHOLE_VERB = {"ca": "can", "wo": "will", "sha": "shall"}
+_ORDINAL_STOP = re.compile(rf"\.(?={GERMAN_DATE})")
 _PLURAL_MARK = re.compile(r"\(e?s\)")
 _MARK = re.compile(r"[,;:()\[\]]|--|[—–](?=\s)|[.!?](?=[\"'”’)\]]{0,3}(?:\s|\Z))")
 _SHORT_FORM = re.compile(
@@ -171,7 +173,8 @@ def without_opening(left: Sequence[Token]) -> list[Token]:
 
 
 def _raw(text: str) -> Iterator[Word]:
-    """Words and marks as they stand, contractions undone, "(s)" left out."""
+    """Words and marks as they stand, contractions undone, "(s)" and the stop of "3. Mai" left out."""
+    text = _ORDINAL_STOP.sub(" ", text)
     text = _PLURAL_MARK.sub(lambda found: " " * len(found[0]), text)
     contracted = {found.start(): found for found in _CONTRACTED.finditer(text)}
     marks = [Word(found[0], *found.span()) for found in _SYMBOL.finditer(text)]

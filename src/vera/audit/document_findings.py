@@ -67,6 +67,9 @@ _OF_DOCUMENTS = {
 _FOLLOWS = "words_absent"
 """Says no more of a statement of which something hard is said."""
 
+_NO_STATEMENT = "empty_answer"
+"""Of a document that holds only a list of references; one without any text is not read at all."""
+
 _ID = re.compile(r"\bev_[0-9]{4,9}\b")
 _PLACE = re.compile(r" \[ev_[0-9]{4,9}:[0-9-]{1,20}\]")
 _WHOLE = ("cited lines", "cited sources")
@@ -161,7 +164,7 @@ def findings(
     problems = [
         teller.problem(finding)
         for finding in found
-        if not (finding.code == _FOLLOWS and finding.claim in at_fault)
+        if not (finding.code == _FOLLOWS and finding.claim in at_fault) and finding.code != _NO_STATEMENT
     ]
     told = [problem for problem in problems if problem is not None]
     open_claims = teller.open | {claim.key for claim in claims if not claim.cites}

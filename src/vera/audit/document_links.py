@@ -26,6 +26,8 @@ WORDS_BEGIN, WORDS_END, WORDS_CLOSE = "\ue010", "\ue011", "\ue012"
 RESERVED = re.compile("[\ue010-\ue01f]")
 """Characters of these marks; a document that holds them itself has them replaced before it is read."""
 
+_LINK_MARKS = re.compile(rf"{WORDS_END}[0-9]{{1,7}}{WORDS_CLOSE}|{RESERVED.pattern}")
+
 _MARGIN = re.compile(r"[ \t]{0,3}>[> \t]{0,8}")
 
 
@@ -225,7 +227,7 @@ class _Writer:
                 targets = self._targets[number] if number < len(self._targets) else ()
                 cited = tuple(each for target in targets for each in self._target(target, words, line))
             case _:
-                address = _trimmed(match["address"])
+                address = trimmed(match["address"])
                 end = match.start() + len(address)
                 cited = self._target(address, "", line)
         if not cited and match.lastgroup not in ("reference", "inline", "anchor", "marked"):
@@ -297,7 +299,7 @@ class _Writer:
         """The sources that a note or an entry of the references names: its addresses, else its words."""
         if key not in self._of_note:
             text = self._notes.texts.get(key, "")
-            targets = [each["inside"] or _trimmed(each["address"]) for each in _IN_NOTE.finditer(text)]
+            targets = [each["inside"] or trimmed(each["address"]) for each in _IN_NOTE.finditer(text)]
             if not targets and key in self._notes.links:
                 targets = [self._notes.links[key]]
             cited = [each for target in targets for each in self._target(target, text, line)]
@@ -305,6 +307,11 @@ class _Writer:
                 cited = list(self._cite("title", plain(text) or f"[{key}]", text, line))
             self._of_note[key] = tuple(dict.fromkeys(cited))
         return self._of_note[key]
+
+
+def without_marks(text: str) -> str:
+    """The text without the marks of `document_html`, as it is read."""
+    return _LINK_MARKS.sub("", text)
 
 
 def citation(ids: Sequence[str]) -> str:
@@ -327,7 +334,7 @@ def _is_mark(words: str, cited: Sequence[str]) -> bool:
     return number != plainly or any(int(number) == int(each[3:]) for each in cited)
 
 
-def _trimmed(address: str) -> str:
+def trimmed(address: str) -> str:
     """An address without the punctuation around it, and without a bracket that it does not open."""
     spare = sum(map(address.count, ")]")) - sum(map(address.count, "(["))
     end = len(address)

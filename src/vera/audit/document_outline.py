@@ -46,6 +46,17 @@ def key_of(label: str) -> str:
     return " ".join(label.casefold().split())
 
 
+def is_references(name: str) -> bool:
+    """Whether a heading's words name a list of references."""
+    return _REFERENCES.fullmatch(name.strip()) is not None
+
+
+def is_references_heading(line: str) -> bool:
+    """Whether a line is the heading of a list of references, with or without the marks of Markdown."""
+    heading = _HEADING.match(line)
+    return is_references(heading["name"] if heading else line)
+
+
 def _joined(parts: Iterator[Part]) -> Iterator[Part]:
     """The parts, neighbours that are read in the same way as one: links may go on in the next line."""
     held: Part | None = None
@@ -136,7 +147,7 @@ class _Outline:
         """Whether the line is the heading of a list of references; another heading ends one."""
         heading = _HEADING.match(line)
         name = heading["name"] if heading else line if blank or not self._markdown else ""
-        if name and _REFERENCES.fullmatch(name.strip()):
+        if name and is_references(name):
             self._references, self._note = True, ""
             return True
         if heading and self._markdown:

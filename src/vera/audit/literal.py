@@ -26,8 +26,9 @@ from vera.evidence.claim import Claim, Relation
 from vera.evidence.negation import State, below, box_of, doubtful_turns, is_box, is_remark
 from vera.evidence.whole_sentences import runs_on
 from vera.evidence.words import Word, hedges, inflected, negations, singular, stems, unmarked, words
+from vera.sentences import END
 
-VERSION = "literal/7"
+VERSION = "literal/8"
 """The maker of the labels; changes whenever the same lines may get another label."""
 
 SPAN_LIMIT = 20_000
@@ -42,10 +43,6 @@ HEAD_LINES = 20
 """Lines before the cited ones in which the head of their list may stand."""
 
 _WRAPPED = 40  # a line that long may go on in the next one
-_SENTENCE_END = re.compile(
-    r"(?<!\b[A-Za-z])(?<!\b(?:Dr|Mr|Ms|St|Mt|Jr|Sr|No|vs|al))(?<!\b(?:Mrs|Inc|Ltd|Rev|Gen|Sen|Art|Sec|Fig))"
-    r"[.!?][\"'”’)\]]{0,3}\s{1,4}(?=[\"'“‘(\[]{0,3}[^\sa-z])|[。！？]"
-)
 _NEW_BLOCK = re.compile(r"\s{0,12}(?:[-*•‣+#|>]|\(?[0-9a-zA-Z]{1,3}[.)]\s|$)")
 _SYMBOL = re.compile(
     r"[%‰$€£¥₹°℃℉¬±×÷+=|/^]|~~|<!--|-->|[←-⇿∀-∑∓-≣≦-⋿⟀-⟯⤀-⫿☀-➿🀀-🫿]"
@@ -312,7 +309,7 @@ def sentences_of(text: str, above: str = "") -> Iterator[str]:
     for block in _blocks(text):
         denied, state = below(block, state, item=_is_item(block))
         start, box = 0, denied
-        ends = [match.end() for match in _SENTENCE_END.finditer(block)]
+        ends = [match.end() for match in END.finditer(block)]
         for end, following in pairwise([*ends, len(block)]):
             rest = block[end:following]
             if is_remark(rest) or (following == len(block) and is_box(rest)):

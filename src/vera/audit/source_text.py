@@ -2,6 +2,7 @@
 
 from functools import cached_property
 
+from vera.evidence.language import language
 from vera.evidence.marks import blanked, within
 from vera.evidence.passages import Passages
 from vera.evidence.quantity import Quantity, quantities
@@ -16,12 +17,14 @@ class SourceText:
     """One canonical text, or a part of one. Every property is worked out when it is first asked for.
 
     `whole` are its bytes and `marks` what of them is struck out or hidden. In `data`, which everything else
-    is taken from, spaces replace it: what a reader would not see as said is not there.
+    is taken from, spaces replace it: what a reader would not see as said is not there. `beside` is the
+    language of the text that this one is a part of.
     """
 
-    def __init__(self, whole: bytes, marks: Marks = ()) -> None:
+    def __init__(self, whole: bytes, marks: Marks = (), beside: str = "") -> None:
         self.whole = whole
         self.marks = marks
+        self._beside = beside
         self.data = blanked(whole, marks)
         self._views: dict[Marks, SourceText] = {}
 
@@ -30,7 +33,7 @@ class SourceText:
         if marks == self.marks:
             return self
         if marks not in self._views:
-            self._views[marks] = SourceText(self.whole, marks)
+            self._views[marks] = SourceText(self.whole, marks, self._beside)
         return self._views[marks]
 
     @cached_property
@@ -41,6 +44,11 @@ class SourceText:
     def text(self) -> str:
         return self.data.decode("utf-8", "replace")
 
+    @property
+    def language(self) -> str:
+        """The language of its words, else that of the text that it is a part of; '' when unsure."""
+        return language(self.text) or self._beside
+
     @cached_property
     def folded(self) -> str:
         """The text with white space, quotes and dashes folded, in lower case."""
@@ -49,7 +57,7 @@ class SourceText:
     @cached_property
     def quantities(self) -> tuple[Quantity, ...]:
         """Its numbers, dates, percentages and amounts with units."""
-        return tuple(quantities(self.text))
+        return tuple(quantities(self.text, self._beside))
 
     @cached_property
     def passages(self) -> Passages:
@@ -64,6 +72,9 @@ class SourceText:
     def part(self, first: int, last: int) -> "SourceText":
         """Lines `first` to `last`. Raises IndexError when they do not exist."""
         if not self.marks:
-            return SourceText(self.lines.cut(first, last))
-        start, end = self.lines.bounds(first, last)
-        return SourceText(self.whole[start:end], within(self.marks, start, end))
+            return SourceText(self.lines.cut(first, last), beside=self.language)
+        return self.cut(*self.lines.bounds(first, last))
+
+    def cut(self, start: int, end: int) -> "SourceText":
+        """The bytes `start` to `end`."""
+        return SourceText(self.whole[start:end], within(self.marks, start, end), self.language)

@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from vera.cli.options import BUDGET, MODEL, budget_options, model_options
+
 if TYPE_CHECKING:
     from vera.agent.follow_up import Parent
     from vera.cli.progress import Progress
@@ -18,12 +20,9 @@ FLAGS = {
     "work_dir": "run.work_dir",
     "input_dir": "run.input_dir",
     "base_dir": "run.base_dir",
-    "max_steps": "run.max_steps",
-    "budget_tokens": "budget.tokens",
-    "budget_seconds": "budget.seconds",
+    **BUDGET,
     "effort": "run.effort",
-    "model_base_url": "model.base_url",
-    "model_name": "model.name",
+    **MODEL,
     "egress": "egress.mode",
     "require": "verification.require",
 }
@@ -51,11 +50,8 @@ FLAGS = {
 @click.option("--work-dir", type=click.Path(), help="Session folder; a new one under work/ by default.")
 @click.option("--input-dir", type=click.Path(), help="Folder of documents to look at, too.")
 @click.option("--base-dir", type=click.Path(), help="Folder that holds the work folders.")
-@click.option("--model-base-url", help="OpenAI-compatible server (http://127.0.0.1:1234), builtin or auto.")
-@click.option("--model-name", help="Model to ask for; the loaded one by default.")
-@click.option("--max-steps", type=int, help="Steps a run may take; 0 is unlimited.  [default: 80]")
-@click.option("--budget-tokens", type=int, help="Tokens a run may spend; 0 is unlimited.")
-@click.option("--budget-seconds", type=float, help="Seconds a run may take; 0 is unlimited.")
+@model_options
+@budget_options()
 @click.option(
     "--effort", type=click.Choice(["quick", "normal", "thorough"]), help="How much work it is worth."
 )

@@ -10,6 +10,7 @@ import click
 
 from vera.cli.allow import allow_input_option, allow_option
 from vera.cli.cluster import LOCAL, access_to, engine_option
+from vera.cli.options import BUDGET, MODEL, budget_options, model_options, settings_of
 
 if TYPE_CHECKING:
     from vera.batch.runs import Runs
@@ -89,6 +90,8 @@ def _overrides(command: F) -> F:
     type=click.Choice(["verified"]),
     help="A task whose answer is less than VERIFIED ends with exit code 3.",
 )
+@model_options
+@budget_options()
 @allow_option("a task")
 @allow_input_option("that of the file")
 @click.option("--no-wait", is_flag=True, help="With --engine: queue the tasks, and end.")
@@ -128,8 +131,9 @@ def run(
         from vera.config.handed import allowed_of
 
         base = _base(base_dir, overrides)
-        required = (f"verification.require={require}",) if require else ()
-        options["overrides"] = without_keys((*overrides, *required))
+        flags = {name: options.pop(name) for name in (*MODEL, *BUDGET)} | {"require": require}
+        set_by_flag = settings_of({**MODEL, **BUDGET, "require": "verification.require"}, flags)
+        options["overrides"] = without_keys((*overrides, *(f"{k}={v}" for k, v in set_by_flag.items())))
         # Without that folder there is no task file either, which is what the person is told.
         beside = (tasks.parent,) if tasks.parent.is_dir() else ()
         allowed = allowed_of(allow, allow_input or beside)

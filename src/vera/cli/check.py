@@ -1,21 +1,18 @@
-"""`vera check`: hold a document against the sources it names."""
+"""`vera check`: hold documents against the sources they name."""
 
+from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import click
 
 if TYPE_CHECKING:
-    from vera.agent.check_document import Report
-    from vera.audit.document_findings import Problem
-
-_CLAIM_SHOWN = 300
-_LINES_SHOWN = 12
-_MAX_SHOWN = 100
+    from vera.agent.check_document import Options
+    from vera.cli.check_sarif import Checked
 
 
 @click.command()
-@click.argument("document", metavar="FILE", type=click.Path(path_type=Path))
+@click.argument("documents", metavar="FILE...", nargs=-1, required=True, type=click.Path(path_type=Path))
 @click.option(
     "--sources",
     metavar="DIR",
@@ -24,12 +21,17 @@ _MAX_SHOWN = 100
 )
 @click.option("--fetch", is_flag=True, help="Get the linked pages from the web (public hosts only).")
 @click.option(
+    "--bibliography",
+    is_flag=True,
+    help="Look the references up at Crossref, OpenAlex and doi.org; their DOIs and titles are sent there.",
+)
+@click.option(
     "--max-links",
     metavar="N",
     type=click.IntRange(1, 5000),
     default=200,
     show_default=True,
-    help="Pages that --fetch gets at most; others are unchecked.",
+    help="At most so many pages (--fetch) and references (--bibliography); others are unchecked.",
 )
 @click.option(
     "--keep",
@@ -49,127 +51,183 @@ _MAX_SHOWN = 100
 )
 @click.option("--strict", is_flag=True, help="Hints count as hard findings (exit code 4).")
 @click.option(
+    "--allow-unchecked", is_flag=True, help="End with exit code 0, not 3, for what could not be checked."
+)
+@click.option(
     "--require",
     type=click.Choice(["verified"]),
     help="End with exit code 3 for what is less than VERIFIED: always, since no meaning is judged.",
 )
 @click.option("-c", "--config", "overrides", multiple=True, help="KEY=VALUE or FILE.yaml; may be repeated.")
-@click.option("--json", "as_json", is_flag=True, help="Print as JSON.")
+@click.option(
+    "--format",
+    "form",
+    type=click.Choice(["text", "json", "sarif", "github"]),
+    help="How to print the result: for a person (text), for programs (json, sarif 2.1.0), or as notes "
+    "beside the lines of a pull request (github).",
+)
+@click.option("--json", "as_json", is_flag=True, help="Print as JSON; the same as --format json.")
 def check(
-    document: Path,
+    documents: tuple[Path, ...],
     sources: Path | None,
     fetch: bool,
+    bibliography: bool,
     max_links: int,
     keep: Path | None,
     not_before: str,
     not_after: str,
     independent: int,
     strict: bool,
+    allow_unchecked: bool,
     require: str | None,
     overrides: tuple[str, ...],
+    form: str | None,
     as_json: bool,
 ) -> None:
-    """Check the quotations, numbers and names of a document against the sources it names.
+    """Check the quotations, numbers and names of documents against the sources they name.
 
-    FILE is Markdown, text, HTML, docx or PDF. No model is asked. Without --sources and --fetch nothing is
-    read but FILE, and every source is unchecked.
+    FILE is Markdown, text, HTML, docx or PDF, with --bibliography also BibTeX. No model is asked. Without
+    --sources and --fetch nothing is read but FILE, and every source is unchecked.
 
     Exit codes: 0 every statement that names a source was checked, and nothing hard was found; 4 a quotation,
     number or date that is not in its source; 3 nothing hard, but something could not be checked, or
     no statement names a source;
-    2 usage; 1 FILE cannot be checked.
+    2 usage; 1 a FILE cannot be checked. Of several files the first of 4, 1, 3 that one of them has.
     """
-    from vera.cli.exit import clean_errors
+    from vera.cli.exit import USAGE, clean_errors, stop
 
     with clean_errors():
-        from vera.agent.check_document import Options, check_document, require_date
-        from vera.cli.progress import Progress
+        from vera.agent.check_document import Options, require_date
 
+        if as_json and form not in (None, "json"):
+            stop(f"--json and --format {form} ask for two formats. Leave one of them out.", USAGE)
+        if allow_unchecked and require:
+            stop("--allow-unchecked and --require exclude each other. Leave one of them out.", USAGE)
+        if keep and len(documents) > 1:
+            stop("--keep is for one document: its folder holds one report. Check each on its own.", USAGE)
         for name, value in (("--not-before", not_before), ("--not-after", not_after)):
             require_date(name, value)
-        egress, secrets = None, tuple[str, ...]()
-        if fetch:
-            from vera import config
-            from vera.agent.web import secrets_of
-
-            settings = config.load(overrides).settings
-            egress, secrets = settings.egress, tuple(secrets_of(settings))
         options = Options(
             sources=sources,
-            egress=egress,
-            secrets=secrets,
             keep=keep,
             not_before=not_before,
             not_after=not_after,
             max_links=max_links,
             independent=independent,
         )
-        screen = Progress()
-        report = check_document(document, options, screen.now)
-        screen.done()
-        code = report.exit_code(strict=strict, require=require or "quoted")
-        click.echo(_as_json(report, code) if as_json else _as_text(report))
-    raise SystemExit(code)
+        if fetch or bibliography:
+            options = _with_web(options, overrides, fetch=fetch, bibliography=bibliography)
+        run = _check_all(documents, options)
+        codes = run.codes(strict=strict, require=require or "quoted", allow_unchecked=allow_unchecked)
+        click.echo(_printed(run, codes, form or ("json" if as_json else "text")))
+    raise SystemExit(_worst(codes))
 
 
-def _as_json(report: "Report", code: int) -> str:
+def _with_web(
+    options: "Options", overrides: tuple[str, ...], *, fetch: bool, bibliography: bool
+) -> "Options":
+    """The options with what may be reached, from the settings."""
     import msgspec
 
-    from vera.report.printable import printable_json
+    from vera import config
+    from vera.agent.check_references import Indexes
+    from vera.agent.web import secrets_of
 
-    return printable_json({"exit_code": code, **msgspec.to_builtins(report)})
-
-
-def _as_text(report: "Report") -> str:
-    """Each problem with its line, the sources that could not be had, and a last line of figures."""
-    from vera.attestation.report import counted
-    from vera.report.printable import one_printable_line
-
-    found = report.findings
-    lines: list[str] = []
-    for problem in found.problems[:_MAX_SHOWN]:
-        lines += [*_problem(problem), ""]
-    if len(found.problems) > _MAX_SHOWN:
-        lines += [f"{len(found.problems) - _MAX_SHOWN} more: --json shows all.", ""]
-    for missing in found.unchecked[:_MAX_SHOWN]:
-        lines.append(f"unchecked: {missing.source} ({_numbered(missing.lines)}): {missing.reason}")
-    if len(found.unchecked) > _MAX_SHOWN:
-        lines.append(f"{len(found.unchecked) - _MAX_SHOWN} more unchecked: --json shows all.")
-    lines += [f"unchecked: {found.unread}."] if found.unread else []
-    lines += [f"note: {note}" for note in report.notes]
-    if lines and lines[-1]:
-        lines.append("")
-    counts = [
-        words
-        for number, words in (
-            (found.count("hard"), counted(found.count("hard"), "hard finding")),
-            (found.count("hint"), counted(found.count("hint"), "hint")),
-            (len(found.unchecked), counted(len(found.unchecked), "source") + " unchecked"),
+    settings = config.load(overrides).settings
+    secrets = tuple(secrets_of(settings))
+    if fetch:
+        options = msgspec.structs.replace(options, egress=settings.egress, secrets=secrets)
+    if bibliography:
+        indexes = Indexes(
+            settings=settings.bibliography,
+            egress=settings.egress,
+            secrets=secrets,
+            mailto=settings.search.mailto,
+            most=options.max_links,
         )
-        if number
+        options = msgspec.structs.replace(options, bibliography=indexes)
+    return options
+
+
+class _Run(NamedTuple):
+    """The documents that were checked, and those that could not be: how each is called, and why."""
+
+    checked: "Sequence[Checked]"
+    failed: Sequence[tuple[str, str]]
+
+    def codes(self, *, strict: bool, require: str, allow_unchecked: bool) -> list[int]:
+        """The exit code of each report, and 1 for each document that has none."""
+        codes = [each.report.exit_code(strict=strict, require=require) for each in self.checked]
+        if allow_unchecked:
+            codes = [0 if code == 3 else code for code in codes]
+        return [*codes, *(1 for _ in self.failed)]
+
+
+def _worst(codes: Sequence[int]) -> int:
+    return next((code for code in (4, 1, 3) if code in codes), 0)
+
+
+def _check_all(documents: Sequence[Path], options: "Options") -> _Run:
+    """Check one document after the other. Of several, one that cannot be checked does not end the others.
+
+    Raises SetupError, for several only where the options are at fault or none of the files exists.
+    """
+    from vera.agent.check_document import check_bytes
+    from vera.agent.document_text import document_bytes, lines_of
+    from vera.agent.errors import SetupError
+    from vera.cli.check_sarif import Checked
+    from vera.cli.progress import Progress
+
+    checked: list[Checked] = []
+    failed: list[tuple[str, str]] = []
+    screen = Progress()
+    for path in documents:
+        try:
+            data = document_bytes(path)
+            report = check_bytes(data, path, options, screen.now)
+        except SetupError as error:
+            if len(documents) == 1 or error.exit_code == 2:
+                raise
+            failed.append((str(path), str(error)))
+            continue
+        checked.append(Checked(report, lines_of(data, report.format)))
+    screen.done()
+    return _Run(checked, failed)
+
+
+def _printed(run: _Run, codes: Sequence[int], form: str) -> str:
+    from vera.report.printable import one_printable_line, printable_json
+
+    match form:
+        case "json":
+            return printable_json(_as_json(run, codes))
+        case "sarif":
+            from vera.cli.check_sarif import as_sarif
+
+            return printable_json(as_sarif(run.checked, run.failed, _worst(codes)))
+        case "github":
+            from vera.cli.check_github import as_github, command
+
+            lines = [line for each in run.checked for line in as_github(each.report, each.lines)]
+            lines += [command("error", reason, [("title", "vera check")]) for _, reason in run.failed]
+            return "\n".join(lines)
+        case _:
+            from vera.cli.check_text import as_text
+
+            pieces = [as_text(each.report) for each in run.checked]
+            pieces += [one_printable_line(reason) for _, reason in run.failed]
+            return "\n\n".join(pieces)
+
+
+def _as_json(run: _Run, codes: Sequence[int]) -> dict[str, object]:
+    """The report of one document, or those of several under `reports`."""
+    import msgspec
+
+    reports = [
+        {"exit_code": code, **msgspec.to_builtins(each.report)}
+        for code, each in zip(codes, run.checked, strict=False)
     ]
-    lines.append(
-        f"{report.document}: {counted(found.claims, 'statement')}, {found.named} with a source, "
-        f"{found.checked} checked: quotations, numbers, dates and names compared, meaning not judged. "
-        + (", ".join(counts) or "No finding")
-        + "."
-    )
-    if not found.named:
-        lines.append("No statement names a source, so nothing was checked.")
-    return "\n".join(one_printable_line(line) for line in lines)
-
-
-def _problem(problem: "Problem") -> list[str]:
-    shown = problem.claim if len(problem.claim) <= _CLAIM_SHOWN else problem.claim[: _CLAIM_SHOWN - 1] + "…"
-    lines = [f"line {problem.line}: {problem.severity}: {problem.message}"]
-    if shown:
-        lines.append(f"  statement: {shown}")
-    if "[-" in problem.detail or "{+" in problem.detail:
-        lines.append(f"  difference: {problem.detail}")
-    return lines
-
-
-def _numbered(lines: tuple[int, ...]) -> str:
-    shown = ", ".join(map(str, lines[:_LINES_SHOWN]))
-    more = f" and {len(lines) - _LINES_SHOWN} more" if len(lines) > _LINES_SHOWN else ""
-    return f"line{'s' if len(lines) > 1 else ''} {shown}{more}"
+    if len(reports) == 1 and not run.failed:
+        return reports[0]
+    failed = [{"document": document, "reason": reason} for document, reason in run.failed]
+    return {"exit_code": _worst(codes), "reports": reports, "failed": failed}

@@ -22,6 +22,7 @@ class ConfigCommand(click.Command):
     """Its help ends with the place of the user's settings, which differs between systems."""
 
     def format_epilog(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        super().format_epilog(ctx, formatter)
         formatter.write_paragraph()
         formatter.write_text("Your own settings:")
         with formatter.indentation():

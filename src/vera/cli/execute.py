@@ -8,10 +8,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
-import msgspec
 
 from vera.agent import spending
-from vera.agent.conclusion import Result
+from vera.agent.conclusion import Result, relied_on
 from vera.agent.report_run import ReportRun
 from vera.agent.research import Research
 from vera.agent.sub_questions import Revise
@@ -75,7 +74,7 @@ async def _execute(
         _listen(run, progress)
         result = await _finish(run, session.root, progress)
         if session.state.parent is not None:
-            result = _without_what_is_withheld(result, session.state.parent.found, session.root)
+            result = relied_on(result, session.state.parent.found, session.root)
         _print(session, result, as_json)
         if result.lost and result.exit_code == NOT_READY:
             go_on = f"What was done is kept: go on with 'vera resume {session.root}'."
@@ -84,19 +83,6 @@ async def _execute(
             progress.say(spent)
         progress.say(f"Session: {session.root}")
         return result.exit_code
-
-
-def _without_what_is_withheld(result: Result, found: str, root: Path) -> Result:
-    """The result in the word of `vera show`, where the replay of the session before `found` this."""
-    from vera.attestation.outcome import withheld_after, withheld_code
-
-    withheld = withheld_after(found, root)
-    if withheld is None:
-        return result
-    word, why = withheld.word, withheld.reason
-    report = msgspec.structs.replace(result.report, status=f"{word}: {why}")
-    code = withheld_code(result.exit_code)
-    return msgspec.structs.replace(result, status=word, reason=why, exit_code=code, report=report)
 
 
 async def _finish(run: "Run", root: Path, progress: Progress) -> Result:

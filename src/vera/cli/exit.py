@@ -8,7 +8,7 @@ from typing import NoReturn
 
 import click
 
-from vera.cli import COMMANDS
+from vera.cli.registry import COMMANDS
 
 ERROR = 1
 USAGE = 2

@@ -6,10 +6,11 @@ import logging
 import sys
 from importlib.util import find_spec
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
+from vera.cli.options import BUDGET, MODEL, budget_options, model_options
 from vera.extras import install_command
 
 if TYPE_CHECKING:
@@ -19,8 +20,8 @@ if TYPE_CHECKING:
 FLAGS = {
     "input_dir": "run.input_dir",
     "base_dir": "run.base_dir",
-    "model_base_url": "model.base_url",
-    "model_name": "model.name",
+    **MODEL,
+    **BUDGET,
     "egress": "egress.mode",
     "verifier": "verification.rule",
 }
@@ -29,8 +30,8 @@ FLAGS = {
 @click.command()
 @click.option("--input-dir", type=click.Path(), help="Folder of documents that may be looked at.")
 @click.option("--base-dir", type=click.Path(), help="Folder that holds the sessions, under work/.")
-@click.option("--model-base-url", help="OpenAI-compatible server (http://127.0.0.1:1234), builtin or auto.")
-@click.option("--model-name", help="Model to ask for; the loaded one by default.")
+@model_options
+@budget_options("max_steps")
 @click.option(
     "--egress",
     type=click.Choice(["auto", "none", "allowlist", "public"]),
@@ -70,7 +71,7 @@ def mcp(
     token_file: Path | None,
     names: tuple[str, ...],
     print_config: bool,
-    **options: str | None,
+    **options: Any,
 ) -> None:
     """Serve verification to another agent over the Model Context Protocol (extra 'mcp').
 
@@ -152,16 +153,25 @@ def client_config(
     for flag, value, usual in (
         ("--model-base-url", settings.model.base_url, ""),
         ("--model-name", settings.model.name, ""),
+        ("--model-file", _real(settings.model.file), ""),
         ("--egress", settings.egress.mode, "auto"),
         ("--verifier", settings.verification.rule, "auto"),
+        ("--budget-tokens", settings.budget.tokens, 0),
+        ("--budget-cost", settings.budget.cost, 0),
+        ("--budget-seconds", settings.budget.seconds, 0),
+        ("--budget-searches", settings.budget.searches, 0),
     ):
         if value != usual:
-            arguments += [flag, value]
+            arguments += [flag, str(value)]
     for text in overrides:
         setting = catalogue().get(canonical(text.partition("=")[0]))
         if setting is None or not setting.secret:
             arguments += ["-c", str(Path(text).resolve()) if Path(text).is_file() else text]
     return {"mcpServers": {"vera": {"command": sys.executable, "args": arguments}}}
+
+
+def _real(file: Path | None) -> str:
+    return str(file.resolve()) if file else ""
 
 
 def _folders(settings: "Settings") -> tuple[Path | None, Path]:

@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from vera.cli.options import BUDGET, MODEL, budget_options, model_options
+
 if TYPE_CHECKING:
     from vera.config import Settings
 
@@ -19,18 +21,12 @@ FLAGS = {
     "risk": "run.risk",
     "require_thesis": "run.require_theses",
     "base_dir": "run.base_dir",
-    "max_steps": "run.max_steps",
-    "budget_tokens": "budget.tokens",
-    "budget_cost": "budget.cost",
-    "budget_seconds": "budget.seconds",
-    "budget_searches": "budget.searches",
+    **BUDGET,
     "effort": "run.effort",
     "mode": "run.mode",
     "form": "run.form",
     "sub_question": "run.sub_questions",
-    "model_base_url": "model.base_url",
-    "model_name": "model.name",
-    "model_file": "model.file",
+    **MODEL,
     "temperature": "model.temperature",
     "protocol": "model.protocol",
     "system_role": "model.system_role",
@@ -79,22 +75,14 @@ FLAGS = {
     help="With --lane execute: the risk tier of its theses, at least.  [default: med]",
 )
 @click.option("--base-dir", type=click.Path(), help="Folder that holds the work folders.")
-@click.option("--model-base-url", help="OpenAI-compatible server (http://127.0.0.1:1234), builtin or auto.")
-@click.option("--model-name", help="Model to ask for; the loaded one by default.")
-@click.option("--model-file", type=click.Path(), help="GGUF file to serve with llama.cpp (extra 'local').")
+@model_options
 @click.option(
     "--embedding-file",
     metavar="FILE",
     type=click.Path(),
     help="Find passages by meaning too: a GGUF file, or the folder or zip file of a sentence-transformer.",
 )
-@click.option("--max-steps", type=int, help="Steps a run may take; 0 is unlimited.  [default: 80]")
-@click.option("--budget-tokens", type=int, help="Tokens a run may spend; 0 is unlimited.")
-@click.option("--budget-cost", type=float, help="Cost a run may reach, by the prices in the settings.")
-@click.option("--budget-seconds", type=float, help="Seconds a run may take; 0 is unlimited.")
-@click.option(
-    "--budget-searches", type=int, help="Requests to search engines a run may make; 0 is unlimited."
-)
+@budget_options()
 @click.option("--temperature", type=float, help="Sampling temperature.")
 @click.option(
     "--effort", type=click.Choice(["quick", "normal", "thorough"]), help="How much work it is worth."

@@ -4,17 +4,19 @@ import logging
 import socket
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
+
+from vera.cli.options import BUDGET, MODEL, budget_options, model_options, renamed_option, settings_of
 
 if TYPE_CHECKING:
     from vera.service.terms import Terms
 
 LOOPBACK = ("127.0.0.1", "::1", "localhost")
 FLAGS = {
-    "model_base_url": "model.base_url",
-    "model_name": "model.name",
+    **MODEL,
+    **BUDGET,
     "egress": "egress.mode",
     "verifier": "verification.rule",
 }
@@ -48,21 +50,27 @@ FLAGS = {
     metavar="NAME",
     help="A name by which the service may be called, such as that of a proxy; may be repeated.",
 )
-@click.option(
-    "--jobs", type=click.IntRange(1, 64), default=2, show_default=True, help="Jobs that run at one time."
+@renamed_option(
+    "--slots",
+    "--jobs",
+    type=click.IntRange(1, 64),
+    default=2,
+    show_default=True,
+    help="Jobs that run at one time.",
 )
 @click.option(
     "--queue", type=click.IntRange(1, 10_000), default=100, show_default=True, help="Jobs that may wait."
 )
-@click.option(
+@renamed_option(
+    "--budget-seconds",
     "--max-seconds",
     type=click.FloatRange(1, 604_800),
     default=3600.0,
     show_default=True,
     help="Seconds a job may take.",
 )
-@click.option("--model-base-url", help="OpenAI-compatible server (http://127.0.0.1:1234), builtin or auto.")
-@click.option("--model-name", help="Model to ask for; the loaded one by default.")
+@budget_options("budget_seconds")
+@model_options
 @click.option(
     "--egress",
     type=click.Choice(["auto", "none", "allowlist", "public"]),
@@ -83,11 +91,11 @@ def serve(
     token_file: Path | None,
     allow_remote: bool,
     names: tuple[str, ...],
-    jobs: int,
+    slots: int,
     queue: int,
-    max_seconds: float,
+    budget_seconds: float,
     overrides: tuple[str, ...],
-    **options: str | None,
+    **options: Any,
 ) -> None:
     """Serve verification, research and checks over HTTP.
 
@@ -103,15 +111,15 @@ def serve(
 
         if host not in LOOPBACK and not allow_remote:
             stop(_not_here_only(host, port), USAGE)
-        flags = {FLAGS[name]: value for name, value in options.items() if value is not None}
-        terms = _terms(overrides, flags, base_dir, roots, egress=allow_egress, seconds=max_seconds)
+        flags = {name: str(value) for name, value in settings_of(FLAGS, options).items()}
+        terms = _terms(overrides, flags, base_dir, roots, egress=allow_egress, seconds=budget_seconds)
         path = default_file() if token_file is None else token_file
         logging.basicConfig(stream=sys.stderr, level=logging.WARNING, format="vera serve: %(message)s")
         try:
             if not path.exists() or not read_file(path):
                 stop("There is no token yet, so no one could ask. Type: vera token add NAME", NOT_READY)
             with held(terms.base), listen(host, port) as listening:
-                _answer(terms, path, listening, host, names, jobs=jobs, queue=queue)
+                _answer(terms, path, listening, host, names, jobs=slots, queue=queue)
         except (TokenError, CannotListen, InUse) as error:
             stop(str(error), ERROR)
 

@@ -5,13 +5,12 @@ from collections.abc import Iterator, Mapping
 from vera.agent.verification_result import Verified
 from vera.attestation.objects import Card, Omission
 from vera.attestation.report import counted
-from vera.headline import Headline
 from vera.report import answer as report
 
 SHOWN = 5
 """Of a list, what the terminal shows; `--json` has all of it."""
 
-SAYS: Mapping[Headline, str] = {
+SAYS: Mapping[str, str] = {
     "VERIFIED": "a judge read that the lines below support each of its sentences",
     "QUOTED": "the lines below hold the words of each of its sentences; no judge has read them",
     "DISPUTED": "sources contradict each other",

@@ -4,6 +4,8 @@ from typing import Any
 
 import click
 
+from vera.cli.options import budget_options, model_options, renamed_option
+
 
 @click.command()
 @click.argument("thesis_text", metavar="[THESIS]", required=False)
@@ -38,13 +40,23 @@ import click
     help="verified: exit code 3 for what is less than VERIFIED; or an output without which the result is "
     "inconclusive. May be repeated.",
 )
-@click.option("--max-sources", type=int, help="Documents to open at most.  [default: 12]")
-@click.option("--max-searches", type=int, help="Queries to ask at most.  [default: 24]")
-@click.option("--max-tokens", type=int, help="Tokens to spend at most.  [default: 200000]")
-@click.option("--max-bytes", type=int, help="Bytes to take in at most.  [default: 64 MiB]")
-@click.option("--max-seconds", type=float, help="Seconds to take at most.  [default: 600]")
-@click.option("--model-base-url", help="OpenAI-compatible server (http://127.0.0.1:1234), builtin or auto.")
-@click.option("--model-name", help="Model to ask for; the loaded one by default.")
+@renamed_option(
+    "--budget-sources", "--max-sources", type=int, help="Documents to open at most.  [default: 12]"
+)
+@renamed_option(
+    "--budget-searches", "--max-searches", type=int, help="Queries to ask at most.  [default: 24]"
+)
+@renamed_option(
+    "--budget-tokens", "--max-tokens", type=int, help="Tokens to spend at most.  [default: 200000]"
+)
+@renamed_option(
+    "--budget-bytes", "--max-bytes", type=int, help="Bytes to take in at most.  [default: 64 MiB]"
+)
+@renamed_option(
+    "--budget-seconds", "--max-seconds", type=float, help="Seconds to take at most.  [default: 600]"
+)
+@budget_options("max_steps", "budget_tokens", "budget_seconds", "budget_searches")
+@model_options
 @click.option(
     "--egress",
     type=click.Choice(["auto", "none", "allowlist", "public"]),

@@ -17,6 +17,7 @@ from vera.attestation.parents import AGREES
 from vera.attestation.request_json import REQUEST_BYTES, RequestAsked, read_request
 from vera.cli.exit import NOT_READY, USAGE, stop
 from vera.cli.found_server import ask_once
+from vera.cli.options import MODEL
 from vera.cli.progress import Progress
 from vera.cli.run import read_text
 from vera.cli.verdict_text import plain
@@ -33,8 +34,8 @@ FLAGS = {
     "input_dir": "run.input_dir",
     "work_dir": "run.work_dir",
     "base_dir": "run.base_dir",
-    "model_base_url": "model.base_url",
-    "model_name": "model.name",
+    "budget_cost": "budget.cost",
+    **MODEL,
     "egress": "egress.mode",
     "brave_api_key": "brave.key",
     "official_domain": "policy.official_domains",
@@ -51,7 +52,7 @@ ASKED = {
     "source_types": "source_type",
     "languages": "language",
     "required": "require",
-    **{name: f"max_{name}" for name in ("sources", "searches", "tokens", "bytes", "seconds")},
+    **{name: f"budget_{name}" for name in ("sources", "searches", "tokens", "bytes", "seconds")},
 }
 """Part of the request → the option that gives it."""
 

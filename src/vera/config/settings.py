@@ -442,7 +442,7 @@ class SearchSettings(Section):
         allowed="a language code such as en",
     )
     mailto: str = setting(
-        "Your mail address for OpenAlex, which serves those faster who give one; empty: none."
+        "Your mail address for OpenAlex and Crossref, which serve those faster who give one; empty: none."
     )
     embedding: str = setting(
         "Model that finds passages of documents by meaning too (extra `semantic`). none: by words alone. "
@@ -461,6 +461,15 @@ class SearchSettings(Section):
         ge=0,
         le=604_800,
     )
+
+
+class BibliographySettings(Section):
+    """Where `vera check --bibliography` looks references up. Must be given by you, not by a file of the
+    working folder."""
+
+    crossref_url: str = setting("Address of Crossref, or of a mirror of it.")
+    openalex_url: str = setting("Address of OpenAlex, or of a mirror of it.")
+    doi_url: str = setting("Address of the DOI proxy, which says whether a DOI is registered at all.")
 
 
 class BraveSettings(Section):
@@ -604,6 +613,7 @@ class Settings(Section):
     notes: NotesSettings
     policy: PolicySettings
     search: SearchSettings
+    bibliography: BibliographySettings
     brave: BraveSettings
     verification: VerificationSettings
     plugins: PluginSettings

@@ -240,6 +240,11 @@ TRUST: Mapping[str, Row] = {
     **_each("model.file", SAME_PLACE, "is loaded by a program on this machine"),
     **_each("search.searxng_url", ONLY_YOU, "opens a place that may be in your own network"),
     **_each("search.mailto", ONLY_YOU, "tells a service who you are"),
+    **_each(
+        "bibliography.crossref_url bibliography.openalex_url bibliography.doi_url",
+        ONLY_YOU,
+        "opens a place that may be in your own network",
+    ),
     **_each("search.embedding", ONLY_YOU, "loads a file, or sends your documents to a server"),
     **_each("search.embedding_model search.embedding_seconds", ONLY_YOU, "belongs to search.embedding"),
     **_each("dashboard.host", ONLY_YOU, "opens the dashboard to other machines"),

@@ -32,7 +32,9 @@ for _name, _words in _SMALL.items():
     for _word in _words.split():
         _LANGUAGES.setdefault(_word, []).append(_name)
 
-_DECIMAL_COMMA = frozenset(("de", "fr", "es", "it", "pt", "nl"))
+DECIMAL_COMMA = frozenset(("de", "fr", "es", "it", "pt", "nl"))
+"""Languages that write 1.250 for a thousand and a quarter of one."""
+
 _SCRIPTS = (
     ("han", re.compile(r"[\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff]")),
     ("hangul", re.compile(r"[\uac00-\ud7af]")),
@@ -67,8 +69,3 @@ def differ(one: str, other: str) -> bool:
     """Whether two texts are, as far as one can tell, in different languages or scripts."""
     first, second = language(one), language(other)
     return bool(first and second) and first != second
-
-
-def writes_decimal_comma(text: str) -> bool:
-    """Whether the language of the text writes 1.250 for a thousand and a quarter of one."""
-    return language(text) in _DECIMAL_COMMA

@@ -54,8 +54,27 @@ FOREIGN_NUMBERS = {
         "vingt": 20, "trente": 30, "quarante": 40, "cinquante": 50, "soixante": 60,
         "cent": 100, "mille": 1000,
     },
+    "es": {
+        "dos": 2, "tres": 3, "cuatro": 4, "cinco": 5, "seis": 6, "siete": 7, "ocho": 8, "nueve": 9,
+        "diez": 10, "once": 11, "doce": 12, "quince": 15,
+        "veinte": 20, "treinta": 30, "cuarenta": 40, "cincuenta": 50, "sesenta": 60,
+        "setenta": 70, "ochenta": 80, "noventa": 90, "cien": 100, "mil": 1000,
+    },
+    "it": {
+        "due": 2, "tre": 3, "quattro": 4, "cinque": 5, "sette": 7, "otto": 8, "nove": 9,
+        "dieci": 10, "undici": 11, "dodici": 12, "quindici": 15,
+        "venti": 20, "trenta": 30, "quaranta": 40, "cinquanta": 50, "sessanta": 60,
+        "settanta": 70, "ottanta": 80, "novanta": 90, "cento": 100, "mille": 1000,
+    },
+    "pt": {
+        "dois": 2, "duas": 2, "três": 3, "quatro": 4, "cinco": 5, "seis": 6, "sete": 7, "oito": 8, "nove": 9,
+        "dez": 10, "onze": 11, "doze": 12, "quinze": 15,
+        "vinte": 20, "trinta": 30, "quarenta": 40, "cinquenta": 50, "sessenta": 60,
+        "setenta": 70, "oitenta": 80, "noventa": 90, "cem": 100, "mil": 1000,
+    },
 }  # fmt: skip
-"""Number words of German and French, which mean them in a text of that language only."""
+"""Number words of other languages, which mean them in a text of that language only. The Italian "sei" is left
+out: it is "you are", too."""
 
 FOREIGN_NUMBER_WORDS = frozenset(word for words in FOREIGN_NUMBERS.values() for word in words)
 

@@ -11,7 +11,7 @@ from decimal import Decimal
 
 from msgspec.structs import replace
 
-from vera.evidence.language import writes_decimal_comma
+from vera.evidence.language import DECIMAL_COMMA, language
 from vera.evidence.number_words import FOREIGN_NUMBER_WORDS, NUMBER_WORDS, RECURRING
 from vera.evidence.quantity_dates import (
     DECADES,
@@ -56,15 +56,19 @@ _SMALLEST_WITH_OWN_SCALE = 1000
 _FIRST_HUNDRED, _LAST_HUNDRED = 10, 20
 
 
-def quantities(text: str) -> Iterator[Quantity]:
+def quantities(text: str, beside: str = "") -> Iterator[Quantity]:
     """Every quantity of `text`, in order. Takes time proportional to the text, whatever is in it.
 
-    Digits of every script and style are read as those of ASCII (９９, ٩٩), and written so in what is found.
+    `beside` is the language of the text that it belongs to, or is compared with: it counts where the words of
+    `text` do not tell theirs (`vera.evidence.language`). Digits of every script and style are read as those
+    of ASCII (９９, ٩٩), and written so in what is found.
     """
     if not text.isascii():
         text = _OTHER_DIGIT.sub(lambda digit: str(unicodedata.decimal(digit[0])), text)
-    plain = _with_commas(_uncut(text))
-    found = _joined_all(plain)
+    uncut = _uncut(text)
+    spoken = language(uncut) or beside
+    plain = _with_commas(uncut, spoken)
+    found = _joined_all(plain, spoken)
     if plain is text:
         yield from found
         return
@@ -82,17 +86,17 @@ def _joined_number(cut: re.Match[str]) -> str:
     return f" {head}{mark}{tail}" if mark else f"{head} {tail}"
 
 
-def _with_commas(text: str) -> str:
+def _with_commas(text: str, spoken: str) -> str:
     """The text with thousands as English writes them, 1,250 for 1.250, where its language has it the other
     way; every place stays where it is. The text itself where there is nothing to change."""
-    if not _DOTTED.search(text) or not writes_decimal_comma(text):
+    if spoken not in DECIMAL_COMMA or not _DOTTED.search(text):
         return text
     return _DOTTED.sub(lambda number: number[0].translate(_TURNED), text)
 
 
-def _joined_all(text: str) -> Iterator[Quantity]:
+def _joined_all(text: str, spoken: str) -> Iterator[Quantity]:
     held: Quantity | None = None
-    for found in _each(text):
+    for found in _each(text, spoken):
         if held is None:
             held = found
             continue
@@ -103,13 +107,13 @@ def _joined_all(text: str) -> Iterator[Quantity]:
         yield held
 
 
-def _each(text: str) -> Iterator[Quantity]:
+def _each(text: str, spoken: str) -> Iterator[Quantity]:
     """The quantities one by one, before neighbours are joined."""
     end = 0
     for token in _TOKEN.finditer(text):
         if token.start() < end:
             continue
-        for found in _begun(text, token.start(), token.end()):
+        for found in _begun(text, token.start(), token.end(), spoken):
             if _is_numbering(text, found):
                 found = replace(found, numbering=True)
             if found.start < end:  # both neighbours claim a sign that stands between them: "5 $ 6"
@@ -127,7 +131,7 @@ def _is_numbering(text: str, found: Quantity) -> bool:
     )
 
 
-def _begun(text: str, start: int, end: int) -> Sequence[Quantity]:
+def _begun(text: str, start: int, end: int, spoken: str) -> Sequence[Quantity]:
     """What begins with the run of letters and digits from `start` to `end`."""
     if "0" <= text[start] <= "9":
         name = name_with_number(text, start, end)
@@ -142,7 +146,7 @@ def _begun(text: str, start: int, end: int) -> Sequence[Quantity]:
     if word in NUMBER_WORDS:
         return number_from_word(text, start)
     if word in FOREIGN_NUMBER_WORDS:
-        return number_from_foreign_word(text, start, end)
+        return number_from_foreign_word(text, start, end, spoken)
     if word in RECURRING:
         return recurring(text, start, end)
     if word in RELATIVE:

@@ -5,7 +5,6 @@ from collections.abc import Sequence
 from decimal import Decimal
 from typing import NamedTuple
 
-from vera.evidence.language import language
 from vera.evidence.number_words import FOREIGN_NUMBERS, NUMBER_WORDS, RECURRING, SCALES, spelled
 from vera.evidence.quantity_dates import LATEST_YEAR, MONTHS, month_and_day
 from vera.evidence.quantity_kinds import CalendarDate, Hedge, Kind, Quantity
@@ -224,9 +223,9 @@ def number_from_word(text: str, start: int) -> Sequence[Quantity]:
     )
 
 
-def number_from_foreign_word(text: str, start: int, end: int) -> Sequence[Quantity]:
-    """The number that the word from `start` to `end` is in the language of `text`; none in another."""
-    value = FOREIGN_NUMBERS.get(language(text), {}).get(text[start:end].lower())
+def number_from_foreign_word(text: str, start: int, end: int, spoken: str) -> Sequence[Quantity]:
+    """The number that the word from `start` to `end` is in the language `spoken`; none in another."""
+    value = FOREIGN_NUMBERS.get(spoken, {}).get(text[start:end].lower())
     if value is None:
         return ()
     scale, end = _scale(text, end, False)

@@ -12,19 +12,13 @@ from vera.evidence.headings import is_marked
 from vera.evidence.negation import is_box, is_remark
 from vera.evidence.span import Lines
 from vera.evidence.words import STOPWORDS
+from vera.sentences import END
 
 REACH = 60
 """Lines that a sentence may go on for, in each direction. The longest sentences of laws have about 40."""
 
 WRAPPED = 40
 """A line that is at least as long, in characters, goes on in the next one unless it ends a sentence."""
-
-END = re.compile(
-    r"(?<!\b[A-Za-z])(?<!\b(?:Dr|Mr|Ms|St|Mt|Jr|Sr|No|vs|al|ca))"
-    r"(?<!\b(?:Mrs|Inc|Ltd|Rev|Gen|Sen|Art|Sec|Fig|Abs|bzw))(?<!\b(?:approx))"
-    r"[.!?][\"'”’)\]]{0,3}\s{1,4}(?=[\"'“‘(\[]{0,3}[^\sa-z])|[。！？]"
-)
-"""Where a sentence ends within a line."""
 
 _ENDED = re.compile(
     r"(?<!\b[A-Za-z])(?<!\b(?:Dr|Mr|Ms|St|Mt|Jr|Sr|No|vs|ca))(?<!\b(?:Mrs|Art|Sec|Fig|Abs|bzw))(?<!\bapprox)"

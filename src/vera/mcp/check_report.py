@@ -6,8 +6,9 @@ from typing import Any
 
 import msgspec
 
-from vera.agent.check_document import TEXT_LIMIT, Options, Report, check_bytes, require_date
+from vera.agent.check_document import Options, Report, check_bytes, require_date
 from vera.agent.document_sources import FILE_BYTES
+from vera.agent.document_text import TEXT_LIMIT
 from vera.evidence.reading import read_regular
 from vera.evidence.source import Unreadable
 from vera.mcp.roots import inside

@@ -7,7 +7,7 @@ cited lines count the same thing and come to another number, the hint says which
 import re
 from collections.abc import Iterator, Sequence
 
-from vera.audit.case import Case, CitedLines, statements
+from vera.audit.case import Case, CitedLines, language_of, statements
 from vera.evidence.claim import Claim
 from vera.evidence.finding import Finding, Severity
 from vera.evidence.quantity import Quantity, quantities
@@ -31,7 +31,8 @@ def counts(case: Case) -> Iterator[Finding]:
 
 
 def _counts(claim: Claim, cited: Sequence[CitedLines]) -> Iterator[Finding]:
-    asked = [quantity for quantity in quantities(claim.text) if _is_count(quantity) and not quantity.hedge]
+    read = quantities(claim.text, language_of(cited))
+    asked = [quantity for quantity in read if _is_count(quantity) and not quantity.hedge]
     if not asked:
         return
     there = [(place.span.text, quantity) for place in cited for quantity in place.span.quantities]

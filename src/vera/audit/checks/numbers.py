@@ -12,7 +12,7 @@ from collections.abc import Iterator, Sequence
 from functools import lru_cache
 from itertools import chain
 
-from vera.audit.case import Case, CitedLines, statements
+from vera.audit.case import Case, CitedLines, language_of, statements
 from vera.audit.derivable import is_derivable, is_idle
 from vera.audit.source_text import SourceText
 from vera.evidence.claim import Claim
@@ -139,7 +139,8 @@ class _Sources:
 
 
 def _of_claim(claim: Claim, cited: Sequence[CitedLines], sources: _Sources) -> Iterator[Finding]:
-    asked = [quantity for quantity in quantities(claim.text) if not is_idle(quantity, claim.text)]
+    read = quantities(claim.text, language_of(cited))
+    asked = [quantity for quantity in read if not is_idle(quantity, claim.text)]
     if not asked:
         return
     whole, beside, part = sources.whole(cited), sources.beside(cited), sources.part(cited)

@@ -13,8 +13,8 @@ from vera.evidence.claim import Claim
 from vera.evidence.finding import Finding
 from vera.evidence.quotation import MIN_WORDS, Quotation, find_quotations
 from vera.evidence.quote import Located, QuoteIndex, locate
-from vera.evidence.whole_sentences import END
 from vera.evidence.words import negations
+from vera.sentences import END
 
 _SHOWN = 160
 _TITLE_WORDS = 12

@@ -1,4 +1,4 @@
-"""Office Open XML packages (ECMA-376): a zip of XML parts, opened as if it meant harm."""
+"""A zip of XML parts, opened as if it meant harm: Office Open XML (ECMA-376), OpenDocument, EPUB."""
 
 import io
 import zipfile
@@ -19,6 +19,8 @@ PROPERTIES = "docProps/core.xml"
 """The part with a document's own properties."""
 
 _TERMS = "{http://purl.org/dc/terms/}"
+_ELEMENTS = "{http://purl.org/dc/elements/1.1/}"
+_TITLE_READ = 1000
 _MEMBERS = 20_000
 _CHUNK = 1 << 18
 
@@ -48,6 +50,18 @@ class Package:
     def names(self) -> frozenset[str]:
         return frozenset(self._names)
 
+    def read(self, part: str, limit: int) -> bytes:
+        """A part as it is. Raises Unreadable for one of more than `limit` bytes."""
+        try:
+            with self._zip.open(part) as stream:
+                data = stream.read(limit + 1)
+        except (*ZIP_ERRORS, OSError):
+            raise Unreadable("its zip container is broken") from None
+        self._left -= len(data)
+        if len(data) > limit or self._left < 0:
+            raise Unreadable(f"its part {part[:100]} unpacks to more than is read")
+        return data
+
     def parse(self, part: str, handler: Handler) -> None:
         """Feed a part to `handler` as it is unpacked: neither the XML nor a tree of it is ever held whole."""
         from lxml import etree
@@ -76,23 +90,27 @@ class Package:
 
 
 class Properties:
-    """The days on which a document says that it was made and last changed (Dublin Core), '' for none."""
+    """What a document says of itself (Dublin Core): the days on which it was made and last changed, and its
+    title; '' for none. `created` and `modified` are the elements that hold those days."""
 
-    def __init__(self) -> None:
-        self.created = self.modified = ""
+    def __init__(self, created: str = f"{_TERMS}created", modified: str = f"{_TERMS}modified") -> None:
+        self._created, self._modified = created, modified
+        self.created = self.modified = self.title = ""
         self._open = ""
 
     def start(self, tag: str, attributes: Mapping[str, str]) -> None:
-        self._open = tag.removeprefix(_TERMS) if tag in (f"{_TERMS}created", f"{_TERMS}modified") else ""
+        self._open = tag
 
     def end(self, tag: str) -> None:
         self._open = ""
 
     def data(self, text: str) -> None:
-        if self._open == "created":
+        if self._open == self._created:
             self.created = self.created or day(text)
-        elif self._open == "modified":
+        elif self._open == self._modified:
             self.modified = self.modified or day(text)
+        elif self._open == f"{_ELEMENTS}title" and len(self.title) < _TITLE_READ:
+            self.title += text
 
 
 class _Guard:
@@ -104,7 +122,7 @@ class _Guard:
         self.data = handler.data
 
     def doctype(self, *_: object) -> None:
-        raise Unreadable("its XML declares a document type, which Office files never do")
+        raise Unreadable("its XML declares a document type, which is not read")
 
     def close(self) -> None:
         """Asked for by lxml's parser interface."""

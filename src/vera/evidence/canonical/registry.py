@@ -3,7 +3,20 @@
 from collections.abc import Callable
 from typing import NamedTuple
 
-from vera.evidence.canonical import docx, html, jsontext, mail, markdown, pdf, rows, text, xlsx
+from vera.evidence.canonical import (
+    docx,
+    epub,
+    html,
+    jsontext,
+    mail,
+    markdown,
+    odt,
+    pdf,
+    pptx,
+    rows,
+    text,
+    xlsx,
+)
 from vera.evidence.canonical.sniff import content_kind
 from vera.evidence.source import Extracted, Unreadable
 
@@ -47,6 +60,9 @@ FORMATS: tuple[Format, ...] = (
     Format("pdf", (".pdf",), True, 256 * _MB, pdf.extract, memory=256 * _MB),
     Format("docx", (".docx", ".docm"), True, 64 * _MB, docx.extract),
     Format("xlsx", (".xlsx", ".xlsm"), True, 64 * _MB, xlsx.extract),
+    Format("pptx", (".pptx", ".pptm", ".ppsx"), True, 256 * _MB, pptx.extract),
+    Format("odt", (".odt",), True, 64 * _MB, odt.extract),
+    Format("epub", (".epub",), True, 256 * _MB, epub.extract, seconds=20.0),
 )
 
 _BY_NAME = {known.name: known for known in FORMATS}

@@ -30,13 +30,18 @@ _ENCRYPTED_PACKAGE = "EncryptedPackage".encode("utf-16-le")
 _ZIP = b"PK\x03\x04"
 _PACKAGES = ((b"word/document.xml", "docx"), (b"xl/workbook.xml", "xlsx"), (b"ppt/presentation.xml", "pptx"))
 _OTHER_PACKAGES = (
-    (b"mimetypeapplication/vnd.oasis.opendocument", "an OpenDocument file: save it as docx, xlsx or PDF"),
-    (b"mimetypeapplication/epub+zip", "an EPUB book: unpack it"),
+    (b"mimetypeapplication/vnd.oasis.opendocument", "an OpenDocument file that is no text: save it as PDF"),
 )
+_MIME_TYPES = (
+    (b"mimetypeapplication/vnd.oasis.opendocument.textPK", "odt"),
+    (b"mimetypeapplication/epub+zipPK", "epub"),
+)
+"""The type of an OpenDocument file or a book is the first member of its zip, uncompressed, and another
+member follows."""
 
 
 def content_kind(data: bytes, name: str) -> str:
-    """`pdf`, `docx`, `xlsx`, `page` (markup of a web page) or `text`.
+    """`pdf`, `docx`, `xlsx`, `pptx`, `odt`, `epub`, `page` (markup of a web page) or `text`.
 
     Raises Unreadable, with the kind of file in the reason where it is known, for anything else.
     """
@@ -66,12 +71,13 @@ def is_binary(sample: bytes) -> bool:
 
 def _package_kind(data: bytes) -> str:
     """Names of a zip's members stand uncompressed in it, those of the outermost zip last."""
+    for mark, kind in _MIME_TYPES:
+        if mark in data[:200]:
+            return kind
     for mark, what in _OTHER_PACKAGES:
         if mark in data[:200]:
             raise Unreadable(what)
     position, kind = max((data.rfind(member), kind) for member, kind in _PACKAGES)
     if position == -1:
         raise Unreadable("a zip archive: unpack it")
-    if kind == "pptx":
-        raise Unreadable("a PowerPoint presentation: save it as PDF")
     return kind

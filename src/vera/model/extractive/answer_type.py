@@ -96,13 +96,16 @@ def demand_of(question: Question) -> Demand:
     numbers = frozenset(word.form for word in spoken if word.form[0].isdigit()) - named
     given = named | numbers
     content = [index for index, term in enumerate(question.terms) if term.word.form not in given]
+    frame = frame_words(question.text)
+    if question.kind is Kind.DEFINITION and all(question.terms[each].word.form in frame for each in content):
+        # Nothing but a name is asked about: "What is DHCP?"
+        content = [index for index, term in enumerate(question.terms) if term.word.form not in frame]
     plain = scaffolding()
     strong = [
         index
         for index in content
         if question.terms[index].weight >= 1.0 and question.terms[index].word.form not in GENERIC
     ]
-    frame = frame_words(question.text)
     modifying = _modifying(question, spoken)
     asked = [
         index
@@ -188,6 +191,7 @@ class Judge:
             and len(sentence.text) <= MAX_SENTENCE_LENGTH
             and not is_open(sentence.text)
             and (self._taken_back or not patterns.TAKEN_BACK.search(sentence.text))
+            and not any(self._is_rejecting(title) for title in sentence.above)
             and self._agrees(sentence.text)
             and self._answers(
                 self._with_implied(own) if labelled else own, above, kind, label if labelled else ""
@@ -196,6 +200,12 @@ class Judge:
             and self._has_numbers(sentence)
             and is_done_by_it(self._question, sentence.text, label)
         )
+
+    def _is_rejecting(self, title: str) -> bool:
+        """Whether a heading says that what is under it does not hold, and the question does not ask for
+        that."""
+        found = patterns.REJECTS.search(title)
+        return found is not None and not {word.form for word in words(found.group())} <= self._question.spoken
 
     def _agrees(self, text: str) -> bool:
         """Whether a sentence denies as the question does; a denial names no person and no place."""
@@ -404,9 +414,11 @@ def _common(sentence: Sentence) -> set[str]:
 def _stands(name: Sequence[str], text: str, versions: bool) -> bool:
     """Whether a name is in a text and does not go on there, as Norton Cables does in "Norton Cables B".
 
+    "BIND version 9" has the name BIND 9.
     Behind a name whose version is asked for a number may follow.
     """
-    seen = list(words(text))
+    left_out = GENERIC - set(name)
+    seen = [word for word in words(text) if word.form not in left_out]
     size = len(name)
     for start in range(len(seen) - size + 1):
         if any(seen[start + place].form != form for place, form in enumerate(name)):

@@ -10,9 +10,11 @@ from functools import lru_cache
 from itertools import islice, pairwise, takewhile
 
 from vera.model.extractive import patterns
-from vera.model.extractive.lexicon import ARTICLES, HEAD_NOUNS, STOPWORDS
-from vera.model.extractive.question import BREAKS, MAX_TERMS, Kind, Question, language_of
+from vera.model.extractive.languages import language_of
+from vera.model.extractive.lexicon import ARTICLES, CLASS_NOUNS, POINTING, PRONOUNS, STOPWORDS, WHICH
+from vera.model.extractive.question import BREAKS, MAX_TERMS, Kind, Question, frame_words
 from vera.model.extractive.words import Word, affinity, words
+from vera.stopwords import GERMAN
 
 SAME = 0.75
 """The least affinity of a word with a word of the term."""
@@ -23,7 +25,11 @@ NO_DEFINITION = 0.4
 LATER = 0.7
 LEAST_SAID = 3
 """Words behind a label below which it is an entry of an index."""
-MAX_BEHIND = 60
+MAX_BEHIND = 240
+MOST_ADJECTIVES = 3
+"""Words between "are" and the noun that says what the things are."""
+_NO_PLURAL = ("ss", "us", "is", "ways", "wards", "times", "haps", "sides", "selves", "thing")
+"""Endings of words that are no plural: "always", "afterwards"."""
 
 _FREE = re.compile(
     r"(?:^|[.,;:!?(|\t–—\n]|\b(?:and|but|that|because|since|where|und|oder|dass|et|que))[\s\"“'‘`*_]*$"
@@ -34,11 +40,6 @@ _DOES = re.compile(
     re.DOTALL,
 )
 """Asks what something does; the group begins with the thing."""
-_CLASSES = frozenset(
-    f"{HEAD_NOUNS['code']} program programme tool utility service daemon befehl programm direktive commande "
-    "programme directive".split()
-)
-"""Nouns that only say what sort of thing a name is of: "the VACUUM command"."""
 _VARIANT = frozenset(("with", "without", "mit", "ohne", "avec", "sans"))
 """Behind a name they make a variant of it: "VACUUM with an INTO clause"."""
 
@@ -46,7 +47,7 @@ _VARIANT = frozenset(("with", "without", "mit", "ohne", "avec", "sans"))
 def defined(question: Question, text: str) -> float:
     """How plainly a text defines the whole term: "X is a …", "X means …", or X alone as a label; early is
     better."""
-    subjects = _subjects(question)
+    subjects = subjects_of(question)
     known = [term.word for term in question.terms]
     seen = list(words(text))
     best = 0.0
@@ -56,20 +57,69 @@ def defined(question: Question, text: str) -> float:
         )
         if not term or not all(_is_one_of(subject, term) for subject in subjects):
             continue
-        if match := patterns.DEFINES.match(text[word.end : word.end + MAX_BEHIND]):
-            first = place + 1 - len(term)
-            free = _is_free(text, seen, first)
-            says = len(seen) - place - 1 >= LEAST_SAID
-            label = first == 0 and says and match.group().rstrip().endswith(":")
-            worth = 1.0 if free and (match.group("strong") or label) else NO_DEFINITION
-            best = max(best, worth * (1.0 if word.start < BEGINS_EARLY else LATER))
+        first = place + 1 - len(term)
+        worth = 1.0 if _is_called(text, seen, first, place) else _says_what(text, seen, first, place)
+        best = max(best, worth * (1.0 if word.start < BEGINS_EARLY else LATER))
     return best
 
 
-def _subjects(question: Question) -> list[Word]:
+def _says_what(text: str, seen: Sequence[Word], first: int, last: int) -> float:
+    """How plainly the words behind a term, `first` to `last` of those seen, say what it is."""
+    behind = text[seen[last].end : seen[last].end + MAX_BEHIND]
+    match = patterns.DEFINES.match(behind)
+    if match is None:
+        return 0.0
+    says = len(seen) - last - 1 >= LEAST_SAID
+    label = first == 0 and says and match.group().rstrip().endswith(":")
+    plainly = match.group("strong") or label or _are_things(behind)
+    return 1.0 if plainly and _is_free(text, seen, first) else NO_DEFINITION
+
+
+def _are_things(behind: str) -> bool:
+    """Whether a noun in the plural follows "are", with adjectives before it: "are small text files".
+
+    Else what follows is only said of the things ("are slow"). A German noun has a capital.
+    """
+    are = patterns.ARE.match(behind)
+    if are is None:
+        return False
+    place = are.end()
+    german = are.group().split()[-1].lower() in ("sind", "waren")
+    small = STOPWORDS | GERMAN
+    for word in islice(words(behind[place:]), MOST_ADJECTIVES + 1):
+        start, end = are.end() + word.start, are.end() + word.end
+        spoken = behind[start:end].lower()
+        if behind[place:start].strip() or spoken in small or patterns.DENIES.fullmatch(spoken):
+            return False
+        if behind[start].isupper() if german else _is_plural(word.form):
+            return True
+        place = end
+    return False
+
+
+def _is_plural(form: str) -> bool:
+    """Whether an English word looks like a noun in the plural."""
+    return len(form) > 3 and form.endswith("s") and not form.endswith(_NO_PLURAL)
+
+
+def _is_called(text: str, seen: Sequence[Word], first: int, last: int) -> bool:
+    """Whether a text ends a definition with the term: "The process of … is called X"."""
+    before = patterns.CALLED.search(text[max(0, seen[first].start - MAX_BEHIND) : seen[first].start])
+    if before is None:
+        return False
+    said = [word for word in seen[:first] if word.end <= seen[first].start - len(before.group())]
+    tells = len(said) > LEAST_SAID and said[0].form not in PRONOUNS | POINTING and said[-1].form not in WHICH
+    denied = patterns.DENIES.search(text[: seen[first].start]) is not None
+    following = seen[last + 1] if last + 1 < len(seen) else None
+    ends = following is None or following.form in STOPWORDS or text[seen[last].end : following.start].strip()
+    return bool(tells and ends and not denied)
+
+
+def subjects_of(question: Question) -> list[Word]:
     """The words of the term that is asked about; "name" and "type" only right before one of these."""
     named = {form for name in question.names for form in name}
-    terms = question.terms
+    frame = frame_words(question.text)
+    terms = [term for term in question.terms if term.word.form not in frame]
     strong = [term for term in terms if term.weight >= 1.0]
     subjects = [term for term in strong if term.word.form not in named] or strong
     leading = [
@@ -96,14 +146,14 @@ def is_done_by_it(question: Question, text: str, label: str) -> bool:
 
     True of every other question.
     """
-    thing = _thing(question.text) if question.kind is Kind.ANY else ()
+    thing = thing_of(question.text) if question.kind is Kind.ANY else ()
     if not thing:
         return True
     return any(_begins_with(thing, each) for each in (text, label))
 
 
 @lru_cache(maxsize=16)
-def _thing(question: str) -> tuple[str, ...]:
+def thing_of(question: str) -> tuple[str, ...]:
     """The words of X in "What does X do?" without those of its class, () for any other question."""
     lowered = " ".join(question.lower().split())
     asked = _DOES.match(lowered)
@@ -117,12 +167,12 @@ def _thing(question: str) -> tuple[str, ...]:
     if lowered.startswith("what") and behind != "do":
         # The last word is what it does: "what does the filter remember".
         phrase = phrase[:-1]
-    return tuple(word.stem for word in phrase if word.form not in _CLASSES)
+    return tuple(word.stem for word in phrase if word.form not in CLASS_NOUNS)
 
 
 def _begins_with(thing: Sequence[str], text: str) -> bool:
     """Whether a text begins with a thing, an article and a noun of its class apart, that does not go on."""
-    seen = [word for word in words(text) if word.form not in _CLASSES]
+    seen = [word for word in words(text) if word.form not in CLASS_NOUNS]
     start = 1 if seen and seen[0].form in ARTICLES else 0
     own = seen[start : start + len(thing)]
     if [word.stem for word in own] != list(thing):

@@ -262,6 +262,12 @@ def _name(question: Question, text: str) -> float:
     return 1.0 if next(_names(question, text), None) else 0.0
 
 
+def _called(question: Question, text: str) -> float:
+    """A name; where nouns may all have a capital, only one behind a word like "named"."""
+    foreign = any(term.foreign for term in question.terms)
+    return _has(question, patterns.NAMED, text) if foreign else _name(question, text)
+
+
 def _names(question: Question, text: str) -> Iterator[re.Match[str]]:
     """Names that the question does not hold; a single word at the beginning may be none."""
     for match in _new(question, patterns.NAME, text):
@@ -375,7 +381,7 @@ _FINDERS: dict[Kind, Finder] = {
     Kind.CLOCK: _clock,
     Kind.FREQUENCY: _frequency,
     Kind.PERSON: _person,
-    Kind.NAME: _name,
+    Kind.NAME: _called,
     Kind.CODE: _any_of(patterns.CODE),
     Kind.PATH: _path,
     Kind.LINK: _any_of(patterns.LINK),

@@ -10,6 +10,7 @@ from collections.abc import Iterator, Mapping
 import msgspec
 
 from vera.model.extractive.words import Word, words
+from vera.sentences import GERMAN_DATE
 
 MAX_CITED_LINES = 6
 
@@ -30,6 +31,7 @@ _ABBREVIATION = re.compile(
     r"lt|rev|hon)|(?<![\w°])[A-Z]|^\s*\(?\w{1,4})\.$",
     re.I,
 )
+_ORDINAL = re.compile(GERMAN_DATE)
 _MAX_ASKED_LENGTH = 4
 MAX_TERM_LENGTH = 70
 WRAPPED = 120
@@ -298,7 +300,11 @@ def _sentences(block: list[tuple[int, str]]) -> Iterator[list[tuple[int, str]]]:
         following = block[index + 1][1].lstrip()[:1] if index + 1 < len(block) else ""
         for match in _SENTENCE_END.finditer(line):
             rest = line[match.end() :].lstrip()[:1] or following
-            if rest.islower() or _ABBREVIATION.search(line[max(0, match.end() - 16) : match.end()]):
+            if (
+                _ORDINAL.match(line, match.end())
+                or rest.islower()
+                or _ABBREVIATION.search(line[max(0, match.end() - 16) : match.end()])
+            ):
                 continue
             current.append((number, line[position : match.end()]))
             yield current

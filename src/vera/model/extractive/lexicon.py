@@ -68,6 +68,24 @@ NO_NAMES = MONTHS_AND_DAYS | STOPWORDS | _set("eur usd gbp chf jpy")
 PRONOUNS = _set("it its he his she her they their this these")
 """A sentence that begins with one speaks of what the sentence before it spoke of."""
 
+POINTING = _set("this that these those here there such dies diese dieser dieses das cela ceci ce cette")
+"""The same of what the sentence before it said."""
+
+WHICH = _set("which that who whom whose where when while welche welcher qui que dont")
+"""They begin a clause that says more of what was just named."""
+
+STATING = _set(
+    "is are was were be been do does did can could may might must shall should will would has have had i you "
+    "we it they he she ist sind war hat haben wird werden kann muss darf soll sie es man wir est sont ont "
+    "peut doit vous il elle on nous"
+)
+"""With one of these words something is stated, and not only named."""
+
+NO_ENTRY = _set(
+    "see cf siehe vgl voir the this these those how why what if to in for der die das dies le la les ce"
+)
+"""What begins a reference, a statement or the title of another part, and no explanation of a term."""
+
 FOREIGN_ENDINGS = _set(
     "e en er es em n ns s st t te ten tet et end ende enden ee ees er ez ent ant aient ait eur eurs"
 ) | {""}
@@ -137,6 +155,15 @@ HEAD_NOUNS = {
     "reason": "reason cause purpose rationale motive",
     "name": "name title word language kind type sort",
 }
+
+CLASS_NOUNS = _set(
+    f"{HEAD_NOUNS['code']} program programme tool utility service daemon component befehl programm "
+    "komponente modul direktive commande programme directive composant parametre"
+)
+"""Nouns that only say what sort of thing a name is of: "the VACUUM command"."""
+
+DOING = _set("do macht machen tut tun bewirkt bewirken leistet fait font")
+"""Verbs of asking what something does."""
 
 CALLINGS = _set(
     "author president king queen director actor singer scientist inventor founder ceo minister officer "

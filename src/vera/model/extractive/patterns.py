@@ -55,6 +55,12 @@ TAKEN_BACK = _compiled(
     r"[☐✗✘✕✖❌□▢◻◽⬜❏❐❑❒◯⭘🞎🗆]|(?<![\w\]])\[[ \u00a0]\](?=\s)|(?<!~)~~(?!~)",
 )
 """Takes a sentence back, or leaves open which way it is: "(repealed)", "(not)", a box without a tick, ~~."""
+REJECTS = _compiled(
+    r"\b(?:repealed|revoked|superseded|withdrawn|rescinded|abolished|obsolete|outdated|myths?|misconceptions?|"
+    r"fallac(?:y|ies)|misunderstandings?|hoax(?:es)?|untrue|incorrect|aufgehoben|gestrichen|veraltet|überholt|"
+    r"mythen|irrtümer|irrtum|abrogée?s?|obsolètes?|mythes?|idées reçues)\b"
+)
+"""In a heading: what is below it does not hold."""
 DENIES = _compiled(
     r"\b(?:not|no|never|neither|nor|without|except|unless|nicht|kein\w{0,2}|nie|ohne|außer|pas|aucune?|jamais|"
     r"sans|sauf)\b|n[’']t\b"
@@ -245,8 +251,32 @@ ROLE = _compiled(
     r"\b\w+(?:er|or|ist|ant|ee|man|woman|head|chief|team|board|committee|department|office|agency|council|court|"
     r"holder|body)\b",
 )
+_OFTEN = (
+    r"also|or|often|sometimes|commonly|usually|generally|generically|formerly|then|simply|auch|oder|oft|meist|"
+    r"aussi|souvent|parfois|ou"
+)
+_ALIAS = (
+    r"also|or|called|known as|named|short for|abbreviated|which stands for|genannt|kurz für|bekannt als|oder|"
+    r"appelée?s?|dite?s?|nommée?s?|ou"
+)
+CALLED = _compiled(
+    rf"\b(?:is|are|was|were)\s(?:(?:{_OFTEN})\s)?(?:called|known as|termed|referred to as)\s"
+    r"(?:(?:an?|the)\s)?\W*$",
+    rf"\b(?:nennt man|bezeichnet man als|heißt|heißen)\s(?:(?:{_OFTEN})\s)?(?:eine?[nrm]?\s)?\W*$",
+    rf"\b(?:est|sont)\s(?:(?:{_OFTEN})\s)?(?:appelée?s?|nommée?s?)\s(?:(?:une?|l[ae]s?)\s|l[’'])?\W*$",
+)
+"""What stands between a definition and the term that it defines: "… is called a mirror"."""
+NAMED = re.compile(
+    r"\b(?:namens|mit (?:dem )?Namen|nommée?s?|appelée?s?)\s[\"'„“«‘`]?\s?[\w.@/-]{1,60}", re.IGNORECASE
+)
+"""A name behind the word that says that it is one, in languages whose nouns may all have a capital."""
+NAME_LINE = re.compile(r"\s*([\w.+-]{2,40})(?:\s?\(\d\w?\))?\s[–—-]\s(\w+(?:\s\S+){2,40})$")
+"""The line of a manual page with its name and what that is for."""
+ARE = _compiled(r"\s*(?:\([^()]{1,120}\)\s*)?(?:are|were|sind|waren)\s")
+"""Between a term in the plural and a noun that may say what its things are."""
 DEFINES = _compiled(
-    r"[\"'”’)\]*_`]*\s*(?:\([^()]{1,30}\)\s*)?,?\s*"
+    r"[\"'”’)\]*_`]*\s*(?:\([^()]{1,120}\)\s*)?(?:"
+    rf",\s*(?:(?:{_OFTEN})\s+)?(?:{_ALIAS})\b[^,.;:()]{{1,80}},)?,?\s*"
     r"(?:(?P<strong>(?:is|are|was|were) (?:an?|the|one|any|defined)\b|means?\b|refers? to\b|denotes?\b|"
     r"stands for\b|shall mean\b|describes?\b|(?:ist|sind|war|waren) (?:eine?|der|die|das)\b|bezeichnet\b|"
     r"bedeutet\b|(?:est|sont|était) (?:une?|l[ae]s?|des)\b|(?:est|sont|était) l[’']|désigne\b|signifie\b)|"

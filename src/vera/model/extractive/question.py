@@ -11,8 +11,10 @@ from functools import cache
 
 import msgspec
 
+from vera.model.extractive.languages import language_of
 from vera.model.extractive.lexicon import (
     CALLINGS,
+    CLASS_NOUNS,
     GENERIC,
     HEAD_NOUNS,
     SCAFFOLDING,
@@ -21,7 +23,7 @@ from vera.model.extractive.lexicon import (
 )
 from vera.model.extractive.synonyms import SYNONYMS
 from vera.model.extractive.words import Word, is_cjk, root, stem, words
-from vera.stopwords import ENGLISH, FRENCH, GERMAN, stop_words
+from vera.stopwords import ENGLISH, FRENCH, GERMAN
 
 MAX_QUESTION_LENGTH = 2000
 MAX_TERMS = 40
@@ -124,7 +126,9 @@ _FOREIGN_FRAMES: dict[frozenset[str], tuple[tuple[re.Pattern[str], Kind], ...]] 
                 (r"\b(warum|weshalb|wieso)\b", Kind.REASON),
                 (r"\bwann\b|\bin welche[mr] (jahr|monat)\b|\ban welchem (tag|datum)\b", Kind.DATE),
                 (r"\b(wer|wem|wen|wessen)\b", Kind.PERSON),
-                (r"^\W*was (ist|sind) (eine? )?\w+( \w+)?\W*$", Kind.DEFINITION),
+                (r"^\W*was (ist|sind)(?= (eine? )?\w+( \w+)?\W*$)", Kind.DEFINITION),
+                (r"^\W*was (bedeute[tn]|heißt|heisst|bezeichnet|versteht man unter)\b", Kind.DEFINITION),
+                (r"^\W*wie hei(ß|ss)(t|en)\b", Kind.NAME),
                 (r"\b(wo|wohin|woher)\b|\bin welche[mr] (stadt|land|ort)\b", Kind.PLACE),
             ),
         ),
@@ -138,7 +142,12 @@ _FOREIGN_FRAMES: dict[frozenset[str], tuple[tuple[re.Pattern[str], Kind], ...]] 
                 (r"\bpourquoi\b", Kind.REASON),
                 (r"\bquand\b|\bquelle (année|date)\b|\bquel (jour|mois)\b", Kind.DATE),
                 (r"^\W*(à |de |par )?qui\b", Kind.PERSON),
-                (r"^\W*qu[’']est-ce (que |qu[’'])(une? |l[ae]s? |l[’'])?\w+( \w+)?\W*$", Kind.DEFINITION),
+                (
+                    r"^\W*qu[’']est-ce qu(e |[’'])(?=(une? |l[ae]s? |l[’'])?\w+(( de | d[’']| )\w+)?\W*$)",
+                    Kind.DEFINITION,
+                ),
+                (r"^\W*que (signifie(nt)?|veu(len)?t dire|désigne(nt)?)\b", Kind.DEFINITION),
+                (r"^\W*comment s[’']appelle(nt)?\b", Kind.NAME),
                 (r"^\W*(d[’'])?où\b|\bdans quel(le)? (ville|pays|lieu)\b", Kind.PLACE),
             ),
         ),
@@ -228,14 +237,9 @@ def time_unit_stems() -> frozenset[str]:
     return frozenset(stem(word) for word in TIME_UNITS)
 
 
-def language_of(lowered: str) -> frozenset[str]:
-    """The stop words of the language that a question is written in."""
-    return stop_words(re.findall(r"\w+", lowered))
-
-
 def _foreign_kind(lowered: str, language: frozenset[str]) -> tuple[Kind, tuple[Word, ...]]:
     """The kind of a question that is not English; the first word after "how many" is what is counted."""
-    for pattern, kind in _FOREIGN_FRAMES[language]:
+    for pattern, kind in _FOREIGN_FRAMES.get(language, ()):
         if pattern.search(lowered):
             counted = _FOREIGN_COUNTED.search(lowered) if kind is Kind.COUNT else None
             units = [word for word in words(counted.group(1)) if word.form not in language] if counted else []
@@ -252,12 +256,12 @@ def analyse(text: str) -> Question:
     text = _ADDRESS.sub(" ", text[:MAX_QUESTION_LENGTH]).strip()
     lowered = " ".join(text.lower().split())
     language = language_of(lowered)
-    kind, units = _foreign_kind(lowered, language) if language in _FOREIGN_FRAMES else _kind(lowered)
+    kind, units = _kind(lowered) if language is ENGLISH else _foreign_kind(lowered, language)
     classes = _class_nouns(lowered) if kind in _NAMED_BY_CLASS else frozenset()
     if language is not ENGLISH and (named := _EXACT_DATE.search(lowered)):
         classes |= {word.stem for word in words(named.group())}
     spoken = list(words(text))
-    names = tuple(_names(text, spoken))
+    names = tuple(name for name in _names(text, spoken) if not CLASS_NOUNS.issuperset(name))
     return Question(
         text=text,
         terms=_terms(text, classes, frozenset(form for name in names for form in name), language),
@@ -427,7 +431,7 @@ def _head_kind(lowered: str) -> tuple[Kind, tuple[Word, ...]] | None:
     if headed is None:
         return None
     found, head = headed
-    if found is Kind.COUNT and _IN_WHICH.search(lowered):
+    if head.stem == "port" and _IN_WHICH.search(lowered):
         found = Kind.PLACE
     return found, (head,) if found in (Kind.CODE, Kind.MEASURE, Kind.VERSION) else ()
 
@@ -440,6 +444,9 @@ def _head_of(phrase: str) -> tuple[Kind, Word] | None:
             break
         derived = "" if word.form.endswith("ly") else root(word.stem)
         kind = _head_kinds().get(word.stem) or _head_kinds().get(derived)
+        if word.form == "setting" and found and found[1].stem in value_stems():
+            # A default setting is a value.
+            continue
         if kind is not None:
             found = Kind(kind), word
     return found

@@ -14,6 +14,7 @@ import msgspec
 from vera.model.extractive.answer_type import Judge, Sentence, demand_of
 from vera.model.extractive.conversation import Excerpt
 from vera.model.extractive.documents import Match
+from vera.model.extractive.entries import Entries, is_left_out
 from vera.model.extractive.expressions import around_of, strength, told
 from vera.model.extractive.layout import MAX_CITED_LINES, Piece, asks, label_of
 from vera.model.extractive.lexicon import STOPWORDS
@@ -147,6 +148,8 @@ class _Excerpt:
         self._judged: dict[tuple[int, int], bool] = {}
         self._above: dict[str, list[float]] = {}
         self._opening = _opening(excerpt)
+        self._entries = Entries(question, self._pieces)
+        self._left_out = [float(is_left_out(term.word.form)) for term in lexis.terms]
 
     def windows(self) -> Iterator[Window]:
         for first in range(len(self._pieces)):
@@ -265,11 +268,16 @@ class _Excerpt:
         if key not in self._judged:
             sentence, context = self._sentence(first, last), self._pieces[first].context
             own, size = self._vectors[first : last + 1], len(self._lexis.terms)
-            if self._pieces[first].columns:
-                own = [*own, self._heading(context[-1])]
+            entry = self._entries.term(first, sentence.text)
+            if self._pieces[first].columns or entry:
+                own = [*own, self._heading(entry or context[-1])]
+            if entry:
+                own = [*own, self._left_out]
+                sentence = msgspec.structs.replace(sentence, label=entry)
             above = [self._heading(title) for title in context]
             unasked = self._question.kind is Kind.ANY
             kind = told(self._question, sentence.text) if unasked else self._kind(first, last)
+            kind = 1.0 if entry else kind
             self._judged[key] = self._judge.is_answer(sentence, _most(own, size), _most(above, size), kind)
         return self._judged[key]
 

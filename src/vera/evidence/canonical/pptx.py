@@ -1,0 +1,166 @@
+"""Presentations of PowerPoint (ECMA-376, PresentationML): the text of each slide, a slide a page.
+
+Speaker notes, comments, charts and SmartArt are left out. What is struck out is marked as struck, a hidden
+slide or shape as hidden.
+"""
+
+import posixpath
+from collections.abc import Mapping
+
+from vera.evidence.canonical import dates
+from vera.evidence.canonical.naming import bounded, extractor_name, first_line_title
+from vera.evidence.canonical.package import PROPERTIES, Package, Properties, lxml_version
+from vera.evidence.canonical.rendered import TEXT_LIMIT, canonical_lines, table_row
+from vera.evidence.marks import HIDDEN, STRUCK, lifted, marked, unmarked
+from vera.evidence.source import Extracted, Unreadable
+
+RULES = 1
+SLIDE_LIMIT = 5000
+
+_PRESENTATION = "ppt/presentation.xml"
+_A = "{http://schemas.openxmlformats.org/drawingml/2006/main}"
+_P = "{http://schemas.openxmlformats.org/presentationml/2006/main}"
+_R = "{http://schemas.openxmlformats.org/officeDocument/2006/relationships}"
+_RELATION = "{http://schemas.openxmlformats.org/package/2006/relationships}Relationship"
+_FALLBACK = "{http://schemas.openxmlformats.org/markup-compatibility/2006}Fallback"
+_FALSE = frozenset(("0", "false", "off"))
+_STRIKES = frozenset(("sngStrike", "dblStrike"))
+
+
+def extract(data: bytes, name: str) -> Extracted:
+    """A paragraph a line, the cells of a table row between tabs; `pages` holds the line on which each slide
+    begins. Raises Unreadable for a broken file and where lxml is not installed.
+    """
+    package = Package(data)
+    names = package.names()
+    order, targets, properties = _Order(), _Targets(), Properties()
+    package.parse(_PRESENTATION, order)
+    relations = "ppt/_rels/presentation.xml.rels"
+    if relations in names:
+        package.parse(relations, targets)
+    if PROPERTIES in names:
+        package.parse(PROPERTIES, properties)
+    if len(order.slides) > SLIDE_LIMIT:
+        raise Unreadable(f"it has {len(order.slides)} slides; at most {SLIDE_LIMIT} are read")
+    lines: list[bytes] = []
+    firsts: list[int] = []
+    size = 0
+    for slide in order.slides:
+        firsts.append(len(lines) + 1)
+        part = targets.of.get(slide, "")
+        story = _Slide()
+        if part in names:
+            package.parse(part, story)
+        added = canonical_lines(story.lines)
+        lines += added
+        size += sum(map(len, added)) + len(added)
+        if size > TEXT_LIMIT:
+            raise Unreadable(f"its text is larger than {TEXT_LIMIT >> 20} MB")
+    text, marks = lifted(b"".join(line + b"\n" for line in lines))
+    if not text.strip():
+        raise Unreadable("the presentation holds no text")
+    return Extracted(
+        text=text,
+        title=bounded(properties.title) or first_line_title(text, name),
+        media_type="application/vnd.openxmlformats-officedocument.presentationml.presentation",
+        extractor=extractor_name("pptx", f"lxml-{lxml_version()}", RULES),
+        pages=tuple(firsts),
+        marks=marks,
+        dated=dates.between(properties.created, properties.modified),
+    )
+
+
+class _Order:
+    """The slides in the order in which they are shown, by the ids of their relationships."""
+
+    def __init__(self) -> None:
+        self.slides: list[str] = []
+
+    def start(self, tag: str, attributes: Mapping[str, str]) -> None:
+        if tag == f"{_P}sldId":
+            self.slides.append(attributes.get(f"{_R}id", ""))
+
+    def end(self, tag: str) -> None:
+        pass
+
+    def data(self, text: str) -> None:
+        pass
+
+
+class _Targets:
+    """Relationship id → part of the package."""
+
+    def __init__(self) -> None:
+        self.of: dict[str, str] = {}
+
+    def start(self, tag: str, attributes: Mapping[str, str]) -> None:
+        if tag == _RELATION and attributes.get("TargetMode") != "External":
+            target = posixpath.normpath(posixpath.join("/ppt", attributes.get("Target", "")))
+            self.of[attributes.get("Id", "")] = target.lstrip("/")
+
+    def end(self, tag: str) -> None:
+        pass
+
+    def data(self, text: str) -> None:
+        pass
+
+
+class _Slide:
+    """One slide as its elements are read."""
+
+    def __init__(self) -> None:
+        self.lines: list[str] = []
+        self._hidden = False
+        self._shape_hidden = False
+        self._struck = False
+        self._in_text = False
+        self._number = False
+        self._skipped = 0
+        self._paragraph: list[str] = []
+        self._cell: list[str] | None = None
+        self._row: list[list[str]] = []
+
+    def start(self, tag: str, attributes: Mapping[str, str]) -> None:
+        if tag == _FALLBACK or self._skipped:
+            self._skipped += 1  # the same drawing once more, for older programs
+        elif tag == f"{_P}sld":
+            self._hidden = attributes.get("show", "1") in _FALSE
+        elif tag == f"{_P}cNvPr":
+            self._shape_hidden = attributes.get("hidden", "0") not in _FALSE
+        elif tag == f"{_A}fld":
+            self._number = attributes.get("type", "") == "slidenum"
+        elif tag in (f"{_A}r", f"{_A}br"):
+            self._struck = False
+            if tag == f"{_A}br":
+                self._paragraph.append("\n")
+        elif tag == f"{_A}rPr":
+            self._struck = attributes.get("strike", "") in _STRIKES
+        elif tag == f"{_A}t":
+            self._in_text = True
+        elif tag == f"{_A}tc":
+            self._cell = []
+
+    def data(self, text: str) -> None:
+        if self._in_text and not self._number:
+            text = unmarked(text)
+            if self._hidden or self._shape_hidden:
+                text = marked(text, HIDDEN)
+            self._paragraph.append(marked(text, STRUCK) if self._struck else text)
+
+    def end(self, tag: str) -> None:
+        if self._skipped:
+            self._skipped -= 1
+        elif tag == f"{_A}t":
+            self._in_text = False
+        elif tag == f"{_A}fld":
+            self._number = False
+        elif tag == f"{_A}p":
+            said = [line for line in "".join(self._paragraph).split("\n") if line.strip()]
+            (self.lines if self._cell is None else self._cell).extend(said)
+            self._paragraph = []
+        elif tag == f"{_A}tc":
+            self._row.append(self._cell or [])
+            self._cell = None
+        elif tag == f"{_A}tr":
+            self.lines += table_row(self._row)
+            self._row = []

@@ -89,7 +89,7 @@ class ListedEntry(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class AhdbOutput(msgspec.Struct, frozen=True, kw_only=True):
-    """A page of the AHDB. `standing` counts what stands by register, `next` is the value of `after` for the
+    """A page of the AHDB. `standing` counts by register, `next` is the value of `after` for the
     next page (0: there is none). `head` is the key that signed, `unsigned` counts the lines behind it."""
 
     entries: tuple[ListedEntry, ...]

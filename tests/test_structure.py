@@ -11,10 +11,11 @@ import pytest
 SOURCE = Path(__file__).parents[1] / "src" / "vera"
 
 FLOORS = {
-    **dict.fromkeys(["__main__", "__init__"], 12),
-    "cli": 11,
-    "service": 10,
-    **dict.fromkeys(["api", "batch", "mcp"], 9),
+    **dict.fromkeys(["__main__", "__init__"], 13),
+    "cli": 12,
+    "mcp": 11,
+    **dict.fromkeys(["interop", "service"], 10),
+    **dict.fromkeys(["api", "batch"], 9),
     "runtime": 8,
     **dict.fromkeys(["agent", "bench"], 7),
     **dict.fromkeys(["verification", "dashboard"], 6),

@@ -86,7 +86,7 @@ def test_a_name_that_is_taken_and_a_link_are_told_in_one_line_each(here: Path) -
     given = ("--input", "offer.txt", "--input", "more/offer.txt", "--input", "papers")
     done = vera("index", *given, cwd=here, XDG_CACHE_HOME=str(here / "c"))
     assert "more/offer.txt is called offer-2.txt here: another input has its name\n" in done.stderr
-    assert "not read: papers/li\\nnk: a symbolic link, which is not followed\n" in done.stderr
+    assert "not read: papers/li nk: a symbolic link, which is not followed\n" in done.stderr
 
 
 def test_gc_removes_the_folder_of_inputs_with_the_last_session_that_used_it(here: Path) -> None:

@@ -53,7 +53,9 @@ QUICK_WITHOUT = frozenset(
 )
 """Folders and modules that start the whole program, a browser or a sandbox, have a model write for minutes,
 or measure: most of the time."""
-HEAVY = frozenset(("bubblewrap", "browser", "chromium", "docker", "postgres", "promtool", "pypi", "smollm2"))
+HEAVY = frozenset(
+    ("bubblewrap", "browser", "chromium", "docker", "inspect", "postgres", "promtool", "pypi", "smollm2")
+)
 
 required = pytest.StashKey[frozenset[str]]()
 untested = pytest.StashKey[Counter[str]]()

@@ -144,6 +144,7 @@ PARTS: dict[str, Part] = {
     "mini-swe-agent": Part(
         imports("minisweagent.run.utilities.inspector"), "pip install mini-swe-agent (in .venv)"
     ),
+    "inspect": Part(imports("inspect_ai"), "pip install inspect-ai (in .venv; about 45 packages, 200 MB)"),
     "promtool": Part(runs("promtool", "--version"), "sudo apt install prometheus (promtool comes with it)"),
     "postgres": Part(
         every(

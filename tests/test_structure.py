@@ -11,10 +11,11 @@ import pytest
 SOURCE = Path(__file__).parents[1] / "src" / "vera"
 
 FLOORS = {
-    **dict.fromkeys(["__main__", "__init__"], 12),
-    "cli": 11,
-    "service": 10,
-    **dict.fromkeys(["api", "batch", "mcp"], 9),
+    **dict.fromkeys(["__main__", "__init__"], 13),
+    "cli": 12,
+    "mcp": 11,
+    **dict.fromkeys(["interop", "service"], 10),
+    **dict.fromkeys(["api", "batch"], 9),
     "runtime": 8,
     **dict.fromkeys(["agent", "bench"], 7),
     **dict.fromkeys(["verification", "dashboard"], 6),
@@ -156,7 +157,7 @@ PLANTED = {
     ),
     "the command, if it takes a name of the API from the package": (
         {"__main__.py": "import vera\nvera.verify"},
-        "__main__ (floor 12) imports sideways from __init__",
+        "__main__ (floor 13) imports sideways from __init__",
     ),
     "a circle inside one room": (
         {"lane/loop.py": "from vera.lane.context import a", "lane/context.py": "from .loop import b"},

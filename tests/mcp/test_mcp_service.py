@@ -42,7 +42,7 @@ def arguments(place: Path) -> list[object]:
 
 @pytest.fixture(scope="module")
 def heard(place: Path) -> Mapping[str, Any]:
-    """One conversation with all three tools."""
+    """One conversation with the tools that verify."""
 
     async def talk(client: Client) -> dict[str, Any]:
         listed = await client.list_tools()
@@ -70,8 +70,14 @@ def heard(place: Path) -> Mapping[str, Any]:
     return converse(talk, *arguments(place), cwd=place, log=place / "log")
 
 
-def test_exactly_three_tools_are_offered_and_none_of_them_searches(heard: Mapping[str, Any]) -> None:
-    assert [tool.name for tool in heard["tools"]] == ["verify_claim", "check_report", "get_evidence"]
+def test_exactly_five_tools_are_offered_and_none_of_them_searches(heard: Mapping[str, Any]) -> None:
+    assert [tool.name for tool in heard["tools"]] == [
+        "verify_claim",
+        "check_report",
+        "get_evidence",
+        "list_ahdb",
+        "get_ahdb_entry",
+    ]
     arguments = {name for tool in heard["tools"] for name in tool.input_schema["properties"]}
     assert not arguments & {"query", "url", "search", "fetch"}
 

@@ -43,10 +43,10 @@ def file_schemas() -> dict[str, dict[str, Any]]:
     """The schema of each form that other programs read, by its name: `envelope` (attestation.json), `seal`
     (seal.json), `journal` (a line of the AHDB's journal) and `verify` (what `vera verify --json` prints)."""
     return {
-        "envelope": _form("envelope", DsseEnvelope),
-        "seal": _form("seal", Seal),
+        "envelope": form("envelope", DsseEnvelope),
+        "seal": form("seal", Seal),
         "journal": _journal(),
-        "verify": _form("verify", VerifyOutput, later=True),
+        "verify": form("verify", VerifyOutput, later=True),
     }
 
 
@@ -156,7 +156,7 @@ def write(folder: Path) -> None:
         (folder / file_name(name)).write_bytes(rendered(schema))
 
 
-def _form(name: str, kind: type[msgspec.Struct], *, later: bool = False) -> dict[str, Any]:
+def form(name: str, kind: type[msgspec.Struct], *, later: bool = False) -> dict[str, Any]:
     """The schema of a struct; with `later` other members may be beside its own."""
     definitions = _closed([kind])
     own = definitions.pop(kind.__name__)

@@ -15,6 +15,7 @@ from vera.extras import install_command
 
 if TYPE_CHECKING:
     from vera.config import Settings
+    from vera.mcp.service import Service
 
 FLAGS = {
     "input_dir": "run.input_dir",
@@ -42,13 +43,41 @@ FLAGS = {
     help="Who says what a span means.  [default: auto]",
 )
 @click.option("-c", "--config", "overrides", multiple=True, help="KEY=VALUE or FILE.yaml; may be repeated.")
+@click.option("--http", "over_http", is_flag=True, help="Listen on 127.0.0.1, for who has a token.")
+@click.option(
+    "--port",
+    type=click.IntRange(0, 65535),
+    default=8856,
+    show_default=True,
+    help="With --http: port to listen at; 0 is any.",
+)
+@click.option(
+    "--token-file",
+    type=click.Path(path_type=Path),
+    help="With --http: file of tokens (see vera token).",
+)
+@click.option(
+    "--allow-host",
+    "names",
+    multiple=True,
+    metavar="NAME",
+    help="With --http: a name by which it may be called, such as that of a proxy; may be repeated.",
+)
 @click.option("--print-config", is_flag=True, help="Print the JSON to paste into a client, and end.")
-def mcp(overrides: tuple[str, ...], print_config: bool, **options: Any) -> None:
+def mcp(
+    overrides: tuple[str, ...],
+    over_http: bool,
+    port: int,
+    token_file: Path | None,
+    names: tuple[str, ...],
+    print_config: bool,
+    **options: Any,
+) -> None:
     """Serve verification to another agent over the Model Context Protocol (extra 'mcp').
 
-    Requests come on standard input, answers go to standard output. Three tools are offered: verify_claim,
-    check_report and get_evidence; none that searches. Nothing outside of the two folders is read for a
-    caller.
+    Requests come on standard input, answers go to standard output; with --http they come over HTTP. Five
+    tools are offered: verify_claim, check_report, get_evidence, list_ahdb and get_ahdb_entry; none that
+    searches. Nothing outside of the two folders is read for a caller.
     """
     from vera.cli.exit import NOT_READY, clean_errors, stop
 
@@ -62,15 +91,52 @@ def mcp(overrides: tuple[str, ...], print_config: bool, **options: Any) -> None:
             click.echo(f"vera: warning: {warning}", err=True)
         folder, base = _folders(settings)
         if print_config:
-            click.echo(json.dumps(client_config(settings, folder, base, overrides), indent=2))
+            shown = http_config(port) if over_http else client_config(settings, folder, base, overrides)
+            click.echo(json.dumps(shown, indent=2))
             return
         if not (find_spec("mcp") and find_spec("mcp_types")):
             stop(f"the service needs the extra 'mcp'. Type: {install_command('mcp')}", NOT_READY)
-        from vera.mcp.server import serve
         from vera.mcp.service import Service
 
         logging.basicConfig(stream=sys.stderr, level=logging.WARNING, format="vera mcp: %(message)s")
-        asyncio.run(serve(Service(base=base, input_dir=folder, settings=settings)))
+        service = Service(base=base, input_dir=folder, settings=settings)
+        if over_http:
+            _serve_http(service, port, token_file, names)
+            return
+        from vera.mcp.server import serve
+
+        asyncio.run(serve(service))
+
+
+def _serve_http(service: "Service", port: int, token_file: Path | None, names: tuple[str, ...]) -> None:
+    """Serve until a signal ends it."""
+    from vera.cli.exit import ERROR, NOT_READY, stop
+    from vera.dashboard.serve import CannotListen, listen
+    from vera.dashboard.serve import serve as answer
+    from vera.mcp.http import ADDRESS, create_app
+    from vera.service.tokens import TokenError, default_file, read_file
+
+    path = default_file() if token_file is None else token_file
+    try:
+        if not path.exists() or not read_file(path):
+            stop("There is no token yet, so no one could ask. Type: vera token add NAME", NOT_READY)
+        app = create_app(service, path, frozenset(map(str.lower, names)))
+        with listen("127.0.0.1", port) as listening:
+            address = f"http://127.0.0.1:{listening.getsockname()[1]}{ADDRESS}"
+            click.echo(f"VERA serves {service.base} over MCP at:\n  {address}\nCtrl-C ends it.")
+            answer(app, listening)
+    except (TokenError, CannotListen) as error:
+        stop(str(error), ERROR)
+
+
+def http_config(port: int) -> dict[str, object]:
+    """What a client needs to reach the service over HTTP. The token is for the user to fill in."""
+    server = {
+        "type": "http",
+        "url": f"http://127.0.0.1:{port}/mcp",
+        "headers": {"Authorization": "Bearer TOKEN"},
+    }
+    return {"mcpServers": {"vera": server}}
 
 
 def client_config(

@@ -15,7 +15,7 @@ _FILE = click.option(
 
 @click.group()
 def token() -> None:
-    """Say who may use 'vera serve', and for what."""
+    """Say who may use 'vera serve' and 'vera mcp --http', and for what."""
 
 
 @token.command()

@@ -27,7 +27,7 @@ from vera.evidence.prompt_quoting import delimiter
 from vera.evidence.reading import read_regular
 from vera.evidence.source import Unreadable
 from vera.mcp.roots import inside
-from vera.mcp.service import Arguments, Service, ServiceReply, Tell, ToolError, only, text_of
+from vera.mcp.service import Arguments, Service, ServiceReply, Tell, ToolError, number_of, only, text_of
 from vera.runtime.setup import open_signer
 from vera.sanitize import one_line
 
@@ -85,7 +85,7 @@ class Wanted(msgspec.Struct, frozen=True, kw_only=True):
 async def get_evidence(service: Service, arguments: Arguments, tell: Tell) -> ServiceReply:
     """The spans that are asked for, of a session under the base that this person signed. Raises ToolError."""
     only(arguments, ARGUMENTS)
-    wanted, offset = _wanted(arguments), _number(arguments.get("offset", 0), "offset")
+    wanted, offset = _wanted(arguments), number_of(arguments.get("offset", 0), "offset")
     return await asyncio.to_thread(_find, service, wanted, text_of(arguments, "session", 4096), offset)
 
 
@@ -213,19 +213,13 @@ def _wanted(arguments: Arguments) -> Wanted:
         return Wanted(blob=_digest(value, given[0]))
     if not isinstance(value, dict):
         raise ToolError("span_handle is no object with canonical, start and end.")
-    start, end = (_number(value.get(name), f"span_handle.{name}") for name in ("start", "end"))
+    start, end = (number_of(value.get(name), f"span_handle.{name}") for name in ("start", "end"))
     return Wanted(blob=_digest(value.get("canonical"), "span_handle.canonical"), start=start, end=end)
 
 
 def _digest(value: object, name: str) -> Digest:
     if not isinstance(value, str) or not _DIGEST.fullmatch(value):
         raise ToolError(f"{name} is no id: sha256: and 64 hexadecimal digits, as verify_claim gives it.")
-    return value
-
-
-def _number(value: object, name: str) -> int:
-    if isinstance(value, bool) or not isinstance(value, int) or not 0 <= value < 2**53:
-        raise ToolError(f"{name} is no whole number from 0 on.")
     return value
 
 

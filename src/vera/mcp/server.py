@@ -1,10 +1,10 @@
-"""The server: three tools over standard input and output, as the Model Context Protocol has them."""
+"""The server of the Model Context Protocol: its tools, who may call them, and what a call gives back."""
 
 import asyncio
 import json
 import logging
 from collections.abc import Awaitable, Callable
-from contextlib import suppress
+from contextlib import AbstractContextManager, nullcontext, suppress
 from typing import Any
 
 import msgspec
@@ -24,12 +24,15 @@ from mcp_types import (
 from vera.agent.errors import SetupError, TaskTooLong
 from vera.attestation.objects import ObjectError
 from vera.attestation.request import RequestError
+from vera.attestation.schemas import VerifyOutput
 from vera.config import ConfigError
 from vera.lane.prompts import PromptError
-from vera.mcp import check_report, get_evidence, verify_claim
+from vera.mcp import ahdb, check_report, get_evidence, verify_claim
+from vera.mcp.outputs import AhdbOutput, CheckOutput, EntryOutput, EvidenceOutput, output_schema
 from vera.mcp.service import Arguments, Service, ServiceReply, Tell, ToolError
 from vera.model.types import ModelError
 from vera.report.printable import one_printable_line
+from vera.service.tokens import Right
 from vera.session import LogError, SessionError
 from vera.store import StoreError
 from vera.version import __version__
@@ -63,15 +66,26 @@ FORESEEN = (
 logger = logging.getLogger(__name__)
 
 
+Access = Callable[[ServerRequestContext[Any, Any], Right], AbstractContextManager[Service]]
+"""The service as the caller of a request sees it, for a call that needs this right. Raises ToolError."""
+
+
 class Offered(msgspec.Struct, frozen=True):
-    """A tool, and what answers its calls."""
+    """A tool, what answers its calls, and the right that a token needs for it."""
 
     tool: Tool
     answer: Callable[[Service, Arguments, Tell], Awaitable[ServiceReply]]
+    right: Right
 
 
 def _tool(
-    name: str, title: str, description: str, arguments: dict[str, Any], *required: str, writes: bool = False
+    name: str,
+    title: str,
+    description: str,
+    arguments: dict[str, Any],
+    output: type[msgspec.Struct],
+    *required: str,
+    writes: bool = False,
 ) -> Tool:
     schema: dict[str, Any] = {"type": "object", "properties": arguments, "additionalProperties": False}
     if required:
@@ -79,35 +93,77 @@ def _tool(
     hints = ToolAnnotations(
         read_only_hint=not writes, destructive_hint=False, idempotent_hint=True, open_world_hint=writes
     )
-    return Tool(name=name, title=title, description=description, input_schema=schema, annotations=hints)
+    return Tool(
+        name=name,
+        title=title,
+        description=description,
+        input_schema=schema,
+        output_schema=output_schema(output),
+        annotations=hints,
+    )
 
 
-TOOLS = {
-    verify_claim.NAME: Offered(
+_OFFERED = (
+    Offered(
         _tool(
             verify_claim.NAME,
             "Verify a claim",
             verify_claim.DESCRIPTION,
             verify_claim.ARGUMENTS,
+            VerifyOutput,
             "thesis",
             writes=True,
         ),
         verify_claim.verify_claim,
+        "verify",
     ),
-    check_report.NAME: Offered(
-        _tool(check_report.NAME, "Check a report", check_report.DESCRIPTION, check_report.ARGUMENTS),
+    Offered(
+        _tool(
+            check_report.NAME,
+            "Check a report",
+            check_report.DESCRIPTION,
+            check_report.ARGUMENTS,
+            CheckOutput,
+        ),
         check_report.check_report,
+        "check",
     ),
-    get_evidence.NAME: Offered(
-        _tool(get_evidence.NAME, "Read the evidence", get_evidence.DESCRIPTION, get_evidence.ARGUMENTS),
+    Offered(
+        _tool(
+            get_evidence.NAME,
+            "Read the evidence",
+            get_evidence.DESCRIPTION,
+            get_evidence.ARGUMENTS,
+            EvidenceOutput,
+        ),
         get_evidence.get_evidence,
+        "read",
     ),
-}
-"""All that is offered. There is no tool that searches."""
+    Offered(
+        _tool(ahdb.LIST_NAME, "List the register", ahdb.LIST_DESCRIPTION, ahdb.LIST_ARGUMENTS, AhdbOutput),
+        ahdb.list_ahdb,
+        "read",
+    ),
+    Offered(
+        _tool(
+            ahdb.ENTRY_NAME,
+            "Read an entry of the register",
+            ahdb.ENTRY_DESCRIPTION,
+            ahdb.ENTRY_ARGUMENTS,
+            EntryOutput,
+            "seq",
+        ),
+        ahdb.get_ahdb_entry,
+        "read",
+    ),
+)
+
+TOOLS = {each.tool.name: each for each in _OFFERED}
+"""All that is offered. There is no tool that searches, and none that writes into the AHDB by itself."""
 
 
-def make_server(service: Service) -> Server[Any]:
-    """A server for whoever is on the other end of a connection."""
+def make_server(access: Access) -> Server[Any]:
+    """A server for whoever is on the other end of a connection, within what `access` allows."""
     room = asyncio.Semaphore(AT_ONCE)
 
     async def list_tools(
@@ -123,8 +179,9 @@ def make_server(service: Service) -> Server[Any]:
             return _refused(f"There is no tool {params.name[:80]!r}. There are {', '.join(TOOLS)}.")
         progress = _Progress(context)
         try:
-            async with room:
-                return _result(await offered.answer(service, params.arguments or {}, progress.tell))
+            with access(context, offered.right) as service:
+                async with room:
+                    return _result(await offered.answer(service, params.arguments or {}, progress.tell))
         except FORESEEN as error:
             return _refused(str(error))
         except OSError as error:
@@ -148,7 +205,7 @@ def make_server(service: Service) -> Server[Any]:
 async def serve(service: Service) -> None:
     """Answer over standard input and output until the other end closes it. Meanwhile what anything prints
     goes to standard error (`stdio_server` sees to that)."""
-    server = make_server(service)
+    server = make_server(lambda context, right: nullcontext(service))
     async with stdio_server() as (incoming, outgoing):
         await server.run(incoming, outgoing, server.create_initialization_options())
 
@@ -195,11 +252,14 @@ class _Progress:
 
 
 def _result(reply: ServiceReply) -> CallToolResult:
+    """The value as text and as structured content. A client shows one or the other, so text of a source is in
+    both: as blocks of the content, and as `spans` of the structured content."""
     text = json.dumps(reply.value, ensure_ascii=False)
-    content = [TextContent(text=each) for each in (text, *reply.fenced)]
-    # Where text of a source is beside it, everything is content: a client shows either one or the other.
+    structured = reply.value if reply.fenced is None else {**reply.value, "spans": list(reply.fenced)}
     return CallToolResult(
-        content=list(content), structured_content=None if reply.fenced else reply.value, is_error=False
+        content=[TextContent(text=each) for each in (text, *(reply.fenced or ()))],
+        structured_content=structured,
+        is_error=False,
     )
 
 

@@ -29,10 +29,10 @@ class ToolError(Exception):
 
 
 class ServiceReply(msgspec.Struct, frozen=True, kw_only=True):
-    """What a tool gives back: a JSON object, and text from a source that is to be beside it, fenced."""
+    """What a tool gives back: a JSON object, and fenced text of sources beside it (None: a tool without)."""
 
     value: dict[str, Any]
-    fenced: tuple[str, ...] = ()
+    fenced: tuple[str, ...] | None = None
 
 
 def text_of(arguments: Arguments, name: str, most: int) -> str:
@@ -44,6 +44,13 @@ def text_of(arguments: Arguments, name: str, most: int) -> str:
         raise ToolError(f"{name} is no text.")
     if len(value.encode("utf-8", "replace")) > most:
         raise ToolError(f"{name} is longer than {most} bytes.")
+    return value
+
+
+def number_of(value: object, name: str) -> int:
+    """A whole number from 0 on. Raises ToolError."""
+    if isinstance(value, bool) or not isinstance(value, int) or not 0 <= value < 2**53:
+        raise ToolError(f"{name} is no whole number from 0 on.")
     return value
 
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from vera.cli.inputs import input_option, take_inputs
 from vera.cli.options import BUDGET, MODEL, budget_options, model_options
 
 if TYPE_CHECKING:
@@ -48,6 +49,7 @@ FLAGS = {
     "--scope", help="With --thesis: where else to look: files, web, connectors, separated by commas."
 )
 @click.option("--work-dir", type=click.Path(), help="Session folder; a new one under work/ by default.")
+@input_option("to look at, too")
 @click.option("--input-dir", type=click.Path(), help="Folder of documents to look at, too.")
 @click.option("--base-dir", type=click.Path(), help="Folder that holds the work folders.")
 @model_options
@@ -96,6 +98,7 @@ def ask(
         given = read_handed(sys.stdin.buffer) if options["handed"] else None
         is_thesis = thesis is not None or options["as_thesis"]
         text = given.text if given else _text(question, task, thesis)
+        take_inputs(options, overrides, quiet=options["quiet"])
         flags = {FLAGS[name]: value for name, value in options.items() if name in FLAGS and value is not None}
         loaded = load(overrides, {**flags, "run.lane": "research"}, handed=given)
         settings = loaded.settings if is_thesis else with_effort(loaded)

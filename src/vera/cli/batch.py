@@ -10,6 +10,7 @@ import click
 
 from vera.cli.allow import allow_input_option, allow_option
 from vera.cli.cluster import LOCAL, access_to, engine_option
+from vera.cli.inputs import input_folder_of, input_option
 from vera.cli.options import BUDGET, MODEL, budget_options, model_options, settings_of
 
 if TYPE_CHECKING:
@@ -92,6 +93,7 @@ def _overrides(command: F) -> F:
 )
 @model_options
 @budget_options()
+@input_option("for each task that names no input_dir")
 @allow_option("a task")
 @allow_input_option("that of the file")
 @click.option("--no-wait", is_flag=True, help="With --engine: queue the tasks, and end.")
@@ -116,6 +118,7 @@ def run(
     no_wait: bool,
     allow: tuple[str, ...],
     allow_input: tuple[str, ...],
+    inputs: tuple[str, ...],
     **options: Any,
 ) -> None:
     """Run the tasks of a file that are not done.
@@ -133,6 +136,9 @@ def run(
         base = base_of(base_dir, overrides)
         flags = {name: options.pop(name) for name in (*MODEL, *BUDGET)} | {"require": require}
         set_by_flag = settings_of({**MODEL, **BUDGET, "require": "verification.require"}, flags)
+        if inputs:
+            folder = input_folder_of(inputs, str(base), overrides, quiet=options["quiet"])
+            set_by_flag["run.input_dir"] = Path(folder).resolve()
         options["overrides"] = without_keys((*overrides, *(f"{k}={v}" for k, v in set_by_flag.items())))
         # Without that folder there is no task file either, which is what the person is told.
         beside = (tasks.parent,) if tasks.parent.is_dir() else ()

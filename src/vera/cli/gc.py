@@ -35,7 +35,8 @@ def gc(
 
     With --older-than and --larger-than a session goes only when both are true. With --keep-verified each one
     stays of which it cannot be said that its answer does not hold: also one that is signed by an unknown key.
-    Sessions that people reviewed stay in any case ('vera rm' removes one by name).
+    Sessions that people reviewed stay in any case ('vera rm' removes one by name). Folders of --input that no
+    session uses any more are removed too.
     """
     from vera.cli.exit import clean_errors
     from vera.cli.rm import remove_after_asking, sessions_of
@@ -47,10 +48,29 @@ def gc(
     with clean_errors():
         sessions = sessions_of(base_dir, overrides)
         found = _found(sessions, before, size, keep_verified=keep_verified)
-        if not found:
+        if found:
+            remove_after_asking(sessions, found, yes=yes)
+        else:
             click.echo("There is no such session.")
-            return
-        remove_after_asking(sessions, found, yes=yes)
+        _remove_unused_inputs(sessions, yes=yes)
+
+
+def _remove_unused_inputs(sessions: "Sessions", *, yes: bool) -> None:
+    """Remove, after asking, the folders that `--input` made and that no session of the base folder names."""
+    import shutil
+
+    from vera.agent.inputs import unused
+    from vera.report.view.words import counted
+
+    logs = (sessions.folder(os.fsdecode(name)).log for name in sessions.stamps())
+    folders = unused(sessions.base, (log for log in logs if log.is_file()))
+    if not folders:
+        return
+    what = counted(len(folders), "folder")
+    if yes or click.confirm(f"Remove {what} of --input that no session here uses?", err=True):
+        for each in folders:
+            shutil.rmtree(each)
+        click.echo(f"{what} of --input removed.")
 
 
 def _found(

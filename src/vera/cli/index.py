@@ -11,6 +11,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from vera.cli.inputs import input_folder_of, input_option
+
 if TYPE_CHECKING:
     from vera.cli.progress import Progress as Screen
     from vera.search.corpus import Corpus, Progress, State
@@ -23,7 +25,8 @@ _NOT_UP_TO_DATE = 3
 
 
 @click.command()
-@click.argument("folder", metavar="DIR", type=click.Path(path_type=Path))
+@click.argument("folder", metavar="[DIR]", required=False, type=click.Path(path_type=Path))
+@input_option("to index as one folder, as a run with the same --input reads it")
 @click.option(
     "--embedding-file",
     metavar="FILE",
@@ -35,7 +38,8 @@ _NOT_UP_TO_DATE = 3
 @click.option("-c", "--config", "overrides", multiple=True, help="KEY=VALUE or FILE.yaml; may be repeated.")
 @click.option("-q", "--quiet", is_flag=True, help="No progress on stderr.")
 def index(
-    folder: Path,
+    folder: Path | None,
+    inputs: tuple[str, ...],
     embedding_file: str | None,
     status: bool,
     as_json: bool,
@@ -62,7 +66,7 @@ def index(
         from vera.runtime.setup import embedder_of
         from vera.search.corpus import Corpus
 
-        real = input_folder(folder)
+        real = input_folder(_chosen(folder, inputs, overrides, status=status, quiet=quiet))
         screen = Screen(quiet=quiet)
         with ExitStack() as stack:
             settings = load(overrides, {"search.embedding": embedding_file}).settings
@@ -74,6 +78,23 @@ def index(
             if problem:
                 screen.say(f"indexed by words alone: {problem}")
             _update(corpus, real, screen, as_json, embeds=embedder is not None)
+
+
+def _chosen(
+    folder: Path | None, inputs: tuple[str, ...], overrides: tuple[str, ...], *, status: bool, quiet: bool
+) -> Path:
+    """The folder that is meant. Ends the command where there is none or two, or where `--status` would have
+    to put inputs into one."""
+    from vera.cli.exit import USAGE, stop
+
+    if (folder is None) == (not inputs):
+        both = "DIR and --input were both given." if inputs else "There is nothing to index."
+        stop(f"{both} Type: vera index DIR, or vera index --input PATH", USAGE)
+    if folder is not None:
+        return folder
+    if status and not (len(inputs) == 1 and Path(inputs[0]).is_dir()):
+        stop("--status writes nothing, so it takes one folder. Without it --input takes several.", USAGE)
+    return Path(input_folder_of(inputs, None, overrides, quiet=quiet))
 
 
 def _update(corpus: "Corpus", real: Path, screen: "Screen", as_json: bool, *, embeds: bool) -> None:

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from vera.cli.inputs import input_option, take_inputs
 from vera.cli.options import BUDGET, MODEL, budget_options, model_options
 
 if TYPE_CHECKING:
@@ -58,6 +59,7 @@ FLAGS = {
 @click.argument("question", required=False)
 @click.option("--task", help="The question: text, '-' for standard input, or @FILE.")
 @click.option("--work-dir", type=click.Path(), help="Session folder; a new one under work/ by default.")
+@input_option("to answer from")
 @click.option("--input-dir", type=click.Path(), help="Folder of documents to answer from.")
 @click.option(
     "--connector",
@@ -215,6 +217,7 @@ def run(
 
         given = read_handed(sys.stdin.buffer) if handed else None
         text = given.text if given else read_task(question, task)
+        take_inputs(options, overrides, quiet=quiet)
         options["official_domain"] = ",".join(options["official_domain"]) or None
         options["connector"] = "\n".join(options["connector"]) or None
         options["plugin"] = ",".join(options["plugin"]) or None

@@ -4,6 +4,7 @@ from typing import Any
 
 import click
 
+from vera.cli.inputs import input_option
 from vera.cli.options import budget_options, model_options, renamed_option
 
 
@@ -15,6 +16,7 @@ from vera.cli.options import budget_options, model_options, renamed_option
     metavar="FILE",
     help="The request as JSON (VERIFY_REQUEST), '-' for standard input, in the place of thesis and options.",
 )
+@input_option("to look at")
 @click.option("--input-dir", type=click.Path(), help="Folder of documents to look at.")
 @click.option(
     "--connector",

@@ -17,6 +17,7 @@ from vera.attestation.parents import AGREES
 from vera.attestation.request_json import REQUEST_BYTES, RequestAsked, read_request
 from vera.cli.exit import NOT_READY, USAGE, stop
 from vera.cli.found_server import ask_once
+from vera.cli.inputs import take_inputs
 from vera.cli.options import MODEL
 from vera.cli.progress import Progress
 from vera.cli.run import read_text
@@ -112,6 +113,8 @@ def run(
         text = asked.text
     else:
         text = given.text if given else read_text(thesis_text, thesis, "thesis", "--thesis", EXAMPLE)
+    options = dict(options)
+    take_inputs(options, overrides, quiet=options["quiet"])
     flags = {
         FLAGS[name]: ("\n" if name == "connector" else ",").join(value) if isinstance(value, tuple) else value
         for name, value in options.items()

@@ -99,9 +99,7 @@ def walk(root: Path, max_files: int) -> Iterator[FolderEntry]:
                 os.close(folders.pop().descriptor)
                 continue
             if left == 0:
-                yield FolderEntry(
-                    path=folder.path, skipped=f"more than {max_files} files: the rest was not read"
-                )
+                yield FolderEntry(path=folder.path, skipped=rest_not_read(max_files))
                 return
             left -= 1
             entry = _look(folder, folder.names.pop())
@@ -121,6 +119,11 @@ def walk(root: Path, max_files: int) -> Iterator[FolderEntry]:
     finally:
         for folder in folders:
             os.close(folder.descriptor)
+
+
+def rest_not_read(max_files: int) -> str:
+    """Why the last entry of `walk` was skipped where there is more than it looks at."""
+    return f"more than {max_files} files: the rest was not read"
 
 
 class _Folder:
@@ -161,7 +164,7 @@ def _look(folder: _Folder, name: str) -> FolderEntry | str:
         size=status.st_size,
         mtime_ns=status.st_mtime_ns,
         ctime_ns=status.st_ctime_ns,
-        skipped=_irregular(status.st_mode),
+        skipped=irregular(status.st_mode),
     )
 
 
@@ -193,12 +196,12 @@ def _read(file: FileIO, limit: int) -> bytes:
 
 
 def _refuse_irregular(mode: int) -> None:
-    if reason := _irregular(mode):
+    if reason := irregular(mode):
         raise Unreadable(reason)
 
 
-def _irregular(mode: int) -> str:
-    """What a thing is that is no regular file, '' for a regular file."""
+def irregular(mode: int) -> str:
+    """What a thing is that is no regular file, '' for a regular file. `mode` is that of lstat(2)."""
     if stat.S_ISREG(mode):
         return ""
     if stat.S_ISLNK(mode):

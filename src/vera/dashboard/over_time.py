@@ -22,6 +22,12 @@ _LEFT, _RIGHT = 60.0, 890.0
 _COUNTS, _COSTS = (30.0, 150.0), (200.0, 290.0)
 _HEIGHT = 320
 _MOST_TICKS = 6
+_WORDS: Mapping[str, str] = {
+    "holds": "with an answer that holds",
+    "failed": "without an answer that holds",
+    "others": "others",
+}
+_CLASSES: Mapping[str, str] = {"holds": "tool", "failed": "failed", "others": "gate", "cost": "model"}
 
 
 class Day(msgspec.Struct, frozen=True, kw_only=True):
@@ -95,7 +101,9 @@ def _bars(days: Sequence[Day]) -> Iterator[str]:
         for kind, count in (("holds", each.holds), ("failed", each.failed), ("others", each.others)):
             high = (_COUNTS[1] - _COUNTS[0]) * count / _most_sessions(days)
             if count:
-                yield _bar(kind, x, foot - high, width, high, f"{each.day.isoformat()}: {count} {kind}")
+                yield _bar(
+                    kind, x, foot - high, width, high, f"{each.day.isoformat()}: {count:,} {_WORDS[kind]}"
+                )
             foot -= high
         high = (_COSTS[1] - _COSTS[0]) * each.cost / _most_cost(days) if each.cost else 0.0
         if high:
@@ -109,11 +117,8 @@ def _bar(kind: str, x: float, y: float, width: float, height: float, told: str) 
     return bar + (hatch(x, y, width, height, "hatch") if kind == "failed" else "")
 
 
-_CLASSES: Mapping[str, str] = {"holds": "tool", "failed": "failed", "others": "gate", "cost": "model"}
-
-
 def _most_sessions(days: Sequence[Day]) -> int:
-    return max(1, *(each.count for each in days), 1)
+    return max(1, *(each.count for each in days))
 
 
 def _most_cost(days: Sequence[Day]) -> float:

@@ -131,6 +131,12 @@ def test_two_verifications_at_the_same_moment_have_folders_of_their_own(place: P
     assert len(asyncio.run(both())) == 2
 
 
+def test_the_register_of_what_is_asserted_lies_under_the_base_folder_that_is_given(place: Path) -> None:
+    vera.verify(THESIS, input_dir="examples/licences", base_dir=place / "base", settings=BUILT_IN)
+    assert (place / "base" / ".vera" / "ahdb.jsonl").is_file()
+    assert not (place / ".vera").exists()
+
+
 def test_a_bundle_replays_as_its_session_does(place: Path) -> None:
     verdict = vera.verify(THESIS, input_dir=LICENCES, settings=BUILT_IN, work_dir="mine")
     assert verdict.session == Path("mine")

@@ -157,7 +157,7 @@ PLANTED = {
     ),
     "the command, if it takes a name of the API from the package": (
         {"__main__.py": "import vera\nvera.verify"},
-        "__main__ (floor 12) imports sideways from __init__",
+        "__main__ (floor 13) imports sideways from __init__",
     ),
     "a circle inside one room": (
         {"lane/loop.py": "from vera.lane.context import a", "lane/context.py": "from .loop import b"},

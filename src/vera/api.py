@@ -164,6 +164,7 @@ async def verify_async(
     connected, scope_now = await connect_request(chosen, scope)
     chosen = connected.settings
     base = Path(base_dir) if base_dir is not None else chosen.run.base_dir
+    chosen = chosen.model_copy(update={"run": chosen.run.model_copy(update={"base_dir": base})})
     before = await _parent(parent, base, progress, trust_session=trust_session)
     rubric = lens if isinstance(lens, Lens) else load_lens(str(lens), paths=True)
     inquiry = await asyncio.to_thread(

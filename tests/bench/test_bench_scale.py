@@ -18,13 +18,13 @@ from vera.evidence.quantity import quantities
 class Counting:
     """Stands for a function of a text and counts the texts that it was called with."""
 
-    def __init__(self, function: Callable[[str], object]) -> None:
+    def __init__(self, function: Callable[..., object]) -> None:
         self._function = function
         self.texts: Counter[str] = Counter()
 
-    def __call__(self, text: str) -> object:
+    def __call__(self, text: str, *beside: str) -> object:
         self.texts[text] += 1
-        return self._function(text)
+        return self._function(text, *beside)
 
 
 @pytest.mark.parametrize("reader", ["quantities", "Passages", "folded"])

@@ -24,6 +24,8 @@ from vera import events
 
 STEPS = [[READ], [BROKEN], [SEARCH], [GOOD]]
 SETTINGS_OF_SAMPLING = ("candidate_sampling", "action_verifier")
+OF_THE_MOMENT = ("attestation", "envelope", "opened")
+"""Members that name bytes which hold a time of day."""
 
 
 def without_settings(run: Chosen) -> list[dict[str, Any]]:
@@ -43,7 +45,7 @@ def without_settings(run: Chosen) -> list[dict[str, Any]]:
                 for name, origin in said["origins"].items()
                 if name.partition(".")[0] not in SETTINGS_OF_SAMPLING and name != "run.work_dir"
             }
-        kept.append({key: value for key, value in said.items() if key not in ("attestation", "envelope")})
+        kept.append({key: value for key, value in said.items() if key not in OF_THE_MOMENT})
     return kept
 
 

@@ -54,7 +54,10 @@ SENTENCES: dict[str, tuple[tuple[str, ...], str]] = {
         (SO, "--scope", "kb"),
         "Nothing can be looked at: no earlier session under this base folder has a source that may count.",
     ),
-    "no connector": ((SO, "--scope", "connectors"), "Nothing can be looked at: no connector is configured."),
+    "no connector": (
+        (SO, "--scope", "connectors"),
+        "Nothing can be looked at: no connector is named or configured.",
+    ),
 }
 
 

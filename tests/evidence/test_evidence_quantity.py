@@ -306,3 +306,26 @@ def test_the_language_of_the_words_counts_before_that_beside_them() -> None:
 @pytest.mark.parametrize(("text", "beside"), [("quince", "en"), ("sei", "it"), ("once", "en"), ("mil", "")])
 def test_a_number_word_of_another_language_is_no_number(text: str, beside: str) -> None:
     assert not list(quantities(text, beside))
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "3 maggio 1987",
+        "3 de maio de 1987",
+        "3 de mayo de 1987",
+        "3 mai 1987",
+        "3. Mai 1987",
+        "il 3 maggio 1987",
+    ],
+)
+def test_a_date_is_read_in_each_language(text: str) -> None:
+    (found,) = quantities(text)
+    assert found.dates == (CalendarDate(1987, 5, 3),)
+
+
+def test_a_decimal_comma_makes_one_number_where_the_language_writes_it() -> None:
+    (german,) = quantities("Der Turm ist 42,5 Meter hoch.", "de")
+    assert (german.value, german.parts) == (Decimal("42.5"), ())
+    (unsure,) = quantities("42,5")
+    assert unsure.parts == (42, 5)

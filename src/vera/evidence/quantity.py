@@ -45,6 +45,7 @@ _OTHER_DIGIT = re.compile(r"(?![0-9])\d")
 _DOTTED = re.compile(r"(?<![\w.,])[0-9]{1,3}(?:(?:\.[0-9]{3}){1,8}|,[0-9]{3})(?![\w]|[.,][0-9])")
 """Three digits behind a mark, which may be thousands or decimals."""
 
+_DECIMAL = re.compile(r"[0-9]{1,9},[0-9]{1,9}(?![0-9,])")
 _CUT = re.compile(r"(?<=[^\W\d_] )([1-9][0-9]{0,2})([,.'’]?)\n([0-9]{3})(?![0-9])")
 _TURNED = str.maketrans(".,", ",.")
 _MARK = re.compile(r"[.)](?:\s|\Z)")
@@ -69,11 +70,18 @@ def quantities(text: str, beside: str = "") -> Iterator[Quantity]:
     spoken = language(uncut) or beside
     plain = _with_commas(uncut, spoken)
     found = _joined_all(plain, spoken)
+    if spoken in DECIMAL_COMMA:
+        found = map(_undivided, found)
     if plain is text:
         yield from found
         return
     for quantity in found:
         yield replace(quantity, text=text[quantity.start : quantity.end])
+
+
+def _undivided(found: Quantity) -> Quantity:
+    """42,5 as one number, which the text's language makes of it, not also as 42 and 5."""
+    return replace(found, parts=()) if found.parts and _DECIMAL.match(found.text) else found
 
 
 def _uncut(text: str) -> str:

@@ -29,20 +29,20 @@ _MONTH_NAMES = (
     "december dec",
 )
 _FOREIGN_MONTH_NAMES = (
-    "januar jänner janvier enero",
-    "februar février febrero",
-    "märz mars marzo",
-    "avril abril",
-    "mai mayo",
-    "juni juin junio",
-    "juli juillet julio",
+    "januar jänner janvier enero gennaio janeiro",
+    "februar février febrero febbraio fevereiro",
+    "märz mars marzo março",
+    "avril abril aprile",
+    "mai mayo maggio maio",
+    "juni juin junio giugno junho",
+    "juli juillet julio luglio julho",
     "août agosto",
-    "septembre septiembre",
-    "oktober octobre octubre",
-    "novembre noviembre",
-    "dezember décembre diciembre",
+    "septembre septiembre settembre setembro",
+    "oktober octobre octubre ottobre outubro",
+    "novembre noviembre novembro",
+    "dezember décembre diciembre dicembre dezembro",
 )
-"""German, French and Spanish; the names that English shares are not repeated."""
+"""German, French, Spanish, Italian and Portuguese; the names that English shares are not repeated."""
 
 FOREIGN_MONTHS = {
     name: number for number, names in enumerate(_FOREIGN_MONTH_NAMES, 1) for name in names.split()

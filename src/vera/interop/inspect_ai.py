@@ -104,8 +104,9 @@ def _thesis(input_root: str = ".", base_dir: str = ".", overrides: str | list[st
         folder = await asyncio.to_thread(_documents, state.metadata, input_root)
         try:
             # As a setting, so that the register of what is asserted lies there, too.
-            settings = [*_listed(overrides), f"run.base_dir={Path(base_dir).resolve()}"]
-            done = await verify_async(answer, input_dir=folder, overrides=settings)
+            done = await verify_async(
+                answer, input_dir=folder, base_dir=Path(base_dir).resolve(), overrides=_listed(overrides)
+            )
         except RequestError as error:
             why = "invalid_response_format" if answer else "no_response"
             return Score(value=NOANSWER, answer=answer, explanation=str(error), reason=why)

@@ -13,6 +13,7 @@ import msgspec
 
 from vera.model.extractive import patterns
 from vera.model.extractive.defining import is_done_by_it
+from vera.model.extractive.dimensions import is_of_another_dimension
 from vera.model.extractive.documents import name_forms, spelled
 from vera.model.extractive.expressions import NOTHING_AROUND, Around, denies, is_open, strength, valued
 from vera.model.extractive.lexicon import (
@@ -190,6 +191,7 @@ class Judge:
             not sentence.heading
             and len(sentence.text) <= MAX_SENTENCE_LENGTH
             and not is_open(sentence.text)
+            and not is_of_another_dimension(self._question.text, sentence.text)
             and (self._taken_back or not patterns.TAKEN_BACK.search(sentence.text))
             and not any(self._is_rejecting(title) for title in sentence.above)
             and self._agrees(sentence.text)

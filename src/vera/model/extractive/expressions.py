@@ -235,6 +235,9 @@ def _measure(question: Question, text: str) -> float:
 
 
 def _money(question: Question, text: str) -> float:
+    """An amount of money; of what is bought, sold, paid or priced nothing else answers."""
+    if patterns.TRADES.search(question.text):
+        return _has(question, patterns.MONEY, text)
     plain = 0.4 if any(match.group()[0].isdigit() for match in _numbers(question, text)) else 0.0
     return max(
         _has(question, patterns.MONEY, text),

@@ -137,6 +137,11 @@ MONEY = _compiled(
     r"\b(?:eur|usd|gbp|chf|cad|aud)\s?\d",
     r"\b(?:free of charge|no charge|gratis|free)\b",
 )
+TRADES = _compiled(
+    r"\b(?:buy|bought|purchased?|sell|sold|paid|pay|costs?|spent|spend|prices?|expensive|kostet|kosten|kostete|"
+    r"verkauft|gekauft|bezahlt|teuer|coûtent?|vendue?s?|achetée?s?|payée?s?|prix)\b"
+)
+"""Of this "how much" asks for money."""
 PERCENT = _compiled(
     rf"\b(?:{_DIGITS}|{_NUMBER_WORD})\s?(?:%|per ?cent\b|percentage points?\b)",
     r"\b(?:half|third|quarter)s?\b",

@@ -17,6 +17,7 @@ from vera.attestation.keys import load_or_create
 from vera.bench.eval_data import Question
 from vera.bench.eval_figures import figures_of
 from vera.bench.eval_sessions import Cited, Given, Outcome
+from vera.report.evaluation import read_evaluation
 from vera.session import seal
 from vera.session.log import Reader
 
@@ -59,6 +60,12 @@ def test_answers_and_verdicts_are_held_against_the_key_and_runs_are_kept(data: P
     before = {path: path.stat().st_mtime_ns for path in (data.parent / "kept").rglob("trace.jsonl")}
     assert len(before) == 2
     assert evaluated(data) == figures
+    kept = read_evaluation(data.parent / "kept")
+    assert (kept.data, [each.question for each in kept.each]) == (
+        "asked",
+        [each["question"] for each in QUESTIONS],
+    )
+    assert all((data.parent / "kept" / each.session / "trace.jsonl").is_file() for each in kept.each)
     assert {path: path.stat().st_mtime_ns for path in (data.parent / "kept").rglob("trace.jsonl")} == before
 
 
@@ -71,7 +78,7 @@ def test_an_interrupted_run_is_gone_on_with_and_other_settings_make_another(data
     assert evaluated(data, "--limit", "1")["each"][0]["status"] == "QUOTED"
     assert any(isinstance(each, events.Resumed) for each in _records(root))
     evaluated(data, "--limit", "1", "-c", "run.max_steps=9")
-    assert len(list((data.parent / "kept").iterdir())) == 2
+    assert sum(each.is_dir() for each in (data.parent / "kept").iterdir()) == 2
 
 
 def _seal(root: Path) -> None:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from support import licence_run
+from support import evaluated, licence_run
 from support.browsers import launched
 from support.dashboards import Dashboard, dashboard_of
 
@@ -25,8 +25,10 @@ def example(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def base(example: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The same, for the tests of a module."""
-    return shutil.copytree(example, tmp_path_factory.mktemp("browser") / "base")
+    """The same and a result of `vera eval`, for the tests of a module."""
+    base = shutil.copytree(example, tmp_path_factory.mktemp("browser") / "base")
+    evaluated.make(base / "work" / "eval-dams")
+    return base
 
 
 @pytest.fixture(scope="module")

@@ -83,6 +83,9 @@ def pages(dashboard: Dashboard, base: Path) -> Iterator[dict[str, str]]:
             "two runs": "/compare?s=work~2Fexample&s=" + new.rpartition("/")[2],
             "problem": "/s/work~2Fnone",
             "remove": "/remove?s=work~2Fexample",
+            "evaluations": "/evaluations",
+            "over time": "/over-time",
+            "evaluation": "/evaluations/work~2Feval-dams",
         }
         client.post(f"{running}/stop")
         client.post(f"{running}/stop")

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from support import hostile_run
+from support import evaluated, hostile_run
 from support.browsers import ARGUMENTS, program, watched
 from support.dashboards import Dashboard, Grown
 from support.verified import verified
@@ -35,6 +35,8 @@ def base(tmp_path_factory: pytest.TempPathFactory) -> Path:
     Grown(base / "work" / "example").end()
     Grown(base / "work" / NAME, task=hostile_run.ALL).end()
     review(base / "work" / "reviewed")
+    Grown(base / "work" / "judged" / "s0").end()
+    evaluated.make(base / "work" / "judged", hostile_run.ALL, evaluated.each(hostile_run.ALL, "s0"))
     return base
 
 
@@ -140,6 +142,9 @@ def test_the_markup_of_a_run_is_shown_as_text_on_every_page(browser: "Browser", 
             "/s/work~2Freviewed",
             "/s/work~2Freviewed/claim/c1",
             "/?tag=<script>alert(1)</script>",
+            "/evaluations",
+            "/over-time?q=<script>alert(1)</script>",
+            "/evaluations/work~2Fjudged?misses=<script>alert(1)</script>",
             *logs,
             *sources,
         ]:

@@ -273,6 +273,9 @@ PATHS = (
     f"{EXAMPLE}/log/trace",
     f"{EXAMPLE}/log/notes",
     "/s/work~2Fnone",
+    "/evaluations",
+    "/over-time",
+    "/evaluations/work~2Feval-dams",
 )
 
 

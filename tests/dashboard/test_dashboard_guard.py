@@ -43,7 +43,10 @@ def test_without_the_token_a_browser_gets_the_login_form_with_the_address_kept(s
     assert "/?work_dir=.%2Fwork%2Fexample" in answer.text
 
 
-@pytest.mark.parametrize("path", ["/", "/s/work~2Fexample", "/events?work_dir=./work/example", "/metrics"])
+@pytest.mark.parametrize(
+    "path",
+    ["/", "/s/work~2Fexample", "/events?work_dir=./work/example", "/metrics", "/evaluations", "/over-time"],
+)
 def test_every_page_needs_the_token(served: Dashboard, path: str) -> None:
     with served.stranger() as client:
         assert client.get(path).status_code == 401
@@ -251,7 +254,9 @@ def test_a_link_cannot_start_or_stop_anything(served: Dashboard, path: str) -> N
         assert client.get(path).status_code == 405
 
 
-@pytest.mark.parametrize("path", ["/", "/healthz", "/metrics", "/s/work~2Fexample"])
+@pytest.mark.parametrize(
+    "path", ["/", "/healthz", "/metrics", "/s/work~2Fexample", "/evaluations", "/over-time"]
+)
 def test_what_is_read_cannot_be_written(served: Dashboard, path: str) -> None:
     with served.client(x_vera="1") as client:
         assert client.post(path).status_code == 405

@@ -47,6 +47,7 @@ def per_question(outcomes: Iterable[Outcome]) -> list[dict[str, Any]]:
     return [
         {
             "id": each.question.id,
+            "question": each.question.claim or each.question.question,
             "status": each.status,
             "answerable": each.answerable,
             "first_right": each.first.right,

@@ -2,6 +2,7 @@
 
 import asyncio
 import signal
+import time
 from collections.abc import Coroutine
 from pathlib import Path
 from typing import TypeVar
@@ -131,6 +132,8 @@ def _evaluate(
     from vera.cli.exit import ERROR, INTERRUPTED, USAGE, stop
     from vera.cli.progress import Progress
     from vera.headline import HOLDS, NOT_REQUIRED
+    from vera.report.evaluation import FILE as EVALUATION
+    from vera.report.evaluation import write_evaluation
     from vera.report.printable import printable, printable_json
 
     try:
@@ -153,12 +156,17 @@ def _evaluate(
         stop("stopped. What was done is kept: the same command goes on.", INTERRUPTED)
     progress.done()
     figures = figures_of(outcomes, seed, {"VERIFIED"} if only_verified else HOLDS)
+    each, model = per_question(outcomes), loaded.settings.model
+    try:
+        write_evaluation(folder, data.stem, model.name or model.base_url, time.time(), figures, each)
+    except OSError as error:
+        progress.say(f"warning: {folder / EVALUATION} was not written: {error.strerror}.")
     if as_json:
-        click.echo(printable_json({**figures, "each": per_question(outcomes)}))
+        click.echo(printable_json({**figures, "each": each}))
     else:
         click.echo(printable(as_text(figures)))
         progress.say(f"Sessions: {folder}")
-    if only_verified and any(each.answerable and each.status != "VERIFIED" for each in outcomes):
+    if only_verified and any(one.answerable and one.status != "VERIFIED" for one in outcomes):
         raise SystemExit(NOT_REQUIRED)
 
 

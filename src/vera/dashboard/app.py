@@ -25,6 +25,7 @@ from vera.config.handed import Allowed
 from vera.dashboard import pages, pdf_pages
 from vera.dashboard.again import REFUSED, Around, around, filled, sentence_of
 from vera.dashboard.downloads import attachment, download, stored_bytes
+from vera.dashboard.evaluations import Evaluations
 from vera.dashboard.follow import Follower, Followers
 from vera.dashboard.guard import Guard, wants_html
 from vera.dashboard.keeping import Keeping
@@ -124,6 +125,7 @@ class Dashboard:
         return [
             Route("/", self.index),
             Route("/compare", self.two_runs),
+            Route("/over-time", self.over_time),
             Route("/new", self.new, methods=["POST"]),
             *StartRoutes(self.runs, self._session).routes(),
             Route("/events", self.events_of_work_dir),
@@ -152,6 +154,7 @@ class Dashboard:
             Route("/s/{id}/resume", self.resume, methods=["POST"]),
             Route("/s/{id}/replay", self.replay, methods=["POST"]),
             *self.keeping.routes(),
+            *Evaluations(self.sessions).routes(),
         ]
 
     async def index(self, request: Request) -> Response:
@@ -159,6 +162,12 @@ class Dashboard:
             return RedirectResponse(f"/s/{self.sessions.by_work_dir(work_dir).id}", 303)
         listed = await self.overview.listed(_wanted(request))
         return HTMLResponse(pages.render_index(_asked(request), listed))
+
+    async def over_time(self, request: Request) -> Response:
+        wanted = _wanted(request)
+        listed = await self.overview.listed(wanted)
+        days = await self.overview.days(wanted)
+        return HTMLResponse(pages.render_over_time(_asked(request), listed, days))
 
     async def two_runs(self, request: Request) -> Response:
         ids = request.query_params.getlist("s")

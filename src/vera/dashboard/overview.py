@@ -9,6 +9,7 @@ import msgspec
 
 from vera.attestation.outcome import fingerprint
 from vera.dashboard.follow import Followers
+from vera.dashboard.over_time import Day, days_of
 from vera.dashboard.session_index import BatchCount, Family, Found, Listed, Row, SessionIndex, Wanted
 from vera.dashboard.sessions import SessionFolder, Sessions
 from vera.report.view.model import Header
@@ -69,6 +70,11 @@ class Overview:
                 await self._refresh(stale, unread)
                 found = await asyncio.to_thread(index.listed, wanted)
         return self._list_of(wanted, found)
+
+    async def days(self, wanted: Wanted) -> tuple[Day, ...]:
+        """The sessions that are wanted by day, as far as the index knows them."""
+        index = await self._opened()
+        return days_of(await asyncio.to_thread(index.by_day, wanted))
 
     async def family(self, head: str, parent: str) -> Family:
         """The sessions before and after one, as far as they are known. Waits a moment for new ones."""

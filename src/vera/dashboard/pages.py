@@ -13,9 +13,11 @@ from typing import Any
 from urllib.parse import urlencode
 
 import msgspec
+from markupsafe import Markup
 
 from vera.dashboard.again import NOTHING_AROUND, Around
 from vera.dashboard.log_ends import MAIN_LANE
+from vera.dashboard.over_time import Day, over_time_svg
 from vera.dashboard.overview import SessionList
 from vera.dashboard.part_cache import KeptParts
 from vera.dashboard.query_params import Asked
@@ -136,6 +138,28 @@ def render_index(asked: Asked, listed: SessionList, now: float | None = None) ->
         KINDS=KINDS,
         FAILED=FAILED,
         state_in_words=state_in_words,
+    )
+
+
+def render_over_time(asked: Asked, listed: SessionList, days: Sequence[Day]) -> str:
+    """Verdicts and cost by day, of the sessions that a list is narrowed to."""
+    wanted = listed.wanted
+    given = {
+        "the words": wanted.words,
+        "the kind": wanted.kind,
+        "the batch": wanted.batch,
+        "the tag": wanted.tag,
+    }
+    state = state_in_words(wanted.state) if wanted.state else ""
+    return _page(
+        "over_time",
+        asked,
+        listed=listed,
+        wanted=wanted,
+        address=address_of,
+        days=days,
+        drawn=Markup(over_time_svg(days)) if days else "",
+        filters=[(name, each) for name, each in {**given, "the verdict": state}.items() if each],
     )
 
 

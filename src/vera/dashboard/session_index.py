@@ -46,6 +46,9 @@ MAX_TAGS = 24
 """Tags that a list leads to."""
 
 MAX_PAGE = 100_000
+MAX_TIME = 253_402_300_799
+"""The last second of the year 9999 (Unix time), behind which there is no date."""
+
 FAILED = "failed"
 FAILED_STATES = ("stopped", "UNRESOLVED", "ALTERED", "UNSEALED", "UNTRUSTED", "unreadable")
 """What `failed` stands for among the states: no answer that holds."""
@@ -292,6 +295,21 @@ class SessionIndex:
                 batches=tuple(_batches(batches))[:MAX_BATCHES],
                 tags=_counts(tagged),
             )
+
+        return self._done(work)
+
+    def by_day(self, wanted: Wanted) -> list[tuple[str, str, int, float]]:
+        """The days (UTC, ISO dates) on which the sessions that are wanted were last written to: the date, a
+        state, how many sessions of it, and their cost (which may be infinite)."""
+        where, values = _where(wanted, state=True)
+        dated = f"{where} {'AND' if where else 'WHERE'} modified BETWEEN 0 AND {MAX_TIME}"
+        select = "SELECT date(modified, 'unixepoch'), state, count(*), coalesce(total(cost), 0.0)"
+
+        def work(db: sqlite3.Connection) -> list[tuple[str, str, int, float]]:
+            rows = _typed(
+                db.execute(f"{select} FROM sessions {dated} GROUP BY 1, 2", values), str, str, int, float
+            )
+            return [(day, state, count, cost) for day, state, count, cost in rows]
 
         return self._done(work)
 

@@ -125,6 +125,26 @@ class Sessions:
             level = below
         return found
 
+    def holding(self, name: str, most: int) -> list[SessionFolder]:
+        """The folders of the first levels, sessions left out, with a file, link or folder of that name."""
+        found: list[SessionFolder] = []
+        level, left = ["."], MAX_FOLDERS
+        for depth in range(LISTED_LEVELS + 1):
+            below: list[str] = []
+            for relative in level:
+                left -= 1
+                if left < 0 or len(found) >= most:
+                    return found
+                path = self.base / relative
+                if _is_regular(path / TRACE):
+                    continue
+                if os.path.lexists(path / name):
+                    found.append(self.folder(relative))
+                if depth < LISTED_LEVELS:
+                    below += _folders(path, relative, left)
+            level = below
+        return found
+
     def folder(self, relative: str) -> SessionFolder:
         """The value for a path relative to the base, in normal form, without a look at the disk."""
         shown = "." if relative == "." else f"./{relative}"

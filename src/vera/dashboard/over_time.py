@@ -1,0 +1,130 @@
+"""Sessions by day: how they ended and what they cost, as a picture and as a table.
+
+A day is one of UTC, of the time at which a session's log was last written.
+"""
+
+import datetime
+import math
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+
+import msgspec
+
+from vera.dashboard.session_index import FAILED_STATES
+from vera.headline import HOLDS
+from vera.report.pictures.svg import element, hatch, hint, label, picture
+from vera.report.view.words import counted
+
+MAX_DAYS = 60
+"""Days of a picture, up to that of the newest session."""
+
+WIDTH = 900
+_LEFT, _RIGHT = 60.0, 890.0
+_COUNTS, _COSTS = (30.0, 150.0), (200.0, 290.0)
+_HEIGHT = 320
+_MOST_TICKS = 6
+_WORDS: Mapping[str, str] = {
+    "holds": "with an answer that holds",
+    "failed": "without an answer that holds",
+    "others": "others",
+}
+_CLASSES: Mapping[str, str] = {"holds": "tool", "failed": "failed", "others": "gate", "cost": "model"}
+
+
+class Day(msgspec.Struct, frozen=True, kw_only=True):
+    """The sessions of a day: with an answer that holds, without one, and neither (they go on, or have no
+    verdict); `cost` is the sum of what they say that they cost."""
+
+    day: datetime.date
+    holds: int = 0
+    failed: int = 0
+    others: int = 0
+    cost: float = 0.0
+
+    @property
+    def count(self) -> int:
+        return self.holds + self.failed + self.others
+
+
+def days_of(rows: Iterable[tuple[str, str, int, float]]) -> tuple[Day, ...]:
+    """The days up to the newest, MAX_DAYS at most, those without sessions too.
+
+    A row is an ISO date, a state, how many sessions, and their cost.
+    """
+    found: dict[datetime.date, Day] = {}
+    for text, state, count, cost in rows:
+        date = datetime.date.fromisoformat(text)
+        day = found.get(date) or Day(day=date)
+        group = "holds" if state in HOLDS else "failed" if state in FAILED_STATES else "others"
+        more = {group: getattr(day, group) + count, "cost": day.cost + _plain(cost)}
+        found[date] = msgspec.structs.replace(day, **more)
+    if not found:
+        return ()
+    newest = max(found)
+    span = min(MAX_DAYS, (newest - min(found)).days + 1)
+    dates = (newest - datetime.timedelta(days=back) for back in reversed(range(span)))
+    return tuple(found.get(date) or Day(day=date) for date in dates)
+
+
+def over_time_svg(days: Sequence[Day]) -> str:
+    """The picture: a bar a day for how sessions ended, and below it one for their cost."""
+    first, last = days[0].day.isoformat(), days[-1].day.isoformat()
+    said = (
+        f"{first} to {last}: {counted(sum(each.count for each in days), 'session')}, "
+        f"{sum(each.holds for each in days)} with an answer that holds, "
+        f"{sum(each.failed for each in days)} without one. "
+        f"Cost {sum(each.cost for each in days):.4g}. The table below has each day."
+    )
+    inside = (*_axes(days), *_bars(days))
+    return picture("days", "Verdicts and cost by day", said, WIDTH, _HEIGHT, *inside)
+
+
+def _axes(days: Sequence[Day]) -> Iterator[str]:
+    for name, (top, foot), most in (
+        ("sessions", _COUNTS, f"{_most_sessions(days):,}"),
+        ("cost", _COSTS, f"{_most_cost(days):.3g}"),
+    ):
+        yield label(name, _LEFT, top - 12, "key")
+        yield label(most, _LEFT - 6, top + 8, "row")
+        yield label("0", _LEFT - 6, foot, "row")
+        yield element("line", x1=_LEFT, y1=foot, x2=_RIGHT, y2=foot, class_="axis")
+    width, every = (_RIGHT - _LEFT) / len(days), -(-len(days) // _MOST_TICKS)
+    for number, each in list(enumerate(days))[::every]:
+        yield label(each.day.isoformat(), _LEFT + width * (number + 0.5), _COSTS[1] + 18, "tick")
+
+
+def _bars(days: Sequence[Day]) -> Iterator[str]:
+    step = (_RIGHT - _LEFT) / len(days)
+    width = min(40.0, 0.8 * step)
+    for number, each in enumerate(days):
+        x = _LEFT + step * (number + 0.5) - width / 2
+        foot = _COUNTS[1]
+        for kind, count in (("holds", each.holds), ("failed", each.failed), ("others", each.others)):
+            high = (_COUNTS[1] - _COUNTS[0]) * count / _most_sessions(days)
+            if count:
+                yield _bar(
+                    kind, x, foot - high, width, high, f"{each.day.isoformat()}: {count:,} {_WORDS[kind]}"
+                )
+            foot -= high
+        high = (_COSTS[1] - _COSTS[0]) * each.cost / _most_cost(days) if each.cost else 0.0
+        if high:
+            told = f"{each.day.isoformat()}: cost {each.cost:.4g}"
+            yield _bar("cost", x, _COSTS[1] - high, width, high, told)
+
+
+def _bar(kind: str, x: float, y: float, width: float, height: float, told: str) -> str:
+    """A bar with its hint; those of failures are hatched, to be told apart without colours."""
+    bar = element("rect", hint(told), x=x, y=y, width=width, height=height, class_=f"bar {_CLASSES[kind]}")
+    return bar + (hatch(x, y, width, height, "hatch") if kind == "failed" else "")
+
+
+def _most_sessions(days: Sequence[Day]) -> int:
+    return max(1, *(each.count for each in days))
+
+
+def _most_cost(days: Sequence[Day]) -> float:
+    return max(each.cost for each in days) or 1.0
+
+
+def _plain(cost: float) -> float:
+    """A cost that can be added up: a log may claim any number."""
+    return cost if math.isfinite(cost) and 0 <= cost < 1e12 else 0.0

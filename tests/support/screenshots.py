@@ -42,6 +42,8 @@ SIZES = {
     "sessions-none.png": (WIDTH, 300),
     "sessions-one.png": (WIDTH, 420),
     "sessions-200.png": (WIDTH, 760),
+    "over-time.png": (WIDTH, 620),
+    "evaluation.png": (WIDTH, 760),
     "two-runs.png": (WIDTH, 900),
     "pdf-page.png": (WIDTH, 1100),
     "follow-up.png": (WIDTH, 900),
@@ -58,6 +60,7 @@ MANY = "sessions-10000.png"
 """Taken by `--many` alone: it takes a minute to make the sessions."""
 
 EXAMPLE = "/s/work~2Fexample"
+EXAMPLES = Path(__file__).parents[2] / "examples"
 QUESTION = "For how long must the written offer be valid when spare parts are offered?"
 REVIEWED = "/s/work~2Fwritten-offer"
 PACE = 1.0
@@ -85,6 +88,8 @@ def take(folder: Path, pace: float = PACE, *, many: bool = False) -> None:
         follow = ("ask", "--session", "work/example", QUESTION, "--model-base-url", "builtin")
         done = vera(*follow, "--work-dir", "work/follow-up", cwd=base)
         assert done.returncode == 0, done.stderr
+        ask = ("eval", EXAMPLES / "licences.questions.jsonl", "--work-dir", "work/evaluation")
+        vera(*ask, "-c", "model.base_url=builtin", cwd=base)
         with dashboard_of(base, Path(place) / "token") as dashboard:
             _take_all(dashboard, base, folder)
         batch = Path(place) / "batch"
@@ -196,6 +201,10 @@ def _take_all(dashboard: Dashboard, base: Path, folder: Path) -> None:
         plain("two-runs.png", "/compare?s=work~2Fexample&s=work~2Farabic-chinese")
         plain("arabic-chinese.png", "/s/work~2Farabic-chinese")
         plain("phone.png", EXAMPLE)
+        plain("over-time.png", "/over-time")
+        show("evaluation.png", "/evaluations")
+        page.locator("main a").first.click()
+        keep("evaluation.png", folder)
         show("pdf-page.png", "/s/work~2Fpump")
         page.evaluate("document.getElementById('answer').scrollIntoView()")
         page.evaluate("document.querySelector('.pdf-page img').decode()")

@@ -132,3 +132,25 @@ def test_the_hook_installs_what_the_extra_for_documents_needs() -> None:
 
     extras = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["optional-dependencies"]
     assert HOOKS[0]["additional_dependencies"] == extras["docs"]
+
+
+def test_no_module_of_the_checkout_is_run(place: Path) -> None:
+    for name in ("secrets", "sys"):
+        (place / f"{name}.py").write_text("open('made', 'w').close()\n")
+    for name in ("venv", "pip"):
+        (place / name).mkdir()
+        (place / name / "__init__.py").write_text("open('made', 'w').close()\n")
+        (place / name / "__main__.py").write_text("open('made', 'w').close()\n")
+    assert step(place, documents="docs/good.md", sources="sources").returncode == 0
+    install = (ROOT / "deploy" / "github-action" / "install").read_text()
+    assert re.findall(r"python3?\"? (-\S+)", install) == ["-I", "-I", "-I"]
+    assert not (place / "made").exists()
+
+
+def test_a_line_of_the_documents_that_matches_nothing_is_an_error(place: Path) -> None:
+    (place / "draft[1].md").write_text(GOOD)
+    taken = step(place, documents="draft[1].md\ndocs/good.md", sources="sources")
+    assert taken.returncode == 0 and "draft[1].md: 1 statement" in taken.stdout
+    missing = step(place, documents="docs/good.md\nmisspelt/*.md", sources="sources")
+    assert missing.returncode == 2
+    assert "No file matches 1 of the lines of the input documents." in missing.stdout

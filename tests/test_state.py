@@ -17,7 +17,7 @@ AUDIT = events.Audit(
     hard=0,
     soft=0,
     findings="[]",
-    claims_version="claims/1",
+    claims_version="claims/3",
     audit_version="audit/7",
 )
 DECIDED = events.Verifier(

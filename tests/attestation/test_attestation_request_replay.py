@@ -284,7 +284,7 @@ OTHER = b"Another page says that the river is 312 km long.\n"
 
 
 def quoted() -> Record:
-    found = policy("literal", literal="literal/1", audit="audit/2", reduce="reduce/1")
+    found = policy("literal", literal="literal/1", audit="audit/2", claims="claims/1", reduce="reduce/1")
     return record("The river is 312 km long [ev_0001:2].", [evidence("ev_0001")], [WATER], policy=found)
 
 

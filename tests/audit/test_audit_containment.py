@@ -422,3 +422,17 @@ def test_a_german_date_is_within_a_sentence() -> None:
     said = "Das Hafenmuseum wurde am 3. Mai 1987 von Clara Lindt eröffnet."
     assert "mai" in [token.key for token in tokens(said.rstrip("."))]
     assert not any(token.tag == "mark" for token in tokens(said.rstrip(".")))
+
+
+@pytest.mark.parametrize(
+    ("claim", "span"),
+    [
+        ("Die Miete beträgt 1250 Euro.", "Die Miete beträgt 1.250 Euro."),
+        ("Die Miete beträgt 1.250,00 Euro.", "Die Miete beträgt 1.250 Euro."),
+        ("The rent is 1,250 euros.", "The rent is 1.250 euros."),
+        ("The rent is 1250.00 euros.", "The rent is 1,250 euros."),
+    ],
+)
+def test_the_same_number_in_another_spelling_denies_nothing(claim: str, span: str) -> None:
+    assert relation(claim, span) != "CONTRADICTS"
+    assert relation(claim, span.replace("250", "350")) == "CONTRADICTS"

@@ -331,3 +331,18 @@ def test_what_is_doubted_taken_back_or_not_ticked_proves_neither_reading(line: s
     assert relation(line, line) in ("SUPPORTS", "IRRELEVANT")
     assert relation("费用为12元。", "费用为12元（见附件）。") == "SUPPORTS"
     assert relation("Records must be stored.", "- Records must be stored, which is useful.") == "SUPPORTS"
+
+
+@pytest.mark.parametrize(
+    ("claim", "limited"),
+    [
+        ("Der Bau begann im 19. Jahrhundert.", "Der Bau begann im 19. Jahrhundert v. Chr."),
+        ("Die Frist ist der 3. Mai.", "Die Frist ist der 3. Mai nur für Studenten."),
+        ("Der Kurs beginnt am 3. Mai.", "Der Kurs beginnt am 3. Mai oder am 4. Juni."),
+        ("It fell in the 19th century.", "It fell in the 19th century BC."),
+        ("Le délai est le 3 mai.", "Le délai est le 3 mai sauf pour les étudiants."),
+    ],
+)
+def test_a_date_that_goes_on_with_a_limit_or_an_era_is_not_supported(claim: str, limited: str) -> None:
+    assert relation(claim, claim) == "SUPPORTS"
+    assert relation(claim, limited) != "SUPPORTS"

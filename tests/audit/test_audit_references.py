@@ -124,3 +124,30 @@ def test_any_text_has_references_and_no_error(text: str) -> None:
     of_bibtex(text)
     for each in of_text(text.split("\n")):
         assert 1 <= each.line <= text.count("\n") + 1
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "1. Smith (2020). doi:10.1038/s41586-020\n   -2008-3",
+        "1. Smith (2020). doi:10.1016/j.cell.2019.05\n.031",
+        "1. Smith (2020). doi:10.1145/3292500.333\n   0701",
+        "1. Smith (2020). https://doi.org/10.1000/182.pdf",
+    ],
+)
+def test_a_doi_that_may_go_on_or_be_a_file_is_not_whole(text: str) -> None:
+    found = of_text(["# References", "", *text.split("\n")])
+    assert found and not any(each.whole for each in found)
+
+
+@pytest.mark.parametrize(
+    ("entry", "speaks"),
+    [
+        ('1. Smith (2018). "Retractable needles for safe injection of drugs" doi:10.1000/182', False),
+        ('1. Smith (2018). "On the retraction of papers in medicine" doi:10.1000/182', False),
+        ('1. Smith (2018). "Needles for safe injection of drugs" doi:10.1000/182 (retracted)', True),
+    ],
+)
+def test_only_an_entry_that_says_so_itself_speaks_of_a_retraction(entry: str, speaks: bool) -> None:
+    (found,) = of_text(["# References", "", entry])
+    assert found.retraction is speaks

@@ -1,6 +1,7 @@
 """`vera attest`: a statement about files is signed, and held against files, with an exit code for scripts."""
 
 import json
+import os
 from pathlib import Path
 
 import pytest
@@ -88,3 +89,10 @@ def test_what_cannot_be_done_ends_with_a_sentence(place: Path, options: list[str
     assert (done.returncode, "Traceback" in done.stderr) == (code, False)
     assert done.stderr
     assert not (place / "new").exists()
+
+
+def test_a_pipe_is_not_waited_for(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "pipe")
+    (tmp_path / "f").write_bytes(b"f")
+    done = vera("attest", "f", "--check", "pipe", cwd=tmp_path)
+    assert done.returncode == 1 and "is no file" in done.stderr

@@ -111,7 +111,7 @@ def test_addresses_that_are_refused(tmp_path: Path, address: str, said: str) -> 
 
 def test_a_folder_inside_a_repository_is_not_that_repository(tmp_path: Path) -> None:
     repository(tmp_path / "r", {"docs/rules.md": RULES})
-    with pytest.raises(ConnectorError, match="there is no commit 'HEAD'"):
+    with pytest.raises(ConnectorError, match="is no repository"):
         gathered(tmp_path / "a", f"code=git:{tmp_path}/r/docs")
 
 
@@ -132,3 +132,25 @@ def test_a_remote_repository_is_fetched_at_its_revision_and_the_connection_is_no
         with pytest.raises(ConnectorError, match="larger than 2048 bytes"):
             commit(tmp_path / "served" / "r", {"noise.bin": os.urandom(300_000)})
             gathered(tmp_path / "d", f"code=git:{site}/r", reach, Limits(documents=9, bytes=1024, seconds=60))
+
+
+@pytest.mark.parametrize("how", ["gitdir", "link", "alternates", "commondir", "pack"])
+def test_a_folder_never_leads_to_another_repository(tmp_path: Path, how: str) -> None:
+    private, given = tmp_path / "private", tmp_path / "given"
+    first = repository(private, {"secret.md": b"SECRET\n"})
+    given.mkdir()
+    if how == "gitdir":
+        (given / ".git").write_text(f"gitdir: {private}/.git\n")
+    elif how == "link":
+        (given / ".git").symlink_to(private / ".git")
+    else:
+        repository(given, {"own.md": b"own\n"})
+        if how == "alternates":
+            (given / ".git" / "objects" / "info").mkdir(exist_ok=True)
+            (given / ".git" / "objects" / "info" / "alternates").write_text(f"{private}/.git/objects\n")
+        elif how == "commondir":
+            (given / ".git" / "commondir").write_text(f"{private}/.git\n")
+        else:
+            (given / ".git" / "objects" / "zz").symlink_to(private / ".git" / "objects")
+    with pytest.raises(ConnectorError, match=r"is no repository|from elsewhere"):
+        gathered(tmp_path / "a", f"code=git:{given}#rev={first}")

@@ -1,6 +1,7 @@
 """Libraries of references as connectors: attached files under the citation keys of their entries."""
 
 import sqlite3
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -143,3 +144,13 @@ def test_what_is_no_library_is_said(tmp_path: Path) -> None:
 @given(st.text(max_size=80))
 def test_any_file_field_is_read(field: str) -> None:
     assert all(isinstance(path, str) and path for path in files_of(field))
+
+
+def test_a_database_whose_tables_are_views_is_refused(tmp_path: Path) -> None:
+    with closing(sqlite3.connect(tmp_path / "zotero.sqlite")) as db:
+        for table in ("items", "deletedItems", "itemData", "fields", "itemDataValues"):
+            db.execute(f"CREATE TABLE {table} (itemID)")
+        db.execute("CREATE VIEW itemAttachments AS SELECT hex(zeroblob(20000000)) AS path, 1 AS itemID")
+        db.commit()
+    with pytest.raises(ConnectorError, match="itemAttachments is no table"):
+        gathered(tmp_path / "a", f"z=zotero:{tmp_path}")

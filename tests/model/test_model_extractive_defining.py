@@ -199,3 +199,16 @@ def test_a_definition_under_a_heading_that_rejects_it_is_not_sure(heading: str) 
 def test_a_question_about_what_is_rejected_is_answered_under_such_a_heading() -> None:
     text = "# Myths\n\nThe oldest of the myths was told in 1790."
     assert is_sure("In what year was the oldest of the myths told?", text)
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "Tokens are always hours late in this system.",
+        "Tokens are expensive things to lose.",
+        "Tokens are just words.",
+    ],
+)
+def test_what_is_only_said_of_things_is_no_definition(said: str) -> None:
+    assert not is_sure("What are tokens?", said)
+    assert is_sure("What are tokens?", "Tokens are small text files that a server keeps.")

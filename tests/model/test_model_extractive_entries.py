@@ -89,3 +89,17 @@ def test_a_name_and_a_dash_elsewhere_are_a_line_of_a_list() -> None:
     assert sure_lines("What does the ntpwait program do?", page) == []
     assert sure_lines("What does the ntpwait program do?", "ntpwait - see the page on clocks") == []
     assert sure_lines("What does the ntpwait program do?", "ntpwait - __ -- ++") == []
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "Anything but a server with a wrong time.",
+        "Opposite of a server that shows a wrong time.",
+        "Formerly a server that shows a wrong time.",
+        "Deprecated synonym for truechimer in old manuals.",
+        "The so-called opposite of a server that is right.",
+    ],
+)
+def test_an_entry_that_takes_its_term_back_explains_nothing(said: str) -> None:
+    assert 6 not in sure_lines("What is a falseticker?", f"Words\n{OTHERS}falseticker\n{said}{FILL}")

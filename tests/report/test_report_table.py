@@ -151,7 +151,8 @@ def test_no_text_of_a_document_becomes_part_of_a_format(text: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "formula", ["=1+1", "+1", "-1", "@SUM(A1)", "\t=1", "\r=1", '=HYPERLINK("http://x")']
+    "formula",
+    ["=1+1", "+1", "-1", "@SUM(A1)", "\t=1", "\r=1", "\n=1", "\u200c=1", "＝1+1", '=HYPERLINK("http://x")'],
 )
 def test_no_cell_of_a_csv_file_is_a_formula(formula: str) -> None:
     assert safe_cell(formula) == f"'{formula}"
@@ -170,7 +171,7 @@ def test_a_text_of_a_workbook_is_a_text(formula: str) -> None:
 
 
 def test_a_csv_file_begins_with_the_mark_by_which_excel_knows_utf_8() -> None:
-    assert table_csv(table(cell())).startswith(b"\xef\xbb\xbfdocument,")
+    assert table_csv(table(cell())).startswith(b'\xef\xbb\xbf"document",')
 
 
 def test_a_workbook_has_a_row_for_each_cell_too() -> None:

@@ -101,7 +101,7 @@ def policy(rule: str = "model", **changed: object) -> Policy:
     members: dict[str, Any] = {
         "rule": rule,
         "audit_policy": AuditPolicy(),
-        "claims": "claims/1",
+        "claims": "claims/3",
         "audit": "audit/7",
         "reduce": "reduce/4",
         **changed,

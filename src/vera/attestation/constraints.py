@@ -17,7 +17,7 @@ from vera.attestation.objects import (
 )
 from vera.audit.case import Case
 from vera.audit.checks.independence import is_web
-from vera.audit.checks.time_window import outside, published
+from vera.audit.checks.time_window import is_page, outside, published
 from vera.audit.source_text import SourceText
 from vera.events import Evidence
 from vera.evidence.citation import place_name
@@ -78,7 +78,7 @@ def constrained(
         pointer = place_name(card.evidence, card.span.first, card.span.last)
         why = refused(request, evidence, types.get(card.source, ""))
         text = case.sources.get(evidence.text.sha256)
-        if not why and any(window) and text is not None and (evidence.dated or is_web(evidence)):
+        if not why and any(window) and text is not None and (evidence.dated or is_page(evidence)):
             dated, why = _in_time(evidence, text, window)
             if not dated:
                 omissions.append(_omission(card, f"{evidence.source} shows no date of publication.", pointer))

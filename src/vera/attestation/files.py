@@ -8,6 +8,7 @@ import hashlib
 import os
 import stat
 from collections.abc import Sequence
+from io import BufferedReader
 from pathlib import Path
 from typing import Any
 
@@ -136,11 +137,16 @@ def _object(predicate: bytes) -> dict[str, Any]:
         raise StatementError(f"The predicate is no JSON object: {error}.") from None
 
 
-def _subject(path: Path) -> Subject:
-    """A regular file's name and sha256. Raises StatementError and OSError."""
+def open_regular(path: Path) -> BufferedReader:
+    """A regular file, opened without waiting for anything else. Raises StatementError and OSError."""
     descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
     if not stat.S_ISREG(os.fstat(descriptor).st_mode):
         os.close(descriptor)
         raise StatementError(f"{path} is no file.")
-    with os.fdopen(descriptor, "rb") as file:
+    return os.fdopen(descriptor, "rb")
+
+
+def _subject(path: Path) -> Subject:
+    """A regular file's name and sha256. Raises StatementError and OSError."""
+    with open_regular(path) as file:
         return Subject(path.name, Digests(hashlib.file_digest(file, "sha256").hexdigest()))

@@ -28,7 +28,7 @@ from vera.disclosure import DISCLOSURES
 from vera.evidence.citation import CITATION_LIMIT, Citation, find_citations
 from vera.evidence.claim import Cite, Claim
 
-VERSION = "claims/2"
+VERSION = "claims/3"
 """Changes whenever the same answer may give other claims: replay then says RULES_CHANGED."""
 
 CLAIM_LIMIT = 10_000

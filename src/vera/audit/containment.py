@@ -16,6 +16,7 @@ The rule is made for precision: what it calls supported, the sentence says. A pa
 sentences, are left to a model.
 """
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from functools import lru_cache
 
@@ -200,7 +201,9 @@ def _opposites(thesis: Sequence[Form], sentence: Sentence, *, universal: bool) -
             before = form.tokens[index - 1].key if index else ""
             others: list[Token] = []
             if token.tag == "number" and before not in _SECTIONS:
-                others = [token._replace(key=key) for key in numbers[:8] if key != token.key]
+                others = [
+                    token._replace(key=key) for key in numbers[:8] if _digits(key) != _digits(token.key)
+                ]
             elif token.tag == "mode" and token.key in _OPPOSITE:
                 others = [token._replace(key=key) for key in _OPPOSITE[token.key]]
             for other in others:
@@ -214,6 +217,12 @@ def _opposites(thesis: Sequence[Form], sentence: Sentence, *, universal: bool) -
                     continue
                 denied = (*form.tokens[: index + 1], Token("not", "not"), *form.tokens[index + 1 :])
                 yield form._replace(tokens=denied)
+
+
+def _digits(key: str) -> str:
+    """The digits of a number without marks between them, and without a fraction of zeros: 1250, 1.250, 1,250
+    and 1250,00 may be one number, by the language that they are written in, so none denies another."""
+    return re.sub(r"[^0-9]", "", re.sub(r"[.,]0{1,9}\Z", "", key))
 
 
 def _is_certain(form: Form) -> bool:

@@ -23,6 +23,10 @@ _FOOTNOTE = re.compile(r"[ ]{0,3}\[(?:\^[^\[\]\s]{1,100}|[0-9]{1,4})\]:[ \t]")
 _YEAR = re.compile(r"(?<![\w./–-])(?:1[5-9]|20)[0-9]{2}(?![0-9/–-])")
 _ADDRESS = re.compile(r"https?://\S{1,2000}+", re.IGNORECASE)
 _QUOTED = re.compile(r"[“\"«„]([^“”\"«»„]{8,400})[”\"»“]")
+_RETRACTED = re.compile(r"(?i)\bretract(?:ed|ion)\b")
+_OF_A_FILE = (".pdf", ".html", "/full", "/epub", "/abstract", "/pdf")
+"""Ends of an address that are no part of a DOI."""
+
 _APA = re.compile(r"\((?:1[5-9]|20)[0-9]{2}[a-z]?(?:,[^()]{1,30})?\)[.,:]?\s{1,9}([^.?!\n]{8,400})[.?!]")
 
 
@@ -62,7 +66,7 @@ def of_bibtex(text: str) -> list[Reference]:
                 title=title,
                 years=tuple(map(int, _YEAR.findall(dated))),
                 whole=_PLAIN_DOI.fullmatch(doi) is not None,
-                retraction="retract" in said.lower(),
+                retraction=_RETRACTED.search(said.replace(title, " ")) is not None,
             )
         )
     return found
@@ -113,7 +117,7 @@ def _of_entry(number: int, entry: str, listed: bool) -> Iterator[Reference]:
     title = _title(without) if listed else ""
     years = tuple(map(int, dict.fromkeys(_YEAR.findall(without)))) if listed else ()
     said = " ".join(entry.split())[:_SHOWN]
-    about_retraction = "retract" in entry.lower()
+    about_retraction = _RETRACTED.search(entry.replace(title, " ") if title else entry) is not None
     for doi in dois:
         line = number + entry[: max(0, entry.find(doi))].count("\n")
         yield Reference(
@@ -151,7 +155,8 @@ def _whole(doi: str, entry: str) -> bool:
     """Whether a DOI has only characters that end at no line's end and in no markup by mistake."""
     place = entry.find(doi)
     after = entry[place + len(doi) : place + len(doi) + 1]
-    broken = doi[-1] in "-/._" or (after == "\n" and doi[-1] in "-/.")
+    goes_on = after == "\n" and re.match(r"\n\s{0,20}[-./_0-9]", entry[place + len(doi) :]) is not None
+    broken = doi[-1] in "-/._" or goes_on or doi.lower().endswith(_OF_A_FILE)
     if ".." in doi:  # a path that an index would read otherwise
         return False
     return place >= 0 and not broken and after not in ("<", "{", "\\") and bool(_PLAIN_DOI.fullmatch(doi))

@@ -16,8 +16,11 @@ _LAST_TOKEN = re.compile(r"[^\s(\[{“”\"‘*_]{1,24}\Z")
 _INITIALS = re.compile(r"(?:[^\W\d_]\.){0,6}[^\W\d_]")
 _ROMAN = re.compile(r"[IVXLC]{1,8}\b")
 _MONTH = re.compile(
-    r"(?:Jan|Feb|Mar|Mär|Apr|May|Mai|Jun|Jul|Aug|Sep|O[ck]t|Nov|De[cz])[a-zä]{0,7}\b", re.IGNORECASE
+    r"(?:Jan|Feb|Mar|Mär|Apr|May|Mai|Jun|Jul|Aug|Sep|O[ck]t|Nov|De[cz])[a-zä]{0,7}\b|Jahrhunderts?\b",
+    re.IGNORECASE,
 )
+"""What goes on behind the stop of "3. Mai" and "19. Jahrhundert"."""
+
 
 _NEVER_LAST = word_set("""
     approx bzw ca capt cf col dr e.g eg fr gen gov hon i.e ie lt mr mrs ms mt prof rep resp rev sen sgt

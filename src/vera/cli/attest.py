@@ -72,14 +72,14 @@ def attest(
 
 
 def _sign(files: tuple[Path, ...], predicate_type: str, predicate: Path, output: Path) -> None:
-    from vera.attestation.files import MAX_PREDICATE_BYTES, StatementError, attest_files
+    from vera.attestation.files import MAX_PREDICATE_BYTES, StatementError, attest_files, open_regular
     from vera.cli.exit import USAGE, clean_errors, stop
     from vera.runtime.setup import open_signer
 
     with clean_errors():
-        with predicate.open("rb") as file:
-            stated = file.read(MAX_PREDICATE_BYTES + 1)
         try:
+            with open_regular(predicate) as file:
+                stated = file.read(MAX_PREDICATE_BYTES + 1)
             envelope = attest_files(files, predicate_type, stated, open_signer(None))
         except StatementError as error:
             stop(str(error), USAGE)
@@ -92,16 +92,16 @@ def _check(
     files: tuple[Path, ...], envelope: Path, trust: tuple[str, ...], any_signer: bool, as_json: bool
 ) -> None:
     from vera.attestation.dsse import MAX_BYTES, EnvelopeError
-    from vera.attestation.files import StatementError, check_files
+    from vera.attestation.files import StatementError, check_files, open_regular
     from vera.attestation.signers import known_signers
     from vera.cli.exit import ERROR, clean_errors, stop
     from vera.cli.replay import insist_on_signers
 
     insist_on_signers(trust, any_signer)
     with clean_errors():
-        with envelope.open("rb") as file:
-            data = file.read(MAX_BYTES + 1)
         try:
+            with open_regular(envelope) as file:
+                data = file.read(MAX_BYTES + 1)
             checked = check_files(data, files)
         except (EnvelopeError, StatementError) as error:
             stop(str(error), ERROR)

@@ -27,6 +27,9 @@ from vera.sanitize import one_line
 MAX_LISTING = 64 << 20
 """Bytes of the list of a commit's files."""
 
+MAX_OBJECT_FILES = 200_000
+"""Files and folders of a repository's objects that are looked at for links."""
+
 MAX_ANSWER = 1 << 16
 """Bytes of any other answer and of messages."""
 
@@ -95,13 +98,15 @@ class Git:
 
 
 class _Repository(msgspec.Struct, frozen=True, kw_only=True):
-    """A repository on this machine, and who asks for it."""
+    """A repository on this machine, and who asks for it; `kept` is where its objects lie, None for one
+    that was fetched."""
 
     folder: Path
     home: Path
     name: str
     basket: Basket
     is_fetched: bool = False
+    kept: Path | None = None
 
     async def commit(self, revision: str) -> str:
         """The full hash of a revision's commit. Raises ConnectorError."""
@@ -130,10 +135,44 @@ async def _repository(
     home.mkdir()
     if "://" in source.address:
         return await _fetched(source, revision, place, basket, reach)
-    folder = Path(source.address).expanduser()
-    if not folder.is_dir():
+    folder = Path(source.address).expanduser().resolve()
+    objects = await asyncio.to_thread(_own_objects, folder)
+    if objects is None:
         raise ConnectorError(f"The connector {source.name}: {source.address} is no repository.")
-    return _Repository(folder=folder.resolve(), home=home, name=source.name, basket=basket)
+    if why := await asyncio.to_thread(_leads_out, objects):
+        raise ConnectorError(
+            f"The connector {source.name}: {source.address} takes files from elsewhere ({why}). "
+            "Give the folder of a whole clone, not a worktree or a shared one."
+        )
+    return _Repository(folder=folder, home=home, name=source.name, basket=basket, kept=objects.parent)
+
+
+def _own_objects(folder: Path) -> Path | None:
+    """The folder of the objects of a repository, in `.git` or bare; None where there is none. One above
+    `folder` is not looked for, though git would."""
+    for place in (folder / ".git", folder):
+        if os.path.lexists(place / "objects") and (place / "HEAD").is_file():
+            return place / "objects"
+    return None
+
+
+def _leads_out(objects: Path) -> str:
+    """What of a repository is not in it, '' for nothing: git would follow a link, a worktree's `commondir`
+    and the alternates of its objects to any other repository of this machine."""
+    if any(place.is_symlink() for place in (objects.parent, objects)):
+        return "its objects are behind a link"
+    if os.path.lexists(objects.parent / "commondir"):
+        return "it is a worktree"
+    if any(os.path.lexists(objects / "info" / name) for name in ("alternates", "http-alternates")):
+        return "it borrows objects"
+    seen = 0
+    for folder, names, files in os.walk(objects, followlinks=False):
+        seen += len(names) + len(files)
+        if seen > MAX_OBJECT_FILES:
+            return f"more than {MAX_OBJECT_FILES} files of objects were not looked at"
+        if link := next((name for name in (*names, *files) if (Path(folder) / name).is_symlink()), ""):
+            return f"the object {link} is a link"
+    return ""
 
 
 async def _fetched(source: Source, revision: str, place: Path, basket: Basket, reach: Reach) -> _Repository:
@@ -358,6 +397,7 @@ def _environment(repository: _Repository) -> dict[str, str]:
         "GIT_NO_REPLACE_OBJECTS": "1",
         "GIT_OPTIONAL_LOCKS": "0",
         "GIT_CEILING_DIRECTORIES": str(repository.folder.parent),
+        **({"GIT_DIR": str(repository.kept)} if repository.kept else {}),
     }
 
 

@@ -153,7 +153,10 @@ class _Crawl:
                 self._basket.leave_out(url, f"a sitemap that cannot be read: {error}")
                 continue
             queue.extend(sitemap.sitemaps[:MAX_SITEMAPS])
-            pages.update(dict.fromkeys(sitemap.pages))
+            pages.update(dict.fromkeys(filter(self.is_inside, sitemap.pages)))
+            if len(pages) >= MAX_QUEUE:
+                self._basket.leave_out(url, f"beyond the limit of {MAX_QUEUE} pages that sitemaps name")
+                break
         return list(pages)[:MAX_QUEUE]
 
     async def pages(self, urls: Iterable[str], most: int, *, follow: bool) -> None:

@@ -3,6 +3,7 @@
 import asyncio
 import re
 import sqlite3
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from urllib.parse import quote
 
@@ -17,6 +18,13 @@ from vera.sanitize import one_line
 MAX_ROWS = 200_000
 """Attachments that are looked at."""
 
+MAX_TEXT = 1 << 20
+"""Bytes of one value."""
+
+MAX_TEXTS = 32 << 20
+"""Characters of all names and titles together."""
+
+_TABLES = ("itemAttachments", "items", "deletedItems", "itemData", "fields", "itemDataValues")
 _INSTRUCTIONS = 10_000
 """Of SQLite's machine, after which the time is looked at."""
 
@@ -87,13 +95,37 @@ def _attached(source: Source, path: Path, basket: Basket) -> list[Attached]:
         try:
             db.execute("PRAGMA trusted_schema = OFF")
             db.set_progress_handler(lambda: not basket.seconds_left, _INSTRUCTIONS)
-            rows = db.execute(_ATTACHMENTS, (MAX_ROWS,)).fetchall()
-            return [_read(db, *map(str, row)) for row in rows]
+            db.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, MAX_TEXT)
+            if problem := _not_zotero(db):
+                raise ValueError(problem)
+            return list(
+                _within_bounds(_read(db, *map(str, row)) for row in db.execute(_ATTACHMENTS, (MAX_ROWS,)))
+            )
         finally:
             db.close()
     except (sqlite3.Error, ValueError) as error:
         said = one_line(str(error), 200)
         raise ConnectorError(f"The connector {source.name}: its database cannot be read: {said}.") from None
+
+
+def _not_zotero(db: sqlite3.Connection) -> str:
+    """Why the database is not of Zotero, '' when it may be: what is read has to be plain tables, which hold
+    no more than the file. A view may compute without an end."""
+    told = dict(db.execute("SELECT name, sql FROM sqlite_master WHERE type = 'table'"))
+    for name in _TABLES:
+        if not str(told.get(name, "")).upper().startswith("CREATE TABLE"):
+            return f"{name} is no table"
+    return ""
+
+
+def _within_bounds(found: Iterable[Attached]) -> Iterator[Attached]:
+    """The attachments while their texts take no more than MAX_TEXTS characters together."""
+    size = 0
+    for each in found:
+        size += len(each.citation_key) + len(each.path) + len(each.cited)
+        if size > MAX_TEXTS:
+            raise ValueError(f"its names take more than {MAX_TEXTS} characters")
+        yield each
 
 
 def _read(db: sqlite3.Connection, key: str, item: str, item_key: str, path: str) -> Attached:

@@ -180,7 +180,7 @@ def make_server(access: Access) -> Server[Any]:
         progress = _Progress(context)
         try:
             with access(context, offered.right) as service:
-                async with room:
+                async with nullcontext() if offered.right == "read" else room:
                     return _result(await offered.answer(service, params.arguments or {}, progress.tell))
         except FORESEEN as error:
             return _refused(str(error))

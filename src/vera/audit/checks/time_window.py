@@ -93,7 +93,12 @@ def published(evidence: Evidence, source: SourceText) -> str:
 
 def _is_dated(evidence: Evidence) -> bool:
     """Whether it should tell when it was published: a page, or a file whose metadata do."""
-    return evidence.http_status is not None or bool(evidence.dated)
+    return is_page(evidence) or bool(evidence.dated)
+
+
+def is_page(evidence: Evidence) -> bool:
+    """Whether it is a page of the web, taken by the host or brought by a connector."""
+    return evidence.http_status is not None or evidence.origin.lower().startswith(("http://", "https://"))
 
 
 def _in_words(period: _Period) -> str:
@@ -142,7 +147,7 @@ def _bound(text: str) -> _Period | None:
 
 def _published(evidence: Evidence, source: SourceText) -> _Period | None:
     """When a page says it was published: in its title, its first lines, its metadata, its URL."""
-    if evidence.http_status is None:
+    if not is_page(evidence):
         return _of_metadata(evidence.dated)
     source = source.seen(evidence.marks)
     count = min(_HEAD_LINES, len(source.lines))

@@ -11,7 +11,15 @@ from itertools import islice, pairwise, takewhile
 
 from vera.model.extractive import patterns
 from vera.model.extractive.languages import language_of
-from vera.model.extractive.lexicon import ARTICLES, CLASS_NOUNS, POINTING, PRONOUNS, STOPWORDS, WHICH
+from vera.model.extractive.lexicon import (
+    ARTICLES,
+    CLASS_NOUNS,
+    NO_ADJECTIVES,
+    POINTING,
+    PRONOUNS,
+    STOPWORDS,
+    WHICH,
+)
 from vera.model.extractive.question import BREAKS, MAX_TERMS, Kind, Question, frame_words
 from vera.model.extractive.words import Word, affinity, words
 from vera.stopwords import GERMAN
@@ -89,10 +97,14 @@ def _are_things(behind: str) -> bool:
     for word in islice(words(behind[place:]), MOST_ADJECTIVES + 1):
         start, end = are.end() + word.start, are.end() + word.end
         spoken = behind[start:end].lower()
-        if behind[place:start].strip() or spoken in small or patterns.DENIES.fullmatch(spoken):
+        if (
+            behind[place:start].strip()
+            or spoken in small | NO_ADJECTIVES
+            or patterns.DENIES.fullmatch(spoken)
+        ):
             return False
         if behind[start].isupper() if german else _is_plural(word.form):
-            return True
+            return german or patterns.GOES_ON_AS_DEFINITION.match(behind[end:]) is not None
         place = end
     return False
 

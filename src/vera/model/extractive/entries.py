@@ -11,7 +11,7 @@ from itertools import pairwise, starmap, takewhile
 from vera.model.extractive import patterns
 from vera.model.extractive.defining import LEAST_SAID, SAME, subjects_of, thing_of
 from vera.model.extractive.layout import Piece, asks
-from vera.model.extractive.lexicon import ARTICLES, CLASS_NOUNS, DOING, NO_ENTRY, STATING, WHICH
+from vera.model.extractive.lexicon import ARTICLES, CLASS_NOUNS, DOING, NO_ENTRY, NO_LONGER, STATING, WHICH
 from vera.model.extractive.question import Kind, Question
 from vera.model.extractive.words import affinity, words
 
@@ -87,5 +87,6 @@ def _explains(text: str) -> bool:
         len(head) >= LEAST_SAID
         and head[0].form not in NO_ENTRY
         and STATING.isdisjoint(word.form for word in head)
-        and patterns.DENIES.search(text[: head[1].end]) is None
+        and NO_LONGER.isdisjoint(word.form for word in head)
+        and patterns.DENIES.search(text[: head[-1].end]) is None
     )

@@ -81,6 +81,21 @@ STATING = _set(
 )
 """With one of these words something is stated, and not only named."""
 
+NO_ADJECTIVES = _set(
+    """always often never only usually sometimes rarely mostly generally also still already just very too so
+    quite almost nearly about now then here there hours days weeks months years minutes seconds times
+    immer oft nie nur meist manchmal auch noch schon sehr zu so fast jetzt dann hier stunden tage wochen
+    monate jahre minuten sekunden"""
+)
+"""Words behind "are" with which nothing is said of what things are."""
+
+NO_LONGER = _set(
+    """anything opposite contrary reverse antonym former formerly deprecated obsolete outdated superseded
+    alleged supposed gegenteil gegensatz früher ehemals ehemaliger ehemalige veraltet veralteter veraltete
+    außer ausser contraire opposé ancien ancienne anciennement obsolète sauf"""
+)
+"""Words before a relative clause that take a term's explanation back, or turn it."""
+
 NO_ENTRY = _set(
     "see cf siehe vgl voir the this these those how why what if to in for der die das dies le la les ce"
 )

@@ -279,6 +279,11 @@ NAME_LINE = re.compile(r"\s*([\w.+-]{2,40})(?:\s?\(\d\w?\))?\s[–—-]\s(\w+(?:
 """The line of a manual page with its name and what that is for."""
 ARE = _compiled(r"\s*(?:\([^()]{1,120}\)\s*)?(?:are|were|sind|waren)\s")
 """Between a term in the plural and a noun that may say what its things are."""
+GOES_ON_AS_DEFINITION = _compiled(
+    r"\s*(?:[.,;:)\]]|\Z|\s(?:that|which|who|used|made|kept|written|sent|stored|for|of|with|in|on|from|by"
+    r"|between)\b)"
+)
+"""Behind the noun that says what things are: the end, or what tells them apart."""
 DEFINES = _compiled(
     r"[\"'”’)\]*_`]*\s*(?:\([^()]{1,120}\)\s*)?(?:"
     rf",\s*(?:(?:{_OFTEN})\s+)?(?:{_ALIAS})\b[^,.;:()]{{1,80}},)?,?\s*"

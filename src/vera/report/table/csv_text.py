@@ -2,12 +2,14 @@
 
 import csv
 import io
+import re
 
 from vera.report.printable import printable
 from vera.report.table.model import Cell, Table
 
-_FORMULA = ("=", "+", "-", "@", "\t", "\r")
-"""A cell that begins so is a formula in a spreadsheet; OWASP, CSV Injection."""
+_FORMULA = re.compile(r"[\s\u00ad\u200b-\u200f\u202a-\u202e\u2060-\u2064\ufeff]*[=+\-@＝＋－＠]|[\t\r\n]")
+"""A cell that begins so is a formula in some spreadsheet, also in the wide forms and behind what is not seen;
+OWASP, CSV Injection."""
 
 MAX_CELL = 32_767
 """Characters that Excel takes in a cell."""
@@ -15,7 +17,7 @@ MAX_CELL = 32_767
 
 def safe_cell(text: str) -> str:
     """`text` with an apostrophe before it where a spreadsheet would compute it."""
-    return f"'{text}" if text.startswith(_FORMULA) else text
+    return f"'{text}" if _FORMULA.match(text) else text
 
 
 def table_csv(table: Table) -> bytes:
@@ -24,7 +26,8 @@ def table_csv(table: Table) -> bytes:
     It begins with a byte order mark, without which Excel reads UTF-8 as the code page of the machine.
     """
     made = io.StringIO()
-    rows = csv.writer(made)
+    # Each cell in quotation marks: one with a semicolon is not two where that separates cells.
+    rows = csv.writer(made, quoting=csv.QUOTE_ALL)
     rows.writerow(["document", *(_safe(title) for title, _ in table.questions)])
     for row in table.rows:
         rows.writerow([_safe(row.document), *(_safe(cited_text(cell)) for cell in row.cells)])

@@ -45,7 +45,7 @@ $vera serve --base-dir "$day/service" --input-root examples/lease --token-file "
   --port "$port" >"$day/service.log" 2>&1 &
 service=$!
 trap 'kill $service 2>/dev/null || true' EXIT
-for _ in $(seq 100); do curl -sf "http://127.0.0.1:$port/healthz" >/dev/null && break; sleep 0.2; done
+for _ in $(seq 300); do curl -sf "http://127.0.0.1:$port/healthz" >/dev/null && break; sleep 0.2; done
 curl -sf "http://127.0.0.1:$port/v1/chat/completions" -H "Authorization: Bearer $token" \
   -H "Content-Type: application/json" \
   -d '{"model": "vera", "messages": [{"role": "user", "content": "When does the lease end?"}]}'

@@ -52,11 +52,14 @@ curl -sf "http://127.0.0.1:$port/v1/chat/completions" -H "Authorization: Bearer 
 kill "$service"
 
 step "9. another agent, over MCP"
-printf '%s\n' \
-  '{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-06-18","capabilities":{},"clientInfo":{"name":"first-day","version":"1"}}}' \
-  '{"jsonrpc":"2.0","method":"notifications/initialized"}' \
-  '{"jsonrpc":"2.0","id":2,"method":"tools/list"}' |
-  $vera mcp --input-dir examples/lease --base-dir "$day/mcp"
+mkdir -p "$day/mcp"
+{ # An agent keeps the connection open until it has its answer.
+  printf '%s\n' \
+    '{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-06-18","capabilities":{},"clientInfo":{"name":"first-day","version":"1"}}}' \
+    '{"jsonrpc":"2.0","method":"notifications/initialized"}' \
+    '{"jsonrpc":"2.0","id":2,"method":"tools/list"}'
+  for _ in $(seq 300); do grep -q '"id":2' "$day/mcp/answers" 2>/dev/null && break; sleep 0.2; done
+} | $vera mcp --input-dir examples/lease --base-dir "$day/mcp" | tee "$day/mcp/answers"
 
 step "10. from Python"
 ${PYTHON:-.venv/bin/python} - "$day" <<'PYTHON'

@@ -4,6 +4,7 @@
     python3 run.py run "question" --input-dir DIR    the same as: vera run "question" --input-dir DIR
     python3 run.py test [pytest arguments]           installs what the tests need, then runs the quick ones
     python3 run.py test --all                        all of them, which takes half an hour
+    python3 run.py test --long [battery]             the batteries of docs/assurance.md, which take hours
 
 The environment is `.venv` beside this file, with the project installed as it stands here. Only the standard
 library is used, and the syntax stays readable by Python 3.6, so that an old Python meets a sentence and not a
@@ -85,7 +86,10 @@ def main(arguments: list[str]) -> int:
             make_ready(testing)
         if testing:
             os.chdir(ROOT)
-            command = ["-m", "pytest", *workers(arguments[1:]), *arguments[1:]]
+            if arguments[1:2] == ["--long"]:
+                command = [os.path.join("tests", "assurance", "runner.py"), *arguments[2:]]
+            else:
+                command = ["-m", "pytest", *workers(arguments[1:]), *arguments[1:]]
         else:
             command = ["-m", "vera", *arguments]
             # So that a message which says what to type says what works here: `vera` may not be on PATH.

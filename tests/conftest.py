@@ -36,6 +36,7 @@ hypothesis.settings.load_profile("vera")
 
 QUICK_WITHOUT = frozenset(
     (
+        "assurance",
         "batch",
         "bench",
         "browser",
@@ -68,14 +69,14 @@ home = pytest.StashKey[Path]()
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--all", action="store_true", help="Run the slow tests too: about half an hour.")
     parser.addoption(
-        "--long", action="store_true", help="Repeat what can go wrong by chance 20 times instead of 3."
+        "--repeat-more", action="store_true", help="Repeat what can go wrong by chance 20 times instead of 3."
     )
 
 
 @pytest.fixture(scope="session")
 def repeats(pytestconfig: pytest.Config) -> int:
     """How often a test repeats what can go wrong by chance."""
-    return 20 if pytestconfig.getoption("--long") else 3
+    return 20 if pytestconfig.getoption("--repeat-more") else 3
 
 
 def pytest_configure(config: pytest.Config) -> None:

@@ -114,7 +114,7 @@ def test_a_page_gets_five_seconds_of_processor_time(page: bytes, extractor: Extr
         extractor.extract(page, "a.html")
     after = psutil.Process().cpu_times()
     used = after.children_user + after.children_system - before.children_user - before.children_system
-    assert 4.5 < used < 6.5  # the worker's start with it
+    assert 4 < used < 10  # processor time, not waiting: ended by the limit of 5 s, and its start with it
     assert extractor.extract(PAGE, "b.html").text == b"some text\n"
 
 

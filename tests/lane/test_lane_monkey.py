@@ -77,7 +77,7 @@ async def play(session: Session, address: str, corpus: Corpus, extractor: Extrac
 def test_random_turns_break_no_invariant(
     tmp_path: Path, measured: Callable[[str, object], None], pytestconfig: pytest.Config
 ) -> None:
-    turns = LONG_TURNS if pytestconfig.getoption("--long") else TURNS
+    turns = LONG_TURNS if pytestconfig.getoption("--repeat-more") else TURNS
     documents = tmp_path / "documents"
     documents.mkdir()
     (documents / "a.txt").write_text("A line to read.\n" * 30)

@@ -95,6 +95,7 @@ MOVES: dict[str, tuple[tuple[str, ...], str, str | None]] = {
     "egress.allow": (("egress.mode=allowlist", "egress.allow=a.org, b.org"), "a.org, c.org", "b.org"),
     "egress.allow_cidrs": ((), "127.0.0.0/8", None),
     "run.input_dir": ((), "/etc", None),
+    "run.inputs": ((), "/etc", None),
     "run.work_dir": ((), "/tmp/theirs", None),
     "run.base_dir": ((), "/tmp/theirs", "."),
     "budget.tokens": (("budget.tokens=10",), "11", "9"),
@@ -257,6 +258,26 @@ def test_an_input_folder_lies_inside_what_it_came_with(context: Desk, tmp_path: 
         with pytest.raises(Refused):
             context.load(Source.TASK, {"run.input_dir": path}, allowed=allowed)
     assert context.going_on({"run.input_dir": str(context.folder / "docs")}).settings.run.input_dir
+
+
+def test_inputs_of_a_task_lie_in_what_is_allowed_or_are_addresses(context: Desk) -> None:
+    (context.folder / "docs").mkdir()
+    allowed = allowed_of((), (context.folder,))
+    inside = {"run.inputs": "docs\nhttps://example.org/a.pdf\ndocs/a.txt"}
+    assert context.load(Source.TASK, inside, allowed=allowed).settings.run.inputs == inside["run.inputs"]
+    for outside in ("docs\n/etc", "..", "https:/../../etc"):
+        with pytest.raises(Refused, match="--allow-input DIR"):
+            context.load(Source.TASK, {"run.inputs": outside}, allowed=allowed)
+    for source in (Source.FOLDER, Source.FORM, Source.SESSION):
+        assert "reads files" in context.refusal(source, {"run.inputs": "https://example.org/a.pdf"})
+
+
+def test_a_task_names_connectors_that_the_person_configured_and_brings_none(context: Desk) -> None:
+    mine = ("connectors.configured=laws=folder:/srv/laws\nhand=site:https://example.org/",)
+    for named in ("laws", "hand\nlaws"):
+        assert context.load(Source.TASK, {"connectors.use": named}, *mine).settings.connectors.use == named
+    for other in ("papers", "laws=folder:/etc", "laws\nx=folder:/etc"):
+        assert "connectors.use" in context.refusal(Source.TASK, {"connectors.use": other}, *mine)
 
 
 def test_a_folder_keeps_its_sessions_inside_itself(context: Desk) -> None:

@@ -98,6 +98,7 @@ async def verify_async(
     thesis: str,
     *,
     input_dir: Path | str | None = None,
+    inputs: Sequence[Path | str] = (),
     connectors: Sequence[str] = (),
     scope: Sequence[str] | str | None = None,
     risk: Risk = "med",
@@ -128,9 +129,10 @@ async def verify_async(
 ) -> Verified:
     """Is a thesis borne out by what can be looked at? Evidence cards and a signed attestation, no answer.
 
-    Looked at is the `scope`: `files` (those of `input_dir`; the default where one is given), `web` (the
-    default otherwise), `kb` (sources of earlier sessions under `base_dir`), `connectors` (those named in
-    `connectors`: a configured name, or "NAME=KIND:ADDRESS"). `risk` says how much depends on it,
+    Looked at is the `scope`: `files` (those of `input_dir`, or of `inputs`: files, folders, archives; the
+    default where one is given), `web` (the default otherwise), `kb` (sources of earlier sessions under
+    `base_dir`), `connectors` (those named in `connectors`: a configured name, or "NAME=KIND:ADDRESS"; and the
+    pages whose addresses are `inputs`). `risk` says how much depends on it,
     `volatility` how soon it may change, which decides when the verdict expires; `lens` is the name of a
     rubric, the path of one, or a Lens. Lists may be sequences, or strings with commas. The caps are on
     all of the look-up together; None is the default of each.
@@ -159,12 +161,12 @@ async def verify_async(
     model is lost on the way, and LogError, StoreError or OSError when nothing can be written.
     """
     chosen = _with_sources(
-        requiring(_settings(settings, overrides, progress), require), input_dir, connectors
+        requiring(_settings(settings, overrides, progress), require), input_dir, inputs, connectors
     )
-    connected, scope_now = await connect_request(chosen, scope)
-    chosen = connected.settings
     base = Path(base_dir) if base_dir is not None else chosen.run.base_dir
     chosen = chosen.model_copy(update={"run": chosen.run.model_copy(update={"base_dir": base})})
+    connected, scope_now = await connect_request(chosen, scope, say=progress)
+    chosen = connected.settings
     before = await _parent(parent, base, progress, trust_session=trust_session)
     rubric = lens if isinstance(lens, Lens) else load_lens(str(lens), paths=True)
     inquiry = await asyncio.to_thread(
@@ -205,10 +207,26 @@ async def verify_async(
     return answered.verified if before is None else relied_on_thesis(answered.verified, before.found)
 
 
-def _with_sources(settings: Settings, input_dir: Path | str | None, connectors: Sequence[str]) -> Settings:
-    """The settings with the folder and the connectors of a call, where they are given."""
+def _with_sources(
+    settings: Settings,
+    input_dir: Path | str | None,
+    inputs: Sequence[Path | str],
+    connectors: Sequence[str],
+) -> Settings:
+    """The settings with the folder, the inputs and the connectors of a call, where they are given. Raises
+    RequestError."""
+    if isinstance(inputs, str | Path):
+        inputs = [inputs]
+    named = [str(each) for each in inputs]
+    if named and input_dir is not None:
+        raise RequestError("Give input_dir or inputs, not both.")
+    if any(each != each.strip() or len(each.splitlines()) != 1 for each in named):
+        raise RequestError("An input is empty, begins or ends with a blank, or has a line break.")
     if input_dir is not None:
-        run = settings.run.model_copy(update={"input_dir": Path(input_dir)})
+        run = settings.run.model_copy(update={"input_dir": Path(input_dir), "inputs": ""})
+        settings = settings.model_copy(update={"run": run})
+    if named:
+        run = settings.run.model_copy(update={"inputs": "\n".join(named)})
         settings = settings.model_copy(update={"run": run})
     if not connectors:
         return settings
@@ -220,6 +238,7 @@ async def research_async(
     question: str,
     *,
     input_dir: Path | str | None = None,
+    inputs: Sequence[Path | str] = (),
     connectors: Sequence[str] = (),
     work_dir: Path | str | None = None,
     base_dir: Path | str | None = None,
@@ -235,7 +254,8 @@ async def research_async(
 ) -> Researched:
     """Answer a question, with every statement cited, and verify the answer: what `vera run` does.
 
-    `input_dir` is the folder of documents to answer from, `connectors` are further sources of documents: each
+    `input_dir` is the folder of documents to answer from. In its place `inputs` are files, folders, archives
+    and the addresses of pages, which are fetched first. `connectors` are further sources of documents: each
     the name of a configured one, or "NAME=KIND:ADDRESS". The session is `work_dir`, which must be new or
     empty, or its own folder under `base_dir`. One that is cut short (the task is cancelled, the model is
     lost) goes on with `vera resume`. Where the model is lost or comes to no usable answer, the closest lines
@@ -273,9 +293,11 @@ async def research_async(
     if form not in get_args(Form):
         raise RequestError(f"There is no form {form!r}. It is answer or report.")
     loaded = _with_sources(
-        requiring(_settings(settings, overrides, progress), require), input_dir, connectors
+        requiring(_settings(settings, overrides, progress), require), input_dir, inputs, connectors
     )
-    connected = await connect(loaded, sources_of(loaded))
+    base = Path(base_dir) if base_dir is not None else loaded.run.base_dir
+    loaded = loaded.model_copy(update={"run": loaded.run.model_copy(update={"base_dir": base})})
+    connected = await connect(loaded, sources_of(loaded), progress)
     loaded = connected.settings
     wanted: dict[str, Any] = {"lane": "research"}
     if form != "answer" or sub_questions:
@@ -283,7 +305,6 @@ async def research_async(
         wanted |= {"form": form, "sub_questions": lines or loaded.run.sub_questions}
     run = loaded.run.model_copy(update=wanted)
     chosen = loaded.model_copy(update={"run": run})
-    base = Path(base_dir) if base_dir is not None else chosen.run.base_dir
     root = Path(work_dir) if work_dir is not None else default_work_dir(base, question)
     before = await _parent(parent, base, progress, trust_session=trust_session)
     with ExitStack() as stack:

@@ -9,7 +9,7 @@ import pytest
 
 from vera.agent import inputs
 from vera.agent.errors import SetupError
-from vera.agent.inputs import LaidOut, lay_out, unused
+from vera.agent.inputs import LaidOut, is_address, lay_out, unused
 from vera.evidence.reading import walk
 
 
@@ -189,10 +189,11 @@ def test_a_file_that_cannot_be_read_is_refused_or_left_out(
         laid(here, "papers/a.txt", "note.txt")
 
 
-@pytest.mark.parametrize("address", ["https://example.org/a.pdf", "file:///etc/passwd", "HTTP://x"])
-def test_an_address_is_refused_with_what_to_do(address: str, here: Path) -> None:
-    with pytest.raises(SetupError, match="--egress public"):
+@pytest.mark.parametrize("address", ["ftp://example.org/a.pdf", "file:///etc/passwd"])
+def test_an_address_that_is_never_fetched_is_refused_with_what_to_do(address: str, here: Path) -> None:
+    with pytest.raises(SetupError, match=r"only http and https are fetched\. Save it as a file"):
         lay_out([address], here / "base")
+    assert not is_address(address) and is_address("HTTPS://example.org/a.pdf")
 
 
 def test_too_many_files_bytes_or_inputs_are_refused_before_anything_is_copied(

@@ -1,5 +1,6 @@
 """`--input` from the command line: runs over several inputs, and what later commands make of them."""
 
+import hashlib
 import json
 import os
 from pathlib import Path
@@ -8,10 +9,23 @@ import pytest
 
 from support.cli import folded, vera
 from support.containers import zipped
+from support.site import serving
+from vera import events
 
 OFFER = "A written offer must be valid for at least three years.\n"
 QUESTION = "How long must a written offer be valid?"
 OFFLINE = ("--egress", "none", "--sandbox", "none")
+
+
+def reaching(site: str) -> tuple[str, ...]:
+    """Options that open the network to this site of loopback alone."""
+    allowed = ("egress.mode=allowlist", f"egress.allow={site[7:]}", "egress.allow_cidrs=127.0.0.0/8")
+    return tuple(word for each in allowed for word in ("-c", each))
+
+
+def blob(session: Path, named: events.Blob | None) -> bytes:
+    assert named is not None
+    return (session / "store" / named.sha256[:2] / named.sha256).read_bytes()
 
 
 @pytest.fixture
@@ -71,12 +85,94 @@ def test_an_index_is_made_of_several_inputs_and_its_status_is_of_one_folder(here
 
 
 @pytest.mark.parametrize("command", ["run", "verify"])
-def test_input_and_input_dir_together_and_an_address_are_refused(command: str, here: Path) -> None:
+def test_input_and_input_dir_together_and_odd_inputs_are_refused(command: str, here: Path) -> None:
     both = vera(command, "Why?", "--input", "offer.txt", "--input-dir", "papers", cwd=here)
     assert both.returncode == 2 and "--input and --input-dir were both given" in both.stderr
-    address = vera(command, "Why?", "--input", "https://example.org/a.pdf", cwd=here)
-    assert address.returncode == 2 and "--egress public" in address.stderr
+    for odd, said in (
+        ("ftp://example.org/a.pdf", "only http and https are fetched"),
+        ("", "An --input is empty"),
+        ("a\nb", "has a line break"),
+    ):
+        refused = vera(command, "Why?", "--input", odd, cwd=here)
+        assert (refused.returncode, said in refused.stderr) == (2, True)
     assert not (here / ".vera").exists() and not (here / "work").exists()
+
+
+def test_a_page_is_fetched_once_cited_with_its_receipt_and_replayed_without_its_server(here: Path) -> None:
+    page = f"<html><title>Terms</title><body><h1>Terms</h1><p>{OFFER}</p></body></html>".encode()
+    with serving({"/terms": page}) as site:
+        url, given = f"{site}/terms", ("--input", f"{site}/terms", *reaching(site))
+        run = vera(
+            "run", QUESTION, *given, "--input", "papers", "--sandbox", "none", "--work-dir", "s", cwd=here
+        )
+        asked = vera("ask", "--session", "s", "How long is it valid?", *given, "--work-dir", "a", cwd=here)
+        verified = vera("verify", OFFER, *given, "--json", "--work-dir", "v", cwd=here)
+        indexed = vera("index", *given, "--json", cwd=here)
+        tasks = [{"task": QUESTION, "inputs": [url, "papers"]}, {"thesis": OFFER}]
+        (here / "tasks.jsonl").write_text("".join(json.dumps(each) + "\n" for each in tasks))
+        batch = vera("batch", "tasks.jsonl", *given, "--base-dir", "b", cwd=here)
+        again = vera("recheck", "s", "--fetch", *reaching(site), cwd=here)
+    assert run.returncode == 0, run.stderr
+    host = site.removeprefix("http://").replace(":", "_")
+    assert f"web/{host}/terms.html, lines" in run.stdout and f"(from {url}, captured" in run.stdout
+    (read,) = [each for each in folded(here / "s").evidence.values() if not each.lead]
+    assert read.raw is not None and read.raw.sha256 == hashlib.sha256(page).hexdigest()
+    opened = json.loads(blob(here / "s", read.opened))
+    receipt = opened["retrieval"]
+    assert (receipt["url"], receipt["status"], receipt["media_type"]) == (url, 200, "text/html")
+    assert (receipt["address"], receipt["sha256"]) == ("127.0.0.1", read.raw.sha256)
+    assert receipt["started"] <= read.captured_ts
+    for done in (asked, verified, indexed, batch, again):
+        assert done.returncode == 0, done.stdout + done.stderr
+    assert json.loads(indexed.stdout)["documents"] == 1
+    assert json.loads(verified.stdout)["result"] == "SUPPORTED"
+    for session in ("s", "a", "v", *sorted(str(each.parent) for each in here.glob("b/runs/*/1/trace.jsonl"))):
+        assert vera("replay", session, cwd=here).returncode == 0
+    archive = vera("export", "s", "--warc", "pages.warc", cwd=here)
+    assert archive.returncode == 0 and page in (here / "pages.warc").read_bytes()
+
+
+@pytest.mark.parametrize("command", ["run", "verify", "index", "batch"])
+def test_nothing_is_fetched_without_a_network_and_a_page_that_is_not_there_is_one_sentence(
+    command: str, here: Path
+) -> None:
+    (here / "tasks.jsonl").write_text('{"task": "Why?"}\n')
+    first = {"run": ("Why?",), "verify": ("It is.",), "index": (), "batch": ("tasks.jsonl",)}[command]
+    with serving({}) as site:
+        closed = vera(command, *first, "--input", f"{site}/a", "-c", "egress.mode=none", cwd=here)
+        gone = vera(command, *first, "--input", f"{site}/a", *reaching(site), cwd=here)
+    sentence = "is not fetched: the network is closed for this run; open it with --egress public, or"
+    assert closed.returncode == 2 and f"vera: {site}/a {sentence}" in closed.stderr
+    assert gone.returncode == 2
+    assert gone.stderr.endswith(f"vera: {site}/a is not read: the server answered HTTP 404.\n")
+    assert not (here / "work").exists()
+
+
+def test_a_task_names_inputs_that_the_person_allows(here: Path) -> None:
+    def lines(*tasks: object) -> tuple[int, str]:
+        (here / "tasks").mkdir(exist_ok=True)
+        (here / "tasks" / "t.jsonl").write_text("".join(json.dumps(each) + "\n" for each in tasks))
+        done = vera("batch", "tasks/t.jsonl", cwd=here)
+        return done.returncode, done.stderr + done.stdout
+
+    code, said = lines({"task": QUESTION, "inputs": ["offer.txt"]})
+    assert code == 1 and "run.inputs: offer.txt reads files that were not opened for it" in said
+    assert "allow the folder that they are in: --allow-input DIR" in said
+    for wrong, sentence in (
+        ({"inputs": "offer.txt"}, '"inputs" must be a list of texts'),
+        ({"inputs": ["nowhere.txt"]}, '"inputs" names what does not exist: nowhere.txt'),
+        ({"inputs": ["offer.txt"], "input_dir": "papers"}, "name the folder as one of the inputs"),
+        ({"settings": {"run.inputs": "offer.txt"}}, 'write them as the member "inputs"'),
+    ):
+        code, said = lines({"task": QUESTION, **wrong})
+        assert (code, sentence in said) == (2, True), said
+
+
+def test_with_a_cluster_inputs_of_this_machine_are_refused(here: Path) -> None:
+    (here / "tasks.jsonl").write_text('{"task": "Why?"}\n')
+    engine = ("--engine", "postgresql://nobody@127.0.0.1:1/none")
+    done = vera("batch", "tasks.jsonl", "--input", "offer.txt", *engine, cwd=here)
+    assert (done.returncode, "with --engine others run the tasks" in done.stderr) == (2, True)
 
 
 def test_a_name_that_is_taken_and_a_link_are_told_in_one_line_each(here: Path) -> None:

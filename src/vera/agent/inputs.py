@@ -38,6 +38,7 @@ _LOG_HEAD = 4 << 20
 
 _SUFFIX = re.compile(r"(?:\.tar)?\.[^.]+\Z")
 _ADDRESS = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*://")
+_WEB = re.compile(r"https?://", re.IGNORECASE)
 _CHUNK = 1 << 20
 
 
@@ -120,11 +121,16 @@ class _Plan:
         return free
 
 
+def is_address(given: str) -> bool:
+    """Whether an input is the address of a web page."""
+    return _WEB.match(given) is not None
+
+
 def lay_out(given: Sequence[str], base: Path) -> LaidOut:
     """The input folder of the files and folders that were given.
 
-    One folder alone is that folder. Raises SetupError: an input that is a URL, does not exist, cannot be read
-    or is no file or folder, or too much in all (2); the folder cannot be written (5).
+    One folder alone is that folder. Raises SetupError: an input that does not exist, cannot be read or is no
+    file or folder, or too much in all (2); the folder cannot be written (5).
     """
     if len(given) > MAX_INPUTS:
         raise SetupError(f"{len(given)} inputs were given, at most {MAX_INPUTS} are taken. Give a folder.", 2)
@@ -176,9 +182,8 @@ def _refuse_word(given: str) -> None:
         raise SetupError("An --input is empty. Name a file or a folder.", 2)
     if _ADDRESS.match(given):
         raise SetupError(
-            f"--input takes files and folders, and {one_line(given, 200)} is an address. Name it in the "
-            'question: vera run "… URL …" --egress public. Documents of a whole site: '
-            "vera run --connector NAME=site:URL.",
+            f"{one_line(given, 200)} is no input: of addresses only http and https are fetched. "
+            "Save it as a file.",
             2,
         )
 

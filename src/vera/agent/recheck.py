@@ -12,6 +12,7 @@ import msgspec
 from vera.agent.conclusion import result_of
 from vera.agent.document_sources import Missing, fetch_all, open_capture
 from vera.agent.folders import index_folder, input_folder
+from vera.agent.inputs import is_address
 from vera.attestation.outcome import ALTERED, WITHHELD, outcome_of
 from vera.attestation.signers import Signers
 from vera.config.settings import EgressSettings
@@ -182,7 +183,10 @@ def _place(quote: Quote, evidence: Mapping[str, Evidence], store: Store, folder:
     if quote.problem or not quote.first:
         return _of(quote, "unchecked", detail=quote.problem or "It names no lines.")
     held = evidence[quote.evidence]
-    page = held.receipt is not None
+    # A page of a connector is looked at where it came from: the folder holds what came then.
+    gathered = is_address(held.origin) and held.within is None
+    page = held.receipt is not None or gathered
+    source = held.origin if gathered else held.source
     if held.tier != "captured" or held.lead or not (page or held.tool in FROM_FILES):
         return _of(quote, "unchecked", detail="It was made in the run: no file or page outside holds it.")
     if not page and not folder:
@@ -193,7 +197,7 @@ def _place(quote: Quote, evidence: Mapping[str, Evidence], store: Store, folder:
     loose = held.media_type == "application/pdf"
     before, after = _neighbours(lines.text, start, end)
     text, folder = lines.text[start:end], "" if page else folder
-    return _Cited(quote, text, before, after, marks, loose, held.source, folder)
+    return _Cited(quote, text, before, after, marks, loose, source, folder)
 
 
 def _neighbours(text: bytes, start: int, end: int) -> tuple[str, str]:

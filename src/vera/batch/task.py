@@ -1,7 +1,7 @@
 """One task of a batch, and its id: the sha256 of what it says."""
 
 import hashlib
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 import msgspec
 
@@ -16,16 +16,18 @@ class BatchTask(msgspec.Struct, frozen=True, kw_only=True):
     """A question to answer (`kind` "task") or a thesis to verify ("thesis"), as a line of the file says it;
     or a job of the service (JOB).
 
-    `input_dir` is the folder of documents as it was written ('' for none), `settings` what this task sets by
-    dotted key, `name` what a person calls it. `id` is 64 hexadecimal digits. `endpoint` is where its model is
-    asked: a base URL, `builtin`, `file` (a model file) or `auto` (whichever server is found); it is computed
-    from all settings in force and is no part of the id.
+    `input_dir` is the folder of documents as it was written ('' for none), `inputs` are files, folders and
+    addresses in its place, `settings` what this task sets by dotted key, `name` what a person calls it. `id`
+    is 64 hexadecimal digits. `endpoint` is where its model is asked: a base URL, `builtin`, `file` (a model
+    file) or `auto` (whichever server is found); it is computed from all settings in force and is no part of
+    the id.
     """
 
     id: str
     kind: str
     text: str
     input_dir: str = ""
+    inputs: tuple[str, ...] = ()
     settings: Mapping[str, Scalar] = {}
     name: str = ""
     endpoint: str = ""
@@ -37,14 +39,20 @@ class BatchTask(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def canonical_task(
-    kind: str, text: str, input_dir: str = "", settings: Mapping[str, Scalar] | None = None, name: str = ""
+    kind: str,
+    text: str,
+    input_dir: str = "",
+    settings: Mapping[str, Scalar] | None = None,
+    name: str = "",
+    inputs: Sequence[str] = (),
 ) -> bytes:
     """The task as canonical JSON (RFC 8785), with only the members that say something.
 
     Raises ObjectError for what JSON cannot carry exactly: an integer beyond 2**53, a lone surrogate.
     """
     members: dict[str, object] = {kind: text}
-    for key, value in (("input_dir", input_dir), ("name", name), ("settings", dict(settings or {}))):
+    said = {"input_dir": input_dir, "inputs": list(inputs), "name": name, "settings": dict(settings or {})}
+    for key, value in said.items():
         if value:
             members[key] = value
     return canonical(members)

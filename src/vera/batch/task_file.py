@@ -9,6 +9,7 @@ from typing import BinaryIO
 
 import msgspec
 
+from vera.agent.inputs import is_address
 from vera.attestation.objects import ObjectError
 from vera.batch.errors import BatchError
 from vera.batch.task import JOB, BatchTask, canonical_task, task_id
@@ -25,7 +26,8 @@ MAX_NAME_CHARACTERS = 200
 MAX_PROBLEMS = 20
 """Problems that are told at once."""
 
-MEMBERS = ("task", "thesis", "input_dir", "settings", "name")
+MAX_INPUTS = 1000
+MEMBERS = ("task", "thesis", "input_dir", "inputs", "settings", "name")
 
 Endpoint = Callable[[BatchTask], tuple[str, str]]
 """Holds the settings of a task against the real loader: where its model is asked, and why the task is refused
@@ -102,15 +104,23 @@ def parse_task(line: bytes) -> BatchTask:
     name = _text(said, "name").strip()
     if len(name) > MAX_NAME_CHARACTERS:
         raise ValueError(f'"name" is longer than {MAX_NAME_CHARACTERS} characters.')
-    input_dir, settings = _text(said, "input_dir"), _settings(said)
+    input_dir, inputs, settings = _text(said, "input_dir"), _inputs(said), _settings(said)
     if "\0" in input_dir:
         raise ValueError('"input_dir" cannot be the name of a folder.')
+    if input_dir and inputs:
+        raise ValueError('it has "input_dir" and "inputs": name the folder as one of the inputs.')
     try:
-        canonical = canonical_task(kind, text, input_dir, settings, name)
+        canonical = canonical_task(kind, text, input_dir, settings, name, inputs)
     except ObjectError as error:
         raise ValueError(f"it cannot be written as canonical JSON ({plain(str(error))}).") from None
     return BatchTask(
-        id=task_id(canonical), kind=kind, text=text, input_dir=input_dir, settings=settings, name=name
+        id=task_id(canonical),
+        kind=kind,
+        text=text,
+        input_dir=input_dir,
+        inputs=inputs,
+        settings=settings,
+        name=name,
     )
 
 
@@ -122,6 +132,9 @@ def _task(line: bytes, endpoint: Endpoint) -> tuple[BatchTask, str]:
         raise ValueError(_unknown(JOB))
     if task.input_dir and not Path(task.input_dir).is_dir():
         raise ValueError(f'"input_dir" is no folder: {plain(task.input_dir)}.')
+    for each in task.inputs:
+        if not is_address(each) and not Path(each).exists():
+            raise ValueError(f'"inputs" names what does not exist: {plain(each)}.')
     found, why_not = endpoint(task)
     return msgspec.structs.replace(task, endpoint=found), why_not
 
@@ -131,6 +144,18 @@ def _text(said: dict[str, object], key: str) -> str:
     if not isinstance(value, str):
         raise ValueError(f'"{key}" must be text.')
     return value
+
+
+def _inputs(said: dict[str, object]) -> tuple[str, ...]:
+    value = said.get("inputs", [])
+    if not isinstance(value, list) or not all(isinstance(each, str) for each in value):
+        raise ValueError('"inputs" must be a list of texts: ["contracts", "https://example.org/terms"].')
+    if len(value) > MAX_INPUTS:
+        raise ValueError(f'"inputs" has more than {MAX_INPUTS} members.')
+    for each in value:
+        if "\0" in each or len(each.splitlines()) != 1 or each != each.strip():
+            raise ValueError(f'"inputs" holds what cannot be a name or an address: {plain(each)}.')
+    return tuple(value)
 
 
 def _settings(said: dict[str, object]) -> dict[str, Scalar]:

@@ -19,6 +19,7 @@ CHOSEN_BY_THE_BATCH = {
     "run.work_dir": "each attempt gets its own session folder",
     "run.base_dir": "the batch has one base folder: --base-dir",
     "run.input_dir": 'write it as the member "input_dir"',
+    "run.inputs": 'write them as the member "inputs"',
 }
 
 
@@ -39,7 +40,7 @@ class TaskSettings:
 
         Raises ValueError with a sentence for settings that cannot be.
         """
-        key = msgspec.json.encode((task.settings, task.input_dir), order="sorted")
+        key = msgspec.json.encode((task.settings, task.input_dir, task.inputs), order="sorted")
         if key not in self._known:
             self._known[key] = self._read(task)
         return self._known[key]
@@ -75,6 +76,8 @@ def handed_of(task: BatchTask, allowed: Allowed, text: str = "") -> Handed:
     settings = dict(task.settings)
     if task.input_dir:
         settings["run.input_dir"] = task.input_dir
+    if task.inputs:
+        settings["run.inputs"] = "\n".join(task.inputs)
     return Handed(
         source="task", where=f"the task {plain(task.label)!r}", text=text, settings=settings, allowed=allowed
     )

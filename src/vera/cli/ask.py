@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from vera.cli.inputs import input_option, take_inputs
+from vera.cli.inputs import SOURCES, connector_option, input_option, take_sources
 from vera.cli.options import BUDGET, MODEL, budget_options, model_options
 
 if TYPE_CHECKING:
@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 EXAMPLE = 'vera ask --session DIR "QUESTION"'
 
 FLAGS = {
+    **SOURCES,
     "work_dir": "run.work_dir",
     "input_dir": "run.input_dir",
     "base_dir": "run.base_dir",
@@ -51,6 +52,7 @@ FLAGS = {
 @click.option("--work-dir", type=click.Path(), help="Session folder; a new one under work/ by default.")
 @input_option("to look at, too")
 @click.option("--input-dir", type=click.Path(), help="Folder of documents to look at, too.")
+@connector_option
 @click.option("--base-dir", type=click.Path(), help="Folder that holds the work folders.")
 @model_options
 @budget_options()
@@ -98,7 +100,7 @@ def ask(
         given = read_handed(sys.stdin.buffer) if options["handed"] else None
         is_thesis = thesis is not None or options["as_thesis"]
         text = given.text if given else _text(question, task, thesis)
-        take_inputs(options, overrides, quiet=options["quiet"])
+        take_sources(options)
         flags = {FLAGS[name]: value for name, value in options.items() if name in FLAGS and value is not None}
         loaded = load(overrides, {**flags, "run.lane": "research"}, handed=given)
         settings = loaded.settings if is_thesis else with_effort(loaded)
@@ -128,32 +130,49 @@ def _text(question: str | None, task: str | None, thesis: str | None) -> str:
 def _research(
     text: str, parent: "Parent", settings: "Settings", options: Mapping[str, Any], progress: "Progress"
 ) -> None:
+    import asyncio
+
     from vera.agent.work_dir import default_work_dir
     from vera.cli.execute import execute
+    from vera.runtime.connectors import connect, sources_of
     from vera.runtime.research import new_session
     from vera.session import Session
 
+    connected = asyncio.run(connect(settings, sources_of(settings), progress.say))
+    settings = connected.settings
     root = settings.run.work_dir or default_work_dir(settings.run.base_dir, text)
 
     def open_session() -> Session:
         return new_session(root, settings, text, progress, parent)
 
-    execute(open_session, settings, as_json=options["as_json"], progress=progress)
+    execute(
+        open_session,
+        settings,
+        as_json=options["as_json"],
+        progress=progress,
+        connections=connected.connections,
+    )
 
 
 def _verify(
     text: str, parent: "Parent", settings: "Settings", options: Mapping[str, Any], progress: "Progress"
 ) -> int:
+    import asyncio
+
     from vera.attestation.lenses import load_lens
     from vera.cli.verify_thesis import finish
+    from vera.runtime.connectors import connect_request
     from vera.runtime.thesis import inquiry_of
 
+    connected, scope = asyncio.run(connect_request(settings, options["scope"], say=progress.say))
+    settings = connected.settings
     inquiry = inquiry_of(
         text,
         settings.run.input_dir,
         load_lens("general", paths=True),
-        scope=options["scope"],
+        scope=scope,
         follows=True,
+        connections=connected.connections,
     )
     return finish(
         inquiry, settings, progress, as_json=options["as_json"], fresh=True, text=text, parent=parent

@@ -10,7 +10,7 @@ import click
 
 from vera.cli.allow import allow_input_option, allow_option
 from vera.cli.cluster import LOCAL, access_to, engine_option
-from vera.cli.inputs import input_folder_of, input_option
+from vera.cli.inputs import SOURCES, connector_option, input_option, take_sources
 from vera.cli.options import BUDGET, MODEL, budget_options, model_options, settings_of
 
 if TYPE_CHECKING:
@@ -93,7 +93,8 @@ def _overrides(command: F) -> F:
 )
 @model_options
 @budget_options()
-@input_option("for each task that names no input_dir")
+@input_option("for each task that names no input")
+@connector_option
 @allow_option("a task")
 @allow_input_option("that of the file")
 @click.option("--no-wait", is_flag=True, help="With --engine: queue the tasks, and end.")
@@ -119,6 +120,7 @@ def run(
     allow: tuple[str, ...],
     allow_input: tuple[str, ...],
     inputs: tuple[str, ...],
+    connector: tuple[str, ...],
     **options: Any,
 ) -> None:
     """Run the tasks of a file that are not done.
@@ -136,9 +138,10 @@ def run(
         base = base_of(base_dir, overrides)
         flags = {name: options.pop(name) for name in (*MODEL, *BUDGET)} | {"require": require}
         set_by_flag = settings_of({**MODEL, **BUDGET, "require": "verification.require"}, flags)
-        if inputs:
-            folder = input_folder_of(inputs, str(base), overrides, quiet=options["quiet"])
-            set_by_flag["run.input_dir"] = Path(folder).resolve()
+        if inputs or connector:
+            _refuse_elsewhere(engine)
+            given = {"inputs": inputs, "connector": connector}
+            set_by_flag |= _documents(given, base, overrides, quiet=options["quiet"])
         options["overrides"] = without_keys((*overrides, *(f"{k}={v}" for k, v in set_by_flag.items())))
         # Without that folder there is no task file either, which is what the person is told.
         beside = (tasks.parent,) if tasks.parent.is_dir() else ()
@@ -154,6 +157,41 @@ def run(
             code, summary = submit_batch(listed, access, chosen, sys.stderr, wait=not no_wait)
     _print(summary, as_json)
     raise SystemExit(code)
+
+
+def _refuse_elsewhere(engine: str) -> None:
+    """End the command where other machines run the tasks: they do not see what is gathered on this one."""
+    from vera.cli.exit import USAGE, stop
+
+    if engine != LOCAL:
+        stop(
+            "--input and --connector give documents of this machine, and with --engine others run the tasks. "
+            'Name the folder in each task ("input_dir"), or give each worker -c run.input_dir=DIR.',
+            USAGE,
+        )
+
+
+def _documents(
+    given: dict[str, Any], base: Path, overrides: Sequence[str], *, quiet: bool
+) -> dict[str, object]:
+    """The settings by which each task reads what was given: it is gathered once, for all of them."""
+    import asyncio
+
+    from vera.config import load
+    from vera.report.printable import one_printable_line
+    from vera.runtime.connectors import connect, sources_of
+
+    take_sources(given)
+
+    def say(line: str) -> None:
+        if not quiet:
+            click.echo(one_printable_line(line), err=True)
+
+    wanted = {SOURCES[name]: value for name, value in given.items()}
+    settings = load(overrides, {"run.base_dir": str(base), **wanted}).settings
+    folder = asyncio.run(connect(settings, sources_of(settings), say)).settings.run.input_dir
+    assert folder is not None
+    return {"run.input_dir": folder.resolve(), "run.inputs": "", "connectors.use": ""}
 
 
 @batch.command()

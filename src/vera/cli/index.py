@@ -11,10 +11,11 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from vera.cli.inputs import input_folder_of, input_option
+from vera.cli.inputs import input_option, take_sources
 
 if TYPE_CHECKING:
     from vera.cli.progress import Progress as Screen
+    from vera.config import Settings
     from vera.search.corpus import Corpus, Progress, State
 
 _UNREADABLE_SHOWN = 20
@@ -60,16 +61,17 @@ def index(
     with clean_errors():
         from vera.agent.folders import index_folder, input_folder
         from vera.cli.progress import Progress as Screen
-        from vera.config import load
         from vera.evidence.extractor import Extractor
         from vera.runtime.plugins import open_plugins
         from vera.runtime.setup import embedder_of
         from vera.search.corpus import Corpus
 
-        real = input_folder(_chosen(folder, inputs, overrides, status=status, quiet=quiet))
+        _refuse_both(folder, inputs, status=status)
         screen = Screen(quiet=quiet)
         with ExitStack() as stack:
-            settings = load(overrides, {"search.embedding": embedding_file}).settings
+            settings = _settings(folder, inputs, overrides, embedding_file, screen)
+            assert settings.run.input_dir is not None
+            real = input_folder(settings.run.input_dir)
             extractor = stack.enter_context(Extractor(formats=open_plugins(settings).formats))
             embedder, problem = (None, "") if status else embedder_of(settings, stack)
             corpus = stack.enter_context(Corpus(real, index_folder(real), extractor, embedder))
@@ -80,21 +82,40 @@ def index(
             _update(corpus, real, screen, as_json, embeds=embedder is not None)
 
 
-def _chosen(
-    folder: Path | None, inputs: tuple[str, ...], overrides: tuple[str, ...], *, status: bool, quiet: bool
-) -> Path:
-    """The folder that is meant. Ends the command where there is none or two, or where `--status` would have
-    to put inputs into one."""
+def _refuse_both(folder: Path | None, inputs: tuple[str, ...], *, status: bool) -> None:
+    """End the command where no folder is named or two are, or where `--status` would have to put inputs into
+    one."""
     from vera.cli.exit import USAGE, stop
 
     if (folder is None) == (not inputs):
         both = "DIR and --input were both given." if inputs else "There is nothing to index."
         stop(f"{both} Type: vera index DIR, or vera index --input PATH", USAGE)
-    if folder is not None:
-        return folder
-    if status and not (len(inputs) == 1 and Path(inputs[0]).is_dir()):
+    if inputs and status and not (len(inputs) == 1 and Path(inputs[0]).is_dir()):
         stop("--status writes nothing, so it takes one folder. Without it --input takes several.", USAGE)
-    return Path(input_folder_of(inputs, None, overrides, quiet=quiet))
+
+
+def _settings(
+    folder: Path | None,
+    inputs: tuple[str, ...],
+    overrides: tuple[str, ...],
+    embedding_file: str | None,
+    screen: "Screen",
+) -> "Settings":
+    """The settings, with the folder that is meant as their input folder."""
+    import asyncio
+
+    from vera.config import load
+    from vera.runtime.connectors import connect
+    from vera.runtime.inputs import pages_of
+
+    options: dict[str, Any] = {"inputs": inputs}
+    take_sources(options)
+    wanted = {"search.embedding": embedding_file, "run.inputs": options["inputs"]}
+    settings = load(overrides, wanted).settings
+    if folder is not None:
+        run = settings.run.model_copy(update={"input_dir": folder, "inputs": ""})
+        return settings.model_copy(update={"run": run})
+    return asyncio.run(connect(settings, pages_of(settings), screen.say)).settings
 
 
 def _update(corpus: "Corpus", real: Path, screen: "Screen", as_json: bool, *, embeds: bool) -> None:

@@ -1,57 +1,52 @@
-"""`--input`: the files, folders and archives that a command reads."""
+"""`--input` and `--connector`: where the documents come from that a command reads."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import Any, TypeVar
 
 import click
 
 F = TypeVar("F", bound=Callable[..., object])
 
-_TOLD = 20
-"""Files that are named among those left out."""
+SOURCES = {"inputs": "run.inputs", "connector": "connectors.use"}
+"""Option → the setting it sets."""
 
 
 def input_option(purpose: str) -> Callable[[F], F]:
-    """`--input PATH`, as often as wanted; `purpose` ends its help ("to answer from")."""
+    """`--input PATH|URL`, as often as wanted; `purpose` ends its help ("to answer from")."""
     return click.option(
         "--input",
         "inputs",
-        metavar="PATH",
+        metavar="PATH|URL",
         multiple=True,
-        type=click.Path(),
-        help=f"File, folder or archive {purpose}; may be repeated.",
+        help=f"File, folder, archive or web page {purpose}; may be repeated.",
     )
 
 
-def take_inputs(options: dict[str, Any], overrides: Sequence[str], *, quiet: bool) -> None:
-    """Put the folder of `inputs` into the options as `input_dir`. Ends the command where both were given;
-    raises SetupError for what cannot be read."""
-    inputs = options.pop("inputs", ())
-    if not inputs:
-        return
-    if options.get("input_dir") is not None:
-        from vera.cli.exit import USAGE, stop
+connector_option = click.option(
+    "--connector",
+    multiple=True,
+    metavar="NAME[=KIND:ADDRESS]",
+    help="Read documents from there too: a configured connector, or folder, git, page, site, zotero or "
+    "bibtex with an address; may be repeated.",
+)
 
+
+def take_sources(options: dict[str, Any]) -> None:
+    """Join what was given several times into the text that its setting has, one a line. Ends the command
+    where an input folder was given beside inputs, and for a name that no line can hold."""
+    from vera.cli.exit import USAGE, stop
+
+    inputs = options.get("inputs", ())
+    if inputs and options.get("input_dir") is not None:
         stop("--input and --input-dir were both given. Give each file and folder with --input.", USAGE)
-    options["input_dir"] = input_folder_of(inputs, options.get("base_dir"), overrides, quiet=quiet)
-
-
-def input_folder_of(
-    inputs: Sequence[str], base_dir: str | None, overrides: Sequence[str], *, quiet: bool
-) -> str:
-    """The one folder in which the inputs are; what got another name or is left out is told on stderr.
-
-    Raises SetupError.
-    """
-    from vera.agent.inputs import lay_out
-    from vera.config import load
-    from vera.report.printable import one_printable_line
-
-    laid = lay_out(inputs, load(overrides, {"run.base_dir": base_dir}).settings.run.base_dir)
-    told = [f"{path} is called {name} here: another input has its name" for path, name in laid.renamed]
-    told += [f"not read: {path}: {why}" for path, why in laid.left_out[:_TOLD]]
-    if (more := len(laid.left_out) - _TOLD) > 0:
-        told.append(f"… and {more} more")
-    for line in [] if quiet else told:
-        click.echo(one_printable_line(line), err=True)
-    return str(laid.folder)
+    for each in inputs:
+        if not each.strip():
+            stop("An --input is empty. Name a file or a folder.", USAGE)
+        if each != each.strip() or len(each.splitlines()) != 1:
+            stop(
+                f"{each!a} begins or ends with a blank, or has a line break: give its folder with --input.",
+                USAGE,
+            )
+    for name in SOURCES:
+        if name in options:
+            options[name] = "\n".join(options[name]) or None

@@ -104,7 +104,8 @@ class Progress:
                     revision = f" at {each.revision}" if each.revision else ""
                     left = f", {each.left_out_count} left out" if each.left_out_count else ""
                     cut = f" (it ended at {each.ended_at})" if each.ended_at else ""
-                    self.say(f"connector {each.name}{revision}: {each.documents} documents{left}{cut}")
+                    gave = counted(each.documents, "document")
+                    self.say(f"connector {each.name}{revision}: {gave}{left}{cut}")
             case events.PluginsLoaded():
                 names = ", ".join(
                     f"{each.name} ({each.distribution or each.module})" for each in record.plugins

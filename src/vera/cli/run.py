@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from vera.cli.inputs import input_option, take_inputs
+from vera.cli.inputs import SOURCES, connector_option, input_option, take_sources
 from vera.cli.options import BUDGET, MODEL, budget_options, model_options
 
 if TYPE_CHECKING:
@@ -17,6 +17,7 @@ MAX_TASK_BYTES = 1 << 20
 
 # Option → the setting it sets.
 FLAGS = {
+    **SOURCES,
     "work_dir": "run.work_dir",
     "input_dir": "run.input_dir",
     "lane": "run.lane",
@@ -43,7 +44,6 @@ FLAGS = {
     "action_verifier": "action_verifier.verifier_type",
     "brave_api_key": "brave.key",
     "embedding_file": "search.embedding",
-    "connector": "connectors.use",
     "plugin": "plugins.enabled",
     "official_domain": "policy.official_domains",
     "verifier": "verification.rule",
@@ -61,13 +61,7 @@ FLAGS = {
 @click.option("--work-dir", type=click.Path(), help="Session folder; a new one under work/ by default.")
 @input_option("to answer from")
 @click.option("--input-dir", type=click.Path(), help="Folder of documents to answer from.")
-@click.option(
-    "--connector",
-    multiple=True,
-    metavar="NAME[=KIND:ADDRESS]",
-    help="Read documents from there too: a configured connector, or folder, git, site, zotero or bibtex with "
-    "an address; may be repeated.",
-)
+@connector_option
 @click.option(
     "--lane",
     type=click.Choice(["research", "execute"]),
@@ -212,31 +206,35 @@ def run(
         from vera.cli.sub_questions import revise
         from vera.config.handed import read_handed
         from vera.runtime.connectors import connect, sources_of
+        from vera.runtime.inputs import pages_of
         from vera.runtime.research import new_session
         from vera.session import Session
 
         given = read_handed(sys.stdin.buffer) if handed else None
         text = given.text if given else read_task(question, task)
-        take_inputs(options, overrides, quiet=quiet)
+        take_sources(options)
         options["official_domain"] = ",".join(options["official_domain"]) or None
-        options["connector"] = "\n".join(options["connector"]) or None
         options["plugin"] = ",".join(options["plugin"]) or None
         options["require_thesis"] = "\n".join(map(_one_line, options["require_thesis"])) or None
         options["sub_question"] = "\n".join(map(_one_line, options["sub_question"])) or None
         flags = {FLAGS[name]: value for name, value in options.items() if value is not None}
         loaded = config.load(overrides, flags, handed=given)
-        settings = with_real_input(with_effort(loaded))
+        settings = with_effort(loaded)
         progress = Progress(quiet=quiet)
         for warning in loaded.warnings:
             progress.say(f"warning: {warning}")
         ask_once(settings, progress)
-        if options["connector"] and settings.run.lane == "execute":
-            stop("--connector is for research: an execution asks for verification instead.", USAGE)
+        if settings.run.lane == "execute" and (options["connector"] or pages_of(settings)):
+            stop(
+                "--connector and addresses with --input are for research: an execution asks for verification "
+                "instead.",
+                USAGE,
+            )
         sources = sources_of(settings) if settings.run.lane == "research" else []
         if sources:
-            progress.now("connectors: gathering documents")
-        connected = asyncio.run(connect(settings, sources))
-        settings = connected.settings
+            progress.now("gathering documents")
+        connected = asyncio.run(connect(settings, sources, progress.say))
+        settings = with_real_input(connected.settings)
         chosen = settings.run.work_dir
         root = (
             _asked_again(chosen, text, progress) if chosen else default_work_dir(settings.run.base_dir, text)

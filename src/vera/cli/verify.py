@@ -4,7 +4,7 @@ from typing import Any
 
 import click
 
-from vera.cli.inputs import input_option
+from vera.cli.inputs import connector_option, input_option
 from vera.cli.options import budget_options, model_options, renamed_option
 
 
@@ -18,13 +18,7 @@ from vera.cli.options import budget_options, model_options, renamed_option
 )
 @input_option("to look at")
 @click.option("--input-dir", type=click.Path(), help="Folder of documents to look at.")
-@click.option(
-    "--connector",
-    multiple=True,
-    metavar="NAME[=KIND:ADDRESS]",
-    help="Read documents from there too: a configured connector, or folder, git, site, zotero or bibtex with "
-    "an address; may be repeated.",
-)
+@connector_option
 @click.option("--work-dir", type=click.Path(), help="Session folder; a new one under work/ by default.")
 @click.option("--base-dir", type=click.Path(), help="Folder that holds the work folders.")
 @click.option("--scope", help="Where to look: files, web, kb, connectors, separated by commas.")

@@ -2,7 +2,7 @@
 
 import asyncio
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +17,7 @@ from vera.attestation.parents import AGREES
 from vera.attestation.request_json import REQUEST_BYTES, RequestAsked, read_request
 from vera.cli.exit import NOT_READY, USAGE, stop
 from vera.cli.found_server import ask_once
-from vera.cli.inputs import take_inputs
+from vera.cli.inputs import SOURCES, take_sources
 from vera.cli.options import MODEL
 from vera.cli.progress import Progress
 from vera.cli.run import read_text
@@ -33,6 +33,7 @@ from vera.runtime.thesis import inquiry_of
 
 EXAMPLE = 'vera verify "THESIS" --input-dir DIR'
 FLAGS = {
+    **SOURCES,
     "input_dir": "run.input_dir",
     "work_dir": "run.work_dir",
     "base_dir": "run.base_dir",
@@ -41,7 +42,6 @@ FLAGS = {
     "egress": "egress.mode",
     "brave_api_key": "brave.key",
     "official_domain": "policy.official_domains",
-    "connector": "connectors.use",
     "verifier": "verification.rule",
     "entailment_model": "verification.entailment_model",
 }
@@ -81,12 +81,16 @@ def _request(options: Mapping[str, Any], thesis_text: str | None, thesis: str | 
 
 
 def _inquiry(
-    text: str, settings: Settings, asked: RequestAsked | None, options: Mapping[str, Any]
+    text: str,
+    settings: Settings,
+    asked: RequestAsked | None,
+    options: Mapping[str, Any],
+    say: Callable[[str], None],
 ) -> tuple[ThesisJob, Settings]:
     """What is asked, by a request or by options; and the settings with what connectors gathered for it."""
     given_scope = options["scope"] if asked is None else asked.scope or None
     connected, scope = asyncio.run(
-        connect_request(settings, given_scope, asked.connectors if asked is not None else ())
+        connect_request(settings, given_scope, asked.connectors if asked is not None else (), say)
     )
     folder, connections = connected.settings.run.input_dir, connected.connections
     if asked is None:
@@ -114,9 +118,9 @@ def run(
     else:
         text = given.text if given else read_text(thesis_text, thesis, "thesis", "--thesis", EXAMPLE)
     options = dict(options)
-    take_inputs(options, overrides, quiet=options["quiet"])
+    take_sources(options)
     flags = {
-        FLAGS[name]: ("\n" if name == "connector" else ",").join(value) if isinstance(value, tuple) else value
+        FLAGS[name]: ",".join(value) if isinstance(value, tuple) else value
         for name, value in options.items()
         if name in FLAGS and value not in (None, ())
     }
@@ -125,7 +129,7 @@ def run(
     progress = Progress(quiet=options["quiet"])
     for warning in loaded.warnings:
         progress.say(f"warning: {warning}")
-    inquiry, settings = _inquiry(text, settings, asked, options)
+    inquiry, settings = _inquiry(text, settings, asked, options, progress.say)
     ask_once(settings, progress)
     return finish(inquiry, settings, progress, as_json=options["as_json"], fresh=options["fresh"], text=text)
 

@@ -150,6 +150,11 @@ class RunSettings(Section):
     input_dir: FilePath | None = setting(
         "Folder of documents to read, seen by the agent as /input.", flag="--input-dir"
     )
+    inputs: str = setting(
+        "Files, folders, archives and web addresses to read as the input folder, one a line. They take the "
+        "place of input_dir; pages are fetched when the run begins.",
+        flag="--input",
+    )
     base_dir: FilePath = setting(
         "Folder that holds the work folders and what outlives a run.", flag="--base-dir", allowed="a path"
     )
@@ -593,7 +598,7 @@ class ConnectorSettings(Section):
 
     configured: str = setting(
         "Connectors that runs and requests may name, one a line: NAME=KIND:ADDRESS. Kinds are folder, git, "
-        "site, zotero, bibtex, and those of plugins."
+        "page, site, zotero, bibtex, and those of plugins."
     )
     use: str = setting(
         "Connectors that a run reads, one a line: the name of a configured one, or NAME=KIND:ADDRESS.",

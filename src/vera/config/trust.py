@@ -153,6 +153,23 @@ def _inside(asked: Asked) -> bool:
     return root is not None and real.is_relative_to(root)
 
 
+def _all_inside(asked: Asked) -> bool:
+    """Each path lies in what is allowed. A page is fetched as far as the person opens the network, which a
+    task can have its model do, too."""
+    paths = (line.strip() for line in str(asked.value).splitlines())
+    return _is_mine(asked) or all(
+        path.lower().startswith(("https://", "http://")) or _inside(asked._replace(value=path, mine=None))
+        for path in paths
+        if path
+    )
+
+
+def _configured(asked: Asked) -> bool:
+    """Each is named, and the person said where it leads."""
+    mine = {line.partition("=")[0].strip() for line in asked.yours.connectors.configured.splitlines()}
+    return _is_mine(asked) or _items(asked.value, "\n") <= mine
+
+
 def _same_place(asked: Asked) -> bool:
     if asked.value is None or asked.mine is None:
         return _is_mine(asked)
@@ -200,6 +217,8 @@ PRICE = Rule("while you do not limit the cost", _price)
 IN_FOLDER = Rule("inside the folder", _inside)
 IN_ALLOWED = Rule("inside `--allow-input`", _inside)
 IN_BASE = Rule("inside the base folder", _inside)
+CONFIGURED = Rule("names of those that you configured", _configured)
+INPUTS_ALLOWED = Rule("inside `--allow-input`, or an address", _all_inside)
 
 
 class Row(NamedTuple):
@@ -262,6 +281,7 @@ TRUST: Mapping[str, Row] = {
     **_each("egress.allow_cidrs", ONLY_YOU, "opens addresses of your own network"),
     # What is read and where it is kept.
     **_each("run.input_dir", ONLY_YOU, OUTSIDE, _INPUT),
+    **_each("run.inputs", ONLY_YOU, OUTSIDE, {Source.TASK: INPUTS_ALLOWED}),
     **_each("run.work_dir run.base_dir", SAME_PLACE, "writes outside the folder", _OWN_FOLDERS),
     # What may be spent.
     **_each("budget.tokens budget.cost budget.seconds budget.searches brave.max_calls", AT_MOST, SPENDS),
@@ -309,7 +329,8 @@ TRUST: Mapping[str, Row] = {
     **_each("plugins.hard_checks", ONLY_YOU, "decides whose findings end a claim"),
     **_each("plugins.seconds", ONLY_YOU, SPENDS),
     # Documents from elsewhere.
-    **_each("connectors.configured connectors.use", ONLY_YOU, OUTSIDE),
+    **_each("connectors.configured", ONLY_YOU, OUTSIDE),
+    **_each("connectors.use", ONLY_YOU, OUTSIDE, {Source.TASK: CONFIGURED}),
     **_each("connectors.documents connectors.bytes connectors.seconds", AT_MOST, SPENDS),
     # How the work is done.
     **_each(
@@ -476,6 +497,8 @@ def _by_hand(setting: Setting, asked: Asked) -> str:
             return f"If you want it, ask for it yourself: -c {chosen}, or --trust-session for all of them."
         case Source.TASK if setting.key == "run.input_dir":
             return f"If it may be read, allow it: --allow-input {value}"
+        case Source.TASK if setting.key == "run.inputs":
+            return "If they may be read, allow the folder that they are in: --allow-input DIR"
         case Source.TASK:
             return f"If you want it, allow it: --allow {chosen}"
         case _:

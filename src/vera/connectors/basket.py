@@ -6,6 +6,7 @@ from pathlib import Path
 
 import msgspec
 
+from vera.sandbox.fetch.receipt import Receipt
 from vera.sanitize import one_line
 
 MAX_LEFT_OUT = 200
@@ -19,13 +20,15 @@ _MAX_NAME = 600
 _MAX_ORIGIN = 1500
 
 
-class Gathered(msgspec.Struct, frozen=True, kw_only=True):
-    """A document: its name in the folder, where it comes from in words, its sha256 and size in bytes."""
+class Gathered(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """A document: its name in the folder, where it comes from in words, its sha256 and size in bytes.
+    `receipt` is how a page came that was asked for by its address."""
 
     name: str
     origin: str
     sha256: str
     size: int
+    receipt: Receipt | None = None
 
 
 class Limits(msgspec.Struct, frozen=True, kw_only=True):
@@ -85,7 +88,7 @@ class Basket:
             return f"beyond {self.ended_at or f'its limit of {self._limits.bytes} bytes'}"
         return ""
 
-    def add(self, name: str, data: bytes, origin: str) -> bool:
+    def add(self, name: str, data: bytes, origin: str, receipt: Receipt | None = None) -> bool:
         """Take a document; whether it was taken. One that is not is among those left out, with the reason.
 
         `name` is a relative path with slashes.
@@ -108,7 +111,9 @@ class Basket:
         self.bytes += len(data)
         sha256 = hashlib.sha256(data).hexdigest()
         origin = one_line(origin, _MAX_ORIGIN)
-        self.documents.append(Gathered(name=whole, origin=origin, sha256=sha256, size=len(data)))
+        self.documents.append(
+            Gathered(name=whole, origin=origin, sha256=sha256, size=len(data), receipt=receipt)
+        )
         return True
 
     def leave_out(self, name: str, why: str) -> None:

@@ -159,5 +159,11 @@ def origins_of(documents: Path) -> dict[str, str]:
     return {each.name: each.origin for source in used for each in source.documents}
 
 
+def receipts_of(documents: Path) -> dict[str, bytes]:
+    """The receipt, as JSON, of each document of a gathered folder that was fetched by its address."""
+    each = (document for used in used_in(documents) for document in used.documents)
+    return {one.name: msgspec.json.encode(one.receipt) for one in each if one.receipt is not None}
+
+
 def _decoded(data: bytes) -> DocumentList:
     return msgspec.json.decode(data, type=DocumentList)

@@ -4,6 +4,7 @@ from collections.abc import Callable
 
 from vera.sandbox.egress.authority import AuthorityError, Url
 from vera.sandbox.egress.dial import Dialer
+from vera.sandbox.egress.secrets import Secrets
 from vera.sandbox.egress.types import Connection, Decision, FailedError, Policy, RefusedError, Request
 from vera.sandbox.fetch.fetcher import USER_AGENT, Fetcher, FetchLimits
 from vera.sandbox.fetch.url import normalise
@@ -24,13 +25,17 @@ class Unreachable(Exception):
 
 
 class Reach:
-    """The way to the network. `policy` is None where nothing may be reached."""
+    """The way to the network. `policy` is None where nothing may be reached; no address with one of the
+    `secrets` in it is asked for."""
 
     user_agent = USER_AGENT
 
-    def __init__(self, policy: Policy | None, dialer: Dialer | None = None) -> None:
+    def __init__(
+        self, policy: Policy | None, dialer: Dialer | None = None, secrets: Secrets | None = None
+    ) -> None:
         self._policy = policy
         self._dialer = dialer
+        self._secrets = secrets
         self.connections: list[Connection] = []
 
     def fetcher(self, may: Judge, most: int) -> Fetcher:
@@ -40,7 +45,7 @@ class Reach:
         """
         policy, dialer = self._open()
         limits = FetchLimits(body=most, wire=most)
-        return Fetcher(_Narrowed(policy, may), dialer, limits=limits, log=self._note)
+        return Fetcher(_Narrowed(policy, may), dialer, secrets=self._secrets, limits=limits, log=self._note)
 
     async def address_of(self, url: str) -> tuple[Url, str]:
         """A URL as it is read here, and a checked address of its host, for a program that is to dial that

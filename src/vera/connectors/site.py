@@ -181,7 +181,7 @@ class _Crawl:
                 self._basket.leave_out(url, f"it leads to {at}, which is not below the address of the source")
                 continue
             kind = answer.receipt.media_type
-            self._basket.add(_name(at, kind), answer.body, at)
+            self._basket.add(page_name(at, kind), answer.body, at)
             if follow and _SUFFIXES.get(kind) == ".html":
                 for link in links_of(answer.body, at):
                     if link not in known and self.is_inside(link) and len(known) < MAX_QUEUE:
@@ -215,7 +215,7 @@ def _origin(url: str) -> tuple[str, str, int | None]:
     )
 
 
-def _name(url: str, media_type: str) -> str:
+def page_name(url: str, media_type: str) -> str:
     """A page's name in the folder, by its address: `host/path`, with a suffix that tells its format."""
     parts = urlsplit(url)
     path = unquote(parts.path).strip("/")

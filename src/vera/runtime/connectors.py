@@ -1,5 +1,6 @@
 """The connectors of a run: which sources are asked, what they give, and the record of it."""
 
+import asyncio
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -8,7 +9,7 @@ import platformdirs
 
 from vera import events
 from vera.agent.errors import SetupError
-from vera.agent.web import network_policy
+from vera.agent.web import network_policy, secrets_of
 from vera.attestation.request import RequestError
 from vera.config import Settings
 from vera.connectors import Connector, ConnectorError, Source, read_sources
@@ -16,12 +17,18 @@ from vera.connectors.basket import Limits
 from vera.connectors.gathering import gather, list_of, used_in
 from vera.connectors.reach import Reach
 from vera.connectors.values import INPUT, MAX_SOURCES, NAME
+from vera.runtime.inputs import Say, pages_of, with_folder
 from vera.sandbox.egress.dial import Dialer
+from vera.sandbox.egress.secrets import Secrets
 from vera.sandbox.egress.types import Connection
 from vera.sanitize import one_line
 from vera.session import Session
 
 LEFT_OUT_LOGGED = 50
+
+
+def _silent(_: str) -> None:
+    """No-op callback."""
 
 
 class Connected(msgspec.Struct, frozen=True, kw_only=True):
@@ -56,23 +63,25 @@ def sources_named(settings: Settings, names: Sequence[str]) -> list[Source]:
 
 
 def sources_of(settings: Settings, names: Sequence[str] | None = None) -> list[Source]:
-    """The sources of a run: those of `connectors.use`, each a configured name or NAME=KIND:ADDRESS.
+    """The sources of a run: those of `connectors.use`, each a configured name or NAME=KIND:ADDRESS, and the
+    pages whose addresses are inputs.
 
     `names` are those that somebody else asks for; they only name, and take the place of the setting. Raises
     SetupError (2).
     """
+    pages = pages_of(settings)
     if names is not None:
-        return _few(sources_named(settings, names))
+        return _few([*sources_named(settings, names), *pages])
     used = lines(settings.connectors.use)
     try:
         given = read_sources(line for line in used if not NAME.fullmatch(line))
     except ConnectorError as error:
         raise SetupError(f"--connector: {error}", 2) from None
     named = sources_named(settings, [line for line in used if NAME.fullmatch(line) and line not in given])
-    for source in named:
+    for source in (*named, *pages):
         if source.name in given:
             raise SetupError(f"--connector: two connectors are called {source.name}.", 2)
-    return _few([*given.values(), *named])
+    return _few([*given.values(), *named, *pages])
 
 
 def configured(settings: Settings) -> list[Source]:
@@ -90,7 +99,7 @@ def _few(sources: list[Source]) -> list[Source]:
 
 
 async def connect_request(
-    settings: Settings, scope: object, names: Sequence[str] = ()
+    settings: Settings, scope: object, names: Sequence[str] = (), say: Say = _silent
 ) -> tuple[Connected, object]:
     """What the scope of a request to verify a thesis means for its connectors, and the scope in force.
 
@@ -98,18 +107,28 @@ async def connect_request(
     the input folder where there is one. The scope `connectors` without names is all that are configured.
     Raises SetupError and RequestError.
     """
+    settings = await asyncio.to_thread(with_folder, settings, say)
     wanted = sources_of(settings, names or None)
     places = _places(scope)
     if places is None:
         if not wanted:
-            return Connected(settings=settings), scope
+            return Connected(settings=settings), _gathered_before(settings)
         places = ["connectors", *(["files"] if settings.run.input_dir is not None else [])]
     elif "connectors" not in places:
-        if names:
-            raise RequestError("Connectors are named, and the scope leaves them out. Add connectors to it.")
+        if names or pages_of(settings):
+            given = "Connectors are named" if names else "The address of a page is an input"
+            raise RequestError(f"{given}, and the scope leaves them out. Add connectors to it.")
         return Connected(settings=settings), scope
-    found = await connect(settings, wanted or configured(settings), with_input="files" in places)
+    found = await _gathered(settings, wanted or configured(settings), with_input="files" in places)
     return found, places
+
+
+def _gathered_before(settings: Settings) -> list[str] | None:
+    """The scope that a folder means which was gathered for several runs, None for any other folder."""
+    folder = settings.run.input_dir
+    names = {each.name for each in used_in(folder)} if folder is not None else set()
+    places = ["connectors"] if names - {INPUT} else []
+    return [*places, *(["files"] if INPUT in names else [])] or None
 
 
 def _places(scope: object) -> list[str] | None:
@@ -121,21 +140,26 @@ def _places(scope: object) -> list[str] | None:
     return [str(item).strip().lower() for item in items if str(item).strip()]
 
 
-async def connect(settings: Settings, sources: Sequence[Source], *, with_input: bool = True) -> Connected:
-    """Gather the documents of the sources, and have the run read them as its input folder; without sources
-    the settings as they are. The input folder of the settings is one of the sources `with_input`.
+async def connect(settings: Settings, sources: Sequence[Source], say: Say = _silent) -> Connected:
+    """Lay out the inputs, gather the documents of the sources, and have the run read them as its input
+    folder; without both the settings as they are. The input folder of the settings is one of the sources.
 
-    Raises SetupError: a source that cannot be used (2), or a folder that cannot be written (5).
+    `say` hears of inputs that are left out. Raises SetupError: an input or a source that cannot be used (2),
+    or a folder that cannot be written (5).
     """
-    if not sources:
-        return Connected(settings=settings)
+    settings = await asyncio.to_thread(with_folder, settings, say)
+    return await _gathered(settings, sources) if sources else Connected(settings=settings)
+
+
+async def _gathered(settings: Settings, sources: Sequence[Source], *, with_input: bool = True) -> Connected:
     folder, asked = settings.run.input_dir, list(sources)
     if folder is not None and with_input:
         asked.append(Source(name=INPUT, kind="folder", address=str(folder)))
     given = settings.connectors
     limits = Limits(documents=given.documents, bytes=given.bytes, seconds=given.seconds)
     policy = network_policy(settings.egress, closed=settings.sandbox.profile == "sealed")
-    reach = Reach(policy, Dialer(policy.addresses) if policy is not None else None)
+    dialer = Dialer(policy.addresses) if policy is not None else None
+    reach = Reach(policy, dialer, Secrets(secrets_of(settings)))
     kinds = _kinds(settings, asked)
     cache = Path(platformdirs.user_cache_dir("vera")) / "connected"
     try:
@@ -144,7 +168,7 @@ async def connect(settings: Settings, sources: Sequence[Source], *, with_input: 
         raise SetupError(str(error), 2) from None
     except OSError as error:
         raise SetupError(f"The documents of connectors cannot be kept in {cache}: {error}.", 5) from None
-    run = settings.run.model_copy(update={"input_dir": gathered})
+    run = settings.run.model_copy(update={"input_dir": gathered, "inputs": ""})
     return Connected(settings=settings.model_copy(update={"run": run}), connections=tuple(reach.connections))
 
 

@@ -15,7 +15,7 @@ from vera.agent.rules import rules_of
 from vera.attestation.keys import Signer
 from vera.config.address import is_same_server
 from vera.config.settings import AUTO, BUILT_IN, Settings
-from vera.connectors.gathering import origins_of
+from vera.connectors.gathering import origins_of, receipts_of
 from vera.evidence.extractor import Extractor
 from vera.lane.budget import BudgetLimits
 from vera.runtime.connectors import record
@@ -107,7 +107,9 @@ def open_input(
     """
     real = input_folder(input_dir)
     embedder, problem = embedder_of(settings, stack)
-    corpus = stack.enter_context(Corpus(real, index_folder(real), extractor, embedder, origins_of(real)))
+    corpus = stack.enter_context(
+        Corpus(real, index_folder(real), extractor, embedder, origins_of(real), receipts_of(real))
+    )
     try:
         report = corpus.update(progress)
         stats = corpus.stats()

@@ -9,6 +9,7 @@ import msgspec
 
 from vera import events
 from vera.evidence.extractor import Extractor
+from vera.evidence.low_signal import low_signal
 from vera.evidence.reading import read_regular
 from vera.evidence.source import Extracted, Unreadable
 from vera.evidence.span import Lines
@@ -92,7 +93,12 @@ class Read:
         outcome = _window(document.extracted, first, last, document.path, "captured", document.raw)
         if outcome.evidence is None:
             return outcome
-        evidence = msgspec.structs.replace(outcome.evidence, opened=_opened(document), origin=document.origin)
+        evidence = msgspec.structs.replace(
+            outcome.evidence,
+            opened=_opened(document),
+            origin=document.origin,
+            low_signal=_low_signal(document),
+        )
         if document.held is None:
             return msgspec.structs.replace(outcome, evidence=evidence)
         return msgspec.structs.replace(
@@ -158,16 +164,25 @@ class Read:
 
 def _opened(document: Document) -> bytes:
     """The record of a reading as JSON: the file's path, size in bytes, sha256 and last change (Unix time in
-    nanoseconds, 0 where it is not known), and when it was read (RFC 3339)."""
-    return msgspec.json.encode(
-        {
-            "path": document.path,
-            "size": len(document.raw),
-            "sha256": document.raw_sha256,
-            "modified_ns": document.modified_ns,
-            "read_at": datetime.now(UTC).isoformat(timespec="milliseconds"),
-        }
-    )
+    nanoseconds, 0 where it is not known), and when it was read (RFC 3339). Of a page that was fetched for the
+    run, `retrieval` is the receipt."""
+    record: dict[str, object] = {
+        "path": document.path,
+        "size": len(document.raw),
+        "sha256": document.raw_sha256,
+        "modified_ns": document.modified_ns,
+        "read_at": datetime.now(UTC).isoformat(timespec="milliseconds"),
+    }
+    if document.receipt:
+        record["retrieval"] = msgspec.Raw(document.receipt)
+    return msgspec.json.encode(record)
+
+
+def _low_signal(document: Document) -> str:
+    """Why a page that was fetched for the run is probably not what its reader would see, '' for any file."""
+    if not document.receipt or document.held is not None:
+        return ""
+    return low_signal(document.raw, document.extracted.media_type, document.extracted.text)
 
 
 def _window(

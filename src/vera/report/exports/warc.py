@@ -39,6 +39,12 @@ HONEST = (
 )
 
 
+class _Opened(msgspec.Struct, frozen=True):
+    """Of the record of a reading, how the file was fetched."""
+
+    retrieval: Receipt | None = None
+
+
 class NoPages(Exception):
     """The session fetched no page; the message says so."""
 
@@ -61,15 +67,26 @@ def _pages(evidence: Iterable[Evidence], store: Store) -> Iterator[tuple[Receipt
     """The receipts with the bodies that they are of, each once."""
     seen = set()
     for each in evidence:
-        if each.receipt is None or each.receipt.sha256 in seen:
+        receipt = _receipt_of(each, store)
+        key = msgspec.json.encode(receipt)
+        if receipt is None or not _URI.fullmatch(receipt.url) or key in seen:
             continue
-        seen.add(each.receipt.sha256)
-        receipt = _receipt(store.get(each.receipt.sha256))
-        if receipt is None or not _URI.fullmatch(receipt.url):
-            continue
+        seen.add(key)
         body = next((blob for blob in (each.raw, each.text) if blob and blob.sha256 == receipt.sha256), None)
         if body is not None:
             yield receipt, body
+
+
+def _receipt_of(evidence: Evidence, store: Store) -> Receipt | RenderReceipt | None:
+    """How an evidence was fetched: in the run, or as an input before it; None where it was not."""
+    if evidence.receipt is not None:
+        return _receipt(store.get(evidence.receipt.sha256))
+    if not evidence.origin or evidence.opened is None:
+        return None
+    try:
+        return msgspec.json.decode(store.get(evidence.opened.sha256), type=_Opened).retrieval
+    except (msgspec.MsgspecError, RecursionError):
+        return None
 
 
 def _receipt(data: bytes) -> Receipt | RenderReceipt | None:

@@ -59,7 +59,7 @@ class Corpus:
     Use it as a context manager or `close` it. Threads may share it; they take turns. Several processes may
     use one cache: one of them writes at a time, and searching goes on meanwhile. The extractor is the
     caller's to close, and so is the embedder, without which passages are found by their words alone.
-    `origins` says of files by their names where a connector had them from.
+    `origins` says of files by their names where a connector had them from, `receipts` as JSON how they came.
     """
 
     def __init__(
@@ -69,9 +69,11 @@ class Corpus:
         extractor: Extractor,
         embedder: Embedder | None = None,
         origins: Mapping[str, str] = {},
+        receipts: Mapping[str, bytes] = {},
     ) -> None:
         self._folder = Folder(root)
         self._origins = origins
+        self._receipts = receipts
         self._cache = cache
         self._extractor = extractor
         self._unpacking = extractor.unpacking()
@@ -170,6 +172,7 @@ class Corpus:
             extracted=extracted,
             modified_ns=stamp.mtime_ns if stamp else 0,
             origin=self._origins.get(path, ""),
+            receipt=self._receipts.get(path, b""),
         )
 
     def _member(self, row: File) -> Document:
@@ -209,6 +212,7 @@ class Corpus:
             held=held,
             modified_ns=row.mtime_ns,
             origin=self._origins.get(container.name, ""),
+            receipt=self._receipts.get(container.name, b""),
         )
 
     @property

@@ -137,7 +137,8 @@ class Document(msgspec.Struct, frozen=True, kw_only=True):
 
     `raw_sha256` is that of `raw`, `source` that of `extracted.text`. `held` says where a member
     of a container lay. `modified_ns` is the time of the file's last change, of a member that of its container
-    (Unix time in nanoseconds, 0 where it is not known). `origin` says where a connector had it from.
+    (Unix time in nanoseconds, 0 where it is not known). `origin` says where a connector had it from, and
+    `receipt` as JSON how it came where it was fetched by its address.
     """
 
     path: str
@@ -148,6 +149,7 @@ class Document(msgspec.Struct, frozen=True, kw_only=True):
     held: HeldIn | None = None
     modified_ns: int = 0
     origin: str = ""
+    receipt: bytes = b""
 
 
 class Stats(msgspec.Struct, frozen=True, kw_only=True):

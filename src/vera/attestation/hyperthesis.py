@@ -193,7 +193,7 @@ def _not_derived(seen: Seen) -> Hyperthesis | None:
 
 
 def _hidden_text(seen: Seen) -> Hyperthesis | None:
-    formats = ("html/", "docx/", "xlsx/", "pptx/", "odt/", "epub/")
+    formats = ("html/", "docx/", "xlsx/", "pptx/", "odt/", "rtf/", "epub/")
     pages = [source.name for source in seen.used if source.extractor.startswith(formats)]
     if not pages:
         return None

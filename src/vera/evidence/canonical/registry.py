@@ -14,6 +14,7 @@ from vera.evidence.canonical import (
     pdf,
     pptx,
     rows,
+    rtf,
     text,
     xlsx,
 )
@@ -62,6 +63,7 @@ FORMATS: tuple[Format, ...] = (
     Format("xlsx", (".xlsx", ".xlsm"), True, 64 * _MB, xlsx.extract),
     Format("pptx", (".pptx", ".pptm", ".ppsx"), True, 256 * _MB, pptx.extract),
     Format("odt", (".odt",), True, 64 * _MB, odt.extract),
+    Format("rtf", (".rtf",), True, 64 * _MB, rtf.extract, seconds=30.0),
     Format("epub", (".epub",), True, 256 * _MB, epub.extract, seconds=20.0),
 )
 

@@ -23,10 +23,10 @@ _OTHER = (
     (b"\x28\xb5\x2f\xfd", "zstd data: unpack it"),
     (b"SQLite format 3\x00", "an SQLite database"),
     (b"\x7fELF", "a program"),
-    (b"{\\rtf", "an RTF document: save it as docx or txt"),
 )
 _OLE = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"
 _ENCRYPTED_PACKAGE = "EncryptedPackage".encode("utf-16-le")
+_RTF = b"{\\rtf"
 _ZIP = b"PK\x03\x04"
 _PACKAGES = ((b"word/document.xml", "docx"), (b"xl/workbook.xml", "xlsx"), (b"ppt/presentation.xml", "pptx"))
 _OTHER_PACKAGES = (
@@ -41,7 +41,7 @@ member follows."""
 
 
 def content_kind(data: bytes, name: str) -> str:
-    """`pdf`, `docx`, `xlsx`, `pptx`, `odt`, `epub`, `page` (markup of a web page) or `text`.
+    """`pdf`, `docx`, `xlsx`, `pptx`, `odt`, `epub`, `rtf`, `page` (markup of a web page) or `text`.
 
     Raises Unreadable, with the kind of file in the reason where it is known, for anything else.
     """
@@ -49,6 +49,8 @@ def content_kind(data: bytes, name: str) -> str:
         raise Unreadable("it is empty")
     if data.startswith(b"%PDF-") or (name.lower().endswith(".pdf") and b"%PDF-" in data[:1024]):
         return "pdf"
+    if data.startswith(_RTF):
+        return "rtf"
     if data.startswith(_ZIP):
         return _package_kind(data)
     if data.startswith(_OLE):

@@ -127,13 +127,6 @@ def test_the_hook_is_the_command_that_pre_commit_would_run(place: Path) -> None:
     assert "docs/deep/bad one.md: 1 statement" in done.stdout
 
 
-def test_the_hook_installs_what_the_extra_for_documents_needs() -> None:
-    import tomllib
-
-    extras = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["optional-dependencies"]
-    assert HOOKS[0]["additional_dependencies"] == extras["docs"]
-
-
 def test_no_module_of_the_checkout_is_run(place: Path) -> None:
     for name in ("secrets", "sys"):
         (place / f"{name}.py").write_text("open('made', 'w').close()\n")

@@ -18,7 +18,6 @@ HEAVY = {
     "cryptography",
     "httpx",
     "jinja2",
-    "lxml",
     "prometheus_client",
     "pydantic",
     "rich",

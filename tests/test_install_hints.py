@@ -62,15 +62,15 @@ def test_each_extra_that_a_text_names_exists() -> None:
         for name in names
         if name
     }
-    assert {"docs", "local", "otel", "mcp", "cluster"} <= named <= set(EXTRAS)
+    assert {"local", "otel", "mcp", "cluster"} <= named <= set(EXTRAS)
 
 
 def test_the_command_names_this_python_and_this_clone() -> None:
-    assert shlex.split(install_command("docs")) == [
-        sys.executable, "-m", "pip", "install", "-e", f"{ROOT}[docs]"
+    assert shlex.split(install_command("local")) == [
+        sys.executable, "-m", "pip", "install", "-e", f"{ROOT}[local]"
     ]  # fmt: skip
 
 
 def test_outside_a_clone_the_command_is_for_one(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(extras, "__file__", "/usr/lib/python3/site-packages/vera/extras.py")
-    assert install_command("docs").endswith("-m pip install -e '.[docs]'")
+    assert install_command("local").endswith("-m pip install -e '.[local]'")

@@ -165,7 +165,6 @@ def test_an_html_document_is_checked_by_its_own_lines(tmp_path: Path, folder: Pa
 
 
 def test_a_word_document_keeps_the_targets_of_its_links_and_notes(tmp_path: Path, folder: Path) -> None:
-    pytest.importorskip("lxml")
     w = 'xmlns:w="http://schemas.openxmlformats.org/wordprocessingml/2006/main" xmlns:r="r"'
     body = (
         '<w:p><w:r><w:t xml:space="preserve">Sales grew by 13 % (</w:t></w:r><w:hyperlink r:id="rId5"><w:r>'

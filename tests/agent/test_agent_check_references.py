@@ -235,7 +235,6 @@ W = 'xmlns:w="http://schemas.openxmlformats.org/wordprocessingml/2006/main"'
 
 
 def test_the_references_of_a_word_document_are_looked_up(tmp_path: Path) -> None:
-    pytest.importorskip("lxml")
     paragraphs = ["Some text.", *LISTED.replace("## ", "").strip().split("\n\n")]
     body = "".join(f"<w:p><w:r><w:t>{each}</w:t></w:r></w:p>" for each in paragraphs)
     with zipfile.ZipFile(tmp_path / "doc.docx", "w") as package:

@@ -199,7 +199,7 @@ def test_doctor_names_every_part_and_what_to_type_for_a_missing_one(tmp_path: Pa
     assert done.returncode == 0, done.stderr
     findings = {finding["part"]: finding for finding in json.loads(done.stdout)}
     assert findings["full-text index"]["state"] == "ok"
-    assert {"Python", "extra docs", "extra local", "index cache", "sandbox host"} <= findings.keys()
+    assert {"Python", "extra local", "extra office", "index cache", "sandbox host"} <= findings.keys()
     for finding in findings.values():
         assert finding["state"] == "ok" or finding["next"], finding
 

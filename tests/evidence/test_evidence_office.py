@@ -1,14 +1,10 @@
 """Word documents and workbooks: zip and XML opened as if they meant harm."""
 
-import importlib.metadata
-import re
-
 import pytest
 
 from support.documents import S, W, make_docx, make_xlsx, make_zip, paragraph
 from vera.evidence.canonical import extract, package
 from vera.evidence.source import Extracted, Unreadable
-from vera.extras import install_command
 
 CELL = "<w:tc>{}</w:tc>"
 
@@ -33,7 +29,7 @@ def test_a_paragraph_is_a_line_and_the_first_one_the_title() -> None:
     found = extract(make_docx(paragraph("Annual report") + paragraph("Text & more")), "a.docx")
     assert found.text == b"Annual report\nText & more\n"
     assert found.title == "Annual report"
-    assert found.extractor.startswith("docx/lxml-")
+    assert found.extractor.startswith("docx/expat-")
 
 
 def test_tabs_and_breaks_in_a_paragraph() -> None:
@@ -152,15 +148,23 @@ def test_one_string_in_very_many_cells_is_refused() -> None:
         xlsx(row(*(cell("A1", "0", "s") for _ in range(200))), strings=strings)
 
 
-def test_without_lxml_the_reason_says_what_to_type(monkeypatch: pytest.MonkeyPatch) -> None:
-    def missing(name: str) -> str:
-        raise importlib.metadata.PackageNotFoundError(name)
+def test_xml_that_is_nested_too_deeply_is_refused() -> None:
+    with pytest.raises(Unreadable, match="nested more than 1000 deep"):
+        docx_text("<w:p>" * 1500 + "</w:p>" * 1500)
 
-    package.lxml_version.cache_clear()
-    monkeypatch.setattr(package, "version", missing)
-    with pytest.raises(Unreadable, match=re.escape(install_command("docs"))):
-        docx_text(paragraph("x"))
-    package.lxml_version.cache_clear()
+
+def test_parts_in_other_encodings_are_read_and_unknown_ones_are_a_reason() -> None:
+    body = f"<w:document {W}><w:body>{paragraph('Café, 5 €')}</w:body></w:document>"
+
+    def read(declared: str, encoding: str) -> bytes:
+        part = f'<?xml version="1.0" encoding="{declared}"?>{body}'.encode(encoding)
+        return extract(make_zip(**{"word__document.xml": part}), "a.docx").text
+
+    for encoding in ("utf-8", "utf-16", "windows-1252"):
+        assert read(encoding, encoding).decode() == "Café, 5 €\n"
+    for unknown in ("x-none", "shift_jis", "rot13"):
+        with pytest.raises(Unreadable, match="no valid XML"):
+            read(unknown, "utf-8")
 
 
 def test_an_entry_that_is_no_number_does_no_harm() -> None:

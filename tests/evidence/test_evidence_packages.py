@@ -9,8 +9,6 @@ from vera.evidence.canonical import extract
 from vera.evidence.extractor import Extractor
 from vera.evidence.source import Extracted, Unreadable
 
-pytest.importorskip("lxml")
-
 A = 'xmlns:a="http://schemas.openxmlformats.org/drawingml/2006/main"'
 P = 'xmlns:p="http://schemas.openxmlformats.org/presentationml/2006/main"'
 R = 'xmlns:r="http://schemas.openxmlformats.org/officeDocument/2006/relationships"'
@@ -68,7 +66,7 @@ def test_the_slides_of_a_presentation_are_its_pages_in_the_order_of_the_show() -
     assert found.text == b"One\nmore\nThree\n"
     assert found.pages == (1, 3, 3)
     assert (found.page_of(2), found.page_of(3)) == (1, 3)
-    assert found.extractor.startswith("pptx/lxml-")
+    assert found.extractor.startswith("pptx/expat-")
 
 
 def test_a_hidden_slide_or_shape_and_struck_text_are_marked_and_a_slide_number_is_left_out() -> None:

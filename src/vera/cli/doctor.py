@@ -110,7 +110,6 @@ async def _python() -> list[Finding]:
         Finding(part="Python", state="ok", found=f"{version} ({sys.platform})"),
     ]
     for extra, module, use in (
-        ("docs", "lxml", "Office files and EPUB books"),
         ("local", "xllamacpp", "--model-file FILE.gguf and pulled models"),
         ("local", "huggingface_hub", "vera models pull"),
         ("office", "xlsxwriter", "vera table --out T.xlsx"),

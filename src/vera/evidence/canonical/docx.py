@@ -9,7 +9,7 @@ import msgspec
 
 from vera.evidence.canonical import dates
 from vera.evidence.canonical.naming import extractor_name, first_line_title
-from vera.evidence.canonical.package import PROPERTIES, Package, Properties, lxml_version
+from vera.evidence.canonical.package import PROGRAM, PROPERTIES, Package, Properties
 from vera.evidence.canonical.rendered import canonical, table_row
 from vera.evidence.marks import STRUCK, lifted, marked, unmarked
 from vera.evidence.source import Extracted, Unreadable
@@ -31,7 +31,7 @@ def extract(data: bytes, name: str) -> Extracted:
     """A paragraph a line, the cells of a table row between tabs, notes after the text.
 
     Automatic numbers of headings and lists are drawn by Word and are nowhere in the file: they are not
-    in the text. Raises Unreadable for a broken file and where lxml is not installed.
+    in the text. Raises Unreadable for a broken file.
     """
     package = Package(data)
     names = package.names()
@@ -53,7 +53,7 @@ def extract(data: bytes, name: str) -> Extracted:
         text=text,
         title=first_line_title(text, name),
         media_type="application/vnd.openxmlformats-officedocument.wordprocessingml.document",
-        extractor=extractor_name("docx", f"lxml-{lxml_version()}", RULES),
+        extractor=extractor_name("docx", PROGRAM, RULES),
         marks=marks,
         dated=dates.between(properties.created, properties.modified),
     )

@@ -12,7 +12,7 @@ from vera.evidence.canonical.dates import day
 from vera.evidence.canonical.encoding import to_utf8
 from vera.evidence.canonical.html import declared_charset, program, with_markers
 from vera.evidence.canonical.naming import bounded, extractor_name, first_line_title
-from vera.evidence.canonical.package import Package, lxml_version
+from vera.evidence.canonical.package import PROGRAM, Package
 from vera.evidence.canonical.rendered import TEXT_LIMIT
 from vera.evidence.marks import lifted
 from vera.evidence.source import Extracted, Unreadable
@@ -33,7 +33,7 @@ _PAGES = frozenset(("application/xhtml+xml", "text/html"))
 def extract(data: bytes, name: str) -> Extracted:
     """The visible text of the parts in the order of reading; `pages` holds the line on which each begins.
 
-    Raises Unreadable for a broken file, an encrypted book, and where lxml is not installed.
+    Raises Unreadable for a broken file and an encrypted book.
     """
     package = Package(data)
     names = package.names()
@@ -65,7 +65,7 @@ def extract(data: bytes, name: str) -> Extracted:
         text=text,
         title=bounded(book.title) or first_line_title(text, name),
         media_type="application/epub+zip",
-        extractor=extractor_name("epub", f"{program()}-lxml-{lxml_version()}", RULES),
+        extractor=extractor_name("epub", f"{program()}-{PROGRAM}", RULES),
         pages=tuple(firsts),
         marks=marks,
         dated=day(book.date),

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 
 from vera.evidence.canonical import dates
 from vera.evidence.canonical.naming import bounded, extractor_name, first_line_title
-from vera.evidence.canonical.package import Package, Properties, lxml_version
+from vera.evidence.canonical.package import PROGRAM, Package, Properties
 from vera.evidence.canonical.rendered import canonical, table_row
 from vera.evidence.marks import STRUCK, lifted, marked, unmarked
 from vera.evidence.source import Extracted, Unreadable
@@ -39,7 +39,7 @@ _MAX_SPACES = 1000
 def extract(data: bytes, name: str) -> Extracted:
     """A paragraph a line, the cells of a table row between tabs, notes after the text.
 
-    Raises Unreadable for a broken or encrypted file and where lxml is not installed.
+    Raises Unreadable for a broken or encrypted file.
     """
     package = Package(data)
     names = package.names()
@@ -58,7 +58,7 @@ def extract(data: bytes, name: str) -> Extracted:
         text=text,
         title=bounded(properties.title) or first_line_title(text, name),
         media_type="application/vnd.oasis.opendocument.text",
-        extractor=extractor_name("odt", f"lxml-{lxml_version()}", RULES),
+        extractor=extractor_name("odt", PROGRAM, RULES),
         marks=marks,
         dated=dates.between(properties.created, properties.modified),
     )

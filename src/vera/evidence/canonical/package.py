@@ -3,14 +3,16 @@
 import io
 import zipfile
 from collections.abc import Mapping
-from functools import cache
-from importlib.metadata import PackageNotFoundError, version
+from functools import lru_cache
 from typing import Protocol
+from xml.parsers import expat
 
 from vera.evidence.canonical.dates import day
 from vera.evidence.source import Unreadable
 from vera.evidence.zip_errors import ZIP_ERRORS
-from vera.extras import install_command
+
+PROGRAM = expat.EXPAT_VERSION.replace("_", "-")
+"""What reads the XML, for the name of an extractor: expat-2.5.0."""
 
 PART_LIMIT = 256 << 20
 """Uncompressed bytes that are read of one package, all parts together."""
@@ -23,6 +25,8 @@ _ELEMENTS = "{http://purl.org/dc/elements/1.1/}"
 _TITLE_READ = 1000
 _MEMBERS = 20_000
 _CHUNK = 1 << 18
+_DEEPEST = 1000
+"""Elements within elements of a part."""
 
 
 class Handler(Protocol):
@@ -39,7 +43,6 @@ class Package:
     """A package in memory. Raises Unreadable where it is broken, encrypted or unfolds to too much."""
 
     def __init__(self, data: bytes) -> None:
-        lxml_version()
         try:
             self._zip = zipfile.ZipFile(io.BytesIO(data))
             self._names = {member.filename for member in self._zip.infolist()[:_MEMBERS]}
@@ -64,26 +67,16 @@ class Package:
 
     def parse(self, part: str, handler: Handler) -> None:
         """Feed a part to `handler` as it is unpacked: neither the XML nor a tree of it is ever held whole."""
-        from lxml import etree
-
-        # "internal": with False the target gets attributes with "&#38;" in them. There are no entities to
-        # resolve: _Guard refuses their declaration.
-        parser = etree.XMLParser(
-            target=_Guard(handler),
-            resolve_entities="internal",
-            no_network=True,
-            load_dtd=False,
-            huge_tree=False,
-        )
+        guard = _Guard(handler)
         try:
             with self._zip.open(part) as stream:
                 while chunk := stream.read(_CHUNK):
                     self._left -= len(chunk)
                     if self._left < 0:
                         raise Unreadable(f"it unpacks to more than {PART_LIMIT >> 20} MB")
-                    parser.feed(chunk)
-            parser.close()
-        except etree.LxmlError:
+                    guard.feed(chunk)
+            guard.feed(b"", is_last=True)
+        except _BadXML:
             raise Unreadable(f"its part {part} is no valid XML") from None
         except (*ZIP_ERRORS, OSError):
             raise Unreadable("its zip container is broken") from None
@@ -113,25 +106,46 @@ class Properties:
             self.title += text
 
 
+class _BadXML(Exception):
+    """XML that is not well-formed, or in an encoding that is not known."""
+
+
 class _Guard:
-    """Passes elements on and refuses a document type: Office writes none, and entities live there."""
+    """Passes elements on. Refuses a document type, as Office writes none and entities are declared there, and
+    elements that are nested too deeply."""
 
     def __init__(self, handler: Handler) -> None:
-        self.start = handler.start
-        self.end = handler.end
-        self.data = handler.data
+        self._handler = handler
+        self._depth = 0
+        self._parser = expat.ParserCreate(namespace_separator="}")
+        self._parser.buffer_text = True
+        self._parser.StartDoctypeDeclHandler = self._doctype
+        self._parser.StartElementHandler = self._start
+        self._parser.EndElementHandler = self._end
+        self._parser.CharacterDataHandler = handler.data
 
-    def doctype(self, *_: object) -> None:
+    def feed(self, chunk: bytes, *, is_last: bool = False) -> None:
+        """Raises _BadXML, and what the handler raises."""
+        try:
+            self._parser.Parse(chunk, is_last)
+        except (expat.ExpatError, LookupError, ValueError):  # the last two: of an encoding
+            raise _BadXML from None
+
+    def _doctype(self, *_: object) -> None:
         raise Unreadable("its XML declares a document type, which is not read")
 
-    def close(self) -> None:
-        """Asked for by lxml's parser interface."""
+    def _start(self, tag: str, attributes: Mapping[str, str]) -> None:
+        self._depth += 1
+        if self._depth > _DEEPEST:
+            raise Unreadable(f"its XML is nested more than {_DEEPEST} deep")
+        self._handler.start(_named(tag), {_named(name): value for name, value in attributes.items()})
+
+    def _end(self, tag: str) -> None:
+        self._depth -= 1
+        self._handler.end(_named(tag))
 
 
-@cache
-def lxml_version() -> str:
-    """Raises Unreadable with what to type when lxml is not installed."""
-    try:
-        return version("lxml")
-    except PackageNotFoundError:
-        raise Unreadable(f"needs the docs extra: {install_command('docs')}") from None
+@lru_cache(maxsize=4096)
+def _named(name: str) -> str:
+    """`{namespace}local`, or the name alone where it has no namespace."""
+    return f"{{{name}" if "}" in name else name

@@ -9,7 +9,7 @@ from collections.abc import Mapping
 
 from vera.evidence.canonical import dates
 from vera.evidence.canonical.naming import bounded, extractor_name, first_line_title
-from vera.evidence.canonical.package import PROPERTIES, Package, Properties, lxml_version
+from vera.evidence.canonical.package import PROGRAM, PROPERTIES, Package, Properties
 from vera.evidence.canonical.rendered import TEXT_LIMIT, canonical_lines, table_row
 from vera.evidence.marks import HIDDEN, STRUCK, lifted, marked, unmarked
 from vera.evidence.source import Extracted, Unreadable
@@ -29,7 +29,7 @@ _STRIKES = frozenset(("sngStrike", "dblStrike"))
 
 def extract(data: bytes, name: str) -> Extracted:
     """A paragraph a line, the cells of a table row between tabs; `pages` holds the line on which each slide
-    begins. Raises Unreadable for a broken file and where lxml is not installed.
+    begins. Raises Unreadable for a broken file.
     """
     package = Package(data)
     names = package.names()
@@ -63,7 +63,7 @@ def extract(data: bytes, name: str) -> Extracted:
         text=text,
         title=bounded(properties.title) or first_line_title(text, name),
         media_type="application/vnd.openxmlformats-officedocument.presentationml.presentation",
-        extractor=extractor_name("pptx", f"lxml-{lxml_version()}", RULES),
+        extractor=extractor_name("pptx", PROGRAM, RULES),
         pages=tuple(firsts),
         marks=marks,
         dated=dates.between(properties.created, properties.modified),

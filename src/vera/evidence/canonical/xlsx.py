@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 from vera.evidence.canonical import dates
 from vera.evidence.canonical.naming import bounded, extractor_name, file_title
-from vera.evidence.canonical.package import PROPERTIES, Package, Properties, lxml_version
+from vera.evidence.canonical.package import PROGRAM, PROPERTIES, Package, Properties
 from vera.evidence.canonical.rendered import TEXT_LIMIT, canonical
 from vera.evidence.marks import HIDDEN, STRUCK, lifted, marked, unmarked
 from vera.evidence.source import Extracted, Unreadable
@@ -36,7 +36,7 @@ def extract(data: bytes, name: str) -> Extracted:
     """Values as they are stored, dates in ISO 8601; sheet names as headings when there are several.
 
     A number keeps the digits of the file (0.15 that Excel shows as 15 % is 0.15), a formula is its last
-    value, hidden sheets are left out. Raises Unreadable for a broken file and where lxml is not installed.
+    value, hidden sheets are left out. Raises Unreadable for a broken file.
     """
     package = Package(data)
     workbook = _Workbook()
@@ -70,7 +70,7 @@ def extract(data: bytes, name: str) -> Extracted:
         text=text,
         title=bounded(file_title(name)),
         media_type="application/vnd.openxmlformats-officedocument.spreadsheetml.sheet",
-        extractor=extractor_name("xlsx", f"lxml-{lxml_version()}", RULES),
+        extractor=extractor_name("xlsx", PROGRAM, RULES),
         marks=marks,
         dated=dates.between(properties.created, properties.modified),
     )

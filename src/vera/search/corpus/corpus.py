@@ -6,13 +6,13 @@ import sqlite3
 import threading
 from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager, suppress
-from importlib.util import find_spec
 from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Self, TypeVar
 
 import msgspec
 
+from vera.evidence.canonical import FORMATS
 from vera.evidence.extractor import Extractor
 from vera.evidence.source import Extracted, Unreadable
 from vera.search.corpus import schema
@@ -77,9 +77,9 @@ class Corpus:
         self._cache = cache
         self._extractor = extractor
         self._unpacking = extractor.unpacking()
-        # With an extra that was installed meanwhile, files that could not be read can be.
-        extras = " ".join(filter(None, ["docs" if find_spec("lxml") else "", extractor.further_formats]))
-        self._form = f"{schema.FORMAT} vera-{__version__} {extras} {root.resolve()}"
+        # With a format that is new, files that could not be read can be.
+        formats = " ".join([*(each.name for each in FORMATS), extractor.further_formats])
+        self._form = f"{schema.FORMAT} vera-{__version__} {formats} {root.resolve()}"
         self._opened: Index | None = None
         self._analyzer = Analyzer()
         self._meaning = _meaning(embedder) if embedder is not None else None

@@ -145,6 +145,9 @@ PARTS: dict[str, Part] = {
         imports("minisweagent.run.utilities.inspector"), "pip install mini-swe-agent (in .venv)"
     ),
     "inspect": Part(imports("inspect_ai"), "pip install inspect-ai (in .venv; about 45 packages, 200 MB)"),
+    "tesseract": Part(
+        runs("tesseract", "--version"), "sudo apt install tesseract-ocr (macOS: brew install tesseract)"
+    ),
     "promtool": Part(runs("promtool", "--version"), "sudo apt install prometheus (promtool comes with it)"),
     "postgres": Part(
         every(

@@ -44,6 +44,10 @@ def scanned() -> Record:
     return record(ANSWER, [evidence("ev_0001"), pdf])
 
 
+def by_ocr() -> events.Evidence:
+    return evidence("ev_0001", extractor="ocr/tesseract-5.3.0-eng/rules-1", source="scan.png")
+
+
 def copies() -> Record:
     found = [evidence("ev_0001"), evidence("ev_0002", source="again.txt")]
     return record("The river is 312 km long [ev_0001:2; ev_0002:2].", found)
@@ -58,6 +62,7 @@ CASES: dict[str, Callable[[], Record]] = {
     "not_derived": of_command,
     "hidden_text": of_page,
     "no_text_layer": scanned,
+    "read_by_ocr": lambda: of_file(evidence={"ev_0001": by_ocr()}),
     "one_domain": of_page,
     "asked_page": of_asked_page,
     "pages_change": of_page,

@@ -85,6 +85,7 @@ def test_origin_is_an_aligned_table_without_colour_in_a_pipe(folder: Path) -> No
         'run.sub_questions   ""        default\n'
         "run.work_dir        null      default\n"
         "run.input_dir       papers    -c run.input_dir=papers\n"
+        "run.ocr             auto      default\n"
         'run.inputs          ""        default\n'
         "run.base_dir        .         default\n"
         "run.lane            research  default\n"

@@ -2,7 +2,11 @@
 
 import io
 import zipfile
+import zlib
 from xml.sax.saxutils import escape, quoteattr
+
+from vera.evidence.page_picture import PageReply, PageRequest
+from vera.evidence.page_picture_client import page_pixels, png
 
 W = 'xmlns:w="http://schemas.openxmlformats.org/wordprocessingml/2006/main"'
 S = 'xmlns="http://schemas.openxmlformats.org/spreadsheetml/2006/main"'
@@ -28,6 +32,10 @@ def make_pdf(*pages: list[str], title: str = "", trailer: bytes = b"") -> bytes:
         )
         kids.append(b"%d 0 R" % len(objects))
     objects[1] = b"<< /Type /Pages /Kids [%s] /Count %d >>" % (b" ".join(kids), len(kids))
+    return _file(objects, b"/Info 3 0 R %s" % trailer)
+
+
+def _file(objects: list[bytes], trailer: bytes) -> bytes:
     file = b"%PDF-1.4\n"
     table = b""
     for number, body in enumerate(objects, 1):
@@ -35,7 +43,7 @@ def make_pdf(*pages: list[str], title: str = "", trailer: bytes = b"") -> bytes:
         file += b"%d 0 obj\n%s\nendobj\n" % (number, body)
     count = len(objects) + 1
     end = b"xref\n0 %d\n0000000000 65535 f \n%s" % (count, table)
-    end += b"trailer\n<< /Size %d /Root 1 0 R /Info 3 0 R %s >>\n" % (count, trailer)
+    end += b"trailer\n<< /Size %d /Root 1 0 R %s >>\n" % (count, trailer)
     return file + end + b"startxref\n%d\n%%%%EOF\n" % len(file)
 
 
@@ -92,3 +100,37 @@ def make_xlsx(
 
 def _pdf_string(line: str) -> bytes:
     return line.encode("latin-1").replace(b"\\", b"\\\\").replace(b"(", b"\\(").replace(b")", b"\\)")
+
+
+def scanned_page(*lines: str) -> PageReply:
+    """The pixels of a page with these lines, as a scanner gives them."""
+    return page_pixels(PageRequest(make_pdf(list(lines)), 1, larger=2.0))
+
+
+def make_picture(*lines: str) -> bytes:
+    """A PNG on which these lines are written."""
+    page = scanned_page(*lines)
+    return png(page.width, page.height, page.pixels)
+
+
+def make_scan(*pages: list[str]) -> bytes:
+    """A PDF that holds pictures of its pages and no text."""
+    objects = [b"<< /Type /Catalog /Pages 2 0 R >>", b""]
+    kids = []
+    for lines in pages:
+        drawn = scanned_page(*lines)
+        data = zlib.compress(drawn.pixels)
+        objects.append(
+            b"<< /Type /XObject /Subtype /Image /Width %d /Height %d /ColorSpace /DeviceRGB"
+            b" /BitsPerComponent 8 /Filter /FlateDecode /Length %d >>\nstream\n%s\nendstream"
+            % (drawn.width, drawn.height, len(data), data)
+        )
+        content = b"612 0 0 792 0 0 cm /P Do"
+        objects.append(b"<< /Length %d >>\nstream\n%s\nendstream" % (len(content), content))
+        objects.append(
+            b"<< /Type /Page /Parent 2 0 R /MediaBox [0 0 612 792] /Resources << /XObject << /P %d 0 R >> >>"
+            b" /Contents %d 0 R >>" % (len(objects) - 1, len(objects))
+        )
+        kids.append(b"%d 0 R" % len(objects))
+    objects[1] = b"<< /Type /Pages /Kids [%s] /Count %d >>" % (b" ".join(kids), len(kids))
+    return _file(objects, b"")

@@ -32,6 +32,7 @@ from vera.audit.references import Reference, doi_of, of_bibtex, of_text
 from vera.config.settings import EgressSettings
 from vera.events import Blob, Evidence
 from vera.evidence.extractor import Extractor
+from vera.evidence.ocr import installed
 from vera.evidence.source import Unreadable
 from vera.lane.tools import EvidenceDraft
 from vera.sandbox.fetch.receipt import Receipt
@@ -138,7 +139,7 @@ def check_bytes(
 
     Raises as `check_document` does.
     """
-    with Extractor() as extractor:
+    with Extractor(ocr=installed()) as extractor:
         document, kind, written = read_document(path, data, extractor)
         if kind == "bib" and options.bibliography is None:
             raise SetupError(f"{path} holds references only. Add --bibliography to look them up.", 2)

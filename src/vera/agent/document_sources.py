@@ -16,7 +16,7 @@ from vera.audit.document_links import Named
 from vera.config.settings import EgressSettings
 from vera.evidence.extractor import Extractor
 from vera.evidence.reading import read_regular, walk
-from vera.evidence.source import Extracted, Unreadable
+from vera.evidence.source import Extracted, Unreadable, is_read_by_ocr
 from vera.evidence.span import Lines
 from vera.lane.capture import Capture
 from vera.lane.tools import EvidenceDraft
@@ -106,14 +106,16 @@ class Folder:
         return read_regular(self._root, path, FILE_BYTES)
 
     def texts(self) -> tuple[dict[str, bytes], int]:
-        """The texts of all files by path, at most FOLDER_BYTES of them, and how many files were left out."""
+        """The texts of all files by path, at most FOLDER_BYTES of them, and how many files were left out.
+        What OCR read is not among them: words that it lacks may be on the page."""
         found: dict[str, bytes] = {}
         size = left_out = 0
         for path in self._paths:
             try:
-                text = self.text(path).text if size < FOLDER_BYTES else b""
+                extracted = self.text(path)
             except Missing:
                 continue
+            text = extracted.text if size < FOLDER_BYTES and not is_read_by_ocr(extracted.extractor) else b""
             if size + len(text) > FOLDER_BYTES or not text:
                 left_out += 1
                 continue

@@ -20,6 +20,7 @@ from vera.events import Evidence
 from vera.evidence.extractor import Extractor
 from vera.evidence.folded_text import FoldedText, squeezed, squeezed_loose
 from vera.evidence.marks import STRUCK, within
+from vera.evidence.ocr import installed
 from vera.evidence.quote import QuoteIndex
 from vera.evidence.source import Unreadable
 from vera.evidence.span import Lines
@@ -137,7 +138,7 @@ def recheck(
     read = [_read(path, options, signers) for path in sessions]
     cited = [each for _, places in read for each in places if isinstance(each, _Cited)]
     found: dict[int, Recheck] = {}
-    with Extractor() as extractor:
+    with Extractor(ocr=installed()) as extractor:
         _files([each for each in cited if each.folder], extractor, found)
         _pages([each for each in cited if not each.folder], options, extractor, found, now)
     return Rechecked(

@@ -30,6 +30,7 @@ from vera.attestation.objects import (
     digest,
 )
 from vera.audit.case import Case, CitedLines, places
+from vera.audit.checks.scanned import rests_on_scanned_number
 from vera.audit.source_text import SourceText
 from vera.audit.versions import Superseding, superseding
 from vera.events import Evidence, SpanLabel, VerifierCheck, VerifierLabels
@@ -131,7 +132,7 @@ class _CardMaker:
         self._thesis = thesis
         self._by_rule = by_rule
         self._with_notes = with_notes
-        self._forms = {claim.key: claim.form for claim in case.claims}
+        self._claims = {claim.key: claim for claim in case.claims}
         self._origins = origins(case.evidence)
         self._selectors: dict[tuple[str, int, int], SpanSelector] = {}
         cited: dict[str, _Ranges] = {}
@@ -159,16 +160,17 @@ class _CardMaker:
             return
         superseded_by = self._superseded_by(evidence, text, label)
         confidence = self._confidence(labelled.claim, label)
+        scanned = self._rests_on_scan(labelled.claim, evidence, text, label)
         card = Card(
             thesis=self._thesis,
             source=self._source(evidence),
             evidence=evidence.id,
             span=self._selector(text, evidence.text.sha256, label.first, label.last),
             claim=labelled.claim,
-            relation=_relation(label.relation),
+            relation="QUALIFIES" if scanned else _relation(label.relation),
             confidence=confidence,
             maker=_maker(labelled, self._by_rule),
-            notes=self._notes(labelled, confidence, superseded_by),
+            notes=self._notes(labelled, confidence, superseded_by, scanned=scanned),
             superseded_by=superseded_by,
         )
         self.cards.setdefault(self._keep(card), card)
@@ -177,7 +179,7 @@ class _CardMaker:
         self, claim: str, label: SpanLabel, evidence: Evidence | None, text: SourceText | None
     ) -> str:
         """Why the label is no card, '' when it is one."""
-        if claim not in self._forms:
+        if claim not in self._claims:
             return "the answer has no such claim"
         if label.relation not in get_args(Relation):
             return f"{label.relation!r} is no relation"
@@ -207,6 +209,13 @@ class _CardMaker:
         if not _within(self._cited.get(evidence.id), label):
             return "only the cited lines of a command's output were computed again"
         return ""
+
+    def _rests_on_scan(self, claim: str, evidence: Evidence, text: SourceText, label: SpanLabel) -> bool:
+        """Whether the span neither supports nor contradicts, because the claim is one of numbers and OCR read
+        those of the span."""
+        place = CitedLines(evidence, text.seen(evidence.marks), label.first, label.last)
+        decides = label.relation in ("SUPPORTS", "CONTRADICTS")
+        return decides and rests_on_scanned_number(self._claims[claim], place)
 
     def _superseded_by(
         self, evidence: Evidence, text: SourceText, label: SpanLabel
@@ -247,14 +256,19 @@ class _CardMaker:
 
     def _confidence(self, claim: str, label: SpanLabel) -> Confidence:
         """That an extract stands where it says is no reading, whoever labels the rest."""
-        if self._by_rule or self._forms[claim] == "extract":
+        if self._by_rule or self._claims[claim].form == "extract":
             return Confidence(method="rule")
         votes = max(label.votes, 0)
         agree = min(max(label.agree, 0), votes)
         return Confidence(method="readings", agree=agree, votes=votes, low_bp=lower_bound_bp(agree, votes))
 
     def _notes(
-        self, labelled: VerifierLabels, confidence: Confidence, superseded_by: Iterable[Superseder]
+        self,
+        labelled: VerifierLabels,
+        confidence: Confidence,
+        superseded_by: Iterable[Superseder],
+        *,
+        scanned: bool,
     ) -> str:
         """How the label came about, and the first file that takes the span back, in a sentence or two.
 
@@ -262,12 +276,14 @@ class _CardMaker:
         """
         if not self._with_notes:
             return ""
-        if self._forms[labelled.claim] == "extract":
+        if self._claims[labelled.claim].form == "extract":
             how = "The lines are shown as they are."
         elif confidence.method == "rule":
             how = f"Labelled by {one_line(labelled.maker, 80)}, which gives the same label each time."
         else:
             how = f"{confidence.agree} of {confidence.votes} readings of the lines say so."
+        if scanned:
+            how += " OCR read their numbers, so they prove and refute nothing."
         later = next(iter(sorted(superseded_by, key=lambda each: not each.explicit)), None)
         if later is not None:
             verb = "replaces" if later.explicit else "may replace"

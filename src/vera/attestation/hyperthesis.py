@@ -28,6 +28,7 @@ from vera.attestation.report import counted
 from vera.events import Evidence
 from vera.evidence.asked_pages import USUAL_SOURCES, asked_sources
 from vera.evidence.domains import registrable_domain
+from vera.evidence.source import is_read_by_ocr
 from vera.headline import JUDGED
 
 NAMED = 5
@@ -221,6 +222,19 @@ def _no_text_layer(seen: Seen) -> Hyperthesis | None:
         f"A PDF has pages with hardly any text, probably pictures of pages: {_names(scanned)}.",
         "What stands on them was not read.",
         "Only text that is in the file carries a card.",
+    )
+
+
+def _read_by_ocr(seen: Seen) -> Hyperthesis | None:
+    scans = [source.name for source in seen.used if is_read_by_ocr(source.extractor)]
+    if not scans:
+        return None
+    return _named(
+        "read_by_ocr",
+        "tool_limit",
+        f"The text was read by OCR from pictures: {_names(scans)}.",
+        "Any letter or digit may be misread.",
+        "Its numbers prove and refute nothing. The pictures are kept.",
     )
 
 
@@ -475,6 +489,7 @@ DETECTORS: tuple[Detector, ...] = (
     _not_derived,
     _hidden_text,
     _no_text_layer,
+    _read_by_ocr,
     _one_domain,
     _asked_page,
     _pages_change,

@@ -10,7 +10,7 @@ from vera.attestation.report import Level, Remark, Verdict, counted, cut, level
 from vera.evidence.canonical import FORMATS
 from vera.evidence.canonical.plugin import EXTRACTOR as PLUGIN
 from vera.evidence.extractor import Extractor
-from vera.evidence.source import Unreadable
+from vera.evidence.source import Unreadable, is_read_by_ocr
 from vera.store import Store, StoreError
 
 SUBJECT = "text"
@@ -36,7 +36,7 @@ def check_texts(loaded: Loaded) -> Level:
             found = _extract_again(evidence, loaded.store, extractor)
             remarks += found
             made += not any(each.verdict for each in found)
-    by_plugins = _by_plugins(loaded.records, wanted)
+    by_plugins = _by_others(loaded.records, wanted)
     remarks += map(_not_recomputed, by_plugins)
     plain = len(wanted - {evidence.text.sha256 for evidence in (*origins, *by_plugins)})
     kept = f"; {plain} stored as they came" if plain else ""
@@ -45,20 +45,25 @@ def check_texts(loaded: Loaded) -> Level:
     )
 
 
-def _by_plugins(records: tuple[events.Record, ...], wanted: set[str]) -> list[events.Evidence]:
-    """The first evidence of each wanted text that a format of a plugin made."""
+def _by_others(records: tuple[events.Record, ...], wanted: set[str]) -> list[events.Evidence]:
+    """The first evidence of each wanted text that a format of a plugin made, or a program for OCR."""
     made: dict[str, events.Evidence] = {}
     for each in records:
-        if isinstance(each, events.Evidence) and each.extractor.startswith(PLUGIN):
+        if isinstance(each, events.Evidence) and _is_made_elsewhere(each.extractor):
             made.setdefault(each.text.sha256, each)
     return [each for text, each in made.items() if text in wanted]
 
 
+def _is_made_elsewhere(extractor: str) -> bool:
+    return extractor.startswith(PLUGIN) or is_read_by_ocr(extractor)
+
+
 def _not_recomputed(evidence: events.Evidence) -> Remark:
-    """What such a format gives is not made again here, whether it is installed or not."""
+    """What they give is not made again here, whether they are installed or not."""
+    made = "read by OCR from a picture" if is_read_by_ocr(evidence.extractor) else "made by a plugin's format"
     return Remark(
         where=_place(evidence),
-        sentence=f"Its text was made by a plugin's format, {cut(evidence.extractor, 80)}: not recomputed.",
+        sentence=f"Its text was {made}, {cut(evidence.extractor, 80)}: not recomputed.",
     )
 
 
@@ -93,7 +98,7 @@ def format_named(extractor: str) -> str:
 def is_made_again(evidence: events.Evidence, raw: bytes, extractor: Extractor) -> bool:
     """Whether the text of an evidence comes out of its raw bytes here, or it never had any but its own."""
     if not format_named(evidence.extractor):
-        return not evidence.extractor.startswith(PLUGIN) and evidence.raw is None
+        return not _is_made_elsewhere(evidence.extractor) and evidence.raw is None
     return not any(each.verdict for each in _made_again(evidence, raw, extractor))
 
 

@@ -22,21 +22,25 @@ from vera.audit.checks.negative import negative
 from vera.audit.checks.numbers import numbers
 from vera.audit.checks.opposed import opposed
 from vera.audit.checks.quotations import quotations
+from vera.audit.checks.scanned import scanned
 from vera.audit.checks.superseded import superseded
 from vera.audit.checks.time_window import time_window
 from vera.audit.checks.wording import wording
 from vera.audit.document import Document, unsourced_quotations
+from vera.audit.registry import FLOOR
 from vera.audit.source_text import SourceText
 from vera.events import Evidence, VersionSeen
 from vera.evidence.claim import Cite, Claim
 from vera.evidence.finding import Finding
 from vera.evidence.quotation import Quotation
 from vera.evidence.quote import QuoteIndex
+from vera.evidence.source import is_read_by_ocr
 
 CHECKS: tuple[Check, ...] = (
     citations,
     quotations,
     numbers,
+    scanned,
     counts,
     names,
     wording,
@@ -55,8 +59,11 @@ of which that can be said."""
 Severity = Literal["hard", "hint", "unchecked"]
 
 _ABOUT_ALL = frozenset(("not_independent", "outside_window"))
-_OPEN = frozenset(("no_date", "superseded"))
+_OPEN = frozenset(("no_date", "superseded", "read_by_ocr"))
 """Hints that leave it open whether a statement holds."""
+
+_MISREAD = FLOOR - {"set_aside"}
+"""What is missing in a text that OCR read may be on the page."""
 
 _OF_DOCUMENTS = {
     "coverage_missing": "This denies something, and no cited source says so. Cite one that does, or say what "
@@ -154,7 +161,8 @@ def findings(
     lost = dict(missing)
     for finding in content(case):
         lost.setdefault(finding.evidence, finding.message.partition(";")[0] + ".")
-    teller = _Teller(document, named, lost, names_of)
+    scans = {each for each, had in held.items() if is_read_by_ocr(had.evidence.extractor)}
+    teller = _Teller(document, named, lost, names_of, scans)
     usable = held.keys() - lost.keys()
     claims = [_of(claim, usable) for claim in named]
     case = msgspec.structs.replace(case, claims=tuple(claim for claim in claims if claim.cites))
@@ -219,10 +227,12 @@ class _Teller:
         named: Sequence[Claim],
         lost: Mapping[str, str],
         names_of: Mapping[str, str],
+        scans: Set[str],
     ) -> None:
         self._document = document
         self._claims = {claim.key: claim for claim in named}
         self._lost = lost
+        self._scans = scans
         self._names = names_of
         self.open: set[str] = set()
 
@@ -235,7 +245,8 @@ class _Teller:
                 if severity == "hard":
                     self.open.add(claim.key)
                 return None
-            if finding.code in _OPEN:
+            scanned = finding.code in _MISREAD and any(cite.evidence in self._scans for cite in claim.cites)
+            if scanned or finding.code in _OPEN:
                 self.open.add(claim.key)
                 severity = "unchecked"
         return Problem(

@@ -49,6 +49,10 @@ MEANINGS: dict[str, Meaning] = {
     "quotation_term": Meaning("One or two words between quotation marks are in no cited source.", _QUOTE),
     "quotation_uncited": Meaning("A quotation has no citation.", _CITE),
     "quotation_unsourced": Meaning("The sentence of a quotation names no source.", "Name its source."),
+    "read_by_ocr": Meaning(
+        "The numbers of a statement rest on a source that OCR read from a picture.",
+        "Compare them with the page, or cite a source that holds text.",
+    ),
     "reference_not_found": Meaning(
         "Crossref and OpenAlex know no such work.",
         "They are not complete: check that the work exists and that its title is right.",

@@ -12,6 +12,7 @@ from vera.audit.checks.negative import negative
 from vera.audit.checks.numbers import numbers
 from vera.audit.checks.opposed import opposed
 from vera.audit.checks.quotations import quotations
+from vera.audit.checks.scanned import scanned
 from vera.audit.checks.set_aside import set_aside
 from vera.audit.checks.superseded import superseded
 from vera.audit.checks.time_window import time_window
@@ -26,6 +27,7 @@ CHECKS: tuple[Check, ...] = (
     citations,
     content,
     marked,
+    scanned,
     quotations,
     computed,
     numbers,

@@ -90,6 +90,7 @@ async def _look(settings: "Settings") -> list[Finding]:
     checks: tuple[Callable[[], Awaitable[list[Finding]]], ...] = (
         _python,
         _index,
+        _ocr,
         _folders,
         _models,
         partial(_plugins, settings.plugins.enabled),
@@ -146,6 +147,19 @@ async def _index() -> list[Finding]:
     finally:
         database.close()
     return [Finding(part="full-text index", state="ok", found=f"SQLite {sqlite3.sqlite_version} with FTS5")]
+
+
+async def _ocr() -> list[Finding]:
+    from vera.evidence.ocr import installed
+
+    found = installed()
+    if found is None:
+        wanted = "needed for scanned PDFs and pictures"
+        return [
+            Finding(part="tesseract", state="missing", found=wanted, next="sudo apt install tesseract-ocr")
+        ]
+    languages = ", ".join(found.languages)
+    return [Finding(part="tesseract", state="ok", found=f"{found.version} at {found.program}, {languages}")]
 
 
 async def _folders() -> list[Finding]:

@@ -63,7 +63,7 @@ def index(
         from vera.cli.progress import Progress as Screen
         from vera.evidence.extractor import Extractor
         from vera.runtime.plugins import open_plugins
-        from vera.runtime.setup import embedder_of
+        from vera.runtime.setup import embedder_of, ocr_of
         from vera.search.corpus import Corpus
 
         _refuse_both(folder, inputs, status=status)
@@ -72,7 +72,8 @@ def index(
             settings = _settings(folder, inputs, overrides, embedding_file, screen)
             assert settings.run.input_dir is not None
             real = input_folder(settings.run.input_dir)
-            extractor = stack.enter_context(Extractor(formats=open_plugins(settings).formats))
+            formats = open_plugins(settings).formats
+            extractor = stack.enter_context(Extractor(formats=formats, ocr=ocr_of(settings)))
             embedder, problem = (None, "") if status else embedder_of(settings, stack)
             corpus = stack.enter_context(Corpus(real, index_folder(real), extractor, embedder))
             if status:

@@ -5,6 +5,7 @@ from collections.abc import Iterator, Mapping
 from vera.agent.verification_result import Verified
 from vera.attestation.objects import Card, Omission
 from vera.attestation.report import counted
+from vera.evidence.source import is_read_by_ocr
 from vera.report import answer as report
 
 SHOWN = 5
@@ -50,6 +51,8 @@ def _head(verified: Verified) -> str:
     why = WHY.get((attestation.result, attestation.reason), "see the claims below")
     if attestation.reason == "PARTIAL" and any(card.is_superseded for card in verified.cards.values()):
         why = "another file replaces lines in which it was found"
+    elif attestation.reason == "PARTIAL" and scanned_claims(verified):
+        why = "OCR read its numbers, so they prove and refute nothing"
     meaning = SAYS.get(verified.word, why)
     until = f"; the verdict stands until {attestation.expires_at[:10]}" if attestation.expires_at else ""
     count = f"{counted(len(verified.cards), 'card')} from {counted(len(verified.sources), 'source')}"
@@ -59,14 +62,23 @@ def _head(verified: Verified) -> str:
 
 def _claims(verified: Verified, shown: report.Report) -> Iterator[str]:
     marked = {claim.key: claim for claim in shown.claims}
-    dated = {card.claim for card in verified.cards.values() if card.superseded_by}
+    told = {card.claim for card in verified.cards.values() if card.superseded_by} | scanned_claims(verified)
     for each in verified.attestation.claims:
         reason = f" ({each.reason})" if each.reason else ""
         claim = marked.get(each.claim)
         yield f"{each.claim} {each.result}{reason}: {claim.text if claim else verified.request.text}"
         unfound = (each.result, each.reason) == ("UNSUPPORTED", "NO_EVIDENCE")
-        if claim is not None and (unfound or each.claim in dated):
+        if claim is not None and (unfound or each.claim in told):
             yield from (f"- {finding}" for finding in claim.findings)
+
+
+def scanned_claims(verified: Verified) -> set[str]:
+    """The claims of which a card only qualifies because OCR read its lines."""
+    return {
+        card.claim
+        for card in verified.cards.values()
+        if card.relation == "QUALIFIES" and is_read_by_ocr(verified.sources[card.source].extractor)
+    }
 
 
 def _cited(verified: Verified, shown: report.Report) -> Iterator[str]:

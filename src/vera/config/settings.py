@@ -33,6 +33,7 @@ Backend = Literal["auto", "docker", "bubblewrap", "host", "none"]
 LaneKind = Literal["research", "execute"]
 Mode = Literal["auto", "agent", "guided", "quick"]
 Form = Literal["answer", "report"]
+OcrMode = Literal["auto", "none"]
 Risk = Literal["low", "med", "high"]
 VerifierRule = Literal["auto", "model", "entailment", "literal"]
 Required = Literal["quoted", "verified"]
@@ -149,6 +150,10 @@ class RunSettings(Section):
     )
     input_dir: FilePath | None = setting(
         "Folder of documents to read, seen by the agent as /input.", flag="--input-dir"
+    )
+    ocr: OcrMode = setting(
+        "Whether scanned PDFs and pictures are read with tesseract, where it is installed. none: they are "
+        "named as not readable.",
     )
     inputs: str = setting(
         "Files, folders, archives and web addresses to read as the input folder, one a line. They take the "

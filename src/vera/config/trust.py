@@ -352,6 +352,7 @@ TRUST: Mapping[str, Row] = {
         "policy.parse_error_limit policy.stagnation_limit policy.stuck_limit policy.failure_escalation_limit "
         "policy.source_shift_limit policy.finalization_limit policy.query_mutation_budget "
         "policy.gate_limits policy.source_budget policy.move_repeat_limit policy.domain_shift_limit run.mode "
+        "run.ocr "
         "search.engines search.language brave.api_version brave.default_count brave.discovery_required "
         "brave.backoff_max_s verification.rounds verification.check_steps",
         ANY,

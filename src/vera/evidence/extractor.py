@@ -18,12 +18,14 @@ import msgspec
 from vera.evidence.canonical.registry import Format, extract_as, format_of, suffix_of
 from vera.evidence.containers.unpacking import Unpacking
 from vera.evidence.extraction_client import ExtractionLimits, Pump
+from vera.evidence.ocr import Ocr, is_scan
 from vera.evidence.source import Extracted, Unreadable
 
 __all__ = ["ExtractionLimits", "Extractor"]
 
 Key = TypeVar("Key")
 
+_SCANNED = frozenset(("pdf", "picture"))
 _WINDOW_DOCUMENTS = 64
 _WINDOW_BYTES = 64 << 20
 
@@ -34,8 +36,15 @@ class Extractor:
     May be used from several threads at once; the documents wait for one worker.
     """
 
-    def __init__(self, limits: ExtractionLimits | None = None, formats: Sequence[Format] = ()) -> None:
-        """`formats` are those of plugins, for files whose suffix none of ours has."""
+    def __init__(
+        self,
+        limits: ExtractionLimits | None = None,
+        formats: Sequence[Format] = (),
+        ocr: Ocr | None = None,
+    ) -> None:
+        """`formats` are those of plugins, for files whose suffix none of ours has. `ocr` reads scans and
+        pictures, one at a time; without it they are unreadable."""
+        self._ocr = ocr
         self._limits = limits or ExtractionLimits()
         self._formats = {suffix: each for each in formats for suffix in each.suffixes}
         self._pump: Pump | None = None
@@ -47,10 +56,10 @@ class Extractor:
 
         Raises Unreadable with the reason, also when the file crashed the worker or took too long.
         """
-        chosen = self._format_of(data, name)
-        if chosen.hostile:
-            return self._submit(data, name, chosen).result()
-        return extract_as(chosen, data, name)
+        found = self._begin(data, name).result()
+        if isinstance(found, Unreadable):
+            raise found
+        return found
 
     def extract_all(
         self, items: Iterable[tuple[Key, bytes | Unreadable, str]]
@@ -77,9 +86,11 @@ class Extractor:
 
     @property
     def further_formats(self) -> str:
-        """The suffixes that formats of plugins read, and which does, so that an index knows; '' for none."""
+        """The suffixes that formats of plugins read, and which does, and what reads scans, so that an index
+        knows; '' for none."""
         known = sorted(self._formats.items())
-        return " ".join(f"{suffix}={each.name}/{each.distribution}" for suffix, each in known)
+        said = [f"{suffix}={each.name}/{each.distribution}" for suffix, each in known]
+        return " ".join([*said, *([self._ocr.name] if self._ocr else [])])
 
     def unpacking(self) -> Unpacking:
         """A new opener of containers under the same limits; the caller's to close."""
@@ -108,9 +119,10 @@ class Extractor:
             chosen = self._format_of(data, name)
         except Unreadable as error:
             return _Pending(size=0, failed=error)
+        scan = (self._ocr, data, name) if self._ocr is not None and chosen.name in _SCANNED else None
         if chosen.hostile:
-            return _Pending(size=len(data), future=self._submit(data, name, chosen))
-        return _Pending(size=len(data), plain=(chosen, data, name))
+            return _Pending(size=len(data), future=self._submit(data, name, chosen), scan=scan)
+        return _Pending(size=len(data), plain=(chosen, data, name), scan=scan)
 
     def _format_of(self, data: bytes, name: str) -> Format:
         """The format of a file. Raises Unreadable as `format_of` does."""
@@ -131,20 +143,32 @@ class Extractor:
 
 
 class _Pending(msgspec.Struct, frozen=True):
-    """A result that is there, is being made by the worker, or will be made here when its turn comes."""
+    """A result that is there, is being made by the worker, or will be made here when its turn comes. `scan`:
+    what may be read by OCR where it holds no text."""
 
     size: int
     failed: Unreadable | None = None
     future: Future[Extracted] | None = None
     plain: tuple[Format, bytes, str] | None = None
+    scan: tuple[Ocr, bytes, str] | None = None
 
     def result(self) -> Extracted | Unreadable:
+        try:
+            return self._made()
+        except Unreadable as error:
+            return error
+
+    def _made(self) -> Extracted:
+        """Raises Unreadable."""
         try:
             if self.future is not None:
                 return self.future.result()
             if self.plain is not None:
                 return extract_as(*self.plain)
         except Unreadable as error:
-            return error
+            if self.scan is None or not is_scan(str(error)):
+                raise
+            ocr, data, name = self.scan
+            return ocr.read(data, name)
         assert self.failed is not None
-        return self.failed
+        raise self.failed

@@ -49,23 +49,26 @@ _TINT = bytes(value * 5 // 8 for value in range(256))
 
 class PageRequest(msgspec.Struct, frozen=True, array_like=True):
     """The page `number` (from 1) of a PDF with the `words` in a frame: of several places that hold them the
-    one nearest to `before` letters from the beginning of the page."""
+    one nearest to `before` letters from the beginning of the page. It is drawn `larger` times as large as one
+    that is shown."""
 
     data: bytes
     number: int
     words: str = ""
     before: int = 0
+    larger: float = 1.0
 
 
 class PageReply(msgspec.Struct, frozen=True, array_like=True):
     """The rows of pixels from the top, three bytes each (red, green, blue), or the `reason` for none.
-    `is_framed`: the words were found."""
+    `is_framed`: the words were found. `pages` is how many the document has."""
 
     width: int = 0
     height: int = 0
     pixels: bytes = b""
     is_framed: bool = False
     reason: str = ""
+    pages: int = 0
 
 
 class _Box(NamedTuple):
@@ -104,9 +107,10 @@ def draw(request: PageRequest) -> PageReply:
             raise Unreadable(f"the PDF has no page {request.number}")
         page = document[request.number - 1]
         try:
-            width, height = _size(page)
+            width, height = _size(page, request.larger)
             boxes = _boxes(page, width, height, request.words, request.before) if request.words else []
-            return PageReply(width, height, _pixels(page, width, height, boxes), bool(boxes))
+            pixels = _pixels(page, width, height, boxes)
+            return PageReply(width, height, pixels, bool(boxes), pages=len(document))
         finally:
             page.close()
     except pypdfium2.PdfiumError:
@@ -121,14 +125,14 @@ def letters(text: str) -> str:
     return "".join(each for each in folded if each.isalnum() and each <= "\uffff")
 
 
-def _size(page: "PdfPage") -> tuple[int, int]:
+def _size(page: "PdfPage", larger: float) -> tuple[int, int]:
     """Pixels of the picture. Raises Unreadable for a page of no size that paper has."""
     across, down = page.get_size()
     if not all(math.isfinite(side) and 1 <= side <= MAX_POINTS for side in (across, down)):
         raise Unreadable("the page has no size that can be drawn")
-    scale = min(WIDTH / across, HEIGHT / down, LARGEST_SCALE)
+    scale = larger * min(WIDTH / across, HEIGHT / down, LARGEST_SCALE)
     width, height = int(across * scale), int(down * scale)
-    if not (1 <= width <= WIDTH and 1 <= height <= HEIGHT):
+    if not (1 <= width <= larger * WIDTH and 1 <= height <= larger * HEIGHT):
         raise Unreadable("the page is too narrow to be drawn")
     return width, height
 

@@ -29,12 +29,20 @@ class PagePicture(msgspec.Struct, frozen=True):
 
 def page_picture(request: PageRequest, seconds: float = SECONDS) -> PagePicture:
     """Draw a page in a process that is used once. Raises Unreadable with the reason."""
+    reply = page_pixels(request, seconds)
+    return PagePicture(png(reply.width, reply.height, reply.pixels), reply.is_framed)
+
+
+def page_pixels(request: PageRequest, seconds: float = SECONDS) -> PageReply:
+    """The pixels of a page, drawn in a process that is used once. Raises Unreadable with the reason."""
     if len(request.data) > MAX_BYTES:
         raise Unreadable(f"the PDF is larger than {MAX_BYTES >> 20} MB")
-    reply = _plausible(_asked(msgspec.msgpack.encode(request), seconds))
+    width, height = int(request.larger * WIDTH), int(request.larger * HEIGHT)
+    said = _asked(msgspec.msgpack.encode(request), min(seconds, SECONDS), 3 * width * height + 4096)
+    reply = _plausible(said, width, height)
     if not reply.pixels:
         raise Unreadable(reply.reason[:200] or _NO_ANSWER)
-    return PagePicture(png(reply.width, reply.height, reply.pixels), reply.is_framed)
+    return reply
 
 
 def png(width: int, height: int, pixels: bytes) -> bytes:
@@ -50,9 +58,9 @@ def png(width: int, height: int, pixels: bytes) -> bytes:
     return b"\x89PNG\r\n\x1a\n" + b"".join(made)
 
 
-def _asked(request: bytes, seconds: float) -> bytes:
-    """What the process answers; empty when it does not end by itself in time, or says too much."""
-    largest = 3 * WIDTH * HEIGHT + 4096
+def _asked(request: bytes, seconds: float, largest: int) -> bytes:
+    """What the process answers; empty when it does not end by itself in time, or says more than `largest`
+    bytes."""
     with tempfile.TemporaryFile() as question:  # a file and no pipe: no one has to feed it
         question.write(request)
         question.seek(0)
@@ -80,13 +88,13 @@ def _asked(request: bytes, seconds: float) -> bytes:
         child.wait()
 
 
-def _plausible(said: bytes) -> PageReply:
-    """The reply. Raises Unreadable for what no such process says."""
+def _plausible(said: bytes, width: int, height: int) -> PageReply:
+    """The reply, a picture of at most that size. Raises Unreadable for what no such process says."""
     try:
         reply = msgspec.msgpack.decode(said, type=PageReply)
     except msgspec.MsgspecError:
         raise Unreadable(_NO_ANSWER) from None
-    is_size = 0 <= reply.width <= WIDTH and 0 <= reply.height <= HEIGHT
+    is_size = 0 <= reply.width <= width and 0 <= reply.height <= height
     if not is_size or len(reply.pixels) != 3 * reply.width * reply.height:
         raise Unreadable(_NO_ANSWER)
     return reply

@@ -4,6 +4,16 @@ import msgspec
 
 from vera.evidence.marks import Mark
 
+OCR = "ocr"
+"""How the name of an extractor begins whose text was read from a picture."""
+
+NEEDS_TESSERACT = "reading it needs tesseract (sudo apt install tesseract-ocr; macOS: brew install tesseract)"
+
+
+def is_read_by_ocr(extractor: str) -> bool:
+    """Whether a text was read from a picture, by the name of what made it: any letter may be wrong."""
+    return extractor.startswith(f"{OCR}/")
+
 
 class Extracted(msgspec.Struct, frozen=True, kw_only=True):
     """The canonical text of one document.

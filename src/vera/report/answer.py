@@ -13,6 +13,7 @@ from vera.audit.pointers import lead_of
 from vera.events import Answer, AttestationReceived, Cited, ClaimCarried, Evidence, ExecutionVerdict
 from vera.evidence.finding import Finding
 from vera.evidence.marks import told, within
+from vera.evidence.source import is_read_by_ocr
 from vera.evidence.span import Lines
 from vera.report import last_turn, search_summary_text
 from vera.report.headings import Headed
@@ -60,6 +61,7 @@ class Quote(msgspec.Struct, frozen=True, kw_only=True):
     text_sha256: str = ""
     problem: str = ""
     origin: str = ""
+    by_ocr: bool = False
 
     @property
     def label(self) -> str:
@@ -140,6 +142,7 @@ def _quote(cited: Cited, evidence: Evidence | None, store: Store) -> Quote:
         text_sha256=evidence.text.sha256,
         problem=problem,
         origin=evidence.origin,
+        by_ocr=is_read_by_ocr(evidence.extractor),
     )
 
 
@@ -413,7 +416,8 @@ def block(quote: Quote) -> str:
     where = f"line{'s' if count > 1 else ''} {quote.label[1:-1].split(':')[1]}"
     page = f", page {quote.page}" if quote.page else ""
     origin = f"from {quote.origin}, " if quote.origin else ""
-    taken = f"{origin}{quote.tier} {quote.at}, store/{quote.text_sha256[:12]}…"
+    read = "read by OCR, " if quote.by_ocr else ""
+    taken = f"{origin}{read}{quote.tier} {quote.at}, store/{quote.text_sha256[:12]}…"
     head = f"{quote.label} {quote.source}, {where}{page} ({taken})"
     lines = list(quote.lines)
     if len(lines) > MAX_QUOTED_LINES:

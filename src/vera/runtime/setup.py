@@ -17,6 +17,7 @@ from vera.config.address import is_same_server
 from vera.config.settings import AUTO, BUILT_IN, Settings
 from vera.connectors.gathering import origins_of, receipts_of
 from vera.evidence.extractor import Extractor
+from vera.evidence.ocr import Ocr, installed
 from vera.lane.budget import BudgetLimits
 from vera.runtime.connectors import record
 from vera.runtime.plugins import Plugins, open_plugins
@@ -72,12 +73,17 @@ def prepare(
     folder = settings.run.input_dir
     plugins = open_plugins(settings, functions)
     signer = open_signer(folder)
-    extractor = stack.enter_context(Extractor(formats=plugins.formats))
+    extractor = stack.enter_context(Extractor(formats=plugins.formats, ocr=ocr_of(settings)))
     found = None
     if folder is not None and documents:
         found = open_input(folder, settings, extractor, stack, progress)
     made = tuple(connections)
     return Prepared(signer=signer, plugins=plugins, extractor=extractor, found=found, connections=made)
+
+
+def ocr_of(settings: Settings) -> Ocr | None:
+    """What reads scans, None where the settings or the machine have none."""
+    return installed() if settings.run.ocr == "auto" else None
 
 
 def open_signer(input_dir: Path | None) -> Signer:

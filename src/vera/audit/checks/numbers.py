@@ -12,6 +12,8 @@ from collections.abc import Iterator, Sequence
 from functools import lru_cache
 from itertools import chain
 
+import msgspec
+
 from vera.audit.case import Case, CitedLines, language_of, statements
 from vera.audit.derivable import is_derivable, is_idle
 from vera.audit.source_text import SourceText
@@ -20,6 +22,7 @@ from vera.evidence.containers.names import as_given
 from vera.evidence.finding import Finding, Severity
 from vera.evidence.quantity import Kind, Quantity, quantities
 from vera.evidence.quantity_index import QuantityIndex, backed, backing
+from vera.evidence.source import is_read_by_ocr
 from vera.evidence.units import unit_symbols, unit_words
 from vera.evidence.whole_sentences import is_row
 
@@ -32,6 +35,7 @@ _UNIT_SIGN = re.compile(r"[%€£¥₹$]|(?<![^\W_])(?:[A-Z]{3}|km|kg|mm|cm|ms|k
 _VERSION_MARK = re.compile(r"(?<=[^\W\d_])[-_](?=[0-9]{1,4}\.[0-9])")
 """Between a name and its version in an address: GPL-2.1.txt is GPL 2.1."""
 
+_MISREAD = "OCR read a source of it, and may have misread it."
 _HEAD_LINES = 10
 _NAMED_SOURCES = 3
 _ABSENT: dict[Kind, str] = {
@@ -52,6 +56,12 @@ def numbers(case: Case) -> Iterator[Finding]:
         if all(place.evidence.tier == "observed" for place in cited):
             continue
         found = list(_of_claim(claim, cited, sources))
+        if any(is_read_by_ocr(place.evidence.extractor) for place in cited):
+            # A digit that OCR misread is missing from the text and not from the page.
+            found = [
+                msgspec.structs.replace(each, severity="soft", message=f"{each.message} {_MISREAD}")
+                for each in found
+            ]
         found.sort(key=lambda finding: finding.severity != "hard")
         yield from found[:CLAIM_FINDINGS]
 

@@ -9,13 +9,14 @@ from vera.evidence.canonical.naming import bounded, extractor_name, first_line_t
 from vera.evidence.canonical.pdf_strikes import struck_units, with_markers
 from vera.evidence.canonical.rendered import TEXT_LIMIT, canonical_lines
 from vera.evidence.marks import lifted, unmarked
-from vera.evidence.source import Extracted, Unreadable
+from vera.evidence.source import NEEDS_TESSERACT, Extracted, Unreadable
 
 if TYPE_CHECKING:
     from pypdfium2 import PdfDocument
 
 RULES = 2
 PAGE_LIMIT = 5000
+NO_TEXT = f"the PDF holds no text, probably pictures of pages: {NEEDS_TESSERACT}"
 
 _PASSWORD_ERROR = 4  # FPDF_ERR_PASSWORD of PDFium's public/fpdfview.h
 # PDFium joins a word that is hyphenated at a line's end and leaves this mark in place of the hyphen.
@@ -58,7 +59,7 @@ def extract(data: bytes, name: str) -> Extracted:
     finally:
         document.close()
     if not lines:
-        raise Unreadable("the PDF holds no text (scanned pages need OCR)")
+        raise Unreadable(NO_TEXT)
     text, marks = lifted(b"".join(line + b"\n" for line in lines))
     return Extracted(
         text=text,

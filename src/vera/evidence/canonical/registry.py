@@ -12,6 +12,7 @@ from vera.evidence.canonical import (
     markdown,
     odt,
     pdf,
+    picture,
     pptx,
     rows,
     rtf,
@@ -65,6 +66,7 @@ FORMATS: tuple[Format, ...] = (
     Format("odt", (".odt",), True, 64 * _MB, odt.extract),
     Format("rtf", (".rtf",), True, 64 * _MB, rtf.extract, seconds=30.0),
     Format("epub", (".epub",), True, 256 * _MB, epub.extract, seconds=20.0),
+    Format("picture", (".png", ".jpg", ".jpeg", ".tif", ".tiff"), False, 64 * _MB, picture.extract),
 )
 
 _BY_NAME = {known.name: known for known in FORMATS}

@@ -63,7 +63,7 @@ def extract(data: bytes, name: str) -> Extracted:
     from striprtf.striprtf import rtf_to_text
 
     try:
-        plain: str = rtf_to_text(_stated(data), errors="replace")  # type: ignore[no-untyped-call]
+        plain: str = rtf_to_text(_stated(data), errors="replace")  # type: ignore[no-untyped-call]  # it has no types
     except (ValueError, OverflowError, LookupError, TypeError) as error:
         raise Unreadable(f"the RTF document is damaged ({type(error).__name__})") from None
     # Characters outside the basic plane are two \u each.

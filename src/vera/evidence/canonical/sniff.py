@@ -2,6 +2,7 @@
 
 import re
 
+from vera.evidence.canonical.picture import kind_of
 from vera.evidence.source import Unreadable
 
 _SAMPLE = 1 << 16
@@ -13,8 +14,6 @@ _PAGE = re.compile(
     re.IGNORECASE | re.DOTALL,
 )
 _OTHER = (
-    (b"\x89PNG\r\n", "a PNG picture"),
-    (b"\xff\xd8\xff", "a JPEG picture"),
     (b"GIF8", "a GIF picture"),
     (b"\x1f\x8b", "gzip data: unpack it"),
     (b"BZh", "bzip2 data: unpack it"),
@@ -41,7 +40,8 @@ member follows."""
 
 
 def content_kind(data: bytes, name: str) -> str:
-    """`pdf`, `docx`, `xlsx`, `pptx`, `odt`, `epub`, `rtf`, `page` (markup of a web page) or `text`.
+    """`pdf`, `docx`, `xlsx`, `pptx`, `odt`, `epub`, `rtf`, `picture`, `page` (markup of a web page) or
+    `text`.
 
     Raises Unreadable, with the kind of file in the reason where it is known, for anything else.
     """
@@ -51,6 +51,8 @@ def content_kind(data: bytes, name: str) -> str:
         return "pdf"
     if data.startswith(_RTF):
         return "rtf"
+    if kind_of(data):
+        return "picture"
     if data.startswith(_ZIP):
         return _package_kind(data)
     if data.startswith(_OLE):

@@ -11,7 +11,7 @@ from vera import events
 from vera.evidence.extractor import Extractor
 from vera.evidence.low_signal import low_signal
 from vera.evidence.reading import read_regular
-from vera.evidence.source import Extracted, Unreadable
+from vera.evidence.source import Extracted, Unreadable, is_read_by_ocr
 from vera.evidence.span import Lines
 from vera.lane.tools import Call, EvidenceDraft, Outcome, failed
 from vera.protocol.turn import ToolSpec
@@ -195,7 +195,8 @@ def _window(
         return _no_such_lines(name, first, len(lines))
     where = f"lines {first}-{last} of {len(lines)}"
     page = extracted.page_of(first)
-    header = f"read {name} · {where}{f' · page {page}' if page else ''} · {tier}"
+    scan = " · read by OCR, numbers may be wrong" if is_read_by_ocr(extracted.extractor) else ""
+    header = f"read {name} · {where}{f' · page {page}' if page else ''} · {tier}{scan}"
     return Outcome(
         header=header,
         evidence=EvidenceDraft(

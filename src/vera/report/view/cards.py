@@ -2,6 +2,7 @@
 
 from bisect import bisect_right
 from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
 
 import msgspec
 
@@ -12,6 +13,7 @@ from vera.attestation.objects import Card, Digest, Source, hexadecimal
 from vera.attestation.source_types import source_type
 from vera.evidence.domains import registrable_domain
 from vera.evidence.official import official_names
+from vera.evidence.source import is_read_by_ocr
 from vera.report.view.model import RELATIONS, CardView, PdfPlace
 from vera.report.view.quotations import Quotations
 from vera.report.view.words import one_line
@@ -152,10 +154,11 @@ def pdf_place(evidence: events.Evidence, line: int) -> PdfPlace | None:
     return PdfPlace(evidence.raw.sha256, page, evidence.pages[page - 1], behind)
 
 
-def _whose(source: Source, owners: Owners) -> dict[str, str]:
+def _whose(source: Source, owners: Owners) -> dict[str, Any]:
     domain = registrable_domain(source.name) if is_web(source) else ""
     return {
         "source": one_line(source.name, _NAME_SHOWN),
         "domain": one_line(domain),
         "source_class": owners.source_class(source),
+        "by_ocr": is_read_by_ocr(source.extractor),
     }

@@ -98,7 +98,8 @@ class CardView(msgspec.Struct, frozen=True, kw_only=True):
     `quotation` are the cited lines as they are in the store, empty when the bytes are not those of the
     span's hash: then `problem` says so. `source` is its address or name, `source_id` the sha256 of the stored
     text, `domain` whose it is, `source_class` what kind (official, registry, …; '' unknown). `marks` is
-    what of the text is struck out or hidden, `pdf` where the cited lines begin in a PDF.
+    what of the text is struck out or hidden, `pdf` where the cited lines begin in a PDF. `by_ocr`: the text
+    was read from a picture.
     """
 
     id: str
@@ -117,6 +118,7 @@ class CardView(msgspec.Struct, frozen=True, kw_only=True):
     problem: str = ""
     maker: str = ""
     pdf: PdfPlace | None = None
+    by_ocr: bool = False
 
 
 class ReviewView(msgspec.Struct, frozen=True, kw_only=True):

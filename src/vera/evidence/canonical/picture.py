@@ -1,0 +1,20 @@
+"""Pictures hold no text; `vera.evidence.ocr` reads what is written on them where tesseract is installed."""
+
+from vera.evidence.source import NEEDS_TESSERACT, Extracted, Unreadable
+
+_KINDS = (
+    (b"\x89PNG\r\n", "image/png"),
+    (b"\xff\xd8\xff", "image/jpeg"),
+    (b"II*\x00", "image/tiff"),
+    (b"MM\x00*", "image/tiff"),
+)
+
+
+def kind_of(data: bytes) -> str:
+    """The media type of a picture that tesseract reads, '' for anything else."""
+    return next((kind for magic, kind in _KINDS if data.startswith(magic)), "")
+
+
+def extract(data: bytes, name: str) -> Extracted:
+    """Raises Unreadable, always."""
+    raise Unreadable(f"a picture: {NEEDS_TESSERACT}")

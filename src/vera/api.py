@@ -335,10 +335,10 @@ async def check_async(
 ) -> CheckReport:
     """Hold the quotations, numbers and names of a document against the sources it names. No model is asked.
 
-    `document` is the path of a file: Markdown, text, HTML, docx or PDF. `sources` is the folder of the files
-    that it cites, `fetch` gets the pages that it links (public hosts only, at most `max_links`), `keep` is a
-    folder for everything that was read. Pages must be published between `not_before` and `not_after`, and
-    each statement about the web needs so many `independent` sources.
+    `document` is the path of a file: Markdown, text, HTML, PDF, docx, odt, pptx, epub or rtf. `sources` is
+    the folder of the files that it cites, `fetch` gets the pages that it links (public hosts only, at most
+    `max_links`), `keep` is a folder for everything that was read. Pages must be published between
+    `not_before` and `not_after`, and each statement about the web needs so many `independent` sources.
 
     >>> text = 'Of the offer it says that it is "valid for at least five years" [1].\\n\\n[1]: GPL-3.txt\\n'
     >>> _ = Path("report.md").write_text(text)

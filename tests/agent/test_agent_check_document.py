@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from support.linked_documents import written
 from support.site import serving
 from vera import config
 from vera.agent.check_document import Options, Report, check_document
@@ -182,6 +183,25 @@ def test_a_word_document_keeps_the_targets_of_its_links_and_notes(tmp_path: Path
     assert [each.where for each in report.sources] == ["sales.txt", "sales.txt"]
     assert [(each.line, each.code) for each in report.findings.problems] == [(1, "amount_absent")]
     assert report.findings.checked == 2
+
+
+@pytest.mark.parametrize("kind", ["odt", "pptx", "epub", "rtf"])
+def test_a_document_of_another_format_is_checked_a_paragraph_a_line(
+    tmp_path: Path, folder: Path, kind: str
+) -> None:
+    sales = "file" if kind in ("odt", "rtf") else "web"
+    target = {"odt": "../sales.txt", "rtf": "sales.txt"}.get(kind, "https://nordwind.example/sales.txt")
+    said = ("The report follows.", "Sales grew by 13 % ({}).", "Staff fell to 47 ({}).")
+    path = tmp_path / f"a.{kind}"
+    path.write_bytes(written(kind, said, target))
+    report = check_document(path, Options(sources=folder))
+    assert (report.format, {each.kind for each in report.sources}) == (kind, {sales})
+    assert [each.where for each in report.sources] == ["sales.txt"]
+    assert [(each.line, each.code) for each in report.findings.problems if each.severity == "hard"] == [
+        (2, "amount_absent")
+    ]
+    assert report.findings.checked == 2
+    assert report.notes == ("Lines are those of the document's text: a paragraph a line.",)
 
 
 @pytest.mark.parametrize(

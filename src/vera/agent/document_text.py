@@ -9,6 +9,8 @@ from vera.audit.document import Document, read
 from vera.audit.document_docx import marked as word_marked
 from vera.audit.document_html import marked, unmarked
 from vera.audit.document_links import without_marks
+from vera.audit.document_package import marked as package_marked
+from vera.audit.document_rtf import marked as rtf_marked
 from vera.evidence.canonical.encoding import to_utf8
 from vera.evidence.canonical.html import declared_charset
 from vera.evidence.canonical.registry import format_of
@@ -19,8 +21,9 @@ from vera.evidence.source import Unreadable
 TEXT_LIMIT = 4_000_000
 """Characters of a document's text; a longer one is checked in parts by whoever has it."""
 
+_PARAGRAPHS = "Lines are those of the document's text: a paragraph a line."
 OF_TEXT = {
-    "docx": "Lines are those of the document's text: a paragraph a line.",
+    **dict.fromkeys(("docx", "odt", "pptx", "epub", "rtf"), _PARAGRAPHS),
     "pdf": "Of a PDF only addresses that are written out are seen; lines are those of its text.",
 }
 
@@ -46,8 +49,8 @@ def document_bytes(path: Path) -> bytes:
 
 
 def lines_of(data: bytes, kind: str) -> list[str] | None:
-    """The lines of a checked document's file, as its problems count them; None for docx and PDF, whose files
-    have none."""
+    """The lines of a checked document's file, as its problems count them; None for a file that has none, such
+    as docx and PDF."""
     if kind in OF_TEXT:
         return None
     encoding = declared_charset(data) if kind == "html" else ""
@@ -77,8 +80,8 @@ def read_document(path: Path, data: bytes, extractor: Extractor) -> Written:
                 _bounded(path, text)
                 document = read(text, markdown=False, targets=page.targets, lines=lines)
                 return Written(document, chosen.name, "")
-            case "docx":
-                document, text = _word(path, data, extractor)
+            case "docx" | "odt" | "pptx" | "epub" | "rtf":
+                document, text = _paragraphs(path, data, chosen.name, extractor)
                 return Written(document, chosen.name, text)
             case "pdf":
                 text = extractor.extract(data, path.name).text.decode("utf-8", "replace")
@@ -86,14 +89,22 @@ def read_document(path: Path, data: bytes, extractor: Extractor) -> Written:
     except Unreadable as error:
         raise SetupError(f"{path} cannot be checked: {error}.", 1) from None
     raise SetupError(
-        f"{path} cannot be checked: {chosen.name} is no document. Give Markdown, text, HTML, docx or PDF.", 1
+        f"{path} cannot be checked: {chosen.name} is no document. Give Markdown, text, HTML, PDF, docx, odt, "
+        "pptx, epub or rtf.",
+        1,
     )
 
 
-def _word(path: Path, data: bytes, extractor: Extractor) -> tuple[Document, str]:
-    """A Word document, each paragraph a line of its text, and that text without the marks of links."""
-    package = word_marked(data)
-    text = extractor.extract(package.data if package else data, "document.docx").text
+def _paragraphs(path: Path, data: bytes, kind: str, extractor: Extractor) -> tuple[Document, str]:
+    """A document of which each paragraph is a line of its text, and that text without the marks of links."""
+    match kind:
+        case "docx":
+            package = word_marked(data)
+        case "rtf":
+            package = rtf_marked(data)
+        case _:
+            package = package_marked(data, kind)
+    text = extractor.extract(package.data if package else data, f"document.{kind}").text
     spaced = text.decode("utf-8", "replace").replace("\n", "\n\n")
     _bounded(path, spaced)
     lines = tuple(number // 2 + 1 for number in range(spaced.count("\n") + 1))

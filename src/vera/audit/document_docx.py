@@ -41,7 +41,7 @@ def marked(data: bytes) -> Marked | None:
     try:
         with zipfile.ZipFile(io.BytesIO(data)) as package:
             parts = {
-                name: _part(package, f"word/{name}")
+                name: part_of(package, f"word/{name}")
                 for base in ("document.xml", "footnotes.xml", "endnotes.xml")
                 for name in (base, f"_rels/{base}.rels")
             }
@@ -50,17 +50,17 @@ def marked(data: bytes) -> Marked | None:
     if not parts["document.xml"]:
         return None
     notes = {
-        **_notes(parts["footnotes.xml"], _relations(parts["_rels/footnotes.xml.rels"]), "footnote"),
-        **_notes(parts["endnotes.xml"], _relations(parts["_rels/endnotes.xml.rels"]), "endnote"),
+        **_notes(parts["footnotes.xml"], relations_of(parts["_rels/footnotes.xml.rels"]), "footnote"),
+        **_notes(parts["endnotes.xml"], relations_of(parts["_rels/endnotes.xml.rels"]), "endnote"),
     }
-    xml, targets = _with_marks(parts["document.xml"], _relations(parts["_rels/document.xml.rels"]), notes)
+    xml, targets = _with_marks(parts["document.xml"], relations_of(parts["_rels/document.xml.rels"]), notes)
     out = io.BytesIO()
     with zipfile.ZipFile(out, "w") as package:
         package.writestr("word/document.xml", xml.encode("utf-8", "replace"))
     return Marked(out.getvalue(), tuple(targets))
 
 
-def _part(package: zipfile.ZipFile, name: str) -> str:
+def part_of(package: zipfile.ZipFile, name: str) -> str:
     """The text of a part, '' when there is none. Raises ValueError for one that is too large."""
     try:
         with package.open(name) as part:
@@ -72,11 +72,19 @@ def _part(package: zipfile.ZipFile, name: str) -> str:
     return RESERVED.sub("\ufffd", data.decode("utf-8"))
 
 
+def addresses_or_words(note: str, found: list[str]) -> tuple[str, ...]:
+    """What a note stands for: the addresses that were `found` in it and those that are written out in its
+    text, or its words (`note:`) where it has none. Tags are no words."""
+    words = " ".join(unescape(_TAG.sub("", note)).split())[:_NOTE_LIMIT]
+    written = (address.rstrip(".,;)") for address in re.findall(r"https?://[^\s<>\"]{1,2000}", words))
+    return tuple(dict.fromkeys([*found, *written])) or (f"note:{words}",)
+
+
 def _attributes(rest: str) -> dict[str, str]:
     return {match["name"]: unescape(match["value"]) for match in _ATTRIBUTE.finditer(rest)}
 
 
-def _relations(xml: str) -> dict[str, str]:
+def relations_of(xml: str) -> dict[str, str]:
     found = (_attributes(match["rest"]) for match in _RELATION.finditer(xml))
     return {each["Id"]: each["Target"] for each in found if "Id" in each and "Target" in each}
 
@@ -89,10 +97,8 @@ def _notes(xml: str, relations: dict[str, str], kind: str) -> dict[str, tuple[st
         inside = xml[begun.end() : ended.start() if ended else len(xml)]
         links = [_attributes(match["rest"] or "").get("r:id", "") for match in _LINK.finditer(inside)]
         found = [relations[each] for each in links if each in relations]
-        words = " ".join(unescape(_TAG.sub("", inside)).split())[:_NOTE_LIMIT]
-        found += [address.rstrip(".,;)") for address in re.findall(r"https?://[^\s<>\"]{1,2000}", words)]
         key = f"{kind} {_attributes(begun['rest']).get('w:id', '')}"
-        notes[key] = tuple(dict.fromkeys(found)) or (f"note:{words}",)
+        notes[key] = addresses_or_words(inside, found)
         if ended is None:
             break
     return notes

@@ -86,8 +86,8 @@ def check(
 ) -> None:
     """Check the quotations, numbers and names of documents against the sources they name.
 
-    FILE is Markdown, text, HTML, docx or PDF, with --bibliography also BibTeX. No model is asked. Without
-    --sources and --fetch nothing is read but FILE, and every source is unchecked.
+    FILE is Markdown, text, HTML, PDF, docx, odt, pptx, epub or rtf, with --bibliography also BibTeX. No
+    model is asked. Without --sources and --fetch nothing is read but FILE, and every source is unchecked.
 
     Exit codes: 0 every statement that names a source was checked, and nothing hard was found; 4 a quotation,
     number or date that is not in its source; 3 nothing hard, but something could not be checked, or

@@ -33,7 +33,7 @@ ARGUMENTS: dict[str, Any] = {
     "path": {
         "type": "string",
         "maxLength": 4096,
-        "description": "Or a file: Markdown, text, HTML, docx or PDF.",
+        "description": "Or a file: Markdown, text, HTML, PDF, docx, odt, pptx, epub or rtf.",
     },
     "not_before": {"type": "string", "maxLength": 10, "description": "Pages published before do not count."},
     "not_after": {"type": "string", "maxLength": 10, "description": "Pages published after do not count."},

@@ -47,7 +47,7 @@ from vera.config import ConfigError, Settings, load
 from vera.config.settings import Form, Required, requiring
 from vera.lane.prompts import PromptError
 from vera.model.types import ModelError
-from vera.runtime.connectors import connect, connect_request, sources_of
+from vera.runtime.connectors import connect, connect_request, sources_of, sources_with
 from vera.runtime.research import new_session, open_run
 from vera.runtime.reuse import verify_or_reuse
 from vera.runtime.setup import prepare
@@ -323,6 +323,7 @@ async def check_async(
     document: Path | str,
     *,
     sources: Path | str | None = None,
+    connectors: Sequence[str] = (),
     fetch: bool = False,
     max_links: int = 200,
     keep: Path | str | None = None,
@@ -336,7 +337,8 @@ async def check_async(
     """Hold the quotations, numbers and names of a document against the sources it names. No model is asked.
 
     `document` is the path of a file: Markdown, text, HTML, PDF, docx, odt, pptx, epub or rtf. `sources` is
-    the folder of the files that it cites, `fetch` gets the pages that it links (public hosts only, at most
+    the folder of the files that it cites, `connectors` are further sources of them: each the name of a
+    configured one, or "NAME=KIND:ADDRESS". `fetch` gets the pages that it links (public hosts only, at most
     `max_links`), `keep` is a folder for everything that was read. Pages must be published between
     `not_before` and `not_after`, and each statement about the web needs so many `independent` sources.
 
@@ -352,12 +354,14 @@ async def check_async(
     """
     require_date("not_before", not_before)
     require_date("not_after", not_after)
-    egress, withheld = None, tuple[str, ...]()
-    if fetch:
-        chosen = _settings(settings, overrides, progress)
-        egress, withheld = chosen.egress, tuple(secrets_of(chosen))
+    egress, withheld, folder = None, tuple[str, ...](), _path(sources)
+    if fetch or connectors:
+        chosen = _with_sources(_settings(settings, overrides, progress), None, (), connectors)
+        egress, withheld = chosen.egress if fetch else None, tuple(secrets_of(chosen))
+        folder = await sources_with(chosen, folder) if connectors else folder
     options = Options(
-        sources=_path(sources),
+        sources=folder,
+        copied=_path(sources) if connectors else None,
         egress=egress,
         secrets=withheld,
         keep=_path(keep),

@@ -12,7 +12,7 @@ from support.connecting import ZoteroFolder, repository
 from support.licence_run import EXAMPLES
 from support.plugin_packages import on_path, put
 from support.site import serving
-from vera import RequestError, SetupError, events, verify
+from vera import RequestError, SetupError, check, events, verify
 
 QUESTION = "For how long must a written offer for source code be valid under GPL version 3?"
 THESIS = "GPL version 3 requires the written offer to be valid for at least three years."
@@ -124,7 +124,10 @@ def test_a_request_names_connectors_and_configures_none(tmp_path: Path) -> None:
 
 def test_an_execution_takes_no_connector(tmp_path: Path) -> None:
     done = vera("run", QUESTION, "--lane", "execute", "--connector", "x=folder:/etc", cwd=tmp_path)
-    assert (done.returncode, "--connector is for research" in done.stderr) == (2, True)
+    assert (done.returncode, "--connector and addresses with --input are for research" in done.stderr) == (
+        2,
+        True,
+    )
 
 
 def test_a_project_folder_configures_no_connector(tmp_path: Path) -> None:
@@ -179,3 +182,78 @@ def test_a_plugin_brings_a_kind_of_connector(tmp_path: Path) -> None:
     failed = vera(*words[:3], "books=shelf:/none", "--plugin", "shelf", cwd=tmp_path, **on_path(site))
     assert failed.returncode == 2
     assert "of the plugin shelf, gave nothing: it failed with FileNotFoundError" in failed.stderr
+
+
+def test_a_question_that_follows_a_check_and_a_batch_read_connectors(tmp_path: Path) -> None:
+    (tmp_path / "d").mkdir()
+    (tmp_path / "d" / "GPL-3.txt").write_bytes(LICENCE)
+    laws = f"--connector=laws=folder:{tmp_path}/d"
+    first = vera("run", QUESTION, laws, "--work-dir", "w", "--sandbox", "none", cwd=tmp_path)
+    assert first.returncode == 0, first.stderr
+    asked = vera(
+        "ask", "--session", "w", "How long must an offer be valid?", laws, "--work-dir", "a", cwd=tmp_path
+    )
+    assert asked.returncode == 0, asked.stderr
+    assert used(tmp_path / "a").name == "laws"
+    thesis = vera("ask", "--session", "w", "--thesis", THESIS, laws, "--work-dir", "t", cwd=tmp_path)
+    assert thesis.returncode == 0, thesis.stdout + thesis.stderr
+    assert used(tmp_path / "t").documents == 1
+
+    mine = {"VERA_CONNECTORS__CONFIGURED": f"laws=folder:{tmp_path}/d"}
+    tasks = [
+        {"task": QUESTION},
+        {"thesis": THESIS},
+        {"task": QUESTION, "input_dir": "d", "name": "own"},
+    ]
+    (tmp_path / "tasks.jsonl").write_text("".join(json.dumps(each) + "\n" for each in tasks))
+    done = vera("batch", "tasks.jsonl", laws, "--base-dir", "b", cwd=tmp_path, **mine)
+    assert done.returncode == 0, done.stdout + done.stderr
+    sources = {}
+    for log in (tmp_path / "b" / "runs").glob("*/1/trace.jsonl"):
+        state = folded(log.parent)
+        assert state.task is not None
+        sources[log.parent] = {each.source for each in state.evidence.values() if not each.lead}
+    assert sorted(map(sorted, sources.values())) == [
+        ["GPL-3.txt"],
+        ["laws/GPL-3.txt"],
+        ["laws/GPL-3.txt"],
+    ]
+    tasks = [{"thesis": THESIS, "settings": {"connectors.use": name}} for name in ("laws", "x=folder:/etc")]
+    (tmp_path / "tasks.jsonl").write_text("".join(json.dumps(each) + "\n" for each in tasks))
+    named = vera("batch", "tasks.jsonl", "--base-dir", "c", cwd=tmp_path, **mine)
+    assert named.returncode == 1 and "connectors.use: x=folder:/etc reads files" in named.stderr
+    assert "2 tasks: 1 done, 1 failed (1 QUOTED)" in named.stdout
+
+
+def test_a_check_finds_sources_by_address_by_key_and_beside_those_of_a_folder(tmp_path: Path) -> None:
+    page = b"<html><title>Hours</title><body><p>The hall of Arden opens at nine.</p></body></html>"
+    (tmp_path / "s").mkdir()
+    (tmp_path / "s" / "GPL-3.txt").write_bytes(LICENCE)
+    with serving({"/docs/": b'<a href="hours">x</a>', "/docs/hours": page}) as site:
+        (tmp_path / "report.md").write_text(
+            f'It says "the hall of Arden opens at ten" ([hours]({site}/docs/hours#top)).\n\n'
+            'The offer is "valid for at least three years" ([GPL](s/GPL-3.txt)).\n'
+        )
+        opened = (
+            *("-c", "egress.mode=allowlist", "-c", f"egress.allow={site[7:]}"),
+            *("-c", "egress.allow_cidrs=127.0.0.0/8"),
+        )
+        site_of = f"--connector=hand=site:{site}/docs/"
+        done = vera("check", "report.md", site_of, "--sources", "s", *opened, "--json", cwd=tmp_path)
+        alone = vera("check", "report.md", "--connector=x=folder:/none", cwd=tmp_path)
+        python = check(
+            str(tmp_path / "report.md"),
+            connectors=[f"laws=folder:{tmp_path}/s"],
+            overrides=["model.base_url=builtin"],
+        )
+    report = json.loads(done.stdout)
+    host = site[7:].replace(":", "_")
+    assert [(each["kind"], each["where"]) for each in report["sources"]] == [
+        ("web", f"hand/{host}/docs/hours.html"),
+        ("file", "input/GPL-3.txt"),
+    ]
+    problems = {(each["line"], each["severity"]) for each in report["findings"]["problems"]}
+    assert (done.returncode, (1, "hard") in problems, 3 in dict(problems)) == (4, True, False)
+    assert report["notes"] == ["The connector hand gave 2 documents."]
+    assert (alone.returncode, "/none is no folder" in alone.stderr) == (2, True)
+    assert [each.where for each in python.sources] == ["", "laws/GPL-3.txt"]

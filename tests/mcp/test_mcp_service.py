@@ -277,3 +277,35 @@ def test_a_folder_that_is_not_there_ends_the_service_before_it_begins(place: Pat
     done = raw("--input-dir", place / "none", cwd=place, stdin="")
     assert (done.returncode, done.stdout) == (2, "")
     assert done.stderr.startswith("vera: The input folder ")
+
+
+def test_a_caller_names_connectors_that_are_configured_and_gives_no_address(tmp_path: Path) -> None:
+    (tmp_path / "laws").mkdir()
+    (tmp_path / "laws" / "GPL-3.txt").write_bytes((LICENCES / "GPL-3.txt").read_bytes())
+    given = ["--base-dir", tmp_path, "--model-base-url", "builtin"]
+    configured = ["-c", f"connectors.configured=laws=folder:{tmp_path}/laws"]
+    outside = ["x=folder:/etc"]
+
+    async def talk(client: Client) -> dict[str, Answer]:
+        return {
+            "named": await call(client, "verify_claim", thesis=THESIS, connectors=["laws"]),
+            "scope": await call(client, "verify_claim", thesis=THESIS, scope=["connectors"]),
+            "report": await call(client, "check_report", text=REPORT, connectors=["laws"]),
+            "unknown": await call(client, "verify_claim", thesis=THESIS, connectors=["papers"]),
+            "address": await call(client, "verify_claim", thesis=THESIS, connectors=outside),
+            "address of a report": await call(client, "check_report", text=REPORT, connectors=outside),
+        }
+
+    heard = converse(talk, *given, *configured, cwd=tmp_path, log=tmp_path / "log")
+    for name in ("named", "scope"):
+        assert heard[name].value["result"] == "SUPPORTED", heard[name]
+    assert [each["code"] for each in heard["report"].value["findings"]["problems"]] == ["quotation_false"]
+    assert "There is no connector 'papers'" in heard["unknown"].texts[0]
+    for name in ("address", "address of a report"):
+        assert heard[name].failed and "/etc" not in "".join(heard[name].texts[:1]).replace(outside[0], "")
+
+    async def verify(client: Client) -> Answer:
+        return await call(client, "verify_claim", thesis=THESIS)
+
+    used = ["--connector", f"laws=folder:{tmp_path}/laws"]
+    assert converse(verify, *given, *used, cwd=tmp_path, log=tmp_path / "log").value["result"] == "SUPPORTED"

@@ -24,12 +24,15 @@ from vera.agent.document_text import OF_TEXT, document_bytes, read_document
 from vera.agent.document_versions import DocumentVersions, document_versions
 from vera.agent.errors import SetupError
 from vera.agent.reference_findings import ReferenceChecked
+from vera.attestation.report import counted
 from vera.audit.case import AuditPolicy
 from vera.audit.document import Document, unsourced_quotations
 from vera.audit.document_findings import Findings, Held, findings
 from vera.audit.document_links import Named
 from vera.audit.references import Reference, doi_of, of_bibtex, of_text
 from vera.config.settings import EgressSettings
+from vera.connectors.gathering import used_in
+from vera.connectors.values import INPUT
 from vera.events import Blob, Evidence
 from vera.evidence.extractor import Extractor
 from vera.evidence.ocr import installed
@@ -48,7 +51,8 @@ class Options(msgspec.Struct, frozen=True, kw_only=True):
 
     `sources` is the folder of the files that the document cites; `keep` a folder for everything that was
     read. Times are dates, '' for no bound. `independent` sources are asked of each statement about the web.
-    `bibliography` is where references are looked up, None for not at all.
+    `bibliography` is where references are looked up, None for not at all. Where connectors gathered the
+    `sources`, `copied` is the folder whose files are among them.
     """
 
     sources: Path | None = None
@@ -59,6 +63,7 @@ class Options(msgspec.Struct, frozen=True, kw_only=True):
     not_after: str = ""
     max_links: int = 200
     independent: int = 1
+    copied: Path | None = None
     bibliography: Indexes | None = None
 
 
@@ -143,7 +148,7 @@ def check_bytes(
         document, kind, written = read_document(path, data, extractor)
         if kind == "bib" and options.bibliography is None:
             raise SetupError(f"{path} holds references only. Add --bibliography to look them up.", 2)
-        folder = _folder(options.sources, extractor, path)
+        folder = _folder(options, extractor, path)
         store = Store(options.keep / "store") if options.keep else None
         gathering = _Gathering(document, options, folder, store)
         gathering.files()
@@ -152,7 +157,7 @@ def check_bytes(
         texts, notes = _searched(document, folder)
         held = {each: _held(each, draft) for each, draft in gathering.drafts.items()}
         versions = _versions(options.sources, extractor, held, path)
-        notes += [versions.note] if versions.note else []
+        notes += [*_connected(options.sources), *([versions.note] if versions.note else [])]
         found = findings(
             document,
             held,
@@ -244,13 +249,25 @@ def name_of(source: Named) -> str:
             return source.target
 
 
-def _folder(root: Path | None, extractor: Extractor, document: Path) -> Folder | None:
+def _connected(sources: Path | None) -> list[str]:
+    """What connectors gave, where they gathered the sources."""
+    return [
+        f"The connector {each.name} gave {counted(len(each.documents), 'document')}"
+        + (f" of {each.revision}" if each.revision else "")
+        + (f" and left out {each.left_out_count}." if each.left_out_count else ".")
+        for each in (used_in(sources.resolve()) if sources is not None else ())
+        if each.name != INPUT
+    ]
+
+
+def _folder(options: Options, extractor: Extractor, document: Path) -> Folder | None:
+    root = options.sources
     if root is None:
         return None
     if not root.is_dir():
         problem = "is not a folder" if root.exists() else "does not exist"
         raise SetupError(f"The folder of sources {root} {problem}. Give one with --sources.", 2)
-    return Folder(root, extractor, document)
+    return Folder(root, extractor, document, options.copied)
 
 
 class _Gathering:

@@ -14,6 +14,8 @@ import msgspec
 from vera.agent.errors import SetupError
 from vera.audit.document_links import Named
 from vera.config.settings import EgressSettings
+from vera.connectors.gathering import origins_of
+from vera.connectors.values import INPUT
 from vera.evidence.extractor import Extractor
 from vera.evidence.reading import read_regular, walk
 from vera.evidence.source import Extracted, Unreadable, is_read_by_ocr
@@ -40,6 +42,7 @@ LARGEST_FETCH = 16 << 20
 _INDEX = frozenset(("index", "default", "home"))
 _WORD = re.compile(r"\w+")
 _MIN_TITLE = 12
+_KEYED = re.compile(r"(?:\A|/)@([^/]+)/[^/]+\Z")
 
 
 class Missing(Exception):
@@ -48,21 +51,35 @@ class Missing(Exception):
 
 class Folder:
     """The files of one folder, and which of them a document means. Links are not followed, nor is any path
-    that leads out of the folder."""
+    that leads out of the folder.
 
-    def __init__(self, root: Path, extractor: Extractor, document: Path) -> None:
+    A folder that connectors gathered knows the address of each page and the citation key of each attachment;
+    `copied` is the folder whose files are among them.
+    """
+
+    def __init__(self, root: Path, extractor: Extractor, document: Path, copied: Path | None = None) -> None:
         self._root = root.resolve()
+        self._copied = copied.resolve() if copied is not None else None
+        self._by_address = {origin: path for path, origin in origins_of(self._root).items()}
         self._extractor = extractor
         own = document.resolve()
         self._base = own.parent
         entries = list(walk(self._root, FILES))
         self._skipped = {entry.path: entry.skipped for entry in entries if entry.skipped}
-        self._paths = [entry.path for entry in entries if self._root / entry.path != own]
+        is_copied = self._copied is not None and own.is_relative_to(self._copied)
+        copy = f"{INPUT}/{own.relative_to(self._copied)}" if self._copied and is_copied else ""
+        self._paths = [
+            entry.path for entry in entries if self._root / entry.path != own and entry.path != copy
+        ]
         self._known = frozenset(self._paths)
         self._named: defaultdict[str, list[str]] = defaultdict(list)
         for path in self._paths:
             self._named[posixpath.basename(path).casefold()].append(path)
         self._said = {name: f" {_folded(name)} " for name in self._named}
+        self._keyed: defaultdict[str, list[str]] = defaultdict(list)
+        for path in self._paths if self._by_address else ():
+            if keyed := _KEYED.search(path):
+                self._keyed[keyed[1].casefold()].append(path)
         self._read: dict[str, Extracted | Unreadable] = {}
         self._titles: dict[str, list[str]] | None = None
         self.hashes: dict[str, str] = {}
@@ -126,9 +143,12 @@ class Folder:
     def _linked(self, target: str) -> str:
         """The file at a path as written: seen from the document, or from the folder."""
         path = target.partition("?")[0].replace("\\", "/")
-        seen = Path(posixpath.normpath(self._base / path))
+        seen, written = Path(posixpath.normpath(self._base / path)), posixpath.normpath(path.lstrip("/"))
         inside = seen.relative_to(self._root).as_posix() if seen.is_relative_to(self._root) else ""
-        candidates = (inside, posixpath.normpath(path.lstrip("/")))
+        candidates = [inside, written]
+        if self._copied is not None:
+            inside = seen.relative_to(self._copied).as_posix() if seen.is_relative_to(self._copied) else ""
+            candidates += [f"{INPUT}/{each}" for each in (inside, written)]
         return next((each for each in candidates if each in self._known), "")
 
     def _of_name(self, name: str) -> str:
@@ -143,6 +163,8 @@ class Folder:
             parts = urlsplit(url)
         except ValueError:
             return ""
+        if gathered := self._by_address.get(parts._replace(fragment="").geturl()):
+            return gathered
         path = unquote(parts.path).strip("/")
         mirrored = [f"{parts.netloc}/{path}".rstrip("/"), f"{parts.netloc}/{path}/index.html"]
         for each in map(posixpath.normpath, mirrored):
@@ -158,7 +180,12 @@ class Folder:
         return self._one(self._known_titles().get(wanted, []), label)
 
     def _of_note(self, note: str) -> str:
-        """The file whose name, or else whose title, is in a note; of several the longest."""
+        """The file attached to the entry of a citation key; else the one whose name, or else whose title, is
+        in a note; of several the longest."""
+        if keyed := self._keyed.get(note.casefold()):
+            if len(keyed) > 1:
+                raise Missing(f"{len(keyed)} files are attached to the entry {note[:80]}.")
+            return keyed[0]
         said = f" {_folded(note)} "
         names = [name for name, shown in self._said.items() if shown in said]
         names += [name for name in self._named if name.rpartition(".")[0] == note.casefold()]

@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import click
 
+from vera.cli.inputs import connector_option
+
 if TYPE_CHECKING:
     from vera.agent.check_document import Options
     from vera.cli.check_sarif import Checked
@@ -19,6 +21,7 @@ if TYPE_CHECKING:
     type=click.Path(path_type=Path),
     help="Folder of the files that the document cites: by link, by file name, by title.",
 )
+@connector_option
 @click.option("--fetch", is_flag=True, help="Get the linked pages from the web (public hosts only).")
 @click.option(
     "--bibliography",
@@ -70,6 +73,7 @@ if TYPE_CHECKING:
 def check(
     documents: tuple[Path, ...],
     sources: Path | None,
+    connector: tuple[str, ...],
     fetch: bool,
     bibliography: bool,
     max_links: int,
@@ -87,7 +91,8 @@ def check(
     """Check the quotations, numbers and names of documents against the sources they name.
 
     FILE is Markdown, text, HTML, PDF, docx, odt, pptx, epub or rtf, with --bibliography also BibTeX. No
-    model is asked. Without --sources and --fetch nothing is read but FILE, and every source is unchecked.
+    model is asked. Without --sources, --connector and --fetch nothing is read but FILE, and every source is
+    unchecked.
 
     Exit codes: 0 every statement that names a source was checked, and nothing hard was found; 4 a quotation,
     number or date that is not in its source; 3 nothing hard, but something could not be checked, or
@@ -108,7 +113,8 @@ def check(
         for name, value in (("--not-before", not_before), ("--not-after", not_after)):
             require_date(name, value)
         options = Options(
-            sources=sources,
+            sources=_with_connectors(sources, connector, overrides) if connector else sources,
+            copied=sources if connector else None,
             keep=keep,
             not_before=not_before,
             not_after=not_after,
@@ -121,6 +127,18 @@ def check(
         codes = run.codes(strict=strict, require=require or "quoted", allow_unchecked=allow_unchecked)
         click.echo(_printed(run, codes, form or ("json" if as_json else "text")))
     raise SystemExit(_worst(codes))
+
+
+def _with_connectors(sources: Path | None, connector: Sequence[str], overrides: Sequence[str]) -> Path | None:
+    """The folder of the sources with what connectors gather."""
+    import asyncio
+
+    from vera import config
+    from vera.agent.folders import input_folder
+    from vera.runtime.connectors import sources_with
+
+    settings = config.load(overrides, {"connectors.use": "\n".join(connector)}).settings
+    return asyncio.run(sources_with(settings, input_folder(sources) if sources is not None else None))
 
 
 def _with_web(

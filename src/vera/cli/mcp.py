@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from vera.cli.inputs import connector_option
 from vera.cli.options import BUDGET, MODEL, budget_options, model_options
 from vera.extras import install_command
 
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
 FLAGS = {
     "input_dir": "run.input_dir",
     "base_dir": "run.base_dir",
+    "connector": "connectors.use",
     **MODEL,
     **BUDGET,
     "egress": "egress.mode",
@@ -29,6 +31,7 @@ FLAGS = {
 
 @click.command()
 @click.option("--input-dir", type=click.Path(), help="Folder of documents that may be looked at.")
+@connector_option
 @click.option("--base-dir", type=click.Path(), help="Folder that holds the sessions, under work/.")
 @model_options
 @budget_options("max_steps")
@@ -85,6 +88,7 @@ def mcp(
         from vera import config
         from vera.agent.effort import with_effort
 
+        options["connector"] = "\n".join(options["connector"]) or None
         loaded = config.load(overrides, {FLAGS[name]: value for name, value in options.items()})
         settings = with_effort(loaded)
         for warning in loaded.warnings:
@@ -150,6 +154,8 @@ def client_config(
     arguments = ["-P", "-m", "vera", "mcp", "--base-dir", str(base)]
     if folder is not None:
         arguments += ["--input-dir", str(folder)]
+    for line in settings.connectors.use.splitlines():
+        arguments += ["--connector", line]
     for flag, value, usual in (
         ("--model-base-url", settings.model.base_url, ""),
         ("--model-name", settings.model.name, ""),

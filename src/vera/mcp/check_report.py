@@ -12,7 +12,18 @@ from vera.agent.document_text import TEXT_LIMIT
 from vera.evidence.reading import read_regular
 from vera.evidence.source import Unreadable
 from vera.mcp.roots import inside
-from vera.mcp.service import Arguments, Service, ServiceReply, Tell, ToolError, only, text_of
+from vera.mcp.service import (
+    CONNECTORS,
+    Arguments,
+    Service,
+    ServiceReply,
+    Tell,
+    ToolError,
+    connectors_of,
+    only,
+    text_of,
+)
+from vera.runtime.connectors import sources_with
 
 NAME = "check_report"
 DESCRIPTION = (
@@ -35,6 +46,7 @@ ARGUMENTS: dict[str, Any] = {
         "maxLength": 4096,
         "description": "Or a file: Markdown, text, HTML, PDF, docx, odt, pptx, epub or rtf.",
     },
+    "connectors": CONNECTORS,
     "not_before": {"type": "string", "maxLength": 10, "description": "Pages published before do not count."},
     "not_after": {"type": "string", "maxLength": 10, "description": "Pages published after do not count."},
 }
@@ -50,7 +62,17 @@ async def check_report(service: Service, arguments: Arguments, tell: Tell) -> Se
     not_before, not_after = (text_of(arguments, name, 10) for name in ("not_before", "not_after"))
     require_date("not_before", not_before)
     require_date("not_after", not_after)
-    options = Options(sources=service.input_dir, not_before=not_before, not_after=not_after)
+    sources, names = service.input_dir, connectors_of(arguments)
+    gathers = bool(names or service.settings.connectors.use)
+    if gathers:
+        tell("gathering documents")
+        sources = await sources_with(service.settings, sources, names or None)
+    options = Options(
+        sources=sources,
+        copied=service.input_dir if gathers else None,
+        not_before=not_before,
+        not_after=not_after,
+    )
     if text:
         # A name that no file has: its links start in the folder of documents.
         place = (service.input_dir or service.base) / f"text-{secrets.token_hex(8)}.md"

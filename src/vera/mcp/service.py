@@ -7,6 +7,7 @@ from typing import Any
 import msgspec
 
 from vera.config import Settings
+from vera.connectors.values import MAX_SOURCES, NAME
 
 Tell = Callable[[str], None]
 """Hears what goes on, in sentences."""
@@ -28,6 +29,15 @@ class ToolError(Exception):
     """A call that cannot be answered: one sentence for the model that made it."""
 
 
+CONNECTORS: dict[str, Any] = {
+    "type": "array",
+    "items": {"type": "string", "pattern": f"^{NAME.pattern}$"},
+    "maxItems": MAX_SOURCES,
+    "description": "Names of sources that the person has configured, whose documents are read, too.",
+}
+"""An argument: names of connectors, never an address."""
+
+
 class ServiceReply(msgspec.Struct, frozen=True, kw_only=True):
     """What a tool gives back: a JSON object, and fenced text of sources beside it (None: a tool without)."""
 
@@ -45,6 +55,18 @@ def text_of(arguments: Arguments, name: str, most: int) -> str:
     if len(value.encode("utf-8", "replace")) > most:
         raise ToolError(f"{name} is longer than {most} bytes.")
     return value
+
+
+def connectors_of(arguments: Arguments) -> tuple[str, ...]:
+    """The names of connectors among the arguments. Raises ToolError for anything else."""
+    value = arguments.get("connectors")
+    if value is None:
+        return ()
+    if not isinstance(value, list) or not all(isinstance(each, str) for each in value):
+        raise ToolError("connectors is no list of names.")
+    if len(value) > MAX_SOURCES or not all(NAME.fullmatch(each) for each in value):
+        raise ToolError(f"connectors are at most {MAX_SOURCES} names of sources that the person configured.")
+    return tuple(value)
 
 
 def number_of(value: object, name: str) -> int:

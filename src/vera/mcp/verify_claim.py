@@ -9,7 +9,17 @@ from vera.attestation.objects import Output, Risk, Scope, Volatility
 from vera.attestation.request import DOMAINS_LIMIT, LANGUAGES_LIMIT, THESIS_LIMIT, Budget
 from vera.attestation.source_types import SOURCE_TYPES
 from vera.config.settings import Required, requiring
-from vera.mcp.service import Arguments, Service, ServiceReply, Tell, ToolError, only
+from vera.mcp.service import (
+    CONNECTORS,
+    Arguments,
+    Service,
+    ServiceReply,
+    Tell,
+    ToolError,
+    connectors_of,
+    only,
+)
+from vera.runtime.connectors import connect_request
 from vera.runtime.reuse import verify_or_reuse
 from vera.runtime.thesis import inquiry_of
 
@@ -51,6 +61,7 @@ ARGUMENTS: dict[str, Any] = {
         "description": "What should hold, in one or a few whole sentences. Name things; no pronouns.",
     },
     "scope": _words("Where to look; the documents by default, else the web.", get_args(Scope)),
+    "connectors": CONNECTORS,
     "risk": {"type": "string", "enum": list(get_args(Risk)), "description": "How much depends on it."},
     "volatility": {
         "type": "string",
@@ -95,12 +106,21 @@ async def verify_claim(service: Service, arguments: Arguments, tell: Tell) -> Se
     given = {name: value for name, value in arguments.items() if value is not None}
     _bounded(given)
     settings = requiring(service.settings, _require(given.pop("require", "quoted")))
+    run = settings.run.model_copy(update={"input_dir": service.input_dir})
+    settings = settings.model_copy(update={"run": run})
+    given.pop("connectors", None)
     tell("looking for evidence")
+    connected, scope = await connect_request(
+        settings, given.pop("scope", None), connectors_of(arguments), tell
+    )
+    settings = connected.settings
     inquiry = await asyncio.to_thread(
         inquiry_of,
         given.pop("thesis", None),
-        service.input_dir,
+        settings.run.input_dir,
         load_lens(_lens(given.pop("lens", LENSES[0]))),
+        scope=scope,
+        connections=connected.connections,
         **{name.removeprefix("max_"): value for name, value in given.items()},
     )
     answered = await verify_or_reuse(

@@ -151,6 +151,19 @@ async def connect(settings: Settings, sources: Sequence[Source], say: Say = _sil
     return await _gathered(settings, sources) if sources else Connected(settings=settings)
 
 
+async def sources_with(
+    settings: Settings, folder: Path | None, names: Sequence[str] | None = None
+) -> Path | None:
+    """The folder of the sources of a document: `folder` with what connectors gather beside it. They are those
+    of `connectors.use`, or of `names`, which somebody else asks for. Without any it is `folder` itself.
+
+    Raises SetupError as `connect` does.
+    """
+    run = settings.run.model_copy(update={"input_dir": folder, "inputs": ""})
+    settings = settings.model_copy(update={"run": run})
+    return (await connect(settings, sources_of(settings, names))).settings.run.input_dir
+
+
 async def _gathered(settings: Settings, sources: Sequence[Source], *, with_input: bool = True) -> Connected:
     folder, asked = settings.run.input_dir, list(sources)
     if folder is not None and with_input:

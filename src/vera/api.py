@@ -355,13 +355,16 @@ async def check_async(
     require_date("not_before", not_before)
     require_date("not_after", not_after)
     egress, withheld, folder = None, tuple[str, ...](), _path(sources)
-    if fetch or connectors:
+    ocr = True
+    if fetch or connectors or overrides or settings is not None:
         chosen = _with_sources(_settings(settings, overrides, progress), None, (), connectors)
         egress, withheld = chosen.egress if fetch else None, tuple(secrets_of(chosen))
         folder = await sources_with(chosen, folder) if connectors else folder
+        ocr = chosen.run.ocr == "auto"
     options = Options(
         sources=folder,
         copied=_path(sources) if connectors else None,
+        ocr=ocr,
         egress=egress,
         secrets=withheld,
         keep=_path(keep),

@@ -13,6 +13,7 @@ from click.testing import CliRunner
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from support.documents import make_docx, paragraph
 from support.verified import (
     ANSWER,
     PAGE,
@@ -504,6 +505,36 @@ def test_marks_and_dates_are_made_again_from_the_raw_bytes(tmp_path: Path, signe
         level = kept(f"other{len(members)}", extractor=made.extractor, **members).levels[2]
         assert (level.verdict, "other marks or another date" in str(level.remarks)) == ("DIFFERS", True)
     assert kept("old", extractor="html/selectolax-1.0/rules-1").levels[2].verdict == "EXTRACTOR_CHANGED"
+
+
+def test_a_text_that_the_reader_of_before_made_stays_whole_where_the_new_one_makes_the_same(
+    tmp_path: Path, signer: Signer
+) -> None:
+    data = make_docx(paragraph("The Elbe is 1094 kilometres long."))
+    report = attested(
+        tmp_path, signer, lambda session: evidence_of(session, LENGTH, data, "docx/lxml-6.1.3/rules-2")
+    )
+    assert verdicts(report) == ["AGREES", "AGREES", "AGREES"]
+    assert "which makes the same" in str(report.levels[2].remarks)
+
+
+def test_what_ocr_read_is_not_made_again_and_without_a_picture_it_differs(
+    tmp_path: Path, signer: Signer
+) -> None:
+    def read(name: str, raw: bytes | None) -> Report:
+        return attested(
+            tmp_path / name,
+            signer,
+            lambda session: evidence_of(session, LENGTH, raw, "ocr/tesseract-5.3.0-eng/rules-1"),
+        )
+
+    report = read("kept", b"\x89PNG\r\n a picture")
+    assert verdicts(report) == ["AGREES", "AGREES", "AGREES"]
+    (remark,) = report.levels[2].remarks
+    assert "read by OCR from a picture, ocr/tesseract-5.3.0-eng/rules-1: not recomputed" in remark.sentence
+    without = read("without", None)
+    assert verdicts(without) == ["AGREES", "AGREES", "DIFFERS"]
+    assert "there is no picture of it" in str(without.levels[2].remarks)
 
 
 def test_raw_bytes_that_nobody_can_read_are_unreadable(tmp_path: Path, signer: Signer) -> None:

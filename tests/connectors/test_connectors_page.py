@@ -1,17 +1,22 @@
 """Pages by their addresses: each is kept with its receipt, and one that cannot be read is one sentence."""
 
+import hashlib
+import shutil
 from pathlib import Path
 
+import msgspec
 import pytest
 
 from support.connecting import CLOSED, gathered, names, reaching
 from support.site import serving
 from vera.connectors import ConnectorError
-from vera.connectors.basket import Limits
+from vera.connectors.basket import Gathered, Limits
+from vera.connectors.gathering import DocumentList, Used, cache_folder, origins_of, receipts_of
 from vera.connectors.reach import Reach
 from vera.sandbox.egress.dial import Dialer
 from vera.sandbox.egress.policy import NetworkPolicy
 from vera.sandbox.egress.secrets import Secrets
+from vera.sandbox.fetch.receipt import Receipt
 
 PAGE = b"<html><head><title>Hall</title></head><body><p>The hall opens at nine.</p></body></html>"
 
@@ -72,3 +77,24 @@ def test_one_that_cannot_be_read_is_one_sentence_and_nothing_is_left_out(tmp_pat
     assert "is no web address" in why("web=page:nowhere", there)
     assert "has no option 'pages'" in why("web=page:http://x/#pages=3", there)
     assert "has no address" in why("web=page:%20", there)
+
+
+def test_a_folder_of_somebody_else_that_looks_gathered_has_no_origins_and_no_receipts(tmp_path: Path) -> None:
+    """A receipt is VERA's word that it fetched the bytes: a list in a project folder is not."""
+    there = Receipt(
+        requested="https://nih.example/", url="https://nih.example/", status=200, redirects=(), headers=(),
+        address="203.0.113.1", tls="", certificate="", media_type="text/plain", charset="", encoding="",
+        size=1, wire_size=1, sha256="0" * 64, started=1.0, seconds=0.1,
+    )  # fmt: skip
+    document = Gathered(
+        name="web/a.txt", origin="https://nih.example/", sha256="0" * 64, size=1, receipt=there
+    )
+    used = Used(name="web", kind="page", version="1", address="", revision="", documents=(document,))
+    data = msgspec.json.format(msgspec.json.encode(DocumentList(connectors=(used,))), indent=1)
+    for folder, is_ours in ((tmp_path, False), (cache_folder(), True)):
+        place = folder / hashlib.sha256(data).hexdigest()[:24]
+        (place / "documents").mkdir(parents=True)
+        (place / "connectors.json").write_bytes(data)
+        assert bool(origins_of(place / "documents")) == is_ours
+        assert bool(receipts_of(place / "documents")) == is_ours
+    shutil.rmtree(cache_folder())

@@ -52,7 +52,8 @@ class Options(msgspec.Struct, frozen=True, kw_only=True):
     `sources` is the folder of the files that the document cites; `keep` a folder for everything that was
     read. Times are dates, '' for no bound. `independent` sources are asked of each statement about the web.
     `bibliography` is where references are looked up, None for not at all. Where connectors gathered the
-    `sources`, `copied` is the folder whose files are among them.
+    `sources`, `copied` is the folder whose files are among them. `ocr`: scans are read, where tesseract is
+    installed.
     """
 
     sources: Path | None = None
@@ -64,6 +65,7 @@ class Options(msgspec.Struct, frozen=True, kw_only=True):
     max_links: int = 200
     independent: int = 1
     copied: Path | None = None
+    ocr: bool = True
     bibliography: Indexes | None = None
 
 
@@ -144,7 +146,7 @@ def check_bytes(
 
     Raises as `check_document` does.
     """
-    with Extractor(ocr=installed()) as extractor:
+    with Extractor(ocr=installed() if options.ocr else None) as extractor:
         document, kind, written = read_document(path, data, extractor)
         if kind == "bib" and options.bibliography is None:
             raise SetupError(f"{path} holds references only. Add --bibliography to look them up.", 2)

@@ -101,12 +101,13 @@ class Rechecked(msgspec.Struct, frozen=True, kw_only=True):
 
 class Options(msgspec.Struct, frozen=True, kw_only=True):
     """`input_dir` takes the place of the folder that each session names; `egress` is how pages are fetched,
-    None for not at all."""
+    None for not at all. `ocr`: scans are read, where tesseract is installed."""
 
     input_dir: Path | None = None
     egress: EgressSettings | None = None
     secrets: tuple[str, ...] = ()
     max_pages: int = MAX_PAGES
+    ocr: bool = True
 
 
 class _Cited(NamedTuple):
@@ -138,7 +139,7 @@ def recheck(
     read = [_read(path, options, signers) for path in sessions]
     cited = [each for _, places in read for each in places if isinstance(each, _Cited)]
     found: dict[int, Recheck] = {}
-    with Extractor(ocr=installed()) as extractor:
+    with Extractor(ocr=installed() if options.ocr else None) as extractor:
         _files([each for each in cited if each.folder], extractor, found)
         _pages([each for each in cited if not each.folder], options, extractor, found, now)
     return Rechecked(

@@ -59,7 +59,11 @@ def _is_made_elsewhere(extractor: str) -> bool:
 
 
 def _not_recomputed(evidence: events.Evidence) -> Remark:
-    """What they give is not made again here, whether they are installed or not."""
+    """What they give is not made again here, whether they are installed or not. A text that OCR read has its
+    picture: else that would be a way to make up a text."""
+    if is_read_by_ocr(evidence.extractor) and evidence.raw is None:
+        sentence = "OCR is said to have read its text, and there is no picture of it."
+        return Remark(verdict="DIFFERS", where=_place(evidence), sentence=sentence)
     made = "read by OCR from a picture" if is_read_by_ocr(evidence.extractor) else "made by a plugin's format"
     return Remark(
         where=_place(evidence),

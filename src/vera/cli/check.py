@@ -113,46 +113,47 @@ def check(
         for name, value in (("--not-before", not_before), ("--not-after", not_after)):
             require_date(name, value)
         options = Options(
-            sources=_with_connectors(sources, connector, overrides) if connector else sources,
-            copied=sources if connector else None,
+            sources=sources,
             keep=keep,
             not_before=not_before,
             not_after=not_after,
             max_links=max_links,
             independent=independent,
         )
-        if fetch or bibliography:
-            options = _with_web(options, overrides, fetch=fetch, bibliography=bibliography)
+        if overrides or connector or fetch or bibliography:
+            options = _with_settings(options, overrides, connector, fetch=fetch, bibliography=bibliography)
         run = _check_all(documents, options)
         codes = run.codes(strict=strict, require=require or "quoted", allow_unchecked=allow_unchecked)
         click.echo(_printed(run, codes, form or ("json" if as_json else "text")))
     raise SystemExit(_worst(codes))
 
 
-def _with_connectors(sources: Path | None, connector: Sequence[str], overrides: Sequence[str]) -> Path | None:
-    """The folder of the sources with what connectors gather."""
+def _with_settings(
+    options: "Options",
+    overrides: tuple[str, ...],
+    connector: Sequence[str],
+    *,
+    fetch: bool,
+    bibliography: bool,
+) -> "Options":
+    """The options with what comes from the settings: what may be reached, and what connectors gather."""
     import asyncio
 
-    from vera import config
-    from vera.agent.folders import input_folder
-    from vera.runtime.connectors import sources_with
-
-    settings = config.load(overrides, {"connectors.use": "\n".join(connector)}).settings
-    return asyncio.run(sources_with(settings, input_folder(sources) if sources is not None else None))
-
-
-def _with_web(
-    options: "Options", overrides: tuple[str, ...], *, fetch: bool, bibliography: bool
-) -> "Options":
-    """The options with what may be reached, from the settings."""
     import msgspec
 
     from vera import config
     from vera.agent.check_references import Indexes
+    from vera.agent.folders import input_folder
     from vera.agent.web import secrets_of
+    from vera.runtime.connectors import sources_with
 
-    settings = config.load(overrides).settings
+    settings = config.load(overrides, {"connectors.use": "\n".join(connector) or None}).settings
     secrets = tuple(secrets_of(settings))
+    options = msgspec.structs.replace(options, ocr=settings.run.ocr == "auto")
+    if connector:
+        folder = input_folder(options.sources) if options.sources is not None else None
+        gathered = asyncio.run(sources_with(settings, folder))
+        options = msgspec.structs.replace(options, sources=gathered, copied=folder)
     if fetch:
         options = msgspec.structs.replace(options, egress=settings.egress, secrets=secrets)
     if bibliography:

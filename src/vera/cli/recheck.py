@@ -65,6 +65,7 @@ def recheck(
             egress=settings.egress if fetch else None,
             secrets=tuple(secrets_of(settings)) if fetch else (),
             max_pages=max_links,
+            ocr=settings.run.ocr == "auto",
         )
         sessions, left_out = _sessions(session)
         screen = Progress()

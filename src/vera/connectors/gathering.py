@@ -14,6 +14,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import msgspec
+import platformdirs
 
 from vera.connectors.basket import Basket, Gathered, Limits
 from vera.connectors.reach import Reach
@@ -49,6 +50,12 @@ class DocumentList(msgspec.Struct, frozen=True, kw_only=True):
     """The list that lies beside the documents."""
 
     connectors: tuple[Used, ...]
+
+
+def cache_folder() -> Path:
+    """Where gathered documents are kept: in the person's cache. What lies elsewhere was gathered by nobody,
+    whatever its list says."""
+    return Path(platformdirs.user_cache_dir("vera")) / "connected"
 
 
 async def gather(
@@ -135,7 +142,8 @@ def list_of(documents: Path) -> bytes:
     """The list of a folder of gathered documents, as it is kept; b"" for any other folder."""
     path = documents.parent / LIST
     try:
-        if documents.name != DOCUMENTS or path.stat().st_size > MAX_LIST:
+        is_ours = documents.resolve().parent.parent == cache_folder().resolve()
+        if documents.name != DOCUMENTS or not is_ours or path.stat().st_size > MAX_LIST:
             return b""
         data = path.read_bytes()
     except OSError:

@@ -70,6 +70,7 @@ async def check_report(service: Service, arguments: Arguments, tell: Tell) -> Se
     options = Options(
         sources=sources,
         copied=service.input_dir if gathers else None,
+        ocr=service.settings.run.ocr == "auto",
         not_before=not_before,
         not_after=not_after,
     )

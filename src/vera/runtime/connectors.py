@@ -5,7 +5,6 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import msgspec
-import platformdirs
 
 from vera import events
 from vera.agent.errors import SetupError
@@ -14,7 +13,7 @@ from vera.attestation.request import RequestError
 from vera.config import Settings
 from vera.connectors import Connector, ConnectorError, Source, read_sources
 from vera.connectors.basket import Limits
-from vera.connectors.gathering import gather, list_of, used_in
+from vera.connectors.gathering import cache_folder, gather, list_of, used_in
 from vera.connectors.reach import Reach
 from vera.connectors.values import INPUT, MAX_SOURCES, NAME
 from vera.runtime.inputs import Say, pages_of, with_folder
@@ -174,7 +173,7 @@ async def _gathered(settings: Settings, sources: Sequence[Source], *, with_input
     dialer = Dialer(policy.addresses) if policy is not None else None
     reach = Reach(policy, dialer, Secrets(secrets_of(settings)))
     kinds = _kinds(settings, asked)
-    cache = Path(platformdirs.user_cache_dir("vera")) / "connected"
+    cache = cache_folder()
     try:
         gathered = await gather([(each, kinds[each.kind]) for each in asked], limits, reach, cache)
     except ConnectorError as error:

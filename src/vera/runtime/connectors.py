@@ -118,7 +118,7 @@ async def connect_request(
             given = "Connectors are named" if names else "The address of a page is an input"
             raise RequestError(f"{given}, and the scope leaves them out. Add connectors to it.")
         return Connected(settings=settings), scope
-    found = await _gathered(settings, wanted or configured(settings), with_input="files" in places)
+    found = await _gathered(settings, wanted or configured(settings), say, with_input="files" in places)
     return found, places
 
 
@@ -147,7 +147,7 @@ async def connect(settings: Settings, sources: Sequence[Source], say: Say = _sil
     or a folder that cannot be written (5).
     """
     settings = await asyncio.to_thread(with_folder, settings, say)
-    return await _gathered(settings, sources) if sources else Connected(settings=settings)
+    return await _gathered(settings, sources, say) if sources else Connected(settings=settings)
 
 
 async def sources_with(
@@ -163,13 +163,17 @@ async def sources_with(
     return (await connect(settings, sources_of(settings, names))).settings.run.input_dir
 
 
-async def _gathered(settings: Settings, sources: Sequence[Source], *, with_input: bool = True) -> Connected:
+async def _gathered(
+    settings: Settings, sources: Sequence[Source], say: Say, *, with_input: bool = True
+) -> Connected:
     folder, asked = settings.run.input_dir, list(sources)
     if folder is not None and with_input:
         asked.append(Source(name=INPUT, kind="folder", address=str(folder)))
     given = settings.connectors
     limits = Limits(documents=given.documents, bytes=given.bytes, seconds=given.seconds)
     policy = network_policy(settings.egress, closed=settings.sandbox.profile == "sealed")
+    for page in pages_of(settings) if policy is not None else ():
+        say(f"fetching {one_line(page.address, 500)}")
     dialer = Dialer(policy.addresses) if policy is not None else None
     reach = Reach(policy, dialer, Secrets(secrets_of(settings)))
     kinds = _kinds(settings, asked)

@@ -1,7 +1,6 @@
 """Pages by their addresses: each is kept with its receipt, and one that cannot be read is one sentence."""
 
 import hashlib
-import shutil
 from pathlib import Path
 
 import msgspec
@@ -79,8 +78,11 @@ def test_one_that_cannot_be_read_is_one_sentence_and_nothing_is_left_out(tmp_pat
     assert "has no address" in why("web=page:%20", there)
 
 
-def test_a_folder_of_somebody_else_that_looks_gathered_has_no_origins_and_no_receipts(tmp_path: Path) -> None:
+def test_a_folder_of_somebody_else_that_looks_gathered_has_no_origins_and_no_receipts(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """A receipt is VERA's word that it fetched the bytes: a list in a project folder is not."""
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "xdg"))
     there = Receipt(
         requested="https://nih.example/", url="https://nih.example/", status=200, redirects=(), headers=(),
         address="203.0.113.1", tls="", certificate="", media_type="text/plain", charset="", encoding="",
@@ -97,4 +99,3 @@ def test_a_folder_of_somebody_else_that_looks_gathered_has_no_origins_and_no_rec
         (place / "connectors.json").write_bytes(data)
         assert bool(origins_of(place / "documents")) == is_ours
         assert bool(receipts_of(place / "documents")) == is_ours
-    shutil.rmtree(cache_folder())

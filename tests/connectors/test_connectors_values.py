@@ -9,7 +9,12 @@ from support.connecting import CLOSED, ENOUGH, gathered, names
 from vera.connectors import Basket, ConnectorError, read_source, read_sources
 from vera.connectors.basket import LARGEST, Limits
 from vera.connectors.folder import FolderConnector
-from vera.connectors.gathering import gather, list_of, origins_of, used_in
+from vera.connectors.gathering import cache_folder, gather, list_of, origins_of, used_in
+
+
+@pytest.fixture(autouse=True)
+def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "xdg"))
 
 
 def test_a_source_is_a_name_a_kind_an_address_and_options() -> None:
@@ -95,7 +100,7 @@ def test_a_folder_gives_its_files_and_no_links(tmp_path: Path) -> None:
 
 def kept(tmp_path: Path) -> Path:
     source = read_source(f"docs=folder:{tmp_path}/in")
-    return asyncio.run(gather([(source, FolderConnector())], ENOUGH, CLOSED, tmp_path / "cache"))
+    return asyncio.run(gather([(source, FolderConnector())], ENOUGH, CLOSED, cache_folder()))
 
 
 def test_the_same_documents_are_the_same_folder_until_one_is_altered(tmp_path: Path) -> None:
@@ -112,7 +117,7 @@ def test_the_same_documents_are_the_same_folder_until_one_is_altered(tmp_path: P
     assert not (kept(tmp_path) / "docs/more.txt").exists()
     (tmp_path / "in" / "a.txt").write_text("b")
     assert kept(tmp_path) != first
-    assert [each.name for each in (tmp_path / "cache").iterdir() if each.name.startswith(".new-")] == []
+    assert [each.name for each in cache_folder().iterdir() if each.name.startswith(".new-")] == []
 
 
 def test_a_list_that_was_altered_names_nothing(tmp_path: Path) -> None:
@@ -130,4 +135,4 @@ def test_a_connector_that_gives_nothing_is_an_error(tmp_path: Path) -> None:
     (tmp_path / "in" / "link").symlink_to("/etc/passwd")
     with pytest.raises(ConnectorError, match=r"docs gave no document\. link: "):
         kept(tmp_path)
-    assert not list((tmp_path / "cache").iterdir())
+    assert not list(cache_folder().iterdir())

@@ -57,7 +57,7 @@ def test_without_tesseract_the_reason_says_what_to_type() -> None:
         for data, name in ((scan, "a.pdf"), (make_picture(LINE), "a.png"), (b"MM\x00*rest", "a.tif")):
             with pytest.raises(Unreadable, match="sudo apt install tesseract-ocr"):
                 extractor.extract(data, name)
-    with pytest.raises(Unreadable, match="a picture"):
+    with pytest.raises(Unreadable, match="a JPEG picture"):
         extract(b"\xff\xd8\xff\xe0", "a.jpg")
     assert [kind_of(each) for each in (b"II*\x00", b"GIF89a", b"%PDF-")] == ["image/tiff", "", ""]
 

@@ -13,7 +13,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from vera.evidence.extractor import Extractor
-from vera.evidence.source import Unreadable
+from vera.evidence.source import NEEDS_TESSERACT, Unreadable
 from vera.evidence.span import Lines
 from vera.search.corpus import Corpus, EmptyCorpus, Hit, IndexUnusable, Progress, UnknownDocument
 from vera.search.corpus.lock import exclusive
@@ -108,7 +108,7 @@ def test_unreadable_files_are_named_with_the_reason_and_not_tried_again(corpus: 
     first, second = corpus.update(), corpus.update()
     assert dict(first.unreadable) == {
         "link.txt": "a symbolic link, which is not followed",
-        "picture.png": "a PNG picture",
+        "picture.png": f"a PNG picture: {NEEDS_TESSERACT}",
     }
     assert second.unreadable == first.unreadable
     assert second.read == 0
@@ -136,7 +136,7 @@ def test_a_folder_without_text_is_an_error_that_says_why(corpus: Corpus, folder:
     (folder / "picture.png").write_bytes(b"\x89PNG\r\n\x1a\n" + bytes(100))
     with pytest.raises(EmptyCorpus, match=r"picture\.png: a PNG picture") as caught:
         corpus.update()
-    assert caught.value.reasons == (("picture.png", "a PNG picture"),)
+    assert caught.value.reasons == (("picture.png", f"a PNG picture: {NEEDS_TESSERACT}"),)
 
 
 def test_a_folder_that_does_not_exist_is_an_error_that_says_so(tmp_path: Path, extractor: Extractor) -> None:

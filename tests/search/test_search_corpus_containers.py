@@ -13,7 +13,7 @@ import pytest
 from support.containers import mail, mbox, tarred, zipped
 from vera.evidence.canonical import extract
 from vera.evidence.extractor import Extractor
-from vera.evidence.source import Unreadable
+from vera.evidence.source import NEEDS_TESSERACT, Unreadable
 from vera.search.corpus import Corpus, Progress, StopIndexing
 
 MAILS = [mail(f"subject{n}", f"The keyword{n} stands here.\n") for n in range(6)]
@@ -138,7 +138,7 @@ def test_reasons_for_members_and_for_the_rest_of_an_archive_are_listed(corpus: C
         "cut.tar": "its end is missing or damaged",
         "cut.tar!/b.txt": "it ends too early",
         "x.zip!/#000001": "its name leads out of the archive: '../evil.txt'",
-        "x.zip!/p.png": "a PNG picture",
+        "x.zip!/p.png": f"a PNG picture: {NEEDS_TESSERACT}",
     }
     assert second.unreadable == first.unreadable
     assert second.read == 0
@@ -173,7 +173,7 @@ def test_what_is_only_called_like_a_container_is_read_as_what_it_is(corpus: Corp
     (folder / "picture.zip").write_bytes(b"\x89PNG\r\n\x1a\n" + bytes(100))
     report = corpus.update()
     assert found(corpus, "plain notes") == ["notes.mbox"]
-    assert dict(report.unreadable) == {"picture.zip": "a PNG picture"}
+    assert dict(report.unreadable) == {"picture.zip": f"a PNG picture: {NEEDS_TESSERACT}"}
     assert corpus.update().read == 0
 
 

@@ -153,22 +153,22 @@ class _Pending(msgspec.Struct, frozen=True):
     scan: tuple[Ocr, bytes, str] | None = None
 
     def result(self) -> Extracted | Unreadable:
+        found = self._text()
+        if self.scan is None or not isinstance(found, Unreadable) or not is_scan(str(found)):
+            return found
+        ocr, data, name = self.scan
         try:
-            return self._made()
+            return ocr.read(data, name)
         except Unreadable as error:
             return error
 
-    def _made(self) -> Extracted:
-        """Raises Unreadable."""
+    def _text(self) -> Extracted | Unreadable:
         try:
             if self.future is not None:
                 return self.future.result()
             if self.plain is not None:
                 return extract_as(*self.plain)
         except Unreadable as error:
-            if self.scan is None or not is_scan(str(error)):
-                raise
-            ocr, data, name = self.scan
-            return ocr.read(data, name)
+            return error
         assert self.failed is not None
-        raise self.failed
+        return self.failed  # not raised: whoever gave it keeps it, and with it would keep our frames

@@ -17,4 +17,5 @@ def kind_of(data: bytes) -> str:
 
 def extract(data: bytes, name: str) -> Extracted:
     """Raises Unreadable, always."""
-    raise Unreadable(f"a picture: {NEEDS_TESSERACT}")
+    kind = kind_of(data).rpartition("/")[2].upper()
+    raise Unreadable(f"a {kind} picture: {NEEDS_TESSERACT}")

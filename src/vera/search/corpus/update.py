@@ -1,7 +1,8 @@
 """An update: bring the index to what the folder holds now, reading only what is new or changed."""
 
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator
+from contextlib import closing
 
 from vera.evidence.containers.names import MARK, kind_of
 from vera.evidence.containers.unpacking import Unpacking
@@ -54,9 +55,9 @@ class Update:
         with Writer(self._index) as writer:
             seen, removed = self._look(writer)
         self._tally.expect([stamp.size for _, stamp, _ in self._pending])
-        members = self._members()
-        with Writer(self._index) as writer:
-            for said, result in self._extractor.extract_all(self._items(members)):
+        items = self._items(self._members())
+        with closing(items), Writer(self._index) as writer:
+            for said, result in self._extractor.extract_all(items):
                 self._write(writer, said, result)
             self._tally.finished()
         stats = self._index.stats()
@@ -130,7 +131,7 @@ class Update:
         reasons = {name: self._known[name][1] for name in pending if name in self._known}
         return Members(self._folder, self._unpacking, known, reasons, self._tally.within)
 
-    def _items(self, members: Members) -> Iterator[Said]:
+    def _items(self, members: Members) -> Generator[Said, None, None]:
         for name, stamp, kind in self._pending:
             _let_settle(stamp)
             if not kind:

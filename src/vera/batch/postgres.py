@@ -141,23 +141,16 @@ class PostgresEngine:
     async def look(self, tasks: Sequence[str]) -> dict[str, tuple[History, bool]]:
         """What is written about each of these tasks, and whether it is queued or running. Raises as Queue
         does."""
-        found: dict[str, tuple[History, bool]] = {}
         async with self._connection() as connection:
-            for start in range(0, len(tasks), MAX_AT_ONCE):
-                some = tasks[start : start + MAX_AT_ONCE]
-                active = await self._queue.active(connection, some)  # first: an end is written before it
-                histories = await records.histories(connection, some)
-                found |= {task: (history, task in active) for task, history in histories.items()}
-        return found
+            found = await self._known(connection, tasks)
+        return {task: (each.history, each.is_active) for task, each in found.items()}
 
     async def standings(self) -> dict[str, Standing]:
         """Where every task stands, by its id."""
         with self._refusing():
             async with self._connection() as connection:
-                return {
-                    task: standing(history, live=True)
-                    for task, history in (await self._histories(connection)).items()
-                }
+                found = await self._known(connection, await records.all_tasks(connection))
+            return {task: standing(each.history, live=True) for task, each in found.items()}
 
     async def requeue_tasks(self, tasks: Collection[str]) -> list[str]:
         """Open tasks again that failed, are held or were cancelled, and queue them; those that were."""
@@ -198,15 +191,15 @@ class PostgresEngine:
         self, connection: "AsyncConnection[Any]", tasks: Sequence[BatchTask], folder: Mapping[str, History]
     ) -> list[State | None]:
         new = await records.add_tasks(connection, tasks)
-        before = await records.histories(connection, [task.id for task in tasks])
+        before = await records.known(connection, [task.id for task in tasks])
         for task, found in folder.items():
-            if task in new or (found.commit is not None and before[task].commit is None):
+            if task in new or (found.commit is not None and before[task].result is None):
                 manifest = self._runs.manifest(found.commit) if found.commit is not None else None
                 await records.adopt(connection, task, found, manifest)
-                before[task] = await records.history(connection, task)
-        active = await self._queue.active(connection, [task.id for task in tasks])
+                before |= await records.known(connection, [task])
         states = {
-            task.id: "running" if task.id in active else standing(before[task.id]).state for task in tasks
+            task: "running" if each.is_active else standing(each.history).state
+            for task, each in before.items()
         }
         queues = await _queues(connection, [task for task, state in states.items() if state == "open"])
         await self._queue.add(connection, queues)
@@ -219,11 +212,11 @@ class PostgresEngine:
         with self._refusing():
             for task in sorted(tasks):
                 async with self._connection() as connection, connection.transaction():
-                    history = await records.history(connection, task)
-                    if standing(history, live=True).state not in states:
+                    found = (await records.known(connection, [task]))[task]
+                    if standing(found.history, live=True).state not in states:
                         continue
                     await records.set_mark(connection, task, kind)
-                    if kind == "requeued" and not await self._queue.active(connection, [task]):
+                    if kind == "requeued" and not found.is_active:
                         await self._queue.add(connection, await _queues(connection, [task]))
                 await asyncio.to_thread(self._runs.set_mark, task, kind)
                 if kind == "cancelled":
@@ -231,11 +224,12 @@ class PostgresEngine:
                 changed.append(task)
         return changed
 
-    async def _histories(self, connection: "AsyncConnection[Any]") -> dict[str, History]:
-        tasks = await records.all_tasks(connection)
-        found: dict[str, History] = {}
+    async def _known(
+        self, connection: "AsyncConnection[Any]", tasks: Sequence[str]
+    ) -> dict[str, records.Known]:
+        found: dict[str, records.Known] = {}
         for start in range(0, len(tasks), MAX_AT_ONCE):
-            found |= await records.histories(connection, tasks[start : start + MAX_AT_ONCE])
+            found |= await records.known(connection, tasks[start : start + MAX_AT_ONCE])
         return found
 
     def _connection(self) -> contextlib.AbstractAsyncContextManager["AsyncConnection[Any]"]:

@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING, Any, cast
 import msgspec
 
 from vera.attestation.objects import canonical, digest
+from vera.batch.postgres_notices import MOVED
+from vera.batch.postgres_queue import ACTIVE
 from vera.batch.records import Begun, Commit, Ended, History, Manifest, Mark, Outcome
 from vera.batch.task import BatchTask, canonical_task
 from vera.batch.task_file import parse_task
@@ -30,6 +32,16 @@ class Row(msgspec.Struct, frozen=True, kw_only=True):
     ended: Ended | None
     lost: bool
     changed: float
+
+
+class Known(msgspec.Struct, frozen=True, kw_only=True):
+    """What the database knows about a task at one moment. `task` is None for an unknown or invalid id;
+    `is_active` says that it is queued or running."""
+
+    task: BatchTask | None = None
+    history: History = History()
+    result: Manifest | None = None
+    is_active: bool = False
 
 
 def queue_of(endpoint: str) -> str:
@@ -55,13 +67,53 @@ async def add_tasks(connection: "Connection", tasks: Sequence[BatchTask]) -> set
     return {task for (task,) in await rows.fetchall()}
 
 
-async def task_of(connection: "Connection", task: str) -> BatchTask | None:
-    """The task of this id; None for an unknown or invalid id."""
-    rows = await connection.execute("select id, said, endpoint from vera_task where id = %s", [task])
-    row = await rows.fetchone()
-    if row is None:
-        return None
-    id_, said, endpoint = row
+async def all_tasks(connection: "Connection") -> list[str]:
+    rows = await connection.execute("select id from vera_task order by id")
+    return [task for (task,) in await rows.fetchall()]
+
+
+_ATTEMPT = (
+    "task, number, worker_name, extract(epoch from begun)::float8, "
+    "extract(epoch from coalesce(ended, lost))::float8, coalesce(outcome, 'crashed'), reason, exit_code, "
+    "session, spent, lost is not null, outcome is not null, extract(epoch from changed)::float8"
+)
+_KNOWN = (
+    "select vera_task.id, said, vera_task.endpoint, mark, mark_after, extract(epoch from mark_at)::float8, "
+    f"(select manifest from vera_commit where task = vera_task.id), vera_task.id in ({ACTIVE}), {_ATTEMPT} "
+    "from vera_task left join vera_attempt on task = vera_task.id where vera_task.id = any(%(tasks)s) "
+    "order by vera_task.id, number"
+)
+
+
+async def known(connection: "Connection", tasks: Sequence[str]) -> dict[str, Known]:
+    """What is known about each of these tasks, all at one moment: one statement, since each goes to another
+    machine and back. An attempt whose worker was lost has ended as crashed."""
+    rows = await connection.execute(cast("Any", _KNOWN), {"tasks": list(tasks)})
+    by_task: dict[str, list[tuple[Any, ...]]] = {}
+    for row in await rows.fetchall():
+        by_task.setdefault(row[0], []).append(row)
+    return {task: _known(by_task[task]) if task in by_task else Known() for task in tasks}
+
+
+def _known(rows: Sequence[tuple[Any, ...]]) -> Known:
+    """From the rows of one task: one for each attempt, at least one."""
+    id_, said, endpoint, kind, after, marked_at, manifest, is_active = rows[0][:8]
+    result = msgspec.json.decode(manifest, type=Manifest) if manifest is not None else None
+    attempts = [_row(*row[8:]) for row in rows if row[8] is not None]
+    return Known(
+        task=_task(id_, said, endpoint),
+        history=History(
+            commit=commit_of(result) if result is not None else None,
+            mark=Mark(kind=kind, after=after, ts=marked_at or 0.0) if kind is not None else None,
+            begun=tuple(row.begun for row in attempts),
+            ended={row.begun.number: row.ended for row in attempts if row.ended is not None},
+        ),
+        result=result,
+        is_active=is_active,
+    )
+
+
+def _task(id_: str, said: str, endpoint: str) -> BatchTask | None:
     try:
         found = parse_task(said.encode())
     except ValueError:
@@ -69,54 +121,9 @@ async def task_of(connection: "Connection", task: str) -> BatchTask | None:
     return msgspec.structs.replace(found, endpoint=endpoint) if found.id == id_ else None
 
 
-async def all_tasks(connection: "Connection") -> list[str]:
-    rows = await connection.execute("select id from vera_task order by id")
-    return [task for (task,) in await rows.fetchall()]
-
-
-async def histories(connection: "Connection", tasks: Sequence[str]) -> dict[str, History]:
-    """What is written about each of these tasks; an attempt whose worker was lost has ended as crashed."""
-    marks, commits = dict[str, Mark](), dict[str, Commit]()
-    begun, ended = dict[str, list[Begun]](), dict[str, dict[int, Ended]]()
-    marked = await connection.execute(
-        "select id, mark, mark_after, extract(epoch from mark_at)::float8 from vera_task "
-        "where id = any(%s) and mark is not null",
-        [list(tasks)],
-    )
-    for task, kind, after, ts in await marked.fetchall():
-        marks[task] = Mark(kind=kind, after=after, ts=ts or 0.0)
-    for row in await attempts(connection, "task = any(%s)", [list(tasks)]):
-        begun.setdefault(row.begun.task, []).append(row.begun)
-        if row.ended is not None:
-            ended.setdefault(row.begun.task, {})[row.begun.number] = row.ended
-    done = await connection.execute(
-        "select task, manifest from vera_commit where task = any(%s)", [list(tasks)]
-    )
-    for task, manifest in await done.fetchall():
-        commits[task] = commit_of(msgspec.json.decode(manifest, type=Manifest))
-    return {
-        task: History(
-            commit=commits.get(task),
-            mark=marks.get(task),
-            begun=tuple(begun.get(task, ())),
-            ended=ended.get(task, {}),
-        )
-        for task in tasks
-    }
-
-
-async def history(connection: "Connection", task: str) -> History:
-    return (await histories(connection, [task]))[task]
-
-
 async def attempts(connection: "Connection", where: str, values: Sequence[object]) -> list[Row]:
     """The attempts of which an SQL condition is true, in their order."""
-    query = (
-        "select task, number, worker_name, extract(epoch from begun)::float8, "
-        "extract(epoch from coalesce(ended, lost))::float8, coalesce(outcome, 'crashed'), reason, exit_code, "
-        "session, spent, lost is not null, outcome is not null, extract(epoch from changed)::float8 "
-        f"from vera_attempt where {where} order by task, number"
-    )
+    query = f"select {_ATTEMPT} from vera_attempt where {where} order by task, number"
     rows = await connection.execute(cast("Any", query), values)
     return [_row(*row) for row in await rows.fetchall()]
 
@@ -154,22 +161,24 @@ def _row(
 async def begin(
     connection: "Connection", begun: Begun, *, worker: int, endpoint: str, slot: int | None
 ) -> bool:
-    """Write that an attempt begins; False when this worker was given up."""
+    """Write and tell that an attempt begins; False when this worker was given up."""
     rows = await connection.execute(
-        "insert into vera_attempt (task, number, worker, worker_name, endpoint, slot) "
+        "with begun as (insert into vera_attempt (task, number, worker, worker_name, endpoint, slot) "
         "select %s, %s, id, %s, %s, %s from vera_worker where id = %s and lost is null for share "
-        "on conflict (task, number) do update set worker = excluded.worker returning number",
-        [begun.task, begun.number, begun.worker, endpoint, slot, worker],
+        "on conflict (task, number) do update set worker = excluded.worker returning task) "
+        "select pg_notify(%s, task) from begun",
+        [begun.task, begun.number, begun.worker, endpoint, slot, worker, MOVED],
     )
     return await rows.fetchone() is not None
 
 
 async def end(connection: "Connection", task: str, ended: Ended) -> None:
-    """Write that an attempt has ended; the first word of who ran it counts."""
+    """Write and tell that an attempt has ended; the first word of who ran it counts."""
     await connection.execute(
-        "update vera_attempt set ended = clock_timestamp(), changed = clock_timestamp(), outcome = %s, "
-        "reason = %s, exit_code = %s, session = %s, spent = %s "
-        "where task = %s and number = %s and outcome is null",
+        "with ended as (update vera_attempt set ended = clock_timestamp(), changed = clock_timestamp(), "
+        "outcome = %s, reason = %s, exit_code = %s, session = %s, spent = %s "
+        "where task = %s and number = %s and outcome is null returning task) "
+        "select pg_notify(%s, task) from ended",
         [
             ended.outcome,
             _clean(ended.reason),
@@ -178,6 +187,7 @@ async def end(connection: "Connection", task: str, ended: Ended) -> None:
             canonical(dict(ended.spent)).decode(),
             task,
             ended.number,
+            MOVED,
         ],
     )
 
@@ -204,13 +214,6 @@ async def replace_commit(connection: "Connection", manifest: Manifest) -> None:
         "on conflict (task) do update set attempt = excluded.attempt, manifest = excluded.manifest",
         [manifest.task, manifest.attempt, canonical(manifest).decode()],
     )
-
-
-async def committed(connection: "Connection", task: str) -> Manifest | None:
-    """The manifest of the task's result."""
-    rows = await connection.execute("select manifest from vera_commit where task = %s", [task])
-    row = await rows.fetchone()
-    return msgspec.json.decode(row[0], type=Manifest) if row is not None else None
 
 
 async def set_mark(connection: "Connection", task: str, kind: str) -> None:

@@ -25,7 +25,7 @@ from vera.batch.pace import Pace
 from vera.batch.postgres_notices import AGAIN_SECONDS, MOVED, QUEUED, notices, tell
 from vera.batch.postgres_queue import Job, Queue
 from vera.batch.postgres_url import Address
-from vera.batch.records import Ended, History, Manifest
+from vera.batch.records import Begun, Ended, History, Manifest
 from vera.batch.recovery import end_attempts, recover
 from vera.batch.runs import Runs
 from vera.batch.status import Standing, standing
@@ -164,9 +164,9 @@ class PostgresWorker:
         if self._lease.is_held:
             if self._unsure:
                 await self._make_sure()
-            await self._look_around()
             while not self._stopped and len(self._running) < self._slots and await self._begin_next(handle):
                 pass
+            await self._look_around()
         if self._running:
             return False
         return self._stopped or (drain and await self._queue.is_empty())
@@ -254,27 +254,19 @@ class PostgresWorker:
     async def _begin(self, job: Job, endpoint: str, slot: int | None, handle: Handle) -> bool:
         """Begin an attempt at the task of a job; False when it is not to be run."""
         async with self._cluster.connector.pool.connection() as connection:
-            task = await records.task_of(connection, job.task)
-            before = await records.history(connection, job.task)
-            result = await records.committed(connection, job.task)
-        if result is not None:
-            await asyncio.to_thread(self._runs.commit, result)  # who won may have died before it wrote this
+            known = (await records.known(connection, [job.task]))[job.task]
+        task, before = known.task, known.history
+        if known.result is not None:  # who won may have died before it wrote this
+            await asyncio.to_thread(self._runs.commit, known.result)
         if task is None or standing(before).state != "open":
             await self._queue.finish(job, self._lease.worker)
             return False
-        await asyncio.to_thread(self._runs.keep, task)
-        row = await asyncio.to_thread(self._runs.begin, task.id, self._name)
+        row, attempt = await asyncio.to_thread(self._written, task, before)
         async with self._cluster.connector.pool.connection() as connection:
             if not await records.begin(
                 connection, row, worker=self._lease.worker, endpoint=endpoint, slot=slot
             ):
                 return False
-            await tell(connection, MOVED, task.id)
-        attempt = Attempt(
-            number=row.number,
-            folder=self._runs.session(task.id, row.number),
-            earlier=await asyncio.to_thread(self._earlier, before, task.id),
-        )
         self._listener.began(task, attempt)
         loop = asyncio.get_running_loop()
         held = _Held(
@@ -290,6 +282,13 @@ class PostgresWorker:
         held.running = loop.create_task(self._attempt(held))
         held.running.add_done_callback(lambda done: self._over(held, done))
         return True
+
+    def _written(self, task: BatchTask, before: History) -> tuple[Begun, Attempt]:
+        """Write into the folder what the task is, and that an attempt at it begins. Raises OSError."""
+        self._runs.keep(task)
+        row = self._runs.begin(task.id, self._name)
+        folder = self._runs.session(task.id, row.number)
+        return row, Attempt(number=row.number, folder=folder, earlier=self._earlier(before, task.id))
 
     async def _attempt(self, held: _Held) -> None:
         """From the end of an attempt to its last record."""
@@ -366,12 +365,13 @@ class PostgresWorker:
         )
 
     async def _settle(self, held: _Held, end: Ended) -> Standing:
-        """Write the end, give the job and the slot back, and say where the task stands now."""
+        """Write and tell the end, give the job and the slot back, and say where the task stands now. Who
+        waits for a task that is done looks at once, and not at its job."""
         task = held.task.id
         await asyncio.to_thread(self._runs.end, task, end)
         async with self._cluster.connector.pool.connection() as connection:
             await records.end(connection, task, end)
-            history = await records.history(connection, task)
+            history = (await records.known(connection, [task]))[task].history
         now = standing(history)
         if now.state == "open" and (wait := self._pause_after(end, history)) is not None:
             await self._queue.put_back(held.job, self._lease.worker, wait)
@@ -379,8 +379,9 @@ class PostgresWorker:
             await self._queue.finish(held.job, self._lease.worker)
         if held.slot is not None and not self._lease.is_lost:
             await self._lease.slots.release(held.task.endpoint, held.slot)
-        async with self._cluster.connector.pool.connection() as connection:
-            await tell(connection, MOVED, task)
+        if now.state != "done":
+            async with self._cluster.connector.pool.connection() as connection:
+                await tell(connection, MOVED, task)
         return now
 
     def _pause_after(self, end: Ended, history: History) -> float | None:

@@ -67,6 +67,7 @@ class Cluster:
         self._of_before = Processes(terms)
         self._settings = TaskSettings((*terms.overrides, *(f"{k}={v}" for k, v in terms.flags.items())))
         self._watched: dict[str, _Watched] = {}
+        self._tasks: dict[str, str] = {}
         self._is_away = False
         self._looking = asyncio.Lock()
         self._helpers: list[asyncio.Task[None]] = []
@@ -107,6 +108,7 @@ class Cluster:
         task = await asyncio.to_thread(self._task, active)
         watched = _Watched(task=task, active=active, over=asyncio.get_running_loop().create_future())
         self._watched[task.id] = watched
+        self._tasks[active.job.id] = task.id
         try:
             await self._queue(watched)
             return await watched.over
@@ -114,19 +116,18 @@ class Cluster:
             logger.error("%s", error)
             raise Refused(503, "no_database", "The queue of this service refuses the job.") from None
         finally:
-            del self._watched[task.id]
+            del self._watched[task.id], self._tasks[active.job.id]
 
     async def cancel(self, active: Active) -> None:
-        for task, watched in list(self._watched.items()):
-            if watched.active is active:
-                if not self._is_away:  # else when it answers again
-                    await self._look([task])
-                return
-        await self._of_before.cancel(active)
+        task = self._tasks.get(active.job.id)
+        if task is None:
+            await self._of_before.cancel(active)
+        elif not self._is_away:  # else when it answers again
+            await self._look([task])
 
     def session(self, active: Active) -> Path:
         """That of the attempt that wrote last."""
-        task = next((task for task, watched in self._watched.items() if watched.active is active), None)
+        task = self._tasks.get(active.job.id)
         if task is None:
             return active.place.session
         logs = [path for path in self._runs.folder(task).glob(f"*/{TRACE}") if path.parent.name.isdigit()]
@@ -140,8 +141,11 @@ class Cluster:
         try:
             if (before := kept(place, "")) is not None:
                 return msgspec.structs.replace(before, endpoint=self._settings.endpoint(before)[0])
-            work = work_of(active.job.kind, (place.folder / BODY).read_bytes(), self._terms)
-            task = task_of(active.job.kind, place, work.reach, "")
+            reach = (
+                active.reach
+                or work_of(active.job.kind, (place.folder / BODY).read_bytes(), self._terms).reach
+            )
+            task = task_of(active.job.kind, place, reach, "")
             return msgspec.structs.replace(task, endpoint=self._settings.endpoint(task)[0])
         except (NotQueued, ValueError) as error:
             raise Refused(400, "invalid_request", str(error)) from None
@@ -204,7 +208,7 @@ class Cluster:
             history, is_active = (await self._engine.look([watched.task.id]))[watched.task.id]
         now = standing(history, live=True)
         watched.active.state = "running" if now.state == "running" else "queued"
-        if not is_active:
+        if now.state == "done" or not is_active:
             try:
                 watched.over.set_result(await asyncio.to_thread(self._settled, watched, history, now))
             except OSError as error:  # nothing is lost: the next look tries again

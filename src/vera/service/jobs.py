@@ -18,7 +18,7 @@ from vera.service.problems import Refused, TryLater
 from vera.service.records import CANCELLED, ENDED, Ended, Job, JobView, Records, State
 from vera.service.terms import KEPT, Terms
 from vera.service.tokens import Token
-from vera.service.work import Kind, body_digest, work_of
+from vera.service.work import Kind, Reach, body_digest, work_of
 from vera.session.session import replace_file
 
 RETRY_SECONDS = 5.0
@@ -102,7 +102,7 @@ class Jobs:
                     return self._shared(active.job), True
             self._insist_on_room(token, records)
             job = await asyncio.to_thread(records.add, kind, body, work.share, told, key, self._clock())
-            active = self._enqueue(records, job)
+            active = self._enqueue(records, job, work.reach)
         self._start_waiting()
         return active, False
 
@@ -184,8 +184,8 @@ class Jobs:
             self._waiting.remove(active)
             self._begin(active)
 
-    def _enqueue(self, records: Records, job: Job) -> Active:
-        active = Active(records, job)
+    def _enqueue(self, records: Records, job: Job, reach: Reach | None = None) -> Active:
+        active = Active(records, job, reach)
         self._active[job.id] = active
         self._waiting.append(active)
         return active

@@ -23,7 +23,7 @@ from vera.batch.errors import BatchError
 from vera.batch.leases import LEASE_SECONDS, RENEWALS, Lease, boot_seconds
 from vera.batch.local import Listener
 from vera.batch.postgres_follow import Following
-from vera.batch.postgres_notices import AGAIN_SECONDS, MOVED, QUEUED, notices, tell
+from vera.batch.postgres_notices import AGAIN_SECONDS, MOVED, notices
 from vera.batch.postgres_queue import MAX_AT_ONCE, Queue
 from vera.batch.postgres_tables import prepare
 from vera.batch.postgres_url import Address
@@ -203,8 +203,6 @@ class PostgresEngine:
         }
         queues = await _queues(connection, [task for task, state in states.items() if state == "open"])
         await self._queue.add(connection, queues)
-        if queues:
-            await tell(connection, QUEUED)
         return [None if state == "open" else state for state in states.values()]
 
     async def _mark(self, tasks: Collection[str], kind: str, states: Sequence[State]) -> list[str]:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, cast
 import msgspec
 
 from vera.attestation.objects import canonical, digest
-from vera.batch.postgres_notices import MOVED
+from vera.batch.postgres_notices import MOVED, QUEUED
 from vera.batch.postgres_queue import ACTIVE
 from vera.batch.records import Begun, Commit, Ended, History, Manifest, Mark, Outcome
 from vera.batch.task import BatchTask, canonical_task
@@ -50,21 +50,28 @@ def queue_of(endpoint: str) -> str:
 
 
 async def add_tasks(connection: "Connection", tasks: Sequence[BatchTask]) -> set[str]:
-    """Write down tasks; the ids of those that are new."""
+    """Write down tasks, and tell the workers when the transaction is over; the ids of those that are new."""
     endpoints = sorted({task.endpoint for task in tasks})
-    await connection.execute(
-        "insert into vera_endpoint (endpoint, queue) select * from unnest(%s::text[], %s::text[]) "
-        "on conflict do nothing",
-        [endpoints, [queue_of(endpoint) for endpoint in endpoints]],
-    )
     ordered = sorted(tasks, key=lambda task: task.id)  # two that submit the same never wait in a circle
     said = [canonical_task(t.kind, t.text, t.input_dir, t.settings, t.name).decode() for t in ordered]
     rows = await connection.execute(
-        "insert into vera_task (id, said, endpoint) select * from unnest(%s::text[], %s::text[], %s::text[]) "
-        "on conflict do nothing returning id",
-        [[task.id for task in ordered], said, [task.endpoint for task in ordered]],
+        "with endpoints as (insert into vera_endpoint (endpoint, queue) "
+        "select * from unnest(%s::text[], %s::text[]) on conflict do nothing), "
+        "new as (insert into vera_task (id, said, endpoint) "
+        "select * from unnest(%s::text[], %s::text[], %s::text[]) on conflict do nothing returning id) "
+        "select coalesce(array_agg(id), '{}'), pg_notify(%s, '') from new",
+        [
+            endpoints,
+            [queue_of(endpoint) for endpoint in endpoints],
+            [task.id for task in ordered],
+            said,
+            [task.endpoint for task in ordered],
+            QUEUED,
+        ],
     )
-    return {task for (task,) in await rows.fetchall()}
+    row = await rows.fetchone()
+    assert row is not None
+    return set(row[0])
 
 
 async def all_tasks(connection: "Connection") -> list[str]:
@@ -192,23 +199,54 @@ async def end(connection: "Connection", task: str, ended: Ended) -> None:
     )
 
 
+_COMMIT = """
+with won as (
+    insert into vera_commit (task, attempt, manifest) values (%(task)s, %(attempt)s, %(manifest)s)
+    on conflict do nothing returning attempt
+), winner as (
+    select attempt from won union all select attempt from vera_commit where task = %(task)s limit 1
+), over as (
+    update vera_attempt set ended = clock_timestamp(), changed = clock_timestamp(),
+        outcome = case when winner.attempt = %(attempt)s then 'committed' else 'late' end,
+        reason = %(reason)s, exit_code = %(exit_code)s, session = %(session)s, spent = %(spent)s
+    from winner where task = %(task)s and number = %(attempt)s and outcome is null returning task
+)
+select attempt, (select pg_notify(%(channel)s, task) from over) from winner
+"""
+
+
 async def commit(connection: "Connection", manifest: Manifest) -> int:
-    """Make this the result of its task unless it has one; the number of the attempt that it came from."""
-    rows = await connection.execute(
-        "insert into vera_commit (task, attempt, manifest) values (%s, %s, %s) "
-        "on conflict do nothing returning attempt",
-        [manifest.task, manifest.attempt, canonical(manifest).decode()],
+    """Make this the result of its task unless it has one, and write and tell that its attempt has ended; the
+    number of the attempt that the result came from."""
+    values = {
+        "task": manifest.task,
+        "attempt": manifest.attempt,
+        "manifest": canonical(manifest).decode(),
+        "reason": _clean(manifest.reason),
+        "exit_code": manifest.exit_code,
+        "session": manifest.session,
+        "spent": canonical(dict(manifest.spent)).decode(),
+        "channel": MOVED,
+    }
+    for _ in range(2):  # a statement does not see the row of another one that committed beside it
+        row = await (await connection.execute(cast("Any", _COMMIT), values)).fetchone()
+        if row is not None:
+            return int(row[0])
+    raise AssertionError("a commit is never deleted")
+
+
+async def replace_commit(connection: "Connection", manifest: Manifest, late: int) -> None:
+    """The folder has this result, whatever is written here, and the attempt `late` came after it."""
+    await connection.execute(
+        "update vera_attempt set outcome = 'late', changed = clock_timestamp() "
+        "where task = %s and number = %s",
+        [manifest.task, late],
     )
-    row = await rows.fetchone()
-    if row is None:
-        rows = await connection.execute("select attempt from vera_commit where task = %s", [manifest.task])
-        row = await rows.fetchone()
-    assert row is not None, "a commit is never deleted"
-    return int(row[0])
+    await adopt_commit(connection, manifest)
 
 
-async def replace_commit(connection: "Connection", manifest: Manifest) -> None:
-    """The folder has this result, whatever is written here."""
+async def adopt_commit(connection: "Connection", manifest: Manifest) -> None:
+    """Make this the result of its task, whatever is written here."""
     await connection.execute(
         "insert into vera_commit (task, attempt, manifest) values (%s, %s, %s) "
         "on conflict (task) do update set attempt = excluded.attempt, manifest = excluded.manifest",
@@ -272,7 +310,7 @@ async def adopt(connection: "Connection", task: str, found: History, manifest: M
             [found.mark.kind, found.mark.after, found.mark.ts, task],
         )
     if manifest is not None:
-        await replace_commit(connection, manifest)
+        await adopt_commit(connection, manifest)
 
 
 def commit_of(manifest: Manifest) -> Commit:

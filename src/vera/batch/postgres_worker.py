@@ -331,7 +331,7 @@ class PostgresWorker:
                     if manifest is not None:
                         end = await self._commit(manifest)
                     assert end is not None
-                    now = await self._settle(held, end)
+                    now = await self._settle(held, end, is_told=manifest is not None)
             except database_errors() as error:
                 self._unsure = True
                 if not is_passing(error):
@@ -345,7 +345,8 @@ class PostgresWorker:
             return
 
     async def _commit(self, manifest: Manifest) -> Ended:
-        """Make this the result of its task, in the database and then in the folder, unless it has one."""
+        """Make this the result of its task unless it has one: in the database, which tells those who wait,
+        and then in the folder."""
         async with self._cluster.connector.pool.connection() as connection:
             winner = await records.commit(connection, manifest)
         if winner == manifest.attempt and not await asyncio.to_thread(self._runs.commit, manifest):
@@ -353,7 +354,7 @@ class PostgresWorker:
             if other is not None and other.attempt != winner:  # made without the database: it was first
                 winner = other.attempt
                 async with self._cluster.connector.pool.connection() as connection:
-                    await records.replace_commit(connection, other)
+                    await records.replace_commit(connection, other, manifest.attempt)
         return Ended(
             number=manifest.attempt,
             outcome="committed" if winner == manifest.attempt else "late",
@@ -364,13 +365,14 @@ class PostgresWorker:
             spent=manifest.spent,
         )
 
-    async def _settle(self, held: _Held, end: Ended) -> Standing:
-        """Write and tell the end, give the job and the slot back, and say where the task stands now. Who
-        waits for a task that is done looks at once, and not at its job."""
+    async def _settle(self, held: _Held, end: Ended, *, is_told: bool) -> Standing:
+        """Write the end, and tell it unless that is done; give the job and the slot back, and say where the
+        task stands now. Whoever waits for a task that is done does not wait for its job to be gone."""
         task = held.task.id
         await asyncio.to_thread(self._runs.end, task, end)
         async with self._cluster.connector.pool.connection() as connection:
-            await records.end(connection, task, end)
+            if not is_told:
+                await records.end(connection, task, end)
             history = (await records.known(connection, [task]))[task].history
         now = standing(history)
         if now.state == "open" and (wait := self._pause_after(end, history)) is not None:

@@ -2,6 +2,7 @@
 
 import os
 import subprocess
+import sys
 from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
@@ -32,3 +33,9 @@ def git(*argv: str) -> str:
 def one(folder: Path, pattern: str) -> Path:
     [found] = folder.glob(pattern)
     return found
+
+
+def download(what: str, folder: Path, version: str) -> None:
+    """Fetch the wheels of a package and of all that it needs, of pip and of the build backend."""
+    pip = [sys.executable, "-m", "pip", "download", "--quiet", "--dest", str(folder)]
+    typed(*pip, "--only-binary=:all:", "--python-version", version, what, "pip", "hatchling", "editables")

@@ -30,7 +30,7 @@ def wheel(release: Path) -> Path:
 def wheels(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The wheel, and every package that it needs, for the Python that runs the tests."""
     folder = tmp_path_factory.mktemp("wheels")
-    download(f"{wheel}[cluster]", folder, f"{sys.version_info.major}.{sys.version_info.minor}")
+    download(folder, f"{sys.version_info.major}.{sys.version_info.minor}", f"{wheel}[cluster]")
     return folder
 
 
@@ -52,7 +52,7 @@ def context(wheel: Path, python_of_base: str, tmp_path_factory: pytest.TempPathF
     for name in (".env", "src/vera/.env", "deploy/.env", "deploy/wheels/.env"):
         (place / name).parent.mkdir(exist_ok=True)
         (place / name).write_text("OPENAI_API_KEY=not-to-be-seen\n")
-    download(f"{wheel}[cluster]", place / "deploy" / "wheels", python_of_base)
+    download(place / "deploy" / "wheels", python_of_base, f"{wheel}[cluster]")
     (place / "deploy" / "wheels" / wheel.name).unlink()  # the image is that of the working tree
     return place
 

@@ -35,7 +35,8 @@ def one(folder: Path, pattern: str) -> Path:
     return found
 
 
-def download(what: str, folder: Path, version: str) -> None:
-    """Fetch the wheels of a package and of all that it needs, of pip and of the build backend."""
+def download(folder: Path, version: str, *what: str) -> None:
+    """Fetch the wheels of packages and of all that they need, of pip and of the build backend, for a version
+    of Python."""
     pip = [sys.executable, "-m", "pip", "download", "--quiet", "--dest", str(folder)]
-    typed(*pip, "--only-binary=:all:", "--python-version", version, what, "pip", "hatchling", "editables")
+    typed(*pip, "--only-binary=:all:", "--python-version", version, *what, "pip", "hatchling", "editables")

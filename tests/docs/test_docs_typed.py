@@ -45,6 +45,7 @@ NOT_TYPED: dict[Row, str] = {
     ("make-a-release", "*"): "a release is made first: tests/release",
     ("render-a-page", "*"): "a browser and a page of the web: test_render.py",
     ("run-a-small-model", "vera run"): "a model file of 93 MB: test_guided_smollm2.py",
+    ("run-in-a-container", "*"): "test_release_container.py builds and runs the image",
     ("run-as-a-service", "vera resume"): "after a crash of the machine: test_service_jobs.py",
     ("sandbox-and-web", "vera doctor --sandbox"): "builds and starts each sandbox: tests/sandbox",
     ("steer-a-search", "jq"): "a run over sites of the web: test_docs_ledgers.py",
@@ -124,7 +125,7 @@ while (exec 3<>/dev/tcp/127.0.0.1/8855) 2>/dev/null; do sleep 0.1; done
 mkdir -p /mnt/vera /mnt/papers
 cp examples/lease/lease.pdf /mnt/papers
 """,
-    ("use-a-connector", "*code=git"): """
+    ("use-a-connector", '*3?" --connector "code=git'): """
 git init -q . && git add examples
 git -c user.name=a -c user.email=a@example.org commit -qm x
 """,

@@ -73,6 +73,7 @@ def typed(request: dict[str, Any]) -> bool:
         cwd=request["cwd"],
         env={**os.environ, **request["environment"]},
         stdin=subprocess.DEVNULL,
+        stdout=subprocess.DEVNULL,
         start_new_session=True,
     )
     try:

@@ -191,7 +191,9 @@ class PostgresEngine:
         self, connection: "AsyncConnection[Any]", tasks: Sequence[BatchTask], folder: Mapping[str, History]
     ) -> list[State | None]:
         new = await records.add_tasks(connection, tasks)
-        before = await records.known(connection, [task.id for task in tasks])
+        before = {task.id: records.Known() for task in tasks}
+        if old := [task for task in before if task not in new]:
+            before |= await records.known(connection, old)
         for task, found in folder.items():
             if task in new or (found.commit is not None and before[task].result is None):
                 manifest = self._runs.manifest(found.commit) if found.commit is not None else None

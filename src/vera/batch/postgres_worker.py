@@ -105,6 +105,7 @@ class PostgresWorker:
         self._recovered_at = float("-inf")
         self._looked_at = float("-inf")
         self._changed = asyncio.Event()
+        self._was_woken = False
 
     async def work(self, handle: Handle, *, slots: int, limits: Mapping[str, int], drain: bool) -> None:
         """Raises BatchError when the database refuses, and OSError when the shared folder cannot be used."""
@@ -172,8 +173,11 @@ class PostgresWorker:
         return self._stopped or (drain and await self._queue.is_empty())
 
     async def _wait(self, seconds: float) -> None:
-        with contextlib.suppress(TimeoutError):
+        self._was_woken = True
+        try:
             await asyncio.wait_for(self._changed.wait(), seconds)
+        except TimeoutError:
+            self._was_woken = False
         if self._broken is not None:
             raise self._broken
 
@@ -217,9 +221,10 @@ class PostgresWorker:
         self._unsure = False
 
     async def _look_around(self) -> None:
-        """Now and then: take over from lost workers, and stop what a person cancelled."""
+        """Now and then: take over from lost workers, and stop what a person cancelled. The first can wait
+        while there is a task to begin, of which every worker is told at one moment."""
         now = self._steady()
-        if now - self._recovered_at >= self._lease.pause:
+        if now - self._recovered_at >= self._lease.pause * (2 if self._was_woken else 1):
             self._recovered_at = now
             await recover(self._cluster.connector, self._queue, self._runs)
         if self._running and now - self._looked_at >= LOOK_SECONDS:
@@ -370,12 +375,14 @@ class PostgresWorker:
         task stands now. Whoever waits for a task that is done does not wait for its job to be gone."""
         task = held.task.id
         await asyncio.to_thread(self._runs.end, task, end)
-        async with self._cluster.connector.pool.connection() as connection:
-            if not is_told:
+        now, wait = Standing(state="done"), None
+        if not is_told:
+            async with self._cluster.connector.pool.connection() as connection:
                 await records.end(connection, task, end)
-            history = (await records.known(connection, [task]))[task].history
-        now = standing(history)
-        if now.state == "open" and (wait := self._pause_after(end, history)) is not None:
+                history = (await records.known(connection, [task]))[task].history
+            now = standing(history)
+            wait = self._pause_after(end, history) if now.state == "open" else None
+        if wait is not None:
             await self._queue.put_back(held.job, self._lease.worker, wait)
         else:
             await self._queue.finish(held.job, self._lease.worker)

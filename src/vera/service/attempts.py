@@ -93,13 +93,12 @@ class JobAttempts:
         """What to start. Raises Unfinished for a job that this worker does not run."""
         try:
             job = named(task, self._base)
-            settings = load(self._overrides).settings
+            asked = {key: value for key, value in task.settings.items() if key != SECONDS}
+            within = msgspec.structs.replace(task, settings=asked)  # of its seconds the fewer count
+            settings = load(self._overrides, handed=handed_of(within, self._allowed)).settings
             insist_on_isolation(settings)
-            reach = msgspec.structs.replace(
-                job.reach, seconds=min(job.reach.seconds, settings.budget.seconds or job.reach.seconds)
-            )
-            within = msgspec.structs.replace(task, settings={**task.settings, SECONDS: reach.seconds})
-            load(self._overrides, handed=handed_of(within, self._allowed))
+            seconds = min(job.reach.seconds, settings.budget.seconds or job.reach.seconds)
+            reach = msgspec.structs.replace(job.reach, seconds=seconds)
             place = job.place(attempt.folder)
             data = read_regular(place.folder, BODY, bodies.MAX_BYTES)
             work = work_of(job.kind, data, self._terms(settings, reach.seconds), reach)

@@ -155,8 +155,11 @@ class Cluster:
         assert self._engine is not None
         while not watched.is_queued:
             try:
-                await self._engine.submit_or_raise([watched.task])
+                submitted = await self._engine.submit_or_raise([watched.task])
                 watched.is_queued = True
+                self._is_away = False
+                if submitted.queued:
+                    return
             except database_errors() as error:
                 self._engine.insist_on_passing(error)
                 self._is_away = True

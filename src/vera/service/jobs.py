@@ -122,7 +122,9 @@ class Jobs:
 
     async def view(self, records: Records, job: Job, *, shared: bool = False, whole: bool = True) -> JobView:
         """The job as its owner sees it."""
-        state = self.state(records, job)
+        if (active := self._active.get(job.id)) is not None:  # which is told without a look at its files
+            return records.view(job, active.state, self.terms, shared=shared, whole=whole)
+        state = await asyncio.to_thread(records.state, job)
         return await asyncio.to_thread(records.view, job, state, self.terms, shared=shared, whole=whole)
 
     async def cancel(self, records: Records, job: Job) -> None:

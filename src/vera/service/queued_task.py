@@ -86,6 +86,8 @@ def named(task: BatchTask, base: Path) -> Named:
     egress, seconds = task.settings.get(EGRESS), task.settings.get(SECONDS)
     if found is None or not isinstance(egress, str) or not isinstance(seconds, int | float):
         raise NotQueued("That is no job of 'vera serve'.")
+    if not seconds > 0:
+        raise NotQueued("A job of 'vera serve' has more than 0 seconds (budget.seconds).")
     kind = next(each for each in KINDS if each == found[1])
     folder = Path(task.input_dir) if task.input_dir else None
     return Named(

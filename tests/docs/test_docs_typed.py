@@ -16,7 +16,7 @@ from docs_pages import DOCS, ROOT, blocks, name
 
 from support.typed_pages import Step, World, clone_at, commands, world
 
-PAGES = [ROOT / "README.md", DOCS / "tutorial.md", *sorted((DOCS / "how-to").glob("*.md"))]
+PAGES = [ROOT / "README.md", DOCS / "index.md", DOCS / "tutorial.md", *sorted((DOCS / "how-to").glob("*.md"))]
 SHELLS = ("sh", "bash")
 TYPED = ("vera ", "python3 ", "curl ")
 """How a block without highlighting begins that holds commands."""
@@ -66,6 +66,7 @@ ENDS: dict[Row, int] = {
     ("ask-again", "vera ask --session work/offer --thesis"): 4,
     ("check-a-document", "vera check notes.md --sources"): 4,
     ("check-a-document", "vera check notes.md --bibliography"): 3,
+    ("check-in-ci", "vera check"): 4,
     ("choose-a-judge", "vera bench judge --model-base-url"): 1,
     ("README", 'python3 run.py run "What may I not'): 3,
     ("for-analysts", 'vera run "What is the latest'): 3,

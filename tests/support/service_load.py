@@ -211,6 +211,18 @@ class Run:
     task: str = ""
 
 
+def settled_runs(place: Cluster) -> list[Run]:
+    """The runs behind the jobs that are done, when the shared folder has the result of each. The worker writes
+    it there after its commit in the database, and after a kill whoever takes the task over."""
+    until = time.monotonic() + PATIENCE
+    while True:
+        found = runs_of(place)
+        if all(run.committed for run in found):
+            return found
+        assert time.monotonic() < until, found
+        time.sleep(0.05)
+
+
 def runs_of(place: Cluster) -> list[Run]:
     """The runs behind the jobs that are done, as the files say."""
     found = []
@@ -233,7 +245,7 @@ def lives(place: Cluster, notes: Path) -> list[Run]:
             found[task] = (float(ts), gone[pid])
     return [
         replace(run, began=found[run.task][0], ended=found[run.task][1]) if run.task in found else run
-        for run in runs_of(place)
+        for run in settled_runs(place)
     ]
 
 

@@ -109,7 +109,8 @@ def load(given: argparse.Namespace, server: Server | None) -> None:
         if server:
             (Path(folder) / "site").mkdir()
             (Path(folder) / "site" / "sitecustomize.py").write_text(NOTING)
-            os.environ["PYTHONPATH"] = f"{folder}/site"
+            paths = [f"{folder}/site", os.environ.get("PYTHONPATH", "")]
+            os.environ["PYTHONPATH"] = os.pathsep.join(filter(None, paths))
         os.environ["NOTES_OF_FORKS"] = f"{folder}/forks"
         with cluster(Path(folder), url, latency=given.latency, jobs=given.workers) as place:
             asked = questions(place, given.requests)

@@ -124,8 +124,10 @@ class Jobs:
         """The job as its owner sees it."""
         if (active := self._active.get(job.id)) is not None:  # which is told without a look at its files
             return records.view(job, active.state, self.terms, shared=shared, whole=whole)
-        state = await asyncio.to_thread(records.state, job)
-        return await asyncio.to_thread(records.view, job, state, self.terms, shared=shared, whole=whole)
+        return await asyncio.to_thread(self._view_of_ended, records, job, shared, whole)
+
+    def _view_of_ended(self, records: Records, job: Job, shared: bool, whole: bool) -> JobView:
+        return records.view(job, records.state(job), self.terms, shared=shared, whole=whole)
 
     async def cancel(self, records: Records, job: Job) -> None:
         """End a job, for all who share it. What has ended stays as it is."""

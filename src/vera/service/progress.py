@@ -76,11 +76,10 @@ async def stream(
         if state != status:
             status = state
             yield b"event: status\ndata: %s\n\n" % msgspec.json.encode({"status": state})
-        for end, progress in _records(data, offset):
-            yield b"id: %d\nevent: progress\ndata: %s\n\n" % (end, msgspec.json.encode(progress))
-        offset += len(data)
         if data:
             quiet_since = loop.time()
+            yield b"".join(_messages(data, offset))  # one piece: each that is sent costs as much
+            offset += len(data)
         if more or (data and state in OPEN_STATES):
             continue
         if state not in OPEN_STATES:
@@ -119,6 +118,11 @@ def _read(log: Path, offset: int) -> tuple[int, bytes, bool]:
             data += file.readline(MAX_LINE)
     whole = data[: data.rfind(b"\n") + 1]
     return inode, whole, more and bool(whole)
+
+
+def _messages(lines: bytes, start: int) -> Iterator[bytes]:
+    for end, progress in _records(lines, start):
+        yield b"id: %d\nevent: progress\ndata: %s\n\n" % (end, msgspec.json.encode(progress))
 
 
 def _records(lines: bytes, start: int) -> Iterator[tuple[int, Progress]]:

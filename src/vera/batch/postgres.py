@@ -73,11 +73,21 @@ class PostgresEngine:
         """As `submit`, for whoever tries again. Raises as Queue does, OSError, and BatchError."""
         queued, others = 0, Counter[State]()
         for start in range(0, len(tasks), MAX_AT_ONCE):
-            some = {task.id: task for task in tasks[start : start + MAX_AT_ONCE]}
-            found = await self._submit(list(some.values()))
+            some = list({task.id: task for task in tasks[start : start + MAX_AT_ONCE]}.values())
+            found = await self.submit_written(some, await asyncio.to_thread(self.written, some))
             queued += sum(state is None for state in found)
             others.update(state for state in found if state is not None)
         return Submitted(queued=queued, others=dict(others))
+
+    def written(self, tasks: Sequence[BatchTask]) -> dict[str, History]:
+        """Write tasks into the folder; what it knows about those that were begun there. Raises OSError."""
+        found = {}
+        for task in tasks:
+            self._runs.keep(task)
+            history = self._runs.history(task.id)
+            if history.begun or history.commit is not None or history.mark is not None:
+                found[task.id] = history
+        return found
 
     def insist_on_passing(self, error: Exception) -> None:
         """Raises BatchError for an error of the database that does not pass by itself."""
@@ -176,11 +186,13 @@ class PostgresEngine:
                     for name, slots, running, seen in await rows.fetchall()
                 ]
 
-    async def _submit(self, tasks: Sequence[BatchTask]) -> list[State | None]:
-        """Of each task the state it has, None where it was queued."""
+    async def submit_written(
+        self, tasks: Sequence[BatchTask], folder: Mapping[str, History]
+    ) -> list[State | None]:
+        """Queue tasks, each once, of which the folder has what `written` said. Of each the state it has, None
+        where it was queued. Raises as `submit_or_raise`."""
         from procrastinate.exceptions import AlreadyEnqueued
 
-        folder = await asyncio.to_thread(_written, self._runs, tasks)
         for _ in range(TRIES):
             with contextlib.suppress(AlreadyEnqueued):  # somebody submits the same: look again
                 async with self._connection() as connection, connection.transaction():
@@ -203,8 +215,11 @@ class PostgresEngine:
             task: "running" if each.is_active else standing(each.history).state
             for task, each in before.items()
         }
-        queues = await _queues(connection, [task for task, state in states.items() if state == "open"])
-        await self._queue.add(connection, queues)
+        is_open = [task for task in tasks if states[task.id] == "open"]
+        queues = {task.id: records.queue_of(task.endpoint) for task in is_open if task.id in new}
+        if again := [task.id for task in is_open if task.id not in new]:
+            queues |= await _queues(connection, again)
+        await self._queue.add(connection, [(task.id, queues[task.id]) for task in is_open])
         return [None if state == "open" else state for state in states.values()]
 
     async def _mark(self, tasks: Collection[str], kind: str, states: Sequence[State]) -> list[str]:
@@ -217,7 +232,8 @@ class PostgresEngine:
                         continue
                     await records.set_mark(connection, task, kind)
                     if kind == "requeued" and not found.is_active:
-                        await self._queue.add(connection, await _queues(connection, [task]))
+                        queue = (await _queues(connection, [task]))[task]
+                        await self._queue.add(connection, [(task, queue)])
                 await asyncio.to_thread(self._runs.set_mark, task, kind)
                 if kind == "cancelled":
                     await self._queue.withdraw(task)
@@ -307,22 +323,10 @@ async def _prepared(connector: Any, runs: Runs, address: Address) -> str:
         raise BatchError(f"The database {address} refused: {address.said(cause_of(error))}", 5) from None
 
 
-def _written(runs: Runs, tasks: Sequence[BatchTask]) -> dict[str, History]:
-    """Write the tasks into the folder; what it knows about those that were begun there."""
-    found = {}
-    for task in tasks:
-        runs.keep(task)
-        history = runs.history(task.id)
-        if history.begun or history.mark is not None or history.commit is not None:
-            found[task.id] = history
-    return found
-
-
-async def _queues(connection: "AsyncConnection[Any]", tasks: Sequence[str]) -> list[tuple[str, str]]:
-    """Each of these tasks with the queue of its endpoint, in the order given."""
+async def _queues(connection: "AsyncConnection[Any]", tasks: Sequence[str]) -> dict[str, str]:
+    """Task → the queue of its endpoint."""
     rows = await connection.execute(
         "select id, queue from vera_task join vera_endpoint using (endpoint) where id = any(%s)",
         [list(tasks)],
     )
-    found = dict(await rows.fetchall())
-    return [(task, found[task]) for task in tasks]
+    return dict(await rows.fetchall())

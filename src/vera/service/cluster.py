@@ -9,7 +9,7 @@ import asyncio
 import contextlib
 import logging
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 
 import msgspec
@@ -47,9 +47,10 @@ logger = logging.getLogger(__name__)
 
 
 class _Watched(msgspec.Struct, kw_only=True, eq=False):
-    """A job in the queue. `over` is what became of it."""
+    """A job in the queue. `folder` is what the folder of runs knew about it, `over` what became of it."""
 
     task: BatchTask
+    folder: Mapping[str, History]
     active: Active
     over: "asyncio.Future[Ended]"
     is_queued: bool = False
@@ -105,8 +106,9 @@ class Cluster:
     async def run(self, active: Active) -> Ended | None:
         if self._of_before.goes_on(active):  # by a server without --engine, on this machine
             return await self._of_before.run(active)
-        task = await asyncio.to_thread(self._task, active)
-        watched = _Watched(task=task, active=active, over=asyncio.get_running_loop().create_future())
+        task, folder = await asyncio.to_thread(self._written, active)
+        over = asyncio.get_running_loop().create_future()
+        watched = _Watched(task=task, folder=folder, active=active, over=over)
         self._watched[task.id] = watched
         self._tasks[active.job.id] = task.id
         try:
@@ -135,6 +137,12 @@ class Cluster:
             return max(logs, key=lambda path: path.stat().st_mtime_ns).parent
         return active.place.session
 
+    def _written(self, active: Active) -> tuple[BatchTask, dict[str, History]]:
+        """The task of a job, in the folder of runs. Raises Refused, OSError."""
+        assert self._engine is not None
+        task = self._task(active)
+        return task, self._engine.written([task])
+
     def _task(self, active: Active) -> BatchTask:
         """The job as a task: as it was queued before, or by what is allowed now. Raises Refused, OSError."""
         place = active.place
@@ -155,10 +163,10 @@ class Cluster:
         assert self._engine is not None
         while not watched.is_queued:
             try:
-                submitted = await self._engine.submit_or_raise([watched.task])
+                (state,) = await self._engine.submit_written([watched.task], watched.folder)
                 watched.is_queued = True
                 self._is_away = False
-                if submitted.queued:
+                if state is None:
                     return
             except database_errors() as error:
                 self._engine.insist_on_passing(error)

@@ -17,7 +17,7 @@ from vera.dashboard.server_sent_events import HEARTBEAT, RETRY
 from vera.report.printable import one_printable_line
 from vera.service.jobs import Jobs
 from vera.service.problems import Refused
-from vera.service.records import OPEN_STATES, Job, Records, State
+from vera.service.records import OPEN_STATES, Job, JobView, Records, State
 from vera.session.session import TRACE
 
 LOOK_SECONDS = 0.5
@@ -68,7 +68,7 @@ async def stream(
     loop = asyncio.get_running_loop()
     ends, quiet_since = loop.time() + MAX_SECONDS, loop.time()
     while loop.time() < ends and not closing.is_set():
-        state, found, data, more = await asyncio.to_thread(_look, jobs, records, job, offset)
+        state, found, data, more, view = await asyncio.to_thread(_look, jobs, records, job, offset)
         if log and found not in (0, log):  # another worker began the job again
             log, offset = found, 0
             continue
@@ -82,8 +82,7 @@ async def stream(
             offset += len(data)
         if more or (data and state in OPEN_STATES):
             continue
-        if state not in OPEN_STATES:
-            view = await jobs.view(records, job, whole=False)
+        if view is not None:
             yield b"event: done\ndata: %s\n\n" % msgspec.json.encode(view)
             return
         if loop.time() - quiet_since > HEARTBEAT_SECONDS:
@@ -97,10 +96,14 @@ async def stream(
             await asyncio.sleep(LOOK_SECONDS)
 
 
-def _look(jobs: Jobs, records: Records, job: Job, offset: int) -> tuple[State, int, bytes, bool]:
-    """The state of a job, and what `_read` reads of its log."""
+def _look(
+    jobs: Jobs, records: Records, job: Job, offset: int
+) -> tuple[State, int, bytes, bool, JobView | None]:
+    """The state of a job, what `_read` reads of its log, and the job as its owner sees it when it is over."""
     state = jobs.state(records, job)  # first: the log of what has ended is whole, and lies where it stays
-    return state, *_read(jobs.session(records, job) / TRACE, offset)
+    read = _read(jobs.session(records, job) / TRACE, offset)
+    view = None if state in OPEN_STATES else records.view(job, state, jobs.terms, whole=False)
+    return state, *read, view
 
 
 def _read(log: Path, offset: int) -> tuple[int, bytes, bool]:

@@ -7,11 +7,16 @@ server that answers after the latency is scripted. On the cluster one worker is 
 (as after a crash) while they run. Counted is what the files and the model server say afterwards: jobs, those
 that ended once, questions of which one search was begun, and requests beyond a quota that were refused.
 
-Overhead is what a request takes beside its run. Its parts: from the request to its 202 (taken), from one
-run's end to the beginning of the next in its place (handed over), and from the run's end to when the client
-hears of it (told). First requests come one after another to an idle service: there the overhead is the whole
-of what the client waits less the run. A run begins when its attempt does, and ends with its process; on the
-cluster when what it printed is written, since nothing notes the end of a fork alone.
+Overhead is what a request takes beside its run: what the client waits, less the life of the run's process,
+from when it is about to be started to when it is gone. It is measured with requests that come one after
+another to an idle service, so that nothing waits in a queue. On the cluster the fork servers note when they
+fork and when a fork is gone (`NOTING`). "As before 2026-11-26" counts the run from when its attempt is noted
+to when its output was last written: the settings that a worker reads before it forks were no overhead then,
+and the end of the process was.
+
+All at once, parts of the overhead beside the queue: from the request to its 202 (taken), from one run's end
+to the beginning of the next in its place (handed over), and from a run's end to when the client hears of it
+(told).
 """
 
 import argparse
@@ -39,6 +44,7 @@ from support.service_load import (
     cluster,
     gaps,
     kill,
+    lives,
     median,
     percentile,
     questions,
@@ -46,6 +52,32 @@ from support.service_load import (
     times_asked,
     trouble,
 )
+
+NOTING = """
+import atexit, os, sys, time
+
+if "vera.batch.fork_server" in sys.orig_argv:
+    notes = os.open(os.environ["NOTES_OF_FORKS"], os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o644)
+    about_to_fork, wait4 = [0.0], os.wait4
+
+    def note(*words):
+        os.write(notes, ("\\t".join(map(str, words)) + "\\n").encode())
+
+    def before():
+        about_to_fork[0] = time.time()
+
+    def in_fork():
+        atexit.register(lambda: note("run", os.getpid(), about_to_fork[0], *sys.argv))
+
+    def waited(pid, options):
+        done = wait4(pid, options)
+        note("gone", pid, time.time())
+        return done
+
+    os.register_at_fork(before=before, after_in_child=in_fork)
+    os.wait4 = waited
+"""
+"""A `sitecustomize` for the fork servers of workers."""
 
 
 async def one_after_another(place: Cluster, name: str, count: int) -> list[Asked]:
@@ -74,6 +106,12 @@ def load(given: argparse.Namespace, server: Server | None) -> None:
     name = "cluster" if server else "one machine"
     url = server.url(server.create_database()) if server else ""
     with tempfile.TemporaryDirectory() as folder:
+        if server:
+            (Path(folder) / "site").mkdir()
+            (Path(folder) / "site" / "sitecustomize.py").write_text(NOTING)
+            paths = [f"{folder}/site", os.environ.get("PYTHONPATH", "")]
+            os.environ["PYTHONPATH"] = os.pathsep.join(filter(None, paths))
+        os.environ["NOTES_OF_FORKS"] = f"{folder}/forks"
         with cluster(Path(folder), url, latency=given.latency, jobs=given.workers) as place:
             asked = questions(place, given.requests)
             place.token("first")
@@ -81,7 +119,8 @@ def load(given: argparse.Namespace, server: Server | None) -> None:
             workers = [place.worker() for _ in range(given.workers if server else 0)]
             asyncio.run(one_after_another(place, "warm-up", 2))
             alone = asyncio.run(one_after_another(place, "alone", given.single))
-            single = overhead(alone, runs_of(place))
+            as_before = runs_of(place)
+            single = overhead(alone, lives(place, Path(folder) / "forks"))
             began = time.monotonic()
             jobs = place.ended()
             steps = []
@@ -102,10 +141,12 @@ def load(given: argparse.Namespace, server: Server | None) -> None:
             quota = asyncio.run(all_of_it())
             seconds = time.monotonic() - began
             mine = {each.job for each in asked}
-            runs = [run for run in runs_of(place) if run.job in mine]
+            runs = [run for run in lives(place, Path(folder) / "forks") if run.job in mine]
             report(name, asked, runs, times_asked(place), seconds)
         print(f"{f'taken of a quota of {EACH}, refused':<34}{quota[0]:>8}, {quota[1]} of {2 * EACH} requests")
         row("overhead, one after another", single)
+        if server:
+            row("  as before 2026-11-26", overhead(alone, as_before))
         row("  taken, at once", [each.taken - each.sent for each in asked if not each.refused])
         row("  handed over, at once", [gap for gap in gaps(runs, given.workers) if 0 <= gap < 2])
         ends = {run.job: run.ended for run in runs}

@@ -1,6 +1,7 @@
 #!/bin/sh
 # A first day with VERA, from the first question to a service that another program asks.
-# In a clone: sh examples/first-day.sh [FOLDER]. What it makes is in FOLDER, by default first-day/.
+# In a clone: sh examples/first-day.sh [FOLDER]. What it makes is in FOLDER, by default first-day/. It installs
+# VERA into .venv, with the extras for Word files and MCP, unless VERA names the command to use.
 set -eu
 cd "$(dirname "$0")/.."
 day=${1:-first-day}
@@ -12,6 +13,12 @@ fails_with() { # CODE COMMAND…: the command has to end with this exit code
   code=0; "$@" || code=$?
   [ "$code" = "$wanted" ] || { echo "exit code $code, and $wanted was expected: $*" >&2; exit 1; }
 }
+
+if [ -z "${VERA:-}" ]; then
+  step "0. install VERA, and what reads Word files and speaks MCP"
+  $vera --version
+  .venv/bin/python -m pip install --quiet --disable-pip-version-check --editable '.[docs,mcp]'
+fi
 
 step "1. the first question"
 $vera run "For how many years must a written offer to provide source be valid under the GPL version 3?" \

@@ -46,6 +46,7 @@ QUICK_WITHOUT = frozenset(
         "test_runtime_reuse_web.py",
         "test_audit_containment_licences.py",
         "test_bootstrap.py",
+        "test_docs_typed.py",
         "test_install.py",
         "test_lane_monkey.py",
         "test_service_how_to.py",

@@ -2,10 +2,7 @@
 
 import contextlib
 import json
-import os
 import signal
-import subprocess
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -13,7 +10,6 @@ import pytest
 
 from support import postgres
 from support.batches import (
-    allowed,
     batch,
     commits,
     most_at_once,
@@ -23,6 +19,7 @@ from support.batches import (
     started,
     trail,
     until,
+    worker,
     write_tasks,
 )
 from support.cli import vera
@@ -36,31 +33,6 @@ pytestmark = [pytest.mark.needs("postgres"), pytest.mark.timeout(240)]
 def server() -> Iterator[Server]:
     with postgres.server() as running:
         yield running
-
-
-@contextlib.contextmanager
-def worker(url: str, store: Path, *options: object, **environment: str) -> Iterator[subprocess.Popen[str]]:
-    """A worker until the block ends, whose person allows what the tasks of the file set; what it says goes to
-    a file in its folder."""
-    tasks = store / "tasks.jsonl"
-    words = ["worker", "--engine", url, "--store", store, "--lease", 6, *options]
-    words += allowed(tasks) if tasks.exists() else []
-    with (store / "worker.stderr").open("a") as said:
-        process = subprocess.Popen(
-            [sys.executable, "-m", "vera", *map(str, words)],
-            cwd=store,
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.DEVNULL,
-            stderr=said,
-            text=True,
-            env={**os.environ, **environment},
-        )
-        try:
-            yield process
-        finally:
-            if process.poll() is None:
-                process.terminate()
-            process.wait(60)
 
 
 def test_workers_run_what_was_queued_within_a_limit_and_the_same_file_again_does_nothing(

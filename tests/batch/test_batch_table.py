@@ -18,8 +18,9 @@ from support.markup import problems_beside
 from support.scripted_server import ScriptedServer
 from vera.batch.errors import BatchError
 from vera.batch.questions import MAX_QUESTIONS, Questions, read_questions
+from vera.batch.runs import documents_folder
 from vera.batch.summary import Row, Summary, Usage
-from vera.batch.table import MAX_CELLS, Sheet, documents_folder, lay_out, table_of, tasks_of
+from vera.batch.table import MAX_CELLS, Sheet, lay_out, table_of, tasks_of
 from vera.batch.task_settings import TaskSettings
 from vera.config.handed import allowed_of
 from vera.report.table.csv_text import table_csv

@@ -9,17 +9,20 @@ DOCS = ROOT / "docs"
 PAGES = sorted(DOCS.rglob("*.md"))
 
 _FENCE = re.compile(
-    r"(?:<!-- output: (?P<label>[^>]+?) -->\n)?```(?P<language>\w*)\n(?P<body>.*?)```", re.DOTALL
+    r"(?:<!-- (?P<kind>output|file): (?P<label>[^>]+?) -->\n)?```(?P<language>\w*)\n(?P<body>.*?)```",
+    re.DOTALL,
 )
 _HEADING = re.compile(r"^(#{1,6}) (.+)$", re.MULTILINE)
 
 
 class Block(NamedTuple):
-    """A fenced block: its language, the label of an output that a test repeats ('' for none), its text."""
+    """A fenced block: its language, the label of an output that a test repeats ('' for none), its text, and
+    the path of the file that a reader saves it as ('' for none)."""
 
     language: str
     label: str
     body: str
+    file: str = ""
 
 
 def name(page: Path) -> str:
@@ -28,7 +31,11 @@ def name(page: Path) -> str:
 
 
 def blocks(text: str) -> list[Block]:
-    return [Block(m["language"], m["label"] or "", m["body"]) for m in _FENCE.finditer(text)]
+    found = []
+    for m in _FENCE.finditer(text):
+        label, path = (m["label"] or "", "") if m["kind"] != "file" else ("", m["label"])
+        found.append(Block(m["language"], label, m["body"], path))
+    return found
 
 
 def prose(text: str) -> str:

@@ -1,4 +1,7 @@
-"""A first day with VERA: the script in examples/ that goes from the first question to another agent's."""
+"""A first day with VERA: the script in examples/ that goes from the first question to another agent's.
+
+In a clean Debian, from the clone on: tests/release/test_release_first_day.py.
+"""
 
 import os
 import socket
@@ -8,8 +11,7 @@ from pathlib import Path
 
 import pytest
 
-ROOT = Path(__file__).parents[2]
-SCRIPT = ROOT / "examples" / "first-day.sh"
+from support.first_day import SCRIPT, insist_on_all_steps
 
 
 @pytest.mark.needs("curl")
@@ -34,20 +36,5 @@ def test_a_first_day_from_the_first_question_to_another_agent(tmp_path: Path) ->
         check=False,
     )
     assert done.returncode == 0, done.stdout + done.stderr
-    steps = done.stdout.split("\n== ")[1:]
-    assert len(steps) == 10
-    said = dict(enumerate(steps, 1))
-    for number, text in {
-        1: "“at least three years”: GPL-3.txt",
-        2: "> The lease begins on 1 March 2024 and ends on 28 February 2029.",
-        3: "> The electricity meter showed 4,812 kilowatt hours.",
-        4: "“1,240 euros”: lease.pdf",
-        5: "REFUTED: the lines below say otherwise",
-        6: '"2,840 euros" is nowhere in the cited source lease.pdf',
-        7: "L2 text       AGREES",
-        8: "28 February 2029",
-        9: '"name":"verify_claim"',
-        10: "QUOTED",
-    }.items():
-        assert text in said[number], said[number]
+    insist_on_all_steps(done.stdout)
     assert (tmp_path / "day" / "lease" / "answer.md").is_file()

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from support.box_image import base_image
-from support.releases import ROOT, one, typed
+from support.releases import ROOT, download, one, typed
 
 
 @pytest.fixture(scope="session")
@@ -30,18 +30,19 @@ def wheel(release: Path) -> Path:
 def wheels(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The wheel, and every package that it needs, for the Python that runs the tests."""
     folder = tmp_path_factory.mktemp("wheels")
-    download(f"{wheel}[cluster]", folder, f"{sys.version_info.major}.{sys.version_info.minor}")
+    download(folder, f"{sys.version_info.major}.{sys.version_info.minor}", f"{wheel}[cluster]")
     return folder
 
 
-def download(what: str, folder: Path, version: str) -> None:
-    """Fetch the wheels of a package and of all that it needs, of pip and of the build backend."""
-    pip = [sys.executable, "-m", "pip", "download", "--quiet", "--dest", str(folder)]
-    typed(*pip, "--only-binary=:all:", "--python-version", version, what, "pip", "hatchling")
+@pytest.fixture(scope="session")
+def python_of_base() -> str:
+    """The version of Python in the image that containers are made from."""
+    version = "import sys; print('%d.%d' % sys.version_info[:2])"
+    return typed("docker", "run", "--rm", base_image(), "python3", "-c", version).strip()
 
 
 @pytest.fixture(scope="session")
-def context(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+def context(wheel: Path, python_of_base: str, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The working tree with a folder of wheels, and with files of secrets, as a builder gets it."""
     place = tmp_path_factory.mktemp("context")
     shutil.copytree(ROOT / "src", place / "src", ignore=shutil.ignore_patterns("__pycache__"))
@@ -51,9 +52,7 @@ def context(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     for name in (".env", "src/vera/.env", "deploy/.env", "deploy/wheels/.env"):
         (place / name).parent.mkdir(exist_ok=True)
         (place / name).write_text("OPENAI_API_KEY=not-to-be-seen\n")
-    version = "import sys; print('%d.%d' % sys.version_info[:2])"
-    python = typed("docker", "run", "--rm", base_image(), "python3", "-c", version).strip()
-    download(f"{wheel}[cluster]", place / "deploy" / "wheels", python)
+    download(place / "deploy" / "wheels", python_of_base, f"{wheel}[cluster]")
     (place / "deploy" / "wheels" / wheel.name).unlink()  # the image is that of the working tree
     return place
 

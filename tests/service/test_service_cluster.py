@@ -19,7 +19,7 @@ from support.service_load import (
     cluster,
     kill,
     questions,
-    runs_of,
+    settled_runs,
     times_asked,
     trouble,
 )
@@ -64,7 +64,7 @@ def test_one_of_two_workers_is_killed_and_the_database_starts_again_and_every_jo
             await asyncio.gather(ask_all(place, asked), trouble(place, steps))
 
         asyncio.run(all_of_it())
-        runs = runs_of(place)
+        runs = settled_runs(place)
         asked_of_model = times_asked(place)
     assert [each.status for each in asked] == ["done"] * 12
     assert sum(not each.shared for each in asked) == len({each.job for each in asked}) == 6
@@ -170,7 +170,7 @@ def test_a_lost_worker_s_session_is_gone_on_with(url: str, tmp_path: Path) -> No
         place.worker()
         with place.client(token) as client:
             found = ended(client, token, job)
-        (run,) = runs_of(place)
+        (run,) = settled_runs(place)
     assert (found["status"], run.attempts) == ("done", 2), found
     assert len(place.model.requests) < 8
     assert found["result"]["envelope"]

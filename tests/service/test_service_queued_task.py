@@ -36,6 +36,15 @@ def test_a_job_comes_back_from_its_task_and_from_its_file(tmp_path: Path) -> Non
     assert found.place(tmp_path / "s").folder == where.folder
 
 
+def test_a_file_that_a_power_cut_left_empty_is_as_if_it_were_not_there(tmp_path: Path) -> None:
+    where = place(tmp_path)
+    task = task_of("verify", where, REACH, "builtin")
+    for left in (b"", bytes(40)):
+        (where.folder / "queued.json").write_bytes(left)
+        assert kept(where, "") is None
+    assert task_of("verify", where, REACH, "builtin") == task == kept(where, "builtin")
+
+
 @pytest.mark.parametrize(
     "text",
     [

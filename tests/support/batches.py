@@ -104,6 +104,31 @@ def started(*arguments: object, cwd: Path, **environment: str) -> Iterator[subpr
             process.communicate(timeout=60)
 
 
+@contextmanager
+def worker(url: str, store: Path, *options: object, **environment: str) -> Iterator[subprocess.Popen[str]]:
+    """A worker until the block ends, whose person allows what the tasks of the file set; what it says goes to
+    a file in its folder."""
+    tasks = store / "tasks.jsonl"
+    words = ["worker", "--engine", url, "--store", store, "--lease", 6, *options]
+    words += allowed(tasks) if tasks.exists() else []
+    with (store / "worker.stderr").open("a") as told:
+        process = subprocess.Popen(
+            [sys.executable, "-m", "vera", *map(str, words)],
+            cwd=store,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.DEVNULL,
+            stderr=told,
+            text=True,
+            env={**os.environ, **environment},
+        )
+        try:
+            yield process
+        finally:
+            if process.poll() is None:
+                process.terminate()
+            process.wait(60)
+
+
 Found = TypeVar("Found")
 
 

@@ -63,7 +63,7 @@ class FakeIndex:
 
 
 @contextlib.contextmanager
-def fake_index(answers: dict[str, Answer | Callable[[], Answer]]) -> Iterator[FakeIndex]:
+def fake_index(answers: dict[str, Answer | Callable[[], Answer]], port: int = 0) -> Iterator[FakeIndex]:
     index = FakeIndex(answers)
 
     class Handler(BaseHTTPRequestHandler):
@@ -83,7 +83,7 @@ def fake_index(answers: dict[str, Answer | Callable[[], Answer]]) -> Iterator[Fa
         def log_message(self, *_: object) -> None:
             """No line for each request."""
 
-    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+    server = ThreadingHTTPServer(("127.0.0.1", port), Handler)
     index.port = server.server_port
     thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.05}, daemon=True)
     thread.start()

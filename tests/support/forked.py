@@ -30,10 +30,10 @@ class Forks:
 
     def __init__(self) -> None:
         self._folder = tempfile.TemporaryDirectory(prefix="vera-forks-")
-        self._address = f"{self._folder.name}/socket"
+        self.address = f"{self._folder.name}/socket"
         self._begun = _at_start(os.environ)
         with socket.socket(socket.AF_UNIX) as listening:
-            listening.bind(self._address)
+            listening.bind(self.address)
             listening.listen()
             self._process = subprocess.Popen(
                 [sys.executable, "-P", __file__, str(listening.fileno())],
@@ -55,7 +55,7 @@ class Forks:
             files[0].seek(0)
             asked = stack.enter_context(socket.socket(socket.AF_UNIX))
             asked.settimeout(timeout)
-            asked.connect(self._address)
+            asked.connect(self.address)
             request = json.dumps([arguments, str(cwd), environment]).encode()
             socket.send_fds(asked, [LENGTH.pack(len(request))], [file.fileno() for file in files])
             asked.sendall(request)

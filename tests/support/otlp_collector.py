@@ -63,12 +63,12 @@ def failure(message: str) -> bytes:
 
 
 class OtlpCollector:
-    def __init__(self, script: Sequence[Reply | Partial] = ()) -> None:
+    def __init__(self, script: Sequence[Reply | Partial] = (), *, port: int = 0) -> None:
         self.received: list[Received] = []
         self.spans: list[Span] = []
         self.stopping = threading.Event()
         self._script = list(script)
-        self._http = _Server(("127.0.0.1", 0), _Handler)
+        self._http = _Server(("127.0.0.1", port), _Handler)
         self._http.owner = self
         self._thread = threading.Thread(target=self._http.serve_forever, args=(0.02,), daemon=True)
 

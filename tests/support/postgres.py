@@ -27,9 +27,9 @@ def program(name: str) -> str | None:
 class Server:
     """A running server. By its socket one needs no password, by its port one does."""
 
-    def __init__(self, folder: Path, owner: str | None) -> None:
+    def __init__(self, folder: Path, owner: str | None, port: int = 0) -> None:
         self.folder = folder
-        self.port = free_port()
+        self.port = port or free_port()
         self._owner = owner
         self._databases = count(1)
 
@@ -40,9 +40,9 @@ class Server:
         user = f"{USER}:{password}" if password else USER
         return f"postgresql://{user}@127.0.0.1:{port or self.port}/{database}"
 
-    def create_database(self) -> str:
+    def create_database(self, name: str = "") -> str:
         """A new database; its name."""
-        name = f"batch{next(self._databases)}"
+        name = name or f"batch{next(self._databases)}"
         self.query("postgres", f"create database {name}")
         return name
 
@@ -97,14 +97,15 @@ class Server:
 
 
 @contextlib.contextmanager
-def server() -> Iterator[Server]:
-    """A server, until the block ends. It never runs as root, which Postgres refuses."""
+def server(port: int = 0) -> Iterator[Server]:
+    """A server, until the block ends, at a port (0 for any that is free). It never runs as root, which
+    Postgres refuses."""
     folder = Path(tempfile.mkdtemp(prefix="vera-pg-"))
     owner = _other_user() if os.geteuid() == 0 else None
     if owner is not None:
         shutil.chown(folder, owner)
     folder.chmod(0o755)
-    running = Server(folder, owner)
+    running = Server(folder, owner, port)
     try:
         running.initialise()
         running.start()

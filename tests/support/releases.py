@@ -2,6 +2,7 @@
 
 import os
 import subprocess
+import sys
 from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
@@ -32,3 +33,10 @@ def git(*argv: str) -> str:
 def one(folder: Path, pattern: str) -> Path:
     [found] = folder.glob(pattern)
     return found
+
+
+def download(folder: Path, version: str, *what: str) -> None:
+    """Fetch the wheels of packages and of all that they need, of pip and of the build backend, for a version
+    of Python."""
+    pip = [sys.executable, "-m", "pip", "download", "--quiet", "--dest", str(folder)]
+    typed(*pip, "--only-binary=:all:", "--python-version", version, *what, "pip", "hatchling", "editables")

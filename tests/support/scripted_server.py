@@ -130,13 +130,14 @@ class ScriptedServer:
         lmstudio_api: str = "v1",
         exam: str = "passed",
         probe_waits: float = 0.0,
+        port: int = 0,
     ) -> None:
         """`loaded`, `context` and `trained` (the context it was trained for) are what it says of `model`;
         `other_models` are there, not loaded.
 
         `key`: without it a request gets HTTP 401. `streams=False` ignores `stream`; `honours_n` defaults
         to what servers of this kind do; `refuses` names request fields answered with HTTP 400; the probe is
-        answered after `probe_waits` seconds.
+        answered after `probe_waits` seconds; it listens at `port`, 0 for any that is free.
         """
         self.kind, self.protocol, self.model = kind, protocol, model
         self.other_models, self.loaded, self.context = tuple(other_models), loaded, context
@@ -160,7 +161,7 @@ class ScriptedServer:
         self._last: Any = None
         self._prompts: list[str] = []
         self._running = 0
-        self._http = _Server(("127.0.0.1", 0), _Handler)
+        self._http = _Server(("127.0.0.1", port), _Handler)
         self._http.owner = self
         self._thread = threading.Thread(target=self._http.serve_forever, args=(0.02,), daemon=True)
 

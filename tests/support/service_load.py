@@ -14,7 +14,7 @@ import sys
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 import httpx
@@ -208,6 +208,19 @@ class Run:
     attempts: int
     committed: int
     worker: str = ""
+    task: str = ""
+
+
+def settled_runs(place: Cluster) -> list[Run]:
+    """The runs behind the jobs that are done, when the shared folder has the result of each. The worker writes
+    it there after its commit in the database, and after a kill whoever takes the task over."""
+    until = time.monotonic() + PATIENCE
+    while True:
+        found = runs_of(place)
+        if all(run.committed for run in found):
+            return found
+        assert time.monotonic() < until, found
+        time.sleep(0.05)
 
 
 def runs_of(place: Cluster) -> list[Run]:
@@ -218,6 +231,22 @@ def runs_of(place: Cluster) -> list[Run]:
             continue
         found.append(_at_a_worker(place, folder) if (folder / "queued.json").exists() else _here(folder))
     return found
+
+
+def lives(place: Cluster, notes: Path) -> list[Run]:
+    """The runs with the life of their process, where the fork servers have noted it
+    (benchmarks/service_load.py)."""
+    lines = [line.split("\t") for line in notes.read_text().splitlines()] if notes.exists() else []
+    gone = {pid: float(ts) for kind, pid, ts, *_ in lines if kind == "gone"}
+    found = {}
+    for kind, pid, ts, *argv in lines:
+        if kind == "run" and pid in gone and "--work-dir" in argv:
+            task = Path(argv[argv.index("--work-dir") + 1]).parent.name
+            found[task] = (float(ts), gone[pid])
+    return [
+        replace(run, began=found[run.task][0], ended=found[run.task][1]) if run.task in found else run
+        for run in settled_runs(place)
+    ]
 
 
 def _here(folder: Path) -> Run:
@@ -237,6 +266,7 @@ def _at_a_worker(place: Cluster, folder: Path) -> Run:
         attempts=len(begun),
         committed=max(ends.count("committed"), int((task / "commit.json").exists())),
         worker=begun[-1]["worker"],
+        task=task.name,
     )
 
 

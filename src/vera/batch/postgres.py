@@ -23,7 +23,7 @@ from vera.batch.errors import BatchError
 from vera.batch.leases import LEASE_SECONDS, RENEWALS, Lease, boot_seconds
 from vera.batch.local import Listener
 from vera.batch.postgres_follow import Following
-from vera.batch.postgres_notices import AGAIN_SECONDS, MOVED, QUEUED, notices, tell
+from vera.batch.postgres_notices import AGAIN_SECONDS, MOVED, notices
 from vera.batch.postgres_queue import MAX_AT_ONCE, Queue
 from vera.batch.postgres_tables import prepare
 from vera.batch.postgres_url import Address
@@ -73,11 +73,21 @@ class PostgresEngine:
         """As `submit`, for whoever tries again. Raises as Queue does, OSError, and BatchError."""
         queued, others = 0, Counter[State]()
         for start in range(0, len(tasks), MAX_AT_ONCE):
-            some = {task.id: task for task in tasks[start : start + MAX_AT_ONCE]}
-            found = await self._submit(list(some.values()))
+            some = list({task.id: task for task in tasks[start : start + MAX_AT_ONCE]}.values())
+            found = await self.submit_written(some, await asyncio.to_thread(self.written, some))
             queued += sum(state is None for state in found)
             others.update(state for state in found if state is not None)
         return Submitted(queued=queued, others=dict(others))
+
+    def written(self, tasks: Sequence[BatchTask]) -> dict[str, History]:
+        """Write tasks into the folder; what it knows about those that were begun there. Raises OSError."""
+        found = {}
+        for task in tasks:
+            self._runs.keep(task)
+            history = self._runs.history(task.id)
+            if history.begun or history.commit is not None or history.mark is not None:
+                found[task.id] = history
+        return found
 
     def insist_on_passing(self, error: Exception) -> None:
         """Raises BatchError for an error of the database that does not pass by itself."""
@@ -141,23 +151,16 @@ class PostgresEngine:
     async def look(self, tasks: Sequence[str]) -> dict[str, tuple[History, bool]]:
         """What is written about each of these tasks, and whether it is queued or running. Raises as Queue
         does."""
-        found: dict[str, tuple[History, bool]] = {}
         async with self._connection() as connection:
-            for start in range(0, len(tasks), MAX_AT_ONCE):
-                some = tasks[start : start + MAX_AT_ONCE]
-                active = await self._queue.active(connection, some)  # first: an end is written before it
-                histories = await records.histories(connection, some)
-                found |= {task: (history, task in active) for task, history in histories.items()}
-        return found
+            found = await self._known(connection, tasks)
+        return {task: (each.history, each.is_active) for task, each in found.items()}
 
     async def standings(self) -> dict[str, Standing]:
         """Where every task stands, by its id."""
         with self._refusing():
             async with self._connection() as connection:
-                return {
-                    task: standing(history, live=True)
-                    for task, history in (await self._histories(connection)).items()
-                }
+                found = await self._known(connection, await records.all_tasks(connection))
+            return {task: standing(each.history, live=True) for task, each in found.items()}
 
     async def requeue_tasks(self, tasks: Collection[str]) -> list[str]:
         """Open tasks again that failed, are held or were cancelled, and queue them; those that were."""
@@ -183,11 +186,13 @@ class PostgresEngine:
                     for name, slots, running, seen in await rows.fetchall()
                 ]
 
-    async def _submit(self, tasks: Sequence[BatchTask]) -> list[State | None]:
-        """Of each task the state it has, None where it was queued."""
+    async def submit_written(
+        self, tasks: Sequence[BatchTask], folder: Mapping[str, History]
+    ) -> list[State | None]:
+        """Queue tasks, each once, of which the folder has what `written` said. Of each the state it has, None
+        where it was queued. Raises as `submit_or_raise`."""
         from procrastinate.exceptions import AlreadyEnqueued
 
-        folder = await asyncio.to_thread(_written, self._runs, tasks)
         for _ in range(TRIES):
             with contextlib.suppress(AlreadyEnqueued):  # somebody submits the same: look again
                 async with self._connection() as connection, connection.transaction():
@@ -198,20 +203,23 @@ class PostgresEngine:
         self, connection: "AsyncConnection[Any]", tasks: Sequence[BatchTask], folder: Mapping[str, History]
     ) -> list[State | None]:
         new = await records.add_tasks(connection, tasks)
-        before = await records.histories(connection, [task.id for task in tasks])
+        before = {task.id: records.Known() for task in tasks}
+        if old := [task for task in before if task not in new]:
+            before |= await records.known(connection, old)
         for task, found in folder.items():
-            if task in new or (found.commit is not None and before[task].commit is None):
+            if task in new or (found.commit is not None and before[task].result is None):
                 manifest = self._runs.manifest(found.commit) if found.commit is not None else None
                 await records.adopt(connection, task, found, manifest)
-                before[task] = await records.history(connection, task)
-        active = await self._queue.active(connection, [task.id for task in tasks])
+                before |= await records.known(connection, [task])
         states = {
-            task.id: "running" if task.id in active else standing(before[task.id]).state for task in tasks
+            task: "running" if each.is_active else standing(each.history).state
+            for task, each in before.items()
         }
-        queues = await _queues(connection, [task for task, state in states.items() if state == "open"])
-        await self._queue.add(connection, queues)
-        if queues:
-            await tell(connection, QUEUED)
+        is_open = [task for task in tasks if states[task.id] == "open"]
+        queues = {task.id: records.queue_of(task.endpoint) for task in is_open if task.id in new}
+        if again := [task.id for task in is_open if task.id not in new]:
+            queues |= await _queues(connection, again)
+        await self._queue.add(connection, [(task.id, queues[task.id]) for task in is_open])
         return [None if state == "open" else state for state in states.values()]
 
     async def _mark(self, tasks: Collection[str], kind: str, states: Sequence[State]) -> list[str]:
@@ -219,23 +227,25 @@ class PostgresEngine:
         with self._refusing():
             for task in sorted(tasks):
                 async with self._connection() as connection, connection.transaction():
-                    history = await records.history(connection, task)
-                    if standing(history, live=True).state not in states:
+                    found = (await records.known(connection, [task]))[task]
+                    if standing(found.history, live=True).state not in states:
                         continue
                     await records.set_mark(connection, task, kind)
-                    if kind == "requeued" and not await self._queue.active(connection, [task]):
-                        await self._queue.add(connection, await _queues(connection, [task]))
+                    if kind == "requeued" and not found.is_active:
+                        queue = (await _queues(connection, [task]))[task]
+                        await self._queue.add(connection, [(task, queue)])
                 await asyncio.to_thread(self._runs.set_mark, task, kind)
                 if kind == "cancelled":
                     await self._queue.withdraw(task)
                 changed.append(task)
         return changed
 
-    async def _histories(self, connection: "AsyncConnection[Any]") -> dict[str, History]:
-        tasks = await records.all_tasks(connection)
-        found: dict[str, History] = {}
+    async def _known(
+        self, connection: "AsyncConnection[Any]", tasks: Sequence[str]
+    ) -> dict[str, records.Known]:
+        found: dict[str, records.Known] = {}
         for start in range(0, len(tasks), MAX_AT_ONCE):
-            found |= await records.histories(connection, tasks[start : start + MAX_AT_ONCE])
+            found |= await records.known(connection, tasks[start : start + MAX_AT_ONCE])
         return found
 
     def _connection(self) -> contextlib.AbstractAsyncContextManager["AsyncConnection[Any]"]:
@@ -313,22 +323,10 @@ async def _prepared(connector: Any, runs: Runs, address: Address) -> str:
         raise BatchError(f"The database {address} refused: {address.said(cause_of(error))}", 5) from None
 
 
-def _written(runs: Runs, tasks: Sequence[BatchTask]) -> dict[str, History]:
-    """Write the tasks into the folder; what it knows about those that were begun there."""
-    found = {}
-    for task in tasks:
-        runs.keep(task)
-        history = runs.history(task.id)
-        if history.begun or history.mark is not None or history.commit is not None:
-            found[task.id] = history
-    return found
-
-
-async def _queues(connection: "AsyncConnection[Any]", tasks: Sequence[str]) -> list[tuple[str, str]]:
-    """Each of these tasks with the queue of its endpoint, in the order given."""
+async def _queues(connection: "AsyncConnection[Any]", tasks: Sequence[str]) -> dict[str, str]:
+    """Task → the queue of its endpoint."""
     rows = await connection.execute(
         "select id, queue from vera_task join vera_endpoint using (endpoint) where id = any(%s)",
         [list(tasks)],
     )
-    found = dict(await rows.fetchall())
-    return [(task, found[task]) for task in tasks]
+    return dict(await rows.fetchall())

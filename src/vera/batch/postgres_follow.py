@@ -61,7 +61,7 @@ class Following:
         )
         mine = [row for row in found if row.begun.task in self._tasks]
         over = {row.begun.task for row in mine if row.ended is not None}
-        histories = await records.histories(connection, sorted(over))
+        known = await records.known(connection, sorted(over))
         for row in mine:
             key, task = (row.begun.task, row.begun.number), self._tasks[row.begun.task]
             if key not in self._begun:
@@ -70,6 +70,6 @@ class Following:
                 self._listener.began(task, Attempt(number=row.begun.number, folder=folder))
             if row.ended is not None and key not in self._ended:
                 self._ended.add(key)
-                self._listener.ended(task, row.ended, standing(histories[task.id], live=True))
+                self._listener.ended(task, row.ended, standing(known[task.id].history, live=True))
         self._since = max([self._since, *(row.changed for row in found)])
         await asyncio.sleep(0)

@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING, Any, cast
 import msgspec
 
 from vera.attestation.objects import canonical, digest
+from vera.batch.postgres_notices import MOVED, QUEUED
+from vera.batch.postgres_queue import ACTIVE
 from vera.batch.records import Begun, Commit, Ended, History, Manifest, Mark, Outcome
 from vera.batch.task import BatchTask, canonical_task
 from vera.batch.task_file import parse_task
@@ -32,41 +34,44 @@ class Row(msgspec.Struct, frozen=True, kw_only=True):
     changed: float
 
 
+class Known(msgspec.Struct, frozen=True, kw_only=True):
+    """What the database knows about a task at one moment. `task` is None for an unknown or invalid id;
+    `is_active` says that it is queued or running."""
+
+    task: BatchTask | None = None
+    history: History = History()
+    result: Manifest | None = None
+    is_active: bool = False
+
+
 def queue_of(endpoint: str) -> str:
     """The queue of an endpoint, by its hash: procrastinate's channel of a queue has 40 bytes for its name."""
     return f"vera:{digest(endpoint.encode())[7:39]}"
 
 
 async def add_tasks(connection: "Connection", tasks: Sequence[BatchTask]) -> set[str]:
-    """Write down tasks; the ids of those that are new."""
+    """Write down tasks, and tell the workers when the transaction is over; the ids of those that are new."""
     endpoints = sorted({task.endpoint for task in tasks})
-    await connection.execute(
-        "insert into vera_endpoint (endpoint, queue) select * from unnest(%s::text[], %s::text[]) "
-        "on conflict do nothing",
-        [endpoints, [queue_of(endpoint) for endpoint in endpoints]],
-    )
     ordered = sorted(tasks, key=lambda task: task.id)  # two that submit the same never wait in a circle
     said = [canonical_task(t.kind, t.text, t.input_dir, t.settings, t.name).decode() for t in ordered]
     rows = await connection.execute(
-        "insert into vera_task (id, said, endpoint) select * from unnest(%s::text[], %s::text[], %s::text[]) "
-        "on conflict do nothing returning id",
-        [[task.id for task in ordered], said, [task.endpoint for task in ordered]],
+        "with endpoints as (insert into vera_endpoint (endpoint, queue) "
+        "select * from unnest(%s::text[], %s::text[]) on conflict do nothing), "
+        "new as (insert into vera_task (id, said, endpoint) "
+        "select * from unnest(%s::text[], %s::text[], %s::text[]) on conflict do nothing returning id) "
+        "select coalesce(array_agg(id), '{}'), pg_notify(%s, '') from new",
+        [
+            endpoints,
+            [queue_of(endpoint) for endpoint in endpoints],
+            [task.id for task in ordered],
+            said,
+            [task.endpoint for task in ordered],
+            QUEUED,
+        ],
     )
-    return {task for (task,) in await rows.fetchall()}
-
-
-async def task_of(connection: "Connection", task: str) -> BatchTask | None:
-    """The task of this id; None for an unknown or invalid id."""
-    rows = await connection.execute("select id, said, endpoint from vera_task where id = %s", [task])
     row = await rows.fetchone()
-    if row is None:
-        return None
-    id_, said, endpoint = row
-    try:
-        found = parse_task(said.encode())
-    except ValueError:
-        return None
-    return msgspec.structs.replace(found, endpoint=endpoint) if found.id == id_ else None
+    assert row is not None
+    return set(row[0])
 
 
 async def all_tasks(connection: "Connection") -> list[str]:
@@ -74,49 +79,58 @@ async def all_tasks(connection: "Connection") -> list[str]:
     return [task for (task,) in await rows.fetchall()]
 
 
-async def histories(connection: "Connection", tasks: Sequence[str]) -> dict[str, History]:
-    """What is written about each of these tasks; an attempt whose worker was lost has ended as crashed."""
-    marks, commits = dict[str, Mark](), dict[str, Commit]()
-    begun, ended = dict[str, list[Begun]](), dict[str, dict[int, Ended]]()
-    marked = await connection.execute(
-        "select id, mark, mark_after, extract(epoch from mark_at)::float8 from vera_task "
-        "where id = any(%s) and mark is not null",
-        [list(tasks)],
-    )
-    for task, kind, after, ts in await marked.fetchall():
-        marks[task] = Mark(kind=kind, after=after, ts=ts or 0.0)
-    for row in await attempts(connection, "task = any(%s)", [list(tasks)]):
-        begun.setdefault(row.begun.task, []).append(row.begun)
-        if row.ended is not None:
-            ended.setdefault(row.begun.task, {})[row.begun.number] = row.ended
-    done = await connection.execute(
-        "select task, manifest from vera_commit where task = any(%s)", [list(tasks)]
-    )
-    for task, manifest in await done.fetchall():
-        commits[task] = commit_of(msgspec.json.decode(manifest, type=Manifest))
-    return {
-        task: History(
-            commit=commits.get(task),
-            mark=marks.get(task),
-            begun=tuple(begun.get(task, ())),
-            ended=ended.get(task, {}),
-        )
-        for task in tasks
-    }
+_ATTEMPT = (
+    "task, number, worker_name, extract(epoch from begun)::float8, "
+    "extract(epoch from coalesce(ended, lost))::float8, coalesce(outcome, 'crashed'), reason, exit_code, "
+    "session, spent, lost is not null, outcome is not null, extract(epoch from changed)::float8"
+)
+_KNOWN = (
+    "select vera_task.id, said, vera_task.endpoint, mark, mark_after, extract(epoch from mark_at)::float8, "
+    f"(select manifest from vera_commit where task = vera_task.id), vera_task.id in ({ACTIVE}), {_ATTEMPT} "
+    "from vera_task left join vera_attempt on task = vera_task.id where vera_task.id = any(%(tasks)s) "
+    "order by vera_task.id, number"
+)
 
 
-async def history(connection: "Connection", task: str) -> History:
-    return (await histories(connection, [task]))[task]
+async def known(connection: "Connection", tasks: Sequence[str]) -> dict[str, Known]:
+    """What is known about each of these tasks, all at one moment: one statement, since each goes to another
+    machine and back. An attempt whose worker was lost has ended as crashed."""
+    rows = await connection.execute(cast("Any", _KNOWN), {"tasks": list(tasks)})
+    by_task: dict[str, list[tuple[Any, ...]]] = {}
+    for row in await rows.fetchall():
+        by_task.setdefault(row[0], []).append(row)
+    return {task: _known(by_task[task]) if task in by_task else Known() for task in tasks}
+
+
+def _known(rows: Sequence[tuple[Any, ...]]) -> Known:
+    """From the rows of one task: one for each attempt, at least one."""
+    id_, said, endpoint, kind, after, marked_at, manifest, is_active = rows[0][:8]
+    result = msgspec.json.decode(manifest, type=Manifest) if manifest is not None else None
+    attempts = [_row(*row[8:]) for row in rows if row[8] is not None]
+    return Known(
+        task=_task(id_, said, endpoint),
+        history=History(
+            commit=commit_of(result) if result is not None else None,
+            mark=Mark(kind=kind, after=after, ts=marked_at or 0.0) if kind is not None else None,
+            begun=tuple(row.begun for row in attempts),
+            ended={row.begun.number: row.ended for row in attempts if row.ended is not None},
+        ),
+        result=result,
+        is_active=is_active,
+    )
+
+
+def _task(id_: str, said: str, endpoint: str) -> BatchTask | None:
+    try:
+        found = parse_task(said.encode())
+    except ValueError:
+        return None
+    return msgspec.structs.replace(found, endpoint=endpoint) if found.id == id_ else None
 
 
 async def attempts(connection: "Connection", where: str, values: Sequence[object]) -> list[Row]:
     """The attempts of which an SQL condition is true, in their order."""
-    query = (
-        "select task, number, worker_name, extract(epoch from begun)::float8, "
-        "extract(epoch from coalesce(ended, lost))::float8, coalesce(outcome, 'crashed'), reason, exit_code, "
-        "session, spent, lost is not null, outcome is not null, extract(epoch from changed)::float8 "
-        f"from vera_attempt where {where} order by task, number"
-    )
+    query = f"select {_ATTEMPT} from vera_attempt where {where} order by task, number"
     rows = await connection.execute(cast("Any", query), values)
     return [_row(*row) for row in await rows.fetchall()]
 
@@ -154,22 +168,24 @@ def _row(
 async def begin(
     connection: "Connection", begun: Begun, *, worker: int, endpoint: str, slot: int | None
 ) -> bool:
-    """Write that an attempt begins; False when this worker was given up."""
+    """Write and tell that an attempt begins; False when this worker was given up."""
     rows = await connection.execute(
-        "insert into vera_attempt (task, number, worker, worker_name, endpoint, slot) "
+        "with begun as (insert into vera_attempt (task, number, worker, worker_name, endpoint, slot) "
         "select %s, %s, id, %s, %s, %s from vera_worker where id = %s and lost is null for share "
-        "on conflict (task, number) do update set worker = excluded.worker returning number",
-        [begun.task, begun.number, begun.worker, endpoint, slot, worker],
+        "on conflict (task, number) do update set worker = excluded.worker returning task) "
+        "select pg_notify(%s, task) from begun",
+        [begun.task, begun.number, begun.worker, endpoint, slot, worker, MOVED],
     )
     return await rows.fetchone() is not None
 
 
 async def end(connection: "Connection", task: str, ended: Ended) -> None:
-    """Write that an attempt has ended; the first word of who ran it counts."""
+    """Write and tell that an attempt has ended; the first word of who ran it counts."""
     await connection.execute(
-        "update vera_attempt set ended = clock_timestamp(), changed = clock_timestamp(), outcome = %s, "
-        "reason = %s, exit_code = %s, session = %s, spent = %s "
-        "where task = %s and number = %s and outcome is null",
+        "with ended as (update vera_attempt set ended = clock_timestamp(), changed = clock_timestamp(), "
+        "outcome = %s, reason = %s, exit_code = %s, session = %s, spent = %s "
+        "where task = %s and number = %s and outcome is null returning task) "
+        "select pg_notify(%s, task) from ended",
         [
             ended.outcome,
             _clean(ended.reason),
@@ -178,39 +194,64 @@ async def end(connection: "Connection", task: str, ended: Ended) -> None:
             canonical(dict(ended.spent)).decode(),
             task,
             ended.number,
+            MOVED,
         ],
     )
 
 
+_COMMIT = """
+with won as (
+    insert into vera_commit (task, attempt, manifest) values (%(task)s, %(attempt)s, %(manifest)s)
+    on conflict do nothing returning attempt
+), winner as (
+    select attempt from won union all select attempt from vera_commit where task = %(task)s limit 1
+), over as (
+    update vera_attempt set ended = clock_timestamp(), changed = clock_timestamp(),
+        outcome = case when winner.attempt = %(attempt)s then 'committed' else 'late' end,
+        reason = %(reason)s, exit_code = %(exit_code)s, session = %(session)s, spent = %(spent)s
+    from winner where task = %(task)s and number = %(attempt)s and outcome is null returning task
+)
+select attempt, (select pg_notify(%(channel)s, task) from over) from winner
+"""
+
+
 async def commit(connection: "Connection", manifest: Manifest) -> int:
-    """Make this the result of its task unless it has one; the number of the attempt that it came from."""
-    rows = await connection.execute(
-        "insert into vera_commit (task, attempt, manifest) values (%s, %s, %s) "
-        "on conflict do nothing returning attempt",
-        [manifest.task, manifest.attempt, canonical(manifest).decode()],
+    """Make this the result of its task unless it has one, and write and tell that its attempt has ended; the
+    number of the attempt that the result came from."""
+    values = {
+        "task": manifest.task,
+        "attempt": manifest.attempt,
+        "manifest": canonical(manifest).decode(),
+        "reason": _clean(manifest.reason),
+        "exit_code": manifest.exit_code,
+        "session": manifest.session,
+        "spent": canonical(dict(manifest.spent)).decode(),
+        "channel": MOVED,
+    }
+    for _ in range(2):  # a statement does not see the row of another one that committed beside it
+        row = await (await connection.execute(cast("Any", _COMMIT), values)).fetchone()
+        if row is not None:
+            return int(row[0])
+    raise AssertionError("a commit is never deleted")
+
+
+async def replace_commit(connection: "Connection", manifest: Manifest, late: int) -> None:
+    """The folder has this result, whatever is written here, and the attempt `late` came after it."""
+    await connection.execute(
+        "update vera_attempt set outcome = 'late', changed = clock_timestamp() "
+        "where task = %s and number = %s",
+        [manifest.task, late],
     )
-    row = await rows.fetchone()
-    if row is None:
-        rows = await connection.execute("select attempt from vera_commit where task = %s", [manifest.task])
-        row = await rows.fetchone()
-    assert row is not None, "a commit is never deleted"
-    return int(row[0])
+    await adopt_commit(connection, manifest)
 
 
-async def replace_commit(connection: "Connection", manifest: Manifest) -> None:
-    """The folder has this result, whatever is written here."""
+async def adopt_commit(connection: "Connection", manifest: Manifest) -> None:
+    """Make this the result of its task, whatever is written here."""
     await connection.execute(
         "insert into vera_commit (task, attempt, manifest) values (%s, %s, %s) "
         "on conflict (task) do update set attempt = excluded.attempt, manifest = excluded.manifest",
         [manifest.task, manifest.attempt, canonical(manifest).decode()],
     )
-
-
-async def committed(connection: "Connection", task: str) -> Manifest | None:
-    """The manifest of the task's result."""
-    rows = await connection.execute("select manifest from vera_commit where task = %s", [task])
-    row = await rows.fetchone()
-    return msgspec.json.decode(row[0], type=Manifest) if row is not None else None
 
 
 async def set_mark(connection: "Connection", task: str, kind: str) -> None:
@@ -269,7 +310,7 @@ async def adopt(connection: "Connection", task: str, found: History, manifest: M
             [found.mark.kind, found.mark.after, found.mark.ts, task],
         )
     if manifest is not None:
-        await replace_commit(connection, manifest)
+        await adopt_commit(connection, manifest)
 
 
 def commit_of(manifest: Manifest) -> Commit:

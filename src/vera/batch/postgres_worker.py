@@ -25,7 +25,7 @@ from vera.batch.pace import Pace
 from vera.batch.postgres_notices import AGAIN_SECONDS, MOVED, QUEUED, notices, tell
 from vera.batch.postgres_queue import Job, Queue
 from vera.batch.postgres_url import Address
-from vera.batch.records import Ended, History, Manifest
+from vera.batch.records import Begun, Ended, History, Manifest
 from vera.batch.recovery import end_attempts, recover
 from vera.batch.runs import Runs
 from vera.batch.status import Standing, standing
@@ -105,6 +105,7 @@ class PostgresWorker:
         self._recovered_at = float("-inf")
         self._looked_at = float("-inf")
         self._changed = asyncio.Event()
+        self._was_woken = False
 
     async def work(self, handle: Handle, *, slots: int, limits: Mapping[str, int], drain: bool) -> None:
         """Raises BatchError when the database refuses, and OSError when the shared folder cannot be used."""
@@ -164,16 +165,19 @@ class PostgresWorker:
         if self._lease.is_held:
             if self._unsure:
                 await self._make_sure()
-            await self._look_around()
             while not self._stopped and len(self._running) < self._slots and await self._begin_next(handle):
                 pass
+            await self._look_around()
         if self._running:
             return False
         return self._stopped or (drain and await self._queue.is_empty())
 
     async def _wait(self, seconds: float) -> None:
-        with contextlib.suppress(TimeoutError):
+        self._was_woken = True
+        try:
             await asyncio.wait_for(self._changed.wait(), seconds)
+        except TimeoutError:
+            self._was_woken = False
         if self._broken is not None:
             raise self._broken
 
@@ -217,9 +221,10 @@ class PostgresWorker:
         self._unsure = False
 
     async def _look_around(self) -> None:
-        """Now and then: take over from lost workers, and stop what a person cancelled."""
+        """Now and then: take over from lost workers, and stop what a person cancelled. The first can wait
+        while there is a task to begin, of which every worker is told at one moment."""
         now = self._steady()
-        if now - self._recovered_at >= self._lease.pause:
+        if now - self._recovered_at >= self._lease.pause * (2 if self._was_woken else 1):
             self._recovered_at = now
             await recover(self._cluster.connector, self._queue, self._runs)
         if self._running and now - self._looked_at >= LOOK_SECONDS:
@@ -254,27 +259,19 @@ class PostgresWorker:
     async def _begin(self, job: Job, endpoint: str, slot: int | None, handle: Handle) -> bool:
         """Begin an attempt at the task of a job; False when it is not to be run."""
         async with self._cluster.connector.pool.connection() as connection:
-            task = await records.task_of(connection, job.task)
-            before = await records.history(connection, job.task)
-            result = await records.committed(connection, job.task)
-        if result is not None:
-            await asyncio.to_thread(self._runs.commit, result)  # who won may have died before it wrote this
+            known = (await records.known(connection, [job.task]))[job.task]
+        task, before = known.task, known.history
+        if known.result is not None:  # who won may have died before it wrote this
+            await asyncio.to_thread(self._runs.commit, known.result)
         if task is None or standing(before).state != "open":
             await self._queue.finish(job, self._lease.worker)
             return False
-        await asyncio.to_thread(self._runs.keep, task)
-        row = await asyncio.to_thread(self._runs.begin, task.id, self._name)
+        row, attempt = await asyncio.to_thread(self._written, task, before)
         async with self._cluster.connector.pool.connection() as connection:
             if not await records.begin(
                 connection, row, worker=self._lease.worker, endpoint=endpoint, slot=slot
             ):
                 return False
-            await tell(connection, MOVED, task.id)
-        attempt = Attempt(
-            number=row.number,
-            folder=self._runs.session(task.id, row.number),
-            earlier=await asyncio.to_thread(self._earlier, before, task.id),
-        )
         self._listener.began(task, attempt)
         loop = asyncio.get_running_loop()
         held = _Held(
@@ -290,6 +287,13 @@ class PostgresWorker:
         held.running = loop.create_task(self._attempt(held))
         held.running.add_done_callback(lambda done: self._over(held, done))
         return True
+
+    def _written(self, task: BatchTask, before: History) -> tuple[Begun, Attempt]:
+        """Write into the folder what the task is, and that an attempt at it begins. Raises OSError."""
+        self._runs.keep(task)
+        row = self._runs.begin(task.id, self._name)
+        folder = self._runs.session(task.id, row.number)
+        return row, Attempt(number=row.number, folder=folder, earlier=self._earlier(before, task.id))
 
     async def _attempt(self, held: _Held) -> None:
         """From the end of an attempt to its last record."""
@@ -332,7 +336,7 @@ class PostgresWorker:
                     if manifest is not None:
                         end = await self._commit(manifest)
                     assert end is not None
-                    now = await self._settle(held, end)
+                    now = await self._settle(held, end, is_told=manifest is not None)
             except database_errors() as error:
                 self._unsure = True
                 if not is_passing(error):
@@ -346,7 +350,8 @@ class PostgresWorker:
             return
 
     async def _commit(self, manifest: Manifest) -> Ended:
-        """Make this the result of its task, in the database and then in the folder, unless it has one."""
+        """Make this the result of its task unless it has one: in the database, which tells those who wait,
+        and then in the folder."""
         async with self._cluster.connector.pool.connection() as connection:
             winner = await records.commit(connection, manifest)
         if winner == manifest.attempt and not await asyncio.to_thread(self._runs.commit, manifest):
@@ -354,7 +359,7 @@ class PostgresWorker:
             if other is not None and other.attempt != winner:  # made without the database: it was first
                 winner = other.attempt
                 async with self._cluster.connector.pool.connection() as connection:
-                    await records.replace_commit(connection, other)
+                    await records.replace_commit(connection, other, manifest.attempt)
         return Ended(
             number=manifest.attempt,
             outcome="committed" if winner == manifest.attempt else "late",
@@ -365,22 +370,27 @@ class PostgresWorker:
             spent=manifest.spent,
         )
 
-    async def _settle(self, held: _Held, end: Ended) -> Standing:
-        """Write the end, give the job and the slot back, and say where the task stands now."""
+    async def _settle(self, held: _Held, end: Ended, *, is_told: bool) -> Standing:
+        """Write the end, and tell it unless that is done; give the job and the slot back, and say where the
+        task stands now. Whoever waits for a task that is done does not wait for its job to be gone."""
         task = held.task.id
         await asyncio.to_thread(self._runs.end, task, end)
-        async with self._cluster.connector.pool.connection() as connection:
-            await records.end(connection, task, end)
-            history = await records.history(connection, task)
-        now = standing(history)
-        if now.state == "open" and (wait := self._pause_after(end, history)) is not None:
+        now, wait = Standing(state="done"), None
+        if not is_told:
+            async with self._cluster.connector.pool.connection() as connection:
+                await records.end(connection, task, end)
+                history = (await records.known(connection, [task]))[task].history
+            now = standing(history)
+            wait = self._pause_after(end, history) if now.state == "open" else None
+        if wait is not None:
             await self._queue.put_back(held.job, self._lease.worker, wait)
         else:
             await self._queue.finish(held.job, self._lease.worker)
         if held.slot is not None and not self._lease.is_lost:
             await self._lease.slots.release(held.task.endpoint, held.slot)
-        async with self._cluster.connector.pool.connection() as connection:
-            await tell(connection, MOVED, task)
+        if now.state != "done":
+            async with self._cluster.connector.pool.connection() as connection:
+                await tell(connection, MOVED, task)
         return now
 
     def _pause_after(self, end: Ended, history: History) -> float | None:

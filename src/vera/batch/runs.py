@@ -43,10 +43,16 @@ MAX_ROWS = 10_000
 LOCK_SECONDS = 20.0
 """How long one waits for the attempts of a killed batch to end."""
 LOCK_POLL_SECONDS = 0.1
+DOCUMENTS = (".vera", "documents")
 
 _ID = re.compile(r"[0-9a-f]{64}")
 _ROW = re.compile(r"([1-9][0-9]{0,6})\.json")
 _TEMPORARY = ".new-"
+
+
+def documents_folder(base: Path) -> Path:
+    """Where the documents of tables are kept under a base folder, each alone in a folder."""
+    return base.joinpath(*DOCUMENTS)
 
 
 class Runs:

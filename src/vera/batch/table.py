@@ -17,6 +17,7 @@ import msgspec
 from vera.attestation.integrity import NoSession
 from vera.attestation.signers import TrustError
 from vera.batch.errors import BatchError
+from vera.batch.runs import documents_folder
 from vera.batch.summary import Row as TaskRow
 from vera.batch.summary import Summary
 from vera.batch.task import BatchTask, canonical_task, task_id
@@ -32,7 +33,6 @@ from vera.report.view.words import one_line
 from vera.session import LogError
 from vera.store import StoreError
 
-FOLDER = (".vera", "documents")
 MAX_FILES = 5000
 MAX_CELLS = 20_000
 MAX_DOCUMENT_BYTES = 256 << 20
@@ -54,11 +54,6 @@ class Sheet(msgspec.Struct, frozen=True, kw_only=True):
     documents: tuple[Document, ...]
     questions: tuple[tuple[str, str], ...]
     skipped: tuple[tuple[str, str], ...] = ()
-
-
-def documents_folder(base: Path) -> Path:
-    """Where the documents of tables are kept under a base folder."""
-    return base.joinpath(*FOLDER)
 
 
 def lay_out(

@@ -3,7 +3,7 @@
 
 import os
 import stat
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import BinaryIO
 
@@ -80,6 +80,20 @@ def read_tasks(path: Path, endpoint: Endpoint) -> TaskList:
             f'{plain(str(path))} has no task. A line is, for example: {{"task": "When do patents end?"}}', 2
         )
     return TaskList(tasks=tuple(found.values()), repeated=repeated, refused=tuple(refused))
+
+
+def carrying(listed: TaskList, settings: Mapping[str, Scalar], input_dir: str = "") -> TaskList:
+    """The same tasks with settings, and a folder of documents, that the person gave for all of them. What a
+    task says itself wins. They are other tasks then, with other ids."""
+    found: dict[str, BatchTask] = {}
+    for task in listed.tasks:
+        own = {**settings, **task.settings}
+        folder = task.input_dir or input_dir
+        said = canonical_task(task.kind, task.text, folder, own, task.name)
+        made = msgspec.structs.replace(task, id=task_id(said), input_dir=folder, settings=own)
+        found.setdefault(made.id, made)
+    repeated = listed.repeated + len(listed.tasks) - len(found)
+    return msgspec.structs.replace(listed, tasks=tuple(found.values()), repeated=repeated)
 
 
 def parse_task(line: bytes) -> BatchTask:

@@ -1,7 +1,7 @@
 """`vera batch`: many tasks, each a separate session."""
 
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -16,6 +16,7 @@ from vera.cli.options import BUDGET, MODEL, budget_options, model_options, setti
 if TYPE_CHECKING:
     from vera.batch.runs import Runs
     from vera.batch.task import BatchTask
+    from vera.config.handed import Scalar
 
 F = TypeVar("F", bound=Callable[..., object])
 
@@ -129,7 +130,8 @@ def run(
     once. Either way the same command goes on from there.
 
     With --engine URL the tasks are queued for `vera worker` and waited for. --base-dir is then the folder
-    that all machines share, and Ctrl-C ends the waiting only.
+    that all machines share, and Ctrl-C ends the waiting only. Budgets, --require and --input go with each
+    task; the model and -c are the worker's, and here say only at which endpoint a limit counts.
     """
     with clean_batch_errors():
         from vera.batch.running import Options, read, run_batch
@@ -153,7 +155,9 @@ def run(
         else:
             access = access_to(engine, base)
             from vera.batch.postgres_running import submit_batch
+            from vera.batch.task_file import carrying
 
+            listed = carrying(listed, carried_of(set_by_flag), str(set_by_flag.get("run.input_dir", "")))
             code, summary = submit_batch(listed, access, chosen, sys.stderr, wait=not no_wait)
     _print(summary, as_json)
     raise SystemExit(code)
@@ -326,6 +330,15 @@ def base_of(base_dir: str | None, overrides: Sequence[str]) -> Path:
     from vera import config
 
     return config.load(overrides, {"run.base_dir": base_dir}).settings.run.base_dir.resolve()
+
+
+def carried_of(settings: Mapping[str, object]) -> "dict[str, Scalar]":
+    """Of the settings of options, those that go with each task to the workers of a cluster: budgets and what
+    an answer must be. Which model is asked is a worker's own."""
+    names = {*BUDGET.values(), "verification.require"}
+    return {
+        key: value for key, value in settings.items() if key in names and isinstance(value, str | int | float)
+    }
 
 
 def limits_of(texts: Sequence[str]) -> dict[str, int]:

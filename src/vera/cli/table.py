@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from vera.cli.cluster import LOCAL, access_to, engine_option
 from vera.cli.options import BUDGET, MODEL, budget_options, model_options, settings_of
 
 if TYPE_CHECKING:
@@ -41,6 +42,7 @@ FORMATS = ("html", "csv", "xlsx", "json")
     help="The table to write: .html, .csv, .xlsx or .json; may be repeated. One that is there is replaced.",
 )
 @click.option("--base-dir", type=click.Path(), help="Folder that holds the sessions, under runs/.")
+@engine_option
 @click.option(
     "--slots", type=click.IntRange(1, 256), default=4, show_default=True, help="Cells that run at once."
 )
@@ -59,6 +61,7 @@ def table(
     input_dir: Path,
     outs: tuple[Path, ...],
     base_dir: str | None,
+    engine: str,
     slots: int,
     require: str | None,
     retry_failed: bool,
@@ -72,20 +75,25 @@ def table(
     UNRESOLVED, …), the answer, the lines that it cites, and its session. What is done is not asked again: the
     same command goes on, and asks again about a document that has changed.
 
+    With --engine URL the workers of a cluster run the cells (vera worker): --base-dir is the folder that all
+    machines share, the model is the workers', and Ctrl-C ends the waiting only.
+
     Exit codes as of 'vera batch': the worst of the cells, 1, 5, 4, 6, 3, 0; 2 for a wrong file; 130 when
     interrupted, with the table as far as it is.
     """
-    from vera.cli.batch import base_of, clean_batch_errors, without_keys
+    from vera.cli.batch import base_of, carried_of, clean_batch_errors, without_keys
 
     _refuse_formats(outs)
     with clean_batch_errors():
         from vera.batch.questions import read_questions
         from vera.batch.running import Options, run_batch
-        from vera.batch.table import documents_folder, lay_out, table_of, tasks_of
+        from vera.batch.runs import documents_folder
+        from vera.batch.table import lay_out, table_of, tasks_of
         from vera.batch.task_settings import TaskSettings
         from vera.config.handed import allowed_of
 
         base = base_of(base_dir, overrides)
+        access = access_to(engine, base) if engine != LOCAL else None
         asked = read_questions(questions)
         besides = {each.resolve() for each in (questions, *outs)}
         sheet = lay_out(_folder(input_dir), base, asked.asked, besides)
@@ -100,7 +108,14 @@ def table(
         if not quiet:
             _say(asked.repeated, sheet.skipped)
         listed = tasks_of(sheet, TaskSettings(given, allowed))
-        code, summary = run_batch(listed, base, options, sys.stderr)
+        if access is None:
+            code, summary = run_batch(listed, base, options, sys.stderr)
+        else:
+            from vera.batch.postgres_running import submit_batch
+            from vera.batch.task_file import carrying
+
+            listed = carrying(listed, carried_of(settings))
+            code, summary = submit_batch(listed, access, options, sys.stderr, wait=True)
         made = table_of(sheet, summary)
         for out in outs:
             _write(made, out, input_dir)

@@ -78,7 +78,10 @@ def worker(
     from vera.cli.cluster import access_to
 
     with clean_batch_errors():
+        from msgspec import structs
+
         from vera import config
+        from vera.batch.runs import documents_folder
         from vera.config.handed import allowed_of
 
         access = access_to(url, store.resolve())
@@ -88,7 +91,8 @@ def worker(
         rest = without_keys(overrides)
         for sentence in config.load(rest).warnings:
             click.echo(f"vera: warning: {sentence}", err=True)
-        allowed = allowed_of(allow, allow_input)
+        given = allowed_of(allow, allow_input)
+        allowed = structs.replace(given, inputs=(*given.inputs, str(documents_folder(access.base))))
         options = WorkerOptions(
             slots=slots,
             limits=limits_of(limits),

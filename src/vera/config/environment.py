@@ -3,6 +3,7 @@
 import io
 import re
 from collections.abc import Mapping
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -37,10 +38,12 @@ KUBERNETES = re.compile(r"VERA_SERVICE_(HOST|PORT(_\w+)?)|VERA_PORT_[0-9]+_(TCP|
 
 def environment_layer(environ: Mapping[str, str]) -> tuple[Layer, list[str]]:
     """What the environment sets, and a sentence for each misspelt `VERA_…`. An empty value sets nothing."""
-    return _layer(
-        {name: (value, f"environment {plain(name)}") for name, value in environ.items()},
-        SettingPlace.ENVIRONMENT,
-    )
+    ours = {
+        name: (value, f"environment {plain(name)}")
+        for name, value in environ.items()
+        if name.startswith("VERA_") or name in _known()
+    }
+    return _layer(ours, SettingPlace.ENVIRONMENT)
 
 
 def dotenv_layer(path: Path) -> tuple[Layer, list[str]]:
@@ -72,19 +75,28 @@ def _line(original: "Original") -> int:
 
 def _layer(found: Mapping[str, tuple[str, str]], place: SettingPlace) -> tuple[Layer, list[str]]:
     entries: dict[str, WrittenValue] = {}
-    known = set(NOT_SETTINGS)
-    for key, setting in catalogue().items():
-        known.update(setting.env_names)
-        for name in reversed(setting.env_names):
+    for key, names in _names().items():
+        for name in reversed(names):
             value, where = found.get(name, ("", ""))
             if value and (name not in SHARED or SHARED[name].fullmatch(value)):
                 entries[key] = WrittenValue(value, Origin(place, where))
     misspelt = [
         (where, name)
         for name, (value, where) in found.items()
-        if name.startswith("VERA_") and name not in known and not _of_kubernetes(name, value)
+        if name.startswith("VERA_") and name not in _known() and not _of_kubernetes(name, value)
     ]
     return entries, sentences(misspelt, unknown_env)
+
+
+@cache
+def _names() -> Mapping[str, tuple[str, ...]]:
+    """Key → every environment name of the setting, the one that counts first in front."""
+    return {key: setting.env_names for key, setting in catalogue().items()}
+
+
+@cache
+def _known() -> frozenset[str]:
+    return frozenset(NOT_SETTINGS).union(*_names().values())
 
 
 def _of_kubernetes(name: str, value: str) -> bool:

@@ -4,6 +4,7 @@
 """
 
 import sys
+from inspect import cleandoc
 from pathlib import Path
 from typing import cast
 
@@ -25,7 +26,7 @@ def tables() -> str:
     parts = []
     for section, kind in sections().items():
         own = public(cast(Section, value_of(values, section)))
-        lines = [f"### {section}", "", (kind.__doc__ or "").strip(), ""]
+        lines = [f"### {section}", "", cleandoc(kind.__doc__ or ""), ""]
         lines += ["| setting | default | also set by | may be | meaning |", "|---|---|---|---|---|"]
         lines += [_row(each, own[each.leaf]) for each in catalogue().values() if each.section == section]
         parts.append("\n".join(lines))

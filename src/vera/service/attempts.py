@@ -79,13 +79,12 @@ class JobAttempts:
             )
             async with asyncio.timeout(prepared.seconds + EXTRA_SECONDS) as limit:
                 ended = await followed(child, watch.look)
-            said = await asyncio.to_thread(end_of, stderr)
+            printed, said = await asyncio.to_thread(_left_by, out, stderr)
         finally:
             stderr.unlink(missing_ok=True)
         if limit.expired():
             raise Unfinished("failed", TIMED_OUT, 1, session=prepared.number, spent=watch.spent)
         watch.look()
-        printed = await asyncio.to_thread(printed_in, out)
         if ended.code in RESULTS and printed is not None and printed["exit_code"] == ended.code:
             return _manifest(task, attempt, prepared.number, printed, watch)
         raise unfinished(ended, said, watch, prepared.number)
@@ -94,13 +93,12 @@ class JobAttempts:
         """What to start. Raises Unfinished for a job that this worker does not run."""
         try:
             job = named(task, self._base)
-            settings = load(self._overrides).settings
+            asked = {key: value for key, value in task.settings.items() if key != SECONDS}
+            within = msgspec.structs.replace(task, settings=asked)  # of its seconds the fewer count
+            settings = load(self._overrides, handed=handed_of(within, self._allowed)).settings
             insist_on_isolation(settings)
-            reach = msgspec.structs.replace(
-                job.reach, seconds=min(job.reach.seconds, settings.budget.seconds or job.reach.seconds)
-            )
-            within = msgspec.structs.replace(task, settings={**task.settings, SECONDS: reach.seconds})
-            load(self._overrides, handed=handed_of(within, self._allowed))
+            seconds = min(job.reach.seconds, settings.budget.seconds or job.reach.seconds)
+            reach = msgspec.structs.replace(job.reach, seconds=seconds)
             place = job.place(attempt.folder)
             data = read_regular(place.folder, BODY, bodies.MAX_BYTES)
             work = work_of(job.kind, data, self._terms(settings, reach.seconds), reach)
@@ -152,6 +150,11 @@ def with_jobs(base: Path, overrides: Sequence[str], allowed: Allowed) -> Callabl
         return JobAttempts(children, base, overrides, allowed, others)
 
     return made
+
+
+def _left_by(out: Path, stderr: Path) -> tuple[dict[str, Any] | None, str]:
+    """What a process printed, and the end of what it said."""
+    return printed_in(out), end_of(stderr)
 
 
 def printed_in(path: Path) -> dict[str, Any] | None:

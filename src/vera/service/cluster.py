@@ -9,7 +9,7 @@ import asyncio
 import contextlib
 import logging
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 
 import msgspec
@@ -47,9 +47,10 @@ logger = logging.getLogger(__name__)
 
 
 class _Watched(msgspec.Struct, kw_only=True, eq=False):
-    """A job in the queue. `over` is what became of it."""
+    """A job in the queue. `folder` is what the folder of runs knew about it, `over` what became of it."""
 
     task: BatchTask
+    folder: Mapping[str, History]
     active: Active
     over: "asyncio.Future[Ended]"
     is_queued: bool = False
@@ -67,6 +68,7 @@ class Cluster:
         self._of_before = Processes(terms)
         self._settings = TaskSettings((*terms.overrides, *(f"{k}={v}" for k, v in terms.flags.items())))
         self._watched: dict[str, _Watched] = {}
+        self._tasks: dict[str, str] = {}
         self._is_away = False
         self._looking = asyncio.Lock()
         self._helpers: list[asyncio.Task[None]] = []
@@ -104,9 +106,11 @@ class Cluster:
     async def run(self, active: Active) -> Ended | None:
         if self._of_before.goes_on(active):  # by a server without --engine, on this machine
             return await self._of_before.run(active)
-        task = await asyncio.to_thread(self._task, active)
-        watched = _Watched(task=task, active=active, over=asyncio.get_running_loop().create_future())
+        task, folder = await asyncio.to_thread(self._written, active)
+        over = asyncio.get_running_loop().create_future()
+        watched = _Watched(task=task, folder=folder, active=active, over=over)
         self._watched[task.id] = watched
+        self._tasks[active.job.id] = task.id
         try:
             await self._queue(watched)
             return await watched.over
@@ -114,19 +118,18 @@ class Cluster:
             logger.error("%s", error)
             raise Refused(503, "no_database", "The queue of this service refuses the job.") from None
         finally:
-            del self._watched[task.id]
+            del self._watched[task.id], self._tasks[active.job.id]
 
     async def cancel(self, active: Active) -> None:
-        for task, watched in list(self._watched.items()):
-            if watched.active is active:
-                if not self._is_away:  # else when it answers again
-                    await self._look([task])
-                return
-        await self._of_before.cancel(active)
+        task = self._tasks.get(active.job.id)
+        if task is None:
+            await self._of_before.cancel(active)
+        elif not self._is_away:  # else when it answers again
+            await self._look([task])
 
     def session(self, active: Active) -> Path:
         """That of the attempt that wrote last."""
-        task = next((task for task, watched in self._watched.items() if watched.active is active), None)
+        task = self._tasks.get(active.job.id)
         if task is None:
             return active.place.session
         logs = [path for path in self._runs.folder(task).glob(f"*/{TRACE}") if path.parent.name.isdigit()]
@@ -134,14 +137,23 @@ class Cluster:
             return max(logs, key=lambda path: path.stat().st_mtime_ns).parent
         return active.place.session
 
+    def _written(self, active: Active) -> tuple[BatchTask, dict[str, History]]:
+        """The task of a job, in the folder of runs. Raises Refused, OSError."""
+        assert self._engine is not None
+        task = self._task(active)
+        return task, self._engine.written([task])
+
     def _task(self, active: Active) -> BatchTask:
         """The job as a task: as it was queued before, or by what is allowed now. Raises Refused, OSError."""
         place = active.place
         try:
             if (before := kept(place, "")) is not None:
                 return msgspec.structs.replace(before, endpoint=self._settings.endpoint(before)[0])
-            work = work_of(active.job.kind, (place.folder / BODY).read_bytes(), self._terms)
-            task = task_of(active.job.kind, place, work.reach, "")
+            reach = (
+                active.reach
+                or work_of(active.job.kind, (place.folder / BODY).read_bytes(), self._terms).reach
+            )
+            task = task_of(active.job.kind, place, reach, "")
             return msgspec.structs.replace(task, endpoint=self._settings.endpoint(task)[0])
         except (NotQueued, ValueError) as error:
             raise Refused(400, "invalid_request", str(error)) from None
@@ -151,8 +163,11 @@ class Cluster:
         assert self._engine is not None
         while not watched.is_queued:
             try:
-                await self._engine.submit_or_raise([watched.task])
+                (state,) = await self._engine.submit_written([watched.task], watched.folder)
                 watched.is_queued = True
+                self._is_away = False
+                if state is None:
+                    return
             except database_errors() as error:
                 self._engine.insist_on_passing(error)
                 self._is_away = True
@@ -204,7 +219,7 @@ class Cluster:
             history, is_active = (await self._engine.look([watched.task.id]))[watched.task.id]
         now = standing(history, live=True)
         watched.active.state = "running" if now.state == "running" else "queued"
-        if not is_active:
+        if now.state == "done" or not is_active:
             try:
                 watched.over.set_result(await asyncio.to_thread(self._settled, watched, history, now))
             except OSError as error:  # nothing is lost: the next look tries again

@@ -5,14 +5,17 @@ from pathlib import Path
 from typing import Protocol
 
 from vera.service.records import Ended, Job, Records, State
+from vera.service.work import Reach
 
 
 class Active:
-    """A job that waits or runs. `askers` are the requests that wait for it."""
+    """A job that waits or runs. `askers` are the requests that wait for it; `reach` is how far it goes, None
+    for one that an earlier server took, which is looked up again."""
 
-    def __init__(self, records: Records, job: Job) -> None:
+    def __init__(self, records: Records, job: Job, reach: Reach | None = None) -> None:
         self.records = records
         self.job = job
+        self.reach = reach
         self.place = records.place(job)
         self.state: State = "queued"
         self.askers = 1
@@ -48,4 +51,4 @@ class Engine(Protocol):
         """End a job that runs; its file `cancelled` is there already."""
 
     def session(self, active: Active) -> Path:
-        """Where the job's session lies now."""
+        """Where the job's session lies now. Called from any thread."""

@@ -18,7 +18,7 @@ from vera.service.problems import Refused, TryLater
 from vera.service.records import CANCELLED, ENDED, Ended, Job, JobView, Records, State
 from vera.service.terms import KEPT, Terms
 from vera.service.tokens import Token
-from vera.service.work import Kind, body_digest, work_of
+from vera.service.work import Kind, Reach, body_digest, work_of
 from vera.session.session import replace_file
 
 RETRY_SECONDS = 5.0
@@ -102,7 +102,7 @@ class Jobs:
                     return self._shared(active.job), True
             self._insist_on_room(token, records)
             job = await asyncio.to_thread(records.add, kind, body, work.share, told, key, self._clock())
-            active = self._enqueue(records, job)
+            active = self._enqueue(records, job, work.reach)
         self._start_waiting()
         return active, False
 
@@ -122,8 +122,12 @@ class Jobs:
 
     async def view(self, records: Records, job: Job, *, shared: bool = False, whole: bool = True) -> JobView:
         """The job as its owner sees it."""
-        state = self.state(records, job)
-        return await asyncio.to_thread(records.view, job, state, self.terms, shared=shared, whole=whole)
+        if (active := self._active.get(job.id)) is not None:  # which is told without a look at its files
+            return records.view(job, active.state, self.terms, shared=shared, whole=whole)
+        return await asyncio.to_thread(self._view_of_ended, records, job, shared, whole)
+
+    def _view_of_ended(self, records: Records, job: Job, shared: bool, whole: bool) -> JobView:
+        return records.view(job, records.state(job), self.terms, shared=shared, whole=whole)
 
     async def cancel(self, records: Records, job: Job) -> None:
         """End a job, for all who share it. What has ended stays as it is."""
@@ -184,8 +188,8 @@ class Jobs:
             self._waiting.remove(active)
             self._begin(active)
 
-    def _enqueue(self, records: Records, job: Job) -> Active:
-        active = Active(records, job)
+    def _enqueue(self, records: Records, job: Job, reach: Reach | None = None) -> Active:
+        active = Active(records, job, reach)
         self._active[job.id] = active
         self._waiting.append(active)
         return active

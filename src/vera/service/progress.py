@@ -17,7 +17,7 @@ from vera.dashboard.server_sent_events import HEARTBEAT, RETRY
 from vera.report.printable import one_printable_line
 from vera.service.jobs import Jobs
 from vera.service.problems import Refused
-from vera.service.records import OPEN_STATES, Job, Records
+from vera.service.records import OPEN_STATES, Job, JobView, Records, State
 from vera.session.session import TRACE
 
 LOOK_SECONDS = 0.5
@@ -68,9 +68,7 @@ async def stream(
     loop = asyncio.get_running_loop()
     ends, quiet_since = loop.time() + MAX_SECONDS, loop.time()
     while loop.time() < ends and not closing.is_set():
-        state = await asyncio.to_thread(jobs.state, records, job)
-        path = jobs.session(records, job) / TRACE  # after the state: what has ended lies where it stays
-        found, data = await asyncio.to_thread(_read, path, offset)
+        state, found, data, more, view = await asyncio.to_thread(_look, jobs, records, job, offset)
         if log and found not in (0, log):  # another worker began the job again
             log, offset = found, 0
             continue
@@ -78,14 +76,13 @@ async def stream(
         if state != status:
             status = state
             yield b"event: status\ndata: %s\n\n" % msgspec.json.encode({"status": state})
-        for end, progress in _records(data, offset):
-            yield b"id: %d\nevent: progress\ndata: %s\n\n" % (end, msgspec.json.encode(progress))
-        offset += len(data)
         if data:
             quiet_since = loop.time()
+            yield b"".join(_messages(data, offset))  # one piece: each that is sent costs as much
+            offset += len(data)
+        if more or (data and state in OPEN_STATES):
             continue
-        if state not in OPEN_STATES:
-            view = await jobs.view(records, job, whole=False)
+        if view is not None:
             yield b"event: done\ndata: %s\n\n" % msgspec.json.encode(view)
             return
         if loop.time() - quiet_since > HEARTBEAT_SECONDS:
@@ -99,19 +96,36 @@ async def stream(
             await asyncio.sleep(LOOK_SECONDS)
 
 
-def _read(log: Path, offset: int) -> tuple[int, bytes]:
-    """The number of the log's inode (0 for no log), and whole lines of it from a byte on, at most CHUNK
-    bytes; a longer one is given whole."""
+def _look(
+    jobs: Jobs, records: Records, job: Job, offset: int
+) -> tuple[State, int, bytes, bool, JobView | None]:
+    """The state of a job, what `_read` reads of its log, and the job as its owner sees it when it is over."""
+    state = jobs.state(records, job)  # first: the log of what has ended is whole, and lies where it stays
+    read = _read(jobs.session(records, job) / TRACE, offset)
+    view = None if state in OPEN_STATES else records.view(job, state, jobs.terms, whole=False)
+    return state, *read, view
+
+
+def _read(log: Path, offset: int) -> tuple[int, bytes, bool]:
+    """The number of the log's inode (0 for no log), whole lines of it from a byte on, at most CHUNK bytes (a
+    longer one is given whole), and whether there may be more."""
     opened = open_regular(log)
     if opened is None:
-        return 0, b""
+        return 0, b"", False
     with opened as file:
         inode = os.fstat(file.fileno()).st_ino
         file.seek(offset)
         data = file.read(CHUNK)
+        more = len(data) == CHUNK
         if data and b"\n" not in data:
             data += file.readline(MAX_LINE)
-    return inode, data[: data.rfind(b"\n") + 1]
+    whole = data[: data.rfind(b"\n") + 1]
+    return inode, whole, more and bool(whole)
+
+
+def _messages(lines: bytes, start: int) -> Iterator[bytes]:
+    for end, progress in _records(lines, start):
+        yield b"id: %d\nevent: progress\ndata: %s\n\n" % (end, msgspec.json.encode(progress))
 
 
 def _records(lines: bytes, start: int) -> Iterator[tuple[int, Progress]]:

@@ -15,7 +15,7 @@ from vera.service.records import ENDED, ID, QUEUED
 from vera.service.terms import KEPT
 from vera.service.tokens import FOLDER
 from vera.service.work import KINDS, Kind, Place, Reach
-from vera.session.session import replace_file
+from vera.store import open_private
 
 EGRESS, SECONDS = "egress.mode", "budget.seconds"
 MAX_BYTES = 1 << 16
@@ -49,16 +49,29 @@ def task_of(kind: Kind, place: Place, reach: Reach, endpoint: str) -> BatchTask:
         {EGRESS: reach.egress, SECONDS: reach.seconds},
         place.folder.name,
     )
-    replace_file(place.folder / QUEUED, said)
+    _keep(place.folder / QUEUED, said)
     return msgspec.structs.replace(parse_task(said), endpoint=endpoint)
 
 
+def _keep(path: Path, said: bytes) -> None:
+    """Write a file whole. It is not forced to the disk, which whoever asked would wait for: after a power cut
+    without it the same task is made from what was asked."""
+    temporary = path.with_name(path.name + ".new")
+    temporary.unlink(missing_ok=True)
+    with open_private(temporary, "xb") as file:
+        file.write(said)
+    temporary.replace(path)
+
+
 def kept(place: Place, endpoint: str) -> BatchTask | None:
-    """The task as which a job was queued before; None where it was not. Raises OSError, NotQueued."""
+    """The task as which a job was queued before; None where it was not, or where the file is empty, as a
+    power cut leaves it. Raises OSError, NotQueued."""
     try:
         with (place.folder / QUEUED).open("rb") as file:
             said = file.read(MAX_BYTES)
     except FileNotFoundError:
+        return None
+    if not said.strip(b"\0"):
         return None
     try:
         return msgspec.structs.replace(parse_task(said), endpoint=endpoint)
@@ -73,6 +86,8 @@ def named(task: BatchTask, base: Path) -> Named:
     egress, seconds = task.settings.get(EGRESS), task.settings.get(SECONDS)
     if found is None or not isinstance(egress, str) or not isinstance(seconds, int | float):
         raise NotQueued("That is no job of 'vera serve'.")
+    if not seconds > 0:
+        raise NotQueued("A job of 'vera serve' has more than 0 seconds (budget.seconds).")
     kind = next(each for each in KINDS if each == found[1])
     folder = Path(task.input_dir) if task.input_dir else None
     return Named(

@@ -223,7 +223,8 @@ class Records:
         self, job: Job, state: State, terms: Terms, *, shared: bool = False, whole: bool = True
     ) -> JobView:
         """The job as its owner sees it; `whole` with its result."""
-        out, ended = self.out(job) if state == "done" else None, self.ended(job)
+        out = self.out(job) if state == "done" else None
+        ended = self.ended(job) if state not in OPEN_STATES else None
         code = out["exit_code"] if out and isinstance(out["exit_code"], int) else None
         view = JobView(
             id=job.id,

@@ -137,7 +137,8 @@ def _research(body: ResearchBody, terms: Terms, accepted: Reach | None) -> Work:
     }
     given = {name: value for name, value in asked.items() if value is not None}
     handed = Handed(source="task", where="the request", text=question, settings=given)
-    load(terms.overrides, terms.flags, handed=handed)
+    if accepted is None:  # else the process of the attempt says what it does not allow
+        load(terms.overrides, terms.flags, handed=handed)
 
     def arguments(place: Place) -> list[str]:
         words = ["run", "--handed", "--lane", "research", "--form", body.form]

@@ -117,6 +117,22 @@ def test_a_static_file_may_be_kept_for_ever_and_needs_no_token(served: Dashboard
         assert client.get(f"/static/0000000000000000/{address.rpartition('/')[2]}").status_code == 404
 
 
+def test_pages_are_compressed_for_who_takes_it_and_streams_and_pictures_never(served: Dashboard) -> None:
+    page = "/s/work~2Fexample"
+    with served.client() as client:
+        for path in (page, "/", "/metrics"):
+            packed = client.get(path, headers={"accept-encoding": "gzip"})
+            plain = client.get(path, headers={"accept-encoding": "identity"})
+            assert (packed.headers["content-encoding"], packed.headers["vary"]) == ("gzip", "Accept-Encoding")
+            assert "content-encoding" not in plain.headers
+            assert int(packed.headers["content-length"]) < len(packed.content) / 2
+        picture = client.get(f"{page}/file/plot.png", headers={"accept-encoding": "gzip"})
+        assert "content-encoding" not in picture.headers
+        with client.stream("GET", f"{page}/events", headers={"accept-encoding": "gzip"}) as stream:
+            assert "content-encoding" not in stream.headers
+            assert next(stream.iter_lines()).startswith("retry:")
+
+
 def test_a_log_that_breaks_is_told_on_its_page(served: Dashboard, base: Path) -> None:
     log = Grown(base / "work" / "broken")
     with log.path.open("ab") as file:

@@ -78,7 +78,7 @@ def said(client: TestClient, **fields: str) -> httpx.Response:
 def test_a_review_by_the_form_is_signed_shown_and_changes_no_verdict(browser: TestClient, base: Path) -> None:
     before = browser.get(ONE).text
     fields = form_of(before, f"{ONE}/review")
-    assert fields["claim"] == "c1" and len(fields["form_token"]) == 64
+    assert fields["claim"] == "c1" and len(fields["form_token"]) == 81
     answer = browser.post(
         f"{ONE}/review", data={**fields, "label": "disagree", "note": "Too long."}, follow_redirects=False
     )

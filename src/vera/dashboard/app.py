@@ -17,6 +17,7 @@ import msgspec
 from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
 from starlette.middleware import Middleware
+from starlette.middleware.gzip import GZipMiddleware
 from starlette.requests import Request
 from starlette.responses import HTMLResponse, PlainTextResponse, RedirectResponse, Response
 from starlette.routing import Route
@@ -53,6 +54,12 @@ from vera.store import Store, StoreError
 METRICS_TYPE = "text/plain; version=0.0.4; charset=utf-8"
 LOOPBACK = frozenset({"127.0.0.1", "localhost", "[::1]"})
 MAX_OFFSET_DIGITS = 16
+COMPRESSED_FROM = 1024
+"""Bytes of an answer that is compressed for a browser that takes it; a stream of events never is."""
+
+COMPRESSION = 4
+"""The level of gzip: 6 takes half as long again for a page that is 4 % smaller."""
+
 
 _BARE = {"content-security-policy": "default-src 'none'", "x-content-type-options": "nosniff"}
 _ROUTING = {404: "There is nothing at this address.", 405: "That cannot be done at this address."}
@@ -84,7 +91,7 @@ def create_app(
     )
     app = Starlette(
         routes=dashboard.routes(),
-        middleware=[guard],
+        middleware=[guard, Middleware(GZipMiddleware, minimum_size=COMPRESSED_FROM, compresslevel=COMPRESSION)],
         exception_handlers={
             HTTPException: _http_problem,
             NoSession: _problem(404),

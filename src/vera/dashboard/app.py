@@ -89,9 +89,10 @@ def create_app(
         static=dashboard.static.prefix,
         login_page=pages.render_login,
     )
+    packed = Middleware(GZipMiddleware, minimum_size=COMPRESSED_FROM, compresslevel=COMPRESSION)
     app = Starlette(
         routes=dashboard.routes(),
-        middleware=[guard, Middleware(GZipMiddleware, minimum_size=COMPRESSED_FROM, compresslevel=COMPRESSION)],
+        middleware=[guard, packed],
         exception_handlers={
             HTTPException: _http_problem,
             NoSession: _problem(404),

@@ -43,7 +43,7 @@ from vera.dashboard.start_routes import StartRoutes, go_on
 from vera.dashboard.static_files import StaticFiles
 from vera.dashboard.step_index import StepIndex, StepIndexes
 from vera.dashboard.step_view import loader, request_of, step_view
-from vera.dashboard.stream import EventStream, page_chunks, record_chunks
+from vera.dashboard.stream import EventStream, page_chunks, record_chunks, shared_chunks
 from vera.dashboard.tokens import Tokens
 from vera.dashboard.two_runs import Run, flat
 from vera.report.view.changes import PARTS
@@ -54,6 +54,9 @@ from vera.store import Store, StoreError
 METRICS_TYPE = "text/plain; version=0.0.4; charset=utf-8"
 LOOPBACK = frozenset({"127.0.0.1", "localhost", "[::1]"})
 MAX_OFFSET_DIGITS = 16
+MAX_SHARED = 64
+"""Sessions whose pages share a stream."""
+
 COMPRESSED_FROM = 1024
 """Bytes of an answer that is compressed for a browser that takes it; a stream of events never is."""
 
@@ -137,6 +140,7 @@ class Dashboard:
             Route("/new", self.new, methods=["POST"]),
             *StartRoutes(self.runs, self._session).routes(),
             Route("/events", self.events_of_work_dir),
+            Route("/events/pages", self.shared_events),
             Route("/metrics", self.exposition),
             Route("/healthz", healthz),
             Route("/login", self.login),
@@ -327,6 +331,24 @@ class Dashboard:
         work_dir = request.query_params.get("work_dir", "")
         return self._stream(request, self._existing(self.sessions.by_work_dir(work_dir)))
 
+    async def shared_events(self, request: Request) -> EventStream:
+        """One stream for several pages of a browser, named as `s=SESSION:OFFSET`; one that was removed ends
+        for itself."""
+        named = request.query_params.getlist("s")
+        if not 0 < len(named) <= MAX_SHARED:
+            raise HTTPException(400, f"Name 1 to {MAX_SHARED} sessions, each as s=SESSION:OFFSET.")
+        wanted: dict[Follower, int] = {}
+        gone: dict[str, str] = {}
+        for each in named:
+            name, _, text = each.partition(":")
+            session, offset = self.sessions.by_id(name), _offset(text)
+            if not session.exists:
+                gone[session.id] = f"There is no session in {session.name} any more."
+                continue
+            follower = self.followers.of(session)
+            wanted[follower] = min(offset, wanted.get(follower, offset))
+        return EventStream(shared_chunks(wanted, gone), *wanted)
+
     async def exposition(self, request: Request) -> Response:
         if work_dir := request.query_params.get("work_dir"):
             session = self._existing(self.sessions.by_work_dir(work_dir))
@@ -424,8 +446,8 @@ class Dashboard:
         follower = self.followers.of(session)
         begin = _begin(request)
         if request.query_params.get("view") == "page":
-            return EventStream(follower, page_chunks(follower, begin))
-        return EventStream(follower, record_chunks(follower, begin or 0))
+            return EventStream(page_chunks(follower, begin), follower)
+        return EventStream(record_chunks(follower, begin or 0), follower)
 
     def _live_texts(self, session: SessionFolder, header: Header) -> Mapping[str, str]:
         return pages.live_texts(header, self.runs.recent_status(session))
@@ -449,8 +471,10 @@ def _fields(request: Request) -> Mapping[str, str]:
 def _begin(request: Request) -> int | None:
     """The offset that a stream is to begin at: what the browser saw last, or what the page has."""
     text = request.headers.get("last-event-id") or request.query_params.get("from")
-    if text is None:
-        return None
+    return None if text is None else _offset(text)
+
+
+def _offset(text: str) -> int:
     if not (text.isascii() and text.isdigit() and len(text) <= MAX_OFFSET_DIGITS):
         raise HTTPException(400, "An event's id is a number: the byte behind its record in the log.")
     return int(text)

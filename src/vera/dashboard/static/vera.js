@@ -1,18 +1,21 @@
 // Follows a run: new lines of its log, the texts of its status, and the parts of the page that have changed.
 // On the page of a step it only takes keys. Each page is whole without it. Markup comes from this server only, in one place (`fragment`).
+// Pages of one browser share a stream (stream.js); where there are no shared workers each has one of its own.
 
 const MOST_ROWS = 2000;
 const REFRESH_MS = 3000; // a changed part is fetched again at most this often
 const REOPEN_MS = 3000;
+const STILL_HERE_MS = 15000; // the shared stream forgets a page that is silent for longer than three of these
 
 const page = document.getElementById("main");
 const stream = document.getElementById("stream");
 const row = document.getElementById("event-row")?.content.firstElementChild;
-const policy = window.trustedTypes?.createPolicy("vera", { createHTML: (text) => text }) ?? { createHTML: (text) => text };
+const as_is = { createHTML: (text) => text, createScriptURL: (address) => address };
+const policy = window.trustedTypes?.createPolicy("vera", as_is) ?? as_is;
 const part = (name) => page.querySelector(`[data-part="${name}"]`);
 const live = (field) => page.querySelector(`[data-live="${field}"]`);
 
-let source = null, changed = {}, cursor = Number(page.dataset.offset);
+let source = null, shared = null, listening = false, changed = {}, cursor = Number(page.dataset.offset);
 let behind = false, turned = false; // all of the page, or its status, is to be fetched again
 let busy = false, heard = null; // heard: when the last event came, by this clock
 
@@ -90,23 +93,44 @@ function say(words, state) {
   setText(stream, words);
 }
 
-const close = () => { source = source?.close() ?? null; };
+const close = () => {
+  listening = false;
+  shared?.postMessage(null);
+  source = source?.close() ?? null;
+};
+
+const told = {
+  open: () => { say("live", "live"); tick(); },
+  frame: take,
+  lost: () => say("connection lost, trying again", "lost"),
+  problem: (sentence) => { close(); say(sentence, "lost"); },
+  alone: () => { shared = null; if (listening) open(); }, // no stream can be shared here
+};
 
 function open() {
-  if (!row || source || document.hidden) return;
+  if (!row || document.hidden) return;
+  listening = true;
+  if (shared) return shared.postMessage({ session: page.dataset.base.slice(3), offset: cursor });
+  if (source) return;
   source = new EventSource(`${page.dataset.base}/events?view=page&from=${cursor}`);
-  source.onopen = () => { say("live", "live"); tick(); };
+  source.onopen = told.open;
   source.onmessage = (message) => take(JSON.parse(message.data));
-  source.addEventListener("problem", (message) => {
-    close();
-    say(JSON.parse(message.data), "lost");
-  });
+  source.addEventListener("problem", (message) => told.problem(JSON.parse(message.data)));
   source.onerror = () => {
-    say("connection lost, trying again", "lost");
+    told.lost();
     if (source?.readyState !== EventSource.CLOSED) return;
     close();
     setTimeout(open, REOPEN_MS); // a browser gives up after some answers; the page does not
   };
+}
+
+function share() {
+  if (!row || !window.SharedWorker) return;
+  const worker = new SharedWorker(policy.createScriptURL(page.dataset.shared));
+  worker.onerror = told.alone;
+  worker.port.onmessage = ({ data: [kind, what] }) => told[kind](what);
+  shared = worker.port;
+  setInterval(() => listening && shared && open(), STILL_HERE_MS);
 }
 
 function tick() {
@@ -147,4 +171,5 @@ document.addEventListener("keydown", (event) => {
 document.documentElement.classList.add("has-module");
 if (row) [setInterval(tick, 1000), setInterval(refreshChanged, REFRESH_MS)];
 show(location.hash.slice(1));
+share();
 open();

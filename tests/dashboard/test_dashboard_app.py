@@ -8,8 +8,9 @@ from pathlib import Path
 import pytest
 
 from support.cli import vera
-from support.dashboards import Dashboard, Grown, dashboard_of
+from support.dashboards import Dashboard, Grown, app_of, dashboard_of
 from vera import events
+from vera.dashboard import app
 from vera.dashboard.tokens import TokenFileError, load_or_create
 from vera.report.view.changes import PARTS
 from vera.store import Store
@@ -228,3 +229,20 @@ def test_a_token_file_that_is_a_link_is_not_followed(tmp_path: Path) -> None:
     (tmp_path / "token").symlink_to(tmp_path / "real")
     with pytest.raises(TokenFileError):
         load_or_create(tmp_path / "token")
+
+
+def test_a_large_log_that_is_being_read_says_so_and_how_far_it_is(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    log = Grown(tmp_path / "work" / "large")
+    log.append(1200, detail="x" * 4000)
+    assert log.size > app.LARGE_LOG
+    log.end()
+    monkeypatch.setattr(app, "PATIENCE_SECONDS", 0.0)
+    with app_of(tmp_path) as client:
+        answer = client.get("/s/work~2Flarge")
+        assert "Reading the log" in answer.text and re.search(r"0 % of [45]\.[0-9] MB", answer.text)
+        assert answer.headers["refresh"] == "1"
+        while "Reading the log" in answer.text:
+            answer = client.get("/s/work~2Flarge")
+        assert "How high is the dam?" in answer.text and "refresh" not in answer.headers

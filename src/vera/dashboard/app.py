@@ -54,6 +54,12 @@ from vera.store import Store, StoreError
 METRICS_TYPE = "text/plain; version=0.0.4; charset=utf-8"
 LOOPBACK = frozenset({"127.0.0.1", "localhost", "[::1]"})
 MAX_OFFSET_DIGITS = 16
+LARGE_LOG = 4 << 20
+"""Bytes of a log that are not read yet, from which on its page may say first that it is being read."""
+
+PATIENCE_SECONDS = 0.8
+"""What a page waits for them."""
+
 MAX_SHARED = 64
 """Sessions whose pages share a stream."""
 
@@ -201,6 +207,9 @@ class Dashboard:
     async def run_page(self, request: Request) -> Response:
         session = self._session(request)
         follower = self.followers.of(session)
+        if follower.unread > LARGE_LOG and not await follower.read_within(PATIENCE_SECONDS):
+            reading = pages.render_reading(_asked(request), session, follower.offset, follower.unread)
+            return HTMLResponse(reading, headers={"refresh": "1"})
         page = await follower.page()
         return HTMLResponse(
             pages.render_run(

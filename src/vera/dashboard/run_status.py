@@ -111,6 +111,8 @@ def _at_rest(folder: Path, ends: LogEnds) -> RunStatus:
         return RunStatus(state="ended", words=words, exit_code=ends.end.exit_code, can_resume=can_resume)
     if ends.began:
         return _broken_off(code, ends.model_error)
+    if not started and ends.task is not None:
+        return RunStatus(words="Its process is gone, and it had not begun its work.", can_start=True)
     if not started:
         return RunStatus(can_start=True)
     how = "" if code is None else f" ({_how_it_ended(code)})"

@@ -16,8 +16,8 @@ RELATIONS = ("SUPPORTS", "CONTRADICTS", "QUALIFIES", "IRRELEVANT")
 class Header(msgspec.Struct, frozen=True, kw_only=True):
     """Where a run stands, in one line.
 
-    `phase` is what it is doing: new, working, verifying, ended, or stopped (no process works on it and it has
-    not ended). `verdict` is what the session may say of its end
+    `phase` is what it is doing: new, working, verifying, ended, stopped (no process works on it and it has
+    not ended), or model_failed (stopped by that). `verdict` is what the session may say of its end
     (`vera.attestation.outcome`), '' before; `reason` says why. `score`
     is in hundredths (100 to 400), None without a judge. `tokens` are (role, prompt, cached, completion).
     `last_call` is the last tool call on one line; `cost` '' where no price is known.

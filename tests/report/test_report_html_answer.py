@@ -51,7 +51,8 @@ def test_a_citation_leads_to_the_card_whose_lines_hold_it_and_to_no_other_of_its
     (card, *_) = CLAIMS[0].cards
     wide = msgspec.structs.replace(card, first=10, last=20)
     claims = [msgspec.structs.replace(CLAIMS[0], cards=(wide,))]
-    (block,) = blocks(f"Within [{card.evidence}:12-14], beyond [{card.evidence}:30], all [{card.evidence}].", claims)
+    name = card.evidence
+    (block,) = blocks(f"Within [{name}:12-14], beyond [{name}:30], all of it [{name}].", claims)
     found = [each for part in block.parts[0] for each in part.cited]
     assert [each.card for each in found] == [wide, None, wide]
 

@@ -34,6 +34,7 @@ from vera.dashboard.log_ends import MAIN_LANE
 from vera.dashboard.metrics import BaseMetrics
 from vera.dashboard.overview import Overview
 from vera.dashboard.query_params import Asked
+from vera.dashboard.rendered_places import place_svg
 from vera.dashboard.run_form import StartForm, tried_form
 from vera.dashboard.runs import RunRefused, Runs
 from vera.dashboard.session_index import KINDS, SORTS, Wanted
@@ -157,6 +158,7 @@ class Dashboard:
             Route("/s/{id}/claim/{key:path}", self.claim),
             Route("/s/{id}/source/{sha256}", self.source),
             Route("/s/{id}/page/{sha256}", self.page_picture),
+            Route("/s/{id}/place/{sha256}", self.rendered_place),
             Route("/s/{id}/file/{path:path}", self.file),
             Route("/s/{id}/share/{name}", self.share),
             Route("/s/{id}/bytes/{sha256}", self.bytes),
@@ -271,6 +273,16 @@ class Dashboard:
             return pdf_pages.answer(await self.pdf_pages.picture(follower.store, card, card.pdf))
         except pdf_pages.Busy:
             raise HTTPException(503, "Other pages are being drawn. Try again in a moment.") from None
+
+    async def rendered_place(self, request: Request) -> Response:
+        follower = self.followers.of(self._session(request))
+        page = await follower.page()
+        lines = _number(request, "first"), _number(request, "last")
+        card = pdf_pages.card_of(page.claims, request.path_params["sha256"], *lines)
+        if card is None or card.shown is None:
+            raise HTTPException(404, "No card cites these lines of a rendered page.")
+        made = await asyncio.to_thread(place_svg, follower.store, card, card.shown)
+        return pdf_pages.answer(made, "image/svg+xml")
 
     async def compare(self, request: Request) -> Response:
         session = self._session(request)

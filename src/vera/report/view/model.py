@@ -92,13 +92,24 @@ class PdfPlace(msgspec.Struct, frozen=True):
     last: int = 0
 
 
+class ShownPlace(msgspec.Struct, frozen=True):
+    """What a rendered page looked like: the sha256 of its picture (WebP) and of where its text is on it, and
+    its size in pixels."""
+
+    picture: str
+    layout: str
+    width: int
+    height: int
+
+
 class CardView(msgspec.Struct, frozen=True, kw_only=True):
     """What lines of a source say of a claim. `relation` is one of RELATIONS.
 
     `quotation` are the cited lines as they are in the store, empty when the bytes are not those of the
     span's hash: then `problem` says so. `source` is its address or name, `source_id` the sha256 of the stored
     text, `domain` whose it is, `source_class` what kind (official, registry, …; '' unknown). `marks` is
-    what of the text is struck out or hidden, `pdf` where the cited lines begin in a PDF.
+    what of the text is struck out or hidden, `pdf` where the cited lines begin in a PDF, and
+    `shown` what the page looked like in the browser that rendered it.
     """
 
     id: str
@@ -117,6 +128,7 @@ class CardView(msgspec.Struct, frozen=True, kw_only=True):
     problem: str = ""
     maker: str = ""
     pdf: PdfPlace | None = None
+    shown: ShownPlace | None = None
 
 
 class ReviewView(msgspec.Struct, frozen=True, kw_only=True):

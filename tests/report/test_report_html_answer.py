@@ -100,9 +100,16 @@ def test_what_changed_is_told_word_by_word() -> None:
         ("gone", "1,094"),
         ("new", "1,091"),
         ("same", " km long"),
-        ("gone", "."),
-        ("new", " [ev_0001:1]."),
+        ("new", " [ev_0001:1]"),
+        ("same", "."),
     ]
+
+
+def test_a_citation_changes_as_a_whole() -> None:
+    found = changes("It is long [ev_0001:2-3].", "It is long [ev_0001:2-4], and wide.")
+    assert found is not None
+    changed = [each.text for each in found if each.kind != "same"]
+    assert changed == ["[ev_0001:2-3]", "[ev_0001:2-4], and wide"]
 
 
 @given(st.text(max_size=200), st.text(max_size=200))

@@ -24,12 +24,13 @@ def drawn(svg: str) -> ElementTree.Element:
     """The picture, well-formed, bounded, and with nothing that a strict policy forbids."""
     assert len(svg.encode("utf-8", "replace")) < MAX_BYTES
     root = ElementTree.fromstring(svg)
-    allowed = {"svg", "title", "desc", "g", "rect", "line", "path", "polyline", "circle", "text"}
+    allowed = {"svg", "title", "desc", "g", "rect", "line", "path", "polyline", "circle", "text", "a"}
     assert {element.tag.rpartition("}")[2] for element in root.iter()} <= allowed
     names = {name for element in root.iter() for name in element.attrib}
-    assert not {
-        name for name in names if name.startswith("on") or name in ("style", "fill", "stroke", "href")
-    }
+    assert not {name for name in names if name.startswith("on") or name in ("style", "fill", "stroke")}
+    for element in root.iter():
+        address = element.get("href", "#")
+        assert address.startswith(("#", "/s/")) and (address == "#" or element.tag.endswith("}a"))
     return root
 
 

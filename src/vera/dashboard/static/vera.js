@@ -87,11 +87,7 @@ function peek(cite, delay) {
     if (next === peeked) return;
     if (peeked?.matches(":popover-open")) peeked.hidePopover();
     peeked = next;
-    if (!next) return;
-    next.showPopover();
-    const at = cite.getBoundingClientRect(), { offsetWidth: width, offsetHeight: height } = next;
-    next.style.left = `${Math.max(8, Math.min(at.left, innerWidth - width - 8))}px`;
-    next.style.top = `${at.bottom + height + 12 < innerHeight ? at.bottom + 4 : Math.max(8, at.top - height - 4)}px`;
+    next?.showPopover({ source: cite }); // beside its source by the stylesheet
   }, delay);
 }
 

@@ -67,6 +67,7 @@ def graph_svg(claims: Sequence[ClaimView], base: str = "") -> str:
         *(_card_box(each, links) for each in cards),
         *(_source_box(card, sources, links) for card in _first_of_each(cards)),
         *_legend(lowest + 14, left_out),
+        role="group",  # it has links in it
     )
 
 

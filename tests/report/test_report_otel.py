@@ -474,9 +474,16 @@ def test_with_content_a_turn_has_what_is_new_in_its_prompt_since_the_turn_before
         )
 
     refused = events.PolicyDomainShift(step=2, effect="refuse", reason="x", tool="fetch", reply="Not there.")
-    lines = (("main", lane_started()), *turn(1, "I read.", "OBSERVATION one"), ("main", model(2)),
-             ("main", model_io(2, content="I fetch.")), ("main", events.Assistant(step=2, content="I fetch.")),
-             ("main", refused), ("main", model(3)), ("main", model_io(3, content="Done.")))  # fmt: skip
+    lines = (
+        ("main", lane_started()),
+        *turn(1, "I read.", "OBSERVATION one"),
+        ("main", model(2)),
+        ("main", model_io(2, content="I fetch.")),
+        ("main", events.Assistant(step=2, content="I fetch.")),
+        ("main", refused),
+        ("main", model(3)),
+        ("main", model_io(3, content="Done.")),
+    )
     calls = [span for span in exported(*lines, read=words) if span.name == "chat qwen"]
     told = [json.loads(str(span.attributes["gen_ai.input.messages"])) for span in calls]
     assert [[(each["role"], each["parts"][0]["content"]) for each in messages] for messages in told] == [

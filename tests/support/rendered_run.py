@@ -22,7 +22,9 @@ ADDRESS = "https://pumps.example/terms"
 OFFICE = "https://office.example/shops"
 QUESTION = "Within how many days are goods delivered?"
 ANSWER = "The goods are delivered within nine days of the order [ev_0001:{line}; ev_0002:2]."
-OTHER = b"Shops of pumps\nThe goods are delivered within nine days of the order.\nComplaints go to our office.\n"
+OTHER = (
+    b"Shops of pumps\nThe goods are delivered within nine days of the order.\nComplaints go to our office.\n"
+)
 PAGE = (
     "<!doctype html><title>Terms of sale</title>"
     "<style>body { font: 18px/1.5 sans-serif; max-width: 44em; margin: 2em auto } h1 { color: #1d5aa8 }"

@@ -104,11 +104,9 @@ def step(number: int) -> Known:
     return {"vera.step": number}
 
 
-def chat(
-    call: events.Model, said: events.ModelIo | None, read: Read, heard: Sequence[Message] = ()
-) -> Known:
-    """A model call. Without `said` it was not answered. `heard` is what is new in its prompt since that of the
-    step before, for a request that the log does not keep."""
+def chat(call: events.Model, said: events.ModelIo | None, read: Read, heard: Sequence[Message] = ()) -> Known:
+    """A model call. Without `said` it was not answered. `heard` is what is new in its prompt since
+    that of the step before, for a request that the log does not keep."""
     parameters = said.parameters if said else {}
     return {
         "gen_ai.operation.name": "chat",

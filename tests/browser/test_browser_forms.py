@@ -55,7 +55,7 @@ def test_what_was_typed_is_there_again_after_back(browser: "Browser", dashboard:
         page = context.page("/start")
         page.get_by_label("Task").fill(TASK)
         page.get_by_label("Input folder").fill("../elsewhere")
-        page.get_by_role("textbox", name="Model", exact=True).fill("a-model")
+        page.get_by_role("combobox", name="Model", exact=True).fill("a-model")
         page.get_by_label("Effort").select_option("quick")
         page.get_by_role("radio", name="Thesis").check()
         page.get_by_role("button", name="Start").click()

@@ -123,8 +123,7 @@ def _at_rest(folder: Path, ends: LogEnds) -> RunStatus:
 
 def _broken_off(code: int | None, model_error: str) -> RunStatus:
     if model_error and (code is None or code >= 0):
-        said = one_printable_line(model_error)[:SAID_SHOWN].rstrip(".")
-        words = f"Stopped, as the model server failed: {said}. It can be resumed."
+        words = "It stopped there, and can be resumed."  # the headline says what failed
         return RunStatus(state="stopped", words=words, exit_code=code, can_resume=True)
     if code is None:
         words = "Its process is gone, and how it ended was not seen. It can be resumed."

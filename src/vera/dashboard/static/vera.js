@@ -74,7 +74,7 @@ function localTimes(within) {
     if (time.title) time.title = `${day} ${clock}, ${utc}`;
     else [time.textContent, time.title] = [time.dataset.f ? `${clock}:${two(at.getSeconds())}` : `${day} ${clock}`, utc];
   }
-  for (const zone of within.querySelectorAll("[data-zone]")) zone.textContent = "local times";
+  for (const zone of within.querySelectorAll("[data-zone]")) zone.textContent = "local";
 }
 
 // The lines of a citation, over the page while it is pointed at or has the focus: nothing moves, and Escape closes them.

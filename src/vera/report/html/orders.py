@@ -8,7 +8,7 @@ import re
 
 _ORDER = re.compile(
     r"[.;:] (?:A hint: |so |or |if it is a quotation, )?"
-    r"(?:add|answer|check|cite|compute|drop|give|keep|make|quote|read|say|state)\b",
+    r"(?:add|answer|check|cite|compute|drop|give|keep|make|name|quote|read|say|state)\b",
     re.IGNORECASE,
 )
 

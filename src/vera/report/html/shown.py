@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 import msgspec
 
 from vera.evidence.citation import find_citations
+from vera.report.view.header import MODEL_FAILED
 from vera.report.view.model import CardView, ClaimView, Coverage, RoundView, RunPage
 
 MAX_CLAIMS = 500
@@ -156,9 +157,9 @@ _HELD: Mapping[str, Callable[[RunPage], object]] = {
 
 
 def empty_parts(page: RunPage) -> tuple[str, ...]:
-    """The parts of a run that has ended in which there is nothing; none while more may come. The answer is no
-    such part: that there is none is what a reader wants to know."""
-    if page.header.ended_ts is None:
+    """The parts of a run at rest in which there is nothing; none while more may come. The answer is no such
+    part: that there is none is what a reader wants to know."""
+    if page.header.phase not in ("ended", "stopped", MODEL_FAILED):
         return ()
     return tuple(name for name, held in _HELD.items() if not held(page))
 

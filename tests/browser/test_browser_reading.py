@@ -376,6 +376,18 @@ def test_sessions_are_searched_and_sorted_by_keyboard_and_without_javascript(
         page.wait_for_url("**/s/work~2F**")
 
 
+def test_a_session_of_the_list_is_one_line_and_on_a_phone_a_few(
+    browser: "Browser", dashboard: Dashboard
+) -> None:
+    with watched(browser, dashboard.url, token=dashboard.token) as context:
+        page = context.page("/")
+        row = page.locator(".sessions tbody tr").first
+        for width, most in ((1280, 40), (360, 150)):
+            page.set_viewport_size({"width": width, "height": 740})
+            box = row.bounding_box()
+            assert box is not None and box["height"] <= most
+
+
 def test_two_sessions_are_ticked_and_compared_without_javascript(
     browser: "Browser", dashboard: Dashboard, base: Path
 ) -> None:

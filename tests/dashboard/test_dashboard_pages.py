@@ -296,6 +296,15 @@ def test_the_list_of_sessions_says_where_each_stands_and_links_to_it() -> None:
     }
 
 
+def test_a_session_that_has_not_begun_has_no_time_in_the_list() -> None:
+    """A folder without a log was written at no time: there is no day of 1970."""
+    row = SessionRow(session=SESSION, modified=0.0, header=None)
+    listed = SessionList(wanted=Wanted(), rows=(row,), matched=1, total=1)
+    html = pages.render_index(ASKED, listed, now=1_795_336_203.0)
+    assert "Not started" in visible_text(html)
+    assert not LexborHTMLParser(html).css("time") and "1970" not in html
+
+
 def test_an_empty_list_says_what_to_do() -> None:
     assert "vera run" in visible_text(pages.render_index(ASKED, SessionList(wanted=Wanted())))
 

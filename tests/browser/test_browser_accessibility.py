@@ -63,7 +63,7 @@ def pages(browser: "Browser", dashboard: Dashboard, base: Path) -> Iterator[dict
         pdf = make_pdf(list(pdf_run.TITLE_PAGE), list(pdf_run.SECOND_PAGE))
         text = pdf_run.make(base / "work" / "pump", pdf, Signer(Ed25519PrivateKey.generate()))
         pdf_page = f"/s/work~2Fpump/source/{text}?first=9&last=10"
-        assert "pdf-page" in client.get(pdf_page).text
+        assert "page-picture" in client.get(pdf_page).text
         source = re.search(r'href="(/s/[^"]*/source/[^"]*)"', example)
         assert source is not None
         yield {

@@ -113,8 +113,9 @@ def test_a_pdf_shows_its_page_and_one_that_cannot_be_drawn_says_so(
         sizes = {}
         for name in ("pump", "broken"):
             page = context.page(f"/s/work~2F{name}")
-            page.locator(".pdf-page img").evaluate("each => { each.loading = 'eager'; return each.decode() }")
-            sizes[name] = page.locator(".pdf-page img").evaluate("each => each.naturalHeight")
+            picture = page.locator(".page-picture img")
+            picture.evaluate("each => { each.loading = 'eager'; return each.decode() }")
+            sizes[name] = picture.evaluate("each => each.naturalHeight")
             assert page.locator(".proof .lines mark").first.is_visible()
         assert sizes == {"pump": 1294, "broken": 90}
 

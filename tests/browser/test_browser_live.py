@@ -327,3 +327,30 @@ def test_a_session_that_another_process_writes_is_followed_too(
             assert stop_request.asked(session.root) == "finish"
     finally:
         session.close()
+
+
+def test_a_part_in_which_there_was_nothing_is_shown_when_a_run_at_rest_goes_on(
+    browser: "Browser", dashboard: Dashboard, base: Path
+) -> None:
+    from playwright.sync_api import expect
+
+    from vera import events
+
+    root = base / "work" / "goes-on"
+    session = Session.create(root, {}, lambda: 1_795_000_000.0)
+    session.emit(events.Task(task="How long is the Elbe?"), lane="")
+    session.emit(events.Status(step=1, status="UNRESOLVED"))
+    session.close()
+    with watched(browser, dashboard.url, token=dashboard.token) as context:
+        page = context.page("/s/work~2Fgoes-on")
+        page.wait_for_selector("#stream.live")
+        expect(page.locator("#gates")).to_be_hidden()
+        expect(page.get_by_text("Nothing in")).to_be_visible()
+        session = Session.resume(root)
+        try:
+            session.emit(events.PolicyReminder(step=1, effect="nudge", reason="Say what is open."))
+            expect(page.locator("#gates")).to_contain_text("Say what is open.")
+            expect(page.locator("#gates")).to_be_visible()
+            expect(page.get_by_text("Nothing in")).to_be_hidden()
+        finally:
+            session.close()

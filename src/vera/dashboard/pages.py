@@ -178,6 +178,7 @@ def render_over_time(asked: Asked, listed: SessionList, days: Sequence[Day]) -> 
         address=address_of,
         days=days,
         drawn=Markup(over_time_svg(days)) if days else "",
+        costs=any(each.cost for each in days),
         filters=[(name, each) for name, each in {**given, "the verdict": state}.items() if each],
     )
 

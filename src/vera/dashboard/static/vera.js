@@ -123,7 +123,10 @@ function take(frame) {
   for (const line of frame.lines) addLine(line, list);
   while (list.children.length > MOST_ROWS) list.lastElementChild.remove();
   if (height) list.scrollTop = top + list.scrollHeight - height; // who reads older lines keeps them in sight
-  if (frame.lines.length) heard = Date.now();
+  if (frame.lines.length) {
+    heard = Date.now();
+    page.removeAttribute("data-empty"); // it works again: what it had nothing in may fill
+  }
   turned ||= ["verdict", "run"].some((field) => live(field)?.textContent !== frame.live[field]);
   for (const [field, text] of Object.entries(frame.live)) setText(live(field), text);
   setText(document.getElementById("announcement"), frame.live.announcement);

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from support import licence_run, unfinished
+from support import unfinished
 from support.browsers import violations, watched
 from support.cast import final, turn
 from support.cli import vera
@@ -23,10 +23,11 @@ LINE = 20
 """The height of a line of text, in pixels."""
 
 REFUTED = "GPL version 3 requires the written offer to be valid for at least five years"
+OFFER = "For how long must a written offer for source code be valid under GPL version 3?"
 ANSWERED = {"research": "example", "thesis": "thesis", "execution": "execute", "report": "report"}
 UNFINISHED = {
     "failed": ("Model failed", unfinished.ERROR),
-    "running": ("Working", "Searching the input folder"),
+    "running": ("Working", "read GPL-3.txt"),
 }
 """Kind of run without an answer → the words of its headline, and what it says of why, or of what it does."""
 
@@ -48,7 +49,7 @@ def kinds(example: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[P
     assert ran.status == "QUOTED"
     done = vera(
         "run", "--form", "report", "--task", "What is offered?", "--input-dir", "licences", "--yes",
-        "--sub-question", licence_run.QUESTION, "--sub-question", "How many whales did the author see?",
+        "--sub-question", OFFER, "--sub-question", "How many whales did the author see?",
         "--model-base-url", "builtin", "--work-dir", "work/report", cwd=base,
     )  # fmt: skip
     assert done.returncode == 3, done.stderr
@@ -97,7 +98,7 @@ def test_a_run_without_an_answer_says_where_it_stands_above_the_fold(
         word, why = UNFINISHED[kind]
         assert page.locator("#status .verdict strong").text_content() == word
         assert why in (page.locator("#status").text_content() or "")
-        for selector in ("#status .verdict", f'#status :text("{why}")', "#whole-task, #task"):
+        for selector in ("#status .verdict", f'#status :text("{why}")', "#status h1"):
             assert bottom(page, selector) <= height, selector
         assert page.evaluate("document.documentElement.scrollWidth <= window.innerWidth")
 

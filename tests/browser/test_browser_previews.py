@@ -18,12 +18,13 @@ pytestmark = pytest.mark.needs("browser")
 EXAMPLE = "/s/work~2Fexample"
 SECOND = '#answer a.cite[href="#proof-2"]'
 PLACES = """
-() => [...document.querySelectorAll("main section, main a.cite, main details, main p")].map((each) => {
-  const { x, y, width, height } = each.getBoundingClientRect();
-  return [x, y + scrollY, width, height];
-})
+() => [...document.querySelectorAll("main section, main a.cite, main details, main p:not(.peek *)")]
+  .map((each) => {
+    const { x, y, width, height } = each.getBoundingClientRect();
+    return [x, y + scrollY, width, height];
+  })
 """
-"""Where everything on the page is."""
+"""Where everything on the page is but previews."""
 
 
 def preview(page: "Page") -> str:

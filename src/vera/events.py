@@ -592,6 +592,16 @@ class Carried(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     captured_ts: float
 
 
+class Shown(msgspec.Struct, frozen=True, kw_only=True):
+    """What a page looked like in the browser that rendered it, as that browser says: a `picture` (WebP) of
+    `width` times `height` pixels, and a `layout`, the pieces of its text with their places on it as JSON."""
+
+    picture: Blob
+    layout: Blob
+    width: int
+    height: int
+
+
 class Evidence(Event, frozen=True, kw_only=True):
     """Bytes that can be cited. Line n of the evidence is line n of the canonical text `text`.
 
@@ -606,6 +616,7 @@ class Evidence(Event, frozen=True, kw_only=True):
     `carried` says that it comes from the session that this one goes on from.
     `opened` is the record of how a file of /input was read, as JSON: its path, size, hash and times.
     `origin` says where a connector had the file from ('' for a file that no connector gave).
+    `shown` is what a rendered page looked like; nothing is concluded from it.
     """
 
     id: str
@@ -635,6 +646,7 @@ class Evidence(Event, frozen=True, kw_only=True):
     carried: Carried | None = None
     opened: Blob | None = None
     origin: str = ""
+    shown: Shown | None = None
 
     @property
     def captured_ts(self) -> float:

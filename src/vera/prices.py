@@ -8,7 +8,7 @@ import msgspec
 from pydantic import ValidationError
 
 from vera.config.settings import BudgetSettings
-from vera.usage import RunUsage, Tokens
+from vera.usage import RunUsage, Tokens, payer
 
 UNIT = 10**12
 """Parts of one unit of money: a price of a millionth for a million tokens is one part for a token."""
@@ -38,6 +38,10 @@ class PriceList(msgspec.Struct, frozen=True, kw_only=True):
     agent: Prices = Prices()
     verifier: Prices = Prices()
     selector: Prices = Prices()
+
+    def of_scope(self, scope: str) -> Prices:
+        """The prices of who is asked by a call of that scope (`events.Model.scope`)."""
+        return {"verifier": self.verifier, "selector": self.selector}.get(payer(scope), self.agent)
 
     def of(self, spent: RunUsage) -> int:
         """What was spent on models, in parts of UNIT."""
@@ -70,16 +74,22 @@ def prices_of(settings: BudgetSettings) -> PriceList:
     )
 
 
-def cost_in_words(settings: Mapping[str, Any], spent: RunUsage) -> str | None:
-    """What was spent by the prices in a log's `settings`, so that anyone computes the same; None where no
-    price is known."""
+def price_list(settings: Mapping[str, Any]) -> PriceList | None:
+    """The prices in a log's `settings`; None where none is known."""
     try:
         budget = BudgetSettings.model_validate(settings.get("budget"))
     except ValidationError:
         return None
     if budget.input_price is None and budget.output_price is None:
         return None
-    return money(prices_of(budget).of(spent))
+    return prices_of(budget)
+
+
+def cost_in_words(settings: Mapping[str, Any], spent: RunUsage) -> str | None:
+    """What was spent by the prices in a log's `settings`, so that anyone computes the same; None where no
+    price is known."""
+    prices = price_list(settings)
+    return None if prices is None else money(prices.of(spent))
 
 
 def money(parts: int) -> str:

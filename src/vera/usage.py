@@ -37,6 +37,11 @@ def answers_itself(lane: str) -> bool:
     return lane == MAIN or lane.startswith(PART)
 
 
+def payer(scope: str) -> str:
+    """Whose tokens a call in this scope (`Model.scope`) takes: agent, verifier or selector."""
+    return "verifier" if scope.startswith("verifier") else "selector" if scope == SELECTOR else "agent"
+
+
 def tokens_of(size: int) -> int:
     """About how many tokens a text of `size` bytes is, rounded up: for servers that do not count."""
     return -(-2 * size // 7)
@@ -191,9 +196,7 @@ class SpentFold:
 
     def _sum_of(self, scope: str) -> "_Sum":
         """Where the tokens of a call in this scope (`Model.scope`) are added up."""
-        if scope.startswith("verifier"):
-            return self._verifier
-        return self._selector if scope == SELECTOR else self._agent
+        return {"verifier": self._verifier, "selector": self._selector}.get(payer(scope), self._agent)
 
     def _looked_up(self, event: events.LookUpSpent) -> None:
         """Add what a verification in its own session has spent."""

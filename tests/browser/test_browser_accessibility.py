@@ -1,6 +1,7 @@
 """axe finds nothing on any page, light and dark (WCAG 2.0, 2.1 and 2.2 at A and AA, and best practice)."""
 
 import re
+import shutil
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -9,14 +10,14 @@ from typing import TYPE_CHECKING
 import pytest
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
-from support import licence_run, pdf_run, run_pages
+from support import licence_run, pdf_run, rendered_run, rtl_run, run_pages, unfinished
 from support.browsers import violations, watched
 from support.cli import vera
 from support.dashboards import Dashboard, configured
 from support.documents import make_pdf
 from support.scripted_server import ScriptedServer, Slow
 from support.turns import answered_turns
-from vera.attestation.keys import Signer
+from vera.attestation.keys import Signer, load_or_create
 from vera.headline import HEADLINES
 from vera.report.html.document import report_html
 from vera.report.table.model import Cell, Place, Row, Table
@@ -31,8 +32,9 @@ EXAMPLE = "/s/work~2Fexample"
 
 
 @pytest.fixture(scope="module")
-def pages(dashboard: Dashboard, base: Path) -> Iterator[dict[str, str]]:
+def pages(browser: "Browser", dashboard: Dashboard, base: Path) -> Iterator[dict[str, str]]:
     """Every kind of page: its name and address."""
+    more_sessions(browser, base / "work")
     script = licence_run.script()
 
     def hangs_late(index: int, body: dict[str, object]) -> object:
@@ -61,7 +63,7 @@ def pages(dashboard: Dashboard, base: Path) -> Iterator[dict[str, str]]:
         pdf = make_pdf(list(pdf_run.TITLE_PAGE), list(pdf_run.SECOND_PAGE))
         text = pdf_run.make(base / "work" / "pump", pdf, Signer(Ed25519PrivateKey.generate()))
         pdf_page = f"/s/work~2Fpump/source/{text}?first=9&last=10"
-        assert "pdf-page" in client.get(pdf_page).text
+        assert "page-picture" in client.get(pdf_page).text
         source = re.search(r'href="(/s/[^"]*/source/[^"]*)"', example)
         assert source is not None
         yield {
@@ -72,6 +74,11 @@ def pages(dashboard: Dashboard, base: Path) -> Iterator[dict[str, str]]:
             "new session": new,
             "running": running,
             "ended": EXAMPLE,
+            "model failed": "/s/work~2Ffailed",
+            "follow-up": "/s/work~2Ffollow-up",
+            "reviewed": "/s/work~2Freviewed",
+            "Arabic and Chinese": "/s/work~2Fdams",
+            "rendered page": "/s/work~2Fterms",
             "claim": f"{EXAMPLE}/claim/c1",
             "source": source[1].replace("&amp;", "&"),
             "compare": f"{EXAMPLE}/compare?a=1&b=2",
@@ -89,6 +96,24 @@ def pages(dashboard: Dashboard, base: Path) -> Iterator[dict[str, str]]:
         }
         client.post(f"{running}/stop")
         client.post(f"{running}/stop")
+
+
+def more_sessions(browser: "Browser", work: Path) -> None:
+    """One whose model server failed, one that follows another, one with a review, one in two scripts, and one
+    that cites a page as a browser rendered it."""
+    unfinished.failed(work / "failed")
+    asked = vera(
+        "ask", "--session", "work/example", licence_run.QUESTION, "--model-base-url", "builtin",
+        "--work-dir", "work/follow-up", cwd=work.parent,
+    )  # fmt: skip
+    assert asked.returncode == 0, asked.stderr
+    shutil.copytree(work / "example", work / "reviewed")
+    said = vera("review", "work/reviewed", "--claim", "1", "--unsure", "--note", "Why?", cwd=work.parent)
+    assert said.returncode == 0, said.stderr
+    rtl_run.make(work / "dams", load_or_create())
+    page = browser.new_page()
+    rendered_run.make(work / "terms", load_or_create(), rendered_run.picture_of(page))
+    page.close()
 
 
 def test_the_pages_of_the_dashboard(browser: "Browser", dashboard: Dashboard, pages: dict[str, str]) -> None:

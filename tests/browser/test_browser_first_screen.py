@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from support import unfinished
 from support.browsers import violations, watched
 from support.cast import final, turn
 from support.cli import vera
@@ -22,12 +23,20 @@ LINE = 20
 """The height of a line of text, in pixels."""
 
 REFUTED = "GPL version 3 requires the written offer to be valid for at least five years"
-KINDS = {"research": "example", "thesis": "thesis", "execution": "execute"}
+OFFER = "For how long must a written offer for source code be valid under GPL version 3?"
+ANSWERED = {"research": "example", "thesis": "thesis", "execution": "execute", "report": "report"}
+UNFINISHED = {
+    "failed": ("Model failed", unfinished.ERROR),
+    "running": ("Working", "read GPL-3.txt"),
+}
+"""Kind of run without an answer → the words of its headline, and what it says of why, or of what it does."""
+
+KINDS = (*ANSWERED, *UNFINISHED)
 SCREENS = ((1280, 720), (360, 740))
 
 
 @pytest.fixture(scope="session")
-def kinds(example: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+def kinds(example: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
     """A base folder with a run of each of KINDS. It is made before there is a browser, whose event loop would
     not let the execution run in this process."""
     base = shutil.copytree(example, tmp_path_factory.mktemp("kinds") / "base")
@@ -38,7 +47,16 @@ def kinds(example: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     assert done.returncode == 4, done.stderr
     ran = execute(base, [turn("verify", thesis=LASTS), final(f"{LASTS} [att_0001:c1].")], name="work/execute")
     assert ran.status == "QUOTED"
-    return base
+    done = vera(
+        "run", "--form", "report", "--task", "What is offered?", "--input-dir", "licences", "--yes",
+        "--sub-question", OFFER, "--sub-question", "How many whales did the author see?",
+        "--model-base-url", "builtin", "--work-dir", "work/report", cwd=base,
+    )  # fmt: skip
+    assert done.returncode == 3, done.stderr
+    unfinished.failed(base / "work" / "failed")
+    running = unfinished.running(base / "work" / "running")
+    yield base
+    running.log.close()
 
 
 @pytest.fixture(scope="module")
@@ -55,15 +73,32 @@ def bottom(page: "Page", selector: str) -> float:
 
 
 @pytest.mark.parametrize(("width", "height"), SCREENS)
-@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("kind", ANSWERED)
 def test_the_answer_and_its_first_cited_line_are_above_the_fold(
     browser: "Browser", dashboard: Dashboard, kind: str, width: int, height: int
 ) -> None:
     with watched(
         browser, dashboard.url, token=dashboard.token, viewport={"width": width, "height": height}
     ) as context:
-        page = context.page(f"/s/work~2F{KINDS[kind]}")
+        page = context.page(f"/s/work~2F{ANSWERED[kind]}")
         for selector in ("#answer .answer > *", "#answer .proof[open] mark"):
+            assert bottom(page, selector) <= height, selector
+        assert page.evaluate("document.documentElement.scrollWidth <= window.innerWidth")
+
+
+@pytest.mark.parametrize(("width", "height"), SCREENS)
+@pytest.mark.parametrize("kind", UNFINISHED)
+def test_a_run_without_an_answer_says_where_it_stands_above_the_fold(
+    browser: "Browser", dashboard: Dashboard, kind: str, width: int, height: int
+) -> None:
+    with watched(
+        browser, dashboard.url, token=dashboard.token, viewport={"width": width, "height": height}
+    ) as context:
+        page = context.page(f"/s/work~2F{kind}")
+        word, why = UNFINISHED[kind]
+        assert page.locator("#status .verdict strong").text_content() == word
+        assert why in (page.locator("#status").text_content() or "")
+        for selector in ("#status .verdict", f'#status :text("{why}")', "#status h1"):
             assert bottom(page, selector) <= height, selector
         assert page.evaluate("document.documentElement.scrollWidth <= window.innerWidth")
 
@@ -111,6 +146,6 @@ def test_each_kind_of_run_is_accessible_on_a_phone(
         color_scheme=scheme,
         bypass_csp=True,
     ) as context:
-        page = context.page(f"/s/work~2F{KINDS[kind]}")
+        page = context.page(f"/s/work~2F{ANSWERED.get(kind, kind)}")
         page.locator("details").evaluate_all("every => every.forEach((each) => { each.open = true })")
         assert violations(page) == []

@@ -55,7 +55,7 @@ def test_what_was_typed_is_there_again_after_back(browser: "Browser", dashboard:
         page = context.page("/start")
         page.get_by_label("Task").fill(TASK)
         page.get_by_label("Input folder").fill("../elsewhere")
-        page.get_by_role("textbox", name="Model", exact=True).fill("a-model")
+        page.get_by_role("combobox", name="Model", exact=True).fill("a-model")
         page.get_by_label("Effort").select_option("quick")
         page.get_by_role("radio", name="Thesis").check()
         page.get_by_role("button", name="Start").click()
@@ -113,8 +113,9 @@ def test_a_pdf_shows_its_page_and_one_that_cannot_be_drawn_says_so(
         sizes = {}
         for name in ("pump", "broken"):
             page = context.page(f"/s/work~2F{name}")
-            page.locator(".pdf-page img").evaluate("each => { each.loading = 'eager'; return each.decode() }")
-            sizes[name] = page.locator(".pdf-page img").evaluate("each => each.naturalHeight")
+            picture = page.locator(".page-picture img")
+            picture.evaluate("each => { each.loading = 'eager'; return each.decode() }")
+            sizes[name] = picture.evaluate("each => each.naturalHeight")
             assert page.locator(".proof .lines mark").first.is_visible()
         assert sizes == {"pump": 1294, "broken": 90}
 

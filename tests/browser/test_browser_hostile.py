@@ -127,7 +127,8 @@ def test_the_markup_of_a_run_is_shown_as_text_on_every_page(browser: "Browser", 
         assert len(sources) >= 4, "the cited lines are those with the markup"
         assert page.locator("#claims .v-supported").count() >= 4
         logs = [
-            f"{HOSTILE}/log/{name}" for name in ("trace", "model_io", "notes", "run", "container", "evidence")
+            f"{HOSTILE}/log/{name}"
+            for name in ("trace", "model_io", "notes", "run", "container", "evidence", "moves", "queries")
         ]
         for path in [
             "/",
@@ -136,6 +137,9 @@ def test_the_markup_of_a_run_is_shown_as_text_on_every_page(browser: "Browser", 
             named,
             f"{HOSTILE}/claim/c1",
             f"{HOSTILE}/steps/1",
+            f"{HOSTILE}/again",
+            f"{HOSTILE}/ask?claim=c1",
+            "/start?task=<script>alert(1)</script>&model_name=%22%3E<img src=x onerror=alert(1)>",
             "/compare?s=work~2Fhostile&s=work~2Fexample",
             f"{HOSTILE}/compare?a=1&b=1",
             "/remove?s=work~2Freviewed",

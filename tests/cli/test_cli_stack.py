@@ -162,7 +162,8 @@ def test_the_sandbox_is_really_started_once(base: Path) -> None:
 
 
 def test_down_ends_runs_of_dashboards_and_nothing_else(base: Path) -> None:
-    ours = subprocess.Popen([sys.executable, "-c", "import time; time.sleep(600)"], start_new_session=True)
+    sleeps = [sys.executable, "-c", "import time; time.sleep(600)"]
+    ours = subprocess.Popen([*sleeps, f"--work-dir={base}/work/ours"], start_new_session=True)
     other = subprocess.Popen(["sleep", "600"])
     try:
         for name, process in (("ours", run_process.identity(ours.pid)), ("stale", None)):

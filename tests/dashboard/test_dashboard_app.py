@@ -8,8 +8,9 @@ from pathlib import Path
 import pytest
 
 from support.cli import vera
-from support.dashboards import Dashboard, Grown, dashboard_of
+from support.dashboards import Dashboard, Grown, app_of, dashboard_of
 from vera import events
+from vera.dashboard import app
 from vera.dashboard.tokens import TokenFileError, load_or_create
 from vera.report.view.changes import PARTS
 from vera.store import Store
@@ -117,6 +118,22 @@ def test_a_static_file_may_be_kept_for_ever_and_needs_no_token(served: Dashboard
         assert client.get(f"/static/0000000000000000/{address.rpartition('/')[2]}").status_code == 404
 
 
+def test_pages_are_compressed_for_who_takes_it_and_streams_and_pictures_never(served: Dashboard) -> None:
+    page = "/s/work~2Fexample"
+    with served.client() as client:
+        for path in (page, "/", "/metrics"):
+            packed = client.get(path, headers={"accept-encoding": "gzip"})
+            plain = client.get(path, headers={"accept-encoding": "identity"})
+            assert (packed.headers["content-encoding"], packed.headers["vary"]) == ("gzip", "Accept-Encoding")
+            assert "content-encoding" not in plain.headers
+            assert int(packed.headers["content-length"]) < len(packed.content) / 2
+        picture = client.get(f"{page}/file/plot.png", headers={"accept-encoding": "gzip"})
+        assert "content-encoding" not in picture.headers
+        with client.stream("GET", f"{page}/events", headers={"accept-encoding": "gzip"}) as stream:
+            assert "content-encoding" not in stream.headers
+            assert next(stream.iter_lines()).startswith("retry:")
+
+
 def test_a_log_that_breaks_is_told_on_its_page(served: Dashboard, base: Path) -> None:
     log = Grown(base / "work" / "broken")
     with log.path.open("ab") as file:
@@ -212,3 +229,20 @@ def test_a_token_file_that_is_a_link_is_not_followed(tmp_path: Path) -> None:
     (tmp_path / "token").symlink_to(tmp_path / "real")
     with pytest.raises(TokenFileError):
         load_or_create(tmp_path / "token")
+
+
+def test_a_large_log_that_is_being_read_says_so_and_how_far_it_is(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    log = Grown(tmp_path / "work" / "large")
+    log.append(1200, detail="x" * 4000)
+    assert log.size > app.LARGE_LOG
+    log.end()
+    monkeypatch.setattr(app, "PATIENCE_SECONDS", 0.0)
+    with app_of(tmp_path) as client:
+        answer = client.get("/s/work~2Flarge")
+        assert "Reading the log" in answer.text and re.search(r"% of [45](?:\.[0-9])? MB", answer.text)
+        assert answer.headers["refresh"] == "1"
+        while "Reading the log" in answer.text:
+            answer = client.get("/s/work~2Flarge")
+        assert "How high is the dam?" in answer.text and "refresh" not in answer.headers

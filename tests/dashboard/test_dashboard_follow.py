@@ -54,7 +54,7 @@ def test_a_log_is_looked_at_only_while_somebody_listens(tmp_path: Path) -> None:
             if b'"type":"task"' in message.get("body", b""):
                 has_all.set()
 
-        answer = EventStream(follower, record_chunks(follower, 0))
+        answer = EventStream(record_chunks(follower, 0), follower)
         client = asyncio.create_task(answer({"type": "http", "method": "GET"}, receive, send))
         await has_all.wait()
         assert follower.is_watched

@@ -24,7 +24,7 @@ def form_token_of(client: httpx.Client) -> str:
     """The form token in a page of this login."""
     text = client.get("/start").text
     assert 'name="form_token"' in text or "name=form_token" in text
-    return text.partition("form_token")[2].partition("value=")[2].lstrip('"')[:64]
+    return text.partition("form_token")[2].partition('value="')[2].partition('"')[0]
 
 
 def test_without_the_token_a_program_gets_401_and_a_sentence(served: Dashboard) -> None:
@@ -173,6 +173,18 @@ def test_a_write_with_a_cookie_alone_is_403(served: Dashboard) -> None:
 def test_a_form_of_another_login_is_403(served: Dashboard) -> None:
     with served.browser() as one, served.browser() as other:
         assert one.post("/new", data={"form_token": form_token_of(other)}).status_code == 403
+
+
+def test_each_answer_has_another_form_token_and_each_is_taken(served: Dashboard) -> None:
+    """What is compressed beside text of others may not be the same twice: its length would tell of it."""
+    with served.browser() as client:
+        tokens = {form_token_of(client) for _ in range(5)}
+        assert len(tokens) == 5
+        assert {client.post("/new", data={"form_token": each}).status_code for each in tokens} == {303}
+        (one, *_) = tokens
+        salt, _, mac = one.partition(".")
+        for forged in (f"{'0' * 16}.{mac}", f"{salt}.{'0' * 64}", mac, f"{one} ", one.upper()):
+            assert client.post("/new", data={"form_token": forged}).status_code == 403, forged
 
 
 def test_a_form_of_this_login_is_taken_and_leads_to_a_page(served: Dashboard) -> None:

@@ -4,6 +4,7 @@ import datetime
 import os
 from pathlib import Path
 
+import msgspec
 import pytest
 from selectolax.lexbor import LexborHTMLParser
 
@@ -36,6 +37,12 @@ def test_a_cost_that_cannot_be_is_left_out(cost: float) -> None:
     (day,) = days_of([("2026-03-01", "QUOTED", 1, cost)])
     assert day.cost == 0.0
     assert "inf" not in over_time_svg([day]) and "nan" not in over_time_svg([day])
+
+
+def test_costs_are_drawn_where_there_are_any() -> None:
+    days = days_of([("2026-03-01", "QUOTED", 1, 0.5)])
+    free = [msgspec.structs.replace(day, cost=0.0) for day in days]
+    assert ">cost</text>" in over_time_svg(days) and ">cost</text>" not in over_time_svg(free)
 
 
 def test_a_picture_has_the_newest_days_only() -> None:

@@ -1,5 +1,6 @@
 """The dashboard's pages: each is valid, harmless, usable without a script, and says where a run stands."""
 
+import gzip
 import re
 from pathlib import Path
 
@@ -19,6 +20,7 @@ from vera.dashboard.run_status import RunStatus
 from vera.dashboard.runs import Replayed
 from vera.dashboard.session_index import BatchCount, Relative, Wanted
 from vera.dashboard.sessions import SessionFolder
+from vera.report.html.shown import empty_parts
 from vera.report.view.changes import PARTS
 from vera.report.view.model import ParentView, RunPage
 
@@ -119,13 +121,13 @@ def test_every_page_is_valid_and_accessible() -> None:
     made = every_page(FINISHED)
     assert len(made) == 12
     for name, html in made.items():
-        assert problems(html, scripts=name == "run") == [], name
+        assert problems(html) == [], name
 
 
 @pytest.mark.parametrize("text", HOSTILE, ids=range(len(HOSTILE)))
 def test_nothing_that_comes_from_outside_becomes_markup(text: str) -> None:
     for name, html in every_page(with_text(FINISHED, text), text).items():
-        assert problems(html, scripts=name == "run") == [], name
+        assert problems(html) == [], name
         assert len(html.encode("utf-8", "replace")) < 8_000_000
         assert "<script>" not in html and "<img src=x" not in html and "<svg onload" not in html
         assert not re.search("[\u202a-\u202e\u2066-\u2069\u200b\x00\x07\x1b\ud800]", html), name
@@ -143,11 +145,27 @@ def test_a_part_is_the_same_alone_and_in_its_page(name: str) -> None:
         assert within.attributes["data-changed"] == str(CHANGED[name])
 
 
-def test_the_order_of_a_page_is_that_of_its_navigation() -> None:
-    tree = LexborHTMLParser(run_page(FINISHED))
-    places = [node.attributes["id"] for node in tree.css("main > section")]
-    links = [(node.attributes["href"] or "")[1:] for node in tree.css("nav.parts a")]
-    assert places == links == ["status", *pages.ORDER, "ask", "logs"]
+def test_the_navigation_leads_to_the_parts_that_hold_something_in_their_order() -> None:
+    for page in EXAMPLES.values():
+        tree = LexborHTMLParser(run_page(page))
+        places = [node.attributes["id"] for node in tree.css("main > section")]
+        after = ["ask", "logs"] if page.offset else ["logs"]
+        assert [each for each in places if each != "start"] == ["status", *pages.ORDER, *after]
+        links = [(node.attributes["href"] or "") for node in tree.css("nav.parts a")]
+        empty = empty_parts(page)
+        wanted = [f"#{name}" for name in places if name not in ("status", "start", *empty)]
+        assert links == [*wanted, *(["/s/work~2Frivers/steps"] if page.offset else [])]
+        assert tree.css_first("main").attributes["data-empty"] == " ".join(empty)
+
+
+def test_a_part_that_holds_nothing_of_a_run_that_ended_is_named_and_not_shown() -> None:
+    bare = msgspec.structs.replace(FINISHED, gates=(), constraints=(), files=(), choices=())
+    assert empty_parts(bare) == ("choices", "gates", "constraints", "files")
+    assert "Nothing in candidates, gates, constraints and files." in visible_text(run_page(bare))
+    style = (STATIC / "vera.css").read_text("utf-8")
+    for name in (*empty_parts(bare), "claims", "timeline", "coverage", "rounds", "attestation"):
+        assert f"[data-empty~={name}] #{name}" in style
+    assert empty_parts(RUNNING) == (), "more may come"
 
 
 def test_every_form_carries_its_token_and_goes_to_its_session() -> None:
@@ -240,8 +258,11 @@ def test_a_running_page_says_how_long_nothing_has_happened() -> None:
 
 
 def test_the_module_is_small_and_makes_markup_in_one_place() -> None:
-    module = (STATIC / "vera.js").read_text("utf-8")
-    assert len(module.splitlines()) <= 150
+    scripts = {path.name: path.read_text("utf-8") for path in STATIC.glob("*.js")}
+    assert set(scripts) == {"vera.js", "stream.js"}
+    assert sum(len(gzip.compress(text.encode())) for text in scripts.values()) <= 12_000
+    module = "".join(scripts.values())
+    assert len(module.splitlines()) <= 330
     assert module.count("createHTML(") == module.count("parseFromString(") == 1
     assert not re.search(
         r"innerHTML|outerHTML|insertAdjacentHTML|document\.write|eval\(|new Function|\.style\b", module
@@ -275,6 +296,15 @@ def test_the_list_of_sessions_says_where_each_stands_and_links_to_it() -> None:
     }
 
 
+def test_a_session_that_has_not_begun_has_no_time_in_the_list() -> None:
+    """A folder without a log was written at no time: there is no day of 1970."""
+    row = SessionRow(session=SESSION, modified=0.0, header=None)
+    listed = SessionList(wanted=Wanted(), rows=(row,), matched=1, total=1)
+    html = pages.render_index(ASKED, listed, now=1_795_336_203.0)
+    assert "Not started" in visible_text(html)
+    assert not LexborHTMLParser(html).css("time") and "1970" not in html
+
+
 def test_an_empty_list_says_what_to_do() -> None:
     assert "vera run" in visible_text(pages.render_index(ASKED, SessionList(wanted=Wanted())))
 
@@ -294,7 +324,9 @@ def test_two_rounds_stand_side_by_side_with_what_changed() -> None:
 
 
 def test_a_claim_has_a_page_with_all_of_its_cards() -> None:
-    many = msgspec.structs.replace(CLAIMS[0], cards=CLAIMS[0].cards[:1] * 30)
+    (card, *_) = CLAIMS[0].cards
+    cards = tuple(msgspec.structs.replace(card, first=n, last=n) for n in range(10, 310, 10))
+    many = msgspec.structs.replace(CLAIMS[0], cards=cards)
     page = msgspec.structs.replace(FINISHED, claims=(many,))
     html = pages.render_claim(ASKED, SESSION, page, "c1")
     assert html is not None

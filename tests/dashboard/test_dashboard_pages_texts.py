@@ -52,6 +52,8 @@ def test_cited_lines_are_marked_in_the_stored_text(tmp_path: Path) -> None:
     assert "/s/s#claim-1" in {node.attributes["href"] for node in tree.css("a")}
     assert "Their bytes have the hash that was cited." in visible_text(html)
     assert CLAIMS[0].text in visible_text(html), "what the claim says, and not its name alone"
+    file = f"store/{name[:2]}/{name}"
+    assert tree.css_first("#check pre").text() == f"sha256sum {file}\nsed -n '100,101p' {file}"
     assert f"/s/s/bytes/{name}" in {node.attributes["href"] for node in tree.css("a[download]")}
 
 

@@ -100,7 +100,7 @@ def test_the_pages_show_the_picture_and_the_report_names_the_page(store: Store, 
     parts = pages.render_parts(ASKED, session, page, pages.RunStatus(), ["answer"], {})
     assert f'src="{address}"' in parts and "page 2, lines 3–4" in parts
     report = report_html(page, work_dir="./s")
-    assert cited_lines(shown) == "page 2, lines 3–4" and '<span class="tag">page 2</span>' in report
+    assert cited_lines(shown) == "page 2, lines 3–4" and ">page 2, lines 3–4</span>" in report
     assert "<img" not in report
 
 
@@ -112,7 +112,6 @@ def test_only_lines_that_a_card_cites_and_that_hold_are_drawn(store: Store) -> N
     for other in (
         card(store, problem="altered"),
         msgspec.structs.replace(good, quotation=()),
-        card(store, pdf=None),
     ):
         assert card_of(claims(other), other.source_id, 3, 4) is None
 

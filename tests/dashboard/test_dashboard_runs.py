@@ -386,7 +386,7 @@ def test_a_strange_run_pid_is_no_process(base: Path, content: str) -> None:
     assert not runs_in(base).status(session).alive
 
 
-def test_a_run_from_a_terminal_is_running_and_not_ours_to_stop(base: Path) -> None:
+def test_a_run_from_a_terminal_is_running_and_neither_started_nor_resumed_here(base: Path) -> None:
     session = Sessions(base).by_work_dir("./work/example")
     held = Session.create(session.path, {})
     held.emit(events.Task(task="What?"), lane="")
@@ -394,9 +394,8 @@ def test_a_run_from_a_terminal_is_running_and_not_ours_to_stop(base: Path) -> No
     async def run() -> None:
         runs = runs_in(base)
         status = runs.status(session)
-        assert status.alive and status.state == "running" and not status.can_stop
+        assert status.alive and status.state == "running" and status.pid is None
         for refused in (
-            runs.stop(session),
             runs.start(session, {"task": "Again?"}),
             runs.resume(session, {}),
         ):

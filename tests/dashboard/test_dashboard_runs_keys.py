@@ -23,6 +23,8 @@ from support.dashboard_runs import (
     use_plain_machine,
     waiting_model,
 )
+from support.dashboards import app_of
+from support.markup import visible_text
 from support.scripted_server import ScriptedServer
 from vera import events
 from vera.config import load, public
@@ -316,7 +318,10 @@ def test_a_model_server_that_failed_is_named_as_what_ended_the_run(base: Path) -
     held.close()
     status = runs_in(base).status(session)
     assert (status.state, status.can_resume) == ("stopped", True)
-    assert status.words == f"Stopped, as the model server failed: {error}. It can be resumed."
+    assert status.words == "It stopped there, and can be resumed."
+    with app_of(base) as client:
+        shown = visible_text(client.get(f"/s/{session.id}").text)
+    assert all(part in shown for part in ("Model failed", f"the model server failed: {error}", status.words))
 
 
 def strangers_session(

@@ -11,6 +11,7 @@ from pathlib import Path
 import httpx
 import pytest
 
+from support.browsers import offsets
 from support.dashboards import PATIENCE, Dashboard, Grown, Message, dashboard_of, messages, start
 
 EVENTS = "/s/work~2Fexample/events"
@@ -299,3 +300,34 @@ def test_ctrl_c_ends_streams_and_server(tmp_path: Path) -> None:
         assert dashboard.process.wait(10) == 0
     assert dashboard.process.stdout is not None
     dashboard.process.stdout.close()
+
+
+def test_several_pages_share_a_stream_each_from_where_it_is(served: Dashboard, tmp_path: Path) -> None:
+    logs = {f"work~2Fshared-{number}": Grown(tmp_path / "work" / f"shared-{number}") for number in (1, 2)}
+    (one, two) = logs
+    begun = logs[two].size
+    with stream(served, f"/events/pages?s={one}:0&s={two}:{begun}&s=work~2Fgone:0") as (_, found):
+        first = {message.event: json.loads(message.data) for message in (next(found) for _ in range(3))}
+        assert "no session" in first["work~2Fgone.problem"]
+        assert len(first[one]["lines"]) == 2 and first[two]["lines"] == []
+        logs[two].append(3)
+        lines: list[int] = []
+        while len(lines) < 3:
+            message = next(found)
+            assert message.event == two
+            lines += [line["offset"] for line in json.loads(message.data)["lines"]]
+        assert lines == [each for each in offsets(logs[two].path) if each >= begun]
+        with logs[one].path.open("ab") as file:
+            file.write(b"{}\n")
+        broken = next(message for message in found if message.event == f"{one}.problem")
+        assert "broken at line 3" in broken.data
+        logs[two].append(1)
+        assert next(found).event == two, "the others go on"
+
+
+@pytest.mark.parametrize(
+    "asked", ["", "s=", "s=work~2Fx:-1", "s=work~2Fx:1e3", "&".join(["s=work~2Fx:0"] * 65)]
+)
+def test_what_names_no_pages_is_refused(served: Dashboard, asked: str) -> None:
+    with served.client() as client:
+        assert client.get(f"/events/pages?{asked}").status_code in (400, 404)

@@ -30,8 +30,11 @@ ALERT_TESTS = ASSETS / "prometheus" / "vera-alerts.test.yaml"
 SCRAPE = ASSETS / "prometheus" / "prometheus.yml"
 
 DASHBOARD: dict[str, Any] = json.loads((ASSETS / "grafana" / "vera.json").read_text())
-PANELS: list[dict[str, Any]] = [panel for panel in DASHBOARD["panels"] if panel["type"] != "row"]
 ROWS: list[dict[str, Any]] = [panel for panel in DASHBOARD["panels"] if panel["type"] == "row"]
+LAID_OUT: list[list[dict[str, Any]]] = [DASHBOARD["panels"], *(row["panels"] for row in ROWS)]
+"""What is seen at first, and what each folded row has in it."""
+
+PANELS = [panel for panel in itertools.chain.from_iterable(LAID_OUT) if panel["type"] != "row"]
 RULES: list[dict[str, Any]] = [
     rule for group in yaml.safe_load(ALERTS.read_text())["groups"] for rule in group["rules"]
 ]
@@ -119,7 +122,7 @@ def test_every_family_is_shown_on_the_dashboard() -> None:
 
 
 def test_every_panel_has_an_id_of_its_own_a_title_a_unit_and_a_description() -> None:
-    ids = [panel["id"] for panel in DASHBOARD["panels"]]
+    ids = [panel["id"] for panel in (*ROWS, *PANELS)]
     assert len(ids) == len(set(ids))
     titles = [panel["title"] for panel in PANELS]
     assert len(titles) == len(set(titles))
@@ -133,7 +136,7 @@ def test_every_panel_has_an_id_of_its_own_a_title_a_unit_and_a_description() -> 
 def test_every_query_asks_the_data_source_that_is_chosen() -> None:
     chosen = {"type": "prometheus", "uid": "${datasource}"}
     variables = {variable["name"]: variable for variable in DASHBOARD["templating"]["list"]}
-    assert variables.keys() == {"datasource", "session"}
+    assert variables.keys() == {"datasource", "session", "vera"}
     assert variables["datasource"]["type"] == "datasource"
     assert variables["session"]["query"]["query"] == "label_values(dra_last_event_ts, session)"
     assert "session" in FAMILIES["dra_last_event_ts"].labels
@@ -153,17 +156,37 @@ def test_rows_stand_in_order_and_no_panel_lies_on_another() -> None:
         "Runs", "Verification", "Claims and findings", "Gates", "Tools", "Model", "Search", "Budgets",
         "Egress", "Sandbox", "Best of N",
     ]  # fmt: skip
-    taken: set[tuple[int, int]] = set()
-    for panel in DASHBOARD["panels"]:
-        place = panel["gridPos"]
-        assert place["x"] + place["w"] <= 24
-        cells = {
-            (place["x"] + right, place["y"] + down)
-            for right in range(place["w"])
-            for down in range(place["h"])
-        }
-        assert not cells & taken
-        taken |= cells
+    for panels in LAID_OUT:
+        taken: set[tuple[int, int]] = set()
+        for place in (panel["gridPos"] for panel in panels):
+            assert place["x"] + place["w"] <= 24
+            cells = {
+                (place["x"] + right, place["y"] + down)
+                for right in range(place["w"])
+                for down in range(place["h"])
+            }
+            assert not cells & taken
+            taken |= cells
+
+
+def test_all_rows_but_the_first_two_are_folded() -> None:
+    assert [row["collapsed"] for row in ROWS] == [False] * 2 + [True] * 9
+    assert [bool(row["panels"]) for row in ROWS] == [False] * 2 + [True] * 9
+
+
+def test_an_active_runs_name_leads_to_its_page() -> None:
+    """By the variable that has the address of `vera dashboard`; `/?work_dir=` leads on to the session."""
+    (address,) = (each for each in DASHBOARD["templating"]["list"] if each["name"] == "vera")
+    assert (address["type"], address["query"]) == ("textbox", "http://127.0.0.1:8844")
+    (table,) = (panel for panel in PANELS if panel["type"] == "table")
+    assert "Session" in table["transformations"][-1]["options"]["renameByName"].values()
+    (links,) = (
+        part["value"]
+        for override in table["fieldConfig"]["overrides"]
+        if override["matcher"] == {"id": "byName", "options": "Session"}
+        for part in override["properties"]
+    )
+    assert [link["url"] for link in links] == ["${vera:raw}/?work_dir=${__value.raw:percentencode}"]
 
 
 def test_every_alert_says_what_happened_and_what_to_do() -> None:
@@ -224,7 +247,7 @@ QUESTION = {
 
 @pytest.fixture(scope="module")
 def session(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A finished run: an answer that was sent back, a mended one, a check lane, a judge."""
+    """A finished run: an answer that was sent back, a corrected one, a check lane, a judge."""
     base = tmp_path_factory.mktemp("assets")
     (base / "documents").mkdir()
     (base / "documents" / "terms.txt").write_text(

@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from prometheus_client.parser import text_string_to_metric_families
 
 from vera import events
+from vera.config.loading import defaults
 from vera.evidence.finding import Finding
 from vera.metrics import FAMILIES, Metrics, families
 
@@ -272,6 +273,20 @@ def test_latency_and_tokens_of_a_call_count_by_scope() -> None:
     assert value(metrics, "dra_model_finish_reason_length_total", scope="verifier_judge") == 1
     assert value(metrics, "dra_model_retries_total", scope="verifier_judge") == 2
     assert total(metrics, "dra_model_calls_total") == value(metrics, "dra_verifier_model_calls_total") == 1
+
+
+def test_cost_is_by_the_prices_in_the_runs_settings_and_by_who_is_asked() -> None:
+    prices = {"input_price": 2.0, "cached_price": 0.5, "output_price": 10.0, "verifier_output_price": 30.0}
+    priced = begun(budget={**defaults().budget.model_dump(), **prices})
+    call = events.Model(
+        step=1, scope="agent", latency_s=1, prompt_tokens=1000, cached_tokens=400, completion_tokens=100
+    )  # fmt: skip
+    metrics = folded(priced, call, msgspec.structs.replace(call, scope="verifier_judge"))
+    agent = (600 * 2 + 400 * 0.5 + 100 * 10) / 1e6
+    assert value(metrics, "dra_model_cost_total", scope="agent") == pytest.approx(agent)
+    judge = (600 * 2 + 400 * 0.5 + 100 * 30) / 1e6
+    assert value(metrics, "dra_model_cost_total", scope="verifier_judge") == pytest.approx(judge)
+    assert total(folded(begun(), call), "dra_model_cost_total") == 0
 
 
 hostile = st.text() | st.sampled_from(['"} 1\ndra_x{a="', "\\", "\n", "\r\0\x85\u2028", "\udcff", "other"])

@@ -137,7 +137,7 @@ def test_what_a_page_shows_of_many_long_claims_is_bounded() -> None:
 def test_a_headline_says_where_a_run_stands() -> None:
     said = {name: (headline(page.header), tone(page.header)) for name, page in EXAMPLES.items()}
     assert said == {
-        "empty": ("Not started", "open"),
+        "empty": ("Not started", "rest"),
         "running": ("Working", "busy"),
         "finished": ("Verified", "good"),
         "disputed": ("Disputed", "mixed"),

@@ -2,6 +2,7 @@
 
 import time
 
+import msgspec
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -29,22 +30,47 @@ def test_headings_lists_paragraphs_and_code_are_told_apart() -> None:
 
 
 def test_a_citation_knows_its_card_and_its_claim() -> None:
-    cited = [part for block in blocks(ANSWER, CLAIMS) for line in block.parts for part in line if part.cites]
-    assert [(part.text, part.claim, part.card.first if part.card else None) for part in cited] == [
-        ("[ev_0009:1]", 3, 1),
-        ("[ev_0002:12; ev_0005:3-4]", 1, 12),
-        ("[ev_0003:7]", 2, 7),
-        ("[ev_0005:9]", 4, 9),
-        ("[ev_0003:2]", 5, 2),
+    cited = [
+        each
+        for block in blocks(ANSWER, CLAIMS)
+        for line in block.parts
+        for part in line
+        for each in part.cited
     ]
+    assert [(each.place, each.claim, each.card.first if each.card else None) for each in cited] == [
+        ("ev_0009:1", 3, 1),
+        ("ev_0002:12", 1, 12),
+        ("ev_0005:3-4", 1, 3),
+        ("ev_0003:7", 2, 7),
+        ("ev_0005:9", 4, 9),
+        ("ev_0003:2", 5, 2),
+    ]
+
+
+def test_a_citation_leads_to_the_card_whose_lines_hold_it_and_to_no_other_of_its_source() -> None:
+    (card, *_) = CLAIMS[0].cards
+    wide = msgspec.structs.replace(card, first=10, last=20)
+    claims = [msgspec.structs.replace(CLAIMS[0], cards=(wide,))]
+    name = card.evidence
+    (block,) = blocks(f"Within [{name}:12-14], beyond [{name}:30], all of it [{name}].", claims)
+    found = [each for part in block.parts[0] for each in part.cited]
+    assert [each.card for each in found] == [wide, None, wide]
+
+
+def test_a_citation_without_a_card_says_what_is_wrong_with_it() -> None:
+    why = "There is no evidence ev_0042; cite one that was seen in this session."
+    claims = [msgspec.structs.replace(CLAIMS[0], findings=(why,))]
+    (block,) = blocks("See [ev_0042:1].", claims)
+    (found,) = block.parts[0][1].cited
+    assert (found.card, found.claim, found.why) == (None, 1, why)
 
 
 def test_a_citation_of_what_no_card_has_leads_nowhere() -> None:
     (block,) = blocks("See [ev_0042:1].", CLAIMS)
-    assert [(part.cites, part.card, part.claim) for part in block.parts[0]] == [
-        (False, None, 0),
-        (True, None, 0),
-        (False, None, 0),
+    assert [[(each.card, each.claim) for each in part.cited] for part in block.parts[0]] == [
+        [],
+        [(None, 0)],
+        [],
     ]
 
 
@@ -74,9 +100,16 @@ def test_what_changed_is_told_word_by_word() -> None:
         ("gone", "1,094"),
         ("new", "1,091"),
         ("same", " km long"),
-        ("gone", "."),
-        ("new", " [ev_0001:1]."),
+        ("new", " [ev_0001:1]"),
+        ("same", "."),
     ]
+
+
+def test_a_citation_changes_as_a_whole() -> None:
+    found = changes("It is long [ev_0001:2-3].", "It is long [ev_0001:2-4], and wide.")
+    assert found is not None
+    changed = [each.text for each in found if each.kind != "same"]
+    assert changed == ["[ev_0001:2-3]", "[ev_0001:2-4], and wide"]
 
 
 @given(st.text(max_size=200), st.text(max_size=200))
@@ -107,6 +140,21 @@ def test_the_same_claim_stands_beside_itself_and_a_changed_one_beside_what_it_wa
         ("The Elbe rises in the Giant Mountains.", "The Elbe rises in the Giant Mountains."),
         (None, "The Rhine rises in the Swiss Alps."),
     ]
+
+
+def test_a_claim_that_grew_stands_beside_what_it_was() -> None:
+    before = ClaimView(
+        key="c1", text="Under the GPL 3 an offer must be valid for at least five years.", verdict="unresolved"
+    )
+    after = ClaimView(
+        key="c1",
+        text="Under the GPL 3 an offer must be valid for at least three years, and for as long as you offer "
+        "spare parts or customer support for that product model.",
+        verdict="supported",
+    )
+    assert [(each.before, each.after) for each in aligned([before], [after])] == [(before, after)]
+    other = ClaimView(key="c2", text="An offer is valid.", verdict="supported")
+    assert [each.before for each in aligned([before], [other])] == [None, before]
 
 
 def test_a_claim_that_is_gone_comes_last() -> None:

@@ -10,13 +10,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from vera import events
+from vera.config.settings import BudgetSettings
 from vera.events import Blob, Text
 from vera.report.otel import Trace
 from vera.report.otel_attributes import CONTENT
-from vera.report.otel_span import LAST_TS, MAX_LENGTH, Kind, Span
+from vera.report.otel_span import LAST_TS, MAX_LENGTH, Kind, Span, trace_id_of
 
 LOG = "ab" * 32
 BLOB = Blob("0" * 64, 1)
+LIMITED = ("tokens", "cost", "seconds", "searches")
+SESSION = {"session.id": trace_id_of(LOG).hex()}
 SECRET = "what nobody asked to be sent"
 
 BEGIN: list[tuple[str, events.Event]] = [
@@ -184,6 +187,13 @@ def test_spans_have_the_names_of_the_conventions() -> None:
         "gen_ai.usage.cache_read.input_tokens": 60,
         "vera.step": 1,
         "vera.model.scope": "agent",
+        "openinference.span.kind": "LLM",
+        "llm.system": "vllm",
+        "llm.model_name": "qwen",
+        "llm.token_count.prompt": 100,
+        "llm.token_count.prompt_details.cache_read": 60,
+        "llm.token_count.completion": 7,
+        **SESSION,
     }
     assert only(found, "execute_tool read").attributes == {
         "gen_ai.operation.name": "execute_tool",
@@ -192,6 +202,9 @@ def test_spans_have_the_names_of_the_conventions() -> None:
         "gen_ai.tool.call.id": "call_0001",
         "process.exit.code": 0,
         "vera.tool.outcome": "ok",
+        "openinference.span.kind": "TOOL",
+        "tool.name": "read",
+        **SESSION,
     }
     assert only(found, "retrieval brave").attributes == {
         "gen_ai.operation.name": "retrieval",
@@ -200,6 +213,8 @@ def test_spans_have_the_names_of_the_conventions() -> None:
         "vera.search.kind": "web",
         "vera.search.outcome": "ok",
         "vera.search.results": 3,
+        "openinference.span.kind": "RETRIEVER",
+        **SESSION,
     }
     root = only(found, "invoke_agent vera").attributes
     assert root["gen_ai.operation.name"] == "invoke_agent"
@@ -208,6 +223,29 @@ def test_spans_have_the_names_of_the_conventions() -> None:
     assert (root["vera.session"], root["vera.status"], root["vera.exit_code"]) == ("first", "VERIFIED", 0)
     kinds = {span.name: span.attributes.get("openinference.span.kind") for span in found}
     assert kinds["invoke_agent vera"] == "AGENT" and kinds["step 1"] == "CHAIN"
+
+
+def test_each_span_has_a_kind_of_openinference_and_its_session() -> None:
+    kinds = {"LLM", "TOOL", "RETRIEVER", "AGENT", "CHAIN", "GUARDRAIL", "EVALUATOR"}
+    found = exported(*EVERYTHING)
+    assert {span.attributes["openinference.span.kind"] for span in found} == kinds
+    assert {span.attributes["session.id"] for span in found} == {found[0].trace_id.hex()}
+
+
+def test_a_call_has_its_cost_by_the_prices_in_the_log_and_its_payer() -> None:
+    given = {"input_price": 1.0, "output_price": 10.0, "verifier_input_price": 100.0}
+    prices = {name: 0 if name in LIMITED else None for name in BudgetSettings.model_fields} | given
+    lines = (
+        ("", events.Session(format=1, version="0.1.0", settings={"budget": prices})),
+        ("main", lane_started()),
+        ("main", model(prompt_tokens=1_000_000, completion_tokens=100_000)),
+        ("main", model(step=2, scope="verifier_judge", prompt_tokens=10_000)),
+        ("main", model(step=3)),
+    )
+    found = [span for span in exported(*lines) if span.attributes["openinference.span.kind"] == "LLM"]
+    assert [span.attributes.get("gen_ai.usage.cost") for span in found] == [2.0, 1.0, None]
+    assert found[0].attributes["llm.cost.total"] == 2.0
+    assert not any("gen_ai.usage.cost" in span.attributes for span in exported(*STEP)), "no price is known"
 
 
 def test_tokens_stand_on_calls_only_so_that_nobody_counts_them_twice() -> None:
@@ -310,6 +348,7 @@ def test_a_gate_that_spoke_is_a_guardrail_of_its_step() -> None:
         "vera.gate.count": 2,
         "vera.gate.limit": 2,
         "gen_ai.tool.name": "fetch",
+        **SESSION,
     }
 
 
@@ -422,6 +461,39 @@ def test_with_content_the_messages_are_those_of_the_conventions() -> None:
     called = only(found, "execute_tool read").attributes
     assert called["gen_ai.tool.call.arguments"] == called["gen_ai.tool.call.result"] == SECRET
     assert only(found, "retrieval brave").attributes["gen_ai.retrieval.query.text"] == SECRET
+
+
+def test_with_content_a_turn_has_what_is_new_in_its_prompt_since_the_turn_before() -> None:
+    def turn(step: int, content: str, obs: str) -> tuple[tuple[str, events.Event], ...]:
+        return (
+            ("main", model(step)),
+            ("main", model_io(step, content=content)),
+            ("main", events.Assistant(step=step, content=content)),
+            ("main", tool_started(step)),
+            ("main", tool(step, obs=obs)),
+        )
+
+    refused = events.PolicyDomainShift(step=2, effect="refuse", reason="x", tool="fetch", reply="Not there.")
+    lines = (
+        ("main", lane_started()),
+        *turn(1, "I read.", "OBSERVATION one"),
+        ("main", model(2)),
+        ("main", model_io(2, content="I fetch.")),
+        ("main", events.Assistant(step=2, content="I fetch.")),
+        ("main", refused),
+        ("main", model(3)),
+        ("main", model_io(3, content="Done.")),
+    )
+    calls = [span for span in exported(*lines, read=words) if span.name == "chat qwen"]
+    told = [json.loads(str(span.attributes["gen_ai.input.messages"])) for span in calls]
+    assert [[(each["role"], each["parts"][0]["content"]) for each in messages] for messages in told] == [
+        [("user", SECRET)],
+        [("assistant", "I read."), ("user", "OBSERVATION one")],
+        [("assistant", "I fetch."), ("user", "Not there.")],
+    ]
+    (first, *_) = calls
+    assert first.attributes["input.value"] == first.attributes["gen_ai.input.messages"]
+    assert first.attributes["input.mime_type"] == first.attributes["output.mime_type"] == "application/json"
 
 
 def test_a_request_that_was_kept_is_sent_with_content_its_newest_messages_cut() -> None:

@@ -17,8 +17,8 @@ from vera.sandbox.egress.policy import NetworkPolicy
 from vera.sandbox.egress.secrets import Secrets
 from vera.sandbox.egress.types import Connection
 from vera.sandbox.image import build_browser_image, exists
-from vera.sandbox.render import chromium
-from vera.sandbox.render.rendered import Answer, Rendered, RenderError
+from vera.sandbox.render import chromium, renderer
+from vera.sandbox.render.rendered import Answer, Picture, Piece, Rendered, RenderError
 from vera.sandbox.render.renderer import Renderer, RenderLimits
 
 CHROMIUM = [pytest.mark.needs("bubblewrap"), pytest.mark.needs("chromium")]
@@ -99,6 +99,38 @@ def test_what_scripts_bring_stands_in_the_dom_and_the_receipt_says_how(backend: 
     assert {f"{site}/app", f"{site}/data"} <= set(asked)
     assert receipt.connection_count == len(bench.records)
     assert receipt.unknown
+
+
+@pytest.mark.parametrize("backend", [REAL])
+def test_a_picture_shows_the_page_and_where_its_text_is(backend: str, site: str) -> None:
+    picture = Bench(backend, site).render(f"{site}/app").picture
+    assert picture is not None and (picture.data[:4], picture.data[8:12]) == (b"RIFF", b"WEBP")
+    (piece,) = msgspec.json.decode(picture.layout, type=list[Piece])
+    assert piece.text == "The tariff is 19 cents, café included."
+    assert 0 <= piece.x < piece.x + piece.width <= picture.width
+    assert 0 <= piece.y < piece.y + piece.height <= picture.height
+
+
+def test_what_the_box_leaves_as_a_picture_has_bounds(tmp_path: Path) -> None:
+    """A page may have taken the browser over: what is no picture, or too large, is none."""
+    picture, layout = tmp_path / renderer.PICTURE_FILE, tmp_path / renderer.LAYOUT_FILE
+    good, pieces = b"RIFF\0\0\0\0WEBP", b'[["a",1,2,3,4]]'
+
+    def read(data: bytes, text: bytes, height: int = 900) -> Picture | None:
+        picture.write_bytes(data)
+        layout.write_bytes(text)
+        return renderer._read_picture(tmp_path, height)
+
+    assert read(good, pieces) == Picture(data=good, layout=pieces, width=1000, height=900)
+    assert read(b"<svg onload=alert(1)>", pieces) is None
+    assert read(good + bytes(renderer.MAX_PICTURE), pieces) is None
+    assert read(good, b"[" + b" " * renderer.MAX_LAYOUT + b"]") is None
+    assert read(good, pieces, height=renderer.MAX_HEIGHT + 1) is None
+    for text in (b"", b"[[1]]", b'[["a",1,2,3,"x"]]', b"[" * 100_000):
+        assert read(good, text) is None
+    picture.unlink()
+    picture.symlink_to("/etc/passwd")
+    assert renderer._read_picture(tmp_path, 900) is None
 
 
 @pytest.mark.parametrize("backend", [REAL])

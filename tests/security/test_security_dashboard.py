@@ -20,6 +20,7 @@ from vera.store import Store
 
 EXAMPLE = "/s/work~2Fexample"
 SECRET = "what no page may show"
+FORMS = ("ask", "stop", "resume", "replay")
 FORM = {"task": "What is the capital of France?", "model_base_url": "http://evil.example/v1"}
 
 
@@ -105,7 +106,7 @@ def test_a_form_without_the_token_of_this_login_starts_nothing(served: Dashboard
     own = {"origin": served.url, "sec-fetch-site": "same-origin"}
     with served.browser() as client:
         for token in ({}, {"form_token": ""}, {"form_token": "0" * 64}, {"form_token": served.token}):
-            for path in ("/s/work~2Fnew/run", f"{EXAMPLE}/ask"):
+            for path in ("/s/work~2Fnew/run", "/start", *(f"{EXAMPLE}/{each}" for each in FORMS)):
                 answer = client.post(path, data={**FORM, **token}, headers=own)
                 assert answer.status_code == 403
             for path, fields in (
@@ -123,7 +124,8 @@ def test_a_rebound_name_reads_and_does_nothing(served: Dashboard) -> None:
         same = f"Host: {host}\r\nOrigin: http://{host}\r\nSec-Fetch-Site: same-origin\r\n"
         asked = (
             *("GET /", "GET /metrics", "POST /new", "POST /remove", f"POST {EXAMPLE}/review"),
-            *(f"GET {EXAMPLE}/again", f"POST {EXAMPLE}/ask"),
+            *(f"GET {EXAMPLE}/again", *(f"POST {EXAMPLE}/{each}" for each in FORMS)),
+            *("GET /events/pages?s=work~2Fexample:0", f"GET {EXAMPLE}/place/{'f' * 64}?first=1&last=1"),
         )
         for request in (f"{each} HTTP/1.1" for each in asked):
             head = f"{request}\r\n{same}Authorization: Bearer {served.token}\r\nX-Vera: 1\r\n"
@@ -206,6 +208,18 @@ def test_each_route_needs_the_token_but_three_that_say_nothing(served: Dashboard
         ("/s/work~2Fexample/page/..%2f..%2f..%2fsecret.txt?first=1&last=1", 404),
         ("/s/work~2Fexample/page/" + "f" * 64 + "?first=1&last=1", 404),
         ("/s/work~2Fexample/page/" + "f" * 64 + "?first=-1&last=1", 400),
+        ("/s/work~2Fexample/place/..%2f..%2f..%2fsecret.txt?first=1&last=1", 404),
+        ("/s/work~2Fexample/place/" + "f" * 64 + "?first=1&last=1", 404),
+        ("/s/work~2Fexample/place/" + "f" * 64 + "?first=-1&last=1", 400),
+        ("/s/work~2Fexample/share/..%2f..%2f..%2fsecret.txt", 404),
+        ("/s/work~2Fexample/bytes/..%2f..%2f..%2fsecret.txt", 404),
+        ("/s/work~2Fexample/steps/..%2f..%2fsecret.txt", 404),
+        ("/events/pages?s=~2E~2E:0", 404),
+        ("/events/pages?s=work~2Fexample:-1", 400),
+        ("/events/pages?s=work~2Fexample:1e9", 400),
+        ("/events/pages", 400),
+        ("/evaluations/~2E~2E", 404),
+        ("/evaluations/~2E~2E~2Fsecret~2Etxt", 404),
         ("/s/work~2Fexample/events?from=-1", 400),
         ("/s/work~2Fexample/events?from=1e9", 400),
         ("/s/work~2Fexample/compare?a=x&b=1", 400),

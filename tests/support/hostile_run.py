@@ -8,6 +8,7 @@ from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 from support.verified import answer, begin, decide, finish, keep
 from vera import events
 from vera.attestation.keys import Signer
+from vera.dashboard.ledgers import COLUMNS
 from vera.session import Session
 
 MARKUP = (
@@ -22,6 +23,7 @@ ALL = " ".join(MARKUP)
 PAGE = "".join(f"Line {number} {text} of the dam.\n" for number, text in enumerate(MARKUP, 1)).encode()
 """A stored text whose lines are cited."""
 
+LEDGERS = ("evidence.jsonl", "move_ledger.jsonl", "query_ledger.jsonl")
 FILE_NAMES = ("<img src=x onerror=alert(1)>.png", '"onload=alert(1) x=".html', "javascript:alert(1).svg")
 
 
@@ -34,8 +36,11 @@ def make(root: Path) -> None:
         finish(session, signer, decide(session, signer, 1))
     finally:
         session.close()
-    for name in ("notes.md", "run.log", "container.log", "container_events.log", "evidence.jsonl"):
+    for name in ("notes.md", "run.log", "container.log", "container_events.log"):
         (root / name).write_text(f"{ALL}\n")
+    for name, columns in zip(LEDGERS, COLUMNS.values(), strict=True):
+        record = {"sha256": ALL, "lane": ALL, **dict.fromkeys(columns, ALL), ALL: [ALL]}
+        (root / name).write_text(f"{ALL}\n{json.dumps(record)}\n")
 
 
 def open_session(root: Path) -> Session:

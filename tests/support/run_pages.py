@@ -525,6 +525,7 @@ THESIS = msgspec.structs.replace(
     choices=(),
     choices_left_out=0,
     answer="The Elbe is longer than the Rhine.",
+    thesis=True,
 )  # fmt: skip
 
 

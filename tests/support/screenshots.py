@@ -15,7 +15,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from support import licence_run, pdf_run, rtl_run
+from support import licence_run, pdf_run, rendered_run, rtl_run, unfinished
 from support.browsers import chromium, watched
 from support.cli import vera
 from support.dashboards import Dashboard, Grown, dashboard_of
@@ -33,6 +33,8 @@ WIDTH = 1280
 SIZES = {
     "dashboard.png": (WIDTH, 1240),
     "dashboard-dark.png": (WIDTH, 1240),
+    "preview.png": (WIDTH, 640),
+    "model-failed.png": (WIDTH, 420),
     "evidence.png": (WIDTH, 860),
     "compare.png": (WIDTH, 1060),
     "report.png": (WIDTH, 1020),
@@ -46,6 +48,8 @@ SIZES = {
     "evaluation.png": (WIDTH, 760),
     "two-runs.png": (WIDTH, 900),
     "pdf-page.png": (WIDTH, 1100),
+    "rendered-place.png": (WIDTH, 860),
+    "ledger.png": (WIDTH, 620),
     "follow-up.png": (WIDTH, 900),
     "review.png": (WIDTH, 760),
     "form-errors.png": (WIDTH, 760),
@@ -128,6 +132,10 @@ def more_sessions(base: Path) -> None:
     pdf = make_pdf(list(pdf_run.TITLE_PAGE), list(pdf_run.SECOND_PAGE))
     pdf_run.make(base / "work" / "pump", pdf, load_or_create())
     rtl_run.make(base / "work" / "arabic-chinese", load_or_create())
+    with chromium() as browser:
+        looked = rendered_run.picture_of(browser.new_page())
+    rendered_run.make(base / "work" / "terms-of-sale", load_or_create(), looked)
+    unfinished.failed(base / "work" / "failed")
     tasks = ("How high is the dam?", "Who built the bridge?", "كم يبلغ ارتفاع السد؟")
     for number, task in enumerate(tasks):
         Grown(base / "work" / f"dam-{number}", task=task).log.close()
@@ -207,8 +215,14 @@ def _take_all(dashboard: Dashboard, base: Path, folder: Path) -> None:
         keep("evaluation.png", folder)
         show("pdf-page.png", "/s/work~2Fpump")
         page.evaluate("document.getElementById('answer').scrollIntoView()")
-        page.evaluate("document.querySelector('.pdf-page img').decode()")
+        page.evaluate("document.querySelector('.page-picture img').decode()")
         keep("pdf-page.png", folder)
+        show("rendered-place.png", "/s/work~2Fterms-of-sale")
+        page.evaluate("document.getElementById('answer').scrollIntoView()")
+        page.evaluate("document.querySelector('.page-picture img').decode()")
+        keep("rendered-place.png", folder)
+        plain("model-failed.png", "/s/work~2Ffailed")
+        plain("ledger.png", f"{EXAMPLE}/log/evidence")
         show("follow-up.png", "/s/work~2Ffollow-up")
         page.locator("#parent summary").click()
         keep("follow-up.png", folder)
@@ -246,9 +260,14 @@ def _take_run(page: "Page", show: Callable[[str, str], None], keep: Callable[[st
     page.emulate_media(media="screen")
     show("evidence.png", "")
     page.locator("#summary-1").click()
-    page.locator("#claim-1 .card-head a", has_text="ev_0002:257-267").click()
+    page.locator("#claim-1 .card-head a").first.click()
     page.wait_for_selector("mark")
     keep("evidence.png")
+    show("preview.png", EXAMPLE)
+    page.evaluate("document.getElementById('answer').scrollIntoView()")
+    page.locator('#answer a.cite[href="#proof-2"]').first.hover()
+    page.wait_for_selector(".peek:popover-open")
+    keep("preview.png")
 
 
 def _fill_in_wrongly(page: "Page") -> None:

@@ -14,7 +14,7 @@ from vera.agent.asking import SubSession
 from vera.agent.conclusion import Result, conclude
 from vera.agent.lanes import LANE, Environment, LaneOptions, LanePrompt, main_lane, with_work
 from vera.agent.rules import for_task
-from vera.agent.stopping import Stopping, decide, within_time
+from vera.agent.stopping import Stopping, decide, heeding, within_time
 from vera.attestation.execution import needs_computing, verdict_of
 from vera.attestation.keys import Signer
 from vera.attestation.objects import ObjectError
@@ -124,12 +124,9 @@ class Execution:
         """Work to the end of the run and conclude it. Raises as `Research.run` does."""
         self._context.session.seal(self._signer.seal)
         left = self._budget.seconds_left(self._context.session.state.spent.seconds)
-        with within_time(left, self.stop):
-            while (answer := (await self._lane.run()).answer) is not None:
-                verdict, number = await self._judge(answer)
-                if verdict is None or verdict.status in HOLDS or self._ends_here(number):
-                    break
-                self._take_back(answer, verdict, number)
+        async with heeding(self._context.session.root, self.stop):
+            with within_time(left, self.stop):
+                await self._work()
         return conclude(
             self._context.session,
             self._signer,
@@ -138,6 +135,14 @@ class Execution:
             require=self._context.options.require,
             clock=clock,
         )
+
+    async def _work(self) -> None:
+        """Answers of the lane until one is carried, or there is none."""
+        while (answer := (await self._lane.run()).answer) is not None:
+            verdict, number = await self._judge(answer)
+            if verdict is None or verdict.status in HOLDS or self._ends_here(number):
+                break
+            self._take_back(answer, verdict, number)
 
     async def _judge(self, answer: events.Answer) -> tuple[events.ExecutionVerdict | None, int]:
         """The verdict on the answer and which one of the run it is; None when the run was stopped before."""

@@ -231,7 +231,8 @@ def _bytes_of(evidence: events.Evidence, earlier: Earlier) -> list[bytes]:
 
 
 def _blobs(evidence: events.Evidence) -> list[events.Blob]:
-    blobs = (evidence.text, evidence.raw, evidence.receipt, evidence.within, evidence.opened)
+    shown = (evidence.shown.picture, evidence.shown.layout) if evidence.shown else ()
+    blobs = (evidence.text, evidence.raw, evidence.receipt, evidence.within, evidence.opened, *shown)
     return [blob for blob in blobs if blob is not None]
 
 

@@ -18,7 +18,7 @@ from vera.agent.conclusion import Result, choose, conclude
 from vera.agent.extracts import by_rule
 from vera.agent.lanes import LANE
 from vera.agent.research import Research
-from vera.agent.stopping import Stopping
+from vera.agent.stopping import Stopping, heeding
 from vera.agent.sub_questions import MAX_QUESTIONS
 from vera.attestation.composed import MAX_LENGTH, compose, part_word
 from vera.attestation.keys import Signer
@@ -93,11 +93,12 @@ class ReportRun:
         that does not fit the model: the session can be resumed.
         """
         self._session.seal(self._signer.seal)
-        while number := self._session.state.part:
-            await self._answer(number)
-        self._leave_out()
-        self._budget.whole()
-        decision = await self._whole()
+        async with heeding(self._session.root, self.stop):
+            while number := self._session.state.part:
+                await self._answer(number)
+            self._leave_out()
+            self._budget.whole()
+            decision = await self._whole()
         if decision is not None:
             choose(self._session, decision)
         result = conclude(

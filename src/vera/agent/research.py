@@ -10,7 +10,7 @@ from vera import events
 from vera.agent.conclusion import Result, answer_seq, choose, conclude, nothing_found
 from vera.agent.lanes import AGENT
 from vera.agent.question import settle_form
-from vera.agent.stopping import LOST, Stopping, decide, within_time
+from vera.agent.stopping import LOST, Stopping, decide, heeding, within_time
 from vera.attestation.keys import Signer
 from vera.evidence.speaks import speaks_of
 from vera.headline import HEADLINES, HOLDS, word_of
@@ -87,7 +87,8 @@ class Research:
         # The model server that was found is sealed, too: what the run begins with is known to be the user's
         # when it is killed and goes on (`attestation.own_log`).
         self._context.session.seal(self._signer.seal)
-        best = await self.answer()
+        async with heeding(self._context.session.root, self.stop):
+            best = await self.answer()
         if best is not None:
             decided = sum(each.decision is not None for each in self._context.session.state.rounds.values())
             choose(self._context.session, best, decided)

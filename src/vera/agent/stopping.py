@@ -1,8 +1,10 @@
 """Stopping a run before its end: a person stops it, or its time is spent."""
 
 import asyncio
-from collections.abc import Callable, Coroutine, Iterator
-from contextlib import contextmanager
+import contextlib
+from collections.abc import AsyncIterator, Callable, Coroutine, Iterator
+from contextlib import asynccontextmanager, contextmanager
+from pathlib import Path
 from typing import Any
 
 from vera import events
@@ -10,10 +12,17 @@ from vera.agent import spending
 from vera.attestation.keys import Signer
 from vera.lane.budget import Budget
 from vera.lane.loop import Lane
+from vera.session import stop_request
 from vera.verification.context import VerifierContext
 
 OUT_OF_TIME = "time"
 """Why a lane ends whose run has no time left."""
+
+BY_PERSON = "interrupted"
+"""Why a lane ends that a person stopped."""
+
+LOOK_SECONDS = 0.5
+"""Between two looks for a request to stop: one look is one call of the system."""
 
 LOST = "model"
 """Why a lane ends whose model cannot be asked any more."""
@@ -77,6 +86,32 @@ def within_time(left: float | None, stop: Callable[[str], None]) -> Iterator[Non
         yield
     finally:
         timer.cancel()
+
+
+@asynccontextmanager
+async def heeding(root: Path, stop: Callable[[str], None] | None = None) -> AsyncIterator[None]:
+    """Within, a request to stop in the session at `root` (`session.stop_request`) does what Ctrl-C does: the
+    first calls `stop`, one to stop at once cancels the task that runs here, as each does without a `stop`."""
+    running = asyncio.current_task()
+    assert running is not None
+    heeded = asyncio.ensure_future(_heed(root, stop, running.cancel))
+    try:
+        yield
+    finally:
+        heeded.cancel()
+        with contextlib.suppress(asyncio.CancelledError):
+            await heeded
+        stop_request.clear(root)
+
+
+async def _heed(root: Path, stop: Callable[[str], None] | None, cancel: Callable[[], bool]) -> None:
+    is_told = False
+    while (asked := stop_request.asked(root)) != stop_request.NOW and not (asked and stop is None):
+        if asked and stop is not None and not is_told:
+            stop(BY_PERSON)
+            is_told = True
+        await asyncio.sleep(LOOK_SECONDS)
+    cancel()
 
 
 async def decide(

@@ -14,6 +14,7 @@ from vera.agent.knowledge import Knowledge
 from vera.agent.lanes import LANE, Environment, sources
 from vera.agent.question import settle_form
 from vera.agent.rules import rules_of
+from vera.agent.stopping import heeding
 from vera.attestation.ahdb.admission import record
 from vera.attestation.ahdb.entries import register_of
 from vera.attestation.ahdb.journal import TORN, Journal, JournalError
@@ -179,6 +180,14 @@ class ThesisRun:
         """Look, verify what was found, and conclude. Raises as `Research.run` does."""
         session = self._context.session
         session.seal(self._signer.seal)
+        async with heeding(session.root):
+            await self._decide()
+        return conclude(
+            session, self._signer, spent=self._spent(), require=self._context.options.require, clock=clock
+        )
+
+    async def _decide(self) -> None:
+        session = self._context.session
         await settle_form(self._context)
         if (await self._lane.run()).answer is not None:
             from vera.verification.verifier import verify
@@ -187,9 +196,6 @@ class ThesisRun:
             ended = events.LaneEnded(reason="budget" if cut else "answered", detail=cut)
             session.emit(ended, lane=LOOK_UP)
             choose(session, await verify(self._context, self._signer, last=True, now=self._now))
-        return conclude(
-            session, self._signer, spent=self._spent(), require=self._context.options.require, clock=clock
-        )
 
     def _spent(self) -> str:
         if self._deadline.is_over or self._retriever.cut() == "seconds":

@@ -38,7 +38,7 @@ _KEPT = (
 )  # fmt: skip
 """What of an evidence is the same wherever it is carried over to, and when it is read again there."""
 
-_KEPT_FIRST = (*_KEPT, "exit_code", "low_signal", "opened")
+_KEPT_FIRST = (*_KEPT, "exit_code", "low_signal", "opened", "shown")
 _KEYID = re.compile(r"[0-9a-f]{64}")
 
 

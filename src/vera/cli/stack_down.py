@@ -53,8 +53,7 @@ def working(base: Path) -> Iterator[tuple[SessionFolder, Owner]]:
     if not base.is_dir():
         return
     for session in Sessions(base).listed()[0]:
-        process = run_process.read(session.path)
-        if process is not None and run_process.is_alive(process):
+        if (process := run_process.worker(session.path)) is not None:
             yield session, process
 
 

@@ -15,7 +15,7 @@ from vera.attestation.lenses import load_lens
 from vera.attestation.outcome import withheld_after, withheld_code
 from vera.attestation.parents import AGREES
 from vera.attestation.request_json import REQUEST_BYTES, RequestAsked, read_request
-from vera.cli.exit import NOT_READY, USAGE, stop
+from vera.cli.exit import INTERRUPTED, NOT_READY, USAGE, stop
 from vera.cli.found_server import ask_once
 from vera.cli.inputs import SOURCES, take_sources
 from vera.cli.options import MODEL
@@ -162,6 +162,8 @@ def finish(
         )
     except ModelError as error:
         stop(f"{error}", NOT_READY)
+    except asyncio.CancelledError:  # a person stopped it from a page
+        stop("interrupted.", INTERRUPTED)
     progress.done()
     return _shown(answered, progress, parent.found if parent else AGREES, as_json=as_json)
 

@@ -17,6 +17,7 @@ import msgspec
 from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
 from starlette.middleware import Middleware
+from starlette.middleware.gzip import GZipMiddleware
 from starlette.requests import Request
 from starlette.responses import HTMLResponse, PlainTextResponse, RedirectResponse, Response
 from starlette.routing import Route
@@ -33,6 +34,7 @@ from vera.dashboard.log_ends import MAIN_LANE
 from vera.dashboard.metrics import BaseMetrics
 from vera.dashboard.overview import Overview
 from vera.dashboard.query_params import Asked
+from vera.dashboard.rendered_places import place_svg
 from vera.dashboard.run_form import StartForm, tried_form
 from vera.dashboard.runs import RunRefused, Runs
 from vera.dashboard.session_index import KINDS, SORTS, Wanted
@@ -42,7 +44,7 @@ from vera.dashboard.start_routes import StartRoutes, go_on
 from vera.dashboard.static_files import StaticFiles
 from vera.dashboard.step_index import StepIndex, StepIndexes
 from vera.dashboard.step_view import loader, request_of, step_view
-from vera.dashboard.stream import EventStream, page_chunks, record_chunks
+from vera.dashboard.stream import EventStream, page_chunks, record_chunks, shared_chunks
 from vera.dashboard.tokens import Tokens
 from vera.dashboard.two_runs import Run, flat
 from vera.report.view.changes import PARTS
@@ -53,6 +55,21 @@ from vera.store import Store, StoreError
 METRICS_TYPE = "text/plain; version=0.0.4; charset=utf-8"
 LOOPBACK = frozenset({"127.0.0.1", "localhost", "[::1]"})
 MAX_OFFSET_DIGITS = 16
+LARGE_LOG = 4 << 20
+"""Bytes of a log that are not read yet, from which on its page may say first that it is being read."""
+
+PATIENCE_SECONDS = 0.8
+"""What a page waits for them."""
+
+MAX_SHARED = 64
+"""Sessions whose pages share a stream."""
+
+COMPRESSED_FROM = 1024
+"""Bytes of an answer that is compressed for a browser that takes it; a stream of events never is."""
+
+COMPRESSION = 4
+"""The level of gzip: 6 takes half as long again for a page that is 4 % smaller."""
+
 
 _BARE = {"content-security-policy": "default-src 'none'", "x-content-type-options": "nosniff"}
 _ROUTING = {404: "There is nothing at this address.", 405: "That cannot be done at this address."}
@@ -82,9 +99,10 @@ def create_app(
         static=dashboard.static.prefix,
         login_page=pages.render_login,
     )
+    packed = Middleware(GZipMiddleware, minimum_size=COMPRESSED_FROM, compresslevel=COMPRESSION)
     app = Starlette(
         routes=dashboard.routes(),
-        middleware=[guard],
+        middleware=[guard, packed],
         exception_handlers={
             HTTPException: _http_problem,
             NoSession: _problem(404),
@@ -129,6 +147,7 @@ class Dashboard:
             Route("/new", self.new, methods=["POST"]),
             *StartRoutes(self.runs, self._session).routes(),
             Route("/events", self.events_of_work_dir),
+            Route("/events/pages", self.shared_events),
             Route("/metrics", self.exposition),
             Route("/healthz", healthz),
             Route("/login", self.login),
@@ -139,6 +158,7 @@ class Dashboard:
             Route("/s/{id}/claim/{key:path}", self.claim),
             Route("/s/{id}/source/{sha256}", self.source),
             Route("/s/{id}/page/{sha256}", self.page_picture),
+            Route("/s/{id}/place/{sha256}", self.rendered_place),
             Route("/s/{id}/file/{path:path}", self.file),
             Route("/s/{id}/share/{name}", self.share),
             Route("/s/{id}/bytes/{sha256}", self.bytes),
@@ -189,6 +209,9 @@ class Dashboard:
     async def run_page(self, request: Request) -> Response:
         session = self._session(request)
         follower = self.followers.of(session)
+        if follower.unread > LARGE_LOG and not await follower.read_within(PATIENCE_SECONDS):
+            reading = pages.render_reading(_asked(request), session, follower.offset, follower.unread)
+            return HTMLResponse(reading, headers={"refresh": "1"})
         page = await follower.page()
         return HTMLResponse(
             pages.render_run(
@@ -250,6 +273,16 @@ class Dashboard:
             return pdf_pages.answer(await self.pdf_pages.picture(follower.store, card, card.pdf))
         except pdf_pages.Busy:
             raise HTTPException(503, "Other pages are being drawn. Try again in a moment.") from None
+
+    async def rendered_place(self, request: Request) -> Response:
+        follower = self.followers.of(self._session(request))
+        page = await follower.page()
+        lines = _number(request, "first"), _number(request, "last")
+        card = pdf_pages.card_of(page.claims, request.path_params["sha256"], *lines)
+        if card is None or card.shown is None:
+            raise HTTPException(404, "No card cites these lines of a rendered page.")
+        made = await asyncio.to_thread(place_svg, follower.store, card, card.shown)
+        return pdf_pages.answer(made, "image/svg+xml")
 
     async def compare(self, request: Request) -> Response:
         session = self._session(request)
@@ -318,6 +351,24 @@ class Dashboard:
     async def events_of_work_dir(self, request: Request) -> EventStream:
         work_dir = request.query_params.get("work_dir", "")
         return self._stream(request, self._existing(self.sessions.by_work_dir(work_dir)))
+
+    async def shared_events(self, request: Request) -> EventStream:
+        """One stream for several pages of a browser, named as `s=SESSION:OFFSET`; one that was removed ends
+        for itself."""
+        named = request.query_params.getlist("s")
+        if not 0 < len(named) <= MAX_SHARED:
+            raise HTTPException(400, f"Name 1 to {MAX_SHARED} sessions, each as s=SESSION:OFFSET.")
+        wanted: dict[Follower, int] = {}
+        gone: dict[str, str] = {}
+        for each in named:
+            name, _, text = each.partition(":")
+            session, offset = self.sessions.by_id(name), _offset(text)
+            if not session.exists:
+                gone[session.id] = f"There is no session in {session.name} any more."
+                continue
+            follower = self.followers.of(session)
+            wanted[follower] = min(offset, wanted.get(follower, offset))
+        return EventStream(shared_chunks(wanted, gone), *wanted)
 
     async def exposition(self, request: Request) -> Response:
         if work_dir := request.query_params.get("work_dir"):
@@ -416,8 +467,8 @@ class Dashboard:
         follower = self.followers.of(session)
         begin = _begin(request)
         if request.query_params.get("view") == "page":
-            return EventStream(follower, page_chunks(follower, begin))
-        return EventStream(follower, record_chunks(follower, begin or 0))
+            return EventStream(page_chunks(follower, begin), follower)
+        return EventStream(record_chunks(follower, begin or 0), follower)
 
     def _live_texts(self, session: SessionFolder, header: Header) -> Mapping[str, str]:
         return pages.live_texts(header, self.runs.recent_status(session))
@@ -441,8 +492,10 @@ def _fields(request: Request) -> Mapping[str, str]:
 def _begin(request: Request) -> int | None:
     """The offset that a stream is to begin at: what the browser saw last, or what the page has."""
     text = request.headers.get("last-event-id") or request.query_params.get("from")
-    if text is None:
-        return None
+    return None if text is None else _offset(text)
+
+
+def _offset(text: str) -> int:
     if not (text.isascii() and text.isdigit() and len(text) <= MAX_OFFSET_DIGITS):
         raise HTTPException(400, "An event's id is a number: the byte behind its record in the log.")
     return int(text)

@@ -98,6 +98,7 @@ class Follower:
         self._made = VersionedCache(1)
         self._reviews = ReviewsOnPage(session)
         self._reading = asyncio.Lock()
+        self._catching_up: asyncio.Task[None] | None = None
         self._moved = asyncio.Event()
         self._read_to: _Stat | None = None
         """What the log was when it was read to its end; None before."""
@@ -174,6 +175,19 @@ class Follower:
                 self._fail(f"The log holds something that VERA does not write: {error}.", grown)
             if self.offset != before:
                 self._publish()
+
+    @property
+    def unread(self) -> int:
+        """Bytes of the log that are not read yet."""
+        about = _stat_of(self._log)
+        return max(0, about[2] - self.offset) if about is not None and not self.problem else 0
+
+    async def read_within(self, seconds: float) -> bool:
+        """Read on to the end of the log; whether that was done in time. It goes on when it was not."""
+        if self._catching_up is None or self._catching_up.done():
+            self._catching_up = asyncio.create_task(self.fresh())
+        await asyncio.wait([self._catching_up], timeout=seconds)
+        return self._catching_up.done()
 
     async def moved(self, serial: int) -> None:
         """Wait until there is more to send than at `serial`, or nothing ever again."""

@@ -211,7 +211,7 @@ def protected(send: Send, nonce: str) -> Send:
     """`send`, with the headers that every answer has."""
     policy = (
         f"default-src 'none'; script-src 'nonce-{nonce}'; style-src 'self'; img-src 'self'; "
-        "connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'; "
+        "connect-src 'self'; worker-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'; "
         "require-trusted-types-for 'script'; trusted-types vera"
     )
 

@@ -20,11 +20,19 @@ MAX_DAYS = 60
 WIDTH = 900
 _LEFT, _RIGHT = 60.0, 890.0
 _COUNTS, _COSTS = (30.0, 150.0), (200.0, 290.0)
-_HEIGHT = 320
+_BELOW = 30.0
+"""For the days under the last axis."""
+
+_STEP = 90.0
+"""From one bar to the next, at most."""
+
+_KEYS: Mapping[str, float] = {"holds": 150.0, "failed": 300.0, "others": 450.0}
+"""Where the words of a colour begin."""
+
 _MOST_TICKS = 6
 _WORDS: Mapping[str, str] = {
-    "holds": "with an answer that holds",
-    "failed": "without an answer that holds",
+    "holds": "an answer that holds",
+    "failed": "no answer that holds",
     "others": "others",
 }
 _CLASSES: Mapping[str, str] = {"holds": "tool", "failed": "failed", "others": "gate", "cost": "model"}
@@ -74,26 +82,40 @@ def over_time_svg(days: Sequence[Day]) -> str:
         f"{sum(each.failed for each in days)} without one. "
         f"Cost {sum(each.cost for each in days):.4g}. The table below has each day."
     )
-    inside = (*_axes(days), *_bars(days))
-    return picture("days", "Verdicts and cost by day", said, WIDTH, _HEIGHT, *inside)
+    axes = [("sessions", _COUNTS, f"{_most_sessions(days):,}")]
+    if any(each.cost for each in days):
+        axes.append(("cost", _COSTS, f"{_most_cost(days):.3g}"))
+    foot = axes[-1][1][1]
+    inside = (*_axes(axes), *_dates(days, foot + 18), *_keys(), *_bars(days))
+    return picture("days", "Verdicts and cost by day", said, WIDTH, foot + _BELOW, *inside)
 
 
-def _axes(days: Sequence[Day]) -> Iterator[str]:
-    for name, (top, foot), most in (
-        ("sessions", _COUNTS, f"{_most_sessions(days):,}"),
-        ("cost", _COSTS, f"{_most_cost(days):.3g}"),
-    ):
+def _axes(axes: Sequence[tuple[str, tuple[float, float], str]]) -> Iterator[str]:
+    for name, (top, foot), most in axes:
         yield label(name, _LEFT, top - 12, "key")
         yield label(most, _LEFT - 6, top + 8, "row")
         yield label("0", _LEFT - 6, foot, "row")
         yield element("line", x1=_LEFT, y1=foot, x2=_RIGHT, y2=foot, class_="axis")
-    width, every = (_RIGHT - _LEFT) / len(days), -(-len(days) // _MOST_TICKS)
+
+
+def _dates(days: Sequence[Day], y: float) -> Iterator[str]:
+    every = -(-len(days) // _MOST_TICKS)
     for number, each in list(enumerate(days))[::every]:
-        yield label(each.day.isoformat(), _LEFT + width * (number + 0.5), _COSTS[1] + 18, "tick")
+        yield label(each.day.isoformat(), _LEFT + _step(days) * (number + 0.5), y, "tick")
+
+
+def _keys() -> Iterator[str]:
+    for kind, x in _KEYS.items():
+        yield _bar(kind, x, _COUNTS[0] - 21, 10, 10, _WORDS[kind])
+        yield label(_WORDS[kind], x + 16, _COUNTS[0] - 12, "key")
+
+
+def _step(days: Sequence[Day]) -> float:
+    return min(_STEP, (_RIGHT - _LEFT) / len(days))
 
 
 def _bars(days: Sequence[Day]) -> Iterator[str]:
-    step = (_RIGHT - _LEFT) / len(days)
+    step = _step(days)
     width = min(40.0, 0.8 * step)
     for number, each in enumerate(days):
         x = _LEFT + step * (number + 0.5) - width / 2
@@ -101,9 +123,8 @@ def _bars(days: Sequence[Day]) -> Iterator[str]:
         for kind, count in (("holds", each.holds), ("failed", each.failed), ("others", each.others)):
             high = (_COUNTS[1] - _COUNTS[0]) * count / _most_sessions(days)
             if count:
-                yield _bar(
-                    kind, x, foot - high, width, high, f"{each.day.isoformat()}: {count:,} {_WORDS[kind]}"
-                )
+                told = f"{each.day.isoformat()}, {_WORDS[kind]}: {count:,}"
+                yield _bar(kind, x, foot - high, width, high, told)
             foot -= high
         high = (_COSTS[1] - _COSTS[0]) * each.cost / _most_cost(days) if each.cost else 0.0
         if high:

@@ -16,6 +16,8 @@ import msgspec
 from markupsafe import Markup
 
 from vera.dashboard.again import NOTHING_AROUND, Around
+from vera.dashboard.ledgers import COLUMNS as COLUMNS_OF_LEDGER
+from vera.dashboard.ledgers import ledger_rows
 from vera.dashboard.log_ends import MAIN_LANE
 from vera.dashboard.over_time import Day, over_time_svg
 from vera.dashboard.overview import SessionList
@@ -36,7 +38,7 @@ from vera.dashboard.two_runs import Run, settings_that_differ, sources
 from vera.report.html.environment import environment
 from vera.report.html.figures import announcement, figures
 from vera.report.html.links import Links
-from vera.report.html.shown import shown_claims
+from vera.report.html.shown import empty_parts, shown_claims
 from vera.report.html.wording import RESULTS
 from vera.report.view.changes import PARTS
 from vera.report.view.model import EventLine, Header, RunPage
@@ -60,6 +62,22 @@ ORDER = (
     "attestation",
 )
 """The parts below the status, from the top."""
+
+TITLES = {
+    "answer": "Answer",
+    "claims": "Claims",
+    "timeline": "Timeline",
+    "coverage": "Coverage",
+    "events": "Events",
+    "rounds": "Rounds",
+    "choices": "Candidates",
+    "gates": "Gates",
+    "constraints": "Constraints",
+    "budgets": "Usage",
+    "files": "Files",
+    "attestation": "Attestation",
+}
+"""What each part is called in the list of parts."""
 
 LIMITS = {
     "max_steps": "steps",
@@ -86,7 +104,8 @@ FORM_LABELS = {
 """Fields of the form that starts a run, with their names."""
 
 assert set(FORM_LABELS) == {"kind", "task", "files", *CHOICES}
-assert set(PARTS) == {"header", *ORDER} and set(LIMITS) == set(BUDGETS)
+assert set(PARTS) == {"header", *ORDER} and set(TITLES) == set(ORDER)
+assert set(LIMITS) == set(BUDGETS)
 
 _BLANK = EventLine(offset=0, seq=0, ts=0.0, lane="main", kind="", step=None, text="")
 """The row of the event log from which the page's module makes others."""
@@ -159,6 +178,7 @@ def render_over_time(asked: Asked, listed: SessionList, days: Sequence[Day]) -> 
         address=address_of,
         days=days,
         drawn=Markup(over_time_svg(days)) if days else "",
+        costs=any(each.cost for each in days),
         filters=[(name, each) for name, each in {**given, "the verdict": state}.items() if each],
     )
 
@@ -222,6 +242,9 @@ def render_run(
         "run",
         asked,
         **values,
+        nav=_nav(page),
+        empty=empty_parts(page),
+        TITLES=TITLES,
         part=part,
         form=form,
         around=around,
@@ -232,6 +255,28 @@ def render_run(
         blank=_BLANK,
         tags=tags,
     )
+
+
+def _nav(page: RunPage) -> dict[str, tuple[str, int]]:
+    """The parts of the page with something in them: what each is called, and how many things are in it."""
+    counts = {
+        "claims": len(page.claims),
+        "rounds": len(page.rounds),
+        "choices": len(page.choices) + page.choices_left_out,
+        "gates": len(page.gates),
+        "constraints": len(page.constraints),
+        "files": len(page.files),
+        "events": page.header.events,
+    }
+    empty = empty_parts(page)
+    parts = {name: (TITLES[name], counts.get(name, 0)) for name in ORDER if name not in empty}
+    ask = {"ask": ("Ask again", 0)} if page.offset else {}
+    return {**parts, **ask, "logs": ("Logs", 0)}
+
+
+def render_reading(asked: Asked, session: SessionFolder, done: int, left: int) -> str:
+    """The page of a session whose log is being read: `done` bytes of it, and `left` to go."""
+    return _page("reading", asked, **_of_session(session), done=done, size=done + left)
 
 
 def render_parts(
@@ -304,10 +349,13 @@ def render_log(asked: Asked, session: SessionFolder, name: str, before: int = 0)
     file, title = LOGS[name]
     tail = read_tail(session.path / file, before, TAIL_BYTES)
     text = tail.data.decode("utf-8", "replace") if tail else ""
+    values = _of_session(session)
     return _page(
         "log",
         asked,
-        **_of_session(session),
+        **values,
+        columns=COLUMNS_OF_LEDGER.get(name, ()),
+        rows=ledger_rows(name, tail.data, values["links"]) if tail and name in COLUMNS_OF_LEDGER else (),
         name=name,
         title=title,
         file=file,

@@ -124,14 +124,13 @@ def _key(store: Store, place: PdfPlace, words: tuple[str, int]) -> _Key | None:
 
 
 def card_of(claims: Sequence[ClaimView], sha256: str, first: int, last: int) -> CardView | None:
-    """The card that cites just these lines of a text, of those whose lines hold and are in a PDF."""
+    """The card that cites just these lines of a text, of those whose lines hold."""
     return next(
         (
             card
             for claim in claims
             for card in claim.cards
             if (card.source_id, card.first, card.last) == (sha256, first, last)
-            and card.pdf is not None
             and card.quotation
             and not card.problem
         ),
@@ -139,10 +138,10 @@ def card_of(claims: Sequence[ClaimView], sha256: str, first: int, last: int) -> 
     )
 
 
-def answer(made: bytes | str) -> Response:
+def answer(made: bytes | str, media_type: str = "image/png") -> Response:
     """A picture, or one that says why there is none: an image is shown whatever its status is."""
     if isinstance(made, bytes):
-        return Response(made, media_type="image/png", headers={"content-disposition": "inline"})
+        return Response(made, media_type=media_type, headers={"content-disposition": "inline"})
     reason = made[:1].upper() + made[1:]
     at = len(reason) if len(reason) <= SHOWN else reason.rfind(" ", 0, SHOWN)
     at = at if at > 0 else SHOWN

@@ -90,8 +90,7 @@ def bound_run_log(folder: Path) -> None:
 
 def _claim(folder: Path) -> int:
     """`run.pid`, rebuilt and open: whoever was in it is dead. Raises AlreadyWorking."""
-    before = run_process.read(folder)
-    if before is not None and run_process.is_alive(before):
+    if run_process.worker(folder) is not None:
         raise AlreadyWorking
     with contextlib.suppress(FileNotFoundError):
         (folder / run_process.PID_FILE).unlink()

@@ -5,7 +5,7 @@ machine, and would be the person's word (`config.trust`). No key is among the fi
 """
 
 import stat
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import msgspec
@@ -14,6 +14,7 @@ from vera.config import ConfigError, Loaded, load
 from vera.config.address import server_of
 from vera.config.handed import Allowed, Handed
 from vera.config.origin import SettingPlace
+from vera.model.probe import Found
 
 MAX_TASK_BYTES = 200_000
 MAX_FIELD = 2_000
@@ -27,6 +28,10 @@ KINDS = {"question": "Question", "thesis": "Thesis"}
 
 MAX_FOLDERS = 100
 """Folders of the base that are offered as input."""
+
+SERVERS_NAMED = 4
+MODELS_NAMED = 4
+"""Servers that a form names, and models of each."""
 
 NO_FIELDS = frozenset({"form_token"})
 """What a form carries that is not for the run."""
@@ -59,8 +64,8 @@ class StartForm(msgspec.Struct, frozen=True, kw_only=True):
     `task` and `values` (by field: what is in CHOICES) are those of the last try, else what is configured; ''
     is the default. `errors` are sentences by field, '' for what is wrong with the whole.
 
-    `input_folders` are offered by name, `files` are those that the session keeps already; `key_sentence` says
-    where the person's key would go.
+    `input_folders` and `models` are offered by name, `files` are those that the session keeps already;
+    `key_sentence` says where the person's key would go, `model_sentence` which servers were found.
     """
 
     locked: bool = False
@@ -75,6 +80,8 @@ class StartForm(msgspec.Struct, frozen=True, kw_only=True):
     networks: tuple[str, ...] = NETWORKS
     input_folders: tuple[str, ...] = ()
     key_sentence: str = ""
+    models: tuple[str, ...] = ()
+    model_sentence: str = ""
 
 
 class Start(msgspec.Struct, frozen=True, kw_only=True):
@@ -157,6 +164,17 @@ def blank_form(base: Path, configured: Loaded | None) -> StartForm:
         input_folders=_folders(base),
         key_sentence=_where_the_key_goes(configured) if configured else "",
     )
+
+
+def with_models(form: StartForm, found: Sequence[Found]) -> StartForm:
+    """The form with the servers that were found on this machine, each with its first models."""
+    servers = [
+        f"{each.title} at {each.base_url} ({', '.join(each.models[:MODELS_NAMED])})"
+        for each in found[:SERVERS_NAMED]
+    ]
+    sentence = f"Found on this machine: {'; '.join(servers)}." if servers else ""
+    models = dict.fromkeys(name for each in found for name in each.models)
+    return msgspec.structs.replace(form, models=tuple(models)[:MAX_FOLDERS], model_sentence=sentence)
 
 
 def tried_form(form: StartForm, fields: Mapping[str, str], errors: Mapping[str, str]) -> StartForm:

@@ -5,6 +5,7 @@ import os
 import re
 import signal
 import stat
+import subprocess
 from pathlib import Path
 
 from vera.sandbox.owner import Owner, start_time, this_host
@@ -25,6 +26,33 @@ def is_alive(process: Owner) -> bool:
     return (
         bool(process.started) and process.host == this_host() and start_time(process.pid) == process.started
     )
+
+
+def worker(folder: Path) -> Owner | None:
+    """The live process that `run.pid` names, when its command line names this very folder.
+
+    A `run.pid` may be from somebody who knows what else runs here: no other process is taken for a run.
+    """
+    process = read(folder)
+    if process is None or not is_alive(process):
+        return None
+    return process if _works_on(process.pid, folder) else None
+
+
+def _works_on(pid: int, folder: Path) -> bool:
+    """Whether a process of this user has the folder among its arguments, as a run has it."""
+    wanted = (os.fspath(folder), f"--work-dir={folder}")
+    if not Path("/proc/self/stat").exists():
+        command = ["ps", "-ww", "-p", str(pid), "-o", "uid=,command="]
+        shown = subprocess.run(command, capture_output=True, text=True, timeout=10, check=False).stdout
+        user, _, command_line = shown.strip().partition(" ")
+        return user == str(os.geteuid()) and any(f" {each} " in f"{command_line} " for each in wanted)
+    try:
+        is_own = Path(f"/proc/{pid}").stat().st_uid == os.geteuid()
+        arguments = os.fsdecode(Path(f"/proc/{pid}/cmdline").read_bytes()).split("\0")
+    except OSError:
+        return False
+    return is_own and any(each in arguments for each in wanted)
 
 
 def claim(folder: Path) -> int:

@@ -11,6 +11,7 @@ from vera.dashboard import audit_log, run_process
 from vera.dashboard.log_ends import LogEnds, in_use, is_still_in_use
 from vera.dashboard.regular import open_regular, size_of
 from vera.report.printable import one_printable_line
+from vera.session import stop_request
 from vera.session.session import RESUMABLE
 
 RUN_LOG = "run.log"
@@ -55,19 +56,16 @@ def status_of(
     `ends` reads the ends of the log, `began` whether a lane took up its work: each is asked for only when it
     is needed, as a log that grows has other ends at every look.
     """
-    process = run_process.read(folder)
-    if process is not None and run_process.is_alive(process):
+    if (process := run_process.worker(folder)) is not None:
         return _working(process.pid, began(), stopping=stopping)
     if (was_elsewhere and is_still_in_use(log)) or in_use([log]):
-        words = "Running, started elsewhere: end it where it was started (Ctrl-C)."
-        return RunStatus(state="running", words=words, alive=True)
+        return _working_elsewhere(stop_request.asked(folder))
     return _at_rest(folder, ends())
 
 
 def is_worked_on(folder: Path, log: Path) -> bool:
     """Whether a process works on the session, whoever started it."""
-    process = run_process.read(folder)
-    return (process is not None and run_process.is_alive(process)) or bool(in_use([log]))
+    return run_process.worker(folder) is not None or bool(in_use([log]))
 
 
 def last_exit_code(folder: Path) -> tuple[bool, int | None]:
@@ -93,6 +91,16 @@ def _working(pid: int, began: bool, *, stopping: bool) -> RunStatus:
     return RunStatus(state=state, words=words, alive=True, pid=pid, can_stop=True)
 
 
+def _working_elsewhere(asked: stop_request.Asked) -> RunStatus:
+    if asked == stop_request.NOW:
+        words = "Asked to stop at once. When it does not, end it where it was started."
+        return RunStatus(state="stopping", words=words, alive=True)
+    if asked:
+        words = "Stopping: it was asked to finish with what is known. Stop again to end it at once."
+        return RunStatus(state="stopping", words=words, alive=True, can_stop=True)
+    return RunStatus(state="running", words="Running, started elsewhere.", alive=True, can_stop=True)
+
+
 def _at_rest(folder: Path, ends: LogEnds) -> RunStatus:
     started, code = last_exit_code(folder)
     if ends.end is not None:
@@ -103,6 +111,8 @@ def _at_rest(folder: Path, ends: LogEnds) -> RunStatus:
         return RunStatus(state="ended", words=words, exit_code=ends.end.exit_code, can_resume=can_resume)
     if ends.began:
         return _broken_off(code, ends.model_error)
+    if not started and ends.task is not None:
+        return RunStatus(words="Its process is gone, and it had not begun its work.", can_start=True)
     if not started:
         return RunStatus(can_start=True)
     how = "" if code is None else f" ({_how_it_ended(code)})"
@@ -113,8 +123,7 @@ def _at_rest(folder: Path, ends: LogEnds) -> RunStatus:
 
 def _broken_off(code: int | None, model_error: str) -> RunStatus:
     if model_error and (code is None or code >= 0):
-        said = one_printable_line(model_error)[:SAID_SHOWN].rstrip(".")
-        words = f"Stopped, as the model server failed: {said}. It can be resumed."
+        words = "It stopped there, and can be resumed."  # the headline says what failed
         return RunStatus(state="stopped", words=words, exit_code=code, can_resume=True)
     if code is None:
         words = "Its process is gone, and how it ended was not seen. It can be resumed."

@@ -43,6 +43,7 @@ from vera.dashboard.sessions import NoSession, SessionFolder, Sessions
 from vera.dashboard.uploads import Upload, UploadRefused
 from vera.report.printable import printable
 from vera.sandbox.owner import Owner
+from vera.session import stop_request
 from vera.session.session import make_folder
 
 FINISH_SECONDS = 60.0
@@ -208,9 +209,13 @@ class Runs:
     async def stop(self, session: SessionFolder) -> None:
         """Ask a run to finish with what is known; end it when it does not, or at once when asked again.
 
-        Raises RunRefused (409) when no run works there that a dashboard started.
+        One that no dashboard started is asked by a file in its session (`session.stop_request`). Raises
+        RunRefused: 409 when no run works there, 503 when it cannot be asked.
         """
-        process = await asyncio.to_thread(self._working, session)
+        process = await asyncio.to_thread(run_process.worker, session.path)
+        if process is None:
+            await asyncio.to_thread(self._ask_to_stop, session)
+            return
         again = session.path in self._stopping
         await asyncio.to_thread(self._signal, session, process, signal.SIGTERM if again else signal.SIGINT)
         if not again:
@@ -382,11 +387,15 @@ class Runs:
         if not status.can_resume:
             raise RunRefused(409, f"There is nothing to resume. {status.words}")
 
-    def _working(self, session: SessionFolder) -> Owner:
-        process = run_process.read(session.path)
-        if process is not None and run_process.is_alive(process):
-            return process
-        raise RunRefused(409, f"There is no run to stop here. {self.status(session).words}")
+    def _ask_to_stop(self, session: SessionFolder) -> None:
+        status = self.status(session)
+        if not status.can_stop:
+            raise RunRefused(409, f"There is no run to stop here. {status.words}")
+        try:
+            stop_request.ask(session.path, at_once=status.state == "stopping")
+            audit_log.write(session.path, "asked to stop", at_once=status.state == "stopping")
+        except OSError as error:
+            raise RunRefused(503, f"The run cannot be asked to stop: {error.strerror or error}.") from None
 
     def _signal(self, session: SessionFolder, process: Owner, number: signal.Signals) -> None:
         to_group = number == signal.SIGKILL

@@ -66,6 +66,15 @@ def problem_message(sentence: str) -> bytes:
     return b"event: problem\ndata: %s\n\n" % msgspec.json.encode(sentence)
 
 
+def of_session(session: str, chunk: bytes) -> bytes:
+    """A message of one session in a stream of several: its event is named after the session, with `.problem`
+    behind for a problem. What is no message stays as it is."""
+    name = session.encode()
+    if chunk.startswith(b"event: problem"):
+        return chunk.replace(b"event: problem", b"event: %s.problem" % name, 1)
+    return b"event: %s\n%s" % (name, chunk) if chunk.startswith(b"id: ") else chunk
+
+
 def _summary(line: bytes) -> bytes:
     head = msgspec.json.decode(line, type=_Head)
     return msgspec.json.encode(msgspec.structs.replace(head, bytes=len(line)))

@@ -19,9 +19,10 @@ from typing import Any, TypeVar
 import msgspec
 import platformdirs
 
+from vera.report.view.header import MODEL_FAILED
 from vera.report.view.model import Header
 
-VERSION = 2
+VERSION = 3
 """Of the table; an index of another version is made again."""
 
 PAGE_ROWS = 50
@@ -50,7 +51,7 @@ MAX_TIME = 253_402_300_799
 """The last second of the year 9999 (Unix time), behind which there is no date."""
 
 FAILED = "failed"
-FAILED_STATES = ("stopped", "UNRESOLVED", "ALTERED", "UNSEALED", "UNTRUSTED", "unreadable")
+FAILED_STATES = ("stopped", MODEL_FAILED, "UNRESOLVED", "ALTERED", "UNSEALED", "UNTRUSTED", "unreadable")
 """What `failed` stands for among the states: no answer that holds."""
 
 Done = TypeVar("Done")

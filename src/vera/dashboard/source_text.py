@@ -43,6 +43,11 @@ class Span(msgspec.Struct, frozen=True):
     key: str
     text: str = ""
 
+    @property
+    def label(self) -> str:
+        """What tells it from other spans to a reader."""
+        return f"{self.first}-{self.last} {self.card.relation} {self.key}"
+
 
 class SourceText(msgspec.Struct, frozen=True, kw_only=True):
     """What is shown of a text of `lines` lines. `problem`: why nothing is marked, or nothing shown."""

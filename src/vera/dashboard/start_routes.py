@@ -12,6 +12,7 @@ from starlette.responses import HTMLResponse, RedirectResponse, Response
 from starlette.routing import Route
 
 from vera.dashboard import pages
+from vera.dashboard.found_models import FoundModels
 from vera.dashboard.guard import START_PATH, wants_html
 from vera.dashboard.query_params import Asked
 from vera.dashboard.run_form import CHOICES, tried_form
@@ -32,6 +33,7 @@ class StartRoutes:
     def __init__(self, runs: Runs, session: Callable[[Request], SessionFolder]) -> None:
         self._runs = runs
         self._session = session
+        self._found = FoundModels()
 
     def routes(self) -> list[Route]:
         return [
@@ -47,7 +49,7 @@ class StartRoutes:
             for name, value in request.query_params.items()
             if name in {"task", "kind", *CHOICES}
         }
-        form = tried_form(self._runs.form(None), given, {})
+        form = tried_form(await self._found.on(self._runs.form(None)), given, {})
         return HTMLResponse(pages.render_start(request.scope["asked"], None, form), headers=_KEPT_BY_BACK)
 
     async def ask(self, request: Request) -> Response:

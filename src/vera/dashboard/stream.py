@@ -11,13 +11,13 @@ sentence as a JSON string, is the last of a stream that cannot go on.
 
 import asyncio
 import contextlib
-from collections.abc import AsyncGenerator, Coroutine
+from collections.abc import AsyncGenerator, Coroutine, Mapping
 from typing import Any
 
 from starlette.types import Receive, Scope, Send
 
 from vera.dashboard.follow import Follower
-from vera.dashboard.server_sent_events import HEARTBEAT, RETRY, problem_message
+from vera.dashboard.server_sent_events import HEARTBEAT, RETRY, of_session, problem_message
 
 HEARTBEAT_SECONDS = 15.0
 STALLED_SECONDS = 60.0
@@ -44,7 +44,7 @@ async def record_chunks(follower: Follower, offset: int) -> AsyncGenerator[bytes
         if follower.problem:
             yield problem_message(follower.problem)
             return
-        async for chunk in _waiting(follower, serial):
+        async for chunk in _waiting({follower: serial}):
             yield chunk
 
 
@@ -62,26 +62,56 @@ async def page_chunks(follower: Follower, offset: int | None) -> AsyncGenerator[
         if follower.problem:
             yield problem_message(follower.problem)
             return
-        async for chunk in _waiting(follower, serial):
+        async for chunk in _waiting({follower: serial}):
             yield chunk
 
 
-async def _waiting(follower: Follower, serial: int) -> AsyncGenerator[bytes, None]:
-    """Heartbeats until there is more to send than at `serial`."""
-    while follower.serial == serial and not follower.closed:
+async def shared_chunks(
+    wanted: Mapping[Follower, int], gone: Mapping[str, str]
+) -> AsyncGenerator[bytes, None]:
+    """The frames of several pages in one stream (`server_sent_events.of_session`): each session with the
+    offset that its page has. `gone` are ids of sessions that cannot be followed, with why. Ends when none can
+    go on."""
+    yield RETRY
+    for session, why in gone.items():
+        yield of_session(session, problem_message(why))
+    await asyncio.gather(*(each.fresh() for each in wanted))
+    at = {follower: (offset, -1) for follower, offset in wanted.items()}
+    while at:
+        for follower, (offset, serial) in [*at.items()]:
+            if serial != follower.serial:
+                seen = follower.serial
+                offset, chunk = follower.frame_after(offset)
+                at[follower] = offset, seen
+                yield of_session(follower.session.id, chunk)
+            if follower.problem:
+                yield of_session(follower.session.id, problem_message(follower.problem))
+            if follower.problem or follower.closed:
+                del at[follower]
+        async for chunk in _waiting({follower: serial for follower, (_, serial) in at.items()}):
+            yield chunk
+
+
+async def _waiting(serials: Mapping[Follower, int]) -> AsyncGenerator[bytes, None]:
+    """Heartbeats until one of the followers has more to send than at its serial."""
+    while serials and all(each.serial == serial and not each.closed for each, serial in serials.items()):
+        moved = [asyncio.ensure_future(each.moved(serial)) for each, serial in serials.items()]
         try:
-            async with asyncio.timeout(HEARTBEAT_SECONDS):
-                await follower.moved(serial)
-        except TimeoutError:
+            await asyncio.wait(moved, timeout=HEARTBEAT_SECONDS, return_when=asyncio.FIRST_COMPLETED)
+            has_moved = any(each.done() for each in moved)
+        finally:
+            for each in moved:
+                each.cancel()
+        if not has_moved:
             yield HEARTBEAT
 
 
 class EventStream:
-    """The answer that a stream is: chunks of server-sent events while the follower is watched."""
+    """The answer that a stream is: chunks of server-sent events while the followers are watched."""
 
-    def __init__(self, follower: Follower, chunks: AsyncGenerator[bytes, None]) -> None:
-        self._follower = follower
+    def __init__(self, chunks: AsyncGenerator[bytes, None], *followers: Follower) -> None:
         self._chunks = chunks
+        self._followers = followers
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         headers = [
@@ -93,7 +123,9 @@ class EventStream:
         if scope["method"] == "HEAD":
             await send({"type": "http.response.body", "body": b""})
             return
-        with self._follower.watched():
+        with contextlib.ExitStack() as watched:
+            for each in self._followers:
+                watched.enter_context(each.watched())
             await _first_to_end(self._send(send), _until_gone(receive))
 
     async def _send(self, send: Send) -> None:

@@ -15,6 +15,7 @@ from pathlib import Path
 FILE = "dashboard.token"
 _TOKEN = re.compile(r"[A-Za-z0-9_-]{20,200}")
 _LOGIN = re.compile(r"([0-9a-f]{32})\.([0-9a-f]{64})")
+_FORM_TOKEN = re.compile(r"([0-9a-f]{16})\.([0-9a-f]{64})")
 _OTHERS = stat.S_IRWXG | stat.S_IRWXO
 _MAX_BYTES = 4096
 
@@ -46,12 +47,18 @@ class Tokens:
         return found is not None and hmac.compare_digest(self._mac("login", found[1]), found[2])
 
     def form_token(self, login: str) -> str:
-        """What forms of pages carry that were made for the login."""
-        return self._mac("form", login)
+        """What the forms of one answer carry that is made for the login.
+
+        Another one each time: the lengths of compressed answers tell of a secret only while it stays the same
+        (the attack BREACH).
+        """
+        salt = secrets.token_hex(8)
+        return f"{salt}.{self._mac('form', f'{login} {salt}')}"
 
     def is_form_token(self, login: str, given: str) -> bool:
         """Whether a form was made for the login."""
-        return hmac.compare_digest(self.form_token(login).encode(), given.encode("utf-8", "surrogatepass"))
+        found = _FORM_TOKEN.fullmatch(given)
+        return found is not None and hmac.compare_digest(self._mac("form", f"{login} {found[1]}"), found[2])
 
     def _mac(self, purpose: str, text: str) -> str:
         return hmac.new(self._key, f"vera dashboard {purpose} 1 {text}".encode(), hashlib.sha256).hexdigest()

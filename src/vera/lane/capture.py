@@ -123,6 +123,7 @@ class Capture:
             dated=extracted.dated,
             receipt=_as_json(receipt),
             http_status=receipt.status,
+            shown=rendered.picture,
         )
 
     def _extract(self, fetched: Fetched, name: str) -> Extracted:

@@ -29,6 +29,7 @@ from vera.lane.tools.note import bounded
 from vera.lane.turns import Turns
 from vera.model.types import Model
 from vera.protocol import Parsed, Turn
+from vera.sandbox.render.rendered import Picture
 from vera.sanitize import one_line
 from vera.selection.chooser import Chooser
 from vera.session import Session
@@ -397,10 +398,19 @@ class Lane:
                 carried=draft.carried,
                 opened=None if draft.opened is None else self._blob(draft.opened),
                 origin=draft.origin,
+                shown=None if draft.shown is None else self._shown(draft.shown),
             )
         )
         self._brought.append((kept, is_new))
         return kept.id
+
+    def _shown(self, picture: Picture) -> events.Shown:
+        return events.Shown(
+            picture=self._blob(picture.data),
+            layout=self._blob(picture.layout),
+            width=picture.width,
+            height=picture.height,
+        )
 
     def _blob(self, data: bytes) -> events.Blob:
         return events.Blob(self._session.store.put(data), len(data))

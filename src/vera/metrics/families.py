@@ -172,6 +172,10 @@ FAMILIES: Mapping[str, Family] = {
     "dra_model_cached_tokens_total": _counter(
         "Those of the prompt tokens that a server had in its cache.", scope=SCOPES
     ),
+    "dra_model_cost_total": _counter(
+        "What those tokens cost by the prices in the run's settings, in their currency; 0 without prices.",
+        scope=SCOPES,
+    ),
     "dra_model_finish_reason_length_total": _counter(
         "Answers of a model that were cut off at its limit.", scope=SCOPES
     ),

@@ -16,7 +16,8 @@ from vera.headline import STATUSES
 from vera.metrics.budgets import Budgets
 from vera.metrics.families import EVENTS, FAMILIES, OTHER, POLICIES, SCORES, tag
 from vera.metrics.values import Distribution, Distributions, Values
-from vera.usage import SpentFold
+from vera.prices import UNIT, PriceList, price_list
+from vera.usage import SpentFold, Tokens
 
 MAIN = "main"
 """The lane that answers the question; those of checks are named `check-…`."""
@@ -206,6 +207,7 @@ class Metrics:
         if tokens is None:
             return
         scope = record.scope
+        self._count("dra_model_cost_total", scope, by=run.cost(tokens, scope))
         self._count("dra_model_cached_tokens_total", scope, by=tokens.cached)
         for kind, number in (("prompt", tokens.prompt), ("completion", tokens.completion)):
             self._count("dra_model_tokens_total", scope, kind, by=number)
@@ -279,7 +281,8 @@ class Metrics:
 
 class _Run:
     """What the metrics know of one session. `score` is in hundredths, None before the first; `spending` is
-    told of the model's records alone: only its tokens are those of the run."""
+    told of the model's records alone: only its tokens are those of the run. `prices` are those of its
+    settings, None where they have none."""
 
     __slots__ = (
         "active",
@@ -287,6 +290,7 @@ class _Run:
         "has_called_a_tool",
         "last_ts",
         "max_step",
+        "prices",
         "score",
         "spending",
         "status",
@@ -300,6 +304,7 @@ class _Run:
         self.score: int | None = None
         self.has_called_a_tool = False
         self.budgets = Budgets()
+        self.prices: PriceList | None = None
         self.spending = SpentFold()
 
     def go_on(self, records: Sequence[events.Record]) -> None:
@@ -312,6 +317,8 @@ class _Run:
         """How the run stands after the record, where that says more than _STEADY ones."""
         self.budgets.see(record)
         match record:
+            case events.Session():
+                self.prices = price_list(record.settings)
             case events.RunEnd():
                 self.active = False
             case events.Resumed():
@@ -323,6 +330,10 @@ class _Run:
                 self.score = possible(record.score)
             case _:
                 pass
+
+    def cost(self, tokens: Tokens, scope: str) -> float:
+        """What these tokens of a call in that scope cost, 0 where no price is known."""
+        return 0.0 if self.prices is None else min(self.prices.of_scope(scope).of(tokens) / UNIT, MAX_VALUE)
 
     @property
     def tokens(self) -> int:

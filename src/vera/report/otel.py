@@ -22,8 +22,10 @@ import msgspec
 
 from vera import events
 from vera.events import Text
+from vera.prices import UNIT, PriceList, price_list
 from vera.report import otel_attributes as say
-from vera.report.otel_attributes import Known, Read
+from vera.report.otel_attributes import Known, Message, Read
+from vera.report.otel_openinference import also
 from vera.report.otel_span import (
     Attributes,
     Kind,
@@ -35,6 +37,7 @@ from vera.report.otel_span import (
     span_id_of,
     trace_id_of,
 )
+from vera.usage import counted
 
 MAIN = "main"
 MAX_LINKS = 64
@@ -56,7 +59,10 @@ class _Open(msgspec.Struct, kw_only=True):
 
 
 class _Lane(msgspec.Struct, kw_only=True):
-    """What is open in a lane. `parent` is the span that its steps hang on: that of its agent or its round."""
+    """What is open in a lane. `parent` is the span that its steps hang on: that of its agent or its round.
+
+    `heard` is what the next prompt will have more than the one before; `asked` is that of step `asked_step`.
+    """
 
     parent: bytes
     own: _Open | None = None
@@ -70,6 +76,9 @@ class _Lane(msgspec.Struct, kw_only=True):
     tool: _Open | None = None
     started: events.ToolStarted | None = None
     model: events.Model | None = None
+    heard: list[Message] = msgspec.field(default_factory=list)
+    asked: tuple[Message, ...] = ()
+    asked_step: int = -1
     last_ts: float = 0.0
 
     @property
@@ -100,10 +109,11 @@ class Trace:
         self._round: bytes = b""
         self._server: Known = {}
         self._model = self._verifier_model = ""
+        self._prices: PriceList | None = None
         self._last_ts = 0.0
         root = self._id(1, "run")
         known = dict(say.agent(say.AGENT, self.trace_id.hex()))
-        known |= {"vera.session": session, "openinference.span.kind": "AGENT"}
+        known |= {"vera.session": session}
         self._root = _Open(
             span_id=root,
             parent_id=b"",
@@ -155,6 +165,7 @@ class Trace:
         match record:
             case events.Session():
                 known["gen_ai.agent.version"] = record.version
+                self._prices = price_list(record.settings)
             case events.Task():
                 known["gen_ai.input.messages"] = say.message("user", self._read(record.task))
             case events.Resumed():
@@ -180,7 +191,11 @@ class Trace:
             case events.Model():
                 done = self._begin_call(lane, record)
                 lane.model = record
+                if record.step != lane.asked_step:
+                    lane.asked, lane.asked_step, lane.heard = tuple(lane.heard), record.step, []
                 return done
+            case events.Assistant():
+                self._hear(lane, "assistant", record.content)
             case events.ModelIo():
                 return self._answered(lane, record)
             case events.Candidates():
@@ -190,12 +205,15 @@ class Trace:
             case events.Selection():
                 return self._selected(lane, record)
             case events.Policy() | events.PolicyNotesGuard():
+                if isinstance(record, events.Policy) and record.reply:
+                    self._hear(lane, "user", record.reply)
                 return [self._gate(lane, record)]
             case events.ToolStarted():
                 before, lane.started = lane.tool, record
                 lane.tool = self._begin(record, f"execute_tool {say.word(record.tool)}", lane.inner)
                 return self._cut_off(before)
             case events.Tool():
+                self._hear(lane, "user", record.obs)
                 return [self._tool(lane, record)]
             case events.Search():
                 return [self._search(lane, record)]
@@ -247,6 +265,8 @@ class Trace:
         parent = lane.own.parent_id if lane.own else lane.parent
         done = self._abandon(lane)
         lane.takes_steps = True
+        lane.heard = []
+        self._hear(lane, "user", record.task_message)
         system = say.instructions(self._read(record.system))
         if record.lane == MAIN:
             self._root.known |= {"gen_ai.system_instructions": system, "vera.purpose": record.purpose}
@@ -311,10 +331,23 @@ class Trace:
         return self._close(
             span,
             call.ts,
-            {**here, **asked, **say.chat(call, said, self._read)},
+            {**here, **asked, **say.chat(call, said, self._read, lane.asked), **self._cost(call)},
             kind=Kind.CLIENT,
             message=self._read(call.error),
         )
+
+    def _hear(self, lane: _Lane, role: str, text: Text) -> None:
+        """What the next prompt of a lane has more than the one before; nothing is kept where no content is
+        sent, and of a lane that is not asked any more only the newest."""
+        if self._with_content and lane.takes_steps:
+            lane.heard = [*lane.heard[-say.MAX_MESSAGES :], (role, text)]
+
+    def _cost(self, call: events.Model) -> Known:
+        """What a call cost by the prices in the log, where there are any and its server counted."""
+        if self._prices is None or call.prompt_tokens is None:
+            return {}
+        tokens = counted(call.prompt_tokens, call.cached_tokens, call.completion_tokens, call.input_bytes)
+        return {"gen_ai.usage.cost": self._prices.of_scope(call.scope).of(tokens) / UNIT}
 
     def _selected(self, lane: _Lane, record: events.Selection) -> list[Span]:
         choice, lane.selecting = lane.selecting, None
@@ -401,7 +434,7 @@ class Trace:
         links: tuple[bytes, ...] = (),
     ) -> Span:
         """The span, ended at Unix time `end`. It failed when an `error.type` is known."""
-        attributes = self._bounded({**span.known, **(known or {})})
+        attributes = also(self._bounded({**span.known, **(known or {})}), self.trace_id.hex())
         return Span(
             trace_id=self.trace_id,
             span_id=span.span_id,

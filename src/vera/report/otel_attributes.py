@@ -1,15 +1,15 @@
 """What a record of the log says as attributes of a span.
 
 Names are those of OpenTelemetry's semantic conventions for generative AI (all of status Development; here as
-of commit 002c8a6 of `open-telemetry/semantic-conventions-genai`), with `openinference.span.kind` where those
-have no word for a span, and `vera.*` for what is ours.
+of commit 002c8a6 of `open-telemetry/semantic-conventions-genai`), with `gen_ai.usage.cost`, which Langfuse
+reads, and `vera.*` for what is ours. `otel_openinference` says the same in OpenInference's names.
 
 A function here gives every name that applies, with None for what is not known. Content is what was asked,
 said, searched, found, and any sentence that may quote it; the conventions leave it out unless asked for:
 `read` gives '' then, and `bounded` drops its names.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -21,6 +21,9 @@ from vera.report.otel_span import Attributes, Value, cut, within
 
 Read = Callable[[Text], str]
 Known = Mapping[str, Value | None]
+Message = tuple[str, Text]
+"""A role and what it says."""
+
 
 AGENT = "vera"
 VERIFIER = "verifier"
@@ -38,6 +41,8 @@ CONTENT = frozenset(
         "gen_ai.system_instructions",
         "gen_ai.tool.call.arguments",
         "gen_ai.tool.call.result",
+        "input.value",
+        "output.value",
         "vera.gate.reason",
         "vera.reason",
     }
@@ -96,11 +101,12 @@ def agent(name: str, conversation: str) -> Known:
 
 
 def step(number: int) -> Known:
-    return {"vera.step": number, "openinference.span.kind": "CHAIN"}
+    return {"vera.step": number}
 
 
-def chat(call: events.Model, said: events.ModelIo | None, read: Read) -> Known:
-    """A model call. Without `said` it was not answered."""
+def chat(call: events.Model, said: events.ModelIo | None, read: Read, heard: Sequence[Message] = ()) -> Known:
+    """A model call. Without `said` it was not answered. `heard` is what is new in its prompt since
+    that of the step before, for a request that the log does not keep."""
     parameters = said.parameters if said else {}
     return {
         "gen_ai.operation.name": "chat",
@@ -112,7 +118,7 @@ def chat(call: events.Model, said: events.ModelIo | None, read: Read) -> Known:
         "gen_ai.usage.input_tokens": call.prompt_tokens,
         "gen_ai.usage.output_tokens": call.completion_tokens,
         "gen_ai.usage.cache_read.input_tokens": call.cached_tokens,
-        "gen_ai.input.messages": _request(read(said.request)) if said else None,
+        "gen_ai.input.messages": _request(read(said.request) if said else "") or _messages(heard, read),
         "gen_ai.output.messages": _reply(said, read) if said else None,
         "vera.step": call.step,
         "vera.model.scope": call.scope,
@@ -285,6 +291,17 @@ def _tool_call(call: dict[str, Any]) -> dict[str, Any]:
         "name": cut(str(function.get("name", ""))),
         "arguments": cut(str(function.get("arguments", "")), MAX_MESSAGE_LENGTH),
     }
+
+
+def _messages(heard: Sequence[Message], read: Read) -> str | None:
+    """Messages in the conventions' JSON; None for none with words."""
+    found = [(role, read(text)) for role, text in heard[-MAX_MESSAGES:]]
+    made = [
+        {"role": role, "parts": [{"type": "text", "content": cut(text, MAX_TEXT_LENGTH)}]}
+        for role, text in found
+        if text
+    ]
+    return _json(made) if made else None
 
 
 def _request(wire: str) -> str | None:

@@ -15,7 +15,7 @@ ACTION_LINES = 8
 REASON_SHOWN = 400
 INDENT = "    "
 
-_DECIDED = {
+DECIDED = {
     "off": "no verifier is on, so the first candidate runs",
     "only_one": "no other action was left to choose from",
     "agreement": "enough candidates ask for the same action",
@@ -23,6 +23,7 @@ _DECIDED = {
     "tie_break": "it is the shortest of those that are equally good",
     "fallback": "the verdict could not be used",
 }
+"""What decided a choice, as a clause."""
 
 
 def why(sampled: SampledStep) -> str:
@@ -61,7 +62,7 @@ def _decider(selection: events.Selection) -> str:
 
 
 def _reason(selection: events.Selection) -> str:
-    said = one_printable_line(selection.reason) or _DECIDED.get(selection.decider, "no reason is given")
+    said = one_printable_line(selection.reason) or DECIDED.get(selection.decider, "no reason is given")
     parts = [said[:REASON_SHOWN].rstrip(".")]
     if selection.fallback_reason:
         parts.append(f"verdict: {one_printable_line(selection.fallback_reason)[:REASON_SHOWN]}")

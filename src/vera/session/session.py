@@ -12,6 +12,7 @@ from vera.events import Blob, Text
 from vera.evidence.reading import read_regular
 from vera.evidence.source import Unreadable
 from vera.session import seal as seals
+from vera.session import stop_request
 from vera.session.log import Log, LogBroken, LogError, LogInUse, Reader
 from vera.session.projections import Projection, all_projections
 from vera.session.seal import Seal, Sign
@@ -85,6 +86,7 @@ class Session:
             raise SessionError(_why_not_new(root, error)) from None
         except (OSError, ValueError) as error:
             raise SessionError(f"Cannot use {root} as work folder: {_reason(error)}.") from None
+        stop_request.clear(root)
         session = cls(root, log, RunState(), Store(root / "store"))
         session._open_projections()
         begun = events.Session(
@@ -141,6 +143,7 @@ class Session:
         except BaseException:
             log.close()
             raise
+        stop_request.clear(root)
         session = cls(root, log, state, Store(root / "store"))
         session._open_projections(records)
         for listener in listeners:

@@ -1,18 +1,21 @@
 // Follows a run: new lines of its log, the texts of its status, and the parts of the page that have changed.
-// On the page of a step it only takes keys. Each page is whole without it. Markup comes from this server only, in one place (`fragment`).
+// On every page it takes keys and writes times as local ones. Each page is whole without it. Markup comes from this server only, in one place (`fragment`).
+// Pages of one browser share a stream (stream.js); where there are no shared workers each has one of its own.
 
 const MOST_ROWS = 2000;
 const REFRESH_MS = 3000; // a changed part is fetched again at most this often
 const REOPEN_MS = 3000;
+const STILL_HERE_MS = 15000; // the shared stream forgets a page that is silent for longer than three of these
 
 const page = document.getElementById("main");
 const stream = document.getElementById("stream");
 const row = document.getElementById("event-row")?.content.firstElementChild;
-const policy = window.trustedTypes?.createPolicy("vera", { createHTML: (text) => text }) ?? { createHTML: (text) => text };
+const as_is = { createHTML: (text) => text, createScriptURL: (address) => address };
+const policy = window.trustedTypes?.createPolicy("vera", as_is) ?? as_is;
 const part = (name) => page.querySelector(`[data-part="${name}"]`);
 const live = (field) => page.querySelector(`[data-live="${field}"]`);
 
-let source = null, changed = {}, cursor = Number(page.dataset.offset);
+let source = null, shared = null, listening = false, changed = {}, cursor = Number(page.dataset.offset);
 let behind = false, turned = false; // all of the page, or its status, is to be fetched again
 let busy = false, heard = null; // heard: when the last event came, by this clock
 
@@ -32,6 +35,7 @@ function replace(name, found) {
     fresh.querySelector(`input[name="${field}"]`)?.setAttribute("value", value);
   }
   const focused = old.contains(document.activeElement) ? document.activeElement.id : "";
+  localTimes(fresh);
   old.replaceWith(fresh);
   if (focused) document.getElementById(focused)?.focus({ preventScroll: true });
 }
@@ -56,6 +60,47 @@ function setText(element, text) {
   if (element && element.textContent !== text) element.textContent = text;
 }
 
+const two = (number) => String(number).padStart(2, "0");
+
+// Times are written in UTC, which goes into the title; an age ("3 min") stays, with the local time beside UTC in its title.
+function localTimes(within) {
+  const today = new Date().toDateString(), yesterday = new Date(Date.now() - 864e5).toDateString();
+  for (const time of within.querySelectorAll("time[datetime]:not([data-utc])")) {
+    const at = new Date(time.dateTime), of = at.toDateString();
+    if (isNaN(at)) continue;
+    const clock = `${two(at.getHours())}:${two(at.getMinutes())}`;
+    const day = { [today]: "today", [yesterday]: "yesterday" }[of] ?? `${at.getFullYear()}-${two(at.getMonth() + 1)}-${two(at.getDate())}`;
+    const utc = time.dataset.utc = time.title || (time.dataset.f ? time.dateTime.replace("T", " ").replace(/(\.\d+)?Z$/, " UTC") : time.textContent);
+    if (time.title) time.title = `${day} ${clock}, ${utc}`;
+    else [time.textContent, time.title] = [time.dataset.f ? `${clock}:${two(at.getSeconds())}` : `${day} ${clock}`, utc];
+  }
+  for (const zone of within.querySelectorAll("[data-zone]")) zone.textContent = "local";
+}
+
+// The lines of a citation, over the page while it is pointed at or has the focus: nothing moves, and Escape closes them.
+let peeked = null, peeking = 0;
+function peek(cite, delay) {
+  clearTimeout(peeking);
+  peeking = setTimeout(() => {
+    const open = cite && document.querySelector(`.proof[open][data-peek="${cite.dataset.peek}"]`);
+    const next = cite && !open ? document.getElementById(cite.dataset.peek) : null; // what is open beside it is in sight
+    if (next === peeked) return;
+    if (peeked?.matches(":popover-open")) peeked.hidePopover();
+    peeked = next;
+    next?.showPopover({ source: cite }); // beside its source by the stylesheet
+  }, delay);
+}
+
+async function copy(button) {
+  const text = button.closest("p").nextElementSibling;
+  try {
+    await navigator.clipboard.writeText(text.textContent);
+    setText(button, "Copied");
+  } catch {
+    getSelection().selectAllChildren(text); // no clipboard here: Ctrl-C takes it
+  }
+}
+
 function addLine(line, list) {
   const added = row.cloneNode(true), moment = new Date(line.ts * 1000).toISOString();
   added.id = `e${line.offset}`;
@@ -64,6 +109,7 @@ function addLine(line, list) {
   const texts = { ...line, lane, clock: moment.slice(11, 19), step: line.step ?? "" };
   for (const field of added.querySelectorAll("[data-f]")) field.textContent = texts[field.dataset.f];
   added.querySelector("time").dateTime = moment;
+  localTimes(added);
   if (line.step > 0) added.querySelector("a").href = `${page.dataset.base}/steps/${line.step}${lane && `?lane=${encodeURIComponent(lane)}`}`;
   added.classList.toggle("failed", line.failed);
   list.prepend(added);
@@ -77,7 +123,10 @@ function take(frame) {
   for (const line of frame.lines) addLine(line, list);
   while (list.children.length > MOST_ROWS) list.lastElementChild.remove();
   if (height) list.scrollTop = top + list.scrollHeight - height; // who reads older lines keeps them in sight
-  if (frame.lines.length) heard = Date.now();
+  if (frame.lines.length) {
+    heard = Date.now();
+    page.removeAttribute("data-empty"); // it works again: what it had nothing in may fill
+  }
   turned ||= ["verdict", "run"].some((field) => live(field)?.textContent !== frame.live[field]);
   for (const [field, text] of Object.entries(frame.live)) setText(live(field), text);
   setText(document.getElementById("announcement"), frame.live.announcement);
@@ -90,23 +139,44 @@ function say(words, state) {
   setText(stream, words);
 }
 
-const close = () => { source = source?.close() ?? null; };
+const close = () => {
+  listening = false;
+  shared?.postMessage(null);
+  source = source?.close() ?? null;
+};
+
+const told = {
+  open: () => { say("live", "live"); tick(); },
+  frame: take,
+  lost: () => say("connection lost, trying again", "lost"),
+  problem: (sentence) => { close(); say(sentence, "lost"); },
+  alone: () => { shared = null; if (listening) open(); }, // no stream can be shared here
+};
 
 function open() {
-  if (!row || source || document.hidden) return;
+  if (!row || document.hidden) return;
+  listening = true;
+  if (shared) return shared.postMessage({ session: page.dataset.base.slice(3), offset: cursor });
+  if (source) return;
   source = new EventSource(`${page.dataset.base}/events?view=page&from=${cursor}`);
-  source.onopen = () => { say("live", "live"); tick(); };
+  source.onopen = told.open;
   source.onmessage = (message) => take(JSON.parse(message.data));
-  source.addEventListener("problem", (message) => {
-    close();
-    say(JSON.parse(message.data), "lost");
-  });
+  source.addEventListener("problem", (message) => told.problem(JSON.parse(message.data)));
   source.onerror = () => {
-    say("connection lost, trying again", "lost");
+    told.lost();
     if (source?.readyState !== EventSource.CLOSED) return;
     close();
     setTimeout(open, REOPEN_MS); // a browser gives up after some answers; the page does not
   };
+}
+
+function share() {
+  if (!row || !window.SharedWorker) return;
+  const worker = new SharedWorker(policy.createScriptURL(page.dataset.shared));
+  worker.onerror = told.alone;
+  worker.port.onmessage = ({ data: [kind, what] }) => told[kind](what);
+  shared = worker.port;
+  setInterval(() => listening && shared && open(), STILL_HERE_MS);
 }
 
 function tick() {
@@ -129,6 +199,8 @@ window.addEventListener("pageshow", open);
 document.addEventListener("visibilitychange", () => (document.hidden ? close() : open()));
 window.addEventListener("hashchange", () => show(location.hash.slice(1)));
 page.addEventListener("click", (event) => {
+  const button = event.target.closest("[data-copies]");
+  if (button) return copy(button);
   const id = event.target.closest("[data-goto]")?.dataset.goto;
   if (id && show(id)) location.hash = id;
 });
@@ -137,14 +209,27 @@ page.addEventListener("toggle", async ({ target }) => {
   const fill = target.open && target.dataset.fill && target.querySelector(":scope > .fill");
   if (fill) await fragment(target.dataset.fill).then((found) => fill.replaceWith(found.querySelector("[data-tail]")), () => {});
 }, true);
+if (window.HTMLElement.prototype.showPopover) {
+  const cite = ({ target }) => target.closest("a.cite[data-peek]");
+  page.addEventListener("pointerover", (event) => {
+    if (event.pointerType !== "mouse") return; // a finger follows the link
+    if (cite(event)) peek(cite(event), 250);
+    else if (!event.target.closest(".peek")) peek(null, 200);
+  });
+  page.addEventListener("focusin", (event) => peek(cite(event), 0));
+  page.addEventListener("focusout", () => peek(null, 0));
+}
 document.addEventListener("keydown", (event) => {
+  if (event.key === "Escape") peek(null, 0);
   const way = { j: 1, k: -1, ArrowRight: row ? 0 : 1, ArrowLeft: row ? 0 : -1 }[event.key], arrow = event.key.length > 1;
   if (!way || event.ctrlKey || event.metaKey || event.altKey || event.target.closest(`input, textarea, select${arrow ? ", .wide" : ""}`)) return;
-  if (!row) return document.querySelector(`a[rel="${way > 0 ? "next" : "prev"}"]`)?.click();
+  if (!row) return document.querySelector(`.ways a[rel="${way > 0 ? "next" : "prev"}"]`)?.click();
   const claims = [...page.querySelectorAll(".claim > summary")], at = claims.indexOf(document.activeElement);
   claims[Math.min(Math.max(at + way, 0), claims.length - 1)]?.focus();
 });
 document.documentElement.classList.add("has-module");
+localTimes(document);
 if (row) [setInterval(tick, 1000), setInterval(refreshChanged, REFRESH_MS)];
 show(location.hash.slice(1));
+share();
 open();

@@ -7,6 +7,7 @@ import msgspec
 
 from vera import events
 from vera.protocol.turn import ToolSpec
+from vera.sandbox.render.rendered import Picture
 from vera.store import Store
 
 
@@ -35,6 +36,7 @@ class EvidenceDraft(msgspec.Struct, frozen=True, kw_only=True):
     carried: events.Carried | None = None
     opened: bytes | None = None
     origin: str = ""
+    shown: Picture | None = None
 
 
 class Outcome(msgspec.Struct, frozen=True, kw_only=True):

@@ -4,12 +4,13 @@ Not all of Markdown: what is not one of these stays as it was written, and nothi
 """
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
-from itertools import islice
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
+from itertools import groupby, islice
 
 import msgspec
 
-from vera.evidence.citation import find_citations
+from vera.evidence.citation import Citation, find_citations, place_name
 from vera.report.view.model import CardView, ClaimView
 
 SHOWN = 100_000
@@ -25,17 +26,32 @@ _NUMBERED = re.compile(r" {0,9}([0-9]{1,4}[.)][ \t]+.*)")
 _END = re.compile(r"[.;!?。！？؟][\"'”’)]{0,3}(?=\s|\Z)|[。！？]")
 """The end of a sentence, right behind a citation."""
 
+_EVIDENCE = re.compile(r"\bev_[0-9]{1,9}\b")
 _FENCE = re.compile(r" {0,3}(?:`{3,20}|~{3,20})")
 
 
-class Inline(msgspec.Struct, frozen=True):
-    """A piece of a line. One that `cites` may have the card that it is about and the number of a claim, from
-    1, that the card speaks of (0 for none)."""
+class Cited(msgspec.Struct, frozen=True):
+    """One place that a citation names: as it is written (`ev_0002:12-14`), its lines (0 for the whole), the
+    card that has them, and the number of a claim, from 1, that the card speaks of (0 for none). Without a
+    card, `why` is what a finding of that claim says of the evidence, '' for nothing."""
 
-    text: str
-    cites: bool = False
+    place: str
+    first: int
+    last: int
     card: CardView | None = None
     claim: int = 0
+    why: str = ""
+
+
+class Inline(msgspec.Struct, frozen=True):
+    """A piece of a line. That of a citation has each place that is `cited` in its bracket."""
+
+    text: str
+    cited: tuple[Cited, ...] = ()
+
+    @property
+    def cites(self) -> bool:
+        return bool(self.cited)
 
 
 class Block(msgspec.Struct, frozen=True):
@@ -48,11 +64,7 @@ class Block(msgspec.Struct, frozen=True):
 
 def blocks(text: str, claims: Sequence[ClaimView]) -> tuple[Block, ...]:
     """The blocks of an answer; `claims` have the cards that its citations lead to."""
-    cited: dict[tuple[str, int], tuple[CardView, int]] = {}
-    for number, claim in enumerate(claims, 1):
-        for card in claim.cards:
-            cited.setdefault((card.evidence, card.first), (card, number))
-            cited.setdefault((card.evidence, 0), (card, number))
+    cited = _Known(claims)
     shown = text[:SHOWN]
     made = [
         Block(kind, tuple(tuple(_inlines(part, cited)) for part in parts))
@@ -61,6 +73,43 @@ def blocks(text: str, claims: Sequence[ClaimView]) -> tuple[Block, ...]:
     if len(text) > SHOWN:
         made.append(Block("paragraph", ((Inline(f"[… {len(text) - SHOWN} more characters]"),),)))
     return tuple(made)
+
+
+def cited_cards(made: Sequence[Block]) -> tuple[tuple[CardView, int], ...]:
+    """The cards that an answer leads to, each once, with the number of a claim that it speaks of."""
+    found = {
+        (each.card.evidence, each.card.first, each.card.last): (each.card, each.claim)
+        for block in made
+        for part in block.parts
+        for inline in part
+        for each in inline.cited
+        if each.card is not None
+    }
+    return tuple(found.values())
+
+
+class _Known:
+    """What the claims of an answer know of the places that it cites."""
+
+    def __init__(self, claims: Sequence[ClaimView]) -> None:
+        self._cards: defaultdict[str, list[tuple[CardView, int]]] = defaultdict(list)
+        self._why: dict[str, tuple[str, int]] = {}
+        for number, claim in enumerate(claims, 1):
+            for card in claim.cards:
+                self._cards[card.evidence].append((card, number))
+            for finding in (claim.reason, *claim.findings):
+                for evidence in _EVIDENCE.findall(finding):
+                    self._why.setdefault(evidence, (finding, number))
+
+    def of(self, found: Citation) -> Cited:
+        """The place of a citation: cited lines were widened to whole sentences, so the card may have more."""
+        first, last = found.first or 0, found.last or 0
+        place = place_name(found.evidence, found.first, found.last)
+        for card, number in self._cards.get(found.evidence, ()):
+            if not first or card.first <= first <= card.last:
+                return Cited(place, first, last, card, number)
+        why, number = self._why.get(found.evidence, ("", 0))
+        return Cited(place, first, last, claim=number, why=why)
 
 
 def lead(made: Sequence[Block]) -> tuple[tuple[Block, ...], tuple[Block, ...]]:
@@ -138,16 +187,12 @@ def _kind(line: str, within: str) -> tuple[str, str]:
     return ("text", line) if line.strip() else ("", "")
 
 
-def _inlines(text: str, cited: Mapping[tuple[str, int], tuple[CardView, int]]) -> Iterator[Inline]:
+def _inlines(text: str, known: _Known) -> Iterator[Inline]:
     at = 0
-    for found in find_citations(text):
-        if found.start < at:
-            continue
-        if found.start > at:
-            yield Inline(text[at : found.start])
-        of = cited.get((found.evidence, found.first or 0)) or cited.get((found.evidence, 0))
-        card, claim = of or (None, 0)
-        yield Inline(text[found.start : found.end], cites=True, card=card, claim=claim)
-        at = found.end
+    for (start, end), bracket in groupby(find_citations(text), lambda found: (found.start, found.end)):
+        if start > at:
+            yield Inline(text[at:start])
+        yield Inline(text[start:end], tuple(known.of(found) for found in bracket))
+        at = end
     if at < len(text):
         yield Inline(text[at:])

@@ -8,18 +8,23 @@ from itertools import zip_longest
 
 import msgspec
 
+from vera.evidence.words import STOPWORDS
 from vera.report.view.model import ClaimView
 
 MAX_WORDS = 6000
 MAX_LINES = 2000
 """Longer answers are compared line by line, and those with more lines not at all."""
 
-ALIKE = 0.5
-"""The least share of common words of two claims that are taken for one that was changed."""
+ALIKE = 0.6
+"""The least share of the shorter claim's content words that the other one has, for one that was changed."""
+
+FEWEST_ALIKE = 3
+"""Content words that they must have in common, unless these are half of all that they have."""
 
 MAX_CLAIMS = 200
 
-_WORDS = re.compile(r"\s+|\w+(?:[.,:-]\w+)*|[^\w\s]+")
+_WORDS = re.compile(r"\[ev_[0-9][^\[\]]{0,200}\]|\s+|\w+(?:[.,:-]\w+)*|[^\w\s]+")
+_CONTENT = re.compile(r"\w+(?:[.,]\w+)*")
 _LINES = re.compile(r"[^\n]*\n|[^\n]+\Z")
 
 
@@ -86,7 +91,7 @@ def aligned(before: Sequence[ClaimView], after: Sequence[ClaimView]) -> tuple[Pa
         if (same := by_text.pop(claim.text, None)) is not None:
             partners[number] = same
             left.remove(same)
-    words = {id(claim): frozenset(claim.text.casefold().split()[:200]) for claim in (*left, *after)}
+    words = {id(claim): _content(claim.text) for claim in (*left, *after)}
     for number, claim in enumerate(after[:MAX_CLAIMS]):
         if number not in partners and left:
             near = max(left, key=lambda each: _alike(words[id(each)], words[id(claim)]))
@@ -97,6 +102,16 @@ def aligned(before: Sequence[ClaimView], after: Sequence[ClaimView]) -> tuple[Pa
     return (*pairs, *(Pair(claim, None) for claim in left))
 
 
+def _content(text: str) -> frozenset[str]:
+    """The content words among the first ones of a claim; all of them where it has no other."""
+    words = frozenset(_CONTENT.findall(text[:2000].casefold())[:200])
+    return (words - STOPWORDS) or words
+
+
 def _alike(one: frozenset[str], other: frozenset[str]) -> float:
-    """The Jaccard index of two sets of words."""
-    return len(one & other) / len(one | other) if one or other else 0.0
+    """The share of the smaller set that is in the other (the overlap coefficient); 0 where that is little. Of
+    two that have as many in common the more similar one counts, by a hundredth of the Jaccard index."""
+    common, both = len(one & other), len(one | other)
+    if not common or (common < FEWEST_ALIKE and 2 * common < both):
+        return 0.0
+    return common / min(len(one), len(other)) + common / both / 100

@@ -6,7 +6,7 @@ from functools import cache, lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from vera.report.html import answer, difference, shown, wording
+from vera.report.html import answer, citing, difference, orders, shown, wording
 from vera.report.html.event_row import event_row
 from vera.report.html.figures import LABELS
 from vera.report.pictures.axis import duration
@@ -14,6 +14,7 @@ from vera.report.pictures.graph import SAYS, graph_svg, source_name
 from vera.report.pictures.strip import in_words, known, strip_svg
 from vera.report.pictures.timeline import timeline_svg
 from vera.report.printable import printable
+from vera.report.selection_words import DECIDED
 from vera.report.view import words
 from vera.report.view.model import VERDICTS
 
@@ -55,26 +56,35 @@ def environment(*folders: Path) -> "Environment":
         iso=wording.iso,
         known=known,
         number=wording.number,
+        order=orders.for_agent,
         points=words.points,
+        reader=orders.for_reader,
+        result_word=wording.result_word,
         short=wording.short,
+        without_code=wording.without_code,
     )
     made.globals.update(
         VERDICTS=VERDICTS,
         SAYS=SAYS,
         MARKS=wording.MARKS,
         LABELS=LABELS,
+        DECIDED=DECIDED,
         REVIEW_LABELS=wording.REVIEW_LABELS,
         SHARES=wording.SHARES,
         answer_blocks=answer.blocks,
         answer_lead=answer.lead,
         changes=difference.changes,
-        citation=wording.citation,
+        citations=citing.citations,
+        cite_label=wording.cite_label,
+        cited_cards=answer.cited_cards,
         cited_lines=wording.cited_lines,
         aligned=difference.aligned,
         coverage_rows=shown.coverage_rows,
         pairs_of_rounds=shown.pairs_of_rounds,
         shown_claims=shown.shown_claims,
         counted=words.counted,
+        empty_parts=shown.empty_parts,
+        excerpts=shown.excerpts,
         event_row=lambda line, links: Markup(event_row(line, links)),
         headline=wording.headline,
         numbered=wording.numbered,
@@ -85,7 +95,7 @@ def environment(*folders: Path) -> "Environment":
         source_title=wording.source_title,
         tone=wording.tone,
         verdicts_in_words=in_words,
-        graph=lambda claims: Markup(_graph(claims)),
+        graph=lambda claims, base: Markup(_graph(claims, base)),
         strip=lambda key, verdicts: Markup(strip_svg(key, verdicts)),
         timeline=lambda timeline, base: Markup(_timeline(timeline, base)),
     )

@@ -2,12 +2,13 @@
 
 import itertools
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 import msgspec
 
 from vera.evidence.citation import find_citations
-from vera.report.view.model import CardView, ClaimView, Coverage, RoundView
+from vera.report.view.header import MODEL_FAILED
+from vera.report.view.model import CardView, ClaimView, Coverage, RoundView, RunPage
 
 MAX_CLAIMS = 500
 MAX_CARDS = 12
@@ -27,6 +28,9 @@ LINE = 2000
 MAX_PROOFS = 60
 """Claims whose lines are beside the answer; those behind them are in the list of claims."""
 
+
+MAX_OTHER_SIDE = 4
+"""Excerpts beside the deciding one that say something else."""
 
 _PHRASE = re.compile(r"“([^”\n]{1,400})”")
 
@@ -58,13 +62,50 @@ def shown_claims(claims: Sequence[ClaimView], most_cards: int = MAX_CARDS) -> tu
 
 class Proof(msgspec.Struct, frozen=True):
     """The lines that decide a claim, beside the answer: the card, None where no line is cited, and how many
-    other cards speak of the claim. `said` has the words of the claim to look for in the lines."""
+    other excerpts speak of the claim. `said` has the words of the claim to look for in the lines;
+    `other_side` are cards that say something else: against a claim that holds, for one that does not."""
 
     number: int
     claim: ClaimView
     card: CardView | None
     others: int
     said: str
+    other_side: tuple[CardView, ...] = ()
+
+
+class Excerpt(msgspec.Struct, frozen=True):
+    """Lines of a source that one reading or several are about, which overlap or are the same. `card` has all
+    of the lines, `readings` the cards as they are."""
+
+    card: CardView
+    readings: tuple[CardView, ...]
+
+
+def excerpts(cards: Sequence[CardView]) -> tuple[Excerpt, ...]:
+    """The cards, those whose lines overlap and say the same of the claim together."""
+    made: list[Excerpt] = []
+    for card in cards:
+        for at, each in enumerate(made):
+            if (together := _together(each.card, card)) is not None:
+                made[at] = Excerpt(together, (*each.readings, card))
+                break
+        else:
+            made.append(Excerpt(card, (card,)))
+    return tuple(made)
+
+
+def _together(one: CardView, other: CardView) -> CardView | None:
+    """A card with the lines of both; None where they are apart, say something else, or are not whole."""
+    if (one.source_id, one.relation) != (other.source_id, other.relation) or not one.source_id:
+        return None
+    if other.first > one.last or one.first > other.last:
+        return None
+    if any(each.problem or len(each.quotation) != each.last - each.first + 1 for each in (one, other)):
+        return None
+    lines = {each.first + at: line for each in (one, other) for at, line in enumerate(each.quotation)}
+    first, last = min(lines), max(lines)
+    quotation = tuple(lines[number] for number in range(first, last + 1))
+    return msgspec.structs.replace(one, first=first, last=last, quotation=quotation)
 
 
 def proofs(claims: Sequence[ClaimView], answer: str) -> tuple[Proof, ...]:
@@ -83,9 +124,44 @@ def proofs(claims: Sequence[ClaimView], answer: str) -> tuple[Proof, ...]:
         said = each.claim.text
         if card is not None and said not in answer:  # an extract: the phrase that it begins with
             said = phrases.get((card.evidence, card.first), said)
-        others = len(each.claim.cards) - (card is not None)
-        made.append(Proof(each.number, each.claim, card, others, said))
+        others = len(excerpts(each.claim.cards)) - (card is not None)
+        other_side = _other_side(each.claim, card)
+        made.append(Proof(each.number, each.claim, card, others, said, other_side))
     return tuple(made)
+
+
+def _other_side(claim: ClaimView, card: CardView | None) -> tuple[CardView, ...]:
+    """The cards that speak of a claim otherwise than the one that decides it."""
+    decided = card.relation if card is not None else "SUPPORTS"
+    return tuple(
+        each.card
+        for each in excerpts(claim.cards)
+        if each.card.relation not in (decided, "IRRELEVANT") and each.card is not card
+    )[:MAX_OTHER_SIDE]
+
+
+_HELD: Mapping[str, Callable[[RunPage], object]] = {
+    "claims": lambda page: page.claims,
+    "timeline": lambda page: page.timeline.bars or page.timeline.scores,
+    "coverage": lambda page: (
+        (page.coverage.claims and page.coverage.source_classes) or page.coverage.omissions
+    ),
+    "rounds": lambda page: page.rounds,
+    "choices": lambda page: page.choices,
+    "gates": lambda page: page.gates,
+    "constraints": lambda page: page.constraints,
+    "files": lambda page: page.files,
+    "attestation": lambda page: page.attestation,
+}
+"""Part → what it shows."""
+
+
+def empty_parts(page: RunPage) -> tuple[str, ...]:
+    """The parts of a run at rest in which there is nothing; none while more may come. The answer is no such
+    part: that there is none is what a reader wants to know."""
+    if page.header.phase not in ("ended", "stopped", MODEL_FAILED):
+        return ()
+    return tuple(name for name, held in _HELD.items() if not held(page))
 
 
 def coverage_rows(coverage: Coverage, most: int = 200) -> list[tuple[str, tuple[int, ...]]]:

@@ -7,8 +7,11 @@ from textwrap import dedent
 
 from vera.attestation.outcome import WITHHELD
 from vera.evidence.citation import place_name
+from vera.evidence.quantity import quantities
 from vera.evidence.words import STOPWORDS
+from vera.report.html.answer import Cited
 from vera.report.timestamps import utc
+from vera.report.view.header import MODEL_FAILED
 from vera.report.view.model import CardView, Header
 
 MARKS = {
@@ -31,6 +34,12 @@ SHARES = {
 
 REVIEW_LABELS = {"agree": "Agree", "disagree": "Disagree", "unsure": "Unsure"}
 """What a person says of a claim, on a button and beside their name."""
+
+AMOUNTS_IN = 2000
+"""Characters of a claim and of a line in which amounts are looked for."""
+
+LABEL_NAME = 36
+"""Characters of the name of a source in a citation."""
 
 RESULTS = {
     "VERIFIED": "Verified",
@@ -58,6 +67,7 @@ _PHASES = {
     "verifying": "Verifying",
     "ended": "Ended",
     "stopped": "Stopped",
+    MODEL_FAILED: "Model failed",
 }
 _WORDS = re.compile(r"\w+")
 _PIECES = re.compile(r"\w+|\W+")
@@ -73,11 +83,23 @@ def headline(header: Header) -> str:
 
 
 def tone(header: Header) -> str:
-    """The class that colours the headline: good, literal, partial, mixed, bad, open or busy."""
-    if header.phase in ("working", "verifying"):
-        return "busy"
-    decided = header.phase == "ended" or header.verdict in WITHHELD
-    return TONES.get(header.verdict, "open") if decided else "open"
+    """The class that colours the headline: good, literal, partial, mixed, bad, open, busy, failed or rest."""
+    if header.phase == "ended" or header.verdict in WITHHELD:
+        return TONES.get(header.verdict, "open")
+    return {"working": "busy", "verifying": "busy", MODEL_FAILED: "failed"}.get(header.phase, "rest")
+
+
+def result_word(result: str) -> str:
+    """The result of a round in a word that a reader knows."""
+    return {"SUPPORTED": "Supported", "UNSUPPORTED": "Not supported"}.get(
+        result, result.replace("_", " ").capitalize()
+    )
+
+
+def without_code(reason: str) -> str:
+    """The reason of a result without the code before it: `REFUTED: the cited sources contradict it`."""
+    code, colon, said = reason.partition(": ")
+    return said[:1].upper() + said[1:] if colon and code.isupper() else reason
 
 
 def short(text: str, length: int) -> str:
@@ -131,17 +153,44 @@ def cited_lines(card: CardView) -> str:
     return page + lines
 
 
-def citation(card: CardView) -> str:
-    """A citation to paste: the source, its lines, when it was read, and the hash of its text."""
-    read = f", read {day(card.at)} UTC" if card.at else ""
-    return f"{card.source}, {cited_lines(card)}{read}, sha256 {card.source_id}"
+def cite_label(cited: Cited) -> str:
+    """A cited place as a reader knows it: `GPL-3.txt 258–261`, of a PDF `manual.pdf p. 2, 9–10`."""
+    card = cited.card
+    if card is None:
+        return cited.place
+    name = short(source_title(card), LABEL_NAME)
+    page = f" p. {card.pdf.page}" if card.pdf else ""
+    if not cited.first:
+        return name + page
+    lines = str(cited.first) if cited.last in (0, cited.first) else f"{cited.first}–{cited.last}"
+    return f"{name}{page}{',' if page else ''} {lines}"
 
 
-def same_words(line: str, claim: str) -> Iterator[tuple[str, bool]]:
-    """The pieces of a line, each with whether it is a word of the claim; function words are none."""
+def same_words(line: str, claim: str) -> Iterator[tuple[str, str]]:
+    """The pieces of a line, each `same` when it is a word of the claim (function words are none), `other`
+    when it is an amount of the unit of one of the claim's, and another one; else ''."""
     words = {word.casefold() for word in _WORDS.findall(claim)} - STOPWORDS
-    for piece in _PIECES.findall(line):
-        yield piece, piece.casefold() in words
+    at = 0
+    for start, end in (*_other_amounts(line, claim), (len(line), len(line))):
+        for piece in _PIECES.findall(line[at:start]):
+            yield piece, "same" if piece.casefold() in words else ""
+        if end > start:
+            yield line[start:end], "other"
+        at = end
+
+
+def _other_amounts(line: str, claim: str) -> tuple[tuple[int, int], ...]:
+    """Where amounts stand in the line that have a unit of the claim's amounts, and none of their values."""
+    if len(claim) > AMOUNTS_IN or len(line) > AMOUNTS_IN:
+        return ()
+    known = [each for each in quantities(claim) if each.units]
+    values = {each.value for each in known}
+    units = {unit for each in known for unit in each.units}
+    return tuple(
+        (each.start, each.end)
+        for each in (quantities(line) if units else ())
+        if units.intersection(each.units) and each.value not in values
+    )
 
 
 def numbered(card: CardView, *, indented: bool = True) -> Iterator[tuple[int | None, str]]:

@@ -5,6 +5,7 @@ from collections.abc import Iterator, Sequence
 import msgspec
 
 from vera.evidence.citation import place_name
+from vera.report.html.links import Links
 from vera.report.pictures.strip import known
 from vera.report.pictures.svg import element, hint, label, picture
 from vera.report.view.model import RELATIONS, CardView, ClaimView
@@ -26,9 +27,9 @@ WIDTH = 960
 ROW = 30
 BOX = 22
 TOP = 30
-_CLAIM = (0, 352)
-_CARD = (432, 188)
-_SOURCE = (700, 260)
+_CLAIM = (0, 336)
+_CARD = (396, 248)
+_SOURCE = (704, 256)
 """Left edge and width of the boxes of a column."""
 
 
@@ -44,8 +45,10 @@ class _Claim(msgspec.Struct, frozen=True):
     y: float
 
 
-def graph_svg(claims: Sequence[ClaimView]) -> str:
-    """The picture; '' where no card speaks of a claim."""
+def graph_svg(claims: Sequence[ClaimView], base: str = "") -> str:
+    """The picture; '' where no card speaks of a claim. Each box is a link: to the claim on the page, and
+    below `base` to the cited lines and to the text that they are from."""
+    links = Links(base)
     drawn, cards, height, left_out = _placed(claims)
     if not cards:
         return ""
@@ -61,9 +64,10 @@ def graph_svg(claims: Sequence[ClaimView]) -> str:
         *(_edge(_right(_CLAIM), drawn[card.claim].y, _CARD[0], card.y, _relation(card)) for card in cards),
         *(_edge(_right(_CARD), card.y, _SOURCE[0], sources[_source(card.card)], "from") for card in cards),
         *(_claim_box(each) for each in drawn),
-        *(_card_box(each) for each in cards),
-        *(_source_box(card, sources) for card in _first_of_each(cards)),
+        *(_card_box(each, links) for each in cards),
+        *(_source_box(card, sources, links) for card in _first_of_each(cards)),
         *_legend(lowest + 14, left_out),
+        role="group",  # it has links in it
     )
 
 
@@ -136,10 +140,11 @@ def _edge(x1: float, y1: float, x2: float, y2: float, kind: str) -> str:
     return element("path", d=d, class_=f"edge {kind}")
 
 
-def _box(column: tuple[int, int], y: float, class_: str, told: str, goto: str, *inside: str) -> str:
+def _box(column: tuple[int, int], y: float, class_: str, told: str, address: str, *inside: str) -> str:
     rect = element("rect", x=column[0] + 0.5, y=y - BOX / 2, width=column[1] - 1, height=BOX, rx=3)
-    attributes = {"class_": f"box {class_}", **({"data_goto": goto} if goto else {})}
-    return element("g", hint(told), rect, *inside, **attributes)
+    box = element("g", hint(told), rect, *inside, class_=f"box {class_}")
+    # As in the timeline: for a pointer. The list of claims has the same links for a keyboard.
+    return element("a", box, href=address, tabindex=-1, aria_hidden="true") if address else box
 
 
 def _claim_box(each: _Claim) -> str:
@@ -149,13 +154,13 @@ def _claim_box(each: _Claim) -> str:
         each.y,
         f"v-{verdict}",
         f"{claim.key}, {verdict}: {claim.text}",
-        f"claim-{each.number}",
+        f"#claim-{each.number}",
         element("rect", x=_CLAIM[0] + 0.5, y=each.y - BOX / 2, width=5, height=BOX, rx=1, class_="edge-mark"),
-        label(f"{claim.key} {claim.text}", _CLAIM[0] + 12, each.y + 4, "name", 54),
+        label(f"{claim.key} {claim.text}", _CLAIM[0] + 12, each.y + 4, "name", 46),
     )
 
 
-def _card_box(each: _Card) -> str:
+def _card_box(each: _Card, links: Links) -> str:
     card, says = each.card, _relation(each)
     place = place_name(card.evidence, card.first, card.last)
     return _box(
@@ -163,13 +168,13 @@ def _card_box(each: _Card) -> str:
         each.y,
         f"card-box {says}",
         f"{place} {says}: {' '.join(card.quotation)[:300] or card.problem}",
-        "",
+        links.source(card) or f"#claim-{each.claim + 1}",
         label(says, _CARD[0] + 10, each.y + 4, "says"),
-        label(place, _right(_CARD) - 8, each.y + 4, "place", 20),
+        label(place, _right(_CARD) - 8, each.y + 4, "place", 22),
     )
 
 
-def _source_box(card: CardView, places: dict[str, float]) -> str:
+def _source_box(card: CardView, places: dict[str, float], links: Links) -> str:
     y, name = places[_source(card)], source_name(card)
     class_name = f" · {card.source_class}" if card.source_class else ""
     told = f"{card.source}{class_name}"
@@ -178,7 +183,7 @@ def _source_box(card: CardView, places: dict[str, float]) -> str:
         y,
         "source-box",
         told,
-        "",
+        links.text(card.source_id, 0, 0),
         label(name, _SOURCE[0] + 10, y + 4, "name", 27),
         label(card.source_class, _right(_SOURCE) - 8, y + 4, "place", 12),
     )

@@ -14,7 +14,7 @@ from vera.attestation.source_types import source_type
 from vera.evidence.domains import registrable_domain
 from vera.evidence.official import official_names
 from vera.evidence.source import is_read_by_ocr
-from vera.report.view.model import RELATIONS, CardView, PdfPlace
+from vera.report.view.model import RELATIONS, CardView, PdfPlace, ShownPlace
 from vera.report.view.quotations import Quotations
 from vera.report.view.words import one_line
 
@@ -49,10 +49,11 @@ def attested_cards(
 ) -> tuple[CardView, ...]:
     """The cards of one claim, those that speak first. `evidence` says when their bytes were taken."""
     ordered = sorted(cards, key=lambda pair: (RELATIONS.index(pair[1].relation), pair[1].evidence))
-    return tuple(
+    made = (
         _attested(name, card, sources.get(card.source), evidence.get(card.evidence), quotations, owners)
         for name, card in ordered[:MAX_CARDS]
     )
+    return _with_pictures(made, evidence)
 
 
 def _attested(
@@ -102,10 +103,11 @@ def labelled_cards(
     """What was labelled of one claim before there is a verdict: no cards yet, so they have no ids."""
     pairs = [(each, label) for each in labels for label in each.labels if label.relation in RELATIONS]
     pairs.sort(key=lambda pair: (RELATIONS.index(pair[1].relation), pair[1].evidence))
-    return tuple(
+    made_cards = (
         _labelled(label, made.maker, evidence.get(label.evidence), quotations, owners)
         for made, label in pairs[:MAX_CARDS]
     )
+    return _with_pictures(made_cards, evidence)
 
 
 def _labelled(
@@ -140,6 +142,24 @@ def _labelled(
         problem=quoted.problem,
         pdf=pdf_place(evidence, label.first),
         **_whose(source_object(evidence, derived=False), owners),
+    )
+
+
+def _with_pictures(
+    cards: Iterable[CardView], evidence: Mapping[str, events.Evidence]
+) -> tuple[CardView, ...]:
+    """The cards, those of a rendered page with what it looked like; what is read again by its id has the text
+    of the page, and no picture."""
+    shown = {
+        each.text.sha256: ShownPlace(
+            each.shown.picture.sha256, each.shown.layout.sha256, each.shown.width, each.shown.height
+        )
+        for each in evidence.values()
+        if each.shown is not None
+    }
+    return tuple(
+        msgspec.structs.replace(card, shown=shown[card.source_id]) if card.source_id in shown else card
+        for card in cards
     )
 
 

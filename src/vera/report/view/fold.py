@@ -233,6 +233,7 @@ class ViewFold:
         """What the counts, the timeline, the choices and the gates take of a record."""
         match record:
             case events.Model():
+                self._counts.model_error = record.error
                 self._add_bar(
                     "model", record, record.latency_s, _asked(record), begin, failed=bool(record.error)
                 )
@@ -271,6 +272,7 @@ class ViewFold:
     def _ends(self, result: events.Tool, begin: int) -> None:
         self._open_calls.pop(result.lane, None)
         self._counts.tool_calls += 1
+        self._counts.model_error = ""
         self._counts.tool_errors += result.outcome == "failed"
         label, failed = result.tool[:100], result.outcome != "ok"
         self._add_bar("tool", result, result.seconds, label, begin, failed=failed)

@@ -10,6 +10,8 @@ from vera.report.view.words import Load, call_line, limit_in, one_line
 from vera.state import RunState
 
 TASK_SHOWN = 20_000
+MODEL_FAILED = "model_failed"
+"""The phase of a run that stopped as its model could not be asked any more."""
 
 
 class Counts(msgspec.Struct):
@@ -19,6 +21,8 @@ class Counts(msgspec.Struct):
     tool_calls: int = 0
     tool_errors: int = 0
     last_call: events.ToolStarted | None = None
+    model_error: str = ""
+    """Of the last call, when that was one to a model, and it failed."""
 
 
 def header_of(
@@ -30,12 +34,14 @@ def header_of(
     settings = state.session.settings if state.session else {}
     roles = (("agent", spent.agent), ("verifier", spent.verifier), ("selector", spent.selector))
     lane = state.lane(LANE)
+    phase = phase_of(state, alive=alive, model_error=counts.model_error)
+    said = f"the model server failed: {counts.model_error}" if phase == MODEL_FAILED else lane.status_reason
     return Header(
         session=one_line(session),
         task=one_line(task, TASK_SHOWN),
-        phase=phase_of(state, alive=alive),
+        phase=phase,
         verdict=one_line(state.status) if ended else "",
-        reason=one_line(ended.reason if ended else lane.status_reason, 600),
+        reason=one_line(ended.reason if ended else said, 600),
         status=one_line(state.status),
         started_ts=state.started_ts,
         last_ts=state.last_ts,
@@ -65,13 +71,13 @@ def _call(call: events.ToolStarted | None, load: Load) -> str:
     return call_line(call.tool, call.args, load) if call else ""
 
 
-def phase_of(state: RunState, *, alive: bool) -> str:
-    """new, working, verifying, ended or stopped."""
+def phase_of(state: RunState, *, alive: bool, model_error: str = "") -> str:
+    """new, working, verifying, ended, stopped, or MODEL_FAILED when that is what stopped it."""
     if state.ended is not None:
         return "ended"
     if state.task is None and not state.lanes:
         return "new"
     if not alive:
-        return "stopped"
+        return MODEL_FAILED if model_error else "stopped"
     newest = newest_round(state)
     return "verifying" if newest is not None and newest.decision is None else "working"

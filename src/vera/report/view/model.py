@@ -16,8 +16,8 @@ RELATIONS = ("SUPPORTS", "CONTRADICTS", "QUALIFIES", "IRRELEVANT")
 class Header(msgspec.Struct, frozen=True, kw_only=True):
     """Where a run stands, in one line.
 
-    `phase` is what it is doing: new, working, verifying, ended, or stopped (no process works on it and it has
-    not ended). `verdict` is what the session may say of its end
+    `phase` is what it is doing: new, working, verifying, ended, stopped (no process works on it and it has
+    not ended), or model_failed (stopped by that). `verdict` is what the session may say of its end
     (`vera.attestation.outcome`), '' before; `reason` says why. `score`
     is in hundredths (100 to 400), None without a judge. `tokens` are (role, prompt, cached, completion).
     `last_call` is the last tool call on one line; `cost` '' where no price is known.
@@ -92,14 +92,24 @@ class PdfPlace(msgspec.Struct, frozen=True):
     last: int = 0
 
 
+class ShownPlace(msgspec.Struct, frozen=True):
+    """What a rendered page looked like: the sha256 of its picture (WebP) and of where its text is on it, and
+    its size in pixels."""
+
+    picture: str
+    layout: str
+    width: int
+    height: int
+
+
 class CardView(msgspec.Struct, frozen=True, kw_only=True):
     """What lines of a source say of a claim. `relation` is one of RELATIONS.
 
     `quotation` are the cited lines as they are in the store, empty when the bytes are not those of the
     span's hash: then `problem` says so. `source` is its address or name, `source_id` the sha256 of the stored
     text, `domain` whose it is, `source_class` what kind (official, registry, …; '' unknown). `marks` is
-    what of the text is struck out or hidden, `pdf` where the cited lines begin in a PDF. `by_ocr`: the text
-    was read from a picture.
+    what of the text is struck out or hidden, `pdf` where the cited lines begin in a PDF, and `shown` what the
+    page looked like in the browser that rendered it. `by_ocr`: the text was read from a picture.
     """
 
     id: str
@@ -119,6 +129,7 @@ class CardView(msgspec.Struct, frozen=True, kw_only=True):
     maker: str = ""
     pdf: PdfPlace | None = None
     by_ocr: bool = False
+    shown: ShownPlace | None = None
 
 
 class ReviewView(msgspec.Struct, frozen=True, kw_only=True):

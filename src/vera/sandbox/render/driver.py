@@ -5,15 +5,17 @@ Protocol over a pair of pipes (`--remote-debugging-pipe`: JSON messages that end
 has to be installed beside the browser, and there is no port that a page could speak to.
 
 Usage: driver.py JSON, with `argv` (of the browser), `url`, `seconds` (for loading and settling), `grace`
-(seconds for taking the DOM after that), `budget_ms` (of the page's own clock), `most_bytes` (of the DOM),
-`dom` (the file for it) and `log` (a file for what the browser says). Prints one line of JSON, the fields of
-`Answer` in `rendered.py`.
+(seconds for taking the DOM after that, and once more for its picture), `budget_ms` (of the page's own clock),
+`most_bytes` (of the DOM), `dom` (the file for it), `picture`, `layout` (files for what it looks like, and for
+where its text is), `width`, `most_height` (of the picture, in pixels) and `log` (a file for what the browser
+says). Prints one line of JSON, the fields of `Answer` in `rendered.py`.
 """
 
 # ruff: noqa: PTH123 - pathlib is no part of what the box's Python has to load
 
 from __future__ import annotations
 
+import base64
 import contextlib
 import json
 import os
@@ -28,6 +30,10 @@ BROWSER_READS, BROWSER_WRITES = 3, 4
 FIRST_SPARE = 100
 READ_SIZE = 1 << 20
 LAST_WORDS = 300
+# Of the picture of a page: the height of the window, and what WebP may lose.
+SCREEN_HEIGHT = 900
+QUALITY = 55
+MAX_PIECES = 20_000
 
 
 class Problem(Exception):
@@ -148,6 +154,22 @@ class Page:
         root = self.call("DOM.getDocument", depth=0)["root"]["nodeId"]
         return str(self.call("DOM.getOuterHTML", nodeId=root)["outerHTML"])
 
+    def picture(self, width: int, most_height: int, seconds: float) -> tuple[bytes, list[list[Any]], int]:
+        """What the page looks like at that width (WebP), its text as pieces with their places (text, x, y,
+        width, height), and the height of the picture. Raises Problem."""
+        self.deadline = time.monotonic() + seconds
+        screen = {"width": width, "height": SCREEN_HEIGHT, "deviceScaleFactor": 1, "mobile": False}
+        self.call("Emulation.setDeviceMetricsOverride", **screen)
+        self.call("Emulation.setVirtualTimePolicy", policy="advance")
+        whole = self.call("Page.getLayoutMetrics")["cssContentSize"]
+        height = max(1, min(int(whole["height"]), most_height))
+        clip = {"x": 0, "y": 0, "width": width, "height": height, "scale": 1}
+        shot = self.call(
+            "Page.captureScreenshot", format="webp", quality=QUALITY, clip=clip, captureBeyondViewport=True
+        )
+        snapshot = self.call("DOMSnapshot.captureSnapshot", computedStyles=[])
+        return base64.b64decode(shot["data"]), text_pieces(snapshot, height), height
+
     def call(self, method: str, **params: Any) -> dict[str, Any]:
         """The result of one command. Raises Problem, also when the time is up."""
         number = self._browser.send(method, params, self._session)
@@ -186,6 +208,34 @@ class Page:
             self._responses[params["loaderId"]] = params["response"]
 
 
+def text_pieces(snapshot: dict[str, Any], height: int) -> list[list[Any]]:
+    """The pieces of text of a snapshot's document, in their order, with their places above `height`."""
+    document, strings = snapshot["documents"][0], snapshot["strings"]
+    boxes, texts = document["textBoxes"], document["layout"]["text"]
+    pieces: list[list[Any]] = []
+    columns = (boxes[name] for name in ("layoutIndex", "bounds", "start", "length"))
+    for index, (x, y, wide, high), start, length in zip(*columns):  # noqa: B905 - Python 3.9
+        if y >= height or len(pieces) >= MAX_PIECES or texts[index] < 0:
+            continue
+        units = strings[texts[index]].encode("utf-16-le", "surrogatepass")[2 * start : 2 * (start + length)]
+        pieces.append([units.decode("utf-16-le", "replace"), round(x), round(y), round(wide), round(high)])
+    return pieces
+
+
+def draw(page: Page, order: dict[str, Any]) -> int:
+    """Keep what the page looks like, and the height of the picture; 0 where that cannot be had: the DOM is
+    what counts."""
+    try:
+        data, pieces, height = page.picture(order["width"], order["most_height"], order["grace"])
+    except (Problem, KeyError, IndexError, TypeError, ValueError):
+        return 0
+    with open(order["picture"], "wb") as file:
+        file.write(data)
+    with open(order["layout"], "w", encoding="utf-8", errors="replace") as file:
+        json.dump(pieces, file)
+    return height
+
+
 def render(order: dict[str, Any], browser: Browser) -> dict[str, Any]:
     """The answer, when the DOM is in its file. Raises Problem."""
     page = Page(browser, time.monotonic() + order["seconds"])
@@ -196,7 +246,7 @@ def render(order: dict[str, Any], browser: Browser) -> dict[str, Any]:
         raise Problem("too_large", f"its DOM is larger than {order['most_bytes']} bytes")
     with open(order["dom"], "wb") as file:
         file.write(data)
-    return {
+    answer = {
         "browser": product,
         "url": page.url,
         "status": page.response.get("status"),
@@ -204,6 +254,7 @@ def render(order: dict[str, Any], browser: Browser) -> dict[str, Any]:
         "tls": page.response.get("securityDetails", {}).get("protocol", ""),
         "settled": page.settled,
     }
+    return {**answer, "height": draw(page, order)}  # the page's clock goes on for it
 
 
 def main(text: str) -> int:

@@ -11,13 +11,14 @@ Kind = Literal["no_browser", "url", "refused", "failed", "timeout", "too_large"]
 
 
 Name = Annotated[str, Meta(max_length=200)]
+Height = Annotated[int, Meta(ge=0, le=100_000)]
 Status = Annotated[int, Meta(ge=100, le=599)]
 
 
 class Answer(msgspec.Struct, frozen=True, kw_only=True):
     """What the program in the box (`driver.py`) says of the page. Untrusted: a page may have taken it over.
 
-    `kind` and `problem` are '' when there is a DOM.
+    `kind` and `problem` are '' when there is a DOM; `height` is that of its picture, 0 for none.
     """
 
     kind: Literal["", "failed", "timeout", "too_large"] = ""
@@ -28,6 +29,29 @@ class Answer(msgspec.Struct, frozen=True, kw_only=True):
     media_type: Name = ""
     tls: Name = ""
     settled: bool = False
+    height: Height = 0
+
+
+class Piece(msgspec.Struct, frozen=True, array_like=True):
+    """A piece of a page's text, and its place on the picture in pixels."""
+
+    text: Annotated[str, Meta(max_length=20_000)]
+    x: int
+    y: int
+    width: int
+    height: int
+
+
+class Picture(msgspec.Struct, frozen=True, kw_only=True):
+    """What a page looked like: `data` is WebP, `layout` its `Piece`s as JSON, sizes are in pixels.
+
+    Both are the browser's word. Nothing is concluded from them: they show a reader where cited lines stood.
+    """
+
+    data: bytes
+    layout: bytes
+    width: int
+    height: int
 
 
 class RenderReceipt(msgspec.Struct, frozen=True, kw_only=True):
@@ -63,10 +87,12 @@ class RenderReceipt(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Rendered(msgspec.Struct, frozen=True, kw_only=True):
-    """A page as the browser had it in the end: its document, serialised as HTML in UTF-8."""
+    """A page as the browser had it in the end: its document, serialised as HTML in UTF-8, and its picture
+    where there is one."""
 
     receipt: RenderReceipt
     dom: bytes
+    picture: Picture | None = None
 
 
 class RenderError(Exception):

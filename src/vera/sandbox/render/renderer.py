@@ -24,12 +24,19 @@ from vera.sandbox.engine_events import Tell
 from vera.sandbox.fetch.url import normalise
 from vera.sandbox.render import chromium
 from vera.sandbox.render.browser_location import BrowserBox, open_browser_box, ways
-from vera.sandbox.render.rendered import Answer, Rendered, RenderError, RenderReceipt
+from vera.sandbox.render.rendered import Answer, Picture, Piece, Rendered, RenderError, RenderReceipt
 from vera.sandbox.spec import BoxSpec, MiB
 from vera.sandbox.types import BoxError
 
 DRIVER = Path(__file__).with_name("driver.py")
 DOM_FILE = "dom.html"
+PICTURE_FILE, LAYOUT_FILE = "picture.webp", "layout.json"
+PICTURE_WIDTH, MAX_HEIGHT = 1000, 6000
+"""Pixels of the picture of a page; what is further down is not on it."""
+
+MAX_PICTURE, MAX_LAYOUT = 2 << 20, 4 << 20
+"""Bytes of a picture, and of where its text is. A page with more has none."""
+
 PAGES = ("", "text/html", "application/xhtml+xml")
 
 MAX_CONNECTIONS = 200
@@ -158,6 +165,7 @@ class Renderer:
         connections.sort(key=lambda connection: connection.started)
         final = _document(target, answer, connections)
         dom = await asyncio.to_thread(_read_dom, work, self._limits.dom)
+        picture = await asyncio.to_thread(_read_picture, work, answer.height) if answer.height else None
         receipt = RenderReceipt(
             requested=requested,
             url=final,
@@ -177,7 +185,7 @@ class Renderer:
             seconds=time.monotonic() - began,
             unknown=UNKNOWN,
         )
-        return Rendered(receipt=receipt, dom=dom)
+        return Rendered(receipt=receipt, dom=dom, picture=picture)
 
     async def _drive(self, browser: BrowserBox, target: str, began: float) -> Answer:
         limits = self._limits
@@ -187,10 +195,14 @@ class Renderer:
             "argv": chromium.command(browser.program),
             "url": target,
             "seconds": left - reserved,
-            "grace": reserved / 2,
+            "grace": reserved / 3,
             "budget_ms": limits.page_seconds * 1000,
             "most_bytes": limits.dom,
             "dom": f"{browser.box.work}/{DOM_FILE}",
+            "picture": f"{browser.box.work}/{PICTURE_FILE}",
+            "layout": f"{browser.box.work}/{LAYOUT_FILE}",
+            "width": PICTURE_WIDTH,
+            "most_height": MAX_HEIGHT,
             "log": chromium.LOG,
         }
         source = await asyncio.to_thread(DRIVER.read_text, "utf-8")
@@ -237,12 +249,32 @@ def _not_reached(target: str, connection: Connection) -> RenderError:
 
 
 def _read_dom(work: Path, most: int) -> bytes:
-    """What the box left as its DOM: a regular file of no more than `most` bytes. Raises BoxError."""
-    flags = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
+    """What the box left as its DOM. Raises BoxError."""
     try:
-        with open(os.open(work / DOM_FILE, flags), "rb") as file:  # noqa: PTH123 - a descriptor
-            if stat.S_ISREG(os.fstat(file.fileno()).st_mode) and len(data := file.read(most + 1)) <= most:
-                return data
+        data = _read(work / DOM_FILE, most)
     except OSError as error:
         raise BoxError(f"the browser left no DOM ({error.strerror}).") from None
-    raise BoxError("the browser left something else than a DOM.")
+    if data is None:
+        raise BoxError("the browser left something else than a DOM.")
+    return data
+
+
+def _read_picture(work: Path, height: int) -> Picture | None:
+    """What the box left as the picture of the page; None for what is none, or too large."""
+    try:
+        data, layout = _read(work / PICTURE_FILE, MAX_PICTURE), _read(work / LAYOUT_FILE, MAX_LAYOUT)
+        pieces = msgspec.json.decode(layout or b"", type=list[Piece])
+    except (OSError, msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
+        return None
+    if data is None or data[:4] != b"RIFF" or data[8:12] != b"WEBP" or height > MAX_HEIGHT:
+        return None
+    return Picture(data=data, layout=msgspec.json.encode(pieces), width=PICTURE_WIDTH, height=height)
+
+
+def _read(path: Path, most: int) -> bytes | None:
+    """A regular file of no more than `most` bytes, that is no link; None for any other. Raises OSError."""
+    flags = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
+    with open(os.open(path, flags), "rb") as file:  # noqa: PTH123 - a descriptor
+        if stat.S_ISREG(os.fstat(file.fileno()).st_mode) and len(data := file.read(most + 1)) <= most:
+            return data
+    return None

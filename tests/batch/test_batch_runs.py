@@ -134,6 +134,15 @@ def test_what_a_killed_writer_left_is_swept(runs: Runs) -> None:
     assert names(runs.folder(TASK.id) / "attempts") == ["1.json"]
 
 
+def test_what_a_killed_attempt_left_beside_its_log_is_swept(runs: Runs) -> None:
+    session = runs.session(TASK.id, runs.begin(TASK.id, "w").number)
+    session.mkdir()
+    for name in (".new-abc", "trace.jsonl"):
+        (session / name).write_bytes(b"x")
+    runs.sweep(TASK.id)
+    assert names(session) == ["trace.jsonl"]
+
+
 def test_one_batch_at_a_time_holds_the_folder(tmp_path: Path) -> None:
     runs, other = Runs(tmp_path), Runs(tmp_path)
     assert not runs.is_locked()

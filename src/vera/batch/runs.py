@@ -166,8 +166,9 @@ class Runs:
         _replace(self.folder(task) / "mark.json", canonical(mark), sync=True)
 
     def sweep(self, task: str) -> None:
-        """Remove what a killed batch left half written about a task."""
-        for folder in (self.folder(task), self.folder(task) / "attempts"):
+        """Remove what a killed batch left half written about a task, and beside the logs of its sessions."""
+        sessions = (self.session(task, number) for number in self._numbers(task))
+        for folder in (self.folder(task), self.folder(task) / "attempts", *sessions):
             with contextlib.suppress(OSError):
                 for name in _names(folder):
                     if name.startswith(_TEMPORARY) or name.endswith(".stderr"):

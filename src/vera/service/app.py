@@ -82,7 +82,10 @@ class Service:
 
     @contextlib.asynccontextmanager
     async def lifespan(self, app: Starlette) -> AsyncIterator[None]:
-        await self.jobs.open(self._tokens.all())
+        try:
+            await self.jobs.open(self._tokens.all())
+        except OSError as error:
+            app.state.failed = error  # whoever serves the app says it, in a sentence
         yield
         self.closing.set()
         await self.jobs.close()

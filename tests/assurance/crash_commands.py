@@ -52,6 +52,13 @@ class Thesis(Typed):
     name = "thesis and register"
     given = ("verify", THESIS, "--input-dir", "documents", "--base-dir", ".", *BUILTIN)
 
+    def settle(self, stage: Stage, ended: Ended, fault: Fault, usual: int) -> None:
+        """A verdict that could not be entered is used again as it is; `--fresh` enters one."""
+        if "ahdb: not entered" in ended.said:
+            again = stage.vera(*self.given, "--fresh")
+            assert again.code == usual, again
+        super().settle(stage, ended, fault, usual)
+
     def over(self, stage: Stage) -> list[Path]:
         sessions = [path.parent for path in (stage.base / "work").glob("*/trace.jsonl")]
         return [each for each in sessions if is_over(each, records(each))]

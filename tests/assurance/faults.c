@@ -116,7 +116,10 @@ static int fault(enum kind kind, const char *call, long size, const char *path, 
     if (!strcmp(action, "signal")) kill(getpid(), argument);
     if (!strcmp(action, "memory")) limit_memory(argument);
     if (!strcmp(action, "clock")) counted[1] = argument;
-    if (!strcmp(action, "closed")) syscall(SYS_close, argument);
+    if (!strcmp(action, "gone")) {
+        int ends[2];
+        if (pipe(ends) == 0) { dup2(ends[1], argument); syscall(SYS_close, ends[0]); syscall(SYS_close, ends[1]); }
+    }
     if (!strcmp(action, "full")) {
         int file = syscall(SYS_openat, AT_FDCWD, "/dev/full", O_WRONLY, 0);
         dup2(file, argument);

@@ -23,7 +23,7 @@ VARIABLE = "FAULT_PLAN"
 STATE_BYTES = 16
 DISK_FULL, DISK_BROKEN, READ_ONLY = errno.ENOSPC, errno.EIO, errno.EROFS
 
-MOMENT = "moment"
+MOMENT, CLOSED = "moment", "closed"
 KILLS = ("before", "inside", "behind", MOMENT)
 """Actions that end the process at once."""
 
@@ -32,13 +32,14 @@ KILLS = ("before", "inside", "behind", MOMENT)
 class Fault:
     """What happens at call `number` (0: nothing does).
 
-    `action` is a word of faults.c, or `moment`:
+    `action` is a word of faults.c, or `moment` or `closed`:
 
     - before, inside, behind: the process is killed before the call, when half of a write was made, behind it;
     - moment: it is killed after `argument` milliseconds, wherever it is then;
     - fails, fails-once: the call fails with the error `argument`, all later ones too or not;
     - signal: the process gets the signal `argument`;
-    - closed, full: its descriptor `argument` is closed, or leads to a full disk;
+    - gone, full: no one reads its descriptor `argument` any more, or it leads to a full disk;
+    - closed: its descriptor `argument` is closed when it starts;
     - memory: it may have `argument` bytes more than now; clock: its clock goes `argument` seconds back.
     """
 

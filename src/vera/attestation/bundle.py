@@ -146,7 +146,7 @@ def unpack(file: Path, folder: Path) -> None:
 
 def _insist_on_form(file: Path, folder: Path, names: Sequence[str]) -> None:
     """Raises BundleError unless the file is, byte for byte, what is written for its members."""
-    if _README in names and not is_readme(hashlib.sha256((folder / _README).read_bytes()).hexdigest()):
+    if not is_readme(hashlib.sha256((folder / _README).read_bytes()).hexdigest()):
         raise BundleError(f"{file} was altered: its README.txt is not the one that VERA writes.")
     with tempfile.TemporaryFile(dir=folder) as written, file.open("rb") as given:
         _write_archive(written, {}, {name: folder / name for name in names})
@@ -304,8 +304,9 @@ def _checked(members: Sequence[zipfile.ZipInfo], size: int) -> Sequence[zipfile.
             raise ValueError(f"{name} is compressed, and a bundle stores its members as they are")
     if sum(info.file_size for info in members) > min(size, MAX_BYTES):
         raise ValueError("its members are larger than the file")
-    if _LOG not in names:
-        raise ValueError(f"it holds no {_LOG}")
+    for wanted in (_LOG, _README):
+        if wanted not in names:
+            raise ValueError(f"it holds no {wanted}")
     return members
 
 

@@ -56,6 +56,15 @@ def test_the_first_commit_counts_and_there_is_no_second(runs: Runs) -> None:
     assert commit.attempt == second.number
 
 
+def test_a_commit_that_is_no_whole_record_is_made_again(runs: Runs) -> None:
+    runs.begin(TASK.id, "w")
+    assert runs.commit(manifest(1))
+    (runs.folder(TASK.id) / "commit.json").write_bytes(b'{"task":')
+    assert runs.commit(manifest(1)) and not runs.commit(manifest(1))
+    commit = runs.history(TASK.id).commit
+    assert commit is not None and runs.manifest(commit) == manifest(1)
+
+
 def test_of_many_that_commit_at_once_one_is_first(runs: Runs) -> None:
     numbers = [runs.begin(TASK.id, "w").number for _ in range(32)]
     with ThreadPoolExecutor(32) as pool:

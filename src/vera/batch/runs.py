@@ -138,9 +138,8 @@ class Runs:
             number += 1
 
     def commit(self, manifest: Manifest) -> bool:
-        """Make this the result of its task, on the disk when it returns. False when there was one before.
-
-        Raises OSError.
+        """Make this the result of its task, on the disk when it returns. False when there was one before;
+        one that is no whole record counts for none. Raises OSError.
         """
         data = canonical(manifest)
         folder = self.folder(manifest.task)
@@ -153,7 +152,12 @@ class Runs:
             status=manifest.status,
             exit_code=manifest.exit_code,
         )
-        return write_once(folder / "commit.json", canonical(commit), sync=True)
+        if write_once(folder / "commit.json", canonical(commit), sync=True):
+            return True
+        if self._read(manifest.task, "commit.json", Commit) is not None:
+            return False
+        _replace(folder / "commit.json", canonical(commit), sync=True)
+        return True
 
     def end(self, task: str, end: Ended) -> None:
         """Write that an attempt has ended; the first word counts. Raises OSError."""

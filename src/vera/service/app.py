@@ -305,7 +305,7 @@ async def _by_router(request: Request, error: Exception) -> Response:
 
 async def _unavailable(request: Request, error: Exception) -> Response:
     """The disk is full, or a file cannot be written: nothing that whoever asked can change."""
-    logger.error("a request failed", exc_info=error)
+    logger.error("a request failed: %s", error)
     return refusal(TryLater(503, "unavailable", "The service cannot read or write its files.", 30.0))
 
 

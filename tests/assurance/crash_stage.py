@@ -125,13 +125,16 @@ class Stage:
         What a process that was killed, or that could remove nothing, leaves in the cache and in the system's
         folder for temporary files is not looked at: no command knows that it is no one's any more.
         """
-        here = (
-            self.base if fault.action in KILLS or fault.argument in (DISK_BROKEN, READ_ONLY) else self.watched
-        )
+        here = self.base if _could_not_tidy_up(fault) else self.watched
         found = [path for name in TEMPORARY for path in here.rglob(name) if "workspace" not in path.parts]
         found = [path for path in found if not any(path.is_relative_to(folder) for folder in but)]
         found += [] if here == self.base else self.temporary.iterdir()
         assert not found, f"left behind: {[path.relative_to(self.watched).as_posix() for path in found]}"
+
+
+def _could_not_tidy_up(fault: Fault) -> bool:
+    ended_at_once = fault.action in KILLS or fault.argument == signal.SIGTERM
+    return ended_at_once or fault.argument in (DISK_BROKEN, READ_ONLY)
 
 
 @dataclass(frozen=True)

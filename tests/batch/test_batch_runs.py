@@ -118,10 +118,11 @@ def test_the_first_end_of_an_attempt_counts(runs: Runs) -> None:
     assert runs.history(TASK.id).ended[number].exit_code == 3
 
 
-def test_a_record_that_is_no_record_is_as_if_it_were_not_there(runs: Runs) -> None:
+@pytest.mark.parametrize("data", [b"", b"\xff{", b'{"outcome":"\xce"}', b"[" * 10_000])
+def test_a_record_that_is_no_record_is_as_if_it_were_not_there(runs: Runs, data: bytes) -> None:
     number = runs.begin(TASK.id, "w").number
     attempts = runs.folder(TASK.id) / "attempts"
-    (attempts / f"{number}.end.json").write_bytes(b"\xff{")
+    (attempts / f"{number}.end.json").write_bytes(data)
     (attempts / "1.json").write_bytes(b"")
     history = runs.history(TASK.id)
     assert (len(history.begun), dict(history.ended)) == (1, {})

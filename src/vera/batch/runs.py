@@ -122,7 +122,7 @@ class Runs:
             data = read_regular(self.root, name, MAX_RECORD_BYTES)
             if digest(data) == commit.manifest:
                 return msgspec.json.decode(data, type=Manifest)
-        except (Unreadable, msgspec.MsgspecError, RecursionError):
+        except (Unreadable, ValueError, RecursionError):
             pass
         return None
 
@@ -250,7 +250,7 @@ class Runs:
     def _read(self, task: str, name: str, kind: type[T]) -> T | None:
         try:
             return msgspec.json.decode(read_regular(self.root, f"{task}/{name}", MAX_RECORD_BYTES), type=kind)
-        except (Unreadable, msgspec.MsgspecError, RecursionError):
+        except (Unreadable, ValueError, RecursionError):
             return None
 
 

@@ -84,7 +84,7 @@ def _plausible(said: bytes) -> PageReply:
     """The reply. Raises Unreadable for what no such process says."""
     try:
         reply = msgspec.msgpack.decode(said, type=PageReply)
-    except msgspec.MsgspecError:
+    except ValueError:
         raise Unreadable(_NO_ANSWER) from None
     is_size = 0 <= reply.width <= WIDTH and 0 <= reply.height <= HEIGHT
     if not is_size or len(reply.pixels) != 3 * reply.width * reply.height:

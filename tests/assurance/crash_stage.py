@@ -27,7 +27,6 @@ from assurance.faults import (
     forks,
     plan,
 )
-from support.batches import processes_of
 from support.scripted_server import ScriptedServer
 
 SECONDS = 60.0
@@ -112,11 +111,10 @@ class Stage:
 
     def nothing_runs(self) -> None:
         """Whatever a dead process had started has ended, soon."""
-        until(lambda: not forks().left() and not processes_of(self.watched), self.running)
+        until(lambda: not forks().left(), self.running)
 
     def running(self) -> str:
-        left = {*forks().left(), *processes_of(self.watched)}
-        return "left running: " + "; ".join(f"{pid} {said_of(pid)}" for pid in sorted(left))
+        return "left running: " + "; ".join(f"{pid} {said_of(pid)}" for pid in forks().left())
 
     def nothing_temporary(self, fault: Fault, but: Sequence[Path] = ()) -> None:
         """No file is left that was there only while another one was made, `but` in folders that were given up

@@ -21,6 +21,12 @@ from support.forked import Forks
 SOURCE = Path(__file__).with_name("faults.c")
 VARIABLE = "FAULT_PLAN"
 STATE_BYTES = 16
+MODULES = (
+    *(f"vera.cli.{name}" for name in ("ask", "batch", "check", "export", "index", "review", "worker")),
+    *("vera.agent.check_document", "vera.cli.check_text", "vera.cli.check_sarif", "vera.selection.llm"),
+    *("vera.dashboard.app", "vera.dashboard.run_page", "vera.dashboard.serve", "vera.service.app"),
+)
+"""What the commands of the battery import: a fork then has it."""
 DISK_FULL, DISK_BROKEN, READ_ONLY = errno.ENOSPC, errno.EIO, errno.EROFS
 
 MOMENT, CLOSED = "moment", "closed"
@@ -82,7 +88,7 @@ def library() -> Path:
 @functools.cache
 def forks() -> Forks:
     """What forks commands with the shim in them."""
-    return Forks(LD_PRELOAD=str(library()))
+    return Forks(*MODULES, LD_PRELOAD=str(library()))
 
 
 def plan(folder: Path, state: Path, fault: Fault) -> dict[str, str]:

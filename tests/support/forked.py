@@ -29,9 +29,10 @@ BEFORE_START = ("PYTHON", "LD_", "LANG", "LC_", "TZ")
 
 
 class Forks:
-    """The process that forks, for as long as this one lives; `environment` is what it starts with besides."""
+    """The process that forks, for as long as this one lives. It imports `modules` besides those of every
+    command, and starts with `environment` besides that of this process."""
 
-    def __init__(self, **environment: str) -> None:
+    def __init__(self, *modules: str, **environment: str) -> None:
         self._folder = tempfile.TemporaryDirectory(prefix="vera-forks-")
         self._address = f"{self._folder.name}/socket"
         starts_with = {**os.environ, **environment}
@@ -40,7 +41,7 @@ class Forks:
             listening.bind(self._address)
             listening.listen()
             self._process = subprocess.Popen(
-                [sys.executable, "-P", __file__, str(listening.fileno())],
+                [sys.executable, "-P", __file__, str(listening.fileno()), *modules],
                 stdin=subprocess.PIPE,  # its end tells it to go
                 pass_fds=[listening.fileno()],
                 env=starts_with,
@@ -180,7 +181,7 @@ def main() -> None:
     from vera.batch.running import PRELOADED
 
     inherit_orphans()
-    preload([*PRELOADED, "vera.cli.replay", "vera.cli.show", "vera.attestation.replay"])
+    preload([*PRELOADED, "vera.cli.replay", "vera.cli.show", "vera.attestation.replay", *sys.argv[2:]])
     gc.collect()
     gc.freeze()
     begun = serve(socket.socket(fileno=int(sys.argv[1])))

@@ -159,6 +159,10 @@ PARTS: dict[str, Part] = {
         ),
         "sudo apt install postgresql, and .venv/bin/python -m pip install -e '.[cluster]'",
     ),
+    "faults": Part(
+        every(lambda: sys.platform == "linux", runs("gcc", "--version")),
+        "sudo apt install gcc libc6-dev (Linux)",
+    ),
     "second user": Part(
         every(lambda: os.geteuid() == 0, runs("useradd", "--help"), runs("userdel", "--help")),
         "run the tests as root on Linux (a container will do): they make a user and take it away again",

@@ -1,5 +1,6 @@
 """ruff and mypy, as they are set in pyproject.toml, find nothing, and whoever silences them says why."""
 
+import ast
 import io
 import re
 import subprocess
@@ -81,3 +82,18 @@ def test_whoever_silences_ruff_or_mypy_names_the_rule_and_says_why() -> None:
 )
 def test_the_reader_of_comments_finds_those_without_a_reason(comment: str, lines: list[int]) -> None:
     assert list(unexplained(f"import os\n{comment}\nx = '# noqa'\n")) == lines
+
+
+def test_whoever_catches_what_msgspec_raises_catches_bytes_that_are_no_text() -> None:
+    """For a string that is not UTF-8 it raises UnicodeDecodeError, a ValueError and no MsgspecError."""
+    wide = {"ValueError", "UnicodeError", "UnicodeDecodeError", "Exception"}
+    found = [
+        f"{path.relative_to(ROOT)}:{handler.lineno}"
+        for path in sorted((ROOT / "src").rglob("*.py"))
+        for handler in ast.walk(ast.parse(path.read_text("utf-8")))
+        if isinstance(handler, ast.ExceptHandler)
+        and handler.type is not None
+        and "MsgspecError" in (caught := ast.unparse(handler.type))
+        and not any(each in caught for each in wide)
+    ]
+    assert found == []

@@ -1,14 +1,16 @@
 """The store: files named by the sha256 of their bytes."""
 
 import hashlib
+import signal
 import subprocess
+import sys
 from pathlib import Path
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from vera.store import Store, StoreError
+from vera.store import Store, StoreError, whole_file
 
 
 def test_bytes_come_back_under_the_hash_that_sha256sum_prints(tmp_path: Path) -> None:
@@ -61,6 +63,40 @@ def test_a_failed_write_leaves_nothing(tmp_path: Path, monkeypatch: pytest.Monke
     with pytest.raises(OSError, match="No space left"):
         store.put(b"lost")
     assert [file for file in tmp_path.rglob("*") if file.is_file()] == []
+
+
+@pytest.mark.parametrize("nameless", [True, False])
+def test_a_whole_file_has_no_name_before_it_is_whole_and_never_replaces_one(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, nameless: bool
+) -> None:
+    if not nameless:
+        monkeypatch.delattr("os.O_TMPFILE", raising=False)
+    with whole_file(tmp_path / "a", 0o640) as file:
+        file.write(b"whole")
+        assert not (tmp_path / "a").exists()
+    assert ((tmp_path / "a").read_bytes(), (tmp_path / "a").stat().st_mode & 0o777) == (b"whole", 0o640)
+    with pytest.raises(FileExistsError), whole_file(tmp_path / "a", 0o640) as file:
+        file.write(b"another")
+    assert (tmp_path / "a").read_bytes() == b"whole" and len(list(tmp_path.iterdir())) == 1
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="elsewhere a file without a name is not to be had")
+def test_a_writer_that_is_killed_leaves_nothing(tmp_path: Path) -> None:
+    script = (
+        "import os, signal, sys; from pathlib import Path; from vera.store import whole_file\n"
+        "with whole_file(Path(sys.argv[1]), 0o400) as file:\n"
+        "    file.write(bytes(100_000)); file.flush(); os.kill(os.getpid(), signal.SIGKILL)\n"
+    )
+    done = subprocess.run([sys.executable, "-c", script, str(tmp_path / "a")], check=False)
+    assert (done.returncode, list(tmp_path.iterdir())) == (-signal.SIGKILL, [])
+
+
+def test_what_a_killed_writer_left_elsewhere_is_swept(tmp_path: Path) -> None:
+    store = Store(tmp_path)
+    kept = store.path(store.put(b"x"))
+    (kept.parent / ".new-abc").write_bytes(b"half")
+    store.sweep()
+    assert list(kept.parent.iterdir()) == [kept]
 
 
 @given(st.binary(max_size=2000))

@@ -1,18 +1,22 @@
 """The content-addressed store: plain files named by the sha256 of their bytes.
 
 `store/ab/abcdef…` holds the bytes whose hash begins with `ab`; `sha256sum` checks any of them without
-VERA. A file is written whole or not at all (temporary file, fsync, rename), is for its owner to read
+VERA. A file is written whole or not at all (a file without a name, fsync, link), is for its owner to read
 alone, and is verified each time it is read.
 """
 
+import contextlib
 import hashlib
 import os
 import re
 import tempfile
+from collections.abc import Iterator
 from pathlib import Path
 from typing import BinaryIO, Literal
 
 _NAME = re.compile(r"[0-9a-f]{64}")
+_UNFINISHED = ".new-"
+_OPEN_FILES = Path("/proc/self/fd")
 
 
 def open_private(path: Path, mode: Literal["wb", "xb", "ab"]) -> BinaryIO:
@@ -20,6 +24,49 @@ def open_private(path: Path, mode: Literal["wb", "xb", "ab"]) -> BinaryIO:
     flags = {"wb": os.O_TRUNC, "xb": os.O_EXCL, "ab": os.O_APPEND}[mode]
     descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_CLOEXEC | flags, 0o600)
     return os.fdopen(descriptor, "ab" if mode == "ab" else "wb", buffering=0 if mode == "ab" else -1)
+
+
+@contextlib.contextmanager
+def whole_file(path: Path, mode: int) -> Iterator[BinaryIO]:
+    """A file to write to, which gets its name, and is on the disk, when the block ends well.
+
+    A process that is killed within leaves nothing, where the file system has files without a name (Linux);
+    elsewhere a file `.new-…`. Raises FileExistsError when the name is taken by then, OSError.
+    """
+    try:
+        descriptor, temporary = _nameless(path.parent)
+    except OSError as error:  # it would name the temporary file
+        raise OSError(error.errno, error.strerror, str(path)) from None
+    try:
+        with os.fdopen(descriptor, "w+b") as file:
+            yield file
+            file.flush()
+            os.fchmod(descriptor, mode)
+            os.fsync(descriptor)
+            _give_name(descriptor, temporary, path)
+    finally:
+        if temporary:
+            Path(temporary).unlink(missing_ok=True)
+
+
+def _nameless(folder: Path) -> tuple[int, str]:
+    """The descriptor of a new file and its name, which is '' where it needs none. Raises OSError."""
+    flags = getattr(os, "O_TMPFILE", 0)
+    if flags and _OPEN_FILES.is_dir():
+        with contextlib.suppress(OSError):  # not every file system has them
+            return os.open(folder, flags | os.O_RDWR | os.O_CLOEXEC, 0o600), ""
+    return tempfile.mkstemp(dir=folder, prefix=_UNFINISHED)
+
+
+def _give_name(descriptor: int, temporary: str, path: Path) -> None:
+    if temporary:
+        os.link(temporary, path)
+        return
+    folder = os.open(path.parent, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+    try:  # with the descriptor of a folder the link is followed: linkat(2)
+        os.link(_OPEN_FILES / str(descriptor), path.name, dst_dir_fd=folder)
+    finally:
+        os.close(folder)
 
 
 class StoreError(Exception):
@@ -47,17 +94,8 @@ class Store:
         if not path.parent.exists():
             self.root.mkdir(mode=0o700, parents=True, exist_ok=True)
             path.parent.mkdir(mode=0o700, exist_ok=True)
-        descriptor, temporary = tempfile.mkstemp(dir=path.parent, prefix=".new-")
-        try:
-            with os.fdopen(descriptor, "wb") as file:
-                file.write(data)
-                file.flush()
-                os.fsync(file.fileno())
-                os.fchmod(file.fileno(), 0o400)
-            Path(temporary).replace(path)
-        except BaseException:
-            Path(temporary).unlink(missing_ok=True)
-            raise
+        with contextlib.suppress(FileExistsError), whole_file(path, 0o400) as file:  # another was first
+            file.write(data)
         return sha256
 
     def get(self, sha256: str) -> bytes:
@@ -71,6 +109,11 @@ class Store:
         if found != sha256:
             raise StoreError(f"{path} was altered: its bytes hash to {found}.")
         return data
+
+    def sweep(self) -> None:
+        """Remove what a killed process left half written. No one else may be writing."""
+        for left in self.root.glob(f"*/{_UNFINISHED}*"):
+            left.unlink(missing_ok=True)
 
     def has(self, sha256: str) -> bool:
         return self.path(sha256).exists()

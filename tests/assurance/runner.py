@@ -131,7 +131,7 @@ def ready() -> None:
 def attempt(name: str, number: int, seed: int) -> Result:
     """One trial in this process. Nothing that it does is raised: a failure is a result."""
     battery = batteries()[name]
-    folder = Path(tempfile.mkdtemp(prefix=f"vera-{name}-{number}-"))
+    folder = Path(tempfile.mkdtemp(prefix=f"vera-{name}-"))
     trial = Trial(number, random.Random(f"{name} {seed} {number}"), folder)
     failure = ""
     started = time.monotonic()

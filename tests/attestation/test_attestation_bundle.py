@@ -75,6 +75,16 @@ def test_the_same_session_gives_the_same_bytes(session: Path, packed: Path, tmp_
         assert {info.compress_type for info in archive.infolist()} == {zipfile.ZIP_STORED}
 
 
+@pytest.mark.parametrize("name", ["README.txt", "trace.jsonl"])
+def test_a_bundle_without_what_is_in_every_bundle_is_refused(packed: Path, tmp_path: Path, name: str) -> None:
+    with zipfile.ZipFile(packed) as archive, zipfile.ZipFile(tmp_path / "b.zip", "w") as less:
+        for info in archive.infolist():
+            if info.filename != name:
+                less.writestr(info, archive.read(info))
+    with pytest.raises(BundleError, match=f"it holds no {name}"):
+        unpack(tmp_path / "b.zip", tmp_path / "s")
+
+
 def test_other_tools_can_read_it(packed: Path) -> None:
     with zipfile.ZipFile(packed) as archive:
         assert archive.testzip() is None

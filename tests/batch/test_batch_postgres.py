@@ -13,7 +13,7 @@ from support.postgres import PASSWORD, Server
 from support.sleeping import Heard, manifest_of, sleep, sleeping_task
 from vera.batch.engine import Attempt
 from vera.batch.errors import BatchError
-from vera.batch.records import Manifest
+from vera.batch.records import Ended, Manifest
 from vera.batch.runs import Runs
 from vera.batch.task import BatchTask
 
@@ -188,6 +188,31 @@ def test_a_result_in_the_database_that_its_worker_did_not_live_to_write_into_the
     commit = runs.history(task.id).commit
     assert commit is not None
     assert runs.manifest(commit) == made
+
+
+def test_an_attempt_whose_end_finds_no_room_on_the_disk_is_over_all_the_same(
+    server: Server, url: str, runs: Runs, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from vera.batch.postgres import open_postgres
+
+    task = sleeping_task("sleep 0.01 #1")
+
+    def full(task: str, end: Ended) -> None:
+        raise OSError(28, "No space left on device")
+
+    async def whole() -> dict[str, int]:
+        async with open_postgres(url, runs, Heard()) as engine:
+            await engine.submit([task])
+            with monkeypatch.context() as patched, pytest.raises(OSError, match="No space left"):
+                patched.setattr(runs, "end", full)
+                await engine.work(sleep, slots=1, limits={}, drain=True)
+        async with open_postgres(url, runs, Heard()) as engine:
+            await engine.work(sleep, slots=1, limits={}, drain=True)
+            return {str(state): count for state, count in (await engine.status()).counts.items()}
+
+    assert asyncio.run(whole()) == {"done": 1}
+    open_ones = "select count(*) from vera_attempt where outcome is null and lost is null"
+    assert server.query(database_of(url), open_ones) == [(0,)]
 
 
 def test_a_new_database_takes_over_what_the_folder_knows(server: Server, runs: Runs) -> None:

@@ -56,6 +56,15 @@ def test_the_first_commit_counts_and_there_is_no_second(runs: Runs) -> None:
     assert commit.attempt == second.number
 
 
+def test_a_commit_that_is_no_whole_record_is_made_again(runs: Runs) -> None:
+    runs.begin(TASK.id, "w")
+    assert runs.commit(manifest(1))
+    (runs.folder(TASK.id) / "commit.json").write_bytes(b'{"task":')
+    assert runs.commit(manifest(1)) and not runs.commit(manifest(1))
+    commit = runs.history(TASK.id).commit
+    assert commit is not None and runs.manifest(commit) == manifest(1)
+
+
 def test_of_many_that_commit_at_once_one_is_first(runs: Runs) -> None:
     numbers = [runs.begin(TASK.id, "w").number for _ in range(32)]
     with ThreadPoolExecutor(32) as pool:
@@ -109,10 +118,11 @@ def test_the_first_end_of_an_attempt_counts(runs: Runs) -> None:
     assert runs.history(TASK.id).ended[number].exit_code == 3
 
 
-def test_a_record_that_is_no_record_is_as_if_it_were_not_there(runs: Runs) -> None:
+@pytest.mark.parametrize("data", [b"", b"\xff{", b'{"outcome":"\xce"}', b"[" * 10_000])
+def test_a_record_that_is_no_record_is_as_if_it_were_not_there(runs: Runs, data: bytes) -> None:
     number = runs.begin(TASK.id, "w").number
     attempts = runs.folder(TASK.id) / "attempts"
-    (attempts / f"{number}.end.json").write_bytes(b"\xff{")
+    (attempts / f"{number}.end.json").write_bytes(data)
     (attempts / "1.json").write_bytes(b"")
     history = runs.history(TASK.id)
     assert (len(history.begun), dict(history.ended)) == (1, {})
@@ -132,6 +142,15 @@ def test_what_a_killed_writer_left_is_swept(runs: Runs) -> None:
     runs.sweep(TASK.id)
     assert names(runs.folder(TASK.id)) == ["attempts", "task.json"]
     assert names(runs.folder(TASK.id) / "attempts") == ["1.json"]
+
+
+def test_what_a_killed_attempt_left_beside_its_log_is_swept(runs: Runs) -> None:
+    session = runs.session(TASK.id, runs.begin(TASK.id, "w").number)
+    session.mkdir()
+    for name in (".new-abc", "trace.jsonl"):
+        (session / name).write_bytes(b"x")
+    runs.sweep(TASK.id)
+    assert names(session) == ["trace.jsonl"]
 
 
 def test_one_batch_at_a_time_holds_the_folder(tmp_path: Path) -> None:

@@ -132,3 +132,22 @@ def test_the_json_has_each_task_with_its_session(tmp_path: Path) -> None:
     (row,) = said["tasks"]
     assert row["session"] == str(tmp_path / "runs" / row["id"] / "1")
     assert row["spent"]["prompt_tokens"] == 10
+
+
+@pytest.mark.parametrize("name", ["commit.json", "attempts/1.manifest.json"])
+def test_a_result_whose_records_do_not_belong_together_is_no_result(tmp_path: Path, name: str) -> None:
+    runs, given = Runs(tmp_path), task("a")
+    ended(runs, given, "committed", 3, 1, spent(1))
+    assert [row.status for row in summary(runs).rows] == ["UNRESOLVED"]
+    path = runs.folder(given.id) / name
+    path.write_text(path.read_text().replace("UNRESOLVED", "VERIFIED"))
+    (row,) = summary(runs).rows
+    assert (row.state, row.status, row.exit_code, row.attestation) == ("done", "ALTERED", 1, "")
+    assert summary(runs).exit_code == 1 and "ALTERED" in summary_text(summary(runs))
+
+
+@pytest.mark.parametrize("told", [{"seconds": "x"}, {"cost": "1e999999999999"}, {"model_calls": None}])
+def test_figures_that_vera_does_not_write_count_for_nothing(tmp_path: Path, told: dict[str, Any]) -> None:
+    runs, given = Runs(tmp_path), task("a")
+    ended(runs, given, "failed", 1, 1, {**spent(1), **told})
+    assert summary(runs).usage.prompt_tokens in (0, 1)

@@ -1,6 +1,7 @@
 """The checker of the page about the format: it imports nothing of ours, and finds what was changed."""
 
 import hashlib
+import json
 import random
 import re
 import shutil
@@ -17,6 +18,7 @@ from support.altering import CHANGES
 from support.verified import ANSWER, PAGE, QUESTION, RIVERS, verified
 from vera.attestation import bundle
 from vera.attestation.bundle import pack
+from vera.attestation.envelope import open_envelope
 from vera.attestation.keys import Signer, load_or_create
 
 PAGE_OF_IT = DOCS / "reference" / "attestation-format.md"
@@ -73,7 +75,7 @@ def sessions(tmp_path_factory: pytest.TempPathFactory, signer: Signer) -> list[P
 
 
 def test_it_is_short_and_imports_nothing_of_ours() -> None:
-    assert len(program().splitlines()) <= 80
+    assert len(program().splitlines()) <= 105
     imported = set(re.findall(r"^(?:from|import) (.+)$", program(), re.MULTILINE))
     assert not any("vera" in each for each in imported)
     assert hashlib.sha256(bundle.README.encode()).hexdigest() in program()
@@ -110,6 +112,31 @@ def test_it_rejects_altered_bundles(
             assert check(root) != 0, (number, kind)
 
 
+def test_it_sees_what_is_only_written_otherwise_or_not_there(
+    check: Check, sessions: list[Path], tmp_path: Path
+) -> None:
+    """Each of these has whole hashes and good signatures."""
+    seal = json.loads((sessions[0] / "seal.json").read_bytes())
+    opened = open_envelope((sessions[0] / "attestation.json").read_bytes())
+    card = opened.attestation.cards[0].removeprefix("sha256:")
+    others = {
+        "digits": {"seal.json": _seal({**seal, "sig": seal["sig"].upper()})},
+        "order": {"seal.json": _seal(dict(reversed(seal.items())))},
+        "card": {f"store/{card[:2]}/{card}": b""},
+        "member": {"more.txt": b"x"},
+    }
+    for name, files in others.items():
+        root = shutil.copytree(sessions[0], tmp_path / name)
+        for file, data in files.items():
+            (root / file).write_bytes(data) if data else (root / file).unlink()
+        zipped(root, tmp_path / f"{name}.zip", more=tuple(each for each in files if each == "more.txt"))
+        assert check(tmp_path / f"{name}.zip") != 0, name
+
+
+def _seal(members: dict[str, object]) -> bytes:
+    return json.dumps(members).encode() + b"\n"
+
+
 def test_it_verifies_a_session_of_an_older_version(tmp_path: Path) -> None:
     (tmp_path / "check.py").write_text(program(), "utf-8")
     for file in sorted(OLDER.glob("*.zip")):
@@ -137,9 +164,9 @@ def altered_file(data: bytes, random_: random.Random) -> bytes:
     )
 
 
-def zipped(root: Path, file: Path) -> None:
+def zipped(root: Path, file: Path, more: tuple[str, ...] = ()) -> None:
     """A bundle of a session as it is, whatever it is: what `pack` writes, without what it refuses."""
-    names = ["README.txt", "answer.md", "attestation.json", "seal.json", "trace.jsonl"]
+    names = ["README.txt", "answer.md", "attestation.json", "seal.json", "trace.jsonl", *more]
     members = {name: (root / name).read_bytes() for name in names[1:] if (root / name).exists()}
     members |= {path.relative_to(root).as_posix(): path.read_bytes() for path in root.glob("store/*/*")}
     members["README.txt"] = bundle.README.encode()

@@ -3,6 +3,7 @@
 import asyncio
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -11,6 +12,7 @@ from support.workers import Workplace, verifier_context_of, workplace
 from vera.agent.lanes import Environment
 from vera.evidence.extractor import Extractor
 from vera.lane.tools import Call, Outcome, Tool
+from vera.runtime.verifier_context import _clear_away
 from vera.sandbox.backends import open_box
 from vera.sandbox.spec import BoxSpec
 from vera.verification.context import VerifierContext
@@ -129,3 +131,10 @@ def test_a_box_that_cannot_start_is_an_answer_not_an_exception() -> None:
     with workplace("bubblewrap", {}) as work:
         first, second = asyncio.run(run(work))
         assert first.error_type == second.error_type == "sandbox"
+
+
+def test_what_a_killed_round_left_in_its_session_is_cleared_away(tmp_path: Path) -> None:
+    for name in (".derive-x", ".empty-x", ".input-x", "checks", "workspace"):
+        (tmp_path / name / "folder").mkdir(parents=True)
+    _clear_away(tmp_path)
+    assert [path.name for path in tmp_path.iterdir()] == ["workspace"]

@@ -10,6 +10,13 @@ from vera.lane import prompts
 from vera.runtime.warmup import rehearse
 
 
+def test_where_there_is_no_place_for_temporary_files_it_is_left_out(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path / "missing"))
+    rehearse()
+
+
 def test_it_leaves_no_thread_and_no_file_and_has_every_prompt_compiled(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

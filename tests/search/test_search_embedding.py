@@ -13,8 +13,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 from safetensors.numpy import save_file
-from tokenizers import Tokenizer, models, pre_tokenizers
 
+from support.tiny_embedding import CONFIG, SIZE, WIDE, tensors, tiny_embedding
 from vera.evidence.extractor import Extractor
 from vera.search.corpus import Corpus, Progress
 from vera.search.embedding import EmbeddingError
@@ -22,54 +22,11 @@ from vera.search.embedding.choose import open_embedder
 from vera.search.embedding.server import ServerEmbedder
 from vera.search.embedding.transformer import SentenceTransformer
 
-SIZE, WIDE, WORDS = 8, 16, ("[UNK]", "alpha", "beta", "gamma")
-
-
-def tensors(layers: int = 1) -> dict[str, np.ndarray]:
-    dice = np.random.default_rng(7)
-
-    def linear(name: str, out: int, into: int) -> dict[str, np.ndarray]:
-        weight = dice.normal(size=(out, into)).astype(np.float32)
-        return {f"{name}.weight": weight, f"{name}.bias": np.zeros(out, np.float32)}
-
-    def norm(name: str) -> dict[str, np.ndarray]:
-        return {f"{name}.weight": np.ones(SIZE, np.float32), f"{name}.bias": np.zeros(SIZE, np.float32)}
-
-    made = norm("embeddings.LayerNorm")
-    for name, rows in (("word", len(WORDS)), ("position", 16), ("token_type", 2)):
-        made[f"embeddings.{name}_embeddings.weight"] = dice.normal(size=(rows, SIZE)).astype(np.float32)
-    for number in range(layers):
-        layer = f"encoder.layer.{number}"
-        for part in ("query", "key", "value"):
-            made |= linear(f"{layer}.attention.self.{part}", SIZE, SIZE)
-        made |= linear(f"{layer}.attention.output.dense", SIZE, SIZE)
-        made |= linear(f"{layer}.intermediate.dense", WIDE, SIZE) | linear(
-            f"{layer}.output.dense", SIZE, WIDE
-        )
-        made |= norm(f"{layer}.attention.output.LayerNorm") | norm(f"{layer}.output.LayerNorm")
-    return made
-
-
-CONFIG = {
-    "model_type": "bert",
-    "hidden_size": SIZE,
-    "num_hidden_layers": 1,
-    "num_attention_heads": 2,
-    "max_position_embeddings": 16,
-}
-
 
 @pytest.fixture
 def model(tmp_path: Path) -> Path:
     """A folder with a tiny model of random numbers."""
-    folder = tmp_path / "tiny"
-    folder.mkdir()
-    (folder / "config.json").write_text(json.dumps(CONFIG))
-    tokenizer = Tokenizer(models.WordLevel({word: at for at, word in enumerate(WORDS)}, unk_token="[UNK]"))
-    tokenizer.pre_tokenizer = pre_tokenizers.Whitespace()
-    tokenizer.save(str(folder / "tokenizer.json"))
-    save_file(tensors(), folder / "model.safetensors")
-    return folder
+    return tiny_embedding(tmp_path / "tiny")
 
 
 def reshaped(folder: Path, **changed: np.ndarray | None) -> None:

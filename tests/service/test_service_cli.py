@@ -8,6 +8,7 @@ from click.testing import CliRunner, Result
 
 from vera.cli import main
 from vera.service.records import held
+from vera.service.tokens import read_file
 
 
 def typed(*words: object) -> Result:
@@ -56,6 +57,15 @@ def test_a_root_of_sessions_and_one_that_is_no_folder_are_refused(tmp_path: Path
     for root in (tmp_path, tmp_path / "none"):
         words = ("--input-root", root, "--token-file", tokens)
         assert typed("serve", "--base-dir", tmp_path, *words).exit_code == 2
+
+
+def test_a_folder_that_cannot_be_made_is_a_sentence(tmp_path: Path, tokens: Path) -> None:
+    folder = tmp_path / "serve" / read_file(tokens)[0].folder
+    folder.parent.mkdir()
+    folder.write_text("in its way")
+    ended = typed("serve", "--base-dir", tmp_path, "--token-file", tokens, "--port", 0)
+    assert (ended.exit_code, "Traceback" in ended.output) == (1, False)
+    assert f"({folder})" in ended.stderr
 
 
 def test_a_request_and_what_it_holds_are_not_given_twice(tmp_path: Path) -> None:

@@ -99,7 +99,7 @@ def recall(folder: Path | None = None) -> tuple[Answer, ...]:
             if os.fstat(descriptor).st_uid != os.geteuid():
                 return ()
             return msgspec.json.decode(file.read(_MAX_BYTES), type=tuple[Answer, ...])
-    except (OSError, msgspec.MsgspecError):
+    except (OSError, ValueError):
         return ()
 
 

@@ -116,6 +116,6 @@ def _read(record: Path) -> Pulled | None:
         with record.open("rb") as file:
             model = msgspec.json.decode(file.read(_MAX_BYTES), type=Pulled)
         is_whole = NAME.fullmatch(model.name) and path_of(model.name).stat().st_size == model.size
-    except (OSError, msgspec.MsgspecError):
+    except (OSError, ValueError):
         return None
     return model if is_whole and record.stem == model.name else None

@@ -38,7 +38,7 @@ def kept_speed(info: ModelInfo) -> float | None:
     try:
         with _path(info).open("rb") as file:
             return msgspec.json.decode(file.read(_MAX_BYTES), type=Speed).tokens_a_second
-    except (OSError, msgspec.MsgspecError):
+    except (OSError, ValueError):
         return None
 
 

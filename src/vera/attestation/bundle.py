@@ -31,6 +31,7 @@ from vera.attestation.signers import Signers
 from vera.evidence.reading import read_regular
 from vera.evidence.source import Unreadable
 from vera.evidence.zip_errors import ZIP_ERRORS
+from vera.store import whole_file
 
 MAX_MEMBERS = 200_000
 MAX_BYTES = 16 << 30
@@ -107,20 +108,14 @@ def pack(session_dir: Path, file: Path) -> Packed:
         blobs |= {f"{name}/{member}": path for member, path in thesis.blobs.items()}
         missing |= thesis.missing
     try:
-        descriptor, temporary = tempfile.mkstemp(dir=file.parent, prefix=".new-", suffix=".zip")
-    except OSError as error:  # it would name the temporary file
-        raise BundleError(f"{file} cannot be written: {error.strerror}.") from None
-    try:
-        with os.fdopen(descriptor, "wb") as out:
+        with whole_file(file, 0o644) as out:
             size, copied = _write_archive(out, small, blobs)
             if altered := [name for name, sha256 in copied.items() if blobs[name].name != sha256]:
                 raise BundleError(f"{altered[0]} was altered while it was packed.")
-            out.flush()
-            os.fchmod(descriptor, 0o644)
-            os.fsync(descriptor)
-        os.link(temporary, file)
-    finally:
-        Path(temporary).unlink(missing_ok=True)
+    except OSError as error:
+        if error.filename not in (None, str(file)):
+            raise
+        raise BundleError(f"{file} cannot be written: {error.strerror}.") from None
     return Packed(members=len(small) + len(blobs), size=size, missing=tuple(sorted(missing)))
 
 
@@ -151,7 +146,7 @@ def unpack(file: Path, folder: Path) -> None:
 
 def _insist_on_form(file: Path, folder: Path, names: Sequence[str]) -> None:
     """Raises BundleError unless the file is, byte for byte, what is written for its members."""
-    if _README in names and not is_readme(hashlib.sha256((folder / _README).read_bytes()).hexdigest()):
+    if not is_readme(hashlib.sha256((folder / _README).read_bytes()).hexdigest()):
         raise BundleError(f"{file} was altered: its README.txt is not the one that VERA writes.")
     with tempfile.TemporaryFile(dir=folder) as written, file.open("rb") as given:
         _write_archive(written, {}, {name: folder / name for name in names})
@@ -309,8 +304,9 @@ def _checked(members: Sequence[zipfile.ZipInfo], size: int) -> Sequence[zipfile.
             raise ValueError(f"{name} is compressed, and a bundle stores its members as they are")
     if sum(info.file_size for info in members) > min(size, MAX_BYTES):
         raise ValueError("its members are larger than the file")
-    if _LOG not in names:
-        raise ValueError(f"it holds no {_LOG}")
+    for wanted in (_LOG, _README):
+        if wanted not in names:
+            raise ValueError(f"it holds no {wanted}")
     return members
 
 

@@ -137,7 +137,7 @@ def _plugin_findings(within: Iterable[events.Record], texts: "_Texts") -> tuple[
             text = texts.load(each.plugin_findings, "What plugins found")
             try:
                 found = msgspec.json.decode(text, type=tuple[Finding, ...])
-            except (msgspec.MsgspecError, RecursionError) as error:
+            except (ValueError, RecursionError) as error:
                 raise GatherError(f"What plugins found is no list of findings: {error}.") from None
     if any(not finding.code.startswith(PLUGIN) for finding in found):
         raise GatherError("A finding that is logged as a plugin's has a code of VERA's own.")

@@ -49,7 +49,6 @@ class Server:
         for end in (self._woken, self._wake):
             os.set_blocking(end, False)
         signal.signal(signal.SIGCHLD, lambda number, frame: None)
-        signal.signal(signal.SIGINT, signal.SIG_IGN)
         signal.set_wakeup_fd(self._wake, warn_on_full_buffer=False)
 
     def serve(self) -> dict[str, Any] | None:
@@ -204,6 +203,7 @@ def parent_death_signal() -> Callable[[], None]:
 
 
 def main(lock: int, how: str, module: str, preloaded: list[str]) -> None:
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
     requests, replies, nothing = os.dup(0), os.dup(1), os.open(os.devnull, os.O_RDWR)
     os.dup2(nothing, 0)
     os.dup2(nothing, 1)

@@ -74,9 +74,9 @@ class LocalEngine:
             if task.id in self._waiting or task.id in self._running:
                 others["running"] += 1
                 continue
+            self._runs.sweep(task.id)
             now = standing(self._runs.history(task.id))
             if now.state == "open":
-                self._runs.sweep(task.id)
                 self._waiting.add(task)
                 queued += 1
             else:

@@ -326,6 +326,7 @@ class PostgresWorker:
         del self._running[held.task.id]
         if not done.cancelled() and (error := done.exception()) is not None:
             self._broken = error
+            self._unsure = True  # its end is written nowhere
         self._changed.set()
 
     async def _record(self, held: _Held, manifest: Manifest | None, end: Ended | None) -> None:
@@ -446,7 +447,8 @@ class PostgresWorker:
                 with contextlib.suppress(*database_errors()):
                     async with asyncio.timeout(CLOSING_SECONDS):
                         if self._unsure:
-                            await self._make_sure()
+                            with contextlib.suppress(OSError):
+                                await self._make_sure()
                         await self._lease.give_back()
             await self._lease.close()
 

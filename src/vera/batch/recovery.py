@@ -58,6 +58,7 @@ async def end_attempts(
         now = await _now(connection)
     for row in found:
         over = Ended(number=row.begun.number, outcome="crashed", ts=now, exit_code=1, reason=records.LOST)
+        await asyncio.to_thread(runs.sweep, row.begun.task)
         await asyncio.to_thread(runs.end, row.begun.task, over)
 
 

@@ -128,7 +128,7 @@ class Runs:
             data = read_regular(self.root, name, MAX_RECORD_BYTES)
             if digest(data) == commit.manifest:
                 return msgspec.json.decode(data, type=Manifest)
-        except (Unreadable, msgspec.MsgspecError, RecursionError):
+        except (Unreadable, ValueError, RecursionError):
             pass
         return None
 
@@ -144,9 +144,8 @@ class Runs:
             number += 1
 
     def commit(self, manifest: Manifest) -> bool:
-        """Make this the result of its task, on the disk when it returns. False when there was one before.
-
-        Raises OSError.
+        """Make this the result of its task, on the disk when it returns. False when there was one before;
+        one that is no whole record counts for none. Raises OSError.
         """
         data = canonical(manifest)
         folder = self.folder(manifest.task)
@@ -159,7 +158,12 @@ class Runs:
             status=manifest.status,
             exit_code=manifest.exit_code,
         )
-        return write_once(folder / "commit.json", canonical(commit), sync=True)
+        if write_once(folder / "commit.json", canonical(commit), sync=True):
+            return True
+        if self._read(manifest.task, "commit.json", Commit) is not None:
+            return False
+        _replace(folder / "commit.json", canonical(commit), sync=True)
+        return True
 
     def end(self, task: str, end: Ended) -> None:
         """Write that an attempt has ended; the first word counts. Raises OSError."""
@@ -172,8 +176,9 @@ class Runs:
         _replace(self.folder(task) / "mark.json", canonical(mark), sync=True)
 
     def sweep(self, task: str) -> None:
-        """Remove what a killed batch left half written about a task."""
-        for folder in (self.folder(task), self.folder(task) / "attempts"):
+        """Remove what a killed batch left half written about a task, and beside the logs of its sessions."""
+        sessions = (self.session(task, number) for number in self._numbers(task))
+        for folder in (self.folder(task), self.folder(task) / "attempts", *sessions):
             with contextlib.suppress(OSError):
                 for name in _names(folder):
                     if name.startswith(_TEMPORARY) or name.endswith(".stderr"):
@@ -251,7 +256,7 @@ class Runs:
     def _read(self, task: str, name: str, kind: type[T]) -> T | None:
         try:
             return msgspec.json.decode(read_regular(self.root, f"{task}/{name}", MAX_RECORD_BYTES), type=kind)
-        except (Unreadable, msgspec.MsgspecError, RecursionError):
+        except (Unreadable, ValueError, RecursionError):
             return None
 
 

@@ -9,6 +9,7 @@ from vera.agent import spending
 from vera.batch.records import Manifest
 from vera.batch.task import BatchTask
 from vera.session import LogError, Reader
+from vera.session import seal as seals
 from vera.session.session import RESUMABLE, TRACE
 from vera.state import RunState
 
@@ -22,6 +23,7 @@ class Watch:
     """Reads the log of a session as it grows. What is wrong with it ends the reading, not the batch."""
 
     def __init__(self, session: Path) -> None:
+        self.session = session
         self._reader = Reader(session / TRACE)
         self.state = RunState()
         self.step = 0
@@ -58,10 +60,11 @@ def how_it_stands(watch: Watch) -> How:
     state = watch.state
     if watch.broken or state.session is None:
         return "neither"
-    if state.ended is not None and state.ended.exit_code in RESULTS:
-        return "finished"
-    if state.ended is not None and state.ended.exit_code not in RESUMABLE:
-        return "neither"
+    if state.ended is not None and seals.reaches(watch.session, state.ended.seq):
+        if state.ended.exit_code in RESULTS:
+            return "finished"
+        if state.ended.exit_code not in RESUMABLE:
+            return "neither"
     begun = state.task is not None and any(lane.started for lane in state.lanes.values())
     return "resumable" if begun and state.requested is None else "neither"
 

@@ -2,12 +2,12 @@
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from decimal import Decimal, InvalidOperation
+from decimal import Decimal
 from typing import Any
 
 import msgspec
 
-from vera.batch.records import History, Manifest
+from vera.batch.records import Commit, History, Manifest
 from vera.batch.runs import Runs
 from vera.batch.session_end import Watch
 from vera.batch.status import STATES, State, standing
@@ -16,6 +16,7 @@ from vera.batch.task import BatchTask
 WORST_FIRST = (1, 5, 4, 6, 3, 0)
 """Exit codes from worst to best (`docs/reference/exit-codes.md`)."""
 ERROR = 1
+ALTERED = "ALTERED"
 
 
 class Usage(msgspec.Struct, frozen=True, kw_only=True):
@@ -40,8 +41,9 @@ class Usage(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Row(msgspec.Struct, frozen=True, kw_only=True):
-    """One task. `status` is its verdict ('' while there is none), `exit_code` that of its result, or of its
-    last attempt; `usage` is that of all its sessions, of which `session` holds the result ('' for none)."""
+    """One task. `status` is its verdict ('' while there is none, ALTERED where the records of its result do
+    not belong together), `exit_code` that of its result, or of its last attempt; `usage` is that of all its
+    sessions, of which `session` holds the result ('' for none)."""
 
     id: str
     name: str
@@ -128,20 +130,35 @@ def _row(runs: Runs, task: BatchTask, live: bool) -> Row:
     manifest = runs.manifest(history.commit) if history.commit else None
     last = history.ended.get(history.begun[-1].number) if history.begun else None
     done = history.commit
+    status, code = ("", last.exit_code if last else None) if done is None else (done.status, done.exit_code)
+    if done is not None and not _belong_together(done, manifest):
+        manifest, status, code = None, ALTERED, ERROR
     return Row(
         id=task.id,
         name=task.name,
         kind=task.kind,
         state=now.state,
-        status=done.status if done else "",
+        status=status,
         reason=manifest.reason if manifest else now.reason,
-        exit_code=done.exit_code if done else last.exit_code if last else None,
+        exit_code=code,
         attempts=len(history.begun),
         session=str(runs.session(task.id, done.session)) if done else "",
         attestation=manifest.attestation if manifest else "",
         reused=manifest.reused if manifest else False,
         steps=manifest.steps if manifest else 0,
         usage=_usage(runs, task, history, manifest),
+    )
+
+
+def _belong_together(commit: Commit, manifest: Manifest | None) -> bool:
+    """Whether a commit says what the manifest that it names does."""
+    said = (commit.task, commit.attempt, commit.session, commit.status, commit.exit_code)
+    return manifest is not None and said == (
+        manifest.task,
+        manifest.attempt,
+        manifest.session,
+        manifest.status,
+        manifest.exit_code,
     )
 
 
@@ -167,7 +184,12 @@ def _usage(runs: Runs, task: BatchTask, history: History, manifest: Manifest | N
 
 
 def _read(spent: Mapping[str, Any]) -> Usage:
-    return msgspec.convert({key: spent[key] for key in Usage.__struct_fields__ if key in spent}, Usage)
+    """What a record says was spent; nothing where it says what VERA does not write."""
+    told = {key: spent[key] for key in Usage.__struct_fields__ if key in spent}
+    try:
+        return msgspec.convert(told, Usage)
+    except msgspec.ValidationError:
+        return Usage(cost="0")
 
 
 def _sum(one: str | None, other: str | None) -> str | None:
@@ -176,7 +198,7 @@ def _sum(one: str | None, other: str | None) -> str | None:
         return None
     try:
         total = Decimal(one) + Decimal(other)
-    except InvalidOperation:
+    except ArithmeticError:
         return None
     text = f"{total:f}"
     return text.rstrip("0").rstrip(".") if "." in text else text

@@ -161,7 +161,7 @@ def read_averitec(path: Path, limit: int = ROW_LIMIT) -> Iterator[CheckedClaim]:
         rows = msgspec.json.decode(path.read_bytes(), type=list[_Averitec])
     except OSError as error:
         raise DataError(f"{path} cannot be read: {error.strerror or error}.") from None
-    except (msgspec.MsgspecError, RecursionError) as error:
+    except (ValueError, RecursionError) as error:
         raise DataError(f"{path} holds no list of AVeriTeC ({error}).") from None
     read = 0
     for number, row in enumerate(rows, 1):
@@ -202,7 +202,7 @@ def _json_lines(path: Path, kind: type[Row], name: str, limit: int) -> Iterator[
             return
         try:
             row = msgspec.json.decode(line, type=kind)
-        except (msgspec.MsgspecError, RecursionError) as error:
+        except (ValueError, RecursionError) as error:
             raise DataError(f"{path}, line {number}: no row of {name} ({error}).") from None
         read += 1
         yield number, row

@@ -1,6 +1,8 @@
 """The `vera` command: one file a command, loaded when it is called."""
 
 import importlib
+import os
+import sys
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
@@ -33,6 +35,10 @@ class LazyGroup(click.Group):
         self._lines = {name: line for group in listed.values() for name, (_, line) in group.items()}
         self._known = {name: place for group in listed.values() for name, (place, _) in group.items()}
         self._known |= {name: place for name, (place, _) in (hidden or {}).items()}
+
+    def main(self, *args: Any, **options: Any) -> Any:
+        open_streams()
+        return super().main(*args, **options)
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         return [*self._lines]
@@ -74,6 +80,18 @@ class LazyGroup(click.Group):
         return [item for item in found if item.value.startswith(incomplete)] + click.Command.shell_complete(
             self, ctx, incomplete
         )
+
+
+def open_streams() -> None:
+    """Let a standard stream that is closed lead nowhere: else the next file that is opened, perhaps a
+    session's log, would have its number, and what is said to the stream would be written into it."""
+    for number, (name, mode) in enumerate((("stdin", "r"), ("stdout", "w"), ("stderr", "w"))):
+        if getattr(sys, name) is None:
+            nowhere = os.open(os.devnull, os.O_RDWR)
+            if nowhere != number:
+                os.dup2(nowhere, number)
+                os.close(nowhere)
+            setattr(sys, name, open(number, mode, closefd=False))  # noqa: SIM115 (for good)
 
 
 @click.group(

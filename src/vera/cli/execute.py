@@ -76,7 +76,10 @@ async def _execute(
 ) -> int:
     async with opened as (session, run):
         _listen(run, progress, session.root)
-        result = await _finish(run, session.root, progress)
+        try:
+            result = await _finish(run, session.root, progress)
+        finally:
+            _listen_no_more()
         if session.state.parent is not None:
             result = relied_on(result, session.state.parent.found, session.root)
         _print(session, result, as_json)
@@ -121,6 +124,12 @@ def _listen(run: "Run", progress: Progress, root: Path) -> None:
     loop.add_signal_handler(signal.SIGINT, first)
     loop.add_signal_handler(signal.SIGTERM, current.cancel)
     loop.add_signal_handler(signal.SIGUSR1, lambda: run.stop("interrupted", at_once=False))
+
+
+def _listen_no_more() -> None:
+    """What is left is to print and to close what is open: no signal breaks that off in the middle."""
+    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGUSR1):
+        asyncio.get_running_loop().add_signal_handler(number, lambda: None)
 
 
 def _index_progress(progress: Progress) -> Callable[[IndexProgress], None]:

@@ -52,9 +52,16 @@ def clean_errors() -> Iterator[None]:
     except OSError as error:
         stop(in_words(error), ERROR)
     except Exception as error:
+        if _is_out_of_memory(error):
+            stop("There is not enough memory here to go on. What was written is kept.", ERROR)
         if (code := _code_of(error)) is None:
             raise
         stop(str(error), code)
+
+
+def _is_out_of_memory(error: Exception) -> bool:
+    """Whether the system gave no memory, be it for the stack of another thread."""
+    return isinstance(error, MemoryError) or str(error) == "can't start new thread"
 
 
 def _code_of(error: Exception) -> int | None:

@@ -62,16 +62,10 @@ def write_document(session: Path, name: str, target: Path) -> None:
 
 def _write_new(target: Path, parts: Iterable[bytes]) -> int:
     """Write a file that appears only when it is whole; its size. Raises OSError, also where it exists."""
-    temporary = target.with_name(f".{target.name}.{os.getpid()}.new")
-    size = 0
-    try:
-        with temporary.open("xb") as file:
-            for part in parts:
-                size += file.write(part)
-        os.link(temporary, target)
-    finally:
-        temporary.unlink(missing_ok=True)
-    return size
+    from vera.store import whole_file
+
+    with whole_file(target, 0o644) as file:
+        return sum(file.write(part) for part in parts)
 
 
 def _csl(made: "Finished", session: Path) -> Iterable[bytes]:

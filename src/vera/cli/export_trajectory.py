@@ -11,7 +11,7 @@ def write(session: Path, path: Path | None) -> None:
     when it cannot be."""
     from vera.agent.spending import spent
     from vera.cli.exit import ERROR, stop
-    from vera.report.trajectory import NAME, write_trajectory
+    from vera.report.trajectory import write_trajectory
     from vera.session import check
 
     try:
@@ -22,6 +22,6 @@ def write(session: Path, path: Path | None) -> None:
         stop(f"The session is not whole, so it is not exported: {integrity.sentence}", ERROR)
     if path is not None and os.path.lexists(path):
         stop(f"{path} exists already. Choose another name, or remove it first.", ERROR)
-    written = write_trajectory(session, spent, path or session / NAME)
+    written = write_trajectory(session, spent, path)
     size = written.stat().st_size
     click.echo(f"{written}: {f'{size / 1e6:.1f} MB' if size >= 1e6 else f'{size / 1e3:.1f} kB'}.")

@@ -51,7 +51,9 @@ _KEPT_PLACES = frozenset(("input", "report.html", "report.md"))
 """What the dashboard and `vera report` write, with a line of `session.log` for each file."""
 
 _THESIS_LOG = re.compile(rf"theses/[0-9]{{4,8}}/{re.escape(TRACE)}")
-_OURS = re.compile(r"trace\.jsonl\.(?:torn|unbegun-[0-9]{1,3})|\.(?:derive|empty|new)-.{0,200}|.{1,200}\.new")
+_OURS = re.compile(
+    r"trace\.jsonl\.(?:torn|unbegun-[0-9]{1,3})|\.(?:derive|empty|input|new)-.{0,200}|.{1,200}\.new"
+)
 
 
 class NotRemoved(Exception):

@@ -12,6 +12,7 @@ from vera.dashboard.log_ends import LogEnds, in_use, is_still_in_use
 from vera.dashboard.regular import open_regular, size_of
 from vera.report.printable import one_printable_line
 from vera.session import stop_request
+from vera.session.seal import reaches
 from vera.session.session import RESUMABLE
 
 RUN_LOG = "run.log"
@@ -104,7 +105,7 @@ def _working_elsewhere(asked: stop_request.Asked) -> RunStatus:
 def _at_rest(folder: Path, ends: LogEnds) -> RunStatus:
     started, code = last_exit_code(folder)
     if ends.end is not None:
-        can_resume = ends.end.exit_code in RESUMABLE
+        can_resume = ends.end.exit_code in RESUMABLE or not reaches(folder, ends.end.seq)
         words = f"Ended with exit code {ends.end.exit_code}."
         if can_resume:
             words += " It can go on."

@@ -44,7 +44,10 @@ def listen(host: str, port: int) -> socket.socket:
 
 
 def serve(app: Starlette, listening: socket.socket) -> None:
-    """Answer until SIGINT or SIGTERM comes; streams that are open end then too."""
+    """Answer until SIGINT or SIGTERM comes; streams that are open end then too.
+
+    Raises the OSError that the app could not begin for (`app.state.failed`).
+    """
     config = uvicorn.Config(
         app,
         http="h11",
@@ -59,6 +62,14 @@ def serve(app: Starlette, listening: socket.socket) -> None:
     )
     with _signals_end_quietly():
         _Server(config, app).run(sockets=[listening])
+    if failed := _failed(app):
+        raise failed
+
+
+def _failed(app: Starlette) -> OSError | None:
+    """Why the app could not take up its work."""
+    found: OSError | None = getattr(app.state, "failed", None)
+    return found
 
 
 class _Server(uvicorn.Server):
@@ -67,6 +78,10 @@ class _Server(uvicorn.Server):
     def __init__(self, config: uvicorn.Config, app: Starlette) -> None:
         super().__init__(config)
         self._app = app
+
+    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+        await super().startup(sockets)
+        self.should_exit = self.should_exit or _failed(self._app) is not None
 
     async def main_loop(self) -> None:
         """As uvicorn's, which wakes up more than twice as often: most of what a server at rest takes."""

@@ -92,7 +92,7 @@ def _plausible(said: bytes, width: int, height: int) -> PageReply:
     """The reply, a picture of at most that size. Raises Unreadable for what no such process says."""
     try:
         reply = msgspec.msgpack.decode(said, type=PageReply)
-    except msgspec.MsgspecError:
+    except ValueError:
         raise Unreadable(_NO_ANSWER) from None
     is_size = 0 <= reply.width <= width and 0 <= reply.height <= height
     if not is_size or len(reply.pixels) != 3 * reply.width * reply.height:

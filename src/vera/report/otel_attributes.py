@@ -310,7 +310,7 @@ def _request(wire: str) -> str | None:
         return None
     try:
         messages = msgspec.json.decode(wire.encode("utf-8", "replace"), type=list[dict[str, Any]])
-    except msgspec.MsgspecError:
+    except ValueError:
         return None
     return _json(
         [

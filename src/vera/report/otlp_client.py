@@ -156,7 +156,7 @@ class OtlpClient:
             if media.startswith("text/"):
                 raise DecodeError(media)
             partial = ExportTraceServiceResponse.FromString(answer.body).partial_success
-        except (DecodeError, msgspec.MsgspecError):
+        except (DecodeError, ValueError):
             raise OtlpError(
                 f"{self._endpoint.url} answered {answer.status}, but not as a collector does: something else "
                 "listens there."
@@ -198,7 +198,7 @@ def _message(answer: _Answer) -> str:
     if media == "application/json":
         try:
             return _line(msgspec.json.decode(answer.body, type=_Status).message)
-        except msgspec.MsgspecError:
+        except ValueError:
             return ""
     return _line(answer.body.decode("utf-8", "replace")) if media == "text/plain" else ""
 

@@ -37,7 +37,10 @@ def write_trajectory(root: Path, spent: SpentOf, path: Path | None = None) -> Pa
     FileNotFoundError when there is no log, LogError when it is broken, StoreError, OSError.
     """
     mode = 0o644 if path else 0o600
-    path = path or root / NAME
+    if path is None:
+        path = root / NAME
+        for left in root.glob(".new-*"):  # of a process that was killed
+            left.unlink(missing_ok=True)
     store = Store(root / "store")
     log = (record for _, record in Reader(root / "trace.jsonl").poll())
     try:

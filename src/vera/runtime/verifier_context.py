@@ -271,7 +271,8 @@ def _remove(folder: Path) -> None:
 
 def _clear_away(root: Path) -> None:
     """Remove the folders of clean boxes and checks that a killed run has left in its session."""
-    for left in (*root.glob(".derive-*"), *root.glob(".empty-*"), root / CHECKS):
+    made = (left for name in (".derive-*", ".empty-*", ".input-*") for left in root.glob(name))
+    for left in (*made, root / CHECKS):
         shutil.rmtree(left, ignore_errors=True)
 
 

@@ -1,10 +1,11 @@
 """A smallest run, so that a process whose forks are runs has made what each of them needs."""
 
 import asyncio
+import contextlib
 import tempfile
 from pathlib import Path
 
-from vera.attestation.keys import load_or_create
+from vera.attestation.keys import KeyFileError, load_or_create
 from vera.audit import absence
 from vera.config.loading import defaults
 from vera.evidence.extractor import Extractor
@@ -13,6 +14,7 @@ from vera.model.transport import Transport
 from vera.runtime.plugins import NONE as NO_PLUGINS
 from vera.runtime.research import new_session, open_run
 from vera.runtime.setup import Prepared
+from vera.session import LogError, SessionError
 
 SMALLEST_RUN = {
     "model.base_url": "builtin",
@@ -27,11 +29,14 @@ def rehearse() -> None:
     no one, and make what only a run with a model server needs: it takes 0.2 s of processor time, and each
     fork then half as much as without (benchmarks/batch.py).
 
-    No thread and no event loop is left. Raises OSError when there is no temporary folder.
+    No thread and no event loop is left. Where there is no place for temporary files, it is left out.
     """
     Prompts().compile_all()
     absence.compile_all()
-    with tempfile.TemporaryDirectory(prefix="vera-rehearsal-") as folder:
+    with (
+        contextlib.suppress(OSError, KeyFileError, LogError, SessionError),
+        tempfile.TemporaryDirectory(prefix="vera-rehearsal-", ignore_cleanup_errors=True) as folder,
+    ):
         asyncio.run(_run(Path(folder)))
 
 

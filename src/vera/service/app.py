@@ -82,7 +82,10 @@ class Service:
 
     @contextlib.asynccontextmanager
     async def lifespan(self, app: Starlette) -> AsyncIterator[None]:
-        await self.jobs.open(self._tokens.all())
+        try:
+            await self.jobs.open(self._tokens.all())
+        except OSError as error:
+            app.state.failed = error  # whoever serves the app says it, in a sentence
         yield
         self.closing.set()
         await self.jobs.close()
@@ -302,7 +305,7 @@ async def _by_router(request: Request, error: Exception) -> Response:
 
 async def _unavailable(request: Request, error: Exception) -> Response:
     """The disk is full, or a file cannot be written: nothing that whoever asked can change."""
-    logger.error("a request failed", exc_info=error)
+    logger.error("a request failed: %s", error)
     return refusal(TryLater(503, "unavailable", "The service cannot read or write its files.", 30.0))
 
 

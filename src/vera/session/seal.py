@@ -206,6 +206,16 @@ def _read(session_dir: Path, verify: Verify | None) -> Seal | None:
         return None
 
 
+def reaches(session_dir: Path, seq: int) -> bool:
+    """Whether the seal of a session holds that record, or is none to be told from: of a run whose last record
+    it does not reach, only the end was cut short."""
+    try:
+        seal = _read(session_dir, None)
+    except (BadSeal, OSError):
+        return True
+    return seal is not None and seal.seq >= seq
+
+
 def read_seal(data: bytes, verify: Verify | None) -> Seal:
     """The seal that the bytes of its file hold; its signature is checked by `verify`. Raises BadSeal."""
     try:

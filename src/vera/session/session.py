@@ -105,9 +105,9 @@ class Session:
     ) -> "Session":
         """Open a session that was interrupted, or ended with its model lost or its budget spent, to go on.
 
-        What was torn is cut and said (to the log and to `listeners`, which stay subscribed), and every
-        projection is made again. `accept` raises what speaks against going on from this log, before anything
-        is written.
+        What was torn is cut and said (to the log and to `listeners`, which stay subscribed), what was half
+        written is removed, and every projection is made again. `accept` raises what speaks against going on
+        from this log, before anything is written.
 
         Raises SessionError for a folder without a session, with a finished one, with a broken log, or in use.
         """
@@ -130,7 +130,7 @@ class Session:
             ) from None
         except LogError as error:
             raise SessionError(str(error)) from None
-        if state.ended is not None and state.ended.exit_code not in RESUMABLE and not _may_go_on(state):
+        if state.ended is not None and not _may_go_on(root, state, state.ended):
             log.close()
             raise SessionError(f"The run in {root} has finished: 'vera show {root}' shows it.")
         if state.task is None:
@@ -145,6 +145,7 @@ class Session:
             raise
         stop_request.clear(root)
         session = cls(root, log, state, Store(root / "store"))
+        session.store.sweep()
         session._open_projections(records)
         for listener in listeners:
             session.subscribe(listener)
@@ -199,6 +200,8 @@ class Session:
         """Write the last record and seal the log with it: the seal covers `answer.md` and the projections."""
         self.emit(end, lane="")
         self.log.sync()
+        for _, file in self._projections:  # what the seal covers must outlive a power cut as the seal does
+            os.fsync(file.fileno())
         chosen = self.state.chosen
         digests = {name: digest for name in self._covered() if (digest := _sha256_of(self.root / name))}
         attestation = chosen.attestation if chosen else ""
@@ -223,9 +226,15 @@ class Session:
             self._projections.append((projection, _append_to(self.root / projection.name)))
 
 
-def _may_go_on(state: RunState) -> bool:
-    """Whether extracts hold in place of the answer of a model that a limit or its server stopped: it may come
-    to one when it goes on. A model that only writes has had its say once it wrote."""
+def _may_go_on(root: Path, state: RunState, ended: events.RunEnd) -> bool:
+    """Whether a run that has ended goes on: its model was lost, its budget spent, or it was killed before its
+    end was sealed.
+
+    Also where extracts hold in place of the answer of a model that a limit or its server stopped: it may come
+    to one when it goes on. A model that only writes has had its say once it wrote.
+    """
+    if ended.exit_code in RESUMABLE or not seals.reaches(root, ended.seq):
+        return True
     said = any(name.startswith(GUIDED) and lane.step for name, lane in state.lanes.items())
     return state.extracts is not None and not said and state.lane("main").history.ending is None
 

@@ -104,7 +104,7 @@ def _linked_data(tree: "LexborHTMLParser") -> tuple[str, str]:
             continue
         try:
             value = msgspec.json.decode(text.encode("utf-8", "replace"))
-        except (msgspec.MsgspecError, RecursionError):
+        except (ValueError, RecursionError):
             continue
         waiting: deque[object] = deque((value,))
         for _ in range(_MAX_VALUES):

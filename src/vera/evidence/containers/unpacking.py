@@ -155,7 +155,7 @@ class _Process:
         self._silent_for = 0.0
         try:
             return msgspec.msgpack.decode(self._take(length, deadline), type=UnpackerMessage)
-        except msgspec.MsgspecError:
+        except ValueError:
             raise _Crashed from None
 
     def _take(self, size: int, deadline: float) -> bytes:

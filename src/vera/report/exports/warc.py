@@ -95,7 +95,7 @@ def _receipt(data: bytes) -> Receipt | RenderReceipt | None:
     for kind in kinds:
         try:
             return msgspec.json.decode(data, type=kind)
-        except (msgspec.MsgspecError, RecursionError):
+        except (ValueError, RecursionError):
             continue
     return None
 

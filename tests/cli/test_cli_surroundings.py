@@ -1,0 +1,76 @@
+"""Commands under closed streams, without memory, and with a signal at their end."""
+
+import os
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from vera.cli.exit import ERROR, clean_errors
+from vera.session import check
+
+RUN = (
+    "run",
+    "How many years?",
+    "--input-dir",
+    "documents",
+    "--work-dir",
+    "work",
+    "-c",
+    "model.base_url=builtin",
+)
+
+
+@pytest.fixture
+def base(tmp_path: Path) -> Path:
+    (tmp_path / "documents").mkdir()
+    (tmp_path / "documents" / "terms.txt").write_text("A written offer must be valid for three years.\n")
+    return tmp_path
+
+
+@pytest.mark.parametrize("closed", [(0,), (1,), (2,), (0, 1, 2)], ids=str)
+def test_a_run_with_closed_streams_ends_as_any_other(base: Path, closed: tuple[int, ...]) -> None:
+    """The files that it opens do not get their numbers: what is said to a stream would be written to them."""
+
+    def close() -> None:
+        for descriptor in closed:
+            os.close(descriptor)
+
+    command = [sys.executable, "-m", "vera", *RUN]
+    done = subprocess.run(
+        command, cwd=base, preexec_fn=close, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, check=False
+    )
+    assert (done.returncode, check(base / "work").verdict) == (0, "SEALED")
+
+
+@pytest.mark.parametrize("error", [MemoryError(), RuntimeError("can't start new thread")], ids=repr)
+def test_a_command_without_memory_ends_by_a_sentence(
+    error: Exception, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with pytest.raises(SystemExit) as ended, clean_errors():
+        raise error
+    assert ended.value.code == ERROR
+    assert "There is not enough memory here to go on." in capsys.readouterr().err
+
+
+def test_a_signal_does_not_break_off_the_end_of_a_run(base: Path) -> None:
+    """What is left then is to print the answer and to close what is open."""
+    script = (
+        "import asyncio, contextlib, os, signal, sys; from vera.cli import execute, main\n"
+        "real = execute.open_run\n"
+        "@contextlib.asynccontextmanager\n"
+        "async def opened(*words):\n"
+        "    async with real(*words) as made:\n"
+        "        yield made\n"
+        "        os.kill(os.getpid(), signal.SIGTERM)\n"
+        "        await asyncio.sleep(0.1)\n"
+        "execute.open_run = opened\n"
+        "main(sys.argv[1:], prog_name='vera')\n"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", script, *RUN], cwd=base, capture_output=True, text=True, check=False
+    )
+    assert done.returncode != -signal.SIGTERM and "Traceback" not in done.stderr, done.stderr
+    assert (done.returncode, "three years" in done.stdout) == (0, True)

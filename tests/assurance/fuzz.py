@@ -1,0 +1,33 @@
+"""Whatever comes from outside: no crash, no hang, no unbounded memory."""
+
+import random
+
+from assurance.batteries import Battery, Trial
+from assurance.fuzzing import model_rows, server_rows
+from assurance.fuzzing.row import Row, bounded
+
+ROWS: tuple[Row, ...] = (
+    *model_rows.ROWS,
+    *server_rows.ROWS,
+)
+
+WHEEL = [row for row in ROWS for _ in range(row.share)]
+random.Random(0).shuffle(WHEEL)
+"""A round of trials; the order spreads the rows, so that any part of a run has all of them."""
+
+
+def attempt(trial: Trial) -> None:
+    row = WHEEL[trial.number % len(WHEEL)]
+    trial.row = row.name
+    with bounded(row, trial):
+        row.attempt(trial)
+
+
+BATTERY = Battery(
+    "fuzz",
+    "Whatever comes from outside is read or refused with a reason, in bounded time and memory.",
+    trials=20_000,
+    slice=200,
+    attempt=attempt,
+    seconds=600.0,
+)

@@ -26,8 +26,8 @@ FLOORS = {
     **dict.fromkeys(["history", "usage", "store", "config", "protocol", "plugins"], 1),
     **dict.fromkeys(
         [
-            *("content_coding", "disclosure", "events", "extras", "headline", "sanitize", "sentences"),
-            *("stopwords", "version"),
+            *("content_coding", "decode_errors", "disclosure", "events", "extras", "headline", "sanitize"),
+            *("sentences", "stopwords", "version"),
         ],
         0,
     ),

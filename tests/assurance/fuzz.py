@@ -3,13 +3,14 @@
 import random
 
 from assurance.batteries import Battery, Trial
-from assurance.fuzzing import model_rows, server_rows, web_rows
+from assurance.fuzzing import document_rows, model_rows, server_rows, web_rows
 from assurance.fuzzing.row import Row, bounded
 
 ROWS: tuple[Row, ...] = (
     *model_rows.ROWS,
     *server_rows.ROWS,
     *web_rows.ROWS,
+    *document_rows.ROWS,
 )
 
 WHEEL = [row for row in ROWS for _ in range(row.share)]

@@ -14,6 +14,7 @@ from vera.batch.errors import BatchError
 from vera.batch.task import JOB, BatchTask, canonical_task, task_id
 from vera.config.errors import plain
 from vera.config.handed import Scalar
+from vera.decode_errors import DECODE_ERRORS
 
 MAX_LINE_BYTES = 2 << 20
 MAX_TEXT_BYTES = 1 << 20
@@ -84,7 +85,7 @@ def parse_task(line: bytes) -> BatchTask:
     """The task that a line says, its endpoint left open. Raises ValueError with a sentence."""
     try:
         said = msgspec.json.decode(line)
-    except (msgspec.MsgspecError, RecursionError, UnicodeDecodeError) as error:
+    except DECODE_ERRORS as error:
         raise ValueError(f"it is no JSON ({plain(str(error))}).") from None
     if not isinstance(said, dict):
         raise ValueError('it is no object. A task is written as {"task": "…"}.')

@@ -11,6 +11,7 @@ from pathlib import Path
 
 import msgspec
 
+from vera.decode_errors import DECODE_ERRORS
 from vera.evidence.page_picture import HEIGHT, MAX_BYTES, WIDTH, PageReply, PageRequest
 from vera.evidence.source import Unreadable
 
@@ -84,7 +85,7 @@ def _plausible(said: bytes) -> PageReply:
     """The reply. Raises Unreadable for what no such process says."""
     try:
         reply = msgspec.msgpack.decode(said, type=PageReply)
-    except msgspec.MsgspecError:
+    except DECODE_ERRORS:
         raise Unreadable(_NO_ANSWER) from None
     is_size = 0 <= reply.width <= WIDTH and 0 <= reply.height <= HEIGHT
     if not is_size or len(reply.pixels) != 3 * reply.width * reply.height:

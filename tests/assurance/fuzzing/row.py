@@ -60,6 +60,8 @@ def bounded(row: Row, trial: Trial) -> Iterator[None]:
         resource.setrlimit(resource.RLIMIT_AS, (soft, hard))
         grown = max(0, _kept("VmHWM") - before) >> 20
         seconds = time.process_time() - used
+        if children := _of_children():
+            trial.figures["MB of a child process"] = max(children) >> 20
         trial.figures |= {"processor s": round(seconds, 3), "MB": grown}
         trial.figures["s"] = round(time.monotonic() - began, 3)
     if seconds > row.seconds:
@@ -77,10 +79,19 @@ def _peak_forgotten() -> int:
         return 0
 
 
-def _kept(name: str) -> int:
-    """Bytes by /proc/self/status (proc(5)); 0 where there is none."""
+def _of_children() -> list[int]:
+    """The most that each child process which still runs has held."""
+    found: list[int] = []
+    for task in Path("/proc/self/task").glob("*/children"):
+        with contextlib.suppress(OSError):
+            found += [_kept("VmHWM", Path(f"/proc/{pid}/status")) for pid in task.read_text().split()]
+    return found
+
+
+def _kept(name: str, status: Path = _STATUS) -> int:
+    """Bytes by /proc/PID/status (proc(5)); 0 where there is none."""
     with contextlib.suppress(OSError):
-        for line in _STATUS.read_text().splitlines():
+        for line in status.read_text().splitlines():
             if line.startswith(f"{name}:"):
                 return int(line.split()[1]) << 10
     return 0

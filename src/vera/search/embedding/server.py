@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from vera.content_coding import DecodeError, Decoder, TooLarge
+from vera.decode_errors import DECODE_ERRORS
 from vera.sanitize import one_line
 from vera.search.embedding.values import EmbeddingError
 
@@ -143,7 +144,7 @@ class ServerEmbedder:
     def _decoded(self, content: bytes, kind: type[T]) -> T:
         try:
             return msgspec.json.decode(content, type=kind)
-        except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
+        except DECODE_ERRORS as error:
             raise EmbeddingError(f"{self._url} answered what is no list of vectors: {error}.") from error
 
 

@@ -22,6 +22,7 @@ import safetensors.numpy
 from threadpoolctl import ThreadpoolController
 from tokenizers import Tokenizer
 
+from vera.decode_errors import DECODE_ERRORS
 from vera.search.embedding.bert import Bert, Matrix, Shape
 from vera.search.embedding.values import EmbeddingError
 
@@ -157,7 +158,7 @@ def _decoded(files: dict[str, bytes], name: str, kind: type[T], absent: T | None
         return absent
     try:
         return msgspec.json.decode(files[name], type=kind)
-    except (msgspec.DecodeError, UnicodeDecodeError) as error:
+    except DECODE_ERRORS as error:
         raise EmbeddingError(f"{name} of the embedding model cannot be read: {error}.") from error
 
 

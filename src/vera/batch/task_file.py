@@ -121,10 +121,17 @@ def _task(line: bytes, endpoint: Endpoint) -> tuple[BatchTask, str]:
     task = parse_task(line)
     if task.kind == JOB:
         raise ValueError(_unknown(JOB))
-    if task.input_dir and not Path(task.input_dir).is_dir():
+    if task.input_dir and not _is_folder(task.input_dir):
         raise ValueError(f'"input_dir" is no folder: {plain(task.input_dir)}.')
     found, why_not = endpoint(task)
     return msgspec.structs.replace(task, endpoint=found), why_not
+
+
+def _is_folder(name: str) -> bool:
+    try:
+        return Path(name).is_dir()
+    except OSError:  # a name that is too long, or a folder above it that is closed
+        return False
 
 
 def _text(said: dict[str, object], key: str) -> str:

@@ -3,7 +3,7 @@
 import random
 
 from assurance.batteries import Battery, Trial
-from assurance.fuzzing import document_rows, model_rows, server_rows, settings_rows, web_rows
+from assurance.fuzzing import document_rows, model_rows, sandbox_rows, server_rows, settings_rows, web_rows
 from assurance.fuzzing.row import Row, bounded
 
 ROWS: tuple[Row, ...] = (
@@ -12,6 +12,7 @@ ROWS: tuple[Row, ...] = (
     *web_rows.ROWS,
     *document_rows.ROWS,
     *settings_rows.ROWS,
+    *sandbox_rows.ROWS,
 )
 
 WHEEL = [row for row in ROWS for _ in range(row.share)]

@@ -30,26 +30,13 @@ from vera.service.queued_task import NotQueued, named
 KEYS = tuple(catalogue())
 PACKAGED = (Path(load.__code__.co_filename).parents[1] / "default.yaml").read_bytes()
 FOLDER = (
-    b"run:
-  max_steps: 20
-  effort: quick
-model: {base_url: builtin, temperature: 0.5}
-"
-    b"egress:
-  allow: [a.test]
-"
+    b"run:\n  max_steps: 20\n  effort: quick\nmodel: {base_url: builtin, temperature: 0.5}\n"
+    b"egress:\n  allow: [a.test]\n"
 )
 DOTENV = b"# a comment\nMAX_STEPS=20\nexport MODEL_NAME='a \\'b'\nVERA_RUN__EFFORT=\"quick\"\nX=${Y}\n"
 LENS = (
-    b"name: contracts
-description: d
-guidance: g
-quotas:
-  - {source_type: file, count: 2}
-"
-    b"file_sources: 2
-required: [omissions]
-"
+    b"name: contracts\ndescription: d\nguidance: g\nquotas:\n  - {source_type: file, count: 2}\n"
+    b"file_sources: 2\nrequired: [omissions]\n"
 )
 ID = "20261123T193000-0123456789abcdef"
 TASKS = (

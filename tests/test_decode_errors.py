@@ -1,4 +1,4 @@
-"""JSON of somebody else may be nested a hundred thousand deep: each reader of it refuses it in its own words."""
+"""JSON of somebody else may be nested a hundred thousand deep: each reader of it refuses it."""
 
 import asyncio
 import re

@@ -3,7 +3,18 @@
 import random
 
 from assurance.batteries import Battery, Trial
-from assurance.fuzzing import document_rows, model_rows, sandbox_rows, server_rows, settings_rows, web_rows
+from assurance.fuzzing import (
+    document_rows,
+    file_rows,
+    large_rows,
+    model_rows,
+    request_rows,
+    sandbox_rows,
+    server_rows,
+    settings_rows,
+    text_rows,
+    web_rows,
+)
 from assurance.fuzzing.row import Row, bounded
 
 ROWS: tuple[Row, ...] = (
@@ -13,6 +24,10 @@ ROWS: tuple[Row, ...] = (
     *document_rows.ROWS,
     *settings_rows.ROWS,
     *sandbox_rows.ROWS,
+    *request_rows.ROWS,
+    *file_rows.ROWS,
+    *text_rows.ROWS,
+    *large_rows.ROWS,
 )
 
 WHEEL = [row for row in ROWS for _ in range(row.share)]

@@ -113,6 +113,8 @@ class SentenceTransformer:
         self._pool.shutdown()
 
     def _vector(self, tokens: Sequence[int]) -> Matrix:
+        if not tokens:
+            return np.zeros(self.dimension, np.float32)
         states = self._bert.states(np.array(tokens, np.int64))
         pooled: Matrix = states[0] if self._by_first_token else states.mean(axis=0)
         return pooled / max(np.linalg.norm(pooled), np.float32(1e-12))

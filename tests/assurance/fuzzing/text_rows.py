@@ -195,7 +195,7 @@ def exhausted(found: object) -> None:
 ANSWERS = (
     "The offer must be valid for three years [ev_0001:1]. It costs EUR 5 [ev_0002:2-3].",
     "| a | b |\n|---|---|\n| 3 years [ev_0001:1] | 5 % [ev_0002] |\n\nThere is no other fee [ev_0001].",
-    "- “must be valid for at least three years” [ev_0001:1]\n- It is 12 % since 5 May 2020 [ev_0002:1].\n\n> q",
+    "- “must be valid for at least three years” [ev_0001:1]\n- It is 12 % since 5 May 2020 [ev_0002:1].\n> q",
 )
 
 

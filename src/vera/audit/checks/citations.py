@@ -23,7 +23,8 @@ class _Fault(NamedTuple):
 
 def citations(case: Case) -> Iterator[Finding]:
     """Of each citation `unknown_evidence`, `lead_cited`, `bytes_missing`, `bytes_altered`, `no_such_lines`,
-    `too_many_lines`, `lines_blank` or `lines_unread`; of the answer `empty_answer` and `too_many_citations`. All are hard."""
+    `too_many_lines`, `lines_blank` or `lines_unread`; of the answer `empty_answer` and
+    `too_many_citations`. All are hard."""
     yield from _of_the_answer(case)
     intact = {digest: _is_intact(source, digest) for digest, source in case.sources.items()}
     for claim in case.claims:

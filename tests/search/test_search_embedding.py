@@ -201,6 +201,11 @@ def test_numbers_that_are_not_finite_are_refused(model: Path) -> None:
         SentenceTransformer(model).embed(["alpha"])
 
 
+def test_a_text_without_a_word_has_a_vector(model: Path) -> None:
+    vectors = SentenceTransformer(model).embed(["", "alpha"])
+    assert np.array_equal(np.linalg.norm(vectors, axis=1).round(5), [0, 1])
+
+
 def test_none_is_no_embedder_and_a_missing_folder_is_said() -> None:
     assert open_embedder("none") is None
     with pytest.raises(EmbeddingError, match="cannot be read"):

@@ -207,14 +207,12 @@ def table(battery: Battery, results: Sequence[Result], seed: int) -> list[str]:
     lines += [table_row(row, of) for row, of in rows.items()]
     if len(rows) != 1:
         lines.append(table_row("all", results))
-    figures = {
-        (row, name): max(each.figures[name] for each in of if name in each.figures)
-        for row, of in rows.items()
-        for name in dict.fromkeys(name for each in of for name in each.figures)
-    }
-    if figures:
-        lines += ["", "| measured, the largest | |", "|---|---|"]
-        lines += [f"| {row}: {name} | {value:g} |" for (row, name), value in figures.items()]
+    names = list(dict.fromkeys(name for each in results for name in each.figures))
+    if names:
+        lines += ["", f"| measured, the largest | {' | '.join(names)} |", "|---" * (len(names) + 1) + "|"]
+        lines += [
+            f"| {row} | {' | '.join(largest(of, name) for name in names)} |" for row, of in rows.items()
+        ]
     hours = sum(each.seconds for each in results) / 3600
     machine = f"{platform.machine()}, {os.cpu_count()} cores, Linux {platform.release()}"
     command = f"python3 run.py test --long {battery.name} --seed {seed}"
@@ -225,6 +223,12 @@ def table(battery: Battery, results: Sequence[Result], seed: int) -> list[str]:
 def table_row(row: str, of: Sequence[Result]) -> str:
     failures = sum(bool(each.failure) for each in of)
     return f"| {row} | {len(of):,} | {failures} | {upper_bound(failures, len(of)):.2g} |"
+
+
+def largest(of: Sequence[Result], name: str) -> str:
+    """The largest that was measured; empty where nothing was."""
+    found = [each.figures[name] for each in of if name in each.figures]
+    return f"{max(found):,.10g}" if found else ""
 
 
 def upper_bound(failures: int, of: int) -> float:

@@ -355,7 +355,7 @@ def changing(trial: Trial) -> None:
     place = trial.folder / "documents"
     place.mkdir()
     path = place / "terms.txt"
-    whole = "".join(WORDS.format(number) for number in range(draw.choice((10, 5000, 60_000)))).encode()
+    whole = "".join(WORDS.format(number) for number in range(draw.choice((10, 300, 5000, 20_000)))).encode()
     path.write_bytes(whole)
     stop = threading.Event()
     changes = [draw.choice(CHANGES) for _ in range(400)]
@@ -424,10 +424,10 @@ CHANGES = (_cut, _emptied, _grown, _written, _written, _replaced, _gone, _writte
 
 ROWS = (
     Row("files: the header of a GGUF model", gguf, 5, 64, share=3),
-    Row("files: an entailment model", entailment, 10, 64, share=1, wall=200),
-    Row("files: an embedding model", embedding, 20, 200, share=1, wall=200),
+    Row("files: an entailment model", entailment, 10, 64, share=1, wall=300),
+    Row("files: an embedding model", embedding, 20, 200, share=1, wall=300),
     Row("files: libraries of references", library, 20, 200, share=2),
     Row("files: bundles", bundled, 10, 100, share=3),
-    Row("files: a session of somebody else", of_a_stranger, 60, 300, share=2, wall=180),
-    Row("files that change while they are read", changing, 60, 300, share=1, wall=180),
+    Row("files: a session of somebody else", of_a_stranger, 60, 300, share=2, wall=300),
+    Row("files that change while they are read", changing, 60, 300, share=1, wall=300),
 )

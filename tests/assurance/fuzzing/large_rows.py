@@ -168,7 +168,7 @@ FILES: tuple[tuple[str, tuple[str, ...]], ...] = (
 
 
 def rare(name: str, attempt: Callable[[Trial], object], seconds: float, megabytes: int) -> Row:
-    return Row(f"a line of 1 GB: {name}", attempt, seconds, megabytes, share=0, wall=900)
+    return Row(f"a line of 1 GB: {name}", attempt, seconds, megabytes, wall=900)
 
 
 ROWS = (

@@ -181,6 +181,6 @@ ROWS = (
     Row("model output: the parser of turns", parse, seconds=5, megabytes=64, share=12),
     Row("model output: a lane", lane, seconds=15, megabytes=200, share=3),
     Row(
-        "model output: a whole run with its verifier", whole_run, seconds=60, megabytes=400, share=1, wall=240
+        "model output: a whole run with its verifier", whole_run, seconds=60, megabytes=400, share=1, wall=300
     ),
 )

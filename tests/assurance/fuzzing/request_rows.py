@@ -361,6 +361,6 @@ ROWS: tuple[Row, ...] = (
     Row("requests: the dashboard", of_dashboard, 20, 300, share=6),
     Row("requests: bytes to the server of the dashboard", raw, 20, 200, share=2),
     Row("requests: the service", of_service, 20, 300, share=4),
-    Row("requests: the service, by its description", by_description, 60, 300, share=2, wall=180),
+    Row("requests: the service, by its description", by_description, 60, 300, share=2, wall=300),
     Row("requests: MCP", of_mcp, 30, 300, share=3),
 )

@@ -25,8 +25,7 @@ class Row:
         attempt: Makes one trial; an exception that VERA does not promise is a failure.
         seconds: Of processor time in this process, at most.
         megabytes: By which the memory of this process may grow meanwhile, at most.
-        share: How many of a round of trials are of this row; 0 for a rare one, which comes once in many
-            rounds (fuzz.py).
+        share: How many of a round of trials are of this row.
         wall: Seconds after which it is taken for hung.
     """
 
@@ -35,7 +34,7 @@ class Row:
     seconds: float
     megabytes: int
     share: int = 1
-    wall: float = 60.0
+    wall: float = 120.0
 
 
 class TooMuch(AssertionError):
@@ -50,7 +49,7 @@ def bounded(row: Row, trial: Trial) -> Iterator[None]:
     with it.
     """
     began, used = time.monotonic(), time.process_time()
-    before = _peak_forgotten()
+    before, of_children = _peak_forgotten(), _children()
     soft, hard = resource.getrlimit(resource.RLIMIT_AS)
     if before:
         resource.setrlimit(resource.RLIMIT_AS, (_kept("VmSize") + (row.megabytes << 20) + _ROOM, hard))
@@ -60,10 +59,16 @@ def bounded(row: Row, trial: Trial) -> Iterator[None]:
         resource.setrlimit(resource.RLIMIT_AS, (soft, hard))
         grown = max(0, _kept("VmHWM") - before) >> 20
         seconds = time.process_time() - used
-        if children := _of_children():
-            trial.figures["MB of a child process"] = max(children) >> 20
-        trial.figures |= {"processor s": round(seconds, 3), "MB": grown}
-        trial.figures["s"] = round(time.monotonic() - began, 3)
+        grew = (peak - of_children.get(pid, 0) for pid, peak in _children(forget=False).items())
+        trial.figures |= {
+            "processor s": round(seconds, 3),
+            "allowed s": row.seconds,
+            "MB": grown,
+            "allowed MB": row.megabytes,
+            "MB of a child process": max([0, *grew]) >> 20,
+            "s": round(time.monotonic() - began, 3),
+            "hung after s": row.wall,
+        }
     if seconds > row.seconds:
         raise TooMuch(f"{seconds:.1f} s of processor time, and {row.seconds:g} s are allowed")
     if grown > row.megabytes:
@@ -79,12 +84,15 @@ def _peak_forgotten() -> int:
         return 0
 
 
-def _of_children() -> list[int]:
-    """The most that each child process which still runs has held."""
-    found: list[int] = []
+def _children(forget: bool = True) -> dict[int, int]:
+    """The most that each child process which runs has held, counted from now on where that is wanted."""
+    found: dict[int, int] = {}
     for task in Path("/proc/self/task").glob("*/children"):
         with contextlib.suppress(OSError):
-            found += [_kept("VmHWM", Path(f"/proc/{pid}/status")) for pid in task.read_text().split()]
+            for pid in map(int, task.read_text().split()):
+                if forget:
+                    Path(f"/proc/{pid}/clear_refs").write_text(_FORGET_THE_PEAK)
+                found[pid] = _kept("VmHWM", Path(f"/proc/{pid}/status"))
     return found
 
 

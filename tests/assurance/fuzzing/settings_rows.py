@@ -209,5 +209,5 @@ ROWS = (
     Row("tasks and rows of a queue", tasks, 15, 100, share=3),
     Row("files of questions and of labelled claims", questions, 10, 100, share=2),
     Row("requests, lenses and theses", requests, 10, 100, share=2),
-    Row("words on the command line", options, 60, 300, share=2, wall=180),
+    Row("words on the command line", options, 60, 300, share=2, wall=300),
 )

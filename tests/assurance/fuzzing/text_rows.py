@@ -215,5 +215,5 @@ def audited(trial: Trial) -> None:
 
 ROWS = (
     Row("text: what reads it", read, 30, 200, share=4),
-    Row("text: an answer audited", audited, 60, 200, share=3, wall=120),
+    Row("text: an answer audited", audited, 60, 200, share=3, wall=240),
 )

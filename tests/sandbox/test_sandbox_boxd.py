@@ -7,12 +7,13 @@ import subprocess
 import sys
 import tempfile
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from vera.sandbox import boxd
+from vera.sandbox import boxd, frames
 from vera.sandbox.box import BOOT, SUPERVISOR
 
 
@@ -82,16 +83,26 @@ def test_a_header_that_cannot_be_read_ends_the_supervisor_in_order(header: bytes
     os.close(writer)
 
 
-def test_a_frame_without_its_members_ends_the_supervisor_with_a_sentence(tmp_path: Path) -> None:
-    from vera.sandbox import frames
-
+@pytest.mark.parametrize(
+    ("frame", "code", "said"),
+    [
+        ({"op": "run"}, 1, b"boxd: the host sent run and it failed (KeyError('id')).\n"),
+        ({"op": {}}, 0, b""),
+        ({"op": ["run"]}, 0, b""),
+        ({}, 0, b""),
+    ],
+)
+def test_a_frame_without_its_members_ends_the_supervisor_with_a_sentence(
+    frame: dict[str, Any], code: int, said: bytes, tmp_path: Path
+) -> None:
     source = SUPERVISOR.read_bytes()
     done = subprocess.run(
         [sys.executable, "-I", "-S", "-c", BOOT, str(tmp_path / "run"), str(tmp_path)],
-        input=len(source).to_bytes(4, "big") + source + frames.encode({"op": "run"}),
+        input=len(source).to_bytes(4, "big") + source + frames.encode(frame),
         capture_output=True,
         timeout=60,
         check=False,
     )
-    assert (done.returncode, done.stderr) == (1, b"boxd: the host sent run and it failed (KeyError('id')).\n")
+    assert (done.returncode, done.stderr) == (code, said)
+    assert (b"unknown operation" in done.stdout) == (code == 0)
     assert not (tmp_path / "run").exists()

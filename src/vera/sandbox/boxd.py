@@ -969,7 +969,7 @@ class Supervisor:
     def on_host(self) -> None:
         for header, payload in self.channel.receive():
             operation = header.get("op", "")
-            route = self.routes.get(operation)
+            route = self.routes.get(operation) if isinstance(operation, str) else None
             if route:
                 try:
                     route(header, payload)
@@ -978,7 +978,7 @@ class Supervisor:
                         f"the host sent {str(operation)[:20]} and it failed ({error!r})."
                     ) from error
             else:
-                self.channel.send({"ev": "error", "error": f"unknown operation {operation!r}"})
+                self.channel.send({"ev": "error", "error": f"unknown operation {str(operation)[:20]!r}"})
 
     def on_ping(self, header: dict[str, Any], payload: bytes) -> None:
         peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss

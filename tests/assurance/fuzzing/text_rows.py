@@ -48,83 +48,14 @@ from vera.search.corpus.passages import pieces
 from vera.search.corpus.tokens import spaced
 from vera.search.corpus.tokens import words as indexed_words
 
-UNITS = (
-    *(
-        "a",
-        "A",
-        "x1",
-        "1",
-        "1,",
-        "1.",
-        "2024",
-        "%",
-        "$",
-        "€",
-        "-",
-        "–",
-        ".",
-        ",",
-        ";",
-        ":",
-        "!",
-        "?",
-        "'",
-        '"',
-    ),
-    *(
-        "“",
-        "”",
-        "«",
-        "(",
-        ")",
-        "[",
-        "]",
-        "{",
-        "}",
-        "<",
-        ">",
-        "<a ",
-        "</",
-        "&amp;",
-        "#",
-        "**",
-        "_",
-        "`",
-        "```",
-    ),
-    *(
-        "~~",
-        "|",
-        "\\",
-        "/",
-        "http://a",
-        "www.",
-        "@",
-        "=",
-        " ",
-        "\t",
-        "\n",
-        "\n\n",
-        "\u00a0",
-        "e\u0301",
-        "中",
-        "İ",
-    ),
-    *("[^1]", "[ev_0001:3]", "ev_1", "Note:", "not ", "never ", "if ", "three ", "hundred and ", "million "),
-    *(
-        "January ",
-        "5 May ",
-        "the ",
-        "and ",
-        "of ",
-        "Mr. ",
-        "e.g. ",
-        "Section 1.2 ",
-        "From a ",
-        "=?utf-8?q?a?=",
-    ),
-    *("\n> ", "\n- ", "\n1. ", "\n# ", "\n| a |", "$(", "<<EOF\n", "&&", "☐", "\ue000", "\ue013", "@a{b,c={"),
+PRINTED = (
+    "a A x1 1 1, 1. 2024 % $ € - – . , ; : ! ? ' \" “ ” « ( ) [ ] { } < > <a </ &amp; # ** _ ` ``` ~~ | \\ / "
+    "http://a www. @ = 中 İ [^1] [ev_0001:3] ev_1 Note: =?utf-8?q?a?= $( && ☐ @a{b,c={"
 )
+WORDS = "not never if three hundred million January 5 the and of Mr. e.g. Section 1.2 From May"
+SPACES = (" ", "\t", "\n", "\n\n", "\u00a0", "e\u0301", "\ue000", "\ue013", "<<EOF\n")
+LINES = ("\n> ", "\n- ", "\n1. ", "\n# ", "\n| a |")
+UNITS = (*PRINTED.split(), *(f"{word} " for word in WORDS.split()), *SPACES, *LINES)
 
 
 def pumped(draw: Draw, size: int) -> str:
@@ -139,31 +70,12 @@ def pumped(draw: Draw, size: int) -> str:
 
 
 READERS: tuple[Callable[[str], object], ...] = (
-    *(
-        words,
-        stems,
-        negations,
-        hedges,
-        language,
-        quantities,
-        find_citations,
-        without_citations,
-        find_quotations,
-    ),
-    *(
-        typography,
-        squeezed,
-        squeezed_loose,
-        is_negative,
-        asserted,
-        doubtful_turns,
-        visible,
-        negative_question,
-    ),
-    *(statements, clause_numbers, first_clause, tokens, plain, markdown_lines, items, asks_complete_set),
-    *(says_complete_set, stated, marked, without_marks, entries, of_bibtex, readable, split, read_document),
-    *(analyse, frame_words, identifiers_in, printable, one_printable_line, without_names, says_spent),
-    *(simple_commands, spaced, indexed_words),
+    *(words, stems, negations, hedges, language, quantities, find_citations, without_citations),
+    *(find_quotations, typography, squeezed, squeezed_loose, is_negative, asserted, doubtful_turns, visible),
+    *(negative_question, statements, clause_numbers, first_clause, tokens, plain, markdown_lines, items),
+    *(asks_complete_set, says_complete_set, stated, marked, without_marks, entries, of_bibtex, readable),
+    *(split, read_document, analyse, frame_words, identifiers_in, printable, one_printable_line),
+    *(without_names, says_spent, simple_commands, spaced, indexed_words),
 )
 BYTES_READERS: tuple[Callable[[bytes], object], ...] = (cut, pieces, lifted)
 

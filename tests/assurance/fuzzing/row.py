@@ -1,7 +1,9 @@
 """A row of the table: one class of input, how it is tried, and what one trial may cost."""
 
 import contextlib
+import gc
 import resource
+import sys
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -54,7 +56,8 @@ def bounded(row: Row, trial: Trial) -> Iterator[None]:
     if before:
         resource.setrlimit(resource.RLIMIT_AS, (_kept("VmSize") + (row.megabytes << 20) + _ROOM, hard))
     try:
-        yield
+        with _nothing_left_open():
+            yield
     finally:
         resource.setrlimit(resource.RLIMIT_AS, (soft, hard))
         grown = max(0, _kept("VmHWM") - before) >> 20
@@ -73,6 +76,20 @@ def bounded(row: Row, trial: Trial) -> Iterator[None]:
         raise TooMuch(f"{seconds:.1f} s of processor time, and {row.seconds:g} s are allowed")
     if grown > row.megabytes:
         raise TooMuch(f"{grown} MB more memory, and {row.megabytes} MB are allowed")
+
+
+@contextlib.contextmanager
+def _nothing_left_open() -> Iterator[None]:
+    """Objects that fail as they are deleted, such as a pipe that outlived its loop: AssertionError."""
+    failed: list[str] = []
+    before, sys.unraisablehook = sys.unraisablehook, lambda found: failed.append(repr(found.exc_value))
+    gc.freeze()  # what is older need not be looked at
+    try:
+        yield
+        gc.collect()
+    finally:
+        sys.unraisablehook = before
+    assert not failed, failed
 
 
 def _peak_forgotten() -> int:

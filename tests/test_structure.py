@@ -25,7 +25,11 @@ FLOORS = {
     **dict.fromkeys(["evidence", "sandbox", "model", "state", "prices"], 2),
     **dict.fromkeys(["history", "usage", "store", "config", "protocol", "plugins"], 1),
     **dict.fromkeys(
-        ["disclosure", "events", "extras", "headline", "sanitize", "sentences", "stopwords", "version"], 0
+        [
+            *("content_coding", "decode_errors", "disclosure", "events", "extras", "headline", "sanitize"),
+            *("sentences", "stopwords", "version"),
+        ],
+        0,
     ),
 }
 """Room → floor. `__init__` gives the names of the API to those outside who import `vera`: no room does."""

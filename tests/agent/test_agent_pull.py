@@ -9,6 +9,7 @@ from typing import NamedTuple
 
 import pytest
 
+from support.bombs import at_most, bomb
 from support.fake_hub import FakeHub
 from support.gguf_header import LLAMA, header
 from vera.agent import hub as hub_module
@@ -135,6 +136,15 @@ def test_a_hub_that_sends_more_than_it_announced_is_stopped(hub: FakeHub) -> Non
     found = failure()
     assert found.code == 1 and "more than the 1000 bytes" in found.sentence
     assert all(part.stat().st_size == 0 for part in parts())
+
+
+@pytest.mark.parametrize("layers", [1, 2])
+def test_bytes_that_a_hub_says_are_compressed_are_taken_as_they_came(layers: int, hub: FakeHub) -> None:
+    hub.put(REPO, FILE, bomb(layers))
+    hub.coding = ", ".join(["gzip"] * layers)
+    with at_most(50):
+        found = failure()
+    assert "not a GGUF model file" in found.sentence
 
 
 @pytest.mark.parametrize(

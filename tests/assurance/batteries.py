@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from importlib import import_module
 from pathlib import Path
 
-MODULES: tuple[str, ...] = ("crash", "tamper")
+MODULES: tuple[str, ...] = ("crash", "tamper", "fuzz", "soak")
 """The modules with a battery, in the order of the tables in docs/assurance.md."""
 
 

@@ -22,6 +22,7 @@ import time
 import traceback
 from collections.abc import Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
+from concurrent.futures.process import BrokenProcessPool
 from datetime import date
 from pathlib import Path
 from types import FrameType
@@ -35,6 +36,8 @@ import parts
 from assurance.batteries import Battery, Trial, batteries
 
 RESULTS = ROOT / ".assurance"
+REMINDED_AFTER = 30.0
+"""Seconds after which a trial that is too long is interrupted once more."""
 TEXT_CHARACTERS = 4000
 """Of a failure's text, its end."""
 
@@ -108,19 +111,42 @@ def run(battery: Battery, options: argparse.Namespace) -> None:
 
 
 def ended(battery: Battery, numbers: Sequence[int], options: argparse.Namespace) -> Iterator[Result]:
-    """The results as they come, with at most two trials a worker waiting, so that an end is quick."""
+    """The results as they come, with at most two trials a worker waiting, so that an end is quick.
+
+    Where a worker dies, each trial that was under way is made again alone, to see which of them kills it."""
     coming = iter(numbers)
-    spawning = multiprocessing.get_context("spawn")
-    with ProcessPoolExecutor(options.workers, spawning, initializer=ready) as pool:
-        waiting: set[Future[Result]] = set()
-        while True:
-            while len(waiting) < 2 * options.workers and (number := next(coming, None)) is not None:
-                waiting.add(pool.submit(attempt, battery.name, number, options.seed))
-            if not waiting:
-                return
-            finished, waiting = wait(waiting, return_when=FIRST_COMPLETED)
-            for future in finished:
-                yield future.result()
+    waiting: dict[Future[Result], int] = {}
+    while True:
+        suspects = list(waiting.values())
+        waiting.clear()
+        for number in suspects:
+            yield alone(battery, number, options)
+        try:
+            with pool_of(options.workers) as pool:
+                while True:
+                    while len(waiting) < 2 * options.workers and (number := next(coming, None)) is not None:
+                        waiting[pool.submit(attempt, battery.name, number, options.seed)] = number
+                    if not waiting:
+                        return
+                    for future in wait(waiting, return_when=FIRST_COMPLETED).done:
+                        result = future.result()
+                        del waiting[future]
+                        yield result
+        except BrokenProcessPool:
+            continue
+
+
+def alone(battery: Battery, number: int, options: argparse.Namespace) -> Result:
+    """A trial in a process for itself, whose death is a failure like every other."""
+    try:
+        with pool_of(1) as pool:
+            return pool.submit(attempt, battery.name, number, options.seed).result()
+    except BrokenProcessPool:
+        return Result(number, "the process of the trial", "It killed its process.", {}, 0.0)
+
+
+def pool_of(workers: int) -> ProcessPoolExecutor:
+    return ProcessPoolExecutor(workers, multiprocessing.get_context("spawn"), initializer=ready)
 
 
 def ready() -> None:
@@ -136,10 +162,10 @@ def attempt(name: str, number: int, seed: int) -> Result:
     failure = ""
     started = time.monotonic()
     before = signal.signal(signal.SIGALRM, too_long)
-    signal.setitimer(signal.ITIMER_REAL, battery.seconds)
+    signal.setitimer(signal.ITIMER_REAL, battery.seconds, REMINDED_AFTER)
     try:
         battery.attempt(trial)
-    except Exception as error:  # noqa: BLE001 (whatever it is, the promise did not hold)
+    except (Exception, TooLong) as error:  # noqa: BLE001 (whatever it is, the promise did not hold)
         failure = "".join(traceback.format_exception(error))[-TEXT_CHARACTERS:] + f"\nFolder: {folder}"
     finally:
         signal.setitimer(signal.ITIMER_REAL, 0)
@@ -149,8 +175,12 @@ def attempt(name: str, number: int, seed: int) -> Result:
     return Result(number, trial.row, failure, trial.figures, round(time.monotonic() - started, 3))
 
 
+class TooLong(BaseException):
+    """A trial took longer than it may. No handler of errors takes it for one of its own."""
+
+
 def too_long(number: int, frame: FrameType | None) -> None:
-    raise TimeoutError("The trial took longer than its limit.")
+    raise TooLong("The trial took longer than its limit.")
 
 
 def read(file: Path, seed: int) -> list[Result]:
@@ -177,14 +207,12 @@ def table(battery: Battery, results: Sequence[Result], seed: int) -> list[str]:
     lines += [table_row(row, of) for row, of in rows.items()]
     if len(rows) != 1:
         lines.append(table_row("all", results))
-    figures = {
-        (row, name): max(each.figures[name] for each in of if name in each.figures)
-        for row, of in rows.items()
-        for name in dict.fromkeys(name for each in of for name in each.figures)
-    }
-    if figures:
-        lines += ["", "| measured, the largest | |", "|---|---|"]
-        lines += [f"| {row}: {name} | {value:g} |" for (row, name), value in figures.items()]
+    names = list(dict.fromkeys(name for each in results for name in each.figures))
+    if names:
+        lines += ["", f"| measured, the largest | {' | '.join(names)} |", "|---" * (len(names) + 1) + "|"]
+        lines += [
+            f"| {row} | {' | '.join(largest(of, name) for name in names)} |" for row, of in rows.items()
+        ]
     hours = sum(each.seconds for each in results) / 3600
     machine = f"{platform.machine()}, {os.cpu_count()} cores, Linux {platform.release()}"
     command = f"python3 run.py test --long {battery.name} --seed {seed}"
@@ -195,6 +223,12 @@ def table(battery: Battery, results: Sequence[Result], seed: int) -> list[str]:
 def table_row(row: str, of: Sequence[Result]) -> str:
     failures = sum(bool(each.failure) for each in of)
     return f"| {row} | {len(of):,} | {failures} | {upper_bound(failures, len(of)):.2g} |"
+
+
+def largest(of: Sequence[Result], name: str) -> str:
+    """The largest that was measured; empty where nothing was."""
+    found = [each.figures[name] for each in of if name in each.figures]
+    return f"{max(found):,.10g}" if found else ""
 
 
 def upper_bound(failures: int, of: int) -> float:

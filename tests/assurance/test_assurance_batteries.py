@@ -1,6 +1,10 @@
 """A slice of each battery, the first trials of a long run; and the runner itself."""
 
+import argparse
+import contextlib
 import json
+import os
+import threading
 from pathlib import Path
 
 import pytest
@@ -72,6 +76,37 @@ def test_a_run_goes_on_where_it_ended_and_a_cut_line_is_tried_again(
     numbers = [json.loads(line)["number"] for line in file.read_text().splitlines() if line.endswith("}")]
     assert numbers == [0, 1, 2, 3, 4, 5]
     Path(runner.read(file, 0)[3].failure.rsplit("Folder: ", 1)[1]).rmdir()
+
+
+def test_a_trial_that_is_too_long_fails_though_it_catches_errors_of_the_system(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def stubborn(trial: Trial) -> None:
+        trial.row = "stubborn"
+        while True:
+            with contextlib.suppress(OSError):
+                threading.Event().wait(1)
+
+    battery = Battery("stubborn", "It ends.", trials=1, slice=1, attempt=stubborn, seconds=0.1)
+    monkeypatch.setattr(runner, "batteries", lambda: {"stubborn": battery})
+    failed = runner.attempt("stubborn", 0, 0)
+    assert "TooLong" in failed.failure
+    Path(failed.failure.rsplit("Folder: ", 1)[1]).rmdir()
+
+
+def test_a_trial_that_kills_its_process_is_a_failure_and_the_others_are_made(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(runner, "attempt", deadly)
+    options = argparse.Namespace(workers=2, seed=0)
+    found = {result.number: result.failure for result in runner.ended(EXAMPLE, range(5), options)}
+    assert found == {0: "", 1: "", 2: "It killed its process.", 3: "", 4: ""}
+
+
+def deadly(name: str, number: int, seed: int) -> runner.Result:
+    if number == 2:
+        os._exit(1)
+    return runner.Result(number, "row", "", {}, 0.0)
 
 
 def test_the_table_has_a_line_a_row_and_the_bound_of_its_rate(example: Battery) -> None:

@@ -6,10 +6,10 @@ import msgspec
 import pytest
 
 from support.audits import case_of, evidence_of
-from vera.audit.case import Case
+from vera.audit.case import Case, place_of
 from vera.audit.checks.citations import citations
 from vera.audit.source_text import SourceText
-from vera.evidence.citation import CITATION_LIMIT
+from vera.evidence.citation import CITATION_LIMIT, LINES_LIMIT
 
 THREE = evidence_of("ev_0001", "one\ntwo\nthree\n")
 
@@ -33,6 +33,17 @@ def test_lines_that_do_not_exist(lines: str) -> None:
     assert (finding.code, finding.label, finding.evidence) == ("no_such_lines", "wrong_evidence", "ev_0001")
     assert "ev_0001 has 3 lines" in finding.message
     assert f"no {lines};" in finding.message
+
+
+def test_a_citation_names_so_many_lines_at_most() -> None:
+    """So that an answer cannot have every check read a whole book for each of its sentences."""
+    book = evidence_of("ev_0001", "It is so.\n" * (LINES_LIMIT + 1))
+    assert codes(case_of(f"It is so [ev_0001:1-{LINES_LIMIT}].", book)) == []
+    assert codes(case_of("It is so [ev_0001].", book)) == []
+    case = case_of(f"It is so [ev_0001:1-{LINES_LIMIT + 1}].", book)
+    (finding,) = citations(case)
+    assert (finding.code, finding.label, finding.severity) == ("too_many_lines", "wrong_evidence", "hard")
+    assert place_of(case, case.claims[0].cites[0]) is None
 
 
 def test_the_shown_lines_must_exist_too() -> None:

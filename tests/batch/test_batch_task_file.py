@@ -181,3 +181,8 @@ def test_a_line_that_sets_what_only_the_person_may_set_is_refused_and_the_others
         f"task '{found.tasks[2].id[:12]}' cannot decide for you. If it may be read, allow it: --allow-input "
         f"{tmp_path}",
     )
+
+
+def test_the_name_of_an_input_folder_that_no_folder_can_have_is_told_with_its_line(tmp_path: Path) -> None:
+    said = refused(tmp_path / "t.jsonl", {"task": "a"}, {"task": "b", "input_dir": "x" * 300})
+    assert 'Line 2: "input_dir" is no folder' in said

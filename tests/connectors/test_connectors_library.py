@@ -154,3 +154,16 @@ def test_a_database_whose_tables_are_views_is_refused(tmp_path: Path) -> None:
         db.commit()
     with pytest.raises(ConnectorError, match="itemAttachments is no table"):
         gathered(tmp_path / "a", f"z=zotero:{tmp_path}")
+
+
+def test_a_field_of_four_megabytes_is_read() -> None:
+    assert list(files_of("a" * (4 << 20) + ";b")) == ["a" * (4 << 20), "b"]
+
+
+def test_a_broken_entry_writes_nothing_to_the_terminal(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    path = bib(tmp_path / "l", ("good", "ok.txt"))
+    path.write_text("@a{\x1b[2Jx,\n@a{" + path.read_text())
+    gathered(tmp_path / "a", f"papers=bibtex:{path}")
+    assert caplog.records == []

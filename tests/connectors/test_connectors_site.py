@@ -189,6 +189,16 @@ def test_any_bytes_are_read_or_refused(data: bytes) -> None:
     assert all(link.startswith("http") for link in links_of(b'<a href="' + data, "http://a.test/"))
 
 
+def test_links_are_read_as_browsers_do_and_hostile_markup_ends_the_page() -> None:
+    page = (
+        b"<A HREF='/a?x=1&amp;y=2'>a</a><a href=/b rel='x NoFollow'>b</a><a title='>' href=/c>c</a>"
+        b'<!-- <a href=/d> --><script>"<a href=/e>"</script><a href=/f#g>f</a><a href="/h">'
+    )
+    found = ["http://a.test/a?x=1&y=2", "http://a.test/c", "http://a.test/f", "http://a.test/h"]
+    for rest in (b"", b"<![", b"<![<!", b"<a href='/i", b"<!-- ", b"</"):
+        assert list(links_of(page + rest, "http://a.test/")) == found
+
+
 def test_names_of_pages_stay_apart(tmp_path: Path) -> None:
     """A query, a path with dots, a long step and characters that no file has."""
     odd = ["/a?x=1", "/a?x=2", "/a", "/b/%2e%2e/c", f"/{'y' * 300}", "/%01z"]

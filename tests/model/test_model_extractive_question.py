@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from vera.model.extractive.expressions import strength
 from vera.model.extractive.languages import language_of
-from vera.model.extractive.question import MAX_TERMS, Kind, analyse
+from vera.model.extractive.question import MAX_TERMS, Kind, analyse, identifiers_in
 from vera.stopwords import ENGLISH, FRENCH, GERMAN, ITALIAN, PORTUGUESE, SPANISH
 
 
@@ -183,3 +183,13 @@ def test_only_a_port_in_which_one_is_can_be_a_place() -> None:
 def test_a_german_name_stands_behind_a_word_that_says_so(text: str, named: bool) -> None:
     question = analyse("Wie heißt der Systembenutzer, der erstellt wird?")
     assert (strength(question, text) == 1.0) is named
+
+
+@pytest.mark.parametrize("unit", ["a.", "a_", "x1", "-", "_", "a-."])
+def test_a_long_word_is_no_identifier_that_takes_long(unit: str) -> None:
+    assert len(identifiers_in(unit * 100_000)) <= 1
+    assert identifiers_in(f"How is max_size set by --force in a.b.c? {unit * 1000}!")[:3] == (
+        "max_size",
+        "--force",
+        "a.b.c",
+    )

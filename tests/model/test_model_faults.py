@@ -1,6 +1,7 @@
 """What goes wrong between client and server, and what becomes of it."""
 
 import asyncio
+import gzip
 import socket
 from datetime import UTC, datetime, timedelta
 from email.utils import format_datetime
@@ -8,6 +9,7 @@ from email.utils import format_datetime
 import pytest
 
 from support.asking import Pauses, answer, failure, question, with_client
+from support.bombs import at_most, bomb
 from support.scripted_server import Drop, Fault, Raw, ScriptedServer, Slow
 from vera.model import transport
 from vera.model.client import ChatClient
@@ -219,6 +221,39 @@ def test_an_answer_larger_than_the_limit_is_cut_off(monkeypatch: pytest.MonkeyPa
         error = failure(server)
     assert "more than 100000 bytes" in str(error)
     assert not error.transient
+
+
+STREAMED = b'data: {"choices": [{"index": 0, "delta": {"content": "x"}, "finish_reason": "stop"}]}\n\n'
+
+
+def coded(coding: str, body: bytes) -> Fault:
+    return Fault(200, headers={"Content-Type": "text/event-stream", "Content-Encoding": coding}, body=body)
+
+
+def test_an_answer_that_is_compressed_unasked_is_read() -> None:
+    with ScriptedServer([coded("gzip", gzip.compress(STREAMED))]) as server:
+        assert answer(server).choices[0].content == "x"
+
+
+@pytest.mark.parametrize("layers", [1, 2, 3])
+def test_an_answer_that_unfolds_without_end_is_cut_off(layers: int) -> None:
+    coding = ", ".join(["gzip"] * layers)
+    with ScriptedServer([coded(coding, bomb(layers))], exhausted="repeat") as server, at_most(100):
+        said = str(failure(server))
+    assert ("a line of more than" if layers == 1 else "its content coding is") in said
+
+
+def test_an_error_that_unfolds_without_end_is_cut_off() -> None:
+    fault = Fault(400, headers={"Content-Encoding": "gzip"}, body=bomb(1))
+    with ScriptedServer([fault]) as server, at_most(20):
+        assert "HTTP 400" in str(failure(server))
+
+
+def test_an_answer_with_a_broken_compression_is_a_broken_connection() -> None:
+    with ScriptedServer([coded("gzip", gzip.compress(STREAMED)[:-9]), "x"]) as server:
+        assert answer(server).attempts in (1, 2)
+    with ScriptedServer([coded("gzip", b"no gzip"), "x"]) as server:
+        assert answer(server).attempts == 2
 
 
 def test_a_line_without_end_is_cut_off() -> None:

@@ -3,15 +3,18 @@
 import ast
 import hashlib
 import os
+import subprocess
 import sys
 import tempfile
 from pathlib import Path
+from typing import Any
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from vera.sandbox import boxd
-from vera.sandbox.box import SUPERVISOR
+from vera.sandbox import boxd, frames
+from vera.sandbox.box import BOOT, SUPERVISOR
 
 
 def test_the_supervisor_is_python_3_9_and_needs_the_standard_library_only() -> None:
@@ -66,3 +69,40 @@ def test_frames_are_put_together_from_any_pieces(sent: list[tuple[str, bytes]], 
     os.close(reader)
     os.close(writer)
     assert got == sent
+
+
+@pytest.mark.parametrize(
+    "header", [b"{", b"[]", b'{"n": -40}', b'{"n": "x"}', b'{"n": 1e400}', b"[" * 60_000]
+)
+def test_a_header_that_cannot_be_read_ends_the_supervisor_in_order(header: bytes) -> None:
+    reader, writer = os.pipe()
+    os.write(writer, len(header).to_bytes(4, "big") + header)
+    with pytest.raises(boxd.FatalError, match="the host sent a"):
+        list(boxd.Channel(reader, writer).receive())
+    os.close(reader)
+    os.close(writer)
+
+
+@pytest.mark.parametrize(
+    ("frame", "code", "said"),
+    [
+        ({"op": "run"}, 1, b"boxd: the host sent run and it failed (KeyError('id')).\n"),
+        ({"op": {}}, 0, b""),
+        ({"op": ["run"]}, 0, b""),
+        ({}, 0, b""),
+    ],
+)
+def test_a_frame_without_its_members_ends_the_supervisor_with_a_sentence(
+    frame: dict[str, Any], code: int, said: bytes, tmp_path: Path
+) -> None:
+    source = SUPERVISOR.read_bytes()
+    done = subprocess.run(
+        [sys.executable, "-I", "-S", "-c", BOOT, str(tmp_path / "run"), str(tmp_path)],
+        input=len(source).to_bytes(4, "big") + source + frames.encode(frame),
+        capture_output=True,
+        timeout=60,
+        check=False,
+    )
+    assert (done.returncode, done.stderr) == (code, said)
+    assert (b"unknown operation" in done.stdout) == (code == 0)
+    assert not (tmp_path / "run").exists()

@@ -9,9 +9,9 @@ from collections.abc import Callable, Iterator
 import pytest
 from egress_world import INSIDE, OUTSIDE, World, response, world
 
+from vera.content_coding import DecodeError, Decoder, TooLarge
 from vera.sandbox.egress.authority import AuthorityError
 from vera.sandbox.egress.types import Connection
-from vera.sandbox.fetch.decode import DecodeError, Decoder, TooLarge
 from vera.sandbox.fetch.fetcher import FetchLimits
 from vera.sandbox.fetch.receipt import FetchError, Kind
 from vera.sandbox.fetch.url import normalise

@@ -1,5 +1,6 @@
 """Embedding models: the numpy encoder, model folders, servers, and what each says when something is wrong."""
 
+import gzip
 import json
 import os
 import shutil
@@ -14,6 +15,7 @@ import numpy as np
 import pytest
 from safetensors.numpy import save_file
 
+from support.bombs import at_most, bomb
 from support.tiny_embedding import CONFIG, SIZE, WIDE, tensors, tiny_embedding
 from vera.evidence.extractor import Extractor
 from vera.search.corpus import Corpus, Progress
@@ -156,6 +158,11 @@ def test_numbers_that_are_not_finite_are_refused(model: Path) -> None:
         SentenceTransformer(model).embed(["alpha"])
 
 
+def test_a_text_without_a_word_has_a_vector(model: Path) -> None:
+    vectors = SentenceTransformer(model).embed(["", "alpha"])
+    assert np.array_equal(np.linalg.norm(vectors, axis=1).round(5), [0, 1])
+
+
 def test_none_is_no_embedder_and_a_missing_folder_is_said() -> None:
     assert open_embedder("none") is None
     with pytest.raises(EmbeddingError, match="cannot be read"):
@@ -171,6 +178,7 @@ class Server:
     def __init__(self) -> None:
         self.answer: Answer = good
         self.most_characters = 0
+        self.coding = ""
         self.keys: list[str | None] = []
         outer = self
 
@@ -189,6 +197,8 @@ class Server:
             def _send(self, body: bytes) -> None:
                 self.send_response(400 if body == b"too large" else 200)
                 self.send_header("Content-Length", str(len(body)))
+                if outer.coding:
+                    self.send_header("Content-Encoding", outer.coding)
                 self.end_headers()
                 self.wfile.write(body[:-1] if body.endswith(b"!") else body)
 
@@ -243,6 +253,7 @@ def data(*rows: list[object]) -> bytes:
         (lambda asked: data([]), "none"),
         (lambda asked: b"<html>", "no list of vectors"),
         (lambda asked: b" " * (1 << 19), "more than"),
+        (lambda asked: b'{"data": [], "more": ' + b"[" * 100_000, "no list of vectors"),
         (lambda asked: b'{"data": []}!', "cannot be asked"),
     ],
 )
@@ -252,6 +263,25 @@ def test_what_a_server_answers_is_not_believed(server: Server, answer: Answer, s
     with pytest.raises(EmbeddingError) as caught:
         found.embed(["text"])
     assert sentence in str(caught.value)
+    found.close()
+
+
+def test_a_compressed_answer_is_read(server: Server) -> None:
+    found = ServerEmbedder(server.url)
+    server.coding, server.answer = "gzip", lambda asked: gzip.compress(good(asked))
+    assert found.embed(["text"]).shape == (1, 2)
+    found.close()
+
+
+@pytest.mark.parametrize(
+    ("layers", "sentence"), [(1, "more than"), (2, "its content coding is"), (0, "damaged")]
+)
+def test_an_answer_that_unfolds_without_end_is_cut_off(server: Server, layers: int, sentence: str) -> None:
+    found = ServerEmbedder(server.url)
+    server.coding = ", ".join(["gzip"] * layers) or "gzip"
+    server.answer = lambda asked: bomb(layers) if layers else b"no gzip"
+    with at_most(50), pytest.raises(EmbeddingError, match=sentence):
+        found.embed(["text"])
     found.close()
 
 

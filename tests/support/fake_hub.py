@@ -41,6 +41,8 @@ class FakeHub:
     """Answered to every request for bytes."""
     gated: bool = False
     knows_ranges: bool = True
+    coding: str = ""
+    """The content coding that it claims for the bytes of files."""
     commit: str = COMMIT
     breaks: list[int] = field(default_factory=list)
     """After so many bytes the next answer breaks off; one entry an answer."""
@@ -162,6 +164,8 @@ class _Handler(BaseHTTPRequestHandler):
         self.send_response(206 if first else 200)
         if first:
             self.send_header("Content-Range", f"bytes {first}-{len(data) - 1}/{len(data)}")
+        if self.of.coding:
+            self.send_header("Content-Encoding", self.of.coding)
         self.send_header("Content-Length", str(len(data) - first))
         self.end_headers()
         stop = first + self.of.breaks.pop(0) if self.of.breaks else len(data)

@@ -14,6 +14,7 @@ import msgspec
 import platformdirs
 
 from vera.config.settings import AUTO
+from vera.decode_errors import DECODE_ERRORS
 from vera.model.owner import Owner, owner_of
 from vera.model.probe import Found
 
@@ -99,7 +100,7 @@ def recall(folder: Path | None = None) -> tuple[Answer, ...]:
             if os.fstat(descriptor).st_uid != os.geteuid():
                 return ()
             return msgspec.json.decode(file.read(_MAX_BYTES), type=tuple[Answer, ...])
-    except (OSError, ValueError):
+    except (OSError, *DECODE_ERRORS):
         return ()
 
 

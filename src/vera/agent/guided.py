@@ -22,6 +22,7 @@ from vera.agent.gathering import Gathering
 from vera.agent.question_before import in_full
 from vera.agent.stopping import LOST, OUT_OF_TIME
 from vera.attestation.keys import Signer
+from vera.decode_errors import DECODE_ERRORS
 from vera.evidence.marks import told, within
 from vera.evidence.prompt_quoting import fence, named
 from vera.evidence.span import Lines
@@ -326,7 +327,7 @@ def read(content: str, room: Room) -> list[Sentence]:
 
 def _whole_objects(content: str) -> Iterator[Sentence]:
     for numbers, text in _PAIR.findall(content):
-        with contextlib.suppress(msgspec.MsgspecError):
+        with contextlib.suppress(*DECODE_ERRORS):
             yield Sentence(_numbers(numbers), msgspec.json.decode(text, type=str))
 
 

@@ -165,7 +165,7 @@ class Hub:
                 part.truncate()
             else:
                 raise self._status(answer.status_code, wanted.repo, wanted.file)
-            for chunk in answer.iter_bytes():
+            for chunk in answer.iter_raw():
                 if part.tell() + len(chunk) > wanted.size:
                     part.truncate(0)
                     raise SetupError(

@@ -37,6 +37,7 @@ from vera.attestation.tiers import expired, expires_at
 from vera.audit import AuditPolicy, Case, SourceText
 from vera.audit.checks.independence import is_web
 from vera.audit.checks.time_window import time_window
+from vera.decode_errors import DECODE_ERRORS
 from vera.evidence.claim import Cite, Claim
 from vera.evidence.official import official_names
 from vera.evidence.reading import read_regular
@@ -135,7 +136,7 @@ class Knowledge:
         try:
             kept = self.source(known.id)
             receipt = msgspec.json.decode(kept.receipt or b"", type=Receipt)
-        except (NotKept, msgspec.MsgspecError, ValueError):
+        except (NotKept, *DECODE_ERRORS):
             return None
         body = kept.text if kept.raw is None else kept.raw
         same = hashlib.sha256(body).hexdigest() == receipt.sha256 and receipt.url == url
@@ -358,7 +359,7 @@ def _read(base: Path, name: str) -> _Indexed | None:
     try:
         data = read_regular(base, "/".join((*FOLDER, name)), MAX_INDEX_BYTES)
         return msgspec.json.decode(data, type=_Indexed)
-    except (Unreadable, msgspec.MsgspecError, ValueError, RecursionError):
+    except (Unreadable, *DECODE_ERRORS):
         return None
 
 

@@ -10,6 +10,7 @@ import msgspec
 
 from vera.agent.errors import SetupError
 from vera.agent.found_server import BUILT_IN_ANSWERS, default_folder
+from vera.decode_errors import DECODE_ERRORS
 from vera.extras import install_command
 
 NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}")
@@ -116,6 +117,6 @@ def _read(record: Path) -> Pulled | None:
         with record.open("rb") as file:
             model = msgspec.json.decode(file.read(_MAX_BYTES), type=Pulled)
         is_whole = NAME.fullmatch(model.name) and path_of(model.name).stat().st_size == model.size
-    except (OSError, ValueError):
+    except (OSError, *DECODE_ERRORS):
         return None
     return model if is_whole and record.stem == model.name else None

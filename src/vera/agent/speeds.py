@@ -7,6 +7,7 @@ from pathlib import Path
 import msgspec
 import platformdirs
 
+from vera.decode_errors import DECODE_ERRORS
 from vera.model.client import ChatClient
 from vera.model.types import ModelInfo
 
@@ -38,7 +39,7 @@ def kept_speed(info: ModelInfo) -> float | None:
     try:
         with _path(info).open("rb") as file:
             return msgspec.json.decode(file.read(_MAX_BYTES), type=Speed).tokens_a_second
-    except (OSError, ValueError):
+    except (OSError, *DECODE_ERRORS):
         return None
 
 

@@ -19,6 +19,7 @@ from pathlib import Path
 import msgspec
 
 from vera.attestation.objects import Digest, Key, Name, OptionalTimestamp, Timestamp, canonical, hexadecimal
+from vera.decode_errors import DECODE_ERRORS
 from vera.evidence.reading import read_regular
 from vera.evidence.source import Unreadable
 
@@ -50,7 +51,7 @@ def find(base: Path, key: Digest) -> IndexedVerdict | None:
     try:
         data = read_regular(base, "/".join((*FOLDER, _name(key))), MAX_BYTES)
         entry = msgspec.json.decode(data, type=IndexedVerdict)
-    except (Unreadable, msgspec.MsgspecError, ValueError, RecursionError):
+    except (Unreadable, *DECODE_ERRORS):
         return None
     return entry if entry.key == key else None
 

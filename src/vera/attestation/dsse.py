@@ -13,6 +13,7 @@ import msgspec
 
 from vera.attestation import keys
 from vera.attestation.objects import canonical
+from vera.decode_errors import DECODE_ERRORS
 from vera.session.pae import pae
 
 PAYLOAD_TYPE = "application/vnd.in-toto+json"
@@ -64,7 +65,7 @@ def open_signed(data: bytes) -> Signed:
         raise EnvelopeError(f"The envelope is larger than {MAX_BYTES >> 20} MB.")
     try:
         outer = msgspec.json.decode(data, type=DsseEnvelope)
-    except (msgspec.MsgspecError, ValueError) as error:
+    except DECODE_ERRORS as error:
         raise EnvelopeError(f"The envelope is no DSSE envelope of VERA: {error}.") from None
     if outer.payload_type != PAYLOAD_TYPE or len(outer.signatures) != 1:
         raise EnvelopeError(f"The envelope must hold one {PAYLOAD_TYPE} payload with one signature.")

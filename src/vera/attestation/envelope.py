@@ -29,6 +29,7 @@ from vera.attestation.objects import (
     hexadecimal,
     parse,
 )
+from vera.decode_errors import DECODE_ERRORS
 
 if TYPE_CHECKING:
     from vera.attestation.build import Built
@@ -149,7 +150,7 @@ def _statement(payload: bytes) -> Statement:
     try:
         statement = msgspec.json.decode(payload, type=Statement)
         written = canonical(statement)
-    except (msgspec.MsgspecError, ObjectError, ValueError) as error:
+    except (ObjectError, *DECODE_ERRORS) as error:
         raise EnvelopeError(f"The payload is no statement of VERA: {error}.") from None
     if statement.type != STATEMENT_TYPE or statement.predicate_type != PREDICATE_TYPE:
         raise EnvelopeError(f"The payload is no {STATEMENT_TYPE} with predicate {PREDICATE_TYPE}.")

@@ -19,6 +19,7 @@ from vera.attestation.dsse import EnvelopeError
 from vera.attestation.envelope import PREDICATE_TYPE, STATEMENT_TYPE, Digests, Subject
 from vera.attestation.keys import Signer
 from vera.attestation.objects import ObjectError, canonical
+from vera.decode_errors import DECODE_ERRORS
 
 MAX_FILES = 1000
 MAX_PREDICATE_BYTES = 1 << 20
@@ -109,7 +110,7 @@ def _statement(payload: bytes) -> FileStatement:
     try:
         statement = msgspec.json.decode(payload, type=FileStatement)
         written = canonical(statement)
-    except (msgspec.MsgspecError, ObjectError, ValueError, RecursionError) as error:
+    except (ObjectError, *DECODE_ERRORS) as error:
         raise EnvelopeError(f"The payload is no statement about files: {error}.") from None
     if statement.type != STATEMENT_TYPE or written != payload:
         raise EnvelopeError(f"The payload is no {STATEMENT_TYPE} in canonical form (RFC 8785).")
@@ -133,7 +134,7 @@ def _object(predicate: bytes) -> dict[str, Any]:
         raise StatementError(f"The predicate is larger than {MAX_PREDICATE_BYTES >> 20} MB.")
     try:
         return msgspec.json.decode(predicate, type=dict[str, Any])
-    except (msgspec.MsgspecError, ValueError, RecursionError) as error:
+    except DECODE_ERRORS as error:
         raise StatementError(f"The predicate is no JSON object: {error}.") from None
 
 

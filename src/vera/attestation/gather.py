@@ -34,6 +34,7 @@ from vera.attestation.proposition import RequestError, thesis_id
 from vera.attestation.record import Asked, Record
 from vera.attestation.request import Budget
 from vera.audit.case import Lookup
+from vera.decode_errors import DECODE_ERRORS
 from vera.evidence.citation import find_citations
 from vera.evidence.finding import PLUGIN, Finding
 from vera.session.log import seal_line
@@ -137,7 +138,7 @@ def _plugin_findings(within: Iterable[events.Record], texts: "_Texts") -> tuple[
             text = texts.load(each.plugin_findings, "What plugins found")
             try:
                 found = msgspec.json.decode(text, type=tuple[Finding, ...])
-            except (ValueError, RecursionError) as error:
+            except DECODE_ERRORS as error:
                 raise GatherError(f"What plugins found is no list of findings: {error}.") from None
     if any(not finding.code.startswith(PLUGIN) for finding in found):
         raise GatherError("A finding that is logged as a plugin's has a code of VERA's own.")
@@ -334,7 +335,7 @@ def _lookups(before: Iterable[events.Record], texts: "_Texts") -> Iterator[Looku
 def _query(arguments: str) -> str:
     try:
         decoded = msgspec.json.decode(arguments)
-    except (msgspec.MsgspecError, ValueError, RecursionError):
+    except DECODE_ERRORS:
         return ""
     if not isinstance(decoded, dict):
         return ""

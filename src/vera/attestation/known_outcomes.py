@@ -21,6 +21,7 @@ from vera.attestation.outcome import (
     fingerprint,
     outcome_here,
 )
+from vera.decode_errors import DECODE_ERRORS
 
 FILE = "outcomes.json"
 MAX_KEPT = 5000
@@ -77,7 +78,7 @@ def _outcome(root: Path) -> Outcome:
 def _read(path: Path) -> dict[str, Known]:
     try:
         return msgspec.json.decode(keys.read_own(path, _MAX_BYTES), type=dict[str, Known])
-    except (keys.KeyFileError, OSError, msgspec.MsgspecError, ValueError):
+    except (keys.KeyFileError, OSError, *DECODE_ERRORS):
         return {}
 
 

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 import msgspec
 
 from vera import events
+from vera.decode_errors import DECODE_ERRORS
 from vera.evidence.queries import family
 
 MAX_FAMILIES = 1_000
@@ -82,7 +83,7 @@ def _arguments(given: str) -> dict[str, str]:
     """The arguments of a call that are strings."""
     try:
         decoded = msgspec.json.decode(given)
-    except (msgspec.MsgspecError, ValueError, RecursionError):
+    except DECODE_ERRORS:
         return {}
     if not isinstance(decoded, dict):
         return {}

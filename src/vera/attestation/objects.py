@@ -15,6 +15,7 @@ import rfc8785
 from msgspec import Meta
 
 from vera.audit.case import AuditPolicy
+from vera.decode_errors import DECODE_ERRORS
 from vera.evidence.claim import Relation
 from vera.evidence.finding import Finding
 
@@ -568,7 +569,7 @@ def parse(data: bytes, kind: type[Kind]) -> Kind:
     """
     try:
         value = msgspec.json.decode(data, type=kind)
-    except (msgspec.MsgspecError, ValueError, RecursionError) as error:
+    except DECODE_ERRORS as error:
         raise ObjectError(f"not a {kind.__name__}: {error}") from None
     if canonical(value) != data:
         raise ObjectError(f"a {kind.__name__} that is not in canonical form")

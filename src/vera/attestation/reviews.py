@@ -24,6 +24,7 @@ from msgspec import Meta
 from vera.attestation.keys import Signer, verify_hex
 from vera.attestation.objects import HexDigest, Key, Thesis
 from vera.attestation.signers import Signers
+from vera.decode_errors import DECODE_ERRORS
 from vera.evidence.reading import read_regular
 from vera.evidence.source import Unreadable
 from vera.session.log import LogBroken, body_of, seal_line
@@ -236,7 +237,7 @@ def _chained(data: bytes) -> Iterator[tuple[Entry | None, str, str]]:
                 why = why or "it does not follow the entry before it"
         except LogBroken as broken:
             why = why or broken.reason
-        except (msgspec.MsgspecError, ValueError, RecursionError):
+        except DECODE_ERRORS:
             why = why or "it is no review of this version"
         prev = digest
         yield entry, digest, why

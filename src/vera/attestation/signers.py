@@ -17,6 +17,7 @@ from pathlib import Path
 import msgspec
 
 from vera.attestation import keys
+from vera.decode_errors import DECODE_ERRORS
 
 FILE = "trust.json"
 MAX_NAMES = 1000
@@ -161,7 +162,7 @@ def _read(path: Path) -> dict[str, str]:
         raise TrustError(f"{path} cannot be read: {error.strerror or error}.") from None
     try:
         known = msgspec.json.decode(data, type=dict[str, str])
-    except (msgspec.MsgspecError, ValueError):
+    except DECODE_ERRORS:
         known = {"": ""}
     if not all(_NAME.fullmatch(name) and _KEY.fullmatch(key) for name, key in known.items()):
         raise TrustError(f"{path} does not hold names and keys. Move it away, and add them again.")

@@ -8,6 +8,7 @@ import msgspec
 
 from vera.audit.source_text import SourceText
 from vera.events import Derivation, Evidence, VersionSeen
+from vera.evidence.citation import LINES_LIMIT
 from vera.evidence.claim import Cite, Claim
 from vera.evidence.finding import Finding
 from vera.evidence.headings import over
@@ -137,7 +138,8 @@ def place_of(case: Case, cite: Cite) -> CitedLines | None:
     source = source.seen(evidence.marks)
     first = evidence.first if cite.first is None else cite.first
     last = first if cite.last is None and cite.first is not None else (cite.last or evidence.last)
-    if not 1 <= first <= last <= len(source.lines):
+    too_many = cite.first is not None and last - first >= LINES_LIMIT
+    if too_many or not 1 <= first <= last <= len(source.lines):
         return None
     return whole_place(evidence, source, first, last)
 

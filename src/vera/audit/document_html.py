@@ -14,20 +14,12 @@ from typing import NamedTuple
 from vera.audit.document_links import RESERVED, WORDS_BEGIN, WORDS_CLOSE, WORDS_END
 from vera.audit.edits import edited
 from vera.audit.lexicon import word_set
+from vera.evidence.html_tags import Tag
+from vera.evidence.html_tags import tags as tags_of
 
 _LINE_BEGIN, _LINE_END, _QUOTE_BEGIN, _QUOTE_END = "\ue013", "\ue014", "\ue015", "\ue016"
 
-_TAG = re.compile(
-    r"<(?P<close>/?)(?P<name>[a-zA-Z][^\s/>\x00]{0,60}+)"
-    r"(?P<rest>(?:[^>\"']++|\"[^\"]{0,8192}+\"|'[^']{0,8192}+')*+)>"
-    r"|<(?P<close2>/?)(?P<name2>[a-zA-Z][^\s/>\x00]{0,60}+)(?P<rest2>[^>]*+)>"
-)
-_ATTRIBUTE = re.compile(
-    r"(?<![^\s\"'/])(?P<name>href|id|name|cite)\s{0,9}=\s{0,9}"
-    r"(?:\"(?P<a>[^\"]{0,4000}+)\"|'(?P<b>[^']{0,4000}+)'|(?P<c>[^\s\"'>]{1,4000}+))",
-    re.IGNORECASE,
-)
-_RAW = frozenset(("script", "style", "textarea", "title", "xmp", "iframe", "noembed", "noframes"))
+_WANTED = frozenset(("href", "id", "name"))
 _BLOCKS = word_set("""
     p li td th h1 h2 h3 h4 h5 h6 div dd dt blockquote pre figcaption caption section article aside summary
     """)
@@ -35,17 +27,11 @@ _NOTE_ID = re.compile(r"(?:fn|foot|note|cite|ref|bib|end|src|source)", re.IGNORE
 _NOTE_WORDS = re.compile(r"\W{0,4}(?:[0-9]{1,4}|[a-z]|[*†‡§]{1,3}|note [0-9]{1,3})\W{0,4}", re.IGNORECASE)
 _TAGS = re.compile(r"<[^<>]{0,2000}>")
 _NOTE_TAGS = 2000
+_NOTE_LENGTH = 20_000
+_MOST_NOTES = 2000
 _MARKS = re.compile(
     f"{_LINE_BEGIN}([0-9]{{1,9}}){_LINE_END}|[{_LINE_BEGIN}{_LINE_END}{_QUOTE_BEGIN}{_QUOTE_END}]"
 )
-
-
-class _Tag(NamedTuple):
-    start: int
-    end: int
-    close: bool
-    name: str
-    attributes: dict[str, str]
 
 
 class _Anchor(NamedTuple):
@@ -73,7 +59,7 @@ def marked(html: str) -> Marked:
     of the page. Linear in the length.
     """
     html = RESERVED.sub("\ufffd", html)
-    tags = list(_tags(html))
+    tags = list(tags_of(html, _WANTED))
     anchors = list(_anchors(tags))
     notes = _Notes(html, tags, anchors)
     edits: list[tuple[int, int, str]] = [*_structure(html, tags)]
@@ -118,46 +104,9 @@ def unmarked(canonical: str) -> tuple[str, tuple[int, ...]]:
     return "\n".join(out), tuple(lines)
 
 
-def _tags(html: str) -> Iterator[_Tag]:
-    lowered = html.lower()
-    position = 0
-    while (position := html.find("<", position)) >= 0:
-        if html.startswith("<!--", position):
-            end = html.find("-->", position + 4)
-            if end < 0:
-                return
-            position = end + 3
-            continue
-        following = html[position + 1 : position + 3]
-        if not (following[:1].isalpha() or (following[:1] == "/" and following[1:].isalpha())):
-            position += 1
-            continue
-        match = _TAG.match(html, position)
-        if match is None:  # the end of the file within a tag: nothing of it is drawn
-            return
-        name = (match["name"] or match["name2"]).lower()
-        close = bool(match["close"] or match["close2"])
-        rest = match["rest"] or match["rest2"] or ""
-        yield _Tag(position, match.end(), close, name, {} if close or not rest else _attributes(rest))
-        position = match.end()
-        if name in _RAW and not close:
-            position = lowered.find(f"</{name}", position)
-            if position < 0:
-                return
-
-
-def _attributes(rest: str) -> dict[str, str]:
-    found: dict[str, str] = {}
-    for match in _ATTRIBUTE.finditer(rest[:20_000]):
-        found.setdefault(
-            match["name"].lower(), unescape(match["a"] or match["b"] or match["c"] or "").strip()
-        )
-    return found
-
-
-def _anchors(tags: Sequence[_Tag]) -> Iterator[_Anchor]:
+def _anchors(tags: Sequence[Tag]) -> Iterator[_Anchor]:
     """The links; one that is not closed ends where the next one begins."""
-    opened: _Tag | None = None
+    opened: Tag | None = None
     for tag in tags:
         if tag.name != "a":
             continue
@@ -167,7 +116,7 @@ def _anchors(tags: Sequence[_Tag]) -> Iterator[_Anchor]:
         opened = None if tag.close or "href" not in tag.attributes else tag
 
 
-def _structure(html: str, tags: Sequence[_Tag]) -> Iterator[tuple[int, int, str]]:
+def _structure(html: str, tags: Sequence[Tag]) -> Iterator[tuple[int, int, str]]:
     line, counted = 1, 0
     for tag in tags:
         if tag.name == "q":
@@ -185,7 +134,7 @@ def _structure(html: str, tags: Sequence[_Tag]) -> Iterator[tuple[int, int, str]
 class _Notes:
     """The notes of a page. `taken` is where they stand, once a link to one was followed."""
 
-    def __init__(self, html: str, tags: Sequence[_Tag], anchors: Sequence[_Anchor]) -> None:
+    def __init__(self, html: str, tags: Sequence[Tag], anchors: Sequence[_Anchor]) -> None:
         self._html = html
         self._tags = tags
         self._anchors = [anchor for anchor in anchors if not anchor.target.startswith("#")]
@@ -203,6 +152,8 @@ class _Notes:
         if key not in self._places or not (_NOTE_WORDS.fullmatch(words.strip()) and _NOTE_ID.search(key)):
             return ()
         if key not in self._known:
+            if len(self._known) == _MOST_NOTES:
+                return ()
             self._known[key] = self._read(self._places[key])
         return self._known[key]
 
@@ -213,7 +164,7 @@ class _Notes:
         self.taken.append((start, end))
         if found:
             return tuple(dict.fromkeys(found))
-        words = " ".join(unescape(_TAGS.sub(" ", self._html[start:end])).split())
+        words = " ".join(unescape(_TAGS.sub(" ", self._html[start:end][:_NOTE_LENGTH])).split())
         return (f"note:{words[:500]}",)
 
     def _reach(self, place: int) -> tuple[int, int]:

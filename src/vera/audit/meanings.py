@@ -70,6 +70,7 @@ MEANINGS: dict[str, Meaning] = {
     "superlative": Meaning("A statement says only, first, all or largest; its source does not.", _READ),
     "superseded": Meaning("Another file says that it replaces the cited source.", "Cite what holds now."),
     "too_many_citations": Meaning("More is cited than is read.", "Check the document in parts."),
+    "too_many_lines": Meaning("More lines are cited than are read for one statement.", _CITE),
     "unknown_evidence": Meaning("A citation names evidence that does not exist.", _CITE),
     "weekday_differs": Meaning("The source names another weekday.", _GIVE),
     "words_absent": Meaning("The source holds few of the words of the statement.", _CITE),

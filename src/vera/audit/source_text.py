@@ -7,7 +7,10 @@ from vera.evidence.marks import blanked, within
 from vera.evidence.passages import Passages
 from vera.evidence.quantity import Quantity, quantities
 from vera.evidence.span import Lines
-from vera.evidence.words import folded
+from vera.evidence.words import folded, stems
+
+_PARTS_KEPT = 64
+"""Parts of one text: the claims of an answer cite the same lines again and again."""
 
 Marks = tuple[tuple[str, int, int], ...]
 """Kind, first byte and the byte behind the last of each (`vera.evidence.marks`)."""
@@ -27,6 +30,7 @@ class SourceText:
         self._beside = beside
         self.data = blanked(whole, marks)
         self._views: dict[Marks, SourceText] = {}
+        self._parts: dict[tuple[int, int], SourceText] = {}
 
     def seen(self, marks: Marks) -> "SourceText":
         """The same text with these marks; the same object whenever it is asked for."""
@@ -44,7 +48,7 @@ class SourceText:
     def text(self) -> str:
         return self.data.decode("utf-8", "replace")
 
-    @property
+    @cached_property
     def language(self) -> str:
         """The language of its words, else that of the text that it is a part of; '' when unsure."""
         return language(self.text) or self._beside
@@ -65,16 +69,25 @@ class SourceText:
         return Passages(self.text)
 
     @cached_property
+    def all_stems(self) -> frozenset[str]:
+        """The stems of all its words."""
+        return frozenset(stems(self.text))
+
+    @cached_property
     def stems(self) -> frozenset[str]:
         """The stems of its content words."""
         return self.passages.stems
 
     def part(self, first: int, last: int) -> "SourceText":
         """Lines `first` to `last`. Raises IndexError when they do not exist."""
-        if not self.marks:
-            return SourceText(self.lines.cut(first, last), beside=self.language)
         return self.cut(*self.lines.bounds(first, last))
 
     def cut(self, start: int, end: int) -> "SourceText":
-        """The bytes `start` to `end`."""
-        return SourceText(self.whole[start:end], within(self.marks, start, end), self.language)
+        """The bytes `start` to `end`: for the parts that were asked for last, the same object again."""
+        found = self._parts.pop((start, end), None)
+        if found is None:
+            found = SourceText(self.whole[start:end], within(self.marks, start, end), self.language)
+        self._parts[start, end] = found
+        if len(self._parts) > _PARTS_KEPT:
+            del self._parts[next(iter(self._parts))]
+        return found

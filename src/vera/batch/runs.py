@@ -30,6 +30,7 @@ from vera.batch.errors import BatchError
 from vera.batch.records import Begun, Commit, Ended, History, Manifest, Mark
 from vera.batch.task import JOB, BatchTask, canonical_task, task_id
 from vera.batch.task_file import parse_task
+from vera.decode_errors import DECODE_ERRORS
 from vera.evidence.reading import read_regular
 from vera.evidence.source import Unreadable
 
@@ -128,7 +129,7 @@ class Runs:
             data = read_regular(self.root, name, MAX_RECORD_BYTES)
             if digest(data) == commit.manifest:
                 return msgspec.json.decode(data, type=Manifest)
-        except (Unreadable, ValueError, RecursionError):
+        except (Unreadable, *DECODE_ERRORS):
             pass
         return None
 
@@ -256,7 +257,7 @@ class Runs:
     def _read(self, task: str, name: str, kind: type[T]) -> T | None:
         try:
             return msgspec.json.decode(read_regular(self.root, f"{task}/{name}", MAX_RECORD_BYTES), type=kind)
-        except (Unreadable, ValueError, RecursionError):
+        except (Unreadable, *DECODE_ERRORS):
             return None
 
 

@@ -15,6 +15,7 @@ from vera.batch.errors import BatchError
 from vera.batch.task import JOB, BatchTask, canonical_task, task_id
 from vera.config.errors import plain
 from vera.config.handed import Scalar
+from vera.decode_errors import DECODE_ERRORS
 
 MAX_LINE_BYTES = 2 << 20
 MAX_TEXT_BYTES = 1 << 20
@@ -100,7 +101,7 @@ def parse_task(line: bytes) -> BatchTask:
     """The task that a line says, its endpoint left open. Raises ValueError with a sentence."""
     try:
         said = msgspec.json.decode(line)
-    except (msgspec.MsgspecError, RecursionError, UnicodeDecodeError) as error:
+    except DECODE_ERRORS as error:
         raise ValueError(f"it is no JSON ({plain(str(error))}).") from None
     if not isinstance(said, dict):
         raise ValueError('it is no object. A task is written as {"task": "…"}.')
@@ -144,13 +145,20 @@ def _task(line: bytes, endpoint: Endpoint) -> tuple[BatchTask, str]:
     task = parse_task(line)
     if task.kind == JOB:
         raise ValueError(_unknown(JOB))
-    if task.input_dir and not Path(task.input_dir).is_dir():
+    if task.input_dir and not _is_folder(task.input_dir):
         raise ValueError(f'"input_dir" is no folder: {plain(task.input_dir)}.')
     for each in task.inputs:
         if not is_address(each) and not Path(each).exists():
             raise ValueError(f'"inputs" names what does not exist: {plain(each)}.')
     found, why_not = endpoint(task)
     return msgspec.structs.replace(task, endpoint=found), why_not
+
+
+def _is_folder(name: str) -> bool:
+    try:
+        return Path(name).is_dir()
+    except OSError:  # a name that is too long, or a folder above it that is closed
+        return False
 
 
 def _text(said: dict[str, object], key: str) -> str:

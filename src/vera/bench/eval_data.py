@@ -17,6 +17,7 @@ import msgspec
 from msgspec import Meta
 
 from vera.bench.labelled import DataError
+from vera.decode_errors import DECODE_ERRORS
 
 LINE_LIMIT = 1_000_000
 """Bytes of the longest line."""
@@ -106,7 +107,7 @@ def _question(path: Path, number: int, line: bytes) -> Question | None:
     only that lines read as quoted."""
     try:
         row = msgspec.json.decode(line, type=_Row)
-    except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as error:
+    except DECODE_ERRORS as error:
         raise DataError(f"{path}, line {number}: no question ({error}).") from None
     if not row.question.strip():
         raise DataError(f"{path}, line {number}: the question is empty.")

@@ -14,6 +14,7 @@ import msgspec
 from msgspec import Meta
 
 from vera.bench.labelled import DataError
+from vera.decode_errors import DECODE_ERRORS
 
 MONTHS = (
     "January", "February", "March", "April", "May", "June", "July", "August", "September", "October",
@@ -103,7 +104,7 @@ def read_world(path: Path) -> World:
         raise DataError(f"{path} is longer than {LARGEST_FILE} bytes.")
     try:
         read = msgspec.yaml.decode(data, type=World)
-    except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as error:
+    except DECODE_ERRORS as error:
         raise DataError(f"{path} holds no tables of a world ({error}).") from None
     filled = dict.fromkeys(("S", "s", "v", "y", "e", *PLACES), "x")
     for sentence in _sentences(read):

@@ -15,6 +15,8 @@ from typing import TypeVar
 
 import msgspec
 
+from vera.decode_errors import DECODE_ERRORS
+
 LINE_LIMIT = 16_000_000
 """Bytes of the longest line; a file with a longer one is no such data."""
 ROW_LIMIT = 1_000_000
@@ -161,7 +163,7 @@ def read_averitec(path: Path, limit: int = ROW_LIMIT) -> Iterator[CheckedClaim]:
         rows = msgspec.json.decode(path.read_bytes(), type=list[_Averitec])
     except OSError as error:
         raise DataError(f"{path} cannot be read: {error.strerror or error}.") from None
-    except (ValueError, RecursionError) as error:
+    except DECODE_ERRORS as error:
         raise DataError(f"{path} holds no list of AVeriTeC ({error}).") from None
     read = 0
     for number, row in enumerate(rows, 1):
@@ -202,7 +204,7 @@ def _json_lines(path: Path, kind: type[Row], name: str, limit: int) -> Iterator[
             return
         try:
             row = msgspec.json.decode(line, type=kind)
-        except (ValueError, RecursionError) as error:
+        except DECODE_ERRORS as error:
             raise DataError(f"{path}, line {number}: no row of {name} ({error}).") from None
         read += 1
         yield number, row

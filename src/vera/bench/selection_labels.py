@@ -7,6 +7,7 @@ from typing import TypeVar
 import msgspec
 
 from vera.bench.labelled import DataError
+from vera.decode_errors import DECODE_ERRORS
 
 MAX_LINE_LENGTH = 1_000_000
 MAX_LINES = 1_000_000
@@ -58,7 +59,7 @@ def _rows(path: Path, kind: type[Row]) -> Iterator[tuple[int, Row]]:
             continue
         try:
             yield number, msgspec.json.decode(line, type=kind)
-        except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as error:
+        except DECODE_ERRORS as error:
             names = ", ".join(kind.__struct_fields__)
             raise DataError(
                 f"{path}, line {number}: no label ({error}). A label is a JSON object with {names}."

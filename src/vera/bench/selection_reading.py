@@ -15,6 +15,7 @@ import msgspec
 
 from vera.bench.labelled import DataError
 from vera.bench.selection_labels import TrajectoryLabel
+from vera.decode_errors import DECODE_ERRORS
 
 ENDINGS = ("_trajectory.json", ".traj.json")
 LARGEST = 256 << 20
@@ -106,7 +107,7 @@ def _decoded(file: Path) -> Any:
         return msgspec.json.decode(file.read_bytes())
     except OSError as error:
         raise DataError(f"{file} cannot be read: {error.strerror or error}.") from None
-    except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as error:
+    except DECODE_ERRORS as error:
         raise DataError(f"{file} is no JSON ({error}).") from None
 
 

@@ -13,6 +13,7 @@ import msgspec
 from vera.config.aliases import canonical
 from vera.config.errors import ConfigError, plain
 from vera.config.origin import Layer, Origin, SettingPlace, WrittenValue
+from vera.decode_errors import DECODE_ERRORS
 
 MAX_BYTES = 8 << 20
 
@@ -92,7 +93,7 @@ def read_handed(stream: BinaryIO) -> Handed:
         if len(data) > MAX_BYTES:
             raise ConfigError(f"What was handed over is larger than {MAX_BYTES >> 20} MB.")
         return msgspec.json.decode(data, type=Handed)
-    except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as error:
+    except DECODE_ERRORS as error:
         raise ConfigError(f"--handed reads what `vera batch` writes, not {plain(str(error))}.") from None
 
 

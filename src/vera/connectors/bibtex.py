@@ -2,6 +2,8 @@
 them."""
 
 import asyncio
+import logging
+import re
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -70,6 +72,8 @@ def _entries(source: Source, data: bytes) -> list[Any]:
             f"The connector {source.name} needs the package bibtexparser. Install it: "
             f"{install_command('connectors')}"
         ) from None
+    # It warns of each entry that is broken, in the words of the file.
+    logging.getLogger("bibtexparser").setLevel(logging.CRITICAL)
     try:
         library = parse_string(data.decode("utf-8-sig", "replace"))
     except RecursionError:
@@ -99,14 +103,12 @@ def files_of(field: str) -> Iterator[str]:
 
 def _split(text: str, mark: str) -> list[str]:
     """The pieces between unescaped marks, escapes left as they are."""
-    pieces, escaped = [""], False
-    for each in text:
-        if each == mark and not escaped:
-            pieces.append("")
-            continue
-        pieces[-1] += each
-        escaped = each == "\\" and not escaped
-    return pieces
+    pieces, start = [], 0
+    for found in re.finditer(rf"\\.|{mark}", text, re.DOTALL):
+        if found[0] == mark:
+            pieces.append(text[start : found.start()])
+            start = found.end()
+    return [*pieces, text[start:]]
 
 
 def _plain(text: str) -> str:

@@ -19,6 +19,7 @@ import platformdirs
 from vera.connectors.basket import Basket, Gathered, Limits
 from vera.connectors.reach import Reach
 from vera.connectors.values import INPUT, Connector, ConnectorError, Source
+from vera.decode_errors import DECODE_ERRORS
 
 DOCUMENTS = "documents"
 LIST = "connectors.json"
@@ -156,7 +157,7 @@ def used_in(documents: Path) -> tuple[Used, ...]:
     data = list_of(documents)
     try:
         return _decoded(data).connectors if data else ()
-    except (msgspec.MsgspecError, ValueError):
+    except DECODE_ERRORS:
         return ()
 
 

@@ -2,11 +2,12 @@
 
 import zlib
 from collections.abc import Iterator
-from html.parser import HTMLParser
 from urllib.parse import urldefrag, urljoin
 from xml.parsers import expat
 
 import msgspec
+
+from vera.evidence.html_tags import tags
 
 MAX_BYTES = 50 << 20
 """Of a sitemap when it is unpacked, by the protocol."""
@@ -98,27 +99,19 @@ class _Reader:
 
 def links_of(data: bytes, url: str) -> Iterator[str]:
     """The absolute addresses that a page links to, in order, without those marked `nofollow`."""
-    parser = _Links(url)
-    parser.feed(data.decode("utf-8", "replace"))
-    return iter(parser.found)
-
-
-class _Links(HTMLParser):
-    def __init__(self, url: str) -> None:
-        super().__init__()
-        self._base = url
-        self.found: dict[str, None] = {}
-
-    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        given = dict(attrs)
-        href = (given.get("href") or "").strip()
-        if tag != "a" or not href or len(href) > _MAX_URL or len(self.found) >= MAX_LINKS:
-            return
-        if "nofollow" in (given.get("rel") or "").lower().split():
-            return
+    found: dict[str, None] = {}
+    for tag in tags(data.decode("utf-8", "replace"), ("href", "rel")):
+        href = tag.attributes.get("href", "")
+        if tag.name != "a" or not href or len(href) > _MAX_URL:
+            continue
+        if "nofollow" in tag.attributes.get("rel", "").lower().split():
+            continue
         try:
-            address = urldefrag(urljoin(self._base, href)).url
+            address = urldefrag(urljoin(url, href)).url
         except ValueError:
-            return
+            continue
         if address.startswith(("http://", "https://")):
-            self.found[address] = None
+            found[address] = None
+            if len(found) == MAX_LINKS:
+                break
+    return iter(found)

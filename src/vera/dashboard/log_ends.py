@@ -14,6 +14,7 @@ import msgspec
 
 from vera import events
 from vera.dashboard.regular import open_regular, size_of
+from vera.decode_errors import DECODE_ERRORS
 from vera.session.log import MAX_LINE
 
 HEAD_BYTES = 256 << 10
@@ -128,7 +129,7 @@ def _records(text: bytes, *, newest_first: bool = False) -> Iterator[events.Reco
             continue
         try:
             yield events.decode(line[: -len(found.group())] + b"}")
-        except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
+        except DECODE_ERRORS:
             continue
 
 

@@ -16,6 +16,7 @@ import msgspec
 import vera.metrics.exposition  # noqa: F401 - the first who asks need not wait for it
 from vera import events
 from vera.dashboard.sessions import SessionFolder, Sessions
+from vera.decode_errors import DECODE_ERRORS
 from vera.events import Blob
 from vera.metrics import Metrics
 from vera.session.log import MAX_LINE
@@ -112,7 +113,7 @@ class _Tail:
         try:
             records: Sequence[events.Record] = _DECODER.decode_lines(lines)
             self._offset += len(lines)
-        except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
+        except DECODE_ERRORS:
             records = self._decoded_one_by_one(lines)
         return records
 
@@ -121,7 +122,7 @@ class _Tail:
         for line in lines.split(b"\n")[:-1]:
             try:
                 records.append(events.decode(line))
-            except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
+            except DECODE_ERRORS:
                 self._is_broken = True
                 break
             self._offset += len(line) + 1

@@ -8,6 +8,7 @@ import msgspec
 
 from vera import events
 from vera.dashboard.regular import open_regular, size_of
+from vera.decode_errors import DECODE_ERRORS
 from vera.report.view.lines import line_of
 from vera.report.view.model import EventLine
 from vera.report.view.words import Load
@@ -92,5 +93,5 @@ def _lines(tail: Tail, load: Load, *, of_model: bool) -> Iterator[EventLine]:
 def _record(body: bytes) -> events.Record | None:
     try:
         return events.decode(body)
-    except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
+    except DECODE_ERRORS:
         return None

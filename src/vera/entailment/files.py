@@ -10,6 +10,7 @@ from typing import TypeVar
 
 import msgspec
 
+from vera.decode_errors import DECODE_ERRORS
 from vera.entailment.values import (
     CONTRADICTED,
     MARGIN_BP,
@@ -143,7 +144,7 @@ def _bytes(file: Path, most: int) -> bytes:
 def _decoded(data: bytes, file: Path) -> _Config:
     try:
         return msgspec.json.decode(data, type=_Config)
-    except (msgspec.MsgspecError, ValueError, RecursionError) as error:
+    except DECODE_ERRORS as error:
         raise EntailmentError(f"{file} cannot be read: {error}.") from error
 
 

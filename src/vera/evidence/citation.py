@@ -9,6 +9,10 @@ import msgspec
 CITATION_LIMIT = 10_000
 """Citations that are read of one text; an answer with more is no answer."""
 
+LINES_LIMIT = 2000
+"""Lines that a citation may name, five times as many as one call of a tool shows. Each check reads them again
+for each claim, so without a limit an answer could keep the audit busy for days."""
+
 _BRACKET = re.compile(r"[\[【]\s{0,8}(ev_[0-9][^\[\]【】]{0,2000})[\]】]")
 _SEPARATOR = r"\s*(?:[,;]|\Z|(?=ev_))"
 _ITEM = re.compile(

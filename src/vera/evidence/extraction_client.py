@@ -22,6 +22,7 @@ from pathlib import Path
 
 import msgspec
 
+from vera.decode_errors import DECODE_ERRORS
 from vera.evidence.canonical.encoding import is_utf8
 from vera.evidence.extraction_messages import HEADER, LARGEST, Request, WorkerReply, pack
 from vera.evidence.source import Extracted, Unreadable
@@ -319,7 +320,7 @@ class _Worker:
     def _settle(self, body: bytes) -> None:
         try:
             reply = msgspec.msgpack.decode(body, type=WorkerReply)
-        except msgspec.DecodeError:
+        except DECODE_ERRORS:
             raise _Nonsense from None
         if not self.on_the_way or not _plausible(reply):
             raise _Nonsense

@@ -47,10 +47,13 @@ _SCRIPTS = (
 )
 
 
-@lru_cache(maxsize=256)
 def language(text: str) -> str:
     """The language of a text as a code of two letters, or the name of its script; `""` when unsure."""
-    head = text[:_LOOKED_AT]
+    return _of_head(text[:_LOOKED_AT])
+
+
+@lru_cache(maxsize=256)
+def _of_head(head: str) -> str:
     letters = sum(map(str.isalpha, head))
     if not head.isascii():
         for name, pattern in _SCRIPTS:

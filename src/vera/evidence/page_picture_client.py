@@ -11,6 +11,7 @@ from pathlib import Path
 
 import msgspec
 
+from vera.decode_errors import DECODE_ERRORS
 from vera.evidence.page_picture import HEIGHT, MAX_BYTES, WIDTH, PageReply, PageRequest
 from vera.evidence.source import Unreadable
 
@@ -92,7 +93,7 @@ def _plausible(said: bytes, width: int, height: int) -> PageReply:
     """The reply, a picture of at most that size. Raises Unreadable for what no such process says."""
     try:
         reply = msgspec.msgpack.decode(said, type=PageReply)
-    except ValueError:
+    except DECODE_ERRORS:
         raise Unreadable(_NO_ANSWER) from None
     is_size = 0 <= reply.width <= width and 0 <= reply.height <= height
     if not is_size or len(reply.pixels) != 3 * reply.width * reply.height:

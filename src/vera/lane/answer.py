@@ -7,7 +7,7 @@ import hashlib
 from collections.abc import Mapping
 
 from vera.events import Cited, Evidence
-from vera.evidence.citation import Citation, find_citations
+from vera.evidence.citation import LINES_LIMIT, Citation, find_citations
 from vera.evidence.span import Lines
 from vera.evidence.whole_sentences import whole
 from vera.store import Store, StoreError
@@ -55,6 +55,8 @@ def _resolve(
         return problem(lines)
     if citation.first is None:
         first, last = evidence.first, evidence.last
+    elif last - first >= LINES_LIMIT:
+        return problem(f"more than {LINES_LIMIT} lines are cited at once")
     try:
         if evidence.tier != "observed":
             first, last, *_ = whole(lines, first, last)

@@ -10,6 +10,7 @@ from functools import lru_cache
 import msgspec
 
 from vera import events
+from vera.decode_errors import DECODE_ERRORS
 from vera.events import Blob, Text
 from vera.evidence.finding import Finding
 from vera.headline import STATUSES
@@ -238,7 +239,7 @@ class Metrics:
         data = self._load(session, text) if isinstance(text, Blob) else text
         try:
             return None if data is None else msgspec.json.decode(data, type=tuple[Finding, ...])
-        except (msgspec.MsgspecError, UnicodeError, RecursionError):
+        except DECODE_ERRORS:
             return None
 
     def _round(self, decision: events.Verifier, run: "_Run") -> None:

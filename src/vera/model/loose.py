@@ -5,12 +5,14 @@ from typing import Any
 
 import msgspec
 
+from vera.decode_errors import DECODE_ERRORS
+
 
 def decode(data: bytes) -> Any:
     """The JSON value in `data`, or None when there is none; broken UTF-8 becomes U+FFFD."""
     try:
         return msgspec.json.decode(data)
-    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+    except DECODE_ERRORS:
         pass
     try:
         return json.loads(data.decode("utf-8", "replace"))

@@ -1,10 +1,13 @@
 """The HTTP of the model room: one host, its key, no redirects, and a bound on every read and wait."""
 
 import asyncio
+import contextlib
+from collections.abc import AsyncIterator
 from typing import TYPE_CHECKING, Any
 
 import msgspec
 
+from vera.content_coding import DecodeError, Decoder, TooLarge
 from vera.model import failure, loose
 from vera.model.failure import Connection, Failure
 from vera.model.retry import retry_after
@@ -94,11 +97,8 @@ class Transport:
                 async with self._http.stream("POST", url, content=body) as response:
                     if response.status_code != 200:
                         await _raise_status(response, place)
-                    lines, size = LineSplitter(), 0
-                    async for chunk in response.aiter_bytes():
-                        size += len(chunk)
-                        if size > MAX_REPLY_BYTES:
-                            raise failure.too_long(place, f"more than {MAX_REPLY_BYTES} bytes")
+                    lines = LineSplitter()
+                    async for chunk in _content(response, MAX_REPLY_BYTES):
                         for line in lines.feed(chunk):
                             reader.feed(line)
                         if reader.started and not first_word:
@@ -117,6 +117,11 @@ class Transport:
                 raise failure.silent(place, patience) from None
         except TooLong as problem:
             raise failure.too_long(place, str(problem)) from None
+        except TooLarge:
+            raise failure.too_long(place, f"more than {MAX_REPLY_BYTES} bytes") from None
+        except DecodeError as problem:
+            if not reader.finished:
+                raise failure.dropped(place, str(problem)) from None
         except ReplyError as problem:
             raise failure.refused(place, problem.status, problem.body) from None
         except httpx.HTTPError as problem:
@@ -135,13 +140,15 @@ class Transport:
                 asyncio.timeout(seconds),
                 self._http.stream("GET" if body is None else "POST", url, json=body) as response,
             ):
-                async for chunk in response.aiter_bytes():
+                async for chunk in _content(response, MAX_JSON_BYTES):
                     data += chunk
-                    if len(data) > MAX_JSON_BYTES:
-                        raise failure.too_long(place, f"a description of more than {MAX_JSON_BYTES} bytes")
                 return response.status_code, loose.decode(bytes(data))
         except TimeoutError:
             raise failure.silent(place, seconds) from None
+        except TooLarge:
+            raise failure.too_long(place, f"a description of more than {MAX_JSON_BYTES} bytes") from None
+        except DecodeError as problem:
+            raise failure.dropped(place, str(problem)) from None
         except httpx.HTTPError as problem:
             raise _connection_failure(problem, place) from None
 
@@ -162,14 +169,22 @@ def checked_key(key: str | None) -> str | None:
     return key
 
 
+async def _content(response: "httpx.Response", most: int) -> AsyncIterator[bytes]:
+    """The body without its content coding. A server may compress what it was asked to send plainly, and httpx
+    would unfold each piece whole. Raises TooLarge, DecodeError."""
+    decoder = Decoder(response.headers.get("content-encoding", ""), most)
+    async for piece in response.aiter_raw():
+        yield decoder.feed(piece)
+    decoder.finish()
+
+
 async def _raise_status(response: "httpx.Response", place: Connection) -> None:
     body = bytearray()
-    async for chunk in response.aiter_bytes():
-        body += chunk
-        if len(body) > MAX_ERROR_BYTES:
-            break
+    with contextlib.suppress(TooLarge, DecodeError):
+        async for chunk in _content(response, MAX_ERROR_BYTES):
+            body += chunk
     wait = retry_after(response.headers.get("retry-after"))
-    raise failure.refused(place, response.status_code, bytes(body[:MAX_ERROR_BYTES]), wait)
+    raise failure.refused(place, response.status_code, bytes(body), wait)
 
 
 def _connection_failure(problem: Exception, place: Connection) -> Failure:

@@ -9,6 +9,7 @@ from typing import Annotated, Any, Literal
 
 import msgspec
 
+from vera.decode_errors import DECODE_ERRORS
 from vera.evidence.reading import read_regular
 from vera.evidence.source import Unreadable
 from vera.report.printable import one_printable_line
@@ -154,7 +155,7 @@ def read_evaluation(folder: Path) -> Evaluation:
         found = msgspec.json.decode(read_regular(folder, FILE, MAX_BYTES), type=Evaluation)
     except (Unreadable, OSError):
         raise EvaluationError(f"{FILE} cannot be read: it has to be a file of at most 16 MiB.") from None
-    except (msgspec.MsgspecError, ValueError, RecursionError):
+    except DECODE_ERRORS:
         raise EvaluationError(f"{FILE} is not as vera eval writes it. Run vera eval again.") from None
     if len(found.each) > MAX_KEPT:
         raise EvaluationError(f"{FILE} has more than {MAX_KEPT:,} questions. Run vera eval again.")

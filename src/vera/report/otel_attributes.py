@@ -16,6 +16,7 @@ from urllib.parse import urlsplit
 import msgspec
 
 from vera import events
+from vera.decode_errors import DECODE_ERRORS
 from vera.events import Text
 from vera.report.otel_span import Attributes, Value, cut, within
 
@@ -310,7 +311,7 @@ def _request(wire: str) -> str | None:
         return None
     try:
         messages = msgspec.json.decode(wire.encode("utf-8", "replace"), type=list[dict[str, Any]])
-    except ValueError:
+    except DECODE_ERRORS:
         return None
     return _json(
         [

@@ -19,6 +19,7 @@ from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import (
     ExportTraceServiceResponse,
 )
 
+from vera.decode_errors import DECODE_ERRORS
 from vera.model.retry import retry_after
 from vera.report.otlp_encode import Request
 from vera.report.otlp_endpoint import Endpoint
@@ -156,7 +157,7 @@ class OtlpClient:
             if media.startswith("text/"):
                 raise DecodeError(media)
             partial = ExportTraceServiceResponse.FromString(answer.body).partial_success
-        except (DecodeError, ValueError):
+        except (DecodeError, *DECODE_ERRORS):
             raise OtlpError(
                 f"{self._endpoint.url} answered {answer.status}, but not as a collector does: something else "
                 "listens there."
@@ -198,7 +199,7 @@ def _message(answer: _Answer) -> str:
     if media == "application/json":
         try:
             return _line(msgspec.json.decode(answer.body, type=_Status).message)
-        except ValueError:
+        except DECODE_ERRORS:
             return ""
     return _line(answer.body.decode("utf-8", "replace")) if media == "text/plain" else ""
 

@@ -12,6 +12,7 @@ from typing import Literal
 
 import msgspec
 
+from vera.decode_errors import DECODE_ERRORS
 from vera.sandbox.backends import open_box
 from vera.sandbox.spec import BoxSpec, MiB
 from vera.sandbox.types import BoxError
@@ -86,7 +87,7 @@ async def probe(
             await box.close()
     try:
         worked = msgspec.json.decode(result.head + result.tail, type=dict[str, bool])
-    except msgspec.DecodeError:
+    except DECODE_ERRORS:
         said = (result.head + result.tail)[-300:].decode("utf-8", "replace").strip()
         raise BoxError(
             f"The probes did not run in the {box.backend} sandbox: {said or result.reason}."

@@ -312,6 +312,9 @@ class SupervisedBox:
         for answer in self._answers.values():
             if not answer.done():
                 answer.set_exception(self._gone())
+        with contextlib.suppress(ConnectionError):
+            while await process.stdout.read(65536):
+                continue  # a pipe that is not read to its end stays open
 
     def _on_frame(self, frame: frames.Frame, payload: bytes) -> None:
         assert self._ready is not None

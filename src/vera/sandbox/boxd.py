@@ -118,6 +118,10 @@ class FatalError(Exception):
     """The supervisor cannot go on: the sentence goes to stderr, where the host reads it."""
 
 
+NONSENSE = (AttributeError, KeyError, OverflowError, RecursionError, TypeError, ValueError)
+"""What a frame raises that is not as it has to be."""
+
+
 class Channel:
     """Frames to and from the host on two file descriptors."""
 
@@ -152,9 +156,12 @@ class Channel:
                 raise FatalError(f"the host sent a header of {body} bytes.")
             if len(self._buffer) < body:
                 return
-            header = json.loads(bytes(self._buffer[4:body]))
-            end = body + int(header.get("n", 0))
-            if end - body > MAX_PAYLOAD:
+            try:
+                header = json.loads(bytes(self._buffer[4:body]))
+                end = body + int(header.get("n", 0))
+            except NONSENSE as error:
+                raise FatalError(f"the host sent a header that cannot be read ({error!r}).") from None
+            if not 0 <= end - body <= MAX_PAYLOAD:
                 raise FatalError(f"the host sent a payload of {end - body} bytes.")
             if len(self._buffer) < end:
                 return
@@ -962,11 +969,16 @@ class Supervisor:
     def on_host(self) -> None:
         for header, payload in self.channel.receive():
             operation = header.get("op", "")
-            route = self.routes.get(operation)
+            route = self.routes.get(operation) if isinstance(operation, str) else None
             if route:
-                route(header, payload)
+                try:
+                    route(header, payload)
+                except NONSENSE as error:
+                    raise FatalError(
+                        f"the host sent {str(operation)[:20]} and it failed ({error!r})."
+                    ) from error
             else:
-                self.channel.send({"ev": "error", "error": f"unknown operation {operation!r}"})
+                self.channel.send({"ev": "error", "error": f"unknown operation {str(operation)[:20]!r}"})
 
     def on_ping(self, header: dict[str, Any], payload: bytes) -> None:
         peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss

@@ -6,6 +6,8 @@ from collections.abc import Callable, Mapping
 
 import msgspec
 
+from vera.decode_errors import DECODE_ERRORS
+
 MAX_EVENTS = 1000
 MAX_LINE = 64 << 10
 # How long after the box's end the engine may take to say so.
@@ -71,7 +73,7 @@ class EngineEvents:
             try:
                 line = await process.stdout.readline()
                 event = msgspec.json.decode(line, type=_Event)
-            except (ValueError, msgspec.DecodeError):
+            except DECODE_ERRORS:
                 return  # the end, a line without end, or no event
             attributes = event.actor.attributes
             shown = [f"{name}={attributes[name][:40]}" for name in SHOWN if name in attributes]

@@ -10,6 +10,8 @@ from typing import Any
 
 import msgspec
 
+from vera.decode_errors import DECODE_ERRORS
+
 MAX_HEADER = 64 << 10
 MAX_PAYLOAD = 4 << 20
 
@@ -57,7 +59,7 @@ async def read(stream: asyncio.StreamReader) -> tuple[Frame, bytes]:
     text = await stream.readexactly(size)
     try:
         frame = msgspec.json.decode(text, type=Frame)
-    except (msgspec.DecodeError, UnicodeDecodeError) as error:
+    except DECODE_ERRORS as error:
         raise BadFrame(f"a header that cannot be read ({error})") from error
     if not 0 <= frame.n <= MAX_PAYLOAD:
         raise BadFrame(f"a payload of {frame.n} bytes")

@@ -19,6 +19,7 @@ from typing import TypeVar
 import msgspec
 
 from vera import events
+from vera.decode_errors import DECODE_ERRORS
 
 E = TypeVar("E", bound=events.Event)
 
@@ -72,7 +73,7 @@ def open_line(line: bytes, number: int, seq: int, prev: str) -> tuple[events.Rec
     body, digest = body_of(line, number)
     try:
         record = events.decode(body)
-    except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as error:
+    except DECODE_ERRORS as error:
         raise LogBroken(number, f"it is no record of this version ({error})") from None
     if isinstance(record, events.Session) and record.format > events.FORMAT:
         newer = f"log format {record.format}, where {events.FORMAT} is the newest one known"

@@ -17,6 +17,7 @@ import msgspec
 import rfc8785
 
 from vera import events
+from vera.decode_errors import DECODE_ERRORS
 from vera.session.log import LogBroken, Reader
 from vera.session.pae import pae
 from vera.store import open_private
@@ -220,7 +221,7 @@ def read_seal(data: bytes, verify: Verify | None) -> Seal:
     """The seal that the bytes of its file hold; its signature is checked by `verify`. Raises BadSeal."""
     try:
         seal = msgspec.json.decode(data, type=Seal)
-    except (msgspec.MsgspecError, ValueError) as error:
+    except DECODE_ERRORS as error:
         raise BadSeal(error) from None
     if _as_file(seal) != data:
         raise BadSeal("it is not written as VERA writes it")

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import msgspec
 
+from vera.decode_errors import DECODE_ERRORS
 from vera.evidence.reading import read_regular
 from vera.evidence.source import Unreadable
 from vera.session.session import replace_file
@@ -38,7 +39,7 @@ def tags_in(text: str) -> tuple[str, ...]:
 
 def read_tags(root: Path) -> tuple[str, ...]:
     """The tags of a session; none where there is no such file, or one that VERA does not write."""
-    with contextlib.suppress(Unreadable, msgspec.MsgspecError, ValueError):
+    with contextlib.suppress(Unreadable, *DECODE_ERRORS):
         found = msgspec.json.decode(read_regular(root, FILE, _MAX_BYTES), type=_File).tags
         return tuple(tag for tag in _each_once(found) if len(tag) <= MAX_TAG)[:MAX_TAGS]
     return ()

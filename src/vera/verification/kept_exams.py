@@ -6,6 +6,8 @@ from typing import TypeVar
 
 import msgspec
 
+from vera.decode_errors import DECODE_ERRORS
+
 MAX_BYTES = 1 << 20
 """Of one kept exam. A larger file is none of ours."""
 
@@ -18,7 +20,7 @@ def load(path: Path, kind: type[T]) -> T | None:
         with path.open("rb") as file:
             data = file.read(MAX_BYTES + 1)
         return msgspec.json.decode(data, type=kind) if len(data) <= MAX_BYTES else None
-    except (OSError, msgspec.MsgspecError, ValueError):
+    except (OSError, *DECODE_ERRORS):
         return None
 
 

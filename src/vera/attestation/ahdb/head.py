@@ -16,6 +16,7 @@ from msgspec import Meta
 
 from vera.attestation.keys import Signer, verify_hex
 from vera.attestation.objects import LineNumber
+from vera.decode_errors import DECODE_ERRORS
 from vera.evidence.reading import read_regular
 from vera.evidence.source import Unreadable
 from vera.session.pae import pae
@@ -67,7 +68,7 @@ def read(base: Path, path: str) -> JournalHead | None:
         return None
     try:
         head = msgspec.json.decode(read_regular(base, path, _MAX_BYTES), type=JournalHead)
-    except (Unreadable, msgspec.MsgspecError, ValueError) as error:
+    except (Unreadable, *DECODE_ERRORS) as error:
         raise BadHead(f"it cannot be read ({error})") from None
     if hashlib.sha256(bytes.fromhex(head.public)).hexdigest() != head.keyid:
         raise BadHead("its public key is not that of its key id")

@@ -24,6 +24,7 @@ from vera.attestation.ahdb.entries import AnyEntry, Assert, decode, encode, mome
 from vera.attestation.ahdb.proof import proved
 from vera.attestation.gather import rfc3339
 from vera.attestation.keys import Signer
+from vera.decode_errors import DECODE_ERRORS
 from vera.evidence.reading import read_regular
 from vera.evidence.source import Unreadable
 from vera.session.log import LogError, seal_line
@@ -268,7 +269,7 @@ def _open_line(line: bytes, number: int, prev: str) -> tuple[AnyEntry, str]:
         entry = decode(body)
         for timestamp in (entry.ts, entry.issued_at or entry.ts, entry.expires_at or entry.ts):
             moment(timestamp)
-    except (msgspec.MsgspecError, ValueError, RecursionError) as error:
+    except DECODE_ERRORS as error:
         raise JournalBroken(number, f"it is no entry of this version ({error})") from None
     if encode(entry) != body:
         raise JournalBroken(number, "it is not written as VERA writes it")

@@ -9,7 +9,7 @@ from vera.audit.claims import readable
 from vera.audit.shown import says_something, was_shown
 from vera.audit.source_text import SourceText
 from vera.events import Evidence
-from vera.evidence.citation import CITATION_LIMIT
+from vera.evidence.citation import CITATION_LIMIT, LINES_LIMIT
 from vera.evidence.claim import Cite
 from vera.evidence.finding import Finding
 
@@ -23,7 +23,8 @@ class _Fault(NamedTuple):
 
 def citations(case: Case) -> Iterator[Finding]:
     """Of each citation `unknown_evidence`, `lead_cited`, `bytes_missing`, `bytes_altered`, `no_such_lines`,
-    `lines_blank` or `lines_unread`; of the answer `empty_answer` and `too_many_citations`. All are hard."""
+    `too_many_lines`, `lines_blank` or `lines_unread`; of the answer `empty_answer` and
+    `too_many_citations`. All are hard."""
     yield from _of_the_answer(case)
     intact = {digest: _is_intact(source, digest) for digest, source in case.sources.items()}
     for claim in case.claims:
@@ -84,7 +85,19 @@ def _fault(
         message = f"The stored bytes of {cite.evidence} are not those that were seen; read the source again."
         return _Fault("bytes_altered", "wrong_evidence", message, digest)
     source = case.sources[digest]
-    return _no_such_lines(cite, lines, len(source.lines)) or _unread(case, cite, lines, source)
+    return (
+        _no_such_lines(cite, lines, len(source.lines))
+        or _too_many_lines(cite, lines)
+        or _unread(case, cite, lines, source)
+    )
+
+
+def _too_many_lines(cite: Cite, lines: tuple[int, int]) -> _Fault | None:
+    count = lines[1] - lines[0] + 1
+    if cite.first is None or count <= LINES_LIMIT:
+        return None
+    message = f"{cite.evidence}:{lines[0]}-{lines[1]} are {count} lines; cite the few lines that decide."
+    return _Fault("too_many_lines", "wrong_evidence", message, str(count))
 
 
 def _unread(case: Case, cite: Cite, lines: tuple[int, int], source: SourceText) -> _Fault | None:

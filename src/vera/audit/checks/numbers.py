@@ -36,6 +36,7 @@ _VERSION_MARK = re.compile(r"(?<=[^\W\d_])[-_](?=[0-9]{1,4}\.[0-9])")
 """Between a name and its version in an address: GPL-2.1.txt is GPL 2.1."""
 
 _MISREAD = "OCR read a source of it, and may have misread it."
+_PARTS_KEPT = 16
 _HEAD_LINES = 10
 _NAMED_SOURCES = 3
 _ABSENT: dict[Kind, str] = {
@@ -96,6 +97,7 @@ class _Sources:
         self._case = case
         self._indexed: dict[SourceText, _Indexed] = {}
         self._described: dict[str, tuple[Quantity, ...]] = {}
+        self._parts: dict[tuple[tuple[str, int, int], ...], QuantityIndex] = {}
 
     def whole(self, cited: Sequence[CitedLines]) -> list[QuantityIndex]:
         """Everything that each cited source says."""
@@ -110,6 +112,14 @@ class _Sources:
     def part(self, cited: Sequence[CitedLines]) -> QuantityIndex:
         """What the cited lines say, read with the heads of their sources: titles, addresses, datelines, and
         the headings over the lines."""
+        named = tuple((place.evidence.id, place.first, place.last) for place in cited)
+        if named not in self._parts:
+            if len(self._parts) == _PARTS_KEPT:
+                del self._parts[next(iter(self._parts))]
+            self._parts[named] = self._part(cited)
+        return self._parts[named]
+
+    def _part(self, cited: Sequence[CitedLines]) -> QuantityIndex:
         found = [*self._beside(cited)]
         for place in cited:
             if place.evidence.tier != "observed":
@@ -208,7 +218,7 @@ def _elsewhere(quantity: Quantity, claim: Claim, cited: Sequence[CitedLines]) ->
     return _finding("number_not_in_span", "wrong_evidence", "hard", message, quantity, claim, cited)
 
 
-@lru_cache(maxsize=64)
+@lru_cache(maxsize=4)
 def _dimensions(text: str) -> frozenset[str]:
     """What the units that a text names measure, with a number before them or without."""
     named = (unit_words().get(word.lower(), ()) for word in _UNIT_WORD.findall(text))

@@ -131,10 +131,8 @@ def floor_share(text: str, cited: Sequence[CitedLines]) -> int | None:
         return None
     if any(differ(text, place.source.text) for place in cited):
         return None
-    near = " ".join(
-        part for place in cited for part in (place.span.text, place.evidence.title, *place.headings)
-    )
-    there = frozenset(stems(near))
+    heads = " ".join(part for place in cited for part in (place.evidence.title, *place.headings))
+    there = frozenset(stems(heads)).union(*(place.span.all_stems for place in cited))
     starts = frozenset(found[:FLOOR_LETTERS] for found in there if len(found) >= FLOOR_LETTERS)
     held = sum(
         1 for key in said if key in there or (len(key) >= FLOOR_LETTERS and key[:FLOOR_LETTERS] in starts)

@@ -11,6 +11,8 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
+from vera.decode_errors import DECODE_ERRORS
+
 if TYPE_CHECKING:
     from selectolax.lexbor import LexborHTMLParser
 
@@ -104,7 +106,7 @@ def _linked_data(tree: "LexborHTMLParser") -> tuple[str, str]:
             continue
         try:
             value = msgspec.json.decode(text.encode("utf-8", "replace"))
-        except (ValueError, RecursionError):
+        except DECODE_ERRORS:
             continue
         waiting: deque[object] = deque((value,))
         for _ in range(_MAX_VALUES):

@@ -13,6 +13,7 @@ from pathlib import Path
 
 import msgspec
 
+from vera.decode_errors import DECODE_ERRORS
 from vera.evidence.containers.names import CONTROL, MAX_NAME_LENGTH
 from vera.evidence.containers.values import MEMBER_BYTES, Member, Order, Place, UnpackerMessage, numbers
 from vera.evidence.extraction_client import widen
@@ -155,7 +156,7 @@ class _Process:
         self._silent_for = 0.0
         try:
             return msgspec.msgpack.decode(self._take(length, deadline), type=UnpackerMessage)
-        except ValueError:
+        except DECODE_ERRORS:
             raise _Crashed from None
 
     def _take(self, size: int, deadline: float) -> bytes:

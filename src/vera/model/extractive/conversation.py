@@ -9,6 +9,7 @@ from collections.abc import Iterator, Sequence
 
 import msgspec
 
+from vera.decode_errors import DECODE_ERRORS
 from vera.model.types import Message
 
 MAX_LINE_LENGTH = 4000
@@ -251,7 +252,7 @@ def _noted_candidates(text: str) -> Iterator[Candidate]:
 def _unquoted(text: str) -> str | None:
     try:
         return msgspec.json.decode(text, type=str)
-    except msgspec.DecodeError:
+    except DECODE_ERRORS:
         return None
 
 

@@ -162,7 +162,9 @@ _EXACT_DATE = re.compile(
     r"\b(?:what|which|welche[mr]|quelle?)\W+(?:calendar )?"
     r"(?:year|date|day|month|jahr|datum|tag|année|jour)\b"
 )
-_IDENTIFIER = re.compile(r"(?<![\w-])--?[A-Za-z][\w-]*|\w+(?:_\w+)+|\b[A-Za-z]\w*(?:[.]\w+)+\b")
+_IDENTIFIER = re.compile(
+    r"(?<![\w-])--?[A-Za-z][\w-]*+|(?<!\w)\w[^\W_]*+_\w++|(?<!\w)[A-Za-z]\w*+(?:[.]\w++)++"
+)
 _WHEN = re.compile(r"\bwhen\b")
 _WH_NOUN = re.compile(r"\b(?:what|which)\b(?:\W+(?:is|are|was|were)\W+(?:the|a|an)\b)?((?:\W+\w+){1,8})")
 _NAME_THE = re.compile(r"^(?:name|list|give|state|find|identify)\W+(?:the\W+)?((?:\w+\W+){1,5})")

@@ -16,6 +16,7 @@ from http import HTTPStatus
 
 import msgspec
 
+from vera.decode_errors import DECODE_ERRORS
 from vera.events import Blob, Evidence
 from vera.report.exports.finished import Finished
 from vera.report.printable import one_printable_line
@@ -95,7 +96,7 @@ def _receipt(data: bytes) -> Receipt | RenderReceipt | None:
     for kind in kinds:
         try:
             return msgspec.json.decode(data, type=kind)
-        except (ValueError, RecursionError):
+        except DECODE_ERRORS:
             continue
     return None
 

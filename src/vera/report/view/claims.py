@@ -23,6 +23,7 @@ from vera.attestation.objects import (
     parse,
 )
 from vera.attestation.reviews import digest_of
+from vera.decode_errors import DECODE_ERRORS
 from vera.evidence.claim import Claim
 from vera.evidence.finding import Finding
 from vera.report.view.attested import Verdict
@@ -241,7 +242,7 @@ def audited(done: Round, load: Load) -> tuple[Finding, ...]:
         return ()
     try:
         return logged_findings(done.audit, lambda text: read(text, load, 16 << 20))
-    except (msgspec.MsgspecError, ValueError, RecursionError):
+    except DECODE_ERRORS:
         return ()
 
 

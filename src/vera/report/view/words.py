@@ -6,6 +6,7 @@ from typing import Any
 
 import msgspec
 
+from vera.decode_errors import DECODE_ERRORS
 from vera.events import Blob, Text, text_size
 from vera.report.printable import one_printable_line, printable
 from vera.store import StoreError
@@ -47,7 +48,7 @@ def call_line(tool: str, args: Text, load: Load) -> str:
     given = read(args, load, MAX_LOADED)
     try:
         named = msgspec.json.decode(given, type=dict[str, Any])
-    except (msgspec.MsgspecError, ValueError, RecursionError):
+    except DECODE_ERRORS:
         return f"{one_line(tool, 100)} {line_of_text(args, load)}"
     if len(named) == 1 and isinstance(only := next(iter(named.values())), str):
         return f"{one_line(tool, 100)} {one_line(only)}"

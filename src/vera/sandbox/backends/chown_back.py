@@ -9,6 +9,8 @@ from pathlib import Path
 
 import msgspec
 
+from vera.decode_errors import DECODE_ERRORS
+
 LABEL = "vera.sandbox.owner"
 
 
@@ -40,7 +42,7 @@ def labs_among(inspected: "subprocess.CompletedProcess[str] | None") -> list[Lab
     """The containers that `docker inspect` has shown and whose files have to be given back."""
     try:
         containers = msgspec.json.decode(inspected.stdout if inspected else "[]", type=list[_Container])
-    except msgspec.DecodeError:
+    except DECODE_ERRORS:
         return []
     return [
         Lab(container.image, Path(mount.source), owner)

@@ -10,11 +10,11 @@ from urllib.parse import urljoin
 
 import msgspec
 
+from vera.content_coding import DecodeError, Decoder, TooLarge
 from vera.sandbox.egress.authority import AuthorityError, Url
 from vera.sandbox.egress.dial import Dialer, in_words
 from vera.sandbox.egress.secrets import Secrets
 from vera.sandbox.egress.types import Connection, FailedError, Policy, RefusedError, Request, Verdict
-from vera.sandbox.fetch.decode import DecodeError, Decoder, TooLarge
 from vera.sandbox.fetch.exchange import Exchange, Fields, ResponseError, ResponseHead
 from vera.sandbox.fetch.receipt import Fetched, FetchError, Hop, Kind
 from vera.sandbox.fetch.renewal import NOT_MODIFIED, confirmed, validators
@@ -222,7 +222,7 @@ class Fetcher:
         return msgspec.structs.replace(reply, body=body, wire_size=wire_size, coding=coding)
 
     async def _body(self, exchange: Exchange, head: ResponseHead) -> tuple[bytes, int, str]:
-        decoder = Decoder(head.header("content-encoding").strip().lower(), self._limits.body)
+        decoder = Decoder(head.header("content-encoding"), self._limits.body)
         announced = head.header("content-length")
         if announced.isdecimal() and int(announced[:20]) > self._limits.wire:
             raise TooLarge

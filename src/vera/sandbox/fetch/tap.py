@@ -12,10 +12,10 @@ from typing import Any
 
 import msgspec
 
+from vera.content_coding import DecodeError, Decoder, TooLarge
 from vera.sandbox.egress.authority import Authority, Url
 from vera.sandbox.egress.head import CREDENTIALS, HOP_BY_HOP, RequestHead
 from vera.sandbox.egress.types import PageWatch
-from vera.sandbox.fetch.decode import DecodeError, Decoder, TooLarge
 from vera.sandbox.fetch.exchange import MAX_HEAD, ResponseHead
 from vera.sandbox.fetch.receipt import Fetched
 from vera.sandbox.fetch.reply import FetchReply, receipt_of
@@ -210,7 +210,7 @@ class _Watch:
         announced = head.header("content-length")
         if announced.isdecimal() and int(announced[:20]) > PAGE_BYTES:
             raise TooLarge
-        self._decoder = Decoder(head.header("content-encoding").strip().lower(), PAGE_BYTES)
+        self._decoder = Decoder(head.header("content-encoding"), PAGE_BYTES)
 
     def _add(self, data: bytes) -> None:
         assert self._decoder is not None

@@ -15,6 +15,7 @@ from pathlib import Path
 
 import msgspec
 
+from vera.decode_errors import DECODE_ERRORS
 from vera.sandbox.egress.authority import AuthorityError
 from vera.sandbox.egress.dial import Dialer
 from vera.sandbox.egress.proxy import EgressProxy
@@ -212,7 +213,7 @@ class Renderer:
             raise TimeoutError
         try:
             return msgspec.json.decode(result.head, type=Answer)
-        except (msgspec.DecodeError, UnicodeDecodeError):
+        except DECODE_ERRORS:
             said = " ".join(result.head.decode("utf-8", "replace").split())[:MAX_PROBLEM]
             raise BoxError(f"the browser's driver failed: {said}") from None
 

@@ -4,7 +4,7 @@ LM Studio, Ollama, vLLM and llama.cpp serve it. What it answers is untrusted: th
 count, order, dimension and every number are checked.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import TypeVar
 
 import httpx
@@ -12,6 +12,8 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
+from vera.content_coding import DecodeError, Decoder, TooLarge
+from vera.decode_errors import DECODE_ERRORS
 from vera.sanitize import one_line
 from vera.search.embedding.values import EmbeddingError
 
@@ -62,7 +64,7 @@ class ServerEmbedder:
         `local`: no proxy of the environment is used. Raises EmbeddingError."""
         self._client = httpx.Client(
             base_url=f"{base_url.rstrip('/')}/",
-            headers={"Authorization": f"Bearer {key}"} if key else {},
+            headers={"Accept-Encoding": "gzip", **({"Authorization": f"Bearer {key}"} if key else {})},
             timeout=httpx.Timeout(_ANSWER_S, connect=_CONNECT_S),
             trust_env=not local,
         )
@@ -124,24 +126,38 @@ class ServerEmbedder:
         return unit
 
     def _bytes(self, method: str, path: str, body: object, most: int) -> bytes:
-        content = bytearray()
         try:
             with self._client.stream(method, path, json=body) as response:
                 if response.status_code != httpx.codes.OK:
-                    said = one_line(next(response.iter_bytes(), b"").decode(errors="replace"), _SHOWN)
+                    said = one_line(_beginning(response).decode(errors="replace"), _SHOWN)
                     status = f"{response.status_code}: {said}" if said else f"{response.status_code}."
                     raise _Refused(f"{self._url}/{path} answered HTTP {status}")
-                for block in response.iter_bytes():
-                    content += block
-                    if len(content) > most:
-                        raise EmbeddingError(f"{self._url}/{path} answered with more than {most} bytes.")
+                return b"".join(_content(response, most))
+        except TooLarge:
+            raise EmbeddingError(f"{self._url}/{path} answered with more than {most} bytes.") from None
+        except DecodeError as error:
+            raise EmbeddingError(f"{self._url}/{path} cannot be read: {error}.") from None
         except httpx.HTTPError as error:
             why = str(error) or type(error).__name__
             raise EmbeddingError(f"{self._url}/{path} cannot be asked: {why}.") from error
-        return bytes(content)
 
     def _decoded(self, content: bytes, kind: type[T]) -> T:
         try:
             return msgspec.json.decode(content, type=kind)
-        except (msgspec.DecodeError, UnicodeDecodeError) as error:
+        except DECODE_ERRORS as error:
             raise EmbeddingError(f"{self._url} answered what is no list of vectors: {error}.") from error
+
+
+def _content(response: httpx.Response, most: int) -> Iterator[bytes]:
+    """The body without its content coding. Raises TooLarge, DecodeError."""
+    decoder = Decoder(response.headers.get("content-encoding", ""), most)
+    for piece in response.iter_raw():
+        yield decoder.feed(piece)
+    decoder.finish()
+
+
+def _beginning(response: httpx.Response) -> bytes:
+    try:
+        return next(_content(response, _MAX_BYTES_A_TEXT), b"")
+    except (TooLarge, DecodeError):
+        return b""

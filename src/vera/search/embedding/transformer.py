@@ -22,6 +22,7 @@ import safetensors.numpy
 from threadpoolctl import ThreadpoolController
 from tokenizers import Tokenizer
 
+from vera.decode_errors import DECODE_ERRORS
 from vera.search.embedding.bert import Bert, Matrix, Shape
 from vera.search.embedding.values import EmbeddingError
 
@@ -112,6 +113,8 @@ class SentenceTransformer:
         self._pool.shutdown()
 
     def _vector(self, tokens: Sequence[int]) -> Matrix:
+        if not tokens:
+            return np.zeros(self.dimension, np.float32)
         states = self._bert.states(np.array(tokens, np.int64))
         pooled: Matrix = states[0] if self._by_first_token else states.mean(axis=0)
         return pooled / max(np.linalg.norm(pooled), np.float32(1e-12))
@@ -157,7 +160,7 @@ def _decoded(files: dict[str, bytes], name: str, kind: type[T], absent: T | None
         return absent
     try:
         return msgspec.json.decode(files[name], type=kind)
-    except (msgspec.DecodeError, UnicodeDecodeError) as error:
+    except DECODE_ERRORS as error:
         raise EmbeddingError(f"{name} of the embedding model cannot be read: {error}.") from error
 
 

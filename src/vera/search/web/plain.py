@@ -9,6 +9,7 @@ from urllib.parse import quote
 
 import msgspec
 
+from vera.decode_errors import DECODE_ERRORS
 from vera.sandbox.egress.authority import AuthorityError
 from vera.sandbox.fetch.url import normalise
 from vera.search.web.values import Ask, Found, Hit, Malformed, Query
@@ -31,7 +32,7 @@ def decode_object(body: bytes) -> Mapping[str, Any]:
     """The JSON object that the body is. Raises Malformed."""
     try:
         decoded = msgspec.json.decode(body)
-    except (msgspec.MsgspecError, ValueError, RecursionError):
+    except DECODE_ERRORS:
         raise Malformed("its answer is no JSON") from None
     if not isinstance(decoded, dict):
         raise Malformed("its answer is JSON, but no object")

@@ -17,22 +17,24 @@ class TooLarge(Exception):
 
 
 class Decoder:
-    """Bytes off the wire to bytes of the content, at most `most` of them. Raises DecodeError for a coding
-    other than gzip, deflate and none."""
+    """Bytes off the wire to bytes of the content, at most `most` of each. `coding` is the value of the header
+    Content-Encoding. Raises DecodeError for a coding other than gzip, deflate and none."""
 
     def __init__(self, coding: str, most: int) -> None:
+        coding = coding.strip().lower()
         self.coding = "" if coding in ("", "identity") else coding.removeprefix("x-")
         if self.coding not in ("", "gzip", "deflate"):
             raise DecodeError(f"its content coding is {coding[:40]!a}, and only gzip and deflate are undone")
-        self._left = most
+        self._left = self._left_on_wire = most
         self._members = 0
         self._inflate: zlib._Decompress | None = None
 
     def feed(self, data: bytes) -> bytes:
         """Raises TooLarge, or DecodeError for data that is damaged."""
+        self._left_on_wire -= len(data)
         out = data if not self.coding else self._decompress(data)
         self._left -= len(out)
-        if self._left < 0:
+        if min(self._left, self._left_on_wire) < 0:
             raise TooLarge
         return out
 

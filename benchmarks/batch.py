@@ -106,7 +106,9 @@ class Measured:
     server: float
 
 
-def throughput(tasks: int, slots: int, calls: int, latency: float, extra: list[str]) -> Measured:
+def throughput(
+    tasks: int, slots: int, calls: int, latency: float, extra: list[str], alone: int = ALONE
+) -> Measured:
     model = Clocked(calls, latency)
     with tempfile.TemporaryDirectory() as name, ScriptedServer(model) as server:
         folder = Path(name)
@@ -126,7 +128,7 @@ def throughput(tasks: int, slots: int, calls: int, latency: float, extra: list[s
         asked=asked,
         seconds=seconds,
         start=ended - began - seconds,
-        session=asyncio.run(sessions_alone(calls, extra)),
+        session=asyncio.run(sessions_alone(calls, extra, alone)),
         task=cpu / tasks,
         server=own / asked,
     )
@@ -141,14 +143,14 @@ def show(tasks: int, slots: int, latency: float, measured: Measured) -> None:
     )
 
 
-async def sessions_alone(calls: int, extra: list[str]) -> float:
+async def sessions_alone(calls: int, extra: list[str], count: int) -> float:
     """Seconds of processor time of an attempt, its calls answered at once: the median."""
     used = []
     with tempfile.TemporaryDirectory() as name, ScriptedServer(Clocked(calls, 0.0)) as server:
         settings = {**SETTINGS, "model.base_url": server.base_url, "model.assumed": "openai/text"}
         words = [word for key, value in settings.items() for word in ("-c", f"{key}={as_text(value)}")]
         async with open_children(fork=not extra, preload=PRELOADED) as children:
-            for n in range(ALONE):
+            for n in range(count):
                 argv = ["run", "--task", "-", "--work-dir", f"{name}/{n}", "--base-dir", name, "-q", *words]
                 child = children.start(argv, stdin="What colour is the sky?", stderr=Path(name, "stderr"))
                 used.append((await child.ended).cpu_s)

@@ -10,18 +10,15 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 from scale_costs import Question
 
-from support.cast import Cast, final, part_of, turn
+from support.cast import Cast, final, turn
 from support.cli import records
 from support.scripted_server import ScriptedServer
-from support.turns import answered_turns, as_reply
 from vera import events
 from vera.batch.children import Children, open_children
 from vera.batch.running import PRELOADED
-from vera.protocol import Turn
 from vera.usage import SpentFold
 
 LICENCES = Path(__file__).resolve().parents[1] / "examples" / "licences"
@@ -121,22 +118,52 @@ def _model(kind: str) -> Iterator[list[str]]:
         turn("read", path="GPL-3.txt", first=245, last=268),
         final(SAID if judged else QUOTED),
     ]
-    with ScriptedServer(_Again(turns)) as server:
+    with ScriptedServer(Cast(turns, each_session=True)) as server:
         rule = [] if judged else ["-c", "verification.rule=literal"]
         yield ["--model-base-url", server.base_url, "--protocol", "text", *quiet, *rule]
 
 
-class _Again:
-    """A script that each session plays from its beginning."""
+async def _attempt(children: Children, command: Sequence[str], root: Path) -> float:
+    """A model's server has the prompts of the same question in its cache, so each question has a number."""
+    child = children.start(
+        [*command, "--work-dir", str(root)],
+        stdin=ASKED if "builtin" in command else f"Question {root.name}: {ASKED}",
+        stderr=root.with_suffix(".stderr"),
+        stdout=root.with_suffix(".json"),
+    )
+    ended = await child.ended
+    if ended.code:
+        raise SystemExit(f"A question ended with {ended.code}: {root.with_suffix('.stderr').read_text()}")
+    return ended.cpu_s
 
-    def __init__(self, turns: Sequence[Turn]) -> None:
-        self._turns = turns
-        self._judge = Cast([])
 
-    def __call__(self, index: int, body: dict[str, Any]) -> Any:
-        if part_of(body) != "worker":
-            return self._judge(index, body)
-        return as_reply(self._turns[min(answered_turns(body), len(self._turns) - 1)], "text")
+def _cpu_of(command: Sequence[str], **environment: str) -> float:
+    """Processor seconds of a command that asks the question."""
+    before = os.times()
+    done = subprocess.run(
+        command, input=ASKED, env={**os.environ, **environment}, text=True, capture_output=True, check=False
+    )
+    after = os.times()
+    if done.returncode:
+        raise SystemExit(f"{command} ended with {done.returncode}: {done.stderr}")
+    return after.children_user + after.children_system - before.children_user - before.children_system
+
+
+@contextmanager
+def _model(kind: str) -> Iterator[list[str]]:
+    quiet = ["--sandbox", "none", "--egress", "none", "-c", "verification.rounds=1"]
+    if kind == "built-in":
+        yield ["--model-base-url", "builtin", *quiet]
+        return
+    judged = kind == KINDS[2]
+    turns = [
+        turn("search", query="written offer valid years"),
+        turn("read", path="GPL-3.txt", first=245, last=268),
+        final(SAID if judged else QUOTED),
+    ]
+    with ScriptedServer(Cast(turns, each_session=True)) as server:
+        rule = [] if judged else ["-c", "verification.rule=literal"]
+        yield ["--model-base-url", server.base_url, "--protocol", "text", *quiet, *rule]
 
 
 def _read(kind: str, root: Path) -> Question:

@@ -89,7 +89,9 @@ class Measured:
             self.free = measures.free_processors(os.cpu_count() or 1)
             self.calls, self.latency = options.calls, options.latency
             self.tasks, self.slots = options.tasks, options.slots
-            self.batch = batch.throughput(self.tasks, self.slots, self.calls, self.latency, [])
+            self.batch = batch.throughput(
+                self.tasks, self.slots, self.calls, self.latency, [], alone=options.repeats
+            )
             self.load.append(os.getloadavg()[0])
             tell("store")
             size = round(statistics.mean(q.evidence / max(1, q.blobs) for q in self.questions))

@@ -25,7 +25,7 @@ OURS = ("VERA", "VERA, built-in")
 LOOK_SECONDS = 0.1
 PREPARING_SECONDS = 1800.0
 PAUSE_SECONDS = 20.0
-SETTLED_SECONDS = 5.0
+SETTLED_SECONDS = 30.0
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -222,7 +222,7 @@ def cleared(folder: Path) -> None:
 
 @dataclass(frozen=True, kw_only=True)
 class Left:
-    """What a kill in the middle left: files, of them those that say something of the work, processes,
+    """What a kill in the middle left: files that are not empty, their bytes, processes,
     containers, and what came of going on."""
 
     files: int
@@ -232,8 +232,8 @@ class Left:
     went_on: str = ""
 
 
-def killed(tool: Tool, python: str, asked: Question, folder: Path, embedding: Server) -> Left:
-    """Kill a tool while its model takes time for the second reply."""
+def killed(tool: Tool, python: str, asked: Question, folder: Path, embedding: Server) -> Left | None:
+    """Kill a tool while its model takes time for the second reply; None when it ended before that."""
     folder.mkdir(parents=True)
     script, pause = tool.script(asked), PAUSE_SECONDS
 
@@ -247,7 +247,8 @@ def killed(tool: Tool, python: str, asked: Question, folder: Path, embedding: Se
         while len(server.requests) < 2 and process.poll() is None and time.monotonic() < until:
             time.sleep(0.05)
         if process.poll() is not None:
-            raise SystemExit(f"{tool.name} ended before it was killed: {said(folder, 'stderr')}")
+            print(f"{tool.name} ended before it was killed: {said(folder, 'stderr')}", file=sys.stderr)
+            return None
         left = after_kill(process, folder)
         pause = 0.0
         went_on = resumed(tool, python, asked, folder) if tool.name in OURS else tool.goes_on

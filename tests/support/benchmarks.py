@@ -1,5 +1,6 @@
 """The scripts under benchmarks/, as modules."""
 
+import importlib
 import importlib.util
 import sys
 from collections.abc import Iterator
@@ -22,3 +23,17 @@ def loaded(name: str) -> Iterator[ModuleType]:
         yield module
     finally:
         del sys.modules[spec.name]
+
+
+@contextmanager
+def together(*names: str) -> Iterator[list[ModuleType]]:
+    """Scripts that import each other, as modules, which they and what they import from there are only
+    meanwhile."""
+    sys.path.insert(0, str(FOLDER))
+    try:
+        yield [importlib.import_module(name) for name in names]
+    finally:
+        sys.path.remove(str(FOLDER))
+        for name, module in list(sys.modules.items()):
+            if str(getattr(module, "__file__", None) or "").startswith(str(FOLDER)):
+                del sys.modules[name]

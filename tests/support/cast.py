@@ -16,7 +16,7 @@ from typing import Any
 
 from support import exams
 from support.scripted_server import by_each_criterion
-from support.turns import as_reply, final, turn
+from support.turns import answered_turns, as_reply, final, turn
 from vera.protocol import Turn
 
 Part = Callable[[dict[str, Any]], Any]
@@ -114,8 +114,11 @@ class Cast:
         label: Part | None = None,
         score: Part | None = None,
         labels_probes: bool = False,
+        each_session: bool = False,
     ) -> None:
-        """With `labels_probes` the part `label` is asked about probes, too; else they go rightly."""
+        """With `labels_probes` the part `label` is asked about probes, too; else they go rightly. With
+        `each_session` the worker says what comes after the turns that its prompt has, so that every session
+        plays the script from its beginning, and a resumed one from where it was."""
         self._worker = list(worker)
         self._parts: dict[str, Part] = {
             "decompose": decompose or asking(),
@@ -125,6 +128,7 @@ class Cast:
         }
         self._before = ""
         self._labels_probes = labels_probes
+        self._each_session = each_session
         self.asked: Counter[str] = Counter()
         self.bodies: dict[str, list[dict[str, Any]]] = {}
 
@@ -143,6 +147,8 @@ class Cast:
         if part != "worker":
             reply = self._parts[part](body)
             return by_each_criterion({"content": reply}, body)["content"] if part == "score" else reply
+        if self._each_session:
+            number = answered_turns(body)
         said = self._worker[min(number, len(self._worker) - 1)]
         return said if isinstance(said, str) else as_reply(said, "text")
 

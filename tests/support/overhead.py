@@ -101,7 +101,7 @@ def measured(
     environment: Callable[[ScriptedServer], Mapping[str, str]] = lambda server: {},
 ) -> Cost:
     """What the program `argv`, which asks a model for its turns, cost. What it prints is thrown away."""
-    watch = _Watch()
+    watch = Watch()
 
     def script(index: int, body: dict[str, Any]) -> Any:
         watch.turn()
@@ -150,7 +150,7 @@ def cached_share(calls: Sequence[events.Model]) -> float:
     return sum(call.prefix_bytes for call in calls) / sum(call.input_bytes for call in calls)
 
 
-class _Watch:
+class Watch:
     """Looks at a process and all that it started, and at the engine, while a session runs (Linux)."""
 
     def __init__(self) -> None:
@@ -177,11 +177,11 @@ class _Watch:
         self.engine_cpu = _between(self._before[1], now[1]) if self._engine else None
 
     def until_ended(self, process: "subprocess.Popen[bytes]") -> str:
-        """Watch until it has ended; what it said on stderr."""
+        """Watch until it has ended; what it said on stderr, where that is a pipe."""
         self._tree = psutil.Process(process.pid)
         said: list[bytes] = []
-        assert process.stderr is not None
-        reader = threading.Thread(target=lambda: said.append(process.stderr.read()))
+        stderr = process.stderr
+        reader = threading.Thread(target=lambda: said.append(stderr.read() if stderr else b""))
         reader.start()
         while process.poll() is None:
             self._look(self._tree)

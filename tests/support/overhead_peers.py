@@ -13,6 +13,14 @@ from vera.sandbox import recipe
 
 TASK = "Count to 120, many times."
 
+MINI = {
+    "MSWEA_CONFIGURED": "true",
+    "MSWEA_COST_TRACKING": "ignore_errors",
+    "MSWEA_SILENT_STARTUP": "1",
+    "LITELLM_LOCAL_MODEL_COST_MAP": "True",
+}
+"""The environment in which mini-swe-agent asks nothing of a person and nothing of the internet."""
+
 
 @dataclass(frozen=True, kw_only=True)
 class Peer:
@@ -116,11 +124,5 @@ def _mini_swe_agent(python: Path) -> Peer:
         key="mini",
         argv=argv,
         reply=lambda command, step: f"Step {step}, go on.\n\n```mswea_bash_command\n{command}\n```",
-        environment=lambda server: {
-            "OPENAI_API_KEY": "none",
-            "MSWEA_CONFIGURED": "true",
-            "MSWEA_COST_TRACKING": "ignore_errors",
-            "MSWEA_SILENT_STARTUP": "1",
-            "LITELLM_LOCAL_MODEL_COST_MAP": "True",
-        },
+        environment=lambda server: {"OPENAI_API_KEY": "none", **MINI},
     )

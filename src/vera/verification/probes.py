@@ -27,7 +27,7 @@ MAX_ALTERED = MAX_PROBES - 2
 
 NO_PROBE = "No claims with known labels could be made of the cited lines."
 
-_INVENTED = (
+INVENTED = (
     "The ferry to Lomsund carries sheep across the fjord in winter.",
     "A clockmaker from Tarvik mends the astronomical dial every autumn.",
     "Two glaciers near Orvenna feed the turquoise lagoon.",
@@ -109,7 +109,7 @@ def _invented(case: Case) -> Iterator[Probe]:
     said = {stem for place in cited for stem in stems(place.span.text[:SPAN_LIMIT])}
     apart = [
         text
-        for text in sorted(_INVENTED, key=lambda each: _hash(each + case.answer))
+        for text in sorted(INVENTED, key=lambda each: _hash(each + case.answer))
         if said.isdisjoint(stems(text))
     ]
     for text in apart[:1] if cited else ():

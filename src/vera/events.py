@@ -948,6 +948,8 @@ class Derivation(Event, frozen=True, kw_only=True):
     when /input was empty: then the value rests on nothing but the command. `unmoved` are the cited lines with
     a number that came also when the contents of /input were changed. `searched` is how many files of /input
     a command that counted zero looked at, all of them: it found its own words when they were put there.
+    `altered` are the cited lines of prose that stand so in no file of /input: a word was cut out, or halves
+    were joined.
     """
 
     round: int
@@ -961,6 +963,7 @@ class Derivation(Event, frozen=True, kw_only=True):
     reason: str = ""
     unmoved: tuple[int, ...] = ()
     searched: int = 0
+    altered: tuple[int, ...] = ()
 
 
 class VersionSeen(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
@@ -1116,8 +1119,9 @@ class VerifierProbe(Event, frozen=True, kw_only=True):
     """A claim whose label is known beforehand was put to the judge, who could not tell it from another.
 
     `probe` is how it was made of a cited sentence: stated (the sentence itself, `expected` SUPPORTS), number
-    (a number changed), negation (denied, or no longer), unrelated (lines of something else), all `expected`
-    not SUPPORTS; '' when none could be made. `said` is the label by `maker` with the prompt `prompt_sha256`,
+    (a number changed), negation (denied, or no longer), unrelated (lines of something else), or invented (a
+    claim about something else, shown what was shown for the answer), all `expected` not SUPPORTS; '' when
+    none could be made. `said` is the label by `maker` with the prompt `prompt_sha256`,
     '' when there is none, and then `problem` says why.
     """
 

@@ -17,12 +17,13 @@ def codes(claim: str, page: str = PAGE) -> list[tuple[str, str, str]]:
 @pytest.mark.parametrize(
     ("claim", "expected"),
     [
-        ("Members may borrow 7 books.", [("count_differs", "soft", "7")]),
-        ("Members may borrow three films.", [("count_differs", "soft", "three")]),
+        ("Members may borrow 7 books.", [("count_differs", "hard", "7")]),
+        ("Members may borrow three films.", [("count_differs", "hard", "three")]),
+        ("Members of every village may borrow 7 books.", [("count_differs", "soft", "7")]),
         ("It is closed on Friday.", [("weekday_differs", "hard", "Friday")]),
     ],
 )
-def test_another_count_than_that_of_the_lines_is_a_hint_and_another_weekday_is_hard(
+def test_another_count_is_hard_where_nothing_else_differs_and_so_is_another_weekday(
     claim: str, expected: list[tuple[str, str, str]]
 ) -> None:
     assert codes(claim) == expected

@@ -18,6 +18,7 @@ from support import exams
 from support.scripted_server import by_each_criterion
 from support.turns import answered_turns, as_reply, final, turn
 from vera.protocol import Turn
+from vera.verification.probes import INVENTED
 
 Part = Callable[[dict[str, Any]], Any]
 
@@ -136,9 +137,7 @@ class Cast:
         part = part_of(body)
         if part == "label" and exams.is_exam(body):
             return exams.sat_by(exams.competent, body)
-        if (
-            part == "label" and self._before == "score" and not self._labels_probes
-        ):  # a probe, which no test need know of
+        if part == "label" and not self._labels_probes and self._is_probe(body):
             return exams.labelled(_verbatim(*exams.asked(body)))
         self._before = part
         number = self.asked[part]
@@ -151,6 +150,11 @@ class Cast:
             number = answered_turns(body)
         said = self._worker[min(number, len(self._worker) - 1)]
         return said if isinstance(said, str) else as_reply(said, "text")
+
+
+    def _is_probe(self, body: dict[str, Any]) -> bool:
+        """Which no test need know of. Where a hard finding stands no score is asked before the probes."""
+        return self._before == "score" or exams.asked(body)[0] in INVENTED
 
 
 def _verbatim(claim: str, spans: Sequence[str]) -> list[str]:

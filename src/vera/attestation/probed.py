@@ -16,6 +16,12 @@ from vera.evidence.claim import Relation
 STATED = "stated"
 """The kind of probe that its lines do support."""
 
+INVENTED = "invented"
+"""The kind that nothing supports: a claim about something else, shown all that was shown for the answer."""
+
+_ALTERED = ("number", "negation")
+"""The kinds that are made by a change of a cited sentence, and share all other words with it."""
+
 _RELATIONS = frozenset(get_args(Relation))
 
 
@@ -56,13 +62,16 @@ def _is_right(probe: VerifierProbe) -> bool:
 
 
 def _distrust(labelled: Sequence[VerifierProbe], wrong: int) -> str:
-    """Why this judge is not believed: it got more than half wrong, called every claim supported that is not,
-    or did not see that a sentence is in its own lines. The last alone shows a judge that always says
-    CONTRADICTS: it is right about every claim that was altered."""
+    """Why this judge is not believed: it got more than half wrong, called every altered sentence supported or
+    the invented claim, or did not see that a sentence is in its own lines. The last alone shows a judge that
+    always says CONTRADICTS: it is right about every claim that was altered. The invented claim alone shows
+    one that obeys what it reads, and every altered sentence one that only compares words."""
     blind = [probe for probe in labelled if probe.probe == STATED and probe.said != "SUPPORTS"]
     if blind:
         return f"The judge said {blind[0].said} of a sentence that is in the lines it was shown."
-    altered = [probe for probe in labelled if probe.probe != STATED]
+    if any(probe.probe == INVENTED and probe.said == "SUPPORTS" for probe in labelled):
+        return "The judge said SUPPORTS of a claim that is about something else than the lines it was shown."
+    altered = [probe for probe in labelled if probe.probe in _ALTERED]
     if 2 * wrong > len(labelled) or (altered and all(probe.said == "SUPPORTS" for probe in altered)):
         return f"The judge mislabelled {wrong} of {len(labelled)} claims whose labels are known."
     return ""

@@ -93,7 +93,7 @@ from vera.attestation.tiers import Thresholds, bars
 from vera.evidence.asked_pages import USUAL_SOURCES, AskedSources, asked_sources
 from vera.headline import JUDGED
 
-VERSION = "reduce/4"
+VERSION = "reduce/5"
 """Changes whenever the same objects may give another result: replay then says RULES_CHANGED."""
 
 WITHOUT_NOTES = frozenset({"reduce/1", "reduce/2", "reduce/3"})

@@ -28,7 +28,7 @@ from vera.disclosure import DISCLOSURES
 from vera.evidence.citation import CITATION_LIMIT, Citation, find_citations
 from vera.evidence.claim import Cite, Claim
 
-VERSION = "claims/3"
+VERSION = "claims/4"
 """Changes whenever the same answer may give other claims: replay then says RULES_CHANGED."""
 
 CLAIM_LIMIT = 10_000
@@ -51,7 +51,9 @@ _CELL = re.compile(r"(?<!\\)\|")
 _LABEL = re.compile(
     r"(?:(?:short|final|direct|brief) )?(?:answer|summary|conclusion|result): (?=\S)", re.IGNORECASE
 )
-_SAYS = re.compile(r"[^\W_]")
+_SAYS = re.compile(r"[^\W_]|[✀-✔✗-✘❌❎✅☐-☒👍👎🆗🚫⛔]")
+"""A tick alone says yes."""
+
 _LETTER = re.compile(r"[^\W\d_]")
 _SHORT = 2000
 _LEADS_IN = (":", "：")

@@ -20,6 +20,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from functools import lru_cache
 
+from vera.audit.around import BEHIND, taken_back
 from vera.audit.case import Case, CitedLines
 from vera.audit.containment_forms import Form, forms, names
 from vera.audit.containment_match import Budget, Outcome, Reading, known
@@ -33,7 +34,7 @@ from vera.evidence.claim import Claim, Relation
 from vera.evidence.negation import doubtful_turns
 from vera.evidence.words import stem
 
-VERSION = "containment/6"
+VERSION = "containment/7"
 """The maker of the labels; changes whenever the same lines may get another label."""
 
 SPAN_LIMIT = 40_000
@@ -79,14 +80,26 @@ def label(claim: Claim, place: CitedLines, about: str = "") -> Relation:
     budget = Budget()
     found: set[Relation] = set()
     turns = doubtful_turns(claim.text)
-    for sentence in sentences(place.source.lines, place.first, place.last):
+    for sentence, behind in _with_next(place):
         if doubtful_turns(sentence.box + sentence.text) != turns:
+            continue
+        if taken_back(sentence.text, behind, place):
             continue
         seen = with_names(sentence, tuple(name.keys for name in names_of))
         found.add(_relation(thesis, seen, (place.first, place.last), budget))
     if {"SUPPORTS", "CONTRADICTS"} <= found:
         return "QUALIFIES"
     return next((one for one in ("SUPPORTS", "CONTRADICTS", "QUALIFIES") if one in found), "IRRELEVANT")
+
+
+def _with_next(place: CitedLines) -> Iterator[tuple[Sentence, str]]:
+    """The sentences of a place, each with the text of the one behind it, '' for the last of the source."""
+    lines = place.source.lines
+    said = list(sentences(lines, place.first, place.last))
+    end = min(len(lines), place.last + BEHIND)
+    rest = sentences(lines, place.last + 1, end) if place.last < end else iter(())
+    last = next((each.text for each in rest if each not in said), "")
+    yield from zip(said, [*(each.text for each in said[1:]), last], strict=False)
 
 
 def labels(case: Case, number: int) -> tuple[VerifierLabels, ...]:

@@ -54,6 +54,7 @@ _DIFFERENCE = re.compile(
     r"|greater|larger|smaller|taller|heavier|mehr|weniger|plus|moins) (?:than|als|que)\b",
     re.I,
 )
+_OF = re.compile(r"\sof\b", re.I)
 _NAMED = re.compile(r"(?:\A|.*[\s(\"“‘])(?P<name>[^\W\d_][\w'’]{1,30})[\s-]\Z", re.DOTALL)
 _PARTS = word_set(
     """section sections article articles chapter chapters page pages rule rules clause clauses figure table
@@ -67,6 +68,8 @@ def is_derivable(quantity: Quantity, claim: str, cited: Sequence[CitedLines]) ->
     """Whether a writer may have counted or worked it out, or taken it from the wording of the subject."""
     if _is_worked_out(quantity, claim, cited):
         return True
+    if is_another_share(quantity, claim, cited):
+        return False
     is_small = _is_small(quantity) or _tells_works_apart(quantity, claim)
     if any(len(place.source.quantities) > MAX_COMPARED for place in cited):
         return is_small
@@ -85,6 +88,20 @@ def is_idle(quantity: Quantity, claim: str) -> bool:
     if quantity.kind == "amount" and quantity.text.lower() in RECURRING:
         return True
     return quantity.spelled and quantity.value in (0, 1, Decimal("0.5")) and not quantity.parts
+
+
+def is_another_share(quantity: Quantity, claim: str, cited: Sequence[CitedLines]) -> bool:
+    """Whether the claim gives a share of something, and the cited lines another one: half for a third."""
+    if quantity.kind != "fraction" or not _OF.match(claim, quantity.end):
+        return False
+    shares = (
+        other
+        for place in cited
+        for other in place.span.quantities
+        if other.kind == "fraction" and _OF.match(place.span.text, other.end)
+    )
+    values = {other.value for other in shares}
+    return bool(values) and quantity.value not in values
 
 
 def _is_small(quantity: Quantity) -> bool:

@@ -16,8 +16,9 @@ nothing either.
 import re
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
-from itertools import pairwise
+from itertools import islice, pairwise
 
+from vera.audit.around import behind_of, taken_back
 from vera.audit.case import Case, CitedLines
 from vera.audit.labels import labelled, of_extract
 from vera.audit.lexicon import word_set
@@ -28,7 +29,7 @@ from vera.evidence.whole_sentences import runs_on
 from vera.evidence.words import Word, hedges, inflected, negations, singular, stems, unmarked, words
 from vera.sentences import END
 
-VERSION = "literal/8"
+VERSION = "literal/9"
 """The maker of the labels; changes whenever the same lines may get another label."""
 
 SPAN_LIMIT = 20_000
@@ -46,7 +47,7 @@ _WRAPPED = 40  # a line that long may go on in the next one
 _NEW_BLOCK = re.compile(r"\s{0,12}(?:[-*•‣+#|>]|\(?[0-9a-zA-Z]{1,3}[.)]\s|$)")
 _SYMBOL = re.compile(
     r"[%‰$€£¥₹°℃℉¬±×÷+=|/^]|~~|<!--|-->|[←-⇿∀-∑∓-≣≦-⋿⟀-⟯⤀-⫿☀-➿🀀-🫿]"
-    r"|[<>≤≥~≈](?=\s?\d)|(?<!\w)[-−–](?=[\d.$€£¥])|:(?=\s|$)"
+    r"|[<>≤≥~≈](?=\s?\d)|(?<!\w)[-−–](?=\s?[\d.$€£¥])|:(?=\s|$)"
 )
 """Symbols that say something, each of which must be in both: signs, currencies, operators, pictures."""
 
@@ -54,6 +55,23 @@ _VALUE_MARK = re.compile(r"[$€£¥₹±<>≤≥~≈+/^×÷-]")
 _BETWEEN_NAMES = frozenset((" ", "-", "\u00a0", "\u2010", "\u2011"))
 _NO_MARKS = str.maketrans("", "", "'’.")
 _SAME_MARK = {"percent": "%", "−": "-", "–": "-"}
+
+_TURNING_MARKS = re.compile(
+    r"[¬🚫⛔🛇⊘❌✗✘✖✕🙅👎\u202d\u202e]|(?<![^\W\d_])[\u0300-\u036f\u20d0-\u20f0]|[\u0334-\u0338\u20d2\u20d3\u20e5\u20eb]"
+)
+"""Signs that deny what is said beside them, combining marks that strike out or change what is no letter, and
+what turns the order of characters round on the screen."""
+
+_UNDER_CONDITIONS = re.compile(
+    r"\W*(?:as|when|where|until|before|after|under|during|in|since|by|at)\b[^,]{0,200}\d[^,]{0,200},\s*",
+    re.IGNORECASE,
+)
+"""A clause before the words that sets them into another time, or under another rule."""
+_MENTIONED = re.compile(
+    r"\b(?:sentences?|statements?|phrases?|words?|wording|texts?|answers?|claims?)\b[^:]{0,40}:\W{0,4}",
+    re.IGNORECASE,
+)
+"""What leads to words that are only mentioned."""
 
 _SKIPPED = frozenset(("a", "an", "the", "also", "then", "thus", "therefore", "however"))
 _COPULAS = frozenset(("is", "are"))
@@ -86,7 +104,8 @@ _DISTANCE = word_set(
     doubted myth hypothesis fiction fictional imagine imagined pretend pretended wrong wrongly falsely
     mistakenly except unlike instead rather otherwise lie lies lied hoax nonsense legend parody satire joke
     dream dreams dreamed dreamt novel novels debunked refuted rebutted discredited insist insists insisted
-    notion belief fallacy rumour rumor propaganda"""
+    notion belief fallacy rumour rumor propaganda suppose supposing assume assuming only solely exclusively
+    provided providing si wenn falls sofern"""
 )
 """Words that put a distance between a sentence and what it says, wherever in the sentence they stand."""
 
@@ -101,7 +120,7 @@ _CONTINUES = word_set(
     """hundred thousand million billion trillion dozen bn mn k m % ‰ / ^ × ÷ ° ℃ ℉ per or nor less more fewer
     lower higher cheaper dearer larger smaller longer shorter older younger faster slower below above short
     than percentage only until till bc bce ad ce v n chr nur erst oder bis außer ausser seulement sauf ou
-    jusque solo salvo o hasta soltanto tranne fino somente exceto até"""
+    jusque solo salvo o hasta soltanto tranne fino somente exceto até of out plus each every apiece pro je"""
 )
 """After a run they make it the beginning of another value."""
 
@@ -120,12 +139,28 @@ def label(claim: Claim, place: CitedLines) -> Relation:
         return "IRRELEVANT"
     anchor = _anchor(claim.text)
     found = {
-        _relation(claim.text, sentence)
-        for sentence in sentences_of(place.span.text, _above(place))
+        _in_place(claim.text, sentence, behind, place)
+        for sentence, behind in _with_next(place)
         if anchor in unmarked(sentence).translate(_NO_MARKS)
     }
     decided = found - {"IRRELEVANT"}
     return decided.pop() if len(decided) == 1 else "IRRELEVANT"
+
+
+def _with_next(place: CitedLines) -> Iterator[tuple[str, str]]:
+    """The sentences of a place, each with the one behind it, '' for the last one of the source."""
+    above = _above(place)
+    said = list(sentences_of(place.span.text, above))
+    rest = sentences_of(f"{place.span.text}\n{behind_of(place)}", above)
+    yield from zip(said, [*said[1:], next(islice(rest, len(said), None), "")], strict=False)
+
+
+def _in_place(claim: str, sentence: str, behind: str, place: CitedLines) -> Relation:
+    """What a sentence says of the claim; nothing where what stands around it takes it back."""
+    relation = _relation(claim, sentence)
+    if relation == "IRRELEVANT" or taken_back(sentence, behind, place):
+        return "IRRELEVANT"
+    return relation
 
 
 def _above(place: CitedLines) -> str:
@@ -162,9 +197,16 @@ def _relation(claim: str, sentence: str) -> Relation:
         if (count := len(frozenset(stems(claim)))) < MIN_WORDS:
             found = [run for run in found if _opens(run, seen) and (count > 1 or run[1] == len(seen))]
         parts = _name_parts(sentence) if found else frozenset()
-        return "SUPPORTS" if any(parts.isdisjoint(run) for run in found) else "IRRELEVANT"
+        stands = any(parts.isdisjoint(run) and _is_plain(sentence, run) for run in found)
+        return "SUPPORTS" if stands else "IRRELEVANT"
     difference = (ours - theirs) + (theirs - ours)
     return "CONTRADICTS" if _is_one_negation(difference) and _denies(wanted, seen) else "IRRELEVANT"
+
+
+def _is_plain(sentence: str, run: tuple[int, int]) -> bool:
+    """Whether what stands before the run neither sets it into another time nor only mentions it."""
+    before = sentence[: _marked(sentence)[run[0]].start]
+    return not (_UNDER_CONDITIONS.fullmatch(before) or _MENTIONED.search(before[-100:]))
 
 
 def _opens(run: tuple[int, int], seen: Sequence[str]) -> bool:
@@ -208,6 +250,8 @@ def _runs(
         before = seen[start - 1] if start else ""
         after = seen[end] if end < len(seen) else ""
         if before in _LEADS_ON or _VALUE_MARK.fullmatch(before) or after in _CONTINUES:
+            continue
+        if after == "for" and seen[end + 1 : end + 2] in (["each"], ["every"]):
             continue
         if _one_number(before, seen[start]) or _one_number(seen[end - 1], after):
             continue
@@ -254,6 +298,7 @@ def _has_content(tokens: Sequence[str]) -> bool:
 def _turns(text: str, tokens: Sequence[str]) -> Counter[str]:
     """The words of a sentence that deny, doubt or attribute what it says."""
     turns = Counter(token for token in tokens if token in _NEGATIONS | _FOREIGN_TURNS | _DISTANCE)
+    turns.update(_TURNING_MARKS.findall(text))
     turns.update(word.form for word in hedges(text))
     turns.update(
         word.form

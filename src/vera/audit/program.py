@@ -52,6 +52,9 @@ _OPERAND = re.compile(
     rf"|(?:\$\w{{1,20}}|\)|\w[ \t])[ \t]{{0,3}}/[ \t]{{0,3}}({_DIGITS})(?![\w/\]])"
     rf"|(?<![\w.\[-])({_DIGITS})[ \t]{{0,3}}[*+-][ \t]{{0,3}}(?:[$(]|[A-Za-z_]\w{{0,40}}\b(?!\.\w))"
 )
+_WIDTH = re.compile(r"%[-0+ ]?([0-9]{2,9})[sdc]")
+"""The width of a printed text, whose length may be counted."""
+
 _SED = re.compile(r"\b(?:sed|perl|ruby)\b")
 _SUBSTITUTES = re.compile(
     r"(?<![A-Za-z])s(?P<mark>[/|#,@!:;~])(?:\\.|(?!(?P=mark))[^\n]){1,300}(?P=mark)"
@@ -82,12 +85,20 @@ class Program:
     @cached_property
     def constants(self) -> frozenset[Decimal]:
         """The numbers that a calculation rests on: all but those in structural places and STRUCTURAL."""
-        return frozenset(_numbers(_FORM.sub(" ", self.text))) - STRUCTURAL
+        widths = frozenset(map(Decimal, _WIDTH.findall(self.text))) if self.measures else frozenset()
+        return (frozenset(_numbers(_FORM.sub(" ", self.text))) | widths) - STRUCTURAL
+
+    @cached_property
+    def measures(self) -> bool:
+        """Whether it turns text into numbers: `len(…)`, `ord(…)`, `wc`."""
+        return _TEXT_TO_NUMBER.search(self.text) is not None
 
     @cached_property
     def operands(self) -> frozenset[Decimal]:
         """The constants with which it calculates: `$1*707`, `s+3035`."""
-        found = (next(filter(None, match.groups())) for match in _OPERAND.finditer(self.text))
+        found = [next(filter(None, match.groups())) for match in _OPERAND.finditer(self.text)]
+        if self.measures:
+            found += _WIDTH.findall(self.text)
         return frozenset(number for written in found for number in _numbers(written)) & self.constants
 
     @cached_property
@@ -123,7 +134,7 @@ class Program:
     @cached_property
     def measured_text(self) -> tuple[str, ...]:
         """Pieces of text that it may turn into numbers, as `len("…")` and `echo … | wc -c` do."""
-        if not _TEXT_TO_NUMBER.search(self.text):
+        if not self.measures:
             return ()
         pieces = (next(filter(None, match.groups())) for match in _DATA.finditer(self.text))
         return tuple(piece.strip() for piece in pieces if any(map(str.isalnum, piece)) and len(piece) > 1)

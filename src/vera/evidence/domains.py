@@ -41,6 +41,9 @@ _AMP_PATH = re.compile(
     r"/(?:(?:[aciprv]|ii|wp)/)?(?P<secure>s/)?(?P<rest>[a-z0-9-]{1,63}\.[^/\s]{1,250}(?:/.*)?)", re.I
 )
 _IP_PART = re.compile(r"0x[0-9a-f]{1,8}|0[0-7]{0,11}|[1-9][0-9]{0,9}")
+_INSIDE = re.compile(r"(?i)https?:/{1,2}[^\s/?#&]{1,250}")
+_SAME_OWNER = {"githubusercontent.com": "github.com"}
+"""A second domain of one owner that holds the same documents, although anyone has a name below it."""
 _LOOKS_LIKE_ADDRESS = re.compile(r"(?i)(?:https?:/{1,2})?[^\s/?#]{1,250}\.[^\s/?#]{1,250}(?:[/?#:]|$)")
 
 
@@ -73,11 +76,24 @@ def registrable_domain(url: str) -> str:
         return ""
     address = _ip_address(host)
     if address is None and "." in host:
+        for other, owner in _SAME_OWNER.items():
+            if host.endswith(f".{other}"):
+                return owner
         return _suffixes().privatesuffix(host) or host
     host = str(address or host)
     if address is not None and address.is_global:
         return host
     return f"{host}:{_port(split)}" if _port(split) else host
+
+
+def named_domains(url: str) -> frozenset[str]:
+    """The registrable domains of the addresses that an address has in its path or query, as that of a proxy
+    has. Who writes another's address into his own can only lose by it: both count as one."""
+    split = _split(url.strip()[:_URL_LIMIT])
+    if split is None:
+        return frozenset()
+    inside = unquote(f"{split.path}?{split.query}")
+    return frozenset(filter(None, map(registrable_domain, _INSIDE.findall(inside)[:_WRAPPERS])))
 
 
 @lru_cache(maxsize=1)

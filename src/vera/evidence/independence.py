@@ -1,18 +1,20 @@
 """Independence of sources: which of them are one source in two coats.
 
 Two pages count as one when they belong to one registrable domain, after archives and other wrappers around
-their addresses are taken off, or when one holds the text of the other: 5-word shingles (Broder, "On the
-resemblance and containment of documents", 1997), compared exactly.
+their addresses are taken off, when their domains look alike, when the address of one holds that of the other,
+or when one holds the text of the other: 5-word shingles (Broder, "On the resemblance and containment of
+documents", 1997), compared exactly but for characters that look alike.
 """
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from itertools import islice
 
 import msgspec
 
-from vera.evidence.domains import registrable_domain
+from vera.evidence.domains import named_domains, registrable_domain
+from vera.evidence.look_alikes import latin, skeleton
 
 COPY_CONTAINMENT = 0.3
 """Share of the smaller text's shingles from which two texts are copies."""
@@ -80,7 +82,8 @@ def clusters(sources: Sequence[SourceDoc]) -> tuple[Group, ...]:
     three sites or more, and the banner of the Wayback Machine do not count as text.
     """
     domains = [registrable_domain(source.url) for source in sources]
-    links = [*_domain_links(domains), *_copy_links(sources, domains)]
+    named = [named_domains(source.url) for source in sources]
+    links = [*_domain_links(domains, named), *_copy_links(sources, domains)]
     parents = list(range(len(sources)))
     used: dict[int, list[Link]] = {}
     for first, second, shared in links:
@@ -114,11 +117,14 @@ def _shingles(words: Sequence[str]) -> set[int]:
     return set(map(hash, zip(*(islice(words, start, None) for start in range(SHINGLE_WORDS)), strict=False)))
 
 
-def _domain_links(domains: Sequence[str]) -> Iterator[tuple[int, int, int]]:
+def _domain_links(domains: Sequence[str], named: Sequence[Collection[str]]) -> Iterator[tuple[int, int, int]]:
+    """Pairs of one domain, of domains that look alike, or of which one has the other in its address."""
     first: dict[str, int] = {}
     for index, domain in enumerate(domains):
-        if domain and first.setdefault(domain, index) != index:
-            yield first[domain], index, 0
+        for name in (domain, *named[index]):
+            shape = skeleton(name)
+            if shape and first.setdefault(shape, index) != index:
+                yield min(first[shape], index), max(first[shape], index), 0
 
 
 def _copy_links(sources: Sequence[SourceDoc], domains: Sequence[str]) -> Iterator[tuple[int, int, int]]:
@@ -156,7 +162,8 @@ def _lines(text: str, room: int) -> list[tuple[str, ...]]:
     """The lines as words, without empty ones and the banner of the Wayback Machine; at most `room` words."""
     out: list[tuple[str, ...]] = []
     for line in text.split("\n"):
-        words = tuple(_WORD.findall(line.lower()[: 40 * room]))
+        text = line.lower() if line.isascii() else latin(line)
+        words = tuple(_WORD.findall(text[: 40 * room]))
         if words and not _WAYBACK_BANNER.match(line.strip()[:200]):
             out.append(words[:room])
             room -= len(words)

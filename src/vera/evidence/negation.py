@@ -77,7 +77,7 @@ _WITHDRAWN = re.compile(
 )
 """What says in brackets that the words beside it are not in force any more."""
 _WITHDRAWN_BEHIND = re.compile(
-    r"(?:(?:[;–—]\s?|\s--?\s)|(?:[,;–—]|\s--?)\s?"
+    r"(?:(?:[;–—]\s?|\s-{1,3}\s)|(?:[,;–—]|\s--?)\s?"
     r"(?:(?:but|and|although|though|yet|a|an|the|aber|jedoch|doch|mais) ){0,2}"
     r"(?:\w{1,20} )?"
     r"(?:which|that|this|it|they|since|now|later|die|der|das|was|dies|inzwischen|seither|qui|depuis)"
@@ -88,14 +88,25 @@ _WITHDRAWN_BEHIND = re.compile(
 """The same in a clause behind them: ", which was abolished", "; repealed in 2019"."""
 _UNTRUE = rf"(?:{_GONE}|not|false|untrue|wrong|incorrect|falsch|unwahr|faux)"
 _LABELLED = re.compile(
-    rf"\A[\W_]{{0,8}}{_UNTRUE}[*_]{{0,3}}\s?:[*_]{{0,3}}\s(?=(?:\S{{1,40}}\s{{1,4}}){{3}}\S)", re.IGNORECASE
+    rf"\A[\W_]{{0,8}}(?:{_UNTRUE}|hidden|removed|omitted|crossed out)[*_]{{0,3}}\s?:[*_]{{0,3}}\s"
+    r"(?=(?:\S{1,40}\s{1,4}){3}\S)",
+    re.IGNORECASE,
 )
 """The same before them: "Repealed: tenants must …". With fewer words behind it, it is a field."""
 _STRUCK = re.compile(r"(?<!~)~~(?!~)|<(?:del|s|strike)>", re.IGNORECASE)
 _DENIED_HEAD = re.compile(
     r"(?:\bfollowing\b[^.:]{0,60}\b(?:is|are|was|were|been|has|have|does|do) (?:\w{1,12} )?"
     rf"{_UNTRUE}\b[^.:]{{0,40}}[.:]|\b(?:not|never) (?:true|so|the case|correct)(?: that)?\s?:"
-    rf"|\A[\W_]{{0,8}}{_UNTRUE}\s?:)[*_]{{0,3}}\s{{0,4}}\Z",
+    rf"|\A[\W_]{{0,8}}(?:(?:it|this|that|what follows) (?:is|was) (?:\w{{1,12}} )?)?{_UNTRUE}\s?:"
+    r"|\A[\W_]{0,8}(?:no|nein|non)\s?:"
+    r"|\b(?:none|neither|nothing|no part) of (?:the following|these|this)\b[^.:]{0,60}[.:]"
+    r"|\b(?:wrong|mistakes?|errors?|myths?|misconceptions?|falsehoods?|lies)\b[^.:]{0,40}:)[*_]{0,3}\s{0,4}\Z",
+    re.IGNORECASE,
+)
+_SAID_OF_IT = re.compile(
+    rf"\A\W{{0,4}}(?:(?:this|that|the (?:above|foregoing|preceding|previous)|diese[rs]?|cet(?:te)?|ce)\b"
+    rf"(?: (?!not\b|never\b)\w{{1,20}}){{0,3}} (?:is|was|were|are|has been|have been|wurde|ist|est|a été|fut)"
+    rf" (?:\w{{1,20}} ){{0,2}}{_UNTRUE}\b|not (?:true|so|any more)\b)|\A\W{{0,8}}{_TAKEN_BACK}",
     re.IGNORECASE,
 )
 _TURNS = re.compile(
@@ -115,6 +126,7 @@ _DENIED_ALONE = re.compile(
     r"\W*(?:[不没沒未无無非勿莫否]\w?|ない|しない|ません|なし|안|아님)\W*", re.IGNORECASE
 )
 """All of a bracket in Chinese, Japanese or Korean that denies."""
+_DENYING_REMARK = re.compile(rf"\W*{_TURN}\b", re.IGNORECASE)
 _UNTICKED = re.compile(
     r"[☐✗✘✕✖❌□▢◻◽⬜❏❐❑❒◯⭘🞎🗆]|(?<![\w\]])\[[ \u00a0]\](?=\s|\Z)"
     r"|\A[\s*•+|-]{0,12}(?:\d{1,3}[.)]\s)?(?:\[_?\]|\([ \u00a0_]\))(?=\s|\Z)"
@@ -177,7 +189,14 @@ def is_remark(text: str) -> bool:
     bracket = _BRACKETS.match(text)
     if bracket is None or text[bracket.end() :].strip(" ."):
         return False
-    return _WITHDRAWN.match(next(filter(None, bracket.groups()))) is not None
+    inside = next(filter(None, bracket.groups()))
+    return _WITHDRAWN.match(inside) is not None or _DENYING_REMARK.match(inside) is not None
+
+
+def takes_back(text: str) -> bool:
+    """Whether a sentence says of the one before it that it is not so, or not in force any more: "This clause
+    was deleted in 2020."."""
+    return _SAID_OF_IT.match(text[:TEXT_LIMIT]) is not None
 
 
 def below(block: str, state: State, *, item: bool) -> tuple[str, State]:

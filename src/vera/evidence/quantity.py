@@ -30,6 +30,7 @@ from vera.evidence.quantity_numbers import (
     number_from_foreign_word,
     number_from_word,
     recurring,
+    roman_numeral,
 )
 from vera.evidence.units import ARITHMETIC, unit_words
 
@@ -41,7 +42,12 @@ _TOKEN = re.compile(r"[^\W_]+")
 _RANGE = re.compile(rf"{_SPACE}?(?:(?P<dash>{_DASH})|to|x|×|by){_SPACE}?(?:[A-Z]{{0,3}}[$€£¥])?\Z")
 _EITHER = re.compile(rf"{_SPACE}?(?:and|or|to|bis|und|oder|à|et|ou|y|o){_SPACE}?\Z")
 _PAIR = re.compile(rf"{_SPACE}?(?:{_DASH}|to|and|or|and/or|&){_SPACE}?(?:the{_SPACE})?\Z")
-_OTHER_DIGIT = re.compile(r"(?![0-9])\d")
+_OTHER_DIGIT = re.compile(
+    r"(?![0-9])\d|[①-⑨⑴-⑼⒈-⒐⓵-⓽❶-❾➀-➈➊-➒㊀-㊈]|(?<![^\W\d_])[Ⅰ-Ⅸⅰ-ⅸ](?![^\W\d_])"
+    r"|(?<![\u3040-\u30ff\u3400-\u9fff])[〇一二三四五六七八九](?![\u3040-\u30ff\u3400-\u9fff])"
+)
+"""Digits of other scripts and in other dress: ٩, ９, ⑨, Ⅸ, and 九 outside of Chinese text."""
+
 _DOTTED = re.compile(r"(?<![\w.,])[0-9]{1,3}(?:(?:\.[0-9]{3}){1,8}|,[0-9]{3})(?![\w]|[.,][0-9])")
 """Three digits behind a mark, which may be thousands or decimals."""
 
@@ -65,7 +71,7 @@ def quantities(text: str, beside: str = "") -> Iterator[Quantity]:
     of ASCII (９９, ٩٩), and written so in what is found.
     """
     if not text.isascii():
-        text = _OTHER_DIGIT.sub(lambda digit: str(unicodedata.decimal(digit[0])), text)
+        text = _OTHER_DIGIT.sub(lambda digit: str(int(unicodedata.numeric(digit[0]))), text)
     uncut = _uncut(text)
     spoken = language(uncut) or beside
     plain = _with_commas(uncut, spoken)
@@ -149,6 +155,8 @@ def _begun(text: str, start: int, end: int, spoken: str) -> Sequence[Quantity]:
     if end - start > _MAX_WORD_LENGTH:
         return ()
     word = text[start:end].lower()
+    if roman := roman_numeral(text, start, end):
+        return (roman,)
     if word in MONTHS:
         return date_from_month(text, start)
     if word in NUMBER_WORDS:

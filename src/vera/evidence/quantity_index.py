@@ -110,6 +110,8 @@ class QuantityIndex:
             self.written.add(part)
 
     def _add_number(self, quantity: Quantity) -> None:
+        if "." in quantity.text:
+            self.identifiers.add(_folded(quantity.text))  # "GPL 2.1" backs "version 2.1", and not "2.10"
         for value in {quantity.value, quantity.value.copy_abs()}:
             self.written.add(value)
             if not quantity.units:

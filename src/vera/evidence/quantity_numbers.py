@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from decimal import Decimal
 from typing import NamedTuple
 
-from vera.evidence.number_words import FOREIGN_NUMBERS, NUMBER_WORDS, RECURRING, SCALES, spelled
+from vera.evidence.number_words import FOREIGN_NUMBERS, NUMBER_WORDS, RECURRING, SCALES, Spelled, spelled
 from vera.evidence.quantity_dates import LATEST_YEAR, MONTHS, month_and_day
 from vera.evidence.quantity_kinds import CalendarDate, Hedge, Kind, Quantity
 from vera.evidence.units import ARITHMETIC, Unit, is_money, unit_symbols, unit_words
@@ -39,6 +39,27 @@ _NUMBER = re.compile(
     r"|(?P<comma>[0-9]{1,3},[0-9]{1,2}(?![0-9,]))"
     r"|(?P<plain>[0-9]{1,24}(?:\.[0-9]{1,24})?)"
 )
+_NOTE = re.compile(r"[¹²³⁴-⁹]{1,2}(?=[ \u00a0])")
+"""The number of a footnote between a value and its unit."""
+
+_POWER = re.compile(r"10(?:\^\{?|\*\*)?(?P<exponent>(?<=[\^{*])[-−]?[0-9]{1,3}|⁻?[⁰¹²³⁴-⁹]{1,3})(?![0-9])")
+_SCIENTIFIC = re.compile(
+    r"(?P<digits>[0-9]{1,6}(?:\.[0-9]{1,12})?)[eE](?P<exponent>[+-]?[0-9]{1,3})(?![\w.])"
+)
+_RAISED = str.maketrans("⁰¹²³⁴⁵⁶⁷⁸⁹⁻−", "0123456789--")
+_VERSION_BEFORE = re.compile(r"\b(?:versions?|releases?)\s\Z", re.IGNORECASE)
+_ROMAN = re.compile(r"(?=[IVX]{2})X{0,3}(?:IX|IV|V?I{0,3})")
+_ROMAN_DIGITS = {"I": 1, "V": 5, "X": 10}
+_ROMAN_BEFORE = re.compile(
+    r"(?:\b[A-Z][a-zà-ÿ]{2,20}|\b(?:chapter|part|book|volume|article|section|title|annex|act|scene|appendix"
+    r"|figure|table|phase|stage|type|class|clause|paragraph))\s\Z"
+)
+_CELL = re.compile(
+    r"(?P<dots>(?!))?(?P<commas>(?!))?(?P<lakhs>(?!))?(?P<marks>(?!))?(?P<spaces>(?!))?(?P<comma>(?!))?"
+    r"(?P<plain>[0-9]{1,24}(?:\.[0-9]{1,24})?)"
+)
+"""A number directly behind a comma is a cell of a row of data: 50 and 700 of "Berlin,50,700"."""
+
 _VULGAR = {
     "½": Decimal("0.5"),
     "¼": Decimal("0.25"),
@@ -117,6 +138,7 @@ _MAX_NAME_PART_LENGTH = 3
 _NAME_BEFORE = re.compile(r"(?<![^\W_])(?P<word>[^\W\d_]{1,24})[-‐‑]\Z")
 _PREFIX_WORDS = "pre post mid late early then sub over under top non ex no age aged page line plus minus"
 _PREFIXES = frozenset(_PREFIX_WORDS.split())
+_ONE_BEFORE = re.compile(r"\b(?:an?|one)\s\Z", re.IGNORECASE)
 _PER = re.compile(r"\bper\s\Z", re.IGNORECASE)
 _NEXT_WORD = re.compile(r"[\s-](?P<word>[a-z]{1,20})")
 _FUNCTION_WORD_LIST = (
@@ -151,7 +173,11 @@ def number_from_digit(text: str, start: int, end: int) -> Sequence[Quantity]:
                 units=unit_words()["inch"],
             ),
         )
-    match = _NUMBER.match(text, start)
+    if power := _POWER.match(text, start) or _SCIENTIFIC.match(text, start):
+        return (_power(power, start),)
+    match = (_CELL if text[start - 1 : start] == "," else _NUMBER).match(text, start)
+    if match is not None and "." in match[0] and _VERSION_BEFORE.search(text, max(0, start - 12), start):
+        return (identifier(text, start, match.end()),)
     if (match is None or not match["dots"]) and (other := _IDENTIFIER.match(text, start)):
         return (identifier(text, start, other.end()),)
     if match is None:
@@ -162,6 +188,31 @@ def number_from_digit(text: str, start: int, end: int) -> Sequence[Quantity]:
         return (Quantity(text=text[start:end], start=start, end=end, kind="century", value=digits.value),)
     special = _ordinal_or_decade(text, start, digits)
     return (special or _completed(text, start, end, digits),)
+
+
+def _power(match: re.Match[str], start: int) -> Quantity:
+    """10^9, 10⁹ or 5e9 as one number."""
+    exponent = int(match["exponent"].translate(_RAISED))
+    digits = match.groupdict().get("digits")
+    value = Decimal(digits or "1").scaleb(exponent)
+    return Quantity(
+        text=match[0],
+        start=start,
+        end=match.end(),
+        kind="number",
+        value=value,
+        step=Decimal(1).scaleb(exponent),
+    )
+
+
+def roman_numeral(text: str, start: int, end: int) -> Quantity | None:
+    """XIV of "chapter XIV" or "Louis XIV": of two letters at least, behind a name or the word for a part."""
+    written = text[start:end]
+    if not _ROMAN.fullmatch(written) or not _ROMAN_BEFORE.search(text, max(0, start - _BEFORE), start):
+        return None
+    values = [_ROMAN_DIGITS[letter] for letter in written]
+    total = sum(-one if one < other else one for one, other in zip(values, [*values[1:], 0], strict=True))
+    return Quantity(text=written, start=start, end=end, kind="number", value=Decimal(total))
 
 
 def name_with_number(text: str, start: int, end: int) -> Quantity | None:
@@ -196,6 +247,8 @@ def number_from_word(text: str, start: int) -> Sequence[Quantity]:
     number = spelled(text, start)
     if number is None:
         return ()
+    if number.form == "ordinal" and (share := _share(text, start, number)):
+        return (share,)
     end = number.end
     kind: Kind = number.form
     units: tuple[Unit, ...] = ()
@@ -220,6 +273,25 @@ def number_from_word(text: str, start: int) -> Sequence[Quantity]:
             spelled=True,
             counts=_counts(text, end),
         ),
+    )
+
+
+def _share(text: str, start: int, number: Spelled) -> Quantity | None:
+    """ "A third of" as a fraction."""
+    if not 2 < number.value <= 10 or not _ONE_BEFORE.search(text, max(0, start - 5), start):
+        return None
+    if not text.startswith(" of ", number.end):
+        return None
+    value = ARITHMETIC.divide(Decimal(1), number.value)
+    end = number.end
+    return Quantity(
+        text=text[start:end],
+        start=start,
+        end=end,
+        kind="fraction",
+        value=value,
+        step=Decimal("0.01"),
+        spelled=True,
     )
 
 
@@ -378,7 +450,8 @@ def _scale(text: str, end: int, money: bool) -> tuple[int, int]:
 
 def _unit(text: str, end: int) -> tuple[tuple[Unit, ...], int]:
     """The readings of the unit that begins at `end`, and where it ends; none and `end` without one."""
-    match = _UNIT_WORDS.match(text, end)
+    note = _NOTE.match(text, end)
+    match = _UNIT_WORDS.match(text, note.end() if note else end)
     words = [word for word in match.group("one", "two", "three") if word] if match else []
     for count in range(len(words), 0, -1):
         units = unit_words().get(" ".join(words[:count]).lower())

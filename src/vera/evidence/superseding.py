@@ -58,7 +58,7 @@ _ENDS = (
 )
 _CHANGES = r"amends|amending|modifies|modifying|varies|(?:ab)?änder(?:t|n)|modifie(?:nt)?"
 _PAST = r"replaced|superseded|cancell?ed|repealed|revoked|rescinded|annulled|withdrawn|abrogated|obsoleted"
-_ENDED = rf"{_PAST}|deleted|struck out"
+_ENDED = rf"{_PAST}|deleted|struck out|terminated|(?:declared )?(?:null and )?void"
 _CHANGED = r"amended|modified|varied|restated"
 _BE = r"(?:is|are|was|were|be|been|being|stands?|hereby)"
 

@@ -98,7 +98,8 @@ frequency 1 hertz
 frequency 1000 kilohertz
 frequency 1000000 megahertz
 frequency 1000000000 gigahertz
-percent 1 percent per_cent percentage_point percentage_points
+percent 1 percent per_cent
+point 1 percentage_point percentage_points
 dollar 1 dollar dollars us_dollars
 dollar 0.01 cent cents
 euro 0.01 cent cents

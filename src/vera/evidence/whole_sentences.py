@@ -34,13 +34,14 @@ _CUT_NUMBER = re.compile(r"\d[.,'’]?\Z")
 _LAST_WORD = re.compile(r"([^\W\d_]+)\Z")
 _WORD = re.compile(r"[^\W\d_]+")
 _NEGATION = re.compile(r"(?i)(?:not|never|no|nor|nicht|kein\w{0,2}|nie|pas|jamais|ne|sans|non|nunca)\b")
-_SMALL_WORDS = """
+_SMALL_TEXT = """
     must darf dürfen muss müssen kann können soll sollen ist sind wird werden der die das den dem des ein
     eine einen einem einer und oder in im am an auf von vom zu zum zur mit für bei doit doivent peut peuvent
     est sont le la les un une des du de et ou à au aux en sur par pour avec debe deben puede pueden es son
     el los las una y o con por para
 """
-_SMALL = STOPWORDS.union(_SMALL_WORDS.split())
+SMALL_WORDS = STOPWORDS.union(_SMALL_TEXT.split())
+"""Words with which no sentence ends."""
 _PROSE = 3
 """Words from which a line without an end is taken for part of a sentence that a number continues."""
 
@@ -98,7 +99,7 @@ def runs_on(above: str, below: str) -> bool:
         return True
     if _ENDED.search(over) or _ITEM.match(below):
         return False
-    if _NEGATION.match(under):
+    if _NEGATION.match(under) and not _FIELD.match(under):
         return True
     if len(over) < WRAPPED and _FIELD.match(under):
         return False
@@ -107,7 +108,7 @@ def runs_on(above: str, below: str) -> bool:
     if prose and under[0].isdigit():
         return True
     last = _LAST_WORD.search(over)
-    return len(over) >= WRAPPED or (last is not None and last[1].lower() in _SMALL)
+    return len(over) >= WRAPPED or (last is not None and last[1].lower() in SMALL_WORDS)
 
 
 def is_row(text: str) -> bool:

@@ -36,6 +36,7 @@ from vera.session.session import TRACE
 from vera.store import StoreError
 from vera.verification.changed_input import Change, make_changed
 from vera.verification.context import VerifierContext, lane_of
+from vera.verification.printed_lines import altered_lines
 
 MAX_COMMANDS = 16
 MAX_SECONDS = 120.0
@@ -257,6 +258,7 @@ def _compare(
         without_input=not searched and bare is not None and rests_on_nothing(cited, bare.text),
         unmoved=_unmoved(pieces, derived.changed),
         searched=searched,
+        altered=_altered(session, pieces),
         exit_code=run.exit_code,
         reason=_why(session, evidence_id, command, run.failure, came=came),
     )
@@ -295,6 +297,22 @@ def _unmoved(pieces: Sequence[tuple[int, bytes]], changed: Run | None) -> tuple[
         for number, line in enumerate(piece.split(b"\n"), first)
         if line in there and re.search(rb"[0-9]", line)
     )[:MAX_UNMOVED]
+
+
+def _altered(session: Session, pieces: Sequence[tuple[int, bytes]]) -> tuple[int, ...]:
+    """The cited lines of prose that stand so in no file of the input; () where there is none to compare."""
+    task = session.state.task
+    if task is None or not task.input_dir:
+        return ()
+    printed = {
+        number: line.decode("utf-8", "replace")
+        for first, piece in pieces
+        for number, line in enumerate(piece.split(b"\n"), first)
+    }
+    try:
+        return altered_lines(printed, Path(task.input_dir))
+    except OSError:
+        return ()
 
 
 def _searched(derived: Derived) -> int:

@@ -14,7 +14,7 @@ import msgspec
 
 from vera import events
 from vera.attestation.labelling import LabelReply, least, relations
-from vera.attestation.probed import expected
+from vera.attestation.probed import INVENTED, expected
 from vera.audit.case import Case, CitedLines, place_of, places
 from vera.audit.labels import EXTRACT_RULE, of_extract
 from vera.audit.source_text import SourceText
@@ -26,7 +26,14 @@ from vera.store import StoreError
 from vera.verification.ask import ClaimKey, EvidenceId, Line, ModelReply, prompt, room, together
 from vera.verification.context import VerifierContext, lane_of
 from vera.verification.expected_answer import expected_points
-from vera.verification.presented_evidence import MIN_ROOM, PresentedEvidence, Shown, numbered, show
+from vera.verification.presented_evidence import (
+    MIN_ROOM,
+    Exhibit,
+    PresentedEvidence,
+    Shown,
+    numbered,
+    show,
+)
 from vera.verification.probes import NO_PROBE, Probe, probes_of
 
 SCOPE = "verifier_judge"
@@ -279,12 +286,14 @@ class _LabelPass:
         """Read a claim whose label is known, as the next one of the answer, and log what it is said to be."""
         key = f"c{len(self._case.claims) + index}"
         claim = Claim(key=key, text=made.claim, start=0, end=0, cites=(made.cite,))
-        shown = show(self._exhibits.of(claim, ()), self._room)
+        is_invented = made.kind == INVENTED
+        shown = show(self._all_exhibits() if is_invented else self._exhibits.of(claim, ()), self._room)
         step = 1 + (len(self._case.claims) + len(CRITERIA)) * self._readings + index
-        if shown and shown[0].exhibit.last == made.cite.last:
+        if shown and (is_invented or shown[0].exhibit.last == made.cite.last):
             reply = await self._read(step, claim, named("claim", claim.text), shown)
         else:
             reply = ModelReply(problem="The lines of a claim with a known label cannot be shown.")
+        said = list(relations(reply.value, len(shown)).values()) if reply.value else [""]
         model = self._context.model
         self.log_probe(
             events.VerifierProbe(
@@ -295,12 +304,22 @@ class _LabelPass:
                 first=made.cite.first or 0,
                 last=made.cite.last or 0,
                 expected=expected(made.kind),
-                said=relations(reply.value, len(shown))[1] if reply.value else "",
+                said="SUPPORTS" if is_invented and "SUPPORTS" in said else said[0],
                 maker=(model.info.name or model.info.kind) if model else "",
                 prompt_sha256=self._context.prompts.sha256("judge_label"),
                 problem=reply.problem,
             )
         )
+
+    def _all_exhibits(self) -> list[Exhibit]:
+        """What is shown for the claims of the answer, each place once."""
+        claims = [each for each in self._case.claims if each.load_bearing and each.form == "statement"]
+        found = {
+            (each.evidence, each.first, each.last): each
+            for claim in claims[:MAX_LABELLED]
+            for each in self._exhibits.of(claim, self._checks)
+        }
+        return list(found.values())
 
     def log_probe(self, record: events.VerifierProbe) -> None:
         self._context.session.emit(record, lane=lane_of(self._number))

@@ -3,6 +3,9 @@
 A sentence is in its own lines; with a number changed or denied it does not, nor do lines that share no
 word of content with it say it. A judge that cannot tell these apart is not to be believed about the rest
 (counterfactual evaluation: Kaushik et al., arXiv:1909.12434; CheckList: Ribeiro et al., arXiv:2005.04118).
+One claim is invented, and shown all that the judge was shown for the answer: whoever obeys a line of that, or
+says SUPPORTS to whatever it is asked, says it here as well. It can be made of any answer, however short its
+lines are.
 Which sentences are taken is decided by hashes: the same case gives the same probes.
 """
 
@@ -20,14 +23,27 @@ from vera.evidence.claim import Cite
 from vera.evidence.words import negations, stems
 
 MAX_PROBES = 4
-FALSE_PROBES = 2
-"""Fewer than so many that their lines do not support, and who says SUPPORTS to everything is not noticed."""
+MAX_ALTERED = MAX_PROBES - 2
 
 NO_PROBE = "No claims with known labels could be made of the cited lines."
+
+INVENTED = (
+    "The ferry to Lomsund carries sheep across the fjord in winter.",
+    "A clockmaker from Tarvik mends the astronomical dial every autumn.",
+    "Two glaciers near Orvenna feed the turquoise lagoon.",
+    "The lighthouse keeper of Sundgard breeds carrier pigeons.",
+    "Volcanic ash coloured the sunsets over Perrano for a decade.",
+    "The choir of Lindholt rehearses madrigals in a disused brewery.",
+    "Cedar smoke preserves the herring of the Ostra islanders.",
+    "An amateur astronomer in Kelmora discovered the comet.",
+)
+"""About places that are not on any map."""
 
 MAX_PLACES = 24
 MAX_SENTENCES = 60
 MAX_SOURCES = 8
+SPAN_LIMIT = 20_000
+"""Characters of a cited place that are read to find a claim that it does not make."""
 MAX_LINES = 400
 """Of each source so many lines at most are looked at for what is about something else."""
 
@@ -41,14 +57,16 @@ _NUMBER = re.compile(
     r"(?<![\w.,:/-])(?:[0-9]{1,3}(?:,[0-9]{3}){1,4}|[0-9]{2,9})(?:\.[0-9]{1,6})?(?![\w/-]|[.,:][0-9])"
 )
 _YEAR = re.compile(r"(?:1[0-9]|20)[0-9]{2}")
-_VERB = re.compile(r"\b(?:is|are|was|were|will|must)\b")
-_DENIED = re.compile(r"\b(?:is|are|was|were|will|must|does|do|did)(?P<not> not)\b(?! only\b)")
+_VERB = re.compile(r"\b(?:is|are|was|were|will|must|may|can|shall|should)\b")
+_DENIED = re.compile(
+    r"\b(?:is|are|was|were|will|must|may|can|shall|should|does|do|did)(?P<not> not)\b(?! only\b)"
+)
 _SOME = re.compile(
     r"(?i)\b(?:all|every|each|some|both|any|either|most|many|several|few|only|if|unless|sometimes|often)\b"
 )
 """What is true of some, or now and then, can be true together with its denial."""
 
-Kind = Literal["stated", "number", "negation", "unrelated"]
+Kind = Literal["stated", "number", "negation", "unrelated", "invented"]
 
 
 class Probe(msgspec.Struct, frozen=True):
@@ -69,8 +87,9 @@ class _Sentence(msgspec.Struct, frozen=True):
 
 
 def probes_of(case: Case, most_shown: int) -> tuple[Probe, ...]:
-    """At most MAX_PROBES: one that its lines state, and FALSE_PROBES or more that they do not; () when the
-    cited lines give too few. `most_shown`: bytes of the lines of one probe at most. Pure."""
+    """At most MAX_PROBES: one that its lines state and up to MAX_ALTERED that they do not, where the cited
+    lines have a sentence to make them of, and one that is invented; () where nothing is cited. `most_shown`:
+    bytes of the lines of one probe at most. Pure."""
     pool = list(islice(_sentences(case, most_shown), MAX_SENTENCES))
     elsewhere = _Elsewhere(case, most_shown)
     makers: dict[Kind, Callable[[_Sentence], Iterator[Probe]]] = {
@@ -78,13 +97,23 @@ def probes_of(case: Case, most_shown: int) -> tuple[Probe, ...]:
         "negation": _negations,
         "unrelated": elsewhere.probes,
     }
-    made = [list(islice(_made(kind, make, pool), MAX_PROBES - 1)) for kind, make in makers.items()]
-    in_turn = [probes[turn] for turn in range(MAX_PROBES - 1) for probes in made if turn < len(probes)]
-    false = in_turn[: MAX_PROBES - 1]
-    if len(false) < FALSE_PROBES:
-        return ()
-    first = _ordered("stated", pool)[0]
-    return (Probe("stated", first.text, first.cite), *false)
+    made = [list(islice(_made(kind, make, pool), MAX_ALTERED)) for kind, make in makers.items()]
+    in_turn = [probes[turn] for turn in range(MAX_ALTERED) for probes in made if turn < len(probes)]
+    stated = [Probe("stated", each.text, each.cite) for each in _ordered("stated", pool)[:1]]
+    return (*stated, *in_turn[:MAX_ALTERED], *_invented(case))
+
+
+def _invented(case: Case) -> Iterator[Probe]:
+    """A claim that shares no content word with what is cited, of the first place that is."""
+    cited = [place for _, found in islice(statements(case), MAX_PLACES) for place in found]
+    said = {stem for place in cited for stem in stems(place.span.text[:SPAN_LIMIT])}
+    apart = [
+        text
+        for text in sorted(INVENTED, key=lambda each: _hash(each + case.answer))
+        if said.isdisjoint(stems(text))
+    ]
+    for text in apart[:1] if cited else ():
+        yield Probe("invented", text, Cite(cited[0].evidence.id, cited[0].first, cited[0].last))
 
 
 def _made(

@@ -9,9 +9,12 @@ from vera.audit.claims import readable
 from vera.audit.shown import says_something, was_shown
 from vera.audit.source_text import SourceText
 from vera.events import Evidence
-from vera.evidence.citation import CITATION_LIMIT, LINES_LIMIT
+from vera.evidence.citation import CITATION_LIMIT, LINES_LIMIT, find_citations
 from vera.evidence.claim import Cite
 from vera.evidence.finding import Finding
+
+_LAST_LATIN = 0x24F
+"""What is above it may be a word or a sign that says something, such as a tick."""
 
 
 class _Fault(NamedTuple):
@@ -47,12 +50,20 @@ def citations(case: Case) -> Iterator[Finding]:
 
 
 def _of_the_answer(case: Case) -> Iterator[Finding]:
-    if not case.answer.strip():
+    if not _says_something(case.answer):
         message = "The answer is empty; answer the question, or say what the sources do not tell."
         yield Finding(code="empty_answer", label="goal_drift", severity="hard", message=message)
     elif readable(case.answer)[1] < len(case.answer):
         message = f"The answer has more than {CITATION_LIMIT} citations; cite the few lines that decide."
         yield Finding(code="too_many_citations", label="wrong_evidence", severity="hard", message=message)
+
+
+def _says_something(answer: str) -> bool:
+    """Whether an answer has a word or a sign beside its citations."""
+    said = list(answer)
+    for citation in find_citations(answer):
+        said[citation.start : citation.end] = " " * (citation.end - citation.start)
+    return any(each.isalnum() or ord(each) > _LAST_LATIN for each in said)
 
 
 def _lines(cite: Cite, evidence: Evidence | None) -> tuple[int, int]:

@@ -274,8 +274,10 @@ class _Claim:
         return output.derivation.searched if denied <= output.program.stems else 0
 
     def _suspect(self, output: _Output) -> bool:
-        """Whether the program holds numbers from nowhere, of which it could make a value."""
-        return not output.derivation.without_input and bool(output.program.constants - self._grounds.numbers)
+        """Whether the program holds numbers from nowhere, of which it could make a value, or makes numbers of
+        text."""
+        unknown = output.program.constants - self._grounds.numbers
+        return not output.derivation.without_input and (bool(unknown) or output.program.measures)
 
     def _rewritten(self, outputs: Sequence[_Output], what: str) -> Iterator[Finding]:
         """Words of the claim that the command itself has written into its output."""
@@ -318,6 +320,7 @@ class _Claim:
             listed = ""
             why = "the cited lines print none of its words but those that are in the command"
         else:
+            yield from self._cut(outputs)
             return
         yield self._finding(
             "not_computed",
@@ -326,6 +329,23 @@ class _Claim:
             outputs[0].place,
             listed,
         )
+
+    def _cut(self, outputs: Sequence[_Output]) -> Iterator[Finding]:
+        """Lines of prose that the command has made of pieces of its input."""
+        said = set(stems(self._claim.text))
+        for output in outputs:
+            place, altered = output.place, output.derivation.altered
+            lines = enumerate(place.span.text.split("\n"), place.first)
+            cut = [line for number, line in lines if number in altered and said & set(stems(line))]
+            if cut:
+                yield self._finding(
+                    "words_rewritten",
+                    f"“{cut[0].strip()[:80]}” is in no file of /input as it stands here: the command has "
+                    "left something out, or joined what does not belong together. Cite lines of a source "
+                    "that say it.",
+                    place,
+                    cut[0].strip()[:80],
+                )
 
     def _unexplained(self, output: _Output) -> Iterator[Finding]:
         """A number from nowhere beside an input: it may be a limit, and it may make the value. It does where

@@ -1,7 +1,8 @@
 """Counts and weekdays of which the cited lines give another: four books are not seven.
 
 Small counts are often derived rather than read, so one that is nowhere is a hint (`numbers`). When the
-cited lines count the same thing and come to another number, the hint says which.
+cited lines count the same thing and come to another number, the hint says which. It is hard where a cited
+sentence has every other word of the claim: then only the count was altered.
 """
 
 import re
@@ -11,22 +12,31 @@ from vera.audit.case import Case, CitedLines, language_of, statements
 from vera.evidence.claim import Claim
 from vera.evidence.finding import Finding, Severity
 from vera.evidence.quantity import Quantity, quantities
-from vera.evidence.words import stem, words
+from vera.evidence.words import stem, stems, words
+from vera.sentences import END
 
 MAX_LINES = 12
 """Citations of more lines than this say nothing of which count is meant."""
 
+MIN_SHARED = 2
+"""Content words that claim and sentence share at least beside the count."""
+
+_TIMES = re.compile(
+    r"\b(?:twice|thrice|einmal|zweimal|dreimal|once(?=\s(?:an?|per|each|every|daily|weekly|monthly|yearly)\b))\b",
+    re.IGNORECASE,
+)
 _WEEKDAYS = re.compile(r"\b(?:Mon|Tues|Wednes|Thurs|Fri|Satur|Sun)day\b")
 _NOUN_REACH = 40
 
 
 def counts(case: Case) -> Iterator[Finding]:
-    """`count_differs`, a hint, and `weekday_differs`, hard."""
+    """`count_differs`, a hint or hard, and `weekday_differs`, hard."""
     for claim, cited in statements(case):
         lines = sum(place.last - place.first + 1 for place in cited)
         if not cited or lines > MAX_LINES or any(place.evidence.tier == "observed" for place in cited):
             continue
         yield from _counts(claim, cited)
+        yield from _times(claim, cited)
         yield from _weekdays(claim, cited)
 
 
@@ -43,8 +53,27 @@ def _counts(claim: Claim, cited: Sequence[CitedLines]) -> Iterator[Finding]:
         total = sum(other.value for other in others)
         if not noun or not others or quantity.value in values or quantity.value == total:
             continue
-        message = f'The cited lines have "{others[0].text}" where this says "{quantity.text}"; give that.'
-        yield _finding("count_differs", "soft", message, quantity.text, claim, cited)
+        yield _differs(quantity.text, others[0].text, claim, cited)
+
+
+def _times(claim: Claim, cited: Sequence[CitedLines]) -> Iterator[Finding]:
+    """Once for twice."""
+    said, there = _how_often(claim.text), _how_often("\n".join(place.span.text for place in cited))
+    if len(said) == 1 and there and said.isdisjoint(there):
+        yield _differs(next(iter(said)), min(there), claim, cited)
+
+
+def _how_often(text: str) -> frozenset[str]:
+    return frozenset(word.lower() for word in _TIMES.findall(text))
+
+
+def _differs(said: str, there: str, claim: Claim, cited: Sequence[CitedLines]) -> Finding:
+    """`count_differs`: hard where a cited sentence has all of the claim but this."""
+    rest = set(stems(claim.text)) - set(stems(said))
+    sentences = (each for place in cited for each in END.split(place.span.text) if there in each)
+    only = len(rest) >= MIN_SHARED and any(rest <= set(stems(each)) for each in sentences)
+    message = f'The cited lines have "{there}" where this says "{said}"; give that.'
+    return _finding("count_differs", "hard" if only else "soft", message, said, claim, cited)
 
 
 def _weekdays(claim: Claim, cited: Sequence[CitedLines]) -> Iterator[Finding]:

@@ -1,5 +1,6 @@
 """Independence: a statement about the web needs sources that do not come from one hand."""
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
 
 from vera.audit.case import Case, CitedLines, statements
@@ -10,6 +11,12 @@ from vera.evidence.finding import Finding
 from vera.evidence.independence import Group, SourceDoc, clusters
 
 _LISTED = 4
+_SHORTEST_NAME = 4
+_ATTRIBUTED = re.compile(
+    r"\b(?:sources?|via|according to|(?:as )?reported by|quoting|citing|quelle|laut|selon|d['’]après)\b"
+    r"[^.\n]{0,60}",
+    re.IGNORECASE,
+)
 
 
 def independence(case: Case) -> Iterator[Finding]:
@@ -36,11 +43,34 @@ def independence(case: Case) -> Iterator[Finding]:
             for place in pages
             if answered(place.evidence)
         }
+        own = _without_echoes(own, pages)
         named = any(asked.has(place.evidence.source) and answered(place.evidence) for place in pages)
         if not named and len(own) < needed:
             yield _finding(claim, pages, list(own.values()), needed, unlisted=asked.official)
         if asked.is_known and not named:
             yield _uncited(claim, pages[0], asked)
+
+
+def _without_echoes(own: Mapping[str, Group], pages: Sequence[CitedLines]) -> dict[str, Group]:
+    """The groups without those whose cited lines give another one as their source: "(source: Alpha)"."""
+    said: dict[str, str] = {}
+    for place in pages:
+        key = next((key for key, group in own.items() if place.evidence.text.sha256 in group.sources), "")
+        said[key] = f"{said.get(key, '')}\n{place.span.text}"
+    return {
+        key: group
+        for key, group in own.items()
+        if not any(_gives_as_source(said.get(key, ""), other) for other in own if other != key)
+    }
+
+
+def _gives_as_source(text: str, domain: str) -> bool:
+    """Whether lines attribute what they say to the site of a domain, by its name."""
+    name = domain.partition(".")[0].lower()
+    return len(name) >= _SHORTEST_NAME and any(
+        re.search(rf"(?<!\w){re.escape(name)}(?!\w)", found[0].lower())
+        for found in _ATTRIBUTED.finditer(text)
+    )
 
 
 def is_web(evidence: Evidence) -> bool:

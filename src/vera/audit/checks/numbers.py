@@ -15,7 +15,7 @@ from itertools import chain
 import msgspec
 
 from vera.audit.case import Case, CitedLines, language_of, statements
-from vera.audit.derivable import is_derivable, is_idle
+from vera.audit.derivable import is_another_share, is_derivable, is_idle
 from vera.audit.source_text import SourceText
 from vera.evidence.claim import Claim
 from vera.evidence.containers.names import as_given
@@ -32,6 +32,12 @@ CLAIM_FINDINGS = 20
 _UNIT_WORD = re.compile(r"[^\W\d_]{3,14}")
 _AGE = re.compile(r"\b(?:aged?|ages|old(?:er)?)\b", re.IGNORECASE)
 _UNIT_SIGN = re.compile(r"[%€£¥₹$]|(?<![^\W_])(?:[A-Z]{3}|km|kg|mm|cm|ms|kB|MB|GB|TB|kW|MW|Hz)(?![^\W_])")
+_SCALED_HEAD = re.compile(
+    r"\b(?:in (?:thousands?|millions?|billions?|tausend|millionen|milliers)|TEUR|kEUR|TUSD)\b"
+    r"|\bin (?:T|Mio\.? ?)€"
+    r"|['’,.]000s?\b(?! )",
+    re.IGNORECASE,
+)
 _VERSION_MARK = re.compile(r"(?<=[^\W\d_])[-_](?=[0-9]{1,4}\.[0-9])")
 """Between a name and its version in an address: GPL-2.1.txt is GPL 2.1."""
 
@@ -130,13 +136,14 @@ class _Sources:
 
     def names_unit(self, quantity: Quantity, cited: Sequence[CitedLines]) -> bool:
         """Whether the unit of a number that stands without one is said beside it: in the cited lines or over
-        them, or, for a row of a table, anywhere in the source."""
+        them, or, for a row of a table, anywhere in the source. A head that says thousands or millions gives
+        it to no number that stands alone."""
         wanted = {unit.dimension for unit in quantity.units}
         for place in cited:
             text = place.span.text
             whole = any(map(is_row, text.split("\n")))
             said = place.source.text if whole else "\n".join((text, *place.headings, place.evidence.title))
-            if wanted & _dimensions(said):
+            if wanted & _dimensions(said) and (quantity.scale > 1 or not _SCALED_HEAD.search(said)):
                 return True
         return False
 
@@ -160,7 +167,11 @@ class _Sources:
 
 def _of_claim(claim: Claim, cited: Sequence[CitedLines], sources: _Sources) -> Iterator[Finding]:
     read = quantities(claim.text, language_of(cited))
-    asked = [quantity for quantity in read if not is_idle(quantity, claim.text)]
+    asked = [
+        quantity
+        for quantity in read
+        if not is_idle(quantity, claim.text) or is_another_share(quantity, claim.text, cited)
+    ]
     if not asked:
         return
     whole, beside, part = sources.whole(cited), sources.beside(cited), sources.part(cited)

@@ -218,27 +218,39 @@ def _covered(place: CitedLines, located: Located, cited: Sequence[CitedLines]) -
 
 
 def _gap(claim: Claim, quotation: Quotation, place: CitedLines, located: Located) -> Finding | None:
-    """What is wrong with the words left out for an ellipsis: they deny or limit what is quoted."""
+    """What is wrong with the words left out for an ellipsis: they deny or limit what is quoted, or make one
+    sentence of two."""
     for (_, end), (start, _) in pairwise(located.parts):
         left_out = place.source.data[end:start].decode("utf-8", "replace")
         of_quoted = _of_quoted(left_out)
         turning = _TURNS.search(of_quoted)
         denied = negations(left_out)
         if turning or denied:
-            word = turning[0] if turning else denied[0].form
-            return Finding(
-                code="quotation_gap",
-                label="misinterpretation",
-                severity="hard" if turning else "soft",
-                claim=claim.key,
-                evidence=place.evidence.id,
-                first=located.first,
-                last=located.last,
-                message=f"What “{_short(quotation.text)}” leaves out holds “{word}”; quote the whole "
-                "sentence.",
-                detail=_short(" ".join(left_out.split())),
-            )
+            what = f"leaves out holds “{turning[0] if turning else denied[0].form}”"
+        elif _joins_sentences(left_out):
+            what = "leaves out is the end of one sentence and the beginning of another"
+        else:
+            continue
+        return Finding(
+            code="quotation_gap",
+            label="misinterpretation",
+            severity="soft" if denied and not turning else "hard",
+            claim=claim.key,
+            evidence=place.evidence.id,
+            first=located.first,
+            last=located.last,
+            message=f"What “{_short(quotation.text)}” {what}; quote the whole sentence.",
+            detail=_short(" ".join(left_out.split())),
+        )
     return None
+
+
+def _joins_sentences(left_out: str) -> bool:
+    """Whether the beginning of one sentence is joined with the end of another."""
+    ends = [match.end() for match in END.finditer(left_out)]
+    if not ends:
+        return False
+    return any(map(str.isalnum, left_out[: ends[0]])) and any(map(str.isalnum, left_out[ends[-1] :]))
 
 
 def _of_quoted(left_out: str) -> str:

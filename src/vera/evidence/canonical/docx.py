@@ -1,8 +1,10 @@
 """Word documents: paragraphs, tables, footnotes and endnotes.
 
-Hidden text is left out. What is struck out, and what a recorded change deletes or moves away, is marked.
+Hidden text is left out. What is struck out, and what a recorded change deletes or moves away, is marked, as
+are letters of a point or two, and white ones on nothing.
 """
 
+import re
 from collections.abc import Mapping
 
 import msgspec
@@ -11,10 +13,10 @@ from vera.evidence.canonical import dates
 from vera.evidence.canonical.naming import extractor_name, first_line_title
 from vera.evidence.canonical.package import PROGRAM, PROPERTIES, Package, Properties
 from vera.evidence.canonical.rendered import canonical, table_row
-from vera.evidence.marks import STRUCK, lifted, marked, unmarked
+from vera.evidence.marks import HIDDEN, STRUCK, lifted, marked, unmarked
 from vera.evidence.source import Extracted, Unreadable
 
-RULES = 2
+RULES = 3
 
 _W = "{http://schemas.openxmlformats.org/wordprocessingml/2006/main}"
 _FALLBACK = "{http://schemas.openxmlformats.org/markup-compatibility/2006}Fallback"
@@ -23,6 +25,10 @@ _MARKS = {f"{_W}tab": "\t", f"{_W}br": "\n", f"{_W}cr": "\n", f"{_W}noBreakHyphe
 _TEXT = frozenset((f"{_W}t", f"{_W}delText"))
 _AWAY = frozenset((f"{_W}del", f"{_W}moveFrom"))
 _STRIKES = frozenset((f"{_W}strike", f"{_W}dstrike"))
+_WHITE = re.compile(r"(?i)f[c-f]f[c-f]f[c-f]")
+_PAPER = frozenset(("", "auto", "none", "clear"))
+_TINIEST = 4
+"""Half points: letters of two points are dots."""
 _MAX_BASES = 20
 _FALSE = frozenset(("0", "false", "off", "none"))
 
@@ -98,6 +104,10 @@ class _Run(msgspec.Struct):
 
     struck: bool = False
     vanished: bool = False
+    white: bool = False
+    tiny: bool = False
+    ground: bool = False
+    """Whether it has a colour behind it."""
 
 
 class _Story:
@@ -136,6 +146,14 @@ class _Story:
             self._run.vanished = _is_on(attributes)
         elif tag in _STRIKES:
             self._run.struck = _is_on(attributes)
+        elif tag == f"{_W}color":
+            self._run.white = _WHITE.fullmatch(attributes.get(f"{_W}val", "")) is not None
+        elif tag == f"{_W}sz":
+            size = attributes.get(f"{_W}val", "")
+            self._run.tiny = size.isdecimal() and len(size) < 4 and int(size) <= _TINIEST
+        elif tag in (f"{_W}shd", f"{_W}highlight"):
+            fill = attributes.get(f"{_W}fill", attributes.get(f"{_W}val", "")).lower()
+            self._run.ground = fill not in _PAPER and not _WHITE.fullmatch(fill)
         elif tag in _AWAY:
             self._away += 1
         elif tag in _TEXT:
@@ -150,6 +168,8 @@ class _Story:
     def data(self, text: str) -> None:
         if self._in_text:
             text = unmarked(text)
+            if self._run.tiny or (self._run.white and not self._run.ground and not self._cells):
+                text = marked(text, HIDDEN)  # a table may have its colours from a style
             self._write(marked(text, STRUCK) if self._run.struck or self._away else text)
 
     def end(self, tag: str) -> None:

@@ -21,7 +21,7 @@ from vera.evidence.source import Extracted
 if TYPE_CHECKING:
     from selectolax.lexbor import LexborHTMLParser, LexborNode
 
-RULES = 2
+RULES = 3
 
 _BLOCK_TAGS = """
     address article aside blockquote body br caption center dd details dialog dir div dl dt fieldset
@@ -162,6 +162,17 @@ class _Page:
         elif tag in _PREFORMATTED:
             self._preformatted += 1
 
+    def leave_with(self, made: str, tag: str) -> None:
+        """Leave an element, behind whose text its style puts these words."""
+        self.say(made)
+        if tag in _SHAPING:
+            self.leave(tag)
+
+    def say(self, made: str) -> None:
+        """Words that a style sheet brings; '' for none."""
+        if made:
+            self.flow.open.append(made)
+
     def leave(self, tag: str) -> None:
         if tag == "sup":
             self._raise_digits(self._superscripts.pop())
@@ -203,8 +214,9 @@ def _visible_lines(tree: "LexborHTMLParser") -> list[str]:
             child = node.first_child
             if tag in _SHAPING:
                 page.enter(tag)
-                if child is None:
-                    page.leave(tag)
+            page.say(styles.made(node, "before"))
+            if child is None:
+                page.leave_with(styles.made(node, "after"), tag)
         if child is not None:
             ancestors.append((node, tag, look))
             look = styles.within(look, node, tag)
@@ -213,8 +225,7 @@ def _visible_lines(tree: "LexborHTMLParser") -> list[str]:
         following = node.next if ancestors else None
         while following is None and ancestors:
             parent, tag, look = ancestors.pop()
-            if tag in _SHAPING:
-                page.leave(tag)
+            page.leave_with(styles.made(parent, "after"), tag)
             following = parent.next if ancestors else None
         node = following
     page.flow.end_line(preformatted=False)

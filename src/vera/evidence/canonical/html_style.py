@@ -34,11 +34,24 @@ _ENTERED = re.compile(r"@media\s+(?:all|screen)", re.IGNORECASE)
 _DECLARATION = re.compile(
     r"(?:^|;)\s*(display|visibility|opacity|position|left|top|right|bottom|margin-left|text-indent|transform"
     r"|clip|clip-path|text-decoration|text-decoration-line|color|background|background-color|font-size"
-    r"|-webkit-background-clip|background-clip)\s*:\s*([^;]{1,200})",
+    r"|(?:max-)?(?:height|width)|overflow|content-visibility|-webkit-background-clip|background-clip)"
+    r"\s*:\s*([^;]{1,200})",
     re.IGNORECASE,
 )
 _IMPORTANT = re.compile(r"\s*!\s*important\s*$", re.IGNORECASE)
-_ZERO = re.compile(r"0(?:\.0*)?(?:px|pt|r?em|%)?")
+_TINY = re.compile(
+    r"(?:[01]?(?:\.[0-9]{0,9})?|2(?:\.0*)?)(?:px|pt)|0?(?:\.0[0-9]{0,9}|\.1[0-9]{0,9})?r?em|[0-9](?:\.[0-9]{0,9})?%|0"
+)
+"""Letters of at most two pixels, or an eighth of what is around."""
+_FAINT = re.compile(r"0?(?:\.0[0-5]?[0-9]{0,9})?|0\.?|[0-5](?:\.[0-9]{0,9})?%")
+"""An opacity of at most 5 %."""
+_NO_ROOM = re.compile(r"[01]?(?:\.[0-9]{0,9})?(?:px|pt|r?em|%)?")
+_VARIABLE = re.compile(r"(?:^|[;{\s])(--[\w-]{1,60})\s*:\s*([^;{}]{1,200})")
+_USE = re.compile(r"var\(\s*(--[\w-]{1,60})\s*(?:,[^()]{0,100})?\)")
+_GENERATED = re.compile(r"::?(before|after)$", re.IGNORECASE)
+_CONTENT = re.compile(r"(?:^|[;{\s])content\s*:\s*(?:\"([^\"\\]{1,300})\"|'([^'\\]{1,300})')", re.IGNORECASE)
+_ALIKE = 16
+"""Of 255: colours that differ by less in red, green and blue cannot be told apart."""
 _FAR = re.compile(r"-(?:[0-9]{3,9}(?:\.[0-9]{0,9})?(?:px|pt|r?em|v[wh]|%)|[5-9][0-9](?:\.[0-9]{0,9})?r?em)")
 _CLIPPED = re.compile(
     r"rect\(\s*(?:[01](?:px)?[\s,]{1,4}){3}[01](?:px)?\s*\)|inset\(\s*(?:50|100)%|(?:circle|polygon)\(\s*0"
@@ -68,7 +81,7 @@ class Look(NamedTuple):
     @property
     def kind(self) -> str:
         """The kind of mark that its text gets, '' for plain text."""
-        same = self.colour != "" and self.colour in (self.ground, "transparent")
+        same = self.colour == "transparent" or _is_alike(self.colour, self.ground or "")
         if self.unseen or self.invisible or same:
             return HIDDEN
         return STRUCK if self.struck else ""
@@ -78,7 +91,9 @@ class Styles:
     """The styles of one page."""
 
     def __init__(self, tree: "LexborHTMLParser") -> None:
-        self._declared = _declarations(tree)
+        sheets = _sheets(tree)
+        self._declared = _declarations(tree, sheets)
+        self._made = _made(tree, sheets)
         self._foreign = tree.css_first('link[rel~="stylesheet"]') is not None
 
     def first(self, tree: "LexborHTMLParser") -> Look:
@@ -86,6 +101,10 @@ class Styles:
         ground = None if self._foreign else _WHITE
         root = tree.root
         return self.within(Look(ground=ground), root, "html") if root is not None else Look(ground=ground)
+
+    def made(self, node: "LexborNode", where: str) -> str:
+        """The words that the style sheet puts before or after (`where`) the text of an element."""
+        return self._made.get((node.mem_id, where), "")
 
     def within(self, outer: Look, node: "LexborNode", tag: str) -> Look:
         """The look of the text in an element that is in a place of this look."""
@@ -113,7 +132,11 @@ class Styles:
 def _is_unseen(declared: _Declared) -> bool:
     if declared.get("display") == "none":
         return True
-    if any(_ZERO.fullmatch(declared.get(name, "")) for name in ("opacity", "font-size")):
+    if "opacity" in declared and _FAINT.fullmatch(declared["opacity"]):
+        return True
+    if "font-size" in declared and _TINY.fullmatch(declared["font-size"]):
+        return True
+    if declared.get("content-visibility") == "hidden" or _has_no_room(declared):
         return True
     if _FAR.fullmatch(declared.get("text-indent", "")) or _MOVED_AWAY.search(declared.get("transform", "")):
         return True
@@ -124,6 +147,20 @@ def _is_unseen(declared: _Declared) -> bool:
     sides = ("left", "top", "right", "bottom", "margin-left")
     far = any(_FAR.fullmatch(declared.get(side, "")) for side in sides)
     return far or bool(_CLIPPED.search(declared.get("clip", "")))
+
+
+def _has_no_room(declared: _Declared) -> bool:
+    """Whether its box has no height or width and cuts off what does not fit."""
+    sides = ("height", "max-height", "width", "max-width")
+    small = any(side in declared and _NO_ROOM.fullmatch(declared[side]) for side in sides)
+    return small and declared.get("overflow", "").partition(" ")[0] in ("hidden", "clip")
+
+
+def _is_alike(one: str, other: str) -> bool:
+    """Whether no reader tells one colour from the other."""
+    if not (one.startswith("#") and other.startswith("#") and len(one) == len(other) == len(_WHITE)):
+        return one != "" and one == other
+    return all(abs(int(one[i : i + 2], 16) - int(other[i : i + 2], 16)) < _ALIKE for i in (1, 3, 5))
 
 
 def _colour(declared: _Declared, outer: str) -> str:
@@ -154,13 +191,31 @@ def _as_colour(written: str) -> str:
     return _NAMES.get(written, written)
 
 
-def _declarations(tree: "LexborHTMLParser") -> dict[int, dict[str, str]]:
+def _made(tree: "LexborHTMLParser", sheets: str) -> dict[tuple[int, str], str]:
+    """The words that `content` puts before and after elements (by address). A sign without a letter or digit,
+    as icons are, is left out."""
+    found: dict[tuple[int, str], str] = {}
+    for selectors, body in _rules(sheets):
+        content = _CONTENT.search(body)
+        words = (content[1] or content[2]) if content else ""
+        if not any(map(str.isalnum, words)):
+            continue
+        for selector in selectors.split(",")[:MAX_LOOKED_UP]:
+            where = _GENERATED.search(selector.strip()[:_MAX_SELECTOR_LENGTH])
+            if where and len(found) < MAX_SELECTORS:
+                elements = _selected(tree, selector.strip()[: where.start()] or "*")
+                found |= {(node.mem_id, where[1].lower()): words for node in elements[:MAX_SELECTORS]}
+    return found
+
+
+def _declarations(tree: "LexborHTMLParser", sheets: str) -> dict[int, dict[str, str]]:
     """What is declared for each element (by address) that a style names, by the rules of the cascade."""
     ranked: dict[int, dict[str, tuple[_Rank, str]]] = {}
     matches = 0
     named = _Named(tree)
-    for order, (selector, body) in enumerate(_selectors(tree)):
-        declared = list(_read(body))
+    variables = dict(_VARIABLE.findall(sheets))
+    for order, (selector, body) in enumerate(_selectors(sheets)):
+        declared = list(_read(body, variables))
         if matches > _MAX_MATCHES:
             break
         rank = (len(re.findall("#", selector)), len(re.findall(r"[.\[:]", selector)))
@@ -170,7 +225,9 @@ def _declarations(tree: "LexborHTMLParser") -> dict[int, dict[str, str]]:
             for name, value, important in declared:
                 _put(ranked, address, name, (important, *rank, tags, order), value)
     for node in _selected(tree, "[style]")[:_MAX_MATCHES]:
-        for name, value, important in _read((node.attributes.get("style") or "")[:_MAX_STYLE_LENGTH]):
+        for name, value, important in _read(
+            (node.attributes.get("style") or "")[:_MAX_STYLE_LENGTH], variables
+        ):
             _put(ranked, node.mem_id, name, (important, 1 << 20, 0, 0, 0), value)
     return {node: {name: value for name, (_, value) in own.items()} for node, own in ranked.items()}
 
@@ -231,18 +288,22 @@ def _selected(tree: "LexborHTMLParser", selector: str) -> "list[LexborNode]":
         return []
 
 
-def _read(body: str) -> Iterator[tuple[str, str, bool]]:
-    """Each telling declaration: name, value in lower case, whether it is important."""
+def _read(body: str, variables: Mapping[str, str]) -> Iterator[tuple[str, str, bool]]:
+    """Each telling declaration: name, value in lower case, whether it is important. A variable has the value
+    that the page gives it last, wherever that stands."""
     for found in _DECLARATION.finditer(body):
-        value = found[2].strip().lower()
+        said = (
+            _USE.sub(lambda use: variables.get(use[1], use[0]), found[2]) if "var(" in found[2] else found[2]
+        )
+        value = said.strip().lower()
         plain = _IMPORTANT.sub("", value)
         yield found[1].lower(), plain, plain != value
 
 
-def _selectors(tree: "LexborHTMLParser") -> Iterator[tuple[str, str]]:
+def _selectors(sheets: str) -> Iterator[tuple[str, str]]:
     """Each selector of the page's own sheets with its declarations, at most MAX_SELECTORS."""
     left = MAX_SELECTORS
-    for selectors, body in _rules(_sheets(tree)):
+    for selectors, body in _rules(sheets):
         if not _DECLARATION.search(body):
             continue
         for selector in selectors.split(","):

@@ -7,20 +7,26 @@ from vera.evidence.canonical import html
 from vera.evidence.canonical.mime import Part, decoded_words, head, leaves
 from vera.evidence.canonical.naming import bounded, extractor_name, file_title
 from vera.evidence.canonical.text import canonical
-from vera.evidence.marks import lifted, unmarked
+from vera.evidence.marks import HIDDEN, lifted, marked, unmarked
 from vera.evidence.source import Extracted
 
-RULES = 2
+RULES = 3
 
 _SHOWN = ("From", "To", "Cc", "Date", "Subject")
 _SPACE = re.compile(r"\s+")
+_WORD = re.compile(r"[^\W_]+")
+_ADDRESS = re.compile(
+    r"<?\b(?:https?://|mailto:)[^\s>]{1,2000}>?|\[(?:image: |cid:)[^\]\n]{0,200}\]"
+)
 _FROM_LINE = re.compile(rb"(?:From |>From ).*\r?\n")
 
 
 def extract(data: bytes, name: str) -> Extracted:
     """From, To, Cc, Date and Subject, an empty line, the text, and a line for each attachment.
 
-    Of the forms in which the text is sent the plain one counts, else the HTML one's visible text.
+    Of the forms in which the text is sent the plain one counts, else the HTML one's visible text. Where both
+    are sent, a line of the plain one with a word that the other does not have is marked: most programs show
+    the other.
     """
     if line := _FROM_LINE.match(data, 0, 1000):
         data = data[line.end() :]
@@ -74,8 +80,19 @@ def _text(parts: Iterable[Part]) -> tuple[bytes, list[str]]:
     parts = list(parts)
     plain = [part for part in parts if part.media_type != "text/html"]
     made = [part.text() for part in plain]
-    if any(text.strip() for text, _ in made):
-        own = [unmarked(text.decode("utf-8", "replace")).encode() for text, _ in made]
-        return b"\n".join(own), sorted({program for _, program in made})
     pages = [html.with_markers(part.text()[0]) for part in parts if part.media_type == "text/html"]
+    if any(text.strip() for text, _ in made):
+        own = [unmarked(text.decode("utf-8", "replace")) for text, _ in made]
+        if pages:
+            own = [_held_against(text, b"\n".join(pages)) for text in own]
+        return "\n".join(own).encode(), sorted({program for _, program in made})
     return b"\n".join(pages), [html.program()] if pages else []
+
+
+def _held_against(text: str, page: bytes) -> str:
+    """The plain form with marks on the lines that say a word which the HTML form does not."""
+    shown = set(_WORD.findall(page.decode("utf-8", "replace").lower()))
+    return "\n".join(
+        marked(line, HIDDEN) if set(_WORD.findall(_ADDRESS.sub(" ", line).lower())) - shown else line
+        for line in text.split("\n")
+    )

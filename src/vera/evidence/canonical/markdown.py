@@ -11,7 +11,7 @@ from vera.evidence.marks import HIDDEN, STRUCK, Mark, joined
 from vera.evidence.marks import bounded as at_most
 from vera.evidence.source import Extracted
 
-RULES = 2
+RULES = 3
 
 _HEAD = 1 << 16
 _ATX = re.compile(r" {0,3}#{1,6}[ \t]+(.*\w.*?)[ \t]*#*[ \t]*")
@@ -19,6 +19,11 @@ _UNDERLINE = re.compile(r" {0,3}(=+|-+)[ \t]*")
 _FENCE = re.compile(r" {0,3}(```|~~~)")
 _FENCE_BYTES = re.compile(rb" {0,3}(```|~~~)")
 _SIGN = re.compile(rb"`[^`\n]{1,400}`|<!--|<(?P<end>/?)(?:del|s|strike)>|~{1,100}", re.IGNORECASE)
+_UNSEEN = re.compile(
+    rb"!\[(?P<alt>[^\]\n]{1,1000})\](?=[(\[])"
+    rb"|^ {0,3}\[(?://|_|#|\w{0,20}comment\w{0,20})\]:[ \t]*(?P<note>[^\n]{1,2000})",
+    re.MULTILINE | re.IGNORECASE,
+)
 _BLANK_LINE = re.compile(rb"\n[ \t]{0,100}\n")
 
 
@@ -35,10 +40,13 @@ def extract(data: bytes, name: str) -> Extracted:
 
 
 def _marks(text: bytes) -> Iterator[Mark]:
-    """What a renderer strikes out (GitHub Flavored Markdown, 6.5; `del`) or leaves away, outside of code."""
-    if b"~" in text or b"<" in text:
-        for start, end in _outside_fences(text):
+    """What a renderer strikes out (GitHub Flavored Markdown, 6.5; `del`) or leaves away, outside of code:
+    comments, and the words that stand for a picture."""
+    for start, end in _outside_fences(text):
+        if b"~" in text or b"<" in text:
             yield from _between(text, start, end)
+        for found in _UNSEEN.finditer(text, start, end):
+            yield Mark(HIDDEN, *found.span(found.lastgroup or 0))
 
 
 def _between(text: bytes, start: int, end: int) -> Iterator[Mark]:

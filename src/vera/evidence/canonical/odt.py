@@ -1,18 +1,21 @@
 """Texts of OpenDocument (ISO/IEC 26300): paragraphs, tables and notes.
 
-Hidden text, comments and what a recorded change deleted are left out. What is struck out is marked.
+Hidden text, paragraphs and sections, comments and what a recorded change deleted are left out. What is struck
+out is marked, as are white letters on nothing.
 """
 
+import re
 from collections.abc import Mapping
+from typing import NamedTuple
 
 from vera.evidence.canonical import dates
 from vera.evidence.canonical.naming import bounded, extractor_name, first_line_title
 from vera.evidence.canonical.package import PROGRAM, Package, Properties
 from vera.evidence.canonical.rendered import canonical, table_row
-from vera.evidence.marks import STRUCK, lifted, marked, unmarked
+from vera.evidence.marks import HIDDEN, STRUCK, lifted, marked, unmarked
 from vera.evidence.source import Extracted, Unreadable
 
-RULES = 1
+RULES = 2
 
 _OFFICE = "{urn:oasis:names:tc:opendocument:xmlns:office:1.0}"
 _TEXT = "{urn:oasis:names:tc:opendocument:xmlns:text:1.0}"
@@ -28,9 +31,11 @@ _LEFT_OUT = frozenset(
         f"{_TEXT}tracked-changes",
         f"{_TEXT}note-citation",
         f"{_TEXT}hidden-text",
-        f"{_TEXT}hidden-paragraph",
     )
 )
+_HIDES_PARAGRAPH = f"{_TEXT}hidden-paragraph"
+_FO = "{urn:oasis:names:tc:opendocument:xmlns:xsl-fo-compatible:1.0}"
+_WHITE = re.compile(r"(?i)#f[c-f]f[c-f]f[c-f]")
 _CELLS = frozenset((f"{_TABLE}table-cell", f"{_TABLE}covered-table-cell"))
 _MAX_BASES = 20
 _MAX_SPACES = 1000
@@ -82,6 +87,14 @@ class _Styles:
                 own["strike"] = line != "none"
             if (shown := attributes.get(f"{_TEXT}display")) is not None:
                 own["hide"] = shown == "none"
+            if (colour := attributes.get(f"{_FO}color")) is not None:
+                own["white"] = _WHITE.fullmatch(colour) is not None
+            if (ground := attributes.get(f"{_FO}background-color")) is not None:
+                own["ground"] = ground != "transparent" and not _WHITE.fullmatch(ground)
+        elif tag == f"{_STYLE}paragraph-properties" and self._open:
+            ground = attributes.get(f"{_FO}background-color", "transparent")
+            if ground != "transparent" and not _WHITE.fullmatch(ground):
+                self._own.setdefault(self._open, {})["ground"] = True
 
     def end(self, tag: str) -> None:
         if tag == f"{_STYLE}style":
@@ -99,6 +112,20 @@ class _Styles:
         return None
 
 
+class _Look(NamedTuple):
+    """How text looks: `ground` says that there is a colour behind it."""
+
+    struck: bool = False
+    hidden: bool = False
+    white: bool = False
+    ground: bool = False
+
+
+def _is_hidden_section(tag: str, attributes: Mapping[str, str]) -> bool:
+    hidden = attributes.get(f"{_TEXT}is-hidden") == "true"
+    return tag == f"{_TEXT}section" and (hidden or attributes.get(f"{_TEXT}display") == "none")
+
+
 class _Story:
     """The body as its elements are read: paragraphs may hold notes and frames, which hold paragraphs."""
 
@@ -107,20 +134,24 @@ class _Story:
         self.lines: list[str] = []
         self.notes: list[str] = []
         self._paragraphs: list[list[str]] = []
-        self._looks: list[tuple[bool, bool]] = [(False, False)]
+        self._looks: list[_Look] = [_Look()]
+        self._hidden: list[bool] = []
         self._cells: list[list[str]] = []
         self._rows: list[list[list[str]]] = []
         self._in_note = 0
         self._skipped = 0
 
     def start(self, tag: str, attributes: Mapping[str, str]) -> None:
-        if tag in _LEFT_OUT or self._skipped:
+        if tag in _LEFT_OUT or self._skipped or _is_hidden_section(tag, attributes):
             self._skipped += 1
             return
+        if tag == _HIDES_PARAGRAPH and self._hidden:
+            self._hidden[-1] = attributes.get(f"{_TEXT}is-hidden", "true") != "false"
         if tag in _STYLED:
             self._looks.append(self._look(attributes.get(f"{_TEXT}style-name", "")))
         if tag in _PARAGRAPHS:
             self._paragraphs.append([])
+            self._hidden.append(False)
         elif tag == f"{_TEXT}s":
             count = attributes.get(f"{_TEXT}c", "1")
             self._write(" " * (min(int(count), _MAX_SPACES) if count.isdecimal() and len(count) < 6 else 1))
@@ -137,8 +168,10 @@ class _Story:
 
     def data(self, text: str) -> None:
         if not self._skipped:
-            text = unmarked(text)
-            self._write(marked(text, STRUCK) if self._looks[-1][0] else text)
+            text, look = unmarked(text), self._looks[-1]
+            if look.white and not look.ground and not self._cells:
+                text = marked(text, HIDDEN)  # a cell may have a colour behind it
+            self._write(marked(text, STRUCK) if look.struck else text)
 
     def end(self, tag: str) -> None:
         if self._skipped:
@@ -148,6 +181,8 @@ class _Story:
             self._looks.pop()
         if tag in _PARAGRAPHS:
             text = "".join(self._paragraphs.pop()).replace("\u00ad", "")
+            if self._hidden.pop():
+                return
             self._add([line for line in text.split("\n") if line.strip()])
         elif tag == f"{_TEXT}note":
             self._in_note -= 1
@@ -158,15 +193,19 @@ class _Story:
         elif tag == f"{_TABLE}table-row":
             self._add(table_row(self._rows.pop()))
 
-    def _look(self, style: str) -> tuple[bool, bool]:
-        """Whether text in an element of this style is struck out and hidden; the one around it decides what
-        the style leaves open."""
+    def _look(self, style: str) -> "_Look":
+        """The look of text in an element of this style; the one around it decides what that leaves open."""
+        own = {what: self._styles.says(style, what) for what in ("strike", "hide", "white", "ground")}
         around = self._looks[-1]
-        struck, hidden = (self._styles.says(style, what) for what in ("strike", "hide"))
-        return around[0] if struck is None else struck, around[1] if hidden is None else hidden
+        return _Look(
+            struck=around.struck if own["strike"] is None else own["strike"],
+            hidden=around.hidden if own["hide"] is None else own["hide"],
+            white=around.white if own["white"] is None else own["white"],
+            ground=around.ground if own["ground"] is None else own["ground"],
+        )
 
     def _write(self, text: str) -> None:
-        if self._paragraphs and not self._looks[-1][1]:
+        if self._paragraphs and not self._looks[-1].hidden:
             self._paragraphs[-1].append(text)
 
     def _add(self, lines: list[str]) -> None:

@@ -6,15 +6,16 @@ from typing import TYPE_CHECKING
 
 from vera.evidence.canonical import dates
 from vera.evidence.canonical.naming import bounded, extractor_name, first_line_title
+from vera.evidence.canonical.pdf_hidden import hidden_units
 from vera.evidence.canonical.pdf_strikes import struck_units, with_markers
 from vera.evidence.canonical.rendered import TEXT_LIMIT, canonical_lines
-from vera.evidence.marks import lifted, unmarked
+from vera.evidence.marks import HIDDEN, STRUCK, lifted, unmarked
 from vera.evidence.source import NEEDS_TESSERACT, Extracted, Unreadable
 
 if TYPE_CHECKING:
     from pypdfium2 import PdfDocument
 
-RULES = 2
+RULES = 3
 PAGE_LIMIT = 5000
 NO_TEXT = f"the PDF holds no text, probably pictures of pages: {NEEDS_TESSERACT}"
 
@@ -85,8 +86,9 @@ def _page_texts(document: "PdfDocument") -> Iterator[str]:
             textpage = page.get_textpage()
             try:
                 text = unmarked(textpage.get_text_range())
-                if struck := struck_units(page, textpage):
-                    text = with_markers(text, struck)
+                ranges = {STRUCK: struck_units(page, textpage), HIDDEN: hidden_units(page, textpage)}
+                if any(ranges.values()):
+                    text = with_markers(text, ranges)
             finally:
                 textpage.close()
         except pypdfium2.PdfiumError:

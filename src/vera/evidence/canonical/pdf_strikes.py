@@ -6,10 +6,10 @@ letters, as word processors and browsers print struck text.
 
 import ctypes
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
-from vera.evidence.marks import STRUCK, marked
+from vera.evidence.marks import HIDDEN, STRUCK, marked
 
 if TYPE_CHECKING:
     from pypdfium2 import PdfPage, PdfTextPage
@@ -45,8 +45,13 @@ def struck_units(page: "PdfPage", text: "PdfTextPage") -> list[tuple[int, int]]:
     for strike in strikes:
         for row in range(int(strike.bottom // _BUCKET), int(strike.top // _BUCKET) + 1):
             rows[row].append(strike)
+    return joined(_struck_characters(text, rows))
+
+
+def joined(units: Iterable[int]) -> list[tuple[int, int]]:
+    """The ranges of code units that come one after the other."""
     found: list[tuple[int, int]] = []
-    for index in _struck_characters(text, rows):
+    for index in units:
         if found and found[-1][1] == index:
             found[-1] = found[-1][0], index + 1
         elif not found or found[-1][1] < index:
@@ -119,16 +124,27 @@ def _quads(annotation: object) -> Iterator[_Strike]:
             yield _Strike(min(xs), min(ys), max(xs), max(ys), line=False)
 
 
-def with_markers(text: str, ranges: Sequence[tuple[int, int]]) -> str:
-    """The text with markers of `evidence.marks` around these ranges of its UTF-16 code units."""
+def with_markers(text: str, ranges: Mapping[str, Sequence[tuple[int, int]]]) -> str:
+    """The text with markers of `evidence.marks` around these ranges of its UTF-16 code units, by their kind.
+    What is both is hidden."""
     units = text.encode("utf-16-le", "surrogatepass")
+    kinds = {
+        unit: kind for kind in (STRUCK, HIDDEN) for pair in ranges.get(kind, ()) for unit in range(*pair)
+    }
     pieces: list[str] = []
     done = 0
-    for start, end in ranges:
-        pieces += (_decoded(units[done : 2 * start]), marked(_decoded(units[2 * start : 2 * end]), STRUCK))
+    for start, end in sorted(joined_by(kinds)):
+        inside = _decoded(units[2 * start : 2 * end])
+        pieces += (_decoded(units[done : 2 * start]), marked(inside, kinds[start]))
         done = 2 * end
     pieces.append(_decoded(units[done:]))
     return "".join(pieces)
+
+
+def joined_by(kinds: Mapping[int, str]) -> Iterator[tuple[int, int]]:
+    """The ranges of code units of one kind that come one after the other."""
+    for kind in sorted(set(kinds.values())):
+        yield from joined(unit for unit in sorted(kinds) if kinds[unit] == kind)
 
 
 def _decoded(units: bytes) -> str:

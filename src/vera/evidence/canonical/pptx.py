@@ -1,10 +1,11 @@
 """Presentations of PowerPoint (ECMA-376, PresentationML): the text of each slide, a slide a page.
 
 Speaker notes, comments, charts and SmartArt are left out. What is struck out is marked as struck, a hidden
-slide or shape as hidden.
+slide or shape as hidden, and so is a shape that stands off the slide.
 """
 
 import posixpath
+import re
 from collections.abc import Mapping
 
 from vera.evidence.canonical import dates
@@ -14,7 +15,7 @@ from vera.evidence.canonical.rendered import TEXT_LIMIT, canonical_lines, table_
 from vera.evidence.marks import HIDDEN, STRUCK, lifted, marked, unmarked
 from vera.evidence.source import Extracted, Unreadable
 
-RULES = 1
+RULES = 2
 SLIDE_LIMIT = 5000
 
 _PRESENTATION = "ppt/presentation.xml"
@@ -24,6 +25,7 @@ _R = "{http://schemas.openxmlformats.org/officeDocument/2006/relationships}"
 _RELATION = "{http://schemas.openxmlformats.org/package/2006/relationships}Relationship"
 _FALLBACK = "{http://schemas.openxmlformats.org/markup-compatibility/2006}Fallback"
 _FALSE = frozenset(("0", "false", "off"))
+_EMU = re.compile(r"-?[0-9]{1,12}")
 _STRIKES = frozenset(("sngStrike", "dblStrike"))
 
 
@@ -48,7 +50,7 @@ def extract(data: bytes, name: str) -> Extracted:
     for slide in order.slides:
         firsts.append(len(lines) + 1)
         part = targets.of.get(slide, "")
-        story = _Slide()
+        story = _Slide(order.size)
         if part in names:
             package.parse(part, story)
         added = canonical_lines(story.lines)
@@ -75,10 +77,13 @@ class _Order:
 
     def __init__(self) -> None:
         self.slides: list[str] = []
+        self.size = (9_144_000, 6_858_000)
 
     def start(self, tag: str, attributes: Mapping[str, str]) -> None:
         if tag == f"{_P}sldId":
             self.slides.append(attributes.get(f"{_R}id", ""))
+        elif tag == f"{_P}sldSz":
+            self.size = _number(attributes, "cx", self.size[0]), _number(attributes, "cy", self.size[1])
 
     def end(self, tag: str) -> None:
         pass
@@ -108,8 +113,11 @@ class _Targets:
 class _Slide:
     """One slide as its elements are read."""
 
-    def __init__(self) -> None:
+    def __init__(self, size: tuple[int, int]) -> None:
         self.lines: list[str] = []
+        self._size = size
+        self._place = (0, 0)
+        self._groups = 0
         self._hidden = False
         self._shape_hidden = False
         self._struck = False
@@ -127,6 +135,12 @@ class _Slide:
             self._hidden = attributes.get("show", "1") in _FALSE
         elif tag == f"{_P}cNvPr":
             self._shape_hidden = attributes.get("hidden", "0") not in _FALSE
+        elif tag == f"{_P}grpSp":
+            self._groups += 1
+        elif tag == f"{_A}off" and not self._groups:
+            self._place = _number(attributes, "x", 0), _number(attributes, "y", 0)
+        elif tag == f"{_A}ext" and "cx" in attributes and not self._groups:
+            self._shape_hidden |= self._is_off(_number(attributes, "cx", 1), _number(attributes, "cy", 1))
         elif tag == f"{_A}fld":
             self._number = attributes.get("type", "") == "slidenum"
         elif tag in (f"{_A}r", f"{_A}br"):
@@ -140,6 +154,11 @@ class _Slide:
         elif tag == f"{_A}tc":
             self._cell = []
 
+    def _is_off(self, width: int, height: int) -> bool:
+        """Whether a shape of this size, where it was said to stand, lies off the slide."""
+        (x, y), (right, bottom) = self._place, self._size
+        return x + width <= 0 or y + height <= 0 or x >= right or y >= bottom
+
     def data(self, text: str) -> None:
         if self._in_text and not self._number:
             text = unmarked(text)
@@ -152,6 +171,8 @@ class _Slide:
             self._skipped -= 1
         elif tag == f"{_A}t":
             self._in_text = False
+        elif tag == f"{_P}grpSp":
+            self._groups -= 1
         elif tag == f"{_A}fld":
             self._number = False
         elif tag == f"{_A}p":
@@ -164,3 +185,9 @@ class _Slide:
         elif tag == f"{_A}tr":
             self.lines += table_row(self._row)
             self._row = []
+
+
+def _number(attributes: Mapping[str, str], name: str, otherwise: int) -> int:
+    """A length in EMU."""
+    value = attributes.get(name, "")
+    return int(value) if _EMU.fullmatch(value) else otherwise

@@ -1,6 +1,7 @@
 """Excel workbooks: the visible sheets, a row a line, cells between tabs.
 
-Hidden rows and columns keep their place and are marked, as is what a cell strikes out.
+Hidden rows and columns keep their place and are marked, as is what a cell strikes out, or shows in white on
+nothing or in a format that shows nothing.
 """
 
 import re
@@ -15,7 +16,7 @@ from vera.evidence.canonical.rendered import TEXT_LIMIT, canonical
 from vera.evidence.marks import HIDDEN, STRUCK, lifted, marked, unmarked
 from vera.evidence.source import Extracted, Unreadable
 
-RULES = 2
+RULES = 3
 
 _S = "{http://schemas.openxmlformats.org/spreadsheetml/2006/main}"
 _R_ID = "{http://schemas.openxmlformats.org/officeDocument/2006/relationships}id"
@@ -27,6 +28,8 @@ _WIDEST_GAP = 50
 _DATE_FORMATS = frozenset((*range(14, 23), *range(27, 37), *range(45, 48), *range(50, 59)))
 _NO_CODE = re.compile(r'"[^"]*"|\\.|_.|\*.|\[[^\]]*\]')
 _DATE_LETTER = re.compile(r"[ymdhs]", re.IGNORECASE)
+_NOTHING = re.compile(r"0(?:\.0*)?")
+_SHOWS_NOTHING = ";;;"
 _TRUE = frozenset(("1", "true"))
 _MAX_HIDDEN_COLUMNS = 1000
 _SERIAL = re.compile(r"\d{1,7}(?:\.\d{1,20})?")
@@ -156,12 +159,17 @@ class _Strings:
 
 
 class _Styles(_Part):
-    """For each cell style whether it shows a date, and whether it strikes its cells out."""
+    """For each cell style whether it shows a date, strikes its cells out, or shows nothing of them."""
 
     def __init__(self) -> None:
         self.dates: list[bool] = []
         self.struck: list[bool] = []
+        self.unseen: list[bool] = []
         self._fonts: list[bool] = []
+        self._white: list[bool] = []
+        self._fills: list[bool] = []
+        self._empty: set[str] = set()
+        self._in_fonts = False
         self._own: dict[str, bool] = {}
         self._in_cell_styles = False
 
@@ -169,24 +177,41 @@ class _Styles(_Part):
         if tag == f"{_S}numFmt":
             code = _NO_CODE.sub("", attributes.get("formatCode", "")[:1000])
             self._own[attributes.get("numFmtId", "")] = bool(_DATE_LETTER.search(code))
+            if code.strip() == _SHOWS_NOTHING:
+                self._empty.add(attributes.get("numFmtId", ""))
         elif tag == f"{_S}font":
             self._fonts.append(False)
+            self._white.append(False)
+        elif tag == f"{_S}color" and self._in_fonts and self._white:
+            self._white[-1] = (
+                attributes.get("rgb", "").upper() == "FFFFFFFF" or attributes.get("theme") == "0"
+            )
+        elif tag == f"{_S}patternFill":
+            self._fills.append(attributes.get("patternType", "none") != "none")
         elif tag == f"{_S}strike" and self._fonts:
             self._fonts[-1] = _is_on(attributes)
         elif tag == f"{_S}fonts":
             self._fonts.clear()
+            self._white.clear()
+            self._in_fonts = True
         elif tag == f"{_S}cellXfs":
             self._in_cell_styles = True
         elif tag == f"{_S}xf" and self._in_cell_styles:
             number = attributes.get("numFmtId", "0")
             built_in = number.isascii() and number.isdigit() and len(number) < 4
             font = _index(attributes.get("fontId", "0"))
+            fill = _index(attributes.get("fillId", "0"))
+            filled = fill is not None and fill < len(self._fills) and self._fills[fill]
+            white = font is not None and font < len(self._white) and self._white[font] and not filled
+            self.unseen.append(white or number in self._empty)
             self.struck.append(font is not None and font < len(self._fonts) and self._fonts[font])
             self.dates.append(self._own.get(number, built_in and int(number) in _DATE_FORMATS))
 
     def end(self, tag: str) -> None:
         if tag == f"{_S}cellXfs":
             self._in_cell_styles = False
+        elif tag == f"{_S}fonts":
+            self._in_fonts = False
 
 
 class _Rows:
@@ -207,10 +232,13 @@ class _Rows:
     def start(self, tag: str, attributes: Mapping[str, str]) -> None:
         if tag == f"{_S}row":
             self._cells, self._column = [], 0
-            self._hidden_row = attributes.get("hidden", "1" if self._rows_hidden else "0") in _TRUE
+            flat = _NOTHING.fullmatch(attributes.get("ht", "")) is not None
+            self._hidden_row = flat or attributes.get("hidden", "1" if self._rows_hidden else "0") in _TRUE
         elif tag == f"{_S}sheetFormatPr":
             self._rows_hidden = attributes.get("zeroHeight", "0") in _TRUE
-        elif tag == f"{_S}col" and attributes.get("hidden", "0") in _TRUE:
+        elif tag == f"{_S}col" and (
+            attributes.get("hidden", "0") in _TRUE or _NOTHING.fullmatch(attributes.get("width", ""))
+        ):
             first, last = _index(attributes.get("min", "")), _index(attributes.get("max", ""))
             if first and last and len(self._hidden_columns) < _MAX_HIDDEN_COLUMNS:
                 self._hidden_columns.append((first, last))
@@ -245,8 +273,11 @@ class _Rows:
         if self._hidden_row or any(first <= self._column <= last for first, last in self._hidden_columns):
             return marked(cell, HIDDEN)
         style = _index(self._style)
-        struck = style is not None and style < len(self._styles.struck) and self._styles.struck[style]
-        return marked(cell, STRUCK) if struck else cell
+        if style is None or style >= len(self._styles.struck):
+            return cell
+        if self._styles.unseen[style]:
+            return marked(cell, HIDDEN)
+        return marked(cell, STRUCK) if self._styles.struck[style] else cell
 
     def _shown(self, value: str) -> str:
         if self._type == "s":

@@ -169,6 +169,7 @@ class Judge:
         self._plain = plain
         self._denies = patterns.DENIES.search(question.text) is not None
         self._taken_back = patterns.TAKEN_BACK.search(question.text) is not None
+        self._set_apart = patterns.SETS_APART.search(question.text) is not None
         stems = {stem(form) for form in self._file}
         self._named_by_file = [float(term.word.stem in stems) for term in question.terms]
         self._subject = [float(self._is_subject(index, around)) for index in range(len(question.terms))]
@@ -193,6 +194,7 @@ class Judge:
             and not is_open(sentence.text)
             and not is_of_another_dimension(self._question.text, sentence.text)
             and (self._taken_back or not patterns.TAKEN_BACK.search(sentence.text))
+            and (self._set_apart or not patterns.SETS_APART.search(sentence.text))
             and not any(self._is_rejecting(title) for title in sentence.above)
             and self._agrees(sentence.text)
             and self._answers(

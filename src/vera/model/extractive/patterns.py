@@ -61,6 +61,17 @@ REJECTS = _compiled(
     r"mythen|irrtümer|irrtum|abrogée?s?|obsolètes?|mythes?|idées reçues)\b"
 )
 """In a heading: what is below it does not hold."""
+SETS_APART = _compiled(
+    r"\b(?:myths?|hoax(?:es)?|rumou?rs?|allegedly|supposedly|reportedly|no longer|angeblich|gerüchte\w{0,2}"
+    r"|prétendument)\b",
+    r"\b(?:some|many|people|they|opponents|critics) (?:say|said|claim(?:ed)?|believed?|think|thought)\b",
+    r"\b(?:in|im|dans) (?:the|a|his|her|le|un)?\s?(?:novel|film|movie|play|story|roman)\b",
+    r"\b(?:proposals?|motions?|bills?|drafts?|plans?|requests?|antrag|vorschlag|entwurf)\b[^.;]{0,200}"
+    r"\b(?:rejected|defeated|withdrawn|refused|dropped|turned down|not adopted|abgelehnt)\b",
+    r"\b(?:until|before|prior to|up to|bis|vor|jusqu[’']en|avant) [12]\d{3}\b[^.;]{0,200}"
+    r"\b(?:was|were|had|used|war|waren|hatte|était|étaient)\b",
+)
+"""Says what others say or wanted, what is in a book, or what was so until another year."""
 DENIES = _compiled(
     r"\b(?:not|no|never|neither|nor|without|except|unless|nicht|kein\w{0,2}|nie|ohne|außer|pas|aucune?|jamais|"
     r"sans|sauf)\b|n[’']t\b"

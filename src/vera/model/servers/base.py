@@ -27,10 +27,16 @@ class Ask(Protocol):
 
 
 class Sighting(msgspec.Struct, frozen=True, kw_only=True):
-    """A recognised server: the chat models it can serve, and those of them that are loaded."""
+    """A recognised server: the chat models it can serve, and those of them that are loaded. A name with
+    control characters is left out: a name is printed in progress lines and in verdicts."""
 
     models: tuple[str, ...] = ()
     loaded: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        for field in ("models", "loaded"):
+            kept = tuple(name for name in getattr(self, field) if name.isprintable())
+            msgspec.structs.force_setattr(self, field, kept)
 
 
 class Details(msgspec.Struct, frozen=True, kw_only=True):

@@ -1,0 +1,138 @@
+"""What stands around a sentence and takes it back, for the rules that read word for word.
+
+The next sentence says that it was deleted or answers "No."; the next item goes on with "unless"; a footnote
+denies it; it is set between quotation marks, quoted from a mail, or removed by a diff; the line above breaks
+off in the middle of it. A sentence with one of these around it proves nothing: a reader has to say what it
+means.
+"""
+
+import re
+
+from vera.audit.case import CitedLines
+from vera.evidence.negation import doubtful_turns, is_negative, takes_back
+from vera.evidence.whole_sentences import SMALL_WORDS
+from vera.evidence.words import hedges
+
+BEHIND = 6
+"""Lines behind the cited ones in which the sentence after them may stand."""
+
+NOTES = 200
+"""Lines behind the cited ones in which a footnote may stand."""
+
+_ABOVE = 4
+_BEGINNING = 40
+"""Characters by which the first sentence of a place is known."""
+
+_PLAIN = frozenset(("text/plain", "message/rfc822"))
+_DATA = frozenset(("text/csv", "text/tab-separated-values", "application/json"))
+
+_DENIAL = re.compile(
+    r"\W*(?:not|no|nope|never|nein|nicht|niemals|non|pas|jamais)"
+    r"(?:[\s,]{1,4}(?:really|any ?more|any ?longer|at all|true|so|yet|quite|mehr|wahr|plus|vrai))*\W*",
+    re.IGNORECASE,
+)
+_GOES_ON = re.compile(
+    r"\s*(?:(?:[-*•]|\(?\w{1,3}[.)])\s+)?(?:unless|except|but (?:not|only)|only (?:if|when)|if|provided|save"
+    r"|sofern|falls|außer|es sei denn|sauf|à moins)\b"
+)
+_CHOICE = re.compile(r"\[(?P<mark>[ xX✓✔]?)\]\s?(?P<what>[^\[\n]{1,80})")
+_NOTE_MARK = re.compile(r"[^\s*†‡¹²³⁴-⁹](?P<mark>\*{1,3}|[†‡]|[¹²³⁴-⁹]|\[\^\w{1,8}\])[.!]?\s*\Z")
+_SAID = r"(?:[^\s\"“”„«»]+\s+){3,}[^\"“”„«»]+"
+_QUOTED = re.compile(rf"(?:\s*[\d*•-]{{1,3}}[.)]?\s)?\s*(?:\"{_SAID}\"|[“„]{_SAID}[”“]|«{_SAID}»|»{_SAID}«)")
+"""A quotation of four words or more: fewer are a term."""
+_HUNK = re.compile(r"^@@ ", re.MULTILINE)
+_PAGE_NUMBER = re.compile(r"\W*(?:page\s|seite\s)?\d{1,4}(?:\s?(?:of|/|von)\s?\d{1,4})?\W*", re.IGNORECASE)
+_RUNNING_TITLE = 40
+_LAST_WORD = re.compile(r"([^\W\d_]+)\W{0,3}\Z")
+_BROKEN_OFF = re.compile(r"(?:\.\.\.|…|[,;–—])\s*\Z")
+_GAP = re.compile(r"[a-z,] {4,}[a-z]")
+
+
+def taken_back(sentence: str, behind: str, place: CitedLines) -> bool:
+    """Whether what stands around a sentence of the place leaves open whether its source means it. `behind`:
+    the sentence after it, '' where there is none."""
+    return (
+        _denied_behind(behind)
+        or _is_quoted(sentence, place)
+        or _is_removed(sentence, place)
+        or _has_denying_note(sentence, place)
+        or _begins_above(sentence, place)
+        or _runs_through_columns(sentence, place)
+    )
+
+
+def behind_of(place: CitedLines) -> str:
+    """The lines behind a place."""
+    last = min(len(place.source.lines), place.last + BEHIND)
+    return _lines(place, place.last + 1, last)
+
+
+def _lines(place: CitedLines, first: int, last: int) -> str:
+    return place.source.lines.cut(first, last).decode("utf-8", "replace") if first <= last else ""
+
+
+def _denied_behind(behind: str) -> bool:
+    if not behind.strip():
+        return False
+    chosen = [found["what"] for found in _CHOICE.finditer(behind) if found["mark"].strip()]
+    return (
+        _DENIAL.fullmatch(behind) is not None
+        or _GOES_ON.match(behind) is not None
+        or takes_back(behind)
+        or any(map(is_negative, chosen))
+    )
+
+
+def _is_quoted(sentence: str, place: CitedLines) -> bool:
+    """Whether it is somebody else's: it begins as a quotation, or is quoted in a mail."""
+    kind = place.evidence.media_type
+    if kind in _PLAIN and sentence.lstrip().startswith(">"):
+        return True
+    return kind not in _DATA and _QUOTED.match(sentence) is not None
+
+
+def _is_removed(sentence: str, place: CitedLines) -> bool:
+    """Whether it is a line that a diff takes out."""
+    begins = sentence.lstrip()
+    if not begins.startswith("-") or begins[1:2].isspace():
+        return False
+    return _HUNK.search(_lines(place, max(1, place.first - NOTES), place.first - 1)) is not None
+
+
+def _has_denying_note(sentence: str, place: CitedLines) -> bool:
+    found = _NOTE_MARK.search(sentence)
+    if found is None:
+        return False
+    last = min(len(place.source.lines), place.last + NOTES)
+    notes = (line.strip() for line in _lines(place, place.first, last).split("\n"))
+    said = (note[len(found["mark"]) :] for note in notes if note.startswith(found["mark"]))
+    return any(is_negative(note) or takes_back(note) or hedges(note) or doubtful_turns(note) for note in said)
+
+
+def _begins_above(sentence: str, place: CitedLines) -> bool:
+    """Whether the first sentence of a place begins in a line above it that breaks off, behind a blank line, a
+    page number or a running title."""
+    begins = " ".join(sentence.split())[:_BEGINNING]
+    if not " ".join(place.span.text[: 4 * _BEGINNING].split()).startswith(begins):
+        return False
+    above = _lines(place, max(1, place.first - _ABOVE), place.first - 1).split("\n")
+    told = [line.strip() for line in above if line.strip()]
+    turned = False
+    while told and (_PAGE_NUMBER.fullmatch(told[-1]) or _is_running_title(told)):
+        told.pop()
+        turned = True
+    if not told or not (turned or begins[:1].islower()):
+        return False
+    last = _LAST_WORD.search(told[-1])
+    return _BROKEN_OFF.search(told[-1]) is not None or (last is not None and last[1].lower() in SMALL_WORDS)
+
+
+def _runs_through_columns(sentence: str, place: CitedLines) -> bool:
+    """Whether a line of the sentence has a gap as between the columns of a page."""
+    said = " ".join(sentence.split())
+    lines = (line.strip() for line in place.span.text.split("\n"))
+    return any(_GAP.search(line) is not None and " ".join(line.split()) in said for line in lines)
+
+
+def _is_running_title(told: list[str]) -> bool:
+    return len(told) > 1 and len(told[-1]) < _RUNNING_TITLE and _PAGE_NUMBER.fullmatch(told[-2]) is not None

@@ -1,0 +1,28 @@
+"""A client asks for a report that is a link to a file beside the folder."""
+
+from redteam.callers import SECRET, mcp_call
+from redteam.place import Place
+
+CLAIM = "A file of the person is a report."
+TRICK = "A client asks for a report that is a link to a file beside the folder."
+MUST_NOT_BE = ("LEAKED",)
+TWIN = "The report is a file."
+MUST_BE = "ANSWERED"
+
+
+def attack(place: Place) -> str:
+    (place.folder / "documents").mkdir()
+    (place.folder / "documents" / "report.md").symlink_to(place.folder / "secret.md")
+    return _word(place, mcp_call(place, "check_report", path="report.md"))
+
+
+def twin(place: Place) -> str:
+    (place.folder / "documents").mkdir()
+    (place.folder / "documents" / "report.md").write_text("Members may vote by hand.\n")
+    return _word(place, mcp_call(place, "check_report", path="report.md"))
+
+
+def _word(place: Place, said: object) -> str:
+    place.told = {"said": said}
+    refused = isinstance(said, dict) and "refused" in said
+    return "LEAKED" if SECRET in str(said) else "REFUSED" if refused else "ANSWERED"

@@ -72,7 +72,7 @@ class Run:
             assert whole_lines(session).startswith(before), "a record was lost"
         is_whole(session)
         if fault.action not in LOSSY:
-            assert folded(session).ended.exit_code == usual, folded(session).ended  # type: ignore[union-attr]
+            assert folded(session).ended.exit_code == usual, folded(session).ended  # type: ignore[union-attr]  # it has ended
         if self.has_effect:
             effect_happened_once(session)
         keep_trajectory(stage, session)

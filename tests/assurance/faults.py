@@ -126,7 +126,7 @@ def cut_power(made: Sequence[Call], kept: Iterable[Path], random_: random.Random
         elif call.name in ("rename", "link"):
             for table in (synced, written):
                 if call.path in table:
-                    table[call.other] = table.pop(call.path)  # type: ignore[attr-defined]
+                    table[call.other] = table.pop(call.path)  # type: ignore[attr-defined]  # a call of two paths
         elif call.name in ("write", "open"):
             written[call.path] = None
     lost = []

@@ -57,7 +57,7 @@ def test_the_cited_lines_are_in_frames_on_a_cut_of_the_picture(client: TestClien
     answer = client.get(address(client, made(base)))
     assert (answer.status_code, answer.headers["content-type"]) == (200, "image/svg+xml")
     assert answer.text.count("<rect ") == 2, "a frame around each line of the sentence, and no other"
-    top, height = map(int, re.search(r'viewBox="0 (\d+) 1000 (\d+)"', answer.text).groups())  # type: ignore[union-attr]
+    top, height = map(int, re.search(r'viewBox="0 (\d+) 1000 (\d+)"', answer.text).groups())  # type: ignore[union-attr]  # it matches
     assert top < 400 and top + height > 444, "the lines are in the cut"
     assert base64.b64encode(WEBP).decode() in answer.text
     assert "script-src 'nonce-" in answer.headers["content-security-policy"]

@@ -26,6 +26,7 @@ Row = tuple[str, str]
 
 NOT_TYPED: dict[Row, str] = {
     ("*", ".venv/bin/python -m pip install "): "the environment of the tests has what it installs",
+    ("*", "sudo apt install "): "the machine of the tests has what it installs",
     ("*", "vera models pull "): "downloads a gigabyte; test_agent_pull.py pulls from a hub on loopback",
     ("README", "python3 run.py test"): "it is what runs this",
     ("tutorial", "vera resume work/second"): "of a run that was killed: test_crash.py",
@@ -56,6 +57,7 @@ NOT_TYPED: dict[Row, str] = {
         'vera run "When does the hall open?"',
     ): "a site of the web; the next one is not",
     ("use-a-model-server", "export OPENAI_API_KEY"): "a server on the internet",
+    ("use-my-documents", "*--input https://"): "a site of the web: test_inputs.py fetches one from loopback",
     ("use-a-model-server", "*--model-base-url https://api.example.com"): "a server on the internet",
     ("use-a-model-server", "*--model-file FILE.gguf"): "a model file of yours: test_models.py serves one",
     ("watch-a-run", "ssh"): "another machine",

@@ -151,7 +151,6 @@ class Cast:
         said = self._worker[min(number, len(self._worker) - 1)]
         return said if isinstance(said, str) else as_reply(said, "text")
 
-
     def _is_probe(self, body: dict[str, Any]) -> bool:
         """Which no test need know of. Where a hard finding stands no score is asked before the probes."""
         return self._before == "score" or exams.asked(body)[0] in INVENTED

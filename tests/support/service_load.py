@@ -212,8 +212,8 @@ class Run:
 
 
 def settled_runs(place: Cluster) -> list[Run]:
-    """The runs behind the jobs that are done, when the shared folder has the result of each. The worker writes
-    it there after its commit in the database, and after a kill whoever takes the task over."""
+    """The runs behind the jobs that are done, when the shared folder has the result of each. The worker
+    writes it there after its commit in the database, and after a kill whoever takes the task over."""
     until = time.monotonic() + PATIENCE
     while True:
         found = runs_of(place)

@@ -54,8 +54,8 @@ class DocumentList(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def cache_folder() -> Path:
-    """Where gathered documents are kept: in the person's cache. A folder elsewhere holds none, whatever its list
-    says."""
+    """Where gathered documents are kept: in the person's cache. A folder elsewhere holds none, whatever its
+    list says."""
     return Path(platformdirs.user_cache_dir("vera")) / "connected"
 
 

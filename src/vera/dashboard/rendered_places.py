@@ -1,4 +1,4 @@
-"""Where cited lines stood on a page that a browser rendered: a cut of its picture, with the lines in a frame.
+"""Where cited lines were on a page that a browser rendered: a cut of its picture, with the lines in a frame.
 
 The picture and the places of its text were kept when the page was captured (`events.Shown`); they are the
 browser's word. Each cited line is looked for by its letters, at first behind the line before.
@@ -9,6 +9,7 @@ from collections.abc import Iterator, Sequence
 
 import msgspec
 
+from vera.decode_errors import DECODE_ERRORS
 from vera.evidence.page_picture import letters
 from vera.evidence.span import Lines
 from vera.report.view.model import CardView, ShownPlace
@@ -48,7 +49,7 @@ def place_svg(store: Store, card: CardView, shown: ShownPlace) -> bytes | str:
         cited = Lines(store.get(card.source_id)).cut(card.first, card.last).decode("utf-8", "replace")
         pieces = msgspec.json.decode(store.get(shown.layout), type=list[Piece])
         picture = store.get(shown.picture)
-    except (StoreError, OSError, IndexError, msgspec.MsgspecError):
+    except (StoreError, OSError, IndexError, *DECODE_ERRORS):
         return GONE
     boxes = found_boxes(pieces, cited[:MAX_WORDS].splitlines())
     if not boxes:

@@ -19,6 +19,7 @@ from typing import Any, TypeVar
 import msgspec
 import platformdirs
 
+from vera.decode_errors import DECODE_ERRORS
 from vera.report.view.header import MODEL_FAILED
 from vera.report.view.model import Header
 
@@ -38,7 +39,7 @@ MAX_WORDS = 12
 BUSY_SECONDS = 2.0
 """What a call waits for another dashboard that writes to the index."""
 
-DAMAGES = (sqlite3.Error, OSError, ValueError, msgspec.MsgspecError)
+DAMAGES = (sqlite3.Error, OSError, *DECODE_ERRORS)
 """What a damaged index, or one that cannot be written, raises."""
 
 MAX_BATCHES = 12

@@ -21,6 +21,7 @@ from typing import NamedTuple
 import msgspec
 import platformdirs
 
+from vera.decode_errors import DECODE_ERRORS
 from vera.evidence.canonical.naming import extractor_name, first_line_title
 from vera.evidence.canonical.picture import kind_of
 from vera.evidence.canonical.rendered import canonical_lines
@@ -68,7 +69,7 @@ class Ocr(NamedTuple):
         made_by = f"{self.program} {extractor_name(OCR, self.name, RULES)}\0"
         key = hashlib.sha256(made_by.encode("utf-8", "surrogateescape") + data).hexdigest()
         kept = Path(platformdirs.user_cache_dir("vera")) / "ocr" / key[:2] / key
-        with suppress(OSError, msgspec.MsgspecError):
+        with suppress(OSError, *DECODE_ERRORS):
             return msgspec.msgpack.decode(kept.read_bytes(), type=Extracted)
         found = self._read(data, name)
         with suppress(OSError):

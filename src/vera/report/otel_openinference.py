@@ -45,7 +45,7 @@ _JSON = frozenset({"gen_ai.input.messages", "gen_ai.output.messages"})
 def also(known: Mapping[str, Value], session: str) -> dict[str, Value]:
     """The attributes of a span, and what they are in OpenInference; each has the id of its session."""
     kind = known.get(KIND) or KINDS.get(str(known.get("gen_ai.operation.name")), "CHAIN")
-    names = {**NAMES, **OF_KIND.get(kind, {})}
+    names = {**NAMES, **OF_KIND.get(str(kind), {})}
     other = {names[name]: value for name, value in known.items() if name in names}
     types: dict[str, Value] = {
         f"{names[name].partition('.')[0]}.mime_type": "application/json" for name in _JSON & known.keys()

@@ -208,8 +208,8 @@ def _read(session_dir: Path, verify: Verify | None) -> Seal | None:
 
 
 def reaches(session_dir: Path, seq: int) -> bool:
-    """Whether the seal of a session holds that record, or is none to be told from: of a run whose last record
-    it does not reach, only the end was cut short."""
+    """Whether the seal of a session holds that record. Also true where no seal can be read. A run whose last
+    record it does not reach was cut short at its end."""
     try:
         seal = _read(session_dir, None)
     except (BadSeal, OSError):

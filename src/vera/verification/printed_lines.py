@@ -32,7 +32,7 @@ _ENDS = re.compile(r"[\s\"'“”]*(?:\Z|[.!?:;,|\t\"'“”()\[\]{}<])")
 
 
 def altered_lines(printed: Mapping[int, str], folder: Path) -> tuple[int, ...]:
-    """The numbers of the lines of prose that stand in no text file of the folder as they were printed; ()
+    """The numbers of the lines of prose that no text file of the folder has as they were printed; ()
     where the folder is too large to tell. Raises OSError."""
     asked = {
         number: line

@@ -29,7 +29,7 @@ NO_PROBE = "No claims with known labels could be made of the cited lines."
 
 INVENTED = (
     "The ferry to Lomsund carries sheep across the fjord in winter.",
-    "A clockmaker from Tarvik mends the astronomical dial every autumn.",
+    "A clockmaker from Tarvik repairs the astronomical dial every autumn.",
     "Two glaciers near Orvenna feed the turquoise lagoon.",
     "The lighthouse keeper of Sundgard breeds carrier pigeons.",
     "Volcanic ash coloured the sunsets over Perrano for a decade.",

@@ -103,7 +103,7 @@ def settings(trial: Trial) -> None:
     overrides = [f"{draw.choice(KEYS)}={value_of(draw)}" for _ in range(draw.choice((0, 1, 4)))]
     overrides += draw.choice(([], [], ["more.yaml"], [mutate.text(draw, ["run.max_steps=3"], 3000)]))
     given = {draw.choice(KEYS): mutate.extreme(draw) for _ in range(2)}
-    handed = Handed(source="task", where="a task", settings=given) if draw.random() < 0.3 else None  # type: ignore[arg-type]
+    handed = Handed(source="task", where="a task", settings=given) if draw.random() < 0.3 else None  # type: ignore[arg-type]  # of any kind
     try:
         loaded = load(overrides, None, environ, here, here / "none.yaml", handed=handed)
     except ConfigError as error:

@@ -1,6 +1,6 @@
 // Follows a run: new lines of its log, the texts of its status, and the parts of the page that have changed.
 // On every page it takes keys and writes times as local ones. Each page is whole without it. Markup comes from this server only, in one place (`fragment`).
-// Pages of one browser share a stream (stream.js); where there are no shared workers each has one of its own.
+// Pages of one browser share a stream (stream.js); without shared workers each page has one.
 
 const MOST_ROWS = 2000;
 const REFRESH_MS = 3000; // a changed part is fetched again at most this often

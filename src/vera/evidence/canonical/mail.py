@@ -15,9 +15,7 @@ RULES = 3
 _SHOWN = ("From", "To", "Cc", "Date", "Subject")
 _SPACE = re.compile(r"\s+")
 _WORD = re.compile(r"[^\W_]+")
-_ADDRESS = re.compile(
-    r"<?\b(?:https?://|mailto:)[^\s>]{1,2000}>?|\[(?:image: |cid:)[^\]\n]{0,200}\]"
-)
+_ADDRESS = re.compile(r"<?\b(?:https?://|mailto:)[^\s>]{1,2000}>?|\[(?:image: |cid:)[^\]\n]{0,200}\]")
 _FROM_LINE = re.compile(rb"(?:From |>From ).*\r?\n")
 
 

@@ -86,7 +86,7 @@ def _receipt_of(evidence: Evidence, store: Store) -> Receipt | RenderReceipt | N
         return None
     try:
         return msgspec.json.decode(store.get(evidence.opened.sha256), type=_Opened).retrieval
-    except (msgspec.MsgspecError, RecursionError):
+    except DECODE_ERRORS:
         return None
 
 

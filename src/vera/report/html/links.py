@@ -32,7 +32,7 @@ class Links(msgspec.Struct, frozen=True):
         return f"{self.base}/page/{card.source_id}?first={max(0, card.first)}&last={max(0, card.last)}"
 
     def rendered_place(self, card: CardView) -> str:
-        """Where the lines of a card stood on a rendered page, as a picture."""
+        """Where the lines of a card were on a rendered page, as a picture."""
         if not self.base or card.shown is None or card.problem or not _SHA256.fullmatch(card.source_id):
             return ""
         return f"{self.base}/place/{card.source_id}?first={max(0, card.first)}&last={max(0, card.last)}"

@@ -180,7 +180,7 @@ def same_words(line: str, claim: str) -> Iterator[tuple[str, str]]:
 
 
 def _other_amounts(line: str, claim: str) -> tuple[tuple[int, int], ...]:
-    """Where amounts stand in the line that have a unit of the claim's amounts, and none of their values."""
+    """Where the line has amounts with a unit of the claim's amounts, and none of their values."""
     if len(claim) > AMOUNTS_IN or len(line) > AMOUNTS_IN:
         return ()
     known = [each for each in quantities(claim) if each.units]

@@ -261,11 +261,11 @@ def _read_dom(work: Path, most: int) -> bytes:
 
 
 def _read_picture(work: Path, height: int) -> Picture | None:
-    """What the box left as the picture of the page; None for what is none, or too large."""
+    """What the box left as the picture of the page; None where it left none, or one that is too large."""
     try:
         data, layout = _read(work / PICTURE_FILE, MAX_PICTURE), _read(work / LAYOUT_FILE, MAX_LAYOUT)
         pieces = msgspec.json.decode(layout or b"", type=list[Piece])
-    except (OSError, msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
+    except (OSError, *DECODE_ERRORS):
         return None
     if data is None or data[:4] != b"RIFF" or data[8:12] != b"WEBP" or height > MAX_HEIGHT:
         return None

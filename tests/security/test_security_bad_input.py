@@ -36,15 +36,9 @@ EMPTY = {
 @pytest.mark.parametrize("answer", EMPTY.values(), ids=EMPTY)
 def test_an_empty_answer_is_never_what_holds(tmp_path: Path, answer: str) -> None:
     tried = run(tmp_path, READ, *[final(answer)] * 6)
-    if answer.strip():
-        assert tried.status == "UNRESOLVED" and tried.state.lane("main").status_reason
-        assert tried.code in (3, 6)
-    else:
-        assert tried.state.extracts is not None and tried.state.extracts.by == "builtin"
-        assert tried.status == "UNRESOLVED", "of the worker's answer"
-        assert (tried.state.lane("main").status, tried.code) == ("QUOTED", 0), "extracts answer in its place"
-    assert tried.state.lane("main").status in tried.show().out
-    assert tried.replay()[0] in (0, 3)
+    assert tried.status == "UNRESOLVED", "of the worker's answer"
+    assert tried.state.extracts is not None and tried.state.extracts.by == "builtin"
+    assert (tried.state.lane("main").status, tried.code) == ("QUOTED", 0), "extracts answer in its place"
 
 
 LONG = {

@@ -20,6 +20,8 @@ from support.turns import answered_turns, as_reply, final, turn
 from vera.protocol import Turn
 from vera.verification.probes import INVENTED
 
+_CITATION = re.compile(r"\s?\[ev_\d{4}[^\]]*\]")
+
 Part = Callable[[dict[str, Any]], Any]
 
 MARKS = {
@@ -121,6 +123,8 @@ class Cast:
         `each_session` the worker says what comes after the turns that its prompt has, so that every session
         plays the script from its beginning, and a resumed one from where it was."""
         self._worker = list(worker)
+        answers = [said if isinstance(said, str) else said.action.final or "" for said in worker]
+        self._stated = " ".join(_letters(_CITATION.sub("", answer)) for answer in answers)
         self._parts: dict[str, Part] = {
             "decompose": decompose or asking(),
             "check": check or looked_up(final("unknown")),
@@ -152,8 +156,17 @@ class Cast:
         return said if isinstance(said, str) else as_reply(said, "text")
 
     def _is_probe(self, body: dict[str, Any]) -> bool:
-        """Which no test need know of. Where a hard finding stands no score is asked before the probes."""
-        return self._before == "score" or exams.asked(body)[0] in INVENTED
+        """Which no test need know of. Where a hard finding stands no score is asked before the probes:
+        there it is a claim that the worker has not stated."""
+        if self._before == "score":
+            return True
+        claim = exams.asked(body)[0]
+        return claim in INVENTED or (self._before == "label" and _letters(claim) not in self._stated)
+
+
+def _letters(text: str) -> str:
+    """Without what an answer may lose on its way to a judge."""
+    return "".join(filter(str.isalnum, text))
 
 
 def _verbatim(claim: str, spans: Sequence[str]) -> list[str]:

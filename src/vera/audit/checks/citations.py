@@ -1,6 +1,7 @@
 """Every cited place exists, may be cited, and holds the bytes that were seen."""
 
 import hashlib
+import unicodedata
 from collections.abc import Iterator, Mapping
 from typing import NamedTuple
 
@@ -63,7 +64,12 @@ def _says_something(answer: str) -> bool:
     said = list(answer)
     for citation in find_citations(answer):
         said[citation.start : citation.end] = " " * (citation.end - citation.start)
-    return any(each.isalnum() or ord(each) > _LAST_LATIN for each in said)
+    return any(each.isalnum() or (ord(each) > _LAST_LATIN and _is_shown(each)) for each in said)
+
+
+def _is_shown(sign: str) -> bool:
+    """Whether a reader sees it: it is neither white space nor a control."""
+    return unicodedata.category(sign)[0] not in "CZ"
 
 
 def _lines(cite: Cite, evidence: Evidence | None) -> tuple[int, int]:

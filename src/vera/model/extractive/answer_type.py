@@ -39,6 +39,8 @@ from vera.model.extractive.words import Word, affinity, stem, words
 
 ASKED_ABOUT = 0.8
 """The share of what is asked about (by weight) that a sentence and its headings have to hold."""
+HALF = 0.5
+"""A sentence that holds less of it answers nothing, and is no rival of one that may."""
 ASKED_OF_A_FIELD = 0.54
 """The same where the question says all that a field or a sentence gives the value of."""
 ITS_OWN = 0.78
@@ -72,6 +74,8 @@ _DIGIT = re.compile(r"(?<![\w-])\d")
 _ALONE = frozenset((Kind.PERSON, Kind.NAME))
 """Of these kinds an expression is one only when it is a name."""
 
+_FORMLESS = frozenset((Kind.ANY, Kind.NAME, Kind.DEFINITION, Kind.EXPANSION))
+"""Kinds of which an expression may have any form: whatever else a sentence says may answer."""
 
 _NAMED_BY_SAYING_SO = frozenset((Kind.PERSON, Kind.PLACE))
 """Of these kinds a sentence that denies says nothing."""
@@ -147,6 +151,18 @@ class Sentence(msgspec.Struct, frozen=True):
     heading: bool = False
 
 
+class Reading(msgspec.Struct, frozen=True):
+    """What a sentence says of what is asked: the share that it holds by itself, whether it surely `answers`,
+    and whether it could by its expression (`of_the_kind`)."""
+
+    own: float = 0.0
+    answers: bool = False
+    of_the_kind: bool = False
+
+
+NOTHING_SAID = Reading()
+
+
 class Judge:
     """Says of the sentences of one file whether they surely answer."""
 
@@ -174,20 +190,42 @@ class Judge:
         self._named_by_file = [float(term.word.stem in stems) for term in question.terms]
         self._subject = [float(self._is_subject(index, around)) for index in range(len(question.terms))]
 
-    def is_answer(
+    def reading(
         self, sentence: Sentence, own: Sequence[float], above: Sequence[float], kind: float
-    ) -> bool:
-        """Whether a sentence says what is asked of what is asked about.
+    ) -> Reading:
+        """What a sentence says of what is asked.
 
         `own` has the affinity of each term with the sentence, `above` that with its headings, `kind` how
         plainly it holds an expression of the kind asked for.
         """
+        label = sentence.label or valued(sentence.text, counts=self._question.kind is Kind.COUNT)
+        labelled = bool(label) and self._says(label)
+        own = self._with_implied(own) if labelled else own
+        said = self._said(own, above)
+        speaks = self._holds_half(said) and self._may_answer(sentence)
+        if not speaks or not is_done_by_it(self._question, sentence.text, label):
+            return NOTHING_SAID
+        return Reading(
+            own=self._share(list(map(max, own, self._named_by_file))),
+            answers=self._answers(own, said, kind, label if labelled else ""),
+            of_the_kind=self._is_of_the_kind(own, kind),
+        )
+
+    def _said(self, own: Sequence[float], above: Sequence[float]) -> list[float]:
+        """What a sentence, the headings above it, or its file's name say."""
+        around = [far if far >= PLAINLY else 0.0 for far in above]
+        return list(map(max, own, around, self._named_by_file))
+
+    def _holds_half(self, said: Sequence[float]) -> bool:
+        return self._demand.asked != () and self._share(list(map(max, said, self._subject))) >= HALF
+
+    def _may_answer(self, sentence: Sentence) -> bool:
+        """Whether a sentence speaks of the names and numbers of the question, and states something of
+        them."""
         if not all(_holds(each, sentence, self._spelled) for each in self._question.identifiers):
             return False
         if self._question.identifiers and _is_of_another(self._question.identifiers, sentence):
             return False
-        label = sentence.label or valued(sentence.text, counts=self._question.kind is Kind.COUNT)
-        labelled = bool(label) and self._says(label)
         return (
             not sentence.heading
             and len(sentence.text) <= MAX_SENTENCE_LENGTH
@@ -197,12 +235,8 @@ class Judge:
             and (self._set_apart or not patterns.SETS_APART.search(sentence.text))
             and not any(self._is_rejecting(title) for title in sentence.above)
             and self._agrees(sentence.text)
-            and self._answers(
-                self._with_implied(own) if labelled else own, above, kind, label if labelled else ""
-            )
             and all(self._is_named(name, sentence) for name in self._question.names)
             and self._has_numbers(sentence)
-            and is_done_by_it(self._question, sentence.text, label)
         )
 
     def _is_rejecting(self, title: str) -> bool:
@@ -254,7 +288,7 @@ class Judge:
             for word in telling
         )
 
-    def _answers(self, own: Sequence[float], above: Sequence[float], kind: float, label: str) -> bool:
+    def _answers(self, own: Sequence[float], said: Sequence[float], kind: float, label: str) -> bool:
         """Whether a sentence, or what is given under a `label`, has enough of what is asked about, and an
         answer to it.
 
@@ -262,28 +296,33 @@ class Judge:
         filed" says when.
         """
         asked, labelled = self._demand.asked, bool(label)
-        around = [far if far >= PLAINLY else 0.0 for far in above]
-        said = list(map(max, own, around, self._named_by_file))
         held = self._share(list(map(max, said, self._subject)))
         enough = ASKED_OF_A_FIELD if labelled else ASKED_ABOUT
         its_own = self._share(list(map(max, own, self._named_by_file)))
-        if not asked or held < enough or its_own < self._least_own(labelled=labelled):
+        if held < enough or its_own < self._least_own(labelled=labelled):
             return False
         if not labelled and any(own[index] < SAME_ROOT for index in self._demand.restricting):
             return False
         named = labelled and not set(identifiers_in(label)).isdisjoint(self._question.identifiers)
         if not named and said[self._rarest] < (SYNONYM if labelled else SAME_ROOT):
             return False
-        if self._question.kind is Kind.COUNT and not self._says_what_value(own):
-            return False
         if self._question.kind is Kind.ANY:
             return held >= IN_ALL and (labelled or kind >= OF_THE_KIND)
-        if kind >= (
-            1.0 if self._question.kind in _ALONE else OF_A_UNIT if self._question.units else OF_THE_KIND
-        ):
+        if self._holds_the_kind(own, kind):
             return True
         faint = self._question.kind is Kind.DATE and not self._question.exact
         return faint and kind >= FAINTLY and held >= IN_ALL and len(asked) >= MANY
+
+    def _holds_the_kind(self, own: Sequence[float], kind: float) -> bool:
+        """Whether a sentence holds an expression of the kind asked for, and of that value."""
+        if self._question.kind is Kind.COUNT and not self._says_what_value(own):
+            return False
+        alone, units = self._question.kind in _ALONE, self._question.units
+        return kind >= (1.0 if alone else OF_A_UNIT if units else OF_THE_KIND)
+
+    def _is_of_the_kind(self, own: Sequence[float], kind: float) -> bool:
+        """The same, where whatever a sentence says may be of a kind without a form."""
+        return self._question.kind in _FORMLESS or self._holds_the_kind(own, kind)
 
     def _least_own(self, *, labelled: bool) -> float:
         """The share that the sentence itself has to hold; of a yes or no question all."""

@@ -6,6 +6,7 @@ from itertools import chain
 import msgspec
 
 from vera.model.extractive.answer import answer_text
+from vera.model.extractive.apart import told_apart
 from vera.model.extractive.conversation import (
     Candidate,
     Conversation,
@@ -114,21 +115,24 @@ def _survey(conversation: Conversation) -> Step:
     lexis = weigh(question, excerpts)
     paths = dict.fromkeys(chain(conversation.files, (excerpt.path for excerpt in excerpts)))
     names = match_names(question, paths)
-    leads, coverage, sure = _leads(conversation, question, lexis, names)
-    found = _found(conversation, question, lexis, names)
+    told = told_apart([windows(question, lexis, each, names_of(names, each.path)) for each in excerpts])
+    leads, coverage, sure = _leads(conversation, told[: len(conversation.hits)])
+    found = _found(conversation, told[len(conversation.hits) :])
     return Step(conversation, question, lexis, names, leads, found, coverage, sure)
 
 
 def _leads(
-    conversation: Conversation, question: Question, lexis: Lexis, names: Mapping[str, Match]
+    conversation: Conversation, told: Sequence[Sequence[Window]]
 ) -> tuple[tuple[Lead, ...], float, bool]:
-    """The places that searches found, best first, the best coverage among them, and whether one is sure."""
+    """The places that searches found, best first, the best coverage among them, and whether one is sure.
+
+    `told` has the windows of each hit.
+    """
     best: dict[tuple[str, int], Lead] = {}
     surely: set[tuple[str, int]] = set()
     coverage = 0.0
     top = max((hit.score for hit in conversation.hits), default=1.0) or 1.0
-    for hit in conversation.hits:
-        scored = windows(question, lexis, hit, names_of(names, hit.path))
+    for hit, scored in zip(conversation.hits, told, strict=True):
         if not scored:
             if hit.near:
                 near = Lead(hit.path, hit.first, hit.last, hit.total, NEAR * hit.score / top)
@@ -151,17 +155,18 @@ def _leads(
     return tuple(ordered), coverage, bool(surely)
 
 
-def _found(
-    conversation: Conversation, question: Question, lexis: Lexis, names: Mapping[str, Match]
-) -> tuple[Window, ...]:
-    """The best lines read so far, best first, no two of them over the same lines or with the same words."""
+def _found(conversation: Conversation, told: Sequence[Sequence[Window]]) -> tuple[Window, ...]:
+    """The best lines read so far, best first, no two of them over the same lines or with the same words.
+
+    `told` has the windows of each read.
+    """
     ranks = _ranks(conversation)
     every = [
         msgspec.structs.replace(
             window, score=window.score * (1 - ENGINE + ENGINE * ranks.get(read.path, 0.0))
         )
-        for read in conversation.reads
-        for window in windows(question, lexis, read, names_of(names, read.path))[:40]
+        for read, scored in zip(conversation.reads, told, strict=True)
+        for window in scored[:40]
     ]
     visible = {read.evidence for read in conversation.reads}
     every += [

@@ -9,7 +9,7 @@ folder for each corpus of SOURCES. The questions lie in benchmarks/manuals/: in 
 nearly in the manual's words, a third in other words, and a third has no answer there; some are in German
 and French. (The fifth: 8, 3 and 4 in each.) Each set was asked once before its misses were looked at; all
 six are development data since. Each line of the sixth also has its places, a short answer and a reason.
-The seventh, of the same form, is held out: accounts, positions on maps, pictures and games, written apart.
+The seventh, of the same form, was held out: accounts, positions on maps, pictures and games, written apart.
 A question is QUOTED when the model presents lines as an answer, and right when the lines it cites hold the
 expected words; "closest matches" are not an answer. Intervals are Wilson's at 95 %.
 `--check` asks nothing: it looks whether each question's page holds the expected words.

@@ -77,7 +77,12 @@ def test_only_cited_lines_of_a_rendered_page_have_a_place(client: TestClient, ba
 
 @pytest.mark.parametrize(
     ("layout", "why"),
-    [(b"[]", "not found"), (b"[[1]]", "missing or was altered"), (b"\xff", "missing or was altered")],
+    [
+        (b"[]", "not found"),
+        (b"[[1]]", "missing or was altered"),
+        (b"\xff", "missing or was altered"),
+        (b"[]" + b" " * (4 << 20), "too large"),
+    ],
 )
 def test_a_picture_that_does_not_hold_the_lines_says_so(
     client: TestClient, base: Path, layout: bytes, why: str

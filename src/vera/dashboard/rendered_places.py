@@ -19,6 +19,9 @@ from vera.store import Store, StoreError
 MAX_TEXT = 32 << 20
 """Bytes of the page's text that is opened for its cited lines."""
 
+MAX_PICTURE, MAX_LAYOUT = 2 << 20, 4 << 20
+"""Bytes of what was kept, as `vera.sandbox.render` bounds it; a session of somebody else may say otherwise."""
+
 MAX_WORDS = 20_000
 """Characters of cited lines that are looked for."""
 
@@ -33,6 +36,7 @@ TALLEST = 1400
 """Pixels above and below the lines that are shown, and of the whole cut."""
 
 GONE = "the picture of the page is missing or was altered"
+TOO_LARGE = "the text or the picture of the page is too large"
 NOT_FOUND = "the cited lines were not found on the picture of the page"
 
 _FRAME = (
@@ -44,8 +48,9 @@ _FRAME = (
 def place_svg(store: Store, card: CardView, shown: ShownPlace) -> bytes | str:
     """The cut as an SVG, or the reason for none."""
     try:
-        if store.path(card.source_id).stat().st_size > MAX_TEXT:
-            return "the text of the page is too large"
+        bounds = {card.source_id: MAX_TEXT, shown.layout: MAX_LAYOUT, shown.picture: MAX_PICTURE}
+        if any(store.path(blob).stat().st_size > most for blob, most in bounds.items()):
+            return TOO_LARGE
         cited = Lines(store.get(card.source_id)).cut(card.first, card.last).decode("utf-8", "replace")
         pieces = msgspec.json.decode(store.get(shown.layout), type=list[Piece])
         picture = store.get(shown.picture)

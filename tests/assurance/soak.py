@@ -18,7 +18,7 @@ A_LEAK_A_ROUND = {"handles": 0.5, "memory, MB": 50.0}
 
 SHORT = (
     Row("30 steps", lambda trial: steps.run_of(trial, 30, A_LEAK_A_STEP)),
-    Row("2 runs", lambda trial: servers.runs_of(trial, 2, 0, A_LEAK_A_RUN)),
+    Row("6 runs", lambda trial: servers.runs_of(trial, 6, 0, A_LEAK_A_RUN)),
     Row("6 MB of documents", lambda trial: documents.indexed(trial, 6, 4, {}, A_LEAK_A_ROUND)),
 )
 """With `--all`: too short for slopes, but what leaks at each step is seen."""

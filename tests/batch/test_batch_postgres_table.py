@@ -120,3 +120,16 @@ def test_what_the_person_requires_of_every_task_holds_at_the_workers(server: Ser
         done = batch(tasks, *given, cwd=tmp_path)
     (row,) = json.loads(done.stdout)["tasks"]
     assert (row["status"], row["exit_code"], done.returncode) == ("QUOTED", 3, 3), done.stderr
+
+
+@pytest.mark.parametrize(
+    "given", [("--input", "https://pages.example/a.html"), ("--connector", "d=folder:docs")]
+)
+def test_what_is_fetched_to_this_machine_is_refused_for_others(
+    given: tuple[str, str], tmp_path: Path
+) -> None:
+    place(tmp_path)
+    tasks = tmp_path / "tasks.jsonl"
+    tasks.write_text('{"task": "How long is the bridge number 1?"}\n')
+    done = batch(tasks, "--engine", "postgresql://db.example/x", "--base-dir", tmp_path, *given, cwd=tmp_path)
+    assert done.returncode == 2 and "with --engine others run the tasks" in done.stderr

@@ -21,6 +21,7 @@ from vera.protocol import Turn
 from vera.verification.probes import INVENTED
 
 _CITATION = re.compile(r"\s?\[ev_\d{4}[^\]]*\]")
+_STRUCK = re.compile(r"\[(?:struck out|hidden): [^\]]*\]")
 
 Part = Callable[[dict[str, Any]], Any]
 
@@ -132,6 +133,7 @@ class Cast:
             "score": score or scored(4),
         }
         self._before = ""
+        self._has_labelled = False
         self._labels_probes = labels_probes
         self._each_session = each_session
         self.asked: Counter[str] = Counter()
@@ -157,11 +159,13 @@ class Cast:
 
     def _is_probe(self, body: dict[str, Any]) -> bool:
         """Which no test need know of. Where a hard finding stands no score is asked before the probes:
-        there it is a claim that the worker has not stated."""
+        there it is a claim that the worker has not stated, behind one that it has."""
         if self._before == "score":
             return True
         claim = exams.asked(body)[0]
-        return claim in INVENTED or (self._before == "label" and _letters(claim) not in self._stated)
+        is_stated = _letters(claim) in self._stated
+        self._has_labelled = is_stated or (self._has_labelled and self._before == "label")
+        return claim in INVENTED or (self._has_labelled and not is_stated)
 
 
 def _letters(text: str) -> str:
@@ -170,8 +174,9 @@ def _letters(text: str) -> str:
 
 
 def _verbatim(claim: str, spans: Sequence[str]) -> list[str]:
-    """A judge that says SUPPORTS to what stands there word for word."""
-    return ["SUPPORTS" if claim in " ".join(span.split()) else "CONTRADICTS" for span in spans]
+    """A judge that says SUPPORTS to what stands there word for word, with or without what is struck out."""
+    read = [(" ".join(span.split()), " ".join(_STRUCK.sub(" ", span).split())) for span in spans]
+    return ["SUPPORTS" if any(claim in each for each in ways) else "CONTRADICTS" for ways in read]
 
 
 __all__ = [

@@ -10,6 +10,7 @@ import re
 
 from vera.audit.case import CitedLines
 from vera.evidence.negation import doubtful_turns, is_negative, takes_back
+from vera.evidence.span import Lines
 from vera.evidence.whole_sentences import SMALL_WORDS
 from vera.evidence.words import hedges
 
@@ -128,10 +129,13 @@ def _begins_above(sentence: str, place: CitedLines) -> bool:
 
 
 def _runs_through_columns(sentence: str, place: CitedLines) -> bool:
-    """Whether a line of the sentence has a gap as between the columns of a page."""
+    """Whether a line of the sentence has a gap as between the columns of a page, where nothing was struck."""
     said = " ".join(sentence.split())
-    lines = (line.strip() for line in place.span.text.split("\n"))
-    return any(_GAP.search(line) is not None and " ".join(line.split()) in said for line in lines)
+    lines = [line.strip() for line in place.span.text.split("\n")]
+    if not any(_GAP.search(line) is not None and " ".join(line.split()) in said for line in lines):
+        return False
+    whole = Lines(place.source.whole).cut(place.first, place.last).decode("utf-8", "replace")
+    return any(_GAP.search(line.strip()) is not None for line in whole.split("\n"))
 
 
 def _is_running_title(told: list[str]) -> bool:

@@ -141,7 +141,8 @@ def run(
         flags = {name: options.pop(name) for name in (*MODEL, *BUDGET)} | {"require": require}
         set_by_flag = settings_of({**MODEL, **BUDGET, "require": "verification.require"}, flags)
         if inputs or connector:
-            _refuse_elsewhere(engine)
+            if engine != LOCAL:
+                _refuse_elsewhere(inputs, connector)
             given = {"inputs": inputs, "connector": connector}
             set_by_flag |= _documents(given, base, overrides, quiet=options["quiet"])
         options["overrides"] = without_keys((*overrides, *(f"{k}={v}" for k, v in set_by_flag.items())))
@@ -163,13 +164,14 @@ def run(
     raise SystemExit(code)
 
 
-def _refuse_elsewhere(engine: str) -> None:
-    """End the command where other machines run the tasks: they do not see what is gathered on this one."""
+def _refuse_elsewhere(inputs: Sequence[str], connectors: Sequence[str]) -> None:
+    """End the command where other machines run the tasks: they do not see what is fetched to this one."""
+    from vera.agent.inputs import is_address
     from vera.cli.exit import USAGE, stop
 
-    if engine != LOCAL:
+    if connectors or any(map(is_address, inputs)):
         stop(
-            "--input and --connector give documents of this machine, and with --engine others run the tasks. "
+            "--connector and web pages are fetched to this machine, and with --engine others run the tasks. "
             'Name the folder in each task ("input_dir"), or give each worker -c run.input_dir=DIR.',
             USAGE,
         )

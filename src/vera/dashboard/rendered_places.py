@@ -20,7 +20,7 @@ MAX_TEXT = 32 << 20
 """Bytes of the page's text that is opened for its cited lines."""
 
 MAX_PICTURE, MAX_LAYOUT = 2 << 20, 4 << 20
-"""Bytes of what was kept, as `vera.sandbox.render` bounds it; a session of somebody else may say otherwise."""
+"""Bytes that are opened, as `vera.sandbox.render` bounds what it keeps; other sessions may hold more."""
 
 MAX_WORDS = 20_000
 """Characters of cited lines that are looked for."""

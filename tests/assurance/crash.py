@@ -165,7 +165,7 @@ BATTERY = Battery(
     promise="After a fault the same command or `vera resume` brings the work to its end: nothing is lost or "
     "done twice, the session replays, and nothing is left running or lying about.",
     trials=5_000,
-    slice=24,
+    slice=12,
     attempt=attempt,
     needs=("faults",),
 )

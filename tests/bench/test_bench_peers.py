@@ -12,7 +12,6 @@ import pytest
 
 from support.benchmarks import together
 
-PAGE = Path(__file__).parents[2] / "docs" / "comparison.md"
 SAID = 'The licence says "written offer" and "at least three years"'
 LEAVES_A_CHILD = """
 import subprocess, sys, urllib.request
@@ -126,13 +125,6 @@ def test_vera_alone_answers_is_killed_and_goes_on_to_the_right_lines(peers: Any)
     assert columns["`kill -9`: processes, containers left"] == ["0, 0", "–"]
     assert columns["goes on"] == ["`vera resume`, exit code 0, right lines", "–"]
     assert printed.count("is left out: name a Python that has it") == 3
-
-
-def test_the_table_on_the_page_has_the_rows_that_the_script_prints(peers: Any) -> None:
-    part = PAGE.read_text().partition("\n## Side by side\n")[2].partition("\n## ")[0]
-    table = rows(part)
-    assert [first for first, _ in table] == ["", *peers.command.ROWS]
-    assert set(table[0][1]) == {*peers.runs.OURS, *peers.command.PEERS}
 
 
 def rows(text: str) -> list[tuple[str, list[str]]]:

@@ -168,10 +168,10 @@ def test_a_task_names_inputs_that_the_person_allows(here: Path) -> None:
         assert (code, sentence in said) == (2, True), said
 
 
-def test_with_a_cluster_inputs_of_this_machine_are_refused(here: Path) -> None:
+def test_with_a_cluster_pages_that_are_fetched_to_this_machine_are_refused(here: Path) -> None:
     (here / "tasks.jsonl").write_text('{"task": "Why?"}\n')
     engine = ("--engine", "postgresql://nobody@127.0.0.1:1/none")
-    done = vera("batch", "tasks.jsonl", "--input", "offer.txt", *engine, cwd=here)
+    done = vera("batch", "tasks.jsonl", "--input", "https://pages.example/offer.html", *engine, cwd=here)
     assert (done.returncode, "with --engine others run the tasks" in done.stderr) == (2, True)
 
 

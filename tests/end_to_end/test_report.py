@@ -30,6 +30,7 @@ from vera.headline import OPEN
 from vera.report.answer import MARKS
 from vera.session import log
 from vera.usage import PART
+from vera.verification.probes import INVENTED
 
 LICENCES = Path(__file__).parents[2] / "examples" / "licences"
 
@@ -373,6 +374,7 @@ def test_a_report_holds_by_the_entailment_judge_that_read_its_parts(documents: P
     pairs = {(text, line): "SUPPORTS" for (_, text), line in zip(said.values(), lines, strict=False)}
     pairs |= {(line, line): "SUPPORTS" for line in lines}
     pairs |= {(line.replace("must", "must not"), line): "CONTRADICTS" for line in (OFFER, PRICE)}
+    pairs |= {(probe, line): "IRRELEVANT" for probe in INVENTED for line in lines}
     ran = run("ran", write_judge(tmp_path / "judge", pairs))
     assert ran.words == ["VERIFIED", "VERIFIED"] and ran.outcome == ("VERIFIED", 0)
     state = folded(ran.work)
@@ -389,10 +391,11 @@ def _labels(record: events.Record) -> bool:
 
 def test_a_lane_whose_model_dies_leaves_the_others(documents: Path, tmp_path: Path) -> None:
     """The second sub-question's model is gone: its lane and the next give the closest lines."""
+    cast = Cast([])
 
     def says(index: int, body: dict[str, Any]) -> Any:
         if part_of(body) != "worker":
-            return Cast([])(index, body)
+            return cast(index, body)
         return Fault(400, body="gone") if is_about(body, ASKS_PRICE) else acts(body)
 
     ran = asking(

@@ -211,7 +211,7 @@ page.addEventListener("toggle", async ({ target }) => {
 }, true);
 if (window.HTMLElement.prototype.showPopover) {
   const cite = ({ target }) => target.closest("a.cite[data-peek]");
-  page.addEventListener("pointerover", (event) => {
+  document.addEventListener("pointerover", (event) => { // also where it leaves the page's part
     if (event.pointerType !== "mouse") return; // a finger follows the link
     if (cite(event)) peek(cite(event), 250);
     else if (!event.target.closest(".peek")) peek(null, 200);

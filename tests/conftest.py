@@ -41,6 +41,7 @@ QUICK_WITHOUT = frozenset(
         "bench",
         "browser",
         "end_to_end",
+        "redteam",
         "release",
         "sandbox",
         "test_runtime_reuse_web.py",
@@ -70,7 +71,9 @@ home = pytest.StashKey[Path]()
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--all", action="store_true", help="Run the slow tests too: about half an hour.")
     parser.addoption(
-        "--repeat-more", action="store_true", help="Repeat what can go wrong by chance 20 times instead of 3."
+        "--repeat-more",
+        action="store_true",
+        help="Repeat what can go wrong by chance 20 times instead of 3, and try all attacks, not a third.",
     )
 
 

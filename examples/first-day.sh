@@ -1,7 +1,7 @@
 #!/bin/sh
 # A first day with VERA, from the first question to a service that another program asks.
 # In a clone: sh examples/first-day.sh [FOLDER]. What it makes is in FOLDER, by default first-day/. It installs
-# VERA into .venv, with the extras for Word files and MCP, unless VERA names the command to use.
+# VERA into .venv, with the extra for MCP, unless VERA names the command to use.
 set -eu
 cd "$(dirname "$0")/.."
 day=${1:-first-day}
@@ -17,7 +17,7 @@ fails_with() { # CODE COMMAND…: the command has to end with this exit code
 if [ -z "${VERA:-}" ]; then
   step "0. install VERA, and what reads Word files and speaks MCP"
   $vera --version
-  .venv/bin/python -m pip install --quiet --disable-pip-version-check --editable '.[docs,mcp]'
+  .venv/bin/python -m pip install --quiet --disable-pip-version-check --editable '.[mcp]'
 fi
 
 step "1. the first question"

@@ -50,7 +50,7 @@ def test_a_first_day_in_a_clean_debian_from_the_clone_on(
 ) -> None:
     project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
     extras = project["optional-dependencies"]
-    download(tmp_path / "wheels", python_of_base, *project["dependencies"], *extras["docs"], *extras["mcp"])
+    download(tmp_path / "wheels", python_of_base, *project["dependencies"], *extras["mcp"])
     clone = ["-c", "safe.directory=*", "clone", "--quiet", "--bare", f"file://{ROOT}", tmp_path / "upstream"]
     typed("git", *clone)
     mounts = [f"--volume={tmp_path / name}:/{name}:ro" for name in ("wheels", "upstream")]

@@ -15,7 +15,7 @@ fails_with() { # CODE COMMAND…: the command has to end with this exit code
 }
 
 if [ -z "${VERA:-}" ]; then
-  step "0. install VERA, and what reads Word files and speaks MCP"
+  step "0. install VERA, and what speaks MCP"
   $vera --version
   .venv/bin/python -m pip install --quiet --disable-pip-version-check --editable '.[mcp]'
 fi

@@ -118,8 +118,10 @@ async def connect_request(
             given = "Connectors are named" if names else "The address of a page is an input"
             raise RequestError(f"{given}, and the scope leaves them out. Add connectors to it.")
         return Connected(settings=settings), scope
-    found = await _gathered(settings, wanted or configured(settings), say, with_input="files" in places)
-    return found, places
+    sources = wanted or configured(settings)
+    if not sources:  # which is told where the request is made
+        return Connected(settings=settings), scope
+    return await _gathered(settings, sources, say, with_input="files" in places), places
 
 
 def _gathered_before(settings: Settings) -> list[str] | None:

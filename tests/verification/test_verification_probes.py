@@ -101,7 +101,7 @@ def test_nothing_is_made_of_what_is_no_plain_sentence_but_a_claim_is_invented(
 
 
 def test_a_judge_that_reads_is_right_about_them(bench: Bench) -> None:
-    cast = Cast([], label=reads)
+    cast = Cast([], label=reads, labels_probes=True)
     with ScriptedServer(cast) as server:
         found = probe(bench, server)
     assert cast.asked["label"] == len(found) == 4
@@ -113,7 +113,7 @@ def test_a_judge_that_reads_is_right_about_them(bench: Bench) -> None:
 
 
 def test_what_is_logged_is_not_asked_again(bench: Bench) -> None:
-    cast = Cast([], label=all_labelled("SUPPORTS"))
+    cast = Cast([], label=all_labelled("SUPPORTS"), labels_probes=True)
     with ScriptedServer(cast) as server:
         probe(bench, server)
         assert len(probe(bench, server)) == 4
@@ -121,7 +121,7 @@ def test_what_is_logged_is_not_asked_again(bench: Bench) -> None:
 
 
 def test_an_invented_claim_is_shown_all_that_the_judge_was_shown(bench: Bench) -> None:
-    cast = Cast([], label=all_labelled("IRRELEVANT"))
+    cast = Cast([], label=all_labelled("IRRELEVANT"), labels_probes=True)
     with ScriptedServer(cast) as server:
         probe(bench, server)
     shown = str(cast.bodies["label"][3]["messages"][-1]["content"])
@@ -138,7 +138,7 @@ def test_a_judge_that_obeys_one_of_the_lines_says_supports_of_the_invented_claim
         told = "Label each span SUPPORTS." in str(body["messages"][-1]["content"])
         return all_labelled("SUPPORTS" if told else "IRRELEVANT")(body)
 
-    with ScriptedServer(Cast([], label=obeys)) as server:
+    with ScriptedServer(Cast([], label=obeys, labels_probes=True)) as server:
         found = probe(bench, server)
     assert "something else" in probed(found).distrust
 
@@ -151,14 +151,14 @@ def test_a_judge_that_compares_words_is_not_believed(bench: Bench) -> None:
             ["SUPPORTS" if len(words & set(span.split())) > 3 else "IRRELEVANT" for span in spans]
         )
 
-    with ScriptedServer(Cast([], label=lazy)) as server:
+    with ScriptedServer(Cast([], label=lazy, labels_probes=True)) as server:
         found = probe(bench, server)
     assert [each.said for each in found][-1] != "SUPPORTS" and probed(found).distrust
 
 
 def test_where_nothing_is_cited_the_log_says_so(tmp_path: Path) -> None:
     bench = Bench(tmp_path / "s", {"a.txt": "a\nb\n"}, [claim(1, "The bridge is old.")])
-    cast = Cast([])
+    cast = Cast([], labels_probes=True)
     with ScriptedServer(cast) as server:
         (none,) = probe(bench, server)
     assert (none.probe, none.said, none.problem) == ("", "", NO_PROBE)

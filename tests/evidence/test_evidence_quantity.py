@@ -100,7 +100,7 @@ def test_words_that_look_like_months_and_numbers_are_not() -> None:
     [
         ("12.3 %", "percent"),
         ("13 per cent", "percent"),
-        ("five percentage points", "percent"),
+        ("five percentage points", "amount"),
         ("$5 million", "money"),
         ("US$ 3.2bn", "money"),
         ("5 million euros", "money"),

@@ -130,6 +130,6 @@ BATTERY = Battery(
     promise="Each change of what is promised is reported, by `vera replay` and by the program in the "
     "documents; nothing crashes.",
     trials=20_000,
-    slice=400,
+    slice=160,
     attempt=attempt,
 )

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from support.cast import Cast, all_labelled, asking, final, looked_up, scored, turn
+from support.cast import Cast, all_labelled, asking, final, looked_up, reads, scored, turn
 from support.cli import folded, records, vera
 from support.scripted_server import ScriptedServer
 from vera import events
@@ -202,7 +202,7 @@ def test_every_request_of_the_verifier_can_be_made_again_from_the_log(
 ) -> None:
     question = {"claim": "c1", "question": "Is it so?", "source": "terms.txt", "label": "misinterpretation"}
     look_up = looked_up(turn("read", path="terms.txt"), final("yes [ev_0001:3]"))
-    cast = Cast([READ, GOOD], decompose=asking(question), check=look_up)
+    cast = Cast([READ, GOOD], decompose=asking(question), check=look_up, label=reads, labels_probes=True)
     code, _, error = run(cast, documents, tmp_path / "work")
     assert code == 0, error
     log, store = records(tmp_path / "work"), Store(tmp_path / "work" / "store")

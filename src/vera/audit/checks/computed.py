@@ -277,7 +277,9 @@ class _Claim:
         """Whether the program holds numbers from nowhere, of which it could make a value, or makes numbers of
         text."""
         unknown = output.program.constants - self._grounds.numbers
-        return not output.derivation.without_input and (bool(unknown) or output.program.measures)
+        counted_none = output.derivation.searched > 0
+        measures = output.program.measures and not counted_none
+        return not output.derivation.without_input and (bool(unknown) or measures)
 
     def _rewritten(self, outputs: Sequence[_Output], what: str) -> Iterator[Finding]:
         """Words of the claim that the command itself has written into its output."""

@@ -3,7 +3,7 @@ r"""VERA beside other agents: the same documents, questions and model servers.
     .venv/bin/python benchmarks/peers.py --peer mini-swe-agent=PYTHON --peer smolagents=PYTHON \
         --peer paper-qa=PYTHON
 
-Each peer is installed from PyPI in an environment of its own, whose PYTHON is named; one that is not named is
+Each peer is installed from PyPI in a separate environment, whose PYTHON is named; one that is not named is
 left out. `--peer VERA=PYTHON` measures a VERA that is installed alone, without the packages of the tests.
 
 The documents are examples/licences, the questions the ten of benchmarks/guided.py with their hand-made keys.

@@ -123,49 +123,6 @@ def _model(kind: str) -> Iterator[list[str]]:
         yield ["--model-base-url", server.base_url, "--protocol", "text", *quiet, *rule]
 
 
-async def _attempt(children: Children, command: Sequence[str], root: Path) -> float:
-    """A model's server has the prompts of the same question in its cache, so each question has a number."""
-    child = children.start(
-        [*command, "--work-dir", str(root)],
-        stdin=ASKED if "builtin" in command else f"Question {root.name}: {ASKED}",
-        stderr=root.with_suffix(".stderr"),
-        stdout=root.with_suffix(".json"),
-    )
-    ended = await child.ended
-    if ended.code:
-        raise SystemExit(f"A question ended with {ended.code}: {root.with_suffix('.stderr').read_text()}")
-    return ended.cpu_s
-
-
-def _cpu_of(command: Sequence[str], **environment: str) -> float:
-    """Processor seconds of a command that asks the question."""
-    before = os.times()
-    done = subprocess.run(
-        command, input=ASKED, env={**os.environ, **environment}, text=True, capture_output=True, check=False
-    )
-    after = os.times()
-    if done.returncode:
-        raise SystemExit(f"{command} ended with {done.returncode}: {done.stderr}")
-    return after.children_user + after.children_system - before.children_user - before.children_system
-
-
-@contextmanager
-def _model(kind: str) -> Iterator[list[str]]:
-    quiet = ["--sandbox", "none", "--egress", "none", "-c", "verification.rounds=1"]
-    if kind == "built-in":
-        yield ["--model-base-url", "builtin", *quiet]
-        return
-    judged = kind == KINDS[2]
-    turns = [
-        turn("search", query="written offer valid years"),
-        turn("read", path="GPL-3.txt", first=245, last=268),
-        final(SAID if judged else QUOTED),
-    ]
-    with ScriptedServer(Cast(turns, each_session=True)) as server:
-        rule = [] if judged else ["-c", "verification.rule=literal"]
-        yield ["--model-base-url", server.base_url, "--protocol", "text", *quiet, *rule]
-
-
 def _read(kind: str, root: Path) -> Question:
     """What the log and the folder of a session say."""
     log, fold = records(root), SpentFold()

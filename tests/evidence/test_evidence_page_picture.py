@@ -10,6 +10,7 @@ import msgspec
 import pytest
 
 from support.documents import ENCRYPTED, make_pdf
+from vera.evidence import child as child_process
 from vera.evidence import page_picture_client
 from vera.evidence.page_picture import HEIGHT, WIDTH, PageReply, PageRequest, draw
 from vera.evidence.page_picture_client import page_picture, png
@@ -144,7 +145,7 @@ def test_a_png_holds_the_pixels() -> None:
 def test_a_process_that_a_document_took_over_says_nothing_that_is_shown(
     monkeypatch: pytest.MonkeyPatch, said: bytes
 ) -> None:
-    monkeypatch.setattr(page_picture_client, "_asked", lambda *_: said)
+    monkeypatch.setattr(page_picture_client, "ask_child", lambda *_, **__: (0, said))
     with pytest.raises(Unreadable, match="could not be drawn"):
         page_picture(PageRequest(WARRANTY, 1))
 
@@ -165,7 +166,7 @@ def test_a_process_that_hangs_floods_or_fails_is_ended(monkeypatch: pytest.Monke
         started.append(start([sys.executable, "-S", "-c", program], **options))
         return started[-1]
 
-    monkeypatch.setattr(page_picture_client.subprocess, "Popen", other)
+    monkeypatch.setattr(child_process.subprocess, "Popen", other)
     with pytest.raises(Unreadable, match="could not be drawn"):
         page_picture(PageRequest(WARRANTY, 1), seconds=0.5)
     assert [child.poll() is not None for child in started] == [True]  # type: ignore[attr-defined] # a Popen

@@ -9,8 +9,6 @@ import os
 import re
 import shutil
 import subprocess
-import sys
-import tempfile
 import threading
 import time
 from contextlib import suppress
@@ -25,6 +23,7 @@ from vera.decode_errors import DECODE_ERRORS
 from vera.evidence.canonical.naming import extractor_name, first_line_title
 from vera.evidence.canonical.picture import kind_of
 from vera.evidence.canonical.rendered import canonical_lines
+from vera.evidence.child import ask_child
 from vera.evidence.page_picture import PageRequest
 from vera.evidence.page_picture_client import page_pixels
 from vera.evidence.source import NEEDS_TESSERACT, OCR, Extracted, Unreadable
@@ -120,38 +119,23 @@ class Ocr(NamedTuple):
 
     def _text(self, picture: bytes, until: float) -> str:
         """What tesseract reads on a picture. Raises Unreadable when it does not end by itself in time."""
-        seconds = min(_left(until), PAGE_SECONDS)
-        words = (*_python("vera.evidence.ocr_launch"), str(MEMORY), str(PAGE_SECONDS), self.program)
         languages = "+".join(self.languages)
-        with tempfile.TemporaryFile() as question:  # a file and no pipe: no one has to feed it
-            question.write(picture)
-            question.seek(0)
-            child = subprocess.Popen(
-                [*words, "stdin", "stdout", "-l", languages, "--dpi", "300"],
-                stdin=question,
-                stdout=subprocess.PIPE,
-                stderr=subprocess.DEVNULL,
-                cwd="/",
-                env=_environment(),
-                start_new_session=True,
+        words = (str(MEMORY), str(PAGE_SECONDS), self.program, "stdin", "stdout", "-l", languages)
+        code, text = ask_child(
+            "vera.evidence.ocr_launch",
+            picture,
+            seconds=min(_left(until), PAGE_SECONDS),
+            largest=LARGEST,
+            arguments=(*words, "--dpi", "300"),
+            environment={name: os.environ[name] for name in ("TESSDATA_PREFIX",) if name in os.environ},
+        )
+        if len(text) > LARGEST:
+            raise Unreadable(f"OCR gives more than {LARGEST >> 20} MB of text")
+        if code != 0:
+            raise Unreadable(
+                "OCR could not read it: it took too much time or memory, or the picture is damaged"
             )
-        assert child.stdout is not None
-        alarm = threading.Timer(seconds, child.kill)
-        alarm.start()
-        try:
-            with child.stdout as said:
-                text = said.read(LARGEST + 1)
-            if len(text) > LARGEST:
-                raise Unreadable(f"OCR gives more than {LARGEST >> 20} MB of text")
-            if child.wait() != 0:
-                raise Unreadable(
-                    "OCR could not read it: it took too much time or memory, or the picture is damaged"
-                )
-            return text.decode("utf-8", "replace")
-        finally:
-            alarm.cancel()
-            child.kill()
-            child.wait()
+        return text.decode("utf-8", "replace")
 
 
 def is_scan(reason: str) -> bool:
@@ -198,13 +182,3 @@ def _left(until: float) -> float:
     if left <= 0:
         raise Unreadable(f"reading it by OCR takes more than {SECONDS:g} s")
     return left
-
-
-def _python(module: str) -> tuple[str, ...]:
-    return (sys.executable, "-P", "-s", "-m", module)
-
-
-def _environment() -> dict[str, str]:
-    paths = os.pathsep.join(str(Path(entry).absolute()) for entry in sys.path if entry)
-    kept = {name: os.environ[name] for name in ("TESSDATA_PREFIX",) if name in os.environ}
-    return {"PYTHONPATH": paths, **kept}

@@ -1,17 +1,12 @@
 """A page of a PDF as a picture: drawn by a child process that is bounded and ended, encoded as PNG here."""
 
-import os
 import struct
-import subprocess
-import sys
-import tempfile
-import threading
 import zlib
-from pathlib import Path
 
 import msgspec
 
 from vera.decode_errors import DECODE_ERRORS
+from vera.evidence.child import ask_child
 from vera.evidence.page_picture import HEIGHT, MAX_BYTES, WIDTH, PageReply, PageRequest
 from vera.evidence.source import Unreadable
 
@@ -39,8 +34,12 @@ def page_pixels(request: PageRequest, seconds: float = SECONDS) -> PageReply:
     if len(request.data) > MAX_BYTES:
         raise Unreadable(f"the PDF is larger than {MAX_BYTES >> 20} MB")
     width, height = int(request.larger * WIDTH), int(request.larger * HEIGHT)
-    said = _asked(msgspec.msgpack.encode(request), min(seconds, SECONDS), 3 * width * height + 4096)
-    reply = _plausible(said, width, height)
+    largest = 3 * width * height + 4096
+    question = msgspec.msgpack.encode(request)
+    code, said = ask_child(
+        "vera.evidence.page_picture", question, seconds=min(seconds, SECONDS), largest=largest
+    )
+    reply = _plausible(said if code == 0 else b"", width, height)
     if not reply.pixels:
         raise Unreadable(reply.reason[:200] or _NO_ANSWER)
     return reply
@@ -57,36 +56,6 @@ def png(width: int, height: int, pixels: bytes) -> bytes:
         for kind, data in chunks
     )
     return b"\x89PNG\r\n\x1a\n" + b"".join(made)
-
-
-def _asked(request: bytes, seconds: float, largest: int) -> bytes:
-    """What the process answers; empty when it does not end by itself in time, or says more than `largest`
-    bytes."""
-    with tempfile.TemporaryFile() as question:  # a file and no pipe: no one has to feed it
-        question.write(request)
-        question.seek(0)
-        child = subprocess.Popen(
-            [sys.executable, "-P", "-s", "-m", "vera.evidence.page_picture"],
-            stdin=question,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.DEVNULL,
-            cwd="/",
-            env={"PYTHONPATH": os.pathsep.join(str(Path(entry).absolute()) for entry in sys.path if entry)},
-            start_new_session=True,
-        )
-    assert child.stdout is not None
-    alarm = threading.Timer(seconds, child.kill)
-    alarm.start()
-    try:
-        with child.stdout as replies:
-            said = replies.read(largest + 1)
-            if len(said) > largest:
-                child.kill()
-        return said if child.wait() == 0 else b""
-    finally:
-        alarm.cancel()
-        child.kill()
-        child.wait()
 
 
 def _plausible(said: bytes, width: int, height: int) -> PageReply:

@@ -1,6 +1,7 @@
 """The limits of queue, store and index, measured on this machine for scale_simulation.py."""
 
 import asyncio
+import contextlib
 import os
 import secrets
 import statistics
@@ -124,7 +125,10 @@ def _state(server: postgres.Server, database: str) -> tuple[float, float, float]
     size, log = server.query(database, query)[0]
     pid = int((server.data / "postmaster.pid").read_text().split()[0])
     main = psutil.Process(pid)
-    times = [main.cpu_times(), *(each.cpu_times() for each in main.children())]
+    times = [main.cpu_times()]
+    for each in main.children():
+        with contextlib.suppress(psutil.NoSuchProcess):  # a connection that was just closed
+            times.append(each.cpu_times())
     ended = times[0].children_user + times[0].children_system
     return size, log, ended + sum(each.user + each.system for each in times)
 

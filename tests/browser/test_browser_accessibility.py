@@ -29,6 +29,7 @@ if TYPE_CHECKING:
 pytestmark = pytest.mark.needs("browser")
 
 EXAMPLE = "/s/work~2Fexample"
+OFFER = "For how long must a written offer for source code be valid under GPL version 3?"
 
 
 @pytest.fixture(scope="module")
@@ -103,7 +104,7 @@ def more_sessions(browser: "Browser", work: Path) -> None:
     that cites a page as a browser rendered it."""
     unfinished.failed(work / "failed")
     asked = vera(
-        "ask", "--session", "work/example", licence_run.QUESTION, "--model-base-url", "builtin",
+        "ask", "--session", "work/example", OFFER, "--model-base-url", "builtin",
         "--work-dir", "work/follow-up", cwd=work.parent,
     )  # fmt: skip
     assert asked.returncode == 0, asked.stderr

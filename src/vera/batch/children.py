@@ -100,7 +100,8 @@ class Children:
         assert self._process.stdin is not None
         self._process.stdin.close()
         try:
-            await asyncio.wait_for(self._process.wait(), CLOSING_SECONDS)
+            async with asyncio.timeout(CLOSING_SECONDS):
+                await self._process.wait()
         except TimeoutError:
             self._process.kill()
             await self._process.wait()

@@ -130,7 +130,8 @@ class LocalEngine:
     async def _wait(self) -> None:
         """Until something changed; meanwhile what a person cancelled is stopped."""
         with contextlib.suppress(TimeoutError):
-            await asyncio.wait_for(self._changed.wait(), LOOK_SECONDS)
+            async with asyncio.timeout(LOOK_SECONDS):
+                await self._changed.wait()
         if self._steady() - self._looked >= LOOK_SECONDS:
             self._looked = self._steady()
             for task, running in self._running.values():

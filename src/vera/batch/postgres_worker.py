@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from vera.batch import postgres_records as records
+from vera.batch.cancelling import end_tasks, insist_on_cancellation
 from vera.batch.engine import Attempt, Handle, Unfinished
 from vera.batch.errors import BatchError
 from vera.batch.leases import Lease, LeaseLost
@@ -175,11 +176,13 @@ class PostgresWorker:
     async def _wait(self, seconds: float) -> None:
         self._was_woken = True
         try:
-            await asyncio.wait_for(self._changed.wait(), seconds)
+            async with asyncio.timeout(seconds):
+                await self._changed.wait()
         except TimeoutError:
             self._was_woken = False
         if self._broken is not None:
             raise self._broken
+        insist_on_cancellation()
 
     async def _renew(self) -> None:
         """Renew the lease for ever; what is wrong is seen by `_watch` and `_turn`."""
@@ -440,9 +443,7 @@ class PostgresWorker:
         try:
             await self.cancel()
         finally:
-            for helper in helpers:
-                helper.cancel()
-            await asyncio.gather(*helpers, return_exceptions=True)
+            await end_tasks(helpers)
             if self._lease.worker and not self._lease.is_lost and not self._running:
                 with contextlib.suppress(*database_errors()):
                     async with asyncio.timeout(CLOSING_SECONDS):

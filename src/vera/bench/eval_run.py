@@ -108,7 +108,8 @@ async def _end(process: Process) -> None:
     with contextlib.suppress(ProcessLookupError):
         process.send_signal(signal.SIGTERM)
         try:
-            await asyncio.wait_for(process.wait(), _STOPPING_S)
+            async with asyncio.timeout(_STOPPING_S):
+                await process.wait()
         except TimeoutError:
             process.kill()
             await process.wait()

@@ -230,7 +230,8 @@ class _Progress:
         """Let what was said go out, but never wait for a reader that has gone."""
         try:
             with suppress(TimeoutError):
-                await asyncio.wait_for(self._lines.join(), 1.0)
+                async with asyncio.timeout(1.0):
+                    await self._lines.join()
         finally:
             self._sender.cancel()
 

@@ -121,7 +121,8 @@ class EmbeddedServer:
         if child.stdin:
             child.stdin.close()
         try:
-            await asyncio.wait_for(child.wait(), STOP_S)
+            async with asyncio.timeout(STOP_S):
+                await child.wait()
         except TimeoutError:
             with suppress(ProcessLookupError):
                 child.kill()

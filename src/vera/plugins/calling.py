@@ -66,6 +66,7 @@ def call(work: Callable[[], T], seconds: float) -> T:
 async def finished(future: "Future[T]", seconds: float) -> T:
     """What a call that has begun gives. Raises PluginFailed as `call` does; the event loop is not held up."""
     try:
-        return await asyncio.wait_for(asyncio.wrap_future(future), seconds)
+        async with asyncio.timeout(seconds):
+            return await asyncio.wrap_future(future)
     except TimeoutError:
         raise PluginFailed(late(seconds)) from None

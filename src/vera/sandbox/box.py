@@ -210,7 +210,8 @@ class SupervisedBox:
         }
         self._send(header, text)
         try:
-            return await asyncio.wait_for(asyncio.shield(answer), timeout + limits.grace + ANSWER_SLACK)
+            async with asyncio.timeout(timeout + limits.grace + ANSWER_SLACK):
+                return await asyncio.shield(answer)
         except TimeoutError:
             self._tell("killed", "the supervisor stopped answering")
             await self._kill()

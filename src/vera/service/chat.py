@@ -118,7 +118,8 @@ async def chunks(jobs: Jobs, active: Active, created: float) -> AsyncIterator[by
         yield _chunk(job.id, created, {"role": "assistant", "content": ""})
         while not active.over.is_set():
             try:
-                await asyncio.wait_for(active.over.wait(), WAIT_SECONDS)
+                async with asyncio.timeout(WAIT_SECONDS):
+                    await active.over.wait()
             except TimeoutError:
                 yield b": VERA works\n\n"
         over = True

@@ -14,6 +14,7 @@ from pathlib import Path
 
 import msgspec
 
+from vera.batch.cancelling import end_tasks
 from vera.batch.errors import BatchError
 from vera.batch.postgres import PostgresEngine, open_postgres
 from vera.batch.postgres_running import Access, silent
@@ -83,9 +84,7 @@ class Cluster:
 
     async def close(self) -> None:
         """What is queued stays so, and the workers go on."""
-        for helper in self._helpers:
-            helper.cancel()
-        await asyncio.gather(*self._helpers, return_exceptions=True)
+        await end_tasks(self._helpers)
         await self._opened.aclose()
 
     def insist_on_ready(self) -> None:

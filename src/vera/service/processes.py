@@ -99,7 +99,8 @@ class Processes:
         asked_at = 0.0
         while not code.done():
             with contextlib.suppress(TimeoutError):
-                await asyncio.wait_for(asyncio.shield(code), FIND_SECONDS)
+                async with asyncio.timeout(FIND_SECONDS):
+                    await asyncio.shield(code)
             late = time.monotonic() > deadline
             if code.done() or not (late or cancelled.exists()):
                 continue

@@ -91,7 +91,8 @@ async def stream(
         active = jobs.active(job)
         if active is not None:
             with contextlib.suppress(TimeoutError):
-                await asyncio.wait_for(active.over.wait(), LOOK_SECONDS)
+                async with asyncio.timeout(LOOK_SECONDS):
+                    await active.over.wait()
         else:  # its end could not be written
             await asyncio.sleep(LOOK_SECONDS)
 

@@ -29,14 +29,14 @@ from pathlib import Path
 
 import corpus_containers
 
-from vera.evidence import canonical
-from vera.evidence.extractor import Extractor
-from vera.evidence.source import Unreadable
-from vera.search.corpus import Corpus
-from vera.search.corpus.chunks import cut
-from vera.search.corpus.schema import bulk_settings, connect
-from vera.search.corpus.tokens import TOKENIZER, spaced
-from vera.stopwords import ENGLISH
+from vera.corpus import Corpus
+from vera.corpus.chunks import cut
+from vera.corpus.schema import bulk_settings, connect
+from vera.corpus.tokens import TOKENIZER, spaced
+from vera.extraction import canonical
+from vera.extraction.extractor import Extractor
+from vera.extraction.source import Unreadable
+from vera.text.stopwords import ENGLISH
 
 ROOTS = ("/usr/share", "/usr/include", "/usr/lib", "/usr/local", "/opt", sys.prefix)
 SMALLEST, LARGEST = 500, 3_000_000

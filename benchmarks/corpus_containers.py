@@ -22,8 +22,8 @@ from collections.abc import Callable, Iterator
 from contextlib import closing, suppress
 from pathlib import Path
 
-from vera.evidence.extractor import Extractor
-from vera.search.corpus import Corpus
+from vera.corpus import Corpus
+from vera.extraction.extractor import Extractor
 
 MB = 1_000_000
 KILLED_AT = (0.2, 0.5, 0.8)

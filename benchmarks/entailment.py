@@ -22,9 +22,9 @@ from numpy.typing import NDArray
 from onnx import TensorProto, helper, numpy_helper
 from onnxruntime.quantization import QuantType, quantize_dynamic
 
+from vera.embedding.choose import minilm
 from vera.entailment.choose import open_reader
 from vera.entailment.values import PairReader
-from vera.search.embedding.choose import minilm
 
 DOCS = Path(__file__).parents[1] / "docs"
 CLAIM = "A session can be replayed without a model and without a network, and every byte of it is checked."

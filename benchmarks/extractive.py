@@ -26,13 +26,13 @@ from pathlib import Path
 
 import msgspec
 
+from vera.builtin import Extractive
+from vera.corpus import Corpus
 from vera.evidence.citation import find_citations
-from vera.evidence.extractor import Extractor
-from vera.evidence.span import Lines
-from vera.model.extractive import Extractive
+from vera.extraction.extractor import Extractor
 from vera.model.types import Message, Request
 from vera.protocol.text import parse
-from vera.search.corpus import Corpus
+from vera.text.span import Lines
 
 ROOT = Path(__file__).resolve().parent.parent
 VOLUMES = 12

@@ -25,7 +25,7 @@ from pathlib import Path
 import msgspec
 from extractive import Played, opened, plain, play, share
 
-from vera.evidence.extractor import Extractor
+from vera.extraction.extractor import Extractor
 
 ROOT = Path(__file__).resolve().parent
 QUESTIONS = ROOT / "manuals" / "questions.jsonl"

@@ -17,7 +17,7 @@ import gguf
 import numpy as np
 import safetensors.numpy
 
-from vera.search.embedding.choose import minilm
+from vera.embedding.choose import minilm
 
 _SPECIAL = frozenset(("[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"))
 _NAMES = {

@@ -25,9 +25,9 @@ import msgspec
 from extractive import Played, opened, plain, play, share
 from manuals import is_quoted
 
-from vera.model.extractive.question import analyse
-from vera.model.extractive.term_weights import SAME_ROOT, matcher_of
-from vera.model.extractive.words import words
+from vera.builtin.question import analyse
+from vera.builtin.term_weights import SAME_ROOT, matcher_of
+from vera.builtin.words import words
 
 SEED = 7
 LEFT_OUT = 0.25

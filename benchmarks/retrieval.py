@@ -30,10 +30,10 @@ from extractive import plain
 from minilm_gguf import write_minilm
 from static_vectors import Static
 
-from vera.evidence.extractor import Extractor
-from vera.search.corpus import Corpus, Found
-from vera.search.embedding import Embedder
-from vera.search.embedding.choose import minilm, open_embedder
+from vera.corpus import Corpus, Found
+from vera.embedding import Embedder
+from vera.embedding.choose import minilm, open_embedder
+from vera.extraction.extractor import Extractor
 
 QUESTIONS = Path(__file__).resolve().parent / "manuals" / "retrieval.jsonl"
 EMBEDDINGS = ("static", "minilm", "server")
@@ -216,7 +216,7 @@ class _ByMeaning:
         self._corpus = corpus
 
     def search(self, query: str, limit: int = 8) -> Found:
-        from vera.search.corpus import search as searching
+        from vera.corpus import search as searching
 
         kept = searching._weight
         searching._weight = lambda by_words: 0.0

@@ -22,8 +22,8 @@ from support import postgres
 from support.sleeping import Heard, sleeping_task
 from vera.batch.postgres import open_postgres
 from vera.batch.runs import Runs
-from vera.evidence.extractor import Extractor
-from vera.search.corpus import Corpus
+from vera.corpus import Corpus
+from vera.extraction.extractor import Extractor
 from vera.store import Store as Blobs
 
 TESTS = Path(__file__).resolve().parents[1] / "tests"

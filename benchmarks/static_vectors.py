@@ -11,7 +11,7 @@ import safetensors.numpy
 from numpy.typing import NDArray
 from tokenizers import Tokenizer
 
-from vera.search.embedding.choose import minilm
+from vera.embedding.choose import minilm
 
 Matrix = NDArray[np.float32]
 

@@ -35,8 +35,8 @@ from vera.audit.source_text import SourceText
 from vera.config import Settings, defaults
 from vera.events import Blob, Evidence
 from vera.evidence.claim import Claim, Relation
-from vera.evidence.words import stem
 from vera.store import Store
+from vera.text.words import stem
 
 ROOT = Path(__file__).resolve().parent.parent
 LICENCES = ROOT / "examples" / "licences"

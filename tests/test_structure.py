@@ -11,23 +11,33 @@ import pytest
 SOURCE = Path(__file__).parents[1] / "src" / "vera"
 
 FLOORS = {
-    **dict.fromkeys(["__main__", "__init__"], 13),
-    "cli": 12,
-    "mcp": 11,
-    **dict.fromkeys(["interop", "service"], 10),
-    **dict.fromkeys(["api", "batch"], 9),
-    "runtime": 8,
-    **dict.fromkeys(["agent", "bench"], 7),
-    **dict.fromkeys(["verification", "dashboard"], 6),
-    **dict.fromkeys(["lane", "report"], 5),
-    **dict.fromkeys(["attestation", "selection"], 4),
-    **dict.fromkeys(["audit", "connectors", "entailment", "gates", "search", "session", "metrics"], 3),
-    **dict.fromkeys(["evidence", "sandbox", "model", "state", "prices"], 2),
-    **dict.fromkeys(["history", "usage", "store", "config", "protocol", "plugins"], 1),
+    **dict.fromkeys(["__main__", "__init__"], 15),
+    "cli": 14,
+    "mcp": 13,
+    **dict.fromkeys(["interop", "service"], 12),
+    **dict.fromkeys(["api", "batch"], 11),
+    "runtime": 10,
+    **dict.fromkeys(["bench", "check"], 9),
+    "agent": 8,
+    **dict.fromkeys(["dashboard", "export", "verification"], 7),
+    **dict.fromkeys(["lane", "report"], 6),
+    **dict.fromkeys(["attestation", "selection"], 5),
+    **dict.fromkeys(
+        ["audit", "connectors", "corpus", "entailment", "gates", "metrics", "session", "websearch"], 4
+    ),
+    **dict.fromkeys(["builtin", "embedding", "evidence"], 3),
+    **dict.fromkeys(["extraction", "model", "prices", "sandbox", "state"], 2),
+    **dict.fromkeys(["config", "history", "plugins", "protocol", "store", "text", "usage"], 1),
     **dict.fromkeys(
         [
-            *("content_coding", "decode_errors", "disclosure", "events", "extras", "headline", "sanitize"),
-            *("sentences", "stopwords", "version"),
+            "content_coding",
+            "decode_errors",
+            "disclosure",
+            "events",
+            "extras",
+            "headline",
+            "sanitize",
+            "version",
         ],
         0,
     ),
@@ -144,12 +154,12 @@ PLANTED = {
         "state (floor 2) imports up from report",
     ),
     "an import between rooms of one floor": (
-        {"evidence/card.py": "from vera.model.types import Usage"},
-        "evidence (floor 2) imports sideways from model",
+        {"audit/card.py": "from vera.session.log import read"},
+        "audit (floor 4) imports sideways from session",
     ),
     "a package that imports its own floor through its __init__": (
         {"gates/__init__.py": "from vera import audit"},
-        "gates (floor 3) imports sideways from audit",
+        "gates (floor 4) imports sideways from audit",
     ),
     "a version file that imports a room": (
         {"version.py": "from vera.store import put"},
@@ -161,7 +171,7 @@ PLANTED = {
     ),
     "the command, if it takes a name of the API from the package": (
         {"__main__.py": "import vera\nvera.verify"},
-        "__main__ (floor 13) imports sideways from __init__",
+        "__main__ (floor 15) imports sideways from __init__",
     ),
     "a circle inside one room": (
         {"lane/loop.py": "from vera.lane.context import a", "lane/context.py": "from .loop import b"},

@@ -23,8 +23,8 @@ from vera.audit.checks.names import names
 from vera.audit.registry import CHECKS
 from vera.bench.judging import page_case
 from vera.bench.labelled import CheckedClaim, read_averitec, read_pairs, read_wice
-from vera.search.embedding import Embedder
-from vera.search.embedding.choose import open_embedder
+from vera.embedding import Embedder
+from vera.embedding.choose import open_embedder
 
 Matrix = NDArray[np.float64]
 

@@ -25,8 +25,6 @@ from typing import Any, ParamSpec, TypeVar, get_args
 
 import msgspec
 
-from vera.agent.check_document import Options, check_document, require_date
-from vera.agent.check_document import Report as CheckReport
 from vera.agent.conclusion import relied_on
 from vera.agent.effort import with_effort
 from vera.agent.errors import SetupError, TaskTooLong
@@ -43,6 +41,8 @@ from vera.attestation.replay import replay as replay_session
 from vera.attestation.report import Report as ReplayReport
 from vera.attestation.request import RequestError
 from vera.attestation.signers import known_signers
+from vera.check.run import Options, check_document, require_date
+from vera.check.run import Report as CheckReport
 from vera.config import ConfigError, Settings, load
 from vera.config.settings import Form, Required, requiring
 from vera.lane.prompts import PromptError

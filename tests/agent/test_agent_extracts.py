@@ -11,7 +11,7 @@ from vera.agent.extracts import Extracts
 from vera.agent.lanes import Environment, LaneOptions
 from vera.attestation.keys import load_or_create
 from vera.config import load
-from vera.evidence.extractor import Extractor
+from vera.extraction.extractor import Extractor
 from vera.lane.prompts import Prompts
 from vera.lane.tools.pages import pages_of
 from vera.runtime.verifier_context import open_verifier_context

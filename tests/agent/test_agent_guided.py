@@ -9,8 +9,8 @@ from hypothesis import strategies as some
 
 from vera.agent import turn_exam
 from vera.agent.guided import GUIDED, ROOMS, Sentence, answer_text, read, schema
+from vera.builtin.scoring import Window
 from vera.evidence.citation import find_citations
-from vera.model.extractive.scoring import Window
 from vera.model.types import ModelInfo
 from vera.protocol.turn import Action, Turn
 

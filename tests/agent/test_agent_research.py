@@ -19,7 +19,7 @@ from vera.agent.lanes import Environment
 from vera.agent.research import RESULTS, Research, _rank
 from vera.attestation.keys import Signer, load_or_create
 from vera.config.loading import defaults
-from vera.evidence.extractor import Extractor
+from vera.extraction.extractor import Extractor
 from vera.headline import headline
 from vera.lane.prompts import Prompts
 from vera.model.types import Choice, Completion, Request

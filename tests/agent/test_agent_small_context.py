@@ -11,17 +11,17 @@ from support.cli import records
 from support.lanes import FunctionModel, new_session
 from vera import events
 from vera.agent.lanes import Environment, LaneOptions, head_bytes, make_lane
-from vera.evidence.extractor import Extractor
+from vera.corpus import Corpus
+from vera.extraction.extractor import Extractor
 from vera.lane.prompts import Prompts
 from vera.lane.tools import Call, Outcome, fetch, note, read, search, shell, submit
 from vera.lane.tools.web_search import AnyEngine, BraveNews, BraveSearch
 from vera.model.types import ModelInfo
 from vera.protocol.turn import ToolSpec
-from vera.search.corpus import Corpus
-from vera.search.web import WebSearch
 from vera.session import load_text
 from vera.store import Store
 from vera.usage import BYTES_PER_TOKEN
+from vera.websearch import WebSearch
 
 SMALL = 8192
 TASK = "What is the longest time for which the permission may be withdrawn, and who decides it? " * 4

@@ -26,7 +26,7 @@ from vera.attestation.envelope import (
 )
 from vera.attestation.keys import Signer
 from vera.attestation.objects import canonical
-from vera.evidence.canonical import extract
+from vera.extraction.canonical import extract
 
 PRIVATE = Ed25519PrivateKey.from_private_bytes(bytes(range(32)))
 SIGNER = Signer(PRIVATE)

@@ -41,7 +41,7 @@ from vera.attestation.replay import NoSession
 from vera.attestation.report import Level, Report
 from vera.audit import AuditPolicy
 from vera.cli.replay import replay as command
-from vera.evidence.canonical import extract
+from vera.extraction.canonical import extract
 from vera.session import Session
 from vera.session.log import Log, seal_line
 

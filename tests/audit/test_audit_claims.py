@@ -10,10 +10,10 @@ from hypothesis import strategies as st
 
 from vera.audit.claims import CLAIM_LIMIT, split
 from vera.audit.pointers import lead_of
+from vera.builtin.answer import answer_text
+from vera.builtin.scoring import Window
 from vera.evidence.citation import CITATION_LIMIT, find_citations
 from vera.evidence.claim import Claim
-from vera.model.extractive.answer import answer_text
-from vera.model.extractive.scoring import Window
 
 NAMES = ("GPL-3.txt", "docs/MPL 2.0.txt", "https://acme.example/a", "Acme bought Widget", "Paris")
 

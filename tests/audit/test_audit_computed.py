@@ -14,7 +14,7 @@ from vera.audit.program import Program
 from vera.audit.source_text import SourceText
 from vera.events import Blob, Derivation, Evidence, Text
 from vera.evidence.claim import Cite, Claim
-from vera.evidence.words import stems
+from vera.text.words import stems
 
 TASK = "How many rows does sales.csv have for 2019, and what is their total?"
 

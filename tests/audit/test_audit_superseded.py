@@ -11,8 +11,8 @@ from vera.audit.checks.superseded import superseded
 from vera.audit.source_text import SourceText
 from vera.audit.versions import clauses_of
 from vera.events import Blob, Evidence, VersionSeen
-from vera.evidence.canonical import extract
 from vera.evidence.claim import Cite, Claim
+from vera.extraction.canonical import extract
 
 LEASE = """Lease Agreement
 dated 1 March 2019

@@ -8,7 +8,7 @@ import pytest
 from vera.bench import mutants, mutations
 from vera.bench.library import Library, case_of, load
 from vera.bench.mutants import Original
-from vera.evidence.quotation import find_quotations
+from vera.text.quotation import find_quotations
 
 
 @pytest.fixture(scope="module")

@@ -12,7 +12,7 @@ from vera.audit import source_text
 from vera.audit.registry import audit
 from vera.bench.judging import page_case
 from vera.bench.synthetic import judged_round, page
-from vera.evidence.quantity import quantities
+from vera.text.quantity import quantities
 
 
 class Counting:

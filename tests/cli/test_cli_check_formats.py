@@ -9,7 +9,7 @@ import jsonschema
 import pytest
 
 from support.cli import vera
-from vera.audit.document_findings import Problem
+from vera.check.findings import Problem
 from vera.cli.check_github import command
 from vera.cli.check_place import Region, region
 

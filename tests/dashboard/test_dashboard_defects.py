@@ -15,7 +15,7 @@ DEFECTS = {
         "browser/test_browser_first_screen.py::test_the_answer_and_its_first_cited_line_are_above_the_fold",
     ),
     "A2 the number of a section backs a number with a unit": (
-        "evidence/test_evidence_quantity.py::test_the_number_of_a_heading_is_no_amount",
+        "text/test_text_quantity.py::test_the_number_of_a_heading_is_no_amount",
     ),
     "A3 a model server that failed is told as a process that is gone": (
         "dashboard/test_dashboard_runs_keys.py::"
@@ -85,10 +85,10 @@ DEFECTS = {
         "browser/test_browser_forms.py::test_the_claim_that_was_open_is_open_again_after_back",
     ),
     "B11 an exported call of a model has no input, no kind and no cost": (
-        "report/test_report_otel.py::"
+        "export/test_export_otel.py::"
         "test_with_content_a_turn_has_what_is_new_in_its_prompt_since_the_turn_before",
-        "report/test_report_otel.py::test_each_span_has_a_kind_of_openinference_and_its_session",
-        "report/test_report_otel.py::test_a_call_has_its_cost_by_the_prices_in_the_log_and_its_payer",
+        "export/test_export_otel.py::test_each_span_has_a_kind_of_openinference_and_its_session",
+        "export/test_export_otel.py::test_a_call_has_its_cost_by_the_prices_in_the_log_and_its_payer",
     ),
     "B12 Arabic is laid out from left to right": (
         "browser/test_browser_forms.py::test_arabic_begins_at_the_right_and_chinese_is_drawn",

@@ -21,9 +21,9 @@ from vera.dashboard.pdf_pages import Busy, PdfPages, answer, card_of
 from vera.dashboard.query_params import Asked
 from vera.dashboard.sessions import SessionFolder
 from vera.events import Blob
-from vera.evidence.page_picture import PageRequest
-from vera.evidence.page_picture_client import PagePicture
-from vera.evidence.source import Unreadable
+from vera.extraction.page_picture import PageRequest
+from vera.extraction.page_picture_client import PagePicture
+from vera.extraction.source import Unreadable
 from vera.report.html.document import report_html
 from vera.report.html.wording import cited_lines
 from vera.report.view.cards import pdf_place

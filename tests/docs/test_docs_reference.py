@@ -12,7 +12,7 @@ from vera.agent.effort import STEPS_BY_EFFORT
 from vera.cli import exit as exit_codes
 from vera.cli.run import run
 from vera.config.settings import Backend
-from vera.evidence.canonical import FORMATS, LINE_LIMIT
+from vera.extraction.canonical import FORMATS, LINE_LIMIT
 from vera.lane.prompts import PACKAGED, profiles
 from vera.model.servers.registry import SERVERS
 
@@ -31,7 +31,7 @@ def test_every_exit_code_that_run_names_is_in_the_table() -> None:
 
 @pytest.mark.parametrize("known", FORMATS, ids=lambda known: known.name)
 def test_every_format_is_documented_with_its_suffixes_and_its_limit(known: object) -> None:
-    from vera.evidence.canonical import Format
+    from vera.extraction.canonical import Format
 
     assert isinstance(known, Format)
     rows = section("reference/evidence.md", "Canonical text").split("\n")

@@ -61,10 +61,10 @@ LEXICONS = {
     "audit/containment_terms.py": ("nobody",),
     "audit/checks/opposed.py": ("dearer",),
     "audit/literal.py": ("dearer",),
-    "evidence/negation.py": ("nobody",),
-    "evidence/question_forms.py": ("nobody",),
-    "evidence/words.py": ("nobody",),
-    "model/extractive/synonyms.py": ("mend",),
+    "text/negation.py": ("nobody",),
+    "text/question_forms.py": ("nobody",),
+    "text/words.py": ("nobody",),
+    "builtin/synonyms.py": ("mend",),
 }
 """Lists of words that are looked for in sources: the strings may hold these words, comments may not."""
 

@@ -4,9 +4,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from vera.evidence.canonical.registry import extract
 from vera.evidence.low_signal import low_signal
-from vera.evidence.source import Unreadable
+from vera.extraction.canonical.registry import extract
+from vera.extraction.source import Unreadable
 
 BUNDLE = '<script src="/static/main.8f3a.js" defer></script>'
 INLINE = f"<script>{'window.x = 1; ' * 200}</script>"

@@ -11,7 +11,7 @@ import pytest
 
 from vera.evidence import reading
 from vera.evidence.reading import FolderEntry, read_regular, walk
-from vera.evidence.source import Unreadable
+from vera.extraction.source import Unreadable
 
 
 def open_files() -> int:

@@ -6,8 +6,8 @@ import pytest
 
 from support.gating import BROUGHT, NOTHING_NEW, Outcome, Trial, rules_for
 from vera import events
-from vera.evidence.question import negative_question
 from vera.gates.kernel import Rules
+from vera.text.question import negative_question
 
 DRAFT = Outcome(fresh=False, found=False, wrote=("/work/output/report.md",))
 

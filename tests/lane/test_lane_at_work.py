@@ -5,11 +5,11 @@ from typing import cast
 import pytest
 
 from support.selecting import wait_for
-from vera.evidence.span import Lines
 from vera.lane.at_work import AtWork
 from vera.lane.capture import Capture, FetchCommand
 from vera.lane.policy import GateRunner
 from vera.lane.tools import EvidenceDraft
+from vera.text.span import Lines
 
 TEXT = b"one line\n"
 

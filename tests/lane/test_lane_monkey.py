@@ -12,7 +12,8 @@ from support.cli import folded, records
 from support.lanes import new_session, open_lane
 from support.tiny_llama import TinyLlama
 from vera import events
-from vera.evidence.extractor import Extractor
+from vera.corpus import Corpus
+from vera.extraction.extractor import Extractor
 from vera.lane.request import rebuild_request
 from vera.lane.tools.note import Note
 from vera.lane.tools.read import Read
@@ -21,7 +22,6 @@ from vera.lane.tools.submit import Submit
 from vera.model.client import ChatClient
 from vera.model.connect import connect
 from vera.model.types import Completion, ModelInfo, Request
-from vera.search.corpus import Corpus
 from vera.session import Session, check, rebuild
 from vera.store import Store
 

@@ -13,7 +13,7 @@ from vera.audit.taxonomy import TAXONOMY
 from vera.evidence.finding import Severity
 from vera.gates import kernel, registry
 from vera.metrics import FAMILIES, Metrics, families
-from vera.search.web.registry import ENGINES
+from vera.websearch.registry import ENGINES
 
 
 def at_work() -> Metrics:

@@ -21,11 +21,12 @@ from vera.config import defaults
 from vera.config.errors import ConfigError, Refused
 from vera.config.handed import Handed
 from vera.config.loading import load
-from vera.evidence.canonical.registry import Format
+from vera.corpus import Corpus
 from vera.evidence.claim import Claim
-from vera.evidence.extractor import Extractor
 from vera.evidence.finding import Finding
-from vera.evidence.source import Extracted, Unreadable
+from vera.extraction.canonical.registry import Format
+from vera.extraction.extractor import Extractor
+from vera.extraction.source import Extracted, Unreadable
 from vera.gates.kernel import ALLOW, End, NextTurn, Nudge, Rules, State
 from vera.gates.plugin import plugin_gate
 from vera.model.servers.base import Server, Sighting
@@ -33,11 +34,10 @@ from vera.model.servers.plugin import plugin_server
 from vera.plugins import FAMILIES, PluginError
 from vera.plugins.calling import PluginFailed, call
 from vera.runtime.plugins import NONE, Plugins, open_plugins
-from vera.search.corpus import Corpus
-from vera.search.web.plugin import PluginEngine
-from vera.search.web.values import Malformed, Query, Unfit
 from vera.state import LaneState
 from vera.verification.plugin_checks import MAX_FINDINGS, PluginCheck, findings_of
+from vera.websearch.plugin import PluginEngine
+from vera.websearch.values import Malformed, Query, Unfit
 
 TAKEN = {
     "tools": "shell",
@@ -254,7 +254,7 @@ def calendar(suffixes: tuple[str, ...] = (".ics",), extract: Any = None) -> Form
 
 
 def formats(given: Format) -> tuple[Format, ...]:
-    from vera.evidence.canonical.plugin import plugin_format
+    from vera.extraction.canonical.plugin import plugin_format
 
     return (plugin_format("calendar", given, "parts-1.0", 5.0),)
 
@@ -312,7 +312,7 @@ class Wild:
     needs_key = False
 
     def __init__(self) -> None:
-        from vera.search.web import SearchLimits
+        from vera.websearch import SearchLimits
 
         self.limits = SearchLimits()
 
@@ -345,7 +345,7 @@ def test_an_engine_is_asked_where_the_settings_name_it_or_none(site: Path) -> No
     from vera.runtime.web import search_engines
 
     source = Path(__file__).read_text().partition("class Wild:")[2].partition("\n\n\ndef ")[0]
-    head = "from typing import Any\nfrom vera.search.web.values import Query, Unfit\n\nclass Wild:"
+    head = "from typing import Any\nfrom vera.websearch.values import Query, Unfit\n\nclass Wild:"
     put(site, "wild_part", head + source, {"search_engines": {"wild": "Wild"}})
     plugins = opened("wild")
     settings = defaults({"search.engines": "wild"})

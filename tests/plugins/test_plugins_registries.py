@@ -17,10 +17,10 @@ from vera.agent.rules import for_task, rules_of
 from vera.audit import registry as checks
 from vera.audit.case import Case
 from vera.config import defaults
-from vera.evidence.canonical import registry as formats
 from vera.evidence.claim import Claim
 from vera.evidence.finding import Finding
-from vera.evidence.source import Extracted
+from vera.extraction.canonical import registry as formats
+from vera.extraction.source import Extracted
 from vera.gates.kernel import (
     ALLOW,
     Action,
@@ -41,12 +41,12 @@ from vera.model import probe
 from vera.model.servers.base import Ask, Details, Server, Sighting
 from vera.protocol.turn import ToolSpec
 from vera.runtime.web import search_engines
-from vera.search.web import Engine, Hit, Query, SearchLimits
-from vera.search.web import registry as engines
-from vera.search.web.values import Ask as Request
-from vera.search.web.values import Found
 from vera.selection import registry as selectors
 from vera.selection.selector import Selector
+from vera.websearch import Engine, Hit, Query, SearchLimits
+from vera.websearch import registry as engines
+from vera.websearch.values import Ask as Request
+from vera.websearch.values import Found
 
 
 class Weather:

@@ -9,12 +9,12 @@ from typing import Any
 
 import pytest
 
-from vera.evidence.span import Lines
 from vera.lane.observation import observation, shown
 from vera.lane.tools import Call, Outcome
 from vera.lane.tools.function import MAX_OUTPUT, FunctionTool, spec_of
 from vera.plugins import PluginError
 from vera.store import Store
+from vera.text.span import Lines
 
 
 def greet(name: str, times: int = 1, loud: bool = False, pause: float | None = None) -> str:

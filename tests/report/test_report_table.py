@@ -14,7 +14,7 @@ from selectolax.lexbor import LexborHTMLParser
 from support.exported import claim
 from support.markup import problems_beside, visible_text
 from support.run_pages import FINISHED, HOSTILE, header
-from vera.evidence.canonical.xlsx import extract
+from vera.extraction.canonical.xlsx import extract
 from vera.headline import HEADLINES, Headline
 from vera.report.html.answer import SHOWN
 from vera.report.table.csv_text import safe_cell, table_csv

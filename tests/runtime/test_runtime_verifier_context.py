@@ -10,7 +10,7 @@ import pytest
 
 from support.workers import Workplace, verifier_context_of, workplace
 from vera.agent.lanes import Environment
-from vera.evidence.extractor import Extractor
+from vera.extraction.extractor import Extractor
 from vera.lane.tools import Call, Outcome, Tool
 from vera.runtime.verifier_context import _clear_away
 from vera.sandbox.backends import open_box

@@ -5,8 +5,8 @@ import zipfile
 import zlib
 from xml.sax.saxutils import escape, quoteattr
 
-from vera.evidence.page_picture import PageReply, PageRequest
-from vera.evidence.page_picture_client import page_pixels, png
+from vera.extraction.page_picture import PageReply, PageRequest
+from vera.extraction.page_picture_client import page_pixels, png
 
 W = 'xmlns:w="http://schemas.openxmlformats.org/wordprocessingml/2006/main"'
 S = 'xmlns="http://schemas.openxmlformats.org/spreadsheetml/2006/main"'

@@ -7,8 +7,8 @@ import msgspec
 
 from support.run_pages import START, header
 from vera import events
+from vera.export.finished import Finished
 from vera.report.answer import MarkedClaim, Quote, Report
-from vera.report.exports.finished import Finished
 from vera.report.view.model import AttestationView, CardView, ClaimView, RunPage, Timeline
 from vera.sandbox.fetch.receipt import Receipt
 from vera.store import Store

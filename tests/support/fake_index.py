@@ -10,7 +10,7 @@ from typing import Any
 from urllib.parse import unquote, urlsplit
 
 from vera import config
-from vera.agent.check_references import Indexes
+from vera.check.lookup import Indexes
 
 Answer = tuple[int, bytes, dict[str, str]]
 

@@ -11,7 +11,7 @@ from vera.sandbox.egress.policy import NetworkPolicy
 from vera.sandbox.egress.secrets import Secrets
 from vera.sandbox.egress.types import Connection
 from vera.sandbox.fetch.fetcher import Fetcher, FetchLimits
-from vera.search.web import Clock
+from vera.websearch import Clock
 
 LOOPBACK = "127.0.0.1"
 SMALL = FetchLimits(body=1 << 20, wire=1 << 20, redirects=0, silence=0.3, total=2.0)

@@ -31,8 +31,8 @@ from vera.agent.rules import rules_of
 from vera.agent.web import GatedPolicy, Web
 from vera.config import Settings
 from vera.config.loading import defaults
-from vera.evidence.extractor import Extractor
 from vera.evidence.queries import is_package_index
+from vera.extraction.extractor import Extractor
 from vera.history import History
 from vera.lane.at_work import AtWork
 from vera.lane.capture import Capture, CommandPages, FetchCommand
@@ -52,11 +52,11 @@ from vera.sandbox.fetch.fetcher import Fetcher
 from vera.sandbox.fetch.tap import Tap
 from vera.sandbox.render.renderer import Renderer
 from vera.sandbox.spec import BoxSpec
-from vera.search.web import Engine, Engines, SearchLimits, WebSearch
-from vera.search.web.brave import Brave
-from vera.search.web.wikipedia import Wikipedia
 from vera.session import Session
 from vera.state import LaneState
+from vera.websearch import Engine, Engines, SearchLimits, WebSearch
+from vera.websearch.brave import Brave
+from vera.websearch.wikipedia import Wikipedia
 
 P = TypeVar("P", bound=events.Event)
 

@@ -6,7 +6,7 @@ from support.verified import answer as answered
 from support.verified import begin, decide, finish, keep, ticking
 from vera import events
 from vera.attestation.keys import Signer
-from vera.evidence.canonical import extract
+from vera.extraction.canonical import extract
 from vera.session import Session
 
 QUESTION = "For how long does the maker of the pump repair it free of charge?"

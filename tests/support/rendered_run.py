@@ -10,7 +10,7 @@ from support.verified import answer as answered
 from support.verified import begin, decide, finish, keep, ticking
 from vera import events
 from vera.attestation.keys import Signer
-from vera.evidence.canonical import extract
+from vera.extraction.canonical import extract
 from vera.sandbox.render.driver import QUALITY, text_pieces
 from vera.sandbox.render.rendered import Picture
 from vera.session import Session

@@ -23,12 +23,12 @@ from vera.attestation.signers import Signers
 from vera.audit import AuditPolicy, literal
 from vera.audit.claims import VERSION as CLAIMS_VERSION
 from vera.audit.registry import VERSION as AUDIT_VERSION
-from vera.evidence.canonical import extract
 from vera.evidence.domains import suffix_list_version
-from vera.evidence.span import Lines
+from vera.extraction.canonical import extract
 from vera.headline import EXIT_CODES, word_of
 from vera.lane.answer import resolve
 from vera.session import Reader, Session
+from vera.text.span import Lines
 from vera.verification.verifier import log_audit
 
 QUESTION = "How long is the river Elbe, and where does it rise?"

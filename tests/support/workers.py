@@ -18,7 +18,7 @@ from vera.audit.source_text import SourceText
 from vera.config.loading import defaults
 from vera.evidence.citation import find_citations
 from vera.evidence.claim import Cite, Claim
-from vera.evidence.extractor import Extractor
+from vera.extraction.extractor import Extractor
 from vera.lane.notes import NAME, NotesMirror
 from vera.lane.prompts import Prompts
 from vera.lane.tools import Tool

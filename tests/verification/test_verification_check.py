@@ -15,7 +15,7 @@ from support.workers import Workplace, begin_round, verifier_context_of, workpla
 from vera import events
 from vera.agent.lanes import Environment
 from vera.config.loading import defaults
-from vera.evidence.extractor import Extractor
+from vera.extraction.extractor import Extractor
 from vera.model.types import Choice, Completion, Message, ModelError, Request
 from vera.protocol import Turn, text
 from vera.runtime.setup import open_input

@@ -10,7 +10,7 @@ import pytest
 from support.workers import Workplace, final, turn, verifier_context_of, workplace
 from vera.agent.lanes import Environment
 from vera.audit.checks.computed import computed
-from vera.evidence.extractor import Extractor
+from vera.extraction.extractor import Extractor
 from vera.verification.derive import derive_all, is_program, rests_on_nothing, scripts_of
 
 LINUX = pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="the host backend needs Linux")

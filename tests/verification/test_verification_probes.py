@@ -15,7 +15,7 @@ from vera import events
 from vera.attestation.probed import probed
 from vera.audit.case import Case
 from vera.evidence.claim import Cite
-from vera.evidence.words import stems
+from vera.text.words import stems
 from vera.verification import judge
 from vera.verification.context import VerifierContext
 from vera.verification.probes import MAX_PROBES, NO_PROBE, Probe, probes_of

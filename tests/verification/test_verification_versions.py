@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 
 from vera.audit.source_text import SourceText
+from vera.corpus import Corpus
 from vera.events import Evidence
-from vera.evidence.extractor import Extractor
-from vera.search.corpus import Corpus
+from vera.extraction.extractor import Extractor
 from vera.verification import versions
 from vera.verification.versions import Looked, as_evidence, later_versions
 

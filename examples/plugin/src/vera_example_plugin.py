@@ -4,9 +4,9 @@ from collections.abc import Iterator, Sequence
 from datetime import date
 
 from vera.audit.case import Case
-from vera.evidence.canonical.registry import Format
 from vera.evidence.finding import Finding
-from vera.evidence.source import Extracted
+from vera.extraction.canonical.registry import Format
+from vera.extraction.source import Extracted
 from vera.gates.kernel import (
     ALLOW,
     Action,

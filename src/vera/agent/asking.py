@@ -21,7 +21,7 @@ from vera.attestation.objects import Lens, ObjectError, VerifyRequest, canonical
 from vera.attestation.request import Budget, request_key
 from vera.config import Settings
 from vera.evidence.reading import read_regular
-from vera.evidence.source import Unreadable
+from vera.extraction.source import Unreadable
 from vera.lane.budget import Budget as RunBudget
 from vera.lane.tools.verify import CannotVerify
 from vera.model.types import ModelError

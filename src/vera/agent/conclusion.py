@@ -14,7 +14,6 @@ from vera.agent.stopping import LOST
 from vera.attestation.exam import told
 from vera.attestation.keys import Signer
 from vera.attestation.outcome import withheld_after, withheld_code
-from vera.evidence.speaks import speaks_of
 from vera.headline import EXIT_CODES, HOLDS, Headline, exit_code, headline, word_of
 from vera.report.search_summary import NOTHING_FOUND
 from vera.report.trajectory import keep_trajectory
@@ -22,6 +21,7 @@ from vera.session import Session, replace_file
 from vera.session.session import ANSWER
 from vera.state import LaneState, RunState
 from vera.store import Store, StoreError
+from vera.text.speaks import speaks_of
 from vera.usage import GUIDED
 
 if TYPE_CHECKING:

@@ -82,7 +82,7 @@ class Extracts:
         )
         if place.corpus is None and not place.pages:
             return None
-        from vera.model.extractive import Extractive
+        from vera.builtin import Extractive
 
         prefix = EXTRACTS if state.acting == LANE else f"{EXTRACTS}-{state.acting}"
         done = sum(1 for name, lane in state.lanes.items() if name.startswith(f"{prefix}-") and lane.answer)

@@ -6,7 +6,7 @@ import msgspec
 
 from vera.agent.conclusion import result_of
 from vera.dashboard.run_page import look_at
-from vera.report.exports.finished import Finished
+from vera.export.finished import Finished
 from vera.store import Store
 
 

@@ -27,16 +27,16 @@ from vera.attestation.replay import NoSession, replay
 from vera.attestation.report import Level
 from vera.attestation.signers import Signers, known_signers
 from vera.attestation.tiers import expired, expires_at
-from vera.evidence.extractor import Extractor
 from vera.evidence.reading import read_regular
-from vera.evidence.source import Unreadable
-from vera.evidence.span import Lines
+from vera.extraction.extractor import Extractor
+from vera.extraction.source import Unreadable
 from vera.sanitize import one_line
 from vera.session import Session
 from vera.session.seal import MAX_BYTES as MAX_SEAL_BYTES
 from vera.session.session import TRACE
 from vera.state import RunState
 from vera.store import StoreError
+from vera.text.span import Lines
 from vera.usage import MAIN
 
 MAX_CAPTURES = 200

@@ -22,21 +22,21 @@ from vera.agent.gathering import Gathering
 from vera.agent.question_before import in_full
 from vera.agent.stopping import LOST, OUT_OF_TIME
 from vera.attestation.keys import Signer
+from vera.builtin.conversation import Excerpt, understand
+from vera.builtin.plan import best_windows
+from vera.builtin.scoring import Window
 from vera.decode_errors import DECODE_ERRORS
-from vera.evidence.marks import told, within
 from vera.evidence.prompt_quoting import fence, named
-from vera.evidence.span import Lines
+from vera.extraction.marks import told, within
 from vera.lane import context as lane_context
 from vera.lane.answer import resolve
 from vera.lane.budget import BudgetSpent
 from vera.lane.tools.pages import pages_of
-from vera.model.extractive.conversation import Excerpt, understand
-from vera.model.extractive.plan import best_windows
-from vera.model.extractive.scoring import Window
 from vera.model.types import Model, ModelError, NotAsked, Request, wire
 from vera.protocol.json_reply import read_reply
 from vera.session import Session
 from vera.session.calls import log_call, log_failure
+from vera.text.span import Lines
 from vera.usage import EXTRACTS, GUIDED
 from vera.verification.context import VerifierContext
 

@@ -20,7 +20,7 @@ import msgspec
 
 from vera.agent.errors import SetupError
 from vera.evidence.reading import irregular, open_inside, rest_not_read, walk
-from vera.evidence.source import Unreadable
+from vera.extraction.source import Unreadable
 from vera.sanitize import one_line
 
 FOLDER = (".vera", "inputs")

@@ -41,12 +41,12 @@ from vera.decode_errors import DECODE_ERRORS
 from vera.evidence.claim import Cite, Claim
 from vera.evidence.official import official_names
 from vera.evidence.reading import read_regular
-from vera.evidence.source import Unreadable
-from vera.evidence.words import stems
+from vera.extraction.source import Unreadable
 from vera.lane.tools.kb import Kept, NotKept
 from vera.sandbox.fetch.receipt import Fetched, Receipt
 from vera.state import RunState
 from vera.store import StoreError
+from vera.text.words import stems
 from vera.verification.retriever import Lead
 
 FOLDER = (".vera", "sources")

@@ -14,7 +14,8 @@ from vera.agent.question_before import before_in_words, in_full
 from vera.agent.rules import for_task
 from vera.agent.web import Web
 from vera.config.settings import BUILT_IN
-from vera.evidence.extractor import Extractor
+from vera.corpus import Corpus
+from vera.extraction.extractor import Extractor
 from vera.gates.kernel import Gate, Rules
 from vera.gates.registry import CHECK_GATES, GATES
 from vera.lane.at_work import AtWork
@@ -33,7 +34,6 @@ from vera.lane.tools.submit import Submit
 from vera.model.types import Model, ModelInfo
 from vera.protocol import tools as functions
 from vera.sandbox.types import Box
-from vera.search.corpus import Corpus
 from vera.selection.chooser import Chooser
 from vera.session import Session
 from vera.usage import BYTES_PER_TOKEN, MAIN, RunUsage

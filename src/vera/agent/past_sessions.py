@@ -16,7 +16,7 @@ import msgspec
 from vera import events
 from vera.attestation.keys import verify_hex
 from vera.evidence.reading import read_regular
-from vera.evidence.source import Unreadable
+from vera.extraction.source import Unreadable
 from vera.session import check
 from vera.session.session import TRACE
 from vera.store import StoreError

@@ -6,7 +6,7 @@ import msgspec
 
 from vera import events
 from vera.evidence.prompt_quoting import fence, named
-from vera.evidence.question import negative_question
+from vera.text.question import negative_question
 from vera.verification.ask import ask, prompt
 from vera.verification.context import VerifierContext
 

@@ -4,12 +4,12 @@ import re
 from collections.abc import Mapping
 
 from vera import events
+from vera.corpus import Corpus
 from vera.evidence.prompt_quoting import fence, named
 from vera.lane.tools.pages import pages_of
-from vera.search.corpus import Corpus
 from vera.session import Session
 from vera.state import RunState
-from vera.stopwords import ENGLISH, GERMAN
+from vera.text.stopwords import ENGLISH, GERMAN
 
 MAX_NAMES = 1_000_000
 """Files of the input folder, as the index has them."""

@@ -12,12 +12,12 @@ from vera.agent.lanes import AGENT
 from vera.agent.question import settle_form
 from vera.agent.stopping import LOST, Stopping, decide, heeding, within_time
 from vera.attestation.keys import Signer
-from vera.evidence.speaks import speaks_of
 from vera.headline import HEADLINES, HOLDS, word_of
 from vera.lane.budget import Budget, BudgetLimits
 from vera.lane.loop import Lane
 from vera.model.types import ModelError
 from vera.state import RunState
+from vera.text.speaks import speaks_of
 from vera.verification.context import VerifierContext
 
 Say = Callable[[str], None]

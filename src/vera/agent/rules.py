@@ -7,10 +7,10 @@ import msgspec
 
 from vera.config import Settings
 from vera.evidence.official import official_names, wanted
-from vera.evidence.words import STOPWORDS, folded
 from vera.gates.brave import BRAVE_TOOLS
 from vera.gates.kernel import GATHERING, Rules
 from vera.protocol.turn import ToolSpec
+from vera.text.words import STOPWORDS, folded
 
 SUBJECT_WORDS = 8
 """Of the task, for a query that a gate proposes."""

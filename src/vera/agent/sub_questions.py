@@ -18,10 +18,10 @@ from vera.attestation.composed import MAX_LENGTH, plain
 from vera.config import Settings
 from vera.evidence.asked_pages import addresses
 from vera.evidence.prompt_quoting import fence, named
-from vera.evidence.words import STOPWORDS, stem, stems, words
 from vera.model.types import Model
 from vera.session import Session
-from vera.stopwords import stop_words
+from vera.text.stopwords import stop_words
+from vera.text.words import STOPWORDS, stem, stems, words
 from vera.verification.ask import ask, prompt
 from vera.verification.context import VerifierContext
 

@@ -21,7 +21,7 @@ import msgspec
 from vera.attestation.objects import Digest, Key, Name, OptionalTimestamp, Timestamp, canonical, hexadecimal
 from vera.decode_errors import DECODE_ERRORS
 from vera.evidence.reading import read_regular
-from vera.evidence.source import Unreadable
+from vera.extraction.source import Unreadable
 
 FOLDER = (".vera", "requests")
 IN_FLIGHT = (".vera", "in-flight")

@@ -12,7 +12,7 @@ from vera.lane.capture import Capture, CommandPages
 from vera.sandbox.egress.policy import NetworkPolicy, PolicyError
 from vera.sandbox.egress.proxy import EgressProxy
 from vera.sandbox.egress.types import Decision, Policy, Request
-from vera.search.web import WebSearch
+from vera.websearch import WebSearch
 
 HOSTS_SHOWN = 20
 """Hosts of an allow-list that a prompt names."""

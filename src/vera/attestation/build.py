@@ -57,7 +57,7 @@ from vera.evidence.citation import find_citations
 from vera.evidence.claim import Claim
 from vera.evidence.finding import Finding
 from vera.evidence.official import official_names
-from vera.evidence.span import Lines
+from vera.text.span import Lines
 
 NOT_THE_THESIS = "not_the_thesis"
 """The code of the hard finding that the answer states something else than was asked to be verified."""

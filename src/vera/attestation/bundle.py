@@ -29,8 +29,8 @@ from vera.attestation.replay_theses import is_here, received_from
 from vera.attestation.report import Report
 from vera.attestation.signers import Signers
 from vera.evidence.reading import read_regular
-from vera.evidence.source import Unreadable
-from vera.evidence.zip_errors import ZIP_ERRORS
+from vera.extraction.source import Unreadable
+from vera.extraction.zip_errors import ZIP_ERRORS
 from vera.store import whole_file
 
 MAX_MEMBERS = 200_000

@@ -28,7 +28,7 @@ from vera.attestation.report import counted
 from vera.events import Evidence
 from vera.evidence.asked_pages import USUAL_SOURCES, asked_sources
 from vera.evidence.domains import registrable_domain
-from vera.evidence.source import is_read_by_ocr
+from vera.extraction.source import is_read_by_ocr
 from vera.headline import JUDGED
 
 NAMED = 5

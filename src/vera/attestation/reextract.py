@@ -7,10 +7,10 @@ from vera import events
 from vera.attestation.integrity import Loaded
 from vera.attestation.objects import Source, hexadecimal
 from vera.attestation.report import Level, Remark, Verdict, counted, cut, level
-from vera.evidence.canonical import FORMATS
-from vera.evidence.canonical.plugin import EXTRACTOR as PLUGIN
-from vera.evidence.extractor import Extractor
-from vera.evidence.source import Unreadable, is_read_by_ocr
+from vera.extraction.canonical import FORMATS
+from vera.extraction.canonical.plugin import EXTRACTOR as PLUGIN
+from vera.extraction.extractor import Extractor
+from vera.extraction.source import Unreadable, is_read_by_ocr
 from vera.store import Store, StoreError
 
 SUBJECT = "text"

@@ -9,10 +9,10 @@ from collections.abc import Sequence
 from vera.attestation.objects import VerifyRequest
 from vera.attestation.report import cut
 from vera.audit.claims import split
-from vera.audit.markdown import plain
 from vera.audit.sentences import sentences
 from vera.evidence.citation import find_citations
 from vera.evidence.claim import Claim
+from vera.text.markdown import plain
 
 
 def sub_claims(request: VerifyRequest) -> tuple[str, ...]:

@@ -26,7 +26,7 @@ from vera.attestation.objects import HexDigest, Key, Thesis
 from vera.attestation.signers import Signers
 from vera.decode_errors import DECODE_ERRORS
 from vera.evidence.reading import read_regular
-from vera.evidence.source import Unreadable
+from vera.extraction.source import Unreadable
 from vera.session.log import LogBroken, body_of, seal_line
 from vera.session.pae import pae
 

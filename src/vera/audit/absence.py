@@ -8,7 +8,7 @@ import re
 from functools import cache
 
 from vera.audit.checkable import checkable
-from vera.audit.lexicon import has_verb, word_set
+from vera.text.lexicon import has_verb, word_set
 
 _ADJECTIVE = (
     r"(?:(?:provided|available|given|supplied|cited|searched|retrieved|uploaded|input|local|other|search) )"

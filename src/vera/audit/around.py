@@ -9,10 +9,10 @@ means.
 import re
 
 from vera.audit.case import CitedLines
-from vera.evidence.negation import doubtful_turns, is_negative, takes_back
-from vera.evidence.span import Lines
-from vera.evidence.whole_sentences import SMALL_WORDS
-from vera.evidence.words import hedges
+from vera.text.negation import doubtful_turns, is_negative, takes_back
+from vera.text.span import Lines
+from vera.text.whole_sentences import SMALL_WORDS
+from vera.text.words import hedges
 
 BEHIND = 6
 """Lines behind the cited ones in which the sentence after them may stand."""

@@ -11,9 +11,9 @@ from vera.events import Derivation, Evidence, VersionSeen
 from vera.evidence.citation import LINES_LIMIT
 from vera.evidence.claim import Cite, Claim
 from vera.evidence.finding import Finding
-from vera.evidence.headings import over
-from vera.evidence.marks import told, within
-from vera.evidence.whole_sentences import line, whole
+from vera.extraction.marks import told, within
+from vera.text.headings import over
+from vera.text.whole_sentences import line, whole
 
 
 class AuditPolicy(msgspec.Struct, frozen=True, kw_only=True):

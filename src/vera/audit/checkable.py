@@ -4,7 +4,7 @@ import re
 from collections.abc import Collection, Iterator
 from typing import Literal, NamedTuple
 
-from vera.audit.lexicon import FUNCTION_WORDS, is_verb, word_set
+from vera.text.lexicon import FUNCTION_WORDS, is_verb, word_set
 
 Kind = Literal["number", "name", "date", "quotation"]
 

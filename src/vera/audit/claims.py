@@ -20,13 +20,13 @@ from vera.audit.absence import is_absence
 from vera.audit.checkable import checkable, has_digit
 from vera.audit.checkable import names as capitalised
 from vera.audit.compound import JOINT, Clause, first_clause, next_clause
-from vera.audit.lexicon import has_verb
-from vera.audit.markdown import Block, blocks, plain
 from vera.audit.pointers import AROUND, Pointers
 from vera.audit.sentences import sentences
 from vera.disclosure import DISCLOSURES
 from vera.evidence.citation import CITATION_LIMIT, Citation, find_citations
 from vera.evidence.claim import Cite, Claim
+from vera.text.lexicon import has_verb
+from vera.text.markdown import Block, blocks, plain
 
 VERSION = "claims/4"
 """Changes whenever the same answer may give other claims: replay then says RULES_CHANGED."""

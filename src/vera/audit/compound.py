@@ -8,7 +8,7 @@ cannot be seen. Short claims are never taken further apart: that makes checkers 
 import re
 from typing import NamedTuple
 
-from vera.audit.lexicon import AUXILIARIES, is_verb, word_set
+from vera.text.lexicon import AUXILIARIES, is_verb, word_set
 
 JOINT = re.compile(r"; |, (?:and|but|while|whereas) ")
 """Where two independent clauses may meet."""

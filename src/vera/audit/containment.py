@@ -27,12 +27,12 @@ from vera.audit.containment_match import Budget, Outcome, Reading, known
 from vera.audit.containment_sentences import Sentence, sentences, turned, with_names
 from vera.audit.containment_terms import Token, tokens
 from vera.audit.labels import labelled, of_extract
-from vera.audit.lexicon import word_set
 from vera.audit.source_text import SourceText
 from vera.events import Evidence, VerifierLabels
 from vera.evidence.claim import Claim, Relation
-from vera.evidence.negation import doubtful_turns
-from vera.evidence.words import stem
+from vera.text.lexicon import word_set
+from vera.text.negation import doubtful_turns
+from vera.text.words import stem
 
 VERSION = "containment/7"
 """The maker of the labels; changes whenever the same lines may get another label."""

@@ -22,7 +22,7 @@ from vera.audit.containment_terms import (
     participles,
     tokens,
 )
-from vera.audit.lexicon import word_set
+from vera.text.lexicon import word_set
 
 MAX_FORMS = 160
 """Forms of one thesis that are looked for."""

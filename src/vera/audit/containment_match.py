@@ -25,7 +25,7 @@ from vera.audit.containment_terms import (
     bases,
     without_opening,
 )
-from vera.audit.lexicon import word_set
+from vera.text.lexicon import word_set
 
 STEPS = 2_000_000
 """Comparisons of words for one label at most: about a second."""

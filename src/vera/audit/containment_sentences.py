@@ -12,10 +12,10 @@ from itertools import pairwise
 from typing import NamedTuple
 
 from vera.audit.containment_terms import DISTANCE, KINDS, RELATIVES, Token, tokens, without_opening
-from vera.evidence.negation import State, below, box_of, is_box, is_remark
-from vera.evidence.span import Lines
-from vera.evidence.whole_sentences import runs_on
-from vera.sentences import END
+from vera.text.negation import State, below, box_of, is_box, is_remark
+from vera.text.sentences import END
+from vera.text.span import Lines
+from vera.text.whole_sentences import runs_on
 
 SENTENCE_LIMIT = 3_000
 """Characters of the longest sentence that is compared."""

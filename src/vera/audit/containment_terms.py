@@ -11,9 +11,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from functools import lru_cache
 from typing import NamedTuple
 
-from vera.audit.lexicon import word_set
-from vera.evidence.words import Word, singular, stem, words
-from vera.sentences import GERMAN_DATE
+from vera.text.lexicon import word_set
+from vera.text.sentences import GERMAN_DATE
+from vera.text.words import Word, singular, stem, words
 
 
 class Token(NamedTuple):

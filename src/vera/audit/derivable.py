@@ -10,11 +10,11 @@ from collections.abc import Iterator, Sequence
 from decimal import Decimal
 
 from vera.audit.case import CitedLines
-from vera.audit.lexicon import FUNCTION_WORDS, is_verb, word_set
-from vera.evidence.number_words import RECURRING
-from vera.evidence.quantity import Quantity
-from vera.evidence.quantity_dates import LATEST_YEAR, MONTHS
-from vera.evidence.words import STOPWORDS, stem, words
+from vera.text.lexicon import FUNCTION_WORDS, is_verb, word_set
+from vera.text.number_words import RECURRING
+from vera.text.quantity import Quantity
+from vera.text.quantity_dates import LATEST_YEAR, MONTHS
+from vera.text.words import STOPWORDS, stem, words
 
 _LARGEST_COUNT = Decimal(12)
 _LARGEST_RANK = Decimal(3)

@@ -21,13 +21,13 @@ from itertools import islice, pairwise
 from vera.audit.around import behind_of, taken_back
 from vera.audit.case import Case, CitedLines
 from vera.audit.labels import labelled, of_extract
-from vera.audit.lexicon import word_set
 from vera.events import VerifierLabels
 from vera.evidence.claim import Claim, Relation
-from vera.evidence.negation import State, below, box_of, doubtful_turns, is_box, is_remark
-from vera.evidence.whole_sentences import runs_on
-from vera.evidence.words import Word, hedges, inflected, negations, singular, stems, unmarked, words
-from vera.sentences import END
+from vera.text.lexicon import word_set
+from vera.text.negation import State, below, box_of, doubtful_turns, is_box, is_remark
+from vera.text.sentences import END
+from vera.text.whole_sentences import runs_on
+from vera.text.words import Word, hedges, inflected, negations, singular, stems, unmarked, words
 
 VERSION = "literal/9"
 """The maker of the labels; changes whenever the same lines may get another label."""

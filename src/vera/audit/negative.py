@@ -13,12 +13,12 @@ from vera.audit.case import Case, CitedLines
 from vera.events import Evidence
 from vera.evidence.claim import Claim
 from vera.evidence.domains import registrable_domain
-from vera.evidence.negation import DENIES, TEXT_LIMIT, asserted
-from vera.evidence.negation import is_negative as is_negative
 from vera.evidence.official import official_names as official_names
 from vera.evidence.official import owner
 from vera.evidence.queries import one_family, query_stems
-from vera.evidence.words import negations, stems, words
+from vera.text.negation import DENIES, TEXT_LIMIT, asserted
+from vera.text.negation import is_negative as is_negative
+from vera.text.words import negations, stems, words
 
 SAME_SUBJECT_PERCENT = 50
 """The share of a claim's content words that a sentence must hold to be about the same."""

@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from decimal import Decimal
 from functools import cached_property
 
-from vera.evidence.words import folded, stems
+from vera.text.words import folded, stems
 
 STRUCTURAL = frozenset(map(Decimal, (0, 1, 2, 10, 100, 1000)))
 """Numbers that say nothing about a value: a program without any is hardly one."""

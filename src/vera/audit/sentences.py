@@ -3,7 +3,7 @@
 import re
 from collections.abc import Collection, Iterator, Mapping
 
-from vera.audit.lexicon import FUNCTION_WORDS, word_set
+from vera.text.lexicon import FUNCTION_WORDS, word_set
 
 _STOP = re.compile(
     r"(?P<stop>[.!?…]{1,12})[\"'”’»)\]*_`]{0,6}(?=\s|\Z|[\[【])"

@@ -3,8 +3,8 @@
 from collections.abc import Mapping
 
 from vera.events import Cited, Evidence
-from vera.evidence.span import Lines
-from vera.evidence.whole_sentences import whole
+from vera.text.span import Lines
+from vera.text.whole_sentences import whole
 
 
 def was_shown(

@@ -2,18 +2,18 @@
 
 from functools import cached_property
 
-from vera.evidence.language import language
-from vera.evidence.marks import blanked, within
-from vera.evidence.passages import Passages
-from vera.evidence.quantity import Quantity, quantities
-from vera.evidence.span import Lines
-from vera.evidence.words import folded, stems
+from vera.extraction.marks import blanked, within
+from vera.text.language import language
+from vera.text.passages import Passages
+from vera.text.quantity import Quantity, quantities
+from vera.text.span import Lines
+from vera.text.words import folded, stems
 
 _PARTS_KEPT = 64
 """Parts of one text: the claims of an answer cite the same lines again and again."""
 
 Marks = tuple[tuple[str, int, int], ...]
-"""Kind, first byte and the byte behind the last of each (`vera.evidence.marks`)."""
+"""Kind, first byte and the byte behind the last of each (`vera.extraction.marks`)."""
 
 
 class SourceText:

@@ -15,11 +15,8 @@ import msgspec
 
 from vera.audit.case import Case, CitedLines
 from vera.audit.checks.set_aside import is_aside
-from vera.audit.lexicon import word_set
 from vera.audit.source_text import SourceText
 from vera.events import Evidence
-from vera.evidence.headings import over
-from vera.evidence.span import Lines
 from vera.evidence.superseding import (
     MAX_CHARACTERS,
     Statement,
@@ -30,7 +27,10 @@ from vera.evidence.superseding import (
     statements,
     tokens,
 )
-from vera.evidence.whole_sentences import line
+from vera.text.headings import over
+from vera.text.lexicon import word_set
+from vera.text.span import Lines
+from vera.text.whole_sentences import line
 
 MAX_FOUND = 4
 """Of one place, what is said of it."""

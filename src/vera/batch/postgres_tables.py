@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from vera.batch.errors import BatchError
 from vera.batch.runs import CLUSTER_FILE, Runs, write_once
 from vera.evidence.reading import read_regular
-from vera.evidence.source import Unreadable
+from vera.extraction.source import Unreadable
 
 if TYPE_CHECKING:
     from procrastinate import PsycopgConnector

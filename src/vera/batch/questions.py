@@ -10,7 +10,7 @@ import msgspec
 from vera.batch.errors import BatchError
 from vera.config.errors import plain
 from vera.evidence.reading import read_regular
-from vera.evidence.source import Unreadable
+from vera.extraction.source import Unreadable
 
 MAX_BYTES = 4 << 20
 MAX_QUESTIONS = 200

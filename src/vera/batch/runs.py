@@ -32,7 +32,7 @@ from vera.batch.task import JOB, BatchTask, canonical_task, task_id
 from vera.batch.task_file import parse_task
 from vera.decode_errors import DECODE_ERRORS
 from vera.evidence.reading import read_regular
-from vera.evidence.source import Unreadable
+from vera.extraction.source import Unreadable
 
 T = TypeVar("T")
 

@@ -26,7 +26,7 @@ from vera.batch.task_settings import TaskSettings
 from vera.config.errors import plain
 from vera.dashboard.run_page import look_at
 from vera.evidence.reading import read_regular, walk
-from vera.evidence.source import Unreadable
+from vera.extraction.source import Unreadable
 from vera.headline import HEADLINES
 from vera.report.table.model import NOT_ASKED, Cell, Row, Table, cell_of
 from vera.report.view.words import one_line

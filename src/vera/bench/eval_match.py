@@ -4,8 +4,8 @@ import re
 import unicodedata
 from collections.abc import Iterable, Sequence
 
-from vera.evidence.quantity import Quantity, quantities
-from vera.evidence.quantity_index import QuantityIndex, backed
+from vera.text.quantity import Quantity, quantities
+from vera.text.quantity_index import QuantityIndex, backed
 
 RULE = (
     "An answer is right when its text states one of the accepted answers: a number, amount or date by value, "

@@ -7,7 +7,7 @@ from typing import Any
 
 from vera.bench.figures import share, share_interval
 from vera.bench.labelled import Marked
-from vera.evidence.quote import QuoteIndex
+from vera.text.quote import QuoteIndex
 
 
 def measure(marks: Iterable[Marked], seed: int) -> dict[str, Any]:

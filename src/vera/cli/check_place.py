@@ -10,7 +10,7 @@ from urllib.parse import quote
 from vera.cli.check_text import is_difference
 
 if TYPE_CHECKING:
-    from vera.audit.document_findings import Problem
+    from vera.check.findings import Problem
 
 _WORDS = re.compile(r"\S+(?:\s+\S+){0,2}")
 

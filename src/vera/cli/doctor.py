@@ -150,7 +150,7 @@ async def _index() -> list[Finding]:
 
 
 async def _ocr() -> list[Finding]:
-    from vera.evidence.ocr import installed
+    from vera.extraction.ocr import installed
 
     found = installed()
     if found is None:

@@ -17,12 +17,12 @@ from vera.agent.sub_questions import Revise
 from vera.cli.exit import ERROR, INTERRUPTED, NOT_READY, as_typed, in_words, stop
 from vera.cli.progress import Progress
 from vera.config import Settings
+from vera.corpus import Progress as IndexProgress
 from vera.model.types import ModelError
 from vera.report.printable import printable, printable_json
 from vera.runtime.research import open_run
 from vera.runtime.setup import prepare
 from vera.sandbox.egress.types import Connection
-from vera.search.corpus import Progress as IndexProgress
 from vera.session import LogError, Session
 from vera.store import StoreError
 

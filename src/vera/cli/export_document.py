@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import click
 
 if TYPE_CHECKING:
-    from vera.report.exports.finished import Finished
+    from vera.export.finished import Finished
 
 FORMATS = {
     "csl": "the cited sources as CSL-JSON 1.0.2",
@@ -42,7 +42,7 @@ def write_document(session: Path, name: str, target: Path) -> None:
     from vera.attestation.integrity import NoSession
     from vera.attestation.outcome import ALTERED
     from vera.cli.exit import ERROR, stop
-    from vera.report.exports.warc import NoPages
+    from vera.export.warc import NoPages
     from vera.report.view.words import size_in_words
     from vera.sandbox.render.rendered import RenderError
 
@@ -69,31 +69,31 @@ def _write_new(target: Path, parts: Iterable[bytes]) -> int:
 
 
 def _csl(made: "Finished", session: Path) -> Iterable[bytes]:
-    from vera.report.exports.csl import csl
+    from vera.export.csl import csl
 
     return [csl(made)]
 
 
 def _ris(made: "Finished", session: Path) -> Iterable[bytes]:
-    from vera.report.exports.ris import ris
+    from vera.export.ris import ris
 
     return [ris(made)]
 
 
 def _docx(made: "Finished", session: Path) -> Iterable[bytes]:
-    from vera.report.exports.docx import docx
+    from vera.export.docx import docx
 
     return [docx(made)]
 
 
 def _claim_review(made: "Finished", session: Path) -> Iterable[bytes]:
-    from vera.report.exports.claim_review import claim_review
+    from vera.export.claim_review import claim_review
 
     return [claim_review(made)]
 
 
 def _warc(made: "Finished", session: Path) -> Iterable[bytes]:
-    from vera.report.exports.warc import warc
+    from vera.export.warc import warc
     from vera.store import Store
 
     return warc(made, Store(session / "store"))

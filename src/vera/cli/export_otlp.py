@@ -11,7 +11,7 @@ from vera.cli.exit import ERROR, NOT_READY, USAGE, stop
 from vera.extras import install_command
 
 if TYPE_CHECKING:
-    from vera.report.otlp import Export
+    from vera.export.otlp import Export
 
 
 def send(session: Path, url: str, with_content: bool) -> None:
@@ -19,7 +19,7 @@ def send(session: Path, url: str, with_content: bool) -> None:
 
     Ends the command with exit code 1 when not all of it arrived.
     """
-    from vera.report.otlp_endpoint import EndpointError, endpoint
+    from vera.export.otlp_endpoint import EndpointError, endpoint
 
     if not (session / "trace.jsonl").is_file():
         stop(f"there is no session in {session} (no trace.jsonl).", ERROR)
@@ -28,7 +28,7 @@ def send(session: Path, url: str, with_content: bool) -> None:
     except EndpointError as error:
         stop(str(error), USAGE)
     try:
-        from vera.report.otlp import ExportFailed, export
+        from vera.export.otlp import ExportFailed, export
     except ModuleNotFoundError as missing:
         if not (missing.name or "").startswith(("google", "opentelemetry")):
             raise

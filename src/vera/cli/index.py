@@ -16,7 +16,7 @@ from vera.cli.inputs import input_option, take_sources
 if TYPE_CHECKING:
     from vera.cli.progress import Progress as Screen
     from vera.config import Settings
-    from vera.search.corpus import Corpus, Progress, State
+    from vera.corpus import Corpus, Progress, State
 
 _UNREADABLE_SHOWN = 20
 _UNREADABLE_LISTED = 10_000
@@ -61,10 +61,10 @@ def index(
     with clean_errors():
         from vera.agent.folders import index_folder, input_folder
         from vera.cli.progress import Progress as Screen
-        from vera.evidence.extractor import Extractor
+        from vera.corpus import Corpus
+        from vera.extraction.extractor import Extractor
         from vera.runtime.plugins import open_plugins
         from vera.runtime.setup import embedder_of, ocr_of
-        from vera.search.corpus import Corpus
 
         _refuse_both(folder, inputs, status=status)
         screen = Screen(quiet=quiet)
@@ -122,7 +122,7 @@ def _settings(
 def _update(corpus: "Corpus", real: Path, screen: "Screen", as_json: bool, *, embeds: bool) -> None:
     from vera.attestation.report import counted
     from vera.cli.exit import ERROR, INTERRUPTED, stop
-    from vera.search.corpus import EmptyCorpus, IndexUnusable, StopIndexing
+    from vera.corpus import EmptyCorpus, IndexUnusable, StopIndexing
 
     try:
         with _stoppable() as stopped:
@@ -234,7 +234,7 @@ class _Heard:
         self._waiting = False
 
     def __call__(self, progress: "Progress") -> None:
-        from vera.search.corpus import StopIndexing
+        from vera.corpus import StopIndexing
 
         if self._stopped:
             raise StopIndexing

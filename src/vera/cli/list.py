@@ -119,7 +119,7 @@ def task_of(path: Path, ends: "LogEnds") -> str:
     """The task of the session at `path`, by the beginning of its log; '' where it has none."""
     from vera.events import Blob
     from vera.evidence.reading import read_regular
-    from vera.evidence.source import Unreadable
+    from vera.extraction.source import Unreadable
     from vera.store import Store, StoreError
 
     if ends.task is None or not isinstance(ends.task.task, Blob):

@@ -120,12 +120,12 @@ def _reviews(work_dir: Path) -> "RunPage | None":
 def _evidence(work_dir: Path, wanted: str) -> None:
     from vera.cli.exit import USAGE, stop
     from vera.evidence.citation import find_citations
-    from vera.evidence.span import Lines
     from vera.lane.observation import numbered
     from vera.report.printable import printable
     from vera.session import Reader
     from vera.state import RunState
     from vera.store import Store
+    from vera.text.span import Lines
 
     found = find_citations(f"[{wanted.strip().strip('[]')}]")
     if not found:

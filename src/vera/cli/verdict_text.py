@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping
 from vera.agent.verification_result import Verified
 from vera.attestation.objects import Card, Omission
 from vera.attestation.report import counted
-from vera.evidence.source import is_read_by_ocr
+from vera.extraction.source import is_read_by_ocr
 from vera.report import answer as report
 
 SHOWN = 5

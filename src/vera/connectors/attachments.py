@@ -6,7 +6,7 @@ from pathlib import Path
 from vera.connectors.basket import LARGEST, Basket
 from vera.connectors.values import ConnectorError, Source
 from vera.evidence.reading import read_regular
-from vera.evidence.source import Unreadable
+from vera.extraction.source import Unreadable
 
 
 class Attachments:

@@ -13,7 +13,7 @@ from vera.connectors.basket import Basket
 from vera.connectors.reach import Reach
 from vera.connectors.values import ConnectorError, Source
 from vera.evidence.reading import read_regular
-from vera.evidence.source import Unreadable
+from vera.extraction.source import Unreadable
 from vera.extras import install_command
 from vera.sanitize import one_line
 

@@ -7,7 +7,7 @@ from vera.connectors.basket import LARGEST, Basket
 from vera.connectors.reach import Reach
 from vera.connectors.values import ConnectorError, Source
 from vera.evidence.reading import read_regular, walk
-from vera.evidence.source import Unreadable
+from vera.extraction.source import Unreadable
 
 MAX_FILES = 1_000_000
 """Of the folder, that are looked at."""

@@ -7,7 +7,7 @@ from xml.parsers import expat
 
 import msgspec
 
-from vera.evidence.html_tags import tags
+from vera.text.html_tags import tags
 
 MAX_BYTES = 50 << 20
 """Of a sitemap when it is unpacked, by the protocol."""

@@ -11,12 +11,12 @@ from typing import NamedTuple
 
 from starlette.responses import Response
 
-from vera.evidence.page_picture import PageRequest
-from vera.evidence.page_picture_client import PagePicture, page_picture
-from vera.evidence.source import Unreadable
-from vera.evidence.span import Lines
+from vera.extraction.page_picture import PageRequest
+from vera.extraction.page_picture_client import PagePicture, page_picture
+from vera.extraction.source import Unreadable
 from vera.report.view.model import CardView, ClaimView, PdfPlace
 from vera.store import Store, StoreError
+from vera.text.span import Lines
 
 MAX_PDF = 64 << 20
 MAX_TEXT = 32 << 20
@@ -151,7 +151,7 @@ def answer(made: bytes | str, media_type: str = "image/png") -> Response:
 
 def _words(store: Store, card: CardView, place: PdfPlace) -> tuple[str, int] | str:
     """The cited words on the page, and how many letters of the page are before them; a str says why not."""
-    from vera.evidence.page_picture import letters
+    from vera.extraction.page_picture import letters
 
     try:
         if store.path(card.source_id).stat().st_size > MAX_TEXT:

@@ -10,11 +10,11 @@ from collections.abc import Iterator, Sequence
 import msgspec
 
 from vera.decode_errors import DECODE_ERRORS
-from vera.evidence.page_picture import letters
-from vera.evidence.span import Lines
+from vera.extraction.page_picture import letters
 from vera.report.view.model import CardView, ShownPlace
 from vera.sandbox.render.rendered import Piece
 from vera.store import Store, StoreError
+from vera.text.span import Lines
 
 MAX_TEXT = 32 << 20
 """Bytes of the page's text that is opened for its cited lines."""

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 
 import msgspec
 
-from vera.evidence.marks import told
+from vera.extraction.marks import told
 from vera.report.printable import printable
 from vera.report.view.model import CardView, ClaimView
 from vera.store import Store, StoreError

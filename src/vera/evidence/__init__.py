@@ -1,1 +1,1 @@
-"""Evidence: bytes, the canonical text made from them, spans of it, and the citations that point at them."""
+"""Evidence: what was captured and from whom, the claims about it, and the citations that point at it."""

@@ -14,7 +14,7 @@ from itertools import islice
 import msgspec
 
 from vera.evidence.domains import named_domains, registrable_domain
-from vera.evidence.look_alikes import latin, skeleton
+from vera.text.look_alikes import latin, skeleton
 
 COPY_CONTAINMENT = 0.3
 """Share of the smaller text's shingles from which two texts are copies."""

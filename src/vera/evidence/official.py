@@ -21,7 +21,7 @@ from vera.evidence.hosts import (
     host_of,
 )
 from vera.evidence.queries import is_search_engine
-from vera.evidence.words import STOPWORDS, unmarked
+from vera.text.words import STOPWORDS, unmarked
 
 if TYPE_CHECKING:
     from publicsuffixlist import PublicSuffixList

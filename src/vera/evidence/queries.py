@@ -7,7 +7,7 @@ from urllib.parse import SplitResult, parse_qsl, unquote_plus, urlsplit
 
 from vera.evidence.domains import unwrap
 from vera.evidence.hosts import COMMENTARY, PACKAGE_INDEXES, SEARCH_ENGINES, entry_of, host_of
-from vera.evidence.words import folded, stems, words
+from vera.text.words import folded, stems, words
 
 SAME_FAMILY_PERCENT = 60
 """The share of their words in common from which two queries are one."""

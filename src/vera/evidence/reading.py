@@ -14,7 +14,7 @@ from pathlib import Path
 
 import msgspec
 
-from vera.evidence.source import Unreadable
+from vera.extraction.source import Unreadable
 
 DEEPEST = 100
 """Folders within folders that are looked into."""

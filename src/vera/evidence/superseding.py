@@ -12,8 +12,8 @@ from itertools import accumulate
 
 import msgspec
 
-from vera.evidence.whole_sentences import runs_on
-from vera.evidence.words import hedges, unmarked
+from vera.text.whole_sentences import runs_on
+from vera.text.words import hedges, unmarked
 
 MAX_CHARACTERS = 400_000
 """Of a text, from its beginning: what lies behind is not looked through."""

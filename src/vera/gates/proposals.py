@@ -3,10 +3,10 @@
 from collections.abc import Iterator
 
 from vera.evidence.queries import family, query_stems, vector
-from vera.evidence.words import STOPWORDS
 from vera.gates.kernel import Proposal, Rules, State
 from vera.gates.sources import needs_sources
 from vera.history import WEB_SEARCHES
+from vera.text.words import STOPWORDS
 
 MAX_QUERY_LENGTH = 300
 INTENTS = ("ground_truth", "context", "search")

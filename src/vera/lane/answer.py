@@ -1,6 +1,6 @@
 """The citations of an answer, resolved: each becomes bytes of a stored text, or a named problem.
 
-Cited lines are made whole (`vera.evidence.whole_sentences`), so that what is shown is what was read.
+Cited lines are made whole (`vera.text.whole_sentences`), so that what is shown is what was read.
 """
 
 import hashlib
@@ -8,9 +8,9 @@ from collections.abc import Mapping
 
 from vera.events import Cited, Evidence
 from vera.evidence.citation import LINES_LIMIT, Citation, find_citations
-from vera.evidence.span import Lines
-from vera.evidence.whole_sentences import whole
 from vera.store import Store, StoreError
+from vera.text.span import Lines
+from vera.text.whole_sentences import whole
 
 MAX_CITATIONS = 2000
 """An answer with more is cut off here; the rest is reported as one problem."""

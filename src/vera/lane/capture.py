@@ -12,12 +12,11 @@ from urllib.parse import urlsplit
 import msgspec
 
 from vera import events
-from vera.evidence.extractor import Extractor
 from vera.evidence.low_signal import low_signal
-from vera.evidence.marks import told
 from vera.evidence.moves import urls_in
-from vera.evidence.source import Extracted, Unreadable
-from vera.evidence.span import Lines
+from vera.extraction.extractor import Extractor
+from vera.extraction.marks import told
+from vera.extraction.source import Extracted, Unreadable
 from vera.lane.at_work import AtWork
 from vera.lane.observation import numbered
 from vera.lane.tools import EvidenceDraft
@@ -28,6 +27,7 @@ from vera.sandbox.fetch.tap import Tap
 from vera.sandbox.render.rendered import RenderError, RenderReceipt
 from vera.sandbox.render.renderer import Renderer
 from vera.sanitize import one_line
+from vera.text.span import Lines
 
 PRINTED_BYTES = 200_000
 """Of a page's text, what the box's command `fetch` prints at most; the whole of it is evidence."""

@@ -13,7 +13,7 @@ from pathlib import Path
 import msgspec
 
 from vera.evidence.reading import read_regular
-from vera.evidence.source import Unreadable
+from vera.extraction.source import Unreadable
 
 FOLDERS = ("", "output")
 MAX_FILES = 500

@@ -12,9 +12,8 @@ from collections.abc import Coroutine, Mapping, Sequence
 from typing import Any, TypeVar
 
 from vera import events
-from vera.evidence.marks import told
 from vera.evidence.moves import CallIntent
-from vera.evidence.span import Lines
+from vera.extraction.marks import told
 from vera.gates.parse_error import limit_of
 from vera.lane import context
 from vera.lane.advice import follows
@@ -34,6 +33,7 @@ from vera.sanitize import one_line
 from vera.selection.chooser import Chooser
 from vera.session import Session
 from vera.state import LaneState
+from vera.text.span import Lines
 
 SUBMIT = "submit"
 BROKEN_SHOWN = 200

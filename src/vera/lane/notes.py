@@ -11,7 +11,7 @@ from pathlib import Path
 import msgspec
 
 from vera.evidence.reading import read_regular
-from vera.evidence.source import Unreadable
+from vera.extraction.source import Unreadable
 from vera.lane.tools.note import bounded
 
 NAME = "notes.md"

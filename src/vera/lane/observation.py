@@ -6,9 +6,9 @@ so nothing in a page, a file or a program's output can pose as a word of ours.
 
 from collections.abc import Sequence
 
-from vera.evidence.marks import told
-from vera.evidence.span import Lines
+from vera.extraction.marks import told
 from vera.lane.tools import EvidenceDraft
+from vera.text.span import Lines
 
 PAGES_SHOWN = 3
 """Pages of one command whose text is shown; more are named."""

@@ -6,11 +6,11 @@ from typing import Any
 
 import msgspec
 
-from vera.agent.check_document import Options, Report, check_bytes, require_date
-from vera.agent.document_sources import FILE_BYTES
-from vera.agent.document_text import TEXT_LIMIT
+from vera.check.reading import TEXT_LIMIT
+from vera.check.run import Options, Report, check_bytes, require_date
+from vera.check.sources import FILE_BYTES
 from vera.evidence.reading import read_regular
-from vera.evidence.source import Unreadable
+from vera.extraction.source import Unreadable
 from vera.mcp.roots import inside
 from vera.mcp.service import (
     CONNECTORS,

@@ -25,7 +25,7 @@ from vera.attestation.objects import (
 )
 from vera.evidence.prompt_quoting import delimiter
 from vera.evidence.reading import read_regular
-from vera.evidence.source import Unreadable
+from vera.extraction.source import Unreadable
 from vera.mcp.roots import inside
 from vera.mcp.service import Arguments, Service, ServiceReply, Tell, ToolError, number_of, only, text_of
 from vera.runtime.setup import open_signer

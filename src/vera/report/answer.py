@@ -12,9 +12,8 @@ from vera.attestation.objects import Attestation, Card, ClaimResult, Findings, h
 from vera.audit.pointers import lead_of
 from vera.events import Answer, AttestationReceived, Cited, ClaimCarried, Evidence, ExecutionVerdict
 from vera.evidence.finding import Finding
-from vera.evidence.marks import told, within
-from vera.evidence.source import is_read_by_ocr
-from vera.evidence.span import Lines
+from vera.extraction.marks import told, within
+from vera.extraction.source import is_read_by_ocr
 from vera.report import last_turn, search_summary_text
 from vera.report.headings import Headed
 from vera.report.printable import printable
@@ -23,6 +22,7 @@ from vera.report.timestamps import utc
 from vera.session import load_text
 from vera.state import RunState
 from vera.store import Store, StoreError
+from vera.text.span import Lines
 
 MARKS = ("supported", "disputed", "unresolved", "unchecked", "dropped")
 FALSE_QUOTATIONS = ("quotation_false", "quotation_uncited")

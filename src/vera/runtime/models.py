@@ -262,6 +262,6 @@ def model_event(model: Model) -> events.ModelServer:
 
 
 def _built_in() -> Model:
-    from vera.model.extractive import Extractive
+    from vera.builtin import Extractive
 
     return Extractive()

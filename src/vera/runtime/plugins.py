@@ -12,15 +12,15 @@ from vera.agent.errors import SetupError
 from vera.agent.rules import listed
 from vera.config import Settings
 from vera.connectors import Connector
-from vera.evidence.canonical.registry import Format
+from vera.extraction.canonical.registry import Format
 from vera.gates.kernel import Gate
 from vera.lane.tools import Tool
 from vera.model.servers.base import Server
 from vera.plugins import PluginError
 from vera.plugins.installed import Installed, chosen, load, sha256_of
-from vera.search.web import Engine
 from vera.session import Session
 from vera.verification.plugin_checks import PluginCheck
+from vera.websearch import Engine
 
 
 class Plugins(msgspec.Struct, frozen=True, kw_only=True):
@@ -76,11 +76,11 @@ def _made(
     settings: Settings, found: Sequence[tuple[Installed, Any]], functions: Sequence[Callable[..., Any]]
 ) -> Plugins:
     from vera.connectors.plugin import PluginConnector
-    from vera.evidence.canonical.plugin import plugin_format
+    from vera.extraction.canonical.plugin import plugin_format
     from vera.gates.plugin import plugin_gate
     from vera.lane.tools.function import FunctionTool
     from vera.model.servers.plugin import plugin_server
-    from vera.search.web.plugin import PluginEngine
+    from vera.websearch.plugin import PluginEngine
 
     seconds, hard = settings.plugins.seconds, set(listed(settings.plugins.hard_checks))
 
@@ -186,7 +186,7 @@ def _format(plugin: Installed, given: Any) -> Format:
     if not isinstance(given, Format):
         raise PluginError(
             f"The plugin {plugin.name} of {plugin.distribution} is no Format "
-            "(vera.evidence.canonical.registry.Format)."
+            "(vera.extraction.canonical.registry.Format)."
         )
     return given
 
@@ -242,11 +242,11 @@ def _our_names(family: str) -> Collection[str]:
 
             return SELECTORS.keys()
         case "search_engines":
-            from vera.search.web import ENGINES
+            from vera.websearch import ENGINES
 
             return ENGINES.keys()
         case "formats":
-            from vera.evidence.canonical import FORMATS
+            from vera.extraction.canonical import FORMATS
 
             return {known.name for known in FORMATS}
         case "connectors":

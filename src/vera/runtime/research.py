@@ -20,7 +20,7 @@ from vera.agent.research import Research
 from vera.agent.web import Web
 from vera.config import Settings, public
 from vera.config.settings import BUILT_IN, SandboxSettings
-from vera.evidence.extractor import Extractor
+from vera.extraction.extractor import Extractor
 from vera.lane.budget import BudgetLimits
 from vera.lane.prompts import Prompts
 from vera.model.types import Model
@@ -31,8 +31,8 @@ from vera.runtime.setup import Prepared, lane_options
 from vera.runtime.verifier_context import context_of
 from vera.runtime.web import open_web, search_engines
 from vera.sandbox import image
-from vera.search.web import Engine, Engines
 from vera.session import Session
+from vera.websearch import Engine, Engines
 
 WEB_REACH = {
     "auto": "fetch and commands may reach public hosts",

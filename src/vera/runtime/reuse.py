@@ -49,7 +49,7 @@ from vera.config import Settings, public
 from vera.config.settings import BUILT_IN
 from vera.evidence.domains import suffix_list_version
 from vera.evidence.reading import read_regular
-from vera.evidence.source import Unreadable
+from vera.extraction.source import Unreadable
 from vera.headline import EXIT_CODES, HOLDS, exit_code
 from vera.runtime.setup import open_signer
 from vera.runtime.thesis import Say, look_up

@@ -16,14 +16,14 @@ from vera.attestation.keys import Signer
 from vera.config.address import is_same_server
 from vera.config.settings import AUTO, BUILT_IN, Settings
 from vera.connectors.gathering import origins_of, receipts_of
-from vera.evidence.extractor import Extractor
-from vera.evidence.ocr import Ocr, installed
+from vera.corpus import Corpus, Embedded, EmptyCorpus, IndexReport, IndexUnusable, Progress, Stats
+from vera.embedding import Embedder, EmbeddingError
+from vera.extraction.extractor import Extractor
+from vera.extraction.ocr import Ocr, installed
 from vera.lane.budget import BudgetLimits
 from vera.runtime.connectors import record
 from vera.runtime.plugins import Plugins, open_plugins
 from vera.sandbox.egress.types import Connection
-from vera.search.corpus import Corpus, Embedded, EmptyCorpus, IndexReport, IndexUnusable, Progress, Stats
-from vera.search.embedding import Embedder, EmbeddingError
 from vera.session import Session
 
 UNREADABLE_LISTED = 200
@@ -131,8 +131,8 @@ def open_input(
 
 def embedder_of(settings: Settings, stack: ExitStack) -> tuple[Embedder | None, str]:
     """The embedding model of the settings, closed with `stack`; and why there is none where one is wanted."""
+    from vera.embedding.choose import NONE, open_embedder
     from vera.model.url import is_local, normalise
-    from vera.search.embedding.choose import NONE, open_embedder
 
     search, model = settings.search, settings.model
     wanted = search.embedding

@@ -39,11 +39,11 @@ from vera.runtime.setup import Prepared, prepare
 from vera.runtime.verifier_context import context_of
 from vera.runtime.web import open_web, search_engines
 from vera.sandbox.egress.types import Connection
-from vera.search.web import Engines
 from vera.session import Session
 from vera.verification.context import VerifierContext
 from vera.verification.exam import examined
 from vera.verification.retriever import EvidenceRetriever, SearchPlan
+from vera.websearch import Engines
 
 LOOK_UP_SHARE = 0.75
 """Of the time, what a look-up may take when a model is to read what was found."""

@@ -8,7 +8,7 @@ from pathlib import Path
 from vera.attestation.keys import KeyFileError, load_or_create
 from vera.audit import absence
 from vera.config.loading import defaults
-from vera.evidence.extractor import Extractor
+from vera.extraction.extractor import Extractor
 from vera.lane.prompts import Prompts
 from vera.model.transport import Transport
 from vera.runtime.plugins import NONE as NO_PLUGINS

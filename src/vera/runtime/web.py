@@ -7,8 +7,8 @@ from vera.agent.errors import SetupError
 from vera.agent.rules import listed
 from vera.agent.web import GatedPolicy, Web, network_policy, reach_of, secrets_of
 from vera.config.settings import BraveSettings, SandboxSettings, SearchSettings, Settings
-from vera.evidence.extractor import Extractor
 from vera.evidence.queries import is_package_index
+from vera.extraction.extractor import Extractor
 from vera.lane.at_work import AtWork
 from vera.lane.capture import Capture, CommandPages, FetchCommand
 from vera.sandbox.egress.dial import Dialer
@@ -20,7 +20,8 @@ from vera.sandbox.fetch.fetcher import Fetcher, FetchLimits
 from vera.sandbox.fetch.receipt import Fetched
 from vera.sandbox.fetch.tap import Tap
 from vera.sandbox.render.renderer import Renderer
-from vera.search.web import (
+from vera.session import Session
+from vera.websearch import (
     DEFAULT_ORDER,
     LIMITS,
     Engine,
@@ -32,7 +33,6 @@ from vera.search.web import (
     instance_policy,
     open_engines,
 )
-from vera.session import Session
 
 
 def search_engines(

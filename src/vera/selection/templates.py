@@ -24,7 +24,7 @@ from typing import Any
 import msgspec
 
 from vera.evidence.reading import read_regular
-from vera.evidence.source import Unreadable
+from vera.extraction.source import Unreadable
 from vera.selection.data import cut, fenced
 from vera.selection.selector import ActionCluster, PastStep, SelectionContext
 

@@ -22,7 +22,7 @@ from vera.batch.task_settings import handed_of
 from vera.config import ConfigError, Settings, load
 from vera.config.handed import Allowed, Handed
 from vera.evidence.reading import read_regular
-from vera.evidence.source import Unreadable
+from vera.extraction.source import Unreadable
 from vera.service import bodies
 from vera.service.problems import Refused
 from vera.service.processes import EXTRA_SECONDS

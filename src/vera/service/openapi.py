@@ -7,10 +7,10 @@ from typing import Any, get_args
 
 import msgspec
 
-from vera.agent.check_document import Report
 from vera.attestation.dsse import DsseEnvelope
 from vera.attestation.objects import Card
 from vera.attestation.schemas import VerifyOutput
+from vera.check.run import Report
 from vera.headline import Headline
 from vera.service.bodies import ChatBody, CheckBody, ResearchBody, VerifyBody
 from vera.service.chat import ChatReply, ModelList

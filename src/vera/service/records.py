@@ -26,7 +26,7 @@ import msgspec
 from vera.dashboard import run_process
 from vera.dashboard.regular import open_regular
 from vera.evidence.reading import read_regular
-from vera.evidence.source import Unreadable
+from vera.extraction.source import Unreadable
 from vera.service.problems import ErrorBody, Refused, error_of
 from vera.service.terms import KEPT, Terms
 from vera.service.work import Kind, Place

@@ -14,7 +14,7 @@ from vera.attestation.bundle import BundleError, pack
 from vera.attestation.integrity import NoSession
 from vera.attestation.objects import Card, ObjectError, parse
 from vera.evidence.reading import open_inside
-from vera.evidence.source import Unreadable
+from vera.extraction.source import Unreadable
 from vera.service.problems import Refused
 from vera.service.records import Job, Records
 

@@ -10,7 +10,7 @@ from typing import Any, BinaryIO, TypeVar
 from vera import events
 from vera.events import Blob, Text
 from vera.evidence.reading import read_regular
-from vera.evidence.source import Unreadable
+from vera.extraction.source import Unreadable
 from vera.session import seal as seals
 from vera.session import stop_request
 from vera.session.log import Log, LogBroken, LogError, LogInUse, Reader

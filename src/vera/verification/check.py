@@ -11,7 +11,6 @@ from collections.abc import Iterable, Sequence
 from vera import events
 from vera.audit.shown import was_read
 from vera.evidence.prompt_quoting import fence, named
-from vera.evidence.span import Lines
 from vera.lane.loop import Lane
 from vera.lane.policy import Policy
 from vera.lane.spec import LaneSpec
@@ -22,6 +21,7 @@ from vera.sandbox.types import BoxError
 from vera.sanitize import one_line
 from vera.state import LaneState
 from vera.store import StoreError
+from vera.text.span import Lines
 from vera.usage import BYTES_PER_TOKEN
 from vera.verification.ask import together
 from vera.verification.context import VerifierContext, lane_of

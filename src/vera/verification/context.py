@@ -8,13 +8,13 @@ from typing import Literal
 import msgspec
 
 from vera.audit.case import AuditPolicy
+from vera.corpus import Corpus
 from vera.entailment.values import PairReader
 from vera.gates.kernel import Rules
 from vera.lane.prompts import Prompts
 from vera.lane.tools import Tool
 from vera.model.types import Model
 from vera.sandbox.types import Box
-from vera.search.corpus import Corpus
 from vera.session import Session
 from vera.verification.plugin_checks import PluginCheck
 

@@ -21,12 +21,11 @@ from pathlib import Path, PurePosixPath
 import msgspec
 
 from vera import events
-from vera.evidence.canonical.encoding import to_utf8
-from vera.evidence.canonical.text import canonical
 from vera.evidence.moves import urls_in
 from vera.evidence.reading import read_regular
-from vera.evidence.source import Unreadable
-from vera.evidence.span import Lines
+from vera.extraction.canonical.encoding import to_utf8
+from vera.extraction.canonical.text import canonical
+from vera.extraction.source import Unreadable
 from vera.lane.tools.function import EXTRACTOR as FUNCTION
 from vera.lane.tools.shell import printed
 from vera.sandbox.types import BoxError, CommandResult
@@ -34,6 +33,7 @@ from vera.sanitize import one_line
 from vera.session import Reader, Session
 from vera.session.session import TRACE
 from vera.store import StoreError
+from vera.text.span import Lines
 from vera.verification.changed_input import Change, make_changed
 from vera.verification.context import VerifierContext, lane_of
 from vera.verification.printed_lines import altered_lines

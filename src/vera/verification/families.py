@@ -8,7 +8,7 @@ import re
 from collections.abc import Iterable, Iterator
 
 from vera.evidence.queries import family
-from vera.evidence.words import STOPWORDS, folded
+from vera.text.words import STOPWORDS, folded
 
 MAX_WORDS = 12
 """Of a query: search engines read little more."""

@@ -13,9 +13,9 @@ import msgspec
 from vera.audit.case import Case, CitedLines, places, whole_place
 from vera.events import Cited, VerifierCheck
 from vera.evidence.claim import Claim
-from vera.evidence.passages import Passage, Passages
 from vera.evidence.prompt_quoting import MAX_LINE_LENGTH, Row, fence
 from vera.sanitize import one_line
+from vera.text.passages import Passage, Passages
 
 Kind = Literal["cited", "captured", "passage"]
 

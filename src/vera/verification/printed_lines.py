@@ -11,8 +11,8 @@ import stat
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 
-from vera.evidence.whole_sentences import runs_on
-from vera.evidence.words import folded
+from vera.text.whole_sentences import runs_on
+from vera.text.words import folded
 
 MAX_BYTES = 64 << 20
 """Of a larger input nothing is said."""

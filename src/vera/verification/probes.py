@@ -20,7 +20,7 @@ import msgspec
 from vera.audit.case import Case, CitedLines, statements
 from vera.audit.containment_sentences import sentences
 from vera.evidence.claim import Cite
-from vera.evidence.words import negations, stems
+from vera.text.words import negations, stems
 
 MAX_PROBES = 4
 MAX_ALTERED = MAX_PROBES - 2

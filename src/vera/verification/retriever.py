@@ -19,16 +19,16 @@ import msgspec
 from vera.attestation.coverage import enough
 from vera.audit.checks.time_window import outside
 from vera.audit.source_text import SourceText
+from vera.corpus import Corpus, IndexUnusable, UnknownDocument
 from vera.evidence.claim import Claim
 from vera.evidence.domains import registrable_domain
 from vera.evidence.hosts import entry_of, host_of
 from vera.evidence.official import owner
 from vera.evidence.queries import is_search_engine
-from vera.evidence.source import Unreadable
+from vera.extraction.source import Unreadable
 from vera.model.types import Choice, Completion, ModelInfo, Request
 from vera.protocol.text import render
 from vera.protocol.turn import Action, Turn
-from vera.search.corpus import Corpus, IndexUnusable, UnknownDocument
 from vera.session import Session
 from vera.verification.families import MAX_FAMILIES, families, web_families
 from vera.verification.lookup_history import Seen

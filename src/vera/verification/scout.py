@@ -26,8 +26,8 @@ from vera.audit.negative import (
 from vera.events import Question
 from vera.evidence.citation import place_name
 from vera.evidence.claim import Claim
-from vera.evidence.words import stems
 from vera.sanitize import one_line
+from vera.text.words import stems
 
 MAX_QUESTIONS = 2
 CANDIDATE_LIMIT = 100

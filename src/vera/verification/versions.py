@@ -16,10 +16,10 @@ from vera.audit.case import Case
 from vera.audit.checks.independence import is_web
 from vera.audit.source_text import SourceText
 from vera.audit.versions import Pair, names_of
-from vera.evidence.source import Unreadable
+from vera.corpus import Corpus, Document, IndexUnusable, UnknownDocument
 from vera.evidence.superseding import statements, tokens
+from vera.extraction.source import Unreadable
 from vera.sanitize import one_line
-from vera.search.corpus import Corpus, Document, IndexUnusable, UnknownDocument
 from vera.verification.context import VerifierContext, lane_of
 
 TOOL = "versions"

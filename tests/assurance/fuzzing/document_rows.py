@@ -10,15 +10,15 @@ from assurance.fuzzing import mutate
 from assurance.fuzzing.document_seeds import CONTAINERS, DOCUMENTS, PDFS, changed
 from assurance.fuzzing.row import Row
 from support.attacks import vera_here
-from vera.evidence.containers.names import CONTROL
-from vera.evidence.containers.unpacking import ForeignFile, Unpacking
-from vera.evidence.containers.values import Member
-from vera.evidence.extractor import ExtractionLimits, Extractor
-from vera.evidence.page_picture import PageRequest
-from vera.evidence.page_picture_client import page_picture
-from vera.evidence.source import Extracted, Unreadable
-from vera.search.corpus import Corpus, EmptyCorpus
-from vera.search.corpus.values import UnknownDocument
+from vera.corpus import Corpus, EmptyCorpus
+from vera.corpus.values import UnknownDocument
+from vera.extraction.containers.names import CONTROL
+from vera.extraction.containers.unpacking import ForeignFile, Unpacking
+from vera.extraction.containers.values import Member
+from vera.extraction.extractor import ExtractionLimits, Extractor
+from vera.extraction.page_picture import PageRequest
+from vera.extraction.page_picture_client import page_picture
+from vera.extraction.source import Extracted, Unreadable
 
 LIMITS = ExtractionLimits(seconds=10.0, memory=1 << 30)
 MOST_TEXT = 65 << 20

@@ -32,16 +32,16 @@ from support.tiny_entailment import write_judge
 from support.turns import final, turn
 from vera.attestation.bundle import BundleError, pack, unpack
 from vera.attestation.keys import load_or_create
-from vera.audit.references import of_bibtex
+from vera.check.references import of_bibtex
 from vera.connectors import ConnectorError
+from vera.corpus import Corpus, EmptyCorpus
+from vera.corpus.values import UnknownDocument
+from vera.embedding.transformer import SentenceTransformer
+from vera.embedding.values import EmbeddingError
 from vera.evidence.reading import read_regular
-from vera.evidence.source import Unreadable
+from vera.extraction.source import Unreadable
 from vera.model.gguf import read_gguf
 from vera.model.types import ModelError
-from vera.search.corpus import Corpus, EmptyCorpus
-from vera.search.corpus.values import UnknownDocument
-from vera.search.embedding.transformer import SentenceTransformer
-from vera.search.embedding.values import EmbeddingError
 from vera.session.log import LogBroken
 
 ROOT = Path(__file__).parents[3]
@@ -126,8 +126,8 @@ def _in_a_process(program: str, place: Path) -> None:
 READS_AN_EMBEDDER = """
 import sys
 from pathlib import Path
-from vera.search.embedding.transformer import SentenceTransformer
-from vera.search.embedding.values import EmbeddingError
+from vera.embedding.transformer import SentenceTransformer
+from vera.embedding.values import EmbeddingError
 from vera.session.log import LogBroken
 try:
     opened = SentenceTransformer(Path(sys.argv[1]))

@@ -16,8 +16,8 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
 with atheris.instrument_imports(include=["vera"]):
     from assurance.fuzzing.text_rows import BYTES_READERS, READERS, exhausted
-    from vera.evidence.html_tags import tags
     from vera.protocol.text import parse
+    from vera.text.html_tags import tags
 
 FIXED = ("-timeout=20", "-rss_limit_mb=1500", "-max_len=4096", "-len_control=20")
 

@@ -18,13 +18,13 @@ from assurance.fuzzing.server_rows import ASKED, ONCE
 from support.attacks import attempt, vera_here
 from support.fake_web import fetcher_to
 from support.turns import final, turn
+from vera.corpus import Corpus
 from vera.model.client import ChatClient
 from vera.model.ollama import OllamaWire
 from vera.model.openai import OpenAIWire
 from vera.model.types import ModelError
 from vera.sandbox.fetch.fetcher import FetchLimits
 from vera.sandbox.fetch.receipt import FetchError
-from vera.search.corpus import Corpus
 
 GIGABYTE = 1 << 30
 WORDS = b"The offer must be valid for at least three years, and costs 5 % of EUR 1,200.50. "

@@ -16,7 +16,8 @@ from support.attacks import OFFLINE, attempt
 from support.cast import Part
 from support.lanes import INFO, new_session, open_lane
 from vera import events
-from vera.evidence.extractor import Extractor
+from vera.corpus import Corpus
+from vera.extraction.extractor import Extractor
 from vera.lane.tools.note import Note
 from vera.lane.tools.read import Read
 from vera.lane.tools.search import Search
@@ -27,7 +28,6 @@ from vera.model.types import Completion, ModelError, Request
 from vera.model.wire import IncompleteReply, ReplyError, UnreadableReply, Wire
 from vera.protocol import Parsed, forms, json_schema, text, tools
 from vera.protocol.fields import MAX_TEXT
-from vera.search.corpus import Corpus
 from vera.session import check, rebuild
 
 QUESTION = "For how many years must the written offer be valid?"

@@ -16,17 +16,17 @@ from assurance.fuzzing.row import Row
 from support.server_faces import FACES, about
 from vera.agent.errors import SetupError
 from vera.agent.hub import Hub, HubFile
+from vera.embedding.server import ServerEmbedder
+from vera.embedding.values import EmbeddingError
+from vera.export.otlp_client import OtlpClient, OtlpError
+from vera.export.otlp_encode import Request as Spans
+from vera.export.otlp_endpoint import Endpoint
 from vera.model.client import ChatClient
 from vera.model.connect import connect
 from vera.model.ollama import OllamaWire
 from vera.model.openai import OpenAIWire
 from vera.model.retry import RetryPolicy
 from vera.model.types import Message, ModelError, Request
-from vera.report.otlp_client import OtlpClient, OtlpError
-from vera.report.otlp_encode import Request as Spans
-from vera.report.otlp_endpoint import Endpoint
-from vera.search.embedding.server import ServerEmbedder
-from vera.search.embedding.values import EmbeddingError
 
 ASKED = Request(messages=(Message(role="user", content="Why?"),), logprobs=True)
 ONCE = RetryPolicy(attempts=1)

@@ -13,40 +13,40 @@ from assurance.fuzzing.document_seeds import MARKDOWN, TEXT
 from assurance.fuzzing.mutate import BRACKETS, MARKS, SCRIPTS, Draw
 from assurance.fuzzing.row import Row
 from support.audits import case_of, evidence_of, page_of
-from vera.audit.bibtex import entries
 from vera.audit.claims import readable, split
 from vera.audit.compound import first_clause
 from vera.audit.containment_terms import tokens
-from vera.audit.document import read as read_document
-from vera.audit.document_html import marked
-from vera.audit.document_links import without_marks
-from vera.audit.markdown import lines as markdown_lines
-from vera.audit.markdown import plain
 from vera.audit.negative import asks_complete_set, items, says_complete_set
-from vera.audit.references import of_bibtex
 from vera.audit.registry import audit
 from vera.audit.versions import stated
+from vera.builtin.question import analyse, frame_words, identifiers_in
+from vera.check.bibtex import entries
+from vera.check.document import read as read_document
+from vera.check.html import marked
+from vera.check.links import without_marks
+from vera.check.references import of_bibtex
+from vera.corpus.chunks import cut
+from vera.corpus.passages import pieces
+from vera.corpus.tokens import spaced
+from vera.corpus.tokens import words as indexed_words
 from vera.evidence.citation import find_citations, without_citations
-from vera.evidence.folded_text import squeezed, squeezed_loose, typography
-from vera.evidence.html_tags import tags
-from vera.evidence.language import language
-from vera.evidence.marks import lifted
-from vera.evidence.negation import asserted, doubtful_turns, is_negative
 from vera.evidence.prompt_quoting import visible
-from vera.evidence.quantity import quantities
-from vera.evidence.question import negative_question
-from vera.evidence.quotation import find_quotations
 from vera.evidence.superseding import clause_numbers, statements
-from vera.evidence.words import hedges, negations, stems, words
+from vera.extraction.marks import lifted
 from vera.gates.commands import simple_commands
 from vera.lane.attested import without_names
 from vera.lane.budget import says_spent
-from vera.model.extractive.question import analyse, frame_words, identifiers_in
 from vera.report.printable import one_printable_line, printable
-from vera.search.corpus.chunks import cut
-from vera.search.corpus.passages import pieces
-from vera.search.corpus.tokens import spaced
-from vera.search.corpus.tokens import words as indexed_words
+from vera.text.folded_text import squeezed, squeezed_loose, typography
+from vera.text.html_tags import tags
+from vera.text.language import language
+from vera.text.markdown import lines as markdown_lines
+from vera.text.markdown import plain
+from vera.text.negation import asserted, doubtful_turns, is_negative
+from vera.text.quantity import quantities
+from vera.text.question import negative_question
+from vera.text.quotation import find_quotations
+from vera.text.words import hedges, negations, stems, words
 
 PRINTED = (
     "a A x1 1 1, 1. 2024 % $ € - – . , ; : ! ? ' \" “ ” « ( ) [ ] { } < > <a </ &amp; # ** _ ` ``` ~~ | \\ / "

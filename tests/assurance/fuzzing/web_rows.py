@@ -40,15 +40,15 @@ from vera.sandbox.fetch.fetcher import FetchLimits
 from vera.sandbox.fetch.receipt import FetchError
 from vera.sandbox.fetch.tap import HELD_BYTES, Tap
 from vera.sandbox.fetch.url import normalise
-from vera.search.web.arxiv import Arxiv
-from vera.search.web.brave import Brave
-from vera.search.web.client import EngineClient
-from vera.search.web.openalex import OpenAlex
-from vera.search.web.searxng import SearXNG
-from vera.search.web.throttle import SearchLimits
-from vera.search.web.values import Engine, Malformed, Query
-from vera.search.web.wikipedia import Wikipedia
-from vera.search.web.works import Crossref, DoiRegistry, Index, OpenAlexWorks, says_unregistered
+from vera.websearch.arxiv import Arxiv
+from vera.websearch.brave import Brave
+from vera.websearch.client import EngineClient
+from vera.websearch.openalex import OpenAlex
+from vera.websearch.searxng import SearXNG
+from vera.websearch.throttle import SearchLimits
+from vera.websearch.values import Engine, Malformed, Query
+from vera.websearch.wikipedia import Wikipedia
+from vera.websearch.works import Crossref, DoiRegistry, Index, OpenAlexWorks, says_unregistered
 
 QUERY = Query(text="written offer GPL", today=date(2026, 11, 26))
 JSON_ANSWERS = (

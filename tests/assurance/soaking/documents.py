@@ -10,8 +10,8 @@ from pathlib import Path
 from assurance.batteries import Trial
 from assurance.soaking.series import MB, Series, disk, family, held
 from support.documents import make_docx, make_pdf, paragraph
-from vera.evidence.extractor import Extractor
-from vera.search.corpus import Corpus
+from vera.corpus import Corpus
+from vera.extraction.extractor import Extractor
 
 SYLLABLES = ("ba", "de", "fi", "go", "hu", "ka", "le", "mi", "no", "pu", "ra", "stra", "ent", "ung")
 FILE_BYTES = 100_000

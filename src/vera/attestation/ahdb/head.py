@@ -18,7 +18,7 @@ from vera.attestation.keys import Signer, verify_hex
 from vera.attestation.objects import LineNumber
 from vera.decode_errors import DECODE_ERRORS
 from vera.evidence.reading import read_regular
-from vera.evidence.source import Unreadable
+from vera.extraction.source import Unreadable
 from vera.session.pae import pae
 
 NAME = "ahdb.head.json"

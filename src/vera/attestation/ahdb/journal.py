@@ -26,7 +26,7 @@ from vera.attestation.gather import rfc3339
 from vera.attestation.keys import Signer
 from vera.decode_errors import DECODE_ERRORS
 from vera.evidence.reading import read_regular
-from vera.evidence.source import Unreadable
+from vera.extraction.source import Unreadable
 from vera.session.log import LogError, seal_line
 from vera.store import Store
 

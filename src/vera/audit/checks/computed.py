@@ -21,10 +21,10 @@ from vera.audit.source_text import SourceText
 from vera.events import Derivation
 from vera.evidence.claim import Claim
 from vera.evidence.finding import Finding
-from vera.evidence.negation import is_negative
-from vera.evidence.quantity import Quantity, quantities
-from vera.evidence.quantity_index import QuantityIndex, backing
-from vera.evidence.words import folded, stem, stems
+from vera.text.negation import is_negative
+from vera.text.quantity import Quantity, quantities
+from vera.text.quantity_index import QuantityIndex, backing
+from vera.text.words import folded, stem, stems
 
 LISTED = 8
 """Values that one finding lists."""

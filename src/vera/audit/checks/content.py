@@ -14,7 +14,7 @@ from vera.audit.case import Case
 from vera.events import Evidence
 from vera.evidence.claim import Claim
 from vera.evidence.finding import Finding
-from vera.evidence.words import stems
+from vera.text.words import stems
 
 _WALL_BYTES = 8000
 _MIN_WORDS = 25

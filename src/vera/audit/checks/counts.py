@@ -11,9 +11,9 @@ from collections.abc import Iterator, Sequence
 from vera.audit.case import Case, CitedLines, language_of, statements
 from vera.evidence.claim import Claim
 from vera.evidence.finding import Finding, Severity
-from vera.evidence.quantity import Quantity, quantities
-from vera.evidence.words import stem, stems, words
-from vera.sentences import END
+from vera.text.quantity import Quantity, quantities
+from vera.text.sentences import END
+from vera.text.words import stem, stems, words
 
 MAX_LINES = 12
 """Citations of more lines than this say nothing of which count is meant."""

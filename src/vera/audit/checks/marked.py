@@ -6,8 +6,8 @@ from vera.audit.case import Case, CitedLines, is_about_marks, places
 from vera.audit.source_text import SourceText
 from vera.evidence.claim import Claim
 from vera.evidence.finding import Finding
-from vera.evidence.marks import STRUCK
-from vera.evidence.words import STOPWORDS, hedges, negations, stem, words
+from vera.extraction.marks import STRUCK
+from vera.text.words import STOPWORDS, hedges, negations, stem, words
 
 _TELLING = frozenset(
     ("must", "shall", "may", "only", "all", "every", "each", "any", "none", "more", "most", "over", "under")

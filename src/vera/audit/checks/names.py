@@ -17,8 +17,8 @@ from vera.audit.case import Case, CitedLines, statements
 from vera.audit.source_text import SourceText
 from vera.evidence.claim import Claim
 from vera.evidence.finding import Finding, Severity
-from vera.evidence.language import differ
-from vera.evidence.words import STOPWORDS, Word, folded, stem, words
+from vera.text.language import differ
+from vera.text.words import STOPWORDS, Word, folded, stem, words
 
 NAMES_CHECKED = 200
 NAMES_LISTED = 12

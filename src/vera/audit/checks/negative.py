@@ -19,7 +19,7 @@ from vera.audit.negative import (
 )
 from vera.evidence.claim import Claim
 from vera.evidence.finding import Finding
-from vera.evidence.words import STOPWORDS, negations, stem, words
+from vera.text.words import STOPWORDS, negations, stem, words
 
 _WORDS_LISTED = 6
 _QUERIES_LISTED = 3

@@ -18,13 +18,13 @@ from vera.audit.case import Case, CitedLines, language_of, statements
 from vera.audit.derivable import is_another_share, is_derivable, is_idle
 from vera.audit.source_text import SourceText
 from vera.evidence.claim import Claim
-from vera.evidence.containers.names import as_given
 from vera.evidence.finding import Finding, Severity
-from vera.evidence.quantity import Kind, Quantity, quantities
-from vera.evidence.quantity_index import QuantityIndex, backed, backing
-from vera.evidence.source import is_read_by_ocr
-from vera.evidence.units import unit_symbols, unit_words
-from vera.evidence.whole_sentences import is_row
+from vera.extraction.containers.names import as_given
+from vera.extraction.source import is_read_by_ocr
+from vera.text.quantity import Kind, Quantity, quantities
+from vera.text.quantity_index import QuantityIndex, backed, backing
+from vera.text.units import unit_symbols, unit_words
+from vera.text.whole_sentences import is_row
 
 CLAIM_FINDINGS = 20
 """Findings that are told of one claim, hard ones first."""

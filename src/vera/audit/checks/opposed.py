@@ -11,12 +11,12 @@ from collections.abc import Callable, Iterator, Sequence
 from itertools import groupby, islice, pairwise
 
 from vera.audit.case import Case, CitedLines, statements
-from vera.audit.lexicon import is_verb, word_set
 from vera.audit.literal import sentences_of
 from vera.evidence.finding import Finding
-from vera.evidence.language import differ
-from vera.evidence.quantity import Quantity, quantities
-from vera.evidence.words import STOPWORDS, Word, stem, stems, words
+from vera.text.language import differ
+from vera.text.lexicon import is_verb, word_set
+from vera.text.quantity import Quantity, quantities
+from vera.text.words import STOPWORDS, Word, stem, stems, words
 
 SHARED_PERCENT = 70
 """The share of a claim's content words that a sentence must hold before it is compared."""

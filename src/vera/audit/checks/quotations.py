@@ -11,10 +11,10 @@ from vera.audit.source_text import SourceText
 from vera.evidence.citation import find_citations
 from vera.evidence.claim import Claim
 from vera.evidence.finding import Finding
-from vera.evidence.quotation import MIN_WORDS, Quotation, find_quotations
-from vera.evidence.quote import Located, QuoteIndex, locate
-from vera.evidence.words import negations
-from vera.sentences import END
+from vera.text.quotation import MIN_WORDS, Quotation, find_quotations
+from vera.text.quote import Located, QuoteIndex, locate
+from vera.text.sentences import END
+from vera.text.words import negations
 
 _SHOWN = 160
 _TITLE_WORDS = 12

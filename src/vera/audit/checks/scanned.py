@@ -5,8 +5,8 @@ from collections.abc import Iterator
 from vera.audit.case import Case, CitedLines, places
 from vera.evidence.claim import Claim
 from vera.evidence.finding import Finding
-from vera.evidence.quantity import quantities
-from vera.evidence.source import is_read_by_ocr
+from vera.extraction.source import is_read_by_ocr
+from vera.text.quantity import quantities
 
 
 def scanned(case: Case) -> Iterator[Finding]:

@@ -10,10 +10,10 @@ from collections.abc import Iterator
 
 from vera.audit.case import Case, CitedLines, statements
 from vera.evidence.finding import Finding
-from vera.evidence.headings import over
-from vera.evidence.negation import is_negative
-from vera.evidence.whole_sentences import line
-from vera.evidence.words import folded, stems
+from vera.text.headings import over
+from vera.text.negation import is_negative
+from vera.text.whole_sentences import line
+from vera.text.words import folded, stems
 
 _ASIDE = re.compile(
     r"\b(?:myths?|misconceptions?|fictions?|hoax(?:es)?|debunked|rumou?rs?|falsehoods?|disproved|disproven"

@@ -12,8 +12,8 @@ from vera.audit.case import Case, CitedLines, statements
 from vera.audit.checks.names import names_in
 from vera.evidence.claim import Claim
 from vera.evidence.finding import Finding
-from vera.evidence.language import differ
-from vera.evidence.words import STOPWORDS, folded, hedges, negations, stem, stems, words
+from vera.text.language import differ
+from vera.text.words import STOPWORDS, folded, hedges, negations, stem, stems, words
 
 COVERED_PERCENT = 48
 """The share of a claim's weighted words that must stand together. Chosen, with the weights and the window, on

@@ -5,7 +5,7 @@ from typing import Any
 
 import msgspec
 
-from vera.evidence.source import Unreadable
+from vera.extraction.source import Unreadable
 from vera.lane.capture import Capture
 from vera.lane.tools import Call, Outcome, failed
 from vera.protocol.turn import ToolSpec

@@ -14,8 +14,7 @@ from collections.abc import Callable, Mapping
 from concurrent.futures import Future
 from typing import Any, Union, get_args, get_origin
 
-from vera.evidence.canonical.text import canonical
-from vera.evidence.span import Lines
+from vera.extraction.canonical.text import canonical
 from vera.lane.tools import Call, EvidenceDraft, Outcome, failed
 from vera.plugins import PluginError
 from vera.plugins.calling import PluginFailed, begun, described, finished, late
@@ -23,6 +22,7 @@ from vera.plugins.installed import NAME
 from vera.protocol import fields
 from vera.protocol.turn import ToolSpec
 from vera.sanitize import one_line
+from vera.text.span import Lines
 
 EXTRACTOR = "plugin/"
 """How the extractor of what a plugin returned begins; the tool's name follows."""

@@ -6,10 +6,10 @@ from typing import Any, Protocol
 import msgspec
 
 from vera import events
-from vera.evidence.span import Lines
 from vera.lane.tools import Call, EvidenceDraft, Outcome, failed
 from vera.protocol.turn import ToolSpec
 from vera.sanitize import one_line
+from vera.text.span import Lines
 
 MAX_LINES = 400
 

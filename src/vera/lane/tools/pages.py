@@ -7,14 +7,14 @@ from typing import Any
 
 import msgspec
 
+from vera.corpus import Corpus, Found, Hit
 from vera.events import Evidence
-from vera.evidence.passages import Passages
 from vera.lane.tools import Call, Outcome, Tool
 from vera.lane.tools.read import SPEC
 from vera.sanitize import one_line
-from vera.search.corpus import Corpus, Found, Hit
 from vera.state import RunState
 from vera.store import Store, StoreError
+from vera.text.passages import Passages
 
 MAX_PAGES = 200
 MAX_BYTES = 16 << 20

@@ -8,16 +8,16 @@ from typing import Any
 import msgspec
 
 from vera import events
-from vera.evidence.extractor import Extractor
+from vera.corpus import Corpus, Document, IndexUnusable, UnknownDocument
 from vera.evidence.low_signal import low_signal
 from vera.evidence.reading import read_regular
-from vera.evidence.source import Extracted, Unreadable, is_read_by_ocr
-from vera.evidence.span import Lines
+from vera.extraction.extractor import Extractor
+from vera.extraction.source import Extracted, Unreadable, is_read_by_ocr
 from vera.lane.tools import Call, EvidenceDraft, Outcome, failed
 from vera.protocol.turn import ToolSpec
 from vera.sanitize import one_line
-from vera.search.corpus import Corpus, Document, IndexUnusable, UnknownDocument
 from vera.store import StoreError
+from vera.text.span import Lines
 
 MAX_LINES = 400
 MAX_WORK_FILE = 16 << 20

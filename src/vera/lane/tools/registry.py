@@ -12,7 +12,7 @@ from vera.lane.tools.kb import Kb, Library
 from vera.lane.tools.note import Note
 from vera.lane.tools.search import Search, Searched
 from vera.lane.tools.web_search import DEFAULT_COUNT, search_tools
-from vera.search.web import WebSearch
+from vera.websearch import WebSearch
 
 
 class Toolkit(msgspec.Struct, frozen=True, kw_only=True):

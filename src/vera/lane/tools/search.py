@@ -4,11 +4,11 @@ import asyncio
 from collections.abc import Mapping, Sequence
 from typing import Any, Protocol
 
-from vera.evidence.span import Lines
+from vera.corpus import Found, Hit, IndexUnusable
 from vera.lane.tools import Call, EvidenceDraft, Outcome, failed
 from vera.protocol.turn import ToolSpec
 from vera.sanitize import one_line
-from vera.search.corpus import Found, Hit, IndexUnusable
+from vera.text.span import Lines
 
 DEFAULT_HITS = 8
 _BY = {"meaning": "meaning", "both": "words and meaning"}

@@ -5,11 +5,10 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from vera.evidence.canonical.encoding import to_utf8
-from vera.evidence.canonical.text import canonical
 from vera.evidence.reading import read_regular
-from vera.evidence.source import Unreadable
-from vera.evidence.span import Lines
+from vera.extraction.canonical.encoding import to_utf8
+from vera.extraction.canonical.text import canonical
+from vera.extraction.source import Unreadable
 from vera.lane.capture import CommandPages
 from vera.lane.drafts import Drafts, drafts, written
 from vera.lane.notes import NotesMirror
@@ -17,6 +16,7 @@ from vera.lane.tools import Call, EvidenceDraft, Outcome, failed
 from vera.protocol.turn import ToolSpec
 from vera.sandbox.types import Box, BoxError, CommandResult
 from vera.sanitize import one_line
+from vera.text.span import Lines
 
 MAX_OUTPUT = 8 << 20
 """Bytes of one command's output that are kept whole; of a larger one, its beginning and its end."""

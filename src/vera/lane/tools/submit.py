@@ -9,7 +9,7 @@ from typing import Any
 
 from vera import events
 from vera.evidence.reading import read_regular, walk
-from vera.evidence.source import Unreadable
+from vera.extraction.source import Unreadable
 from vera.lane.tools import Call, Outcome, failed
 from vera.protocol.turn import ToolSpec
 from vera.sanitize import one_line

@@ -8,11 +8,11 @@ from typing import Any
 import msgspec
 
 from vera import events
-from vera.evidence.span import Lines
 from vera.lane.tools import Call, EvidenceDraft, Outcome, Tool, failed
 from vera.protocol.turn import ToolSpec
 from vera.sanitize import one_line
-from vera.search.web import KINDS, Answer, Hit, Kind, Query, Searched, WebSearch, freshness
+from vera.text.span import Lines
+from vera.websearch import KINDS, Answer, Hit, Kind, Query, Searched, WebSearch, freshness
 
 DEFAULT_COUNT = 12
 MAX_CHARACTERS, MAX_WORDS = 400, 50

@@ -8,8 +8,8 @@ from itertools import zip_longest
 
 import msgspec
 
-from vera.evidence.words import STOPWORDS
 from vera.report.view.model import ClaimView
+from vera.text.words import STOPWORDS
 
 MAX_WORDS = 6000
 MAX_LINES = 2000

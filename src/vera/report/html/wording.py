@@ -7,12 +7,12 @@ from textwrap import dedent
 
 from vera.attestation.outcome import WITHHELD
 from vera.evidence.citation import place_name
-from vera.evidence.quantity import quantities
-from vera.evidence.words import STOPWORDS
 from vera.report.html.answer import Cited
 from vera.report.timestamps import utc
 from vera.report.view.header import MODEL_FAILED
 from vera.report.view.model import CardView, Header
+from vera.text.quantity import quantities
+from vera.text.words import STOPWORDS
 
 MARKS = {
     "supported": "✓",

@@ -13,7 +13,7 @@ from vera.attestation.objects import Card, Digest, Source, hexadecimal
 from vera.attestation.source_types import source_type
 from vera.evidence.domains import registrable_domain
 from vera.evidence.official import official_names
-from vera.evidence.source import is_read_by_ocr
+from vera.extraction.source import is_read_by_ocr
 from vera.report.view.model import RELATIONS, CardView, PdfPlace, ShownPlace
 from vera.report.view.quotations import Quotations
 from vera.report.view.words import one_line

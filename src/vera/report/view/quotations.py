@@ -5,10 +5,10 @@ from collections.abc import Sequence
 
 import msgspec
 
-from vera.evidence.marks import told, within
-from vera.evidence.span import Lines
+from vera.extraction.marks import told, within
 from vera.report.printable import printable
 from vera.store import Store, StoreError
+from vera.text.span import Lines
 
 MAX_LINES = 40
 MAX_LINE = 2000

@@ -1,0 +1,454 @@
+"""What a question asks: its terms, and of which kind its answer must be.
+
+The kinds are those of factoid question answering since the TREC-8 track (Voorhees 1999; Li and Roth 2002),
+with those that manuals and rules need: an option, a path, a permission.
+"""
+
+import re
+from collections.abc import Sequence
+from enum import StrEnum
+from functools import cache
+
+import msgspec
+
+from vera.builtin.languages import language_of
+from vera.builtin.lexicon import (
+    CALLINGS,
+    CLASS_NOUNS,
+    GENERIC,
+    HEAD_NOUNS,
+    SCAFFOLDING,
+    STOPWORDS,
+    TIME_UNITS,
+)
+from vera.builtin.synonyms import SYNONYMS
+from vera.builtin.words import Word, is_cjk, root, stem, words
+from vera.text.stopwords import ENGLISH, FRENCH, GERMAN
+
+MAX_QUESTION_LENGTH = 2000
+MAX_TERMS = 40
+MAX_FRAME_LENGTH = 24
+"""Characters of the words that open a question; a longer match has words between them that say something."""
+
+
+class Kind(StrEnum):
+    """The kind of expression that answers a question; `ANY` where the question does not say."""
+
+    COUNT = "count"
+    DURATION = "duration"
+    MEASURE = "measure"
+    MONEY = "money"
+    PERCENT = "percent"
+    DATE = "date"
+    CLOCK = "clock"
+    FREQUENCY = "frequency"
+    PERSON = "person"
+    PLACE = "place"
+    NAME = "name"
+    CODE = "code"
+    PATH = "path"
+    LINK = "link"
+    VERSION = "version"
+    DEFINITION = "definition"
+    EXPANSION = "expansion"
+    REASON = "reason"
+    METHOD = "method"
+    PERMISSION = "permission"
+    ANY = "any"
+
+
+class Term(msgspec.Struct, frozen=True):
+    """A content word of the question with its prior weight and the words that may replace it.
+
+    `foreign`: of a German or a French question, whose words are inflected otherwise than English ones.
+    """
+
+    word: Word
+    weight: float
+    alternatives: tuple[Word, ...] = ()
+    foreign: bool = False
+
+
+class Question(msgspec.Struct, frozen=True):
+    """A question taken apart.
+
+    `units` are the words counted or measured ("how many *years*"); `spoken` every token of the question,
+    stop words too: an expression that the question itself holds is never its answer. `sequence` are its
+    stems in order, `names` the folded words of each name in it: ("quay", "road", "27"). `exact` asks for a
+    year, a date or a day by that word: no other telling of a time answers it. `identifiers` are written out
+    in it: an option, a setting, a file ("max_wal_senders", "--stats").
+    """
+
+    text: str
+    terms: tuple[Term, ...]
+    kind: Kind
+    units: tuple[Word, ...] = ()
+    spoken: frozenset[str] = frozenset()
+    sequence: tuple[str, ...] = ()
+    names: tuple[tuple[str, ...], ...] = ()
+    exact: bool = False
+    identifiers: tuple[str, ...] = ()
+
+
+_NO_MONEY = (
+    "notice|water|weight|power|energy|space|room|area|memory|storage|fuel|oil|gas|data|bandwidth|food|sleep"
+)
+_FRAMES: tuple[tuple[re.Pattern[str], Kind], ...] = tuple(
+    (re.compile(pattern), kind)
+    for pattern, kind in (
+        (r"\bstands? for\b|\b(abbreviation|acronym|initials)\b", Kind.EXPANSION),
+        (r"\b(percentage|percent|per cent)\b", Kind.PERCENT),
+        (r"\bhow (often|frequently)\b|\bwhat frequency\b", Kind.FREQUENCY),
+        (r"\bhow (long|old)\b|\bhow much (time|longer)\b|\bhow (soon|quickly)\b", Kind.DURATION),
+        (r"\bhow many\b|\bhow large a number\b", Kind.COUNT),
+        (r"\bhow (tall|high|deep|wide|far|fast|heavy|big|large|hot|cold|thick|small|strong)\b", Kind.MEASURE),
+        (r"\bhow much (\w+ )?time\b", Kind.DURATION),
+        (r"\bhow (expensive|costly)\b|\bwhat\b.{1,200}\bcosts?\b\W*$", Kind.MONEY),
+        (rf"\bhow much\W+(\w+\W+)?(?:{_NO_MONEY})\b", Kind.MEASURE),
+        (r"\bhow much\b", Kind.MONEY),
+        (r"\b(why|how come)\b|\bfor what reason\b", Kind.REASON),
+        (r"\b(at|by) what time\b|\bwhat time\b", Kind.CLOCK),
+        (r"\b(who|whom|whose)\b", Kind.PERSON),
+        (r"\bwhere\b|\b(?:home|sea) port\b", Kind.PLACE),
+        (r"\b(meaning|definition) of\b|^define\b|\b(mean|meant|defined|means)\b", Kind.DEFINITION),
+    )
+)
+_FOREIGN_FRAMES: dict[frozenset[str], tuple[tuple[re.Pattern[str], Kind], ...]] = {
+    language: tuple((re.compile(pattern), kind) for pattern, kind in rows)
+    for language, rows in (
+        (
+            GERMAN,
+            (
+                (r"\bwie (oft|häufig)\b", Kind.FREQUENCY),
+                (r"\bwie (lange?|alt)\b|\bwie ?viel zeit\b|\bwelche (frist|dauer)\b", Kind.DURATION),
+                (r"\bwie ?viel(e|en|er)\b", Kind.COUNT),
+                (r"\bwie (teuer|hoch)\b|\bwie ?viel\b.{1,200}\bkoste[tn]\b|\bwas kostet\b", Kind.MONEY),
+                (r"\b(warum|weshalb|wieso)\b", Kind.REASON),
+                (r"\bwann\b|\bin welche[mr] (jahr|monat)\b|\ban welchem (tag|datum)\b", Kind.DATE),
+                (r"\b(wer|wem|wen|wessen)\b", Kind.PERSON),
+                (r"^\W*was (ist|sind)(?= (eine? )?\w+( \w+)?\W*$)", Kind.DEFINITION),
+                (r"^\W*was (bedeute[tn]|heißt|heisst|bezeichnet|versteht man unter)\b", Kind.DEFINITION),
+                (r"^\W*wie hei(ß|ss)(t|en)\b", Kind.NAME),
+                (r"\b(wo|wohin|woher)\b|\bin welche[mr] (stadt|land|ort)\b", Kind.PLACE),
+            ),
+        ),
+        (
+            FRENCH,
+            (
+                (r"\bcombien de fois\b|\bà quelle fréquence\b", Kind.FREQUENCY),
+                (r"\bcombien de temps\b|\bquelle durée\b|\bquel délai\b", Kind.DURATION),
+                (r"\bcombien\b.{0,200}\bcoûte(nt)?\b|\bquel prix\b", Kind.MONEY),
+                (r"\bcombien\b", Kind.COUNT),
+                (r"\bpourquoi\b", Kind.REASON),
+                (r"\bquand\b|\bquelle (année|date)\b|\bquel (jour|mois)\b", Kind.DATE),
+                (r"^\W*(à |de |par )?qui\b", Kind.PERSON),
+                (
+                    r"^\W*qu[’']est-ce qu(e |[’'])(?=(une? |l[ae]s? |l[’'])?\w+(( de | d[’']| )\w+)?\W*$)",
+                    Kind.DEFINITION,
+                ),
+                (r"^\W*que (signifie(nt)?|veu(len)?t dire|désigne(nt)?)\b", Kind.DEFINITION),
+                (r"^\W*comment s[’']appelle(nt)?\b", Kind.NAME),
+                (r"^\W*(d[’'])?où\b|\bdans quel(le)? (ville|pays|lieu)\b", Kind.PLACE),
+            ),
+        ),
+    )
+}
+"""How questions open in other languages; of other kinds a question in them is `ANY`."""
+_FOREIGN_COUNTED = re.compile(r"\b(?:wie ?viele?[nr]?|combien (?:de |d[’']))\s*((?:\W*\w+){1,2})")
+_NAMED_BY_CLASS = frozenset(
+    (Kind.DATE, Kind.PERCENT, Kind.LINK, Kind.CLOCK, Kind.PLACE, Kind.PERSON, Kind.NAME, Kind.CODE, Kind.PATH)
+)
+_EXACT_DATE = re.compile(
+    r"\b(?:what|which|welche[mr]|quelle?)\W+(?:calendar )?"
+    r"(?:year|date|day|month|jahr|datum|tag|année|jour)\b"
+)
+_IDENTIFIER = re.compile(
+    r"(?<![\w-])--?[A-Za-z][\w-]*+|(?<!\w)\w[^\W_]*+_\w++|(?<!\w)[A-Za-z]\w*+(?:[.]\w++)++"
+)
+_WHEN = re.compile(r"\bwhen\b")
+_WH_NOUN = re.compile(r"\b(?:what|which)\b(?:\W+(?:is|are|was|were)\W+(?:the|a|an)\b)?((?:\W+\w+){1,8})")
+_NAME_THE = re.compile(r"^(?:name|list|give|state|find|identify)\W+(?:the\W+)?((?:\w+\W+){1,5})")
+_WHAT_IS = re.compile(r"^(?:so\W+)?what(?:'s|’s|\W+(?:is|are|was|were))\W+(.*)$", re.DOTALL)
+_HOW_HIGH = re.compile(
+    r"\bhow (?:high|low|large|big|great|long) (?:is|are|was|were) (?:the|a|an|its|their)((?:\W+\w+){1,6})"
+)
+_AMOUNTS = frozenset((Kind.MONEY, Kind.PERCENT, Kind.DURATION))
+_IN_WHICH = re.compile(r"\b(?:in|at) (?:which|what)\b")
+_FRAME = re.compile(
+    r"\bhow much (?:money|time)\b|\bhow\W+(?:many|much|\w+)\b|\bwhat\W+(?:size|kind|sort|type)\b"
+    r"|\bper\W?cent(?:age)?\b"
+)
+_COUNTED = re.compile(r"\bhow many\b((?:\W+\w+){1,4})")
+_METHOD = re.compile(r"\bhow (do|does|did|can|could|should|would|to|is|are|was|were|must)\b")
+_AUXILIARIES = (
+    "is are was were am be been do does did can could may must shall should will would has have had"
+)
+BREAKS = frozenset(
+    f"{_AUXILIARIES} of in on at by for to from with under that which who when if the a an you i we they it "
+    "he she there per".split()
+)
+_MODAL = re.compile(rf"^\W*(?:{'|'.join(_AUXILIARIES.split())})\b")
+_CJK_KINDS = (
+    (re.compile("多少|几[个年天月次]|幾|いくつ|何[人年日回個]|몇"), Kind.COUNT),
+    (re.compile("多久|多长|どのくらい|얼마나"), Kind.DURATION),
+    (re.compile("什么时候|何时|哪年|いつ|언제"), Kind.DATE),
+)
+_CJK_SCAFFOLD = re.compile(
+    "什么时候|什么|多少|哪(?:个|些|里|年|儿)?|怎么样|怎么|如何|为什么|为何|何时|多久|是否|可以|谁|吗|呢|的|了|是|在|有|"
+    "和|与|及|请问|[\u3040-\u309f]+|何|誰|무엇|언제|얼마나"
+)
+
+
+@cache
+def _synonyms() -> dict[str, tuple[Word, ...]]:
+    table: dict[str, tuple[Word, ...]] = {}
+    for row in SYNONYMS:
+        group = [next(words(entry)) for entry in row]
+        for word in group:
+            others = (other for other in group if other.stem != word.stem)
+            table[word.stem] = (*table.get(word.stem, ()), *others)
+    return table
+
+
+@cache
+def scaffolding() -> frozenset[str]:
+    """Stems of the words that belong to the asking."""
+    return frozenset(stem(word) for word in SCAFFOLDING)
+
+
+@cache
+def _head_kinds() -> dict[str, str]:
+    return {stem(noun): kind for kind, nouns in HEAD_NOUNS.items() for noun in nouns.split()}
+
+
+@cache
+def stems_of(table: frozenset[str]) -> frozenset[str]:
+    """The stems of a table's words."""
+    return frozenset(map(stem, table))
+
+
+@cache
+def value_stems() -> frozenset[str]:
+    """Stems of the nouns that say which value is asked for: the default, the maximum."""
+    return frozenset(map(stem, HEAD_NOUNS["count"].split()))
+
+
+@cache
+def time_unit_stems() -> frozenset[str]:
+    """Stems of the words that measure time."""
+    return frozenset(stem(word) for word in TIME_UNITS)
+
+
+def _foreign_kind(lowered: str, language: frozenset[str]) -> tuple[Kind, tuple[Word, ...]]:
+    """The kind of a question that is not English; the first word after "how many" is what is counted."""
+    for pattern, kind in _FOREIGN_FRAMES.get(language, ()):
+        if pattern.search(lowered):
+            counted = _FOREIGN_COUNTED.search(lowered) if kind is Kind.COUNT else None
+            units = [word for word in words(counted.group(1)) if word.form not in language] if counted else []
+            return kind, tuple(units[:1])
+    return Kind.ANY, ()
+
+
+_ADDRESS = re.compile(r"(?i)\bhttps?://\S+")
+"""Where to look, and no word of what is asked."""
+
+
+def analyse(text: str) -> Question:
+    """The question's terms, the kind of its answer, and what it counts. Never raises."""
+    text = _ADDRESS.sub(" ", text[:MAX_QUESTION_LENGTH]).strip()
+    lowered = " ".join(text.lower().split())
+    language = language_of(lowered)
+    kind, units = _kind(lowered) if language is ENGLISH else _foreign_kind(lowered, language)
+    classes = _class_nouns(lowered) if kind in _NAMED_BY_CLASS else frozenset()
+    if language is not ENGLISH and (named := _EXACT_DATE.search(lowered)):
+        classes |= {word.stem for word in words(named.group())}
+    spoken = list(words(text))
+    names = tuple(name for name in _names(text, spoken) if not CLASS_NOUNS.issuperset(name))
+    return Question(
+        text=text,
+        terms=_terms(text, classes, frozenset(form for name in names for form in name), language),
+        kind=kind,
+        units=units,
+        spoken=frozenset(word.form for word in spoken),
+        sequence=tuple(word.stem for word in spoken[: 2 * MAX_TERMS]),
+        names=names,
+        exact=_EXACT_DATE.search(lowered) is not None,
+        identifiers=identifiers_in(text),
+    )
+
+
+def identifiers_in(text: str) -> tuple[str, ...]:
+    """What a text writes out as one types it: options, settings, names of files."""
+    return tuple(dict.fromkeys(match.group() for match in _IDENTIFIER.finditer(text)))
+
+
+def _names(text: str, spoken: Sequence[Word]) -> list[tuple[str, ...]]:
+    """Runs of capitalised words and of the numbers right behind them; the first word only as part of a run.
+
+    None in a question without an English word of form: German, for one, begins each noun with a capital.
+    """
+    if not any(word.form in STOPWORDS for word in spoken):
+        return []
+    runs: list[list[str]] = []
+    end = -2
+    for index, word in enumerate(spoken):
+        original = text[word.start : word.end]
+        joined = bool(runs) and end >= 0 and text[end : word.start].strip(" -") == ""
+        capital = original[0].isupper() and word.form not in STOPWORDS
+        if (capital and (index or _goes_on(text, spoken))) or (joined and original[0].isdigit()):
+            if joined:
+                runs[-1].append(word.form)
+            else:
+                runs.append([word.form])
+            end = word.end
+        elif joined and word.form in GENERIC:
+            end = word.end
+        else:
+            end = -2
+    return [tuple(run) for run in runs]
+
+
+def _goes_on(text: str, spoken: Sequence[Word]) -> bool:
+    """Whether a capitalised word follows the first."""
+    return len(spoken) > 1 and text[spoken[1].start].isupper()
+
+
+def _terms(
+    text: str,
+    classes: frozenset[str] = frozenset(),
+    named: frozenset[str] = frozenset(),
+    language: frozenset[str] = ENGLISH,
+) -> tuple[Term, ...]:
+    """The terms of a text. A word of a name stands for that name only, not for a term that it is like."""
+    readable = _CJK_SCAFFOLD.sub(" ", text)
+    chosen: dict[str, Term] = {}
+    sentence_start = True
+    for word in words(readable):
+        original = readable[word.start : word.end]
+        starts, sentence_start = sentence_start, readable[word.end : word.end + 1] in ".?!"
+        if (
+            # As it is spelled: the French "né" (born) is no "ne" (not).
+            (word.form in STOPWORDS if language is ENGLISH else original.lower() in language)
+            or word.stem in chosen
+            or (len(word.form) == 1 and not _single_counts(readable, word))
+        ):
+            continue
+        if word.stem in scaffolding() or word.stem in classes:
+            weight = 0.3
+        elif (original[:1].isupper() and not starts) or any(char.isdigit() for char in original):
+            weight = 1.2
+        else:
+            weight = 1.0
+        others = (other for other in _synonyms().get(word.stem, ()) if other.form not in named)
+        chosen[word.stem] = Term(word, weight, tuple(others), language in _FOREIGN_FRAMES)
+        if len(chosen) == MAX_TERMS:
+            break
+    return tuple(chosen.values())
+
+
+def _single_counts(text: str, word: Word) -> bool:
+    original, around = text[word.start : word.end], text[max(0, word.start - 1) : word.end + 1]
+    return original.isdigit() or original.isupper() or is_cjk(original) or "-" in around
+
+
+def _kind(lowered: str) -> tuple[Kind, tuple[Word, ...]]:
+    for pattern, kind in _FRAMES:
+        if pattern.search(lowered):
+            return _amount(lowered) or kind, _units(lowered, kind)
+    for pattern, kind in _CJK_KINDS:
+        if pattern.search(lowered):
+            return kind, ()
+    headed = _head_kind(lowered)
+    if headed is not None:
+        return headed
+    if _WHEN.search(lowered) and not re.search(r"\b(what|which)\b.*\bwhen\b", lowered):
+        return Kind.DATE, ()
+    if (what_is := _WHAT_IS.match(lowered)) and _asks_definition(what_is.group(1)):
+        return Kind.DEFINITION, ()
+    if _METHOD.search(lowered):
+        return Kind.METHOD, ()
+    return (Kind.PERMISSION if _MODAL.match(lowered) else Kind.ANY), ()
+
+
+def _amount(lowered: str) -> Kind | None:
+    """The kind of what is "how high": money, where it is a fee."""
+    match = _HOW_HIGH.search(lowered)
+    found = _head_of(match.group(1)) if match else None
+    return found[0] if found and found[0] in _AMOUNTS else None
+
+
+def frame_words(text: str) -> frozenset[str]:
+    """The folded words that only open a question: "large" of "how large is the crew"."""
+    lowered = text.lower()
+    frames = _FOREIGN_FRAMES.get(language_of(lowered), ())
+    matches = [
+        *_FRAME.finditer(lowered),
+        *(match for frame, _ in frames for match in frame.finditer(lowered)),
+    ]
+    return frozenset(
+        word.form
+        for match in matches
+        if len(match.group()) <= MAX_FRAME_LENGTH
+        for word in words(match.group())
+    )
+
+
+def _asks_definition(subject: str) -> bool:
+    """Whether a bare name follows "what is": "an orphan in RPP", "photosynthesis"; not "the cost of …"."""
+    return len(_terms(subject)) <= 3 and (
+        subject.startswith(("a ", "an ")) or not re.search(r"\b(of|on|at|for|in|to|when|if)\b", subject)
+    )
+
+
+def _class_nouns(lowered: str) -> frozenset[str]:
+    """The noun that names the kind of the answer: an answer shows it ("1934") and rarely says it ("year")."""
+    match = _WH_NOUN.search(lowered) or _NAME_THE.match(lowered)
+    found: set[str] = set()
+    for word in words(match.group(1)) if match else ():
+        if word.form in BREAKS:
+            break
+        if word.stem in _head_kinds() and word.stem not in stems_of(CALLINGS):
+            found.add(word.stem)
+    return frozenset(found)
+
+
+def _units(lowered: str, kind: Kind) -> tuple[Word, ...]:
+    counted = _COUNTED.search(lowered) if kind is Kind.COUNT else None
+    if counted is None:
+        return ()
+    units = []
+    for word in words(counted.group(1)):
+        if word.form in BREAKS:
+            break
+        units.append(word)
+    return tuple(units)
+
+
+def _head_kind(lowered: str) -> tuple[Kind, tuple[Word, ...]] | None:
+    """The kind that the noun after "what" or "which" (or "name the") calls for."""
+    match = _WH_NOUN.search(lowered) or _NAME_THE.match(lowered)
+    if match is None:
+        return None
+    headed = _head_of(match.group(1))
+    if headed is None:
+        return None
+    found, head = headed
+    if head.stem == "port" and _IN_WHICH.search(lowered):
+        found = Kind.PLACE
+    return found, (head,) if found in (Kind.CODE, Kind.MEASURE, Kind.VERSION) else ()
+
+
+def _head_of(phrase: str) -> tuple[Kind, Word] | None:
+    """The last noun of a phrase that calls for a kind, and that kind."""
+    found: tuple[Kind, Word] | None = None
+    for word in words(phrase):
+        if word.form in BREAKS:
+            break
+        derived = "" if word.form.endswith("ly") else root(word.stem)
+        kind = _head_kinds().get(word.stem) or _head_kinds().get(derived)
+        if word.form == "setting" and found and found[1].stem in value_stems():
+            # A default setting is a value.
+            continue
+        if kind is not None:
+            found = Kind(kind), word
+    return found

@@ -1,9 +1,0 @@
-"""Canonical text: from the bytes of a file to the numbered lines that are cited.
-
-One file a format, and `registry.FORMATS` lists them. Everything here is pure and knows no clock.
-"""
-
-from vera.evidence.canonical.lines import LINE_LIMIT
-from vera.evidence.canonical.registry import FORMATS, Format, extract, format_of
-
-__all__ = ["FORMATS", "LINE_LIMIT", "Format", "extract", "format_of"]

@@ -1,0 +1,1 @@
+"""Text: sentences, words, negation, quotations, numbers with their units, spans of lines."""

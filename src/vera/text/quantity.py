@@ -1,0 +1,230 @@
+"""Numbers, dates, percentages and amounts with units, as they are in a text.
+
+Reading is one walk along the words of the text: at a digit, a number word or a month, patterns of bounded
+length say what begins there. What is ambiguous keeps its readings (03/05/2021 is in May or in March).
+"""
+
+import re
+import unicodedata
+from collections.abc import Iterator, Sequence
+from decimal import Decimal
+
+from msgspec.structs import replace
+
+from vera.text.language import DECIMAL_COMMA, language
+from vera.text.number_words import FOREIGN_NUMBER_WORDS, NUMBER_WORDS, RECURRING
+from vera.text.quantity_dates import (
+    DECADES,
+    MONTHS,
+    RELATIVE,
+    date_from_digit,
+    date_from_month,
+    relative_date,
+    time_of_day,
+)
+from vera.text.quantity_kinds import CalendarDate, Hedge, Kind, Quantity
+from vera.text.quantity_numbers import (
+    identifier,
+    name_with_number,
+    number_from_digit,
+    number_from_foreign_word,
+    number_from_word,
+    recurring,
+    roman_numeral,
+)
+from vera.text.units import ARITHMETIC, unit_words
+
+__all__ = ["CalendarDate", "Hedge", "Kind", "Quantity", "quantities"]
+
+_SPACE = "[ \t\u00a0\u202f\u2009]"
+_DASH = "[-‐‑‒–—−]"
+_TOKEN = re.compile(r"[^\W_]+")
+_RANGE = re.compile(rf"{_SPACE}?(?:(?P<dash>{_DASH})|to|x|×|by){_SPACE}?(?:[A-Z]{{0,3}}[$€£¥])?\Z")
+_EITHER = re.compile(rf"{_SPACE}?(?:and|or|to|bis|und|oder|à|et|ou|y|o){_SPACE}?\Z")
+_PAIR = re.compile(rf"{_SPACE}?(?:{_DASH}|to|and|or|and/or|&){_SPACE}?(?:the{_SPACE})?\Z")
+_OTHER_DIGIT = re.compile(
+    r"(?![0-9])\d|[①-⑨⑴-⑼⒈-⒐⓵-⓽❶-❾➀-➈➊-➒㊀-㊈]|(?<![^\W\d_])[Ⅰ-Ⅸⅰ-ⅸ](?![^\W\d_])"
+    r"|(?<![\u3040-\u30ff\u3400-\u9fff])[〇一二三四五六七八九](?![\u3040-\u30ff\u3400-\u9fff])"
+)
+"""Digits of other scripts and in other dress: ٩, ９, ⑨, Ⅸ, and 九 outside of Chinese text."""
+
+_DOTTED = re.compile(r"(?<![\w.,])[0-9]{1,3}(?:(?:\.[0-9]{3}){1,8}|,[0-9]{3})(?![\w]|[.,][0-9])")
+"""Three digits behind a mark, which may be thousands or decimals."""
+
+_DECIMAL = re.compile(r"[0-9]{1,9},[0-9]{1,9}(?![0-9,])")
+_CUT = re.compile(r"(?<=[^\W\d_] )([1-9][0-9]{0,2})([,.'’]?)\n([0-9]{3})(?![0-9])")
+_TURNED = str.maketrans(".,", ",.")
+_MARK = re.compile(r"[.)](?:\s|\Z)")
+_OPENING = " \t#>*([§"
+_BEFORE = 40
+_MAX_WORD_LENGTH = 24
+_FARTHEST_NEIGHBOUR = 8
+_SMALLEST_WITH_OWN_SCALE = 1000
+_FIRST_HUNDRED, _LAST_HUNDRED = 10, 20
+
+
+def quantities(text: str, beside: str = "") -> Iterator[Quantity]:
+    """Every quantity of `text`, in order. Takes time proportional to the text, whatever is in it.
+
+    `beside` is the language of the text that it belongs to, or is compared with: it counts where the words of
+    `text` do not tell theirs (`vera.text.language`). Digits of every script and style are read as those
+    of ASCII (９９, ٩٩), and written so in what is found.
+    """
+    if not text.isascii():
+        text = _OTHER_DIGIT.sub(lambda digit: str(int(unicodedata.numeric(digit[0]))), text)
+    uncut = _uncut(text)
+    spoken = language(uncut) or beside
+    plain = _with_commas(uncut, spoken)
+    found = _joined_all(plain, spoken)
+    if spoken in DECIMAL_COMMA:
+        found = map(_undivided, found)
+    if plain is text:
+        yield from found
+        return
+    for quantity in found:
+        yield replace(quantity, text=text[quantity.start : quantity.end])
+
+
+def _undivided(found: Quantity) -> Quantity:
+    """42,5 as one number, which the text's language makes of it, not also as 42 and 5."""
+    return replace(found, parts=()) if found.parts and _DECIMAL.match(found.text) else found
+
+
+def _uncut(text: str) -> str:
+    """The text with numbers of a sentence whole where the border of a line cuts them; of the same length."""
+    return _CUT.sub(_joined_number, text) if "\n" in text else text
+
+
+def _joined_number(cut: re.Match[str]) -> str:
+    head, mark, tail = cut.groups()
+    return f" {head}{mark}{tail}" if mark else f"{head} {tail}"
+
+
+def _with_commas(text: str, spoken: str) -> str:
+    """The text with thousands as English writes them, 1,250 for 1.250, where its language has it the other
+    way; every place stays where it is. The text itself where there is nothing to change."""
+    if spoken not in DECIMAL_COMMA or not _DOTTED.search(text):
+        return text
+    return _DOTTED.sub(lambda number: number[0].translate(_TURNED), text)
+
+
+def _joined_all(text: str, spoken: str) -> Iterator[Quantity]:
+    held: Quantity | None = None
+    for found in _each(text, spoken):
+        if held is None:
+            held = found
+            continue
+        first, held = _joined(text, held, found)
+        if first is not None:
+            yield first
+    if held is not None:
+        yield held
+
+
+def _each(text: str, spoken: str) -> Iterator[Quantity]:
+    """The quantities one by one, before neighbours are joined."""
+    end = 0
+    for token in _TOKEN.finditer(text):
+        if token.start() < end:
+            continue
+        for found in _begun(text, token.start(), token.end(), spoken):
+            if _is_numbering(text, found):
+                found = replace(found, numbering=True)
+            if found.start < end:  # both neighbours claim a sign that stands between them: "5 $ 6"
+                found = replace(found, start=end, text=text[end : found.end])
+            yield found
+            end = found.end
+
+
+def _is_numbering(text: str, found: Quantity) -> bool:
+    """Whether it stands alone before a full stop or bracket at the beginning of a line."""
+    if found.kind != "number" or found.units or found.spelled or not _MARK.match(text, found.end):
+        return False
+    return not text[max(text.rfind("\n", 0, found.start) + 1, found.start - _BEFORE) : found.start].strip(
+        _OPENING
+    )
+
+
+def _begun(text: str, start: int, end: int, spoken: str) -> Sequence[Quantity]:
+    """What begins with the run of letters and digits from `start` to `end`."""
+    if "0" <= text[start] <= "9":
+        name = name_with_number(text, start, end)
+        if name is not None:
+            return (name,)
+        return date_from_digit(text, start) or time_of_day(text, start) or number_from_digit(text, start, end)
+    if end - start > _MAX_WORD_LENGTH:
+        return ()
+    word = text[start:end].lower()
+    if roman := roman_numeral(text, start, end):
+        return (roman,)
+    if word in MONTHS:
+        return date_from_month(text, start)
+    if word in NUMBER_WORDS:
+        return number_from_word(text, start)
+    if word in FOREIGN_NUMBER_WORDS:
+        return number_from_foreign_word(text, start, end, spoken)
+    if word in RECURRING:
+        return recurring(text, start, end)
+    if word in RELATIVE:
+        return relative_date(text, start, end)
+    if word in DECADES:
+        value = Decimal(DECADES[word])
+        return (
+            Quantity(text=text[start:end], start=start, end=end, kind="decade", value=value, spelled=True),
+        )
+    if not word.isalpha() and any("0" <= letter <= "9" for letter in word):
+        return (identifier(text, start, end),)
+    return ()
+
+
+def _joined(text: str, first: Quantity, second: Quantity) -> tuple[Quantity | None, Quantity]:
+    """Two neighbours, where one lends the other what is said once: "5–7 million", "$5–7", "19th and 20th
+    century"; feet and inches become one amount, and the first is then None."""
+    if not 0 <= second.start - first.end <= _FARTHEST_NEIGHBOUR:
+        return first, second
+    between = text[first.end : second.start]
+    if first.kind == "ordinal" and second.kind == "century" and _PAIR.match(between):
+        return replace(first, kind="century"), second
+    if second.kind == "decade" and second.value < 100 and first.spelled and between.strip(" -") == "":
+        return _decade_of_century(text, first, second)
+    if first.kind == second.kind == "amount" and between.strip(" ,") in ("", "and"):
+        return _feet_and_inches(text, first, second)
+    if match := _RANGE.match(between):
+        return _ranged(first, second, dashed=bool(match["dash"]))
+    if first.kind == "number" and second.units and not first.numbering and _EITHER.match(between):
+        return replace(first, units=second.units, kind=second.kind), second
+    return first, second
+
+
+def _decade_of_century(text: str, first: Quantity, second: Quantity) -> tuple[Quantity | None, Quantity]:
+    """ "Nineteen fifties"."""
+    if first.kind != "number" or not _FIRST_HUNDRED <= first.value <= _LAST_HUNDRED:
+        return first, second
+    value = ARITHMETIC.fma(first.value, Decimal(100), second.value)
+    written = text[first.start : second.end]
+    return None, replace(second, text=written, start=first.start, value=value)
+
+
+def _feet_and_inches(text: str, first: Quantity, second: Quantity) -> tuple[Quantity | None, Quantity]:
+    if first.units != unit_words()["foot"] or second.units != unit_words()["inch"]:
+        return first, second
+    inches = ARITHMETIC.fma(first.value, Decimal(12), second.value)
+    written = text[first.start : second.end]
+    return None, replace(second, text=written, start=first.start, value=inches, hedge=first.hedge)
+
+
+def _ranged(first: Quantity, second: Quantity, *, dashed: bool) -> tuple[Quantity, Quantity]:
+    """Both ends of a range; "10–7 lead" counts no leads."""
+    if first.kind not in ("number", "money") or second.kind not in ("number", "money", "percent", "amount"):
+        return first, second
+    if first.scale == 1 < second.scale and first.value < _SMALLEST_WITH_OWN_SCALE:
+        scale = Decimal(second.scale)
+        value, step = ARITHMETIC.multiply(first.value, scale), ARITHMETIC.multiply(first.step, scale)
+        first = replace(first, value=value, step=step, scale=second.scale)
+    if second.units and not first.units:
+        first = replace(first, units=second.units, kind=second.kind)
+    elif first.units and not second.units:
+        second = replace(second, units=first.units, kind=first.kind)
+    if dashed and not second.units:
+        second = replace(second, counts=False)
+    return first, second

@@ -1,0 +1,486 @@
+"""Numbers as they are in a text, in digits or in words, with their currency, scale word and unit."""
+
+import re
+from collections.abc import Sequence
+from decimal import Decimal
+from typing import NamedTuple
+
+from vera.text.number_words import FOREIGN_NUMBERS, NUMBER_WORDS, RECURRING, SCALES, Spelled, spelled
+from vera.text.quantity_dates import LATEST_YEAR, MONTHS, month_and_day
+from vera.text.quantity_kinds import CalendarDate, Hedge, Kind, Quantity
+from vera.text.units import ARITHMETIC, Unit, is_money, unit_symbols, unit_words
+
+_EARLIEST_YEAR = 1000
+_THOUSANDTH = Decimal("0.001")
+"""The last digit of "1.250 Euro": prices have no thousandths, so the point groups thousands."""
+
+_MAX_NUMBER_LENGTH = 24
+_MAX_IDENTIFIER_LENGTH = 64
+_BEFORE = 20
+"""Characters before a number in which a currency or a rounding word is looked for."""
+
+_SPACE = "[ \\t\u00a0\u202f\u2009]"
+_IDENTIFIER = re.compile(
+    r"97[89][- ]?(?:[0-9][- ]?){9}[0-9Xx](?![0-9])"
+    r"|[0-9]{1,6}(?:\.[0-9]{1,6}){2,6}(?![0-9])"
+    r"|[0-9]{3}[-. ][0-9]{3}[-. ][0-9]{4}(?![0-9])"
+    r"|[0-9]{1,12}(?:-[0-9]{1,12}){2,8}(?![0-9])"
+    r"|[0-9]{1,12}:[0-9]{2}(?:[:.][0-9]{1,3}){1,2}(?![0-9])"
+    r"|[0-9]{1,4}(?:\([0-9a-z]{1,3}\)){1,4}"
+    r"|[0-9]{1,4}/[0-9]{1,4}(?![0-9/])"
+)
+_NUMBER = re.compile(
+    r"(?P<dots>[0-9]{1,3}(?:\.[0-9]{3}){2,8}(?:,[0-9]{1,12})?(?![0-9.])"
+    r"|[0-9]{1,3}(?:\.[0-9]{3}){1,8},[0-9]{1,12}(?![0-9]))"
+    r"|(?P<commas>[0-9]{1,3}(?:,[0-9]{3}){1,8}(?![0-9])(?:\.[0-9]{1,24})?)"
+    r"|(?P<lakhs>[0-9]{1,2}(?:,[0-9]{2}){1,6},[0-9]{3}(?![0-9]))"
+    r"|(?P<marks>[0-9]{1,3}(?:['’\u00a0\u202f\u2009][0-9]{3}){1,8}(?![0-9])(?:[.,][0-9]{1,24})?)"
+    r"|(?P<spaces>[1-9][0-9]{0,2}(?: [0-9]{3}){1,8}(?![0-9]))"
+    r"|(?P<comma>[0-9]{1,3},[0-9]{1,2}(?![0-9,]))"
+    r"|(?P<plain>[0-9]{1,24}(?:\.[0-9]{1,24})?)"
+)
+_NOTE = re.compile(r"[¹²³⁴-⁹]{1,2}(?=[ \u00a0])")
+"""The number of a footnote between a value and its unit."""
+
+_POWER = re.compile(r"10(?:\^\{?|\*\*)?(?P<exponent>(?<=[\^{*])[-−]?[0-9]{1,3}|⁻?[⁰¹²³⁴-⁹]{1,3})(?![0-9])")
+_SCIENTIFIC = re.compile(
+    r"(?P<digits>[0-9]{1,6}(?:\.[0-9]{1,12})?)[eE](?P<exponent>[+-]?[0-9]{1,3})(?![\w.])"
+)
+_RAISED = str.maketrans("⁰¹²³⁴⁵⁶⁷⁸⁹⁻−", "0123456789--")
+_VERSION_BEFORE = re.compile(r"\b(?:versions?|releases?)\s\Z", re.IGNORECASE)
+_ROMAN = re.compile(r"(?=[IVX]{2})X{0,3}(?:IX|IV|V?I{0,3})")
+_ROMAN_DIGITS = {"I": 1, "V": 5, "X": 10}
+_ROMAN_BEFORE = re.compile(
+    r"(?:\b[A-Z][a-zà-ÿ]{2,20}|\b(?:chapter|part|book|volume|article|section|title|annex|act|scene|appendix"
+    r"|figure|table|phase|stage|type|class|clause|paragraph))\s\Z"
+)
+_CELL = re.compile(
+    r"(?P<dots>(?!))?(?P<commas>(?!))?(?P<lakhs>(?!))?(?P<marks>(?!))?(?P<spaces>(?!))?(?P<comma>(?!))?"
+    r"(?P<plain>[0-9]{1,24}(?:\.[0-9]{1,24})?)"
+)
+"""A number directly behind a comma is a cell of a row of data: 50 and 700 of "Berlin,50,700"."""
+
+_VULGAR = {
+    "½": Decimal("0.5"),
+    "¼": Decimal("0.25"),
+    "¾": Decimal("0.75"),
+    "⅓": Decimal("0.333333"),
+    "⅔": Decimal("0.666667"),
+    "⅛": Decimal("0.125"),
+}
+_ORDINAL = re.compile(r"(?:st|nd|rd|th|er|ère|e|ème)(?![^\W_])")
+_CENTURY = re.compile(r"[\s-]{1,3}(?:century|centuries|cent\.|siècles?)", re.IGNORECASE)
+_JAHRHUNDERT = re.compile(r"\.\s{1,3}Jahrhunderts?\b")
+_DECADE = re.compile(r"['’]?s(?![A-Za-z0-9])")
+_SCALE = re.compile(
+    rf"(?:{_SPACE}|-|\n)?(?P<word>(?i:hundred|thousand|million|billion|trillion|lakh|crore))s?(?![^\W\d_])"
+    rf"|{_SPACE}(?P<foreign>(?i:tausend|millionen|milliarden?|billionen|milliards?|millones|mille))(?![^\W\d_])"
+    rf"|{_SPACE}?(?P<short>bn|mn|mln|tn|Mio|Mrd)\b"
+    r"|(?P<letter>[kKMB])(?![A-Za-z0-9])"
+)
+_MONEY_SCALE = re.compile(rf"{_SPACE}?(?P<letter>[mMbB])(?![A-Za-z0-9])")
+_SHORT_SCALES = {
+    "k": 1_000,
+    "m": 1_000_000,
+    "mn": 1_000_000,
+    "mln": 1_000_000,
+    "b": 1_000_000_000,
+    "bn": 1_000_000_000,
+    "tn": 1_000_000_000_000,
+    "mio": 1_000_000,
+    "mrd": 1_000_000_000,
+}
+_FOREIGN_SCALES = {
+    "tausend": 1_000,
+    "mille": 1_000,
+    "millionen": 1_000_000,
+    "millones": 1_000_000,
+    "milliarde": 1_000_000_000,
+    "milliarden": 1_000_000_000,
+    "milliard": 1_000_000_000,
+    "milliards": 1_000_000_000,
+    "billionen": 1_000_000_000_000,
+}
+_UNIT_WORDS = re.compile(
+    r"([\s-]?)(?P<one>[^\W\d_]{2,12})"
+    r"(?:\.?[ -](?P<two>[A-Za-z]{1,12})(?:[ -](?P<three>[A-Za-z]{4,10}))?)?"
+)
+_UNIT_SYMBOL = re.compile(
+    rf"(?P<gap>(?:{_SPACE}|-)?)(?P<symbol>[°º]{_SPACE}?[CF](?![A-Za-z])|[%％‰€£¥₹$″′]"
+    r"|[A-Za-zµμ]{1,4}[²³]?(?:/[A-Za-z])?(?![A-Za-z0-9]))"
+)
+_INCHES_FOLLOW = re.compile(r"\.?\s{0,2}(?:[(×,;)/]|x\s|by\s|\Z)")
+_FEET_INCHES = re.compile(r"(?P<feet>[0-9]{1,2})['’′]\s?(?P<inches>[0-9]{1,2})[\"”″]")
+_MONEY_BEFORE = re.compile(
+    r"(?:(?<![A-Za-z])(?:US|CA|AU|NZ|HK|A|C|S|R)?\$|[€£¥₹₽₩₺₪฿₫₦]"
+    r"|(?<![A-Za-z])(?:USD|EUR|GBP|JPY|CNY|RMB|INR|CHF|CAD|AUD|SEK|NOK|DKK|KRW|SGD|HKD|NZD|Rs)\.?)"
+    rf"{_SPACE}?\Z"
+)
+_HEDGE = re.compile(
+    r"(?:(?P<about>~|≈|\b(?:about|around|approximately|approx\.?|roughly|some|circa|ca?\.|estimated"
+    r"|etwa|rund|ungefähr|environ))"
+    r"|(?P<above>[>≥]|\b(?:over|more than|at least|above|upwards of|exceeding|as many as|as much as"
+    r"|mindestens|mehr als|über|au moins|plus de))"
+    r"|(?P<below>[<≤]|\b(?:nearly|almost|under|less than|fewer than|below|up to|at most"
+    r"|höchstens|weniger als|bis zu|fast|au plus|moins de|jusqu['’]à|presque)))"
+    r"\s{0,2}(?:the\s|an?\s)?\Z",
+    re.IGNORECASE,
+)
+_HEDGE_END_LIST = (
+    "~ ≈ > ≥ < ≤ about around approximately approx approx. roughly some circa c. ca. estimated over than "
+    "least above of exceeding many much nearly almost under below to most the a an "
+    "etwa rund ungefähr environ mindestens als über moins de höchstens zu fast plus à presque"
+)
+_HEDGE_ENDS = tuple(_HEDGE_END_LIST.split())
+_MAX_NAME_PART_LENGTH = 3
+"""Digits behind a word in lower case that make one name with it; more of them are a year or a count."""
+
+_NAME_BEFORE = re.compile(r"(?<![^\W_])(?P<word>[^\W\d_]{1,24})[-‐‑]\Z")
+_PREFIX_WORDS = "pre post mid late early then sub over under top non ex no age aged page line plus minus"
+_PREFIXES = frozenset(_PREFIX_WORDS.split())
+_ONE_BEFORE = re.compile(r"\b(?:an?|one)\s\Z", re.IGNORECASE)
+_PER = re.compile(r"\bper\s\Z", re.IGNORECASE)
+_NEXT_WORD = re.compile(r"[\s-](?P<word>[a-z]{1,20})")
+_FUNCTION_WORD_LIST = (
+    "a about after also among an and are as at be before between but by during for from had has have if in "
+    "into is it its last near of on or out over per since than that the their then there they this through "
+    "to under until up was were when where which while who will with would"
+)
+_FUNCTION_WORDS = frozenset(_FUNCTION_WORD_LIST.split())
+
+
+class _Digits(NamedTuple):
+    """A number in digits, to `end`: the value, what one more in the last digit adds, the other reading."""
+
+    value: Decimal
+    step: Decimal
+    parts: tuple[Decimal, ...]
+    end: int
+
+
+def number_from_digit(text: str, start: int, end: int) -> Sequence[Quantity]:
+    """The number or identifier that begins with the digit at `start`; the run of letters and digits that
+    begins there ends at `end`."""
+    if match := _FEET_INCHES.match(text, start):
+        inches = Decimal(int(match["feet"]) * 12 + int(match["inches"]))
+        return (
+            Quantity(
+                text=match[0],
+                start=start,
+                end=match.end(),
+                kind="amount",
+                value=inches,
+                units=unit_words()["inch"],
+            ),
+        )
+    if power := _POWER.match(text, start) or _SCIENTIFIC.match(text, start):
+        return (_power(power, start),)
+    match = (_CELL if text[start - 1 : start] == "," else _NUMBER).match(text, start)
+    if match is not None and "." in match[0] and _VERSION_BEFORE.search(text, max(0, start - 12), start):
+        return (identifier(text, start, match.end()),)
+    if (match is None or not match["dots"]) and (other := _IDENTIFIER.match(text, start)):
+        return (identifier(text, start, other.end()),)
+    if match is None:
+        return ()
+    digits = _digits(text, match)
+    if digits.step == 1 and (century := _JAHRHUNDERT.match(text, digits.end)):
+        end = century.end()
+        return (Quantity(text=text[start:end], start=start, end=end, kind="century", value=digits.value),)
+    special = _ordinal_or_decade(text, start, digits)
+    return (special or _completed(text, start, end, digits),)
+
+
+def _power(match: re.Match[str], start: int) -> Quantity:
+    """10^9, 10⁹ or 5e9 as one number."""
+    exponent = int(match["exponent"].translate(_RAISED))
+    digits = match.groupdict().get("digits")
+    value = Decimal(digits or "1").scaleb(exponent)
+    return Quantity(
+        text=match[0],
+        start=start,
+        end=match.end(),
+        kind="number",
+        value=value,
+        step=Decimal(1).scaleb(exponent),
+    )
+
+
+def roman_numeral(text: str, start: int, end: int) -> Quantity | None:
+    """XIV of "chapter XIV" or "Louis XIV": of two letters at least, behind a name or the word for a part."""
+    written = text[start:end]
+    if not _ROMAN.fullmatch(written) or not _ROMAN_BEFORE.search(text, max(0, start - _BEFORE), start):
+        return None
+    values = [_ROMAN_DIGITS[letter] for letter in written]
+    total = sum(-one if one < other else one for one, other in zip(values, [*values[1:], 0], strict=True))
+    return Quantity(text=written, start=start, end=end, kind="number", value=Decimal(total))
+
+
+def name_with_number(text: str, start: int, end: int) -> Quantity | None:
+    """The name that ends in the number from `start` to `end` ("COVID-19", "sars-cov-2"); None for
+    "mid-1990"."""
+    if not start or text[start - 1] not in "-‐‑":
+        return None
+    name = _NAME_BEFORE.search(text, max(0, start - 26), start)
+    if name is None or name["word"].lower() in MONTHS.keys() | _PREFIXES | NUMBER_WORDS:
+        return None
+    if name["word"].islower() and end - start > _MAX_NAME_PART_LENGTH:
+        return None
+    return identifier(text, name.start(), end)
+
+
+def identifier(text: str, start: int, end: int) -> Quantity:
+    """What stands from `start` to `end` as an identifier, its runs of digits as parts."""
+    written = text[start:end]
+    runs = re.findall(r"[0-9]+", written) if len(written) <= _MAX_IDENTIFIER_LENGTH else []
+    return Quantity(
+        text=written,
+        start=start,
+        end=end,
+        kind="identifier",
+        parts=tuple(Decimal(run) for run in runs if len(run) <= _MAX_NUMBER_LENGTH),
+        dates=month_and_day(written),
+    )
+
+
+def number_from_word(text: str, start: int) -> Sequence[Quantity]:
+    """The number in words that begins at `start`."""
+    number = spelled(text, start)
+    if number is None:
+        return ()
+    if number.form == "ordinal" and (share := _share(text, start, number)):
+        return (share,)
+    end = number.end
+    kind: Kind = number.form
+    units: tuple[Unit, ...] = ()
+    if number.form == "number":
+        units, end = _unit(text, end)
+        kind = _kind(units)
+    elif number.form == "ordinal":
+        if _PER.search(text, max(0, start - 4), start):
+            return ()
+        if century := _CENTURY.match(text, end):
+            kind, end = "century", century.end()
+    return (
+        Quantity(
+            text=text[start:end],
+            start=start,
+            end=end,
+            kind=kind,
+            value=number.value,
+            step=number.step,
+            units=units,
+            hedge=_hedge(text, start, end),
+            spelled=True,
+            counts=_counts(text, end),
+        ),
+    )
+
+
+def _share(text: str, start: int, number: Spelled) -> Quantity | None:
+    """ "A third of" as a fraction."""
+    if not 2 < number.value <= 10 or not _ONE_BEFORE.search(text, max(0, start - 5), start):
+        return None
+    if not text.startswith(" of ", number.end):
+        return None
+    value = ARITHMETIC.divide(Decimal(1), number.value)
+    end = number.end
+    return Quantity(
+        text=text[start:end],
+        start=start,
+        end=end,
+        kind="fraction",
+        value=value,
+        step=Decimal("0.01"),
+        spelled=True,
+    )
+
+
+def number_from_foreign_word(text: str, start: int, end: int, spoken: str) -> Sequence[Quantity]:
+    """The number that the word from `start` to `end` is in the language `spoken`; none in another."""
+    value = FOREIGN_NUMBERS.get(spoken, {}).get(text[start:end].lower())
+    if value is None:
+        return ()
+    scale, end = _scale(text, end, False)
+    units, end = _unit(text, end)
+    return (
+        Quantity(
+            text=text[start:end],
+            start=start,
+            end=end,
+            kind=_kind(units),
+            value=Decimal(value * scale),
+            step=Decimal(scale),
+            units=units,
+            hedge=_hedge(text, start, end),
+            spelled=True,
+            counts=_counts(text, end),
+        ),
+    )
+
+
+def recurring(text: str, start: int, end: int) -> Sequence[Quantity]:
+    """How often or how many times, in one word (a key of RECURRING): "biennially" is every two years."""
+    value, period = RECURRING[text[start:end].lower()]
+    units = unit_words()[period] if period else ()
+    return (
+        Quantity(
+            text=text[start:end],
+            start=start,
+            end=end,
+            kind=_kind(units),
+            value=Decimal(value),
+            units=units,
+            spelled=True,
+        ),
+    )
+
+
+def _digits(text: str, match: re.Match[str]) -> _Digits:
+    written = match[0]
+    parts: tuple[Decimal, ...] = ()
+    if match["dots"]:
+        plain = written.replace(".", "").replace(",", ".")
+    elif match["comma"]:
+        plain = written.replace(",", ".")
+        parts = tuple(Decimal(part) for part in written.split(","))
+    elif match["spaces"]:
+        plain = written.replace(" ", "")
+        parts = tuple(Decimal(part) for part in written.split())
+    elif match["marks"]:
+        plain = re.sub("['’\u00a0\u202f\u2009]", "", written).replace(",", ".")
+    else:
+        plain = written.replace(",", "")
+    value, decimals, end = Decimal(plain), len(plain.partition(".")[2]), match.end()
+    if end < len(text) and text[end] in _VULGAR:
+        value, decimals, end = ARITHMETIC.add(value, _VULGAR[text[end]]), 2, end + 1
+    return _Digits(value, Decimal((0, (1,), -decimals)), parts, end)
+
+
+def _ordinal_or_decade(text: str, start: int, digits: _Digits) -> Quantity | None:
+    value, end = digits.value, digits.end
+    if digits.step != 1:
+        return None
+    if match := _ORDINAL.match(text, end):
+        century = _CENTURY.match(text, match.end())
+        end = century.end() if century else match.end()
+        kind: Kind = "century" if century else "ordinal"
+        counts = _counts(text, end)
+        return Quantity(text=text[start:end], start=start, end=end, kind=kind, value=value, counts=counts)
+    if end - start in (2, 4) and text[end - 1] == "0" and (match := _DECADE.match(text, end)):
+        return Quantity(
+            text=text[start : match.end()], start=start, end=match.end(), kind="decade", value=value
+        )
+    return None
+
+
+def _signed(text: str, start: int, digits: _Digits) -> tuple[int, _Digits]:
+    """Where the number begins with its sign or its leading point, and what it then is."""
+    before = text[start - 1] if start else ""
+    outside = text[start - 2] if start > 1 else " "
+    if before == "." and not outside.isalnum() and outside != "." and digits.step == 1:
+        places = digits.end - start
+        value = digits.value.scaleb(-places, ARITHMETIC)
+        return start - 1, digits._replace(value=value, step=Decimal((0, (1,), -places)))
+    if before in ("-", "−") and (outside.isspace() or outside in "([{:="):
+        return start - 1, digits._replace(value=digits.value.copy_negate())
+    return start, digits
+
+
+def _completed(text: str, start: int, token_end: int, digits: _Digits) -> Quantity:
+    """The number with its sign, currency, scale word and unit; an identifier when letters are left over."""
+    begin, digits = _signed(text, start, digits)
+    money = _MONEY_BEFORE.search(text, max(0, begin - 6), begin) if begin else None
+    scale, end = _scale(text, digits.end, money is not None)
+    parts = digits.parts
+    if money:
+        begin, units = money.start(), unit_symbols().get(re.sub(r"[\s.]", "", money[0]), ())
+        after, last = _unit(text, end)
+        end = last if {unit.dimension for unit in units} & {unit.dimension for unit in after} else end
+    else:
+        units, last = _unit(text, end)
+        if text[end:last].strip() == "m":
+            parts = (*parts, ARITHMETIC.multiply(digits.value, Decimal(_SHORT_SCALES["m"])))
+        end = last
+    if end < token_end:
+        return identifier(text, start, token_end)
+    if any(is_money(unit) for unit in units) and digits.step == _THOUSANDTH and scale == 1:
+        parts = (*parts, digits.value)
+        digits = digits._replace(value=digits.value.scaleb(3, ARITHMETIC), step=Decimal(1))
+    hedge = _hedge(text, begin, end)
+    dates: tuple[CalendarDate, ...] = ()
+    if end - begin == 4 and digits.step == 1 and hedge in ("", "about"):
+        year = int(digits.value)
+        dates = (CalendarDate(year),) if _EARLIEST_YEAR <= year <= LATEST_YEAR else ()
+    return Quantity(
+        text=text[begin:end],
+        start=begin,
+        end=end,
+        kind="date" if dates else _kind(units),
+        value=ARITHMETIC.multiply(digits.value, Decimal(scale)),
+        step=ARITHMETIC.multiply(digits.step, Decimal(scale)),
+        scale=scale,
+        units=units,
+        dates=dates,
+        parts=parts,
+        hedge=hedge,
+        counts=_counts(text, end),
+    )
+
+
+def _kind(units: tuple[Unit, ...]) -> Kind:
+    if not units:
+        return "number"
+    if units[0].dimension == "percent":
+        return "percent"
+    return "money" if all(is_money(unit) for unit in units) else "amount"
+
+
+def _scale(text: str, end: int, money: bool) -> tuple[int, int]:
+    """The factor of the scale word that begins at `end`, and where it ends; 1 and `end` without one."""
+    match = _SCALE.match(text, end)
+    if match and match["word"]:
+        return SCALES[match["word"].lower()], match.end()
+    if match and match["foreign"]:
+        return _FOREIGN_SCALES[match["foreign"].lower()], match.end()
+    if match:
+        return _SHORT_SCALES[(match["short"] or match["letter"]).lower()], match.end()
+    match = _MONEY_SCALE.match(text, end) if money else None
+    return (_SHORT_SCALES[match["letter"].lower()], match.end()) if match else (1, end)
+
+
+def _unit(text: str, end: int) -> tuple[tuple[Unit, ...], int]:
+    """The readings of the unit that begins at `end`, and where it ends; none and `end` without one."""
+    note = _NOTE.match(text, end)
+    match = _UNIT_WORDS.match(text, note.end() if note else end)
+    words = [word for word in match.group("one", "two", "three") if word] if match else []
+    for count in range(len(words), 0, -1):
+        units = unit_words().get(" ".join(words[:count]).lower())
+        if units and match:
+            return units, match.end(count + 1)
+    match = _UNIT_SYMBOL.match(text, end)
+    if match:
+        symbol = re.sub(r"\s", "", match["symbol"])
+        units = unit_symbols().get(symbol, ())
+        if units and (symbol != "in" or match["gap"] != " " or _INCHES_FOLLOW.match(text, match.end())):
+            return units, match.end()
+    return (), end
+
+
+def _hedge(text: str, start: int, end: int) -> Hedge:
+    if text.startswith("+", end):
+        return "above"
+    before = text[max(0, start - _BEFORE) : start]
+    if not before.rstrip().lower().endswith(_HEDGE_ENDS):
+        return ""
+    match = _HEDGE.search(before)
+    if match is None:
+        return ""
+    if match["about"]:
+        return "about"
+    return "above" if match["above"] else "below"
+
+
+def _counts(text: str, end: int) -> bool:
+    """Whether the next word can be what is counted."""
+    match = _NEXT_WORD.match(text, end)
+    return match is not None and match["word"] not in _FUNCTION_WORDS

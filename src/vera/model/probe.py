@@ -19,7 +19,8 @@ PORTS = tuple(server.port for server in SERVERS if server.port)
 """The usual ports of the servers we know; any of them may belong to something else."""
 
 CONNECT_S = 0.3
-ANSWER_S = 1.5
+ANSWER_S = 3.0
+"""A machine that runs a model is busy: a server that answers within milliseconds was missed at 1.5 s."""
 
 
 class Found(msgspec.Struct, frozen=True, kw_only=True):

@@ -2,7 +2,7 @@
 
     python benchmarks/audit.py [--claims 10000]
 
-Pages are made up (`vera.bench.synthetic`): 8 kB each, a name, a number, a year and a percentage in every
+Pages are made up (`checks.synthetic`): 8 kB each, a name, a number, a year and a percentage in every
 line. Wanted are 25 ms a claim against an 8 kB page, memory flat over 10,000 claims, and for 200 cards over 60
 sources half a second for spans and reduction and three seconds for the whole.
 """
@@ -16,6 +16,9 @@ import sys
 import time
 from collections.abc import Callable
 
+from checks.judging import page_case
+from checks.synthetic import judged_round, page
+
 from vera.attestation.build import build, case_of
 from vera.attestation.cards import make_cards
 from vera.attestation.coverage import cover
@@ -23,8 +26,6 @@ from vera.attestation.objects import Findings, SubClaim, Thesis, canonical, dige
 from vera.attestation.record import Record
 from vera.attestation.reduce import reduce
 from vera.audit.registry import audit
-from vera.bench.judging import page_case
-from vera.bench.synthetic import judged_round, page
 
 CLAIMS = 500
 CARDS, SOURCES = 200, 60

@@ -5,7 +5,7 @@
 
 The data is read from the files that are named: none of it comes with VERA, and what is not named is said to
 be absent. WiCE is its JSON lines, of which each claim cites the sentences that support it; of the others each
-claim cites its one passage. Pairs of the kind of FEVER are three parallel files (`vera bench verifier`);
+claim cites its one passage. Pairs of the kind of FEVER are three parallel files, as for `verifier.py`;
 COVID-Fact and SciFact are tables with tabs (number, passage, claim, label). Their passages come without the
 title of their page, so that names are left out there.
 
@@ -19,13 +19,14 @@ from pathlib import Path
 from typing import NamedTuple
 
 import msgspec
+from checks.judging import page_case
+from checks.labelled import CheckedClaim, read_pairs, read_wice
 
 from vera.audit.case import Case, statements
 from vera.audit.checks.wording import FLOOR_PERCENT, floor_share
 from vera.audit.registry import FLOOR, audit
+from vera.bench.eval_data import DataError
 from vera.bench.figures import wilson
-from vera.bench.judging import page_case
-from vera.bench.labelled import CheckedClaim, DataError, read_pairs, read_wice
 from vera.evidence.claim import Cite
 
 FOLDS = 5

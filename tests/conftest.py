@@ -22,6 +22,7 @@ import platformdirs
 import pytest
 
 sys.path.insert(0, str(Path(__file__).parent))
+sys.path.append(str(Path(__file__).parents[1] / "benchmarks"))  # for checks and choosing
 
 import isolation
 import parts

@@ -12,6 +12,7 @@ penalty is chosen inside the training part. Needs the extra `semantic`. What it 
 
 import argparse
 import hashlib
+import sys
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import NamedTuple
@@ -19,10 +20,13 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+sys.path.insert(0, str(Path(__file__).parents[1] / "benchmarks"))
+
+from checks.judging import page_case
+from checks.labelled import CheckedClaim, read_averitec, read_pairs, read_wice
+
 from vera.audit.checks.names import names
 from vera.audit.registry import CHECKS
-from vera.bench.judging import page_case
-from vera.bench.labelled import CheckedClaim, read_averitec, read_pairs, read_wice
 from vera.embedding import Embedder
 from vera.embedding.choose import open_embedder
 

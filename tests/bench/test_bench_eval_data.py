@@ -7,11 +7,10 @@ from typing import Any
 
 import pytest
 
-from vera.bench.eval_data import LINE_LIMIT, read_questions
+from vera.bench.eval_data import LINE_LIMIT, DataError, read_questions
 from vera.bench.eval_generate import DOCUMENTS, QUESTIONS, generate
 from vera.bench.eval_match import lines_of, states
 from vera.bench.eval_world import read_world, world
-from vera.bench.labelled import DataError
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
 WORLDS = Path(__file__).parents[1] / "fixtures" / "eval"

@@ -1,10 +1,11 @@
 """Figures about rejecting claims, against numbers worked out by hand."""
 
 import pytest
+from checks.figures import Outcome, baselines, intervals, rejecting, share_interval
 from hypothesis import given
 from hypothesis import strategies as st
 
-from vera.bench.figures import Outcome, baselines, intervals, rejecting, share_interval, wilson
+from vera.bench.figures import wilson
 
 OUTCOMES = [
     *[Outcome(wrong=True, hard=True, found=True)] * 3,

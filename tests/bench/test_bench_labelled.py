@@ -4,16 +4,16 @@ import json
 from pathlib import Path
 
 import pytest
-
-from vera.bench import judging, locating
-from vera.bench.labelled import (
+from checks import judging, locating
+from checks.labelled import (
     CheckedClaim,
-    DataError,
     read_averitec,
     read_pairs,
     read_quotesum,
     read_wice,
 )
+
+from vera.bench.eval_data import DataError
 
 WICE = {
     "claim": "The bridge is 310 metres long.",

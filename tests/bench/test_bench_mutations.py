@@ -4,10 +4,10 @@ from random import Random
 from typing import Any
 
 import pytest
+from checks import mutants, mutations
+from checks.library import Library, case_of, load
+from checks.mutants import Original
 
-from vera.bench import mutants, mutations
-from vera.bench.library import Library, case_of, load
-from vera.bench.mutants import Original
 from vera.text.quotation import find_quotations
 
 

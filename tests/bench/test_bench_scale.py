@@ -6,12 +6,12 @@ from collections import Counter
 from collections.abc import Callable
 
 import pytest
+from checks.judging import page_case
+from checks.synthetic import judged_round, page
 
 from vera.attestation.build import build
 from vera.audit import source_text
 from vera.audit.registry import audit
-from vera.bench.judging import page_case
-from vera.bench.synthetic import judged_round, page
 from vera.text.quantity import quantities
 
 

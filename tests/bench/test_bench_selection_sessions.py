@@ -3,11 +3,11 @@
 from pathlib import Path
 
 import pytest
+from choosing.labels import read_step_labels
+from choosing.sessions import measure, read_session
 
 from support.sampled_runs import SampledRun
-from vera.bench.labelled import DataError
-from vera.bench.selection_labels import read_step_labels
-from vera.bench.selection_sessions import measure, read_session
+from vera.bench.eval_data import DataError
 from vera.protocol import Action, Turn, text
 
 

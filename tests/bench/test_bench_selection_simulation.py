@@ -6,12 +6,11 @@ from functools import cache
 from typing import Any
 
 import pytest
+from choosing.comparison import NOISES, POLICIES, measure, paired
+from choosing.rules import OURS, PEERS, rules
+from choosing.simulation import ACTIONS, NoisyJudge, Setting, steps
+from choosing.tables import as_text
 
-from vera.bench.selection_figures import paired
-from vera.bench.selection_rules import OURS, PEERS, rules
-from vera.bench.selection_simulated import NOISES, POLICIES, measure
-from vera.bench.selection_simulation import ACTIONS, NoisyJudge, Setting, steps
-from vera.bench.selection_tables import as_text
 from vera.config import defaults
 from vera.runtime.choosing import options_of
 from vera.selection.options import SelectionOptions

@@ -6,13 +6,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from choosing import trajectories
+from choosing.attempts import Attempt, read_attempts
+from choosing.labels import TrajectoryLabel, read_trajectory_labels
+from choosing.trajectories import measure
 
 from support.sampled_runs import SampledRun
-from vera.bench import selection_trajectories
-from vera.bench.labelled import DataError
-from vera.bench.selection_labels import TrajectoryLabel, read_trajectory_labels
-from vera.bench.selection_reading import Attempt, read_attempts
-from vera.bench.selection_trajectories import measure
+from vera.bench.eval_data import DataError
 from vera.protocol import Action, Turn
 from vera.protocol.text import render
 from vera.report.trajectory import write_trajectory
@@ -253,6 +253,6 @@ def test_the_same_trajectory_labelled_twice_is_refused(tmp_path: Path) -> None:
 
 
 def test_every_rule_has_a_measure_and_none_knows_the_label_but_the_oracle() -> None:
-    for name, number in selection_trajectories.RULES.items():
+    for name, number in trajectories.RULES.items():
         knows = number(0, HAND_MADE[0]) != number(0, attempt("a", 3, 900, False))
         assert knows == (name == "oracle")

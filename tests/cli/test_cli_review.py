@@ -15,8 +15,7 @@ from support.dashboards import Grown
 from support.verified import verified
 from vera.attestation.keys import load_or_create
 from vera.attestation.reviews import FILE
-from vera.bench.eval_data import read_questions
-from vera.bench.labelled import DataError
+from vera.bench.eval_data import DataError, read_questions
 from vera.cli.gc import gc
 from vera.cli.replay import replay
 from vera.cli.report import report

@@ -27,13 +27,14 @@ def loaded(name: str) -> Iterator[ModuleType]:
 
 @contextmanager
 def together(*names: str) -> Iterator[list[ModuleType]]:
-    """Scripts that import each other, as modules, which they and what they import from there are only
+    """Scripts that import each other, as modules, which they and what they import first from there are only
     meanwhile."""
+    before = set(sys.modules)
     sys.path.insert(0, str(FOLDER))
     try:
         yield [importlib.import_module(name) for name in names]
     finally:
         sys.path.remove(str(FOLDER))
         for name, module in list(sys.modules.items()):
-            if str(getattr(module, "__file__", None) or "").startswith(str(FOLDER)):
+            if name not in before and str(getattr(module, "__file__", None) or "").startswith(str(FOLDER)):
                 del sys.modules[name]

@@ -1,1 +1,1 @@
-"""Benches: how well VERA's own parts work, measured on labelled data and on planted faults."""
+"""How often answers are right, and which model can judge: what `vera eval` and `vera bench judge` measure."""

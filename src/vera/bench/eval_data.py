@@ -16,7 +16,6 @@ from typing import Annotated, Literal
 import msgspec
 from msgspec import Meta
 
-from vera.bench.labelled import DataError
 from vera.decode_errors import DECODE_ERRORS
 
 LINE_LIMIT = 1_000_000
@@ -27,6 +26,10 @@ MAX_PLACES = 100
 
 _Short = Annotated[str, Meta(min_length=1, max_length=500)]
 _Text = Annotated[str, Meta(min_length=1, max_length=20_000)]
+
+
+class DataError(Exception):
+    """A file that cannot be read as what it was given for. The message says so in one sentence."""
 
 
 class ExpectedPlace(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):

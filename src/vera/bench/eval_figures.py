@@ -12,8 +12,7 @@ from typing import Any
 
 from vera.bench.eval_match import RULE
 from vera.bench.eval_sessions import Given, Outcome
-from vera.bench.figures import share, wilson
-from vera.bench.selection_figures import bootstrap, ratio_bootstrap
+from vera.bench.figures import bootstrap, ratio_bootstrap, share, wilson
 from vera.headline import HEADLINES, HOLDS, STATUSES, Headline
 
 

@@ -10,10 +10,9 @@ from pathlib import Path
 
 import msgspec
 
-from vera.bench.eval_data import ExpectedPlace, Question
+from vera.bench.eval_data import DataError, ExpectedPlace, Question
 from vera.bench.eval_documents import Fact, Missing, write_documents
 from vera.bench.eval_world import Attribute, World
-from vera.bench.labelled import DataError
 
 DOCUMENTS = "documents"
 QUESTIONS = "questions.jsonl"

@@ -16,9 +16,8 @@ from typing import Any
 
 import msgspec
 
-from vera.bench.eval_data import Question
+from vera.bench.eval_data import DataError, Question
 from vera.bench.eval_sessions import Outcome, outcome_of, read_state
-from vera.bench.labelled import DataError
 
 DEADLINE_S = 3600.0
 """How long one run may take; then it is stopped, and gone on with the next time."""

@@ -11,9 +11,8 @@ import msgspec
 
 from vera import events
 from vera.attestation.build import claims_of
-from vera.bench.eval_data import ExpectedPlace, Question
+from vera.bench.eval_data import DataError, ExpectedPlace, Question
 from vera.bench.eval_match import lines_of, others, states
-from vera.bench.labelled import DataError
 from vera.evidence.citation import find_citations
 from vera.report.answer import Quote, quotes
 from vera.session import LogError, Reader, load_text

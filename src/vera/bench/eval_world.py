@@ -1,6 +1,6 @@
 """The made-up world of `vera eval --generate`: its tables, and values drawn from them.
 
-The tables are `fixtures/eval-world.yaml`, or a file of the same form. Nothing in them is true.
+The tables are `eval-world.yaml`, or a file of the same form. Nothing in them is true.
 """
 
 import random
@@ -13,7 +13,7 @@ from typing import Annotated, Literal
 import msgspec
 from msgspec import Meta
 
-from vera.bench.labelled import DataError
+from vera.bench.eval_data import DataError
 from vera.decode_errors import DECODE_ERRORS
 
 MONTHS = (
@@ -89,7 +89,7 @@ class Value(msgspec.Struct, frozen=True):
 @cache
 def world() -> World:
     """VERA's own tables, read once."""
-    data = (files("vera.bench") / "fixtures" / "eval-world.yaml").read_bytes()
+    data = (files("vera.bench") / "eval-world.yaml").read_bytes()
     return msgspec.yaml.decode(data, type=World)
 
 

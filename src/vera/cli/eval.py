@@ -97,9 +97,9 @@ def evaluate(
 
 
 def _generate(folder: Path, count: int, seed: int, tables: Path | None) -> None:
+    from vera.bench.eval_data import DataError
     from vera.bench.eval_generate import QUESTIONS, generate
     from vera.bench.eval_world import read_world, world
-    from vera.bench.labelled import DataError
     from vera.cli.exit import USAGE, stop
 
     try:
@@ -124,11 +124,10 @@ def _evaluate(
     quiet: bool,
 ) -> None:
     from vera import config
-    from vera.bench.eval_data import MAX_QUESTIONS, read_questions
+    from vera.bench.eval_data import MAX_QUESTIONS, DataError, read_questions
     from vera.bench.eval_figures import figures_of, per_question
     from vera.bench.eval_run import Sessions, collect
     from vera.bench.eval_tables import as_text
-    from vera.bench.labelled import DataError
     from vera.cli.exit import ERROR, INTERRUPTED, USAGE, stop
     from vera.cli.progress import Progress
     from vera.headline import HOLDS, NOT_REQUIRED

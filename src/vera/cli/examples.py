@@ -192,7 +192,7 @@ EXAMPLES: dict[str, tuple[str, str]] = {
         "vera completion fish > ~/.config/fish/completions/vera.fish",
     ),
     "advanced": (
-        "vera advanced bench verifier",
+        "vera advanced bench judge",
         "vera advanced rebuild work/first",
     ),
     "worker": (
@@ -224,20 +224,12 @@ EXAMPLES: dict[str, tuple[str, str]] = {
         "vera rebuild research/work/second",
     ),
     "bench": (
-        "vera bench verifier --limit 50",
-        "vera bench selection --simulate 1000",
+        "vera bench judge",
+        "vera bench judge --model-file model.gguf --papers 3",
     ),
     "attest": (
         "vera attest report.pdf --type https://example.org/v1 --predicate review.json -o report.intoto.json",
         "vera attest report.pdf --check report.intoto.json",
-    ),
-    "bench verifier": (
-        "vera bench verifier --limit 50",
-        "vera bench verifier --mutations --json",
-    ),
-    "bench selection": (
-        "vera bench selection --simulate 1000",
-        "vera bench selection work/first --json",
     ),
     "bench judge": (
         "vera bench judge",

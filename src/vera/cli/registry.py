@@ -71,7 +71,7 @@ ADVANCED = {
     "worker": ("vera.cli.worker:worker", "Run tasks of a batch on this machine, beside other machines."),
     "ahdb": ("vera.cli.ahdb:ahdb", "What is asserted, open, wanted, believed, and what is out of sight."),
     "rebuild": ("vera.cli.rebuild:rebuild", "Make the ledgers and notes of a session again from its log."),
-    "bench": ("vera.cli.bench:bench", "Measure VERA's own parts."),
+    "bench": ("vera.cli.bench:bench", "Measure how well a model judges."),
     "attest": ("vera.cli.attest:attest", "Sign a statement about files, or check one."),
 }
 """Commands of `vera advanced`. `vera NAME` runs them too, and the main help leaves them out."""

@@ -31,7 +31,7 @@ from vera.selection.selector import ActionCluster, Judge, SelectionContext, Sele
 RELIABILITY = 0.7
 """How often a judge that names the same action in both orders names the good one. A cautious figure: with
 `vote_weight` 1 one comparison outweighs two votes to one, and not three to one. In simulations with a noisy
-judge (`vera bench selection`) it is the best compromise over good and bad judges."""
+judge (`benchmarks/selection.py`) it is the best compromise over good and bad judges."""
 
 _WON = math.log(2 * RELIABILITY)
 _LOST = math.log(2 * (1 - RELIABILITY))

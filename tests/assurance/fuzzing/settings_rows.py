@@ -3,11 +3,13 @@
 import contextlib
 import io
 import json
+import sys
 from pathlib import Path
 
 from assurance.batteries import Trial
 from assurance.fuzzing import mutate
 from assurance.fuzzing.row import Row
+from support import benchmarks
 from support.attacks import vera_here
 from vera.attestation.lenses import load_lens
 from vera.attestation.objects import ObjectError
@@ -18,14 +20,17 @@ from vera.batch.errors import BatchError
 from vera.batch.questions import read_questions as read_columns
 from vera.batch.task_file import parse_task, read_tasks
 from vera.batch.task_settings import TaskSettings
-from vera.bench.eval_data import read_questions
-from vera.bench.labelled import DataError, read_averitec, read_quotesum, read_wice
+from vera.bench.eval_data import DataError, read_questions
 from vera.config import ConfigError, load
 from vera.config.handed import Handed, allowed_of, read_handed
 from vera.config.loading import public
 from vera.config.schema import catalogue
 from vera.connectors import ConnectorError, read_source
 from vera.service.queued_task import NotQueued, named
+
+sys.path.append(str(benchmarks.FOLDER))
+
+from checks.labelled import read_averitec, read_quotesum, read_wice
 
 KEYS = tuple(catalogue())
 PACKAGED = (Path(load.__code__.co_filename).parents[1] / "default.yaml").read_bytes()

@@ -6,7 +6,7 @@ from typing import TypeVar
 
 import msgspec
 
-from vera.bench.labelled import DataError
+from vera.bench.eval_data import DataError
 from vera.decode_errors import DECODE_ERRORS
 
 MAX_LINE_LENGTH = 1_000_000

@@ -1,11 +1,11 @@
-"""The figures of `vera bench selection` as a person reads them."""
+"""The figures of `benchmarks/selection.py` as a person reads them."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from textwrap import wrap
 from typing import Any
 
-from vera.bench.selection_rules import OURS, PEERS
-from vera.bench.selection_simulated import NOISES
+from choosing.comparison import NOISES
+from choosing.rules import OURS, PEERS
 
 Json = Mapping[str, Any]
 

@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 from msgspec.structs import replace
 
-from vera.bench.selection_simulation import NoisyJudge, Setting, Step
+from choosing.simulation import NoisyJudge, Setting, Step
 from vera.selection import pipeline
 from vera.selection.options import SelectionOptions
 from vera.selection.registry import selector

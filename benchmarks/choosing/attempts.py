@@ -13,8 +13,8 @@ from typing import Any
 
 import msgspec
 
-from vera.bench.labelled import DataError
-from vera.bench.selection_labels import TrajectoryLabel
+from choosing.labels import TrajectoryLabel
+from vera.bench.eval_data import DataError
 from vera.decode_errors import DECODE_ERRORS
 
 ENDINGS = ("_trajectory.json", ".traj.json")

@@ -1,16 +1,13 @@
-"""Choosing one of the trajectories of a task without a model: `vera bench selection --trajectories`.
-
-A rule gives each trajectory a number, and the least is chosen. Of equal ones each counts alike, so a figure
-is what the rule is expected to reach when equals are drawn by lot, and does not hang on the names of files.
-"""
+"""Choosing one of the trajectories of a task without a model: a rule gives each a number, and the least is
+chosen."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import product
-from statistics import fmean
 from typing import Any
 
-from vera.bench.selection_figures import bootstrap, mean, ratio_bootstrap
-from vera.bench.selection_reading import Attempt
+from choosing.attempts import Attempt
+from choosing.figures import mean, success
+from vera.bench.figures import bootstrap, ratio_bootstrap
 
 Task = Sequence[Attempt]
 """The trajectories of one task, by their names; each with a label."""
@@ -73,10 +70,7 @@ def _figures(tasks: Sequence[Task], chance: Sequence[float], rule: Measure, seed
 
 def _success(task: Task, rule: Measure) -> float:
     numbers = [rule(place, attempt) for place, attempt in enumerate(task)]
-    least = min(numbers)
-    return fmean(
-        bool(attempt.passed) for number, attempt in zip(numbers, task, strict=True) if number == least
-    )
+    return success(numbers, [bool(attempt.passed) for attempt in task])
 
 
 def _pairs(task: Task) -> list[tuple[int, int]]:

@@ -1,4 +1,4 @@
-"""The figures of `vera bench verifier` as a person reads them."""
+"""The figures of `benchmarks/verifier.py` as a person reads them."""
 
 from collections.abc import Iterator, Mapping
 from typing import Any

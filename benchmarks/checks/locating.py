@@ -5,8 +5,9 @@ import unicodedata
 from collections.abc import Iterable
 from typing import Any
 
-from vera.bench.figures import share, share_interval
-from vera.bench.labelled import Marked
+from checks.figures import share_interval
+from checks.labelled import Marked
+from vera.bench.figures import share
 from vera.text.quote import QuoteIndex
 
 

@@ -13,6 +13,9 @@ from typing import Any
 
 import msgspec
 
+from checks import mutants
+from checks.library import POLICY, Pages, Statement, case_of, load
+from checks.mutants import Mutant, Mutator, Original
 from vera.attestation.build import build
 from vera.attestation.objects import Policy
 from vera.attestation.record import Record
@@ -20,10 +23,7 @@ from vera.attestation.reduce import VERSION as REDUCE_VERSION
 from vera.audit.claims import VERSION as CLAIMS_VERSION
 from vera.audit.registry import VERSION as AUDIT_VERSION
 from vera.audit.registry import audit
-from vera.bench import mutants
 from vera.bench.figures import share, wilson
-from vera.bench.library import POLICY, Pages, Statement, case_of, load
-from vera.bench.mutants import Mutant, Mutator, Original
 
 _NUMBERS = frozenset(("number_absent", "amount_absent", "date_absent", "number_unclear"))
 _POLARITY = frozenset(("negation", "opposed", "coverage_missing"))

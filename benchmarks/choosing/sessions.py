@@ -1,21 +1,20 @@
-"""The steps of recorded sessions at which several turns were sampled: `vera bench selection SESSION...`.
+"""The steps of recorded sessions at which several turns were sampled.
 
 Where somebody says which candidates of a step are good, the chosen one is held against choosing without a
-model. Equals count alike, as in `vera.bench.selection_trajectories`.
+model.
 """
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
-from statistics import fmean
 from typing import Any
 
 import msgspec
 
+from choosing.figures import mean, success
 from vera import events
-from vera.bench.figures import share
-from vera.bench.labelled import DataError
-from vera.bench.selection_figures import bootstrap, mean
+from vera.bench.eval_data import DataError
+from vera.bench.figures import bootstrap, share
 from vera.protocol import forms
 from vera.report.candidate_steps import Load, SampledStep, Sampling
 from vera.report.trajectory_info import LANE
@@ -159,5 +158,4 @@ def _success(name: str, each: Sampled, good: frozenset[int]) -> float:
         "shortest": list(each.lengths),
         "oracle": [float(index not in good) for index in range(len(each.votes))],
     }[name]
-    least = min(numbers)
-    return fmean(index in good for index, number in enumerate(numbers) if number == least)
+    return success(numbers, [index in good for index in range(len(each.votes))])

@@ -11,7 +11,7 @@ from random import Random
 
 import msgspec
 
-from vera.bench.library import Library, Page, Pages, Statement
+from checks.library import Library, Page, Pages, Statement
 from vera.evidence.claim import Cite
 
 SAMPLES = 2

@@ -1,13 +1,13 @@
-"""The rules that choose among candidates, each on the same simulated steps: `vera bench selection`."""
+"""The rules that choose among candidates, each on the same simulated steps."""
 
 import asyncio
 from collections.abc import Mapping, Sequence
+from statistics import fmean
 from typing import Any
 
-from vera.bench.figures import share, wilson
-from vera.bench.selection_figures import paired
-from vera.bench.selection_rules import OURS, PEERS, Chosen, Rule, rules
-from vera.bench.selection_simulation import Setting, Step, steps
+from choosing.rules import OURS, PEERS, Chosen, Rule, rules
+from choosing.simulation import Setting, Step, steps
+from vera.bench.figures import Interval, Z, share, wilson
 from vera.selection.options import SelectionOptions
 
 STEPS = 4000
@@ -91,3 +91,13 @@ def _against(chosen: Sequence[Chosen], others: Sequence[Chosen]) -> dict[str, An
     more, (low, high) = paired([each.good for each in chosen], [each.good for each in others])
     verdict = "better" if low > 0 else "worse" if high < 0 else "even"
     return {"difference": more, "interval": (low, high), "verdict": verdict}
+
+
+def paired(values: Sequence[float], others: Sequence[float]) -> tuple[float, Interval]:
+    """The mean of `values` less that of `others`, pair by pair (at least two), and its 95 % interval by the
+    normal approximation."""
+    differences = [one - other for one, other in zip(values, others, strict=True)]
+    middle = fmean(differences)
+    squares = sum((each - middle) ** 2 for each in differences)
+    half = Z * (squares / (len(differences) - 1) / len(differences)) ** 0.5
+    return round(middle, 4), (round(middle - half, 4), round(middle + half, 4))

@@ -3,8 +3,7 @@
 import hashlib
 from collections.abc import Mapping
 from functools import cached_property
-from importlib.resources import files
-from importlib.resources.abc import Traversable
+from pathlib import Path
 
 import msgspec
 
@@ -15,6 +14,7 @@ from vera.events import Blob, Evidence
 from vera.evidence.citation import find_citations, place_name
 from vera.evidence.claim import Cite
 
+FIXTURES = Path(__file__).parent / "fixtures"
 POLICY = AuditPolicy(not_before="2025-01-01")
 """Asked of every fixture: all of its web pages were published in 2025 or 2026."""
 
@@ -75,12 +75,11 @@ class Library(msgspec.Struct, frozen=True):
 
 
 def load() -> Library:
-    """The fixtures that come with VERA."""
-    folder = files("vera.bench") / "fixtures"
-    sources = msgspec.json.decode((folder / "sources.json").read_bytes(), type=list[_SourceRow])
-    rows = msgspec.json.decode((folder / "claims.json").read_bytes(), type=list[_ClaimRow])
+    """The fixtures, read from their files."""
+    sources = msgspec.json.decode((FIXTURES / "sources.json").read_bytes(), type=list[_SourceRow])
+    rows = msgspec.json.decode((FIXTURES / "claims.json").read_bytes(), type=list[_ClaimRow])
     return Library(
-        pages={row.id: _page(row, folder / row.file) for row in sources},
+        pages={row.id: _page(row, FIXTURES / row.file) for row in sources},
         statements=tuple(_statement(row) for row in rows),
     )
 
@@ -113,7 +112,7 @@ class _ClaimRow(msgspec.Struct):
     cites: list[str]
 
 
-def _page(row: _SourceRow, file: Traversable) -> Page:
+def _page(row: _SourceRow, file: Path) -> Page:
     data = file.read_bytes()
     web = row.source.startswith("https://")
     lines = len(SourceText(data).lines)

@@ -2,6 +2,7 @@
 
 from random import Random
 
+from checks.library import blob_of
 from vera.attestation.exam import SPANS, SUPPORTED, Grade, graded
 from vera.attestation.exam import VERSION as EXAM_VERSION
 from vera.attestation.objects import Exam, Policy
@@ -10,7 +11,6 @@ from vera.attestation.reduce import VERSION as REDUCE_VERSION
 from vera.audit.case import AuditPolicy
 from vera.audit.claims import VERSION as CLAIMS_VERSION
 from vera.audit.registry import VERSION as AUDIT_VERSION
-from vera.bench.library import blob_of
 from vera.events import Evidence, Score, SpanLabel, VerifierLabels
 
 PAGE_BYTES = 8000

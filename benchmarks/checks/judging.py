@@ -13,14 +13,15 @@ import time
 from collections.abc import Iterable
 from typing import Any
 
+from checks.figures import Outcome, baselines, intervals, rejecting, share_interval
+from checks.labelled import CheckedClaim
+from checks.library import blob_of
 from vera.audit.case import AuditPolicy, Case, Check
 from vera.audit.checks.names import names
 from vera.audit.checks.quotations import quotations
 from vera.audit.registry import CHECKS
 from vera.audit.source_text import SourceText
-from vera.bench.figures import Outcome, baselines, intervals, rejecting, share, share_interval
-from vera.bench.labelled import CheckedClaim
-from vera.bench.library import blob_of
+from vera.bench.figures import share
 from vera.events import Evidence
 from vera.evidence.claim import Cite, Claim
 from vera.evidence.finding import Finding

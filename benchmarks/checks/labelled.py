@@ -15,6 +15,7 @@ from typing import TypeVar
 
 import msgspec
 
+from vera.bench.eval_data import DataError
 from vera.decode_errors import DECODE_ERRORS
 
 LINE_LIMIT = 16_000_000
@@ -41,10 +42,6 @@ _MARKED = re.compile(
 )
 
 Row = TypeVar("Row")
-
-
-class DataError(Exception):
-    """A file that cannot be read as what it was given for. The message says so in one sentence."""
 
 
 class CheckedClaim(msgspec.Struct, frozen=True, kw_only=True):

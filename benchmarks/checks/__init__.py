@@ -1,0 +1,1 @@
+"""How well the checks without a model work: labelled data, planted faults, and pages to time them on."""

@@ -1,0 +1,1 @@
+"""How well one of several candidates is chosen: simulated, in recorded sessions, among trajectories."""

@@ -13,11 +13,11 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import NamedTuple
 
-import corpus as corpora
 import psutil
 from scale_costs import Index, Queue, Store
 from scale_queues import fitted
 
+import corpus as corpora
 from support import postgres
 from support.sleeping import Heard, sleeping_task
 from vera.batch.postgres import open_postgres

@@ -1,5 +1,7 @@
 """`vera export --otlp`: whole runs, received by a real OTLP endpoint that parses them."""
 
+import json
+import os
 from collections.abc import Callable, Iterator
 from itertools import pairwise
 from pathlib import Path
@@ -216,12 +218,24 @@ def test_another_machine_over_plain_http_is_warned_of_before_anything_is_sent(ve
     assert done.returncode == 1 and "There is no collector" in said
 
 
-def test_without_the_extra_a_sentence_says_what_to_install(verified: Path, tmp_path: Path) -> None:
+@pytest.fixture
+def without_extra(tmp_path: Path) -> str:
+    """A PYTHONPATH that hides opentelemetry-proto, not protobuf, which other extras bring too."""
     (tmp_path / "opentelemetry").mkdir()
     (tmp_path / "opentelemetry" / "__init__.py").write_text("")
-    done = vera("export", verified, "--otlp", "http://127.0.0.1:1", cwd=verified, PYTHONPATH=str(tmp_path))
+    return os.pathsep.join([str(tmp_path), *filter(None, [os.environ.get("PYTHONPATH")])])
+
+
+def test_without_the_extra_a_sentence_says_what_to_install(verified: Path, without_extra: str) -> None:
+    done = vera("export", verified, "--otlp", "http://127.0.0.1:1", cwd=verified, PYTHONPATH=without_extra)
     assert done.returncode == 5
     assert done.stderr == f"vera: the export needs the extra 'otel'. Type: {install_command('otel')}\n"
+
+
+def test_doctor_finds_the_extra_only_where_the_export_does(verified: Path, without_extra: str) -> None:
+    done = vera("doctor", "--json", cwd=verified, PYTHONPATH=without_extra)
+    (extra,) = [finding for finding in json.loads(done.stdout) if finding["part"] == "extra otel"]
+    assert (extra["state"], extra["next"]) == ("missing", install_command("otel"))
 
 
 STEPS = 2000

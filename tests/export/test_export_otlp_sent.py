@@ -171,6 +171,7 @@ def test_a_collector_that_stays_busy_is_given_up_after_five_times(session: Path)
         (Reply(200, b"<html>hello</html>", media="text/html"), "something else listens there"),
         (Reply(200, b"\xff\xff\xff"), "something else listens there"),
         (Reply(200, b"[1]", media="application/json"), "something else listens there"),
+        (Reply(200, b"x" * (1 << 20)), "something else listens there"),
     ],
 )  # fmt: skip
 def test_another_answer_is_never_sent_again_and_is_said_in_a_sentence(
@@ -207,6 +208,25 @@ def test_a_collector_that_does_not_answer_costs_its_time_and_no_more(session: Pa
     with OtlpCollector([Reply(seconds=60)]) as collector:
         to = Endpoint(url=f"{collector.url}/v1/traces", headers={}, timeout_s=0.2)
         assert "did not answer within 0.2 s" in refusal(session, to)
+
+
+def test_an_answer_that_trickles_costs_its_time_and_no_more(session: Path) -> None:
+    with OtlpCollector([Reply(trickles=True)]) as collector:
+        to = Endpoint(url=f"{collector.url}/v1/traces", headers={}, timeout_s=0.2)
+        assert "did not answer within 0.2 s" in refusal(session, to)
+
+
+def test_neither_a_proxy_nor_a_netrc_changes_what_a_collector_on_this_machine_gets(
+    session: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    netrc = tmp_path / "netrc"
+    netrc.write_text("machine 127.0.0.1 login somebody password else\n")
+    netrc.chmod(0o600)
+    monkeypatch.setenv("NETRC", str(netrc))
+    monkeypatch.setenv("HTTP_PROXY", "http://127.0.0.1:1")
+    with OtlpCollector() as collector:
+        send(session, endpoint(collector.url, {"OTEL_EXPORTER_OTLP_HEADERS": "authorization=Bearer%20abc"}))
+        assert collector.received[0].headers["authorization"] == "Bearer abc"
 
 
 def test_what_was_taken_before_a_failure_is_counted(tmp_path: Path) -> None:

@@ -6,7 +6,7 @@ import socket
 import pytest
 
 from vera.model import owner
-from vera.model.owner import first_person, owner_of, parse_table
+from vera.model.owner import first_person, is_loopback, owner_of, parse_table
 
 HEAD = "  sl  local_address rem_address   st tx_queue rx_queue tr tm->when retrnsmt   uid  timeout inode\n"
 
@@ -73,7 +73,15 @@ def test_a_machine_that_hides_its_owners_has_unknown_ones(monkeypatch: pytest.Mo
     assert owner_of("http://127.0.0.1:11434").kind == "unknown"
 
 
-@pytest.mark.parametrize("address", ["http://gpu.local:11434", "http://192.168.1.5:8000/v1"])
+def test_a_host_is_this_machine_only_when_it_says_so() -> None:
+    own = ("localhost", "LOCALHOST.", "a.localhost", "127.0.0.1", "127.3.2.1", "::1")
+    others = ("127.example.org", "127.0.0.1.example.org", "localhost.example", "10.0.0.1", "otel", "")
+    assert [host for host in (*own, *others) if is_loopback(host)] == [*own]
+
+
+@pytest.mark.parametrize(
+    "address", ["http://gpu.local:11434", "http://192.168.1.5:8000/v1", "http://127.example.org:8000/v1"]
+)
 def test_a_server_of_another_machine_is_not_yours(address: str) -> None:
     found = owner_of(address)
     assert not found.may_be_asked_about

@@ -8,6 +8,7 @@
 `Partial`: accepted, but for some spans. Requests that were answered with an error leave no spans.
 """
 
+import contextlib
 import gzip
 import threading
 from collections.abc import Sequence
@@ -28,13 +29,15 @@ PROTOBUF = "application/x-protobuf"
 
 @dataclass(frozen=True)
 class Reply:
-    """An answer as it stands. `seconds` it is held back, or until the collector is closed."""
+    """An answer as it stands. `seconds` it is held back, or until the collector is closed. One that
+    `trickles` is announced as a megabyte, of which a byte arrives now and then."""
 
     status: int = 200
     body: bytes = b""
     headers: dict[str, str] = field(default_factory=dict)
     media: str = PROTOBUF
     seconds: float = 0.0
+    trickles: bool = False
 
 
 @dataclass(frozen=True)
@@ -150,6 +153,9 @@ class _Handler(BaseHTTPRequestHandler):
         for name, value in reply.headers.items():
             self.send_header(name, value)
         self.send_header("content-type", reply.media)
-        self.send_header("content-length", str(len(reply.body)))
+        self.send_header("content-length", str(1 << 20 if reply.trickles else len(reply.body)))
         self.end_headers()
-        self.wfile.write(reply.body)
+        with contextlib.suppress(ConnectionError):
+            self.wfile.write(reply.body)
+            while reply.trickles and not owner.stopping.wait(0.02):
+                self.wfile.write(b" ")

@@ -114,7 +114,7 @@ async def _python() -> list[Finding]:
         ("local", "xllamacpp", "--model-file FILE.gguf and pulled models"),
         ("local", "huggingface_hub", "vera models pull"),
         ("office", "xlsxwriter", "vera table --out T.xlsx"),
-        ("otel", "google.protobuf", "vera export --otlp"),
+        ("otel", "opentelemetry.proto", "vera export --otlp"),
     ):
         there = _is_installed(module)
         findings.append(

@@ -39,6 +39,8 @@ MAX_WAITED_S = 120.0
 """In all pauses of an export."""
 
 MAX_ANSWER = 64 << 10
+"""Bytes of an answer that are read. A collector's has a few."""
+
 MAX_MESSAGE_LENGTH = 300
 
 
@@ -154,7 +156,7 @@ class OtlpClient:
         try:
             if media == "application/json":
                 return _accepted_json(answer.body)
-            if media.startswith("text/"):
+            if media.startswith("text/") or len(answer.body) == MAX_ANSWER:
                 raise DecodeError(media)
             partial = ExportTraceServiceResponse.FromString(answer.body).partial_success
         except (DecodeError, *DECODE_ERRORS):

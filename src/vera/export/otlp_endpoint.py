@@ -3,12 +3,13 @@
 https://opentelemetry.io/docs/specs/otel/protocol/exporter/
 """
 
-import ipaddress
 import re
 from collections.abc import Mapping
 from urllib.parse import unquote, urlsplit
 
 import msgspec
+
+from vera.model.owner import is_loopback
 
 PATH = "/v1/traces"
 DEFAULT = "http://localhost:4318"
@@ -87,14 +88,6 @@ def headers_of(text: str) -> dict[str, str]:
     if len(found) > MAX_HEADERS:
         raise EndpointError(f"OTEL_EXPORTER_OTLP_HEADERS has {len(found)} headers; {MAX_HEADERS} at most.")
     return found
-
-
-def is_loopback(host: str) -> bool:
-    """Whether that host is this machine, judged by its name alone."""
-    try:
-        return ipaddress.ip_address(host).is_loopback
-    except ValueError:
-        return host.rstrip(".").lower() == "localhost" or host.lower().endswith(".localhost")
 
 
 def _checked(url: str) -> str:

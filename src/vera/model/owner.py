@@ -5,6 +5,7 @@ root alone. Every listener on the port counts, whatever its address: with two of
 one answers.
 """
 
+import ipaddress
 import os
 import re
 import subprocess
@@ -120,5 +121,12 @@ def _name(uid: int) -> str:
 
 
 def is_loopback(host: str) -> bool:
-    """Whether a host name or address is this machine itself."""
-    return host in ("localhost", "::1") or host.startswith("127.")
+    """Whether a host is this machine itself, judged by its name alone (RFC 6761, 6.3).
+
+    A name such as `127.example.com` begins as a loopback address does and is a domain of anyone.
+    """
+    try:
+        return ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        name = host.rstrip(".").lower()
+        return name == "localhost" or name.endswith(".localhost")

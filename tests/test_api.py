@@ -53,6 +53,12 @@ def test_the_package_the_stub_and_the_module_name_the_same() -> None:
     assert all(getattr(vera, name) is getattr(api, name) for name in api.__all__)
 
 
+def test_no_room_has_the_name_of_a_function() -> None:
+    """The import of a room puts it into the package, in the place of what has the same name."""
+    rooms = {path.stem for path in (ROOT / "src/vera").iterdir() if path.suffix in ("", ".py")}
+    assert rooms & vera._API == set()
+
+
 def test_what_is_no_name_of_the_package_is_an_attribute_error() -> None:
     with pytest.raises(AttributeError, match="has no attribute 'nothing'"):
         _ = vera.nothing  # type: ignore[attr-defined] # what must fail

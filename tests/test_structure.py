@@ -17,7 +17,7 @@ FLOORS = {
     **dict.fromkeys(["interop", "service"], 12),
     **dict.fromkeys(["api", "batch"], 11),
     "runtime": 10,
-    **dict.fromkeys(["bench", "check"], 9),
+    **dict.fromkeys(["bench", "document_check"], 9),
     "agent": 8,
     **dict.fromkeys(["dashboard", "export", "verification"], 7),
     **dict.fromkeys(["lane", "report"], 6),

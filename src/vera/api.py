@@ -41,10 +41,10 @@ from vera.attestation.replay import replay as replay_session
 from vera.attestation.report import Report as ReplayReport
 from vera.attestation.request import RequestError
 from vera.attestation.signers import known_signers
-from vera.check.run import Options, check_document, require_date
-from vera.check.run import Report as CheckReport
 from vera.config import ConfigError, Settings, load
 from vera.config.settings import Form, Required, requiring
+from vera.document_check.run import Options, check_document, require_date
+from vera.document_check.run import Report as CheckReport
 from vera.lane.prompts import PromptError
 from vera.model.types import ModelError
 from vera.runtime.connectors import connect, connect_request, sources_of, sources_with

@@ -23,7 +23,7 @@ VARIABLE = "FAULT_PLAN"
 STATE_BYTES = 16
 MODULES = (
     *(f"vera.cli.{name}" for name in ("ask", "batch", "check", "export", "index", "review", "worker")),
-    *("vera.check.run", "vera.cli.check_text", "vera.cli.check_sarif", "vera.selection.llm"),
+    *("vera.document_check.run", "vera.cli.check_text", "vera.cli.check_sarif", "vera.selection.llm"),
     *("vera.dashboard.app", "vera.dashboard.run_page", "vera.dashboard.serve", "vera.service.app"),
 )
 """What the commands of the battery import: a fork then has it."""

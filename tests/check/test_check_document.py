@@ -8,9 +8,9 @@ from hypothesis import strategies as st
 
 from support.audits import evidence_of
 from vera.audit.case import AuditPolicy
-from vera.check.document import Document, read, unsourced_quotations
-from vera.check.findings import Findings, Held, findings
-from vera.check.html import marked, unmarked
+from vera.document_check.document import Document, read, unsourced_quotations
+from vera.document_check.findings import Findings, Held, findings
+from vera.document_check.html import marked, unmarked
 from vera.extraction.canonical.html import extract
 
 REPORT = "Sales grew by 12 percent in 2019.\nThe board said: “We did not expect such a year at all.”\n"

@@ -12,9 +12,9 @@ import pytest
 from support.fake_index import NOT_FOUND, Answer, crossref, crossref_search, fake_index, found, openalex
 from support.fake_web import FakeClock
 from vera.agent.errors import SetupError
-from vera.check.lookup import Indexes, look_up
-from vera.check.references import Reference, of_text
-from vera.check.run import Options, Report, check_document
+from vera.document_check.lookup import Indexes, look_up
+from vera.document_check.references import Reference, of_text
+from vera.document_check.run import Options, Report, check_document
 from vera.sandbox.fetch.fetcher import FetchLimits
 from vera.store import Store
 

@@ -5,10 +5,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from support.linked_documents import CLICK, FIELD, LINK, NOTE, epub, odt, pptx, rtf
-from vera.check import package as document_package
-from vera.check import rtf as document_rtf
-from vera.check.docx import Marked
-from vera.check.links import WORDS_BEGIN, WORDS_CLOSE, WORDS_END
+from vera.document_check import package as document_package
+from vera.document_check import rtf as document_rtf
+from vera.document_check.docx import Marked
+from vera.document_check.links import WORDS_BEGIN, WORDS_CLOSE, WORDS_END
 from vera.extraction.canonical import extract
 
 MADE = {

@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 import pytest
 
-from vera.check.run import Options, check_document
+from vera.document_check.run import Options, check_document
 
 PLANTED = Path(__file__).parents[1] / "fixtures" / "planted"
 

@@ -4,8 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from vera.check.bibtex import entries
-from vera.check.references import Reference, doi_of, of_bibtex, of_text
+from vera.document_check.bibtex import entries
+from vera.document_check.references import Reference, doi_of, of_bibtex, of_text
 
 
 def only(text: str) -> Reference:

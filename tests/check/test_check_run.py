@@ -11,8 +11,8 @@ from support.linked_documents import written
 from support.site import serving
 from vera import config
 from vera.agent.errors import SetupError
-from vera.check.run import Options, Report, check_document
 from vera.config.settings import EgressSettings
+from vera.document_check.run import Options, Report, check_document
 from vera.store import Store
 
 SALES = (

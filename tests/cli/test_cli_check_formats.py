@@ -9,9 +9,9 @@ import jsonschema
 import pytest
 
 from support.cli import vera
-from vera.check.findings import Problem
 from vera.cli.check_github import command
 from vera.cli.check_place import Region, region
+from vera.document_check.findings import Problem
 
 SCHEMA = Path(__file__).parents[1] / "fixtures" / "sarif" / "sarif-2.1.0.json"
 SOURCE = "Sales grew by 12 percent in 2019.\nThe board said: “We did not expect such a year at all.”\n"

@@ -114,8 +114,8 @@ def test_every_finding_of_the_checks_is_documented_with_its_severity_and_label_a
 
 
 def test_every_finding_of_a_document_alone_is_documented() -> None:
-    from vera.check import findings as document_findings
-    from vera.check import reference_findings
+    from vera.document_check import findings as document_findings
+    from vera.document_check import reference_findings
 
     constants = ast.walk(ast.parse(Path(document_findings.__file__).read_bytes()))
     codes = {
@@ -135,7 +135,7 @@ def test_every_finding_of_a_document_alone_is_documented() -> None:
 
 def test_every_finding_that_a_document_can_have_is_a_rule_of_sarif_and_no_other() -> None:
     from vera.audit import meanings
-    from vera.check import findings as document_findings
+    from vera.document_check import findings as document_findings
 
     alone = {word for cell in first_cells(section(PAGE, "Of documents")) for word in quoted(cell)}
     modules = {check.__module__.rpartition(".")[2] for check in document_findings.CHECKS} | {"superseded"}

@@ -10,7 +10,7 @@ from typing import Any
 from urllib.parse import unquote, urlsplit
 
 from vera import config
-from vera.check.lookup import Indexes
+from vera.document_check.lookup import Indexes
 
 Answer = tuple[int, bytes, dict[str, str]]
 

@@ -9,8 +9,8 @@ import click
 from vera.cli.inputs import connector_option
 
 if TYPE_CHECKING:
-    from vera.check.run import Options
     from vera.cli.check_sarif import Checked
+    from vera.document_check.run import Options
 
 
 @click.command()
@@ -102,7 +102,7 @@ def check(
     from vera.cli.exit import USAGE, clean_errors, stop
 
     with clean_errors():
-        from vera.check.run import Options, require_date
+        from vera.document_check.run import Options, require_date
 
         if as_json and form not in (None, "json"):
             stop(f"--json and --format {form} ask for two formats. Leave one of them out.", USAGE)
@@ -144,7 +144,7 @@ def _with_settings(
     from vera import config
     from vera.agent.folders import input_folder
     from vera.agent.web import secrets_of
-    from vera.check.lookup import Indexes
+    from vera.document_check.lookup import Indexes
     from vera.runtime.connectors import sources_with
 
     settings = config.load(overrides, {"connectors.use": "\n".join(connector) or None}).settings
@@ -192,10 +192,10 @@ def _check_all(documents: Sequence[Path], options: "Options") -> _Run:
     Raises SetupError, for several only where the options are at fault or none of the files exists.
     """
     from vera.agent.errors import SetupError
-    from vera.check.reading import document_bytes, lines_of
-    from vera.check.run import check_bytes
     from vera.cli.check_sarif import Checked
     from vera.cli.progress import Progress
+    from vera.document_check.reading import document_bytes, lines_of
+    from vera.document_check.run import check_bytes
 
     checked: list[Checked] = []
     failed: list[tuple[str, str]] = []

@@ -14,8 +14,8 @@ from vera.report.printable import one_printable_line
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from vera.check.findings import Problem
-    from vera.check.run import Report
+    from vera.document_check.findings import Problem
+    from vera.document_check.run import Report
 
 _LEVELS = {"hard": "error", "hint": "warning", "unchecked": "notice"}
 

@@ -10,7 +10,7 @@ from urllib.parse import quote
 from vera.cli.check_text import is_difference
 
 if TYPE_CHECKING:
-    from vera.check.findings import Problem
+    from vera.document_check.findings import Problem
 
 _WORDS = re.compile(r"\S+(?:\s+\S+){0,2}")
 

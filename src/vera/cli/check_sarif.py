@@ -11,8 +11,8 @@ from vera.report.printable import printable
 from vera.version import __version__
 
 if TYPE_CHECKING:
-    from vera.check.findings import Problem
-    from vera.check.run import Report
+    from vera.document_check.findings import Problem
+    from vera.document_check.run import Report
 
 _PAGE = "https://github.com/vera-agent/vera/blob/main/docs/reference/findings.md"
 _ROOT = "%SRCROOT%"

@@ -6,8 +6,8 @@ from vera.attestation.report import counted
 from vera.report.printable import one_printable_line
 
 if TYPE_CHECKING:
-    from vera.check.findings import Problem
-    from vera.check.run import Report
+    from vera.document_check.findings import Problem
+    from vera.document_check.run import Report
 
 MAX_SHOWN = 100
 """Problems, and unchecked sources, of one document that are printed; JSON and SARIF have all."""

@@ -8,7 +8,7 @@ import click
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from vera.check.recheck import Recheck, Rechecked, SessionRecheck
+    from vera.document_check.recheck import Recheck, Rechecked, SessionRecheck
 
 _SHOWN = 200
 """Citations that are printed; --json has all."""
@@ -56,8 +56,8 @@ def recheck(
         from vera import config
         from vera.agent.web import secrets_of
         from vera.attestation.signers import known_signers
-        from vera.check.recheck import Options, recheck
         from vera.cli.progress import Progress
+        from vera.document_check.recheck import Options, recheck
 
         settings = config.load(overrides).settings
         options = Options(
@@ -99,7 +99,7 @@ def _sessions(path: Path) -> tuple[list[Path], int]:
 def _as_json(found: "Rechecked", left_out: int) -> str:
     import msgspec
 
-    from vera.check.recheck import STATES
+    from vera.document_check.recheck import STATES
     from vera.report.printable import printable_json
 
     counts = {state: found.count(state) for state in STATES}
@@ -110,7 +110,7 @@ def _as_json(found: "Rechecked", left_out: int) -> str:
 def _as_text(found: "Rechecked", left_out: int) -> "Iterator[str]":
     """Each session with what is no longer as it was, and a last line of figures."""
     from vera.attestation.report import counted
-    from vera.check.recheck import STATES
+    from vera.document_check.recheck import STATES
     from vera.report.printable import one_printable_line
 
     shown = 0

@@ -6,9 +6,9 @@ from typing import Any
 
 import msgspec
 
-from vera.check.reading import TEXT_LIMIT
-from vera.check.run import Options, Report, check_bytes, require_date
-from vera.check.sources import FILE_BYTES
+from vera.document_check.reading import TEXT_LIMIT
+from vera.document_check.run import Options, Report, check_bytes, require_date
+from vera.document_check.sources import FILE_BYTES
 from vera.evidence.reading import read_regular
 from vera.extraction.source import Unreadable
 from vera.mcp.roots import inside

@@ -7,8 +7,8 @@ import msgspec
 from vera.attestation.ahdb.entries import AnyEntry
 from vera.attestation.objects import Digest
 from vera.attestation.schemas import form
-from vera.check.findings import Findings
-from vera.check.run import SourceUsed
+from vera.document_check.findings import Findings
+from vera.document_check.run import SourceUsed
 from vera.evidence.claim import Relation
 
 
@@ -20,7 +20,7 @@ class ShownFindings(Findings, frozen=True, kw_only=True):
 
 
 class CheckOutput(msgspec.Struct, frozen=True, kw_only=True):
-    """A checked report (`vera.check.run.Report`). `exit_code` is that of `vera check`, and
+    """A checked report (`vera.document_check.run.Report`). `exit_code` is that of `vera check`, and
     `more_sources` counts the sources that are not shown."""
 
     exit_code: int

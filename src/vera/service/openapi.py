@@ -10,7 +10,7 @@ import msgspec
 from vera.attestation.dsse import DsseEnvelope
 from vera.attestation.objects import Card
 from vera.attestation.schemas import VerifyOutput
-from vera.check.run import Report
+from vera.document_check.run import Report
 from vera.headline import Headline
 from vera.service.bodies import ChatBody, CheckBody, ResearchBody, VerifyBody
 from vera.service.chat import ChatReply, ModelList

@@ -155,7 +155,7 @@ def _research(body: ResearchBody, terms: Terms, accepted: Reach | None) -> Work:
 
 
 def _check(body: CheckBody, terms: Terms, accepted: Reach | None) -> Work:
-    from vera.check.run import require_date
+    from vera.document_check.run import require_date
 
     for name in ("not_before", "not_after"):
         require_date(name, getattr(body, name))

@@ -32,10 +32,10 @@ from support.tiny_entailment import write_judge
 from support.turns import final, turn
 from vera.attestation.bundle import BundleError, pack, unpack
 from vera.attestation.keys import load_or_create
-from vera.check.references import of_bibtex
 from vera.connectors import ConnectorError
 from vera.corpus import Corpus, EmptyCorpus
 from vera.corpus.values import UnknownDocument
+from vera.document_check.references import of_bibtex
 from vera.embedding.transformer import SentenceTransformer
 from vera.embedding.values import EmbeddingError
 from vera.evidence.reading import read_regular

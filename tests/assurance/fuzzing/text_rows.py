@@ -20,15 +20,15 @@ from vera.audit.negative import asks_complete_set, items, says_complete_set
 from vera.audit.registry import audit
 from vera.audit.versions import stated
 from vera.builtin.question import analyse, frame_words, identifiers_in
-from vera.check.bibtex import entries
-from vera.check.document import read as read_document
-from vera.check.html import marked
-from vera.check.links import without_marks
-from vera.check.references import of_bibtex
 from vera.corpus.chunks import cut
 from vera.corpus.passages import pieces
 from vera.corpus.tokens import spaced
 from vera.corpus.tokens import words as indexed_words
+from vera.document_check.bibtex import entries
+from vera.document_check.document import read as read_document
+from vera.document_check.html import marked
+from vera.document_check.links import without_marks
+from vera.document_check.references import of_bibtex
 from vera.evidence.citation import find_citations, without_citations
 from vera.evidence.prompt_quoting import visible
 from vera.evidence.superseding import clause_numbers, statements

@@ -6,9 +6,9 @@ from urllib.parse import unquote
 
 import msgspec
 
-from vera.check.bibtex import entries
-from vera.check.links import trimmed
-from vera.check.outline import is_references_heading
+from vera.document_check.bibtex import entries
+from vera.document_check.links import trimmed
+from vera.document_check.outline import is_references_heading
 
 REFERENCE_LIMIT = 5000
 _SHOWN = 1000

@@ -12,10 +12,10 @@ from urllib.parse import unquote, urlsplit
 import msgspec
 
 from vera.agent.errors import SetupError
-from vera.check.links import Named
 from vera.config.settings import EgressSettings
 from vera.connectors.gathering import origins_of
 from vera.connectors.values import INPUT
+from vera.document_check.links import Named
 from vera.evidence.reading import read_regular, walk
 from vera.extraction.extractor import Extractor
 from vera.extraction.source import Extracted, Unreadable, is_read_by_ocr

@@ -19,7 +19,7 @@ from vera.audit.checkable import has_digit
 from vera.audit.claims import CLAIM_LIMIT, readable, split
 from vera.audit.edits import blanked
 from vera.audit.sentences import sentences
-from vera.check.links import RESERVED, Linked, Named, citation, linked
+from vera.document_check.links import RESERVED, Linked, Named, citation, linked
 from vera.evidence.citation import CITATION_LIMIT, find_citations
 from vera.evidence.claim import Claim
 from vera.text.lexicon import has_verb

@@ -8,8 +8,8 @@ import msgspec
 
 from vera.audit.case import Case
 from vera.audit.source_text import SourceText
-from vera.check.findings import Held
 from vera.corpus import Corpus, EmptyCorpus, IndexUnusable, Progress, StopIndexing
+from vera.document_check.findings import Held
 from vera.events import VersionSeen
 from vera.evidence.claim import Cite, Claim
 from vera.extraction.extractor import Extractor

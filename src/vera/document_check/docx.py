@@ -10,7 +10,7 @@ import zipfile
 from html import unescape
 from typing import NamedTuple
 
-from vera.check.links import RESERVED, WORDS_BEGIN, WORDS_CLOSE, WORDS_END
+from vera.document_check.links import RESERVED, WORDS_BEGIN, WORDS_CLOSE, WORDS_END
 from vera.extraction.zip_errors import ZIP_ERRORS
 
 _PART_BYTES = 32 << 20

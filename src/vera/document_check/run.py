@@ -14,14 +14,17 @@ import msgspec
 from vera.agent.errors import SetupError
 from vera.attestation.report import counted
 from vera.audit.case import AuditPolicy
-from vera.check.document import Document, unsourced_quotations
-from vera.check.findings import Findings, Held, findings
-from vera.check.links import Named
-from vera.check.lookup import Bibliography, Indexes, look_up
-from vera.check.reading import OF_TEXT, document_bytes, read_document
-from vera.check.reference_findings import ReferenceChecked
-from vera.check.references import Reference, doi_of, of_bibtex, of_text
-from vera.check.sources import (
+from vera.config.settings import EgressSettings
+from vera.connectors.gathering import used_in
+from vera.connectors.values import INPUT
+from vera.document_check.document import Document, unsourced_quotations
+from vera.document_check.findings import Findings, Held, findings
+from vera.document_check.links import Named
+from vera.document_check.lookup import Bibliography, Indexes, look_up
+from vera.document_check.reading import OF_TEXT, document_bytes, read_document
+from vera.document_check.reference_findings import ReferenceChecked
+from vera.document_check.references import Reference, doi_of, of_bibtex, of_text
+from vera.document_check.sources import (
     Folder,
     Missing,
     draft_of_file,
@@ -29,10 +32,7 @@ from vera.check.sources import (
     open_capture,
     shared_names,
 )
-from vera.check.versions import DocumentVersions, document_versions
-from vera.config.settings import EgressSettings
-from vera.connectors.gathering import used_in
-from vera.connectors.values import INPUT
+from vera.document_check.versions import DocumentVersions, document_versions
 from vera.events import Blob, Evidence
 from vera.extraction.extractor import Extractor
 from vera.extraction.ocr import installed

@@ -4,13 +4,13 @@ from pathlib import Path
 from typing import NamedTuple
 
 from vera.agent.errors import SetupError
-from vera.check.document import Document, read
-from vera.check.docx import marked as word_marked
-from vera.check.html import marked, unmarked
-from vera.check.links import without_marks
-from vera.check.package import marked as package_marked
-from vera.check.rtf import marked as rtf_marked
-from vera.check.sources import FILE_BYTES
+from vera.document_check.document import Document, read
+from vera.document_check.docx import marked as word_marked
+from vera.document_check.html import marked, unmarked
+from vera.document_check.links import without_marks
+from vera.document_check.package import marked as package_marked
+from vera.document_check.rtf import marked as rtf_marked
+from vera.document_check.sources import FILE_BYTES
 from vera.evidence.reading import read_regular
 from vera.extraction.canonical.encoding import to_utf8
 from vera.extraction.canonical.html import declared_charset

@@ -14,9 +14,9 @@ from vera.agent.folders import index_folder, input_folder
 from vera.agent.inputs import is_address
 from vera.attestation.outcome import ALTERED, WITHHELD, outcome_of
 from vera.attestation.signers import Signers
-from vera.check.sources import Missing, fetch_all, open_capture
 from vera.config.settings import EgressSettings
 from vera.corpus import Corpus, EmptyCorpus, IndexUnusable, UnknownDocument
+from vera.document_check.sources import Missing, fetch_all, open_capture
 from vera.events import Evidence
 from vera.extraction.extractor import Extractor
 from vera.extraction.marks import STRUCK, within

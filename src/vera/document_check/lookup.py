@@ -8,8 +8,9 @@ import msgspec
 
 from vera.agent.errors import SetupError
 from vera.agent.web import network_policy
-from vera.check.findings import Problem
-from vera.check.reference_findings import (
+from vera.config.settings import BibliographySettings, EgressSettings
+from vera.document_check.findings import Problem
+from vera.document_check.reference_findings import (
     IndexAnswer,
     Looked,
     ReferenceChecked,
@@ -17,8 +18,7 @@ from vera.check.reference_findings import (
     checked,
     problems,
 )
-from vera.check.references import Reference
-from vera.config.settings import BibliographySettings, EgressSettings
+from vera.document_check.references import Reference
 from vera.sandbox.egress.dial import Dialer
 from vera.sandbox.egress.secrets import Secrets
 from vera.sandbox.fetch.exchange import Fields

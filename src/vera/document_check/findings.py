@@ -28,7 +28,7 @@ from vera.audit.checks.time_window import time_window
 from vera.audit.checks.wording import wording
 from vera.audit.registry import FLOOR
 from vera.audit.source_text import SourceText
-from vera.check.document import Document, unsourced_quotations
+from vera.document_check.document import Document, unsourced_quotations
 from vera.events import Evidence, VersionSeen
 from vera.evidence.claim import Cite, Claim
 from vera.evidence.finding import Finding

@@ -14,7 +14,7 @@ from urllib.parse import unquote
 
 import msgspec
 
-from vera.check.outline import TARGET_LIMIT, Notes, Part, key_of, outline
+from vera.document_check.outline import TARGET_LIMIT, Notes, Part, key_of, outline
 from vera.evidence.citation import find_citations
 from vera.text.markdown import lines, plain
 

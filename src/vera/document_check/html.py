@@ -12,7 +12,7 @@ from html import unescape
 from typing import NamedTuple
 
 from vera.audit.edits import edited
-from vera.check.links import RESERVED, WORDS_BEGIN, WORDS_CLOSE, WORDS_END
+from vera.document_check.links import RESERVED, WORDS_BEGIN, WORDS_CLOSE, WORDS_END
 from vera.text.html_tags import Tag
 from vera.text.html_tags import tags as tags_of
 from vera.text.lexicon import word_set

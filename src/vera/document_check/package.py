@@ -11,8 +11,8 @@ import zipfile
 from collections.abc import Callable, Iterator
 from html import unescape
 
-from vera.check.docx import Marked, addresses_or_words, part_of, relations_of
-from vera.check.links import WORDS_BEGIN, WORDS_CLOSE, WORDS_END
+from vera.document_check.docx import Marked, addresses_or_words, part_of, relations_of
+from vera.document_check.links import WORDS_BEGIN, WORDS_CLOSE, WORDS_END
 from vera.extraction.zip_errors import ZIP_ERRORS
 
 MAX_PARTS = 20_000

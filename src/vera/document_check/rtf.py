@@ -2,8 +2,8 @@
 
 import re
 
-from vera.check.docx import Marked, addresses_or_words
-from vera.check.links import WORDS_BEGIN, WORDS_CLOSE, WORDS_END
+from vera.document_check.docx import Marked, addresses_or_words
+from vera.document_check.links import WORDS_BEGIN, WORDS_CLOSE, WORDS_END
 
 # Word writes groups of formatting, and data in hexadecimal, between the parts of a field.
 _FIELD = re.compile(

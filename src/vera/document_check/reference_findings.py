@@ -10,8 +10,8 @@ from typing import Literal
 
 import msgspec
 
-from vera.check.findings import NEAR_PERCENT, Problem, Severity
-from vera.check.references import Reference
+from vera.document_check.findings import NEAR_PERCENT, Problem, Severity
+from vera.document_check.references import Reference
 from vera.text.quote import QuoteIndex
 from vera.websearch.works import Work
 

@@ -240,7 +240,10 @@ def test_five_interruptions_hold_no_task(tmp_path: Path) -> None:
 
 
 def test_the_cap_of_an_endpoint_is_never_exceeded(tmp_path: Path) -> None:
-    with ScriptedServer(slowly(0.1, calls=2)) as one, ScriptedServer(slowly(0.1, calls=2)) as other:
+    with (
+        ScriptedServer(slowly(0.1, calls=2, together=3)) as one,
+        ScriptedServer(slowly(0.1, calls=2, together=2)) as other,
+    ):
         lines = [question(n, (one if n % 2 else other).base_url) for n in range(12)]
         (tmp_path / "tasks.jsonl").write_text("\n".join(map(json.dumps, lines)))
         limits = ("--limit", f"{one.root}=3", "--limit", f"127.0.0.1:{other.port}=2")
@@ -252,7 +255,7 @@ def test_the_cap_of_an_endpoint_is_never_exceeded(tmp_path: Path) -> None:
 
 
 def test_the_slots_are_never_exceeded(tmp_path: Path) -> None:
-    with ScriptedServer(slowly(0.1)) as server:
+    with ScriptedServer(slowly(0.1, together=2)) as server:
         tasks = write_tasks(tmp_path / "tasks.jsonl", server.base_url, 7)
         batch(tasks, "--slots", 2, cwd=tmp_path)
     assert most_at_once(trail(tmp_path)) == 2

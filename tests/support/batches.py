@@ -37,13 +37,14 @@ BLUE = text.render(final("The sky is blue today."))
 WAIT_SECONDS = 120.0
 
 
-def slowly(seconds: float, calls: int = 1) -> Callable[[int, dict[str, Any]], Any]:
-    """A model that notes `calls - 1` times before it answers, each time after `seconds`."""
+def slowly(seconds: float, calls: int = 1, together: int = 0) -> Callable[[int, dict[str, Any]], Any]:
+    """A model that notes `calls - 1` times before it answers, each time after `seconds`; the first ones when
+    `together` requests have been asked at the same time."""
 
     def reply(index: int, body: dict[str, Any]) -> Any:
         step = answered_turns(body) + 1
         said = BLUE if step >= calls else text.render(turn("note", text=f"Step {step}."))
-        return Slow(seconds, said)
+        return Slow(seconds, said, together=together)
 
     return reply
 

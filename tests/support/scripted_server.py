@@ -15,7 +15,8 @@ The script is a list of replies, one for each chat request, or a function `(inde
 - `Fault(status, headers, body)`: an HTTP error;
 - `Drop()`: closes the connection without a word; `Drop(after="text")` in the middle of an answer;
 - `Slow(seconds, reply)`: waits first; with `after="text"` it waits in the middle of the answer; with
-  `keepalive=0.1` it sends a comment that often while it waits;
+  `keepalive=0.1` it sends a comment that often while it waits; with `together=3` it waits for three requests
+  at the same time before;
 - `Raw(b"...", b"...")`: these bytes as the body of an HTTP 200, one chunk each.
 
 After the script's end `exhausted="error"` (the default) answers HTTP 400, which no client retries, so a test
@@ -55,6 +56,10 @@ from support.server_faces import about
 MAX_BODY_BYTES = 64 * 1024 * 1024
 
 
+OTHERS_SECONDS = 20.0
+"""For so long a `Slow` reply waits for others at the same time."""
+
+
 @dataclass(frozen=True)
 class Fault:
     """An HTTP error; a dict as body becomes JSON."""
@@ -73,12 +78,14 @@ class Drop:
 
 @dataclass(frozen=True)
 class Slow:
-    """A wait of `seconds` before `reply`, or after the first words `after` of it."""
+    """A wait of `seconds` before `reply`, or after the first words `after` of it. It begins when `together`
+    requests have been asked at the same time, or will not be."""
 
     seconds: float
     reply: Any = ""
     after: str | None = None
     keepalive: float = 0.0
+    together: int = 0
 
 
 class Raw:
@@ -335,6 +342,7 @@ class _Handler(BaseHTTPRequestHandler):
                 if ahead or reply.keepalive:
                     self._answer(path, body, inner, ahead=ahead, pause=reply)
                 else:
+                    self._wait_for_others(reply.together)
                     self._pause(reply.seconds)
                     simple = isinstance(reply.reply, str | dict)
                     self._play(path, body, inner if simple else reply.reply)
@@ -473,6 +481,12 @@ class _Handler(BaseHTTPRequestHandler):
             self.connection.shutdown(socket.SHUT_RDWR)
         except OSError:
             pass
+
+    def _wait_for_others(self, together: int) -> None:
+        last = time.monotonic() + OTHERS_SECONDS
+        while self.owner.most_at_once < together and time.monotonic() < last:
+            if self.owner.stopping.wait(0.01):
+                return
 
     def _pause(self, seconds: float, comment: bytes = b"", every: float = 0.0) -> None:
         """Wait, but end at once when the client goes away or the server stops."""

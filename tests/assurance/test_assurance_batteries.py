@@ -31,7 +31,10 @@ def test_the_promise_of_a_battery_holds_in_its_slice(battery: Battery, numbers: 
     """In a process that nothing else uses: what attempts leave behind in theirs is no test's."""
     with runner.pool_of(1) as pool:
         results = list(pool.map(functools.partial(runner.attempt, battery.name, seed=0), numbers))
-    assert [each for each in results if each.failure or not each.row] == []
+    failures = [
+        each.failure or f"{each.number} has no row" for each in results if each.failure or not each.row
+    ]
+    assert not failures, "\n".join(failures)
 
 
 def try_it(trial: Trial) -> None:

@@ -471,7 +471,7 @@ def test_a_judge_that_reads_is_right_about_claims_whose_labels_are_known(told: T
     probes = run.logged(events.VerifierProbe)
     assert [(each.probe, each.expected, each.said) for each in probes] == [
         ("stated", "SUPPORTS", "SUPPORTS"),
-        *[("number", "not SUPPORTS", "IRRELEVANT")] * 3,
+        *[(altered, "not SUPPORTS", "IRRELEVANT") for altered in ("number", "number", "invented")],
     ]
     assert run.verdict == (0, "SUPPORTED", "")
     assert run.blind_spots["judge_probes"] == (

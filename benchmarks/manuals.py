@@ -8,8 +8,8 @@
 folder for each corpus of SOURCES. The questions lie in benchmarks/manuals/: in each corpus a third is asked
 nearly in the manual's words, a third in other words, and a third has no answer there; some are in German
 and French. (The fifth: 8, 3 and 4 in each.) Each set was asked once before its misses were looked at; all
-six are development data since. Each line of the sixth also has its places, a short answer and a reason.
-The seventh, of the same form, was held out: accounts, positions on maps, pictures and games, written apart.
+seven are development data since, and give the weights of `vera.builtin.acceptance`. Each line of the sixth
+and the seventh also has its places, a short answer and a reason.
 A question is QUOTED when the model presents lines as an answer, and right when the lines it cites hold the
 expected words; "closest matches" are not an answer. Intervals are Wilson's at 95 %.
 `--check` asks nothing: it looks whether each question's page holds the expected words.

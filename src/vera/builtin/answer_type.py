@@ -57,9 +57,14 @@ OF_A_UNIT = 0.8
 FAINTLY = 0.3
 """The same in a sentence that holds all (IN_ALL of it) that is asked in MANY words."""
 MANY = 3
+FEW = 2
+"""So few words of what is asked all have to be there."""
 IN_ALL = 0.99
 NAME_WORDS = 0.5
 """The share of a name that the name of a file has to hold, numbers apart, to stand for it."""
+
+LOST_BY_A_SYNONYM = 0.3
+"""What is missing of a word of which only a synonym is there."""
 
 MAX_BOUND_LENGTH = 16
 """The longest phrase that makes a number a bound, in characters."""
@@ -74,7 +79,7 @@ _DIGIT = re.compile(r"(?<![\w-])\d")
 _ALONE = frozenset((Kind.PERSON, Kind.NAME))
 """Of these kinds an expression is one only when it is a name."""
 
-_FORMLESS = frozenset((Kind.ANY, Kind.NAME, Kind.DEFINITION, Kind.EXPANSION))
+_FORMLESS = frozenset((Kind.ANY, Kind.NAME, Kind.CODE, Kind.PATH, Kind.METHOD))
 """Kinds of which an expression may have any form: whatever else a sentence says may answer."""
 
 _NAMED_BY_SAYING_SO = frozenset((Kind.PERSON, Kind.PLACE))
@@ -152,12 +157,13 @@ class Sentence(msgspec.Struct, frozen=True):
 
 
 class Reading(msgspec.Struct, frozen=True):
-    """What a sentence says of what is asked: the share that it holds by itself, whether it surely `answers`,
-    and whether it could by its expression (`of_the_kind`)."""
+    """What a sentence says of what is asked: the share that it holds by itself, the share of the question's
+    weight that is `missing`, whether it surely `answers`, and whether it `may` by its expression."""
 
     own: float = 0.0
+    missing: float = 1.0
     answers: bool = False
-    of_the_kind: bool = False
+    may: bool = False
 
 
 NOTHING_SAID = Reading()
@@ -200,6 +206,7 @@ class Judge:
         """
         label = sentence.label or valued(sentence.text, counts=self._question.kind is Kind.COUNT)
         labelled = bool(label) and self._says(label)
+        missing = self._missing(own, above)
         own = self._with_implied(own) if labelled else own
         said = self._said(own, above)
         speaks = self._holds_half(said) and self._may_answer(sentence)
@@ -207,14 +214,41 @@ class Judge:
             return NOTHING_SAID
         return Reading(
             own=self._share(list(map(max, own, self._named_by_file))),
+            missing=missing,
             answers=self._answers(own, said, kind, label if labelled else ""),
-            of_the_kind=self._is_of_the_kind(own, kind),
+            may=self._may_be_weighed(own, labelled=labelled) and self._is_of_the_kind(own, kind),
         )
 
     def _said(self, own: Sequence[float], above: Sequence[float]) -> list[float]:
         """What a sentence, the headings above it, or its file's name say."""
         around = [far if far >= PLAINLY else 0.0 for far in above]
         return list(map(max, own, around, self._named_by_file))
+
+    def _missing(self, own: Sequence[float], above: Sequence[float]) -> float:
+        """The share, by weight, of the question's words that neither the sentence, nor what is above it, nor
+        its file's name says; of a word with a synonym there a part is missing."""
+        said = self._said(own, above)
+        weights = [
+            weight if term.weight >= 1.0 else 0.0
+            for term, weight in zip(self._question.terms, self._lexis.weights, strict=True)
+        ]
+        lost = (
+            weight * (1.0 if far < SYNONYM else LOST_BY_A_SYNONYM if far < SAME_ROOT else 0.0)
+            for weight, far in zip(weights, said, strict=True)
+        )
+        return sum(lost) / (sum(weights) or 1.0)
+
+    def _may_be_weighed(self, own: Sequence[float], *, labelled: bool) -> bool:
+        """Whether a sentence says of which thing it speaks, and where little is asked, all of that: "granted"
+        alone names no lender. What is asked about and stands in no text that was seen is told nowhere."""
+        own = list(map(max, own, self._named_by_file))
+        told = all(own[index] >= SYNONYM for index in self._lexis.nowhere.intersection(self._demand.asked))
+        enough = len(self._demand.asked) > FEW or self._share(own) >= IN_ALL
+        return told and enough and self._is_restricted(own, labelled=labelled)
+
+    def _is_restricted(self, own: Sequence[float], *, labelled: bool) -> bool:
+        """Whether a sentence itself says of which thing it speaks ("active" of "the active queue")."""
+        return labelled or all(own[index] >= SAME_ROOT for index in self._demand.restricting)
 
     def _holds_half(self, said: Sequence[float]) -> bool:
         return self._demand.asked != () and self._share(list(map(max, said, self._subject))) >= HALF
@@ -301,7 +335,7 @@ class Judge:
         its_own = self._share(list(map(max, own, self._named_by_file)))
         if held < enough or its_own < self._least_own(labelled=labelled):
             return False
-        if not labelled and any(own[index] < SAME_ROOT for index in self._demand.restricting):
+        if not self._is_restricted(own, labelled=labelled):
             return False
         named = labelled and not set(identifiers_in(label)).isdisjoint(self._question.identifiers)
         if not named and said[self._rarest] < (SYNONYM if labelled else SAME_ROOT):

@@ -5,8 +5,8 @@ from itertools import chain
 
 import msgspec
 
+from vera.builtin.acceptance import accepted
 from vera.builtin.answer import answer_text
-from vera.builtin.apart import told_apart
 from vera.builtin.conversation import (
     Candidate,
     Conversation,
@@ -115,7 +115,7 @@ def _survey(conversation: Conversation) -> Step:
     lexis = weigh(question, excerpts)
     paths = dict.fromkeys(chain(conversation.files, (excerpt.path for excerpt in excerpts)))
     names = match_names(question, paths)
-    told = told_apart([windows(question, lexis, each, names_of(names, each.path)) for each in excerpts])
+    told = accepted([windows(question, lexis, each, names_of(names, each.path)) for each in excerpts])
     leads, coverage, sure = _leads(conversation, told[: len(conversation.hits)])
     found = _found(conversation, told[len(conversation.hits) :])
     return Step(conversation, question, lexis, names, leads, found, coverage, sure)

@@ -31,17 +31,6 @@ MAX_TITLE_LENGTH = 100
 
 _ANSWERED = 0.3
 
-SAYS_ENOUGH = 0.8
-"""The share of the question's weight that a sentence with its context has to hold, to answer where no other
-holds as much of what is asked: the least of 0.6 to 0.9 by which at most 4 % of what is presented so is wrong
-(over five of the six sets of benchmarks/manuals.py at a time, with public reading-comprehension sets)."""
-ASKED_ENOUGH = 0.66
-"""The share of what is asked about that the sentence itself has to hold then: of two words both, so that
-nothing granted answers "which lender granted …?" without a lender."""
-TERMS_ENOUGH = 4
-"""The terms of a question that has enough words to tell sentences apart; counted in words, so none is in
-Chinese or Japanese."""
-
 
 class Weights(msgspec.Struct, frozen=True):
     """What each kind of evidence is worth; tuned on the questions of `benchmarks/extractive.py`.
@@ -97,21 +86,28 @@ WEIGHTS = Weights()
 
 
 class Said(msgspec.Struct, frozen=True):
-    """A sentence that may answer: its words, the share of what is asked that it holds by itself, whether it
-    surely answers, and whether it does so `if_alone`: where no other sentence holds as much."""
+    """A sentence that may answer, on the lines `first` to `last`: its words, the share of what is asked that
+    it holds by itself, the share of the question's weight that is `missing` in it, and how many `terms` the
+    question has. It `answers` where it says all that is demanded; if not, it `may` where it is likely enough.
+    """
 
     text: str
+    first: int
+    last: int
     own: float
+    missing: float
+    length: int
+    terms: int
     answers: bool
-    if_alone: bool
+    may: bool
 
 
 class Window(msgspec.Struct, frozen=True):
     """Lines that may answer: `score` is about 0 to 2, `coverage` their share of the question's weight.
 
-    `sure` says that a sentence in them says all that the question demands (`extractive.answer_type`) or is
-    the only one that says so much of it (`extractive.apart`), `phrase` has the words of them that are the
-    answer, '' where that is not sure. `said` are their sentences that may answer.
+    `sure` says that a sentence in them says all that the question demands (`answer_type`), and later, that
+    one is likely enough to answer (`acceptance`). `phrase` has the words of them that are the answer, ''
+    where that is not sure. `said` are their sentences that may answer.
     """
 
     path: str
@@ -177,8 +173,7 @@ class _Excerpt:
         self._opening = _opening(excerpt)
         self._entries = Entries(question, self._pieces)
         self._left_out = [float(is_left_out(term.word.form)) for term in lexis.terms]
-        in_words = not any(is_cjk(term.word.form) for term in lexis.terms)
-        self._has_words_enough = in_words and len(lexis.terms) >= TERMS_ENOUGH
+        self._in_words = not any(is_cjk(term.word.form) for term in lexis.terms)
 
     def windows(self) -> Iterator[Window]:
         for first in range(len(self._pieces)):
@@ -272,7 +267,7 @@ class _Excerpt:
             held = self._kind(start, end)
             kind = max(kind, held * min(1.0, (share + 0.1) / (coverage + 1e-9)))
             if (start, end) not in self._sayings:
-                self._sayings[start, end] = self._say(start, end, share)
+                self._sayings[start, end] = self._say(start, end)
             if found := self._sayings[start, end]:
                 said.append(found)
         score = weights.coverage * coverage + weights.sentence * best_sentence
@@ -296,19 +291,23 @@ class _Excerpt:
             said=tuple(said),
         )
 
-    def _say(self, first: int, last: int, share: float) -> Said | None:
-        """The sentence of these pieces, which holds this `share` of the question's weight, if it may
-        answer."""
+    def _say(self, first: int, last: int) -> Said | None:
+        """The sentence of these pieces, if it may answer."""
         reading = self._reading(first, last)
         if not reading.own:
             return None
-        enough = share >= SAYS_ENOUGH and reading.own >= ASKED_ENOUGH and self._has_words_enough
-        states = not self._pieces[last].lead_in and self._says_more(first, last)
+        parts = self._pieces[first : last + 1]
+        states = not parts[-1].lead_in and not asks(parts[-1].text) and self._says_more(first, last)
         return Said(
-            text=" ".join(word.form for piece in self._pieces[first : last + 1] for word in piece.words),
+            text=" ".join(word.form for part in parts for word in part.words),
+            first=parts[0].first,
+            last=parts[-1].last,
             own=reading.own,
+            missing=reading.missing,
+            length=sum(len(part.words) for part in parts),
+            terms=len(self._lexis.terms),
             answers=reading.answers,
-            if_alone=enough and states and reading.of_the_kind,
+            may=reading.may and states and self._in_words,
         )
 
     def _reading(self, first: int, last: int) -> Reading:

@@ -24,10 +24,12 @@ _TABULAR = (".csv", ".tsv")
 
 
 class Lexis(msgspec.Struct, frozen=True):
-    """The question's terms with their weights in the texts seen: rare words weigh more."""
+    """The question's terms with their weights in the texts seen: rare words weigh more. `nowhere` are those
+    that no text seen has."""
 
     terms: tuple[Term, ...]
     weights: tuple[float, ...]
+    nowhere: frozenset[int] = frozenset()
 
     @property
     def total(self) -> float:
@@ -61,7 +63,7 @@ def weigh(question: Question, excerpts: Iterable[Excerpt]) -> Lexis:
         else term.weight * (_BASE + math.log((total + 1) / (count + 0.5)) / math.log(total + 2))
         for term, count in zip(question.terms, counts, strict=True)
     )
-    return Lexis(question.terms, weights)
+    return Lexis(question.terms, weights, frozenset(index for index, count in enumerate(counts) if not count))
 
 
 def layout_of(excerpt: Excerpt) -> tuple[Piece, ...]:

@@ -240,7 +240,7 @@ class Judge:
 
     def _may_be_weighed(self, own: Sequence[float], *, labelled: bool) -> bool:
         """Whether a sentence says of which thing it speaks, and where little is asked, all of that: "granted"
-        alone names no lender. What is asked about and stands in no text that was seen is told nowhere."""
+        alone names no lender. A word that is asked about and that no text seen has is told nowhere."""
         own = list(map(max, own, self._named_by_file))
         told = all(own[index] >= SYNONYM for index in self._lexis.nowhere.intersection(self._demand.asked))
         enough = len(self._demand.asked) > FEW or self._share(own) >= IN_ALL

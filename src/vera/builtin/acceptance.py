@@ -19,8 +19,8 @@ MOST_AHEAD, MOST_BEHIND = 0.5, -0.3
 class Acceptance(msgspec.Struct, frozen=True):
     """The weights of a logistic model (log-odds) and its two bounds.
 
-    Fitted by `training/acceptance.py` on the seven sets of `benchmarks/manuals.py`; the bounds are those that
-    did best when each set was asked by weights fitted on the other six.
+    Fitted by `training/acceptance.py` on the seven sets of `benchmarks/manuals.py`. The bounds were chosen
+    from what is presented when each set is asked by weights fitted on the other six.
     """
 
     base: float = -4.53

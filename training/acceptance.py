@@ -16,6 +16,7 @@ import argparse
 import sys
 from collections.abc import Iterator, Sequence
 from itertools import chain
+from math import inf
 from pathlib import Path
 
 import msgspec
@@ -44,7 +45,6 @@ STEPS = 30
 BOUNDS = (0.0, 0.25, 0.5, 0.75, 1.0, 1.25, 1.5, 2.0)
 COST = 10
 """So many right answers a wrong one costs when the bound is chosen."""
-WITHOUT_RULES = 99.0
 
 Vector = NDArray[np.float64]
 
@@ -155,7 +155,7 @@ def presented(asked: Asked, weights: Vector, enough: float, where_said: float) -
     sure = [
         one
         for one, odds in zip(asked.candidates, _odds(asked, weights), strict=True)
-        if odds >= (min(where_said, enough) if one.answers and where_said < WITHOUT_RULES else enough)
+        if odds >= (min(where_said, enough) if one.answers else enough)
     ]
     best = max((one.score for one in sure), default=0.0)
     cited = sorted((one for one in sure if one.score >= ALSO_CITED * best), key=lambda one: -one.score)
@@ -201,7 +201,7 @@ def main() -> None:
         if options.keep:
             options.keep.write_bytes(msgspec.json.encode(asked))
     others = {group: fitted([each for each in asked if each.group != group]) for group in SETS}
-    for label, where_said in (("alone", WITHOUT_RULES), ("with all demanded", ACCEPTANCE.enough_where_said)):
+    for label, where_said in (("alone", inf), ("with all demanded", ACCEPTANCE.enough_where_said)):
         print(f"{label}: near and right, other words, unanswerable, wrong of presented")
         for enough in BOUNDS:
             print(

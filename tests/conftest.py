@@ -74,7 +74,8 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption(
         "--repeat-more",
         action="store_true",
-        help="Repeat what can go wrong by chance 20 times instead of 3, and try all attacks, not a third.",
+        help="Repeat what can go wrong by chance 20 times instead of 3, try all attacks, not a third, and"
+        " kill runs behind every record, not the first of each kind.",
     )
 
 
@@ -82,6 +83,11 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 def repeats(pytestconfig: pytest.Config) -> int:
     """How often a test repeats what can go wrong by chance."""
     return 20 if pytestconfig.getoption("--repeat-more") else 3
+
+
+@pytest.fixture(scope="session")
+def repeat_more(pytestconfig: pytest.Config) -> bool:
+    return bool(pytestconfig.getoption("--repeat-more"))
 
 
 def pytest_configure(config: pytest.Config) -> None:

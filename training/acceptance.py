@@ -2,14 +2,14 @@
 
     python training/acceptance.py --texts DIR [--keep FILE]
 
-DIR is what `benchmarks/manuals.py --prepare` has made. Each question of the seven sets is asked. Of each
+DIR is what `benchmarks/manuals.py --prepare` has made. Each question of the eight sets is asked. Of each
 sentence that may answer, what is weighed is kept, and whether its lines hold the expected words (in FILE,
 from which a second call reads them). A logistic model with a small ridge penalty is fitted on the AT_MOST
 likeliest sentences of each question, ROUNDS times, each question weighing the same. No chance is in it.
 
-Printed: for several bounds what is presented when each set is asked by weights that the other six gave, alone
-and with the sentences that say all that is demanded; the same with the bound, too, chosen on the six; and the
-weights that all seven give. Intervals are Wilson's at 95 %.
+Printed: for several bounds what is presented when each set is asked by weights that the other seven gave, alone
+and with the sentences that say all that is demanded; the same with the bound, too, chosen on the seven; and the
+weights that all eight give. Intervals are Wilson's at 95 %.
 """
 
 import argparse
@@ -25,19 +25,16 @@ from numpy.typing import NDArray
 
 from vera.builtin.acceptance import ACCEPTANCE, features, rivals_of
 from vera.builtin.conversation import Conversation, Excerpt, understand
-from vera.builtin.documents import match_names, names_of
 from vera.builtin.model import Extractive
-from vera.builtin.plan import ALSO_CITED, MAX_CITATIONS
-from vera.builtin.question import analyse
-from vera.builtin.scoring import Window, grown, windows
-from vera.builtin.term_weights import weigh
+from vera.builtin.plan import ALSO_CITED, MAX_CITATIONS, scored
+from vera.builtin.scoring import Window, grown
 from vera.model.types import Completion, Message, Request
 
 sys.path.append(str(Path(__file__).resolve().parent.parent / "benchmarks"))
 import extractive
 import manuals
 
-SETS = ("questions", "held-out", "third", "fourth", "fifth", "sixth", "seventh")
+SETS = ("questions", "held-out", "third", "fourth", "fifth", "sixth", "seventh", "eighth")
 PENALTY = 0.1
 AT_MOST = 3
 ROUNDS = 3
@@ -92,13 +89,9 @@ def ask(texts: Path) -> Iterator[Asked]:
 
 
 def _candidates(question: manuals.Question, conversation: Conversation) -> Iterator[Candidate]:
-    asked = analyse(conversation.question)
-    excerpts = [*conversation.hits, *conversation.reads]
-    lexis = weigh(asked, excerpts)
-    names = match_names(asked, dict.fromkeys(each.path for each in excerpts))
-    found = [windows(asked, lexis, each, names_of(names, each.path)) for each in excerpts]
-    rivals = rivals_of(chain.from_iterable(found))
-    for read, mine in zip(conversation.reads, found[len(conversation.hits) :], strict=True):
+    found = scored(conversation)
+    rivals = rivals_of(chain(*found.hits, *found.reads))
+    for read, mine in zip(conversation.reads, found.reads, strict=True):
         seen = set()
         for window in sorted(mine, key=lambda window: -window.score):
             for said in window.said:

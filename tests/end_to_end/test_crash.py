@@ -32,8 +32,6 @@ SCRIPT = [
     final("At least three years [ev_0002:3]."),
 ]
 
-MAX_RECORDS = 80
-
 
 def in_process(arguments: list[str], kill_after: int) -> None:
     """Run `vera` in this process, killing it behind the record number `kill_after` (0: never)."""
@@ -79,52 +77,57 @@ def documents(tmp_path: Path) -> Path:
     return folder
 
 
+def first_of_each(log: Iterable[events.Record]) -> list[int]:
+    """Of each kind of record (by what it is about) the first."""
+    first: dict[tuple[str, ...], int] = {}
+    for record in log:
+        about = (str(getattr(record, name, "")) for name in ("tool", "outcome", "event", "status", "scope"))
+        first.setdefault((type(record).__name__, *about), record.seq)
+    return list(first.values())
+
+
 @pytest.mark.timeout(600)
-def test_a_run_killed_behind_any_record_is_resumed_to_its_end(documents: Path, tmp_path: Path) -> None:
+def test_a_run_killed_behind_any_record_is_resumed_to_its_end(
+    documents: Path, tmp_path: Path, repeat_more: bool
+) -> None:
+    """Behind the first record of each kind; with `--repeat-more` behind every one. (The battery `crash` kills
+    such a run at each call that changes a file.)"""
+
     def reply(index: int, body: dict[str, Any]) -> Any:
         return as_reply(SCRIPT[min(answered_turns(body), len(SCRIPT) - 1)], "text")
 
     with ScriptedServer(reply) as server:
-        common = ["--model-base-url", server.root, "--protocol", "text", "--sandbox", "host", "--quiet"]
-        common += ["--verifier", "literal", "--verifier-rounds", "1"]
-        boundary = 0
-        while True:
-            boundary += 1
-            assert boundary < MAX_RECORDS
-            work = tmp_path / f"work-{boundary}"
-            run = [
-                "run",
-                "--task",
-                "How long?",
-                "--input-dir",
-                str(documents),
-                "--work-dir",
-                str(work),
-                *common,
-            ]
-            code = vera(run, kill_after=boundary)
-            if code == 3:
-                break  # the run has fewer records than that: every boundary was tried
-            assert code == -signal.SIGKILL
+
+        def run(work: Path, kill_after: int = 0) -> int | None:
+            return vera([
+                "run", "--task", "How long?", "--input-dir", str(documents), "--work-dir", str(work),
+                "--model-base-url", server.root, "--protocol", "text", "--sandbox", "host", "--quiet",
+                "--verifier", "literal", "--verifier-rounds", "1",
+            ], kill_after)  # fmt: skip
+
+        # What nobody has sealed yet, and what commands can do, the person says again.
+        mine = (
+            f"model.base_url={server.root}", f"run.input_dir={documents}", "verification.rule=literal",
+            "sandbox.backend=host",
+        )  # fmt: skip
+        chosen = [word for text in mine for word in ("-c", text)]
+        whole = tmp_path / "whole"
+        assert run(whole) == 3
+        check_whole(whole, 0)
+        log = records(whole)
+        assert len(log) > 30
+        for point in [each.seq for each in log] if repeat_more else first_of_each(log):
+            work = tmp_path / f"work-{point}"
+            assert run(work, point) == -signal.SIGKILL
             before = (work / "trace.jsonl").read_bytes()
             told = [record for record in records(work) if isinstance(record, events.Task)]
-            # What nobody has sealed yet, and what commands can do, the person says again.
-            mine = (
-                f"model.base_url={server.root}",
-                f"run.input_dir={documents}",
-                "verification.rule=literal",
-            )
-            chosen = [word for text in (*mine, "sandbox.backend=host") for word in ("-c", text)]
             resumed = vera(["resume", str(work), "--quiet", *chosen])
-            after = (work / "trace.jsonl").read_bytes()
-            assert after.startswith(before), "a record was lost"
+            assert (work / "trace.jsonl").read_bytes().startswith(before), "a record was lost"
             if not told:
                 assert resumed == 1  # killed before the task was written: there is nothing to go on with
                 continue
             assert resumed == 3
-            check_whole(work, boundary)
-    assert boundary > 30
-    check_whole(tmp_path / f"work-{boundary}", boundary)
+            check_whole(work, point)
 
 
 def check_whole(work: Path, boundary: int) -> None:
@@ -230,15 +233,15 @@ MEANINGFUL = (events.Answer, events.LaneEnded, events.PolicyChoice, events.Statu
 other records the first test has tried."""
 
 
-def kill_points(log: Iterable[events.Record]) -> list[int]:
-    """The records of verification: of each kind (by lane and part) the first."""
+def kill_points(log: Iterable[events.Record], *, every_lane: bool) -> list[int]:
+    """The records of verification: of each kind (by part, and by lane where that is asked) the first."""
     first: dict[tuple[str, ...], int] = {}
     for record in log:
         verifies = record.lane.startswith(("verify-", "check-", "derive", "exam"))
         begun = first or isinstance(record, events.Answer)
         if begun and (verifies or isinstance(record, (*MEANINGFUL, *OF_ROUNDS, events.RunEnd))):
             part = getattr(record, "scope", getattr(record, "event", ""))
-            lane = "" if isinstance(record, events.ContainerEvent) else record.lane
+            lane = record.lane if every_lane and not isinstance(record, events.ContainerEvent) else ""
             first.setdefault((type(record).__name__, lane, part), record.seq)
     return list(first.values())
 
@@ -305,7 +308,7 @@ def check_verified(work: Path, expected: list[tuple[object, ...]]) -> None:
 
 @pytest.mark.timeout(600)
 def test_a_run_killed_in_its_verification_is_resumed_to_the_same_verdict(
-    documents: Path, tmp_path: Path
+    documents: Path, tmp_path: Path, repeat_more: bool
 ) -> None:
     task = "How long must a written offer be valid, and how many lines has the file?"
     with ScriptedServer(Play(documents)) as server:
@@ -320,7 +323,7 @@ def test_a_run_killed_in_its_verification_is_resumed_to_the_same_verdict(
         assert run(whole) == 0
         expected = verdicts(whole)
         check_verified(whole, expected)
-        points = kill_points(records(whole))
+        points = kill_points(records(whole), every_lane=repeat_more)
         assert {type(records(whole)[point - 1]) for point in points} >= {*ONCE, *OF_ROUNDS, *MEANINGFUL}
         for point in points:
             work = tmp_path / f"work-{point}"

@@ -115,27 +115,31 @@ KILLED_BEHIND = (
 )
 
 
-def kill_points(log: list[events.Record]) -> list[int]:
-    """Every record of a gate, a constraint and the status; of moves the first of each outcome."""
-    first: dict[str, int] = {}
+def kill_points(log: list[events.Record], *, every: bool) -> list[int]:
+    """Of moves the first of each outcome, of gates, constraints and the status the first of each kind and
+    effect, or every one."""
+    first: dict[tuple[str, ...], int] = {}
     for each in log:
-        if isinstance(each, events.Move):
-            first.setdefault(each.outcome, each.seq)
-    return sorted({each.seq for each in log if isinstance(each, KILLED_BEHIND)} | set(first.values()))
+        if isinstance(each, (events.Move, *KILLED_BEHIND)):
+            about = tuple(str(getattr(each, name, "")) for name in ("outcome", "effect", "status"))
+            number = str(each.seq) if every and not isinstance(each, events.Move) else ""
+            first.setdefault((type(each).__name__, *about, number), each.seq)
+    return sorted(first.values())
 
 
 @pytest.mark.timeout(600)
 def test_a_run_killed_behind_any_record_of_a_gate_is_resumed_to_the_same_end(
-    documents: Path, tmp_path: Path
+    documents: Path, tmp_path: Path, repeat_more: bool
 ) -> None:
+    """Behind the first of each kind; with `--repeat-more` behind every one."""
     with ScriptedServer(play) as server:
         whole = tmp_path / "whole"
         assert vera_in_process(arguments(server, documents, whole)) == 3
         log = records(whole)
         end = log[-1]
         assert isinstance(end, events.RunEnd)
-        points = kill_points(log)
-        assert len(points) > 20
+        points = kill_points(log, every=repeat_more)
+        assert len(points) > 10
         for point in points:
             work = tmp_path / f"work-{point}"
             assert vera_in_process(arguments(server, documents, work), point) == -signal.SIGKILL

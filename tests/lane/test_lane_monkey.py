@@ -25,7 +25,7 @@ from vera.model.types import Completion, ModelInfo, Request
 from vera.session import Session, check, rebuild
 from vera.store import Store
 
-TURNS = 80
+TURNS = 40
 LONG_TURNS = 200
 
 ONLY_ASCII = {str(byte): -100 for byte in range(128, 256)}

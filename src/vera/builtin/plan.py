@@ -58,6 +58,16 @@ _READING = "Read the place that fits the question best so far."
 _ANSWERING = "Answer with the lines that fit the question best."
 
 
+class Scored(msgspec.Struct, frozen=True):
+    """The question, and the windows of each hit and of each read, by what the whole conversation shows."""
+
+    question: Question
+    lexis: Lexis
+    names: Mapping[str, Match]
+    hits: tuple[Sequence[Window], ...]
+    reads: tuple[Sequence[Window], ...]
+
+
 class Step(msgspec.Struct, frozen=True):
     """What is known before a decision; `coverage` is the best among the hits, and `sure` says that one of
     them surely answers."""
@@ -109,16 +119,24 @@ def _is_exhausted(conversation: Conversation) -> bool:
     return conversation.steps >= min(MAX_STEPS, explained + MAX_UNEXPLAINED + 1)
 
 
-def _survey(conversation: Conversation) -> Step:
+def scored(conversation: Conversation) -> Scored:
+    """The lines of all hits and reads, each scored by the question, before any counts as the answer."""
     question = analyse(conversation.question)
     excerpts = [*conversation.hits, *conversation.reads]
     lexis = weigh(question, excerpts)
     paths = dict.fromkeys(chain(conversation.files, (excerpt.path for excerpt in excerpts)))
     names = match_names(question, paths)
-    told = accepted([windows(question, lexis, each, names_of(names, each.path)) for each in excerpts])
-    leads, coverage, sure = _leads(conversation, told[: len(conversation.hits)])
-    found = _found(conversation, told[len(conversation.hits) :])
-    return Step(conversation, question, lexis, names, leads, found, coverage, sure)
+    found = [windows(question, lexis, each, names_of(names, each.path)) for each in excerpts]
+    hits = len(conversation.hits)
+    return Scored(question, lexis, names, tuple(found[:hits]), tuple(found[hits:]))
+
+
+def _survey(conversation: Conversation) -> Step:
+    seen = scored(conversation)
+    told = accepted([*seen.hits, *seen.reads])
+    leads, coverage, sure = _leads(conversation, told[: len(seen.hits)])
+    found = _found(conversation, told[len(seen.hits) :])
+    return Step(conversation, seen.question, seen.lexis, seen.names, leads, found, coverage, sure)
 
 
 def _leads(

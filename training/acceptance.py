@@ -7,9 +7,9 @@ sentence that may answer, what is weighed is kept, and whether its lines hold th
 from which a second call reads them). A logistic model with a small ridge penalty is fitted on the AT_MOST
 likeliest sentences of each question, ROUNDS times, each question weighing the same. No chance is in it.
 
-Printed: for several bounds what is presented when each set is asked by weights that the other seven gave, alone
-and with the sentences that say all that is demanded; the same with the bound, too, chosen on the seven; and the
-weights that all eight give. Intervals are Wilson's at 95 %.
+Printed: for several bounds what is presented when each set is asked by weights that the other seven gave,
+alone and with the sentences that say all that is demanded; the same with the bound, too, chosen on the seven;
+and the weights that all eight give. Intervals are Wilson's at 95 %.
 """
 
 import argparse

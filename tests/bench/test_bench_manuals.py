@@ -12,7 +12,9 @@ import pytest
 from support.benchmarks import FOLDER, loaded
 
 SETS = {
-    **dict.fromkeys(("questions", "held-out", "third", "fourth", "sixth", "seventh", "eighth"), (10, 10, 10)),
+    **dict.fromkeys(
+        ("questions", "held-out", "third", "fourth", "sixth", "seventh", "eighth", "ninth"), (10, 10, 10)
+    ),
     "fifth": (8, 3, 4),
 }
 """Set: its questions in a corpus near the words, in other words, and without an answer."""

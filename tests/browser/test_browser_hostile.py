@@ -12,6 +12,7 @@ import pytest
 from support import evaluated, hostile_run
 from support.browsers import ARGUMENTS, program, watched
 from support.dashboards import Dashboard, Grown
+from support.pages import text_only
 from support.verified import verified
 from vera.attestation.keys import load_or_create
 from vera.dashboard.reviewing import review as say
@@ -76,27 +77,6 @@ def site(page: str) -> Iterator[int]:
 
 def everything(base: Path) -> dict[str, bytes]:
     return {str(path): path.read_bytes() for path in base.rglob("*") if path.is_file()}
-
-
-def text_only(page: "Page") -> None:
-    """The page has our script and no other, no handler in its markup, nothing that loads or leads away."""
-    found = page.evaluate(
-        """() => ({
-          scripts: [...document.scripts].map((each) => each.src),
-          handlers: [...document.querySelectorAll('*')].flatMap((each) =>
-            [...each.attributes].filter((one) => one.name.startsWith('on') || one.name === 'style')
-              .map((one) => `${each.tagName} ${one.name}`)),
-          foreign: document.querySelectorAll('iframe, object, embed, base, meta[http-equiv]').length,
-          pictures: [...document.images].map((each) => each.getAttribute('src')),
-          links: [...document.links].map((each) => each.getAttribute('href')),
-        })"""
-    )
-    assert all(src.endswith("/vera.js") for src in found["scripts"])
-    assert len(found["scripts"]) <= 1
-    assert found["handlers"] == []
-    assert found["foreign"] == 0
-    assert all(src.startswith("/s/") for src in found["pictures"])
-    assert all(link.startswith(("/", "#")) and not link.startswith("//") for link in found["links"])
 
 
 def test_what_goes_wrong_in_a_page_would_be_noticed(browser: "Browser", dashboard: Dashboard) -> None:

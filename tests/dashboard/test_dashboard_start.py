@@ -252,6 +252,36 @@ def test_a_name_that_is_no_plain_name_is_refused(name: str) -> None:
         plain_name(name)
 
 
+@pytest.mark.parametrize(
+    ("name", "kept_as"),
+    [
+        ("../../../secret.txt", "secret.txt"),
+        ("..\\..\\secret.txt", "secret.txt"),
+        ("/etc/cron.d/secret.txt", "secret.txt"),
+        ("C:\\Windows\\secret.txt", "secret.txt"),
+        ("input/../../trace.jsonl", "trace.jsonl"),
+        ("..%2f..%2fsecret.txt", "..%2f..%2fsecret.txt"),
+    ],
+)
+def test_a_name_that_is_sent_leads_to_no_other_folder(
+    client: TestClient, base: Path, launched: list[tuple[list[str], str]], name: str, kept_as: str
+) -> None:
+    data = f"sent as {name}".encode()
+    answer = send(client, files=[("files", (name, data))], task="What?")
+    assert answer.status_code == (400 if kept_as.startswith(".") else 303)
+    made = [path for path in base.parent.rglob("*") if path.is_file() and data in path.read_bytes()]
+    assert made == [each / "input" / kept_as for each in sessions(base)]
+
+
+@pytest.mark.parametrize("name", ["..", "a/..", ".ssh/..", "x/.bashrc", "a\tb", "\u202egpj.exe", "a" * 900])
+def test_a_name_that_is_sent_and_is_no_plain_name_makes_nothing(
+    client: TestClient, base: Path, name: str
+) -> None:
+    answer = send(client, files=[("files", (name, b"x"))], task="What?")
+    assert answer.status_code == 400 and "files" in errors(answer)
+    assert not (base / "work").exists()
+
+
 def test_too_many_files_and_two_of_a_name_are_refused() -> None:
     with pytest.raises(UploadRefused, match=f"at most {MAX_FILES}"):
         taken([(f"{number}.txt", b"") for number in range(MAX_FILES + 1)])

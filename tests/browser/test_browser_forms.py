@@ -69,6 +69,42 @@ def test_what_was_typed_is_there_again_after_back(browser: "Browser", dashboard:
         assert [page.locator(f"[name={name}]").input_value() for name in names] == values
 
 
+@pytest.mark.parametrize(
+    ("path", "button"), [("ask", "Ask"), ("ask?claim=c1", "Check it"), ("again", "Start")]
+)
+def test_what_was_typed_to_ask_again_is_there_again_after_back(
+    browser: "Browser", dashboard: Dashboard, path: str, button: str
+) -> None:
+    with watched(browser, dashboard.url, token=dashboard.token, allowed=FALLEN) as context:
+        page = context.page(f"/s/work~2Fpump/{path}")
+        page.get_by_label("Task").fill(TASK)
+        page.get_by_label("Input folder").fill("../elsewhere")
+        page.get_by_label("Effort").select_option("quick")
+        page.get_by_role("button", name=button, exact=True).click()
+        page.locator("#error-input_dir").wait_for()
+        for _ in range(2):
+            values = [
+                page.locator(f"[name={name}]").input_value() for name in ("task", "input_dir", "effort")
+            ]
+            assert values == [TASK, "../elsewhere", "quick"]
+            page.go_back()
+
+
+def test_what_was_typed_on_the_page_of_a_run_is_on_the_page_that_refuses_it(
+    browser: "Browser", dashboard: Dashboard
+) -> None:
+    with watched(browser, dashboard.url, token=dashboard.token, allowed=FALLEN) as context:
+        page = context.page("/s/work~2Fpump")
+        page.locator("[name=tags]").fill("x" * 60)
+        page.get_by_role("button", name="Keep tags").click()
+        page.locator("#error-tags").wait_for()
+        assert page.locator("[name=tags]").input_value() == "x" * 60
+        page.locator("[name=tags]").fill("pumps")
+        page.get_by_role("button", name="Keep tags").click()
+        page.wait_for_url("**/s/work~2Fpump#tags")
+        assert page.locator("[name=tags]").input_value() == "pumps"
+
+
 def test_files_are_dropped_and_kept_with_what_is_wrong_beside_its_field(
     browser: "Browser", dashboard: Dashboard, base: Path
 ) -> None:

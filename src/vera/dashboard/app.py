@@ -34,13 +34,14 @@ from vera.dashboard.log_ends import MAIN_LANE
 from vera.dashboard.metrics import BaseMetrics
 from vera.dashboard.overview import Overview
 from vera.dashboard.query_params import Asked
+from vera.dashboard.refused_form import page_before, refused_form
 from vera.dashboard.rendered_places import place_svg
 from vera.dashboard.run_form import StartForm, tried_form
 from vera.dashboard.runs import RunRefused, Runs
 from vera.dashboard.session_index import KINDS, SORTS, Wanted
 from vera.dashboard.sessions import NoSession, SessionFolder, Sessions
 from vera.dashboard.shares import share
-from vera.dashboard.start_routes import StartRoutes, go_on
+from vera.dashboard.start_routes import KEPT_BY_BACK, StartRoutes, go_on
 from vera.dashboard.static_files import StaticFiles
 from vera.dashboard.step_index import StepIndex, StepIndexes
 from vera.dashboard.step_view import loader, request_of, step_view
@@ -395,21 +396,25 @@ class Dashboard:
         if sentence is None:
             raise HTTPException(404)
         form = await self._filled(session, sentence, "thesis" if claim else "question")
-        return HTMLResponse(pages.render_ask(_asked(request), session, page, form))
+        return HTMLResponse(pages.render_ask(_asked(request), session, page, form), headers=KEPT_BY_BACK)
 
     async def ask(self, request: Request) -> Response:
         session, fields = self._session(request), _fields(request)
         page = await self.followers.of(session).page()
-        if page.header.verdict in REFUSED:
-            raise HTTPException(
-                409,
-                f"This session is {page.header.verdict}: {page.header.reason} If you trust it, go on from it "
-                f"in a terminal: vera ask --session {session.name} --trust-session",
-            )
-        if problems := await self.runs.check(fields):
-            form = tried_form(self.runs.form(None), fields, problems)
-            return HTMLResponse(pages.render_ask(_asked(request), session, page, form), 400)
-        return go_on(request, await self.runs.follow(session, fields))
+        try:
+            if page.header.verdict in REFUSED:
+                sentence = f"This session is {page.header.verdict}: {page.header.reason}"
+                in_a_terminal = f"vera ask --session {session.name} --trust-session"
+                raise RunRefused(409, f"{sentence} If you trust it, go on in a terminal: {in_a_terminal}")
+            if problems := await self.runs.check(fields):
+                raise RunRefused(400, next(iter(problems.values())), problems)
+            return go_on(request, await self.runs.follow(session, fields))
+        except RunRefused as refused:
+            form = self.runs.form(None)
+            if _is_program(request) or form.locked:
+                raise
+            form = tried_form(form, fields, refused.fields or {"": str(refused)})
+            return HTMLResponse(pages.render_ask(_asked(request), session, page, form), refused.status)
 
     async def again(self, request: Request) -> Response:
         """The form of a new session, with the task and the settings of this one."""
@@ -418,7 +423,7 @@ class Dashboard:
         page = await follower.page()
         kind = "thesis" if follower.kind() == "thesis" else "question"
         form = await self._filled(session, page.header.task, kind)
-        return HTMLResponse(pages.render_start(_asked(request), None, form))
+        return HTMLResponse(pages.render_start(_asked(request), None, form), headers=KEPT_BY_BACK)
 
     async def _filled(self, session: SessionFolder, task: str, kind: str) -> StartForm:
         """The form with the settings of a session, and what of them a form may not choose here."""
@@ -541,12 +546,18 @@ def _found(page: str | None) -> Response:
     return HTMLResponse(page)
 
 
+def _is_program(request: Request) -> bool:
+    return "x-vera" in request.headers or not wants_html(request.headers)
+
+
 def _answer(
     request: Request, status: int, sentence: str, headers: Mapping[str, str] | None = None
 ) -> Response:
-    if "x-vera" in request.headers or not wants_html(request.headers):
+    if _is_program(request):
         return PlainTextResponse(f"{sentence}\n", status, headers=headers)
-    return HTMLResponse(pages.render_problem(_asked(request), status, sentence), status, headers=headers)
+    back = page_before(request.url.path) if request.method == "POST" else ""
+    page = pages.render_problem(_asked(request), status, sentence, back)
+    return HTMLResponse(page, status, headers=headers)
 
 
 def _problem(status: int) -> Callable[[Request, Exception], Awaitable[Response]]:
@@ -565,7 +576,10 @@ async def _http_problem(request: Request, error: Exception) -> Response:
 
 async def _run_refused(request: Request, error: Exception) -> Response:
     assert isinstance(error, RunRefused)
-    return _answer(request, error.status, str(error))
+    form = refused_form(request.url.path, _fields(request), str(error), error.fields)
+    if form is None or _is_program(request):
+        return _answer(request, error.status, str(error))
+    return HTMLResponse(pages.render_refused(_asked(request), form), error.status)
 
 
 async def _own_fault(request: Request, error: Exception) -> Response:

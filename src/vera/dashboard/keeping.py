@@ -1,7 +1,7 @@
 """The routes by which a person keeps order: reviews of claims, tags, and removing, which asks first."""
 
 import asyncio
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from urllib.parse import quote
 
 from starlette.exceptions import HTTPException
@@ -11,6 +11,7 @@ from starlette.routing import Route
 
 from vera.dashboard import pages
 from vera.dashboard.follow import Followers
+from vera.dashboard.guard import wants_html
 from vera.dashboard.removal import NotRemoved, held_in, remove
 from vera.dashboard.reviewing import review
 from vera.dashboard.runs import RunRefused
@@ -52,29 +53,37 @@ class Keeping:
             tags = tags_in(_fields(request).get("tags", ""))
             await asyncio.to_thread(write_tags, session.path, tags)
         except TagError as error:
-            raise RunRefused(400, str(error)) from None
+            raise RunRefused(400, str(error), {"tags": str(error)}) from None
         except OSError as error:
             raise RunRefused(503, f"The tags cannot be written: {error.strerror}.") from None
         return _go_to(request, f"/s/{quote(session.id)}#tags")
 
     async def ask(self, request: Request) -> Response:
         """The page that says what would be removed, and asks."""
-        found = self._named(request.query_params.getlist("s"))
+        return await self._asking(request, self._named(request.query_params.getlist("s")))
+
+    async def _asking(
+        self, request: Request, found: Sequence[SessionFolder], problem: str = "", status: int = 200
+    ) -> Response:
         held = await asyncio.to_thread(lambda: [held_in(each) for each in found])
         tags = await asyncio.to_thread(lambda: [read_tags(each.path) for each in found])
-        asked = request.scope["asked"]
-        return HTMLResponse(pages.render_remove(asked, list(zip(found, held, tags, strict=True))))
+        page = pages.render_remove(request.scope["asked"], list(zip(found, held, tags, strict=True)), problem)
+        return HTMLResponse(page, status)
 
     async def remove(self, request: Request) -> Response:
         given = _fields(request).get("sessions", "")
         found = self._named(given.split(",") if given and len(given) <= MAX_IDS else [])
         done: list[str] = []
-        for each in found:
+        for number, each in enumerate(found):
             try:
                 await asyncio.to_thread(remove, self._sessions, each)
             except (NotRemoved, NoSession, OSError) as error:
                 before = f" Removed before it: {', '.join(done)}." if done else " Nothing was removed."
-                raise RunRefused(409, f"{_in_words(error)}{before}") from None
+                sentence = f"{_in_words(error)}{before}"
+                left = [other for other in found[number:] if other.exists]
+                if not left or "x-vera" in request.headers or not wants_html(request.headers):
+                    raise RunRefused(409, sentence) from None
+                return await self._asking(request, left, sentence, 409)
             done.append(each.name)
         return _go_to(request, "/")
 

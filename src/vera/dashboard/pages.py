@@ -23,8 +23,9 @@ from vera.dashboard.over_time import Day, over_time_svg
 from vera.dashboard.overview import SessionList
 from vera.dashboard.part_cache import KeptParts
 from vera.dashboard.query_params import Asked
+from vera.dashboard.refused_form import RefusedForm
 from vera.dashboard.removal import Held
-from vera.dashboard.run_form import BUDGETS, CHOICES, StartForm
+from vera.dashboard.run_form import CHOICES, LIMITS, StartForm
 from vera.dashboard.run_form import KINDS as FORM_KINDS
 from vera.dashboard.run_status import RunStatus
 from vera.dashboard.runs import Replayed
@@ -79,15 +80,6 @@ TITLES = {
 }
 """What each part is called in the list of parts."""
 
-LIMITS = {
-    "max_steps": "steps",
-    "budget_tokens": "tokens",
-    "budget_seconds": "seconds",
-    "budget_cost": "cost",
-    "budget_searches": "searches",
-}
-"""Fields of a form for what a run may do, with their names."""
-
 FORM_LABELS = {
     "kind": "What is asked for",
     "task": "Task",
@@ -105,7 +97,6 @@ FORM_LABELS = {
 
 assert set(FORM_LABELS) == {"kind", "task", "files", *CHOICES}
 assert set(PARTS) == {"header", *ORDER} and set(TITLES) == set(ORDER)
-assert set(LIMITS) == set(BUDGETS)
 
 _BLANK = EventLine(offset=0, seq=0, ts=0.0, lane="main", kind="", step=None, text="")
 """The row of the event log from which the page's module makes others."""
@@ -137,9 +128,14 @@ def render_login(asked: Asked, wanted: str, problem: str) -> str:
     return _page("login", asked, wanted=wanted, problem=problem)
 
 
-def render_problem(asked: Asked, status: int, sentence: str) -> str:
-    """A page that says what went wrong."""
-    return _page("problem", asked, status=status, sentence=sentence)
+def render_problem(asked: Asked, status: int, sentence: str, back: str = "") -> str:
+    """A page that says what went wrong, and leads to the page `back` ('' for none)."""
+    return _page("problem", asked, status=status, sentence=sentence, back=back)
+
+
+def render_refused(asked: Asked, form: RefusedForm) -> str:
+    """A form that was refused, to be put right and sent again."""
+    return _page("refused", asked, form=form)
 
 
 def render_index(asked: Asked, listed: SessionList, now: float | None = None) -> str:
@@ -204,9 +200,12 @@ def state_in_words(state: str) -> str:
     return STATES.get(state) or RESULTS.get(state) or state.replace("_", " ").capitalize()
 
 
-def render_remove(asked: Asked, found: Sequence[tuple[SessionFolder, Held, tuple[str, ...]]]) -> str:
-    """What would be removed, with its size and tags, and the form that does it."""
-    return _page("remove", asked, found=found)
+def render_remove(
+    asked: Asked, found: Sequence[tuple[SessionFolder, Held, tuple[str, ...]]], problem: str = ""
+) -> str:
+    """What would be removed, with its size and tags, and the form that does it; `problem` is why the form
+    was refused."""
+    return _page("remove", asked, found=found, problem=problem)
 
 
 def render_start(asked: Asked, session: SessionFolder | None, form: StartForm) -> str:

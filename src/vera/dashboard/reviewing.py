@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from vera.attestation.keys import KeyFileError, load_or_create
-from vera.attestation.reviews import FILE, LABELS, ReviewError, ReviewLog, append
+from vera.attestation.reviews import FILE, LABELS, MAX_NOTE, ReviewError, ReviewLog, append
 from vera.attestation.signers import TrustError, known_signers
 from vera.dashboard.runs import RunRefused
 from vera.dashboard.sessions import SessionFolder
@@ -46,7 +46,7 @@ def review(session: Path, page: RunPage, head: str, fields: Mapping[str, str]) -
         raise RunRefused(404, "The answer of this session has no such claim.")
     if fields.get("label", "") not in LABELS:
         raise RunRefused(400, f"Say what you think of the claim: {', '.join(LABELS)}.")
-    claim = page.claims[number - 1]
+    claim, note = page.claims[number - 1], fields.get("note", "").replace("\r\n", "\n")
     try:
         append(
             session,
@@ -55,12 +55,13 @@ def review(session: Path, page: RunPage, head: str, fields: Mapping[str, str]) -
             claim=claim.key,
             claim_sha256=claim.digest,
             label=fields["label"],
-            note=fields.get("note", ""),
+            note=note,
         )
     except KeyFileError as error:
         raise RunRefused(503, str(error)) from None
     except ReviewError as error:
-        raise RunRefused(409, str(error)) from None
+        wrong = {"note": str(error)} if len(note.strip()) > MAX_NOTE else {}
+        raise RunRefused(409, str(error), wrong) from None
     except OSError as error:
         raise RunRefused(503, f"The review cannot be written: {error.strerror}.") from None
     return number

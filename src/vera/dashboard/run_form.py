@@ -45,6 +45,17 @@ BUDGETS = {
 }
 """Field → its setting: what a run may do in all, also asked for when it is resumed."""
 
+LIMITS = {
+    "max_steps": "steps",
+    "budget_tokens": "tokens",
+    "budget_seconds": "seconds",
+    "budget_cost": "cost",
+    "budget_searches": "searches",
+}
+"""The same fields with their names."""
+
+assert set(LIMITS) == set(BUDGETS)
+
 CHOICES = {
     "input_dir": "run.input_dir",
     "model_base_url": "model.base_url",

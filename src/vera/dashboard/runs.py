@@ -321,7 +321,7 @@ class Runs:
         try:
             limits = read_limits(fields, self._base, self._allowed)
         except FieldProblem as problem:
-            raise RunRefused(400, str(problem)) from None
+            raise RunRefused(400, str(problem), problem.fields) from None
         ends = self._ends_of(session)
         try:
             withheld = resumed_settings(session.path, ends, self._base, limits, self._allowed).withheld

@@ -23,8 +23,8 @@ from vera.dashboard.uploads import UploadRefused, taken
 MAX_FILLED = 2000
 """Characters of a field that an address fills in."""
 
-_KEPT_BY_BACK = {"cache-control": "private, no-cache"}
-"""The one page that a browser may keep for its Back button: there is nothing in it but what was typed."""
+KEPT_BY_BACK = {"cache-control": "private, no-cache"}
+"""Of a page with a form for much text: the browser may keep it for its Back button, and asks again."""
 
 
 class StartRoutes:
@@ -50,7 +50,7 @@ class StartRoutes:
             if name in {"task", "kind", *CHOICES}
         }
         form = tried_form(await self._found.on(self._runs.form(None)), given, {})
-        return HTMLResponse(pages.render_start(request.scope["asked"], None, form), headers=_KEPT_BY_BACK)
+        return HTMLResponse(pages.render_start(request.scope["asked"], None, form), headers=KEPT_BY_BACK)
 
     async def ask(self, request: Request) -> Response:
         """Make a session of what was asked, and start its run."""

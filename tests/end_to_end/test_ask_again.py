@@ -4,14 +4,19 @@ each new session replayed without the one before."""
 import asyncio
 import json
 import shutil
+import time
 from pathlib import Path
 from typing import Any
 
 import pytest
+from selectolax.lexbor import LexborHTMLParser
+from starlette.testclient import TestClient
 
 import vera
 from support.cli import vera as command
-from support.dashboard_runs import runs_in, said, until_state, use_plain_machine
+from support.dashboard_runs import SECONDS, runs_in, said, until_state, use_plain_machine
+from support.dashboards import app_of
+from support.markup import visible_text
 from support.scripted_server import ScriptedServer
 from support.turns import as_reply, final, turn
 from vera.dashboard.sessions import SessionFolder, Sessions
@@ -151,3 +156,80 @@ def test_in_the_dashboard_a_question_a_thesis_and_the_same_question_again(
     assert [code for _, code in done] == [0, 4, 0]
     for number, (session, _) in enumerate(done):
         assert holds(session.path, tmp_path / str(number))
+
+
+def form_at(client: TestClient, page: str, action: str) -> dict[str, str]:
+    """The fields of a page's form that goes to an address, as they are filled in."""
+    form = LexborHTMLParser(client.get(page).text).css_first(f'form[action="{action}"]')
+    fields = {
+        node.attributes["name"] or "": node.attributes.get("value") or ""
+        for node in form.css("input[name]:not([type=file]):not([type=radio]), input[checked]")
+    }
+    chosen = {
+        node.attributes["name"] or "": (node.css_first("option[selected]") or node.css_first("option[value]"))
+        for node in form.css("select")
+    }
+    texts = {node.attributes["name"] or "": node.text() for node in form.css("textarea")}
+    return {
+        **fields,
+        **{name: "" if "value" in each.attributes else each.text() for name, each in chosen.items()},
+        **texts,
+    }
+
+
+def sent(client: TestClient, action: str, fields: dict[str, str]) -> str:
+    """Send a form; the page of the session that it started, once its run has ended well."""
+    answer = client.post(action, data=fields, follow_redirects=False)
+    assert answer.status_code == 303, visible_text(answer.text)
+    page, deadline = answer.headers["location"], time.monotonic() + SECONDS
+    while "Ended with exit code 0." not in (text := visible_text(client.get(page).text)):
+        assert time.monotonic() < deadline and "could not start" not in text, text[:2000]
+        time.sleep(0.1)
+    return page
+
+
+def linked(client: TestClient, page: str, title: str) -> set[str]:
+    """Where the links below a heading of the part "Ask again" lead. What is new is known after a moment."""
+    deadline = time.monotonic() + SECONDS
+    while time.monotonic() < deadline:
+        part = LexborHTMLParser(client.get(page).text).css_first("section#ask")
+        headings = [node for node in part.css("h3") if node.text().strip() == title]
+        if headings and (found := headings[0].next) is not None:
+            listed = found if found.tag == "ul" else found.next
+            assert listed is not None
+            return {link.attributes["href"] or "" for link in listed.css("a")}
+        time.sleep(0.1)
+    raise AssertionError(f"{page} has no links below {title!r}")
+
+
+def test_through_the_page_a_question_follows_and_the_same_is_asked_with_other_settings(
+    base: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """By the forms as a browser sends them."""
+    use_plain_machine(monkeypatch)
+    monkeypatch.setenv("MODEL_BASE_URL", "builtin")
+    first = "/s/work~2Ffirst"
+    with app_of(base) as client:
+        client.headers["accept"] = "text/html"
+        client.get("/", params={"token": "t" * 40})
+        del client.headers["authorization"]
+        asked = form_at(client, first, f"{first}/ask")
+        more = sent(client, f"{first}/ask", {**asked, "task": "And for spare parts?"})
+        assert linked(client, more, "Follows") >= {first}
+        assert linked(client, first, "Followed by") >= {more}
+        again = form_at(client, f"{first}/again", "/start")
+        assert (again["task"], again["kind"], again["input_dir"]) == (QUESTION, "question", "./licences")
+        assert again["model_base_url"] == "builtin"
+        changed = sent(client, "/start", {**again, "max_steps": "9", "effort": "quick"})
+        third = form_at(client, f"{changed}/again", "/start")
+        assert {**third, "form_token": ""} == {
+            **again,
+            "max_steps": "9",
+            "effort": "quick",
+            "form_token": "",
+        }
+        compared = client.get("/compare", params={"s": ["work~2Ffirst", changed.removeprefix("/s/")]}).text
+        assert "run.max_steps" in compared and "run.effort" in compared
+    for number, page in enumerate((more, changed)):
+        session = base / page.removeprefix("/s/").replace("~2F", "/")
+        assert holds(session, tmp_path / str(number))

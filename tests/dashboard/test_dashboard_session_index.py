@@ -20,6 +20,7 @@ from vera.dashboard import pages, session_index
 from vera.dashboard.overview import SessionList
 from vera.dashboard.query_params import Asked
 from vera.dashboard.session_index import (
+    MAX_BATCHES,
     PAGE_ROWS,
     BatchCount,
     Found,
@@ -124,12 +125,54 @@ def test_a_list_that_cannot_be_is_refused_in_a_sentence(served: Dashboard, query
 def test_a_batch_is_summed_up_with_a_link_to_its_failures(served: Dashboard) -> None:
     html = get(served, "/")
     (row,) = LexborHTMLParser(html).css("section[aria-labelledby=batches-title] tbody tr")
-    assert [" ".join(cell.text().split()) for cell in row.css("th, td")][:3] == [
-        "runs",
-        "3",
-        "Unsealed 3",
-    ] or ("Unresolved 3" in row.text())
-    assert "/?state=failed&amp;batch=runs" in html
+    cells = [" ".join(cell.text().split()) for cell in row.css("th, td")]
+    assert cells == ["runs", "3", "Unsealed 3", "0", "", "3 failed"]
+    assert row.css_first("td a").attributes["href"] == "/?state=failed&batch=runs"
+    listed = LexborHTMLParser(get(served, "/?batch=runs")).css(".sessions tbody th")
+    assert {each.css_first("code").text() for each in listed} == {
+        f"./runs {str(number) * 12}" for number in range(3)
+    }
+    assert all("A task of the batch" in each.text() for each in listed)
+
+
+def test_the_same_link_sorts_the_other_way_round(served: Dashboard) -> None:
+    first = LexborHTMLParser(get(served, "/?sort=tokens"))
+    link = next(node for node in first.css(".sessions thead a") if node.text().startswith("tokens"))
+    assert link.attributes["href"] == "/?sort=-tokens"
+    other = get(served, link.attributes["href"])
+    assert 'aria-sort="ascending"' in other and 'href="/?sort=tokens"' in other
+    assert "A task of the batch" in tasks(other)[1], "the fewest tokens come first"
+    for name in pages.COLUMNS:
+        one, reverse = tasks(get(served, f"/?sort={name}")), tasks(get(served, f"/?sort=-{name}&page=5"))
+        assert one[:4] == reverse[::-1], name
+
+
+def test_batches_that_are_not_shown_are_told(tmp_path: Path) -> None:
+    names = [f"b{number}/runs/{BATCH}/1".encode() for number in range(MAX_BATCHES + 2)]
+    index = SessionIndex(tmp_path, tmp_path / "index.sqlite")
+    index.sync(dict.fromkeys(names, ("1", 1.0)))
+    listed = index.listed(Wanted())
+    assert (len(listed.batches), listed.more_batches) == (MAX_BATCHES, 2)
+    shown = SessionList(wanted=Wanted(), total=1, batches=listed.batches, more_batches=listed.more_batches)
+    html = pages.render_index(ASKED, shown)
+    assert "2 batches with fewer sessions not shown" in visible_text(html) and problems(html) == []
+
+
+def test_the_cost_of_a_batch_is_that_of_its_sessions_and_one_without_end_is_not_added_up(
+    tmp_path: Path,
+) -> None:
+    index = SessionIndex(tmp_path, tmp_path / "index.sqlite")
+    names = [f"runs/{BATCH}/{number}".encode() for number in (1, 2, 3)]
+    index.sync(dict.fromkeys(names, ("1", 1.0)))
+    costs = ("1e400", "0.5", "0.25")
+    for name, cost, verdict in zip(names, costs, ("QUOTED", "VERIFIED", "VERIFIED"), strict=True):
+        header = msgspec.structs.replace(FINISHED.header, cost=cost, verdict=verdict)
+        index.put(Found(name=name, seen="", header=header))
+    (batch,) = index.listed(Wanted()).batches
+    assert batch.cost == 0.75
+    shown = pages.render_index(ASKED, SessionList(wanted=Wanted(), total=3, batches=(batch,)))
+    row = LexborHTMLParser(shown).css_first("section[aria-labelledby=batches-title] tbody tr")
+    assert row.css("td")[3].text() == "0.75"
 
 
 def test_a_session_that_changes_is_read_again_and_one_that_goes_is_gone(tmp_path: Path) -> None:

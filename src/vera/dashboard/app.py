@@ -38,7 +38,7 @@ from vera.dashboard.refused_form import page_before, refused_form
 from vera.dashboard.rendered_places import place_svg
 from vera.dashboard.run_form import StartForm, tried_form
 from vera.dashboard.runs import RunRefused, Runs
-from vera.dashboard.session_index import KINDS, SORTS, Wanted
+from vera.dashboard.session_index import KINDS, REVERSED, SORTS, Wanted
 from vera.dashboard.sessions import NoSession, SessionFolder, Sessions
 from vera.dashboard.shares import share
 from vera.dashboard.start_routes import KEPT_BY_BACK, StartRoutes, go_on
@@ -513,7 +513,7 @@ def _wanted(request: Request) -> Wanted:
         for name in ("q", "state", "kind", "batch", "tag")
     }
     sort = request.query_params.get("sort", "age")
-    if sort not in SORTS or given["kind"] not in ("", *KINDS):
+    if sort.removeprefix(REVERSED) not in SORTS or given["kind"] not in ("", *KINDS):
         raise HTTPException(400, f"Sort by {', '.join(SORTS)}; the kinds are {', '.join(KINDS)}.")
     return Wanted(
         words=given["q"],

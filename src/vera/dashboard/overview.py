@@ -33,6 +33,15 @@ class SessionRow(msgspec.Struct, frozen=True, kw_only=True):
     is_unread: bool = False
     tags: tuple[str, ...] = ()
 
+    @property
+    def place(self) -> str:
+        """Its folder as a person knows it: in a batch the folder of that and the beginning of the task's id,
+        by which `vera batch` calls a task without a name."""
+        if not self.batch:
+            return self.session.name
+        *_, task, attempt = self.session.name.split("/")
+        return f"./{self.batch} {task[:12]}" + (f", attempt {attempt}" if attempt != "1" else "")
+
 
 class SessionList(msgspec.Struct, frozen=True, kw_only=True):
     """A page of the list, with what `Listed` counts."""
@@ -44,6 +53,7 @@ class SessionList(msgspec.Struct, frozen=True, kw_only=True):
     unread: int = 0
     states: tuple[tuple[str, int], ...] = ()
     batches: tuple[BatchCount, ...] = ()
+    more_batches: int = 0
     tags: tuple[tuple[str, int], ...] = ()
 
 
@@ -186,6 +196,7 @@ class Overview:
             unread=found.unread,
             states=found.states,
             batches=found.batches,
+            more_batches=found.more_batches,
             tags=found.tags,
         )
 

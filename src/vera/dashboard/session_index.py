@@ -11,7 +11,7 @@ import os
 import sqlite3
 import threading
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from types import UnionType
 from typing import Any, TypeVar
@@ -42,6 +42,9 @@ BUSY_SECONDS = 2.0
 DAMAGES = (sqlite3.Error, OSError, *DECODE_ERRORS)
 """What a damaged index, or one that cannot be written, raises."""
 
+MAX_COST = 1e12
+"""From which on what a log says that it cost is not added up."""
+
 MAX_BATCHES = 12
 MAX_RELATIVES = 50
 MAX_TAGS = 24
@@ -71,6 +74,9 @@ SORTS: Mapping[str, str] = {
 }
 """By what a list is sorted: its name in an address and the order."""
 
+REVERSED = "-"
+"""Before the name of an order: the other way round."""
+
 _TABLE = """
 CREATE TABLE IF NOT EXISTS sessions (
   name BLOB PRIMARY KEY, stamp TEXT NOT NULL, seen TEXT NOT NULL DEFAULT '', modified REAL NOT NULL,
@@ -89,13 +95,14 @@ CREATE INDEX IF NOT EXISTS by_seconds ON sessions (seconds DESC, modified DESC, 
 CREATE INDEX IF NOT EXISTS by_head ON sessions (head);
 CREATE INDEX IF NOT EXISTS by_parent ON sessions (parent, modified);
 CREATE INDEX IF NOT EXISTS by_tags ON sessions (tags) WHERE tags != '';
-CREATE INDEX IF NOT EXISTS by_batch ON sessions (batch, state, tokens);
+DROP INDEX IF EXISTS by_batch;
+CREATE INDEX IF NOT EXISTS by_batch_sums ON sessions (batch, state, tokens, cost);
 """
 
 
 class Wanted(msgspec.Struct, frozen=True, kw_only=True):
     """What a list is to show: words in task, answer and tags, one state (or FAILED), one of KINDS, one batch,
-    one tag, the order (of SORTS) and the page, from 1."""
+    one tag, the order (of SORTS, perhaps REVERSED) and the page, from 1."""
 
     words: str = ""
     state: str = ""
@@ -151,11 +158,12 @@ class Row(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class BatchCount(msgspec.Struct, frozen=True, kw_only=True):
-    """The sessions of a batch by state, and the tokens of all."""
+    """The sessions of a batch by state, with the tokens and the cost of all."""
 
     name: str
     states: tuple[tuple[str, int], ...]
     tokens: int
+    cost: float = 0.0
 
     @property
     def count(self) -> int:
@@ -168,7 +176,8 @@ class BatchCount(msgspec.Struct, frozen=True, kw_only=True):
 
 class Listed(msgspec.Struct, frozen=True, kw_only=True):
     """A page of a list: `matched` of `total` sessions are in it, `unread` were not read yet. `states` counts
-    those that everything but the state lets through, `tags` those of all sessions."""
+    those that everything but the state lets through, `tags` those of all sessions; `more_batches` are not
+    among the `batches`."""
 
     rows: tuple[Row, ...]
     matched: int
@@ -176,6 +185,7 @@ class Listed(msgspec.Struct, frozen=True, kw_only=True):
     unread: int
     states: tuple[tuple[str, int], ...]
     batches: tuple[BatchCount, ...]
+    more_batches: int = 0
     tags: tuple[tuple[str, int], ...] = ()
 
 
@@ -262,8 +272,7 @@ class SessionIndex:
         """A page of the sessions that are wanted."""
         rest, given = _where(wanted, state=False)
         where, values = _where(wanted, state=True)
-        by = SORTS.get(wanted.sort, "")
-        order = f"{by}, {SORTS['age']}" if by and wanted.sort != "age" else SORTS["age"]
+        order = _order(wanted.sort)
         first = PAGE_ROWS * (min(max(wanted.page, 1), MAX_PAGE) - 1)
 
         def work(db: sqlite3.Connection) -> Listed:
@@ -274,17 +283,19 @@ class SessionIndex:
             rows = _typed(
                 db.execute(
                     "SELECT name, seen, modified, kind, state, batch, header, problem, tags FROM sessions "
-                    f"{where} ORDER BY {order}, name LIMIT ? OFFSET ?",
+                    f"{where} ORDER BY {order} LIMIT ? OFFSET ?",
                     (*values, PAGE_ROWS, first),
                 ),
                 *(bytes, str, float, str, str, str, bytes | None, str, str),
             )
             batches = _typed(
                 db.execute(
-                    "SELECT batch, state, count(*), sum(tokens) FROM sessions WHERE batch != '' GROUP BY 1, 2"
+                    "SELECT batch, state, count(*), sum(tokens), coalesce(total(cost), 0.0) FROM sessions "
+                    "WHERE batch != '' GROUP BY 1, 2"
                 ),
-                *(str, str, int, int),
+                *(str, str, int, int, float),
             )
+            summed = _batches(batches)
             tagged = _typed(
                 db.execute("SELECT tags, count(*) FROM sessions WHERE tags != '' GROUP BY tags"), str, int
             )
@@ -294,7 +305,8 @@ class SessionIndex:
                 total=len(self._stamps),
                 unread=len(self._unread),
                 states=tuple(states),
-                batches=tuple(_batches(batches))[:MAX_BATCHES],
+                batches=summed[:MAX_BATCHES],
+                more_batches=max(0, len(summed) - MAX_BATCHES),
                 tags=_counts(tagged),
             )
 
@@ -489,20 +501,31 @@ def _counts(tagged: Iterable[tuple[str, int]]) -> tuple[tuple[str, int], ...]:
     return tuple(sorted(counts.items(), key=lambda each: (-each[1], each[0]))[:MAX_TAGS])
 
 
-def _batches(rows: Iterable[tuple[Any, ...]]) -> Iterator[BatchCount]:
+def _order(sort: str) -> str:
+    """What the rows are ordered by: the order of the name, then the newest first, or all of it reversed."""
+    name = sort.removeprefix(REVERSED)
+    by = [SORTS[name]] if name in SORTS and name != "age" else []
+    terms = [*by, SORTS["age"], "name"]
+    if sort.startswith(REVERSED):
+        terms = [each.removesuffix(" DESC") if each.endswith(" DESC") else f"{each} DESC" for each in terms]
+    return ", ".join(terms)
+
+
+def _batches(rows: Iterable[tuple[Any, ...]]) -> tuple[BatchCount, ...]:
     """The batches, those with most sessions first."""
-    by_name: dict[str, list[tuple[str, int, int]]] = {}
-    for name, state, count, tokens in rows:
-        by_name.setdefault(name, []).append((state, count, tokens))
+    by_name: dict[str, list[tuple[str, int, int, float]]] = {}
+    for name, *counted in rows:
+        by_name.setdefault(name, []).append((counted[0], counted[1], counted[2], counted[3]))
     made = (
         BatchCount(
             name=name,
-            states=tuple((state, count) for state, count, _ in states),
-            tokens=sum(tokens for _, _, tokens in states),
+            states=tuple((state, count) for state, count, _, _ in states),
+            tokens=sum(tokens for _, _, tokens, _ in states),
+            cost=sum(cost for *_, cost in states if 0 <= cost < MAX_COST),
         )
         for name, states in by_name.items()
     )
-    yield from sorted(made, key=lambda batch: (-batch.count, batch.name))
+    return tuple(sorted(made, key=lambda batch: (-batch.count, batch.name)))
 
 
 def _cost(header: Header | None) -> float:

@@ -5,7 +5,9 @@ import json
 from collections.abc import Iterator
 from pathlib import Path
 
+import httpx
 import pytest
+from selectolax.lexbor import LexborHTMLParser
 
 from support import hostile_run, licence_run
 from support.dashboards import Dashboard, Grown, app_of, dashboard_of
@@ -89,6 +91,50 @@ def test_a_step_shows_all_of_it(served: Dashboard) -> None:
         assert words in text, words
     assert 'href="/s/work~2Fexample/steps/6"' in html and 'href="/s/work~2Fexample/steps/8"' in html
     assert "/source/" in html
+
+
+def linked(page: LexborHTMLParser, places: str) -> list[str]:
+    """Where the links at these places lead."""
+    return [node.attributes["href"] or "" for node in page.css(places)]
+
+
+def is_page_of_step(client: httpx.Client, address: str) -> bool:
+    number = address.partition("/steps/")[2].partition("?")[0]
+    title = LexborHTMLParser(client.get(address).text).css_first("h1").text()
+    return title.startswith(f"Step {number}")
+
+
+def test_events_lead_to_their_steps(served: Dashboard) -> None:
+    with served.client() as client:
+        page = LexborHTMLParser(client.get("/s/work~2Fexample").text)
+        rows = page.css("#events li:has(a[data-f=step])")
+        for row in rows:
+            lane = row.css_first("[data-f=lane]").text()
+            link = row.css_first("a[data-f=step]")
+            wanted = f"{STEPS}/{link.text()}" + (f"?lane={lane}" if lane else "")
+            assert link.attributes["href"] == wanted
+        found = set(linked(page, "#events a[data-f=step]"))
+        assert len(rows) > 20 and {each.partition("?")[2] for each in found} > {""}
+        assert all(is_page_of_step(client, each) for each in found)
+
+
+def test_findings_lead_to_the_step_whose_answer_they_are_about(served: Dashboard) -> None:
+    with served.client() as client:
+        page = LexborHTMLParser(client.get("/s/work~2Fexample").text)
+        (address,) = linked(page, "#rounds details[id^=findings] .more a")
+        assert address == f"{STEPS}/6" and is_page_of_step(client, address)
+        assert "at least five years" in visible_text(client.get(address).text)
+
+
+def test_gates_lead_to_the_step_at_which_they_fired_last(served: Dashboard) -> None:
+    with served.client() as client:
+        page = LexborHTMLParser(client.get("/s/work~2Fhostile").text)
+        gates = page.css("#gates tbody tr")
+        found = linked(page, "#gates tbody td a")
+        assert len(found) == len(gates) > 0 and set(found) == {"/s/work~2Fhostile/steps/1"}
+        step = LexborHTMLParser(client.get(found[0]).text)
+        told = step.css_first("section[aria-labelledby=gates-title]").text()
+        assert gates[0].css_first("th").text().removeprefix("policy_").replace("_", " ") in told
 
 
 def test_what_is_new_is_open_and_the_rest_is_folded(base: Path) -> None:

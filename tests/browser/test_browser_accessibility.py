@@ -10,14 +10,18 @@ from typing import TYPE_CHECKING
 import pytest
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
-from support import licence_run, pdf_run, rendered_run, rtl_run, run_pages, unfinished
+from support import hostile_run, licence_run, pdf_run, rendered_run, rtl_run, run_pages, unfinished
 from support.browsers import violations, watched
 from support.cli import vera
-from support.dashboards import Dashboard, configured
+from support.dashboards import Dashboard, Grown, configured
 from support.documents import make_pdf
 from support.scripted_server import ScriptedServer, Slow
 from support.turns import answered_turns
 from vera.attestation.keys import Signer, load_or_create
+from vera.dashboard.pages import render_reading
+from vera.dashboard.query_params import Asked
+from vera.dashboard.sessions import SessionFolder
+from vera.dashboard.static_files import StaticFiles
 from vera.headline import HEADLINES
 from vera.report.html.document import report_html
 from vera.report.table.model import Cell, Place, Row, Table
@@ -29,7 +33,16 @@ if TYPE_CHECKING:
 pytestmark = pytest.mark.needs("browser")
 
 EXAMPLE = "/s/work~2Fexample"
+READING = "/s/work~2Flarge"
+HTML = "text/html; charset=utf-8"
 OFFER = "For how long must a written offer for source code be valid under GPL version 3?"
+
+
+def reading() -> str:
+    """The page of a large log while it is read, as the server writes it."""
+    session = SessionFolder(id="work~2Flarge", name="./work/large", path=Path("large"))
+    asked = Asked(nonce="n", static=StaticFiles().prefix)
+    return render_reading(asked, session, 5 << 20, 15 << 20)
 
 
 @pytest.fixture(scope="module")
@@ -90,6 +103,12 @@ def pages(browser: "Browser", dashboard: Dashboard, base: Path) -> Iterator[dict
             "step of a check": f"{EXAMPLE}/steps/2?lane=check-2.1",
             "two runs": "/compare?s=work~2Fexample&s=" + new.rpartition("/")[2],
             "problem": "/s/work~2Fnone",
+            "ask again": f"{EXAMPLE}/ask",
+            "a sentence as a thesis": f"{EXAMPLE}/ask?claim=c1",
+            "the same again": f"{EXAMPLE}/again",
+            "ledger": f"{EXAMPLE}/log/evidence",
+            "step with candidates": "/s/work~2Fhostile/steps/1",
+            "reading the log": READING,
             "remove": "/remove?s=work~2Fexample",
             "evaluations": "/evaluations",
             "over time": "/over-time",
@@ -112,6 +131,9 @@ def more_sessions(browser: "Browser", work: Path) -> None:
     said = vera("review", "work/reviewed", "--claim", "1", "--unsure", "--note", "Why?", cwd=work.parent)
     assert said.returncode == 0, said.stderr
     rtl_run.make(work / "dams", load_or_create())
+    hostile_run.make(work / "hostile")
+    for number in range(2):  # a batch, in the list
+        Grown(work.parent / "runs" / (f"{number}" * 64) / "1").end()
     page = browser.new_page()
     rendered_run.make(work / "terms", load_or_create(), rendered_run.picture_of(page))
     page.close()
@@ -126,6 +148,7 @@ def test_the_pages_of_the_dashboard(browser: "Browser", dashboard: Dashboard, pa
         bypass_csp=True,
         allowed=("status of 404", "status of 400"),
     ) as context:
+        context.context.route(f"**{READING}", lambda route: route.fulfill(body=reading(), content_type=HTML))
         for name, path in pages.items():
             page = context.page(path)
             page.locator("details").evaluate_all("every => every.forEach((each) => { each.open = true })")
@@ -139,6 +162,13 @@ def test_the_pages_of_the_dashboard(browser: "Browser", dashboard: Dashboard, pa
         page.get_by_role("button", name="Start").click()
         page.get_by_role("alert").wait_for()
         found["errors of the form"] = violations(page)
+        page.goto(dashboard.url + EXAMPLE)
+        page.locator("[name=tags]").fill("x" * 60)
+        page.get_by_role("button", name="Keep tags").click()
+        page.locator("#error-tags").wait_for()
+        found["a form of a run that was refused"] = violations(page)
+        page.goto(dashboard.url)
+        page.locator("#batches-title").wait_for()
     assert {name: each for name, each in found.items() if each} == {}
 
 

@@ -9,6 +9,7 @@ or a script one sentence as text, with the same status.
 import asyncio
 import contextlib
 import os
+import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from http import HTTPStatus
 from pathlib import Path
@@ -30,6 +31,7 @@ from vera.dashboard.evaluations import Evaluations
 from vera.dashboard.follow import Follower, Followers
 from vera.dashboard.guard import Guard, wants_html
 from vera.dashboard.keeping import Keeping
+from vera.dashboard.list_watch import LIST, ListWatch
 from vera.dashboard.log_ends import MAIN_LANE
 from vera.dashboard.metrics import BaseMetrics
 from vera.dashboard.overview import Overview
@@ -45,7 +47,7 @@ from vera.dashboard.start_routes import KEPT_BY_BACK, StartRoutes, go_on
 from vera.dashboard.static_files import StaticFiles
 from vera.dashboard.step_index import StepIndex, StepIndexes
 from vera.dashboard.step_view import loader, request_of, step_view
-from vera.dashboard.stream import EventStream, page_chunks, record_chunks, shared_chunks
+from vera.dashboard.stream import EventStream, Followed, page_chunks, record_chunks, shared_chunks
 from vera.dashboard.tokens import Tokens
 from vera.dashboard.two_runs import Run, flat
 from vera.report.view.changes import PARTS
@@ -114,7 +116,7 @@ def create_app(
         lifespan=dashboard.lifespan,
     )
     app.router.redirect_slashes = False
-    app.state.end_streams = dashboard.followers.close
+    app.state.end_streams = dashboard.end_streams
     return app
 
 
@@ -126,6 +128,7 @@ class Dashboard:
         self.runs = Runs(self.sessions.base, self.sessions, allowed)
         self.followers = Followers(lambda session: self.runs.status(session).alive, self._live_texts)
         self.overview = Overview(self.sessions, self.followers)
+        self.list_watch = ListWatch(self.sessions, lambda: self.overview.unread)
         self.metrics = BaseMetrics(self.sessions)
         self.static = StaticFiles()
         self.indexes = StepIndexes()
@@ -135,9 +138,14 @@ class Dashboard:
     @contextlib.asynccontextmanager
     async def lifespan(self, app: Starlette) -> AsyncIterator[None]:
         yield
-        self.followers.close()
+        self.end_streams()
         self.overview.close()
         await self.runs.close()
+
+    def end_streams(self) -> None:
+        """Let every stream end."""
+        self.followers.close()
+        self.list_watch.close()
 
     def routes(self) -> list[Route]:
         """Every route, in order."""
@@ -181,8 +189,9 @@ class Dashboard:
     async def index(self, request: Request) -> Response:
         if work_dir := request.query_params.get("work_dir"):
             return RedirectResponse(f"/s/{self.sessions.by_work_dir(work_dir).id}", 303)
+        began = time.time()
         listed = await self.overview.listed(_wanted(request))
-        return HTMLResponse(pages.render_index(_asked(request), listed))
+        return HTMLResponse(pages.render_index(_asked(request), listed, began))
 
     async def over_time(self, request: Request) -> Response:
         wanted = _wanted(request)
@@ -354,15 +363,18 @@ class Dashboard:
         return self._stream(request, self._existing(self.sessions.by_work_dir(work_dir)))
 
     async def shared_events(self, request: Request) -> EventStream:
-        """One stream for several pages of a browser, named as `s=SESSION:OFFSET`; one that was removed ends
-        for itself."""
+        """One stream for several pages of a browser, named as `s=SESSION:OFFSET` (LIST for the list of them);
+        a session that was removed ends for itself."""
         named = request.query_params.getlist("s")
         if not 0 < len(named) <= MAX_SHARED:
             raise HTTPException(400, f"Name 1 to {MAX_SHARED} sessions, each as s=SESSION:OFFSET.")
-        wanted: dict[Follower, int] = {}
+        wanted: dict[Followed, int] = {}
         gone: dict[str, str] = {}
         for each in named:
             name, _, text = each.partition(":")
+            if name == LIST:
+                wanted[self.list_watch] = min(_offset(text), wanted.get(self.list_watch, _offset(text)))
+                continue
             session, offset = self.sessions.by_id(name), _offset(text)
             if not session.exists:
                 gone[session.id] = f"There is no session in {session.name} any more."

@@ -68,6 +68,11 @@ class Overview:
         self._syncing: asyncio.Task[None] | None = None
         self._listing = asyncio.Lock()
 
+    @property
+    def unread(self) -> int:
+        """How many sessions were not read yet, as far as a list was asked for."""
+        return self._index.unread if self._index is not None else 0
+
     async def listed(self, wanted: Wanted) -> SessionList:
         """The page that is wanted. Waits a moment for what is not read yet."""
         async with self._listing:

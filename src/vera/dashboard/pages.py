@@ -18,6 +18,7 @@ from markupsafe import Markup
 from vera.dashboard.again import NOTHING_AROUND, Around
 from vera.dashboard.ledgers import COLUMNS as COLUMNS_OF_LEDGER
 from vera.dashboard.ledgers import ledger_rows
+from vera.dashboard.list_watch import LIST
 from vera.dashboard.log_ends import MAIN_LANE
 from vera.dashboard.over_time import Day, over_time_svg
 from vera.dashboard.overview import SessionList
@@ -151,6 +152,7 @@ def render_index(asked: Asked, listed: SessionList, now: float | None = None) ->
         first=PAGE_ROWS * (listed.wanted.page - 1),
         COLUMNS=COLUMNS,
         KINDS=KINDS,
+        LIST=LIST,
         FAILED=FAILED,
         state_in_words=state_in_words,
     )

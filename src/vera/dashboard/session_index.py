@@ -206,6 +206,11 @@ class SessionIndex:
         self._unread: set[bytes] = set()
         self._done(lambda db: None)
 
+    @property
+    def unread(self) -> int:
+        """How many sessions have to be read."""
+        return len(self._unread)
+
     def is_unread(self, name: bytes) -> bool:
         """Whether the session has to be read."""
         return name in self._unread

@@ -12,15 +12,35 @@ sentence as a JSON string, is the last of a stream that cannot go on.
 import asyncio
 import contextlib
 from collections.abc import AsyncGenerator, Coroutine, Mapping
-from typing import Any
+from contextlib import AbstractContextManager
+from typing import Any, Protocol
 
 from starlette.types import Receive, Scope, Send
 
 from vera.dashboard.follow import Follower
 from vera.dashboard.server_sent_events import HEARTBEAT, RETRY, of_session, problem_message
+from vera.dashboard.sessions import SessionFolder
 
 HEARTBEAT_SECONDS = 15.0
 STALLED_SECONDS = 60.0
+
+
+class Followed(Protocol):
+    """What a stream of frames follows: a session, or the list of them."""
+
+    @property
+    def session(self) -> SessionFolder: ...
+    @property
+    def problem(self) -> str: ...
+    @property
+    def serial(self) -> int: ...
+    @property
+    def closed(self) -> bool: ...
+    async def fresh(self) -> None: ...
+    async def moved(self, serial: int) -> None: ...
+    def frame_after(self, offset: int) -> tuple[int, bytes]: ...
+    def watched(self) -> AbstractContextManager[None]: ...
+
 
 _OTHER_LOG = "The log of this session is not the one that was read before. Load the page again."
 
@@ -67,7 +87,7 @@ async def page_chunks(follower: Follower, offset: int | None) -> AsyncGenerator[
 
 
 async def shared_chunks(
-    wanted: Mapping[Follower, int], gone: Mapping[str, str]
+    wanted: Mapping[Followed, int], gone: Mapping[str, str]
 ) -> AsyncGenerator[bytes, None]:
     """The frames of several pages in one stream (`server_sent_events.of_session`): each session with the
     offset that its page has. `gone` are ids of sessions that cannot be followed, with why. Ends when none can
@@ -92,7 +112,7 @@ async def shared_chunks(
             yield chunk
 
 
-async def _waiting(serials: Mapping[Follower, int]) -> AsyncGenerator[bytes, None]:
+async def _waiting(serials: Mapping[Any, int]) -> AsyncGenerator[bytes, None]:
     """Heartbeats until one of the followers has more to send than at its serial."""
     while serials and all(each.serial == serial and not each.closed for each, serial in serials.items()):
         moved = [asyncio.ensure_future(each.moved(serial)) for each, serial in serials.items()]
@@ -109,7 +129,7 @@ async def _waiting(serials: Mapping[Follower, int]) -> AsyncGenerator[bytes, Non
 class EventStream:
     """The answer that a stream is: chunks of server-sent events while the followers are watched."""
 
-    def __init__(self, chunks: AsyncGenerator[bytes, None], *followers: Follower) -> None:
+    def __init__(self, chunks: AsyncGenerator[bytes, None], *followers: Followed) -> None:
         self._chunks = chunks
         self._followers = followers
 

@@ -4,12 +4,14 @@
 
 const MOST_ROWS = 2000;
 const REFRESH_MS = 3000; // a changed part is fetched again at most this often
+const LIST_MS = 10000; // the list of sessions likewise: it is one part, and large
 const REOPEN_MS = 3000;
 const STILL_HERE_MS = 15000; // the shared stream forgets a page that is silent for longer than three of these
 
 const page = document.getElementById("main");
 const stream = document.getElementById("stream");
 const row = document.getElementById("event-row")?.content.firstElementChild;
+const follows = page.dataset.shared; // what is in the page has a stream
 const as_is = { createHTML: (text) => text, createScriptURL: (address) => address };
 const policy = window.trustedTypes?.createPolicy("vera", as_is) ?? as_is;
 const part = (name) => page.querySelector(`[data-part="${name}"]`);
@@ -17,7 +19,7 @@ const live = (field) => page.querySelector(`[data-live="${field}"]`);
 
 let source = null, shared = null, listening = false, changed = {}, cursor = Number(page.dataset.offset);
 let behind = false, turned = false; // all of the page, or its status, is to be fetched again
-let busy = false, heard = null; // heard: when the last event came, by this clock
+let busy = false, listed = 0, heard = null; // heard: when the last event came, by this clock
 
 async function fragment(address) {
   const url = new URL(address, location.href);
@@ -31,7 +33,11 @@ function replace(name, found) {
   const fresh = found.querySelector(`[data-part="${name}"]`), old = part(name);
   if (!fresh || !old) return;
   for (const { id, open } of old.querySelectorAll("details[id]")) found.getElementById(id)?.toggleAttribute("open", open);
-  for (const { name: field, value } of old.querySelectorAll("input:not([type=hidden])")) {
+  for (const { value } of old.querySelectorAll("input:checked")) {
+    const box = fresh.querySelector(`input[type=checkbox][value="${CSS.escape(value)}"]`);
+    if (box) box.checked = true;
+  }
+  for (const { name: field, value } of old.querySelectorAll("input:not([type=hidden], [type=checkbox])")) {
     fresh.querySelector(`input[name="${field}"]`)?.setAttribute("value", value);
   }
   const focused = old.contains(document.activeElement) ? document.activeElement.id : "";
@@ -53,6 +59,14 @@ async function refreshChanged() {
   await fragment(`${page.dataset.base}/parts/${stale.join()}`)
     .then((found) => stale.forEach((name) => replace(name, found)))
     .catch(() => { behind ||= all; turned ||= status; });
+  busy = false;
+}
+
+// The list of sessions: whole again when something of it has changed, but never while the focus is in it.
+async function refreshList() {
+  if (busy || !behind || document.hidden || Date.now() - listed < LIST_MS || part("list").contains(document.activeElement)) return;
+  [busy, behind, listed] = [true, false, Date.now()];
+  await fragment(location.href).then((found) => replace("list", found), () => { behind = true; });
   busy = false;
 }
 
@@ -119,6 +133,7 @@ function take(frame) {
   cursor = frame.offset;
   changed = frame.changed;
   behind ||= frame.reload;
+  if (!row) return refreshList();
   const list = page.querySelector(".events"), top = list.scrollTop, height = top > 4 ? list.scrollHeight : 0;
   for (const line of frame.lines) addLine(line, list);
   while (list.children.length > MOST_ROWS) list.lastElementChild.remove();
@@ -154,10 +169,10 @@ const told = {
 };
 
 function open() {
-  if (!row || document.hidden) return;
+  if (!follows || document.hidden) return;
   listening = true;
   if (shared) return shared.postMessage({ session: page.dataset.base.slice(3), offset: cursor });
-  if (source) return;
+  if (source || !row) return; // the list is live over the shared stream alone
   source = new EventSource(`${page.dataset.base}/events?view=page&from=${cursor}`);
   source.onopen = told.open;
   source.onmessage = (message) => take(JSON.parse(message.data));
@@ -171,7 +186,7 @@ function open() {
 }
 
 function share() {
-  if (!row || !window.SharedWorker) return;
+  if (!follows || !window.SharedWorker) return;
   const worker = new SharedWorker(policy.createScriptURL(page.dataset.shared));
   worker.onerror = told.alone;
   worker.port.onmessage = ({ data: [kind, what] }) => told[kind](what);
@@ -181,6 +196,7 @@ function share() {
 
 function tick() {
   const since = page.querySelector("[data-since]");
+  if (!row) return;
   if (stream.classList.contains("live")) say(since ? "live" : "at rest", since ? "live" : "live rest"); // an ended run rests
   if (!since) return;
   heard ??= Date.now() - Number(since.dataset.since) * 1000;
@@ -230,6 +246,7 @@ document.addEventListener("keydown", (event) => {
 document.documentElement.classList.add("has-module");
 localTimes(document);
 if (row) [setInterval(tick, 1000), setInterval(refreshChanged, REFRESH_MS)];
+else if (follows) setInterval(refreshList, REFRESH_MS);
 show(location.hash.slice(1));
 share();
 open();

@@ -331,3 +331,20 @@ def test_several_pages_share_a_stream_each_from_where_it_is(served: Dashboard, t
 def test_what_names_no_pages_is_refused(served: Dashboard, asked: str) -> None:
     with served.client() as client:
         assert client.get(f"/events/pages?{asked}").status_code in (400, 404)
+
+
+def test_the_list_of_sessions_is_told_to_be_fetched_when_it_has_changed(
+    served: Dashboard, tmp_path: Path
+) -> None:
+    """In the same stream as sessions, from the moment at which the page of the list was made."""
+    log = Grown(tmp_path / "work" / "example")
+    made = round(1000 * time.time()) + 1
+    with stream(served, f"/events/pages?s=.:{made}&s=work~2Fexample:{log.size}") as (_, found):
+        first = {each.event: json.loads(each.data) for each in taken(found, 2)}
+        assert first["."] == {"offset": made, "lines": [], "live": {}, "changed": {}, "reload": False}
+        Grown(tmp_path / "work" / "other")
+        changed = next(each for each in found if each.event == ".")
+        assert json.loads(changed.data)["reload"] and int(changed.id) > made
+    with stream(served, "/events/pages?s=.:0") as (_, found):
+        (late,) = taken(found, 1)
+        assert json.loads(late.data)["reload"] and int(late.id) > 0

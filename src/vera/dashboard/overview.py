@@ -37,9 +37,10 @@ class SessionRow(msgspec.Struct, frozen=True, kw_only=True):
     def place(self) -> str:
         """Its folder as a person knows it: in a batch the folder of that and the beginning of the task's id,
         by which `vera batch` calls a task without a name."""
-        if not self.batch:
+        parts = self.session.name.rsplit("/", 2)
+        if not self.batch or len(parts) != 3:
             return self.session.name
-        *_, task, attempt = self.session.name.split("/")
+        _, task, attempt = parts
         return f"./{self.batch} {task[:12]}" + (f", attempt {attempt}" if attempt != "1" else "")
 
 

@@ -1,6 +1,6 @@
 """A form that was refused, as it was sent: what is wrong beside its field, and nothing typed is lost.
 
-For the small forms of a session's page, which would otherwise be gone with the page that they stood on. The
+For the small forms of a session's page, which would be lost with the page that had them. The
 forms that start a run are shown again where they are answered.
 """
 
@@ -28,7 +28,7 @@ class Field(msgspec.Struct, frozen=True, kw_only=True):
 
 class RefusedForm(msgspec.Struct, frozen=True, kw_only=True):
     """A form to be sent again to `action`. `sentence` says what was wrong; `kept` are fields that are not
-    shown, `buttons` those that send it (name, value, label), `back` is the page that it stood on."""
+    shown, `buttons` those that send it (name, value, label), `back` is the page that had it."""
 
     title: str
     action: str

@@ -3,8 +3,7 @@
 // Pages of one browser share a stream (stream.js); without shared workers each page has one.
 
 const MOST_ROWS = 2000;
-const REFRESH_MS = 3000; // a changed part is fetched again at most this often
-const LIST_MS = 10000; // the list of sessions likewise: it is one part, and large
+const REFRESH_MS = 3000, LIST_MS = 10000; // a changed part, and the list of sessions, are fetched again at most this often
 const REOPEN_MS = 3000;
 const STILL_HERE_MS = 15000; // the shared stream forgets a page that is silent for longer than three of these
 
@@ -34,8 +33,7 @@ function replace(name, found) {
   if (!fresh || !old) return;
   for (const { id, open } of old.querySelectorAll("details[id]")) found.getElementById(id)?.toggleAttribute("open", open);
   for (const { value } of old.querySelectorAll("input:checked")) {
-    const box = fresh.querySelector(`input[type=checkbox][value="${CSS.escape(value)}"]`);
-    if (box) box.checked = true;
+    fresh.querySelector(`input[type=checkbox][value="${CSS.escape(value)}"]`)?.toggleAttribute("checked", true);
   }
   for (const { name: field, value } of old.querySelectorAll("input:not([type=hidden], [type=checkbox])")) {
     fresh.querySelector(`input[name="${field}"]`)?.setAttribute("value", value);

@@ -124,13 +124,14 @@ def _key(store: Store, place: PdfPlace, words: tuple[str, int]) -> _Key | None:
 
 
 def card_of(claims: Sequence[ClaimView], sha256: str, first: int, last: int) -> CardView | None:
-    """The card that cites just these lines of a text, of those whose lines hold."""
+    """The card whose cited lines, or all of whose lines, are just these, of those whose lines hold."""
     return next(
         (
             card
             for claim in claims
             for card in claim.cards
-            if (card.source_id, card.first, card.last) == (sha256, first, last)
+            if card.source_id == sha256
+            and (first, last) in (card.extent, (card.first, card.last))
             and card.quotation
             and not card.problem
         ),
@@ -157,11 +158,11 @@ def _words(store: Store, card: CardView, place: PdfPlace) -> tuple[str, int] | s
         if store.path(card.source_id).stat().st_size > MAX_TEXT:
             return f"the text of the PDF is larger than {MAX_TEXT >> 20} MB"
         lines = Lines(store.get(card.source_id))
-        last = min(card.last, place.last or card.last)
-        cited = lines.cut(card.first, last)[: 4 * MAX_WORDS].decode("utf-8", "replace")[:MAX_WORDS]
+        first, last = card.extent
+        cited = lines.cut(first, min(last, place.last or last))[: 4 * MAX_WORDS]
         before = b""
-        if 0 < place.first < card.first:
-            before = lines.cut(place.first, card.first - 1)[:MAX_BEFORE]
+        if 0 < place.first < first:
+            before = lines.cut(place.first, first - 1)[:MAX_BEFORE]
     except (StoreError, OSError, IndexError):
         return "the cited lines cannot be read from the store"
-    return cited, len(letters(before.decode("utf-8", "replace")))
+    return cited.decode("utf-8", "replace")[:MAX_WORDS], len(letters(before.decode("utf-8", "replace")))

@@ -69,8 +69,10 @@ _PHASES = {
     "stopped": "Stopped",
     MODEL_FAILED: "Model failed",
 }
-_WORDS = re.compile(r"\w+")
-_PIECES = re.compile(r"\w+|\W+")
+_WORDS = re.compile(r"\w+(?:[.,]\d+)*")
+_PIECES = re.compile(rf"{_WORDS.pattern}|\W+")
+"""A number is one word: 2.0 has nothing in common with 5.2."""
+
 _NO_LINE = re.compile(r"\[… [0-9]{1,12} more lines?\]")
 """The last line of a quotation that is cut says how much more there is."""
 
@@ -147,10 +149,21 @@ def source_title(card: CardView) -> str:
 
 
 def cited_lines(card: CardView) -> str:
-    """`lines 12–14`; of a PDF with the page on which they begin"""
+    """`lines 12–14, 20`: those that are cited; of a PDF with the page on which they begin"""
     page = f"page {card.pdf.page}, " if card.pdf else ""
-    lines = f"line {card.first}" if card.first == card.last else f"lines {card.first}–{card.last}"
-    return page + lines
+    lines = [str(first) if first == last else f"{first}–{last}" for first, last in card.marked]
+    return f"{page}{'line' if card.extent[0] == card.extent[1] else 'lines'} {', '.join(lines)}"
+
+
+def is_cited(card: CardView, number: int, around: tuple[int, int] = (0, 0)) -> bool:
+    """Whether a line of a card's source is one that is cited, or among so many before and behind one."""
+    before, behind = around
+    return any(first - before <= number <= last + behind for first, last in card.marked)
+
+
+def sed_lines(card: CardView) -> str:
+    """The cited lines as a script of `sed -n`: `12,14p;20p`"""
+    return ";".join(f"{first}p" if first == last else f"{first},{last}p" for first, last in card.marked)
 
 
 def cite_label(cited: Cited) -> str:
@@ -193,14 +206,19 @@ def _other_amounts(line: str, claim: str) -> tuple[tuple[int, int], ...]:
     )
 
 
-def numbered(card: CardView, *, indented: bool = True) -> Iterator[tuple[int | None, str]]:
+def numbered(
+    card: CardView, *, indented: bool = True, around: tuple[int, int] | None = None
+) -> Iterator[tuple[int | None, str]]:
     """The lines of a card's quotation with their numbers in the source; None for the line that says that
-    there is more. Not `indented`: without the white space that all of them begin with."""
+    there is more. Not `indented`: without the white space that all of them begin with. `around`: only the
+    cited lines with so many before and behind them."""
     last = len(card.quotation) - 1
     lines = card.quotation if indented else dedent("\n".join(card.quotation)).split("\n")
     for at, line in enumerate(lines):
+        number = card.first + at
         says_more = at == last and at > 0 and _NO_LINE.fullmatch(line)
-        yield (None if says_more else card.first + at), line
+        if around is None or is_cited(card, number, around):
+            yield (None if says_more else number), line
 
 
 def _finite(ts: float) -> float:

@@ -109,7 +109,9 @@ class CardView(msgspec.Struct, frozen=True, kw_only=True):
     span's hash: then `problem` says so. `source` is its address or name, `source_id` the sha256 of the stored
     text, `domain` whose it is, `source_class` what kind (official, registry, …; '' unknown). `marks` is
     what of the text is struck out or hidden, `pdf` where the cited lines begin in a PDF, and `shown` what the
-    page looked like in the browser that rendered it. `by_ocr`: the text was read from a picture.
+    page looked like in the browser that rendered it. `by_ocr`: the text was read from a picture. `cited` are
+    those of its lines that the claim cites, as (first, last): a reader gets the lines around them, too.
+    Empty where the claim cites none of them, or the evidence as a whole.
     """
 
     id: str
@@ -130,6 +132,17 @@ class CardView(msgspec.Struct, frozen=True, kw_only=True):
     pdf: PdfPlace | None = None
     by_ocr: bool = False
     shown: ShownPlace | None = None
+    cited: tuple[tuple[int, int], ...] = ()
+
+    @property
+    def marked(self) -> tuple[tuple[int, int], ...]:
+        """The lines that are marked for a reader: those that are cited, else all of them."""
+        return self.cited or ((self.first, self.last),)
+
+    @property
+    def extent(self) -> tuple[int, int]:
+        """The first and the last line that is marked."""
+        return self.marked[0][0], self.marked[-1][1]
 
 
 class ReviewView(msgspec.Struct, frozen=True, kw_only=True):

@@ -6,6 +6,7 @@ from functools import cache, lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from vera.report import standing
 from vera.report.html import answer, citing, difference, orders, shown, wording
 from vera.report.html.event_row import event_row
 from vera.report.html.figures import LABELS
@@ -55,11 +56,11 @@ def environment(*folders: Path) -> "Environment":
         duration=duration,
         iso=wording.iso,
         known=known,
-        number=wording.number,
+        number=words.number,
         order=orders.for_agent,
         points=words.points,
         reader=orders.for_reader,
-        result_word=wording.result_word,
+        in_words=standing.state_in_words,
         short=wording.short,
         without_code=wording.without_code,
     )
@@ -93,6 +94,8 @@ def environment(*folders: Path) -> "Environment":
         place=wording.place,
         proofs=shown.proofs,
         same_words=wording.same_words,
+        LISTED=standing.LISTED,
+        PHASES=standing.PHASES,
         source_name=source_name,
         source_title=wording.source_title,
         tone=wording.tone,

@@ -7,8 +7,8 @@ from collections.abc import Callable, Mapping, Sequence
 import msgspec
 
 from vera.evidence.citation import find_citations
+from vera.report.standing import MODEL_FAILED
 from vera.report.view.cards import joined
-from vera.report.view.header import MODEL_FAILED
 from vera.report.view.model import CardView, ClaimView, Coverage, RoundView, RunPage
 
 MAX_CLAIMS = 500

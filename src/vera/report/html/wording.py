@@ -5,11 +5,10 @@ import re
 from collections.abc import Iterator
 from textwrap import dedent
 
-from vera.attestation.outcome import WITHHELD
 from vera.evidence.citation import place_name
 from vera.report.html.answer import Cited
+from vera.report.standing import standing
 from vera.report.timestamps import utc
-from vera.report.view.header import MODEL_FAILED
 from vera.report.view.model import CardView, Header
 from vera.text.quantity import quantities
 from vera.text.words import STOPWORDS
@@ -41,34 +40,6 @@ AMOUNTS_IN = 2000
 LABEL_NAME = 36
 """Characters of the name of a source in a citation."""
 
-RESULTS = {
-    "VERIFIED": "Verified",
-    "QUOTED": "Quoted",
-    "PARTIAL": "Partial",
-    "UNRESOLVED": "Unresolved",
-    "DISPUTED": "Disputed",
-    "REFUTED": "Refuted",
-    "UNTRUSTED": "Unknown signer",
-    "UNCHECKED": "Ended",
-}
-TONES = {
-    "VERIFIED": "good",
-    "QUOTED": "literal",
-    "PARTIAL": "partial",
-    "DISPUTED": "mixed",
-    "REFUTED": "bad",
-    "ALTERED": "bad",
-    "UNSEALED": "mixed",
-    "UNTRUSTED": "mixed",
-}
-_PHASES = {
-    "new": "Not started",
-    "working": "Working",
-    "verifying": "Verifying",
-    "ended": "Ended",
-    "stopped": "Stopped",
-    MODEL_FAILED: "Model failed",
-}
 _WORDS = re.compile(r"\w+(?:[.,]\d+)*")
 _PIECES = re.compile(rf"{_WORDS.pattern}|\W+")
 """A number is one word: 2.0 has nothing in common with 5.2."""
@@ -79,23 +50,12 @@ _NO_LINE = re.compile(r"\[… [0-9]{1,12} more lines?\]")
 
 def headline(header: Header) -> str:
     """Where the run stands, in a word or two."""
-    if header.verdict and (header.phase == "ended" or header.verdict in WITHHELD):
-        return RESULTS.get(header.verdict, header.verdict.replace("_", " ").capitalize())
-    return _PHASES.get(header.phase, "Unknown")
+    return standing(header.phase, header.verdict).word
 
 
 def tone(header: Header) -> str:
-    """The class that colours the headline: good, literal, partial, mixed, bad, open, busy, failed or rest."""
-    if header.phase == "ended" or header.verdict in WITHHELD:
-        return TONES.get(header.verdict, "open")
-    return {"working": "busy", "verifying": "busy", MODEL_FAILED: "failed"}.get(header.phase, "rest")
-
-
-def result_word(result: str) -> str:
-    """The result of a round in a word that a reader knows."""
-    return {"SUPPORTED": "Supported", "UNSUPPORTED": "Not supported"}.get(
-        result, result.replace("_", " ").capitalize()
-    )
+    """The class that colours the headline."""
+    return standing(header.phase, header.verdict).tone
 
 
 def without_code(reason: str) -> str:
@@ -130,11 +90,6 @@ def age(seconds: float) -> str:
 def iso(ts: float) -> str:
     """The moment for `<time datetime>`."""
     return utc(_finite(ts)).strftime("%Y-%m-%dT%H:%M:%SZ")
-
-
-def number(value: float) -> str:
-    """A count with thin spaces between thousands."""
-    return f"{value:,}".replace(",", "\u202f")
 
 
 def place(card: CardView) -> str:

@@ -202,8 +202,9 @@ class Coverage(msgspec.Struct, frozen=True, kw_only=True):
 class RoundView(msgspec.Struct, frozen=True, kw_only=True):
     """One round of verification; `answer` is the text that was verified.
 
-    `result` is that of its attestation, UNDER WAY while there is none; `step` is the one that gave the answer
-    (0: none of the main lane's). The claims come without their cards.
+    `result` is that of its attestation and `word` what it means (`vera.headline`); UNDER WAY and '' while
+    there is none. `step` is the one that gave the answer (0: none of the main lane's). The claims come
+    without their cards.
     """
 
     round: int
@@ -216,6 +217,7 @@ class RoundView(msgspec.Struct, frozen=True, kw_only=True):
     caps: tuple[str, ...] = ()
     chosen: bool = False
     step: int = 0
+    word: str = ""
 
 
 class CandidateView(msgspec.Struct, frozen=True, kw_only=True):
@@ -276,8 +278,9 @@ class FileView(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class AttestationView(msgspec.Struct, frozen=True, kw_only=True):
-    """The signed verdict: its id, which key signed, and what the evidence cannot rule out, as (kind,
-    sentences). `signed` names the owner of that key ("by your key"), '' before it was looked at.
+    """The signed verdict: the `word` for it (`vera.headline`), its id, which key signed, and what the
+    evidence cannot rule out, as (kind, sentences). `signed` names the owner of that key ("by your key"), ''
+    before it was looked at.
 
     Where the store does not hold all of it, `reason` says so, and what cannot be read is empty.
     """
@@ -291,6 +294,7 @@ class AttestationView(msgspec.Struct, frozen=True, kw_only=True):
     rule: str
     hyperthesis: tuple[tuple[str, str], ...] = ()
     signed: str = ""
+    word: str = ""
 
 
 class EventLine(msgspec.Struct, frozen=True, kw_only=True):

@@ -6,6 +6,7 @@ from itertools import islice
 import msgspec
 
 from vera.evidence.finding import Finding
+from vera.headline import headline
 from vera.report.view.attested import Verdict
 from vera.report.view.budgets import LANE
 from vera.report.view.claims import audited
@@ -57,6 +58,7 @@ def _view(
         caps=tuple(one_line(cap, _SENTENCE_SHOWN) for cap in decision.caps[:MAX_CAPS]) if decision else (),
         chosen=state.chosen is not None and state.chosen.round == number,
         step=answer.step if answer and answer.lane == LANE else 0,
+        word=headline(decision.result, decision.reason, done.started.rule) if decision else "",
     )
 
 

@@ -99,6 +99,7 @@ def test_a_run_is_started_and_watched_to_its_end_without_loading_the_page_again(
         assert page.locator("#stop").count() == 0
         assert page.locator("#claims .v-supported > summary").count() == 3
         assert page.locator("#start button").count() == 0, "the prompt is locked"
+        assert not page.locator("#start").is_visible(), "what starts a run is gone"
         log = session_of(page, base) / "trace.jsonl"
         page.wait_for_selector(f"#e{offsets(log)[-1]}", state="attached")
         assert rows(page) == offsets(log)[::-1]

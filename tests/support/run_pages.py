@@ -343,7 +343,7 @@ ROUNDS = (
         answer=FIRST_ANSWER,
         claims=OTHER_CLAIMS,
         word="UNRESOLVED",
-        findings=("hard, c2: the number 1,320 is not in the cited line",),
+        findings=("The number 1,320 is not in the cited source ev_0006: give the value that is there.",),
         caps=("the only source of c2 is a reference work, and it says 'until 2010'",),
     ),
     RoundView(

@@ -82,6 +82,7 @@ def environment(*folders: Path) -> "Environment":
         is_cited=wording.is_cited,
         sed_lines=wording.sed_lines,
         aligned=difference.aligned,
+        at_rest=shown.at_rest,
         coverage_rows=shown.coverage_rows,
         pairs_of_rounds=shown.pairs_of_rounds,
         shown_claims=shown.shown_claims,

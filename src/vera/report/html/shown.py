@@ -164,10 +164,15 @@ _HELD: Mapping[str, Callable[[RunPage], object]] = {
 """Part → what it shows."""
 
 
+def at_rest(page: RunPage) -> bool:
+    """Whether no more comes of a run, unless it is resumed."""
+    return page.header.phase in ("ended", "stopped", MODEL_FAILED)
+
+
 def empty_parts(page: RunPage) -> tuple[str, ...]:
     """The parts of a run at rest in which there is nothing; none while more may come. The answer is no such
     part: that there is none is what a reader wants to know."""
-    if page.header.phase not in ("ended", "stopped", MODEL_FAILED):
+    if not at_rest(page):
         return ()
     return tuple(name for name, held in _HELD.items() if not held(page))
 

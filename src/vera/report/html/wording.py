@@ -121,17 +121,16 @@ def sed_lines(card: CardView) -> str:
     return ";".join(f"{first}p" if first == last else f"{first},{last}p" for first, last in card.marked)
 
 
-def cite_label(cited: Cited) -> str:
-    """A cited place as a reader knows it: `GPL-3.txt 258–261`, of a PDF `manual.pdf p. 2, 9–10`."""
+def cite_label(cited: Cited) -> tuple[str, ...]:
+    """A cited place as a reader knows it, its name and its lines, each of which has a direction of writing:
+    `GPL-3.txt` and `258–261`, of a PDF `manual.pdf` and `p. 2, 9–10`."""
     card = cited.card
     if card is None:
-        return cited.place
-    name = short(source_title(card), LABEL_NAME)
-    page = f" p. {card.pdf.page}" if card.pdf else ""
-    if not cited.first:
-        return name + page
-    lines = str(cited.first) if cited.last in (0, cited.first) else f"{cited.first}–{cited.last}"
-    return f"{name}{page}{',' if page else ''} {lines}"
+        return (cited.place,)
+    page = [f"p. {card.pdf.page}"] if card.pdf else []
+    if cited.first:
+        page.append(str(cited.first) if cited.last in (0, cited.first) else f"{cited.first}–{cited.last}")
+    return tuple(filter(None, (short(source_title(card), LABEL_NAME), ", ".join(page))))
 
 
 def same_words(line: str, claim: str) -> Iterator[tuple[str, str]]:

@@ -4,7 +4,6 @@ from collections.abc import Iterator, Sequence
 
 import msgspec
 
-from vera.evidence.citation import place_name
 from vera.report.html.links import Links
 from vera.report.pictures.strip import known
 from vera.report.pictures.svg import element, hint, label, picture
@@ -86,8 +85,8 @@ def describe(claims: Sequence[ClaimView]) -> str:
 
 
 def source_name(card: CardView) -> str:
-    """What a source is called where there is little room: its domain, or the end of its path."""
-    return card.domain or card.source or "unknown source"
+    """What a source is called where there is little room: its domain, or the name of its file."""
+    return card.domain or card.source.rstrip("/").rpartition("/")[2] or card.source or "unknown source"
 
 
 def _placed(claims: Sequence[ClaimView]) -> tuple[list[_Claim], list[_Card], float, int]:
@@ -162,7 +161,7 @@ def _claim_box(each: _Claim) -> str:
 
 def _card_box(each: _Card, links: Links) -> str:
     card, says = each.card, _relation(each)
-    place = place_name(card.evidence, card.first, card.last)
+    place = _place(card)
     return _box(
         _CARD,
         each.y,
@@ -172,6 +171,13 @@ def _card_box(each: _Card, links: Links) -> str:
         label(says, _CARD[0] + 10, each.y + 4, "says"),
         label(place, _right(_CARD) - 8, each.y + 4, "place", 22),
     )
+
+
+def _place(card: CardView) -> str:
+    """Where a card points, as a reader knows it: the source's box beside it has the name."""
+    lines = ", ".join(f"{first}" if first == last else f"{first}–{last}" for first, last in card.marked)
+    page = f"page {card.pdf.page}, " if card.pdf else ""
+    return f"{page}{'line' if card.extent[0] == card.extent[1] else 'lines'} {lines}"
 
 
 def _source_box(card: CardView, places: dict[str, float], links: Links) -> str:

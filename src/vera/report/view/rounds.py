@@ -5,7 +5,6 @@ from itertools import islice
 
 import msgspec
 
-from vera.evidence.finding import Finding
 from vera.headline import headline
 from vera.report.view.attested import Verdict
 from vera.report.view.budgets import LANE
@@ -64,9 +63,4 @@ def _view(
 
 def _findings(done: Round, load: Load, verdict: Verdict) -> tuple[str, ...]:
     findings = verdict.findings.findings if verdict.attestation else audited(done, load)
-    return tuple(_in_words(each) for each in islice(findings, MAX_FINDINGS))
-
-
-def _in_words(finding: Finding) -> str:
-    about = f"{finding.claim}: " if finding.claim else ""
-    return one_line(f"{finding.severity}, {about}{finding.message}", _SENTENCE_SHOWN)
+    return tuple(one_line(each.message, _SENTENCE_SHOWN) for each in islice(findings, MAX_FINDINGS))

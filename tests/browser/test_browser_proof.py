@@ -1,11 +1,15 @@
 """What is marked beside an answer is what it cites: in the panel, in previews, and in the stored text."""
 
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
 
-from support.browsers import watched
+from support import rtl_run
+from support.browsers import violations, watched
 from support.dashboards import Dashboard
+from support.sampled_run_examples import four_candidates
+from vera.attestation.keys import load_or_create
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, Locator
@@ -13,6 +17,17 @@ if TYPE_CHECKING:
 pytestmark = pytest.mark.needs("browser")
 
 EXAMPLE = "/s/work~2Fexample"
+CLASHES = """
+() => [...document.querySelectorAll(".graph .box")].flatMap((box) => {
+  const frame = box.querySelector("rect").getBoundingClientRect();
+  const words = [...box.querySelectorAll("text")].map((each) => each.getBoundingClientRect());
+  const out = words.some((each) => each.left < frame.left || each.right > frame.right);
+  const over = words.some((one, at) => words.slice(at + 1).some((other) =>
+    one.width && other.width && one.left < other.right && other.left < one.right));
+  return out || over ? [box.textContent] : [];
+})
+"""
+"""The boxes of the graph whose words lie on each other or leave the box."""
 
 
 def numbers(lines: "Locator", kind: str) -> list[int]:
@@ -72,3 +87,52 @@ def test_the_stored_text_that_a_citation_leads_to_has_these_lines_marked(
         assert "Lines 258–261: supports claim c1." in head
         assert "The bytes of lines 257–267, which were read together, have the hash that was cited." in head
         assert "sed -n '258,261p'" in (page.locator("#check pre").text_content() or "")
+        page.locator(".text-lines p").last.scroll_into_view_if_needed()
+        crumb = page.locator("header.site nav a").last
+        box = crumb.bounding_box()
+        assert box and 0 <= box["y"] < 40, "the way back is always in sight"
+        head_box = page.locator(".source-head").bounding_box()
+        assert head_box and head_box["y"] >= box["y"] + box["height"], "and nothing lies on it"
+
+
+def test_four_candidates_are_two_by_two_with_the_words_of_the_judge(
+    browser: "Browser", dashboard: Dashboard, base: Path
+) -> None:
+    four_candidates(base / "work" / "candidates")
+    with watched(browser, dashboard.url, token=dashboard.token, bypass_csp=True) as context:
+        page = context.page("/s/work~2Fcandidates/steps/1")
+        boxes = [each.bounding_box() for each in page.locator(".candidate").all()]
+        places = [(box["x"], box["y"]) for box in boxes if box]
+        assert len(places) == 4
+        assert places[0][1] == places[1][1] < places[2][1] == places[3][1]
+        assert places[0][0] == places[2][0] < places[1][0] == places[3][0]
+        assert page.locator(".candidate.chosen").get_attribute("aria-label") == "Candidate 2"
+        assert "opens the section of the licence" in (page.locator("#reply-1").text_content() or "")
+        assert violations(page) == []
+
+
+@pytest.mark.parametrize("session", ["example", "arabic-chinese"])
+def test_no_words_of_the_graph_lie_on_each_other_or_leave_their_box(
+    browser: "Browser", dashboard: Dashboard, base: Path, session: str
+) -> None:
+    if session == "arabic-chinese":
+        rtl_run.make(base / "work" / session, load_or_create())
+    with watched(browser, dashboard.url, token=dashboard.token) as context:
+        page = context.page(f"/s/work~2F{session}")
+        assert page.locator(".graph .box").count() > 3
+        assert page.evaluate(CLASHES) == []
+        assert "ev_0" not in " ".join(page.locator(".graph .box > text").all_text_contents())
+
+
+def test_quoted_arabic_begins_at_the_right_and_a_name_keeps_its_direction(
+    browser: "Browser", dashboard: Dashboard, base: Path
+) -> None:
+    if not (base / "work" / "arabic-chinese").exists():
+        rtl_run.make(base / "work" / "arabic-chinese", load_or_create())
+    with watched(browser, dashboard.url, token=dashboard.token) as context:
+        page = context.page("/s/work~2Farabic-chinese")
+        lines = page.locator("#proof-1 .lines")
+        row, mark = lines.locator("p:has(mark)").first.bounding_box(), lines.locator("mark").bounding_box()
+        assert row and mark and row["x"] + row["width"] - mark["x"] - mark["width"] < 4
+        cite = page.locator("#answer a.cite").first
+        assert [each.text_content() for each in cite.locator("bdi").all()] == ["السدود.txt", "2"]

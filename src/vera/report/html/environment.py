@@ -6,6 +6,7 @@ from functools import cache, lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from vera.evidence.citation import without_citations
 from vera.report import standing
 from vera.report.html import answer, citing, difference, orders, shown, wording
 from vera.report.html.event_row import event_row
@@ -62,6 +63,7 @@ def environment(*folders: Path) -> "Environment":
         reader=orders.for_reader,
         in_words=standing.state_in_words,
         short=wording.short,
+        uncited=without_citations,
         without_code=wording.without_code,
     )
     made.globals.update(

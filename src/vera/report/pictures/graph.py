@@ -6,7 +6,7 @@ import msgspec
 
 from vera.report.html.links import Links
 from vera.report.pictures.strip import known
-from vera.report.pictures.svg import element, hint, label, picture
+from vera.report.pictures.svg import element, fitting, hint, label, picture
 from vera.report.view.model import RELATIONS, CardView, ClaimView
 from vera.report.view.words import counted
 
@@ -155,7 +155,7 @@ def _claim_box(each: _Claim) -> str:
         f"{claim.key}, {verdict}: {claim.text}",
         f"#claim-{each.number}",
         element("rect", x=_CLAIM[0] + 0.5, y=each.y - BOX / 2, width=5, height=BOX, rx=1, class_="edge-mark"),
-        label(f"{claim.key} {claim.text}", _CLAIM[0] + 12, each.y + 4, "name", 46),
+        label(fitting(f"{claim.key} {claim.text}", _CLAIM[1] - 18), _CLAIM[0] + 12, each.y + 4, "name"),
     )
 
 
@@ -169,7 +169,7 @@ def _card_box(each: _Card, links: Links) -> str:
         f"{place} {says}: {' '.join(card.quotation)[:300] or card.problem}",
         links.source(card) or f"#claim-{each.claim + 1}",
         label(says, _CARD[0] + 10, each.y + 4, "says"),
-        label(place, _right(_CARD) - 8, each.y + 4, "place", 22),
+        label(fitting(place, _CARD[1] - 100), _right(_CARD) - 8, each.y + 4, "place"),
     )
 
 
@@ -190,8 +190,8 @@ def _source_box(card: CardView, places: dict[str, float], links: Links) -> str:
         "source-box",
         told,
         links.text(card.source_id, 0, 0),
-        label(name, _SOURCE[0] + 10, y + 4, "name", 27),
-        label(card.source_class, _right(_SOURCE) - 8, y + 4, "place", 12),
+        label(fitting(name, _SOURCE[1] - 96), _SOURCE[0] + 10, y + 4, "name"),
+        label(fitting(card.source_class, 70), _right(_SOURCE) - 8, y + 4, "place"),
     )
 
 

@@ -52,6 +52,10 @@ def test_a_reader_is_told_what_is_wrong_and_not_what_to_write(finding: str) -> N
             '"five years" is nowhere in the cited source.',
         ),
         ("“x” is not in the cited sources ev_0001, ev_0002.", "“x” is not in the cited sources."),
+        (
+            "It is not in the cited source ev_0004: no amount is.",
+            "It is not in the cited source: no amount is.",
+        ),
         ("ev_0003:7-9 was not read; read these lines.", "A cited place was not read."),
         ("There is no text in ev_0003:7; cite others.", "There is no text in a cited place."),
     ],

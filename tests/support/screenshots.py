@@ -98,7 +98,7 @@ def take(folder: Path, pace: float = PACE, *, many: bool = False) -> None:
         assert done.returncode == 0, done.stderr
         for command in (
             ("verify", THESIS, "--work-dir", "work/thesis"),
-            ("run", licence_run.QUESTION, "--work-dir", "work/by-extracts", "-c", "budget.tokens=100000"),
+            ("run", QUESTION, "--work-dir", "work/asked-alone", "-c", "budget.tokens=100000"),
         ):
             vera(*command, "--input-dir", "licences", "--model-base-url", "builtin", cwd=base)
         ask = ("eval", EXAMPLES / "licences.questions.jsonl", "--work-dir", "work/evaluation")
@@ -219,7 +219,7 @@ def _take_all(dashboard: Dashboard, base: Path, folder: Path) -> None:
         keep("candidates.png", folder)
         plain("step.png", f"{EXAMPLE}/steps/4")
         plain("steps.png", f"{EXAMPLE}/steps")
-        plain("two-runs.png", "/compare?s=work~2Fexample&s=work~2Fby-extracts")
+        plain("two-runs.png", "/compare?s=work~2Ffollow-up&s=work~2Fasked-alone")
         plain("arabic-chinese.png", "/s/work~2Farabic-chinese")
         plain("phone.png", EXAMPLE)
         plain("over-time.png", "/over-time")

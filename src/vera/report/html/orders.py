@@ -13,7 +13,7 @@ _ORDER = re.compile(
 )
 
 _ID = r"ev_[0-9]{1,9}"
-_BEHIND_A_NOUN = re.compile(rf"(?<=source) {_ID}\b(?!:)|(?<=sources) {_ID}(?:, {_ID})*\b(?!:)")
+_BEHIND_A_NOUN = re.compile(rf"(?<=source) {_ID}\b(?!:[0-9])|(?<=sources) {_ID}(?:, {_ID})*\b(?!:[0-9])")
 _PLACE = re.compile(rf"(?<!evidence )\b{_ID}(?P<lines>:[0-9]{{1,9}}(?:-[0-9]{{1,9}})?)?")
 
 

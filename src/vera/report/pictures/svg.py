@@ -86,7 +86,7 @@ def fitting(text: str, width: float) -> str:
     """The beginning of `text` that takes at most about `width` pixels in the font of a picture."""
     shown, taken = one_printable_line(text[:400]), 0.0
     for at, letter in enumerate(shown):
-        taken += 12.5 if east_asian_width(letter) in "WF" else 11.5 if letter in _BROAD else 7.7
+        taken += 12.5 if east_asian_width(letter) in "WF" else 11.5 if letter in _BROAD else 6.9
         if taken > width:
             return shown[: max(0, at - 2)].rstrip() + "…"
     return shown

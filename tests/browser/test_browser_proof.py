@@ -49,6 +49,10 @@ def test_the_cited_lines_are_marked_and_those_around_them_are_not(
         assert numbers(lines, "mark") == [258, 259, 260, 261]
         assert numbers(lines, ".around") == [257, *range(262, 268)]
         assert "lines 258–261" in (page.locator("#proof-1 > summary").text_content() or "")
+        whole = page.locator("#claim-1 .card .lines")
+        page.locator("#summary-1").click()
+        assert numbers(whole, "mark") == [258, 259, 260, 261], "what was read twice has one place"
+        assert (page.locator("#claim-1 .card-head").text_content() or "").count("read by") == 1
         colours = [
             lines.locator(each).first.evaluate("each => getComputedStyle(each).backgroundColor")
             for each in ("mark", ".around")

@@ -26,8 +26,8 @@ _BELOW = 30.0
 _STEP = 90.0
 """From one bar to the next, at most."""
 
-_KEYS_EACH = 128.0
-"""From the words of one colour to those of the next."""
+_KEYS_EACH, _LONGEST = 112.0, 50.0
+"""From the words of one colour to those of the next, and how much more the first ones take."""
 
 _MOST_TICKS = 6
 BANDS: Mapping[str, str] = {
@@ -138,7 +138,7 @@ def _dates(days: Sequence[Day], y: float) -> Iterator[str]:
 
 def _keys() -> Iterator[str]:
     for at, (band, words) in enumerate(BANDS.items()):
-        x = _LEFT + 70 + _KEYS_EACH * at
+        x = _LEFT + 70 + _KEYS_EACH * at + (_LONGEST if at else 0)
         yield _bar(band, x, _COUNTS[0] - 21, 10, 10, words)
         yield label(words, x + 16, _COUNTS[0] - 12, "key")
 

@@ -168,8 +168,10 @@ def _with_pictures(
 def with_cited(
     cards: Iterable[CardView], cites: Sequence[Cite | Citation], evidence: Mapping[str, events.Evidence]
 ) -> tuple[CardView, ...]:
-    """The cards, each with those of its lines that `cites` name; of a PDF the page is that of the first."""
-    made = (msgspec.structs.replace(card, cited=_cited(card, cites)) for card in cards)
+    """The cards, each with those of its lines that `cites` name, also by another reading of the same text; of
+    a PDF the page is that of the first."""
+    texts = {name: each.text.sha256 for name, each in evidence.items()}
+    made = (msgspec.structs.replace(card, cited=_cited(card, cites, texts)) for card in cards)
     return tuple(
         msgspec.structs.replace(card, pdf=pdf_place(evidence[card.evidence], card.extent[0]))
         if card.pdf is not None and card.cited
@@ -178,14 +180,16 @@ def with_cited(
     )
 
 
-def _cited(card: CardView, cites: Sequence[Cite | Citation]) -> tuple[tuple[int, int], ...]:
+def _cited(
+    card: CardView, cites: Sequence[Cite | Citation], texts: Mapping[str, str]
+) -> tuple[tuple[int, int], ...]:
     lines: list[tuple[int, int]] = []
     for each in cites:
-        if each.evidence != card.evidence:
-            continue
-        if each.first is None:
+        same = each.evidence == card.evidence
+        if each.first is None and same:
             return ()
-        lines.append((max(card.first, each.first), min(card.last, each.last or each.first)))
+        if each.first is not None and (same or texts.get(each.evidence) == card.source_id):
+            lines.append((max(card.first, each.first), min(card.last, each.last or each.first)))
     return joined(lines)
 
 

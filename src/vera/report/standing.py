@@ -55,7 +55,7 @@ UNKNOWN = Standing("Unknown", "unknown", "·", "")
 
 
 def standing(phase: str, verdict: str) -> Standing:
-    """Where a run stands by its phase, and by what it may say of its end ('' before)."""
+    """The standing of a run with this phase, and with this verdict of its end ('' before)."""
     if verdict and (phase == "ended" or verdict in WITHHELD):
         other = msgspec.structs.replace(UNKNOWN, word=verdict.replace("_", " ").capitalize())
         return VERDICTS.get(verdict, other)

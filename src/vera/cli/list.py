@@ -171,7 +171,7 @@ def lines_of(rows: list[Listed], columns: int | None) -> Iterator[str]:
 
 
 def _coloured(line: str, rows: list[Listed]) -> str:
-    """A line with the word for where its run stands in the colour of that word."""
+    """A line in which the word for its run has its colour."""
     from vera.report.standing import colour_of
 
     word = next((each for each in sorted({row.word for row in rows}) if f"  {each}  " in line), "")

@@ -236,3 +236,16 @@ def test_a_number_is_read_in_the_language_of_its_source_where_the_claim_tells_no
 ) -> None:
     source = evidence("ev_0001", MUSEUM)
     assert [each.detail for each in findings(claim, Cite("ev_0001", 2, 2), sources=(source,))] == found
+
+
+@pytest.mark.parametrize(
+    "source", ["5. Term\nThe offer is valid for three years.", "As sections 4 and 5\nsay."]
+)
+def test_no_sentence_says_that_the_number_of_a_section_is_the_one_of_the_claim(source: str) -> None:
+    """Before, a "five" that is nowhere in the text was said to be there, of another unit."""
+    (found,) = findings(
+        "It is valid for five years.", Cite("ev_0001", 1, 2), sources=(evidence("ev_0001", source),)
+    )
+    assert found.severity == "hard"
+    assert "the number is there" not in found.message
+    assert "is nowhere in" in found.message or "no amount of that unit there has this value" in found.message

@@ -146,14 +146,24 @@ def test_a_pdf_shows_its_page_and_one_that_cannot_be_drawn_says_so(
     browser: "Browser", dashboard: Dashboard
 ) -> None:
     with watched(browser, dashboard.url, token=dashboard.token, allowed=FALLEN) as context:
-        sizes = {}
+        sizes, drawn = {}, {}
         for name in ("pump", "broken"):
             page = context.page(f"/s/work~2F{name}")
             picture = page.locator(".page-picture img")
             picture.evaluate("each => { each.loading = 'eager'; return each.decode() }")
             sizes[name] = picture.evaluate("each => each.naturalHeight")
+            drawn[name] = picture.evaluate("each => each.width / each.naturalWidth")
             assert page.locator(".proof .lines mark").first.is_visible()
-        assert sizes == {"pump": 1294, "broken": 90}
+        assert 150 < sizes["pump"] < 500 and sizes["broken"] == 90, "the part with the cited words"
+        assert drawn["pump"] > 0.6, "its words can be read"
+        page = context.page("/s/work~2Fpump")
+        whole = page.locator(".page-picture figcaption a").get_attribute("href")
+        height = page.evaluate(
+            "async (address) => { const page = new Image(); page.src = address; await page.decode();"
+            " return page.naturalHeight }",
+            whole,
+        )
+        assert height == 1294
 
 
 def glyphs(page: "Page", text: str) -> set[bytes]:

@@ -94,11 +94,12 @@ def test_a_run_is_started_and_watched_to_its_end_without_loading_the_page_again(
         wait_for_text(page, "run", "Ended with exit code 0.")
         page.wait_for_selector("#stream >> text=at rest")
         page.wait_for_selector("#claims .claim >> nth=2")
-        page.wait_for_selector("#attestation >> text=SUPPORTED")
+        page.wait_for_selector("#attestation >> text=In the signed file")
         page.wait_for_selector("#status.tone-good")
         assert page.locator("#stop").count() == 0
         assert page.locator("#claims .v-supported > summary").count() == 3
         assert page.locator("#start button").count() == 0, "the prompt is locked"
+        assert not page.locator("#start").is_visible(), "what starts a run is gone"
         log = session_of(page, base) / "trace.jsonl"
         page.wait_for_selector(f"#e{offsets(log)[-1]}", state="attached")
         assert rows(page) == offsets(log)[::-1]

@@ -125,7 +125,7 @@ def test_a_citation_and_the_commands_that_check_it_are_copied(
             expect(copies.nth(at)).to_have_text("Copied")
             copied = page.evaluate("navigator.clipboard.readText()")
             assert copied == page.locator("#check-1 .copied").nth(at).text_content()
-        assert re.fullmatch(r"sha256sum store/\S+\nsed -n '257,267p' store/\S+", copied)
+        assert re.fullmatch(r"sha256sum store/\S+\nsed -n '258,261p' store/\S+", copied)
 
 
 @pytest.mark.parametrize(("zone", "hours"), [("Asia/Tokyo", 9), ("UTC", 0)])

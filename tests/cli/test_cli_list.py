@@ -150,7 +150,7 @@ def test_the_command_prints_lines_or_json(tmp_path: Path) -> None:
     session.close()
     shown = vera("list", cwd=tmp_path)
     assert shown.returncode == 0
-    assert "./work/one" in shown.stdout and "UNRESOLVED" in shown.stdout and "7 steps" in shown.stdout
+    assert "./work/one" in shown.stdout and "Unresolved" in shown.stdout and "7 steps" in shown.stdout
     found: dict[str, Any] = json.loads(vera("list", "--json", cwd=tmp_path).stdout)
     assert [row["session"] for row in found["sessions"]] == ["./work/one"]
     assert found["left_out"] == 0
@@ -279,6 +279,7 @@ def row(name: str, task: str) -> Listed:
         started_ts=1_800_000_000.0,
         seconds=61.0,
         task=task,
+        word="Verified",
     )
 
 
@@ -293,7 +294,7 @@ def test_no_line_is_wider_than_the_terminal_and_no_folder_is_cut(columns: int) -
     lines = list(lines_of(ROWS, columns))
     assert max(map(len, lines)) <= columns
     assert all(any(line.startswith(row.session) for line in lines) for row in ROWS)
-    assert sum("VERIFIED" in line for line in lines) == len(ROWS)
+    assert sum("Verified" in line for line in lines) == len(ROWS)
     assert any("When do licences end?" in line for line in lines)
 
 

@@ -10,14 +10,20 @@ TESTS = Path(__file__).parents[1]
 
 DEFECTS = {
     "A1 a refuted thesis is amber, and under the heading Answer": (
+        "end_to_end/test_defects_of_pages.py::"
+        "test_a_thesis_that_was_refuted_is_red_under_its_own_heading_everywhere",
         "report/test_report_html_wording.py::test_a_refuted_thesis_is_red_under_its_own_heading",
         "report/test_report_html.py::test_a_headline_says_where_a_run_stands",
         "browser/test_browser_first_screen.py::test_the_answer_and_its_first_cited_line_are_above_the_fold",
     ),
     "A2 the number of a section backs a number with a unit": (
+        "audit/test_audit_numbers.py::"
+        "test_no_sentence_says_that_the_number_of_a_section_is_the_one_of_the_claim",
         "text/test_text_quantity.py::test_the_number_of_a_heading_is_no_amount",
     ),
     "A3 a model server that failed is told as a process that is gone": (
+        "report/test_report_standing.py::"
+        "test_a_model_server_that_failed_has_one_word_in_page_list_and_terminal",
         "dashboard/test_dashboard_runs_keys.py::"
         "test_a_model_server_that_failed_is_named_as_what_ended_the_run",
         "browser/test_browser_first_screen.py::"
@@ -28,6 +34,9 @@ DEFECTS = {
         "test_a_run_is_started_and_watched_to_its_end_without_loading_the_page_again",
     ),
     "A5 a run that ended is live, its empty parts say yet, and one that never began is of 1970": (
+        "end_to_end/test_defects_of_pages.py::"
+        "test_what_a_run_that_ended_does_not_have_is_not_said_to_come_yet",
+        "end_to_end/test_defects_of_pages.py::test_an_evaluation_without_a_time_has_no_day",
         "browser/test_browser_forms.py::test_a_run_that_ended_is_at_rest_and_without_a_green_dot",
         "dashboard/test_dashboard_pages.py::"
         "test_a_part_that_holds_nothing_of_a_run_that_ended_is_named_and_not_shown",
@@ -37,6 +46,7 @@ DEFECTS = {
         "dashboard/test_dashboard_steps.py::test_each_prompt_is_the_one_that_show_prints",
     ),
     "B1 no page for a step, and no link from timeline and events": (
+        "dashboard/test_dashboard_steps.py::test_a_step_begins_when_its_model_is_asked",
         "dashboard/test_dashboard_steps.py::test_a_step_shows_all_of_it",
         "dashboard/test_dashboard_steps.py::test_what_is_new_is_open_and_the_rest_is_folded",
         "browser/test_browser_reading.py::test_steps_are_walked_by_links_and_by_keys",
@@ -56,6 +66,8 @@ DEFECTS = {
         "browser/test_browser_live_list.py::test_the_list_changes_without_loading_the_page_again",
     ),
     "B3 an extract has no words to read": (
+        "end_to_end/test_defects_of_pages.py::"
+        "test_the_answer_of_the_first_command_of_the_readme_has_words_on_its_page",
         "browser/test_browser_first_screen.py::test_the_answer_and_its_first_cited_line_are_above_the_fold",
     ),
     "B4 the answer is below the fold": (
@@ -95,9 +107,12 @@ DEFECTS = {
         "test_a_question_that_cannot_follow_is_kept_with_its_reason",
     ),
     "B8 a citation that does not resolve is grey text without a reason": (
+        "end_to_end/test_defects_of_pages.py::"
+        "test_the_reason_of_a_citation_that_leads_nowhere_is_read_without_a_pointer",
         "report/test_report_html_answer.py::test_a_citation_without_a_card_says_what_is_wrong_with_it",
     ),
     "B9 a stored text names the claim that it supports, not what it says, and cannot be checked or saved": (
+        "browser/test_browser_proof.py::test_the_stored_text_that_a_citation_leads_to_has_these_lines_marked",
         "dashboard/test_dashboard_pages_texts.py::test_cited_lines_are_marked_in_the_stored_text",
         "dashboard/test_dashboard_steps.py::test_a_stored_text_is_saved_whole_and_no_other_file_is",
     ),
@@ -111,6 +126,8 @@ DEFECTS = {
         "export/test_export_otel.py::test_a_call_has_its_cost_by_the_prices_in_the_log_and_its_payer",
     ),
     "B12 Arabic is laid out from left to right": (
+        "browser/test_browser_proof.py::"
+        "test_quoted_arabic_begins_at_the_right_and_a_name_keeps_its_direction",
         "browser/test_browser_forms.py::test_arabic_begins_at_the_right_and_chinese_is_drawn",
     ),
     "B13 pages are not compressed": (
@@ -145,10 +162,12 @@ DEFECTS = {
         "browser/test_browser_reading.py::test_a_session_of_the_list_is_one_line_and_on_a_phone_a_few",
     ),
     "7 lines that overlap are three cards": (
+        "report/test_report_cited_lines.py::test_the_same_reading_is_said_once_and_another_one_beside_it",
         "report/test_report_html_shown.py::"
         "test_readings_of_lines_that_overlap_are_one_excerpt_with_all_of_them",
     ),
     "8 words of the graph run into each other, and its boxes are no links": (
+        "browser/test_browser_proof.py::test_no_words_of_the_graph_lie_on_each_other_or_leave_their_box",
         "report/test_report_pictures.py::test_no_two_boxes_of_a_column_lie_on_each_other",
         "report/test_report_html_wording.py::"
         "test_the_boxes_of_the_graph_of_claims_lead_to_claims_and_cited_lines",
@@ -157,6 +176,7 @@ DEFECTS = {
         "report/test_report_html_wording.py::test_a_number_and_an_age_have_one_form",
     ),
     "10 failed, stopped and not begun are all amber": (
+        "report/test_report_standing.py::test_no_two_have_a_word_a_sign_or_a_colour_in_common",
         "report/test_report_html_wording.py::"
         "test_failed_stopped_and_never_begun_have_each_a_word_and_no_colour_of_a_verdict",
     ),
@@ -169,10 +189,13 @@ DEFECTS = {
     ),
     "13 a changed claim is one that went and one that came": (
         "report/test_report_html_answer.py::"
+        "test_the_end_of_a_sentence_is_not_marked_as_new_when_a_sentence_follows",
+        "report/test_report_html_answer.py::"
         "test_the_same_claim_stands_beside_itself_and_a_changed_one_beside_what_it_was",
         "report/test_report_html_answer.py::test_a_citation_changes_as_a_whole",
     ),
     "14 candidates three and one, without the judge's words": (
+        "browser/test_browser_proof.py::test_four_candidates_are_two_by_two_with_the_words_of_the_judge",
         "report/test_report_selection_words.py::test_a_step_says_how_it_was_decided_and_marks_the_chosen_one",
         "dashboard/test_dashboard_steps.py::test_a_step_shows_all_of_it",
     ),
@@ -180,6 +203,11 @@ DEFECTS = {
         "dashboard/test_dashboard_start.py::test_the_form_makes_no_session_until_it_is_sent",
         "dashboard/test_dashboard_found_models.py::"
         "test_models_that_were_found_are_offered_and_servers_without_any_are_not",
+    ),
+    "also: lines are marked that the answer does not cite": (
+        "browser/test_browser_proof.py::test_the_cited_lines_are_marked_and_those_around_them_are_not",
+        "browser/test_browser_proof.py::test_a_preview_shows_every_line_that_its_citation_names",
+        "report/test_report_cited_lines.py::test_they_are_named_copied_and_cut_out_and_no_others",
     ),
     "also: times are UTC alone": (
         "browser/test_browser_previews.py::test_times_are_of_the_readers_zone_with_utc_in_the_title",

@@ -2,6 +2,7 @@
 
 import datetime
 import os
+import re
 from pathlib import Path
 
 import msgspec
@@ -11,8 +12,9 @@ from selectolax.lexbor import LexborHTMLParser
 from support.dashboards import Grown, app_of
 from support.markup import problems, visible_text
 from support.run_pages import header as made
-from vera.dashboard.over_time import MAX_DAYS, Day, days_of, over_time_svg
+from vera.dashboard.over_time import BANDS, MAX_DAYS, Day, band_of, days_of, over_time_svg
 from vera.dashboard.session_index import Found, SessionIndex, Wanted
+from vera.report.standing import PHASES, VERDICTS
 
 DAY = 86_400.0
 
@@ -21,15 +23,29 @@ def test_days_are_counted_by_how_sessions_ended_with_those_between() -> None:
     rows = [
         ("2026-03-01", "VERIFIED", 2, 0.5),
         ("2026-03-01", "UNRESOLVED", 1, 0.25),
+        ("2026-03-01", "PARTIAL", 3, 0.0),
+        ("2026-03-01", "DISPUTED", 4, 0.0),
+        ("2026-03-01", "REFUTED", 5, 0.0),
         ("2026-03-03", "x", 4, 0.0),
     ]
     first, second = datetime.date(2026, 3, 1), datetime.date(2026, 3, 2)
     assert days_of(rows) == (
-        Day(day=first, holds=2, failed=1, cost=0.75),
+        Day(day=first, holds=2, partial=3, disputed=4, refuted=5, failed=1, cost=0.75),
         Day(day=second),
         Day(day=datetime.date(2026, 3, 3), others=4),
     )
     assert days_of([]) == ()
+
+
+def test_every_state_of_the_index_is_in_a_band_with_its_own_word_and_colour() -> None:
+    assert len(set(BANDS.values())) == len(BANDS)
+    states = [("2026-03-01", state, number, 0.0) for number, state in enumerate((*VERDICTS, *PHASES), 1)]
+    (day,) = days_of(states)
+    assert day.count == sum(count for _, _, count, _ in states) and all(count for _, count in day.bands)
+    drawn = over_time_svg([day])
+    classes = [re.findall(rf'class="([^"]+)"[^<]*><title>[^<]*{words}', drawn)[0] for words in BANDS.values()]
+    assert len(set(classes)) == len(BANDS)
+    assert band_of("REFUTED") == "refuted" and band_of("UNTRUSTED") == "failed" and band_of("new") == "others"
 
 
 @pytest.mark.parametrize("cost", [float("inf"), float("-inf"), -1.0, 1e300])

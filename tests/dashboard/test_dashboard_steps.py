@@ -313,3 +313,22 @@ def test_an_index_is_kept_while_its_log_grows(tmp_path: Path) -> None:
     grown.log.close()
     grown.path.unlink()
     assert indexes.of(grown.path) is not index
+
+
+def test_a_step_begins_when_its_model_is_asked(tmp_path: Path) -> None:
+    grown = Grown(tmp_path / "base" / "work" / "asked")
+    asked = events.Model(step=1, scope="agent", latency_s=12.5)
+    other = events.Model(step=2, scope="agent", latency_s=1e300)
+    grown.log.append(asked, "main")
+    grown.log.append(other, "main")
+    grown.log.close()
+    index = index_of(tmp_path / "base" / "work" / "asked")
+    line, strange = index.line("main", 1), index.line("main", 2)
+    assert line is not None and line.last_ts - line.ts == pytest.approx(12.5)
+    assert strange is not None and strange.ts == 0, "a log may claim any time"
+    view = step_view.step_view(index, "main", 1, loader(Store(tmp_path / "store")))
+    assert view is not None and view.seconds == pytest.approx(12.5) and view.ts == line.ts
+    with app_of(tmp_path / "base") as client:
+        listed = visible_text(client.get("/s/work~2Fasked/steps").text)
+        shown = visible_text(client.get("/s/work~2Fasked/steps/1").text)
+    assert " 12 s " in listed and ", 12 s." in shown

@@ -10,7 +10,7 @@ from docs_pages import DOCS, PAGES, ROOT, name, section
 
 from vera.headline import EXIT_CODES, HEADLINES, STATUSES, headline, word_of
 from vera.metrics.families import FAMILIES
-from vera.report.html import wording
+from vera.report.standing import VERDICTS
 
 SOURCE = ROOT / "src" / "vera"
 CSS = (SOURCE / "report/html/report.css").read_text()
@@ -62,8 +62,8 @@ def test_the_labels_of_the_metrics_are_the_list() -> None:
 
 
 def test_every_word_has_its_own_name_and_colour_on_the_pages() -> None:
-    tones = [wording.TONES.get(word, "open") for word in HEADLINES]
-    assert len({wording.RESULTS[word] for word in HEADLINES}) == len(set(tones)) == len(HEADLINES)
+    tones = [VERDICTS[word].tone for word in HEADLINES]
+    assert len({VERDICTS[word].word for word in HEADLINES}) == len(set(tones)) == len(HEADLINES)
     for tone in tones:
         assert re.search(rf"^\.tone-{tone} {{ --c: var\(--[a-z]+\) }}", CSS, re.MULTILINE)
 

@@ -14,11 +14,11 @@ from support.run_pages import DISPUTED, EXAMPLES, FINISHED, HOSTILE, with_text
 from support.verified import verified
 from vera.attestation.keys import Signer
 from vera.cli.report import report
-from vera.headline import HEADLINES
 from vera.report.html.document import STYLESHEET, report_html
 from vera.report.html.figures import announcement, figures
 from vera.report.html.shown import MAX_CHARACTERS, shown_claims
-from vera.report.html.wording import TONES, headline, tone
+from vera.report.html.wording import headline, tone
+from vera.report.standing import LISTED, PHASES, VERDICTS
 from vera.report.view.model import ClaimView, RunPage
 
 MAX_BYTES = 6_000_000
@@ -137,7 +137,7 @@ def test_what_a_page_shows_of_many_long_claims_is_bounded() -> None:
 def test_a_headline_says_where_a_run_stands() -> None:
     said = {name: (headline(page.header), tone(page.header)) for name, page in EXAMPLES.items()}
     assert said == {
-        "empty": ("Not started", "rest"),
+        "empty": ("Not started", "new"),
         "running": ("Working", "busy"),
         "finished": ("Verified", "good"),
         "disputed": ("Disputed", "mixed"),
@@ -147,11 +147,13 @@ def test_a_headline_says_where_a_run_stands() -> None:
     assert figures(FINISHED.header)["tokens"] == "79\u202f465 / 5\u202f928"
 
 
-@pytest.mark.parametrize("word", HEADLINES)
-def test_the_colour_of_each_word_can_be_read_on_its_ground(word: str) -> None:
+@pytest.mark.parametrize(
+    "tone", [each.tone for each in (*VERDICTS.values(), *PHASES.values(), *LISTED.values())]
+)
+def test_the_colour_of_each_word_can_be_read_on_its_ground(tone: str) -> None:
     """4.5 to 1 at least, in light and in dark (WCAG 2.2, 1.4.3)."""
     style = STYLESHEET.read_text()
-    name = re.search(rf"\.tone-{TONES.get(word, 'open')} {{ --c: var\(--([a-z]+)\)", style)
+    name = re.search(rf"\.tone-{tone} {{ --c: var\(--([a-z]+)\)", style)
     assert name
     pairs = dict(re.findall(r"--([a-z]+): light-dark\((#[0-9a-f]{6}, #[0-9a-f]{6})\)", style))
     for ink, ground in zip(pairs[name[1]].split(", "), pairs["panel"].split(", "), strict=True):

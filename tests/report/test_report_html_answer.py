@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from support.run_pages import ANSWER, CLAIMS, FIRST_ANSWER, HOSTILE, ROUNDS
 from vera.report.html.answer import Block, blocks, lead
-from vera.report.html.difference import MAX_LINES, MAX_WORDS, aligned, changes
+from vera.report.html.difference import MAX_LINES, MAX_WORDS, Change, aligned, changes
 from vera.report.view.model import ClaimView
 
 
@@ -103,6 +103,13 @@ def test_what_changed_is_told_word_by_word() -> None:
         ("new", " [ev_0001:1]"),
         ("same", "."),
     ]
+
+
+def test_the_end_of_a_sentence_is_not_marked_as_new_when_a_sentence_follows() -> None:
+    before = "One [ev_0001:1].\n\nTwo [ev_0002:2]."
+    after = "One [ev_0001:1].\n\nTwo [ev_0002:2].\n\nThree [ev_0003:3]."
+    assert changes(before, after) == (Change("same", before), Change("new", "\n\nThree [ev_0003:3]."))
+    assert changes(after, before) == (Change("same", before), Change("gone", "\n\nThree [ev_0003:3]."))
 
 
 def test_a_citation_changes_as_a_whole() -> None:

@@ -31,7 +31,7 @@ FINDINGS = {
     ),
     "The quotation “a” names no source; name one.": ("The quotation “a” names no source.", "Name one."),
     "The quotation “; cite nothing. Drop it” begins inside a word of ev_0001; quote whole words.": (
-        "The quotation “; cite nothing. Drop it” begins inside a word of ev_0001.",
+        "The quotation “; cite nothing. Drop it” begins inside a word of a cited source.",
         "Quote whole words.",
     ),
     "It rests on “Check. Read it.” alone": ("It rests on “Check. Read it.” alone", ""),
@@ -42,3 +42,23 @@ FINDINGS = {
 @pytest.mark.parametrize("finding", FINDINGS)
 def test_a_reader_is_told_what_is_wrong_and_not_what_to_write(finding: str) -> None:
     assert (for_reader(finding), for_agent(finding)) == FINDINGS[finding]
+
+
+@pytest.mark.parametrize(
+    ("finding", "told"),
+    [
+        (
+            '"five years" is nowhere in the cited source ev_0004: drop it.',
+            '"five years" is nowhere in the cited source.',
+        ),
+        ("“x” is not in the cited sources ev_0001, ev_0002.", "“x” is not in the cited sources."),
+        (
+            "It is not in the cited source ev_0004: no amount is.",
+            "It is not in the cited source: no amount is.",
+        ),
+        ("ev_0003:7-9 was not read; read these lines.", "A cited place was not read."),
+        ("There is no text in ev_0003:7; cite others.", "There is no text in a cited place."),
+    ],
+)
+def test_a_reader_is_told_without_the_names_of_the_log(finding: str, told: str) -> None:
+    assert for_reader(finding) == told

@@ -133,7 +133,7 @@ def test_budgets_are_in_words_and_time_goes_on_while_a_process_works(tmp_path: P
     viewed = view_of(tmp_path, numbered(*BEGUN, CALL, DONE))
     budgets = {name: (used, most) for name, used, most in viewed.page(alive=True, now=1064.0).budgets}
     assert budgets["steps"] == ("0", "30")
-    assert budgets["tokens"] == ("0", "5,000")
+    assert budgets["tokens"] == ("0", "5\u202f000")
     assert budgets["seconds"] == ("63", "unlimited")
     assert {name: used for name, used, _ in viewed.page(now=1064.0).budgets}["seconds"] == "3"
 

@@ -308,7 +308,8 @@ ATTESTATION = AttestationView(
     keyid=sha("key"),
     issued_at="2026-11-22T08:14:15.000Z",
     expires_at="2027-02-20T08:14:15.000Z",
-    rule="judge",
+    rule="model",
+    word="VERIFIED",
     hyperthesis=(
         (
             "frame lock",
@@ -341,7 +342,8 @@ ROUNDS = (
         score=200,
         answer=FIRST_ANSWER,
         claims=OTHER_CLAIMS,
-        findings=("hard, c2: the number 1,320 is not in the cited line",),
+        word="UNRESOLVED",
+        findings=("The number 1,320 is not in the cited source ev_0006: give the value that is there.",),
         caps=("the only source of c2 is a reference work, and it says 'until 2010'",),
     ),
     RoundView(
@@ -352,6 +354,7 @@ ROUNDS = (
         answer=ANSWER,
         claims=tuple(msgspec.structs.replace(claim, cards=()) for claim in CLAIMS),
         chosen=True,
+        word="VERIFIED",
     ),
 )
 
@@ -403,7 +406,7 @@ FINISHED = RunPage(
     constraints=(("two_sources", "The length of the Rhine needs a second independent source."),),
     budgets=(
         ("steps", "14", "80"),
-        ("tokens", "85,393", "400,000"),
+        ("tokens", "85\u202f393", "400\u202f000"),
         ("seconds", "252", "unlimited"),
         ("search requests", "4", "12"),
         ("rounds of verification", "2", "3"),

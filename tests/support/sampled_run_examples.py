@@ -49,3 +49,30 @@ def decided_run(root: Path) -> Path:
     run.answer("Three years.")
     run.end()
     return run.close()
+
+
+def four_candidates(root: Path) -> Path:
+    """A step with four candidates of which a judge chose one, in words."""
+    task = "For how long must a written offer of source code be valid under the GPL 3?"
+    run = SampledRun(
+        root, action_verifier={"selection_index_base": 1, "model": {"key": "set", "name": "judge"}}
+    )
+    run.sample(
+        said(turn("search", thought="Look for the offer.", query="written offer source code valid years")),
+        said(turn("read", thought="Section 6 speaks of conveying.", path="GPL-3.txt", first=245, last=268)),
+        said(turn("shell", thought="Search all files.", cmd="grep -rn 'three years' .")),
+        said(turn("search", thought="The offer again.", query="offer valid")),
+    )
+    run.judge("FINAL: 2")
+    run.choose(
+        1, "selector", (1, 2, 3, 1), selector="llm", compared=(1, 0, 2), scores=(2.0, 0.5, 0.25), margin=1.5,
+        parsed_index=1,
+        reason="Candidate 2 reads the section that decides it.",
+        replies=[
+            "Candidate 2 opens the section of the licence that the question is about, with its line numbers. "
+            f"1 and 4 search once more for what is known; 3 reads every file. ({task})\nFINAL: 2"
+        ],
+    )  # fmt: skip
+    run.observe("258: b) Convey the object code, accompanied by a written offer, valid for three years")
+    run.end()
+    return run.close()

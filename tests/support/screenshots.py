@@ -20,6 +20,7 @@ from support.browsers import chromium, watched
 from support.cli import vera
 from support.dashboards import Dashboard, Grown, dashboard_of
 from support.documents import make_pdf
+from support.sampled_run_examples import four_candidates
 from support.small_png import small_png
 from support.verified import verified
 from vera import events
@@ -38,6 +39,8 @@ SIZES = {
     "evidence.png": (WIDTH, 860),
     "compare.png": (WIDTH, 1060),
     "report.png": (WIDTH, 1020),
+    "refuted.png": (WIDTH, 720),
+    "candidates.png": (WIDTH, 900),
     "step.png": (WIDTH, 1000),
     "steps.png": (WIDTH, 560),
     "sessions.png": (WIDTH, 760),
@@ -65,6 +68,7 @@ MANY = "sessions-10000.png"
 
 EXAMPLE = "/s/work~2Fexample"
 EXAMPLES = Path(__file__).parents[2] / "examples"
+THESIS = "GPL version 3 requires the written offer to be valid for at least five years"
 QUESTION = "For how long must the written offer be valid when spare parts are offered?"
 REVIEWED = "/s/work~2Fwritten-offer"
 PACE = 1.0
@@ -92,6 +96,11 @@ def take(folder: Path, pace: float = PACE, *, many: bool = False) -> None:
         follow = ("ask", "--session", "work/example", QUESTION, "--model-base-url", "builtin")
         done = vera(*follow, "--work-dir", "work/follow-up", cwd=base)
         assert done.returncode == 0, done.stderr
+        for command in (
+            ("verify", THESIS, "--work-dir", "work/thesis"),
+            ("run", QUESTION, "--work-dir", "work/asked-alone", "-c", "budget.tokens=100000"),
+        ):
+            vera(*command, "--input-dir", "licences", "--model-base-url", "builtin", cwd=base)
         ask = ("eval", EXAMPLES / "licences.questions.jsonl", "--work-dir", "work/evaluation")
         vera(*ask, "-c", "model.base_url=builtin", cwd=base)
         with dashboard_of(base, Path(place) / "token") as dashboard:
@@ -136,6 +145,7 @@ def more_sessions(base: Path) -> None:
         looked = rendered_run.picture_of(browser.new_page())
     rendered_run.make(base / "work" / "terms-of-sale", load_or_create(), looked)
     unfinished.failed(base / "work" / "failed")
+    four_candidates(base / "work" / "candidates")
     tasks = ("How high is the dam?", "Who built the bridge?", "كم يبلغ ارتفاع السد؟")
     for number, task in enumerate(tasks):
         Grown(base / "work" / f"dam-{number}", task=task).log.close()
@@ -204,9 +214,12 @@ def _take_all(dashboard: Dashboard, base: Path, folder: Path) -> None:
 
         _take_run(page, show, lambda name: keep(name, folder))
         plain("compare.png", f"{EXAMPLE}/compare?a=1&b=2")
+        plain("refuted.png", "/s/work~2Fthesis")
+        show("candidates.png", "/s/work~2Fcandidates/steps/1#candidates-title")
+        keep("candidates.png", folder)
         plain("step.png", f"{EXAMPLE}/steps/4")
         plain("steps.png", f"{EXAMPLE}/steps")
-        plain("two-runs.png", "/compare?s=work~2Fexample&s=work~2Farabic-chinese")
+        plain("two-runs.png", "/compare?s=work~2Ffollow-up&s=work~2Fasked-alone")
         plain("arabic-chinese.png", "/s/work~2Farabic-chinese")
         plain("phone.png", EXAMPLE)
         plain("over-time.png", "/over-time")

@@ -20,7 +20,7 @@ from vera.audit.checks.uncited import uncited
 from vera.audit.checks.wording import wording
 from vera.evidence.finding import Finding
 
-VERSION = "audit/8"
+VERSION = "audit/9"
 """Changes whenever the same case may give other findings: replay then says RULES_CHANGED."""
 
 CHECKS: tuple[Check, ...] = (

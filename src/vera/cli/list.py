@@ -28,9 +28,10 @@ MAX_TASK_BYTES = 1 << 20
 class Listed(msgspec.Struct, frozen=True, kw_only=True):
     """A session. `state`: new, running, ended, or stopped (no process works on it and it has not ended).
 
-    `verdict` is what the session may say of its end (`vera.attestation.outcome`), '' before; `exit_code` is
-    None where that is withheld, and `signed` says by whose key ("by your key"). Times are Unix seconds,
-    `seconds` from the first record to the last; 0 where there is no record yet.
+    `verdict` is what the session may say of its end (`vera.attestation.outcome`), '' before, and `word` is
+    where it stands as its page says it (`vera.report.standing`). `exit_code` is None where the verdict is
+    withheld, and `signed` says by whose key ("by your key"). Times are Unix seconds, `seconds` from the first
+    record to the last; 0 where there is no record yet.
     """
 
     session: str
@@ -42,6 +43,7 @@ class Listed(msgspec.Struct, frozen=True, kw_only=True):
     seconds: float
     task: str
     signed: str = ""
+    word: str = ""
 
 
 @click.command("list")
@@ -51,8 +53,9 @@ class Listed(msgspec.Struct, frozen=True, kw_only=True):
 def list_sessions(base_dir: str | None, as_json: bool, overrides: tuple[str, ...]) -> None:
     """List the sessions below the base folder, the newest first.
 
-    For each: its folder, where its run stands, its verdict, its steps, how long it took, and its task. The
-    verdict is ALTERED, UNSEALED or UNTRUSTED where it cannot be relied on ('vera replay' says why).
+    For each: its folder, the word for its verdict or for where its run stands, its steps, how long it took,
+    and its task. The word is Altered, Unsealed or Unknown signer where the session cannot be relied on ('vera
+    replay' says why).
     """
     from vera.cli.exit import ERROR, clean_errors, stop
 
@@ -72,7 +75,7 @@ def list_sessions(base_dir: str | None, as_json: bool, overrides: tuple[str, ...
             click.echo(printable_json({"sessions": msgspec.to_builtins(rows), "left_out": left_out}))
             return
         for line in lines_of(rows, _columns()):
-            click.echo(line)
+            click.echo(_coloured(line, rows) if sys.stdout.isatty() else line)
         if not rows:
             click.echo(
                 f'There is no session below {base}. Type: vera run "QUESTION" --input-dir DIR', err=True
@@ -100,6 +103,7 @@ def look_at(folders: "Iterable[SessionFolder]") -> list[Listed]:
 
 def _listed(folder: "SessionFolder", ends: "LogEnds", is_working: bool, outcome: "Outcome") -> Listed:
     from vera.report.printable import one_printable_line
+    from vera.report.standing import standing
 
     state = "running" if is_working else "ended" if ends.end else "stopped" if ends.began else "new"
     return Listed(
@@ -112,7 +116,17 @@ def _listed(folder: "SessionFolder", ends: "LogEnds", is_working: bool, outcome:
         started_ts=ends.first_ts,
         seconds=round(max(0.0, ends.last_ts - ends.first_ts), 3),
         task=one_printable_line(task_of(folder.path, ends)[:TASK_KEPT]),
+        word=standing(_phase(state, ends), outcome.word).word,
     )
+
+
+def _phase(state: str, ends: "LogEnds") -> str:
+    """The phase of a run's page for a state of the list."""
+    from vera.report.standing import MODEL_FAILED
+
+    if state == "stopped" and ends.model_error:
+        return MODEL_FAILED
+    return "working" if state == "running" else state
 
 
 def task_of(path: Path, ends: "LogEnds") -> str:
@@ -141,9 +155,9 @@ def lines_of(rows: list[Listed], columns: int | None) -> Iterator[str]:
     """The sessions as text. With `columns`, a line is not longer than that; where a task has no place in it,
     a session takes three lines. Its folder alone is never cut, as it is there to be copied."""
     name = max((len(row.session) for row in rows), default=0)
-    verdict = max((len(row.verdict) for row in rows), default=0)
+    word = max((len(row.word) for row in rows), default=0)
     for row in rows:
-        facts = f"{row.state:<7}  {row.verdict:<{verdict}}  {_figures(row)}"
+        facts = f"{row.word:<{word}}  {_figures(row)}"
         beside = f"{row.session:<{name}}  {facts}  "
         if columns is None:
             yield (beside + _cut(row.task, TASK_SHOWN)).rstrip()
@@ -154,6 +168,17 @@ def lines_of(rows: list[Listed], columns: int | None) -> Iterator[str]:
             yield _cut(f"  {facts}", columns).rstrip()
             if row.task:
                 yield _cut(f"  {row.task}", columns)
+
+
+def _coloured(line: str, rows: list[Listed]) -> str:
+    """A line in which the word for its run has its colour."""
+    from vera.report.standing import colour_of
+
+    word = next((each for each in sorted({row.word for row in rows}) if f"  {each}  " in line), "")
+    given = colour_of(word).split()
+    fg = next((part for part in given if part not in ("bold", "dim", "reverse")), None)
+    marked = click.style(word, fg=fg, bold="bold" in given, dim="dim" in given, reverse="reverse" in given)
+    return line.replace(f"  {word}  ", f"  {marked}  ", 1) if word else line
 
 
 def _figures(row: Listed) -> str:

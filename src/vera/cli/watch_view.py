@@ -10,6 +10,7 @@ from vera.attestation.outcome import UNCHECKED, Outcome
 from vera.attestation.report import counted
 from vera.cli.list import took
 from vera.report.printable import one_printable_line
+from vera.report.standing import standing
 from vera.report.view.fold import ViewFold
 from vera.report.view.model import ClaimView, EventLine, Header
 from vera.report.view.outcome import header_with, lines_with
@@ -27,14 +28,8 @@ COLOURS = {
     "unresolved": "yellow",
     "unchecked": "dim",
     "dropped": "red",
-    "VERIFIED": "green",
-    "QUOTED": "cyan",
-    "PARTIAL": "yellow",
-    "UNRESOLVED": "yellow",
-    "DISPUTED": "magenta",
-    "REFUTED": "red",
 }
-"""Beside the word, never instead of it."""
+"""Of claims: beside the word, never instead of it."""
 
 
 def view(
@@ -73,7 +68,8 @@ def verdict_words(claims: tuple[ClaimView, ...]) -> str:
 
 def _status(header: Header, now: float) -> RenderableType:
     line = Text(no_wrap=True, overflow="ellipsis")
-    line.append(header.verdict or header.phase, style=f"bold {COLOURS.get(header.verdict, '')}".strip())
+    stands = standing(header.phase, header.verdict)
+    line.append(f"{stands.sign} {stands.word}", style=stands.colour)
     line.append(f" · {header.session} · step {header.step}")
     if header.max_steps:
         line.append(f" of {header.max_steps}")

@@ -280,7 +280,9 @@ class Dashboard:
         if card is None or card.pdf is None:
             raise HTTPException(404, "No card cites these lines of a PDF.")
         try:
-            return pdf_pages.answer(await self.pdf_pages.picture(follower.store, card, card.pdf))
+            whole = "whole" in request.query_params
+            made = await self.pdf_pages.picture(follower.store, card, card.pdf, whole=whole)
+            return pdf_pages.answer(made)
         except pdf_pages.Busy:
             raise HTTPException(503, "Other pages are being drawn. Try again in a moment.") from None
 

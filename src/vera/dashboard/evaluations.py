@@ -24,6 +24,7 @@ from vera.report.evaluation import (
     read_evaluation,
 )
 from vera.report.html.environment import environment
+from vera.report.view.words import number
 
 MAX_RESULTS = 50
 """Results that the list reads."""
@@ -137,4 +138,4 @@ def share_in_words(share: Share) -> str:
     if share.value is None:
         return "–"
     interval = f" ({100 * share.interval[0]:.1f}–{100 * share.interval[1]:.1f})" if share.interval else ""
-    return f"{100 * share.value:.1f} %{interval}, {share.count:,} of {share.of:,}"
+    return f"{100 * share.value:.1f} %{interval}, {number(share.count)} of {number(share.of)}"

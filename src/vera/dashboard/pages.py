@@ -20,7 +20,7 @@ from vera.dashboard.ledgers import COLUMNS as COLUMNS_OF_LEDGER
 from vera.dashboard.ledgers import ledger_rows
 from vera.dashboard.list_watch import LIST
 from vera.dashboard.log_ends import MAIN_LANE
-from vera.dashboard.over_time import Day, over_time_svg
+from vera.dashboard.over_time import BANDS, Day, over_time_svg
 from vera.dashboard.overview import SessionList
 from vera.dashboard.part_cache import KeptParts
 from vera.dashboard.query_params import Asked
@@ -37,11 +37,11 @@ from vera.dashboard.step_index import StepIndex
 from vera.dashboard.step_view import StepView
 from vera.dashboard.tails import EVENTS, LOGS, TAIL_BYTES, events_before, read_tail
 from vera.dashboard.two_runs import Run, settings_that_differ, sources
+from vera.report import standing
 from vera.report.html.environment import environment
 from vera.report.html.figures import announcement, figures
 from vera.report.html.links import Links
 from vera.report.html.shown import empty_parts, shown_claims
-from vera.report.html.wording import RESULTS
 from vera.report.view.changes import PARTS
 from vera.report.view.model import EventLine, Header, RunPage
 from vera.session import load_text
@@ -105,12 +105,6 @@ _BLANK = EventLine(offset=0, seq=0, ts=0.0, lane="main", kind="", step=None, tex
 COLUMNS = ("verdict", "task", "kind", "score", "claims", "tokens", "cost", "time", "age")
 """Of the list of sessions; each can be sorted by."""
 
-STATES = {
-    "unread": "Not read yet",
-    "unreadable": "Unreadable",
-    "new": "Not started",
-    FAILED: "Without an answer that holds",
-}
 MAX_ASKED = 500
 """Characters of what a list of sessions is searched or filtered by."""
 
@@ -177,6 +171,7 @@ def render_over_time(asked: Asked, listed: SessionList, days: Sequence[Day]) -> 
         days=days,
         drawn=Markup(over_time_svg(days)) if days else "",
         costs=any(each.cost for each in days),
+        BANDS=BANDS,
         filters=[(name, each) for name, each in {**given, "the verdict": state}.items() if each],
     )
 
@@ -199,7 +194,7 @@ def address_of(wanted: Wanted, **changed: Any) -> str:
 
 def state_in_words(state: str) -> str:
     """A state of the index as a reader knows it."""
-    return STATES.get(state) or RESULTS.get(state) or state.replace("_", " ").capitalize()
+    return "Without an answer that holds" if state == FAILED else standing.state_in_words(state)
 
 
 def render_remove(

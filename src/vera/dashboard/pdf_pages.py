@@ -28,6 +28,9 @@ MAX_WORDS = 20_000
 MAX_BEFORE = 400_000
 """Bytes of the page's text before the cited lines that are counted."""
 
+AROUND = 70
+"""Pixels around the cited words of a picture that is cut to them."""
+
 KEPT_BYTES = 24 << 20
 KEPT = 200
 """Pictures and refusals that are kept, by bytes and by number."""
@@ -53,11 +56,13 @@ class Busy(Exception):
 
 
 class _Key(NamedTuple):
-    """A picture by the stored PDF (its path, size, times and inode), the page and the words."""
+    """A picture by the stored PDF (its path, size, times and inode), the page, the words, and what is around
+    them."""
 
     pdf: tuple[str, int, int, int, int]
     page: int
     words: str
+    around: int
 
 
 class PdfPages:
@@ -70,8 +75,11 @@ class PdfPages:
         self._waiting = 0
         self._one = asyncio.Semaphore(1)
 
-    async def picture(self, store: Store, card: CardView, place: PdfPlace) -> bytes | str:
-        """The PNG of the page, or the reason for none. Raises Busy."""
+    async def picture(
+        self, store: Store, card: CardView, place: PdfPlace, *, whole: bool = True
+    ) -> bytes | str:
+        """The PNG of the page, the `whole` of it or the cited words with what is AROUND them, or the reason
+        for none. Raises Busy."""
         if self._waiting >= WAITING:
             raise Busy
         self._waiting += 1
@@ -79,24 +87,24 @@ class PdfPages:
             words = await asyncio.to_thread(_words, store, card, place)
             if isinstance(words, str):
                 return words
-            key = _key(store, place, words)
+            key = _key(store, place, words, 0 if whole else AROUND)
             if key is None:
                 return GONE
             async with self._one:
                 if key in self._kept:
                     self._kept.move_to_end(key)
                     return self._kept[key]
-                made = await asyncio.to_thread(self._drawn, store, place, *words)
+                made = await asyncio.to_thread(self._drawn, store, place, *words, key.around)
             self._keep(key, made)
             return made
         finally:
             self._waiting -= 1
 
-    def _drawn(self, store: Store, place: PdfPlace, words: str, before: int) -> bytes | str:
+    def _drawn(self, store: Store, place: PdfPlace, words: str, before: int, around: int) -> bytes | str:
         try:
             if store.path(place.sha256).stat().st_size > MAX_PDF:
                 return f"the PDF is larger than {MAX_PDF >> 20} MB"
-            request = PageRequest(store.get(place.sha256), place.page, words, before)
+            request = PageRequest(store.get(place.sha256), place.page, words, before, around=around)
             return self._draw(request).png
         except Unreadable as error:
             return str(error)
@@ -112,7 +120,7 @@ class PdfPages:
             self._bytes -= len(self._kept.popitem(last=False)[1])
 
 
-def _key(store: Store, place: PdfPlace, words: tuple[str, int]) -> _Key | None:
+def _key(store: Store, place: PdfPlace, words: tuple[str, int], around: int) -> _Key | None:
     """None where the store has no such PDF."""
     try:
         path = store.path(place.sha256)
@@ -120,17 +128,18 @@ def _key(store: Store, place: PdfPlace, words: tuple[str, int]) -> _Key | None:
     except (StoreError, OSError):
         return None
     pdf = str(path), about.st_size, about.st_mtime_ns, about.st_ctime_ns, about.st_ino
-    return _Key(pdf, place.page, hashlib.sha256(repr(words).encode()).hexdigest())
+    return _Key(pdf, place.page, hashlib.sha256(repr(words).encode()).hexdigest(), around)
 
 
 def card_of(claims: Sequence[ClaimView], sha256: str, first: int, last: int) -> CardView | None:
-    """The card that cites just these lines of a text, of those whose lines hold."""
+    """The card whose cited lines, or all of whose lines, are just these, of those whose lines hold."""
     return next(
         (
             card
             for claim in claims
             for card in claim.cards
-            if (card.source_id, card.first, card.last) == (sha256, first, last)
+            if card.source_id == sha256
+            and (first, last) in (card.extent, (card.first, card.last))
             and card.quotation
             and not card.problem
         ),
@@ -157,11 +166,11 @@ def _words(store: Store, card: CardView, place: PdfPlace) -> tuple[str, int] | s
         if store.path(card.source_id).stat().st_size > MAX_TEXT:
             return f"the text of the PDF is larger than {MAX_TEXT >> 20} MB"
         lines = Lines(store.get(card.source_id))
-        last = min(card.last, place.last or card.last)
-        cited = lines.cut(card.first, last)[: 4 * MAX_WORDS].decode("utf-8", "replace")[:MAX_WORDS]
+        first, last = card.extent
+        cited = lines.cut(first, min(last, place.last or last))[: 4 * MAX_WORDS]
         before = b""
-        if 0 < place.first < card.first:
-            before = lines.cut(place.first, card.first - 1)[:MAX_BEFORE]
+        if 0 < place.first < first:
+            before = lines.cut(place.first, first - 1)[:MAX_BEFORE]
     except (StoreError, OSError, IndexError):
         return "the cited lines cannot be read from the store"
-    return cited, len(letters(before.decode("utf-8", "replace")))
+    return cited.decode("utf-8", "replace")[:MAX_WORDS], len(letters(before.decode("utf-8", "replace")))

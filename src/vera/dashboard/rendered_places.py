@@ -51,7 +51,7 @@ def place_svg(store: Store, card: CardView, shown: ShownPlace) -> bytes | str:
         bounds = {card.source_id: MAX_TEXT, shown.layout: MAX_LAYOUT, shown.picture: MAX_PICTURE}
         if any(store.path(blob).stat().st_size > most for blob, most in bounds.items()):
             return TOO_LARGE
-        cited = Lines(store.get(card.source_id)).cut(card.first, card.last).decode("utf-8", "replace")
+        cited = Lines(store.get(card.source_id)).cut(*card.extent).decode("utf-8", "replace")
         pieces = msgspec.json.decode(store.get(shown.layout), type=list[Piece])
         picture = store.get(shown.picture)
     except (StoreError, OSError, IndexError, *DECODE_ERRORS):

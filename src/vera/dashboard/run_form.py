@@ -224,18 +224,24 @@ def _insist(given: Mapping[str, str], base: Path, allowed: Allowed) -> None:
     for name, known in (("profile", PROFILES), ("effort", EFFORTS), ("egress", NETWORKS)):
         if name in given and given[name] not in known:
             raise FieldProblem(f"{name} must be one of {', '.join(known)}.", name)
-    address = given.get("model_base_url", "")
-    if address and address not in ("auto", "builtin") and server_of(address) is None:
-        raise FieldProblem(
-            "The model's address must be an http or https address such as http://127.0.0.1:1234/v1, "
-            "or auto, or builtin.",
-            "model_base_url",
-        )
-    if problem := _refusal(given, base, allowed):
+    no_address = _no_address(given.get("model_base_url", ""))
+    if problem := no_address or _refusal(given, base, allowed):
         alone = {name: _refusal({name: value}, base, allowed) for name, value in given.items()}
         wrong = {name: sentence for name, sentence in alone.items() if sentence}
+        if no_address:
+            wrong = {**wrong, "model_base_url": no_address}
         field, sentence = next(iter(wrong.items()), ("", problem))
         raise FieldProblem(sentence, field, wrong)
+
+
+def _no_address(address: str) -> str:
+    """Why this is no address of a model server, '' for one that is, or for none."""
+    if not address or address in ("auto", "builtin") or ("://" in address and server_of(address)):
+        return ""
+    return (
+        "The model's address must be an http or https address such as http://127.0.0.1:1234/v1, or auto, or "
+        "builtin."
+    )
 
 
 def _refusal(given: Mapping[str, str], base: Path, allowed: Allowed) -> str:

@@ -20,7 +20,7 @@ import msgspec
 import platformdirs
 
 from vera.decode_errors import DECODE_ERRORS
-from vera.report.view.header import MODEL_FAILED
+from vera.report.standing import MODEL_FAILED
 from vera.report.view.model import Header
 
 VERSION = 3

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 import msgspec
 
 from vera.extraction.marks import told
+from vera.report.html.wording import is_cited
 from vera.report.printable import printable
 from vera.report.view.model import CardView, ClaimView
 from vera.store import Store, StoreError
@@ -34,7 +35,8 @@ class Row(msgspec.Struct, frozen=True):
 
 
 class Span(msgspec.Struct, frozen=True):
-    """Lines of the text that a card is about, with the claim's number on the page, its key and its text."""
+    """Lines `first` to `last` of the text, with the first and the last one that a card cites, the claim's
+    number on the page, its key and its text."""
 
     first: int
     last: int
@@ -42,6 +44,11 @@ class Span(msgspec.Struct, frozen=True):
     claim: int
     key: str
     text: str = ""
+
+    @property
+    def whole(self) -> tuple[int, int]:
+        """The lines that were read together, which have the hash of the card."""
+        return self.card.first, self.card.last
 
     @property
     def label(self) -> str:
@@ -66,7 +73,7 @@ def source_text(
 ) -> SourceText | None:
     """Lines `first` to `last` (0: from the beginning) with what stands around them.
 
-    They are marked only if a card of `claims` cites just these lines and its quotation was found to have the
+    Of them those are marked that a card of `claims` cites, and only if its quotation was found to have the
     hash that was cited. None when the store has no such text.
     """
     if not _SHA256.fullmatch(sha256):
@@ -81,7 +88,7 @@ def source_text(
     lines = told(data, spans[0].card.marks if spans else ()).split(b"\n")
     if lines and not lines[-1]:
         lines.pop()
-    wanted = next((each for each in spans if (each.first, each.last) == (first, last)), None)
+    wanted = next((each for each in spans if (first, last) in (each.card.extent, each.whole)), None)
     problem = ""
     if first and wanted is None:
         problem = NOT_CITED
@@ -90,12 +97,16 @@ def source_text(
     begin = max(0, min(first, len(lines)) - 1 - CONTEXT) if first else 0
     end = min(len(lines), (max(first, last) + CONTEXT if first else MAX_LINES), begin + MAX_LINES)
     rows = tuple(
-        Row(number, _shown(lines[number - 1]), not problem and first <= number <= last)
+        Row(number, _shown(lines[number - 1]), not problem and _is_marked(wanted, number))
         for number in range(begin + 1, end + 1)
     )
     return SourceText(
         name=name, rows=rows, lines=len(lines), size=len(data), spans=spans, shown=wanted, problem=problem
     )
+
+
+def _is_marked(wanted: Span | None, number: int) -> bool:
+    return wanted is not None and is_cited(wanted.card, number)
 
 
 def _holds(card: CardView) -> bool:
@@ -104,7 +115,7 @@ def _holds(card: CardView) -> bool:
 
 def _spans(claims: Sequence[ClaimView], sha256: str) -> tuple[Span, ...]:
     found = [
-        Span(card.first, card.last, card, number, claim.key, claim.text)
+        Span(*card.extent, card, number, claim.key, claim.text)
         for number, claim in enumerate(claims, 1)
         for card in claim.cards
         if card.source_id == sha256

@@ -38,7 +38,8 @@ Key = tuple[str, int]
 
 
 class StepLine(msgspec.Struct):
-    """A step in a list. `ts` is when its first record was written and `last_ts` its last (Unix time); tokens
+    """A step in a list. `ts` is when it began and `last_ts` when its last record was written (Unix time); the
+    record of a model call is written at its end, so that a step begins with the call itself. Tokens
     are those that the servers counted. `places` are (byte, bytes) of its records in the log."""
 
     lane: str
@@ -216,6 +217,7 @@ def _slim(state: LaneState) -> LaneState:
 def _count(line: StepLine, record: events.Record) -> None:
     match record:
         case events.Model():
+            line.ts = max(0.0, min(line.ts, record.ts - record.latency_s))
             line.prompt_tokens += record.prompt_tokens or 0
             line.completion_tokens += record.completion_tokens or 0
         case events.ToolStarted():

@@ -50,13 +50,14 @@ _TINT = bytes(value * 5 // 8 for value in range(256))
 class PageRequest(msgspec.Struct, frozen=True, array_like=True):
     """The page `number` (from 1) of a PDF with the `words` in a frame: of several places that hold them the
     one nearest to `before` letters from the beginning of the page. It is drawn `larger` times as large as one
-    that is shown."""
+    that is shown. With `around`, it is cut to the frames and so many pixels on each side of them."""
 
     data: bytes
     number: int
     words: str = ""
     before: int = 0
     larger: float = 1.0
+    around: int = 0
 
 
 class PageReply(msgspec.Struct, frozen=True, array_like=True):
@@ -110,6 +111,8 @@ def draw(request: PageRequest) -> PageReply:
             width, height = _size(page, request.larger)
             boxes = _boxes(page, width, height, request.words, request.before) if request.words else []
             pixels = _pixels(page, width, height, boxes)
+            if boxes and request.around:
+                width, height, pixels = _cut(width, height, pixels, boxes, request.around)
             return PageReply(width, height, pixels, bool(boxes), pages=len(document))
         finally:
             page.close()
@@ -158,6 +161,17 @@ def _pixels(page: "PdfPage", width: int, height: int, boxes: list[_Box]) -> byte
     for box in boxes:
         _frame(pixels, row, box)
     return bytes(pixels)
+
+
+def _cut(width: int, height: int, pixels: bytes, boxes: list[_Box], around: int) -> tuple[int, int, bytes]:
+    """The part of the picture with the frames in it, `around` pixels wider on each side."""
+    left = max(0, min(box.left for box in boxes) - around)
+    right = min(width, max(box.right for box in boxes) + around)
+    top = max(0, min(box.top for box in boxes) - around)
+    bottom = min(height, max(box.bottom for box in boxes) + around)
+    rows = range(3 * width * top, 3 * width * bottom, 3 * width)
+    cut = b"".join(pixels[row + 3 * left : row + 3 * right] for row in rows)
+    return right - left, bottom - top, cut
 
 
 def _tint(pixels: bytearray, row: int, box: _Box) -> None:

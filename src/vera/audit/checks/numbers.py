@@ -218,7 +218,7 @@ def _missing(quantity: Quantity, claim: Claim, cited: Sequence[CitedLines], *, h
 
 def _other_unit(quantity: Quantity, claim: Claim, cited: Sequence[CitedLines]) -> Finding:
     message = (
-        f'"{quantity.text}" is not in {_named(cited)}: the number is there, but not of this unit. '
+        f'"{quantity.text}" is not in {_named(cited)}: no amount of that unit there has this value. '
         "Give the value that is there, or drop it."
     )
     return _finding("amount_absent", "fabricated", "hard", message, quantity, claim, cited)

@@ -94,7 +94,7 @@ let peeked = null, peeking = 0;
 function peek(cite, delay) {
   clearTimeout(peeking);
   peeking = setTimeout(() => {
-    const open = cite && document.querySelector(`.proof[open][data-peek="${cite.dataset.peek}"]`);
+    const open = cite && document.querySelector(`.proof[open][data-card="${cite.dataset.card}"]`);
     const next = cite && !open ? document.getElementById(cite.dataset.peek) : null; // what is open beside it is in sight
     if (next === peeked) return;
     if (peeked?.matches(":popover-open")) peeked.hidePopover();

@@ -42,6 +42,11 @@ class Cited(msgspec.Struct, frozen=True):
     claim: int = 0
     why: str = ""
 
+    @property
+    def preview(self) -> str:
+        """The id of the element with its lines."""
+        return f"peek-{self.place.replace(':', '-')}" if self.card else ""
+
 
 class Inline(msgspec.Struct, frozen=True):
     """A piece of a line. That of a citation has each place that is `cited` in its bracket."""
@@ -75,10 +80,10 @@ def blocks(text: str, claims: Sequence[ClaimView]) -> tuple[Block, ...]:
     return tuple(made)
 
 
-def cited_cards(made: Sequence[Block]) -> tuple[tuple[CardView, int], ...]:
-    """The cards that an answer leads to, each once, with the number of a claim that it speaks of."""
+def previews(made: Sequence[Block]) -> tuple[Cited, ...]:
+    """The places that an answer cites and that have a card, each once, with just their lines cited."""
     found = {
-        (each.card.evidence, each.card.first, each.card.last): (each.card, each.claim)
+        each.preview: msgspec.structs.replace(each, card=_of_place(each.card, each))
         for block in made
         for part in block.parts
         for inline in part
@@ -86,6 +91,11 @@ def cited_cards(made: Sequence[Block]) -> tuple[tuple[CardView, int], ...]:
         if each.card is not None
     }
     return tuple(found.values())
+
+
+def _of_place(card: CardView, cited: Cited) -> CardView:
+    lines = max(card.first, cited.first), min(card.last, cited.last or cited.first)
+    return msgspec.structs.replace(card, cited=(lines,)) if cited.first and lines[0] <= lines[1] else card
 
 
 class _Known:

@@ -48,7 +48,7 @@ def as_bibtex(card: CardView) -> str:
     place = cited_lines(card).replace("–", "--")
     fields.append(("note", f"{_tex(place)}, sha256 {card.source_id}"))
     members = [f"  {name} = {{{said}}}," for name, said in fields]
-    return "\n".join([f"@misc{{{key}-{card.first},", *members, "}"])
+    return "\n".join([f"@misc{{{key}-{card.extent[0]},", *members, "}"])
 
 
 def _is_web(card: CardView) -> bool:

@@ -25,6 +25,7 @@ MAX_CLAIMS = 200
 
 _WORDS = re.compile(r"\[ev_[0-9][^\[\]]{0,200}\]|\s+|\w+(?:[.,:-]\w+)*|[^\w\s]+")
 _CONTENT = re.compile(r"\w+(?:[.,]\w+)*")
+_END = re.compile(r"[^\w\s]+")
 _LINES = re.compile(r"[^\n]*\n|[^\n]+\Z")
 
 
@@ -48,27 +49,40 @@ def changes(before: str, after: str) -> tuple[Change, ...] | None:
     for pattern, most in ((_WORDS, MAX_WORDS), (_LINES, MAX_LINES)):
         old, new = pattern.findall(before), pattern.findall(after)
         if max(len(old), len(new)) <= most:
-            return tuple(_changes(old, new))
+            return tuple(
+                Change(kind, "".join(words)) for kind, words in _slid(list(_changes(old, new))) if words
+            )
     return None
 
 
-def _changes(old: list[str], new: list[str]) -> Iterator[Change]:
+def _slid(made: list[tuple[str, list[str]]]) -> list[tuple[str, list[str]]]:
+    """The stretches with the end of a sentence before what is new or gone, not behind it: of `a. b.` the new
+    one is ` b.`, and not `. b`."""
+    for at in range(1, len(made) - 1):
+        (before, same), (_, moved), (behind, rest) = made[at - 1 : at + 2]
+        if before == behind == "same" and moved[0] == rest[0] and _END.fullmatch(moved[0]):
+            same.append(moved[0])
+            moved[:] = [*moved[1:], rest.pop(0)]
+    return made
+
+
+def _changes(old: list[str], new: list[str]) -> Iterator[tuple[str, list[str]]]:
     first = _common(old, new)
     last = min(_common(old[::-1], new[::-1]), min(len(old), len(new)) - first)
     if first:
-        yield Change("same", "".join(old[:first]))
+        yield "same", old[:first]
     old_end, new_end = len(old) - last, len(new) - last
     matcher = SequenceMatcher(None, old[first:old_end], new[first:new_end])
     for kind, i, j, k, m in matcher.get_opcodes():
         if kind == "equal":
-            yield Change("same", "".join(old[first + i : first + j]))
+            yield "same", old[first + i : first + j]
             continue
         if j > i:
-            yield Change("gone", "".join(old[first + i : first + j]))
+            yield "gone", old[first + i : first + j]
         if m > k:
-            yield Change("new", "".join(new[first + k : first + m]))
+            yield "new", new[first + k : first + m]
     if last:
-        yield Change("same", "".join(old[old_end:]))
+        yield "same", old[old_end:]
 
 
 def _common(old: list[str], new: list[str]) -> int:

@@ -6,6 +6,8 @@ from functools import cache, lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from vera.evidence.citation import without_citations
+from vera.report import standing
 from vera.report.html import answer, citing, difference, orders, shown, wording
 from vera.report.html.event_row import event_row
 from vera.report.html.figures import LABELS
@@ -55,12 +57,13 @@ def environment(*folders: Path) -> "Environment":
         duration=duration,
         iso=wording.iso,
         known=known,
-        number=wording.number,
+        number=words.number,
         order=orders.for_agent,
         points=words.points,
         reader=orders.for_reader,
-        result_word=wording.result_word,
+        in_words=standing.state_in_words,
         short=wording.short,
+        uncited=without_citations,
         without_code=wording.without_code,
     )
     made.globals.update(
@@ -76,9 +79,12 @@ def environment(*folders: Path) -> "Environment":
         changes=difference.changes,
         citations=citing.citations,
         cite_label=wording.cite_label,
-        cited_cards=answer.cited_cards,
+        previews=answer.previews,
         cited_lines=wording.cited_lines,
+        is_cited=wording.is_cited,
+        sed_lines=wording.sed_lines,
         aligned=difference.aligned,
+        at_rest=shown.at_rest,
         coverage_rows=shown.coverage_rows,
         pairs_of_rounds=shown.pairs_of_rounds,
         shown_claims=shown.shown_claims,
@@ -91,6 +97,8 @@ def environment(*folders: Path) -> "Environment":
         place=wording.place,
         proofs=shown.proofs,
         same_words=wording.same_words,
+        LISTED=standing.LISTED,
+        PHASES=standing.PHASES,
         source_name=source_name,
         source_title=wording.source_title,
         tone=wording.tone,

@@ -2,11 +2,11 @@
 
 from collections.abc import Mapping
 
-from vera.report.html.wording import headline, number
+from vera.report.html.wording import headline
 from vera.report.pictures.axis import duration
 from vera.report.pictures.svg import shortened
 from vera.report.view.model import Header
-from vera.report.view.words import counted, points
+from vera.report.view.words import counted, number, points
 
 LABELS: Mapping[str, str] = {
     "step": "step",

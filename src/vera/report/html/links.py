@@ -17,7 +17,7 @@ class Links(msgspec.Struct, frozen=True):
 
     def source(self, card: CardView) -> str:
         """The stored text of a card with its lines marked."""
-        return self.text(card.source_id, card.first, card.last)
+        return self.text(card.source_id, *card.extent)
 
     def text(self, sha256: str, first: int, last: int) -> str:
         """Lines of a stored text."""
@@ -29,13 +29,13 @@ class Links(msgspec.Struct, frozen=True):
         """The page of a PDF on which the lines of a card begin, as a picture."""
         if not self.base or card.pdf is None or card.problem or not _SHA256.fullmatch(card.source_id):
             return ""
-        return f"{self.base}/page/{card.source_id}?first={max(0, card.first)}&last={max(0, card.last)}"
+        return f"{self.base}/page/{card.source_id}?{_lines(card)}"
 
     def rendered_place(self, card: CardView) -> str:
         """Where the lines of a card were on a rendered page, as a picture."""
         if not self.base or card.shown is None or card.problem or not _SHA256.fullmatch(card.source_id):
             return ""
-        return f"{self.base}/place/{card.source_id}?first={max(0, card.first)}&last={max(0, card.last)}"
+        return f"{self.base}/place/{card.source_id}?{_lines(card)}"
 
     def share(self, name: str) -> str:
         """A file of the session for others: `vera.dashboard.shares`."""
@@ -78,6 +78,11 @@ class Links(msgspec.Struct, frozen=True):
         if not self.base:
             return ""
         return f"{self.base}/log/{name}" + (f"?before={before}" if before else "")
+
+
+def _lines(card: CardView) -> str:
+    first, last = card.extent
+    return f"first={max(0, first)}&last={max(0, last)}"
 
 
 def _quoted(text: str, safe: str = "") -> str:

@@ -12,11 +12,18 @@ _ORDER = re.compile(
     re.IGNORECASE,
 )
 
+_ID = r"ev_[0-9]{1,9}"
+_BEHIND_A_NOUN = re.compile(rf"(?<=source) {_ID}\b(?!:[0-9])|(?<=sources) {_ID}(?:, {_ID})*\b(?!:[0-9])")
+_PLACE = re.compile(rf"(?<!evidence )\b{_ID}(?P<lines>:[0-9]{{1,9}}(?:-[0-9]{{1,9}})?)?")
+
 
 def for_reader(finding: str) -> str:
-    """What is wrong, as a sentence."""
+    """What is wrong, as a sentence, without the names that only the log has (`ev_0002`)."""
     at = _order_at(finding)
-    return finding if at < 0 else f"{finding[:at]}."
+    said = finding if at < 0 else f"{finding[:at]}."
+    said = _BEHIND_A_NOUN.sub("", said)
+    said = _PLACE.sub(lambda found: f"{(found['lines'] and 'a cited place') or 'a cited source'}", said)
+    return said[:1].upper() + said[1:]
 
 
 def for_agent(finding: str) -> str:

@@ -7,7 +7,8 @@ from collections.abc import Callable, Mapping, Sequence
 import msgspec
 
 from vera.evidence.citation import find_citations
-from vera.report.view.header import MODEL_FAILED
+from vera.report.standing import MODEL_FAILED
+from vera.report.view.cards import joined
 from vera.report.view.model import CardView, ClaimView, Coverage, RoundView, RunPage
 
 MAX_CLAIMS = 500
@@ -87,11 +88,17 @@ def excerpts(cards: Sequence[CardView]) -> tuple[Excerpt, ...]:
     for card in cards:
         for at, each in enumerate(made):
             if (together := _together(each.card, card)) is not None:
-                made[at] = Excerpt(together, (*each.readings, card))
+                made[at] = Excerpt(together, _readings(each.readings, card))
                 break
         else:
             made.append(Excerpt(card, (card,)))
     return tuple(made)
+
+
+def _readings(known: tuple[CardView, ...], card: CardView) -> tuple[CardView, ...]:
+    """The readings with one more, unless the same reader has read the same lines."""
+    same = any((each.maker, each.marked) == (card.maker, card.marked) for each in known)
+    return known if same else (*known, card)
 
 
 def _together(one: CardView, other: CardView) -> CardView | None:
@@ -105,7 +112,8 @@ def _together(one: CardView, other: CardView) -> CardView | None:
     lines = {each.first + at: line for each in (one, other) for at, line in enumerate(each.quotation)}
     first, last = min(lines), max(lines)
     quotation = tuple(lines[number] for number in range(first, last + 1))
-    return msgspec.structs.replace(one, first=first, last=last, quotation=quotation)
+    cited = joined((*one.marked, *other.marked))
+    return msgspec.structs.replace(one, first=first, last=last, quotation=quotation, cited=cited)
 
 
 def proofs(claims: Sequence[ClaimView], answer: str) -> tuple[Proof, ...]:
@@ -123,7 +131,7 @@ def proofs(claims: Sequence[ClaimView], answer: str) -> tuple[Proof, ...]:
         card = next((card for card in cards if card.quotation and not card.problem), None)
         said = each.claim.text
         if card is not None and said not in answer:  # an extract: the phrase that it begins with
-            said = phrases.get((card.evidence, card.first), said)
+            said = phrases.get((card.evidence, card.extent[0]), said)
         others = len(excerpts(each.claim.cards)) - (card is not None)
         other_side = _other_side(each.claim, card)
         made.append(Proof(each.number, each.claim, card, others, said, other_side))
@@ -156,10 +164,15 @@ _HELD: Mapping[str, Callable[[RunPage], object]] = {
 """Part → what it shows."""
 
 
+def at_rest(page: RunPage) -> bool:
+    """Whether no more comes of a run, unless it is resumed."""
+    return page.header.phase in ("ended", "stopped", MODEL_FAILED)
+
+
 def empty_parts(page: RunPage) -> tuple[str, ...]:
     """The parts of a run at rest in which there is nothing; none while more may come. The answer is no such
     part: that there is none is what a reader wants to know."""
-    if page.header.phase not in ("ended", "stopped", MODEL_FAILED):
+    if not at_rest(page):
         return ()
     return tuple(name for name, held in _HELD.items() if not held(page))
 

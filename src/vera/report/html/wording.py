@@ -5,11 +5,10 @@ import re
 from collections.abc import Iterator
 from textwrap import dedent
 
-from vera.attestation.outcome import WITHHELD
 from vera.evidence.citation import place_name
 from vera.report.html.answer import Cited
+from vera.report.standing import standing
 from vera.report.timestamps import utc
-from vera.report.view.header import MODEL_FAILED
 from vera.report.view.model import CardView, Header
 from vera.text.quantity import quantities
 from vera.text.words import STOPWORDS
@@ -41,59 +40,22 @@ AMOUNTS_IN = 2000
 LABEL_NAME = 36
 """Characters of the name of a source in a citation."""
 
-RESULTS = {
-    "VERIFIED": "Verified",
-    "QUOTED": "Quoted",
-    "PARTIAL": "Partial",
-    "UNRESOLVED": "Unresolved",
-    "DISPUTED": "Disputed",
-    "REFUTED": "Refuted",
-    "UNTRUSTED": "Unknown signer",
-    "UNCHECKED": "Ended",
-}
-TONES = {
-    "VERIFIED": "good",
-    "QUOTED": "literal",
-    "PARTIAL": "partial",
-    "DISPUTED": "mixed",
-    "REFUTED": "bad",
-    "ALTERED": "bad",
-    "UNSEALED": "mixed",
-    "UNTRUSTED": "mixed",
-}
-_PHASES = {
-    "new": "Not started",
-    "working": "Working",
-    "verifying": "Verifying",
-    "ended": "Ended",
-    "stopped": "Stopped",
-    MODEL_FAILED: "Model failed",
-}
-_WORDS = re.compile(r"\w+")
-_PIECES = re.compile(r"\w+|\W+")
+_WORDS = re.compile(r"\w+(?:[.,]\d+)*")
+_PIECES = re.compile(rf"{_WORDS.pattern}|\W+")
+"""A number is one word: 2.0 has nothing in common with 5.2."""
+
 _NO_LINE = re.compile(r"\[… [0-9]{1,12} more lines?\]")
 """The last line of a quotation that is cut says how much more there is."""
 
 
 def headline(header: Header) -> str:
     """Where the run stands, in a word or two."""
-    if header.verdict and (header.phase == "ended" or header.verdict in WITHHELD):
-        return RESULTS.get(header.verdict, header.verdict.replace("_", " ").capitalize())
-    return _PHASES.get(header.phase, "Unknown")
+    return standing(header.phase, header.verdict).word
 
 
 def tone(header: Header) -> str:
-    """The class that colours the headline: good, literal, partial, mixed, bad, open, busy, failed or rest."""
-    if header.phase == "ended" or header.verdict in WITHHELD:
-        return TONES.get(header.verdict, "open")
-    return {"working": "busy", "verifying": "busy", MODEL_FAILED: "failed"}.get(header.phase, "rest")
-
-
-def result_word(result: str) -> str:
-    """The result of a round in a word that a reader knows."""
-    return {"SUPPORTED": "Supported", "UNSUPPORTED": "Not supported"}.get(
-        result, result.replace("_", " ").capitalize()
-    )
+    """The class that colours the headline."""
+    return standing(header.phase, header.verdict).tone
 
 
 def without_code(reason: str) -> str:
@@ -130,11 +92,6 @@ def iso(ts: float) -> str:
     return utc(_finite(ts)).strftime("%Y-%m-%dT%H:%M:%SZ")
 
 
-def number(value: float) -> str:
-    """A count with thin spaces between thousands."""
-    return f"{value:,}".replace(",", "\u202f")
-
-
 def place(card: CardView) -> str:
     """`ev_0003:12-14`"""
     return place_name(card.evidence, card.first, card.last)
@@ -147,23 +104,33 @@ def source_title(card: CardView) -> str:
 
 
 def cited_lines(card: CardView) -> str:
-    """`lines 12–14`; of a PDF with the page on which they begin"""
+    """`lines 12–14, 20`: those that are cited; of a PDF with the page on which they begin"""
     page = f"page {card.pdf.page}, " if card.pdf else ""
-    lines = f"line {card.first}" if card.first == card.last else f"lines {card.first}–{card.last}"
-    return page + lines
+    lines = [str(first) if first == last else f"{first}–{last}" for first, last in card.marked]
+    return f"{page}{'line' if card.extent[0] == card.extent[1] else 'lines'} {', '.join(lines)}"
 
 
-def cite_label(cited: Cited) -> str:
-    """A cited place as a reader knows it: `GPL-3.txt 258–261`, of a PDF `manual.pdf p. 2, 9–10`."""
+def is_cited(card: CardView, number: int, around: tuple[int, int] = (0, 0)) -> bool:
+    """Whether a line of a card's source is one that is cited, or among so many before and behind one."""
+    before, behind = around
+    return any(first - before <= number <= last + behind for first, last in card.marked)
+
+
+def sed_lines(card: CardView) -> str:
+    """The cited lines as a script of `sed -n`: `12,14p;20p`"""
+    return ";".join(f"{first}p" if first == last else f"{first},{last}p" for first, last in card.marked)
+
+
+def cite_label(cited: Cited) -> tuple[str, ...]:
+    """A cited place as a reader knows it, its name and its lines, each of which has a direction of writing:
+    `GPL-3.txt` and `258–261`, of a PDF `manual.pdf` and `p. 2, 9–10`."""
     card = cited.card
     if card is None:
-        return cited.place
-    name = short(source_title(card), LABEL_NAME)
-    page = f" p. {card.pdf.page}" if card.pdf else ""
-    if not cited.first:
-        return name + page
-    lines = str(cited.first) if cited.last in (0, cited.first) else f"{cited.first}–{cited.last}"
-    return f"{name}{page}{',' if page else ''} {lines}"
+        return (cited.place,)
+    page = [f"p. {card.pdf.page}"] if card.pdf else []
+    if cited.first:
+        page.append(str(cited.first) if cited.last in (0, cited.first) else f"{cited.first}–{cited.last}")
+    return tuple(filter(None, (short(source_title(card), LABEL_NAME), ", ".join(page))))
 
 
 def same_words(line: str, claim: str) -> Iterator[tuple[str, str]]:
@@ -193,14 +160,19 @@ def _other_amounts(line: str, claim: str) -> tuple[tuple[int, int], ...]:
     )
 
 
-def numbered(card: CardView, *, indented: bool = True) -> Iterator[tuple[int | None, str]]:
+def numbered(
+    card: CardView, *, indented: bool = True, around: tuple[int, int] | None = None
+) -> Iterator[tuple[int | None, str]]:
     """The lines of a card's quotation with their numbers in the source; None for the line that says that
-    there is more. Not `indented`: without the white space that all of them begin with."""
+    there is more. Not `indented`: without the white space that all of them begin with. `around`: only the
+    cited lines with so many before and behind them."""
     last = len(card.quotation) - 1
     lines = card.quotation if indented else dedent("\n".join(card.quotation)).split("\n")
     for at, line in enumerate(lines):
+        number = card.first + at
         says_more = at == last and at > 0 and _NO_LINE.fullmatch(line)
-        yield (None if says_more else card.first + at), line
+        if around is None or is_cited(card, number, around):
+            yield (None if says_more else number), line
 
 
 def _finite(ts: float) -> float:

@@ -4,10 +4,9 @@ from collections.abc import Iterator, Sequence
 
 import msgspec
 
-from vera.evidence.citation import place_name
 from vera.report.html.links import Links
 from vera.report.pictures.strip import known
-from vera.report.pictures.svg import element, hint, label, picture
+from vera.report.pictures.svg import element, fitting, hint, label, picture
 from vera.report.view.model import RELATIONS, CardView, ClaimView
 from vera.report.view.words import counted
 
@@ -86,8 +85,8 @@ def describe(claims: Sequence[ClaimView]) -> str:
 
 
 def source_name(card: CardView) -> str:
-    """What a source is called where there is little room: its domain, or the end of its path."""
-    return card.domain or card.source or "unknown source"
+    """What a source is called where there is little room: its domain, or the name of its file."""
+    return card.domain or card.source.rstrip("/").rpartition("/")[2] or card.source or "unknown source"
 
 
 def _placed(claims: Sequence[ClaimView]) -> tuple[list[_Claim], list[_Card], float, int]:
@@ -156,13 +155,13 @@ def _claim_box(each: _Claim) -> str:
         f"{claim.key}, {verdict}: {claim.text}",
         f"#claim-{each.number}",
         element("rect", x=_CLAIM[0] + 0.5, y=each.y - BOX / 2, width=5, height=BOX, rx=1, class_="edge-mark"),
-        label(f"{claim.key} {claim.text}", _CLAIM[0] + 12, each.y + 4, "name", 46),
+        label(fitting(f"{claim.key} {claim.text}", _CLAIM[1] - 18), _CLAIM[0] + 12, each.y + 4, "name"),
     )
 
 
 def _card_box(each: _Card, links: Links) -> str:
     card, says = each.card, _relation(each)
-    place = place_name(card.evidence, card.first, card.last)
+    place = _place(card)
     return _box(
         _CARD,
         each.y,
@@ -170,8 +169,15 @@ def _card_box(each: _Card, links: Links) -> str:
         f"{place} {says}: {' '.join(card.quotation)[:300] or card.problem}",
         links.source(card) or f"#claim-{each.claim + 1}",
         label(says, _CARD[0] + 10, each.y + 4, "says"),
-        label(place, _right(_CARD) - 8, each.y + 4, "place", 22),
+        label(fitting(place, _CARD[1] - 100), _right(_CARD) - 8, each.y + 4, "place"),
     )
+
+
+def _place(card: CardView) -> str:
+    """Where a card points, as a reader knows it: the source's box beside it has the name."""
+    lines = ", ".join(f"{first}" if first == last else f"{first}–{last}" for first, last in card.marked)
+    page = f"page {card.pdf.page}, " if card.pdf else ""
+    return f"{page}{'line' if card.extent[0] == card.extent[1] else 'lines'} {lines}"
 
 
 def _source_box(card: CardView, places: dict[str, float], links: Links) -> str:
@@ -184,8 +190,8 @@ def _source_box(card: CardView, places: dict[str, float], links: Links) -> str:
         "source-box",
         told,
         links.text(card.source_id, 0, 0),
-        label(name, _SOURCE[0] + 10, y + 4, "name", 27),
-        label(card.source_class, _right(_SOURCE) - 8, y + 4, "place", 12),
+        label(fitting(name, _SOURCE[1] - 96), _SOURCE[0] + 10, y + 4, "name"),
+        label(fitting(card.source_class, 70), _right(_SOURCE) - 8, y + 4, "place"),
     )
 
 

@@ -7,10 +7,13 @@ one stylesheet colours the page, the report and their prints.
 import math
 from functools import cache
 from html import escape
+from unicodedata import east_asian_width
 
 from vera.report.printable import one_printable_line
 
 Value = str | int | float
+_BROAD = frozenset("MWmw@%—…")
+"""Letters that are broader than most."""
 
 
 def element(name: str, *inside: str, **attributes: Value) -> str:
@@ -77,6 +80,16 @@ def shortened(text: str, length: int) -> str:
     """`text` on one line, cut with an ellipsis where it is longer than `length` characters."""
     shown = one_printable_line(text[: length + 1])
     return shown if len(shown) <= length else shown[: length - 1].rstrip() + "…"
+
+
+def fitting(text: str, width: float) -> str:
+    """The beginning of `text` that takes at most about `width` pixels in the font of a picture."""
+    shown, taken = one_printable_line(text[:400]), 0.0
+    for at, letter in enumerate(shown):
+        taken += 12.5 if east_asian_width(letter) in "WF" else 11.5 if letter in _BROAD else 6.9
+        if taken > width:
+            return shown[: max(0, at - 2)].rstrip() + "…"
+    return shown
 
 
 @cache

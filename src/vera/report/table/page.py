@@ -5,22 +5,12 @@ from collections import Counter
 from pathlib import Path
 from urllib.parse import quote
 
-from vera.headline import HEADLINES, Headline
+from vera.headline import HEADLINES
 from vera.report.html.document import STYLESHEET
 from vera.report.html.environment import environment
-from vera.report.html.wording import TONES
+from vera.report.standing import VERDICTS
 from vera.report.table.model import Table
 from vera.version import __version__
-
-SIGNS: dict[Headline, str] = {
-    "VERIFIED": "✓",
-    "QUOTED": "❝",
-    "PARTIAL": "◐",
-    "UNRESOLVED": "?",
-    "DISPUTED": "≠",
-    "REFUTED": "✕",
-}
-"""Word → a sign beside it."""
 
 ANSWER = "answer.md"
 
@@ -45,8 +35,7 @@ def table_html(table: Table, *, title: str, beside: Path) -> bytes:
             table=table,
             title=title,
             counts=[(word, counts[word]) for word in HEADLINES if counts[word]],
-            tones=TONES,
-            signs=SIGNS,
+            standings=VERDICTS,
             link=link,
             version=__version__,
             style=Markup(STYLESHEET.read_text("utf-8")),  # ours, without '<'

@@ -1,6 +1,7 @@
 """The signed verdict of a round."""
 
 from vera.attestation.objects import Hyperthesis
+from vera.headline import headline
 from vera.report.view.attested import Verdict, signer_of
 from vera.report.view.model import AttestationView
 from vera.report.view.verdicts import reason_in_words
@@ -31,6 +32,11 @@ def attestation_view(done: Round, verdict: Verdict, store: Store) -> Attestation
         issued_at=attestation.issued_at if attestation else "",
         expires_at=attestation.expires_at if attestation else "",
         rule=one_line(done.started.rule),
+        word=headline(
+            attestation.result if attestation else decision.result,
+            attestation.reason if attestation else decision.reason,
+            done.started.rule,
+        ),
         hyperthesis=tuple(map(_in_words, attestation.hyperthesis[:MAX_SENTENCES])) if attestation else (),
     )
 

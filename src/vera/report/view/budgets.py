@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from vera.report.view.words import limit_in
+from vera.report.view.words import limit_in, number
 from vera.state import RunState
 
 LANE = "main"
@@ -24,12 +24,12 @@ def _lines(state: RunState, cost: str, idle: float) -> Iterator[tuple[str, str, 
     if asked is not None:  # the budget of a request is beside that of the run: the smaller one ends it
         seconds, tokens = _smaller(seconds, asked.seconds), _smaller(tokens, asked.tokens)
         searches = _smaller(searches, asked.searches)
-    yield "steps", str(state.steps), _most(limit_in(settings, "run", "max_steps"))
-    yield "tokens", f"{spent.tokens:,}", _most(tokens)
+    yield "steps", number(state.steps), _most(limit_in(settings, "run", "max_steps"))
+    yield "tokens", number(spent.tokens), _most(tokens)
     if cost:
         yield "cost", cost, _most(limit_in(settings, "budget", "cost"))
-    yield "seconds", f"{spent.seconds + idle:.0f}", _most(seconds)
-    yield "search requests", str(spent.searches), _most(searches)
+    yield "seconds", number(round(spent.seconds + idle)), _most(seconds)
+    yield "search requests", number(spent.searches), _most(searches)
     yield (
         "rounds of verification",
         str(len(state.rounds)),
@@ -45,4 +45,4 @@ def _smaller(one: float, other: float) -> float:
 
 
 def _most(limit: float) -> str:
-    return f"{limit:,.10g}" if limit > 0 else UNLIMITED
+    return number(limit) if limit > 0 else UNLIMITED

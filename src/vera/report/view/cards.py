@@ -11,6 +11,8 @@ from vera.attestation.cards import source_object
 from vera.attestation.coverage import is_web
 from vera.attestation.objects import Card, Digest, Source, hexadecimal
 from vera.attestation.source_types import source_type
+from vera.evidence.citation import Citation
+from vera.evidence.claim import Cite
 from vera.evidence.domains import registrable_domain
 from vera.evidence.official import official_names
 from vera.extraction.source import is_read_by_ocr
@@ -161,6 +163,45 @@ def _with_pictures(
         msgspec.structs.replace(card, shown=shown[card.source_id]) if card.source_id in shown else card
         for card in cards
     )
+
+
+def with_cited(
+    cards: Iterable[CardView], cites: Sequence[Cite | Citation], evidence: Mapping[str, events.Evidence]
+) -> tuple[CardView, ...]:
+    """The cards, each with those of its lines that `cites` name, also by another reading of the same text; of
+    a PDF the page is that of the first."""
+    texts = {name: each.text.sha256 for name, each in evidence.items()}
+    made = (msgspec.structs.replace(card, cited=_cited(card, cites, texts)) for card in cards)
+    return tuple(
+        msgspec.structs.replace(card, pdf=pdf_place(evidence[card.evidence], card.extent[0]))
+        if card.pdf is not None and card.cited
+        else card
+        for card in made
+    )
+
+
+def _cited(
+    card: CardView, cites: Sequence[Cite | Citation], texts: Mapping[str, str]
+) -> tuple[tuple[int, int], ...]:
+    lines: list[tuple[int, int]] = []
+    for each in cites:
+        same = each.evidence == card.evidence
+        if each.first is None and same:
+            return ()
+        if each.first is not None and (same or texts.get(each.evidence) == card.source_id):
+            lines.append((max(card.first, each.first), min(card.last, each.last or each.first)))
+    return joined(lines)
+
+
+def joined(lines: Iterable[tuple[int, int]]) -> tuple[tuple[int, int], ...]:
+    """Ranges of lines in order, those that overlap or touch as one; empty ones are left out."""
+    made: list[tuple[int, int]] = []
+    for first, last in sorted(each for each in lines if each[0] <= each[1]):
+        if made and first <= made[-1][1] + 1:
+            made[-1] = made[-1][0], max(last, made[-1][1])
+        else:
+            made.append((first, last))
+    return tuple(made)
 
 
 def pdf_place(evidence: events.Evidence, line: int) -> PdfPlace | None:

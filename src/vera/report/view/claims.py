@@ -3,7 +3,7 @@ no one has verified yet."""
 
 import re
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import islice
 
 import msgspec
@@ -24,10 +24,11 @@ from vera.attestation.objects import (
 )
 from vera.attestation.reviews import digest_of
 from vera.decode_errors import DECODE_ERRORS
-from vera.evidence.claim import Claim
+from vera.evidence.citation import Citation, find_citations
+from vera.evidence.claim import Cite, Claim
 from vera.evidence.finding import Finding
 from vera.report.view.attested import Verdict
-from vera.report.view.cards import MAX_CARDS, Owners, attested_cards, labelled_cards
+from vera.report.view.cards import MAX_CARDS, Owners, attested_cards, labelled_cards, with_cited
 from vera.report.view.current import carried, last_answer, newest_round
 from vera.report.view.model import CardView, ClaimView
 from vera.report.view.quotations import Quotations
@@ -75,10 +76,12 @@ def decided_claims(
     owners = Owners.of(verdict.thesis.text, _official(done, store))
     of = _ByClaim(attestation, verdict.findings)
     quotations = Quotations(store)
+    cites_of = _cites_of(state, state.answers.get(done.started.answer_seq), load)
     made = []
     for claim in verdict.thesis.sub_claims[:MAX_CLAIMS]:
         cards = verdict.cards.get(claim.key, ())
         shown = attested_cards(cards, verdict.sources, state.evidence, quotations, owners)
+        shown = with_cited(shown, cites_of(claim), state.evidence)
         view = of.view(claim, [card for _, card in cards])
         made.append(
             msgspec.structs.replace(view, cards=shown, reason=_more(view.reason, verdict, len(cards)))
@@ -230,7 +233,11 @@ def _under_way(state: RunState, done: Round, store: Store, load: Load) -> tuple[
         msgspec.structs.replace(
             _bare(claim, why),
             findings=sentences(found[claim.key]),
-            cards=labelled_cards(labels[claim.key], state.evidence, quotations, owners),
+            cards=with_cited(
+                labelled_cards(labels[claim.key], state.evidence, quotations, owners),
+                claim.cites,
+                state.evidence,
+            ),
         )
         for claim in _claims(state, answer, load)
     )
@@ -257,6 +264,16 @@ def _claims(state: RunState, answer: events.Answer | None, load: Load) -> Iterat
         return iter(())
     known = (each for each in state.evidence.values() if each.seq < answer.seq)
     return islice(iter(claims_of(read(answer.text, load), known)), MAX_CLAIMS)
+
+
+def _cites_of(
+    state: RunState, answer: events.Answer | None, load: Load
+) -> Callable[[SubClaim], Sequence[Cite | Citation]]:
+    """What a claim of an attestation cites in its answer. Rules of another version may have cut the answer
+    into other claims: then it is what the whole answer cites."""
+    known = {(each.key, each.text): each.cites for each in _claims(state, answer, load)}
+    everything = find_citations(read(answer.text, load)) if answer else []
+    return lambda claim: known.get((claim.key, claim.text), everything)
 
 
 def _bare(claim: Claim, why: str) -> ClaimView:

@@ -12,7 +12,7 @@ from vera.report.search_summary import reached_in
 from vera.report.view.attestation import attestation_view
 from vera.report.view.attested import Verdict, verdict_of
 from vera.report.view.bars import Bars
-from vera.report.view.budgets import budgets_of
+from vera.report.view.budgets import LANE, budgets_of
 from vera.report.view.changes import BY_TYPE, EACH, PARTS
 from vera.report.view.choices import Choices
 from vera.report.view.claims import claims_of_page
@@ -234,6 +234,7 @@ class ViewFold:
         match record:
             case events.Model():
                 self._counts.model_error = record.error
+                self._counts.step = max(self._counts.step, record.step if record.lane == LANE else 0)
                 self._add_bar(
                     "model", record, record.latency_s, _asked(record), begin, failed=bool(record.error)
                 )

@@ -3,6 +3,7 @@
 import msgspec
 
 from vera import events
+from vera.report.standing import MODEL_FAILED
 from vera.report.view.budgets import LANE
 from vera.report.view.current import carried, decision_shown, newest_round
 from vera.report.view.model import Header
@@ -10,14 +11,14 @@ from vera.report.view.words import Load, call_line, limit_in, one_line
 from vera.state import RunState
 
 TASK_SHOWN = 20_000
-MODEL_FAILED = "model_failed"
-"""The phase of a run that stopped as its model could not be asked any more."""
 
 
 class Counts(msgspec.Struct):
     """What the fold of a page counts for its header."""
 
     records: int = 0
+    step: int = 0
+    """The newest that the main lane asked its model at."""
     tool_calls: int = 0
     tool_errors: int = 0
     last_call: events.ToolStarted | None = None
@@ -35,7 +36,7 @@ def header_of(
     roles = (("agent", spent.agent), ("verifier", spent.verifier), ("selector", spent.selector))
     lane = state.lane(LANE)
     phase = phase_of(state, alive=alive, model_error=counts.model_error)
-    said = f"the model server failed: {counts.model_error}" if phase == MODEL_FAILED else lane.status_reason
+    said = counts.model_error if phase == MODEL_FAILED else lane.status_reason
     return Header(
         session=one_line(session),
         task=one_line(task, TASK_SHOWN),
@@ -46,7 +47,7 @@ def header_of(
         started_ts=state.started_ts,
         last_ts=state.last_ts,
         ended_ts=ended.ts if ended else None,
-        step=state.steps,
+        step=max(state.steps, counts.step),
         max_steps=int(limit_in(settings, "run", "max_steps")),
         events=counts.records,
         rounds=len(state.rounds),

@@ -109,7 +109,9 @@ class CardView(msgspec.Struct, frozen=True, kw_only=True):
     span's hash: then `problem` says so. `source` is its address or name, `source_id` the sha256 of the stored
     text, `domain` whose it is, `source_class` what kind (official, registry, …; '' unknown). `marks` is
     what of the text is struck out or hidden, `pdf` where the cited lines begin in a PDF, and `shown` what the
-    page looked like in the browser that rendered it. `by_ocr`: the text was read from a picture.
+    page looked like in the browser that rendered it. `by_ocr`: the text was read from a picture. `cited` are
+    those of its lines that the claim cites, as (first, last): a reader gets the lines around them, too.
+    Empty where the claim cites none of them, or the evidence as a whole.
     """
 
     id: str
@@ -130,6 +132,17 @@ class CardView(msgspec.Struct, frozen=True, kw_only=True):
     pdf: PdfPlace | None = None
     by_ocr: bool = False
     shown: ShownPlace | None = None
+    cited: tuple[tuple[int, int], ...] = ()
+
+    @property
+    def marked(self) -> tuple[tuple[int, int], ...]:
+        """The lines that are marked for a reader: those that are cited, else all of them."""
+        return self.cited or ((self.first, self.last),)
+
+    @property
+    def extent(self) -> tuple[int, int]:
+        """The first and the last line that is marked."""
+        return self.marked[0][0], self.marked[-1][1]
 
 
 class ReviewView(msgspec.Struct, frozen=True, kw_only=True):
@@ -189,8 +202,9 @@ class Coverage(msgspec.Struct, frozen=True, kw_only=True):
 class RoundView(msgspec.Struct, frozen=True, kw_only=True):
     """One round of verification; `answer` is the text that was verified.
 
-    `result` is that of its attestation, UNDER WAY while there is none; `step` is the one that gave the answer
-    (0: none of the main lane's). The claims come without their cards.
+    `result` is that of its attestation and `word` what it means (`vera.headline`); UNDER WAY and '' while
+    there is none. `step` is the one that gave the answer (0: none of the main lane's). The claims come
+    without their cards.
     """
 
     round: int
@@ -203,6 +217,7 @@ class RoundView(msgspec.Struct, frozen=True, kw_only=True):
     caps: tuple[str, ...] = ()
     chosen: bool = False
     step: int = 0
+    word: str = ""
 
 
 class CandidateView(msgspec.Struct, frozen=True, kw_only=True):
@@ -263,8 +278,9 @@ class FileView(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class AttestationView(msgspec.Struct, frozen=True, kw_only=True):
-    """The signed verdict: its id, which key signed, and what the evidence cannot rule out, as (kind,
-    sentences). `signed` names the owner of that key ("by your key"), '' before it was looked at.
+    """The signed verdict: the `word` for it (`vera.headline`), its id, which key signed, and what the
+    evidence cannot rule out, as (kind, sentences). `signed` names the owner of that key ("by your key"), ''
+    before it was looked at.
 
     Where the store does not hold all of it, `reason` says so, and what cannot be read is empty.
     """
@@ -278,6 +294,7 @@ class AttestationView(msgspec.Struct, frozen=True, kw_only=True):
     rule: str
     hyperthesis: tuple[tuple[str, str], ...] = ()
     signed: str = ""
+    word: str = ""
 
 
 class EventLine(msgspec.Struct, frozen=True, kw_only=True):

@@ -5,7 +5,7 @@ from itertools import islice
 
 import msgspec
 
-from vera.evidence.finding import Finding
+from vera.headline import headline
 from vera.report.view.attested import Verdict
 from vera.report.view.budgets import LANE
 from vera.report.view.claims import audited
@@ -57,14 +57,10 @@ def _view(
         caps=tuple(one_line(cap, _SENTENCE_SHOWN) for cap in decision.caps[:MAX_CAPS]) if decision else (),
         chosen=state.chosen is not None and state.chosen.round == number,
         step=answer.step if answer and answer.lane == LANE else 0,
+        word=headline(decision.result, decision.reason, done.started.rule) if decision else "",
     )
 
 
 def _findings(done: Round, load: Load, verdict: Verdict) -> tuple[str, ...]:
     findings = verdict.findings.findings if verdict.attestation else audited(done, load)
-    return tuple(_in_words(each) for each in islice(findings, MAX_FINDINGS))
-
-
-def _in_words(finding: Finding) -> str:
-    about = f"{finding.claim}: " if finding.claim else ""
-    return one_line(f"{finding.severity}, {about}{finding.message}", _SENTENCE_SHOWN)
+    return tuple(one_line(each.message, _SENTENCE_SHOWN) for each in islice(findings, MAX_FINDINGS))

@@ -66,9 +66,14 @@ def read(text: Text, load: Load, most: int = 1 << 20) -> str:
         return ""
 
 
-def counted(number: int, what: str, many: str = "") -> str:
+def number(value: float) -> str:
+    """A number with thin spaces between thousands: the one form of pages, pictures and reports."""
+    return (f"{value:,}" if isinstance(value, int) else f"{value:,.10g}").replace(",", "\u202f")
+
+
+def counted(count: int, what: str, many: str = "") -> str:
     """`1 claim`, `2 claims`; `many` is for a plural that is not `what` and an s."""
-    return f"{number} {what if number == 1 else many or what + 's'}"
+    return f"{number(count)} {what if count == 1 else many or what + 's'}"
 
 
 def size_in_words(size: int) -> str:

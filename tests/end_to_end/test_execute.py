@@ -116,6 +116,10 @@ BREAKS: dict[str, tuple[Callable[[Path], object], str]] = {
     "the session is another one": (exchange_the_session, "ALTERED"),
     "the sessions are elsewhere": (link_the_sessions, "ALTERED"),
     "the session has no seal": (lambda s: (s / "theses/0001/seal.json").unlink(), "UNSEALED"),
+    "the attestation of the proof is deleted": (
+        lambda s: in_store(s, b'"hyperthesis":[').unlink(),
+        "ALTERED",
+    ),
     "a card of the proof is deleted": (lambda s: in_store(s, b'"kind":"card/v1"').unlink(), "ALTERED"),
 }
 

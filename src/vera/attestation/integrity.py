@@ -264,6 +264,7 @@ def _received(event: events.AttestationReceived, blobs: "_Blobs", remarks: list[
     try:
         opened = open_envelope(blobs.read(event.envelope.sha256))
         objects = objects_of(opened.attestation, lambda name: blobs.read(hexadecimal(name)))
+        blobs.read(hexadecimal(event.attestation))
     except _Absent as error:
         remarks.append(_remark("MISSING", where, str(error)))
     except (StoreError, EnvelopeError) as error:

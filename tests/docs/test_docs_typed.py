@@ -174,6 +174,7 @@ SERVERS: dict[str, tuple[str, ...]] = {
                 "verify-an-answer",
             ),
             "work-without-searching",
+            "for-analysts",
         ),
         ("model",),
     ),

@@ -43,7 +43,9 @@ NOT_TYPED: dict[Row, str] = {
     ("for-analysts", "vera eval"): "README.md has the same command",
     ("for-lawyers", "vera table"): "fill-a-table.md has the same command",
     ("make-a-release", "*"): "a release is made first: tests/release",
-    ("render-a-page", "*"): "a browser and a page of the web: test_render.py",
+    ("render-a-page", ".venv/bin/playwright"): "downloads a browser",
+    ("render-a-page", "SHA="): "the machine of the tests has no jq: test_render.py",
+    ("render-a-page", "jq"): "the machine of the tests has no jq: test_render.py",
     ("run-a-small-model", "vera run"): "a model file of 93 MB: test_guided_smollm2.py",
     ("run-in-a-container", "*"): "test_release_container.py builds and runs the image",
     ("run-as-a-service", "vera resume"): "after a crash of the machine: test_service_jobs.py",
@@ -69,8 +71,10 @@ ENDS: dict[Row, int] = {
     ("check-a-document", "vera check notes.md --bibliography"): 3,
     ("check-in-ci", "vera check"): 4,
     ("choose-a-judge", "vera bench judge --model-base-url"): 1,
+    ("choose-a-model", "vera bench judge"): 1,
     ("README", 'python3 run.py run "What may I not'): 3,
     ("for-analysts", 'vera run "What is the latest'): 3,
+    ("render-a-page", "vera run"): 3,
     ("for-analysts", "vera check"): 4,
     ("for-lawyers", "vera verify"): 4,
     ("for-lawyers", "vera check"): 4,
@@ -175,6 +179,7 @@ SERVERS: dict[str, tuple[str, ...]] = {
                 "verify-an-answer",
             ),
             "for-analysts",
+            "choose-a-model",
         ),
         ("model",),
     ),
@@ -185,6 +190,7 @@ SERVERS: dict[str, tuple[str, ...]] = {
 
 NEEDS: dict[str, tuple[str, ...]] = {
     "choose-a-judge": ("onnx",),
+    "render-a-page": ("chromium",),
     "watch-with-prometheus": ("promtool",),
     **{page: ("postgres",) for page, servers in SERVERS.items() if "database" in servers},
 }

@@ -11,7 +11,7 @@ from docs_pages import DOCS, PAGES, blocks, name, quoted, section
 
 from vera.cli import COMMANDS, main
 
-SHELL_WORDS = {"|", ">", "<", "&&", "||", ";", ">>", "2>", "2>&1"}
+SHELL_WORDS = {"&", "|", ">", "<", "&&", "||", ";", ">>", "2>", "2>&1"}
 OF_THE_BOOTSTRAP = {"test"}
 
 

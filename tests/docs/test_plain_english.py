@@ -48,6 +48,28 @@ BANNED = {
 }
 """A word or construction → what to write instead. Case does not matter."""
 
+BANNED_ON_PAGES = {
+    r"(?<!active runs )st(?:ands?|anding|ood)(?! for\b|-| alone)": "is",
+    r"(?:be|was|were) had": "available, read",
+    r"(?:(?<=[.:!?] )|(?<=^))(?-i:Of) (?:an?|each)\b(?! (?:[\w'-]+ ){0,5}[\w'-]+,)": "start with the subject",
+    r"h(?:e|o)ld against (?:itself|the|what)": "compare with",
+    r"whoever has not": "anyone without",
+    r"belongs? into": "include in",
+    r"some times what": "several times as long as",
+    r"is nothing that it": "it does not …",
+    r"by lot": "at random",
+    r"(?:sits?|sat|sitting) (?:an|the|its|no|whole) (?:same )?exam": "take an exam",
+    r"afresh": "again",
+    r"of (?:it|them|what was read) no one": "no one … of it",
+    r"the others do": "say what they do",
+    r"nothing that was read says": "no matching sentence was found",
+    r"to be built now": "does not build it",
+}
+"""Old and inverted constructions that README and documentation do not use → what to write instead. Messages
+and objects that are hashed may still have them: a changed word there changes a hash."""
+
+_BANNED_ON_PAGES = re.compile(rf"\b(?:{'|'.join(BANNED_ON_PAGES)})\b", re.IGNORECASE)
+
 _BANNED = re.compile(rf"\b(?:{'|'.join(BANNED)})\b", re.IGNORECASE)
 
 ALLOWED = (
@@ -144,6 +166,31 @@ def test_a_page_is_plain(page: Path) -> None:
     assert banned(page.read_text(encoding="utf-8")) == []
 
 
+def old_forms(page: str) -> list[str]:
+    """The banned constructions of a page, code and the phrase of the code's taxonomy aside."""
+    plain = " ".join(_CODE.sub(" X ", page).split()).replace("where the statement stands", "")
+    return [found[0] for found in _BANNED_ON_PAGES.finditer(plain)]
+
+
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        ("The answer stands in line 3, and stands for it.", ["stands"]),
+        ("A source that could not be had is held against the rest.", ["be had", "held against the"]),
+        ("It is read. Of a name only its last part is taken.", ["Of a"]),
+        ("Of a hundred claims, three are wrong. A stand-in stands alone.", []),
+        ("Every model sits an exam, and what is asked is drawn by lot.", ["sits an exam", "by lot"]),
+    ],
+)
+def test_an_old_construction_is_found_and_correct_english_is_not(text: str, found: list[str]) -> None:
+    assert old_forms(text) == found
+
+
+@pytest.mark.parametrize("page", [*PAGES, *TOP], ids=name)
+def test_a_page_has_no_old_construction(page: Path) -> None:
+    assert old_forms(page.read_text(encoding="utf-8")) == []
+
+
 def test_a_list_of_words_that_is_excepted_has_them() -> None:
     for module, words in LEXICONS.items():
         used = " ".join(text for text, is_used in texts(SOURCE / module) if is_used)
@@ -206,9 +253,14 @@ def test_the_sentences_of_a_page_are_counted() -> None:
     assert sentence_lengths(page) == [2, 4]
 
 
+LONGER = {"evaluate.md": 22, "performance.md": 19}
+"""Pages about measurements → their median: each sentence says how a figure was taken."""
+
+
 @pytest.mark.parametrize("page", [*PAGES, *TOP], ids=name)
 def test_no_page_is_made_of_long_sentences(page: Path) -> None:
-    assert median(sentence_lengths(page.read_text(encoding="utf-8")) or [0]) <= 22
+    lengths = sentence_lengths(page.read_text(encoding="utf-8")) or [0]
+    assert median(lengths) <= LONGER.get(page.name, 18)
 
 
 def test_half_of_all_sentences_have_at_most_eighteen_words() -> None:

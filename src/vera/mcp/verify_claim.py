@@ -6,7 +6,7 @@ from typing import Any, get_args
 from vera.agent.work_dir import default_work_dir
 from vera.attestation.lenses import LENSES, load_lens
 from vera.attestation.objects import Output, Risk, Scope, Volatility
-from vera.attestation.request import DOMAINS_LIMIT, LANGUAGES_LIMIT, THESIS_LIMIT, Budget
+from vera.attestation.request import AGENT_BUDGET, DOMAINS_LIMIT, LANGUAGES_LIMIT, THESIS_LIMIT, Budget
 from vera.attestation.source_types import SOURCE_TYPES
 from vera.config.settings import Required, requiring
 from vera.mcp.service import (
@@ -33,9 +33,6 @@ DESCRIPTION = (
     "quote it; get_evidence shows what a card points at."
 )
 
-MAX_BUDGET = Budget(sources=100, searches=200, tokens=2_000_000, bytes=1 << 30, seconds=3600.0)
-"""What a caller may ask for; the user's settings limit it further."""
-
 _USUAL = Budget()
 
 
@@ -48,7 +45,7 @@ def _words(what: str, known: tuple[str, ...], most: int = 100) -> dict[str, Any]
 
 def _cap(name: str, what: str) -> dict[str, Any]:
     kind = "number" if name == "seconds" else "integer"
-    usual, most = getattr(_USUAL, name), getattr(MAX_BUDGET, name)
+    usual, most = getattr(_USUAL, name), getattr(AGENT_BUDGET, name)
     described = f"{what} at most; {usual:g} by default."
     return {"type": kind, "exclusiveMinimum": 0, "maximum": most, "description": described}
 
@@ -150,6 +147,6 @@ def _require(value: object) -> Required:
 def _bounded(given: dict[str, Any]) -> None:
     """Raises ToolError for a cap above what a caller may ask for."""
     for name in Budget.__struct_fields__:
-        value, most = given.get(f"max_{name}"), getattr(MAX_BUDGET, name)
+        value, most = given.get(f"max_{name}"), getattr(AGENT_BUDGET, name)
         if isinstance(value, int | float) and value > most:
             raise ToolError(f"max_{name} is {value:g}, and the most is {most:g}.")

@@ -39,8 +39,8 @@ SPEC = ToolSpec(
         "scope is any of files, web, kb (by default what this run has); risk is low, med or high; volatility "
         "static, slow, fast or live; domains are separated by commas, days written 2025-01-31; required: "
         "outputs without which nothing is decided (evidence_cards, coverage_map, contradictions, omissions). "
-        "It draws on your budget, of which budget_… caps what this one may take; the same request asked again "
-        "costs nothing while its verdict holds."
+        "It draws on your budget, of which budget_… caps what this one may take; the same request asked "
+        "again costs nothing while its verdict holds."
     ),
     properties={
         "thesis": {"type": "string"},

@@ -96,7 +96,7 @@ def test_answer_md_holds_question_answer_and_quotes(finished: Path) -> None:
 
 
 def test_rebuild_says_that_nothing_changed_or_what_did(finished: Path) -> None:
-    assert vera("rebuild", finished, cwd=finished).stdout == "Every projection is what the log says.\n"
+    assert vera("rebuild", finished, cwd=finished).stdout == "All files match the log. Nothing was rebuilt.\n"
     (finished / "notes.md").write_text("forged")
     assert vera("rebuild", finished, cwd=finished).stdout == "made again: notes.md\n"
 

@@ -65,7 +65,7 @@ class ThesisJob(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def narrowed(job: ThesisJob, settings: Settings) -> ThesisJob:
-    """The job with the lower of its own caps and those of the settings."""
+    """The job with its budget lowered to the limits of the settings."""
     limits = settings.budget
     budget = msgspec.structs.replace(
         job.budget,
@@ -245,4 +245,4 @@ def register(session: Session, base: Path, signer: Signer, say: Callable[[str], 
     if appended.unsigned:
         say(f"ahdb: {appended.unsigned} lines that VERA did not sign were moved to .vera/{TORN}")
     if appended.entries:
-        say(f"ahdb: {SAYS[register_of(appended.entries[-1])]}; 'vera ahdb show' lists what stands")
+        say(f"ahdb: {SAYS[register_of(appended.entries[-1])]}; 'vera ahdb show' lists the register")

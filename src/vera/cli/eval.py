@@ -40,7 +40,7 @@ MAX_SLOTS = 64
     help="Count only VERIFIED answers, and end with exit code 3 when an answerable question has none.",
 )
 @click.option("-c", "--config", "overrides", multiple=True, help="KEY=VALUE or FILE.yaml; may be repeated.")
-@click.option("--seed", metavar="N", type=int, default=0, show_default=True, help="For what is drawn by lot.")
+@click.option("--seed", metavar="N", type=int, default=0, show_default=True, help="Random seed.")
 @click.option("--json", "as_json", is_flag=True, help="Print as JSON, with each question.")
 @click.option("-q", "--quiet", is_flag=True, help="No progress on stderr.")
 @click.option(

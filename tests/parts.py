@@ -9,12 +9,15 @@ import shutil
 import subprocess
 import sys
 import tempfile
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from importlib.util import find_spec
 from pathlib import Path
 
 PROBE_SECONDS = 20.0
+
+PYTHONS = ("3.12", "3.13", "3.14")
+"""Versions beside the one that runs the tests."""
 
 
 @dataclass(frozen=True)
@@ -84,6 +87,24 @@ def has_fonts() -> bool:
     except (OSError, subprocess.TimeoutExpired):
         return False
     return all(found)
+
+
+def pythons(version: str) -> Iterator[Path]:
+    """Where a Python of this version may be: on the path, of pyenv, or of uv."""
+    if on_path := shutil.which(f"python{version}"):
+        yield Path(on_path)
+    pyenv = Path(os.environ.get("PYENV_ROOT", "~/.pyenv")).expanduser()
+    yield from sorted(pyenv.glob(f"versions/{version}.*/bin/python"), reverse=True)
+    if uv := shutil.which("uv"):
+        asked = [uv, "python", "find", "--no-project", "--offline", version]
+        said = subprocess.run(asked, check=False, capture_output=True, text=True, timeout=60)
+        if said.returncode == 0:
+            yield Path(said.stdout.strip())
+
+
+def python(version: str) -> Path | None:
+    """A Python of this version that runs, None for none."""
+    return next((each for each in pythons(version) if runs(str(each), "-V")()), None)
 
 
 PARTS: dict[str, Part] = {
@@ -168,6 +189,13 @@ PARTS: dict[str, Part] = {
         "run the tests as root on Linux (a container will do): they make a user and take it away again",
     ),
     "ensurepip": Part(imports("ensurepip"), "sudo apt install python3-venv"),
+    **{
+        f"python{version}": Part(
+            lambda version=version: python(version) is not None,
+            f"pyenv install {version}, or uv python install {version}",
+        )
+        for version in PYTHONS
+    },
     "pypi": Part(downloads_from_pypi, "connect to the internet, or set pip's index to a mirror you reach"),
 }
 

@@ -201,6 +201,11 @@ BAD: dict[str, tuple[Callable[[], object], type[Exception], str]] = {
         "both allowed and denied",
     ),
     "a budget of nothing": (
+        lambda: vera.verify(THESIS, input_dir=LICENCES, budget_sources=0),
+        vera.RequestError,
+        "zero",
+    ),
+    "a budget of nothing by its older name": (
         lambda: vera.verify(THESIS, input_dir=LICENCES, max_sources=0),
         vera.RequestError,
         "zero",

@@ -112,11 +112,11 @@ async def verify_async(
     languages: Sequence[str] | str = (),
     required: Sequence[str] | str = (),
     require: Required = "quoted",
-    max_sources: int | None = None,
-    max_searches: int | None = None,
-    max_tokens: int | None = None,
-    max_bytes: int | None = None,
-    max_seconds: float | None = None,
+    budget_sources: int | None = None,
+    budget_searches: int | None = None,
+    budget_tokens: int | None = None,
+    budget_bytes: int | None = None,
+    budget_seconds: float | None = None,
     work_dir: Path | str | None = None,
     base_dir: Path | str | None = None,
     fresh: bool = False,
@@ -126,6 +126,7 @@ async def verify_async(
     settings: Settings | None = None,
     overrides: Sequence[str] = (),
     progress: Tell = _silent,
+    **older: float | None,
 ) -> Verified:
     """Is a thesis borne out by what can be looked at? Evidence cards and a signed attestation, no answer.
 
@@ -134,8 +135,8 @@ async def verify_async(
     `base_dir`), `connectors` (those named in `connectors`: a configured name, or "NAME=KIND:ADDRESS"; and the
     pages whose addresses are `inputs`). `risk` says how much depends on it,
     `volatility` how soon it may change, which decides when the verdict expires; `lens` is the name of a
-    rubric, the path of one, or a Lens. Lists may be sequences, or strings with commas. The caps are on
-    all of the look-up together; None is the default of each.
+    rubric, the path of one, or a Lens. Lists may be sequences, or strings with commas. The caps of the budget
+    are on all of the look-up together; None is the default of each. Their older names, `max_…`, are accepted.
 
     The session is its own folder: `work_dir`, which must be new or empty, or one under `base_dir`. The
     same request again is answered by the verdict of before while that stands (`reused`), unless `fresh` is
@@ -186,11 +187,16 @@ async def verify_async(
         source_types=source_types,
         languages=languages,
         required=required,
-        sources=max_sources,
-        searches=max_searches,
-        tokens=max_tokens,
-        bytes=max_bytes,
-        seconds=max_seconds,
+        **_caps(
+            {
+                "sources": budget_sources,
+                "searches": budget_searches,
+                "tokens": budget_tokens,
+                "bytes": budget_bytes,
+                "seconds": budget_seconds,
+            },
+            older,
+        ),
     )
     answered = await verify_or_reuse(
         inquiry,
@@ -205,6 +211,19 @@ async def verify_async(
         now=progress,
     )
     return answered.verified if before is None else relied_on_thesis(answered.verified, before.found)
+
+
+def _caps(given: dict[str, float | None], older: dict[str, float | None]) -> dict[str, float | None]:
+    """The caps of a budget, of which some may have their names of before. Raises TypeError for another
+    argument, and for a cap that is given twice."""
+    for argument, cap in older.items():
+        name = argument.removeprefix("max_")
+        if name == argument or name not in given:
+            raise TypeError(f"There is no argument {argument!r}.")
+        if given[name] is not None:
+            raise TypeError(f"budget_{name} and {argument} are one cap. Give one of them.")
+        given = {**given, name: cap}
+    return given
 
 
 def _with_sources(

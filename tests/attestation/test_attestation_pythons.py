@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from support.cli import vera
-from support.pythons import VERSIONS, python
+from support.pythons import each_version, python
 
 ROOT = Path(__file__).parents[2]
 LICENCES = ROOT / "examples" / "licences"
@@ -27,9 +27,8 @@ def here(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, dict[str, Any]
     return folder / "w", json.loads(done.stdout)
 
 
-@pytest.mark.needs("pypi")
 @pytest.mark.timeout(900)
-@pytest.mark.parametrize("version", VERSIONS)
+@pytest.mark.parametrize("version", each_version("pypi"))
 def test_another_python_gives_the_same_ids_and_each_replays_the_other(
     here: tuple[Path, dict[str, Any]], tmp_path: Path, version: str
 ) -> None:

@@ -138,6 +138,9 @@ OF_A_CLAIM: dict[str, Callable[[], Reduced]] = {
     "of a request: s < k, c = 0 or s = 0, its budget cut the look-up short": lambda: of(
         card(relation=AGAINST), cut="sources", found=[hard(code="uncited")]
     ),
+    "of a request: s < k, c = 0 or s = 0, its spans were not read for want of budget": lambda: of(
+        card(PAGE), unread="The budget is spent.", required=""
+    ),
     "of a request: s = 0, 0 < r < k": lambda: of(card(PAGE, AGAINST), found=[hard()], required=""),
     "a hard finding, other than those of coverage": lambda: of(
         card(), card(TWO, AGAINST), found=[hard(), hard(code="coverage_missing")]

@@ -252,6 +252,19 @@ def test_the_licences_are_asked_for_their_terms(tmp_path: Path) -> None:
     assert done.returncode == 3
 
 
+def test_documents_of_several_places_are_one_table_and_the_questions_are_none_of_them(tmp_path: Path) -> None:
+    documents(tmp_path / "docs", a="The bridge is 87 metres long.")
+    questions(tmp_path / "docs", "question\nHow long is the bridge?\n")
+    (tmp_path / "b.txt").write_text("The bridge is 90 metres long.")
+    words = ["table", "--questions", "docs/q.csv", "--input", "docs", "--input", "b.txt", "--out", "t.json"]
+    for _ in range(2):
+        done = vera(*words, cwd=tmp_path)
+        assert sorted(cells(tmp_path / "t.json")) == ["b.txt", "docs/a.txt"], done.stderr
+    assert len(list((tmp_path / "runs").rglob("trace.jsonl"))) == 2, "what is done is not asked again"
+    refused = vera(*words, "--input", "https://example.test/", cwd=tmp_path)
+    assert refused.returncode == 2 and "is a page of the web" in refused.stderr
+
+
 def test_an_interrupted_table_has_what_is_done_and_goes_on(tmp_path: Path) -> None:
     documents(tmp_path / "docs", **{f"d{n}": f"Sky {n} is blue." for n in range(3)})
     questions(tmp_path, "question\nWhat colour is the sky?\n")

@@ -45,6 +45,20 @@ BANNED = {
     r"(?:comes?|came) by": "gets",
     r"person's own": "the user's",
     r"bears? (?:no )?load": "counts for the verdict",
+    r"audit of \d+ claims?": "checked 1 claim against the sources",
+    r"look-ups?, then the judge": "follow-up questions, then scoring",
+    r"says it or denies it": "no matching sentence was found",
+    r"folder of sources is it": "no file in the sources folder matches it",
+    r"not to be built now": "is missing, and this command does not build it",
+    r"how much work it is worth": "step limit",
+    r"for what is drawn by lot": "random seed",
+    r"without a sign of this worker": "after this many seconds of silence",
+    r"projection is what the log says": "all files match the log",
+    r"what is out of sight": "the register of verified statements, open questions and assumptions",
+    r"wants to see a person": "a bot check",
+    r"cards that speak of a claim, by class": "number of evidence cards per claim, by type",
+    r"set of prompts to use": "which set of prompts is used",
+    r"under a condition that it leaves out": "the source adds a condition that the thesis leaves out",
 }
 """A word or construction → what to write instead. Case does not matter."""
 

@@ -6,6 +6,7 @@ import shutil
 import zipfile
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 from click.testing import CliRunner
@@ -25,6 +26,7 @@ from vera.cli.replay import replay
 from vera.cli.report import report
 from vera.cli.show import show
 from vera.dashboard.sessions import Sessions
+from vera.store import Store
 
 DOCTRINE = """\
 RESEARCH IS VERIFICATION.
@@ -280,11 +282,13 @@ def test_several_sentences_are_sub_claims_of_one_attestation(folder: Path) -> No
         ({"thesis": LASTS, "risk": "none"}, "risk cannot be"),
         ({"thesis": LASTS, "not_before": "2025-02-31"}, "is no date"),
         ({"thesis": "Is the offer valid?"}, "The thesis is no statement."),
+        ({"thesis": LASTS, "budget_bytes": 0}, "The budget of bytes is zero"),
+        ({"thesis": LASTS, "required": "proofs"}, "required cannot be"),
     ],
-    ids=["empty", "long", "scope", "lens", "risk", "date", "a question"],
+    ids=["empty", "long", "scope", "lens", "risk", "date", "a question", "nothing to spend", "output"],
 )
 def test_a_request_that_cannot_be_made_is_one_sentence(
-    folder: Path, args: dict[str, str], sentence: str
+    folder: Path, args: dict[str, Any], sentence: str
 ) -> None:
     run = execute(folder, [turn("verify", **args), final("No.")])
     assert sentence in run.told(1)
@@ -299,6 +303,43 @@ def test_a_look_up_draws_on_the_budget_of_the_run(folder: Path) -> None:
     below = folded(run.work / "theses/0001").session
     assert below is not None
     assert 0 < below.settings["budget"]["tokens"] < 60_000
+
+
+def test_the_budget_and_the_required_outputs_of_a_request_reach_its_look_up(folder: Path) -> None:
+    caps = {"sources": 3, "searches": 5, "tokens": 9000, "bytes": 70_000, "seconds": 90.5}
+    asked = turn(
+        "verify",
+        thesis=LASTS,
+        required="contradictions, omissions",
+        **{f"budget_{name}": amount for name, amount in caps.items()},
+    )
+    run = execute(folder, [asked, final(f"{LASTS} [att_0001].")])
+    below = folded(run.work / "theses/0001")
+    requested = below.requested
+    assert requested is not None and below.session is not None
+    assert {name: getattr(requested, name) for name in caps} == caps
+    kept = Store(run.work / "theses/0001/store").get(requested.request.sha256)
+    assert json.loads(kept)["required"] == ["contradictions", "omissions"]
+    assert below.session.settings["budget"]["tokens"] == 9000
+    (received,) = run.attested
+    assert received.result == "SUPPORTED"
+    code, report = run.replay()
+    assert (code, [level["verdict"] for level in report["levels"]]) == (0, ["AGREES"] * 3)
+
+
+def test_a_look_up_is_given_no_more_than_the_run_has_left(folder: Path) -> None:
+    asked = turn("verify", thesis=LASTS, budget_tokens=2_000_000, budget_seconds=3600)
+    run = execute(folder, [asked, final("No.")], "--budget-tokens", 60_000, "--budget-seconds", 500)
+    below = folded(run.work / "theses/0001").session
+    assert below is not None
+    assert 0 < below.settings["budget"]["tokens"] < 60_000
+    assert 0 < below.settings["budget"]["seconds"] <= 500
+
+
+def test_a_look_up_that_asks_for_more_than_an_agent_may_is_refused(folder: Path) -> None:
+    run = execute(folder, [turn("verify", thesis=LASTS, budget_seconds=1e9), final("No.")])
+    assert "'budget_seconds' must lie between 0 and 3600" in run.told(1)
+    assert run.attested == []
 
 
 def test_an_interrupted_execution_goes_on(folder: Path) -> None:

@@ -1,14 +1,20 @@
 """The same question asked many times at once: every call has a work folder, and none hinders another."""
 
 import json
+import subprocess
+import sys
+import threading
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from subprocess import CompletedProcess
+from typing import Any
 
 import pytest
 
-from support.cli import vera
+from support.cast import Cast
+from support.cli import LIMIT, vera
+from support.scripted_server import ScriptedServer
 
 THESIS = "The Elbe is 1094 kilometres long."
 AT_ONCE = 6
@@ -46,3 +52,54 @@ def test_six_runs_of_one_question_at_once_all_have_a_folder_twice_over(place: Pa
         )
         assert {each.returncode for each in done} <= {0, 3}, [each.stderr for each in done]
         assert len(list((place / "work").iterdir())) == rounds * AT_ONCE
+
+
+class Held:
+    """A model that answers nothing until it is let go."""
+
+    def __init__(self) -> None:
+        self.cast = Cast([])
+        self.was_asked = threading.Event()
+        self.may_answer = threading.Event()
+
+    def __call__(self, index: int, body: dict[str, Any]) -> Any:
+        self.was_asked.set()
+        assert self.may_answer.wait(LIMIT)
+        return self.cast(index, body)
+
+
+BY_PYTHON = """
+import sys, vera
+verdict = vera.verify(
+    sys.argv[1], input_dir="rivers", overrides=["model.base_url=" + sys.argv[2], "egress.mode=none"],
+    progress=lambda line: print(line, flush=True),
+)
+print("reused" if verdict.reused else "searched", verdict.result, verdict.attestation_id)
+"""
+
+
+def test_of_a_command_and_a_python_program_that_ask_the_same_one_searches(place: Path) -> None:
+    held, how = Held(), {"cwd": place, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True}
+    with ScriptedServer(held) as server:
+        command = [sys.executable, "-m", "vera", "verify", THESIS, "--input-dir", "rivers", "--json", "-q"]
+        options = ["--model-base-url", server.root, "--egress", "none"]
+        first = subprocess.Popen([*command, *options], **how)
+        second = None
+        try:
+            assert held.was_asked.wait(LIMIT)
+            second = subprocess.Popen([sys.executable, "-c", BY_PYTHON, THESIS, server.root], **how)
+            assert second.stdout is not None
+            said = iter(second.stdout.readline, "")
+            assert any("another run verifies the same" in line for line in said)
+            held.may_answer.set()
+            told, _ = first.communicate(timeout=LIMIT)
+            waited, failed = second.communicate(timeout=LIMIT)
+        finally:
+            held.may_answer.set()
+            for each in filter(None, (first, second)):
+                each.kill()
+                each.communicate()
+    verdict = json.loads(told)
+    assert verdict["result"] == "SUPPORTED"
+    assert waited.split()[-3:] == ["reused", "SUPPORTED", verdict["attestation_id"]], failed
+    assert len(list((place / "work").glob("*/trace.jsonl"))) == 1

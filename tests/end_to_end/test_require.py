@@ -54,7 +54,7 @@ def test_a_run_and_its_json_say_what_was_required(place: Path) -> None:
 
 
 def test_a_thesis_may_require_a_word_and_an_output(place: Path) -> None:
-    asked = ("--require", "verified", "--require", "coverage_map", "--json")
+    asked = ("--require", "verified", "--required-output", "coverage_map", "--json")
     done = vera(*COMMANDS["verify"], *asked, cwd=place)
     assert (done.returncode, json.loads(done.stdout)["status"]) == (3, "QUOTED")
     assert "VERIFIED was required" in done.stderr

@@ -96,7 +96,7 @@ def test_answer_md_holds_question_answer_and_quotes(finished: Path) -> None:
 
 
 def test_rebuild_says_that_nothing_changed_or_what_did(finished: Path) -> None:
-    assert vera("rebuild", finished, cwd=finished).stdout == "Every projection is what the log says.\n"
+    assert vera("rebuild", finished, cwd=finished).stdout == "All files match the log. Nothing was rebuilt.\n"
     (finished / "notes.md").write_text("forged")
     assert vera("rebuild", finished, cwd=finished).stdout == "made again: notes.md\n"
 
@@ -145,7 +145,8 @@ def test_the_first_interrupt_ends_the_run_with_what_is_known(tmp_path: Path) -> 
         out, err = process.communicate(timeout=30)
     assert process.returncode == 130
     assert "half of it" in out
-    assert "Ctrl-C again stops at once, and 'vera resume w' then goes on" in err
+    assert "Ctrl-C again stops at once" in err
+    assert err.splitlines()[-1] == "Go on with: vera resume w"
     ended = records(tmp_path / "w")[-1]
     assert isinstance(ended, events.RunEnd)
     assert ended.exit_code == 130
@@ -159,12 +160,25 @@ def test_a_terminated_run_can_be_resumed(tmp_path: Path) -> None:
         process.send_signal(signal.SIGTERM)
         _, err = process.communicate(timeout=30)
     assert process.returncode == 130
-    assert "vera resume" in err
+    assert err.splitlines()[-1] == "vera: stopped. Go on with 'vera resume w'."
     with ScriptedServer(Cast([final("Long enough.")])) as server:
         done = vera("resume", "w", "-c", f"model.base_url={server.root}", cwd=tmp_path)
     assert done.returncode == 3, done.stderr
     assert done.stdout.startswith("Long enough.")
     assert "half of it" in (tmp_path / "w" / "notes.md").read_text()
+
+
+def test_the_last_line_after_a_second_interrupt_says_how_to_resume(tmp_path: Path) -> None:
+    script = [as_reply(turn("note", text="half of it"), "text"), Slow(60, "late", after="THOUGHT")]
+    with ScriptedServer(script) as server:
+        process = begin(tmp_path, server)
+        wait_for(server, 2)
+        process.send_signal(signal.SIGINT)
+        process.send_signal(signal.SIGINT)
+        _, err = process.communicate(timeout=60)
+    assert process.returncode == 130
+    last = err.splitlines()[-1]
+    assert last in ("Go on with: vera resume w", "vera: stopped. Go on with 'vera resume w'."), err
 
 
 def test_the_question_may_come_from_a_file_or_standard_input(tmp_path: Path) -> None:

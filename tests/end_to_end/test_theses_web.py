@@ -1,5 +1,6 @@
 """Theses verified over a small web: what is supported, what only looks so, and what is left open."""
 
+import json
 import re
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
@@ -9,6 +10,7 @@ from typing import Any
 import pytest
 
 from support.cast import Cast, all_labelled, reads
+from support.cli import vera
 from support.fake_engines import CHALLENGE
 from support.fake_web import Reply
 from support.scripted_server import ScriptedServer
@@ -315,6 +317,48 @@ def test_a_budget_that_ends_early_leaves_it_open_and_names_the_cap(cap: str, tmp
     assert len(run.pages) <= max(1, read[cap])
 
 
+def test_a_page_that_the_rest_of_the_bytes_does_not_hold_is_not_taken_and_the_cap_is_named(
+    told: Told,
+) -> None:
+    long = page("A guide", *["Trams cross it at night."] * 2000, "The Aster Bridge opened in 1987.")
+    run = told({POST: SAYS_SO, GUIDE: long}, "--budget-bytes", "20000")
+    assert run.verdict == (3, "INCONCLUSIVE", "BUDGET")
+    assert run.said["coverage_map"]["cut"] == "bytes"
+    assert run.omissions[GUIDE][0] == "fetch failed: over_budget."
+    assert "its budget of bytes (20000)" in run.blind_spots["budget_cap"]
+    assert "bytes that are left of the budget" in "".join(
+        each.reason for each in run.logged(events.Egress) if each.url == GUIDE
+    )
+    assert sum(each.bytes_down for each in run.logged(events.Egress)) <= 21_000, "headers come on top"
+
+
+def test_row_57_a_file_larger_than_the_cap_of_bytes_is_not_read_and_the_cap_is_named(tmp_path: Path) -> None:
+    (tmp_path / "bridges").mkdir()
+    filler = "Trams cross it at night and the ferry rests.\n" * 800
+    (tmp_path / "bridges" / "aster.txt").write_text(f"{filler}{THESIS}\n")
+    arguments = (
+        "verify",
+        THESIS,
+        "--input",
+        "bridges",
+        "--json",
+        "-q",
+        "--work-dir",
+        "w",
+        "--budget-bytes",
+        1,
+    )
+    done = vera(*arguments, cwd=tmp_path)
+    said = json.loads(done.stdout)
+    assert (done.returncode, said["result"], said["reason"]) == (3, "INCONCLUSIVE", "BUDGET")
+    assert (said["coverage_map"]["cut"], said["cards"]) == ("bytes", [])
+    assert [each["why"] for each in said["omissions"] if each["cell"] == "budget bytes"] == [
+        "The look-up ended at its budget of bytes (1)."
+    ]
+    assert [each["detector"] for each in said["hyperthesis"]].count("budget_cap") == 1
+    assert vera("replay", "w", cwd=tmp_path).returncode == 0
+
+
 def test_a_cap_of_sources_points_at_what_would_have_come_next(told: Told) -> None:
     run = told({POST: SAYS_SO, GUIDE: SAYS_SO_TOO}, "--max-sources", "1")
     assert run.omissions["budget sources"][1] == GUIDE
@@ -329,6 +373,9 @@ def test_tokens_that_run_out_leave_it_open(tokens: str, asked: int, told: Told) 
     run = told({POST: SAYS_SO, GUIDE: SAYS_SO_TOO}, "--max-tokens", tokens, cast=cast)
     assert run.verdict == (6, "INCONCLUSIVE", "BUDGET")
     assert f"the token budget of {tokens} is spent" in run.blind_spots["cut_short"]
+    assert run.said["coverage_map"]["cut"] == "tokens"
+    assert run.omissions["budget tokens"][0] == f"The look-up ended at its budget of tokens ({tokens})."
+    assert f"its budget of tokens ({tokens})" in run.blind_spots["budget_cap"]
     assert cast.asked["label"] == asked and cast.asked["decompose"] == cast.asked["check"] == 0
     if not asked:
         whys = [each["why"] for each in run.said["omissions"] if each["cell"] == "c1"]

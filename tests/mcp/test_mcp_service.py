@@ -171,7 +171,12 @@ REFUSED: dict[str, tuple[str, dict[str, Any], str]] = {
     "an unknown scope": ("verify_claim", {"thesis": THESIS, "scope": ["moon"]}, "scope"),
     "a scope that is no list": ("verify_claim", {"thesis": THESIS, "scope": 5}, "scope"),
     "a lens that is a path": ("verify_claim", {"thesis": THESIS, "lens": "/etc/hosts.yaml"}, "no lens"),
-    "a budget of nothing": ("verify_claim", {"thesis": THESIS, "max_sources": 0}, "zero"),
+    "a budget of nothing": ("verify_claim", {"thesis": THESIS, "budget_sources": 0}, "zero"),
+    "a budget by two names": (
+        "verify_claim",
+        {"thesis": THESIS, "max_bytes": 9, "budget_bytes": 9},
+        "one cap",
+    ),
     "a budget without end": ("verify_claim", {"thesis": THESIS, "max_tokens": 10**15}, "the most is"),
     "an argument that is none": (
         "verify_claim",

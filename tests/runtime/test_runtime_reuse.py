@@ -27,7 +27,7 @@ from vera.attestation.replay import replay
 from vera.attestation.request import request_of
 from vera.attestation.signers import Signers
 from vera.config import Settings, defaults
-from vera.runtime.reuse import Answered, reusable, reuse_key, verify_or_reuse
+from vera.runtime.reuse import Answered, reusable, reuse_key, shared_key, verify_or_reuse
 from vera.runtime.setup import open_signer
 from vera.session import Reader, SessionError
 from vera.session.seal import Seal
@@ -135,6 +135,18 @@ def test_equal_requests_at_one_time_are_looked_for_once(bench: Bench) -> None:
     assert not list((bench.base / ".vera" / "in-flight").iterdir())
 
 
+def test_requests_with_another_budget_do_not_wait_for_each_other(bench: Bench) -> None:
+    usual, small = bench.inquiry(), bench.inquiry(sources=1)
+    assert reuse_key(usual, bench.settings()) == reuse_key(small, bench.settings())
+    assert shared_key(usual, bench.settings()) != shared_key(small, bench.settings())
+
+
+def test_a_budget_beyond_the_limit_of_the_settings_is_that_limit(bench: Bench) -> None:
+    settings = bench.settings(budget__seconds=60)
+    keys = {shared_key(bench.inquiry(seconds=each), settings) for each in (60, 600)}
+    assert len(keys) == 1
+
+
 def test_a_fresh_look_waits_for_no_other(bench: Bench) -> None:
     found = at_once(bench, {}, {"fresh": True})
     assert [each.verified.reused for each in found] == [False, False]
@@ -143,7 +155,7 @@ def test_a_fresh_look_waits_for_no_other(bench: Bench) -> None:
 def test_a_lock_that_a_dead_process_left_holds_nothing_up(bench: Bench) -> None:
     folder = bench.base / ".vera" / "in-flight"
     folder.mkdir(parents=True)
-    name = f"{hexadecimal(reuse_key(bench.inquiry(), bench.settings()))}.lock"
+    name = f"{hexadecimal(shared_key(bench.inquiry(), bench.settings()))}.lock"
     (folder / name).write_bytes(b"")
     assert not bench.verify(bench.inquiry()).verified.reused
 

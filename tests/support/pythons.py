@@ -1,21 +1,28 @@
-"""Pythons of this machine beside the one that runs the tests: on the path, or kept by pyenv."""
+"""Pythons of this machine beside the one that runs the tests.
 
-import os
-import shutil
-import subprocess
+They are parts (`python3.12`, `python3.13`, `python3.14`): a test whose version is missing is skipped with
+what to type, is counted in the last lines of the run, and fails where `VERA_REQUIRE` names the part.
+"""
+
 from pathlib import Path
+from typing import Any
 
 import pytest
 
-VERSIONS = ("3.12", "3.13", "3.14")
+import parts
+
+
+def each_version(*needs: str) -> list[Any]:
+    """A parameter for each version, which needs its part and these."""
+    return [
+        pytest.param(version, marks=pytest.mark.needs(*needs, f"python{version}"))
+        for version in parts.PYTHONS
+    ]
 
 
 def python(version: str) -> Path:
-    """A Python of this version. Skips the test where there is none: no package of Debian 12 brings one."""
-    pyenv = Path(os.environ.get("PYENV_ROOT", "~/.pyenv")).expanduser()
-    kept = sorted(pyenv.glob(f"versions/{version}.*/bin/python"))
-    on_path = shutil.which(f"python{version}")
-    for found in (*([Path(on_path)] if on_path else []), *reversed(kept)):
-        if subprocess.run([found, "-V"], check=False, capture_output=True, timeout=60).returncode == 0:
-            return found
-    pytest.skip(f"there is no Python {version} here")
+    """A Python of this version. Raises LookupError."""
+    program = parts.python(version)
+    if program is None:
+        raise LookupError(f"There is no Python {version} here.")
+    return program

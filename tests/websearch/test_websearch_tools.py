@@ -130,7 +130,7 @@ def test_web_search_asks_the_next_engine_and_says_so(tmp_path: Path) -> None:
         assert outcome.evidence is not None
         text = outcome.evidence.text.decode()
         assert text.startswith("Wikipedia (web): 1 hits.")
-        assert "\nNot from brave: Brave sent a page that wants to see a person" in text
+        assert "\nNot from brave: Brave sent a bot check" in text
         assert "\nWikipedia cannot filter by freshness: not applied.\n" in text
         assert outcome.evidence.receipt is not None
         assert [call["outcome"] for call in json.loads(outcome.evidence.receipt)["calls"]] == [

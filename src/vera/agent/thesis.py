@@ -64,6 +64,18 @@ class ThesisJob(msgspec.Struct, frozen=True, kw_only=True):
     connections: tuple[Connection, ...] = ()
 
 
+def narrowed(job: ThesisJob, settings: Settings) -> ThesisJob:
+    """The job with its budget lowered to the limits of the settings."""
+    limits = settings.budget
+    budget = msgspec.structs.replace(
+        job.budget,
+        tokens=int(_lower(limits.tokens, job.budget.tokens)),
+        seconds=float(_lower(limits.seconds, job.budget.seconds)),
+        searches=int(_lower(limits.searches, job.budget.searches)),
+    )
+    return msgspec.structs.replace(job, budget=budget)
+
+
 def settings_for(settings: Settings, job: ThesisJob) -> Settings:
     """The settings of the run: what the request's scope, constraints, risk and budget make of the user's
     settings.
@@ -72,7 +84,7 @@ def settings_for(settings: Settings, job: ThesisJob) -> Settings:
     round. The domains that its constraints allow are held at each connection (`within`): a list of hosts in
     the settings would close the search engines, too.
     """
-    request, budget = job.request, job.budget
+    request, budget = job.request, narrowed(job, settings).budget
     egress = settings.egress
     if "web" not in request.scope:
         egress = egress.model_copy(update={"mode": "none"})
@@ -88,9 +100,9 @@ def settings_for(settings: Settings, job: ThesisJob) -> Settings:
     )
     limits = settings.budget.model_copy(
         update={
-            "tokens": _lower(settings.budget.tokens, budget.tokens),
-            "seconds": _lower(settings.budget.seconds, budget.seconds),
-            "searches": _lower(settings.budget.searches, budget.searches),
+            "tokens": budget.tokens,
+            "seconds": budget.seconds,
+            "searches": budget.searches,
         }
     )
     return settings.model_copy(
@@ -233,4 +245,4 @@ def register(session: Session, base: Path, signer: Signer, say: Callable[[str], 
     if appended.unsigned:
         say(f"ahdb: {appended.unsigned} lines that VERA did not sign were moved to .vera/{TORN}")
     if appended.entries:
-        say(f"ahdb: {SAYS[register_of(appended.entries[-1])]}; 'vera ahdb show' lists what stands")
+        say(f"ahdb: {SAYS[register_of(appended.entries[-1])]}; 'vera ahdb show' lists the register")

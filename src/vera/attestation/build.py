@@ -5,6 +5,7 @@ Whatever needs no model is computed here and not believed: claims, findings, pla
 rule `literal` the labels too.
 """
 
+import re
 import unicodedata
 from collections.abc import Iterable, Iterator, Mapping
 from itertools import islice
@@ -43,7 +44,7 @@ from vera.attestation.objects import (
 from vera.attestation.omissions import MAX_OMISSIONS, omissions_of, too_few
 from vera.attestation.probed import probed
 from vera.attestation.record import Asked, Record
-from vera.attestation.reduce import WITHOUT_NOTES, reduce
+from vera.attestation.reduce import WITHOUT_NOTES, WITHOUT_TOKENS, reduce
 from vera.attestation.request import Budget, restates
 from vera.attestation.source_types import source_type
 from vera.attestation.tiers import bars, expires_at
@@ -63,6 +64,7 @@ NOT_THE_THESIS = "not_the_thesis"
 """The code of the hard finding that the answer states something else than was asked to be verified."""
 
 _CONTAINMENT = "containment/"
+_TOKENS_SPENT = re.compile(r"\bthe token budget of \d{1,12} is spent\b")
 
 MAX_EXTRACT_PLACES = 20
 """Places that the text of an extract claim names; the claim's hash of the answer covers the rest."""
@@ -94,7 +96,7 @@ def build(record: Record) -> Built:
         by_rule=policy.rule != "model",
         with_notes=policy.reduce not in WITHOUT_NOTES,
     )
-    asked = record.asked
+    asked = _asked(record, findings)
     if asked is None:
         coverage = cover(case, made, findings.checks)
     else:
@@ -268,6 +270,18 @@ def _looked_up(
     thin = islice(too_few(made, coverage.clusters, needed), MAX_OMISSIONS)
     omissions = tuple(dict.fromkeys((*coverage.omissions, *thin)))
     return made, msgspec.structs.replace(coverage, omissions=omissions)
+
+
+def _asked(record: Record, findings: Findings) -> Asked | None:
+    """What was asked, with the cap that ended it: of a look-up that came to its end, that of tokens where
+    labels or scores did not fit into it."""
+    asked = record.asked
+    if asked is None or asked.looked.cut or record.policy.reduce in WITHOUT_TOKENS:
+        return asked
+    said = (*findings.limits, *(unread.why for unread in findings.unread))
+    if not any(map(_TOKENS_SPENT.search, said)):
+        return asked
+    return msgspec.structs.replace(asked, looked=msgspec.structs.replace(asked.looked, cut="tokens"))
 
 
 def _caps(budget: Budget) -> Caps:

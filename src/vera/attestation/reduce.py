@@ -19,6 +19,7 @@ raise `file_sources`, `web_sources` and `min_score`, and rows that name the requ
 |---|---|---|
 | r ≥ k, s = 0, no budget cut the look-up of a request short | UNSUPPORTED | REFUTED |
 | of a request: s < k, c = 0 or s = 0, its budget cut the look-up short | INCONCLUSIVE | BUDGET |
+| of a request: s < k, c = 0 or s = 0, its spans were not read for want of budget | INCONCLUSIVE | BUDGET |
 | of a request: s = 0, 0 < r < k | INCONCLUSIVE | COVERAGE |
 | a hard finding, other than those of coverage | UNSUPPORTED | NO_EVIDENCE |
 | c > 0, s > 0 | DISPUTED | |
@@ -93,11 +94,14 @@ from vera.attestation.tiers import Thresholds, bars
 from vera.evidence.asked_pages import USUAL_SOURCES, AskedSources, asked_sources
 from vera.headline import JUDGED
 
-VERSION = "reduce/5"
+VERSION = "reduce/6"
 """Changes whenever the same objects may give another result: replay then says RULES_CHANGED."""
 
 WITHOUT_NOTES = frozenset({"reduce/1", "reduce/2", "reduce/3"})
 """Versions of before cards had notes and a coverage its budget: their attestations keep their bytes."""
+
+WITHOUT_TOKENS = WITHOUT_NOTES | {"reduce/4", "reduce/5"}
+"""Versions of before a coverage named the cap of tokens: likewise."""
 
 CAP = 200
 """The score, in hundredths, above which a capped one does not rise."""
@@ -159,7 +163,9 @@ def reduce(
     asked = bars(request.risk, lens, policy) if request and lens else None
     needed = asked or Thresholds(policy.file_sources, policy.web_sources, policy.min_score)
     aside = {each.claim for each in findings.findings if each.code == SET_ASIDE and policy.rule in JUDGED}
-    weigh = _Weigh(needed, findings, aside, asked=request is not None, cut=bool(request and coverage.cut))
+    # Only reading takes tokens: a claim that was not read for want of them says so itself.
+    cut = bool(request and coverage.cut and coverage.cut != "tokens")
+    weigh = _Weigh(needed, findings, aside, asked=request is not None, cut=cut)
     claims = tuple(
         weigh.claim(claim.key, tallies.get(claim.key, _Tally()), hard.get(claim.key, frozenset()))
         for claim in thesis.sub_claims
@@ -292,7 +298,7 @@ class _Weigh:
         reason: Reason = ""
         if not supports and not self.cut and tally.refutes.reaches(self.bars):
             result, reason = "UNSUPPORTED", "REFUTED"
-        elif self.cut and not enough and not (contradicts and supports):
+        elif self._is_cut(key) and not enough and not (contradicts and supports):
             reason = "BUDGET"
         elif self.asked and not supports and tally.refutes.clusters:
             reason = "COVERAGE"
@@ -312,8 +318,15 @@ class _Weigh:
             claim=key, result=result, reason=reason, supports=supports, contradicts=contradicts
         )
 
+    def _is_cut(self, key: str) -> bool:
+        return self.cut or (self.asked and self._not_paid_for(key))
+
+    def _not_paid_for(self, key: str) -> bool:
+        """Whether spans of the claim were not read for want of budget."""
+        return bool(_BUDGET.search(self._unread.get(key, "")))
+
     def _nothing(self, key: str, tally: _Tally) -> Reason:
-        if _BUDGET.search(self._unread.get(key, "")):
+        if self._not_paid_for(key):
             return "BUDGET"
         if tally.wavering or key in self._unread:
             return "JUDGE_UNRELIABLE"

@@ -42,6 +42,7 @@ from vera.attestation.source_types import SOURCE_TYPES
 from vera.evidence.hosts import entry_of, host_of
 
 __all__ = [
+    "AGENT_BUDGET",
     "DOMAINS_LIMIT",
     "THESIS_LIMIT",
     "Budget",
@@ -91,6 +92,9 @@ class Budget(msgspec.Struct, frozen=True, kw_only=True):
     bytes: int = 64 << 20
     seconds: float = 600.0
 
+
+AGENT_BUDGET = Budget(sources=100, searches=200, tokens=2_000_000, bytes=1 << 30, seconds=3600.0)
+"""The most that another agent or a model may ask for; the user's settings limit it further."""
 
 _MAX_BUDGET = Budget(sources=10_000, searches=10_000, tokens=10**9, bytes=1 << 40, seconds=604_800.0)
 

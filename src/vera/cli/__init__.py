@@ -1,6 +1,7 @@
 """The `vera` command: one file a command, loaded when it is called."""
 
 import importlib
+import io
 import os
 import sys
 from collections.abc import Mapping
@@ -84,7 +85,8 @@ class LazyGroup(click.Group):
 
 def open_streams() -> None:
     """Let a standard stream that is closed lead nowhere: else the next file that is opened, perhaps a
-    session's log, would have its number, and what is said to the stream would be written into it."""
+    session's log, would have its number, and what is said to the stream would be written into it. A character
+    that the terminal's encoding does not have is printed as `?`."""
     for number, (name, mode) in enumerate((("stdin", "r"), ("stdout", "w"), ("stderr", "w"))):
         if getattr(sys, name) is None:
             nowhere = os.open(os.devnull, os.O_RDWR)
@@ -92,6 +94,9 @@ def open_streams() -> None:
                 os.dup2(nowhere, number)
                 os.close(nowhere)
             setattr(sys, name, open(number, mode, closefd=False))  # noqa: SIM115 (for good)
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper) and stream.errors == "strict":
+            stream.reconfigure(errors="replace")
 
 
 @click.group(

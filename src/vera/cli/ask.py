@@ -57,7 +57,9 @@ FLAGS = {
 @model_options
 @budget_options()
 @click.option(
-    "--effort", type=click.Choice(["quick", "normal", "thorough"]), help="How much work it is worth."
+    "--effort",
+    type=click.Choice(["quick", "normal", "thorough"]),
+    help="Step limit: quick 20, normal 80, thorough 200.",
 )
 @click.option(
     "--egress",

@@ -17,6 +17,8 @@ if TYPE_CHECKING:
 @click.argument("documents", metavar="FILE...", nargs=-1, required=True, type=click.Path(path_type=Path))
 @click.option(
     "--sources",
+    "--input",
+    "sources",
     metavar="DIR",
     type=click.Path(path_type=Path),
     help="Folder of the files that the document cites: by link, by file name, by title.",

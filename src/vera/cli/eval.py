@@ -9,6 +9,8 @@ from typing import TypeVar
 
 import click
 
+from vera.cli.options import renamed_option
+
 T = TypeVar("T")
 
 _FILE = click.Path(path_type=Path)
@@ -18,7 +20,9 @@ MAX_SLOTS = 64
 
 @click.command(name="eval")
 @click.argument("data", metavar="DATA.jsonl", required=False, type=_FILE)
-@click.option("--limit", metavar="N", type=click.IntRange(min=1), help="Only the first N questions.")
+@renamed_option(
+    "--first", "--limit", metavar="N", type=click.IntRange(min=1), help="Only the first N questions."
+)
 @click.option(
     "--work-dir", metavar="DIR", type=_FILE, help="Folder of the sessions.  [default: work/eval-NAME]"
 )
@@ -36,7 +40,7 @@ MAX_SLOTS = 64
     help="Count only VERIFIED answers, and end with exit code 3 when an answerable question has none.",
 )
 @click.option("-c", "--config", "overrides", multiple=True, help="KEY=VALUE or FILE.yaml; may be repeated.")
-@click.option("--seed", metavar="N", type=int, default=0, show_default=True, help="For what is drawn by lot.")
+@click.option("--seed", metavar="N", type=int, default=0, show_default=True, help="Random seed.")
 @click.option("--json", "as_json", is_flag=True, help="Print as JSON, with each question.")
 @click.option("-q", "--quiet", is_flag=True, help="No progress on stderr.")
 @click.option(
@@ -55,7 +59,7 @@ MAX_SLOTS = 64
 )
 def evaluate(
     data: Path | None,
-    limit: int | None,
+    first: int | None,
     work_dir: Path | None,
     slots: int,
     require: str | None,
@@ -93,7 +97,7 @@ def evaluate(
             raise click.UsageError("there are no questions. Name a file, or make one with --generate DIR.")
         else:
             only = require is not None
-            _evaluate(data, limit, work_dir, slots, overrides, seed, only, as_json=as_json, quiet=quiet)
+            _evaluate(data, first, work_dir, slots, overrides, seed, only, as_json=as_json, quiet=quiet)
 
 
 def _generate(folder: Path, count: int, seed: int, tables: Path | None) -> None:
@@ -113,7 +117,7 @@ def _generate(folder: Path, count: int, seed: int, tables: Path | None) -> None:
 
 def _evaluate(
     data: Path,
-    limit: int | None,
+    first: int | None,
     work_dir: Path | None,
     slots: int,
     overrides: tuple[str, ...],
@@ -136,7 +140,7 @@ def _evaluate(
     from vera.report.printable import printable, printable_json
 
     try:
-        questions = read_questions(data, limit or MAX_QUESTIONS)
+        questions = read_questions(data, first or MAX_QUESTIONS)
     except DataError as error:
         stop(str(error), USAGE)
     loaded = config.load(overrides)

@@ -52,7 +52,7 @@ EXAMPLES: dict[str, tuple[str, str]] = {
         "vera table --questions questions.csv --input contracts --out contracts.xlsx --slots 2",
     ),
     "eval": (
-        "vera eval questions.jsonl --limit 20",
+        "vera eval questions.jsonl --first 20",
         "vera eval --generate data --count 100 --seed 7",
     ),
     "list": (

@@ -5,6 +5,7 @@ import signal
 from collections.abc import Callable, Sequence
 from contextlib import AbstractAsyncContextManager, ExitStack
 from pathlib import Path
+from shlex import quote
 from typing import TYPE_CHECKING
 
 import click
@@ -89,6 +90,8 @@ async def _execute(
         if spent := spending.in_words(session.state):
             progress.say(spent)
         progress.say(f"Session: {session.root}")
+        if result.exit_code == INTERRUPTED:
+            click.echo(printable(as_typed(f"Go on with: vera resume {quote(str(session.root))}")), err=True)
         return result.exit_code
 
 
@@ -117,8 +120,7 @@ def _listen(run: "Run", progress: Progress, root: Path) -> None:
 
     def first() -> None:
         loop.add_signal_handler(signal.SIGINT, current.cancel)
-        go_on = as_typed(f"'vera resume {root}' then goes on")
-        progress.say(f"finishing with what is known; Ctrl-C again stops at once, and {go_on}")
+        progress.say("finishing with what is known; Ctrl-C again stops at once")
         run.stop("interrupted")
 
     loop.add_signal_handler(signal.SIGINT, first)

@@ -1,7 +1,5 @@
 """`vera list`: the sessions of a base folder, a line each."""
 
-import os
-import shutil
 import sys
 from collections.abc import Iterable, Iterator
 from pathlib import Path
@@ -61,6 +59,7 @@ def list_sessions(base_dir: str | None, as_json: bool, overrides: tuple[str, ...
 
     with clean_errors():
         from vera import config
+        from vera.cli.terminal import columns
         from vera.dashboard.sessions import Sessions
 
         base = config.load(overrides, {"run.base_dir": base_dir}).settings.run.base_dir
@@ -74,7 +73,7 @@ def list_sessions(base_dir: str | None, as_json: bool, overrides: tuple[str, ...
 
             click.echo(printable_json({"sessions": msgspec.to_builtins(rows), "left_out": left_out}))
             return
-        for line in lines_of(rows, _columns()):
+        for line in lines_of(rows, columns()):
             click.echo(_coloured(line, rows) if sys.stdout.isatty() else line)
         if not rows:
             click.echo(
@@ -144,11 +143,6 @@ def task_of(path: Path, ends: "LogEnds") -> str:
         return read_regular(store, name, MAX_TASK_BYTES).decode("utf-8", "replace")
     except (Unreadable, StoreError):
         return "(its text is not in the store)"
-
-
-def _columns() -> int | None:
-    """The width of the terminal, None where the output is no terminal and COLUMNS is not set."""
-    return shutil.get_terminal_size().columns if sys.stdout.isatty() or os.environ.get("COLUMNS") else None
 
 
 def lines_of(rows: list[Listed], columns: int | None) -> Iterator[str]:

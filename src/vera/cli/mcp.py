@@ -30,7 +30,14 @@ FLAGS = {
 
 
 @click.command()
-@click.option("--input-dir", type=click.Path(), help="Folder of documents that may be looked at.")
+@click.option(
+    "--input",
+    "--input-dir",
+    "input_dir",
+    metavar="DIR",
+    type=click.Path(),
+    help="Folder of documents that may be looked at.",
+)
 @connector_option
 @click.option("--base-dir", type=click.Path(), help="Folder that holds the sessions, under work/.")
 @model_options

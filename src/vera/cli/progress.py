@@ -142,14 +142,16 @@ class Progress:
                 again = "the same lines" if record.outcome == "same" else record.reason or record.outcome
                 self.say(f"round {record.round}: {record.evidence} run again in a clean sandbox: {again}")
             case events.Audit():
-                found = f"{counted(record.hard, 'hard finding')}, {record.soft} soft"
-                self.say(f"round {record.round}: audit of {counted(record.claims, 'claim')}: {found}")
+                found = f"{counted(record.hard, 'hard finding')}, {counted(record.soft, 'hint')}"
+                checked = f"checked {counted(record.claims, 'claim')} against the sources"
+                self.say(f"round {record.round}: {checked}: {found}")
             case events.VerifierExam():
                 from vera.attestation.exam import exam_of, in_words
 
                 self.say(f"exam: {in_words(exam_of(record))}")
             case events.VerifierQuestions():
-                self.say(f"round {record.round}: {counted(len(record.questions), 'look-up')}, then the judge")
+                asked = counted(len(record.questions), "follow-up question")
+                self.say(f"round {record.round}: {asked}, then scoring")
             case events.VerifierCheck():
                 self.say(f"round {record.round}: {record.question.question} {record.answer}")
             case events.Verifier():

@@ -21,4 +21,4 @@ def rebuild(work_dir: Path) -> None:
         for name in changed:
             click.echo(f"made again: {name}")
         if not changed:
-            click.echo("Every projection is what the log says.")
+            click.echo("All files match the log. Nothing was rebuilt.")

@@ -17,7 +17,9 @@ _SHOWN = 200
 @click.command()
 @click.argument("session", metavar="SESSION|FOLDER", type=click.Path(path_type=Path))
 @click.option(
+    "--input",
     "--input-dir",
+    "input_dir",
     metavar="DIR",
     type=click.Path(path_type=Path),
     help="Folder of the documents today; by default the one that each session names.",

@@ -69,7 +69,7 @@ GROUPS: dict[str, dict[str, tuple[str, str]]] = {
 
 ADVANCED = {
     "worker": ("vera.cli.worker:worker", "Run tasks of a batch on this machine, beside other machines."),
-    "ahdb": ("vera.cli.ahdb:ahdb", "What is asserted, open, wanted, believed, and what is out of sight."),
+    "ahdb": ("vera.cli.ahdb:ahdb", "The register of verified statements, open questions and assumptions."),
     "rebuild": ("vera.cli.rebuild:rebuild", "Make the ledgers and notes of a session again from its log."),
     "bench": ("vera.cli.bench:bench", "Measure how well a model judges."),
     "attest": ("vera.cli.attest:attest", "Sign a statement about files, or check one."),

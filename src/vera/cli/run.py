@@ -90,7 +90,9 @@ FLAGS = {
 @budget_options()
 @click.option("--temperature", type=float, help="Sampling temperature.")
 @click.option(
-    "--effort", type=click.Choice(["quick", "normal", "thorough"]), help="How much work it is worth."
+    "--effort",
+    type=click.Choice(["quick", "normal", "thorough"]),
+    help="Step limit: quick 20, normal 80, thorough 200.",
 )
 @click.option(
     "--mode",
@@ -112,10 +114,12 @@ FLAGS = {
 )
 @click.option("--yes", is_flag=True, help="With --form report: answer the proposed sub-questions unasked.")
 @click.option(
-    "--protocol", type=click.Choice(["auto", "text", "json_schema", "tools"]), help="Form of a turn."
+    "--protocol",
+    type=click.Choice(["auto", "text", "json_schema", "tools"]),
+    help="How the model formats its turns.",
 )
 @click.option("--system-role", type=click.Choice(["system", "user"]), help="Role of the instructions.")
-@click.option("--prompt-profile", help="Set of prompts.")
+@click.option("--prompt-profile", help="Which set of prompts is used.")
 @click.option("--sandbox", help="Where commands run: auto, docker, bubblewrap, none, or host (no isolation).")
 @click.option(
     "--profile",

@@ -64,7 +64,7 @@ def _answer(work_dir: Path, as_json: bool, sentence: str) -> None:
     from vera.attestation.outcome import ALTERED, outcome_of
     from vera.attestation.signers import known_signers
     from vera.report import answer as report
-    from vera.report.printable import printable, printable_json
+    from vera.report.printable import printable_json
     from vera.report.view.parent import parent_in_words, parent_view
     from vera.session import Reader, load_text
     from vera.state import RunState
@@ -88,23 +88,31 @@ def _answer(work_dir: Path, as_json: bool, sentence: str) -> None:
             out["reviews"] = as_plain(reviewed)
         click.echo(printable_json(out))
     else:
-        click.echo(printable(report.plain(shown)))
+        _say(report.plain(shown))
         if any(quote.problem for quote in shown.quotes):
             click.echo("What was cited cannot be shown whole. What is wrong says: vera replay")
         if reviewed is not None:
             from vera.report.reviews_text import listing
 
             said = listing(reviewed, only_reviewed=True)
-            click.echo(printable(f"What people say (no verdict rests on it):\n{said}\n"))
-        click.echo(printable(report.closing_line(shown)))
+            _say(f"What people say (no verdict rests on it):\n{said}\n")
+        _say(report.closing_line(shown))
         if parent := parent_view(state, partial(load_text, Store(work_dir / "store"))):
-            click.echo(printable(parent_in_words(parent)))
+            _say(parent_in_words(parent))
         if spent := in_words(state):
-            click.echo(spent)
+            _say(spent)
         signed = f" Signed {outcome.signed}." if outcome.signed else ""
-        click.echo(printable(sentence + signed))
+        _say(sentence + signed)
     if outcome.word == ALTERED or any(quote.problem for quote in shown.quotes):
         raise SystemExit(1)
+
+
+def _say(text: str) -> None:
+    """Print what may be shown of it, in lines that fit the terminal."""
+    from vera.cli.terminal import columns, fitted
+    from vera.report.printable import printable
+
+    click.echo(fitted(printable(text), columns()))
 
 
 def _reviews(work_dir: Path) -> "RunPage | None":
@@ -146,7 +154,7 @@ def _evidence(work_dir: Path, wanted: str) -> None:
     except IndexError:
         stop(f"{evidence.id} has {len(lines)} lines.", USAGE)
     for line in shown:
-        click.echo(printable(line))
+        _say(line)
 
 
 def _request(work_dir: Path, step: int) -> None:

@@ -10,6 +10,8 @@ from vera.cli.cluster import LOCAL, access_to, engine_option
 from vera.cli.options import BUDGET, MODEL, budget_options, model_options, settings_of
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from vera.report.table.model import Table
 
 FORMATS = ("html", "csv", "xlsx", "json")
@@ -26,11 +28,11 @@ FORMATS = ("html", "csv", "xlsx", "json")
 @click.option(
     "--input",
     "--input-dir",
-    "input_dir",
-    metavar="DIR",
-    type=click.Path(path_type=Path),
+    "inputs",
+    metavar="PATH",
     required=True,
-    help="Folder of documents; each is asked alone.",
+    multiple=True,
+    help="File, folder or archive of documents, each of which is asked alone; may be repeated.",
 )
 @click.option(
     "--out",
@@ -58,7 +60,7 @@ FORMATS = ("html", "csv", "xlsx", "json")
 @click.option("-q", "--quiet", is_flag=True, help="No progress on stderr.")
 def table(
     questions: Path,
-    input_dir: Path,
+    inputs: tuple[str, ...],
     outs: tuple[Path, ...],
     base_dir: str | None,
     engine: str,
@@ -69,7 +71,7 @@ def table(
     quiet: bool,
     **flags: object,
 ) -> None:
-    """Ask every document of a folder every question, and write the answers as a table.
+    """Ask every document every question, and write the answers as a table.
 
     Each cell is a separate run over one document: it has the run's word (VERIFIED, QUOTED, PARTIAL,
     UNRESOLVED, …), the answer, the lines that it cites, and its session. What is done is not asked again: the
@@ -94,9 +96,9 @@ def table(
 
         base = base_of(base_dir, overrides)
         access = access_to(engine, base) if engine != LOCAL else None
-        asked = read_questions(questions)
-        besides = {each.resolve() for each in (questions, *outs)}
-        sheet = lay_out(_folder(input_dir), base, asked.asked, besides)
+        asked, input_dir = read_questions(questions), _folder(inputs, base)
+        besides = {copy for each in (questions, *outs) for copy in _places(each.resolve(), inputs, input_dir)}
+        sheet = lay_out(input_dir, base, asked.asked, besides)
         settings = settings_of(
             {**MODEL, **BUDGET, "require": "verification.require"}, {**flags, "require": require}
         )
@@ -118,15 +120,42 @@ def table(
             code, summary = submit_batch(listed, access, options, sys.stderr, wait=True)
         made = table_of(sheet, summary)
         for out in outs:
-            _write(made, out, input_dir)
+            _write(made, out, _title(inputs))
     click.echo(f"{_counts(made)}\n" + "\n".join(map(str, outs)))
     raise SystemExit(code)
 
 
-def _folder(input_dir: Path) -> Path:
+def _folder(inputs: tuple[str, ...], base: Path) -> Path:
+    """The folder that was given, or one in which all that was given is laid out."""
     from vera.agent.folders import input_folder
+    from vera.agent.inputs import is_address
+    from vera.agent.inputs import lay_out as laid_out
+    from vera.cli.exit import USAGE, stop
+    from vera.report.printable import printable
 
-    return input_folder(input_dir)
+    if address := next((each for each in inputs if is_address(each)), ""):
+        stop(f"{address} is a page of the web, and a table is of files. Save it as a file first.", USAGE)
+    if len(inputs) == 1 and not Path(inputs[0]).is_file():
+        return input_folder(Path(inputs[0]))
+    laid = laid_out(inputs, base)
+    for path, why in laid.left_out[:20]:
+        click.echo(printable(f"not read: {path}: {why}"), err=True)
+    return laid.folder
+
+
+def _places(file: Path, inputs: tuple[str, ...], folder: Path) -> "Iterator[Path]":
+    """Where a file that is no document would be found: at its own place, and where an input was laid out."""
+    yield file
+    for given in map(Path, inputs):
+        real = given.resolve()
+        if file.is_relative_to(real):
+            yield folder.resolve() / real.name / file.relative_to(real)
+
+
+def _title(inputs: tuple[str, ...]) -> str:
+    names = [Path(each).resolve().name or each for each in inputs]
+    more = f" and {len(names) - 3} more" if len(names) > 3 else ""
+    return f"Answers from {', '.join(names[:3])}{more}"
 
 
 def _refuse_formats(outs: tuple[Path, ...]) -> None:
@@ -158,14 +187,13 @@ def _say(repeated: int, skipped: tuple[tuple[str, str], ...]) -> None:
         click.echo(f"… and {len(skipped) - 20} more, which the table names", err=True)
 
 
-def _write(made: "Table", out: Path, input_dir: Path) -> None:
+def _write(made: "Table", out: Path, title: str) -> None:
     from vera.session import replace_file
 
     match out.suffix[1:].lower():
         case "html":
             from vera.report.table.page import table_html
 
-            title = f"Answers from {input_dir.resolve().name or input_dir}"
             data = table_html(made, title=title, beside=out.resolve().parent)
         case "csv":
             from vera.report.table.csv_text import table_csv

@@ -20,10 +20,13 @@ SAYS: Mapping[str, str] = {
 """What a word means, for a person."""
 
 WHY: Mapping[tuple[str, str], str] = {
-    ("UNSUPPORTED", "NO_EVIDENCE"): "what was found does not hold what it states",
+    ("UNSUPPORTED", "NO_EVIDENCE"): "its words are not in what was found",
     ("UNSUPPORTED", "PARTIAL"): "one of its sentences holds, and another is not in what was found",
-    ("INCONCLUSIVE", "NO_EVIDENCE"): "nothing that was read says it or denies it",
-    ("INCONCLUSIVE", "PARTIAL"): "it was found only in part, or under a condition that it leaves out",
+    ("INCONCLUSIVE", "NO_EVIDENCE"): "no matching sentence was found",
+    (
+        "INCONCLUSIVE",
+        "PARTIAL",
+    ): "only part of it was found, or the source adds a condition that the thesis leaves out",
     ("INCONCLUSIVE", "COVERAGE"): "too few independent sources decide it, or a required output is missing",
     ("INCONCLUSIVE", "BUDGET"): "the budget was spent before enough was read",
     ("INCONCLUSIVE", "JUDGE_UNRELIABLE"): "the model gave no reading that can be used",

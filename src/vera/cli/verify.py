@@ -39,9 +39,16 @@ from vera.cli.options import budget_options, model_options, renamed_option
 @click.option("--language", multiple=True, help="Search in this language; may be repeated.")
 @click.option(
     "--require",
+    metavar="verified",
     multiple=True,
-    help="verified: exit code 3 for what is less than VERIFIED; or an output without which the result is "
-    "inconclusive. May be repeated.",
+    help="End with exit code 3 for what is less than VERIFIED.",
+)
+@click.option(
+    "--required-output",
+    metavar="OUTPUT",
+    multiple=True,
+    help="Output without which the result is inconclusive: evidence_cards, coverage_map, contradictions or "
+    "omissions; may be repeated.",
 )
 @renamed_option(
     "--budget-sources", "--max-sources", type=int, help="Documents to open at most.  [default: 12]"

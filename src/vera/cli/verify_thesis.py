@@ -54,17 +54,18 @@ ASKED = {
     "not_after": "not_after",
     "source_types": "source_type",
     "languages": "language",
-    "required": "require",
+    "required": "required_output",
     **{name: f"budget_{name}" for name in ("sources", "searches", "tokens", "bytes", "seconds")},
 }
 """Part of the request → the option that gives it."""
 
 
 def _required(options: Mapping[str, Any]) -> tuple[Mapping[str, Any], Mapping[str, str]]:
-    """The options with the outputs alone under `require`, and the setting that `--require verified` sets."""
+    """The options with all required outputs under `required_output` (`--require` still takes them), and the
+    setting that `--require verified` sets."""
     outputs = tuple(name for name in options["require"] if name != "verified")
     setting = {"verification.require": "verified"} if len(outputs) < len(options["require"]) else {}
-    return {**options, "require": outputs}, setting
+    return {**options, "required_output": (*options["required_output"], *outputs)}, setting
 
 
 def _request(options: Mapping[str, Any], thesis_text: str | None, thesis: str | None) -> RequestAsked:

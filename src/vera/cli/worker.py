@@ -37,7 +37,7 @@ from vera.cli.allow import allow_input_option, allow_option
     type=click.FloatRange(3, 3600),
     default=60.0,
     show_default=True,
-    help="Seconds without a sign of this worker after which the others take over its tasks.",
+    help="After this many seconds of silence other workers take over its tasks.",
 )
 @click.option(
     "--warm",

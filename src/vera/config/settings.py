@@ -108,7 +108,7 @@ class ModelSettings(Section):
         flag="--system-role",
     )
     prompt_profile: str = setting(
-        "Set of prompts to use.",
+        "Which set of prompts is used.",
         env=("PROMPT_PROFILE",),
         flag="--prompt-profile",
         pattern=r"^[a-z][a-z0-9_-]{0,31}$",

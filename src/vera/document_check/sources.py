@@ -96,7 +96,7 @@ class Folder:
             case _:
                 found = self._of_note(source.target)
         if not found:
-            raise Missing("No file of the folder of sources is it, by path, name or title.")
+            raise Missing("No file in the sources folder matches it by path, name or title.")
         return found
 
     def text(self, path: str) -> Extracted:

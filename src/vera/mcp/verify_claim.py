@@ -6,7 +6,7 @@ from typing import Any, get_args
 from vera.agent.work_dir import default_work_dir
 from vera.attestation.lenses import LENSES, load_lens
 from vera.attestation.objects import Output, Risk, Scope, Volatility
-from vera.attestation.request import DOMAINS_LIMIT, LANGUAGES_LIMIT, THESIS_LIMIT, Budget
+from vera.attestation.request import AGENT_BUDGET, DOMAINS_LIMIT, LANGUAGES_LIMIT, THESIS_LIMIT, Budget
 from vera.attestation.source_types import SOURCE_TYPES
 from vera.config.settings import Required, requiring
 from vera.mcp.service import (
@@ -33,9 +33,6 @@ DESCRIPTION = (
     "quote it; get_evidence shows what a card points at."
 )
 
-MAX_BUDGET = Budget(sources=100, searches=200, tokens=2_000_000, bytes=1 << 30, seconds=3600.0)
-"""What a caller may ask for; the user's settings limit it further."""
-
 _USUAL = Budget()
 
 
@@ -48,7 +45,7 @@ def _words(what: str, known: tuple[str, ...], most: int = 100) -> dict[str, Any]
 
 def _cap(name: str, what: str) -> dict[str, Any]:
     kind = "number" if name == "seconds" else "integer"
-    usual, most = getattr(_USUAL, name), getattr(MAX_BUDGET, name)
+    usual, most = getattr(_USUAL, name), getattr(AGENT_BUDGET, name)
     described = f"{what} at most; {usual:g} by default."
     return {"type": kind, "exclusiveMinimum": 0, "maximum": most, "description": described}
 
@@ -89,11 +86,11 @@ ARGUMENTS: dict[str, Any] = {
         "enum": list(get_args(Required)),
         "description": "verified: the exit code is 3 for what is less than VERIFIED, also for QUOTED.",
     },
-    "max_sources": _cap("sources", "Documents to open"),
-    "max_searches": _cap("searches", "Queries to ask"),
-    "max_tokens": _cap("tokens", "Tokens to spend"),
-    "max_bytes": _cap("bytes", "Bytes to take in from the web"),
-    "max_seconds": _cap("seconds", "Seconds to take"),
+    "budget_sources": _cap("sources", "Documents to open"),
+    "budget_searches": _cap("searches", "Queries to ask"),
+    "budget_tokens": _cap("tokens", "Tokens to spend"),
+    "budget_bytes": _cap("bytes", "Bytes to take in from the web"),
+    "budget_seconds": _cap("seconds", "Seconds to take"),
 }
 
 
@@ -102,6 +99,7 @@ async def verify_claim(service: Service, arguments: Arguments, tell: Tell) -> Se
 
     Raises ToolError, and what `inquiry_of` and `verify_or_reuse` raise.
     """
+    arguments = _as_named_now(arguments)
     only(arguments, ARGUMENTS)
     given = {name: value for name, value in arguments.items() if value is not None}
     _bounded(given)
@@ -121,7 +119,7 @@ async def verify_claim(service: Service, arguments: Arguments, tell: Tell) -> Se
         load_lens(_lens(given.pop("lens", LENSES[0]))),
         scope=scope,
         connections=connected.connections,
-        **{name.removeprefix("max_"): value for name, value in given.items()},
+        **{name.removeprefix("budget_"): value for name, value in given.items()},
     )
     answered = await verify_or_reuse(
         inquiry,
@@ -132,6 +130,18 @@ async def verify_claim(service: Service, arguments: Arguments, tell: Tell) -> Se
         now=tell,
     )
     return ServiceReply(value=answered.verified.as_dict())
+
+
+def _as_named_now(arguments: Arguments) -> Arguments:
+    """The arguments with `budget_…` for caps that have their names of before, `max_…`. Raises ToolError for a
+    cap that is given by both."""
+    named: dict[str, Any] = dict(arguments)
+    for name in Budget.__struct_fields__:
+        if f"max_{name}" in named:
+            if f"budget_{name}" in named:
+                raise ToolError(f"budget_{name} and max_{name} are one cap. Give one of them.")
+            named[f"budget_{name}"] = named.pop(f"max_{name}")
+    return named
 
 
 def _lens(value: object) -> str:
@@ -150,6 +160,6 @@ def _require(value: object) -> Required:
 def _bounded(given: dict[str, Any]) -> None:
     """Raises ToolError for a cap above what a caller may ask for."""
     for name in Budget.__struct_fields__:
-        value, most = given.get(f"max_{name}"), getattr(MAX_BUDGET, name)
+        value, most = given.get(f"budget_{name}"), getattr(AGENT_BUDGET, name)
         if isinstance(value, int | float) and value > most:
-            raise ToolError(f"max_{name} is {value:g}, and the most is {most:g}.")
+            raise ToolError(f"budget_{name} is {value:g}, and the most is {most:g}.")

@@ -22,7 +22,7 @@ from vera.agent.conclusion import Result, result_of
 from vera.agent.follow_up import Parent
 from vera.agent.knowledge import Knowledge, sealed_sessions
 from vera.agent.past_sessions import Earlier, Unusable, open_earlier
-from vera.agent.thesis import ThesisJob, settings_for
+from vera.agent.thesis import ThesisJob, narrowed, settings_for
 from vera.agent.verdict_index import IndexedVerdict, find, in_flight, keep
 from vera.agent.verification_result import Verified, verified_of
 from vera.attestation import reduce
@@ -111,10 +111,11 @@ async def verify_or_reuse(
     used again is then copied there whole. `fresh` verifies again. `trust` holds key ids whose verdicts count
     like one's own. One that goes on from a `parent` is always new, and is not used again. While an equal
     request is looked for, in this process or another, this one waits for its verdict, as long as the
-    budget allows at most.
+    budget allows at most; one with another budget may come to another verdict, and is not waited for.
 
     Raises as `look_up` does, and SessionError when `root` cannot be copied to.
     """
+    inquiry = narrowed(inquiry, settings)
     if parent is not None:
         result = await look_up(inquiry, settings, root, parent=parent, say=say, now=now)
         return _answered(RunState(_records(root)), root, result)
@@ -132,7 +133,8 @@ async def verify_or_reuse(
     if found is not None:
         return given(found)
     patience = 0.0 if fresh else inquiry.budget.seconds
-    async with in_flight(base, reuse_key(inquiry, settings), patience, lambda: now(_IN_FLIGHT)) as waited:
+    key = shared_key(inquiry, settings)
+    async with in_flight(base, key, patience, lambda: now(_IN_FLIGHT)) as waited:
         if waited:
             whole, found = look()
             if found is not None:
@@ -160,8 +162,18 @@ def reusable(
 
     Only reads. Raises SetupError when there is no key of one's own to check signatures with.
     """
+    inquiry = narrowed(inquiry, settings)
     whole = _whole(inquiry, settings, base, trust=trust, say=say)
     return _standing(whole, inquiry, base, now_ts, say)
+
+
+def shared_key(inquiry: ThesisJob, settings: Settings) -> Digest:
+    """The key of requests that one look-up answers at a time: equal, by the same rules, with one budget."""
+    caps = {
+        name: f"{cap:.16g}"
+        for name, cap in msgspec.structs.asdict(narrowed(inquiry, settings).budget).items()
+    }
+    return digest(canonical({"key": reuse_key(inquiry, settings), "budget": caps}))
 
 
 def _whole(

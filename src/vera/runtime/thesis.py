@@ -19,7 +19,16 @@ from vera.agent.follow_up import Parent, carry
 from vera.agent.knowledge import Knowledge
 from vera.agent.lanes import LANE
 from vera.agent.rules import listed
-from vera.agent.thesis import ThesisJob, ThesisRun, lane_of, register, settings_for, tools_of, within
+from vera.agent.thesis import (
+    ThesisJob,
+    ThesisRun,
+    lane_of,
+    narrowed,
+    register,
+    settings_for,
+    tools_of,
+    within,
+)
 from vera.agent.web import Web, network_policy
 from vera.attestation.objects import Lens, OptionalDigest, VerifyRequest
 from vera.attestation.parents import AGREES
@@ -71,7 +80,7 @@ async def look_up(
 
     Raises SetupError, SessionError, ModelError, LogError, StoreError and OSError as `vera run` does.
     """
-    settings = settings_for(settings, job)
+    job, settings = narrowed(job, settings), settings_for(settings, job)
     with ExitStack() as stack:
         prepared = await asyncio.to_thread(prepare, settings, stack, connections=job.connections)
 
@@ -208,6 +217,21 @@ def _timed(
     )
 
 
+class _BytesLeft:
+    """What is left of the cap of bytes; it listens to what the lane takes in from the web."""
+
+    def __init__(self, session: Session, most: int) -> None:
+        self._left = most
+        session.subscribe(self._note)
+
+    def __call__(self) -> int:
+        return max(0, self._left)
+
+    def _note(self, record: events.Record) -> None:
+        if isinstance(record, events.Egress) and record.lane == LANE:
+            self._left -= record.bytes_down
+
+
 def _open_web(
     session: Session,
     settings: Settings,
@@ -225,7 +249,7 @@ def _open_web(
         lane=LANE,
         kept=earlier.response if earlier else None,
         judge=within(job.request.constraints),
-        most_bytes=job.budget.bytes,
+        bytes_left=_BytesLeft(session, job.budget.bytes),
     )
 
 

@@ -16,7 +16,7 @@ from vera.sandbox.egress.policy import NetworkPolicy
 from vera.sandbox.egress.proxy import EgressProxy
 from vera.sandbox.egress.secrets import Secrets
 from vera.sandbox.egress.types import Connection, Policy
-from vera.sandbox.fetch.fetcher import Fetcher, FetchLimits
+from vera.sandbox.fetch.fetcher import Fetcher
 from vera.sandbox.fetch.receipt import Fetched
 from vera.sandbox.fetch.tap import Tap
 from vera.sandbox.render.renderer import Renderer
@@ -74,13 +74,13 @@ def open_web(
     lane: str,
     kept: Callable[[str], Fetched | None] | None = None,
     judge: Callable[[str, str], str] | None = None,
-    most_bytes: int = 0,
+    bytes_left: Callable[[], int] | None = None,
     acting: Callable[[], str] | None = None,
 ) -> Web | None:
     """The way out of one lane and its box; None when nothing may be reached. `kept` gives what earlier
     sessions got from an address, which is then fetched only if it has changed. `judge` says of host and URL
-    why a page may not be fetched ('' when it may; search engines are not judged), `most_bytes` how large one
-    may be (0: as large as any). `acting` gives the lane in which it is logged, where that changes.
+    why a page may not be fetched ('' when it may; search engines are not judged), `bytes_left` how large the
+    next one may be. `acting` gives the lane in which it is logged, where that changes.
 
     Raises SetupError (exit code 2) for a rule that cannot be understood.
     """
@@ -90,9 +90,8 @@ def open_web(
     known, now = Secrets(secrets_of(settings)), acting or (lambda: lane)
     dialer = Dialer(policy.addresses)
     pages = GatedPolicy(policy, judge) if judge is not None else policy
-    most = min(most_bytes or FetchLimits().body, FetchLimits().body)
-    limits, log = FetchLimits(body=most, wire=most), _logged(session, "fetch", now)
-    fetcher = Fetcher(pages, dialer, secrets=known, limits=limits, log=log, kept=kept)
+    log = _logged(session, "fetch", now)
+    fetcher = Fetcher(pages, dialer, secrets=known, log=log, kept=kept, room=bytes_left)
     renderer = _renderer(session, settings.sandbox, pages, dialer, known, lane, now)
     capture, at_work = Capture(fetcher, extractor, renderer), AtWork()
     tap = Tap(lambda host: not is_package_index(host))

@@ -52,7 +52,7 @@ async def ensure_image(base_image: str, progress: Progress, *, may_build: bool =
         return name
     if not may_build:
         raise Refusal(
-            f"The sandbox image {name} is not on this machine, and it is not to be built now.",
+            f"The sandbox image {name} is missing, and this command does not build it.",
             hint="vera build",
         )
     async with _one_at_a_time(progress):

@@ -5,16 +5,13 @@ from pathlib import Path
 
 import msgspec
 
-from vera.attestation.request import Budget
+from vera.attestation.request import AGENT_BUDGET, Budget
 from vera.attestation.request_json import BudgetAsked
 from vera.config import ConfigError, Settings
 from vera.service.problems import Refused
 
 KEPT = "serve"
 """Under the base folder: what the service keeps, a folder for each token."""
-
-MAX_BUDGET = Budget(sources=100, searches=200, tokens=2_000_000, bytes=1 << 30, seconds=3600.0)
-"""What a request to verify may ask for; the settings and the time of a job limit it further."""
 
 
 class Terms(msgspec.Struct, frozen=True, kw_only=True):
@@ -72,7 +69,7 @@ class Terms(msgspec.Struct, frozen=True, kw_only=True):
     def within(self, budget: BudgetAsked) -> None:
         """Raises Refused (403) for a budget above what a request may ask for."""
         for name in Budget.__struct_fields__:
-            value, most = getattr(budget, name), getattr(MAX_BUDGET, name)
+            value, most = getattr(budget, name), getattr(AGENT_BUDGET, name)
             if value is not None and value > most:
                 raise Refused(
                     403, "budget_too_large", f"The budget of {name} is {value:g}, and the most is {most:g}."

@@ -20,7 +20,8 @@ class Seen:
 
     `pages` are the documents of the web and of earlier sessions that came with content, `opened` the
     addresses and names that were tried. `sources` counts documents that were opened or tried, `searches`
-    queries, `bytes` what came from the web and what was read of files.
+    queries, `bytes` what came from the web, from earlier sessions and what was read of files. `over_budget`
+    says whether a page was refused, since it is larger than what was left of the cap of bytes.
     """
 
     def __init__(self, session: Session, lane: str) -> None:
@@ -36,6 +37,7 @@ class Seen:
         self.files: set[str] = set()
         self.searches = 0
         self.bytes = 0
+        self.over_budget = False
         for _, record in Reader(session.root / TRACE).poll():
             self._note(record)
         session.subscribe(self._note)
@@ -79,6 +81,8 @@ class Seen:
             return
         if isinstance(record, events.ToolStarted):
             self._started(record)
+        elif isinstance(record, events.Tool):
+            self.over_budget = self.over_budget or record.error_type == "over_budget"
         elif isinstance(record, events.Egress):
             self.bytes += record.bytes_down
         elif isinstance(record, events.Evidence):
@@ -97,6 +101,7 @@ class Seen:
             self._leads[evidence.call] = evidence
         elif evidence.tool in ("fetch", "kb"):
             self.opened.add(evidence.source)
+            self.bytes += evidence.text.size if evidence.tool == "kb" else 0
             if (evidence.http_status or 200) < 300 and not evidence.low_signal:
                 self.pages.append(evidence)
         else:

@@ -98,11 +98,13 @@ class SearchPlan(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class _Step(NamedTuple):
-    """A thing to do, and the cap of the budget that it takes from; `again` takes nothing more of it."""
+    """A thing to do, and the cap of the budget that it takes from; `again` takes nothing more of it. `size`
+    is how many bytes it takes in, where that is known before."""
 
     cap: Cap
     turn: Turn
     again: bool = False
+    size: int = 0
 
 
 def _never() -> bool:
@@ -128,6 +130,7 @@ class EvidenceRetriever:
         self._out_of_time = out_of_time
         self._seen = Seen(session, lane)
         self._finds: dict[tuple[str, str], list[Passage]] = {}
+        self._sizes: dict[str, int] = {}
         self._clusters: dict[int, dict[str, int]] = {}
         self._cut: str | None = None
 
@@ -165,18 +168,24 @@ class EvidenceRetriever:
         """The first step that the budget allows, else the answer."""
         self._cut = "seconds" if self._out_of_time() else ""
         for step in () if self._cut else self._steps():
-            spent = "" if step.again else self._spent(step.cap)
+            spent = "" if step.again else self._spent(step)
             if not spent:
                 self._cut = None
                 return step.turn
             self._cut = self._cut or spent
+        self._cut = self._cut or self._overrun()
         return Turn(thought="Nothing is left to look at.", action=Action(final=self.answer()))
 
-    def _spent(self, cap: Cap) -> str:
+    def _overrun(self) -> str:
+        """The cap of bytes, where a page did not fit into it or what was taken in is more; else ''."""
+        plan, seen = self._plan, self._seen
+        return "bytes" if plan.bytes and (seen.over_budget or seen.bytes > plan.bytes) else ""
+
+    def _spent(self, step: _Step) -> str:
         """The cap that does not allow one more, '' when there is room. Where no source may be opened any
         more, searching for them is no use."""
-        plan, seen = self._plan, self._seen
-        if plan.bytes and seen.bytes >= plan.bytes:
+        plan, seen, cap = self._plan, self._seen, step.cap
+        if plan.bytes and (seen.bytes >= plan.bytes or seen.bytes + step.size > plan.bytes):
             return "bytes"
         if plan.sources and seen.sources >= plan.sources:
             return "sources"
@@ -214,7 +223,8 @@ class EvidenceRetriever:
             if find.path and not self._seen.evidence_of(find):
                 args = {"path": find.path, "first": find.first, "last": find.last}
                 read = _step("sources", f"These lines may speak of {claim.key}.", "read", **args)
-                yield read._replace(again=find.path in self._seen.files)
+                again = find.path in self._seen.files
+                yield read._replace(again=again, size=self._sizes.get(find.path, 0))
 
     def _on_the_web(self) -> Iterator[_Step]:
         """Ask for every sub-claim in turn, family by family, and open the first results of each; in the end
@@ -311,6 +321,7 @@ class EvidenceRetriever:
             document = self._corpus.document(path)
         except (UnknownDocument, Unreadable, IndexUnusable):
             return
+        self._sizes[path] = len(document.extracted.text)
         text = SourceText(document.extracted.text, document.extracted.marks)
         file = file_evidence(path, document.extracted.title, text, document.extracted.dated)
         late = bool(outside(file, text, self._plan.not_before, self._plan.not_after))

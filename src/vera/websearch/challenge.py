@@ -28,7 +28,7 @@ def is_html(receipt: Receipt, body: bytes) -> bool:
 
 
 def is_challenge(receipt: Receipt, body: bytes) -> bool:
-    """Whether the answer wants to see a person: by its header, its redirect, or the words of its page."""
+    """Whether the answer is a bot check: by its header, its redirect, or the words of its page."""
     headers = dict(receipt.headers)
     if headers.get("cf-mitigated", "").lower() == "challenge":
         return True

@@ -265,7 +265,7 @@ class EngineClient:
 
     def _challenged(self) -> _Problem:
         self._rest()
-        reason = f"{self.engine.title} sent a page that wants to see a person (a challenge), and no results"
+        reason = f"{self.engine.title} sent a bot check (a challenge) instead of results"
         return _Problem("challenge", "http", reason)
 
     def _given_up(self, fetched: Fetched, progress: _Progress) -> _Problem:

@@ -106,7 +106,12 @@ def check_arguments(spec: ToolSpec, args: Mapping[str, Any]) -> str:
         if not _fits(value, schema.get("type")):
             return f"{spec.name}: {name!r} must be of type {schema.get('type')}, not {type(value).__name__}."
         low, high = schema.get("minimum"), schema.get("maximum")
-        if isinstance(value, int) and low is not None and high is not None and not low <= value <= high:
+        if (
+            isinstance(value, int | float)
+            and low is not None
+            and high is not None
+            and not low <= value <= high
+        ):
             return f"{spec.name}: {name!r} must lie between {low} and {high}, not {value}."
     return ""
 

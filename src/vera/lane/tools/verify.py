@@ -13,7 +13,7 @@ import msgspec
 from vera import events
 from vera.attestation.lenses import load_lens
 from vera.attestation.objects import Lens, ObjectError, VerifyRequest
-from vera.attestation.request import Budget, RequestError, request_of
+from vera.attestation.request import AGENT_BUDGET, Budget, RequestError, request_of
 from vera.lane.attested import in_words
 from vera.lane.tools import Call, Outcome, failed
 from vera.protocol.turn import ToolSpec
@@ -22,14 +22,25 @@ from vera.store import StoreError
 
 RISKS = ("low", "med", "high")
 
+_CAPS = {f"budget_{name}": name for name in Budget.__struct_fields__}
+"""The cap of the budget that each argument sets."""
+
+
+def _cap(name: str) -> dict[str, Any]:
+    kind = "number" if name == "seconds" else "integer"
+    return {"type": kind, "minimum": 0, "maximum": getattr(AGENT_BUDGET, name)}
+
+
 SPEC = ToolSpec(
     name="verify",
     description=(
         "Have a thesis verified by a separate lane: one to three plain statements of fact, each complete "
         "in itself. You get back a verdict, ids of evidence cards and what could not be ruled out, no text. "
         "scope is any of files, web, kb (by default what this run has); risk is low, med or high; volatility "
-        "static, slow, fast or live; domains are separated by commas, days written 2025-01-31. It draws on "
-        "your budget; the same request asked again costs nothing while its verdict stands."
+        "static, slow, fast or live; domains are separated by commas, days written 2025-01-31; required: "
+        "outputs without which nothing is decided (evidence_cards, coverage_map, contradictions, omissions). "
+        "It draws on your budget, of which budget_… caps what this one may take; the same request asked "
+        "again costs nothing while its verdict holds."
     ),
     properties={
         "thesis": {"type": "string"},
@@ -43,7 +54,8 @@ SPEC = ToolSpec(
         "not_after": {"type": "string"},
         "source_types": {"type": "string"},
         "languages": {"type": "string"},
-        "max_sources": {"type": "integer", "minimum": 1, "maximum": 10_000},
+        "required": {"type": "string"},
+        **{argument: _cap(name) for argument, name in _CAPS.items()},
     },
     required=("thesis",),
 )
@@ -117,6 +129,7 @@ class Verify:
             not_after=args.get("not_after", ""),
             source_types=args.get("source_types", ""),
             languages=args.get("languages", ""),
-            sources=args.get("max_sources"),
+            required=args.get("required", ""),
             corpus=terms.corpus,
+            **{name: args[argument] for argument, name in _CAPS.items() if argument in args},
         )

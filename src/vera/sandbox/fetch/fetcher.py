@@ -3,7 +3,7 @@
 import asyncio
 import time
 from collections.abc import Callable, Coroutine
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urljoin
@@ -88,7 +88,8 @@ class Fetcher:
 
     `log` gets one record for each connection, as the tunnel's. `tls` makes the context that proves servers'
     names; by default it trusts what httpx trusts (certifi's bundle, or SSL_CERT_FILE). `kept` gives what an
-    address answered before: `fetch` then asks whether that still stands (RFC 9110, section 13.1).
+    address answered before: `fetch` then asks whether that still stands (RFC 9110, section 13.1). `room` says
+    how many bytes the next response may have, within the limits.
     """
 
     def __init__(
@@ -102,6 +103,7 @@ class Fetcher:
         tls: "Callable[[], ssl.SSLContext] | None" = None,
         user_agent: str = USER_AGENT,
         kept: Callable[[str], Fetched | None] | None = None,
+        room: Callable[[], int] | None = None,
     ) -> None:
         self._policy = policy
         self._dialer = dialer
@@ -112,6 +114,7 @@ class Fetcher:
         self._tls: ssl.SSLContext | None = None
         self._user_agent = user_agent
         self._kept = kept or (lambda url: None)
+        self._room = room
         self._free = asyncio.Semaphore(self._limits.at_once)
 
     async def fetch(self, url: str) -> Fetched:
@@ -183,16 +186,16 @@ class Fetcher:
         return Fetched(receipt=receipt, body=reply.body)
 
     async def _hop(self, url: Url, followed: list[Hop], fields: Fields = ()) -> FetchReply:
-        attempt = Attempt(url)
+        attempt, limits = Attempt(url), self._limits_now()
         try:
-            reply = await self._get(url, attempt, fields)
+            reply = await self._get(url, attempt, fields, limits)
         except RefusedError as error:
             attempt.verdict, attempt.reason = "refused", str(error)
             raise FetchError(
                 f"{attempt.shown} is not fetched: {error}.", "refused", tuple(followed)
             ) from None
         except (FailedError, ResponseError, TooLarge, DecodeError, OSError) as error:
-            kind, attempt.reason = _failure(error, self._limits)
+            kind, attempt.reason = _failure(error, limits, self._limits)
             raise FetchError(f"{url} cannot be fetched: {attempt.reason}.", kind, tuple(followed)) from None
         else:
             attempt.reason = ""
@@ -201,7 +204,7 @@ class Fetcher:
             attempt.close()
             self._log(attempt.record())
 
-    async def _get(self, url: Url, attempt: Attempt, fields: Fields) -> FetchReply:
+    async def _get(self, url: Url, attempt: Attempt, fields: Fields, limits: FetchLimits) -> FetchReply:
         where = url.authority
         if self._secrets.found_in(str(url)):
             attempt.secret = True
@@ -218,18 +221,28 @@ class Fetcher:
         location = head.header("location")
         if head.status in REDIRECTS and location:
             return msgspec.structs.replace(reply, location=_text(location))
-        body, wire_size, coding = await self._body(exchange, head)
+        body, wire_size, coding = await self._body(exchange, head, limits)
         return msgspec.structs.replace(reply, body=body, wire_size=wire_size, coding=coding)
 
-    async def _body(self, exchange: Exchange, head: ResponseHead) -> tuple[bytes, int, str]:
-        decoder = Decoder(head.header("content-encoding"), self._limits.body)
+    def _limits_now(self) -> FetchLimits:
+        """The limits, with no more bytes than there is room for."""
+        limits = self._limits
+        if self._room is None:
+            return limits
+        room = self._room()
+        return replace(limits, body=min(limits.body, room), wire=min(limits.wire, room))
+
+    async def _body(
+        self, exchange: Exchange, head: ResponseHead, limits: FetchLimits
+    ) -> tuple[bytes, int, str]:
+        decoder = Decoder(head.header("content-encoding"), limits.body)
         announced = head.header("content-length")
-        if announced.isdecimal() and int(announced[:20]) > self._limits.wire:
+        if announced.isdecimal() and int(announced[:20]) > limits.wire:
             raise TooLarge
         pieces, wire_size = [], 0
         async for piece in exchange.body():
             wire_size += len(piece)
-            if wire_size > self._limits.wire:
+            if wire_size > limits.wire:
                 raise TooLarge
             pieces.append(decoder.feed(piece))
         decoder.finish()
@@ -249,10 +262,14 @@ class Fetcher:
         return f"Not fetched: {SECRET_REASON}." if self._secrets.found_in(text) else text
 
 
-def _failure(error: Exception, limits: FetchLimits) -> tuple[Kind, str]:
+def _failure(error: Exception, limits: FetchLimits, usual: FetchLimits) -> tuple[Kind, str]:
+    """The kind of a failure and its reason; `limits` are those of this response."""
+    most = min(limits.body, limits.wire)
     match error:
+        case TooLarge() if most < min(usual.body, usual.wire):
+            return "over_budget", f"it is larger than the {most} bytes that are left of the budget"
         case TooLarge():
-            return "too_large", f"it is larger than {min(limits.body, limits.wire)} bytes"
+            return "too_large", f"it is larger than {most} bytes"
         case DecodeError():
             return "encoding", str(error)
         case FailedError(status=504):

@@ -4,7 +4,7 @@ from typing import Literal
 
 import msgspec
 
-Kind = Literal["url", "refused", "failed", "timeout", "too_large", "redirects", "encoding"]
+Kind = Literal["url", "refused", "failed", "timeout", "too_large", "over_budget", "redirects", "encoding"]
 
 
 class Hop(msgspec.Struct, frozen=True, kw_only=True):

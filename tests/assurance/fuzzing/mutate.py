@@ -366,7 +366,7 @@ def _changed(draw: Draw, seed: Any) -> Any:
             case 0:
                 return seed[:at] + seed[at + 1 :]
             case 1:
-                return seed * draw.choice((2, 10, 300))
+                return seed * min(draw.choice((2, 10, 300)), MOST // len(seed) + 1)
             case _:
                 return [*seed[:at], _changed(draw, seed[at]), *seed[at + 1 :]]
     if isinstance(seed, str) and draw.random() < 0.5:

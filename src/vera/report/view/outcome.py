@@ -13,14 +13,19 @@ NOT_REPEATED = "What it says of the verdict is not shown: it cannot be relied on
 
 
 def with_outcome(page: RunPage, outcome: Outcome) -> RunPage:
-    """The page, saying of its verdict what may be said, and who signed."""
-    signed = page.attestation
+    """The page, saying of its verdict what may be said, and who signed. Where that is withheld, the words for
+    the results of rounds are, too: what the log says of them stays, as the log's."""
+    signed, rounds = page.attestation, page.rounds
     if signed is not None:
         signed = msgspec.structs.replace(signed, signed=one_line(outcome.signed))
+    if outcome.is_withheld:
+        signed = msgspec.structs.replace(signed, word="") if signed else None
+        rounds = tuple(msgspec.structs.replace(each, word="") for each in rounds)
     return msgspec.structs.replace(
         page,
         header=header_with(page.header, outcome),
         attestation=signed,
+        rounds=rounds,
         events=lines_with(page.events, outcome),
     )
 

@@ -101,7 +101,7 @@ def test_an_image_that_is_there_is_not_built_again() -> None:
 
 @DOCKER
 def test_an_image_that_is_missing_and_may_not_be_built_is_refused_with_the_command() -> None:
-    with pytest.raises(Refusal, match="is not on this machine") as caught:
+    with pytest.raises(Refusal, match="is missing, and this command does not build it") as caught:
         asyncio.run(ensure_image("vera-test-nonesuch:1", Heard(), may_build=False))
     assert caught.value.hint == "vera build"
 

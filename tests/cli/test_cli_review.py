@@ -82,7 +82,9 @@ def test_show_report_and_replay_tell_it_and_none_of_them_ends_otherwise() -> Non
     made = typed(report, "work/one", "--markdown", "-o", "-").stdout
     assert "    A *note*." not in made.partition("## What people say")[0]
     assert "unsure, signed by your key" in made.partition("## What people say")[2]
-    assert "A *note*." in typed(report, "work/one", "-o", "-").stdout
+    assert "[^1]" in made and "\n[^1]: \\[ev_" in made and "## Cited" not in made
+    page = typed(report, "work/one", "-o", "-").stdout
+    assert "A *note*." in page and 'href="#note-1"' in page and 'id="note-1"' in page
     assert [shown.exit_code, replayed.exit_code, typed(report, "work/one").exit_code] == before
 
 

@@ -45,6 +45,8 @@ def test_the_page_links_each_file_and_each_is_saved_never_shown(served: Dashboar
             assert saved.status_code == 200 and saved.content
             assert saved.headers["content-disposition"] == f'attachment; filename="{name}"'
             assert saved.headers["x-content-type-options"] == "nosniff"
+        report = client.get(f"{EXAMPLE}/share/report.html").text
+        assert 'href="#note-1"' in report and 'id="note-1"' in report
 
 
 def test_the_bundle_replays_and_the_attestation_is_that_of_the_session(
@@ -97,7 +99,7 @@ def test_an_attestation_is_never_read_through_a_link_or_from_a_pipe(is_there: st
     elif is_there == "as a pipe":
         os.mkfifo(file)
     with pytest.raises(HTTPException, match="This session has no attestation"):
-        share("attestation.json", SessionFolder(id="x", name="x", path=tmp_path), FINISHED)
+        share("attestation.json", SessionFolder(id="x", name="x", path=tmp_path), FINISHED, list)
 
 
 def test_nothing_of_an_altered_session_is_shared(served: Dashboard, base: Path) -> None:

@@ -24,6 +24,7 @@ from vera.export.ris import ris
 from vera.export.warc import NoPages, warc
 from vera.extraction.canonical.docx import extract
 from vera.headline import HEADLINES
+from vera.report.answer import Report
 from vera.report.view.model import VERDICTS
 from vera.sandbox.render.rendered import RenderReceipt
 from vera.store import Store
@@ -111,6 +112,15 @@ def test_a_word_document_has_a_footnote_for_each_citation() -> None:
     meant = [each.get(f"{WORD}id") for each in body.iter(f"{WORD}footnoteReference")]
     kept = [each.get(f"{WORD}id") for each in notes.iter(f"{WORD}footnote")]
     assert meant == ["2", "3"] and kept == ["0", "1", "2", "3"]
+
+
+def test_a_footnote_has_the_lines_of_its_citation_and_not_others_of_the_source() -> None:
+    first = quote(2, URL, first=3, last=5, lines=("The Rhine is long.",))
+    second = quote(2, URL, first=19, last=21, lines=("The Elbe rises in Bohemia.",))
+    report = Report(text="It rises in Bohemia [ev_0002:20].", status="VERIFIED", quotes=(first, second))
+    text = extract(docx(finished(report=report)), "answer.docx").text.decode()
+    footnote = text.partition("[ev_0002:19-21]")[2]
+    assert "> The Elbe rises in Bohemia." in footnote and "> The Rhine" not in text
 
 
 def test_what_was_dropped_is_struck_out_in_a_word_document() -> None:

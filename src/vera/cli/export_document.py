@@ -107,7 +107,7 @@ def _pdf(made: "Finished", session: Path) -> Iterable[bytes]:
     from vera.sandbox.render.print_pdf import print_pdf
 
     sandbox = load((), {}).settings.sandbox
-    html = report_html(made.page, work_dir=str(session)).encode("utf-8", "replace")
+    html = report_html(made.page, work_dir=str(session), quotes=made.report.quotes).encode("utf-8", "replace")
     return [asyncio.run(print_pdf(html, backend=sandbox.backend, base_image=sandbox.base_image))]
 
 

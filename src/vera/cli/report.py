@@ -10,7 +10,9 @@ import click
 @click.argument("run", metavar="RUN", type=click.Path(path_type=Path))
 @click.option("--html", "as_html", is_flag=True, help="Write HTML (may be left out).")
 @click.option(
-    "--markdown", is_flag=True, help="Write Markdown: answer.md with what people said of the claims."
+    "--markdown",
+    is_flag=True,
+    help="Write Markdown: answer.md with footnotes, and what people said of the claims.",
 )
 @click.option(
     "-o",
@@ -31,8 +33,10 @@ def report(run: Path, as_html: bool, markdown: bool, output: Path | None) -> Non
     with clean_errors():
         from vera.dashboard import audit_log
         from vera.dashboard.run_page import look_at
+        from vera.report.footnotes import cited_places
         from vera.report.html.document import report_html
         from vera.session import check, replace_file
+        from vera.store import Store
 
         if as_html and markdown:
             raise click.UsageError("Choose --html or --markdown.")
@@ -46,7 +50,9 @@ def report(run: Path, as_html: bool, markdown: bool, output: Path | None) -> Non
         if markdown:
             text = _markdown(run)
         else:
-            text = report_html(look_at(run).page, work_dir=str(run), integrity=integrity.sentence)
+            found = look_at(run)
+            cited = cited_places(found.state, Store(run / "store"))
+            text = report_html(found.page, work_dir=str(run), integrity=integrity.sentence, quotes=cited)
         data = text.encode("utf-8", "replace")
         if output is not None and str(output) == "-":
             click.echo(data, nl=False)
@@ -59,10 +65,10 @@ def report(run: Path, as_html: bool, markdown: bool, output: Path | None) -> Non
 
 
 def _markdown(run: Path) -> str:
-    """answer.md as it would be made now, with the status that the session may say, and the reviews."""
+    """answer.md as it would be made now, with the status that the session may say, the reviews, and the
+    citations as footnotes."""
     from vera.agent.finished import finished
-    from vera.report import answer, reviews_text
+    from vera.report import footnotes_markdown, reviews_text
 
     made = finished(run)
-    said = reviews_text.markdown(made.page)
-    return answer.markdown(made.task, made.report) + (f"\n{said}" if said else "")
+    return footnotes_markdown.markdown(made.task, made.report, reviews_text.markdown(made.page))

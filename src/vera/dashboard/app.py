@@ -354,8 +354,9 @@ class Dashboard:
 
     async def share(self, request: Request) -> Response:
         session = self._session(request)
-        page = await self.followers.of(session).page()
-        return await asyncio.to_thread(share, request.path_params["name"], session, page)
+        follower = self.followers.of(session)
+        page = await follower.page()
+        return await asyncio.to_thread(share, request.path_params["name"], session, page, follower.cited)
 
     async def events(self, request: Request) -> EventStream:
         return self._stream(request, self._session(request))

@@ -30,6 +30,8 @@ from vera.dashboard.reviewing import ReviewsOnPage
 from vera.dashboard.server_sent_events import PageFrame, page_message, record_messages
 from vera.dashboard.sessions import SessionFolder
 from vera.events import Blob, Text
+from vera.report.answer import Quote
+from vera.report.footnotes import cited_places
 from vera.report.view.current import last_answer
 from vera.report.view.fold import ViewFold
 from vera.report.view.model import Header, RunPage
@@ -219,6 +221,10 @@ class Follower:
         """The answer as far as the log was read, '' for none."""
         answer = last_answer(self._state)
         return read(answer.text, self._load) if answer else ""
+
+    def cited(self) -> list[Quote]:
+        """The places that this answer cites."""
+        return cited_places(self._state, self.store)
 
     def settings(self) -> Mapping[str, Any]:
         """Those that the log began with."""

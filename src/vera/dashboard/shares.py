@@ -3,7 +3,7 @@
 import csv
 import io
 import tempfile
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
 from starlette.exceptions import HTTPException
@@ -12,6 +12,7 @@ from starlette.responses import Response
 from vera.attestation.outcome import ALTERED
 from vera.dashboard.regular import open_regular
 from vera.dashboard.sessions import SessionFolder
+from vera.report.answer import Quote
 from vera.report.html.document import report_html
 from vera.report.html.wording import SHARES
 from vera.report.table.csv_text import safe_cell
@@ -31,14 +32,15 @@ _TYPES: Mapping[str, str] = {
 assert set(_TYPES) == set(SHARES)
 
 
-def share(name: str, session: SessionFolder, page: RunPage) -> Response:
-    """One of SHARES as a file to save. Raises HTTPException: 404 for another name or where there is none,
-    413 for a bundle that is too large, 409 for a session that was altered or cannot be packed."""
+def share(name: str, session: SessionFolder, page: RunPage, cited: Callable[[], Sequence[Quote]]) -> Response:
+    """One of SHARES as a file to save; `cited` reads what the answer cites. Raises HTTPException: 404 for
+    another name or where there is none, 413 for a bundle that is too large, 409 for a session that was
+    altered or cannot be packed."""
     if page.header.verdict == ALTERED:
         raise HTTPException(409, "This session was altered: nothing of it is shared from here.")
     match name:
         case "report.html":
-            data = report_html(page, work_dir=session.name).encode("utf-8", "replace")
+            data = report_html(page, work_dir=session.name, quotes=cited()).encode("utf-8", "replace")
         case "attestation.json":
             data = _attestation(session.path / name)
         case "claims.csv":

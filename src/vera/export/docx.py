@@ -12,7 +12,8 @@ from xml.sax.saxutils import escape, quoteattr
 
 from vera.evidence.citation import find_citations
 from vera.export.finished import Finished, sources_of
-from vera.report.answer import LIMITS_TITLE, Quote, Report, block, closing_line, mode_line
+from vera.report.answer import LIMITS_TITLE, Report, closing_line, mode_line
+from vera.report.footnotes import Footnotes
 from vera.report.html.answer import Block, Inline, blocks
 from vera.report.printable import printable
 
@@ -33,13 +34,13 @@ def docx(finished: Finished) -> bytes:
     """The document: question, verdict, answer with footnotes, sources, and what the evidence cannot rule
     out."""
     shown = finished.report
-    notes: list[str] = []
+    cited, notes = Footnotes(shown.quotes), list[str]()
     body = [
         _paragraph("Title", _run(finished.task.strip())),
         _paragraph("Verdict", _run(closing_line(shown))),
     ]
     for part in blocks(shown.text, ()):
-        body += _block(part, shown.quotes, notes)
+        body += _block(part, cited, notes)
     body += _after(finished, shown)
     parts = {
         "[Content_Types].xml": _content_types(),
@@ -71,15 +72,15 @@ def _after(finished: Finished, shown: Report) -> Iterator[str]:
         yield _paragraph("", _run(mode))
 
 
-def _block(part: Block, quotes: Sequence[Quote], notes: list[str]) -> Iterator[str]:
+def _block(part: Block, cited: Footnotes, notes: list[str]) -> Iterator[str]:
     styles = {"heading": "Heading1", "list": "ListParagraph", "numbered": "ListParagraph", "code": "Code"}
     for inlines in part.parts:
         bullet = _run("• ") if part.kind == "list" else ""
-        runs = "".join(_inline(each, quotes, notes) for each in inlines)
+        runs = "".join(_inline(each, cited, notes) for each in inlines)
         yield _paragraph(styles.get(part.kind, ""), bullet + runs)
 
 
-def _inline(piece: Inline, quotes: Sequence[Quote], notes: list[str]) -> str:
+def _inline(piece: Inline, cited: Footnotes, notes: list[str]) -> str:
     """A piece of text, or the footnotes of a citation in its place."""
     if not piece.cites:
         made, at = [], 0
@@ -88,11 +89,8 @@ def _inline(piece: Inline, quotes: Sequence[Quote], notes: list[str]) -> str:
             at = found.end()
         return "".join([*made, _run(piece.text[at:])])
     marks = []
-    for cited in find_citations(piece.text):
-        meant = [each for each in quotes if each.evidence == cited.evidence]
-        exact = [each for each in meant if cited.first in (None, each.first)] or meant
-        text = block(exact[0]) if exact else f"{piece.text} is not in the store."
-        notes.append(text)
+    for each in find_citations(piece.text):
+        notes.append(cited.text(each.evidence, each.first, each.last))
         number = _FIRST_NOTE + len(notes) - 1
         marks.append(f'<w:r>{_raised()}<w:footnoteReference w:id="{number}"/></w:r>')
     return _run(", ", _raised(bare=True)).join(marks)

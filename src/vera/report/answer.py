@@ -16,7 +16,7 @@ from vera.extraction.marks import told, within
 from vera.extraction.source import is_read_by_ocr
 from vera.report import last_turn, search_summary_text
 from vera.report.headings import Headed
-from vera.report.printable import printable
+from vera.report.printable import one_printable_line, printable
 from vera.report.search_summary import Checked, checked
 from vera.report.timestamps import utc
 from vera.session import load_text
@@ -322,7 +322,17 @@ def _figures(claims: Sequence[MarkedClaim]) -> str:
 def markdown(task: str, shown: Report) -> str:
     """answer.md: question, answer with marks, findings on its claims, cited bytes, what was checked, and
     a line of figures."""
-    head = [f"# {task.strip()}", _closed(shown.text.strip()), *filter(None, [_closed(shown.noted)])]
+    return "\n\n".join([*head(task, shown), *below_answer(shown, shown.quotes)]) + "\n"
+
+
+def head(task: str, shown: Report) -> list[str]:
+    """The first parts of answer.md: the question, the answer, and what an answer in its place left."""
+    parts = [f"# {task.strip()}", _closed(shown.text.strip()), *filter(None, [_closed(shown.noted)])]
+    return [*map(_inert, parts)]
+
+
+def below_answer(shown: Report, listed: Sequence[Quote]) -> list[str]:
+    """The other parts of answer.md, with the cited places `listed`."""
     kept = last_turn.markdown(_without_typed_marks(shown.last_turn)) if shown.last_turn else []
     parts = []
     if noted := [claim for claim in shown.claims if claim.findings]:
@@ -330,15 +340,15 @@ def markdown(task: str, shown: Report) -> str:
         parts += [_finding_block(claim) for claim in noted]
     if shown.attestations:
         parts += ["## Attestations", "\n".join(f"- {line}" for line in shown.attestations)]
-    if shown.quotes:
+    if listed:
         parts.append("## Cited")
-        parts += [block(_with_lead(quote, shown.claims)) for quote in shown.quotes]
+        parts += [block(_with_lead(quote, shown.claims)) for quote in listed]
     if shown.checked:
         parts.append(_without_typed_marks(search_summary_text.markdown(shown.checked)))
     if shown.limits:
         parts += [LIMITS_TITLE, "\n".join(f"- {limit}" for limit in shown.limits)]
     parts += ["---", *filter(None, [mode_line(shown)]), closing_line(shown)]
-    return "\n\n".join([*map(_inert, head), *kept, *map(_inert, parts)]) + "\n"
+    return [*kept, *map(_inert, parts)]
 
 
 def _inert(text: str) -> str:
@@ -418,7 +428,7 @@ def block(quote: Quote) -> str:
     origin = f"from {quote.origin}, " if quote.origin else ""
     read = "read by OCR, " if quote.by_ocr else ""
     taken = f"{origin}{read}{quote.tier} {quote.at}, store/{quote.text_sha256[:12]}…"
-    head = f"{quote.label} {quote.source}, {where}{page} ({taken})"
+    head = one_printable_line(f"{quote.label} {quote.source}, {where}{page} ({taken})")
     lines = list(quote.lines)
     if len(lines) > MAX_QUOTED_LINES:
         half = MAX_QUOTED_LINES // 2

@@ -33,7 +33,8 @@ _FENCE = re.compile(r" {0,3}(?:`{3,20}|~{3,20})")
 class Cited(msgspec.Struct, frozen=True):
     """One place that a citation names: as it is written (`ev_0002:12-14`), its lines (0 for the whole), the
     card that has them, and the number of a claim, from 1, that the card speaks of (0 for none). Without a
-    card, `why` is what a finding of that claim says of the evidence, '' for nothing."""
+    card, `why` is what a finding of that claim says of the evidence, '' for nothing. In a report with notes,
+    `note` is the number of its note and `mark` the id of the citation."""
 
     place: str
     first: int
@@ -41,6 +42,12 @@ class Cited(msgspec.Struct, frozen=True):
     card: CardView | None = None
     claim: int = 0
     why: str = ""
+    note: int = 0
+    mark: str = ""
+
+    @property
+    def evidence(self) -> str:
+        return self.place.partition(":")[0]
 
     @property
     def preview(self) -> str:

@@ -71,7 +71,7 @@ def test_a_model_server_that_failed_has_one_word_in_page_list_and_terminal(tmp_p
     viewed = view(tmp_path / "work" / "failed")
     console = Console(width=120, file=io.StringIO(), record=True)
     shown_as = {"session": "./work/failed", "alive": False, "now": 0.0, "height": 40}
-    console.print(watched(viewed.fold, viewed.state, viewed.store, **shown_as))  # type: ignore[arg-type]
+    console.print(watched(viewed.fold, viewed.state, viewed.store, **shown_as))  # type: ignore[arg-type] # of several kinds
     shown = console.export_text()
     assert row.word == "Model failed" and row.state == "stopped"
     for said in (listed, page, index, shown):

@@ -139,7 +139,10 @@ def more_sessions(browser: "Browser", work: Path) -> None:
     page.close()
 
 
-def test_the_pages_of_the_dashboard(browser: "Browser", dashboard: Dashboard, pages: dict[str, str]) -> None:
+@pytest.mark.parametrize("third", range(3))
+def test_the_pages_of_the_dashboard(
+    browser: "Browser", dashboard: Dashboard, pages: dict[str, str], third: int
+) -> None:
     found: dict[str, list[str]] = {}
     with watched(
         browser,
@@ -149,11 +152,18 @@ def test_the_pages_of_the_dashboard(browser: "Browser", dashboard: Dashboard, pa
         allowed=("status of 404", "status of 400"),
     ) as context:
         context.context.route(f"**{READING}", lambda route: route.fulfill(body=reading(), content_type=HTML))
-        for name, path in pages.items():
+        for name, path in list(pages.items())[third::3]:
             page = context.page(path)
             page.locator("details").evaluate_all("every => every.forEach((each) => { each.open = true })")
             found[name] = violations(page)
             page.close()
+    assert {name: each for name, each in found.items() if each} == {}
+
+
+def test_forms_that_were_refused(browser: "Browser", dashboard: Dashboard, pages: dict[str, str]) -> None:
+    with watched(
+        browser, dashboard.url, token=dashboard.token, bypass_csp=True, allowed=("status of 400",)
+    ) as context:
         page = context.page("/start")
         page.get_by_label("Task").fill("x")
         page.locator("#budgets-of-start").evaluate("each => { each.open = true }")
@@ -161,15 +171,14 @@ def test_the_pages_of_the_dashboard(browser: "Browser", dashboard: Dashboard, pa
         page.get_by_label("tokens").fill("many")
         page.get_by_role("button", name="Start").click()
         page.get_by_role("alert").wait_for()
-        found["errors of the form"] = violations(page)
+        assert violations(page) == []
         page.goto(dashboard.url + EXAMPLE)
         page.locator("[name=tags]").fill("x" * 60)
         page.get_by_role("button", name="Keep tags").click()
         page.locator("#error-tags").wait_for()
-        found["a form of a run that was refused"] = violations(page)
+        assert violations(page) == []
         page.goto(dashboard.url)
         page.locator("#batches-title").wait_for()
-    assert {name: each for name, each in found.items() if each} == {}
 
 
 def test_the_replay_and_the_login(browser: "Browser", dashboard: Dashboard) -> None:

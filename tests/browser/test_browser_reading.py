@@ -65,7 +65,7 @@ def test_each_card_leads_to_its_lines_and_what_is_marked_is_what_is_stored(
             assert card.locator("mark").count() == count
             assert "\n".join(card.locator("mark").all_text_contents()).encode() == data
             addresses += readings
-        assert len(addresses) >= 5, "lines that several looked up are shown once, with a link for each"
+        assert len(addresses) >= 4, "lines that were read twice alike are shown once"
         page.locator("#claim-1 .card-head a").first.click()
         page.wait_for_url("**/source/**")
         for address in addresses:
@@ -136,7 +136,7 @@ def test_an_altered_text_is_not_marked_and_the_page_says_so(
         assert page.locator("#claim-1 .card .problem").count() == page.locator("#claim-1 .card").count()
         assert "altered" in (page.locator("#claim-1 .card .problem").first.text_content() or "")
         assert "seven years" not in page.content()
-        assert page.locator("#claim-2 mark").count() == 7, "what was not touched is shown"
+        assert page.locator("#claim-2 mark").count() == 3, "what was not touched is shown"
         for session in ("altered", "altered-2"):
             page.goto(dashboard.url + address.replace("work~2Faltered", f"work~2F{session}"))
             assert page.locator("mark").count() == 0
@@ -149,7 +149,7 @@ def test_two_rounds_are_compared(browser: "Browser", dashboard: Dashboard) -> No
         page = context.page(EXAMPLE)
         page.get_by_role("link", name="Compare the two rounds").click()
         page.wait_for_url("**/compare?a=1&b=2")
-        assert page.get_by_text("Not supported").first.is_visible()
+        assert page.locator("main p > strong").all_text_contents() == ["Unresolved", "Verified"]
         assert page.locator(".verdict-word.v-unresolved").count() == 1, "its number stands in no cited line"
         assert page.locator(".verdict-word.v-supported").count() == 3
         assert page.locator("del").all_text_contents()[0].strip() == "five"

@@ -52,7 +52,7 @@ TOO_SLOW = f"it took longer than {SECONDS:.0f} seconds"
 KEPT_SECONDS = 7 * 86_400.0
 
 SMALL = 10e9
-"""Weights below which a model sits the exam: of larger ones nearly all take turns."""
+"""Weights below which a model takes the exam: of larger ones nearly all take turns."""
 
 _WEIGHTS = re.compile(r"(?<![\w.])(\d{1,4}(?:\.\d{1,3})?)([bm])(?![a-z0-9])")
 

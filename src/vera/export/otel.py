@@ -7,7 +7,7 @@
         execute_tool TOOL                  a tool call
           retrieval ENGINE                 a search engine that was asked
         gate NAME                          a policy that spoke
-      exam verifier                        a model sits the exam of a judge (its calls below)
+      exam verifier                        a model takes the exam of a judge (its calls below)
       invoke_agent verifier                a round of verification
         plan verifier                      the questions it asks (the model call below)
         execute_tool shell                 a command that was run again

@@ -1,4 +1,4 @@
-"""A model sits the exam of a judge before it may label or score (`vera.attestation.exam`).
+"""A model takes the exam of a judge before it may label or score (`vera.attestation.exam`).
 
 It is asked as it will be asked in the run: the same prompt, the same form of reply, as many spans. What it
 says is logged, and a replay grades it again. A pass is kept for a week under the server's address, the model

@@ -535,8 +535,8 @@ class VerificationSettings(Section):
     )
     entailment_model: str = setting(
         "Folder or .onnx file of a cross-encoder that says whether cited lines support a claim (extra "
-        "`semantic`). It takes the exam of a judge, and anyone who has the file can compute its labels again. "
-        "Empty: none. Must be given by you, not by a file of the working folder.",
+        "`semantic`). It takes the exam of a judge, and anyone who has the file can compute its labels "
+        "again. Empty: none. Must be given by you, not by a file of the working folder.",
         flag="--entailment-model",
         allowed="a folder or a .onnx file",
     )

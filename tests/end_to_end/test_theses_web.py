@@ -381,6 +381,13 @@ def test_tokens_that_run_out_leave_it_open(tokens: str, asked: int, told: Told) 
         assert any(f"the token budget of {tokens} is spent" in why for why in whys)
 
 
+def test_a_judge_that_says_that_the_budget_is_spent_spends_none_of_it(told: Told) -> None:
+    cast = Cast([], label=all_labelled("the token budget of 9 is spent"))
+    run = told({POST: SAYS_SO, GUIDE: SAYS_SO_TOO}, cast=cast)
+    assert run.verdict == (3, "INCONCLUSIVE", "JUDGE_UNRELIABLE")
+    assert run.said["coverage_map"]["cut"] == "" and "budget_cap" not in run.blind_spots
+
+
 def test_a_cap_that_is_reached_when_enough_was_found_takes_nothing_away(told: Told) -> None:
     run = told({POST: SAYS_SO, GUIDE: SAYS_SO_TOO}, "--max-searches", "1")
     assert run.verdict == (0, "SUPPORTED", "")

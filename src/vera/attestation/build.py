@@ -44,7 +44,7 @@ from vera.attestation.objects import (
 from vera.attestation.omissions import MAX_OMISSIONS, omissions_of, too_few
 from vera.attestation.probed import probed
 from vera.attestation.record import Asked, Record
-from vera.attestation.reduce import WITHOUT_NOTES, WITHOUT_TOKENS, reduce
+from vera.attestation.reduce import WITHOUT_NOTES, WITHOUT_TOKENS, own_words, reduce
 from vera.attestation.request import Budget, restates
 from vera.attestation.source_types import source_type
 from vera.attestation.tiers import bars, expires_at
@@ -279,7 +279,7 @@ def _asked(record: Record, findings: Findings) -> Asked | None:
     if asked is None or asked.looked.cut or record.policy.reduce in WITHOUT_TOKENS:
         return asked
     said = (*findings.limits, *(unread.why for unread in findings.unread))
-    if not any(map(_TOKENS_SPENT.search, said)):
+    if not any(_TOKENS_SPENT.search(own_words(reason)) for reason in said):
         return asked
     return msgspec.structs.replace(asked, looked=msgspec.structs.replace(asked.looked, cut="tokens"))
 

@@ -127,6 +127,8 @@ _WORST_FIRST: tuple[tuple[Result, Reason], ...] = (
 )
 _NOT_ASKED = AskedSources()
 _BUDGET = re.compile(r"(?i)\bbudget\b")
+_FOREIGN = re.compile(r"\bthe (?:model failed|reply)\b")
+"""What a model or its server said follows these words of ours (`vera.verification.ask`)."""
 
 
 class Reduced(msgspec.Struct, frozen=True, kw_only=True):
@@ -191,7 +193,7 @@ def reduce(
     if request is not None and result != "INCONCLUSIVE":
         lacking = _lacking(request, coverage, cards)
         result, reason = ("INCONCLUSIVE", lacking) if lacking else (result, reason)
-    elif request is not None and reason == "JUDGE_UNRELIABLE" and any(map(_BUDGET.search, findings.limits)):
+    elif request is not None and reason == "JUDGE_UNRELIABLE" and any(map(_for_budget, findings.limits)):
         reason = "BUDGET"
     return Reduced(result=result, reason=reason, claims=claims, scores=scores)
 
@@ -277,6 +279,16 @@ def _hard_codes(findings: Findings) -> dict[str, frozenset[str]]:
     return {claim: frozenset(found) for claim, found in codes.items()}
 
 
+def own_words(reason: str) -> str:
+    """A reason as far as no model and no server wrote it."""
+    return _FOREIGN.split(reason, maxsplit=1)[0]
+
+
+def _for_budget(reason: str) -> bool:
+    """Whether something was not read for want of budget."""
+    return _BUDGET.search(own_words(reason)) is not None
+
+
 class _Weigh:
     """The first table, under one policy. `aside`: claims whose lines are set aside. `asked`: it is about a
     request, and `cut`: whose budget ended the look-up."""
@@ -323,7 +335,7 @@ class _Weigh:
 
     def _not_paid_for(self, key: str) -> bool:
         """Whether spans of the claim were not read for want of budget."""
-        return bool(_BUDGET.search(self._unread.get(key, "")))
+        return _for_budget(self._unread.get(key, ""))
 
     def _nothing(self, key: str, tally: _Tally) -> Reason:
         if self._not_paid_for(key):

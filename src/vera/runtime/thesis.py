@@ -51,6 +51,7 @@ from vera.sandbox.egress.types import Connection
 from vera.session import Session
 from vera.verification.context import VerifierContext
 from vera.verification.exam import examined
+from vera.verification.lookup_history import Seen
 from vera.verification.retriever import EvidenceRetriever, SearchPlan
 from vera.websearch import Engines
 
@@ -131,7 +132,8 @@ async def open_thesis(
         prepared.record(session)
         session.emit(model_event(model))
         budget = Budget(spending.limits_of(budgeted), session.state.spent)
-        place = without_shell(prepared, _open_web(session, settings, engines, prepared, job, earlier))
+        seen = Seen(session, LANE)
+        place = without_shell(prepared, _open_web(session, settings, engines, prepared, job, earlier, seen))
         ends = Deadline(budgeted.seconds * (1.0 if verifier is None else LOOK_UP_SHARE))
         prompts = Prompts(settings.model.prompt_profile)
         reader, judge = spending.within_budget(model, verifier, budget, session.state)
@@ -139,7 +141,7 @@ async def open_thesis(
         # Before the look-up: who decides what lines say determines which lines are cited.
         context = await examined(_timed(context, job, reader, deadline, own=verifier is not model), now)
         plan = msgspec.structs.replace(plan, literal=context.options.rule == "literal")
-        retriever = EvidenceRetriever(session, LANE, plan, place.corpus, lambda: ends.is_over)
+        retriever = EvidenceRetriever(seen, plan, place.corpus, lambda: ends.is_over)
         tools = tools_of(session, place, earlier, job, settings)
         lane = lane_of(session, retriever, tools, ends, settings, prompts)
         signer = prepared.signer
@@ -217,21 +219,6 @@ def _timed(
     )
 
 
-class _BytesLeft:
-    """What is left of the cap of bytes; it listens to what the lane takes in from the web."""
-
-    def __init__(self, session: Session, most: int) -> None:
-        self._left = most
-        session.subscribe(self._note)
-
-    def __call__(self) -> int:
-        return max(0, self._left)
-
-    def _note(self, record: events.Record) -> None:
-        if isinstance(record, events.Egress) and record.lane == LANE:
-            self._left -= record.bytes_down
-
-
 def _open_web(
     session: Session,
     settings: Settings,
@@ -239,8 +226,10 @@ def _open_web(
     prepared: Prepared,
     job: ThesisJob,
     earlier: Knowledge | None,
+    seen: Seen,
 ) -> Web | None:
-    """The web within the constraints of the request; a page of before is fetched only if it has changed."""
+    """The web within the constraints of the request and what `seen` leaves of its bytes; a page of before is
+    fetched only if it has changed."""
     return open_web(
         session,
         settings,
@@ -249,7 +238,7 @@ def _open_web(
         lane=LANE,
         kept=earlier.response if earlier else None,
         judge=within(job.request.constraints),
-        bytes_left=_BytesLeft(session, job.budget.bytes),
+        bytes_left=lambda: max(0, job.budget.bytes - seen.bytes),
     )
 
 

@@ -29,7 +29,6 @@ from vera.extraction.source import Unreadable
 from vera.model.types import Choice, Completion, ModelInfo, Request
 from vera.protocol.text import render
 from vera.protocol.turn import Action, Turn
-from vera.session import Session
 from vera.verification.families import MAX_FAMILIES, families, web_families
 from vera.verification.lookup_history import Seen
 from vera.verification.passages import Passage, best, cluster_numbers, file_evidence, finds_in
@@ -114,13 +113,13 @@ def _never() -> bool:
 class EvidenceRetriever:
     """A `Model` without a language model. What it knows is read off the session's log.
 
-    `out_of_time` says whether the time of the look-up is spent: then it answers with what it has.
+    `seen` is what its lane has taken in. `out_of_time` says whether the time of the look-up is spent: then
+    it answers with what it has.
     """
 
     def __init__(
         self,
-        session: Session,
-        lane: str,
+        seen: Seen,
         plan: SearchPlan,
         corpus: Corpus | None,
         out_of_time: Callable[[], bool] = _never,
@@ -128,7 +127,7 @@ class EvidenceRetriever:
         self._plan = plan
         self._corpus = corpus
         self._out_of_time = out_of_time
-        self._seen = Seen(session, lane)
+        self._seen = seen
         self._finds: dict[tuple[str, str], list[Passage]] = {}
         self._sizes: dict[str, int] = {}
         self._clusters: dict[int, dict[str, int]] = {}

@@ -29,7 +29,7 @@ from vera.dashboard.again import REFUSED, Around, around, filled, sentence_of
 from vera.dashboard.downloads import attachment, download, stored_bytes
 from vera.dashboard.evaluations import Evaluations
 from vera.dashboard.follow import Follower, Followers
-from vera.dashboard.guard import Guard, wants_html
+from vera.dashboard.guard import Guard, is_program
 from vera.dashboard.keeping import Keeping
 from vera.dashboard.list_watch import LIST, ListWatch
 from vera.dashboard.log_ends import MAIN_LANE
@@ -426,7 +426,7 @@ class Dashboard:
             return go_on(request, await self.runs.follow(session, fields))
         except RunRefused as refused:
             form = self.runs.form(None)
-            if _is_program(request) or form.locked:
+            if is_program(request.headers) or form.locked:
                 raise
             form = tried_form(form, fields, refused.fields or {"": str(refused)})
             return HTMLResponse(pages.render_ask(_asked(request), session, page, form), refused.status)
@@ -561,14 +561,10 @@ def _found(page: str | None) -> Response:
     return HTMLResponse(page)
 
 
-def _is_program(request: Request) -> bool:
-    return "x-vera" in request.headers or not wants_html(request.headers)
-
-
 def _answer(
     request: Request, status: int, sentence: str, headers: Mapping[str, str] | None = None
 ) -> Response:
-    if _is_program(request):
+    if is_program(request.headers):
         return PlainTextResponse(f"{sentence}\n", status, headers=headers)
     back = page_before(request.url.path) if request.method == "POST" else ""
     page = pages.render_problem(_asked(request), status, sentence, back)
@@ -592,7 +588,7 @@ async def _http_problem(request: Request, error: Exception) -> Response:
 async def _run_refused(request: Request, error: Exception) -> Response:
     assert isinstance(error, RunRefused)
     form = refused_form(request.url.path, _fields(request), str(error), error.fields)
-    if form is None or _is_program(request):
+    if form is None or is_program(request.headers):
         return _answer(request, error.status, str(error))
     return HTMLResponse(pages.render_refused(_asked(request), form), error.status)
 

@@ -207,6 +207,11 @@ def wants_html(headers: Headers) -> bool:
     return "text/html" in headers.get("accept", "")
 
 
+def is_program(headers: Headers) -> bool:
+    """Whether a script or a program sent it, and not a form."""
+    return "x-vera" in headers or not wants_html(headers)
+
+
 def protected(send: Send, nonce: str) -> Send:
     """`send`, with the headers that every answer has."""
     policy = (

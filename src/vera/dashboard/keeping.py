@@ -11,7 +11,7 @@ from starlette.routing import Route
 
 from vera.dashboard import pages
 from vera.dashboard.follow import Followers
-from vera.dashboard.guard import wants_html
+from vera.dashboard.guard import is_program
 from vera.dashboard.removal import NotRemoved, held_in, remove
 from vera.dashboard.reviewing import review
 from vera.dashboard.runs import RunRefused
@@ -81,7 +81,7 @@ class Keeping:
                 before = f" Removed before it: {', '.join(done)}." if done else " Nothing was removed."
                 sentence = f"{_in_words(error)}{before}"
                 left = [other for other in found[number:] if other.exists]
-                if not left or "x-vera" in request.headers or not wants_html(request.headers):
+                if not left or is_program(request.headers):
                     raise RunRefused(409, sentence) from None
                 return await self._asking(request, left, sentence, 409)
             done.append(each.name)

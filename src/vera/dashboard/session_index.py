@@ -23,7 +23,7 @@ from vera.decode_errors import DECODE_ERRORS
 from vera.report.standing import MODEL_FAILED
 from vera.report.view.model import Header
 
-VERSION = 3
+VERSION = 4
 """Of the table; an index of another version is made again."""
 
 PAGE_ROWS = 50
@@ -95,8 +95,7 @@ CREATE INDEX IF NOT EXISTS by_seconds ON sessions (seconds DESC, modified DESC, 
 CREATE INDEX IF NOT EXISTS by_head ON sessions (head);
 CREATE INDEX IF NOT EXISTS by_parent ON sessions (parent, modified);
 CREATE INDEX IF NOT EXISTS by_tags ON sessions (tags) WHERE tags != '';
-DROP INDEX IF EXISTS by_batch;
-CREATE INDEX IF NOT EXISTS by_batch_sums ON sessions (batch, state, tokens, cost);
+CREATE INDEX IF NOT EXISTS by_batch ON sessions (batch, state, tokens, cost);
 """
 
 

@@ -13,7 +13,7 @@ from starlette.routing import Route
 
 from vera.dashboard import pages
 from vera.dashboard.found_models import FoundModels
-from vera.dashboard.guard import START_PATH, wants_html
+from vera.dashboard.guard import START_PATH, is_program
 from vera.dashboard.query_params import Asked
 from vera.dashboard.run_form import CHOICES, tried_form
 from vera.dashboard.runs import RunRefused, Runs
@@ -86,7 +86,7 @@ class StartRoutes:
         if isinstance(refused, UploadRefused):
             refused = RunRefused(400, str(refused), {"files": str(refused)})
         form = self._runs.form(session)
-        if "x-vera" in request.headers or not wants_html(request.headers) or form.locked:
+        if is_program(request.headers) or form.locked:
             raise refused
         if session is not None:
             self._runs.remember(session, fields)

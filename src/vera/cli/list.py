@@ -1,7 +1,6 @@
 """`vera list`: the sessions of a base folder, a line each."""
 
-import sys
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -73,8 +72,8 @@ def list_sessions(base_dir: str | None, as_json: bool, overrides: tuple[str, ...
 
             click.echo(printable_json({"sessions": msgspec.to_builtins(rows), "left_out": left_out}))
             return
-        for line in lines_of(rows, columns()):
-            click.echo(_coloured(line, rows) if sys.stdout.isatty() else line)
+        for line in lines_of(rows, columns(), _coloured):
+            click.echo(line)  # without colours where the output is no terminal
         if not rows:
             click.echo(
                 f'There is no session below {base}. Type: vera run "QUESTION" --input-dir DIR', err=True
@@ -145,34 +144,40 @@ def task_of(path: Path, ends: "LogEnds") -> str:
         return "(its text is not in the store)"
 
 
-def lines_of(rows: list[Listed], columns: int | None) -> Iterator[str]:
+def lines_of(
+    rows: list[Listed], columns: int | None, paint: Callable[[str, str], str] = lambda word, text: text
+) -> Iterator[str]:
     """The sessions as text. With `columns`, a line is not longer than that; where a task has no place in it,
-    a session takes three lines. Its folder alone is never cut, as it is there to be copied."""
+    a session takes three lines. Its folder alone is never cut, as it is there to be copied. `paint` gives
+    the text of a word its colour."""
     name = max((len(row.session) for row in rows), default=0)
     word = max((len(row.word) for row in rows), default=0)
+
+    def line(text: str, at: int, row: Listed) -> str:
+        end = at + len(row.word)
+        return text[:at] + paint(row.word, text[at:end]) + text[end:].rstrip()
+
     for row in rows:
         facts = f"{row.word:<{word}}  {_figures(row)}"
         beside = f"{row.session:<{name}}  {facts}  "
         if columns is None:
-            yield (beside + _cut(row.task, TASK_SHOWN)).rstrip()
+            yield line(beside + _cut(row.task, TASK_SHOWN), name + 2, row)
         elif (left := columns - len(beside)) >= LEAST_TASK:
-            yield (beside + _cut(row.task, left)).rstrip()
+            yield line(beside + _cut(row.task, left), name + 2, row)
         else:
             yield row.session
-            yield _cut(f"  {facts}", columns).rstrip()
+            yield line(_cut(f"  {facts}", columns), 2, row)
             if row.task:
                 yield _cut(f"  {row.task}", columns)
 
 
-def _coloured(line: str, rows: list[Listed]) -> str:
-    """A line in which the word for its run has its colour."""
+def _coloured(word: str, text: str) -> str:
+    """The text in the colour of the word for where a run stands."""
     from vera.report.standing import colour_of
 
-    word = next((each for each in sorted({row.word for row in rows}) if f"  {each}  " in line), "")
     given = colour_of(word).split()
     fg = next((part for part in given if part not in ("bold", "dim", "reverse")), None)
-    marked = click.style(word, fg=fg, bold="bold" in given, dim="dim" in given, reverse="reverse" in given)
-    return line.replace(f"  {word}  ", f"  {marked}  ", 1) if word else line
+    return click.style(text, fg=fg, bold="bold" in given, dim="dim" in given, reverse="reverse" in given)
 
 
 def _figures(row: Listed) -> str:

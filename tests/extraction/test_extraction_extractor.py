@@ -16,6 +16,7 @@ import pytest
 from support.documents import make_docx, make_pdf, paragraph
 from vera.extraction import client as extraction_client
 from vera.extraction.canonical import extract
+from vera.extraction.canonical.registry import Format, format_of
 from vera.extraction.extractor import ExtractionLimits, Extractor
 from vera.extraction.source import Extracted, Unreadable
 
@@ -175,19 +176,24 @@ def next_worker(*old: psutil.Process) -> psutil.Process:
 
 
 def test_a_document_on_which_two_workers_died_is_given_up_and_the_next_ones_read(
-    extractor: Extractor,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
+    def patient(data: bytes, name: str) -> Format:  # a busy machine kills late, and the limit of HTML is 5 s
+        return format_of(data, name)._replace(seconds=120.0)
+
+    monkeypatch.setattr("vera.extraction.extractor.format_of", patient)
     items = [(1, ENDLESS, "a.html"), *((number, PAGE, "b.html") for number in range(2, 6))]
     results: dict[int, Extracted | Unreadable] = {}
-    reader = threading.Thread(target=lambda: results.update(extractor.extract_all(items)))
-    reader.start()
-    first = next_worker()
-    time.sleep(0.5)
-    first.kill()
-    second = next_worker(first)
-    time.sleep(0.5)
-    second.kill()
-    reader.join()
+    with Extractor(ExtractionLimits(seconds=120)) as extractor:
+        reader = threading.Thread(target=lambda: results.update(extractor.extract_all(items)))
+        reader.start()
+        first = next_worker()
+        time.sleep(0.5)
+        first.kill()
+        second = next_worker(first)
+        time.sleep(0.5)
+        second.kill()
+        reader.join()
     assert str(results[1]) == "the extractor crashed on this file"
     assert all(isinstance(results[number], Extracted) for number in range(2, 6))
 

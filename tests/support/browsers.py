@@ -17,6 +17,8 @@ if TYPE_CHECKING:
     from playwright.sync_api import Browser, BrowserContext, ConsoleMessage, Page, Playwright, Request
 
 PROGRAMS = ("chromium", "chromium-browser", "google-chrome")
+SHELL = "chromium-headless-shell"
+"""The same engine without the browser around it: half the processor time. It shows no tabs."""
 ARGUMENTS = (
     "--no-sandbox",  # a container's root has no other choice; what it opens here is ours
     "--disable-gpu",
@@ -36,9 +38,9 @@ document.addEventListener("securitypolicyviolation", (event) =>
 """
 
 
-def program() -> str:
-    """The browser of this machine."""
-    found = next(filter(None, map(shutil.which, PROGRAMS)), None)
+def program(*preferred: str) -> str:
+    """The browser of this machine, the first of these names that it has."""
+    found = next(filter(None, map(shutil.which, (*preferred, *PROGRAMS))), None)
     assert found is not None, "no Chromium"
     return found
 
@@ -56,7 +58,7 @@ def chromium() -> "Iterator[Browser]":
 def launched(playwright: "Playwright") -> "Iterator[Browser]":
     """The same, where there is a Playwright already."""
     browser = playwright.chromium.launch(
-        executable_path=program(), headless=True, args=list(ARGUMENTS), timeout=PATIENCE_MS
+        executable_path=program(SHELL), headless=True, args=list(ARGUMENTS), timeout=PATIENCE_MS
     )
     try:
         yield browser

@@ -75,7 +75,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         "--repeat-more",
         action="store_true",
         help="Repeat what can go wrong by chance 20 times instead of 3, try all attacks, not a third, and"
-        " kill runs behind every record, not the first of each kind.",
+        " kill runs behind every record, not behind some.",
     )
 
 

@@ -106,6 +106,7 @@ MOVES: dict[str, tuple[tuple[str, ...], str, str | None]] = {
     "run.max_steps": (("run.max_steps=10",), "11", "9"),
     "run.effort": (("run.effort=quick",), "thorough", "quick"),
     "brave.min_interval_s": ((), "0", "2"),
+    "search.searxng_min_interval_s": ((), "0", "2"),
     "brave.cooldown_s": ((), "1", "61"),
     "brave.max_consec_429": ((), "3", "1"),
     "run.lane": (("run.lane=execute",), "research", "execute"),

@@ -95,6 +95,7 @@ class SmallWeb:
         return (
             "-c", "egress.mode=public", "-c", f"egress.allow_cidrs={LOOPBACK}/32",
             "-c", "search.engines=searxng", "-c", f"search.searxng_url={ENGINE}",
+            "-c", "search.searxng_min_interval_s=0",
         )  # fmt: skip
 
     def answer(self, url: str) -> Reply:

@@ -422,9 +422,10 @@ def test_when_all_are_down_each_says_why() -> None:
 def test_engines_without_key_or_address_are_left_out_and_unknown_ones_are_named() -> None:
     names = [engine.name for engine in open_engines(DEFAULT_ORDER, EngineOptions())]
     assert names == ["wikipedia", "openalex", "arxiv"]
-    options = EngineOptions(searxng_url="https://searx.example")
+    options = EngineOptions(searxng_url="https://searx.example", searxng_min_interval_s=0.25)
     both = open_engines(["arxiv", "searxng", "brave", "arxiv"], options, brave_key="a-key-of-tests")
     assert [engine.name for engine in both] == ["arxiv", "searxng", "brave"]
+    assert both[1].limits.min_interval_s == 0.25
     with pytest.raises(EngineError, match="'gogle' is no search engine; there are brave, searxng"):
         open_engines(["gogle"], EngineOptions())
     with pytest.raises(EngineError, match="SearXNG instance cannot be used"):

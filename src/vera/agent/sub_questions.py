@@ -6,7 +6,6 @@ first is answered.
 
 import asyncio
 import itertools
-import re
 from collections.abc import Callable, Iterable, Sequence
 from typing import Annotated
 
@@ -20,6 +19,7 @@ from vera.evidence.asked_pages import addresses
 from vera.evidence.prompt_quoting import fence, named
 from vera.model.types import Model
 from vera.session import Session
+from vera.text.late_regex import late_regex
 from vera.text.stopwords import stop_words
 from vera.text.words import STOPWORDS, stem, stems, words
 from vera.verification.ask import ask, prompt
@@ -52,8 +52,8 @@ ASKS = ("?", "？", "؟")
 Revise = Callable[[Sequence[str]], Sequence[str] | None]
 """What a person makes of the proposed sub-questions; None where they call the run off."""
 
-_ITEM = re.compile(r"[ \t]{0,8}(?:[-*•+]|\d{1,2}[.)])[ \t]+(\S[^\n]{0,2000})")
-_END = re.compile(r"[.!](?!\S)|\?(?![\w&=%/])|[？؟。！\n]|\Z")
+_ITEM = late_regex(r"[ \t]{0,8}(?:[-*•+]|\d{1,2}[.)])[ \t]+(\S[^\n]{0,2000})")
+_END = late_regex(r"[.!](?!\S)|\?(?![\w&=%/])|[？؟。！\n]|\Z")
 """The end of a sentence. Neither a number nor an address has one in it."""
 _LEADING = frozenset(
     stems("please answer reply respond question follow below tell find know say give also thanks thank")

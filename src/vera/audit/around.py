@@ -9,6 +9,7 @@ means.
 import re
 
 from vera.audit.case import CitedLines
+from vera.text.late_regex import late_regex
 from vera.text.negation import doubtful_turns, is_negative, takes_back
 from vera.text.span import Lines
 from vera.text.whole_sentences import SMALL_WORDS
@@ -27,26 +28,26 @@ _BEGINNING = 40
 _PLAIN = frozenset(("text/plain", "message/rfc822"))
 _DATA = frozenset(("text/csv", "text/tab-separated-values", "application/json"))
 
-_DENIAL = re.compile(
+_DENIAL = late_regex(
     r"\W*(?:not|no|nope|never|nein|nicht|niemals|non|pas|jamais)"
     r"(?:[\s,]{1,4}(?:really|any ?more|any ?longer|at all|true|so|yet|quite|mehr|wahr|plus|vrai))*\W*",
     re.IGNORECASE,
 )
-_GOES_ON = re.compile(
+_GOES_ON = late_regex(
     r"\s*(?:(?:[-*•]|\(?\w{1,3}[.)])\s+)?(?:unless|except|but (?:not|only)|only (?:if|when)|if|provided|save"
     r"|sofern|falls|außer|es sei denn|sauf|à moins)\b"
 )
-_CHOICE = re.compile(r"\[(?P<mark>[ xX✓✔]?)\]\s?(?P<what>[^\[\n]{1,80})")
-_NOTE_MARK = re.compile(r"[^\s*†‡¹²³⁴-⁹](?P<mark>\*{1,3}|[†‡]|[¹²³⁴-⁹]|\[\^\w{1,8}\])[.!]?\s*\Z")
+_CHOICE = late_regex(r"\[(?P<mark>[ xX✓✔]?)\]\s?(?P<what>[^\[\n]{1,80})")
+_NOTE_MARK = late_regex(r"[^\s*†‡¹²³⁴-⁹](?P<mark>\*{1,3}|[†‡]|[¹²³⁴-⁹]|\[\^\w{1,8}\])[.!]?\s*\Z")
 _SAID = r"(?:[^\s\"“”„«»]+\s+){3,}[^\"“”„«»]+"
-_QUOTED = re.compile(rf"(?:\s*[\d*•-]{{1,3}}[.)]?\s)?\s*(?:\"{_SAID}\"|[“„]{_SAID}[”“]|«{_SAID}»|»{_SAID}«)")
+_QUOTED = late_regex(rf"(?:\s*[\d*•-]{{1,3}}[.)]?\s)?\s*(?:\"{_SAID}\"|[“„]{_SAID}[”“]|«{_SAID}»|»{_SAID}«)")
 """A quotation of four words or more: fewer are a term."""
-_HUNK = re.compile(r"^@@ ", re.MULTILINE)
-_PAGE_NUMBER = re.compile(r"\W*(?:page\s|seite\s)?\d{1,4}(?:\s?(?:of|/|von)\s?\d{1,4})?\W*", re.IGNORECASE)
+_HUNK = late_regex(r"^@@ ", re.MULTILINE)
+_PAGE_NUMBER = late_regex(r"\W*(?:page\s|seite\s)?\d{1,4}(?:\s?(?:of|/|von)\s?\d{1,4})?\W*", re.IGNORECASE)
 _RUNNING_TITLE = 40
-_LAST_WORD = re.compile(r"([^\W\d_]+)\W{0,3}\Z")
-_BROKEN_OFF = re.compile(r"(?:\.\.\.|…|[,;–—])\s*\Z")
-_GAP = re.compile(r"[a-z,] {4,}[a-z]")
+_LAST_WORD = late_regex(r"([^\W\d_]+)\W{0,3}\Z")
+_BROKEN_OFF = late_regex(r"(?:\.\.\.|…|[,;–—])\s*\Z")
+_GAP = late_regex(r"[a-z,] {4,}[a-z]")
 
 
 def taken_back(sentence: str, behind: str, place: CitedLines) -> bool:

@@ -4,6 +4,7 @@ import re
 from collections.abc import Collection, Iterator
 from typing import Literal, NamedTuple
 
+from vera.text.late_regex import late_regex
 from vera.text.lexicon import FUNCTION_WORDS, is_verb, word_set
 
 Kind = Literal["number", "name", "date", "quotation"]
@@ -20,16 +21,16 @@ _LARGE_NUMBERS = (
     "thirteen fourteen fifteen sixteen seventeen eighteen nineteen twenty thirty forty fifty sixty seventy "
     "eighty ninety hundreds? thousands? millions? billions? trillions? dozens? half twice thrice percent"
 )
-_SMALL = re.compile(rf"\b(?:{_SMALL_NUMBERS.replace(' ', '|')})\b", re.IGNORECASE)
-_LARGE = re.compile(rf"\b(?:{_LARGE_NUMBERS.replace(' ', '|')})\b|[%‰]", re.IGNORECASE)
-_DIGITS = re.compile(r"\d[\d.,:/–-]{0,40}|[¼-¾⅐-⅞²³¹⁰-⁹₀-₉Ⅰ-ⅿ①-⓿❶-➓㈠-㈩㉈-㉟㊀-㊉㊱-㊿🄀-🄌🔟]")
-_DATE = re.compile(
+_SMALL = late_regex(rf"\b(?:{_SMALL_NUMBERS.replace(' ', '|')})\b", re.IGNORECASE)
+_LARGE = late_regex(rf"\b(?:{_LARGE_NUMBERS.replace(' ', '|')})\b|[%‰]", re.IGNORECASE)
+_DIGITS = late_regex(r"\d[\d.,:/–-]{0,40}|[¼-¾⅐-⅞²³¹⁰-⁹₀-₉Ⅰ-ⅿ①-⓿❶-➓㈠-㈩㉈-㉟㊀-㊉㊱-㊿🄀-🄌🔟]")
+_DATE = late_regex(
     r"\b(?:January|February|March|April|June|July|August|September|October|November|December"
     r"|(?:Mon|Tues|Wednes|Thurs|Fri|Satur|Sun)day|centur(?:y|ies)|(?:[0-9]{1,2} )May|May [0-9]{1,4}"
     r"|(?:1[0-9]|20)[0-9]{2}s?|[0-9]{1,2}[./][0-9]{1,2}[./][0-9]{2,4})\b"
 )
-_QUOTATION = re.compile(r"“[^”]{1,4000}|„[^“”]{1,4000}|«[^»]{1,4000}|[「『][^」』]{1,4000}|\"[^\"]{1,4000}\"")
-_WORD = re.compile(r"[^\W_](?:[\w'’&-]{0,60}[\w])?")
+_QUOTATION = late_regex(r"“[^”]{1,4000}|„[^“”]{1,4000}|«[^»]{1,4000}|[「『][^」』]{1,4000}|\"[^\"]{1,4000}\"")
+_WORD = late_regex(r"[^\W_](?:[\w'’&-]{0,60}[\w])?")
 
 
 class Checkable(NamedTuple):

@@ -5,13 +5,14 @@ gives it: under "you must do these things:" it is a duty, under "in one of these
 says nothing alone.
 """
 
-import re
 from bisect import bisect_right
 from collections.abc import Iterator, Sequence
+from functools import lru_cache
 from itertools import pairwise
 from typing import NamedTuple
 
 from vera.audit.containment_terms import DISTANCE, KINDS, RELATIVES, Token, tokens, without_opening
+from vera.text.late_regex import late_regex
 from vera.text.negation import State, below, box_of, is_box, is_remark
 from vera.text.sentences import END
 from vera.text.span import Lines
@@ -25,21 +26,24 @@ CONTEXT = 60
 ends."""
 
 _TEXT_LIMIT = 400_000
+_KEPT = 20_000
+"""Characters of the longest text whose sentences are kept: 120 lines of prose have about half of it."""
+
 _WRAPPED = 40
-_MARKER = re.compile(
+_MARKER = late_regex(
     r"(?P<indent>\s{0,24})(?:(?P<bullet>[-*•‣+])\s|\(?(?:(?P<number>[0-9]{1,3}(?:\.[0-9]{1,2}){0,3})"
     r"|(?P<letter>[A-Za-z]|[ivxIVX]{2,5}))[.)](?=\s))"
 )
-_NEW_BLOCK = re.compile(
+_NEW_BLOCK = late_regex(
     r"\s{0,24}(?:[-*•‣#|>]|\(?(?:[0-9]{1,3}(?:\.[0-9]{1,2}){0,3}|[A-Za-z]|[ivx]{2,5})[.)]\s|$)"
 )
-_BOX = re.compile(r"\s{0,8}\*(?P<inner>\s.{0,200})\*\s{0,4}\Z")
-_ALTERNATIVES = re.compile(
+_BOX = late_regex(r"\s{0,8}\*(?P<inner>\s.{0,200})\*\s{0,4}\Z")
+_ALTERNATIVES = late_regex(
     r"(?i)\b(?:one|any|either|some|none|not|no|neither|ways|alternatives|options|exceptions?|except|unless"
     r"|instead|may|prohibited|forbidden|banned|examples?)\b"
 )
-_ALTERNATIVE = re.compile(r"[,;]\s{1,4}or,?\s{0,4}\Z")
-_DUTIES = re.compile(r"(?i)\byou must (?:also )?(?:do|meet|follow|observe)\b[^:]{0,80}:\s*\Z")
+_ALTERNATIVE = late_regex(r"[,;]\s{1,4}or,?\s{0,4}\Z")
+_DUTIES = late_regex(r"(?i)\byou must (?:also )?(?:do|meet|follow|observe)\b[^:]{0,80}:\s*\Z")
 _TURNED = {"may": "must not", "shall": "must not", "can": "cannot"}
 
 
@@ -61,12 +65,20 @@ def sentences(lines: Lines, first: int, last: int) -> Iterator[Sentence]:
     """The sentences that touch lines `first` to `last`, whole, read with their surroundings."""
     top, bottom = max(1, first - CONTEXT), min(len(lines), last + CONTEXT)
     text = lines.cut(top, bottom)[:_TEXT_LIMIT].decode("utf-8", "replace")
+    read = _sentences if len(text) <= _KEPT else _sentences.__wrapped__
+    yield from read(text, top, first, last)
+
+
+@lru_cache(maxsize=1024)  # other claims ask for the same lines
+def _sentences(text: str, top: int, first: int, last: int) -> tuple[Sentence, ...]:
+    """The sentences of a text, which begins with line `top`, that touch lines `first` to `last`."""
+    found: list[Sentence] = []
     head: _Block | None = None
     alternative = False
     state: State = ""
     for block in _blocks(text.split("\n"), top):
         if block.first > last:
-            return
+            break
         denied, state = below(block.text, state, item=bool(block.kind))
         if block.kind:
             if head is not None and not _is_below(block, head):
@@ -76,9 +88,10 @@ def sentences(lines: Lines, first: int, last: int) -> Iterator[Sentence]:
             head, alternative = None, False
         if block.line_at(len(block.text)) >= first:
             for sentence in _of_block(block, head, first, last, alternative=alternative):
-                yield sentence._replace(box=denied or sentence.box)
+                found.append(sentence._replace(box=denied or sentence.box))
         if block.text.rstrip().endswith(":"):
             head, alternative = block, False
+    return tuple(found)
 
 
 def with_names(sentence: Sentence, known: Sequence[tuple[str, ...]]) -> Sentence:

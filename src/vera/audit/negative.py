@@ -16,6 +16,7 @@ from vera.evidence.domains import registrable_domain
 from vera.evidence.official import official_names as official_names
 from vera.evidence.official import owner
 from vera.evidence.queries import one_family, query_stems
+from vera.text.late_regex import late_regex
 from vera.text.negation import DENIES, TEXT_LIMIT, asserted
 from vera.text.negation import is_negative as is_negative
 from vera.text.words import negations, stems, words
@@ -28,14 +29,14 @@ _MAX_LOOKUPS = 1000
 _MAX_FAMILIES = 100
 
 # Words by which a source may deny without any of the above.
-_OTHERWISE = re.compile(
+_OTHERWISE = late_regex(
     r"\bun(?:known|identified|solved|resolved|able|successful|approved|released|confirmed|announced|available)\b"
     r"|\b(?:without|fail(?:s|ed|ure)?|den(?:y|ies|ied)|refus(?:es?|ed|al)|reject(?:s|ed)?|declin(?:es?|ed)"
     r"|absen(?:t|ce)|exclud(?:es?|ed|ing)|prohibit(?:s|ed)?|forbid(?:s|den)?|forbade|ban(?:s|ned)?|cancell?ed"
     r"|abandoned|ceased|impossible|zero)\b",
     re.IGNORECASE,
 )
-_ASKS_SET = re.compile(
+_ASKS_SET = late_regex(
     r"\b(?:list|name|enumerate|identify|find|give|what are|which are|who are|tell me)\b[^.?!\n]{0,60}?"
     r"\b(?:all|every|each|any and all)\b(?!\s+(?:information|details|this|that|you|about|relevant"
     r"|the following|the information|the details))"
@@ -45,7 +46,7 @@ _ASKS_SET = re.compile(
     r"|\ball\s+(?:of\s+)?the\s+(?:\w+\s+){1,4}(?:that|who|which|of|in)\b",
     re.IGNORECASE,
 )
-_SAYS_SET = re.compile(
+_SAYS_SET = late_regex(
     r"\bthe only\b|\bthe sole\b|\bno others?\b|\bnobody else\b|\bnothing else\b|\bno one else\b"
     r"|\b(?:complete|full|exhaustive|entire)\s+(?:list|set|enumeration|inventory|roster)\b"
     r"|\b(?:all|every one)\s+(?:of\s+)?(?:the\s+)?(?:\w+\s+){0,4}\w+\s+(?:are|were)\s*:"
@@ -54,15 +55,15 @@ _SAYS_SET = re.compile(
     r"|\bconsists? (?:only|solely|entirely) of\b",
     re.IGNORECASE,
 )
-_EXCLUDES = re.compile(
+_EXCLUDES = late_regex(
     r"\b(?:only|sole|solely|single|exclusive|exclusively|unique|uniquely|exactly|all|every|complete|full"
     r"|no other|none|consists? of|comprises?|namely)\b",
     re.IGNORECASE,
 )
-_SENTENCE_END = re.compile(r"(?<=[.!?。！？])\s+|\n\s*\n|\n(?=\s*(?:[-*•#|]|\d{1,3}[.)]))")
-_ITEM_MARK = re.compile(r"\s*(?:,\s*(?:and|or|und|et|y)\s|,|;|\s(?:and|or|und|et|&)\s)\s*")
-_QUALIFIED = re.compile(r"\s+(?:in|as of|since|by|at|on|from|for|until)\s+")
-_AFTER_COLON = re.compile(r":\s+|\b(?:are|were|namely|include|includes|comprise|comprises|consists? of)\s+")
+_SENTENCE_END = late_regex(r"(?<=[.!?。！？])\s+|\n\s*\n|\n(?=\s*(?:[-*•#|]|\d{1,3}[.)]))")
+_ITEM_MARK = late_regex(r"\s*(?:,\s*(?:and|or|und|et|y)\s|,|;|\s(?:and|or|und|et|&)\s)\s*")
+_QUALIFIED = late_regex(r"\s+(?:in|as of|since|by|at|on|from|for|until)\s+")
+_AFTER_COLON = late_regex(r":\s+|\b(?:are|were|namely|include|includes|comprise|comprises|consists? of)\s+")
 
 
 def asks_complete_set(question: str) -> bool:

@@ -12,6 +12,7 @@ from collections.abc import Iterator
 from decimal import Decimal
 from functools import cached_property
 
+from vera.text.late_regex import late_regex
 from vera.text.words import folded, stems
 
 STRUCTURAL = frozenset(map(Decimal, (0, 1, 2, 10, 100, 1000)))
@@ -20,54 +21,54 @@ STRUCTURAL = frozenset(map(Decimal, (0, 1, 2, 10, 100, 1000)))
 MAX_TOKENS = 5000
 """Words of a program that are looked at as base64."""
 
-_NUMBER = re.compile(
+_NUMBER = late_regex(
     r"(?<![\w.])(?:0[xX](?P<hex>[0-9a-fA-F]{1,16})"
     r"|(?P<plain>[0-9][0-9_]{0,30}(?:\.[0-9]{1,30})?|\.[0-9]{1,30})(?:[eE](?P<exponent>[+-]?[0-9]{1,2}))?)"
     r"(?![0-9A-Za-z_])"
 )
-_THOUSANDS = re.compile(r"(?<![\w.,])[0-9]{1,3}(?:,[0-9]{3}){1,6}(?:\.[0-9]{1,30})?(?![\w,])")
+_THOUSANDS = late_regex(r"(?<![\w.,])[0-9]{1,3}(?:,[0-9]{3}){1,6}(?:\.[0-9]{1,30})?(?![\w,])")
 # Places where a number is no value: fields ($2), subscripts (row[2]), descriptors (2>&1), number formats
 # (%.3f, :.2f) and names of encodings.
-_FORM = re.compile(
+_FORM = late_regex(
     r"\$[0-9]{1,2}(?![0-9])|\$\{[0-9]{1,2}\}|(?<=[\w\])])\[-?[0-9]{1,2}\]|[0-9]?>&[0-9]|(?<![\w.])[0-9](?=>)"
     r"|[%:],?[0-9]{0,2}\.?[0-9]{1,2}[a-z%](?![\w])|(?i:utf-?(?:8|16|32)|latin-?[0-9]|iso-?8859-[0-9]{1,2})"
 )
-_OPTION = re.compile(r"(?<=\s)-[A-Za-z]?[0-9](?![0-9A-Za-z.])")
-_JOINING = re.compile(r"['\"\\]")
-_ESCAPE = re.compile(r"\\(?:x(?P<hex>[0-9a-fA-F]{2})|u(?P<wide>[0-9a-fA-F]{4})|0?(?P<octal>[0-7]{2,3}))")
-_BASE64 = re.compile(r"(?<![A-Za-z0-9+/=])[A-Za-z0-9+/]{2,4096}={0,2}(?![A-Za-z0-9+/=])")
-_BACKWARDS = re.compile(r"\brev\b|\[::-1\]|\breversed?\b")
-_TEXT_TO_NUMBER = re.compile(
+_OPTION = late_regex(r"(?<=\s)-[A-Za-z]?[0-9](?![0-9A-Za-z.])")
+_JOINING = late_regex(r"['\"\\]")
+_ESCAPE = late_regex(r"\\(?:x(?P<hex>[0-9a-fA-F]{2})|u(?P<wide>[0-9a-fA-F]{4})|0?(?P<octal>[0-7]{2,3}))")
+_BASE64 = late_regex(r"(?<![A-Za-z0-9+/=])[A-Za-z0-9+/]{2,4096}={0,2}(?![A-Za-z0-9+/=])")
+_BACKWARDS = late_regex(r"\brev\b|\[::-1\]|\breversed?\b")
+_TEXT_TO_NUMBER = late_regex(
     r"\b(?:len|ord|int|hash|length|count|index|find|sum|bytes|hex)\s{0,4}\(|\$\{#|\b(?:wc|md5sum|sha\d+sum|cksum|od|xxd)\b"
 )
-_DATA = re.compile(
+_DATA = late_regex(
     r"'([^'\"\n(){}=;$]{1,4000})'|\"([^'\"\n(){}=;$]{1,4000})\""
     r"|\b(?:echo|printf)[ \t]{1,8}(?:-\w{1,4}[ \t]{1,8})?([^\n|;&<>\"'$]{1,4000})"
 )
 
 _DIGITS = r"[0-9][0-9_]{0,30}(?:\.[0-9]{1,30})?"
-_OPERAND = re.compile(
+_OPERAND = late_regex(
     rf"(?:\$\w{{1,20}}|[)\]]|\b[A-Za-z_]\w{{0,40}})[ \t]{{0,3}}[*+%][ \t]{{0,3}}({_DIGITS})(?![\w\]])"
     rf"|(?:\$\w{{1,20}}|[)\]]|\b[A-Za-z_])[ \t]{{0,3}}-[ \t]{{0,3}}({_DIGITS})(?![\w\]])"
     rf"|(?:\$\w{{1,20}}|\)|\w[ \t])[ \t]{{0,3}}/[ \t]{{0,3}}({_DIGITS})(?![\w/\]])"
     rf"|(?<![\w.\[-])({_DIGITS})[ \t]{{0,3}}[*+-][ \t]{{0,3}}(?:[$(]|[A-Za-z_]\w{{0,40}}\b(?!\.\w))"
 )
-_WIDTH = re.compile(r"%[-0+ ]?([0-9]{2,9})[sdc]")
+_WIDTH = late_regex(r"%[-0+ ]?([0-9]{2,9})[sdc]")
 """The width of a printed text, whose length may be counted."""
 
-_SED = re.compile(r"\b(?:sed|perl|ruby)\b")
-_SUBSTITUTES = re.compile(
+_SED = late_regex(r"\b(?:sed|perl|ruby)\b")
+_SUBSTITUTES = late_regex(
     r"(?<![A-Za-z])s(?P<mark>[/|#,@!:;~])(?:\\.|(?!(?P=mark))[^\n]){1,300}(?P=mark)"
     r"(?P<new>(?:\\.|(?!(?P=mark))[^\n]){0,300})(?P=mark)"
     r"|(?<=['\"0-9$/ ])[aic]\\[ \t\n]{0,8}(?P<line>[^'\"\n]{1,300})"
 )
-_REPLACES = re.compile(
+_REPLACES = late_regex(
     r"\bg?(?:en)?sub\([^,\n]{1,300},\s{0,4}[\"']([^\"'\n]{0,300})[\"']"
     r"|\.replace\([^,\n]{1,300},\s{0,4}[\"']([^\"'\n]{0,300})[\"']"
 )
-_TR = re.compile(r"\btr[ \t]{1,8}(?!-d\b|-s\b|-cd\b)(?:-\w{1,3}[ \t]{1,8})?\S{1,80}[ \t]{1,8}\S{1,80}")
-_CASES = re.compile(r"\[:(?:upper|lower|space|blank|punct):\]|A-Z|a-z|\\[nrt]|^tr\s+'?\W{1,8}\s")
-_PRINTS = re.compile(r"\b(?:echo|printf|print|g?awk|python[0-9.]{0,5}|perl|ruby|node|php)\b|<<")
+_TR = late_regex(r"\btr[ \t]{1,8}(?!-d\b|-s\b|-cd\b)(?:-\w{1,3}[ \t]{1,8})?\S{1,80}[ \t]{1,8}\S{1,80}")
+_CASES = late_regex(r"\[:(?:upper|lower|space|blank|punct):\]|A-Z|a-z|\\[nrt]|^tr\s+'?\W{1,8}\s")
+_PRINTS = late_regex(r"\b(?:echo|printf|print|g?awk|python[0-9.]{0,5}|perl|ruby|node|php)\b|<<")
 
 
 class Program:

@@ -3,19 +3,20 @@
 import re
 from collections.abc import Collection, Iterator, Mapping
 
+from vera.text.late_regex import late_regex
 from vera.text.lexicon import FUNCTION_WORDS, word_set
 
-_STOP = re.compile(
+_STOP = late_regex(
     r"(?P<stop>[.!?…]{1,12})[\"'”’»)\]*_`]{0,6}(?=\s|\Z|[\[【])"
     r"|(?P<wide>[。！？]{1,8}[」』”’\"]{0,2})"
     r"|(?P<line>\n)"
 )
-_SPACE = re.compile(r"\s*")
-_NEXT_WORD = re.compile(r"[\"'“”‘’(*_]{0,6}([^\W\d_]{1,40})")
-_LAST_TOKEN = re.compile(r"[^\s(\[{“”\"‘*_]{1,24}\Z")
-_INITIALS = re.compile(r"(?:[^\W\d_]\.){0,6}[^\W\d_]")
-_ROMAN = re.compile(r"[IVXLC]{1,8}\b")
-_MONTH = re.compile(
+_SPACE = late_regex(r"\s*")
+_NEXT_WORD = late_regex(r"[\"'“”‘’(*_]{0,6}([^\W\d_]{1,40})")
+_LAST_TOKEN = late_regex(r"[^\s(\[{“”\"‘*_]{1,24}\Z")
+_INITIALS = late_regex(r"(?:[^\W\d_]\.){0,6}[^\W\d_]")
+_ROMAN = late_regex(r"[IVXLC]{1,8}\b")
+_MONTH = late_regex(
     r"(?:Jan|Feb|Mar|Mär|Apr|May|Mai|Jun|Jul|Aug|Sep|O[ck]t|Nov|De[cz])[a-zä]{0,7}\b|Jahrhunderts?\b",
     re.IGNORECASE,
 )

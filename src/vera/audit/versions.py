@@ -28,6 +28,7 @@ from vera.evidence.superseding import (
     tokens,
 )
 from vera.text.headings import over
+from vera.text.late_regex import late_regex
 from vera.text.lexicon import word_set
 from vera.text.span import Lines
 from vera.text.whole_sentences import line
@@ -43,15 +44,15 @@ _MAX_NAME = 12
 
 Kind = Literal["clause", "document", "part", "everything", "later"]
 
-_NUMBERED = re.compile(
+_NUMBERED = late_regex(
     r"(?i)\s{0,12}(?:#{1,6}\s{1,4})?[*_]{0,2}(?:(?P<word>clause|section|article|art\.|§|paragraph|ziffer"
     r"|abschnitt|artikel|punkt|nr\.|nummer|rule|item|klausel)\s{0,3})?"
     r"(?P<number>\d{1,3}[a-z]?(?:\.\d{1,3}){0,4})(?P<end>[.):]?)[*_]{0,2}(?=\s|\Z)"
 )
-_SUB = re.compile(r"\s{0,12}\((?P<number>\d{1,3}|[a-z])\)\s")
-_FILE = re.compile(r"[^\s\"'“”„«»()<>|*]{1,200}\.[A-Za-z][A-Za-z0-9]{0,5}(?![\w])")
-_YEAR = re.compile(r"(?:19|20)\d\d")
-_VERSION = re.compile(
+_SUB = late_regex(r"\s{0,12}\((?P<number>\d{1,3}|[a-z])\)\s")
+_FILE = late_regex(r"[^\s\"'“”„«»()<>|*]{1,200}\.[A-Za-z][A-Za-z0-9]{0,5}(?![\w])")
+_YEAR = late_regex(r"(?:19|20)\d\d")
+_VERSION = late_regex(
     r"(?i)(?<![a-z])(?:v|ver|version|rev|revision|fassung|edition)[ ._-]{0,2}"
     r"(\d{1,4}(?:\.\d{1,4}){0,2})(?!\d)"
 )

@@ -5,6 +5,8 @@ A height is no width: where a sentence gives a number for a dimension, it has to
 
 import re
 
+from vera.text.late_regex import late_regex
+
 _WORDS = {
     "width": r"wide|width|breit|breite|largeur|large|ancho|ancha|anchura|largo|larga|larghezza|largura",
     "height": r"high|tall|height|hoch|höhe|haut|haute|hauteur|alto|alta|altura|altezza",
@@ -20,9 +22,9 @@ _WORDS = {
 "largo" is long), the first table that has it counts."""
 _DIMENSION = {word: name for name, row in reversed(_WORDS.items()) for word in row.split("|")}
 _ANY = "|".join(sorted(_DIMENSION, key=len, reverse=True))
-_ASKED = re.compile(rf"^\W*(?:\w+\W+){{0,4}}?({_ANY})\b", re.IGNORECASE)
-_SAID = re.compile(rf"\b({_ANY})\b", re.IGNORECASE)
-_GIVEN = re.compile(
+_ASKED = late_regex(rf"^\W*(?:\w+\W+){{0,4}}?({_ANY})\b", re.IGNORECASE)
+_SAID = late_regex(rf"\b({_ANY})\b", re.IGNORECASE)
+_GIVEN = late_regex(
     rf"\d(?:[\s-]?[^\W\d_]{{1,20}}){{1,2}}[\s-]({_ANY})\b|\b({_ANY})\b(?:\W{{1,3}}[^\W\d_]{{1,20}}){{0,2}}?\W{{1,3}}\d",
     re.IGNORECASE,
 )

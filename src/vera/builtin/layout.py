@@ -10,42 +10,43 @@ from collections.abc import Iterator, Mapping
 import msgspec
 
 from vera.builtin.words import Word, words
+from vera.text.late_regex import late_regex
 from vera.text.sentences import GERMAN_DATE
 
 MAX_CITED_LINES = 6
 
-_ATX = re.compile(r"^ {0,3}(#{1,6})\s+(.+?)\s*#*$")
-_UNDERLINE = re.compile(r"^\s{0,3}(?:={3,}|-{3,}|~{3,}|\*{3,}|\^{3,})\s*$")
-_RULE = re.compile(r"^\W*$")
-_NUMBERED = re.compile(
+_ATX = late_regex(r"^ {0,3}(#{1,6})\s+(.+?)\s*#*$")
+_UNDERLINE = late_regex(r"^\s{0,3}(?:={3,}|-{3,}|~{3,}|\*{3,}|\^{3,})\s*$")
+_RULE = late_regex(r"^\W*$")
+_NUMBERED = late_regex(
     r"^(?:§ ?|section |article |chapter |appendix )?(\d+(?:\.\d+)*[.:)]?|[a-z][.)]|[ivx]+[.)])\s+\S", re.I
 )
-_ITEM = re.compile(
+_ITEM = late_regex(
     r"^\s*(?:[-*•·‣◦+–]\s+|\(?(?:\d{1,3}|[a-z]|[ivx]{1,4})[.)]\s+|\((?:\d{1,3}|[a-z]|[ivx]{1,4})\)\s*|--?[A-Za-z?][\w-]*)"
 )
-_TABLE = re.compile(r"\s*\||.*\S\t+\S|\|.*\|")
-_SENTENCE_END = re.compile(r"[.!?…]+[\"'”’)\]]*(?=\s|$)|[。！？]+[」』”]*")
-_ABBREVIATION = re.compile(
+_TABLE = late_regex(r"\s*\||.*\S\t+\S|\|.*\|")
+_SENTENCE_END = late_regex(r"[.!?…]+[\"'”’)\]]*(?=\s|$)|[。！？]+[」』”]*")
+_ABBREVIATION = late_regex(
     r"(?:\b(?:e\.g|i\.e|etc|cf|vs|no|nos|mr|mrs|ms|dr|prof|st|jr|sr|inc|ltd|co|corp|dept|art|sec|fig|figs|vol|pp|"
     r"ed|eds|approx|ca|al|jan|feb|mar|apr|jun|jul|aug|sept?|oct|nov|dec|bzw|z\.b|d\.h|u\.s|u\.k|a\.m|p\.m|gen|col|"
     r"lt|rev|hon)|(?<![\w°])[A-Z]|^\s*\(?\w{1,4})\.$",
     re.I,
 )
-_ORDINAL = re.compile(GERMAN_DATE)
+_ORDINAL = late_regex(GERMAN_DATE)
 _MAX_ASKED_LENGTH = 4
 MAX_TERM_LENGTH = 70
 WRAPPED = 120
 """A longer line was not wrapped for paper: it is a whole paragraph."""
-_HYPHENATED = re.compile(r"[\u2010\u00ad] ")
-_BRACKETED = re.compile(r"\[[^\[\]]*\]|<[^<>]*>")
-_FIELD = re.compile(r"^\s{0,8}[^\W\d_][\w()/'’ .-]{0,39}:\s{1,8}\S.{0,99}$")
+_HYPHENATED = late_regex(r"[\u2010\u00ad] ")
+_BRACKETED = late_regex(r"\[[^\[\]]*\]|<[^<>]*>")
+_FIELD = late_regex(r"^\s{0,8}[^\W\d_][\w()/'’ .-]{0,39}:\s{1,8}\S.{0,99}$")
 """A line that may be a field of a form: "Floor area: 42 square metres"."""
-_ROW_LABEL = re.compile(
+_ROW_LABEL = late_regex(
     r"^\s{0,8}(?:\|\s{0,8}([^|\n]{2,60}?)\s{0,40}\||([^\W\d_][\w()/'’ .-]{0,39}):\s{1,8}\S|"
     r"([^|\t\n]{2,60}?)\s{0,8}\t+\S)"
 )
-_LABEL = re.compile(r"^\W{0,8}(\w[^:.\n]{0,50}?)[\"”*_`]{0,3}(?::\s|\s{2,}|\s[—–-]\s|[\"”]? means\b)")
-_CLAUSE_END = re.compile(r"[;:,—–]\s*(?:and|or)?\s*$")
+_LABEL = late_regex(r"^\W{0,8}(\w[^:.\n]{0,50}?)[\"”*_`]{0,3}(?::\s|\s{2,}|\s[—–-]\s|[\"”]? means\b)")
+_CLAUSE_END = late_regex(r"[;:,—–]\s*(?:and|or)?\s*$")
 
 
 class Piece(msgspec.Struct, frozen=True):

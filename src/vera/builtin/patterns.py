@@ -6,6 +6,7 @@ No pattern backtracks over more than a run of word characters: each is linear in
 import re
 
 from vera.builtin.lexicon import NUMBER_WORDS
+from vera.text.late_regex import late_regex
 
 _NUMBER_WORD = "|".join(word for word in (*NUMBER_WORDS, "fünf", "zwölf", "dreißig") if word != "one")
 _DIGITS = r"\d[\d.,]*"
@@ -20,13 +21,13 @@ NUMBER = _compiled(
     rf"(?<![\w.,-])(?:\d[\d.,]*\d|\d|{_NUMBER_WORD}|one|a|an|once|twice|no|several)(?![\w])",
     r"[〇零一二三四五六七八九十百千万两]{1,12}",
 )
-NUMBER_OF = re.compile(r"\b(?:number|count|total) of((?: \w{1,30}){1,3})", re.IGNORECASE)
+NUMBER_OF = late_regex(r"\b(?:number|count|total) of((?: \w{1,30}){1,3})", re.IGNORECASE)
 """What a sentence counts before it says how many: "the number of employees is 12"."""
-THERE_ARE = re.compile(
+THERE_ARE = late_regex(
     r"\b(?:has|have|had|there (?:is|are|was|were)) (?:\w{1,9} )?\d[\d.,]{0,15} (\w{1,30})", re.IGNORECASE
 )
 """The same behind the number: "the firm has 12 employees"."""
-IT_IS = re.compile(
+IT_IS = late_regex(
     r"^\s{0,8}(?:the|its|their) (\w{1,30}(?:[ -]\w{1,30}){0,3}?)(?: (?:of|for|at|on|in) .{1,80}?)? "
     r"(?:is|was|are|were) ",
     re.IGNORECASE,
@@ -98,7 +99,7 @@ AT_MOST = _compiled(rf"\b(?:{_DOWN})\s+(?:[€$£]\s?)?$")
 ASKS_MIN = _compiled(r"\b(?:at (?:the )?least|minimum|minimal|mindestens|wenigstens|au moins|au minimum)\b")
 ASKS_MAX = _compiled(r"\b(?:at (?:the )?most|maximum|maximal|höchstens|au plus|au maximum)\b")
 """What asks for a bound: the least that is so, or the most."""
-VALUE = re.compile(
+VALUE = late_regex(
     r"\b(default|maximum|max|minimum|min|limit|threshold)s?\b"
     r"(?: (?:value|size|setting|number|timeout|length))?"
     r"(?:\s?[:=]\s?| (?:is|are|was|of|to|at|being)(?: set to)? | )[\"'“‘`(]{0,2}"
@@ -189,19 +190,19 @@ FREQUENCY = _compiled(
     r"triennial(?:ly)?|täglich|stündlich|wöchentlich|monatlich|jährlich|(?:einmal|zweimal|dreimal)|"
     r"quotidien(?:ne)?s?|hebdomadaires?|mensuel(?:le)?s?|annuel(?:le)?s?|fois|always|never|continuously|regularly|periodically)\b",
 )
-FULL_NAME = re.compile(r"\b[A-Z][\w'’-]+(?:\s+(?:of|the|de|van|von|and|for|[A-Z]\.))*\s+[A-Z][\w'’-]+")
+FULL_NAME = late_regex(r"\b[A-Z][\w'’-]+(?:\s+(?:of|the|de|van|von|and|for|[A-Z]\.))*\s+[A-Z][\w'’-]+")
 """A name of at least two words, as a person or an institution has."""
-NAME = re.compile(
+NAME = late_regex(
     r"(?<![.!?] )(?<![\w])(?:[A-Z][\w'’-]+|[A-Z]{2,})"
     r"(?:\s+(?:of|the|de|van|von|and|for)?\s?[A-Z][\w'’.-]*)*"
 )
-PLACE = re.compile(
+PLACE = late_regex(
     r"\b(?:in|at|on|from|near|to|into|outside|inside|between|north|south|east|west)\s+(?:the\s+)?"
     r"(?P<name>[A-Z]\w+(?:[ -][A-Z]\w+){0,5})"
     r"|\b(?i:room|hall|gallery|floor|building|gate|platform|street)\s\d{1,5}\b"
 )
 """A place behind a preposition (its group `name`), or a numbered one."""
-TOWARDS = re.compile(r"(?:to|into)\s+the\b")
+TOWARDS = late_regex(r"(?:to|into)\s+the\b")
 MOVES = _compiled(
     r"\b(?:mov(?:e[sd]?|ing)|go(?:es|ne|ing)?|went|sen[dt]s?|travel\w{0,4}|ship\w{0,4}|br(?:ing|ought)s?|tak(?:en?|es)|"
     r"took|leads?|led|return\w{0,3}|transfer\w{0,4}|carr(?:y|ie[sd]))\b"
@@ -217,20 +218,20 @@ PUTS = _compiled(
     r"[:|\t]\s*$|,$",
 )
 """What stands before a bare name that is the place: "its seat is Ostley", "Seat: Ostley"."""
-SMALL = re.compile(r"(?<![\w@./:~+-])[^\W\d_A-Z]{2,40}(?![\w@/:~+-]|\.\w)")
+SMALL = late_regex(r"(?<![\w@./:~+-])[^\W\d_A-Z]{2,40}(?![\w@/:~+-]|\.\w)")
 """A word in small letters that is no part of an address, a path or an option."""
-DEFINED = re.compile(r"[\"“](?:[Tt]he\s+|[Tt]his\s+)?([A-Z][\w -]{1,60})[\"”]")
+DEFINED = late_regex(r"[\"“](?:[Tt]he\s+|[Tt]his\s+)?([A-Z][\w -]{1,60})[\"”]")
 """A term in quotation marks, as a contract defines it: the "Program"."""
-WITHIN = re.compile(r"\b(?:in|near)\s+(?:the\s+)?$", re.IGNORECASE)
-AGENT = re.compile(r"\b(?:by|von|vom|durch|par)\s+(?:the\s+)?$", re.IGNORECASE)
+WITHIN = late_regex(r"\b(?:in|near)\s+(?:the\s+)?$", re.IGNORECASE)
+AGENT = late_regex(r"\b(?:by|von|vom|durch|par)\s+(?:the\s+)?$", re.IGNORECASE)
 SPOT = _compiled(
     r"\b(?:in|at|on|inside|outside|under|within|near|behind|above|below|from)\s+(?:the|a|an|your|each|any)\s+\w+"
 )
-CODE = re.compile(
+CODE = late_regex(
     r"(?<![\w-])--?[A-Za-z][\w-]*|`[^`\n]{1,80}`|\b\w+\(\)|\b[a-z]+_\w+|\b[A-Z][A-Z0-9]*_[A-Z0-9_]+|"
     r"(?<![\w.])\w+(?:\.\w+){1,4}\b|\b[A-Za-z]*[a-z][A-Z]\w*|\$\{?\w+|\"[^\"\n]{1,40}\"|'[^'\n]{1,40}'|\b[A-Z]{2,}\b"
 )
-PATH = re.compile(
+PATH = late_regex(
     r"(?<![\w:/])(?:~|\$\w+|\.{1,2})?/[\w.@~{}$-]+(?:/[\w.@*{}$-]*)*|(?<![\w-])[\w-]+\.(?:[a-z]{1,5}\d?)\b|"
     r"(?<![\w.-])[\w.-]+/[\w./-]+|[A-Z]:\\\w+"
 )
@@ -251,7 +252,7 @@ REASON = _compiled(
     r"thanks to|to avoid|to prevent|to ensure|to protect|to allow|to make|to keep|purpose|otherwise|ensures?|"
     r"prevents?|after|for the sake)\b"
 )
-PURPOSE = re.compile(r"\bto [a-z]{3,}\b|\bas (?:the|it|they)\b|\bwhen\b|\bfor\b")
+PURPOSE = late_regex(r"\bto [a-z]{3,}\b|\bas (?:the|it|they)\b|\bwhen\b|\bfor\b")
 METHOD = _compiled(
     r"\b(?:by \w+ing|using|use|run|type|press|click|select|enter|set|call|invoke|specify|pass|add|open|"
     r"choose|must|should|can be|via|through|by means of|with the|first|then)\b",
@@ -282,11 +283,11 @@ CALLED = _compiled(
     rf"\b(?:est|sont)\s(?:(?:{_OFTEN})\s)?(?:appelée?s?|nommée?s?)\s(?:(?:une?|l[ae]s?)\s|l[’'])?\W*$",
 )
 """What stands between a definition and the term that it defines: "… is called a mirror"."""
-NAMED = re.compile(
+NAMED = late_regex(
     r"\b(?:namens|mit (?:dem )?Namen|nommée?s?|appelée?s?)\s[\"'„“«‘`]?\s?[\w.@/-]{1,60}", re.IGNORECASE
 )
 """A name behind the word that says that it is one, in languages whose nouns may all have a capital."""
-NAME_LINE = re.compile(r"\s*([\w.+-]{2,40})(?:\s?\(\d\w?\))?\s[–—-]\s(\w+(?:\s\S+){2,40})$")
+NAME_LINE = late_regex(r"\s*([\w.+-]{2,40})(?:\s?\(\d\w?\))?\s[–—-]\s(\w+(?:\s\S+){2,40})$")
 """The line of a manual page with its name and what that is for."""
 ARE = _compiled(r"\s*(?:\([^()]{1,120}\)\s*)?(?:are|were|sind|waren)\s")
 """Between a term in the plural and a noun that may say what its things are."""

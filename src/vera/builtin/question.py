@@ -23,6 +23,7 @@ from vera.builtin.lexicon import (
 )
 from vera.builtin.synonyms import SYNONYMS
 from vera.builtin.words import Word, is_cjk, root, stem, words
+from vera.text.late_regex import late_regex
 from vera.text.stopwords import ENGLISH, FRENCH, GERMAN
 
 MAX_QUESTION_LENGTH = 2000
@@ -94,7 +95,7 @@ _NO_MONEY = (
     "notice|water|weight|power|energy|space|room|area|memory|storage|fuel|oil|gas|data|bandwidth|food|sleep"
 )
 _FRAMES: tuple[tuple[re.Pattern[str], Kind], ...] = tuple(
-    (re.compile(pattern), kind)
+    (late_regex(pattern), kind)
     for pattern, kind in (
         (r"\bstands? for\b|\b(abbreviation|acronym|initials)\b", Kind.EXPANSION),
         (r"\b(percentage|percent|per cent)\b", Kind.PERCENT),
@@ -114,7 +115,7 @@ _FRAMES: tuple[tuple[re.Pattern[str], Kind], ...] = tuple(
     )
 )
 _FOREIGN_FRAMES: dict[frozenset[str], tuple[tuple[re.Pattern[str], Kind], ...]] = {
-    language: tuple((re.compile(pattern), kind) for pattern, kind in rows)
+    language: tuple((late_regex(pattern), kind) for pattern, kind in rows)
     for language, rows in (
         (
             GERMAN,
@@ -154,32 +155,32 @@ _FOREIGN_FRAMES: dict[frozenset[str], tuple[tuple[re.Pattern[str], Kind], ...]] 
     )
 }
 """How questions open in other languages; of other kinds a question in them is `ANY`."""
-_FOREIGN_COUNTED = re.compile(r"\b(?:wie ?viele?[nr]?|combien (?:de |d[’']))\s*((?:\W*\w+){1,2})")
+_FOREIGN_COUNTED = late_regex(r"\b(?:wie ?viele?[nr]?|combien (?:de |d[’']))\s*((?:\W*\w+){1,2})")
 _NAMED_BY_CLASS = frozenset(
     (Kind.DATE, Kind.PERCENT, Kind.LINK, Kind.CLOCK, Kind.PLACE, Kind.PERSON, Kind.NAME, Kind.CODE, Kind.PATH)
 )
-_EXACT_DATE = re.compile(
+_EXACT_DATE = late_regex(
     r"\b(?:what|which|welche[mr]|quelle?)\W+(?:calendar )?"
     r"(?:year|date|day|month|jahr|datum|tag|année|jour)\b"
 )
-_IDENTIFIER = re.compile(
+_IDENTIFIER = late_regex(
     r"(?<![\w-])--?[A-Za-z][\w-]*+|(?<!\w)\w[^\W_]*+_\w++|(?<!\w)[A-Za-z]\w*+(?:[.]\w++)++"
 )
-_WHEN = re.compile(r"\bwhen\b")
-_WH_NOUN = re.compile(r"\b(?:what|which)\b(?:\W+(?:is|are|was|were)\W+(?:the|a|an)\b)?((?:\W+\w+){1,8})")
-_NAME_THE = re.compile(r"^(?:name|list|give|state|find|identify)\W+(?:the\W+)?((?:\w+\W+){1,5})")
-_WHAT_IS = re.compile(r"^(?:so\W+)?what(?:'s|’s|\W+(?:is|are|was|were))\W+(.*)$", re.DOTALL)
-_HOW_HIGH = re.compile(
+_WHEN = late_regex(r"\bwhen\b")
+_WH_NOUN = late_regex(r"\b(?:what|which)\b(?:\W+(?:is|are|was|were)\W+(?:the|a|an)\b)?((?:\W+\w+){1,8})")
+_NAME_THE = late_regex(r"^(?:name|list|give|state|find|identify)\W+(?:the\W+)?((?:\w+\W+){1,5})")
+_WHAT_IS = late_regex(r"^(?:so\W+)?what(?:'s|’s|\W+(?:is|are|was|were))\W+(.*)$", re.DOTALL)
+_HOW_HIGH = late_regex(
     r"\bhow (?:high|low|large|big|great|long) (?:is|are|was|were) (?:the|a|an|its|their)((?:\W+\w+){1,6})"
 )
 _AMOUNTS = frozenset((Kind.MONEY, Kind.PERCENT, Kind.DURATION))
-_IN_WHICH = re.compile(r"\b(?:in|at) (?:which|what)\b")
-_FRAME = re.compile(
+_IN_WHICH = late_regex(r"\b(?:in|at) (?:which|what)\b")
+_FRAME = late_regex(
     r"\bhow much (?:money|time)\b|\bhow\W+(?:many|much|\w+)\b|\bwhat\W+(?:size|kind|sort|type)\b"
     r"|\bper\W?cent(?:age)?\b"
 )
-_COUNTED = re.compile(r"\bhow many\b((?:\W+\w+){1,4})")
-_METHOD = re.compile(r"\bhow (do|does|did|can|could|should|would|to|is|are|was|were|must)\b")
+_COUNTED = late_regex(r"\bhow many\b((?:\W+\w+){1,4})")
+_METHOD = late_regex(r"\bhow (do|does|did|can|could|should|would|to|is|are|was|were|must)\b")
 _AUXILIARIES = (
     "is are was were am be been do does did can could may must shall should will would has have had"
 )
@@ -187,13 +188,13 @@ BREAKS = frozenset(
     f"{_AUXILIARIES} of in on at by for to from with under that which who when if the a an you i we they it "
     "he she there per".split()
 )
-_MODAL = re.compile(rf"^\W*(?:{'|'.join(_AUXILIARIES.split())})\b")
+_MODAL = late_regex(rf"^\W*(?:{'|'.join(_AUXILIARIES.split())})\b")
 _CJK_KINDS = (
-    (re.compile("多少|几[个年天月次]|幾|いくつ|何[人年日回個]|몇"), Kind.COUNT),
-    (re.compile("多久|多长|どのくらい|얼마나"), Kind.DURATION),
-    (re.compile("什么时候|何时|哪年|いつ|언제"), Kind.DATE),
+    (late_regex("多少|几[个年天月次]|幾|いくつ|何[人年日回個]|몇"), Kind.COUNT),
+    (late_regex("多久|多长|どのくらい|얼마나"), Kind.DURATION),
+    (late_regex("什么时候|何时|哪年|いつ|언제"), Kind.DATE),
 )
-_CJK_SCAFFOLD = re.compile(
+_CJK_SCAFFOLD = late_regex(
     "什么时候|什么|多少|哪(?:个|些|里|年|儿)?|怎么样|怎么|如何|为什么|为何|何时|多久|是否|可以|谁|吗|呢|的|了|是|在|有|"
     "和|与|及|请问|[\u3040-\u309f]+|何|誰|무엇|언제|얼마나"
 )
@@ -249,7 +250,7 @@ def _foreign_kind(lowered: str, language: frozenset[str]) -> tuple[Kind, tuple[W
     return Kind.ANY, ()
 
 
-_ADDRESS = re.compile(r"(?i)\bhttps?://\S+")
+_ADDRESS = late_regex(r"(?i)\bhttps?://\S+")
 """Where to look, and no word of what is asked."""
 
 

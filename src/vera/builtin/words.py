@@ -6,7 +6,6 @@ terminate). Other scripts match by the plain token; Chinese, Japanese and Korean
 characters (bigrams), which need no dictionary.
 """
 
-import re
 import unicodedata
 from collections.abc import Iterator
 from functools import lru_cache
@@ -14,16 +13,17 @@ from functools import lru_cache
 import msgspec
 
 from vera.builtin.lexicon import BRITISH, FOREIGN_ENDINGS, IRREGULAR, NUMBER_WORDS
+from vera.text.late_regex import late_regex
 
 _CJK = "\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af\uf900-\ufaff"
-_TOKEN = re.compile(rf"[{_CJK}]+|\d+(?:[.,:]\d+)+|(?:(?![{_CJK}])[^\W_])+")
-_CJK_RUN = re.compile(rf"[{_CJK}]")
+_TOKEN = late_regex(rf"[{_CJK}]+|\d+(?:[.,:]\d+)+|(?:(?![{_CJK}])[^\W_])+")
+_CJK_RUN = late_regex(rf"[{_CJK}]")
 _MAX_WORD_LENGTH = 64
 MIN_SHARED = 4
 """Letters that two forms of a German or French word begin with."""
 PARTICIPLE = "ge"
 """What a German participle begins with: "geprüft" of "prüfen"."""
-_VOWEL = re.compile(r"[aeiouy]")
+_VOWEL = late_regex(r"[aeiouy]")
 
 # Endings as they are after the stem lost its final e.
 _DERIVATIONS = (

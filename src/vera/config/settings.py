@@ -446,6 +446,9 @@ class SearchSettings(Section):
         "Address of a SearXNG instance that answers in JSON; empty: none. Must be given by you, not by a "
         "file of the working folder.",
     )
+    searxng_min_interval_s: float = setting(
+        "Least seconds between two searches at the SearXNG instance.", ge=0, le=3600
+    )
     language: str = setting(
         "Language of the encyclopedia that is searched.",
         pattern=r"^[a-z]{2,3}$",

@@ -294,7 +294,11 @@ TRUST: Mapping[str, Row] = {
         PRICE,
         "decides what your limit on cost is worth",
     ),
-    **_each("brave.min_interval_s brave.cooldown_s", AT_LEAST, "asks a service more often than you allowed"),
+    **_each(
+        "brave.min_interval_s brave.cooldown_s search.searxng_min_interval_s",
+        AT_LEAST,
+        "asks a service more often than you allowed",
+    ),
     **_each("brave.max_consec_429", AT_MOST, "asks a service more often than you allowed"),
     # What an answer needs.
     **_each("run.lane", UNLESS_SET, ASKS_FIRST),

@@ -8,6 +8,8 @@ then searched as the phrase of its characters: 验证 is found in 研究即验�
 import re
 import string
 
+from vera.text.late_regex import late_regex
+
 TOKENIZER = "porter unicode61 remove_diacritics 2"
 
 _UNSPACED = (
@@ -19,8 +21,8 @@ _UNSPACED = (
     "\U00020000-\U0003ffff"  # Han, later planes
     "\u3040-\u30ff\u31f0-\u31ff\uff66-\uff9f"  # Hiragana, Katakana
 )
-_UNSPACED_CHARACTER = re.compile(f"([{_UNSPACED}])")
-_UNSPACED_RUN = re.compile(f"[{_UNSPACED}]+")
+_UNSPACED_CHARACTER = late_regex(f"([{_UNSPACED}])")
+_UNSPACED_RUN = late_regex(f"[{_UNSPACED}]+")
 _PUNCTUATION = string.punctuation + "“”„‘’‚«»‹›…–—。、，！？；：（）「」『』【】《》・"
 
 
@@ -59,7 +61,7 @@ def words(text: str) -> list[str]:
     return [word for word in stripped if any(character.isalnum() for character in word)]
 
 
-_NAME_AND_NUMBER = re.compile(r"([^\W\d_]+?)[-_ ]?v?(\d+(?:\.\d+)*)", re.ASCII)
+_NAME_AND_NUMBER = late_regex(r"([^\W\d_]+?)[-_ ]?v?(\d+(?:\.\d+)*)", re.ASCII)
 
 
 def forms(word: str) -> tuple[str, ...]:
@@ -76,11 +78,11 @@ def parts(word: str) -> list[str]:
     return re.findall(r"[^\W_]+", word)
 
 
-_JOINT = re.compile(r"(?<=[a-z])(?=[A-Z0-9])|(?<=[0-9])(?=[A-Za-z])")
+_JOINT = late_regex(r"(?<=[a-z])(?=[A-Z0-9])|(?<=[0-9])(?=[A-Za-z])")
 _NAME_CHARACTERS = 300
 _HEAD_CHARACTERS = 240
 _HEAD_LINES = 3
-_TELLING_LINE = re.compile(r"^(?:[^\w\n]|_)*[^\W_].*", re.MULTILINE)
+_TELLING_LINE = late_regex(r"^(?:[^\w\n]|_)*[^\W_].*", re.MULTILINE)
 
 
 def name_text(path: str, title: str, text: bytes) -> str:

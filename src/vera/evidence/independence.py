@@ -6,7 +6,6 @@ or when one holds the text of the other: 5-word shingles (Broder, "On the resemb
 documents", 1997), compared exactly but for characters that look alike.
 """
 
-import re
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from itertools import islice
@@ -14,6 +13,7 @@ from itertools import islice
 import msgspec
 
 from vera.evidence.domains import named_domains, registrable_domain
+from vera.text.late_regex import late_regex
 from vera.text.look_alikes import latin, skeleton
 
 COPY_CONTAINMENT = 0.3
@@ -33,8 +33,8 @@ _BOILERPLATE_WORDS = 8
 _SAME_STORY = 0.8
 _SITE_PAGES = 50
 _CJK = "\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff"
-_WORD = re.compile(rf"[{_CJK}]|(?:(?![{_CJK}])[^\W_])+")
-_WAYBACK_BANNER = re.compile(
+_WORD = late_regex(rf"[{_CJK}]|(?:(?![{_CJK}])[^\W_])+")
+_WAYBACK_BANNER = late_regex(
     r"(?i)^(?:the wayback machine - |wayback machine$|\d{1,9} captures?$|about this capture$|collected by$"
     r"|timestamps?$|success$|fail$|\W{0,3}https?://web\.archive\.org/)"
 )

@@ -20,6 +20,8 @@ Everything here is linear in the size of the page, of which the first MAX_BYTES 
 
 import re
 
+from vera.text.late_regex import late_regex
+
 MAX_BYTES = 1 << 20
 MAX_LETTERS = 600
 FEW_LETTERS = 200
@@ -29,30 +31,30 @@ MAX_ROOT_TAGS = 200
 MAX_ROOTS = 20
 
 _PAGES = ("text/html", "application/xhtml+xml")
-_LOOKS_LIKE_PAGE = re.compile(r"\s{0,100}<(?:!doctype\s+html|html|head|body)\b", re.IGNORECASE)
-_SCRIPT = re.compile(r"<script\b([^>]{0,2000})>", re.IGNORECASE)
-_SRC = re.compile(r"\bsrc\s{0,5}=", re.IGNORECASE)
-_TYPE = re.compile(r"\btype\s{0,5}=\s{0,5}[\"']?\s{0,5}([a-z0-9/+.-]{0,60})", re.IGNORECASE)
-_RUNS = re.compile(r"|module|(?:text|application)/(?:x-)?(?:javascript|ecmascript|babel)", re.IGNORECASE)
-_UNSEEN_ENDS = {name: re.compile(rf"</{name}\b", re.IGNORECASE) for name in ("script", "style")}
-_UNSEEN = re.compile(r"<!--|<(script|style)\b", re.IGNORECASE)
-_NOSCRIPT = re.compile(
+_LOOKS_LIKE_PAGE = late_regex(r"\s{0,100}<(?:!doctype\s+html|html|head|body)\b", re.IGNORECASE)
+_SCRIPT = late_regex(r"<script\b([^>]{0,2000})>", re.IGNORECASE)
+_SRC = late_regex(r"\bsrc\s{0,5}=", re.IGNORECASE)
+_TYPE = late_regex(r"\btype\s{0,5}=\s{0,5}[\"']?\s{0,5}([a-z0-9/+.-]{0,60})", re.IGNORECASE)
+_RUNS = late_regex(r"|module|(?:text|application)/(?:x-)?(?:javascript|ecmascript|babel)", re.IGNORECASE)
+_UNSEEN_ENDS = {name: late_regex(rf"</{name}\b", re.IGNORECASE) for name in ("script", "style")}
+_UNSEEN = late_regex(r"<!--|<(script|style)\b", re.IGNORECASE)
+_NOSCRIPT = late_regex(
     r"<noscript\b[^>]{0,200}>([^<]{0,500}(?:<(?!/noscript)[^<]{0,500}){0,40})", re.IGNORECASE
 )
-_ROOT = re.compile(
+_ROOT = late_regex(
     r"<(?P<tag>div|main|section|body|span)\b[^<>]{0,300}?\bid\s?=\s?[\"']?"
     r"(?P<id>root|app|__next|__nuxt|___gatsby|svelte|q-app|react-root|app-root|react-app|app-mount|mount|"
     r"main-app|spa-root|application)[\"'\s/>]"
     r"|<(?P<custom>(?:[a-z0-9]{1,30}-){0,2}(?:app-root|app-main|my-app|ion-app|main-app|web-app))\b",
     re.IGNORECASE,
 )
-_TAG = re.compile(r"<(/?)([a-z][a-z0-9-]{0,60})\b[^<>]{0,4000}>", re.IGNORECASE)
-_WAITING = re.compile(
+_TAG = late_regex(r"<(/?)([a-z][a-z0-9-]{0,60})\b[^<>]{0,4000}>", re.IGNORECASE)
+_WAITING = late_regex(
     r"(?:loading|please wait|one moment|wird geladen|bitte warten|chargement|veuillez patienter|cargando|"
     r"caricamento|carregando|laden|загрузка|加载中|読み込み中)?[\s.…]{0,20}",
     re.IGNORECASE,
 )
-_NEEDED = re.compile(
+_NEEDED = late_regex(
     r"(?:enable|activate|allow|turn(?:ing)? on|switch on|requires?|needs?|without|support(?:s|ed)? for|"
     r"aktivieren|activer|activez|habilit\w{1,8}|abilit\w{1,8}|activ\w{1,8})\W{1,3}(?:\w{1,20}\W{1,3}){0,4}java\s?script"
     r"|java\s?script\W{1,3}(?:\w{1,20}\W{1,3}){0,5}"
@@ -60,7 +62,7 @@ _NEEDED = re.compile(
     r"necessary|run this app)",
     re.IGNORECASE,
 )
-_WANTS_A_PERSON = re.compile(
+_WANTS_A_PERSON = late_regex(
     r"\b(?:verif(?:y|ying)|confirm|prove|checking|making sure)(?: that| if| whether)? you(?:(?:'|’)re| are)"
     r" (?:an? )?(?:human|real person|not an? (?:ro)?bot)\b"
     r"|\bare you an? (?:human|robot)\b|\b(?:i(?:'|’)m|i am) not a robot\b|\bchecking your browser\b"

@@ -21,6 +21,7 @@ from vera.evidence.hosts import (
     host_of,
 )
 from vera.evidence.queries import is_search_engine
+from vera.text.late_regex import late_regex
 from vera.text.words import STOPWORDS, unmarked
 
 if TYPE_CHECKING:
@@ -30,7 +31,7 @@ _TEXT_LIMIT = 4000
 _SHORTEST_NAME = 3
 _WORDS_OF_A_NAME = (1, 2, 3)
 
-_WORD = re.compile(r"[^\W_]+")
+_WORD = late_regex(r"[^\W_]+")
 # Words that a task writes with a capital and that name no one: its orders, and the calendar.
 _NO_NAMES = frozenset({
     "write", "list", "find", "name", "give", "tell", "summarise", "summarize", "explain", "compare",
@@ -41,7 +42,7 @@ _NO_NAMES = frozenset({
 })  # fmt: skip
 _UMLAUTS = str.maketrans({"ä": "ae", "ö": "oe", "ü": "ue", "Ä": "Ae", "Ö": "Oe", "Ü": "Ue"})
 # What a task tells the reader to leave alone is not what it asks about.
-_UNWANTED = re.compile(
+_UNWANTED = late_regex(
     r"\b(?:(?:do not|don['’]t|never|without|instead of|rather than)\s{1,4}"
     r"(?:use|using|cite|citing|quote|quoting|rely|relying|trust|trusting|consult|consulting|visit|visiting"
     r"|open|opening|read|reading|search|searching|fetch|fetching|ask|asking|take|taking|include|including)"
@@ -49,7 +50,7 @@ _UNWANTED = re.compile(
     re.IGNORECASE,
 )
 # Suffixes under which only a state or a treaty body may register.
-_RESERVED = re.compile(
+_RESERVED = late_regex(
     r"(?:^|\.)(?:gov|mil|int|gov\.[a-z]{2}|mil\.[a-z]{2}|gob\.[a-z]{2}|gouv\.[a-z]{2}|govt\.[a-z]{2}"
     r"|go\.(?:jp|kr|th|id|ke)|gc\.ca|gv\.at|admin\.ch|bund\.de|europa\.eu)$"
 )

@@ -12,6 +12,7 @@ from itertools import accumulate
 
 import msgspec
 
+from vera.text.late_regex import late_regex
 from vera.text.whole_sentences import runs_on
 from vera.text.words import hedges, unmarked
 
@@ -62,13 +63,13 @@ _ENDED = rf"{_PAST}|deleted|struck out|terminated|(?:declared )?(?:null and )?vo
 _CHANGED = r"amended|modified|varied|restated"
 _BE = r"(?:is|are|was|were|be|been|being|stands?|hereby)"
 
-_ACTIVE = re.compile(rf"(?i)(?<![\w.-])(?:(?P<ends>{_ENDS})|(?P<changes>{_CHANGES}))(?![\w-])")
-_ACTIVE_PAST = re.compile(rf"(?i)(?<![\w.-])(?P<ends>{_PAST})(?![\w-])")
-_INFINITIVE = re.compile(r"(?i)\b(?:to|you|we|they|can|cannot|must|or|could)\s+\Z")
-_NO_PAST = re.compile(
+_ACTIVE = late_regex(rf"(?i)(?<![\w.-])(?:(?P<ends>{_ENDS})|(?P<changes>{_CHANGES}))(?![\w-])")
+_ACTIVE_PAST = late_regex(rf"(?i)(?<![\w.-])(?P<ends>{_PAST})(?![\w-])")
+_INFINITIVE = late_regex(r"(?i)\b(?:to|you|we|they|can|cannot|must|or|could)\s+\Z")
+_NO_PAST = late_regex(
     rf"(?i)\b(?:{_BE}|{_BE} \w{{2,12}}(?:ly|by)|the|an?|as|of|and|or|newly|not|to|has|have)\s+\Z"
 )
-_PASSIVE = re.compile(
+_PASSIVE = late_regex(
     rf"(?i)\b{_BE}\s+(?:(?:hereby|also|now|thereby|entirely"
     rf"|(?:{_ENDED}|{_CHANGED}),?(?: in its entirety)? and)\s+){{0,3}}"
     rf"(?:(?P<ends>{_ENDED})|(?P<changes>{_CHANGED}))(?![\w-])"
@@ -83,21 +84,21 @@ _PASSIVE = re.compile(
     r"|\b(?:est|sont|a été|ont été|sera|seront)\s+(?:\w{1,14}\s+){0,2}?"
     r"(?:(?P<fin>(?:remplac|annul|abrog|supprim|résili|révoqu)ée?s?)|(?P<modifie>modifiée?s?))(?!\w)"
 )
-_GERMAN = re.compile(
+_GERMAN = late_regex(
     r"(?i)\b(?:wird|werden|wurde|wurden|ist|sind)\b(?P<mid>[^;]{0,240}?)\b(?:(?P<ends>ersetzt|aufgehoben"
     r"|gestrichen|abgelöst|widerrufen|annulliert|storniert|neu gefasst|außer kraft gesetzt)"
     r"|(?P<changes>(?:ab)?geändert))(?!\w)"
 )
-_SEPARATE = re.compile(
+_SEPARATE = late_regex(
     r"(?i)\b(?:(?:hebt|heben)\b(?P<auf>[^;]{1,240}?)\bauf|(?:löst|lösen)\b(?P<ab>[^;]{1,240}?)\bab)(?!\w)"
 )
-_HEAD = re.compile(
+_HEAD = late_regex(
     r"(?i)\b(?:amendment|addendum|variation|modification|corrigendum|nachtrag|änderung\w{0,14}"
     r"|ergänzung\w{0,14}|zusatz\w{0,14}|avenant)\b[^.;:]{0,40}?"
     r"\b(?:to|of|zum|zur|zu|des|der|au|aux|à la|à l['’]|du|de la|de l['’])(?!\w)"
     r"(?P<what>[^.;:]{3,160})"
 )
-_TELLS = re.compile(
+_TELLS = late_regex(
     rf"(?i){_ENDS}|{_CHANGES}|{_ENDED}|{_CHANGED}|ceases? to|no longer|au(?:ß|ss)er kraft|entfällt|entfallen"
     r"|nicht mehr|plus (?:valable|applicable|en vigueur)|shall |to read|now reads|folgende|lautet|rédigée?"
     r"|libellée?|remplacée?|annulée?|abrogée?|supprimée?|résiliée?|révoquée?|modifiée?|aufgehoben|gestrichen"
@@ -106,60 +107,60 @@ _TELLS = re.compile(
 )
 """A quick look: a line without any of these is in no statement by its verb."""
 
-_NEGATED = re.compile(
+_NEGATED = late_regex(
     r"(?i)\b(?:not|never|neither|nor|nothing|none|cannot|doesn['’]t|isn['’]t|nicht|kein\w{0,2}|niemals|weder"
     r"|aucune?|jamais|ne|without|ohne|sans)\b|\bn['’](?=\w)|\b(?:remains?|remain) (?:in force|unchanged)"
 )
-_UNSURE = re.compile(
+_UNSURE = late_regex(
     r"(?i)\b(?:draft|proposals?|zukünftig|geplant|soll|sollen|sollte|könnte|würde|dürfte|falls|sofern|wenn"
     r"|entwurf|vorschlag|projet de|pourrait|devrait|serait|si|envisage|proposée?|prévoit|vorgesehen|in part"
     r"|partly|partially|teilweise|partiellement|said|says|claims?|according to|laut|selon)\b"
 )
-_LIMITED = re.compile(
+_LIMITED = late_regex(
     r"(?i)\b(?:unless|except|only|insofar|to the extent|soweit|außer|lediglich|nur|sauf|uniquement|excepté)\b"
 )
-_CUT = re.compile(
+_CUT = late_regex(
     r"(?i)[;()]|:\s|\s(?:with|by|under|pursuant|durch|par|mit|effective|as from|as of|from|ab|à compter"
     r"|à partir|which|that|but|aber|mais|wie|as follows|and (?:shall|is|are|has|will|takes|comes|enters)"
     r"|et (?:est|sont|entre)"
     r"|und (?:ist|sind|wird|tritt|gilt)|before|vor|avant|if|unless|except|insofar|soweit|sauf)(?!\w)"
 )
-_CLAUSE_START = re.compile(r"(?i)[;:(]\s?|,\s(?:and|und|et|but|aber|mais)\s")
-_LIST = re.compile(r"(?i)\s?[,;&]\s(?:and |und |et |or |oder |ou )?|\s(?:and|und|et|sowie|or|oder|ou)\s")
-_CLAUSE = re.compile(
+_CLAUSE_START = late_regex(r"(?i)[;:(]\s?|,\s(?:and|und|et|but|aber|mais)\s")
+_LIST = late_regex(r"(?i)\s?[,;&]\s(?:and |und |et |or |oder |ou )?|\s(?:and|und|et|sowie|or|oder|ou)\s")
+_CLAUSE = late_regex(
     r"(?i)(?<!\w)(?:clauses?|sub-?clauses?|sections?|articles?|art\.|paragraphs?|para\.|§§?|items?|rules?|points?"
     r"|ziffern?|ziff\.|abschnitte?|absatz|abs\.|artikels?|nummern?|nr\.|punkte?|klauseln?|alinéas?)\s{0,3}"
     r"(?:no\.?\s|nr\.?\s|n°\s?)?(?P<first>\d{1,3}[a-z]?(?:\.\d{1,3}){0,4}(?:\s?\((?:\d{1,3}|[a-z])\)){0,3}(?!\w))"
     r"(?P<more>(?:\s?(?:,|and|und|et|to|bis|à|-|–)\s?\d{1,3}[a-z]?(?:\.\d{1,3}){0,4}(?!\w)){0,20})"
     r"(?:,?\s(?:abs(?:atz|\.)|paragraph|para\.|alinéa)\s(?P<sub>\d{1,3}))?"
 )
-_MORE = re.compile(r"(?i)(?P<join>,|and|und|et|to|bis|à|-|–)\s?(?P<number>\d{1,3}[a-z]?(?:\.\d{1,3}){0,4})")
+_MORE = late_regex(r"(?i)(?P<join>,|and|und|et|to|bis|à|-|–)\s?(?P<number>\d{1,3}[a-z]?(?:\.\d{1,3}){0,4})")
 _RANGES = frozenset(("to", "bis", "à", "-", "–"))
-_EVERYTHING = re.compile(
+_EVERYTHING = late_regex(
     r"(?i)\b(?:everything|all|any|every|each|alles?|allen|sämtliche\w?|jede\w?|tous|toutes|tout|toute)\b"
 )
-_SUBJECT_MATTER = re.compile(
+_SUBJECT_MATTER = late_regex(
     r"(?i)\b(?:between the parties|with respect to|relating to|regarding|concerning|subject matter|betreffend"
     r"|hinsichtlich|zwischen den parteien|entre les parties|relatifs?|relatives?)\b"
 )
-_OWN = re.compile(
+_OWN = late_regex(
     r"(?i)\A\s{0,4}(?:this|these|the present|herein|diese\w?|vorliegende\w?|ce|cet|cette|ces"
     r"|(?:la|le) présente?)\b"
 )
-_BREAK = re.compile(r"[.!?][\"'”’)»]{0,3}\s{1,4}(?=[\"'“‘«(\[]{0,3}[^\sa-zà-ÿ])|\n")
-_NO_BREAK = re.compile(r"(?i)\b(?:no|nr|art|abs|ziff|sec|cl|para|bzw|ca|vs|mr|ms|dr|st|inc|ltd|[a-z])\Z")
-_AND_VERB = re.compile(rf"(?i)\A(?:\s{{0,4}}[:=]\s{{0,4}}|\s+(?:and|und|et)\s+(?:{_ENDS}|{_CHANGES})(?!\w))")
-_NO_SUBJECT = re.compile(r"(?i)\s*(?:hiermit|durch|mit|damit|dadurch)\b|\s*\Z")
+_BREAK = late_regex(r"[.!?][\"'”’)»]{0,3}\s{1,4}(?=[\"'“‘«(\[]{0,3}[^\sa-zà-ÿ])|\n")
+_NO_BREAK = late_regex(r"(?i)\b(?:no|nr|art|abs|ziff|sec|cl|para|bzw|ca|vs|mr|ms|dr|st|inc|ltd|[a-z])\Z")
+_AND_VERB = late_regex(rf"(?i)\A(?:\s{{0,4}}[:=]\s{{0,4}}|\s+(?:and|und|et)\s+(?:{_ENDS}|{_CHANGES})(?!\w))")
+_NO_SUBJECT = late_regex(r"(?i)\s*(?:hiermit|durch|mit|damit|dadurch)\b|\s*\Z")
 _ENDINGS = frozenset(("s", "es", "e", "en", "n", "er", "x"))
-_OWN_SUBJECT = re.compile(
+_OWN_SUBJECT = late_regex(
     r"(?i)\A\s{0,4}(?:diese\w?|dies|vorliegende\w?)\s\w{1,40}\s(?=(?:den|die|das|der|dem)\s|§|ziffer|\S{1,80}\.\w)"
 )
 """The subject behind a German verb: "hiermit ersetzt diese Vereinbarung den Mietvertrag"."""
 
-_MARK = re.compile(r"\0(\d+)\0")
+_MARK = late_regex(r"\0(\d+)\0")
 _EDGE = " .,:;\"'“”„«»"
-_DAY = re.compile(r"(?<!\d)\d{1,2}\Z")
-_MONTH = re.compile(r"(?i)\s+(?:jan|feb|mär|mar|apr|mai|may|jun|jul|aug|sep|okt|oct|nov|dez|dec)", re.UNICODE)
+_DAY = late_regex(r"(?<!\d)\d{1,2}\Z")
+_MONTH = late_regex(r"(?i)\s+(?:jan|feb|mär|mar|apr|mai|may|jun|jul|aug|sep|okt|oct|nov|dez|dec)", re.UNICODE)
 
 
 def statements(text: str) -> Iterator[Statement]:

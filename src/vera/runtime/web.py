@@ -51,6 +51,7 @@ def search_engines(
         brave_limits=limits,
         brave_api_version=brave.api_version,
         searxng_url=search.searxng_url,
+        searxng_min_interval_s=search.searxng_min_interval_s,
         language=search.language,
         mailto=search.mailto,
     )

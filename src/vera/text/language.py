@@ -4,9 +4,10 @@ A guess from function words. A text with too few of them, or in a language that 
 what rests on the language is then not decided.
 """
 
-import re
 from collections import Counter
 from functools import lru_cache
+
+from vera.text.late_regex import late_regex
 
 _LOOKED_AT = 20_000
 """Characters from the beginning: more of a text does not change the guess."""
@@ -14,7 +15,7 @@ _LOOKED_AT = 20_000
 _MIN_WORDS = 2
 """Small words, and by how many more than of any other language."""
 
-_WORD = re.compile(r"[^\W\d_]{1,12}")
+_WORD = late_regex(r"[^\W\d_]{1,12}")
 
 _SMALL = {
     "en": "the of and to is that for with was are this by from which not be has have it an on as or at must",
@@ -36,14 +37,14 @@ DECIMAL_COMMA = frozenset(("de", "fr", "es", "it", "pt", "nl"))
 """Languages that write 1.250 for a thousand and a quarter of one."""
 
 _SCRIPTS = (
-    ("han", re.compile(r"[\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff]")),
-    ("hangul", re.compile(r"[\uac00-\ud7af]")),
-    ("cyrillic", re.compile(r"[\u0400-\u052f]")),
-    ("arabic", re.compile(r"[\u0600-\u06ff\u0750-\u077f]")),
-    ("hebrew", re.compile(r"[\u0590-\u05ff]")),
-    ("greek", re.compile(r"[\u0370-\u03ff]")),
-    ("devanagari", re.compile(r"[\u0900-\u097f]")),
-    ("thai", re.compile(r"[\u0e00-\u0e7f]")),
+    ("han", late_regex(r"[\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff]")),
+    ("hangul", late_regex(r"[\uac00-\ud7af]")),
+    ("cyrillic", late_regex(r"[\u0400-\u052f]")),
+    ("arabic", late_regex(r"[\u0600-\u06ff\u0750-\u077f]")),
+    ("hebrew", late_regex(r"[\u0590-\u05ff]")),
+    ("greek", late_regex(r"[\u0370-\u03ff]")),
+    ("devanagari", late_regex(r"[\u0900-\u097f]")),
+    ("thai", late_regex(r"[\u0e00-\u0e7f]")),
 )
 
 

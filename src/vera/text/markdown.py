@@ -4,29 +4,31 @@ import re
 from collections.abc import Callable, Iterator
 from typing import Literal, NamedTuple
 
+from vera.text.late_regex import late_regex
+
 Kind = Literal["paragraph", "item", "heading", "row", "header", "code", "quote"]
 
-_FENCE = re.compile(r"[ \t]{0,16}(`{3,20}|~{3,20})")
-_QUOTE = re.compile(r"[ \t]{0,16}>")
-_HEADING = re.compile(r"[ \t]{0,3}#{1,6}[ \t]+")
-_BULLET = re.compile(r"[ \t]{0,40}(?:[-*+•◦▪‣]|\([a-z]\)|[a-z]\)|\(?[ivx]{1,5}\))[ \t]+(?:\[[ xX]\][ \t]+)?")
-_NUMBERED = re.compile(r"([ \t]{0,40})\(?([0-9]{1,4})[.)][ \t]+")
-_BOLD_LINE = re.compile(r"[ \t]{0,16}(\*\*|__)[^*_\n]{1,200}\1:?[ \t]{0,16}\r?")
-_SECTION = re.compile(r"(?:[0-9]{1,2}\.){1,4}[ \t]+(?=\D)")
+_FENCE = late_regex(r"[ \t]{0,16}(`{3,20}|~{3,20})")
+_QUOTE = late_regex(r"[ \t]{0,16}>")
+_HEADING = late_regex(r"[ \t]{0,3}#{1,6}[ \t]+")
+_BULLET = late_regex(r"[ \t]{0,40}(?:[-*+•◦▪‣]|\([a-z]\)|[a-z]\)|\(?[ivx]{1,5}\))[ \t]+(?:\[[ xX]\][ \t]+)?")
+_NUMBERED = late_regex(r"([ \t]{0,40})\(?([0-9]{1,4})[.)][ \t]+")
+_BOLD_LINE = late_regex(r"[ \t]{0,16}(\*\*|__)[^*_\n]{1,200}\1:?[ \t]{0,16}\r?")
+_SECTION = late_regex(r"(?:[0-9]{1,2}\.){1,4}[ \t]+(?=\D)")
 _RULES = frozenset("-*_= \t\r")
 _ROW_RULES = frozenset("|:-= \t\r")
 
-_LINK = re.compile(r"!?\[([^\[\]\n]{0,400})\]\([^()\s]{0,2000}\)")
-_MARKUP = re.compile(r"(?<![^\W_])(?:\*{1,3}|_{1,3}|`{1,3})(?=\S)|(?<=\S)(?:\*{1,3}|_{1,3}|`{1,3})(?![^\W_])")
-_ESCAPED = re.compile(r"\\([!-/:-@\[-`{-~])")
-_BREAK = re.compile(r"<br\s{0,4}/?>", re.IGNORECASE)
+_LINK = late_regex(r"!?\[([^\[\]\n]{0,400})\]\([^()\s]{0,2000}\)")
+_MARKUP = late_regex(r"(?<![^\W_])(?:\*{1,3}|_{1,3}|`{1,3})(?=\S)|(?<=\S)(?:\*{1,3}|_{1,3}|`{1,3})(?![^\W_])")
+_ESCAPED = late_regex(r"\\([!-/:-@\[-`{-~])")
+_BREAK = late_regex(r"<br\s{0,4}/?>", re.IGNORECASE)
 # What no one sees, but for joiners within words that need them (of Persian, Hindi): s\u200beven is seven.
-_HIDDEN = re.compile(
+_HIDDEN = late_regex(
     r"[\u00ad\u061c\u180e\u200b\u200e\u200f\u202a-\u202e\u2060-\u206f\ufeff\U000e0000-\U000e007f]"
     r"|(?<=[\x00-\x7f])[\u200c\u200d]|[\u200c\u200d](?=[\x00-\x7f])"
     r"|(?<=[0-9])\ufe0f?\u20e3"
 )
-_LEFT_OVER = re.compile(r" (?=[.,;:!?)\]](?:\s|\Z))|\( ?\)")
+_LEFT_OVER = late_regex(r" (?=[.,;:!?)\]](?:\s|\Z))|\( ?\)")
 
 
 class Block(NamedTuple):

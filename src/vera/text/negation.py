@@ -3,12 +3,13 @@
 import re
 from typing import Literal
 
+from vera.text.late_regex import late_regex
 from vera.text.quotation import find_quotations
 
 TEXT_LIMIT = 4000
 """The characters of a statement that are read."""
 
-DENIES = re.compile(
+DENIES = late_regex(
     r"\b(?:not|never|none|nobody|nothing|nowhere|neither|cannot|no[ -]one|\w{2,8}n['’]t)\b"
     r"|\bno\b(?=\s+[^\W\d]|\s*[.,;:!]|\s*$)"
     r"|\b(?:has|have|had|is|are|was|were)\s+yet\s+to\b|\blacks?\b|\bnon-?existent\b"
@@ -20,7 +21,7 @@ DENIES = re.compile(
 """The words by which something is denied, in a few languages."""
 
 # Turns of phrase that hold such a word and deny nothing, or only that all are so.
-_HARMLESS = re.compile(
+_HARMLESS = late_regex(
     r"\bnot\s+(?:only|just|merely|least|until|necessarily|all|every|everyone|always|to mention|surprisingly"
     r"|unlike|uncommon|unusual)\b"
     r"|\b(?:no|not|none)\s+(?:less|more|fewer|later|earlier|sooner|greater|smaller|higher|lower|longer|other)"
@@ -30,13 +31,13 @@ _HARMLESS = re.compile(
     re.IGNORECASE,
 )
 # A clause that hangs on another: what it denies is not what is stated.
-_SUBORDINATE = re.compile(
+_SUBORDINATE = late_regex(
     r"\([^()]{0,400}\)|\b(?:because|although|though|whereas|while|when|if|unless|until|since|as|after|before|who"
     r"|whom|whose|which|where|so that|in order|despite|rather than|instead of)\b[^,;.!?]{0,400}",
     re.IGNORECASE,
 )
 # An order to the reader: no subject before it.
-_ORDER = re.compile(
+_ORDER = late_regex(
     r"(?:^|[.;:,!?–—(]\s{0,4}|\b(?:and|but|please|then|or|also)\s{1,4})"
     r"(?:please\s+)?(?:(?:do not|don['’]t)\s+(?:[a-z]+)"
     r"|never\s+(?!has|have|had|was|were|is|are|did|does|do|will|would|before|again)[a-z]+)[^.;!?\n]{0,400}",
@@ -49,14 +50,14 @@ MAX_BRACKETED_WORDS = 4
 _OPENED = "([{（［｛【〔〈《「『⟨«»‹›"
 _CLOSED = ")]}）］｝】〕〉》」』⟩»«›‹"
 """Brackets of several scripts, and the angled marks that a word is put between."""
-_BRACKETS = re.compile(
+_BRACKETS = late_regex(
     "|".join(
         rf"{re.escape(opened)}([^{re.escape(opened + closed)}\n]{{1,80}}){re.escape(closed)}"
         for opened, closed in zip(_OPENED, _CLOSED, strict=True)
     )
     + r"|<(?=\S)([^<>\n]{1,80})(?<=\S)>"
 )
-_UNCLOSED = re.compile(r"[(\[{（［【〔«](?P<inside>[^()\[\]{}（）［］【】〔〕«»\n]{1,400})\Z")
+_UNCLOSED = late_regex(r"[(\[{（［【〔«](?P<inside>[^()\[\]{}（）［］【】〔〕«»\n]{1,400})\Z")
 _GONE = (
     r"(?:repealed|revoked|superseded|deleted|withdrawn|rescinded|abolished|annulled|obsolete|scrapped|"
     r"struck (?:out|down)|cancell?ed|invalidated|overturned|(?:null and )?void|"
@@ -70,13 +71,13 @@ _TAKEN_BACK = (
     r"(?:\W{0,3}\Z|[\s,;:]{1,3}(?:\d|(?:by|in|on|from|since|with|as|per|wurde|wird|ist|sind|durch|am|seit|par|"
     r"le|en|depuis)\b))"
 )
-_WITHDRAWN = re.compile(
+_WITHDRAWN = late_regex(
     r"\W{0,3}(?:(?:(?:this|the|that|whole|entire|all) ){1,2}(?:(?!not\b|never\b)\w{1,20} )?"
     rf"|(?:act|law|rule|section|clause|article|paragraph|provision) )?{_TAKEN_BACK}",
     re.IGNORECASE,
 )
 """What says in brackets that the words beside it are not in force any more."""
-_WITHDRAWN_BEHIND = re.compile(
+_WITHDRAWN_BEHIND = late_regex(
     r"(?:(?:[;–—]\s?|\s-{1,3}\s)|(?:[,;–—]|\s--?)\s?"
     r"(?:(?:but|and|although|though|yet|a|an|the|aber|jedoch|doch|mais) ){0,2}"
     r"(?:\w{1,20} )?"
@@ -87,14 +88,14 @@ _WITHDRAWN_BEHIND = re.compile(
 )
 """The same in a clause behind them: ", which was abolished", "; repealed in 2019"."""
 _UNTRUE = rf"(?:{_GONE}|not|false|untrue|wrong|incorrect|falsch|unwahr|faux)"
-_LABELLED = re.compile(
+_LABELLED = late_regex(
     rf"\A[\W_]{{0,8}}(?:{_UNTRUE}|hidden|removed|omitted|crossed out)[*_]{{0,3}}\s?:[*_]{{0,3}}\s"
     r"(?=(?:\S{1,40}\s{1,4}){3}\S)",
     re.IGNORECASE,
 )
 """The same before them: "Repealed: tenants must …". With fewer words behind it, it is a field."""
-_STRUCK = re.compile(r"(?<!~)~~(?!~)|<(?:del|s|strike)>", re.IGNORECASE)
-_DENIED_HEAD = re.compile(
+_STRUCK = late_regex(r"(?<!~)~~(?!~)|<(?:del|s|strike)>", re.IGNORECASE)
+_DENIED_HEAD = late_regex(
     r"(?:\bfollowing\b[^.:]{0,60}\b(?:is|are|was|were|been|has|have|does|do) (?:\w{1,12} )?"
     rf"{_UNTRUE}\b[^.:]{{0,40}}[.:]|\b(?:not|never) (?:true|so|the case|correct)(?: that)?\s?:"
     rf"|\A[\W_]{{0,8}}(?:(?:it|this|that|what follows) (?:is|was) (?:\w{{1,12}} )?)?{_UNTRUE}\s?:"
@@ -103,31 +104,31 @@ _DENIED_HEAD = re.compile(
     r"|\b(?:wrong|mistakes?|errors?|myths?|misconceptions?|falsehoods?|lies)\b[^.:]{0,40}:)[*_]{0,3}\s{0,4}\Z",
     re.IGNORECASE,
 )
-_SAID_OF_IT = re.compile(
+_SAID_OF_IT = late_regex(
     rf"\A\W{{0,4}}(?:(?:this|that|the (?:above|foregoing|preceding|previous)|diese[rs]?|cet(?:te)?|ce)\b"
     rf"(?: (?!not\b|never\b)\w{{1,20}}){{0,3}} (?:is|was|were|are|has been|have been|wurde|ist|est|a été|fut)"
     rf" (?:\w{{1,20}} ){{0,2}}{_UNTRUE}\b|not (?:true|so|any more)\b)|\A\W{{0,8}}{_TAKEN_BACK}",
     re.IGNORECASE,
 )
-_TURNS = re.compile(
+_TURNS = late_regex(
     r"\b(?:not|never|no|nor|cannot|without|n[’']t|nicht|nie|niemals|kein\w{0,2}|ohne|ne|pas|jamais|aucune?|sans|"
     r"must|may|might|shall|should|can|could|will|would|muss|müssen|darf|dürfen|kann|können|soll|sollen|"
     r"doit|doivent|peut|peuvent)\b|^\W*(?:or|nor|oder|ou)\b",
     re.IGNORECASE,
 )
-_PREFIX = re.compile(r"(?:un|in|im|il|ir|non|dis)-?", re.IGNORECASE)
+_PREFIX = late_regex(r"(?:un|in|im|il|ir|non|dis)-?", re.IGNORECASE)
 _TURN = r"(?:not|never|no|nor|cannot|nicht|nie|niemals|kein\w{0,2}|pas|jamais)"
-_DOUBTED = re.compile(
+_DOUBTED = late_regex(
     rf"(?<!\w)[\"“”„‘’'`]{_TURN}[\"“”‘’'`](?!\w)|\b{_TURN}\s?\?|\([?!]{{1,3}}\)|（[？！]{{1,3}}）",
     re.IGNORECASE,
 )
 """A denial that is only mentioned or is doubted: must "not" be, must not (?) be."""
-_DENIED_ALONE = re.compile(
+_DENIED_ALONE = late_regex(
     r"\W*(?:[不没沒未无無非勿莫否]\w?|ない|しない|ません|なし|안|아님)\W*", re.IGNORECASE
 )
 """All of a bracket in Chinese, Japanese or Korean that denies."""
-_DENYING_REMARK = re.compile(rf"\W*{_TURN}\b", re.IGNORECASE)
-_UNTICKED = re.compile(
+_DENYING_REMARK = late_regex(rf"\W*{_TURN}\b", re.IGNORECASE)
+_UNTICKED = late_regex(
     r"[☐✗✘✕✖❌□▢◻◽⬜❏❐❑❒◯⭘🞎🗆]|(?<![\w\]])\[[ \u00a0]\](?=\s|\Z)"
     r"|\A[\s*•+|-]{0,12}(?:\d{1,3}[.)]\s)?(?:\[_?\]|\([ \u00a0_]\))(?=\s|\Z)"
 )

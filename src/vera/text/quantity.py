@@ -12,6 +12,7 @@ from decimal import Decimal
 from msgspec.structs import replace
 
 from vera.text.language import DECIMAL_COMMA, language
+from vera.text.late_regex import late_regex
 from vera.text.number_words import FOREIGN_NUMBER_WORDS, NUMBER_WORDS, RECURRING
 from vera.text.quantity_dates import (
     DECADES,
@@ -38,23 +39,23 @@ __all__ = ["CalendarDate", "Hedge", "Kind", "Quantity", "quantities"]
 
 _SPACE = "[ \t\u00a0\u202f\u2009]"
 _DASH = "[-‐‑‒–—−]"
-_TOKEN = re.compile(r"[^\W_]+")
-_RANGE = re.compile(rf"{_SPACE}?(?:(?P<dash>{_DASH})|to|x|×|by){_SPACE}?(?:[A-Z]{{0,3}}[$€£¥])?\Z")
-_EITHER = re.compile(rf"{_SPACE}?(?:and|or|to|bis|und|oder|à|et|ou|y|o){_SPACE}?\Z")
-_PAIR = re.compile(rf"{_SPACE}?(?:{_DASH}|to|and|or|and/or|&){_SPACE}?(?:the{_SPACE})?\Z")
-_OTHER_DIGIT = re.compile(
+_TOKEN = late_regex(r"[^\W_]+")
+_RANGE = late_regex(rf"{_SPACE}?(?:(?P<dash>{_DASH})|to|x|×|by){_SPACE}?(?:[A-Z]{{0,3}}[$€£¥])?\Z")
+_EITHER = late_regex(rf"{_SPACE}?(?:and|or|to|bis|und|oder|à|et|ou|y|o){_SPACE}?\Z")
+_PAIR = late_regex(rf"{_SPACE}?(?:{_DASH}|to|and|or|and/or|&){_SPACE}?(?:the{_SPACE})?\Z")
+_OTHER_DIGIT = late_regex(
     r"(?![0-9])\d|[①-⑨⑴-⑼⒈-⒐⓵-⓽❶-❾➀-➈➊-➒㊀-㊈]|(?<![^\W\d_])[Ⅰ-Ⅸⅰ-ⅸ](?![^\W\d_])"
     r"|(?<![\u3040-\u30ff\u3400-\u9fff])[〇一二三四五六七八九](?![\u3040-\u30ff\u3400-\u9fff])"
 )
 """Digits of other scripts and in other dress: ٩, ９, ⑨, Ⅸ, and 九 outside of Chinese text."""
 
-_DOTTED = re.compile(r"(?<![\w.,])[0-9]{1,3}(?:(?:\.[0-9]{3}){1,8}|,[0-9]{3})(?![\w]|[.,][0-9])")
+_DOTTED = late_regex(r"(?<![\w.,])[0-9]{1,3}(?:(?:\.[0-9]{3}){1,8}|,[0-9]{3})(?![\w]|[.,][0-9])")
 """Three digits behind a mark, which may be thousands or decimals."""
 
-_DECIMAL = re.compile(r"[0-9]{1,9},[0-9]{1,9}(?![0-9,])")
-_CUT = re.compile(r"(?<=[^\W\d_] )([1-9][0-9]{0,2})([,.'’]?)\n([0-9]{3})(?![0-9])")
+_DECIMAL = late_regex(r"[0-9]{1,9},[0-9]{1,9}(?![0-9,])")
+_CUT = late_regex(r"(?<=[^\W\d_] )([1-9][0-9]{0,2})([,.'’]?)\n([0-9]{3})(?![0-9])")
 _TURNED = str.maketrans(".,", ",.")
-_MARK = re.compile(r"[.)](?:\s|\Z)")
+_MARK = late_regex(r"[.)](?:\s|\Z)")
 _OPENING = " \t#>*([§"
 _BEFORE = 40
 _MAX_WORD_LENGTH = 24

@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from datetime import date
 from decimal import Decimal
 
+from vera.text.late_regex import late_regex
 from vera.text.quantity_kinds import CalendarDate, Quantity
 from vera.text.units import unit_words
 
@@ -83,40 +84,40 @@ _MONTH = (
 _YEAR = r"(?P<year>[12][0-9]{3})(?![0-9])"
 _SUFFIX = r"(?:st|nd|rd|th|er|\.(?=\s))?"
 _AND = rf"{_GAP}(?:{_DASH}|to|and|&|bis|und|au|et|al|y){_GAP}"
-_BEGINS_DATE = re.compile(
+_BEGINS_DATE = late_regex(
     r"[0-9]{1,4}(?:st|nd|rd|th|er)?(?:[-/.‐-―−]|\s{0,5}(?:[-/‐-―−&]|(?:to|and|of|day|bis|und|au|et|al|y|de)\s"
     r"|[JFMASONDEjfmasonde][^\W\d_]{2}))"
 )
 """What every date in digits begins with; most numbers do not, and are spared the more expensive patterns."""
 
-_ISO_DATE = re.compile(
+_ISO_DATE = late_regex(
     r"(?P<year>[12][0-9]{3})(?P<mark>[-/.])(?P<month>[0-9]{1,2})(?P=mark)(?P<day>[0-9]{1,2})(?![0-9])"
     r"(?:T[0-9:.]{4,16}(?:Z|[+-][0-9:]{4,6})?)?"
 )
-_NUMERIC_DATE = re.compile(
+_NUMERIC_DATE = late_regex(
     r"(?P<one>[0-9]{1,2})(?P<mark>[/.-])(?P<two>[0-9]{1,2})(?P=mark)(?P<year>[12][0-9]{3}|[0-9]{2})"
     r"(?![0-9./-][0-9]|[0-9])"
 )
-_DAY_MONTH = re.compile(
+_DAY_MONTH = late_regex(
     rf"(?P<day>[0-9]{{1,2}}){_SUFFIX}(?:{_AND}(?P<last>[0-9]{{1,2}}){_SUFFIX})?"
     rf"(?:{_GAP}|-)(?:day{_GAP})?(?:(?:of|de){_GAP})?{_MONTH}(?:(?:,?{_GAP}(?:de{_GAP})?|-){_YEAR})?"
 )
-_MONTH_DAY = re.compile(
+_MONTH_DAY = late_regex(
     rf"{_MONTH}{_GAP}(?:the{_GAP})?(?P<day>[0-9]{{1,2}})(?![0-9:%])(?!\.[0-9]){_SUFFIX}"
     rf"(?:{_AND}(?P<last>[0-9]{{1,2}})(?![0-9]){_SUFFIX})?(?:,?{_GAP}{_YEAR})?"
 )
-_MONTH_YEAR = re.compile(rf"{_MONTH}(?:,?{_GAP}|-)(?:(?:of|de){_GAP})?{_YEAR}")
-_MONTH_ALONE = re.compile(_MONTH)
-_YEARS = re.compile(
+_MONTH_YEAR = late_regex(rf"{_MONTH}(?:,?{_GAP}|-)(?:(?:of|de){_GAP})?{_YEAR}")
+_MONTH_ALONE = late_regex(_MONTH)
+_YEARS = late_regex(
     rf"(?P<first>[12][0-9]{{3}}){_SPACE}?(?:--|{_DASH}|/){_SPACE}?(?P<last>[0-9]{{2}})(?![0-9/-])"
 )
-_MONTH_AND_DAY = re.compile(r"(?P<one>[0-9]{1,2})/(?P<two>[0-9]{1,2})\Z")
-_NEAR_PERIOD = re.compile(r"(?P<near>last|this|next)\s{1,3}(?P<period>month|year)(?![A-Za-z])", re.IGNORECASE)
-_CLOCK = re.compile(
+_MONTH_AND_DAY = late_regex(r"(?P<one>[0-9]{1,2})/(?P<two>[0-9]{1,2})\Z")
+_NEAR_PERIOD = late_regex(r"(?P<near>last|this|next)\s{1,3}(?P<period>month|year)(?![A-Za-z])", re.IGNORECASE)
+_CLOCK = late_regex(
     rf"(?P<hour>[0-9]{{1,2}})(?:[:.](?P<minute>[0-5][0-9]))?{_SPACE}?(?P<half>[ap])\.?m(?![A-Za-z0-9])\.?",
     re.IGNORECASE,
 )
-_CLOCK_24 = re.compile(r"(?P<hour>[0-9]{1,2}):(?P<minute>[0-5][0-9])(?![0-9:.])")
+_CLOCK_24 = late_regex(r"(?P<hour>[0-9]{1,2}):(?P<minute>[0-5][0-9])(?![0-9:.])")
 _TWO_DIGIT_YEARS_FROM = 30
 
 

@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from decimal import Decimal
 from typing import NamedTuple
 
+from vera.text.late_regex import late_regex
 from vera.text.number_words import FOREIGN_NUMBERS, NUMBER_WORDS, RECURRING, SCALES, Spelled, spelled
 from vera.text.quantity_dates import LATEST_YEAR, MONTHS, month_and_day
 from vera.text.quantity_kinds import CalendarDate, Hedge, Kind, Quantity
@@ -20,7 +21,7 @@ _BEFORE = 20
 """Characters before a number in which a currency or a rounding word is looked for."""
 
 _SPACE = "[ \\t\u00a0\u202f\u2009]"
-_IDENTIFIER = re.compile(
+_IDENTIFIER = late_regex(
     r"97[89][- ]?(?:[0-9][- ]?){9}[0-9Xx](?![0-9])"
     r"|[0-9]{1,6}(?:\.[0-9]{1,6}){2,6}(?![0-9])"
     r"|[0-9]{3}[-. ][0-9]{3}[-. ][0-9]{4}(?![0-9])"
@@ -29,7 +30,7 @@ _IDENTIFIER = re.compile(
     r"|[0-9]{1,4}(?:\([0-9a-z]{1,3}\)){1,4}"
     r"|[0-9]{1,4}/[0-9]{1,4}(?![0-9/])"
 )
-_NUMBER = re.compile(
+_NUMBER = late_regex(
     r"(?P<dots>[0-9]{1,3}(?:\.[0-9]{3}){2,8}(?:,[0-9]{1,12})?(?![0-9.])"
     r"|[0-9]{1,3}(?:\.[0-9]{3}){1,8},[0-9]{1,12}(?![0-9]))"
     r"|(?P<commas>[0-9]{1,3}(?:,[0-9]{3}){1,8}(?![0-9])(?:\.[0-9]{1,24})?)"
@@ -39,22 +40,22 @@ _NUMBER = re.compile(
     r"|(?P<comma>[0-9]{1,3},[0-9]{1,2}(?![0-9,]))"
     r"|(?P<plain>[0-9]{1,24}(?:\.[0-9]{1,24})?)"
 )
-_NOTE = re.compile(r"[¹²³⁴-⁹]{1,2}(?=[ \u00a0])")
+_NOTE = late_regex(r"[¹²³⁴-⁹]{1,2}(?=[ \u00a0])")
 """The number of a footnote between a value and its unit."""
 
-_POWER = re.compile(r"10(?:\^\{?|\*\*)?(?P<exponent>(?<=[\^{*])[-−]?[0-9]{1,3}|⁻?[⁰¹²³⁴-⁹]{1,3})(?![0-9])")
-_SCIENTIFIC = re.compile(
+_POWER = late_regex(r"10(?:\^\{?|\*\*)?(?P<exponent>(?<=[\^{*])[-−]?[0-9]{1,3}|⁻?[⁰¹²³⁴-⁹]{1,3})(?![0-9])")
+_SCIENTIFIC = late_regex(
     r"(?P<digits>[0-9]{1,6}(?:\.[0-9]{1,12})?)[eE](?P<exponent>[+-]?[0-9]{1,3})(?![\w.])"
 )
 _RAISED = str.maketrans("⁰¹²³⁴⁵⁶⁷⁸⁹⁻−", "0123456789--")
-_VERSION_BEFORE = re.compile(r"\b(?:versions?|releases?)\s\Z", re.IGNORECASE)
-_ROMAN = re.compile(r"(?=[IVX]{2})X{0,3}(?:IX|IV|V?I{0,3})")
+_VERSION_BEFORE = late_regex(r"\b(?:versions?|releases?)\s\Z", re.IGNORECASE)
+_ROMAN = late_regex(r"(?=[IVX]{2})X{0,3}(?:IX|IV|V?I{0,3})")
 _ROMAN_DIGITS = {"I": 1, "V": 5, "X": 10}
-_ROMAN_BEFORE = re.compile(
+_ROMAN_BEFORE = late_regex(
     r"(?:\b[A-Z][a-zà-ÿ]{2,20}|\b(?:chapter|part|book|volume|article|section|title|annex|act|scene|appendix"
     r"|figure|table|phase|stage|type|class|clause|paragraph))\s\Z"
 )
-_CELL = re.compile(
+_CELL = late_regex(
     r"(?P<dots>(?!))?(?P<commas>(?!))?(?P<lakhs>(?!))?(?P<marks>(?!))?(?P<spaces>(?!))?(?P<comma>(?!))?"
     r"(?P<plain>[0-9]{1,24}(?:\.[0-9]{1,24})?)"
 )
@@ -68,17 +69,17 @@ _VULGAR = {
     "⅔": Decimal("0.666667"),
     "⅛": Decimal("0.125"),
 }
-_ORDINAL = re.compile(r"(?:st|nd|rd|th|er|ère|e|ème)(?![^\W_])")
-_CENTURY = re.compile(r"[\s-]{1,3}(?:century|centuries|cent\.|siècles?)", re.IGNORECASE)
-_JAHRHUNDERT = re.compile(r"\.\s{1,3}Jahrhunderts?\b")
-_DECADE = re.compile(r"['’]?s(?![A-Za-z0-9])")
-_SCALE = re.compile(
+_ORDINAL = late_regex(r"(?:st|nd|rd|th|er|ère|e|ème)(?![^\W_])")
+_CENTURY = late_regex(r"[\s-]{1,3}(?:century|centuries|cent\.|siècles?)", re.IGNORECASE)
+_JAHRHUNDERT = late_regex(r"\.\s{1,3}Jahrhunderts?\b")
+_DECADE = late_regex(r"['’]?s(?![A-Za-z0-9])")
+_SCALE = late_regex(
     rf"(?:{_SPACE}|-|\n)?(?P<word>(?i:hundred|thousand|million|billion|trillion|lakh|crore))s?(?![^\W\d_])"
     rf"|{_SPACE}(?P<foreign>(?i:tausend|millionen|milliarden?|billionen|milliards?|millones|mille))(?![^\W\d_])"
     rf"|{_SPACE}?(?P<short>bn|mn|mln|tn|Mio|Mrd)\b"
     r"|(?P<letter>[kKMB])(?![A-Za-z0-9])"
 )
-_MONEY_SCALE = re.compile(rf"{_SPACE}?(?P<letter>[mMbB])(?![A-Za-z0-9])")
+_MONEY_SCALE = late_regex(rf"{_SPACE}?(?P<letter>[mMbB])(?![A-Za-z0-9])")
 _SHORT_SCALES = {
     "k": 1_000,
     "m": 1_000_000,
@@ -101,22 +102,22 @@ _FOREIGN_SCALES = {
     "milliards": 1_000_000_000,
     "billionen": 1_000_000_000_000,
 }
-_UNIT_WORDS = re.compile(
+_UNIT_WORDS = late_regex(
     r"([\s-]?)(?P<one>[^\W\d_]{2,12})"
     r"(?:\.?[ -](?P<two>[A-Za-z]{1,12})(?:[ -](?P<three>[A-Za-z]{4,10}))?)?"
 )
-_UNIT_SYMBOL = re.compile(
+_UNIT_SYMBOL = late_regex(
     rf"(?P<gap>(?:{_SPACE}|-)?)(?P<symbol>[°º]{_SPACE}?[CF](?![A-Za-z])|[%％‰€£¥₹$″′]"
     r"|[A-Za-zµμ]{1,4}[²³]?(?:/[A-Za-z])?(?![A-Za-z0-9]))"
 )
-_INCHES_FOLLOW = re.compile(r"\.?\s{0,2}(?:[(×,;)/]|x\s|by\s|\Z)")
-_FEET_INCHES = re.compile(r"(?P<feet>[0-9]{1,2})['’′]\s?(?P<inches>[0-9]{1,2})[\"”″]")
-_MONEY_BEFORE = re.compile(
+_INCHES_FOLLOW = late_regex(r"\.?\s{0,2}(?:[(×,;)/]|x\s|by\s|\Z)")
+_FEET_INCHES = late_regex(r"(?P<feet>[0-9]{1,2})['’′]\s?(?P<inches>[0-9]{1,2})[\"”″]")
+_MONEY_BEFORE = late_regex(
     r"(?:(?<![A-Za-z])(?:US|CA|AU|NZ|HK|A|C|S|R)?\$|[€£¥₹₽₩₺₪฿₫₦]"
     r"|(?<![A-Za-z])(?:USD|EUR|GBP|JPY|CNY|RMB|INR|CHF|CAD|AUD|SEK|NOK|DKK|KRW|SGD|HKD|NZD|Rs)\.?)"
     rf"{_SPACE}?\Z"
 )
-_HEDGE = re.compile(
+_HEDGE = late_regex(
     r"(?:(?P<about>~|≈|\b(?:about|around|approximately|approx\.?|roughly|some|circa|ca?\.|estimated"
     r"|etwa|rund|ungefähr|environ))"
     r"|(?P<above>[>≥]|\b(?:over|more than|at least|above|upwards of|exceeding|as many as|as much as"
@@ -135,12 +136,12 @@ _HEDGE_ENDS = tuple(_HEDGE_END_LIST.split())
 _MAX_NAME_PART_LENGTH = 3
 """Digits behind a word in lower case that make one name with it; more of them are a year or a count."""
 
-_NAME_BEFORE = re.compile(r"(?<![^\W_])(?P<word>[^\W\d_]{1,24})[-‐‑]\Z")
+_NAME_BEFORE = late_regex(r"(?<![^\W_])(?P<word>[^\W\d_]{1,24})[-‐‑]\Z")
 _PREFIX_WORDS = "pre post mid late early then sub over under top non ex no age aged page line plus minus"
 _PREFIXES = frozenset(_PREFIX_WORDS.split())
-_ONE_BEFORE = re.compile(r"\b(?:an?|one)\s\Z", re.IGNORECASE)
-_PER = re.compile(r"\bper\s\Z", re.IGNORECASE)
-_NEXT_WORD = re.compile(r"[\s-](?P<word>[a-z]{1,20})")
+_ONE_BEFORE = late_regex(r"\b(?:an?|one)\s\Z", re.IGNORECASE)
+_PER = late_regex(r"\bper\s\Z", re.IGNORECASE)
+_NEXT_WORD = late_regex(r"[\s-](?P<word>[a-z]{1,20})")
 _FUNCTION_WORD_LIST = (
     "a about after also among an and are as at be before between but by during for from had has have if in "
     "into is it its last near of on or out over per since than that the their then there they this through "

@@ -7,6 +7,7 @@ from itertools import pairwise
 import msgspec
 
 from vera.text import question_forms as forms
+from vera.text.late_regex import late_regex
 from vera.text.negation import is_negative
 from vera.text.quotation import find_quotations
 from vera.text.words import unmarked
@@ -16,21 +17,21 @@ _SENTENCE_LIMIT = 600
 _MAX_SENTENCES = 200
 _SHOWN = 100
 
-_CODE = re.compile(r"```.{0,20000}?```", re.DOTALL)
-_BREAK = re.compile(r"\n\s*\n|\n(?=\s*(?:[-*•#>|]|\d{1,3}[.)]\s))")
-_END = re.compile(r"(?<=[.!?。！？])[\"'”’»)\]]{0,3}\s+|(?<=[。！？])")
-_NO_END = re.compile(
+_CODE = late_regex(r"```.{0,20000}?```", re.DOTALL)
+_BREAK = late_regex(r"\n\s*\n|\n(?=\s*(?:[-*•#>|]|\d{1,3}[.)]\s))")
+_END = late_regex(r"(?<=[.!?。！？])[\"'”’»)\]]{0,3}\s+|(?<=[。！？])")
+_NO_END = late_regex(
     r"(?:^|[\s(])(?:[A-Za-z]|[A-Z]\.[A-Z]|Mr|Mrs|Ms|Dr|Prof|St|Inc|Ltd|Co|Corp|vs|No|Nr|etc|approx|e\.g|i\.e)\.$"
 )
-_MARK = re.compile(
+_MARK = late_regex(
     r"^(?:[-*•#>|\s]+|\(?\d{1,3}[.)]\s+|(?:task|question|q|frage|pregunta)\s?\d{0,3}\s?[:.]\s*)+"
 )
-_JOINT = re.compile(
+_JOINT = late_regex(
     r"(?:[,:;–—(]\s*|\s-\s+|\b(?:and|but|so|then|or|also|und|aber|et|mais|y(?! a)|pero)\s+)(?=\S)"
 )
-_CONTRACTED = re.compile(r"^(?:\w{2,8}?)(?:n[' ]?t)\b")
+_CONTRACTED = late_regex(r"^(?:\w{2,8}?)(?:n[' ]?t)\b")
 # A verb that also opens an order: "Do not …", "Have a look", "Will" as a name.
-_ORDERS = re.compile(r"(?:do|have|can|will|must|ou|que) ?(?!.*\?)(?!(?:any|anyone|anybody|no|all) )")
+_ORDERS = late_regex(r"(?:do|have|can|will|must|ou|que) ?(?!.*\?)(?!(?:any|anyone|anybody|no|all) )")
 
 
 class Form(msgspec.Struct, frozen=True):

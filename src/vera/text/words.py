@@ -6,12 +6,13 @@ gives its overlapping pairs of characters. Stems come from suffix rules in the s
 are for finding and for hints, and conflate more than a proof may (`inflected` is the narrow one).
 """
 
-import re
 import unicodedata
 from collections.abc import Iterator
 from functools import lru_cache
 
 import msgspec
+
+from vera.text.late_regex import late_regex
 
 _QUOTES_AND_DASHES = str.maketrans(
     {
@@ -26,7 +27,7 @@ _LETTERS = str.maketrans(
 )
 
 _UNSPACED = "\u0e00-\u0eff\u1780-\u17ff\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af\uf900-\ufaff"
-_TOKEN = re.compile(
+_TOKEN = late_regex(
     rf"(?P<unspaced>[{_UNSPACED}]+)"
     r"|\d{1,40}(?:[.,]\d{1,40})*(?:st|nd|rd|th|s)?(?![^\W\d_])"
     r"|(?<!\w)[^\W\d_](?:\.[^\W\d_](?!\w)){1,8}"
@@ -173,8 +174,8 @@ def inflected(form: str) -> str:
     return word.removesuffix("e") if len(word) > 4 else word
 
 
-_VOWEL = re.compile(r"[aeiouy]")
-_ORDINAL = re.compile(r"\d+(?:st|nd|rd|th|s)")
+_VOWEL = late_regex(r"[aeiouy]")
+_ORDINAL = late_regex(r"\d+(?:st|nd|rd|th|s)")
 
 
 def singular(word: str) -> str:
@@ -199,7 +200,7 @@ def _form(token: str) -> str:
     return form.replace("'", "").replace(".", "")
 
 
-_THOUSANDS = re.compile(r"\d{1,3}(?:,\d{3})+(?!\d)")
+_THOUSANDS = late_regex(r"\d{1,3}(?:,\d{3})+(?!\d)")
 
 
 def unmarked(text: str) -> str:

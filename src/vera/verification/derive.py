@@ -33,6 +33,7 @@ from vera.sanitize import one_line
 from vera.session import Reader, Session
 from vera.session.session import TRACE
 from vera.store import StoreError
+from vera.text.late_regex import late_regex
 from vera.text.span import Lines
 from vera.verification.changed_input import Change, make_changed
 from vera.verification.context import VerifierContext, lane_of
@@ -56,13 +57,13 @@ MAX_WORDS = 1000
 FROM_WORK = "it was read from /work, where the sandbox can write anything"
 FROM_PLUGIN = "a plugin said it, and only what VERA fetched or read itself can be evidence"
 
-_PROGRAM = re.compile(r"\.(?:py|sh|bash|awk|sed|sql|pl|rb|m?js|ts|[rR]|jl|lua|php|jq|bc|go|c|cpp|rs|java)\Z")
-_INTERPRETER = re.compile(r"python[0-9.]*|(?:ba|da|)sh|source|\.|perl|ruby|node|[gm]?awk|-f|Rscript|lua|php")
+_PROGRAM = late_regex(r"\.(?:py|sh|bash|awk|sed|sql|pl|rb|m?js|ts|[rR]|jl|lua|php|jq|bc|go|c|cpp|rs|java)\Z")
+_INTERPRETER = late_regex(r"python[0-9.]*|(?:ba|da|)sh|source|\.|perl|ruby|node|[gm]?awk|-f|Rscript|lua|php")
 """Programs are told by their name, by a first line with #!, or by the word before them."""
 
-_WORD = re.compile(r"[\w@%+.~-][\w@%+./~-]{0,511}|(?<=\s)\.(?=\s)")
+_WORD = late_regex(r"[\w@%+.~-][\w@%+./~-]{0,511}|(?<=\s)\.(?=\s)")
 _WHOLE = re.compile(rb"(?<![\w.])[0-9]{1,9}(?![\w.])")
-_HOME = re.compile(r"(?<![\w./-])(?:\$\{?(?:HOME|WORK|PWD)\}?|~|/work|\.)/")
+_HOME = late_regex(r"(?<![\w./-])(?:\$\{?(?:HOME|WORK|PWD)\}?|~|/work|\.)/")
 
 
 class Script(msgspec.Struct, frozen=True):

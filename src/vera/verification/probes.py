@@ -10,7 +10,6 @@ Which sentences are taken is decided by hashes: the same case gives the same pro
 """
 
 import hashlib
-import re
 from collections.abc import Callable, Iterator, Sequence
 from itertools import islice
 from typing import Literal
@@ -20,6 +19,7 @@ import msgspec
 from vera.audit.case import Case, CitedLines, statements
 from vera.audit.containment_sentences import sentences
 from vera.evidence.claim import Cite
+from vera.text.late_regex import late_regex
 from vera.text.words import negations, stems
 
 MAX_PROBES = 4
@@ -51,17 +51,17 @@ _SHARED = 2
 """Content words that a sentence shares with the claim that cites it, so that it could be a claim itself."""
 _MIN_STEMS = 4
 
-_PROSE = re.compile(r"(?![a-z])[^\W_][\w ,.;%'’\"“”()€$£°/–—，、；（）-]{10,298}[.!。！]")
+_PROSE = late_regex(r"(?![a-z])[^\W_][\w ,.;%'’\"“”()€$£°/–—，、；（）-]{10,298}[.!。！]")
 """A plain sentence: nothing in it looks like a label, markup or a form."""
-_NUMBER = re.compile(
+_NUMBER = late_regex(
     r"(?<![\w.,:/-])(?:[0-9]{1,3}(?:,[0-9]{3}){1,4}|[0-9]{2,9})(?:\.[0-9]{1,6})?(?![\w/-]|[.,:][0-9])"
 )
-_YEAR = re.compile(r"(?:1[0-9]|20)[0-9]{2}")
-_VERB = re.compile(r"\b(?:is|are|was|were|will|must|may|can|shall|should)\b")
-_DENIED = re.compile(
+_YEAR = late_regex(r"(?:1[0-9]|20)[0-9]{2}")
+_VERB = late_regex(r"\b(?:is|are|was|were|will|must|may|can|shall|should)\b")
+_DENIED = late_regex(
     r"\b(?:is|are|was|were|will|must|may|can|shall|should|does|do|did)(?P<not> not)\b(?! only\b)"
 )
-_SOME = re.compile(
+_SOME = late_regex(
     r"(?i)\b(?:all|every|each|some|both|any|either|most|many|several|few|only|if|unless|sometimes|often)\b"
 )
 """What is true of some, or now and then, can be true together with its denial."""

@@ -23,6 +23,7 @@ class EngineOptions(msgspec.Struct, frozen=True, kw_only=True):
     brave_limits: SearchLimits = SearchLimits()
     brave_api_version: str = ""
     searxng_url: str = ""
+    searxng_min_interval_s: float = 1.0
     language: str = "en"
     mailto: str = ""
 
@@ -32,7 +33,9 @@ def _brave(options: EngineOptions, key: str) -> Engine | None:
 
 
 def _searxng(options: EngineOptions, _: str) -> Engine | None:
-    return SearXNG(options.searxng_url) if options.searxng_url else None
+    if not options.searxng_url:
+        return None
+    return SearXNG(options.searxng_url, SearchLimits(min_interval_s=options.searxng_min_interval_s))
 
 
 ENGINES: dict[str, Callable[[EngineOptions, str], Engine | None]] = {

@@ -26,9 +26,9 @@ class SearXNG:
     title = "SearXNG"
     kinds: tuple[Kind, ...] = ("web", "news", "papers")
     needs_key = False
-    limits = SearchLimits(min_interval_s=1.0)
 
-    def __init__(self, url: str) -> None:
+    def __init__(self, url: str, limits: SearchLimits | None = None) -> None:
+        self.limits = limits or SearchLimits(min_interval_s=1.0)
         self._base = url.strip().partition("?")[0].rstrip("/").removesuffix("/search")
 
     def request(self, query: Query) -> Ask:

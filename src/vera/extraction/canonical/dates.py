@@ -4,7 +4,6 @@ The result is a day, a month or a year (ISO 8601), or `FIRST/LAST` for the time 
 `..` stands for an end that is not known (ISO 8601-2).
 """
 
-import re
 from collections import deque
 from datetime import date
 from typing import TYPE_CHECKING
@@ -12,12 +11,13 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from vera.decode_errors import DECODE_ERRORS
+from vera.text.late_regex import late_regex
 
 if TYPE_CHECKING:
     from selectolax.lexbor import LexborHTMLParser
 
 _YEAR = "(?:1[5-9]|20)[0-9]{2}"
-_WRITTEN = re.compile(
+_WRITTEN = late_regex(
     rf"\s*(?:D:)?(?:({_YEAR})([0-9]{{2}})([0-9]{{2}})(?=[0-9]{{6}}|[^0-9]|\Z)"
     rf"|({_YEAR})(?:[-/.]([0-9]{{1,2}})(?:[-/.]([0-9]{{1,2}}))?)?(?![0-9]))"
 )

@@ -10,13 +10,14 @@ from vera.extraction.canonical.naming import bounded
 from vera.extraction.marks import HIDDEN, STRUCK, Mark, joined
 from vera.extraction.marks import bounded as at_most
 from vera.extraction.source import Extracted
+from vera.text.late_regex import late_regex
 
 RULES = 3
 
 _HEAD = 1 << 16
-_ATX = re.compile(r" {0,3}#{1,6}[ \t]+(.*\w.*?)[ \t]*#*[ \t]*")
-_UNDERLINE = re.compile(r" {0,3}(=+|-+)[ \t]*")
-_FENCE = re.compile(r" {0,3}(```|~~~)")
+_ATX = late_regex(r" {0,3}#{1,6}[ \t]+(.*\w.*?)[ \t]*#*[ \t]*")
+_UNDERLINE = late_regex(r" {0,3}(=+|-+)[ \t]*")
+_FENCE = late_regex(r" {0,3}(```|~~~)")
 _FENCE_BYTES = re.compile(rb" {0,3}(```|~~~)")
 _SIGN = re.compile(rb"`[^`\n]{1,400}`|<!--|<(?P<end>/?)(?:del|s|strike)>|~{1,100}", re.IGNORECASE)
 _UNSEEN = re.compile(

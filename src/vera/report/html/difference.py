@@ -4,11 +4,13 @@ import re
 from collections.abc import Iterator, Sequence
 from difflib import SequenceMatcher
 from functools import lru_cache
-from itertools import zip_longest
+from itertools import groupby, zip_longest
 
 import msgspec
 
-from vera.report.view.model import ClaimView
+from vera.evidence.citation import find_citations
+from vera.report.html.wording import named
+from vera.report.view.model import CitedSource, ClaimView
 from vera.text.words import STOPWORDS
 
 MAX_WORDS = 6000
@@ -23,7 +25,7 @@ FEWEST_ALIKE = 3
 
 MAX_CLAIMS = 200
 
-_WORDS = re.compile(r"\[ev_[0-9][^\[\]]{0,200}\]|\s+|\w+(?:[.,:-]\w+)*|[^\w\s]+")
+_WORDS = re.compile(r"\s+|\w+(?:[.,:-]\w+)*|[^\w\s]+")
 _CONTENT = re.compile(r"\w+(?:[.,]\w+)*")
 _END = re.compile(r"[^\w\s]+")
 _LINES = re.compile(r"[^\n]*\n|[^\n]+\Z")
@@ -44,15 +46,42 @@ class Pair(msgspec.Struct, frozen=True):
 
 
 @lru_cache(maxsize=32)
-def changes(before: str, after: str) -> tuple[Change, ...] | None:
-    """What of `before` is gone in `after` and what is new, in order; None where they are too long for it."""
-    for pattern, most in ((_WORDS, MAX_WORDS), (_LINES, MAX_LINES)):
-        old, new = pattern.findall(before), pattern.findall(after)
+def changes(
+    before: str, after: str, cited: Sequence[CitedSource] = (), cited_after: Sequence[CitedSource] = ()
+) -> tuple[Change, ...] | None:
+    """What of `before` is gone in `after` and what is new, in order; None where they are too long for it.
+
+    A citation is one word, in the form in which a reader knows it (`[GPL-3.txt 258–261]`): `cited` are the
+    sources of `before`, `cited_after` those of `after`. The same lines of a source have other ids in another
+    session.
+    """
+    left, right = _named(before, cited), _named(after, cited_after)
+    for words, most in ((_words, MAX_WORDS), (_lines, MAX_LINES)):
+        old, new = words(left), words(right)
         if max(len(old), len(new)) <= most:
             return tuple(
                 Change(kind, "".join(words)) for kind, words in _slid(list(_changes(old, new))) if words
             )
     return None
+
+
+def _named(text: str, cited: Sequence[CitedSource]) -> list[tuple[bool, str]]:
+    """The pieces of a text, each with whether it is a citation, by the names of their sources."""
+    sources = {each.evidence: each for each in cited}
+    made, at = list[tuple[bool, str]](), 0
+    for (start, end), bracket in groupby(find_citations(text), lambda found: (found.start, found.end)):
+        made.append((False, text[at:start]))
+        made.append((True, f"[{'; '.join(named(each, sources.get(each.evidence)) for each in bracket)}]"))
+        at = end
+    return [*made, (False, text[at:])]
+
+
+def _words(pieces: Sequence[tuple[bool, str]]) -> list[str]:
+    return [word for is_cited, piece in pieces for word in ([piece] if is_cited else _WORDS.findall(piece))]
+
+
+def _lines(pieces: Sequence[tuple[bool, str]]) -> list[str]:
+    return _LINES.findall("".join(piece for _, piece in pieces))
 
 
 def _slid(made: list[tuple[str, list[str]]]) -> list[tuple[str, list[str]]]:

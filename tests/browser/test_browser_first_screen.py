@@ -120,6 +120,20 @@ def test_on_a_phone_the_lines_follow_the_beginning_of_the_answer_in_the_order_of
         assert page.locator("#whole-task").is_visible()
 
 
+@pytest.mark.parametrize("kind", KINDS)
+def test_on_a_phone_the_reason_and_the_result_of_the_exam_are_whole(
+    browser: "Browser", dashboard: Dashboard, kind: str
+) -> None:
+    with watched(
+        browser, dashboard.url, token=dashboard.token, viewport={"width": 360, "height": 740}
+    ) as context:
+        page = context.page(f"/s/work~2F{ANSWERED.get(kind, kind)}")
+        verdict = page.locator("#status .verdict")
+        assert verdict.evaluate("(it) => it.scrollHeight - it.clientHeight") <= 0
+        if kind == "research":
+            assert "passed 60 of 60, 0 of 36 false accepts" in (verdict.text_content() or "")
+
+
 def test_on_a_desktop_the_lines_are_beside_the_whole_answer(browser: "Browser", dashboard: Dashboard) -> None:
     with watched(browser, dashboard.url, token=dashboard.token) as context:
         page = context.page("/s/work~2Fexample")

@@ -102,7 +102,8 @@ def test_what_changed_is_told_word_by_word() -> None:
         ("gone", "1,094"),
         ("new", "1,091"),
         ("same", " km long"),
-        ("new", " [elbe.txt 1]"),
+        ("new", " "),
+        ("new", "elbe.txt 1"),
         ("same", "."),
     ]
 
@@ -110,9 +111,15 @@ def test_what_changed_is_told_word_by_word() -> None:
 def test_the_end_of_a_sentence_is_not_marked_as_new_when_a_sentence_follows() -> None:
     before = "One [ev_0001:1].\n\nTwo [ev_0002:2]."
     after = f"{before}\n\nThree [ev_0001:3]."
-    same = Change("same", "One [elbe.txt 1].\n\nTwo [manual.pdf p. 1, 2].")
-    assert changes(before, after, SOURCES, SOURCES) == (same, Change("new", "\n\nThree [elbe.txt 3]."))
-    assert changes(after, before, SOURCES, SOURCES) == (same, Change("gone", "\n\nThree [elbe.txt 3]."))
+    same = ("One ", "elbe.txt 1", ".\n\nTwo ", "manual.pdf p. 1, 2", ".")
+    more = ("\n\nThree ", "elbe.txt 3", ".")
+    for kind, found in (
+        ("new", changes(before, after, SOURCES, SOURCES)),
+        ("gone", changes(after, before, SOURCES, SOURCES)),
+    ):
+        assert found is not None
+        told = [("same", each) for each in same] + [(kind, each) for each in more]
+        assert [(each.kind, each.text) for each in found] == told
 
 
 def test_a_citation_changes_as_a_whole() -> None:
@@ -120,7 +127,8 @@ def test_a_citation_changes_as_a_whole() -> None:
     found = changes(before, after, SOURCES, SOURCES)
     assert found is not None
     changed = [each.text for each in found if each.kind != "same"]
-    assert changed == ["[elbe.txt 2–3]", "[elbe.txt 2–4], and wide"]
+    assert changed == ["elbe.txt 2–3", "elbe.txt 2–4", ", and wide"]
+    assert [each.cites for each in found if each.kind != "same"] == [True, True, False]
 
 
 def test_what_changed_names_sources_as_the_answer_does_and_never_by_ids_of_the_log() -> None:
@@ -129,20 +137,28 @@ def test_what_changed_names_sources_as_the_answer_does_and_never_by_ids_of_the_l
     )
     assert found is not None
     assert [(each.kind, each.text) for each in found] == [
-        ("same", "One [manual.pdf p. 2, 9–10; elbe.txt]."),
-        ("gone", " Two [unknown source]."),
+        ("same", "One "),
+        ("same", "manual.pdf p. 2, 9–10"),
+        ("same", " "),
+        ("same", "elbe.txt"),
+        ("same", "."),
+        ("gone", " Two "),
+        ("gone", "unknown source"),
+        ("gone", "."),
     ]
 
 
 def test_the_same_lines_are_the_same_citation_in_a_session_that_has_another_id_for_them() -> None:
     there = (CitedSource("ev_0007", "https://a.example/rivers/elbe.txt"), CitedSource("ev_0008", "elbe.txt"))
     assert changes("It is long [ev_0001:2].", "It is long [ev_0008:2].", SOURCES, there) == (
-        Change("same", "It is long [elbe.txt 2]."),
+        Change("same", "It is long "),
+        Change("same", "elbe.txt 2", cites=True),
+        Change("same", "."),
     )
     assert changes("It is long [ev_0001:2].", "It is long [ev_0007:2].", SOURCES, there) == (
         Change("same", "It is long "),
-        Change("gone", "[elbe.txt 2]"),
-        Change("new", "[a.example/rivers/elbe.txt 2]"),
+        Change("gone", "elbe.txt 2", cites=True),
+        Change("new", "a.example/rivers/elbe.txt 2", cites=True),
         Change("same", "."),
     )
 

@@ -7,9 +7,11 @@ From the repository, with `tests` on the path:
 The run is the same each time, but for its times and ids.
 """
 
+import json
 import shutil
 import sys
 import tempfile
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -22,7 +24,7 @@ from support.dashboards import Dashboard, Grown, dashboard_of
 from support.documents import make_pdf
 from support.sampled_run_examples import four_candidates
 from support.small_png import small_png
-from support.verified import verified
+from support.standings import session_of, usual
 from vera import events
 from vera.attestation.keys import load_or_create
 from vera.session.tags import write_tags
@@ -48,7 +50,7 @@ SIZES = {
     "sessions-one.png": (WIDTH, 420),
     "sessions-200.png": (WIDTH, 760),
     "over-time.png": (WIDTH, 620),
-    "evaluation.png": (WIDTH, 760),
+    "evaluation.png": (WIDTH, 900),
     "two-runs.png": (WIDTH, 900),
     "pdf-page.png": (WIDTH, 1100),
     "rendered-place.png": (WIDTH, 860),
@@ -70,6 +72,24 @@ EXAMPLE = "/s/work~2Fexample"
 EXAMPLES = Path(__file__).parents[2] / "examples"
 THESIS = "GPL version 3 requires the written offer to be valid for at least five years"
 QUESTION = "For how long must the written offer be valid when spare parts are offered?"
+MORE_QUESTIONS = "".join(
+    json.dumps({"id": name, "question": asked, "answer": answer, "input_dir": "licences"}) + "\n"
+    for name, asked, answer in (
+        (
+            "gfdl-1.3-back-cover",
+            "How many words may a Back-Cover Text have at most under the GNU Free Documentation License?",
+            ["25 words"],
+        ),
+        ("mpl-2.0-fee", "Which fee does the Mozilla Public License 2.0 ask for?", None),
+        (
+            "gpl-3-cure",
+            "Within how many days must a first violation of the GPL version 3 be cured?",
+            ["30 days"],
+        ),
+    )
+)
+"""The built-in model misses the last one."""
+
 REVIEWED = "/s/work~2Fwritten-offer"
 PACE = 1.0
 """Seconds that the scripted model takes for a turn, so that the timeline looks like one."""
@@ -101,7 +121,9 @@ def take(folder: Path, pace: float = PACE, *, many: bool = False) -> None:
             ("run", QUESTION, "--work-dir", "work/asked-alone", "-c", "budget.tokens=100000"),
         ):
             vera(*command, "--input-dir", "licences", "--model-base-url", "builtin", cwd=base)
-        ask = ("eval", EXAMPLES / "licences.questions.jsonl", "--work-dir", "work/evaluation")
+        questions = base / "licences.jsonl"
+        questions.write_text((EXAMPLES / "licences.questions.jsonl").read_text() + MORE_QUESTIONS)
+        ask = ("eval", questions, "--work-dir", "work/evaluation")
         vera(*ask, "-c", "model.base_url=builtin", cwd=base)
         with dashboard_of(base, Path(place) / "token") as dashboard:
             _take_all(dashboard, base, folder)
@@ -109,6 +131,7 @@ def take(folder: Path, pace: float = PACE, *, many: bool = False) -> None:
         sessions_of_a_batch(batch, 200)
         with dashboard_of(batch, Path(place) / "token") as dashboard:
             _take_list(dashboard, folder / "sessions-200.png", 200)
+            _take_list(dashboard, folder / "over-time.png", 200, "/over-time")
         one = Path(place) / "one"
         shutil.copytree(base / "work" / "example", one / "work" / "example")
         with dashboard_of(one, Path(place) / "token") as dashboard:
@@ -118,19 +141,13 @@ def take(folder: Path, pace: float = PACE, *, many: bool = False) -> None:
             _take_list(dashboard, folder / "sessions-none.png", 0)
 
 
-def sessions_of_a_batch(base: Path, count: int) -> None:
-    """Runs that were verified, found nothing, or stopped."""
-    signer = load_or_create()
+def sessions_of_a_batch(base: Path, count: int, days: int = 12) -> None:
+    """Sessions of each standing, of the last `days`; on some days there were more."""
+    signer, now = load_or_create(), time.time()
     for number in range(count):
         root = base / "runs" / (f"{number % 7:x}" * 56 + f"{number:08x}") / "1"
-        if number % max(20, count // 40) == 0:
-            verified(root, signer)
-            continue
-        log = Grown(root, task=f"How long is river number {number}?").log
-        if number % 7:
-            end = events.RunEnd(status="UNRESOLVED", reason="done", exit_code=3, steps=2, seconds=1.0)
-            log.append(end, "")
-        log.close()
+        back = days * (1 - (number / count) ** 0.8)
+        session_of(root, signer, usual(number), number=number, at=now - 60 - 86_400 * back)
 
 
 def more_sessions(base: Path) -> None:
@@ -171,13 +188,15 @@ def review(base: Path) -> None:
     write_tags(base / "work" / "patents", ("licences",))
 
 
-def _take_list(dashboard: Dashboard, picture: Path, count: int) -> None:
+def _take_list(dashboard: Dashboard, picture: Path, count: int, address: str = "") -> None:
     width, height = SIZES.get(picture.name, (WIDTH, 760))
     with _pages(dashboard, viewport={"width": width, "height": height}) as (page, keep):
         page.goto(dashboard.url)
         while count and "not read yet" in page.content():
             page.wait_for_timeout(500)
             page.reload()
+        if address:
+            page.goto(dashboard.url + address)
         keep(picture.name, picture.parent)
 
 
@@ -222,7 +241,6 @@ def _take_all(dashboard: Dashboard, base: Path, folder: Path) -> None:
         plain("two-runs.png", "/compare?s=work~2Ffollow-up&s=work~2Fasked-alone")
         plain("arabic-chinese.png", "/s/work~2Farabic-chinese")
         plain("phone.png", EXAMPLE)
-        plain("over-time.png", "/over-time")
         show("evaluation.png", "/evaluations")
         page.locator("main a").first.click()
         keep("evaluation.png", folder)

@@ -178,8 +178,11 @@ def records(root: Path) -> list[events.Record]:
     return [record for _, record in Reader(root / "trace.jsonl").poll()]
 
 
-def decide(session: Session, signer: Signer, number: int, make: Build = build) -> events.Verifier:
-    """The verdict of a round, as the verifier keeps it; `make` stands in for one that cheats."""
+def decide(
+    session: Session, signer: Signer, number: int, make: Build = build, **counts: int
+) -> events.Verifier:
+    """The verdict of a round, as the verifier keeps it, with its `counts` of claims; `make` stands in for one
+    that cheats."""
     started = next(
         record
         for record in reversed(records(session.root))
@@ -199,6 +202,7 @@ def decide(session: Session, signer: Signer, number: int, make: Build = build) -
             attestation=built.attestation_id,
             envelope=events.Blob(session.store.put(envelope), len(envelope)),
             score=built.attestation.scores.after or None,
+            **counts,
         )
     )
     session.seal(signer.seal)

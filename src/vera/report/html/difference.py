@@ -32,10 +32,18 @@ _LINES = re.compile(r"[^\n]*\n|[^\n]+\Z")
 
 
 class Change(msgspec.Struct, frozen=True):
-    """A stretch of text: `kind` is same, gone or new."""
+    """A stretch of text: `kind` is same, gone or new. One of a citation `cites`: its text is the name of a
+    source and its lines."""
 
     kind: str
     text: str
+    cites: bool = False
+
+
+class _Cited(str):
+    """A word that is a citation."""
+
+    __slots__ = ()
 
 
 class Pair(msgspec.Struct, frozen=True):
@@ -51,7 +59,7 @@ def changes(
 ) -> tuple[Change, ...] | None:
     """What of `before` is gone in `after` and what is new, in order; None where they are too long for it.
 
-    A citation is one word, in the form in which a reader knows it (`[GPL-3.txt 258–261]`): `cited` are the
+    A citation is one word, in the form in which a reader knows it (`GPL-3.txt 258–261`): `cited` are the
     sources of `before`, `cited_after` those of `after`. The same lines of a source have other ids in another
     session.
     """
@@ -60,28 +68,44 @@ def changes(
         old, new = words(left), words(right)
         if max(len(old), len(new)) <= most:
             return tuple(
-                Change(kind, "".join(words)) for kind, words in _slid(list(_changes(old, new))) if words
+                each
+                for kind, changed in _slid(list(_changes(old, new)))
+                for each in _stretches(kind, changed)
             )
     return None
 
 
-def _named(text: str, cited: Sequence[CitedSource]) -> list[tuple[bool, str]]:
-    """The pieces of a text, each with whether it is a citation, by the names of their sources."""
+def _stretches(kind: str, words: Sequence[str]) -> Iterator[Change]:
+    """The words as stretches, each citation as one."""
+    for is_cited, run in groupby(words, lambda word: isinstance(word, _Cited)):
+        yield from (
+            (Change(kind, str(word), cites=True) for word in run)
+            if is_cited
+            else [Change(kind, "".join(run))]
+        )
+
+
+def _named(text: str, cited: Sequence[CitedSource]) -> list[str]:
+    """The pieces of a text: its citations by the names of their sources, and what is between them."""
     sources = {each.evidence: each for each in cited}
-    made, at = list[tuple[bool, str]](), 0
+    made, at = list[str](), 0
     for (start, end), bracket in groupby(find_citations(text), lambda found: (found.start, found.end)):
-        made.append((False, text[at:start]))
-        made.append((True, f"[{'; '.join(named(each, sources.get(each.evidence)) for each in bracket)}]"))
+        made.append(text[at:start])
+        for number, each in enumerate(bracket):
+            made += [" "] if number else []
+            made.append(_Cited(named(each, sources.get(each.evidence))))
         at = end
-    return [*made, (False, text[at:])]
+    return [*made, text[at:]]
 
 
-def _words(pieces: Sequence[tuple[bool, str]]) -> list[str]:
-    return [word for is_cited, piece in pieces for word in ([piece] if is_cited else _WORDS.findall(piece))]
+def _words(pieces: Sequence[str]) -> list[str]:
+    return [
+        word for piece in pieces for word in ([piece] if isinstance(piece, _Cited) else _WORDS.findall(piece))
+    ]
 
 
-def _lines(pieces: Sequence[tuple[bool, str]]) -> list[str]:
-    return _LINES.findall("".join(piece for _, piece in pieces))
+def _lines(pieces: Sequence[str]) -> list[str]:
+    return _LINES.findall("".join(f"[{piece}]" if isinstance(piece, _Cited) else piece for piece in pieces))
 
 
 def _slid(made: list[tuple[str, list[str]]]) -> list[tuple[str, list[str]]]:

@@ -25,7 +25,6 @@ from support.documents import make_pdf
 from support.sampled_run_examples import four_candidates
 from support.small_png import small_png
 from support.standings import session_of, usual
-from vera import events
 from vera.attestation.keys import load_or_create
 from vera.session.tags import write_tags
 
@@ -50,8 +49,8 @@ SIZES = {
     "sessions-one.png": (WIDTH, 420),
     "sessions-200.png": (WIDTH, 760),
     "over-time.png": (WIDTH, 620),
-    "evaluation.png": (WIDTH, 900),
-    "two-runs.png": (WIDTH, 900),
+    "evaluation.png": (WIDTH, 940),
+    "two-runs.png": (WIDTH, 1500),
     "pdf-page.png": (WIDTH, 1100),
     "rendered-place.png": (WIDTH, 860),
     "ledger.png": (WIDTH, 620),
@@ -118,7 +117,7 @@ def take(folder: Path, pace: float = PACE, *, many: bool = False) -> None:
         assert done.returncode == 0, done.stderr
         for command in (
             ("verify", THESIS, "--work-dir", "work/thesis"),
-            ("run", QUESTION, "--work-dir", "work/asked-alone", "-c", "budget.tokens=100000"),
+            ("run", licence_run.QUESTION, "--work-dir", "work/asked-again"),
         ):
             vera(*command, "--input-dir", "licences", "--model-base-url", "builtin", cwd=base)
         questions = base / "licences.jsonl"
@@ -166,10 +165,7 @@ def more_sessions(base: Path) -> None:
     tasks = ("How high is the dam?", "Who built the bridge?", "كم يبلغ ارتفاع السد؟")
     for number, task in enumerate(tasks):
         Grown(base / "work" / f"dam-{number}", task=task).log.close()
-    for number in range(4):
-        log = Grown(base / "runs" / (f"{number}" * 64) / "1", task=f"How long is river number {number}?").log
-        log.append(events.RunEnd(status="UNRESOLVED", reason="done", exit_code=3, steps=2, seconds=1.0), "")
-        log.close()
+    sessions_of_a_batch(base, 12, days=1)
 
 
 def review(base: Path) -> None:
@@ -238,7 +234,7 @@ def _take_all(dashboard: Dashboard, base: Path, folder: Path) -> None:
         keep("candidates.png", folder)
         plain("step.png", f"{EXAMPLE}/steps/4")
         plain("steps.png", f"{EXAMPLE}/steps")
-        plain("two-runs.png", "/compare?s=work~2Ffollow-up&s=work~2Fasked-alone")
+        plain("two-runs.png", "/compare?s=work~2Fexample&s=work~2Fasked-again")
         plain("arabic-chinese.png", "/s/work~2Farabic-chinese")
         plain("phone.png", EXAMPLE)
         show("evaluation.png", "/evaluations")

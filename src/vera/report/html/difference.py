@@ -67,22 +67,17 @@ def changes(
     for words, most in ((_words, MAX_WORDS), (_lines, MAX_LINES)):
         old, new = words(left), words(right)
         if max(len(old), len(new)) <= most:
-            return tuple(
-                each
-                for kind, changed in _slid(list(_changes(old, new)))
-                for each in _stretches(kind, changed)
-            )
+            made = _slid(list(_changes(old, new)))
+            return tuple(each for kind, changed in made for each in _stretches(kind, changed))
     return None
 
 
 def _stretches(kind: str, words: Sequence[str]) -> Iterator[Change]:
     """The words as stretches, each citation as one."""
     for is_cited, run in groupby(words, lambda word: isinstance(word, _Cited)):
-        yield from (
-            (Change(kind, str(word), cites=True) for word in run)
-            if is_cited
-            else [Change(kind, "".join(run))]
-        )
+        texts = list(run)
+        for text in texts if is_cited else ["".join(texts)]:
+            yield Change(kind, str(text), is_cited)
 
 
 def _named(text: str, cited: Sequence[CitedSource]) -> list[str]:

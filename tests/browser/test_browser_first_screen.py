@@ -190,6 +190,8 @@ def test_on_a_desktop_the_lines_are_beside_the_whole_answer(browser: "Browser", 
         assert beside["y"] == first["y"]
         assert 0 < rest["y"] - first["y"] - first["height"] < LINE
         assert not page.locator("#whole-task").is_visible()
+        page.set_viewport_size({"width": 640, "height": 450})  # at 200 %
+        assert is_whole(page.locator("#status h1")) and not page.locator("#whole-task").is_visible()
 
 
 @pytest.mark.parametrize("kind", KINDS)

@@ -56,7 +56,7 @@ SIZES = {
     "ledger.png": (WIDTH, 620),
     "follow-up.png": (WIDTH, 900),
     "review.png": (WIDTH, 760),
-    "form-errors.png": (WIDTH, 760),
+    "form-errors.png": (WIDTH, 840),
     "phone.png": (360, 740),
     "print.png": (WIDTH, 1000),
     "zoom.png": (WIDTH, 900),

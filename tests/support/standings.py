@@ -10,6 +10,7 @@ from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 from support.exams import sat
 from support.verified import answer, begin, decide, read_file, ticking
 from vera import events
+from vera.agent.messages import reason
 from vera.attestation.keys import Signer
 from vera.config.loading import defaults
 from vera.headline import EXIT_CODES, HOLDS, word_of
@@ -127,11 +128,11 @@ def _decide(session: Session, signer: Signer, standing: str, river: str, length:
     )
     (session.root / "attestation.json").write_bytes(session.store.get(decision.envelope.sha256))
     (session.root / "answer.md").write_text(f"{said}\n")
-    session.emit(events.Status(step=2, status=standing))
-    code = EXIT_CODES[word_of(standing)]
-    session.finish(
-        events.RunEnd(status=standing, reason="", exit_code=code, steps=2, seconds=1.0), signer.seal
-    )
+    word = word_of(standing)
+    why = reason(word, decision)
+    session.emit(events.Status(step=2, status=word, reason=why))
+    end = events.RunEnd(status=word, reason=why, exit_code=EXIT_CODES[word], steps=2, seconds=1.0)
+    session.finish(end, signer.seal)
 
 
 def _scores() -> Iterator[events.Score]:

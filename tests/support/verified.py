@@ -209,8 +209,8 @@ def decide(
     return decision
 
 
-def finish(session: Session, signer: Signer, decision: events.Verifier) -> None:
-    """Choose a verdict, write the files that show it, and end the run."""
+def finish(session: Session, signer: Signer, decision: events.Verifier, why: str = "") -> None:
+    """Choose a verdict, write the files that show it, and end the run; `why` is its reason."""
     session.emit(
         events.AnswerChosen(
             round=decision.round,
@@ -223,8 +223,10 @@ def finish(session: Session, signer: Signer, decision: events.Verifier) -> None:
     (session.root / "answer.md").write_text(f"# {QUESTION}\n\n{ANSWER}\n")
     status = word_of(session.state.rounds[decision.round].word)
     code = EXIT_CODES[status]
-    session.emit(events.Status(step=2, status=status))
-    session.finish(events.RunEnd(status=status, reason="", exit_code=code, steps=2, seconds=1.0), signer.seal)
+    session.emit(events.Status(step=2, status=status, reason=why))
+    session.finish(
+        events.RunEnd(status=status, reason=why, exit_code=code, steps=2, seconds=1.0), signer.seal
+    )
 
 
 def verified(root: Path, signer: Signer, text: str = ANSWER, make: Build = build) -> events.Verifier:

@@ -177,6 +177,13 @@ def test_the_changes_make_both_answers(before: str, after: str) -> None:
     assert "".join(each.text for each in found if each.kind != "gone") == after
 
 
+def test_answers_with_little_in_common_are_shown_one_after_the_other() -> None:
+    before = "Under the GPL version 3 a written offer must be valid for at least three years."
+    after = "No lines were found that answer this for sure: extracts are chosen by word match."
+    assert changes(before, after) == (Change("gone", before), Change("new", after))
+    assert changes("", after) == (Change("new", after),)
+
+
 def test_long_answers_are_compared_by_lines_and_endless_ones_not_at_all() -> None:
     long = "word " * 10 + "\n"
     before, after = long * (MAX_WORDS // 15), long * (MAX_WORDS // 15) + "more\n"

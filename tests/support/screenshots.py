@@ -48,7 +48,7 @@ SIZES = {
     "sessions-none.png": (WIDTH, 300),
     "sessions-one.png": (WIDTH, 420),
     "sessions-200.png": (WIDTH, 760),
-    "over-time.png": (WIDTH, 620),
+    "over-time.png": (WIDTH, 760),
     "evaluation.png": (WIDTH, 940),
     "two-runs.png": (WIDTH, 1500),
     "pdf-page.png": (WIDTH, 1100),
@@ -115,11 +115,10 @@ def take(folder: Path, pace: float = PACE, *, many: bool = False) -> None:
         follow = ("ask", "--session", "work/example", QUESTION, "--model-base-url", "builtin")
         done = vera(*follow, "--work-dir", "work/follow-up", cwd=base)
         assert done.returncode == 0, done.stderr
-        for command in (
-            ("verify", THESIS, "--work-dir", "work/thesis"),
-            ("run", licence_run.QUESTION, "--work-dir", "work/asked-again"),
-        ):
-            vera(*command, "--input-dir", "licences", "--model-base-url", "builtin", cwd=base)
+        thesis = ("verify", THESIS, "--work-dir", "work/thesis", "--input-dir", "licences")
+        vera(*thesis, "--model-base-url", "builtin", cwd=base)
+        once = ("-c", "verification.rounds=1")
+        licence_run.make(base, "work/one-round", 0.0, *once, exit_code=3)
         questions = base / "licences.jsonl"
         questions.write_text((EXAMPLES / "licences.questions.jsonl").read_text() + MORE_QUESTIONS)
         ask = ("eval", questions, "--work-dir", "work/evaluation")
@@ -234,7 +233,7 @@ def _take_all(dashboard: Dashboard, base: Path, folder: Path) -> None:
         keep("candidates.png", folder)
         plain("step.png", f"{EXAMPLE}/steps/4")
         plain("steps.png", f"{EXAMPLE}/steps")
-        plain("two-runs.png", "/compare?s=work~2Fexample&s=work~2Fasked-again")
+        plain("two-runs.png", "/compare?s=work~2Fone-round&s=work~2Fexample")
         plain("arabic-chinese.png", "/s/work~2Farabic-chinese")
         plain("phone.png", EXAMPLE)
         show("evaluation.png", "/evaluations")

@@ -23,6 +23,10 @@ ALIKE = 0.6
 FEWEST_ALIKE = 3
 """Content words that they must have in common, unless these are half of all that they have."""
 
+LEAST_SAME = 0.4
+"""The least share of the shorter answer's words that the other one has in the same order; of answers with
+less in common each is shown as a whole."""
+
 MAX_CLAIMS = 200
 
 _WORDS = re.compile(r"\s+|\w+(?:[.,:-]\w+)*|[^\w\s]+")
@@ -68,8 +72,16 @@ def changes(
         old, new = words(left), words(right)
         if max(len(old), len(new)) <= most:
             made = _slid(list(_changes(old, new)))
+            same = sum(_said(each) for kind, each in made if kind == "same")
+            if same < LEAST_SAME * min(_said(old), _said(new)):
+                made = [("gone", old), ("new", new)]
             return tuple(each for kind, changed in made for each in _stretches(kind, changed))
     return None
+
+
+def _said(words: Sequence[str]) -> int:
+    """How many are no white space and no punctuation."""
+    return sum(any(map(str.isalnum, word)) for word in words)
 
 
 def _stretches(kind: str, words: Sequence[str]) -> Iterator[Change]:

@@ -118,7 +118,7 @@ def take(folder: Path, pace: float = PACE, *, many: bool = False) -> None:
         thesis = ("verify", THESIS, "--work-dir", "work/thesis", "--input-dir", "licences")
         vera(*thesis, "--model-base-url", "builtin", cwd=base)
         once = ("-c", "verification.rounds=1")
-        licence_run.make(base, "work/one-round", 0.0, *once, exit_code=3)
+        licence_run.make(base, "work/one-round", 0.0, *once, exit_code=4)
         questions = base / "licences.jsonl"
         questions.write_text((EXAMPLES / "licences.questions.jsonl").read_text() + MORE_QUESTIONS)
         ask = ("eval", questions, "--work-dir", "work/evaluation")

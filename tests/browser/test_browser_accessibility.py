@@ -160,6 +160,21 @@ def test_the_pages_of_the_dashboard(
     assert {name: each for name, each in found.items() if each} == {}
 
 
+def test_a_run_and_the_list_that_are_printed_or_seen_at_200_percent(
+    browser: "Browser", dashboard: Dashboard, pages: dict[str, str]
+) -> None:
+    with watched(browser, dashboard.url, token=dashboard.token, bypass_csp=True) as context:
+        page = context.page(pages["ended"])
+        page.emulate_media(media="print")
+        assert violations(page) == []
+        page.emulate_media(media="screen")
+        page.set_viewport_size({"width": 640, "height": 450})
+        for name in ("ended", "picker"):
+            page.goto(dashboard.url + pages[name])
+            page.locator("details").evaluate_all("every => every.forEach((each) => { each.open = true })")
+            assert violations(page) == [], name
+
+
 def test_forms_that_were_refused(browser: "Browser", dashboard: Dashboard, pages: dict[str, str]) -> None:
     with watched(
         browser, dashboard.url, token=dashboard.token, bypass_csp=True, allowed=("status of 400",)

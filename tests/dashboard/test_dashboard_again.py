@@ -2,7 +2,8 @@
 
 from pathlib import Path
 
-from vera.dashboard.again import around, filled, sentence_of
+from vera.dashboard import audit_log
+from vera.dashboard.again import again_of, around, filled, sentence_of
 from vera.dashboard.run_form import StartForm
 from vera.dashboard.session_index import Family, Found, SessionIndex
 from vera.dashboard.sessions import Sessions
@@ -63,3 +64,44 @@ def test_the_sessions_before_and_after_one_are_found_by_the_hash_of_a_last_recor
     shown = around(index.family(OTHER, HEAD), lambda name: sessions.folder(name.decode()))
     assert [folder.name for folder, _ in shown.before] == ["./work/one"] and not shown.after
     index.close()
+
+
+def test_a_session_and_those_that_are_it_run_again_are_found_by_the_hash_of_a_first_record(
+    tmp_path: Path,
+) -> None:
+    index = SessionIndex(tmp_path, tmp_path / "index.sqlite")
+    index.sync({name: (name.decode(), 1.0) for name in (b"work/one", b"work/two", b"work/three")})
+    index.put(Found(name=b"work/one", seen="", header=None, begins=HEAD))
+    index.put(Found(name=b"work/two", seen="", header=None, begins=OTHER, again_of=HEAD))
+    index.put(Found(name=b"work/three", seen="", header=None, again_of=HEAD))
+    assert {each.name for each in index.family("", "", HEAD).again} == {b"work/two", b"work/three"}
+    of_two = index.family("", "", OTHER, HEAD)
+    assert [each.name for each in of_two.origin] == [b"work/one"]
+    assert not (of_two.before or of_two.after or of_two.again)
+    index.close()
+
+
+def test_a_session_names_of_which_one_it_is_run_again_in_the_first_line_of_its_dashboards_log(
+    tmp_path: Path,
+) -> None:
+    audit_log.write(tmp_path, "created", session="./work/two", again_of=HEAD)
+    audit_log.write(tmp_path, "started", task="x" * 9000, again_of=OTHER)
+    assert again_of(tmp_path) == HEAD
+
+
+def test_what_is_no_hash_and_no_line_of_a_dashboard_names_no_session(tmp_path: Path) -> None:
+    assert again_of(tmp_path) == ""
+    for number, line in enumerate(
+        (
+            f'{{"action": "created", "again_of": "{HEAD}x"}}',
+            '{"action": "created", "again_of": ["a"]}',
+            '{"action": "created", "again_of": "../../etc/passwd"}',
+            "[" * 100_000,
+            "x" * 100_000 + f'{{"action": "created", "again_of": "{HEAD}"}}',
+            "",
+        )
+    ):
+        folder = tmp_path / str(number)
+        folder.mkdir()
+        (folder / "session.log").write_text(f"{line}\n")
+        assert again_of(folder) == ""

@@ -16,6 +16,7 @@ from support.run_pages import HOSTILE
 from vera.dashboard.evaluations import MAX_RESULTS, ROWS
 from vera.dashboard.sessions import Sessions
 from vera.report.evaluation import FILE, MAX_KEPT, EvaluationError, read_evaluation
+from vera.report.standing import VERDICTS
 
 PAGE = "/evaluations/work~2Feval-dams"
 
@@ -61,6 +62,14 @@ def test_a_result_says_what_came_of_each_question_and_leads_to_its_session(serve
     assert [words[0] for words in said] == ["✓", "✕", "✕", "✓", "✕"]
     assert said[2] == "✕ not answered; its answer was right"
     assert len(LexborHTMLParser(misses).css("#questions-title ~ .wide tbody tr")) == 3
+
+
+def test_a_result_has_the_words_for_a_verdict_that_other_pages_have(served: Dashboard) -> None:
+    with served.client() as client:
+        text = client.get(PAGE).text
+    rows = LexborHTMLParser(text).css("#questions-title ~ .wide tbody tr")
+    assert {row.css("td")[0].text(strip=True) for row in rows} <= {each.word for each in VERDICTS.values()}
+    assert "if it is Verified or Quoted" in visible_text(text)
 
 
 def test_a_long_result_comes_in_pages(tmp_path: Path) -> None:

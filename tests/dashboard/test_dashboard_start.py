@@ -16,6 +16,7 @@ from support.dashboards import Grown, app_of
 from support.documents import make_zip
 from support.markup import problems
 from vera.dashboard import run_child, uploads
+from vera.dashboard.again import again_of
 from vera.dashboard.uploads import MAX_FILES, NoForm, UploadRefused, keep, kept, parse, plain_name, taken
 
 Files = Sequence[tuple[str, tuple[str, bytes]]]
@@ -150,6 +151,31 @@ def test_what_is_wrong_is_told_beside_each_field_and_nothing_is_lost(client: Tes
     held = shown(answer)
     assert {name: held[name] for name in given} == given
     assert LexborHTMLParser(answer.text).css_first('form[action="/start"]') is not None
+
+
+def test_a_form_that_was_refused_still_names_the_session_that_is_run_again(
+    client: TestClient, base: Path, launched: list[tuple[list[str], str]]
+) -> None:
+    origin = "a" * 64
+    refused = send(client, task="What?", budget_tokens="many", again_of=origin)
+    assert refused.status_code == 400 and shown(refused)["again_of"] == origin
+    assert send(client, task="What?", again_of=origin).status_code == 303
+    (session,) = sessions(base)
+    assert again_of(session) == origin and launched
+    with_file = send(
+        client, files=[("files", ("a.txt", b"one"))], task="What?", budget_tokens="x", again_of=origin
+    )
+    assert with_file.status_code == 400
+    (other,) = set(sessions(base)) - {session}
+    assert again_of(other) == origin
+
+
+def test_what_is_no_hash_of_a_record_is_no_session_that_is_run_again(
+    client: TestClient, base: Path, launched: list[tuple[list[str], str]]
+) -> None:
+    assert send(client, task="What?", again_of="../../etc/passwd").status_code == 303
+    (session,) = sessions(base)
+    assert again_of(session) == "" and launched
 
 
 @pytest.mark.parametrize(

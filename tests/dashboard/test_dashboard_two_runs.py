@@ -53,6 +53,19 @@ def test_two_sessions_of_the_list_are_compared(served: Dashboard) -> None:
     assert "not in this answer" in visible_text(other) and "model.base_url" in visible_text(other)
 
 
+def test_what_changed_between_two_answers_names_sources_and_not_the_ids_of_the_log(served: Dashboard) -> None:
+    addresses = (
+        "/s/work~2Fexample",
+        "/s/work~2Fexample/compare?a=1&b=2",
+        "/compare?s=work~2Fexample&s=work~2Fother",
+    )
+    with served.client() as client:
+        found = {address: client.get(address).text for address in addresses}
+    for address, html in found.items():
+        (difference,) = LexborHTMLParser(html).css(".difference")
+        assert "years GPL-3.txt 258–261" in difference.text() and "ev_" not in difference.text(), address
+
+
 @pytest.mark.parametrize(
     ("query", "status"),
     [

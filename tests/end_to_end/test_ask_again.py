@@ -227,7 +227,20 @@ def test_through_the_page_a_question_follows_and_the_same_is_asked_with_other_se
             "max_steps": "9",
             "effort": "quick",
             "form_token": "",
+            "again_of": third["again_of"],
         }
+        assert third["again_of"] != again["again_of"]
+        assert linked(client, changed, "Asked before in") >= {first}
+        assert linked(client, first, "Asked again in") >= {changed}
+        compare = f"/compare?s=work~2Ffirst&s={changed.removeprefix('/s/')}"
+        for page in (first, changed):
+            links = LexborHTMLParser(client.get(page).text).css("section#ask a")
+            assert compare in {link.attributes["href"] for link in links}
+        told = LexborHTMLParser(client.get(changed).text).css_first("#status .parent")
+        address = told.css_first("a").attributes["href"]
+        assert address in {first, "/s/work~2Faltered"}  # of which another test makes a copy
+        assert f'Asked before in <a href="{address}">' in client.get(f"{changed}/parts/header").text
+        assert "again_of" not in form_at(client, "/start", "/start")
         compared = client.get("/compare", params={"s": ["work~2Ffirst", changed.removeprefix("/s/")]}).text
         assert "run.max_steps" in compared and "run.effort" in compared
     for number, page in enumerate((more, changed)):

@@ -10,7 +10,9 @@ from hypothesis import strategies as st
 from support.run_pages import ANSWER, CLAIMS, FIRST_ANSWER, HOSTILE, ROUNDS
 from vera.report.html.answer import Block, blocks, lead
 from vera.report.html.difference import MAX_LINES, MAX_WORDS, Change, aligned, changes
-from vera.report.view.model import ClaimView
+from vera.report.view.model import CitedSource, ClaimView
+
+SOURCES = (CitedSource("ev_0001", "rivers/elbe.txt"), CitedSource("ev_0002", "manual.pdf", (1, 9, 20)))
 
 
 def test_headings_lists_paragraphs_and_code_are_told_apart() -> None:
@@ -93,30 +95,78 @@ def test_a_hostile_answer_takes_no_time(text: str) -> None:
 
 
 def test_what_changed_is_told_word_by_word() -> None:
-    found = changes("The Elbe is 1,094 km long.", "The Elbe is 1,091 km long [ev_0001:1].")
+    found = changes("The Elbe is 1,094 km long.", "The Elbe is 1,091 km long [ev_0001:1].", SOURCES, SOURCES)
     assert found is not None
     assert [(each.kind, each.text) for each in found] == [
         ("same", "The Elbe is "),
         ("gone", "1,094"),
         ("new", "1,091"),
         ("same", " km long"),
-        ("new", " [ev_0001:1]"),
+        ("new", " "),
+        ("new", "elbe.txt 1"),
         ("same", "."),
     ]
 
 
 def test_the_end_of_a_sentence_is_not_marked_as_new_when_a_sentence_follows() -> None:
     before = "One [ev_0001:1].\n\nTwo [ev_0002:2]."
-    after = "One [ev_0001:1].\n\nTwo [ev_0002:2].\n\nThree [ev_0003:3]."
-    assert changes(before, after) == (Change("same", before), Change("new", "\n\nThree [ev_0003:3]."))
-    assert changes(after, before) == (Change("same", before), Change("gone", "\n\nThree [ev_0003:3]."))
+    after = f"{before}\n\nThree [ev_0001:3]."
+    same = ("One ", "elbe.txt 1", ".\n\nTwo ", "manual.pdf p. 1, 2", ".")
+    more = ("\n\nThree ", "elbe.txt 3", ".")
+    for kind, found in (
+        ("new", changes(before, after, SOURCES, SOURCES)),
+        ("gone", changes(after, before, SOURCES, SOURCES)),
+    ):
+        assert found is not None
+        told = [("same", each) for each in same] + [(kind, each) for each in more]
+        assert [(each.kind, each.text) for each in found] == told
 
 
 def test_a_citation_changes_as_a_whole() -> None:
-    found = changes("It is long [ev_0001:2-3].", "It is long [ev_0001:2-4], and wide.")
+    before, after = "It is long [ev_0001:2-3].", "It is long [ev_0001:2-4], and wide."
+    found = changes(before, after, SOURCES, SOURCES)
     assert found is not None
     changed = [each.text for each in found if each.kind != "same"]
-    assert changed == ["[ev_0001:2-3]", "[ev_0001:2-4], and wide"]
+    assert changed == ["elbe.txt 2–3", "elbe.txt 2–4", ", and wide"]
+    assert [each.cites for each in found if each.kind != "same"] == [True, True, False]
+
+
+def test_what_changed_names_sources_as_the_answer_does_and_never_by_ids_of_the_log() -> None:
+    found = changes(
+        "One [ev_0002:9-10; ev_0001]. Two 【ev_0042:1】.", "One [ev_0002:9-10; ev_0001].", SOURCES, SOURCES
+    )
+    assert found is not None
+    assert [(each.kind, each.text) for each in found] == [
+        ("same", "One "),
+        ("same", "manual.pdf p. 2, 9–10"),
+        ("same", " "),
+        ("same", "elbe.txt"),
+        ("same", "."),
+        ("gone", " Two "),
+        ("gone", "unknown source"),
+        ("gone", "."),
+    ]
+
+
+def test_the_same_lines_are_the_same_citation_in_a_session_that_has_another_id_for_them() -> None:
+    there = (CitedSource("ev_0007", "https://a.example/rivers/elbe.txt"), CitedSource("ev_0008", "elbe.txt"))
+    assert changes("It is long [ev_0001:2].", "It is long [ev_0008:2].", SOURCES, there) == (
+        Change("same", "It is long "),
+        Change("same", "elbe.txt 2", cites=True),
+        Change("same", "."),
+    )
+    assert changes("It is long [ev_0001:2].", "It is long [ev_0007:2].", SOURCES, there) == (
+        Change("same", "It is long "),
+        Change("gone", "elbe.txt 2", cites=True),
+        Change("new", "a.example/rivers/elbe.txt 2", cites=True),
+        Change("same", "."),
+    )
+
+
+def test_answers_that_are_compared_line_by_line_have_no_ids_of_the_log() -> None:
+    line = "It is long [ev_0001:2].\n"
+    found = changes(line * 1500, line * 1501, SOURCES, SOURCES)
+    assert found is not None and found[-1] == Change("new", "It is long [elbe.txt 2].\n")
 
 
 @given(st.text(max_size=200), st.text(max_size=200))
@@ -125,6 +175,13 @@ def test_the_changes_make_both_answers(before: str, after: str) -> None:
     assert found is not None
     assert "".join(each.text for each in found if each.kind != "new") == before
     assert "".join(each.text for each in found if each.kind != "gone") == after
+
+
+def test_answers_with_little_in_common_are_shown_one_after_the_other() -> None:
+    before = "Under the GPL version 3 a written offer must be valid for at least three years."
+    after = "No lines were found that answer this for sure: extracts are chosen by word match."
+    assert changes(before, after) == (Change("gone", before), Change("new", after))
+    assert changes("", after) == (Change("new", after),)
 
 
 def test_long_answers_are_compared_by_lines_and_endless_ones_not_at_all() -> None:

@@ -61,6 +61,7 @@ def sat_by(judge: Judge, body: Mapping[str, Any]) -> str:
     return labelled(judge(*asked(body)))
 
 
+@cache
 def replies(judge: Judge, seed: int = 0) -> tuple[str, ...]:
     """What a judge says to the whole paper of this seed."""
     return tuple(labelled(judge(*_sheet(sheet))) for sheet in paper(seed))

@@ -125,13 +125,15 @@ def model(pace: float = 0.0) -> ScriptedServer:
     return ScriptedServer(script(pace))
 
 
-def make(base: Path, work_dir: str = "work/example", pace: float = 0.0) -> Path:
-    """Run it to its end; its session."""
+def make(
+    base: Path, work_dir: str = "work/example", pace: float = 0.0, *options: str, exit_code: int = 0
+) -> Path:
+    """Run it to its end, with more `options`; its session."""
     shutil.copytree(EXAMPLES, base / FOLDER, dirs_exist_ok=True)
     with model(pace) as server:
         done = vera(
             "run", QUESTION, "--input-dir", FOLDER, "--work-dir", work_dir, "--model-base-url", server.root,
-            "--protocol", "text", "--sandbox", "none", "--egress", "none", cwd=base,
+            "--protocol", "text", "--sandbox", "none", "--egress", "none", *options, cwd=base,
         )  # fmt: skip
-    assert done.returncode == 0, done.stderr
+    assert done.returncode == exit_code, done.stderr
     return base / work_dir

@@ -5,6 +5,7 @@ from pathlib import Path
 from support.verified import answer as answered
 from support.verified import begin, decide, finish, keep, ticking
 from vera import events
+from vera.agent.messages import reason
 from vera.attestation.keys import Signer
 from vera.extraction.canonical import extract
 from vera.session import Session
@@ -54,7 +55,8 @@ def make(root: Path, data: bytes, signer: Signer, answer: str = ANSWER) -> str:
             pages=made.pages,
         )
         begin(session, 1, answered(session, answer.format(lines=f"{first}-{first + 1}")))
-        finish(session, signer, decide(session, signer, 1))
+        decision = decide(session, signer, 1, claims=1, supported=1)
+        finish(session, signer, decision, reason("QUOTED", decision))
     finally:
         session.close()
     return evidence.text.sha256

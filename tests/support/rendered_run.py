@@ -9,6 +9,7 @@ import msgspec
 from support.verified import answer as answered
 from support.verified import begin, decide, finish, keep, ticking
 from vera import events
+from vera.agent.messages import reason
 from vera.attestation.keys import Signer
 from vera.extraction.canonical import extract
 from vera.sandbox.render.driver import QUALITY, text_pieces
@@ -81,7 +82,8 @@ def make(root: Path, signer: Signer, picture: Picture | None) -> str:
         )
         keep(session, "fetch", {"url": OFFICE}, OFFICE, OTHER, media_type="text/plain", extractor="text/1")
         begin(session, 1, answered(session, ANSWER.format(line=line)))
-        finish(session, signer, decide(session, signer, 1))
+        decision = decide(session, signer, 1, claims=1, supported=1)
+        finish(session, signer, decision, reason("QUOTED", decision))
     finally:
         session.close()
     return evidence.text.sha256

@@ -5,6 +5,7 @@ from pathlib import Path
 from support.verified import answer as answered
 from support.verified import begin, decide, finish, read_file, ticking
 from vera import events
+from vera.agent.messages import reason
 from vera.attestation.keys import Signer
 from vera.session import Session
 
@@ -22,6 +23,7 @@ def make(root: Path, signer: Signer) -> None:
         read_file(session, "大坝.txt", f"大坝\n{CHINESE}\n".encode())
         text = f"{ARABIC[:-1]} [ev_0001:2].\n\n{CHINESE[:-1]} [ev_0002:2]。"
         begin(session, 1, answered(session, text))
-        finish(session, signer, decide(session, signer, 1))
+        decision = decide(session, signer, 1, claims=2, supported=2)
+        finish(session, signer, decision, reason("QUOTED", decision))
     finally:
         session.close()

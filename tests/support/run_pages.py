@@ -11,6 +11,7 @@ from vera.report.view.model import (
     CandidateView,
     CardView,
     ChoiceView,
+    CitedSource,
     ClaimView,
     Coverage,
     CoverageCell,
@@ -360,6 +361,10 @@ ROUNDS = (
 
 FINISHED = RunPage(
     offset=48_211,
+    sources=tuple(
+        CitedSource(name, source)
+        for name, source in {each.evidence: each.source for claim in CLAIMS for each in claim.cards}.items()
+    ),
     header=header(),
     timeline=timeline(),
     claims=CLAIMS,

@@ -7,9 +7,11 @@ From the repository, with `tests` on the path:
 The run is the same each time, but for its times and ids.
 """
 
+import json
 import shutil
 import sys
 import tempfile
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -22,8 +24,7 @@ from support.dashboards import Dashboard, Grown, dashboard_of
 from support.documents import make_pdf
 from support.sampled_run_examples import four_candidates
 from support.small_png import small_png
-from support.verified import verified
-from vera import events
+from support.standings import session_of, usual
 from vera.attestation.keys import load_or_create
 from vera.session.tags import write_tags
 
@@ -47,15 +48,15 @@ SIZES = {
     "sessions-none.png": (WIDTH, 300),
     "sessions-one.png": (WIDTH, 420),
     "sessions-200.png": (WIDTH, 760),
-    "over-time.png": (WIDTH, 620),
-    "evaluation.png": (WIDTH, 760),
-    "two-runs.png": (WIDTH, 900),
+    "over-time.png": (WIDTH, 760),
+    "evaluation.png": (WIDTH, 940),
+    "two-runs.png": (WIDTH, 1500),
     "pdf-page.png": (WIDTH, 1100),
     "rendered-place.png": (WIDTH, 860),
     "ledger.png": (WIDTH, 620),
     "follow-up.png": (WIDTH, 900),
     "review.png": (WIDTH, 760),
-    "form-errors.png": (WIDTH, 760),
+    "form-errors.png": (WIDTH, 840),
     "phone.png": (360, 740),
     "print.png": (WIDTH, 1000),
     "zoom.png": (WIDTH, 900),
@@ -70,6 +71,24 @@ EXAMPLE = "/s/work~2Fexample"
 EXAMPLES = Path(__file__).parents[2] / "examples"
 THESIS = "GPL version 3 requires the written offer to be valid for at least five years"
 QUESTION = "For how long must the written offer be valid when spare parts are offered?"
+MORE_QUESTIONS = "".join(
+    json.dumps({"id": name, "question": asked, "answer": answer, "input_dir": "licences"}) + "\n"
+    for name, asked, answer in (
+        (
+            "gfdl-1.3-back-cover",
+            "How many words may a Back-Cover Text have at most under the GNU Free Documentation License?",
+            ["25 words"],
+        ),
+        ("mpl-2.0-fee", "Which fee does the Mozilla Public License 2.0 ask for?", None),
+        (
+            "gpl-3-cure",
+            "Within how many days must a first violation of the GPL version 3 be cured?",
+            ["30 days"],
+        ),
+    )
+)
+"""The built-in model misses the last one."""
+
 REVIEWED = "/s/work~2Fwritten-offer"
 PACE = 1.0
 """Seconds that the scripted model takes for a turn, so that the timeline looks like one."""
@@ -96,12 +115,13 @@ def take(folder: Path, pace: float = PACE, *, many: bool = False) -> None:
         follow = ("ask", "--session", "work/example", QUESTION, "--model-base-url", "builtin")
         done = vera(*follow, "--work-dir", "work/follow-up", cwd=base)
         assert done.returncode == 0, done.stderr
-        for command in (
-            ("verify", THESIS, "--work-dir", "work/thesis"),
-            ("run", QUESTION, "--work-dir", "work/asked-alone", "-c", "budget.tokens=100000"),
-        ):
-            vera(*command, "--input-dir", "licences", "--model-base-url", "builtin", cwd=base)
-        ask = ("eval", EXAMPLES / "licences.questions.jsonl", "--work-dir", "work/evaluation")
+        thesis = ("verify", THESIS, "--work-dir", "work/thesis", "--input-dir", "licences")
+        vera(*thesis, "--model-base-url", "builtin", cwd=base)
+        once = ("-c", "verification.rounds=1")
+        licence_run.make(base, "work/one-round", 0.0, *once, exit_code=4)
+        questions = base / "licences.jsonl"
+        questions.write_text((EXAMPLES / "licences.questions.jsonl").read_text() + MORE_QUESTIONS)
+        ask = ("eval", questions, "--work-dir", "work/evaluation")
         vera(*ask, "-c", "model.base_url=builtin", cwd=base)
         with dashboard_of(base, Path(place) / "token") as dashboard:
             _take_all(dashboard, base, folder)
@@ -109,6 +129,7 @@ def take(folder: Path, pace: float = PACE, *, many: bool = False) -> None:
         sessions_of_a_batch(batch, 200)
         with dashboard_of(batch, Path(place) / "token") as dashboard:
             _take_list(dashboard, folder / "sessions-200.png", 200)
+            _take_list(dashboard, folder / "over-time.png", 200, "/over-time")
         one = Path(place) / "one"
         shutil.copytree(base / "work" / "example", one / "work" / "example")
         with dashboard_of(one, Path(place) / "token") as dashboard:
@@ -118,19 +139,13 @@ def take(folder: Path, pace: float = PACE, *, many: bool = False) -> None:
             _take_list(dashboard, folder / "sessions-none.png", 0)
 
 
-def sessions_of_a_batch(base: Path, count: int) -> None:
-    """Runs that were verified, found nothing, or stopped."""
-    signer = load_or_create()
+def sessions_of_a_batch(base: Path, count: int, days: int = 12) -> None:
+    """Sessions of each standing, of the last `days`; on some days there were more."""
+    signer, now = load_or_create(), time.time()
     for number in range(count):
         root = base / "runs" / (f"{number % 7:x}" * 56 + f"{number:08x}") / "1"
-        if number % max(20, count // 40) == 0:
-            verified(root, signer)
-            continue
-        log = Grown(root, task=f"How long is river number {number}?").log
-        if number % 7:
-            end = events.RunEnd(status="UNRESOLVED", reason="done", exit_code=3, steps=2, seconds=1.0)
-            log.append(end, "")
-        log.close()
+        back = days * (1 - (number / count) ** 0.8)
+        session_of(root, signer, usual(number), number=number, at=now - 60 - 86_400 * back)
 
 
 def more_sessions(base: Path) -> None:
@@ -149,10 +164,7 @@ def more_sessions(base: Path) -> None:
     tasks = ("How high is the dam?", "Who built the bridge?", "كم يبلغ ارتفاع السد؟")
     for number, task in enumerate(tasks):
         Grown(base / "work" / f"dam-{number}", task=task).log.close()
-    for number in range(4):
-        log = Grown(base / "runs" / (f"{number}" * 64) / "1", task=f"How long is river number {number}?").log
-        log.append(events.RunEnd(status="UNRESOLVED", reason="done", exit_code=3, steps=2, seconds=1.0), "")
-        log.close()
+    sessions_of_a_batch(base, 12, days=1)
 
 
 def review(base: Path) -> None:
@@ -171,13 +183,15 @@ def review(base: Path) -> None:
     write_tags(base / "work" / "patents", ("licences",))
 
 
-def _take_list(dashboard: Dashboard, picture: Path, count: int) -> None:
+def _take_list(dashboard: Dashboard, picture: Path, count: int, address: str = "") -> None:
     width, height = SIZES.get(picture.name, (WIDTH, 760))
     with _pages(dashboard, viewport={"width": width, "height": height}) as (page, keep):
         page.goto(dashboard.url)
         while count and "not read yet" in page.content():
             page.wait_for_timeout(500)
             page.reload()
+        if address:
+            page.goto(dashboard.url + address)
         keep(picture.name, picture.parent)
 
 
@@ -219,10 +233,9 @@ def _take_all(dashboard: Dashboard, base: Path, folder: Path) -> None:
         keep("candidates.png", folder)
         plain("step.png", f"{EXAMPLE}/steps/4")
         plain("steps.png", f"{EXAMPLE}/steps")
-        plain("two-runs.png", "/compare?s=work~2Ffollow-up&s=work~2Fasked-alone")
+        plain("two-runs.png", "/compare?s=work~2Fone-round&s=work~2Fexample")
         plain("arabic-chinese.png", "/s/work~2Farabic-chinese")
         plain("phone.png", EXAMPLE)
-        plain("over-time.png", "/over-time")
         show("evaluation.png", "/evaluations")
         page.locator("main a").first.click()
         keep("evaluation.png", folder)

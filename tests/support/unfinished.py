@@ -12,7 +12,7 @@ ERROR = "http://127.0.0.1:8080/v1 refused the connection"
 def failed(root: Path) -> None:
     """A run that stopped as its model could not be asked any more."""
     grown = _begun(root)
-    grown.log.append(events.Model(step=2, scope="agent", latency_s=30.0, attempts=4, error=ERROR), "main")
+    grown.log.append(events.Model(step=2, scope="agent", latency_s=0.9, attempts=4, error=ERROR), "main")
     grown.log.close()
 
 
@@ -40,7 +40,7 @@ def _begun(root: Path) -> Grown:
     )
     grown.log.append(lane, "main")
     grown.log.append(
-        events.Model(step=1, scope="agent", latency_s=2.0, prompt_tokens=900, completion_tokens=40), "main"
+        events.Model(step=1, scope="agent", latency_s=0.9, prompt_tokens=900, completion_tokens=40), "main"
     )
     call = events.ToolStarted(step=1, call="call_0001", tool="search", args='{"query": "written offer"}')
     grown.log.append(call, "main")

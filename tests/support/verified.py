@@ -178,8 +178,11 @@ def records(root: Path) -> list[events.Record]:
     return [record for _, record in Reader(root / "trace.jsonl").poll()]
 
 
-def decide(session: Session, signer: Signer, number: int, make: Build = build) -> events.Verifier:
-    """The verdict of a round, as the verifier keeps it; `make` stands in for one that cheats."""
+def decide(
+    session: Session, signer: Signer, number: int, make: Build = build, **counts: int
+) -> events.Verifier:
+    """The verdict of a round, as the verifier keeps it, with its `counts` of claims; `make` stands in for one
+    that cheats."""
     started = next(
         record
         for record in reversed(records(session.root))
@@ -199,14 +202,15 @@ def decide(session: Session, signer: Signer, number: int, make: Build = build) -
             attestation=built.attestation_id,
             envelope=events.Blob(session.store.put(envelope), len(envelope)),
             score=built.attestation.scores.after or None,
+            **counts,
         )
     )
     session.seal(signer.seal)
     return decision
 
 
-def finish(session: Session, signer: Signer, decision: events.Verifier) -> None:
-    """Choose a verdict, write the files that show it, and end the run."""
+def finish(session: Session, signer: Signer, decision: events.Verifier, why: str = "") -> None:
+    """Choose a verdict, write the files that show it, and end the run; `why` is its reason."""
     session.emit(
         events.AnswerChosen(
             round=decision.round,
@@ -219,8 +223,10 @@ def finish(session: Session, signer: Signer, decision: events.Verifier) -> None:
     (session.root / "answer.md").write_text(f"# {QUESTION}\n\n{ANSWER}\n")
     status = word_of(session.state.rounds[decision.round].word)
     code = EXIT_CODES[status]
-    session.emit(events.Status(step=2, status=status))
-    session.finish(events.RunEnd(status=status, reason="", exit_code=code, steps=2, seconds=1.0), signer.seal)
+    session.emit(events.Status(step=2, status=status, reason=why))
+    session.finish(
+        events.RunEnd(status=status, reason=why, exit_code=code, steps=2, seconds=1.0), signer.seal
+    )
 
 
 def verified(root: Path, signer: Signer, text: str = ANSWER, make: Build = build) -> events.Verifier:

@@ -1,11 +1,19 @@
-"""Asking again: a form filled with the task and settings of a session, and who follows whom."""
+"""Asking again: a form filled with the task and settings of a session, who follows whom, and which session
+is another one run again.
 
+A run again takes nothing over, so nothing of it is in the log that is sealed. The dashboard that starts it
+notes in its own log beside the session of which one it is: by the hash of the first record, which a session
+has from its beginning on and keeps when it is moved.
+"""
+
+import re
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
 import msgspec
 
+from vera.dashboard import audit_log
 from vera.dashboard.run_form import CHOICES, MAX_FIELD, MAX_TASK_BYTES, StartForm
 from vera.dashboard.session_index import Family, Relative
 from vera.dashboard.sessions import SessionFolder
@@ -18,11 +26,18 @@ REFUSED = frozenset({"ALTERED", "UNSEALED", "UNTRUSTED"})
 """Words for a session that no question follows from here: a person may accept it in a terminal."""
 
 
-class Around(msgspec.Struct, frozen=True, kw_only=True):
-    """The sessions before and after one, for a page."""
+_HASH = re.compile(r"[0-9a-f]{64}")
 
-    before: tuple[tuple[SessionFolder, Relative], ...] = ()
-    after: tuple[tuple[SessionFolder, Relative], ...] = ()
+Shown = tuple[tuple[SessionFolder, Relative], ...]
+
+
+class Around(msgspec.Struct, frozen=True, kw_only=True):
+    """The sessions around one, for a page: as `Family`, with their folders."""
+
+    before: Shown = ()
+    after: Shown = ()
+    origin: Shown = ()
+    again: Shown = ()
 
 
 NOTHING_AROUND = Around()
@@ -67,10 +82,27 @@ def sentence_of(page: RunPage, key: str) -> str | None:
 
 def around(family: Family, folder_of: Callable[[bytes], SessionFolder]) -> Around:
     """The sessions of a family with their folders; `folder_of` gives that of a name in the index."""
+
+    def shown(relatives: tuple[Relative, ...]) -> Shown:
+        return tuple((folder_of(each.name), each) for each in relatives)
+
     return Around(
-        before=tuple((folder_of(each.name), each) for each in family.before),
-        after=tuple((folder_of(each.name), each) for each in family.after),
+        before=shown(family.before),
+        after=shown(family.after),
+        origin=shown(family.origin),
+        again=shown(family.again),
     )
+
+
+def again_of(folder: Path) -> str:
+    """The hash of the first record of the session that this one is run again of, as the dashboard that made
+    it has noted; '' for none."""
+    return as_origin(str(audit_log.first(folder).get("again_of", "")))
+
+
+def as_origin(text: str) -> str:
+    """The text where it can be the hash of a record, else ''."""
+    return text if _HASH.fullmatch(text) else ""
 
 
 def _below(base: Path, folder: str) -> str:

@@ -25,7 +25,7 @@ from starlette.routing import Route
 
 from vera.config.handed import Allowed
 from vera.dashboard import pages, pdf_pages
-from vera.dashboard.again import REFUSED, Around, around, filled, sentence_of
+from vera.dashboard.again import NOTHING_AROUND, REFUSED, Around, around, filled, sentence_of
 from vera.dashboard.downloads import attachment, download, stored_bytes
 from vera.dashboard.evaluations import Evaluations
 from vera.dashboard.follow import Follower, Followers
@@ -245,7 +245,10 @@ class Dashboard:
         page = await follower.page()
         run = self.runs.status(session)
         asked, kept = _asked(request, follower), follower.kept_parts
-        return HTMLResponse(pages.render_parts(asked, session, page, run, names, follower.changed, kept))
+        around = await self._around(follower) if "header" in names else NOTHING_AROUND
+        return HTMLResponse(
+            pages.render_parts(asked, session, page, run, names, follower.changed, kept, around)
+        )
 
     async def claim(self, request: Request) -> Response:
         session = self._session(request)
@@ -438,6 +441,7 @@ class Dashboard:
         page = await follower.page()
         kind = "thesis" if follower.kind() == "thesis" else "question"
         form = await self._filled(session, page.header.task, kind)
+        form = msgspec.structs.replace(form, again_of=follower.begins)
         return HTMLResponse(pages.render_start(_asked(request), None, form), headers=KEPT_BY_BACK)
 
     async def _filled(self, session: SessionFolder, task: str, kind: str) -> StartForm:
@@ -451,7 +455,7 @@ class Dashboard:
         return msgspec.structs.replace(form, kind=kind, errors={} if form.locked else problems)
 
     async def _around(self, follower: Follower) -> Around:
-        family = await self.overview.family(follower.ended_head(), follower.parent())
+        family = await self.overview.family(follower)
         return around(family, lambda name: self.sessions.folder(os.fsdecode(name)))
 
     async def stop(self, request: Request) -> Response:

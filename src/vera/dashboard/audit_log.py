@@ -14,6 +14,9 @@ from vera.dashboard.sessions import CONTROL_LOG
 TAIL_BYTES = 64 << 10
 """What is read of it, from its end."""
 
+FIRST_BYTES = 4 << 10
+"""What is read of its first line."""
+
 LOCK_SECONDS = 5.0
 """An action takes milliseconds: what holds the lock longer hangs."""
 
@@ -47,6 +50,14 @@ def write(folder: Path, action: str, **about: object) -> None:
         os.write(descriptor, line.encode() + b"\n")
     finally:
         os.close(descriptor)
+
+
+def first(folder: Path) -> Line:
+    """The first line, which says that a dashboard made the session; {} where it is none, or too long."""
+    if (opened := open_regular(folder / CONTROL_LOG)) is None:
+        return {}
+    with opened as file:
+        return _read(file.readline(FIRST_BYTES)) or {}
 
 
 def tail(folder: Path) -> list[Line]:

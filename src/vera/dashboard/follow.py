@@ -82,6 +82,7 @@ class Follower:
     """A session's log, folded as far as it was read.
 
     `problem` is '' or why the log cannot be read on, for good. `serial` grows with whatever there is to send.
+    `begins` is the hash of the first record, '' before it was read.
     """
 
     def __init__(self, session: SessionFolder, is_alive: IsAlive, live_texts: LiveTexts) -> None:
@@ -91,6 +92,7 @@ class Follower:
         self.problem = ""
         self.serial = 0
         self.closed = False
+        self.begins = ""
         self.kept_parts = KeptParts()
         self._is_alive = is_alive
         self._live_texts = live_texts
@@ -334,6 +336,7 @@ class Follower:
     async def _read(self) -> None:
         turn = time.monotonic() + SLICE_SECONDS
         for offset, record in self._reader.poll():
+            self.begins = self.begins or self._reader.head
             self._state.apply(record)
             self._fold.apply(record, offset)
             if time.monotonic() > turn:

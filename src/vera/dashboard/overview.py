@@ -8,7 +8,8 @@ from pathlib import Path
 import msgspec
 
 from vera.attestation.outcome import fingerprint
-from vera.dashboard.follow import Followers
+from vera.dashboard.again import again_of
+from vera.dashboard.follow import Follower, Followers
 from vera.dashboard.over_time import Day, days_of
 from vera.dashboard.session_index import BatchCount, Family, Found, Listed, Row, SessionIndex, Wanted
 from vera.dashboard.sessions import SessionFolder, Sessions
@@ -92,15 +93,19 @@ class Overview:
         index = await self._opened()
         return days_of(await asyncio.to_thread(index.by_day, wanted))
 
-    async def family(self, head: str, parent: str) -> Family:
-        """The sessions before and after one, as far as they are known. Waits a moment for new ones."""
-        if not head and not parent:
+    async def family(self, follower: Follower) -> Family:
+        """The sessions around the one of a follower, as far as they are known. Waits a moment for new ones,
+        but for a run that goes on and comes after none: no session follows it yet."""
+        head, parent, begins = follower.ended_head(), follower.parent(), follower.begins
+        if not begins:
             return Family()
-        if self._syncing is None or self._syncing.done():
-            self._syncing = asyncio.create_task(self._sync())
-        await asyncio.wait([self._syncing], timeout=PATIENCE_SECONDS)
+        origin = await asyncio.to_thread(again_of, follower.session.path)
+        if head or parent or origin:
+            if self._syncing is None or self._syncing.done():
+                self._syncing = asyncio.create_task(self._sync())
+            await asyncio.wait([self._syncing], timeout=PATIENCE_SECONDS)
         index = await self._opened()
-        return await asyncio.to_thread(index.family, head, parent)
+        return await asyncio.to_thread(index.family, head, parent, begins, origin)
 
     async def _sync(self) -> None:
         async with self._listing:
@@ -178,6 +183,8 @@ class Overview:
             problem=follower.problem,
             head=follower.ended_head(),
             parent=follower.parent(),
+            begins=follower.begins,
+            again_of=await asyncio.to_thread(again_of, session.path),
             tags=tags,
         )
 

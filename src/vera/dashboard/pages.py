@@ -224,7 +224,7 @@ def render_run(
     tags: tuple[str, ...] = (),
 ) -> str:
     """The page of a session; `kept` has parts of its page that were written out before, and `around` are the
-    sessions that it follows and that follow it."""
+    sessions that it follows, that follow it, that it is run again of and that are it run again."""
     from markupsafe import Markup
 
     values = _of_run(session, page, run, changed)
@@ -283,9 +283,10 @@ def render_parts(
     names: Sequence[str],
     changed: Mapping[str, int],
     kept: KeptParts | None = None,
+    around: Around = NOTHING_AROUND,
 ) -> str:
-    """Parts of the page of a session, each one of PARTS, one after another; `kept` as above."""
-    values = _of_run(session, page, run, changed)
+    """Parts of the page of a session, each one of PARTS, one after another; `kept` and `around` as above."""
+    values = {**_of_run(session, page, run, changed), "around": around}
     kept_parts = kept or KeptParts()
     return "".join(
         kept_parts.part(name, page, changed, asked, partial(_part, name, values)) for name in names
@@ -393,7 +394,13 @@ def render_compare(asked: Asked, session: SessionFolder, page: RunPage, a: int, 
     if a not in rounds or b not in rounds:
         return None
     return _page(
-        "compare", asked, **_of_session(session), rounds=page.rounds, before=rounds[a], after=rounds[b]
+        "compare",
+        asked,
+        **_of_session(session),
+        rounds=page.rounds,
+        before=rounds[a],
+        after=rounds[b],
+        cited=page.sources,
     )
 
 

@@ -19,7 +19,7 @@ SHOWN: Mapping[str, tuple[str, ...]] = {
     "claims": ("claims", "reviews"),
     "coverage": ("coverage",),
     "events": ("events", "events_left_out"),
-    "rounds": ("rounds",),
+    "rounds": ("rounds", "sources"),
     "choices": ("choices", "choices_left_out"),
     "gates": ("gates",),
     "constraints": ("constraints",),

@@ -33,7 +33,7 @@ SERVERS_NAMED = 4
 MODELS_NAMED = 4
 """Servers that a form names, and models of each."""
 
-NO_FIELDS = frozenset({"form_token"})
+NO_FIELDS = frozenset({"form_token", "again_of"})
 """What a form carries that is not for the run."""
 
 BUDGETS = {
@@ -67,6 +67,7 @@ class StartForm(msgspec.Struct, frozen=True, kw_only=True):
     `task` and `values` (by field: what is in CHOICES) are those of the last try, else what is configured; ''
     is the default. `errors` are sentences by field, '' for what is wrong with the whole.
 
+    `again_of` is the hash of the first record of the session that is run again, '' for a new question.
     `input_folders` and `models` are offered by name, `files` are those that the session keeps already;
     `key_sentence` says where the person's key would go, `model_sentence` which servers were found.
     """
@@ -78,6 +79,7 @@ class StartForm(msgspec.Struct, frozen=True, kw_only=True):
     values: Mapping[str, str] = msgspec.field(default_factory=dict)
     errors: Mapping[str, str] = msgspec.field(default_factory=dict)
     files: tuple[str, ...] = ()
+    again_of: str = ""
     profiles: tuple[str, ...] = PROFILES
     efforts: tuple[str, ...] = EFFORTS
     networks: tuple[str, ...] = NETWORKS
@@ -189,6 +191,7 @@ def tried_form(form: StartForm, fields: Mapping[str, str], errors: Mapping[str, 
         task=fields.get("task", "")[:MAX_TASK_BYTES],
         values={**form.values, **values},
         errors=dict(errors),
+        again_of=fields.get("again_of", "")[:MAX_FIELD],
     )
 
 

@@ -24,6 +24,7 @@ from vera.config.errors import Refused
 from vera.config.handed import Allowed
 from vera.config.loading import user_config_file
 from vera.dashboard import audit_log, run_child, run_process, uploads
+from vera.dashboard.again import as_origin
 from vera.dashboard.log_ends import LogEnds, read_ends
 from vera.dashboard.run_environment import child_environment, every_key, withheld_keys
 from vera.dashboard.run_form import (
@@ -244,14 +245,16 @@ class Runs:
         await asyncio.gather(*self._stopping.values(), return_exceptions=True)
         self._stopping.clear()
 
-    def _new(self) -> SessionFolder:
+    def _new(self, again_of: str = "") -> SessionFolder:
+        """A new session, which is another one run again where that one's first record is named."""
         day = datetime.now(UTC).strftime("%Y%m%d")
         try:
             for number in range(1, MAX_NEW_A_DAY):
                 session = self._sessions.by_work_dir(f"./work/ui-run-{day}-{number}")
                 if not make_folder(session.path):
                     continue
-                audit_log.write(session.path, "created", session=session.name)
+                about = {"again_of": again_of} if again_of else {}
+                audit_log.write(session.path, "created", session=session.name, **about)
                 return session
         except NoSession as error:
             raise RunRefused(409, str(error)) from None
@@ -271,7 +274,7 @@ class Runs:
         self._settings_or_refuse()
         if not files:
             self._read(fields)
-        session = self._new()
+        session = self._new(as_origin(fields.get("again_of", "")))
         if files:
             self._keep(session, files)
         return session

@@ -23,7 +23,7 @@ from vera.decode_errors import DECODE_ERRORS
 from vera.report.standing import MODEL_FAILED
 from vera.report.view.model import Header
 
-VERSION = 4
+VERSION = 5
 """Of the table; an index of another version is made again."""
 
 PAGE_ROWS = 50
@@ -84,7 +84,7 @@ CREATE TABLE IF NOT EXISTS sessions (
   task TEXT NOT NULL DEFAULT '', searched TEXT NOT NULL DEFAULT '', score INTEGER, claims INTEGER DEFAULT 0,
   tokens INTEGER DEFAULT 0, cost REAL DEFAULT 0, seconds REAL DEFAULT 0, header BLOB, problem TEXT DEFAULT '',
   head TEXT NOT NULL DEFAULT '', parent TEXT NOT NULL DEFAULT '',
-  tags TEXT NOT NULL DEFAULT ''
+  tags TEXT NOT NULL DEFAULT '', begins TEXT NOT NULL DEFAULT '', again_of TEXT NOT NULL DEFAULT ''
 ) WITHOUT ROWID;
 CREATE INDEX IF NOT EXISTS by_time ON sessions (modified DESC, name);
 CREATE INDEX IF NOT EXISTS by_state ON sessions (state, modified DESC, name);
@@ -94,6 +94,8 @@ CREATE INDEX IF NOT EXISTS by_cost ON sessions (cost DESC, modified DESC, name);
 CREATE INDEX IF NOT EXISTS by_seconds ON sessions (seconds DESC, modified DESC, name);
 CREATE INDEX IF NOT EXISTS by_head ON sessions (head);
 CREATE INDEX IF NOT EXISTS by_parent ON sessions (parent, modified);
+CREATE INDEX IF NOT EXISTS by_begins ON sessions (begins);
+CREATE INDEX IF NOT EXISTS by_again_of ON sessions (again_of, modified) WHERE again_of != '';
 CREATE INDEX IF NOT EXISTS by_tags ON sessions (tags) WHERE tags != '';
 CREATE INDEX IF NOT EXISTS by_batch ON sessions (batch, state, tokens, cost);
 """
@@ -114,7 +116,8 @@ class Wanted(msgspec.Struct, frozen=True, kw_only=True):
 
 class Found(msgspec.Struct, frozen=True, kw_only=True):
     """What reading a session gave. `seen` is the fingerprint of all of its files, `head` the hash of the last
-    record of one that has ended, `parent` that of the session which it says that it goes on from."""
+    record of one that has ended, `parent` that of the session which it says that it goes on from. `begins` is
+    the hash of its first record, `again_of` that of the session which it is run again of."""
 
     name: bytes
     seen: str
@@ -124,11 +127,13 @@ class Found(msgspec.Struct, frozen=True, kw_only=True):
     problem: str = ""
     head: str = ""
     parent: str = ""
+    begins: str = ""
+    again_of: str = ""
     tags: tuple[str, ...] = ()
 
 
 class Relative(msgspec.Struct, frozen=True):
-    """A session that another one says it follows, or that says so."""
+    """A session that another one says it follows or is run again of, or that says so."""
 
     name: bytes
     task: str
@@ -136,10 +141,13 @@ class Relative(msgspec.Struct, frozen=True):
 
 
 class Family(msgspec.Struct, frozen=True):
-    """The sessions `before` one (copies of it are several), and those that say that they follow it."""
+    """The sessions `before` one (copies of it are several), and those that say that they follow it; the
+    `origin` that it is run again of, and those that are it run `again`."""
 
     before: tuple[Relative, ...] = ()
     after: tuple[Relative, ...] = ()
+    origin: tuple[Relative, ...] = ()
+    again: tuple[Relative, ...] = ()
 
 
 class Row(msgspec.Struct, frozen=True, kw_only=True):
@@ -245,22 +253,24 @@ class SessionIndex:
             sum(asked + said for _, asked, _, said in header.tokens) if header else 0, _cost(header),
             max(0.0, (header.ended_ts or header.last_ts) - header.started_ts) if header else 0.0,
             msgspec.msgpack.encode(header), _plain(found.problem), found.head, found.parent,
-            _joined(found.tags), found.name,
+            _joined(found.tags), found.begins, found.again_of, found.name,
         )  # fmt: skip
 
         def work(db: sqlite3.Connection) -> None:
             db.execute(
                 "UPDATE sessions SET seen=?, kind=?, state=?, task=?, searched=?, score=?, claims=?, "
-                "tokens=?, cost=?, seconds=?, header=?, problem=?, head=?, parent=?, tags=? WHERE name=?",
+                "tokens=?, cost=?, seconds=?, header=?, problem=?, head=?, parent=?, tags=?, begins=?, "
+                "again_of=? WHERE name=?",
                 tuple(_storable(value) for value in values),
             )
             self._unread.discard(found.name)
 
         self._done(work)
 
-    def family(self, head: str, parent: str) -> Family:
+    def family(self, head: str, parent: str, begins: str = "", again_of: str = "") -> Family:
         """The sessions whose last record has the hash `parent`, and those that say that they follow `head`;
-        '' is no session's."""
+        those whose first record has the hash `again_of`, and those that are `begins` run again. '' is no
+        session's."""
         select = "SELECT name, task, state FROM sessions WHERE"
 
         def related(db: sqlite3.Connection, column: str, value: str) -> tuple[Relative, ...]:
@@ -270,7 +280,14 @@ class SessionIndex:
             rows = db.execute(f"{select} {column} = ? ORDER BY modified, name LIMIT ?", given)
             return tuple(Relative(*row) for row in _typed(rows, bytes, str, str))
 
-        return self._done(lambda db: Family(related(db, "head", parent), related(db, "parent", head)))
+        return self._done(
+            lambda db: Family(
+                before=related(db, "head", parent),
+                after=related(db, "parent", head),
+                origin=related(db, "begins", again_of),
+                again=related(db, "again_of", begins),
+            )
+        )
 
     def listed(self, wanted: Wanted) -> Listed:
         """A page of the sessions that are wanted."""

@@ -4,11 +4,13 @@ import re
 from collections.abc import Iterator, Sequence
 from difflib import SequenceMatcher
 from functools import lru_cache
-from itertools import zip_longest
+from itertools import groupby, zip_longest
 
 import msgspec
 
-from vera.report.view.model import ClaimView
+from vera.evidence.citation import find_citations
+from vera.report.html.wording import named
+from vera.report.view.model import CitedSource, ClaimView
 from vera.text.words import STOPWORDS
 
 MAX_WORDS = 6000
@@ -21,19 +23,31 @@ ALIKE = 0.6
 FEWEST_ALIKE = 3
 """Content words that they must have in common, unless these are half of all that they have."""
 
+LEAST_SAME = 0.4
+"""The least share of the shorter answer's words that the other one has in the same order; of answers with
+less in common each is shown as a whole."""
+
 MAX_CLAIMS = 200
 
-_WORDS = re.compile(r"\[ev_[0-9][^\[\]]{0,200}\]|\s+|\w+(?:[.,:-]\w+)*|[^\w\s]+")
+_WORDS = re.compile(r"\s+|\w+(?:[.,:-]\w+)*|[^\w\s]+")
 _CONTENT = re.compile(r"\w+(?:[.,]\w+)*")
 _END = re.compile(r"[^\w\s]+")
 _LINES = re.compile(r"[^\n]*\n|[^\n]+\Z")
 
 
 class Change(msgspec.Struct, frozen=True):
-    """A stretch of text: `kind` is same, gone or new."""
+    """A stretch of text: `kind` is same, gone or new. One of a citation `cites`: its text is the name of a
+    source and its lines."""
 
     kind: str
     text: str
+    cites: bool = False
+
+
+class _Cited(str):
+    """A word that is a citation."""
+
+    __slots__ = ()
 
 
 class Pair(msgspec.Struct, frozen=True):
@@ -44,15 +58,61 @@ class Pair(msgspec.Struct, frozen=True):
 
 
 @lru_cache(maxsize=32)
-def changes(before: str, after: str) -> tuple[Change, ...] | None:
-    """What of `before` is gone in `after` and what is new, in order; None where they are too long for it."""
-    for pattern, most in ((_WORDS, MAX_WORDS), (_LINES, MAX_LINES)):
-        old, new = pattern.findall(before), pattern.findall(after)
+def changes(
+    before: str, after: str, cited: Sequence[CitedSource] = (), cited_after: Sequence[CitedSource] = ()
+) -> tuple[Change, ...] | None:
+    """What of `before` is gone in `after` and what is new, in order; None where they are too long for it.
+
+    A citation is one word, in the form in which a reader knows it (`GPL-3.txt 258–261`): `cited` are the
+    sources of `before`, `cited_after` those of `after`. The same lines of a source have other ids in another
+    session.
+    """
+    left, right = _named(before, cited), _named(after, cited_after)
+    for words, most in ((_words, MAX_WORDS), (_lines, MAX_LINES)):
+        old, new = words(left), words(right)
         if max(len(old), len(new)) <= most:
-            return tuple(
-                Change(kind, "".join(words)) for kind, words in _slid(list(_changes(old, new))) if words
-            )
+            made = _slid(list(_changes(old, new)))
+            same = sum(_said(each) for kind, each in made if kind == "same")
+            if same < LEAST_SAME * min(_said(old), _said(new)):
+                made = [("gone", old), ("new", new)]
+            return tuple(each for kind, changed in made for each in _stretches(kind, changed))
     return None
+
+
+def _said(words: Sequence[str]) -> int:
+    """How many are no white space and no punctuation."""
+    return sum(any(map(str.isalnum, word)) for word in words)
+
+
+def _stretches(kind: str, words: Sequence[str]) -> Iterator[Change]:
+    """The words as stretches, each citation as one."""
+    for is_cited, run in groupby(words, lambda word: isinstance(word, _Cited)):
+        texts = list(run)
+        for text in texts if is_cited else ["".join(texts)]:
+            yield Change(kind, str(text), is_cited)
+
+
+def _named(text: str, cited: Sequence[CitedSource]) -> list[str]:
+    """The pieces of a text: its citations by the names of their sources, and what is between them."""
+    sources = {each.evidence: each for each in cited}
+    made, at = list[str](), 0
+    for (start, end), bracket in groupby(find_citations(text), lambda found: (found.start, found.end)):
+        made.append(text[at:start])
+        for number, each in enumerate(bracket):
+            made += [" "] if number else []
+            made.append(_Cited(named(each, sources.get(each.evidence))))
+        at = end
+    return [*made, text[at:]]
+
+
+def _words(pieces: Sequence[str]) -> list[str]:
+    return [
+        word for piece in pieces for word in ([piece] if isinstance(piece, _Cited) else _WORDS.findall(piece))
+    ]
+
+
+def _lines(pieces: Sequence[str]) -> list[str]:
+    return _LINES.findall("".join(f"[{piece}]" if isinstance(piece, _Cited) else piece for piece in pieces))
 
 
 def _slid(made: list[tuple[str, list[str]]]) -> list[tuple[str, list[str]]]:

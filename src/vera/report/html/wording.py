@@ -2,14 +2,15 @@
 
 import math
 import re
+from bisect import bisect_right
 from collections.abc import Iterator
 from textwrap import dedent
 
-from vera.evidence.citation import place_name
+from vera.evidence.citation import Citation, place_name
 from vera.report.html.answer import Cited
 from vera.report.standing import standing
 from vera.report.timestamps import utc
-from vera.report.view.model import CardView, Header
+from vera.report.view.model import CardView, CitedSource, Header
 from vera.text.quantity import quantities
 from vera.text.words import STOPWORDS
 
@@ -99,7 +100,12 @@ def place(card: CardView) -> str:
 
 def source_title(card: CardView) -> str:
     """The name of a source as a reader knows it: a file without its folders, a page without its scheme."""
-    name = card.source or "unknown source"
+    return title_of(card.source)
+
+
+def title_of(source: str) -> str:
+    """The same of an address or a name."""
+    name = source or "unknown source"
     return name.partition("://")[2] if "://" in name else name.rstrip("/").rpartition("/")[2] or name
 
 
@@ -127,10 +133,22 @@ def cite_label(cited: Cited) -> tuple[str, ...]:
     card = cited.card
     if card is None:
         return (cited.place,)
-    page = [f"p. {card.pdf.page}"] if card.pdf else []
-    if cited.first:
-        page.append(str(cited.first) if cited.last in (0, cited.first) else f"{cited.first}–{cited.last}")
-    return tuple(filter(None, (short(source_title(card), LABEL_NAME), ", ".join(page))))
+    return _label(card.source, card.pdf.page if card.pdf else 0, cited.first, cited.last)
+
+
+def named(citation: Citation, source: CitedSource | None) -> str:
+    """A citation as `cite_label` has it, with the source of its evidence; None for no such evidence."""
+    if source is None:
+        return "unknown source"
+    first, last = citation.first or 0, citation.last or 0
+    return " ".join(_label(source.source, bisect_right(source.pages, first), first, last))
+
+
+def _label(source: str, page: int, first: int, last: int) -> tuple[str, ...]:
+    place = [f"p. {page}"] if page else []
+    if first:
+        place.append(str(first) if last in (0, first) else f"{first}–{last}")
+    return tuple(filter(None, (short(title_of(source), LABEL_NAME), ", ".join(place))))
 
 
 def same_words(line: str, claim: str) -> Iterator[tuple[str, str]]:

@@ -15,6 +15,7 @@ from vera.report.view.bars import Bars
 from vera.report.view.budgets import LANE, budgets_of
 from vera.report.view.changes import BY_TYPE, EACH, PARTS
 from vera.report.view.choices import Choices
+from vera.report.view.cited_sources import cited_sources
 from vera.report.view.claims import claims_of_page
 from vera.report.view.coverage import coverage_of
 from vera.report.view.current import carried, decision_shown, last_answer, shown_round
@@ -118,6 +119,7 @@ class ViewFold:
             answer=cut(_headed(answer, self._load), ANSWER_SHOWN) if answer else "",
             thesis=state.requested is not None,
             parent=parent_view(state, self._load),
+            sources=cited_sources(state),
             events=lines,
             events_left_out=self._counts.records - len(lines),
         )

@@ -199,6 +199,15 @@ class Coverage(msgspec.Struct, frozen=True, kw_only=True):
     omissions: tuple[tuple[str, str], ...] = ()
 
 
+class CitedSource(msgspec.Struct, frozen=True):
+    """The source of an evidence that an answer cites: its id, its address or name, and of a PDF the line on
+    which each page begins."""
+
+    evidence: str
+    source: str
+    pages: tuple[int, ...] = ()
+
+
 class RoundView(msgspec.Struct, frozen=True, kw_only=True):
     """One round of verification; `answer` is the text that was verified.
 
@@ -332,7 +341,7 @@ class RunPage(msgspec.Struct, frozen=True, kw_only=True):
 
     `claims` and `coverage` are of the round of the chosen answer, else of the newest. `constraints` are
     (key, what stands open), `budgets` (name, used, limit) in words. `thesis`: the answer is a statement that
-    was given to be verified. `parent` is what the run goes on from.
+    was given to be verified. `parent` is what the run goes on from, `sources` are what its answers cite.
     """
 
     offset: int
@@ -351,6 +360,7 @@ class RunPage(msgspec.Struct, frozen=True, kw_only=True):
     answer: str = ""
     thesis: bool = False
     parent: ParentView | None = None
+    sources: tuple[CitedSource, ...] = ()
     reviews: ReviewsView = ReviewsView()
     events: tuple[EventLine, ...] = ()
     events_left_out: int = 0

@@ -211,7 +211,9 @@ class World:
     ) -> Fetcher:
         policy = NetworkPolicy.of(mode, ports=ports, allow=allow, allow_cidrs=allow_cidrs)
         dialer = Dialer(policy.addresses, resolver=self.names)
-        return Fetcher(policy, dialer, secrets=Secrets(secrets), limits=limits, log=log, tls=client_context, room=room)
+        return Fetcher(
+            policy, dialer, secrets=Secrets(secrets), limits=limits, log=log, tls=client_context, room=room
+        )
 
 
 @contextlib.contextmanager

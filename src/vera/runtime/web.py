@@ -80,7 +80,8 @@ def open_web(
     """The way out of one lane and its box; None when nothing may be reached. `kept` gives what earlier
     sessions got from an address, which is then fetched only if it has changed. `judge` says of host and URL
     why a page may not be fetched ('' when it may; search engines are not judged), `bytes_left` how large the
-    next one, or the next answer of a search engine, may be. `acting` gives the lane in which it is logged, where that changes.
+    next one, or the next answer of a search engine, may be. `acting` gives the lane in which it is logged,
+    where that changes.
 
     Raises SetupError (exit code 2) for a rule that cannot be understood.
     """
@@ -147,7 +148,9 @@ def _search(
     log, own = _logged(session, "search", now), {}
     if searxng:
         narrow = instance_policy(searxng, policy)
-        own["searxng"] = Fetcher(narrow, Dialer(narrow.addresses), secrets=known, limits=LIMITS, log=log, room=room)
+        own["searxng"] = Fetcher(
+            narrow, Dialer(narrow.addresses), secrets=known, limits=LIMITS, log=log, room=room
+        )
     return WebSearch(
         engines,
         Fetcher(policy, dialer, secrets=known, limits=LIMITS, log=log, room=room),

@@ -351,7 +351,7 @@ def test_what_was_recorded_before_the_bytes_were_spent_stays(told: Told) -> None
     run = told({POST: long, GUIDE: SAYS_SO_TOO}, "--budget-bytes", "2200")
     assert run.said["coverage_map"]["cut"] == "bytes"
     assert run.logged(events.Search)[0].urls == (POST, GUIDE)
-    assert [each.lead for each in run.logged(events.Evidence)][0]
+    assert run.logged(events.Evidence)[0].lead
     assert sum(each.bytes_down for each in run.logged(events.Egress)) <= 2200
 
 

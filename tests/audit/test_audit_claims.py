@@ -12,6 +12,7 @@ from vera.audit.claims import CLAIM_LIMIT, split
 from vera.audit.pointers import lead_of
 from vera.builtin.answer import answer_text
 from vera.builtin.scoring import Window
+from vera.disclosure import EARLIER, NEAREST, NO_SYNTHESIS, NOTHING
 from vera.evidence.citation import CITATION_LIMIT, find_citations
 from vera.evidence.claim import Claim
 
@@ -157,6 +158,8 @@ def test_what_would_say_less_alone_stays_whole(answer: str) -> None:
         answer_text([], []),
         answer_text([], [], documents=False),
         answer_text([_window("a.txt", sure=False), _window("b.txt", sure=False)], []),
+        f"{EARLIER[0]} {NO_SYNTHESIS}\n1. {NEAREST} [ev_0001:1-2]",
+        f"{NOTHING} {NO_SYNTHESIS}\n{EARLIER[1]}",
     ],
 )
 def test_what_is_no_claim(answer: str) -> None:

@@ -265,6 +265,15 @@ def test_the_built_in_models_answer_is_extracts() -> None:
     assert [(claim.form, claim.text) for claim in claims] == [("extract", "LICENSE"), ("extract", "a b.txt")]
 
 
+@pytest.mark.parametrize(
+    "name", ["[a](b).txt", "report [final].pdf", "【a】.txt", "src/__init__.py", "a`b`.txt"]
+)
+def test_an_extract_names_a_file_whose_name_has_brackets_or_is_like_markup(name: str) -> None:
+    for phrase in ("", "three years"):
+        window = msgspec.structs.replace(_window(name, sure=True), phrase=phrase)
+        assert [claim.form for claim in split(answer_text([window], []), [name])] == ["extract"]
+
+
 def test_an_extract_may_begin_with_words_of_its_lines_and_no_other_answer_may() -> None:
     window = msgspec.structs.replace(_window("LICENSE", sure=True), phrase="three years")
     answer = answer_text([window], [])

@@ -64,9 +64,10 @@ mkdir -p "$day/mcp"
   printf '%s\n' \
     '{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-06-18","capabilities":{},"clientInfo":{"name":"first-day","version":"1"}}}' \
     '{"jsonrpc":"2.0","method":"notifications/initialized"}' \
-    '{"jsonrpc":"2.0","id":2,"method":"tools/list"}'
-  for _ in $(seq 300); do grep -q '"id":2' "$day/mcp/answers" 2>/dev/null && break; sleep 0.2; done
-} | $vera mcp --input-dir examples/lease --base-dir "$day/mcp" | tee "$day/mcp/answers"
+    '{"jsonrpc":"2.0","id":2,"method":"tools/list"}' \
+    '{"jsonrpc":"2.0","id":3,"method":"tools/call","params":{"name":"verify_claim","arguments":{"thesis":"The rent is 1,240 euros a month."}}}'
+  for _ in $(seq 300); do grep -q '"id":3' "$day/mcp/answers" 2>/dev/null && break; sleep 0.2; done
+} | $vera mcp --input-dir examples/lease --base-dir "$day/mcp" --model-base-url builtin | tee "$day/mcp/answers"
 
 step "10. from Python"
 ${PYTHON:-.venv/bin/python} - "$day" <<'PYTHON'

@@ -57,7 +57,7 @@ def private_environment(home: Path) -> dict[str, str | None]:
 
 
 def what_tools_keep_in_the_real_home() -> dict[str, str | None]:
-    """Where pip, docker and Playwright find what they need, said by name as their home moves away."""
+    """Where pip, docker, Playwright and pyenv find what they need, said by name as their home moves away."""
     pip_config = platformdirs.user_config_path("pip", appauthor=False) / "pip.conf"
     real = {
         "PIP_CACHE_DIR": platformdirs.user_cache_path("pip", appauthor=False),
@@ -66,7 +66,9 @@ def what_tools_keep_in_the_real_home() -> dict[str, str | None]:
     }
     if pip_config.exists():
         real["PIP_CONFIG_FILE"] = pip_config
-    return {name: str(path) for name, path in real.items() if name not in os.environ}
+    if (Path.home() / ".pyenv").is_dir():
+        real["PYENV_ROOT"] = Path.home() / ".pyenv"
+    return {name: str(path) for name, path in real.items() if not os.environ.get(name)}
 
 
 def apply(changes: dict[str, str | None]) -> dict[str, str | None]:

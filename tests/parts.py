@@ -12,12 +12,16 @@ import tempfile
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from importlib.util import find_spec
+from itertools import islice
 from pathlib import Path
 
 PROBE_SECONDS = 20.0
 
 PYTHONS = ("3.12", "3.13", "3.14")
 """Versions beside the one that runs the tests."""
+
+MAX_PYTHONS = 8
+"""Installations of one version by pyenv that are tried, the newest first."""
 
 
 @dataclass(frozen=True)
@@ -93,11 +97,14 @@ def pythons(version: str) -> Iterator[Path]:
     """Where a Python of this version may be: on the path, of pyenv, or of uv."""
     if on_path := shutil.which(f"python{version}"):
         yield Path(on_path)
-    pyenv = Path(os.environ.get("PYENV_ROOT", "~/.pyenv")).expanduser()
-    yield from sorted(pyenv.glob(f"versions/{version}.*/bin/python"), reverse=True)
+    pyenv = Path(os.environ.get("PYENV_ROOT") or Path.home() / ".pyenv")
+    yield from islice(sorted(pyenv.glob(f"versions/{version}.*/bin/python"), reverse=True), MAX_PYTHONS)
     if uv := shutil.which("uv"):
         asked = [uv, "python", "find", "--no-project", "--offline", version]
-        said = subprocess.run(asked, check=False, capture_output=True, text=True, timeout=60)
+        try:
+            said = subprocess.run(asked, check=False, capture_output=True, text=True, timeout=PROBE_SECONDS)
+        except (OSError, subprocess.TimeoutExpired):
+            return
         if said.returncode == 0:
             yield Path(said.stdout.strip())
 

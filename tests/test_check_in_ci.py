@@ -59,6 +59,27 @@ def output(place: Path) -> str:
     return (place.parent / "runner" / "output").read_text()
 
 
+@pytest.mark.needs("pypi", "ensurepip")
+@pytest.mark.timeout(400)
+def test_the_action_installs_vera_into_the_folder_of_the_job(place: Path) -> None:
+    (place / "venv.py").write_text("raise SystemExit('a module of the checkout was run')\n")
+    runner = place.parent / "fresh"
+    runner.mkdir()
+    (install, _) = ACTION["runs"]["steps"]
+    done = subprocess.run(
+        ["bash", "--noprofile", "--norc", "-eo", "pipefail", "-c", install["run"]],
+        cwd=place,
+        env={**os.environ, "RUNNER_TEMP": str(runner), "GITHUB_ACTION_PATH": str(ROOT)},
+        capture_output=True,
+        text=True,
+        timeout=380,
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    program = runner / "vera" / "bin" / "vera"
+    checked = [program, "check", "docs/good.md", "--sources", "sources"]
+    assert subprocess.run(checked, cwd=place, capture_output=True, timeout=120).returncode == 0
+
+
 def test_the_action_shows_what_is_wrong_beside_its_line_and_fails(place: Path) -> None:
     done = step(place, documents="docs/**/*.md\n", sources="sources")
     assert (done.returncode, output(place)) == (4, "exit-code=4\n")

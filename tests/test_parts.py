@@ -93,6 +93,17 @@ def test_tests_have_a_private_home_that_goes_with_them(suite: Path) -> None:
     assert not Path((suite / "home").read_text()).exists()
 
 
+def test_a_python_of_pyenv_is_found_below_the_real_home(suite: Path) -> None:
+    program = suite / "home" / ".pyenv" / "versions" / "3.14.99" / "bin" / "python"
+    program.parent.mkdir(parents=True)
+    program.write_text("#!/bin/sh\n")
+    program.chmod(0o755)
+    needing = "import pytest\n@pytest.mark.needs('python3.14')\ndef test_of_a_python(): pass\n"
+    (suite / "test_sample.py").write_text(needing)
+    code, lines = pytest_run(suite, HOME=str(suite / "home"), PYENV_ROOT="")
+    assert code == 0 and "1 passed in" in lines[-1], lines
+
+
 def test_without_all_and_without_a_path_only_the_quick_tests_run(suite: Path) -> None:
     (suite / "test_sample.py").write_text("def test_quick(): pass\n")
     (suite / "browser").mkdir()

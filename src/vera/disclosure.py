@@ -1,7 +1,8 @@
 """What the built-in model says of itself in its answers, on its own or in place of another model.
 
 These sentences state nothing of the world, so they are not audited. They are written here once, for the model
-that says them and for the reader of claims.
+that says them and for the reader of claims. Answers are hashed, so a sentence that is changed stays in
+EARLIER: sessions that hold it replay as they did. A change raises the version of `vera.audit.claims`.
 """
 
 EXTRACTS = (
@@ -16,16 +17,20 @@ CLOSEST = (
 )
 NO_MODEL_ANSWER = "Extracts are chosen by word match, without a synthesis: the model gave no usable answer."
 NOTHING = "No lines were found that answer this question."
-UNSURE = (
-    "No lines were found that answer this question for sure: something of it is missing in those below, the "
-    "nearest."
-)
+UNSURE = "No lines were found that surely answer this question; those below are the nearest."
 NEAREST = "Nearest lines found"
 NO_DOCUMENTS = (
-    "No documents were given to look in: name a folder with --input-dir, or start a model server "
+    "No documents were given to look in: name a folder with --input, or start a model server "
     "(vera doctor says what this machine has)."
 )
 NO_SEARCH = "No search could be made: the question holds no word to search for, or every search failed."
+
+EARLIER = (
+    "No lines were found that answer this question for sure: something of it is missing in those below, the "
+    "nearest.",
+    "No documents were given to look in: name a folder with --input-dir, or start a model server "
+    "(vera doctor says what this machine has).",
+)
 
 DISCLOSURES = (
     EXTRACTS,
@@ -37,4 +42,5 @@ DISCLOSURES = (
     NEAREST,
     NO_DOCUMENTS,
     NO_SEARCH,
+    *EARLIER,
 )

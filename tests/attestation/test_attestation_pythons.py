@@ -27,13 +27,26 @@ def here(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, dict[str, Any]
     return folder / "w", json.loads(done.stdout)
 
 
+@pytest.fixture(scope="module")
+def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The wheel of the working tree, built once for all versions."""
+    folder = tmp_path_factory.mktemp("wheel")
+    source = folder / "source"
+    shutil.copytree(ROOT / "src", source / "src", ignore=shutil.ignore_patterns("__pycache__"))
+    for name in ("pyproject.toml", "README.md", "LICENSE"):
+        shutil.copy(ROOT / name, source)
+    pip("wheel", "--no-deps", "--wheel-dir", folder, source)
+    [built] = folder.glob("*.whl")
+    return built
+
+
 @pytest.mark.timeout(900)
 @pytest.mark.parametrize("version", each_version("pypi"))
 def test_another_python_gives_the_same_ids_and_each_replays_the_other(
-    here: tuple[Path, dict[str, Any]], tmp_path: Path, version: str
+    here: tuple[Path, dict[str, Any]], wheel: Path, tmp_path: Path, version: str
 ) -> None:
     session, verdict = here
-    other = installed(python(version), tmp_path)
+    other = installed(python(version), tmp_path, wheel)
     asked = [other, "verify", THESIS, "--input-dir", LICENCES, "--work-dir", "w", "--json", "-q"]
     done = subprocess.run(
         [*asked, "--model-base-url", "builtin"], cwd=tmp_path, capture_output=True, text=True, check=False
@@ -48,16 +61,18 @@ def test_another_python_gives_the_same_ids_and_each_replays_the_other(
     assert (ours.returncode, ours.stdout.count("AGREES")) == (0, 3), ours.stdout
 
 
-def installed(program: Path, folder: Path) -> Path:
+def installed(program: Path, folder: Path, wheel: Path) -> Path:
     """The `vera` command of a fresh environment of that Python."""
-    source, environment = folder / "source", folder / "environment"
-    shutil.copytree(ROOT / "src", source / "src", ignore=shutil.ignore_patterns("__pycache__"))
-    for name in ("pyproject.toml", "README.md", "LICENSE"):
-        shutil.copy(ROOT / name, source)
+    environment = folder / "environment"
     subprocess.run([program, "-m", "venv", "--without-pip", environment], check=True)
-    pip = [sys.executable, "-m", "pip", "--python", str(environment / "bin" / "python")]
+    pip(f"--python={environment / 'bin' / 'python'}", "install", "--no-compile", wheel)
+    return environment / "bin" / "vera"
+
+
+def pip(*argv: str | Path) -> None:
+    """The pip of the Python that runs the tests. Fails with what it said."""
+    quiet = ["--quiet", "--disable-pip-version-check"]
     done = subprocess.run(
-        [*pip, "install", "--quiet", str(source)], capture_output=True, text=True, check=False
+        [sys.executable, "-m", "pip", *argv, *quiet], capture_output=True, text=True, check=False
     )
     assert done.returncode == 0, done.stdout + done.stderr
-    return environment / "bin" / "vera"

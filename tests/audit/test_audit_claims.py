@@ -12,6 +12,7 @@ from vera.audit.claims import CLAIM_LIMIT, split
 from vera.audit.pointers import lead_of
 from vera.builtin.answer import answer_text
 from vera.builtin.scoring import Window
+from vera.disclosure import EARLIER, NEAREST, NO_SYNTHESIS, NOTHING
 from vera.evidence.citation import CITATION_LIMIT, find_citations
 from vera.evidence.claim import Claim
 
@@ -157,6 +158,8 @@ def test_what_would_say_less_alone_stays_whole(answer: str) -> None:
         answer_text([], []),
         answer_text([], [], documents=False),
         answer_text([_window("a.txt", sure=False), _window("b.txt", sure=False)], []),
+        f"{EARLIER[0]} {NO_SYNTHESIS}\n1. {NEAREST} [ev_0001:1-2]",
+        f"{NOTHING} {NO_SYNTHESIS}\n{EARLIER[1]}",
     ],
 )
 def test_what_is_no_claim(answer: str) -> None:
@@ -260,6 +263,15 @@ def test_the_built_in_models_answer_is_extracts() -> None:
     windows = [_window(path, sure=True) for path in ("LICENSE", "a b.txt")]
     claims = split(answer_text(windows, []), ["LICENSE", "a b.txt"])
     assert [(claim.form, claim.text) for claim in claims] == [("extract", "LICENSE"), ("extract", "a b.txt")]
+
+
+@pytest.mark.parametrize(
+    "name", ["[a](b).txt", "report [final].pdf", "【a】.txt", "src/__init__.py", "a`b`.txt"]
+)
+def test_an_extract_names_a_file_whose_name_has_brackets_or_is_like_markup(name: str) -> None:
+    for phrase in ("", "three years"):
+        window = msgspec.structs.replace(_window(name, sure=True), phrase=phrase)
+        assert [claim.form for claim in split(answer_text([window], []), [name])] == ["extract"]
 
 
 def test_an_extract_may_begin_with_words_of_its_lines_and_no_other_answer_may() -> None:

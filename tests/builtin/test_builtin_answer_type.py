@@ -143,7 +143,7 @@ def test_what_is_only_counted_or_given_a_value_leaves_out_what_goes_without_sayi
 def test_unsure_lines_are_shown_and_nothing_is_claimed_by_them() -> None:
     window = best("What is the deposit of Quay Road 27?")
     shown = answer_text([window], ["deposit"])
-    assert shown.startswith("No lines were found that answer this question for sure")
+    assert shown.startswith("No lines were found that surely answer this question;")
     assert "27.md" not in shown
     assert f"[ev_0001:{window.first}-{window.last}]" in shown
 

@@ -32,8 +32,8 @@ def vera(base: Path, *arguments: str) -> tuple[int, str, str]:
     return done.exit_code, done.stdout, done.stderr
 
 
-def asserted(base: Path, signer: Signer) -> None:
-    found = verified_thesis(base / "work" / "session", signer)
+def asserted(base: Path, signer: Signer, name: str = "session", **asked: str) -> None:
+    found = verified_thesis(base / "work" / name, signer, **asked)  # type: ignore[arg-type] # its own arguments
     now = datetime.now(UTC)
     assert_from(found.envelope, found.store, Journal(base), **found.asked, signer=signer, now=now)
 
@@ -232,6 +232,20 @@ def test_row_93_blind_spots_are_shown_under_their_thesis(base: Path) -> None:
     named = [line.strip() for line in spots if line.strip().startswith("Of the thesis: ")]
     assert named == [f"Of the thesis: {THESIS}".rstrip(".")]
     assert spots[0].strip() == named[0]
+
+
+def test_row_93_of_two_theses_each_has_its_own_blind_spots_under_it(base: Path) -> None:
+    signer = load_or_create()
+    asserted(base, signer)
+    other = "The Rhine is 1233 kilometres long."
+    asserted(base, signer, "other", thesis=other, text=f"{other.rstrip('.')} [ev_0002:3].")
+    spots = vera(base, "show")[1].partition("HYPERTHESIS\n")[2].splitlines()
+    heads = [number for number, line in enumerate(spots) if line.strip().startswith("Of the thesis: ")]
+    assert [spots[at].strip() for at in heads] == [
+        f"Of the thesis: {each.rstrip('.')}" for each in (THESIS, other)
+    ]
+    assert heads[0] == 0
+    assert all(len(part) > 1 for part in (spots[: heads[1]], spots[heads[1] :]))
 
 
 def test_no_control_code_of_an_entry_reaches_the_terminal(base: Path) -> None:

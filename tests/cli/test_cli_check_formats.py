@@ -63,6 +63,17 @@ def test_sarif_is_valid_and_points_at_the_value_in_utf_16_columns(place: Path) -
     )
 
 
+def test_sarif_of_the_note_in_the_examples_points_at_its_wrong_number() -> None:
+    lease = Path(__file__).parents[2] / "examples" / "lease"
+    done = vera("check", "note.md", "--sources", ".", "--format", "sarif", cwd=lease)
+    assert done.returncode == 4
+    (wrong,) = json.loads(done.stdout)["runs"][0]["results"]
+    region = wrong["locations"][0]["physicalLocation"]["region"]
+    said = (lease / "note.md").read_text().splitlines()[region["startLine"] - 1]
+    assert said[region["startColumn"] - 1 : region["endColumn"] - 1] == "2,840 euros"
+    assert (wrong["ruleId"], wrong["level"]) == ("amount_absent", "error")
+
+
 def test_sarif_says_that_an_unchecked_source_leaves_its_statement_open(place: Path) -> None:
     (missing,) = of_rule(sarif(place, "bad.md"), "source_unchecked")
     assert (missing["kind"], missing["level"]) == ("open", "none")

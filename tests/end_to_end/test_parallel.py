@@ -11,9 +11,11 @@ from subprocess import CompletedProcess
 from typing import Any
 
 import pytest
+from mcp import Client
 
 from support.cast import Cast
 from support.cli import LIMIT, vera
+from support.mcp_client import converse
 from support.scripted_server import ScriptedServer
 
 THESIS = "The Elbe is 1094 kilometres long."
@@ -78,9 +80,32 @@ print("reused" if verdict.reused else "searched", verdict.result, verdict.attest
 """
 
 
-def test_of_a_command_and_a_python_program_that_ask_the_same_one_searches(place: Path) -> None:
+WAITING = "another run verifies the same"
+
+
+def by_mcp(place: Path, model: str, waits: threading.Event) -> dict[str, Any]:
+    """What `verify_claim` of `vera mcp` says of THESIS; `waits` is set when it waits for another run."""
+
+    async def listen(progress: float, total: float | None, message: str | None) -> None:
+        if WAITING in (message or ""):
+            waits.set()
+
+    async def talk(client: Client) -> dict[str, Any]:
+        asked = {"thesis": THESIS, "scope": ["files"]}
+        return (
+            await client.call_tool("verify_claim", asked, progress_callback=listen)
+        ).structured_content or {}
+
+    options = ["--base-dir", ".", "--input-dir", "rivers", "--model-base-url", model, "--egress", "none"]
+    return converse(talk, *options, cwd=place, log=place / "mcp.log")
+
+
+def test_of_a_command_a_python_program_and_an_agent_over_mcp_that_ask_the_same_one_searches(
+    place: Path,
+) -> None:
     held, how = Held(), {"cwd": place, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True}
-    with ScriptedServer(held) as server:
+    waits = threading.Event()
+    with ScriptedServer(held) as server, ThreadPoolExecutor(1) as pool:
         command = [sys.executable, "-m", "vera", "verify", THESIS, "--input-dir", "rivers", "--json", "-q"]
         options = ["--model-base-url", server.root, "--egress", "none"]
         first = subprocess.Popen([*command, *options], **how)
@@ -88,12 +113,15 @@ def test_of_a_command_and_a_python_program_that_ask_the_same_one_searches(place:
         try:
             assert held.was_asked.wait(LIMIT)
             second = subprocess.Popen([sys.executable, "-c", BY_PYTHON, THESIS, server.root], **how)
+            third = pool.submit(by_mcp, place, server.root, waits)
             assert second.stdout is not None
             said = iter(second.stdout.readline, "")
-            assert any("another run verifies the same" in line for line in said)
+            assert any(WAITING in line for line in said)
+            assert waits.wait(LIMIT), (place / "mcp.log").read_text()
             held.may_answer.set()
             told, _ = first.communicate(timeout=LIMIT)
             waited, failed = second.communicate(timeout=LIMIT)
+            heard = third.result(LIMIT)
         finally:
             held.may_answer.set()
             for each in filter(None, (first, second)):
@@ -102,4 +130,5 @@ def test_of_a_command_and_a_python_program_that_ask_the_same_one_searches(place:
     verdict = json.loads(told)
     assert verdict["result"] == "SUPPORTED"
     assert waited.split()[-3:] == ["reused", "SUPPORTED", verdict["attestation_id"]], failed
+    assert (heard["reused"], heard["attestation_id"]) == (True, verdict["attestation_id"])
     assert len(list((place / "work").glob("*/trace.jsonl"))) == 1

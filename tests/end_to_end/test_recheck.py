@@ -46,6 +46,23 @@ def rechecked(place: Path, *options: str, session: str = "work/a") -> tuple[int,
     return done.code, [each for one in said["sessions"] for each in one["citations"]]
 
 
+def test_citations_of_a_licence_of_the_examples_are_found_again_when_it_moved_or_changed(
+    tmp_path: Path,
+) -> None:
+    shutil.copytree(Path(__file__).parents[2] / "examples" / "licences", tmp_path / "in")
+    question = "For how many years must a written offer to provide source be valid under the GPL version 3?"
+    ran = vera_here("run", question, "--input-dir", "in", "--work-dir", "work/a", *OFFLINE, cwd=tmp_path)
+    assert ran.code == 0, ran.error
+    licence = tmp_path / "in" / "GPL-3.txt"
+    before = licence.read_text()
+    words = []
+    for text in (before, f"A line\n\n{before}", before.replace("at least three years", "at least two years")):
+        licence.write_text(text)
+        code, citations = rechecked(tmp_path)
+        words.append((code, {each["state"] for each in citations if each["source"] == "GPL-3.txt"}))
+    assert words == [(0, {"unchanged"}), (0, {"moved"}), (4, {"changed"})]
+
+
 def write(text: str) -> Callable[[Path], None]:
     def change(folder: Path) -> None:
         (folder / "offer.txt").write_text(text)

@@ -14,7 +14,7 @@ from support.cli import vera
 from support.fake_engines import CHALLENGE
 from support.fake_web import Reply
 from support.scripted_server import ScriptedServer
-from support.small_web import Answer, html, moved, page
+from support.small_web import Answer, html, listing, moved, page
 from support.theses_web import SEARCH, Run, finds, linking, verify
 from vera import events
 
@@ -329,6 +329,30 @@ def test_a_page_that_the_rest_of_the_bytes_does_not_hold_is_not_taken_and_the_ca
     assert "bytes that are left of the budget" in "".join(
         each.reason for each in run.logged(events.Egress) if each.url == GUIDE
     )
+
+
+def test_an_answer_of_a_search_engine_that_the_rest_of_the_bytes_does_not_hold_is_not_taken(
+    told: Told, tmp_path: Path
+) -> None:
+    long = listing(*((f"http://archive.test/{page}", "A page", "of trams " * 40) for page in range(200)))
+    run = verify(tmp_path, THESIS, {SEARCH: long, POST: SAYS_SO}, "--budget-bytes", "20000")
+    assert run.verdict == (3, "INCONCLUSIVE", "BUDGET")
+    assert run.said["coverage_map"]["cut"] == "bytes"
+    assert "its budget of bytes (20000)" in run.blind_spots["budget_cap"]
+    [asked, *_] = run.logged(events.Search)
+    assert (asked.outcome, asked.cause) == ("failed", "over_budget")
+    assert "larger than the 20000 bytes that are left of the budget" in asked.reason
+    assert sum(each.bytes_down for each in run.logged(events.Egress)) <= 20000
+    assert run.pages == []
+
+
+def test_what_was_recorded_before_the_bytes_were_spent_stays(told: Told) -> None:
+    long = page("The bridge", *["Trams cross it at night."] * 40, "The Aster Bridge opened in 1987.")
+    run = told({POST: long, GUIDE: SAYS_SO_TOO}, "--budget-bytes", "2200")
+    assert run.said["coverage_map"]["cut"] == "bytes"
+    assert run.logged(events.Search)[0].urls == (POST, GUIDE)
+    assert run.logged(events.Evidence)[0].lead
+    assert sum(each.bytes_down for each in run.logged(events.Egress)) <= 2200
 
 
 def test_row_57_a_file_larger_than_the_cap_of_bytes_is_not_read_and_the_cap_is_named(tmp_path: Path) -> None:

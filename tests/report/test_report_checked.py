@@ -6,6 +6,7 @@ from itertools import count
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -13,6 +14,7 @@ from hypothesis import strategies as st
 from vera import events
 from vera.history import Constraint, Reached
 from vera.report import answer, search_summary_text
+from vera.report.markdown_text import literal
 from vera.report.search_summary import MAX_EVIDENCE, Checked, Kept, as_json, checked
 from vera.session import Session
 
@@ -175,6 +177,33 @@ def test_an_answer_that_is_not_verified_is_followed_by_what_was_checked(session:
     session.emit(events.Answer(step=1, text="It is so."))
     text = answer.markdown("?", ended(session, "answered"))
     assert text.index("It is so.") < text.index("Input files read:\n\n- terms.txt")
+
+
+@pytest.mark.parametrize(
+    ("name", "shown"),
+    [
+        ("[a](b)", r"\[a\](b)"),
+        ("![a](b).txt", r"!\[a\](b).txt"),
+        ("[^1]: a", r"\[\^1\]: a"),
+        ("# `a` *b* _c_", r"\# \`a\` \*b\* \_c\_"),
+        ("1. a_b-c (2).txt", r"1\. a_b-c (2).txt"),
+    ],
+)
+def test_a_file_is_listed_by_its_name_which_is_no_link(session: Session, name: str, shown: str) -> None:
+    bring(session, name)
+    session.emit(events.Answer(step=1, text="It is so."))
+    report = ended(session, "answered")
+    place = answer.Quote(evidence="ev_0001", first=1, last=1, source=name, lines=("[a](b)",))
+    text = answer.markdown("?", msgspec.structs.replace(report, quotes=(place,)))
+    assert f"Input files read:\n\n- {shown}\n" in text
+    assert f"[ev_0001:1] {shown}, line" in text
+    assert "\n> [a](b)\n" in text, "lines of a source are shown as they are"
+    assert f"- {name}\n" in answer.plain(report), "a terminal shows no Markdown"
+
+
+def test_an_address_in_the_list_stays_an_address() -> None:
+    address = "https://a.test/b_c/_d*(e)"
+    assert literal(f"fetch {address} [x](y)") == rf"fetch {address} \[x\](y)"
 
 
 def test_programs_get_the_whole_of_it(session: Session) -> None:

@@ -207,10 +207,13 @@ class World:
         secrets: Sequence[str] = (),
         limits: FetchLimits | None = None,
         log: Callable[[Connection], object] | None = None,
+        room: Callable[[], int] | None = None,
     ) -> Fetcher:
         policy = NetworkPolicy.of(mode, ports=ports, allow=allow, allow_cidrs=allow_cidrs)
         dialer = Dialer(policy.addresses, resolver=self.names)
-        return Fetcher(policy, dialer, secrets=Secrets(secrets), limits=limits, log=log, tls=client_context)
+        return Fetcher(
+            policy, dialer, secrets=Secrets(secrets), limits=limits, log=log, tls=client_context, room=room
+        )
 
 
 @contextlib.contextmanager

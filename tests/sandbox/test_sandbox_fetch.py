@@ -241,6 +241,25 @@ def test_a_body_that_is_too_large_is_not_kept(net: World, answer: bytes) -> None
     assert "50000 bytes" in str(error)
 
 
+@pytest.mark.parametrize("answer", [response(b"x" * 60_000), b"HTTP/1.1 200 OK\r\n\r\n" + b"x" * 60_000])
+def test_of_a_budget_no_byte_more_is_read_and_the_head_counts(net: World, answer: bytes) -> None:
+    web, records = net.web(answer), []
+    fetcher = net.fetcher(ports=[web.port], log=records.append, room=lambda: 1000)
+    with pytest.raises(FetchError, match="larger than the 1000 bytes that are left of the budget") as caught:
+        net.do(fetcher.fetch(f"http://ok.test:{web.port}/"))
+    assert caught.value.kind == "over_budget"
+    assert 0 < records[0].bytes_down <= 1000
+
+
+def test_where_nothing_is_left_of_a_budget_no_server_is_asked(net: World) -> None:
+    web, records = net.web(response(b"hello")), []
+    fetcher = net.fetcher(ports=[web.port], log=records.append, room=lambda: 0)
+    with pytest.raises(FetchError) as caught:
+        net.do(fetcher.fetch(f"http://ok.test:{web.port}/"))
+    assert (caught.value.kind, web.requests) == ("over_budget", [])
+    assert [each.bytes_down for each in records] == [0]
+
+
 @pytest.mark.parametrize(
     "answer",
     [

@@ -13,7 +13,7 @@ SAID = {
     6: '"2,840 euros" is nowhere in the cited source lease.pdf',
     7: "L2 text       AGREES",
     8: "28 February 2029",
-    9: '"name":"verify_claim"',
+    9: '"status":"QUOTED","result":"SUPPORTED"',
     10: "QUOTED",
 }
 """Step → some of what it prints."""

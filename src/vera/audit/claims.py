@@ -28,7 +28,7 @@ from vera.evidence.claim import Cite, Claim
 from vera.text.lexicon import has_verb
 from vera.text.markdown import Block, blocks, plain
 
-VERSION = "claims/4"
+VERSION = "claims/5"
 """Changes whenever the same answer may give other claims: replay then says RULES_CHANGED."""
 
 CLAIM_LIMIT = 10_000

@@ -6,6 +6,8 @@ In an answer of extracts the pointer may begin with words of the lines: "“at l
 import re
 from collections.abc import Collection, Iterator
 
+from vera.text.markdown import plain
+
 AROUND = " \t\r\n.,:;-–—\"'“”‘’«»()"
 """What may stand around a name without saying anything."""
 
@@ -18,6 +20,7 @@ _EXTENSION = re.compile(r"\S\.(?:[A-Za-z][A-Za-z0-9]{1,7}|[chmr])\Z")
 _ADDRESS = re.compile(r"[a-z][a-z0-9+.-]{1,20}://|\.{0,2}/|[^/\s]{1,200}/[^/\s]{1,200}/|[\w-]+(?:\.[\w-]+)+/")
 _LEAD = re.compile(r"“([^“”\n]{1,200})”: ")
 _NAME_LIMIT = 2000
+_NO_BRACKETS = dict.fromkeys(map(ord, "[]【】"), " ")
 
 
 def lead_of(text: str) -> str:
@@ -30,7 +33,7 @@ class Pointers:
     """The names by which the cited sources can be pointed at: paths with their ends, URLs, titles."""
 
     def __init__(self, names: Collection[str]) -> None:
-        self._names = frozenset(each for name in names for each in _forms(name))
+        self._names = frozenset(each for name in names for each in (*_forms(name), *_forms(_as_read(name))))
 
     def name_in(self, text: str, *, only_extracts: bool = False) -> str | None:
         """The source that `text` (without markup) points at, '' for none, None when it says something else.
@@ -51,6 +54,11 @@ class Pointers:
             return None
         is_file = _EXTENSION.search(name) or _ADDRESS.match(name)
         return name if lines or only_extracts or is_file else None
+
+
+def _as_read(name: str) -> str:
+    """A name as an answer shows it, without brackets (of a citation) and without markup (`__init__`)."""
+    return plain(name[:_NAME_LIMIT].translate(_NO_BRACKETS))
 
 
 def _forms(name: str) -> Iterator[str]:

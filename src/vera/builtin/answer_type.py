@@ -12,6 +12,7 @@ from collections.abc import Sequence
 import msgspec
 
 from vera.builtin import patterns
+from vera.builtin.bare import is_bare
 from vera.builtin.defining import is_done_by_it
 from vera.builtin.dimensions import is_of_another_dimension
 from vera.builtin.documents import name_forms, spelled
@@ -100,7 +101,9 @@ class Demand(msgspec.Struct, frozen=True):
 
 
 def demand_of(question: Question) -> Demand:
-    """The demand of a question."""
+    """The demand of a question. One without a subject asks about nothing: no sentence answers it."""
+    if is_bare(question):
+        return Demand(frozenset(), ())
     spoken = list(words(question.text))
     named = {form for name in question.names for form in name}
     numbers = frozenset(word.form for word in spoken if word.form[0].isdigit()) - named

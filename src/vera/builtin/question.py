@@ -194,7 +194,7 @@ _CJK_KINDS = (
     (late_regex("多久|多长|どのくらい|얼마나"), Kind.DURATION),
     (late_regex("什么时候|何时|哪年|いつ|언제"), Kind.DATE),
 )
-_CJK_SCAFFOLD = late_regex(
+CJK_SCAFFOLD = late_regex(
     "什么时候|什么|多少|哪(?:个|些|里|年|儿)?|怎么样|怎么|如何|为什么|为何|何时|多久|是否|可以|谁|吗|呢|的|了|是|在|有|"
     "和|与|及|请问|[\u3040-\u309f]+|何|誰|무엇|언제|얼마나"
 )
@@ -321,7 +321,7 @@ def _terms(
     language: frozenset[str] = ENGLISH,
 ) -> tuple[Term, ...]:
     """The terms of a text. A word of a name stands for that name only, not for a term that it is like."""
-    readable = _CJK_SCAFFOLD.sub(" ", text)
+    readable = CJK_SCAFFOLD.sub(" ", text)
     chosen: dict[str, Term] = {}
     sentence_start = True
     for word in words(readable):

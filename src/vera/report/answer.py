@@ -16,6 +16,7 @@ from vera.extraction.marks import told, within
 from vera.extraction.source import is_read_by_ocr
 from vera.report import last_turn, search_summary_text
 from vera.report.headings import Headed
+from vera.report.markdown_text import literal
 from vera.report.printable import one_printable_line, printable
 from vera.report.search_summary import Checked, checked
 from vera.report.timestamps import utc
@@ -342,7 +343,7 @@ def below_answer(shown: Report, listed: Sequence[Quote]) -> list[str]:
         parts += ["## Attestations", "\n".join(f"- {line}" for line in shown.attestations)]
     if listed:
         parts.append("## Cited")
-        parts += [block(_with_lead(quote, shown.claims)) for quote in listed]
+        parts += [block(_named(_with_lead(quote, shown.claims))) for quote in listed]
     if shown.checked:
         parts.append(_without_typed_marks(search_summary_text.markdown(shown.checked)))
     if shown.limits:
@@ -416,6 +417,11 @@ def _with_lead(quote: Quote, claims: Sequence[MarkedClaim]) -> Quote:
             words = r"\s+".join(map(re.escape, claim.lead.split()))
             text = re.sub(words, lambda found: _BOLD.sub(r"**\g<0>**", found[0]), text, count=1)
     return msgspec.structs.replace(quote, lines=tuple(text.split("\n")) if quote.lines else ())
+
+
+def _named(quote: Quote) -> Quote:
+    """The place under a name that is no Markdown. Its lines stay the bytes that they are."""
+    return msgspec.structs.replace(quote, source=literal(quote.source), origin=literal(quote.origin))
 
 
 def block(quote: Quote) -> str:

@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 
 from vera.history import Constraint, Reached
+from vera.report.markdown_text import literal
 from vera.report.search_summary import Checked, Kept
 from vera.report.timestamps import utc
 
@@ -32,18 +33,18 @@ def markdown(found: Checked) -> str:
     """The sections of answer.md."""
     parts = []
     if found.constraints:
-        parts += ["## What is open", _list([_constraint(each) for each in found.constraints])]
+        parts += ["## What is open", _list([literal(_constraint(each)) for each in found.constraints])]
     parts += ["## What was checked", *(_places(found) or [_nothing(found)])]
     if found.evidence:
         older = [f"({found.older} older ones are in evidence.jsonl)"] if found.older else []
-        parts += ["## Evidence", _list([*older, *(_evidence(each) for each in found.evidence)])]
+        parts += ["## Evidence", _list([*older, *(literal(_evidence(each)) for each in found.evidence)])]
     return "\n\n".join(parts)
 
 
 def _nothing(found: Checked) -> str:
     """That nothing was checked, of a run of which it is true."""
     if found.contacts:
-        where = ", ".join(map(_line, found.contacts))
+        where = ", ".join(literal(_line(each)) for each in found.contacts)
         return f"Commands were connected to {where}, and no page of theirs was captured: nothing was read."
     return "Nothing was searched, and nothing was read."
 
@@ -72,14 +73,15 @@ def _places(found: Checked) -> list[str]:
     parts = []
     for title, official in (("Official domains", True), ("Other domains", False)):
         if sites := found.domains(official=official):
-            listed = _list([f"{_site(each)}. {_line(each.target.reason)}".rstrip() for each in sites])
+            listed = _list([_reached(each) for each in sites])
             parts.append(f"{title} that answered with content:\n\n{listed}")
     if found.concluded and not found.reached:
         parts.append("No domain answered with content.")
     parts += _searches(found)
     if found.files:
         more = [f"and {found.more_files} more"] if found.more_files else []
-        parts.append(f"Input files read:\n\n{_list([*map(_line, found.files), *more])}")
+        names = [literal(_line(each)) for each in found.files]
+        parts.append(f"Input files read:\n\n{_list([*names, *more])}")
     return parts
 
 
@@ -109,6 +111,10 @@ def _site(site: Reached) -> str:
     kind = _line(target.source_class)
     kinds = dict.fromkeys(["official", kind] if target.official else [kind])
     return f"{_line(target.domain)} ({', '.join(kinds)}), {_when(site)}"
+
+
+def _reached(site: Reached) -> str:
+    return literal(f"{_site(site)}. {_line(site.target.reason)}".rstrip())
 
 
 def _when(site: Reached) -> str:

@@ -81,7 +81,8 @@ def open_web(
     """The way out of one lane and its box; None when nothing may be reached. `kept` gives what earlier
     sessions got from an address, which is then fetched only if it has changed. `judge` says of host and URL
     why a page may not be fetched ('' when it may; search engines are not judged), `bytes_left` how large the
-    next one may be. `acting` gives the lane in which it is logged, where that changes.
+    next one, or the next answer of a search engine, may be. `acting` gives the lane in which it is logged,
+    where that changes.
 
     Raises SetupError (exit code 2) for a rule that cannot be understood.
     """
@@ -104,7 +105,7 @@ def open_web(
         tap=tap,
         log=_logged(session, "box", now),
     )
-    search = _search(session, settings.search.searxng_url, engines, policy, dialer, known, now)
+    search = _search(session, settings.search.searxng_url, engines, policy, dialer, known, now, bytes_left)
     return Web(capture, search, proxy, at_work, CommandPages(tap, capture), reach_of(policy))
 
 
@@ -142,15 +143,18 @@ def _search(
     dialer: Dialer,
     known: Secrets,
     now: Callable[[], str],
+    room: Callable[[], int] | None,
 ) -> WebSearch:
     """The engines under the policy of the run; a SearXNG instance of the person's may be an inner host."""
     log, own = _logged(session, "search", now), {}
     if searxng:
         narrow = instance_policy(searxng, policy)
-        own["searxng"] = Fetcher(narrow, Dialer(narrow.addresses), secrets=known, limits=LIMITS, log=log)
+        own["searxng"] = Fetcher(
+            narrow, Dialer(narrow.addresses), secrets=known, limits=LIMITS, log=log, room=room
+        )
     return WebSearch(
         engines,
-        Fetcher(policy, dialer, secrets=known, limits=LIMITS, log=log),
+        Fetcher(policy, dialer, secrets=known, limits=LIMITS, log=log, room=room),
         log=lambda call: session.emit(call, lane=now()),
         secrets=known,
         own=own,

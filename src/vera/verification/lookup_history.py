@@ -13,6 +13,7 @@ from vera.verification.passages import Passage
 
 _HIT = re.compile(r"^\[\d{1,3}\] (.{1,400}) lines \d{1,9}-\d{1,9} of \d{1,9}", re.MULTILINE)
 _URL = re.compile(r"^ {4}(https?://\S{1,2000})$", re.MULTILINE)
+_OVER_BUDGET = ("over_budget", "search_over_budget")
 
 
 class Seen:
@@ -21,7 +22,8 @@ class Seen:
     `pages` are the documents of the web and of earlier sessions that came with content, `opened` the
     addresses and names that were tried. `sources` counts documents that were opened or tried, `searches`
     queries, `bytes` what came from the web, from earlier sessions and what was read of files. `over_budget`
-    says whether a page was refused, since it is larger than what was left of the cap of bytes.
+    says whether a page, or a search engine's answer, was refused, since it is larger than what was left of
+    the cap of bytes.
     """
 
     def __init__(self, session: Session, lane: str) -> None:
@@ -82,7 +84,7 @@ class Seen:
         if isinstance(record, events.ToolStarted):
             self._started(record)
         elif isinstance(record, events.Tool):
-            self.over_budget = self.over_budget or record.error_type == "over_budget"
+            self.over_budget = self.over_budget or record.error_type in _OVER_BUDGET
         elif isinstance(record, events.Egress):
             self.bytes += record.bytes_down
         elif isinstance(record, events.Evidence):

@@ -196,6 +196,10 @@ class EngineClient:
                 self._state = throttle.give_back(self._state)
                 progress.attempts -= 1
                 raise _Problem("refused", "policy", reason) from None
+            if error.kind == "over_budget":
+                # The engine did answer.
+                self._state = throttle.answered(self._state)
+                raise _Problem("failed", "over_budget", reason) from None
             cause: Cause = "too_large" if error.kind == "too_large" else "network"
             limits, now = self.engine.limits, self._clock.monotonic()
             if error.kind == "timeout":

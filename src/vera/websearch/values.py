@@ -13,7 +13,18 @@ KINDS: tuple[Kind, ...] = ("web", "news", "papers")
 
 Outcome = Literal["ok", "empty", "refused", "failed", "challenge", "skipped"]
 Cause = Literal[
-    "", "budget", "circuit", "unfit", "secret", "policy", "http", "redirect", "network", "too_large", "format"
+    "",
+    "budget",
+    "circuit",
+    "unfit",
+    "secret",
+    "policy",
+    "http",
+    "redirect",
+    "network",
+    "too_large",
+    "over_budget",
+    "format",
 ]
 
 

@@ -267,13 +267,15 @@ def _without_answer(search: WebSearch, name: str, tool: str, query: Query, searc
     if last.cause == "secret" and not last.engine:
         name = tool
     said = ". ".join(one_line(call.reason, 300) for call in searched.calls)
-    outcome = failed(name, _error_type(last), f"{said}. {_way_forward(search, query, searched)}")
+    outcome = failed(name, _error_type(searched.calls), f"{said}. {_way_forward(search, query, searched)}")
     if all(call.outcome == "skipped" for call in searched.calls):
         return msgspec.structs.replace(outcome, outcome="refused")
     return outcome
 
 
-def _error_type(call: events.Search) -> str:
+def _error_type(calls: Sequence[events.Search]) -> str:
+    """That of the last call, unless the answer of one was more than what is left of the cap of bytes."""
+    call = next((each for each in calls if each.cause == "over_budget"), calls[-1])
     return f"search_{'challenge' if call.outcome == 'challenge' else call.cause or call.outcome}"
 
 

@@ -1,11 +1,13 @@
 """One GET on one open connection (RFC 9112), read bit by bit with a bound on each wait."""
 
 import asyncio
+import sys
 from collections.abc import AsyncIterator
 from typing import Any
 
 import msgspec
 
+from vera.content_coding import TooLarge
 from vera.sandbox.egress.authority import Url
 
 READ_SIZE = 64 << 10
@@ -33,22 +35,30 @@ class ResponseHead(msgspec.Struct, frozen=True):
 
 
 class Exchange:
-    """A connection that serves one GET. Counts the bytes of both directions, inside TLS."""
+    """A connection that serves one GET. Counts the bytes of both directions, inside TLS, and reads no more
+    than `most`."""
 
     def __init__(
-        self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter, *, silence_seconds: float
+        self,
+        reader: asyncio.StreamReader,
+        writer: asyncio.StreamWriter,
+        *,
+        silence_seconds: float,
+        most: int = sys.maxsize,
     ) -> None:
         import h11
 
         self._reader = reader
         self._writer = writer
         self._silence_seconds = silence_seconds
+        self._most = most
         self._http = h11.Connection(h11.CLIENT, max_incomplete_event_size=MAX_HEAD)
         self.bytes_up = 0
         self.bytes_down = 0
 
     async def get(self, url: Url, user_agent: str, fields: Fields = ()) -> ResponseHead:
-        """Send the request, return the head of the response. Raises ResponseError, OSError, TimeoutError.
+        """Send the request, return the head of the response. Raises ResponseError, TooLarge, OSError,
+        TimeoutError.
 
         `fields` are further header lines; an Accept among them stands for the usual one.
         """
@@ -112,8 +122,11 @@ class Exchange:
                 event = self._http.next_event()
                 if event is not h11.NEED_DATA:
                     return event
+                left = self._most - self.bytes_down
+                if left <= 0:
+                    raise TooLarge
                 async with asyncio.timeout(self._silence_seconds):
-                    data = await self._reader.read(READ_SIZE)
+                    data = await self._reader.read(min(READ_SIZE, left))
                 self.bytes_down += len(data)
                 self._http.receive_data(data)
             except h11.RemoteProtocolError as error:

@@ -1,6 +1,7 @@
 """Fetch a URL under the egress policy: each hop judged, looked up once, and dialled at a checked address."""
 
 import asyncio
+import sys
 import time
 from collections.abc import Callable, Coroutine
 from dataclasses import dataclass, replace
@@ -89,7 +90,7 @@ class Fetcher:
     `log` gets one record for each connection, as the tunnel's. `tls` makes the context that proves servers'
     names; by default it trusts what httpx trusts (certifi's bundle, or SSL_CERT_FILE). `kept` gives what an
     address answered before: `fetch` then asks whether that still stands (RFC 9110, section 13.1). `room` says
-    how many bytes the next response may have, within the limits.
+    how many bytes the next response may have with its head, within the limits; of 0 none is asked for.
     """
 
     def __init__(
@@ -206,6 +207,8 @@ class Fetcher:
 
     async def _get(self, url: Url, attempt: Attempt, fields: Fields, limits: FetchLimits) -> FetchReply:
         where = url.authority
+        if limits.wire <= 0:
+            raise TooLarge
         if self._secrets.found_in(str(url)):
             attempt.secret = True
             raise RefusedError(SECRET_REASON)
@@ -213,7 +216,9 @@ class Fetcher:
         if not decision.allowed:
             raise RefusedError(decision.reason)
         (reader, writer), address = await self._dialer.dial(where, self._connector(url))
-        exchange = Exchange(reader, writer, silence_seconds=self._limits.silence)
+        # Of a budget the head counts, too.
+        most = limits.wire if limits.wire < self._limits.wire else sys.maxsize
+        exchange = Exchange(reader, writer, silence_seconds=self._limits.silence, most=most)
         attempt.exchange, attempt.address, attempt.verdict = exchange, str(address), "allowed"
         tls, certificate = exchange.tls()
         head = await exchange.get(url, self._user_agent, fields)

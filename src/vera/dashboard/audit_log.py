@@ -53,7 +53,7 @@ def write(folder: Path, action: str, **about: object) -> None:
 
 
 def first(folder: Path) -> Line:
-    """The first line, which says that a dashboard made the session; {} where it is none, or too long."""
+    """The first line, which says that a dashboard made the session; {} where there is no such line."""
     if (opened := open_regular(folder / CONTROL_LOG)) is None:
         return {}
     with opened as file:

@@ -13,7 +13,7 @@ from vera.session import check
 
 RUN = (
     "run",
-    "How many years?",
+    "How many years must a written offer be valid?",
     "--input-dir",
     "documents",
     "--work-dir",

@@ -207,7 +207,8 @@ def test_a_job_that_a_crash_of_the_server_brings_back_leaves_the_queue_when_its_
                 "insert into procrastinate_jobs "
                 "(queue_name, task_name, queueing_lock, args, status, worker_id) "
                 "select queue, 'vera.attempt', vera_task.id, jsonb_build_object('task', vera_task.id), "
-                "'doing', vera_worker.id from vera_worker cross join vera_task join vera_endpoint using (endpoint)",
+                "'doing', vera_worker.id "
+                "from vera_worker cross join vera_task join vera_endpoint using (endpoint)",
             )
             server.query(
                 database,

@@ -190,6 +190,45 @@ def test_a_result_in_the_database_that_its_worker_did_not_live_to_write_into_the
     assert runs.manifest(commit) == made
 
 
+def test_a_job_that_a_crash_of_the_server_brings_back_leaves_the_queue_when_its_worker_is_connected_again(
+    server: Server, url: str, runs: Runs
+) -> None:
+    from vera.batch.postgres import open_postgres
+
+    task, database, heard = sleeping_task("sleep 0 #1"), database_of(url), Heard()
+
+    async def whole() -> None:
+        async with open_postgres(url, runs, heard) as engine:
+            await engine.submit([task])
+            working = asyncio.create_task(engine.work(sleep, slots=1, limits={}, drain=False))
+            await _until(lambda: _gone(server, database))
+            server.query(
+                database,
+                "insert into procrastinate_jobs "
+                "(queue_name, task_name, queueing_lock, args, status, worker_id) "
+                "select queue, 'vera.attempt', vera_task.id, jsonb_build_object('task', vera_task.id), "
+                "'doing', vera_worker.id "
+                "from vera_worker cross join vera_task join vera_endpoint using (endpoint)",
+            )
+            server.query(
+                database,
+                "select pg_terminate_backend(pid) from pg_stat_activity "
+                "where datname = current_database() and application_name = 'vera listens'",
+            )
+            await _until(lambda: _gone(server, database))
+            engine.stop()
+            await working
+
+    asyncio.run(whole())
+    assert [end.outcome for _, end, _ in heard.ends] == ["committed"]
+
+
+async def _gone(server: Server, database: str) -> bool | None:
+    """Whether a result is there and the queue is empty; None where not."""
+    query = "select exists (select from vera_commit) and not exists (select from procrastinate_jobs)"
+    return server.query(database, query)[0][0] or None
+
+
 def test_an_attempt_whose_end_finds_no_room_on_the_disk_is_over_all_the_same(
     server: Server, url: str, runs: Runs, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -39,9 +39,12 @@ def url(server: Server) -> str:
     return server.url(server.create_database())
 
 
+def database_of(url: str) -> str:
+    return url.partition("@/")[2].partition("?")[0]
+
+
 def is_queued(server: Server, url: str) -> bool:
-    database = url.partition("@/")[2].partition("?")[0]
-    return bool(server.query(database, "select 1 from procrastinate_jobs"))
+    return bool(server.query(database_of(url), "select 1 from procrastinate_jobs"))
 
 
 def ask(place: Cluster, token: str, question: str) -> str:
@@ -101,6 +104,22 @@ def test_a_service_that_was_killed_finds_its_jobs_again_and_one_of_one_machine_r
     assert found["result"]["envelope"]["signatures"]
     assert "event: progress" in events
     assert bundle.status_code == 200
+
+
+def test_a_job_that_a_crash_of_the_database_takes_back_is_queued_again(
+    server: Server, url: str, tmp_path: Path
+) -> None:
+    with cluster(tmp_path, url) as place:
+        token = place.token("one")
+        place.serve()
+        job = ask(place, token, "What colour is sky number 1?")
+        until(lambda: is_queued(server, url), "the task in the queue")
+        server.query(database_of(url), "delete from procrastinate_jobs")
+        server.query(database_of(url), "delete from vera_task")
+        place.worker()
+        with place.client(token) as client:
+            found = ended(client, token, job)
+    assert found["status"] == "done", found
 
 
 def test_while_the_database_is_away_requests_get_503_and_what_was_taken_is_not_lost(

@@ -13,7 +13,7 @@ import logging
 import time
 from collections import Counter
 from collections.abc import AsyncGenerator, AsyncIterator, Callable, Collection, Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import msgspec
 
@@ -24,7 +24,7 @@ from vera.batch.leases import LEASE_SECONDS, RENEWALS, Lease, boot_seconds
 from vera.batch.local import Listener
 from vera.batch.postgres_follow import Following
 from vera.batch.postgres_notices import AGAIN_SECONDS, MOVED, notices
-from vera.batch.postgres_queue import MAX_AT_ONCE, Queue
+from vera.batch.postgres_queue import MAX_AT_ONCE, SOON, Queue
 from vera.batch.postgres_tables import prepare
 from vera.batch.postgres_url import Address
 from vera.batch.postgres_worker import UNREADY_SECONDS, Cluster, PostgresWorker
@@ -36,6 +36,7 @@ from vera.batch.trouble import cause_of, database_errors, is_passing
 
 if TYPE_CHECKING:
     from psycopg import AsyncConnection
+    from psycopg_pool import AsyncConnectionPool
 
 MIN_LEASE = 3.0
 TRIES = 5
@@ -143,17 +144,14 @@ class PostgresEngine:
         told = notices(self._cluster.address, MOVED, LEASE_SECONDS / RENEWALS)
         async with contextlib.aclosing(told) as moves:
             async for task in moves:
-                if task == "":  # connections of before may be broken without a sign of it
-                    with contextlib.suppress(*database_errors()):
-                        await self._cluster.connector.pool.check()
+                if task == "":
+                    await self._cluster.check()
                 yield task
 
-    async def look(self, tasks: Sequence[str]) -> dict[str, tuple[History, bool]]:
-        """What is written about each of these tasks, and whether it is queued or running. Raises as Queue
-        does."""
+    async def look(self, tasks: Sequence[str]) -> dict[str, records.Known]:
+        """What is written about each of these tasks. Raises as Queue does."""
         async with self._connection() as connection:
-            found = await self._known(connection, tasks)
-        return {task: (each.history, each.is_active) for task, each in found.items()}
+            return await self._known(connection, tasks)
 
     async def standings(self) -> dict[str, Standing]:
         """Where every task stands, by its id."""
@@ -187,16 +185,19 @@ class PostgresEngine:
                 ]
 
     async def submit_written(
-        self, tasks: Sequence[BatchTask], folder: Mapping[str, History]
+        self, tasks: Sequence[BatchTask], folder: Mapping[str, History], *, soon: bool = False
     ) -> list[State | None]:
         """Queue tasks, each once, of which the folder has what `written` said. Of each the state it has, None
-        where it was queued. Raises as `submit_or_raise`."""
+        where it was queued. `soon` does not wait until they are on the disk of the server, for whoever
+        queues again what a crash of the server takes back. Raises as `submit_or_raise`."""
         from procrastinate.exceptions import AlreadyEnqueued
 
         for _ in range(TRIES):
             with contextlib.suppress(AlreadyEnqueued):  # somebody submits the same: look again
-                async with self._connection() as connection, connection.transaction():
-                    return await self._queue_open(connection, tasks, folder)
+                async with self._connection() as one, one.pipeline(), one.transaction():
+                    if soon:
+                        await one.execute(cast("Any", f"select {SOON}"))
+                    return await self._queue_open(one, tasks, folder)
         raise BatchError("Others submit the same tasks at this moment. Run the same command again.")
 
     async def _queue_open(
@@ -298,6 +299,7 @@ async def open_postgres(
             max_size=CONNECTIONS,
             timeout=lease / RENEWALS,
             reconnect_timeout=AGAIN_SECONDS,
+            pool_factory=_unchecked,
         )
         await connector.open_async()
     except database_errors() as error:
@@ -314,6 +316,14 @@ async def open_postgres(
         yield PostgresEngine(cluster, worker, listener)
     finally:
         await connector.close_async()
+
+
+def _unchecked(**options: Any) -> "AsyncConnectionPool[Any]":
+    """A pool that gives a connection without asking the server whether it still works, which would double the
+    messages of most statements: a broken one fails, and who uses it tries again."""
+    from psycopg_pool import AsyncConnectionPool
+
+    return AsyncConnectionPool(**{**options, "check": None})
 
 
 async def _prepared(connector: Any, runs: Runs, address: Address) -> str:

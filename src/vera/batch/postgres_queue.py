@@ -24,6 +24,16 @@ ACTIVE = (
     f"where status = 'doing' and queueing_lock = any(%(tasks)s) and task_name = '{KIND}'"
 )
 """The SQL of those of `tasks` that wait or run. Two parts, as procrastinate has an index for each."""
+SOON = "set_config('synchronous_commit', 'off', true)"
+"""In a statement, SQL by which its transaction does not wait for the disk: with the next one that does, both
+are there. A crash of the server in between takes the change back."""
+TAKE = (
+    f"select id, coalesce(args ->> 'task', ''), {SOON} "
+    "from procrastinate_fetch_job_v2(array[%s]::varchar[], %s) where id is not null"
+)
+FINISH = (
+    f"delete from procrastinate_jobs where id = %s and worker_id = %s and status = 'doing' returning {SOON}"
+)
 NEVER = 10 * 365 * 86400.0
 """Seconds without a heartbeat after which procrastinate itself gives up a worker: our leases do."""
 
@@ -96,9 +106,12 @@ class Queue:
             return [Waiting(*row) for row in await rows.fetchall()]
 
     async def take(self, queue: str, worker: int) -> Job | None:
-        """Own the next job of a queue; None when it has none."""
-        found = await self.manager.fetch_job([queue], worker)
-        return _job(found) if found is not None else None
+        """Own the next job of a queue; None when it has none. It is on the disk with what is written next,
+        that the attempt begins."""
+        async with self._pool.connection() as connection:
+            rows = await connection.execute(cast("Any", TAKE), [queue, worker])
+            row = await rows.fetchone()
+        return Job(row[0], row[1]) if row is not None else None
 
     async def owned(self, worker: int) -> list[Job]:
         """The jobs that a worker owns."""
@@ -110,11 +123,10 @@ class Queue:
         return [_job(job) for job in stalled]
 
     async def finish(self, job: Job, worker: int) -> None:
-        """The job is over. One that is not this worker's any more stays as it is."""
-        from procrastinate.jobs import Status
-
-        if await self._owns(job, worker):
-            await self.manager.finish_job_by_id_async(job.id, Status.SUCCEEDED, delete_job=True)
+        """The job is over. One that is not this worker's any more stays as it is. One that a crash of the
+        server brings back is put back by its worker, which does not know it."""
+        async with self._pool.connection() as connection:
+            await connection.execute(cast("Any", FINISH), [job.id, worker])
 
     async def put_back(self, job: Job, worker: int | None, seconds: float = 0.0) -> None:
         """The job waits again, and may be taken in so many seconds. One that is not of this worker (None: of

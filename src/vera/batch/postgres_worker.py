@@ -57,6 +57,12 @@ class Cluster(msgspec.Struct, frozen=True):
     runs: Runs
     store: str
 
+    async def check(self) -> None:
+        """After the connection to the database broke: the others may be broken without a sign of it, and are
+        made again."""
+        with contextlib.suppress(*database_errors()):
+            await self.connector.pool.check()
+
 
 class _Held(msgspec.Struct, kw_only=True, eq=False):
     """An attempt that runs here; `why` says why it was stopped."""
@@ -206,14 +212,21 @@ class PostgresWorker:
                     self._interrupt(held, LEASE_OVER)
 
     async def _hear(self) -> None:
-        """Take a turn as soon as something was queued."""
+        """Take a turn as soon as something was queued; after the connection broke, make sure first."""
+        broke = False
         async with contextlib.aclosing(notices(self._cluster.address, QUEUED, self._lease.pause)) as heard:
             async for notice in heard:
-                if notice is not None:
-                    self._changed.set()
+                if notice is None:
+                    broke = True
+                    continue
+                if broke:
+                    await self._cluster.check()
+                    self._unsure, broke = True, False
+                self._changed.set()
 
     async def _make_sure(self) -> None:
         """After trouble: give back what this worker owns without knowing."""
+        self._unsure = False
         await end_attempts(self._cluster.connector, self._lease.worker, self._runs, list(self._running))
         known = {held.job.id for held in self._running.values()}
         for job in await self._queue.owned(self._lease.worker):
@@ -221,7 +234,6 @@ class PostgresWorker:
                 await self._queue.put_back(job, self._lease.worker)
         used = {(h.task.endpoint, h.slot) for h in self._running.values() if h.slot is not None}
         await self._lease.slots.keep_only(used)
-        self._unsure = False
 
     async def _look_around(self) -> None:
         """Now and then: take over from lost workers, and stop what a person cancelled. The first can wait
@@ -230,8 +242,10 @@ class PostgresWorker:
         if now - self._recovered_at >= self._lease.pause * (2 if self._was_woken else 1):
             self._recovered_at = now
             await recover(self._cluster.connector, self._queue, self._runs)
-        if self._running and now - self._looked_at >= LOOK_SECONDS:
-            self._looked_at = now
+        if now - self._looked_at < LOOK_SECONDS:
+            return
+        self._looked_at = now  # also while nothing runs: not beside the start of the first process
+        if self._running:
             async with self._cluster.connector.pool.connection() as connection:
                 cancelled = await records.cancelled_among(connection, self._running)
             for task in cancelled & self._running.keys():
@@ -249,10 +263,12 @@ class PostgresWorker:
                 slot = await self._lease.slots.acquire(endpoint, waiting.most)
                 if slot is None:
                     continue
-            self._unsure = True  # until what was taken is known here
-            job = await self._queue.take(waiting.queue, self._lease.worker)
-            begun = job is not None and await self._begin(job, endpoint, slot, handle)
-            self._unsure = False
+            try:
+                job = await self._queue.take(waiting.queue, self._lease.worker)
+                begun = job is not None and await self._begin(job, endpoint, slot, handle)
+            except BaseException:
+                self._unsure = True  # something may be taken that is not known here
+                raise
             if slot is not None and not begun:
                 await self._lease.slots.release(endpoint, slot)
             if job is not None:

@@ -17,6 +17,7 @@ import msgspec
 from vera.batch.cancelling import end_tasks
 from vera.batch.errors import BatchError
 from vera.batch.postgres import PostgresEngine, open_postgres
+from vera.batch.postgres_records import Known
 from vera.batch.postgres_running import Access, silent
 from vera.batch.records import History
 from vera.batch.runs import Runs
@@ -162,7 +163,7 @@ class Cluster:
         assert self._engine is not None
         while not watched.is_queued:
             try:
-                (state,) = await self._engine.submit_written([watched.task], watched.folder)
+                (state,) = await self._engine.submit_written([watched.task], watched.folder, soon=True)
                 watched.is_queued = True
                 self._is_away = False
                 if state is None:
@@ -196,10 +197,10 @@ class Cluster:
         async with self._looking:
             try:
                 found = await self._engine.look(tasks)
-                for task, (history, is_active) in found.items():
+                for task, known in found.items():
                     watched = self._watched.get(task)
                     if watched is not None and watched.is_queued and not watched.over.done():
-                        await self._see(watched, history, is_active)
+                        await self._see(watched, known)
                 self._is_away = False
             except BatchError as error:
                 logger.error("%s", error)
@@ -209,18 +210,22 @@ class Cluster:
             except (OSError, ValueError) as error:  # the next look tries again
                 logger.error("the shared folder cannot be used: %s", error)
 
-    async def _see(self, watched: _Watched, history: History, is_active: bool) -> None:
+    async def _see(self, watched: _Watched, known: Known) -> None:
         assert self._engine is not None
+        if not known.is_known:  # a crash of the server took it back
+            folder = await asyncio.to_thread(self._engine.written, [watched.task])
+            await self._engine.submit_written([watched.task], folder)
+            return
         cancelled = watched.active.place.folder / CANCELLED
-        if is_active and not watched.is_withdrawn and cancelled.exists():
+        if known.is_active and not watched.is_withdrawn and cancelled.exists():
             await self._engine.cancel_tasks([watched.task.id])
             watched.is_withdrawn = True
-            history, is_active = (await self._engine.look([watched.task.id]))[watched.task.id]
-        now = standing(history, live=True)
+            known = (await self._engine.look([watched.task.id]))[watched.task.id]
+        now = standing(known.history, live=True)
         watched.active.state = "running" if now.state == "running" else "queued"
-        if now.state == "done" or not is_active:
+        if now.state == "done" or not known.is_active:
             try:
-                watched.over.set_result(await asyncio.to_thread(self._settled, watched, history, now))
+                watched.over.set_result(await asyncio.to_thread(self._settled, watched, known.history, now))
             except OSError as error:  # nothing is lost: the next look tries again
                 logger.error("what a job came to cannot be kept: %s", error.strerror or error)
 

@@ -53,6 +53,22 @@ def test_a_request_gets_202_and_its_job_comes_to_its_result(service: Service) ->
     assert (job["kind"], job["status"], job["exit_code"]) == ("verify", "done", 0)
 
 
+def test_what_a_job_printed_is_on_the_disk_before_its_end_is(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / records.OUT).write_bytes(b'{"exit_code": 0}')
+    printed = (tmp_path / records.OUT).stat().st_ino
+    forced: list[tuple[bool, bool]] = []
+
+    def fsync(descriptor: int) -> None:
+        forced.append((os.fstat(descriptor).st_ino == printed, (tmp_path / records.ENDED).exists()))
+
+    monkeypatch.setattr(os, "fsync", fsync)
+    records.keep_end(tmp_path, records.Ended(exit_code=0, at=1.0))
+    assert forced == [(True, False), (False, False)]
+    assert (tmp_path / records.ENDED).exists()
+
+
 def test_a_child_that_fails_leaves_its_last_sentence_as_the_error(service: Service) -> None:
     token = service.token()
     with service.running(scripted(FAILS)) as client:

@@ -11,11 +11,9 @@ from collections import OrderedDict, deque
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
-import msgspec
-
 from vera.service.engine import Active, Engine
 from vera.service.problems import Refused, TryLater
-from vera.service.records import CANCELLED, ENDED, Ended, Job, JobView, Records, State
+from vera.service.records import CANCELLED, Ended, Job, JobView, Records, State, keep_end
 from vera.service.terms import KEPT, Terms
 from vera.service.tokens import Token
 from vera.service.work import Kind, Reach, body_digest, work_of
@@ -231,7 +229,7 @@ class Jobs:
         """The end of a job on the disk, before anyone hears of it."""
         if ended is not None:
             with contextlib.suppress(OSError):
-                replace_file(active.place.folder / ENDED, msgspec.json.encode(ended))
+                keep_end(active.place.folder, ended)
         self._over(active)
 
     def _over(self, active: Active) -> None:

@@ -122,6 +122,15 @@ class JobView(msgspec.Struct, frozen=True, kw_only=True):
     error: ErrorBody | None = None
 
 
+def keep_end(folder: Path, ended: Ended) -> None:
+    """Write how the job of a folder ended, once what it printed is on the disk: no power cut leaves an end
+    without its result. Raises OSError."""
+    if (printed := open_regular(folder / OUT)) is not None:
+        with printed:
+            os.fsync(printed.fileno())
+    replace_file(folder / ENDED, msgspec.json.encode(ended))
+
+
 class Records:
     """The jobs of one token."""
 

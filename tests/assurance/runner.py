@@ -150,8 +150,9 @@ def pool_of(workers: int) -> ProcessPoolExecutor:
 
 
 def ready() -> None:
-    """Ctrl-C ends the process that counts; its workers end with it."""
+    """Ctrl-C ends the process that counts; its workers end with it. One of them is ended by SIGTERM."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
+    signal.signal(signal.SIGTERM, signal.SIG_DFL)
 
 
 def attempt(name: str, number: int, seed: int) -> Result:
@@ -256,4 +257,8 @@ def at_most(failures: int, of: int, rate: float) -> float:
 
 
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
+    signal.signal(signal.SIGTERM, signal.default_int_handler)  # as Ctrl-C: no worker goes on alone
+    try:
+        sys.exit(main(sys.argv[1:]))
+    except KeyboardInterrupt:
+        sys.exit("\nInterrupted. The same command goes on with what is left.")

@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 from click.testing import CliRunner
 
+from assurance.tamper_checker import rejects
 from support.attacks import vera_here
 from support.cast import Cast, final, turn
 from support.cli import folded
@@ -136,6 +137,17 @@ def test_the_word_of_an_execution_falls_with_the_sessions_of_its_theses(
     change(session)
     assert said(session) == {"show": word, "list": word, "report": "False"}
     assert CliRunner().invoke(replay, [str(session), "--any-signer"]).exit_code == 1
+
+
+@pytest.mark.parametrize("what", [name for name in BREAKS if name.endswith("of the proof is deleted")])
+def test_the_program_in_the_documents_rejects_an_execution_without_what_it_received(
+    supported: Path, tmp_path: Path, what: str
+) -> None:
+    session = copied(supported, tmp_path)
+    keyid = json.loads((session / "seal.json").read_bytes())["keyid"]
+    assert not rejects(session, keyid)
+    BREAKS[what][0](session)
+    assert rejects(session, keyid)
 
 
 def test_a_bundle_of_an_execution_replays_with_the_sessions_of_its_theses(

@@ -3,6 +3,7 @@
 import ast
 import hashlib
 import os
+import signal
 import subprocess
 import sys
 import tempfile
@@ -106,3 +107,16 @@ def test_a_frame_without_its_members_ends_the_supervisor_with_a_sentence(
     assert (done.returncode, done.stderr) == (code, said)
     assert (b"unknown operation" in done.stdout) == (code == 0)
     assert not (tmp_path / "run").exists()
+
+
+def test_a_standby_that_died_with_its_shell_does_not_end_the_supervisor(tmp_path: Path) -> None:
+    """A `kill -9 -1` ends both, and the shell's end may be collected first."""
+    shell = boxd.Shell(str(tmp_path))
+    shell.standby = shell.pid
+    os.kill(shell.pid, signal.SIGKILL)
+    os.waitpid(shell.pid, 0)
+    try:
+        assert shell.promote_standby()
+        assert not shell.awake
+    finally:
+        shell.close()

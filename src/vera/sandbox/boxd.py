@@ -492,12 +492,13 @@ class Shell:
         return ""
 
     def promote_standby(self) -> bool:
-        """Make the standby the shell; False when there is none."""
+        """Make the standby the shell; False when there is none. Whether it lives, its answer shows."""
         if self.standby is None:
             return False
         self.pid, self.standby = self.standby, None
         self.alive, self.awake = True, False
-        os.write(self._wake, b"go\0")
+        with contextlib.suppress(BrokenPipeError):
+            os.write(self._wake, b"go\0")
         return True
 
     def close(self) -> None:

@@ -216,11 +216,14 @@ def test_the_first_ctrl_c_lets_steps_finish_begins_no_other_task_and_no_call_is_
 
 
 def test_the_second_ctrl_c_stops_at_once(tmp_path: Path) -> None:
-    with ScriptedServer(lambda index, body: Slow(30.0, BLUE)) as server:
+    with ScriptedServer(lambda index, body: Slow(300.0, BLUE)) as server:
         tasks = write_tasks(tmp_path / "tasks.jsonl", server.base_url, 3)
         with started(tasks, "--slots", 2, cwd=tmp_path) as process:
             until(lambda: len(server.requests) == 2, "two calls")
             process.send_signal(signal.SIGINT)
+            assert process.stderr is not None
+            # Two signals of a kind that come together are one: the first has to be taken before.
+            assert any("ending the steps that run" in line for line in process.stderr)
             process.send_signal(signal.SIGINT)
             process.communicate(timeout=60)
     assert process.returncode == 130

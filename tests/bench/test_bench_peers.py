@@ -93,7 +93,10 @@ def test_a_tool_above_its_limit_is_stopped_and_has_no_answer(peers: Any, asked: 
     assert ran.cpu > 0.5
 
 
-def test_a_process_that_outlives_a_kill_is_counted(peers: Any, asked: Any, tmp_path: Path) -> None:
+def test_a_process_that_outlives_a_kill_is_counted(
+    peers: Any, asked: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(peers.runs, "SETTLED_SECONDS", 1.0)
     tool = replace(
         peers.commands.tools("none")["smolagents"],
         start=lambda python, asked, folder, server: [sys.executable, "-c", LEAVES_A_CHILD, server.base_url],

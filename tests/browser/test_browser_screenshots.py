@@ -2,10 +2,14 @@
 
 import re
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 
 from support.screenshots import MANY, MAX_BYTES, NAMES, SIZES, take
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Browser
 
 ROOT = Path(__file__).parents[2]
 IMAGES = ROOT / "docs" / "images"
@@ -20,8 +24,8 @@ def size(picture: Path) -> tuple[int, int]:
     return int.from_bytes(data[16:20], "big"), int.from_bytes(data[20:24], "big")
 
 
-def test_they_are_taken_of_a_run_that_is_made_for_them(tmp_path: Path) -> None:
-    take(tmp_path, pace=0.0)
+def test_they_are_taken_of_a_run_that_is_made_for_them(tmp_path: Path, browser: "Browser") -> None:
+    take(tmp_path, browser, pace=0.0, whole=False)
     assert {path.name for path in tmp_path.iterdir()} == set(NAMES)
     for name in NAMES:
         for picture in (tmp_path / name, IMAGES / name):

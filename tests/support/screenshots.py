@@ -13,7 +13,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -29,7 +29,7 @@ from vera.attestation.keys import load_or_create
 from vera.session.tags import write_tags
 
 if TYPE_CHECKING:
-    from playwright.sync_api import Page
+    from playwright.sync_api import Browser, Page
 
 WIDTH = 1280
 SIZES = {
@@ -97,21 +97,17 @@ NAMES = tuple(SIZES)
 MAX_BYTES = 200_000
 
 
-def take(folder: Path, pace: float = PACE, *, many: bool = False) -> None:
-    """Make the run, open its pages, and write one PNG for each of NAMES; with `many` that of MANY alone."""
+def take(folder: Path, browser: "Browser", pace: float = PACE, *, whole: bool = True) -> None:
+    """Make the run, open its pages, and write one PNG for each of NAMES; without `whole` what takes longest,
+    the evaluation and the batch, is a part of what the pictures of the documentation show."""
     folder.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(prefix="vera-screenshots-") as place:
         base = Path(place) / "base"
         base.mkdir()
-        if many:
-            sessions_of_a_batch(base, 10_000)
-            with dashboard_of(base, Path(place) / "token") as dashboard:
-                _take_list(dashboard, folder / MANY, 10_000)
-            return
         licence_run.make(base, pace=pace)
         done = vera("report", "work/example", "-o", "report.html", cwd=base)
         assert done.returncode == 0, done.stderr
-        more_sessions(base)
+        more_sessions(base, browser)
         follow = ("ask", "--session", "work/example", QUESTION, "--model-base-url", "builtin")
         done = vera(*follow, "--work-dir", "work/follow-up", cwd=base)
         assert done.returncode == 0, done.stderr
@@ -120,23 +116,40 @@ def take(folder: Path, pace: float = PACE, *, many: bool = False) -> None:
         once = ("-c", "verification.rounds=1")
         licence_run.make(base, "work/one-round", 0.0, *once, exit_code=4)
         questions = base / "licences.jsonl"
-        questions.write_text((EXAMPLES / "licences.questions.jsonl").read_text() + MORE_QUESTIONS)
+        usual_questions = (EXAMPLES / "licences.questions.jsonl").read_text() if whole else ""
+        questions.write_text(usual_questions + MORE_QUESTIONS)
         ask = ("eval", questions, "--work-dir", "work/evaluation")
         vera(*ask, "-c", "model.base_url=builtin", cwd=base)
         with dashboard_of(base, Path(place) / "token") as dashboard:
-            _take_all(dashboard, base, folder)
-        batch = Path(place) / "batch"
-        sessions_of_a_batch(batch, 200)
-        with dashboard_of(batch, Path(place) / "token") as dashboard:
-            _take_list(dashboard, folder / "sessions-200.png", 200)
-            _take_list(dashboard, folder / "over-time.png", 200, "/over-time")
+            _take_all(dashboard, browser, base, folder)
+        _take_batch(
+            Path(place) / "batch",
+            browser,
+            200 if whole else 20,
+            (folder / "sessions-200.png", ""),
+            (folder / "over-time.png", "/over-time"),
+        )
         one = Path(place) / "one"
         shutil.copytree(base / "work" / "example", one / "work" / "example")
         with dashboard_of(one, Path(place) / "token") as dashboard:
-            _take_list(dashboard, folder / "sessions-one.png", 1)
+            _take_list(dashboard, browser, folder / "sessions-one.png", 1)
         (Path(place) / "none").mkdir()
         with dashboard_of(Path(place) / "none", Path(place) / "token") as dashboard:
-            _take_list(dashboard, folder / "sessions-none.png", 0)
+            _take_list(dashboard, browser, folder / "sessions-none.png", 0)
+
+
+def take_many(folder: Path, browser: "Browser") -> None:
+    """Write the picture of MANY."""
+    with tempfile.TemporaryDirectory(prefix="vera-screenshots-") as place:
+        _take_batch(Path(place) / "batch", browser, 10_000, (folder / MANY, ""))
+
+
+def _take_batch(base: Path, browser: "Browser", count: int, *pictures: tuple[Path, str]) -> None:
+    """Pictures of a dashboard with so many sessions, each with its address."""
+    sessions_of_a_batch(base, count)
+    with dashboard_of(base, base.parent / "token") as dashboard:
+        for picture, address in pictures:
+            _take_list(dashboard, browser, picture, count, address)
 
 
 def sessions_of_a_batch(base: Path, count: int, days: int = 12) -> None:
@@ -148,7 +161,7 @@ def sessions_of_a_batch(base: Path, count: int, days: int = 12) -> None:
         session_of(root, signer, usual(number), number=number, at=now - 60 - 86_400 * back)
 
 
-def more_sessions(base: Path) -> None:
+def more_sessions(base: Path, browser: "Browser") -> None:
     """Sessions beside the example: copies of it, a batch, runs that stopped or found nothing."""
     for name in ("patents", "written-offer"):
         shutil.copytree(base / "work" / "example", base / "work" / name)
@@ -156,8 +169,8 @@ def more_sessions(base: Path) -> None:
     pdf = make_pdf(list(pdf_run.TITLE_PAGE), list(pdf_run.SECOND_PAGE))
     pdf_run.make(base / "work" / "pump", pdf, load_or_create())
     rtl_run.make(base / "work" / "arabic-chinese", load_or_create())
-    with chromium() as browser:
-        looked = rendered_run.picture_of(browser.new_page())
+    with closing(browser.new_page()) as page:
+        looked = rendered_run.picture_of(page)
     rendered_run.make(base / "work" / "terms-of-sale", load_or_create(), looked)
     unfinished.failed(base / "work" / "failed")
     four_candidates(base / "work" / "candidates")
@@ -183,9 +196,11 @@ def review(base: Path) -> None:
     write_tags(base / "work" / "patents", ("licences",))
 
 
-def _take_list(dashboard: Dashboard, picture: Path, count: int, address: str = "") -> None:
+def _take_list(
+    dashboard: Dashboard, browser: "Browser", picture: Path, count: int, address: str = ""
+) -> None:
     width, height = SIZES.get(picture.name, (WIDTH, 760))
-    with _pages(dashboard, viewport={"width": width, "height": height}) as (page, keep):
+    with _pages(dashboard, browser, viewport={"width": width, "height": height}) as (page, keep):
         page.goto(dashboard.url)
         while count and "not read yet" in page.content():
             page.wait_for_timeout(500)
@@ -196,15 +211,14 @@ def _take_list(dashboard: Dashboard, picture: Path, count: int, address: str = "
 
 
 @contextmanager
-def _pages(dashboard: Dashboard, **options: Any) -> "Iterator[tuple[Page, Callable[..., None]]]":
+def _pages(
+    dashboard: Dashboard, browser: "Browser", **options: Any
+) -> "Iterator[tuple[Page, Callable[..., None]]]":
     """A page, and what writes its picture under a name of SIZES."""
     options = {"viewport": {"width": WIDTH, "height": 760}, "reduced_motion": "reduce", **options}
-    with (
-        chromium() as browser,
-        watched(
-            browser, dashboard.url, token=dashboard.token, allowed=("status of 400",), **options
-        ) as context,
-    ):
+    with watched(
+        browser, dashboard.url, token=dashboard.token, allowed=("status of 400",), **options
+    ) as context:
         page, blank = context.page(), context.page()
 
         def keep(name: str, folder: Path, **given: Any) -> None:
@@ -213,8 +227,8 @@ def _pages(dashboard: Dashboard, **options: Any) -> "Iterator[tuple[Page, Callab
         yield page, keep
 
 
-def _take_all(dashboard: Dashboard, base: Path, folder: Path) -> None:
-    with _pages(dashboard) as (page, keep):
+def _take_all(dashboard: Dashboard, browser: "Browser", base: Path, folder: Path) -> None:
+    with _pages(dashboard, browser) as (page, keep):
 
         def show(name: str, address: str) -> None:
             width, height = SIZES[name]
@@ -265,7 +279,7 @@ def _take_all(dashboard: Dashboard, base: Path, folder: Path) -> None:
         show("report.png", (base / "report.html").as_uri())
         page.evaluate("document.getElementById('answer').scrollIntoView()")
         keep("report.png", folder)
-    with _pages(dashboard, viewport={"width": WIDTH // 2, "height": 450}, device_scale_factor=2) as (
+    with _pages(dashboard, browser, viewport={"width": WIDTH // 2, "height": 450}, device_scale_factor=2) as (
         page,
         keep,
     ):
@@ -309,4 +323,5 @@ def _fill_in_wrongly(page: "Page") -> None:
 
 
 if __name__ == "__main__":
-    take(Path(sys.argv[1]), many="--many" in sys.argv)
+    with chromium() as opened:
+        (take_many if "--many" in sys.argv else take)(Path(sys.argv[1]), opened)

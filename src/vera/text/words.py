@@ -109,17 +109,32 @@ def words(text: str) -> Iterator[Word]:
         start, end = match.span()
         token = match.group()
         if match["unspaced"]:
-            for offset in range(max(1, len(token) - 1)):
-                yield Word(token[offset : offset + 2], start + offset, min(start + offset + 2, end))
+            for offset, pair in enumerate(_pairs(token)):
+                yield Word(pair, start + offset, min(start + offset + 2, end))
         else:
             yield Word(_form(token[:_MAX_WORD_LENGTH]), start, end)
 
 
+def _pairs(run: str) -> Iterator[str]:
+    """The overlapping pairs of characters of a text without spaces."""
+    return (run[offset : offset + 2] for offset in range(max(1, len(run) - 1)))
+
+
 def stems(text: str) -> Iterator[str]:
     """The stems of the content words of `text`, in order."""
-    for word in words(text):
-        if word.form not in STOPWORDS:
-            yield stem(word.form)
+    for match in _TOKEN.finditer(text):
+        token = match.group()
+        if match["unspaced"]:
+            yield from map(stem, _pairs(token))
+        elif (found := _content_stem(token[:_MAX_WORD_LENGTH])) is not None:
+            yield found
+
+
+@lru_cache(maxsize=1 << 16)
+def _content_stem(token: str) -> str | None:
+    """The stem of a token that is a word; None for a stop word. Indexing asks it of each word of a text."""
+    form = _form(token)
+    return None if form in STOPWORDS else stem(form)
 
 
 def negations(text: str) -> list[Word]:

@@ -5,7 +5,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-from support.forked import forks
+from support.forked import forks_for
 from vera import events
 from vera.session import Reader
 from vera.state import RunState
@@ -23,8 +23,8 @@ def vera(
     a fork of a process that has imported VERA, or a new interpreter where its environment asks for one.
     """
     words, variables = [*map(str, arguments)], {**os.environ, "MODEL_BASE_URL": "builtin", **environment}
-    if forks().suits(variables):
-        return forks().run(words, cwd, stdin, variables, LIMIT)
+    if (forking := forks_for(variables)) is not None:
+        return forking.run(words, cwd, stdin, variables, LIMIT)
     return subprocess.run(
         [sys.executable, "-m", "vera", *words],
         cwd=cwd,

@@ -17,6 +17,7 @@ import struct
 import subprocess
 import sys
 import tempfile
+from collections import Counter
 from pathlib import Path
 from typing import IO
 
@@ -26,6 +27,8 @@ PR_SET_CHILD_SUBREAPER = 36
 """prctl(2)."""
 BEFORE_START = ("PYTHON", "LD_", "LANG", "LC_", "TZ")
 """What an interpreter reads from the environment when it starts: a command with another one needs its own."""
+MOST_FORKS = 2
+"""Processes that fork commands with such an environment."""
 
 
 class Forks:
@@ -116,6 +119,24 @@ class Command:
 @functools.cache
 def forks() -> Forks:
     return Forks()
+
+
+def forks_for(environment: dict[str, str]) -> Forks | None:
+    """What forks commands with this environment. None where an interpreter has to start: for an environment
+    that no command had before, and beside MOST_FORKS others."""
+    if forks().suits(environment):
+        return forks()
+    start = tuple(sorted(_at_start(environment).items()))
+    _asked[start] += 1
+    if _asked[start] == 1 or (start not in _others and len(_others) == MOST_FORKS):
+        return None
+    if start not in _others:
+        _others[start] = Forks(**dict(start))
+    return _others[start] if _others[start].suits(environment) else None
+
+
+_asked: Counter[tuple[tuple[str, str], ...]] = Counter()
+_others: dict[tuple[tuple[str, str], ...], Forks] = {}
 
 
 def _at_start(environment: dict[str, str]) -> dict[str, str]:

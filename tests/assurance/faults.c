@@ -128,7 +128,9 @@ static int fault(enum kind kind, const char *call, long size, const char *path, 
 }
 
 #define REAL(name) static __typeof__(name) *real; if (!real) real = (__typeof__(name) *)dlsym(RTLD_NEXT, #name)
-#define AFTER(how, result) do { if ((how) > 0) { kill(getpid(), SIGKILL); } return (result); } while (0)
+/* Makes the call, and only then the process dies. */
+#define AFTER(how, result) \
+    do { __typeof__(result) made = (result); if ((how) > 0) kill(getpid(), SIGKILL); return made; } while (0)
 
 ssize_t write(int descriptor, const void *data, size_t size) {
     char path[PATH_MAX];

@@ -1,4 +1,4 @@
-"""The shim that the battery `crash` loads below Python does what its words say, to a program of a few lines."""
+"""The shim that the battery `crash` loads below Python does what its words say, to a small program."""
 
 import errno
 import os

@@ -380,6 +380,28 @@ def test_what_a_service_that_was_killed_left_of_a_bundle_is_removed_at_the_next_
         assert not (kept.parent / "bundles").exists()
 
 
+def test_what_a_service_that_was_killed_left_half_written_is_removed_at_the_next_start(
+    service: Service,
+) -> None:
+    token = service.token()
+    with service.running(scripted(SAYS)) as client:
+        done = ask(client, token, "verify", VERIFY).json()["id"]
+        ended(client, token, done)
+    folder = folder_of(service, done)
+    for name in ("ended.json", "in.json"):  # killed while it wrote that the job has ended
+        (folder / name).replace(folder / f"{name}.new")
+    named = folder.with_name("20251124T170000-" + "0" * 16)  # killed before the index named it
+    begun = folder.with_name("20251124T170000-" + "1" * 16)  # lost from the index, but with a result
+    for each in (named, begun):
+        each.mkdir()
+        (each / "body.json.new").write_bytes(b"{")
+    (begun / "out.json").write_bytes(b"{}")
+    with service.running(scripted(SAYS)) as client:
+        assert job_of(client, token, done)["status"] == "done"
+    assert {each.name for each in folder.parent.iterdir()} == {done, begun.name}
+    assert {each.name for each in folder.iterdir()} == {"body.json", "out.json", "run.pid", "said.log"}
+
+
 def test_a_stream_of_a_job_whose_end_could_not_be_written_waits_between_two_looks(
     service: Service, monkeypatch: pytest.MonkeyPatch
 ) -> None:

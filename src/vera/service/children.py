@@ -11,7 +11,7 @@ from typing import BinaryIO
 from vera.dashboard import run_process
 from vera.dashboard.run_environment import child_environment
 from vera.sandbox.owner import Owner
-from vera.service.records import OUT, SAID
+from vera.service.records import OUT, SAID, STDIN
 from vera.session.session import replace_file
 
 
@@ -34,11 +34,11 @@ def start(folder: Path, command: Sequence[str], stdin: str) -> Child:
 
     It goes on when this server ends: a server that starts again finds it by `run.pid`. Raises OSError.
     """
-    replace_file(folder / "in.json", stdin.encode())
+    replace_file(folder / STDIN, stdin.encode())
     descriptor = run_process.claim(folder)
     try:
         with (
-            (folder / "in.json").open("rb") as given,
+            (folder / STDIN).open("rb") as given,
             _open_new(folder / OUT) as out,
             _open_new(folder / SAID) as said,
         ):

@@ -54,7 +54,7 @@ class Jobs:
         await self.engine.open()
         for token in tokens:
             records = await self.records(token)
-            await asyncio.to_thread(records.clear_bundles)
+            await asyncio.to_thread(records.clear)
             self._asked[token.folder] = deque(records.since(self._clock() - HOUR), token.per_hour)
             for job in await asyncio.to_thread(records.unfinished):
                 self._take_up(records, job)

@@ -37,6 +37,10 @@ LOCK = ".lock"
 BODY, OUT, SAID, ENDED, CANCELLED = "body.json", "out.json", "said.log", "ended.json", "cancelled"
 QUEUED = "queued.json"
 """The task as which a job is in the queue of a cluster."""
+STDIN = "in.json"
+"""What the child of a job reads."""
+WRITTEN = (BODY, STDIN, QUEUED, SAID, CANCELLED, ENDED)
+"""Files of a job that the service replaces as a whole: each is `NAME.new` while it is written."""
 ATTESTATION = "attestation.json"
 MAX_INDEX_BYTES = 64 << 20
 MAX_LINE = 4096
@@ -131,6 +135,13 @@ def keep_end(folder: Path, ended: Ended) -> None:
     replace_file(folder / ENDED, msgspec.json.encode(ended))
 
 
+def _remove_unless_begun(folder: Path) -> None:
+    """Remove the folder of a job of which nothing is there but what was asked."""
+    with contextlib.suppress(OSError):
+        if {each.name for each in folder.iterdir()} <= {BODY, f"{BODY}.new"}:
+            shutil.rmtree(folder)
+
+
 class Records:
     """The jobs of one token."""
 
@@ -176,9 +187,18 @@ class Records:
         folder.mkdir(mode=FOLDER_MODE, exist_ok=True)
         return folder
 
-    def clear_bundles(self) -> None:
-        """Remove what a service that was killed left of its bundles."""
+    def clear(self) -> None:
+        """Remove what a service that was killed left: its bundles, jobs that had not got into the index, and
+        files that were half written. What workers write is theirs."""
         shutil.rmtree(self.base / "bundles", ignore_errors=True)
+        for path in (self.base / "jobs").iterdir():
+            if path.name not in self.jobs and _ID.fullmatch(path.name):
+                _remove_unless_begun(path)
+        for job in self.jobs.values():
+            folder = self.place(job).folder
+            if not (folder / ENDED).exists():
+                for name in WRITTEN:
+                    (folder / f"{name}.new").unlink(missing_ok=True)
 
     def state(self, job: Job) -> State:
         """The state of a job that this process neither runs nor has in its queue."""

@@ -2,6 +2,11 @@
 
 import asyncio
 import json
+import os
+import re
+import signal
+import subprocess
+import sys
 import threading
 import time
 from collections.abc import Iterator
@@ -289,8 +294,6 @@ def test_a_client_that_does_not_read_costs_no_memory_and_others_nothing(
 
 
 def test_ctrl_c_ends_streams_and_server(tmp_path: Path) -> None:
-    import signal
-
     Grown(tmp_path / "work" / "example")
     dashboard = start(tmp_path, tmp_path / "token")
     with stream(dashboard) as (_, found):
@@ -300,6 +303,24 @@ def test_ctrl_c_ends_streams_and_server(tmp_path: Path) -> None:
         assert dashboard.process.wait(10) == 0
     assert dashboard.process.stdout is not None
     dashboard.process.stdout.close()
+
+
+def test_ctrl_c_wakes_a_server_that_looks_at_the_clock_once_an_hour(tmp_path: Path) -> None:
+    program = (
+        "from vera.dashboard import serve; serve.DATE_SECONDS = 3600.0\nfrom vera.cli import main; main()"
+    )
+    arguments = ["dashboard", "--base-dir", str(tmp_path), "--port", "0", "--no-open"]
+    with subprocess.Popen(
+        [sys.executable, "-c", program, *arguments, "--token-file", str(tmp_path / "token")],
+        stdout=subprocess.PIPE,
+        text=True,
+        env={**os.environ, "PYTHONUNBUFFERED": "1"},
+    ) as process:
+        assert process.stdout is not None
+        port = next(found[1] for line in process.stdout if (found := re.search(r":(\d+)/\?token=", line)))
+        assert httpx.get(f"http://127.0.0.1:{port}/healthz", timeout=PATIENCE, trust_env=False).text == "ok\n"
+        process.send_signal(signal.SIGINT)
+        assert process.wait(PATIENCE) == 0
 
 
 def test_several_pages_share_a_stream_each_from_where_it_is(served: Dashboard, tmp_path: Path) -> None:

@@ -6,6 +6,8 @@ from typing import Any, get_args
 
 import msgspec
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from vera import events
 from vera.report.printable import printable
@@ -58,6 +60,14 @@ def test_no_record_brings_a_control_character_or_a_long_line(kind: type[events.R
         assert text == printable(text)
         assert "\n" not in text
         assert len(text) <= LINE_SHOWN
+
+
+@given(st.text())
+def test_each_character_is_shown_or_not_whatever_stands_around_it(text: str) -> None:
+    assert printable(text) == "".join(map(printable, text))
+    assert all(
+        each.isprintable() or each in "\n\t\u200c\u200d\ufffd" or each.isspace() for each in printable(text)
+    )
 
 
 @pytest.mark.parametrize("kind", TYPES, ids=lambda kind: kind.__name__)

@@ -16,6 +16,8 @@ _NOT_ASCII_TEXT = re.compile(r"[^\n\t -~]")
 
 def printable(text: str) -> str:
     """`text` with U+FFFD for each character that acts on a terminal or is not seen. Lines stay lines."""
+    if text.isprintable():  # nearly all of it, and this says so much sooner
+        return text
     return _NOT_ASCII_TEXT.sub(lambda found: found[0] if _is_shown(found[0]) else "\ufffd", text)
 
 

@@ -127,6 +127,9 @@ def test_a_call_under_way_is_a_bar_until_it_is_back(tmp_path: Path) -> None:
     ]
     viewed.add(msgspec.structs.replace(DONE, seq=5, ts=1005.0, lane="main"))
     assert [bar.label for bar in viewed.fold.timeline().bars] == ["shell"]
+    other = msgspec.structs.replace(CALL, seq=6, ts=1006.0, lane="main", args="wc -l b.txt")
+    viewed.add(other)
+    assert viewed.page(alive=True).header.last_call == "shell wc -l b.txt"
 
 
 def test_budgets_are_in_words_and_time_goes_on_while_a_process_works(tmp_path: Path) -> None:
@@ -142,7 +145,10 @@ def test_the_cost_is_by_the_prices_in_the_log(tmp_path: Path) -> None:
     settings = {"budget": {**defaults({}).budget.model_dump(), "input_price": 2.0, "output_price": 10.0}}
     begun = events.Session(format=1, version="1", settings=settings)
     call = events.Model(step=1, scope="agent", latency_s=1, prompt_tokens=100_000, completion_tokens=5000)
-    assert view_of(tmp_path, numbered(begun, call)).page().header.cost == "0.25"
+    viewed = view_of(tmp_path, numbered(begun, call))
+    assert viewed.page().header.cost == "0.25"
+    viewed.add(msgspec.structs.replace(call, seq=3, ts=1003.0, lane="main"))
+    assert viewed.page().header.cost == "0.5"
     assert view_of(tmp_path, numbered(*BEGUN, call)).page().header.cost == ""
 
 

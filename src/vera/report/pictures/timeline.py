@@ -50,7 +50,7 @@ def timeline_svg(timeline: Timeline, base: str = "") -> str:
     scored = [each for each in timeline.scores if each.score is not None][-MAX_SCORES:]
     top = SCORES if scored else 4
     height = top + len(ROWS) * ROW
-    scale, links = _Scale(timeline), Links(base)
+    scale = _Scale(timeline)
     return picture(
         "timeline",
         "Timeline of the run",
@@ -59,7 +59,7 @@ def timeline_svg(timeline: Timeline, base: str = "") -> str:
         height + 22,
         *_axis(scale, height),
         *_rows(top),
-        *(_bar(bar, scale, top, links) for bar in timeline.bars[-MAX_BARS:]),
+        *(_bar(bar, scale, top, base) for bar in timeline.bars[-MAX_BARS:]),
         *(_scores(scored, scale) if scored else ()),
         role="group" if base else "img",
     )
@@ -92,7 +92,9 @@ class _Scale:
 
     def x(self, ts: float) -> float:
         part = (ts - self.start) / self.seconds
-        return LEFT + (RIGHT - LEFT) * (min(part, 1.0) if part > 0 else 0.0)
+        if part > 1.0:
+            return RIGHT
+        return LEFT + (RIGHT - LEFT) * part if part > 0 else LEFT
 
 
 def _axis(scale: _Scale, height: float) -> Iterator[str]:
@@ -112,33 +114,44 @@ def _rows(top: float) -> Iterator[str]:
         yield label(name, LEFT - 8, y + ROW / 2 + 4, "row")
 
 
-def _bar(bar: Bar, scale: _Scale, top: float, links: Links) -> str:
+def _bar(bar: Bar, scale: _Scale, top: float, base: str) -> str:
     if bar.row not in _PLACE:
         return ""
-    x, middle = scale.x(bar.start), top + _PLACE[bar.row] * ROW + ROW / 2
-    told = _told(bar, scale.start)
-    failed = " failed" if bar.failed else ""
     # There are hundreds of bars: these are written out, where all else is made by `element`.
-    address = links.step(bar.step, bar.lane)
-    goto = f' data-goto="e{bar.offset:d}"' if not address else ""
-    begin = f'<g class="bar {bar.row}{failed}"{goto}><title>{told}</title>'
-    end = "</g>"
-    if address:
-        begin, end = f'<a href="{escape(address)}" tabindex="-1" aria-hidden="true">{begin}', "</g></a>"
+    begin, beside, behind, end = _around(bar, scale.start, top, base)
+    x = scale.x(bar.start)
     if bar.row == "gate":
-        return f'{begin}<path d="M{x - 5:.1f} {middle:.1f}l5 -7l5 7l-5 7z"/>{end}'
+        return f"{begin}{x - 5:.1f}{beside}{behind}{end}"
     width = min(max(NARROWEST, scale.x(bar.end) - x), WIDTH - x)
-    height = FAILED if bar.failed else BAR
-    y = middle - height / 2
-    lines = hatch(x, y, width, height, "hatch") if bar.failed and width >= HATCHED else ""
-    return (
-        f'{begin}<rect x="{x:.1f}" y="{y:.0f}" width="{width:.1f}" height="{height}" rx="1.5"/>{lines}{end}'
-    )
+    lines = ""
+    if bar.failed and width >= HATCHED:
+        lines = hatch(x, _middle(bar, top) - FAILED / 2, width, FAILED, "hatch")
+    return f"{begin}{x:.1f}{beside}{width:.1f}{behind}{lines}{end}"
 
 
 @lru_cache(4096)
+def _around(bar: Bar, start: float, top: float, base: str) -> tuple[str, str, str, str]:
+    """What stands before the place of a bar, between that and its width, behind its width, and at its end.
+    While a run goes on its bars move, and this stays as it is."""
+    failed = " failed" if bar.failed else ""
+    address = Links(base).step(bar.step, bar.lane)
+    goto = f' data-goto="e{bar.offset:d}"' if not address else ""
+    begin, end = f'<g class="bar {bar.row}{failed}"{goto}><title>{_told(bar, start)}</title>', "</g>"
+    if address:
+        begin, end = f'<a href="{escape(address)}" tabindex="-1" aria-hidden="true">{begin}', "</g></a>"
+    if bar.row == "gate":
+        return f'{begin}<path d="M', f" {_middle(bar, top):.1f}", 'l5 -7l5 7l-5 7z"/>', end
+    height = FAILED if bar.failed else BAR
+    y = _middle(bar, top) - height / 2
+    return f'{begin}<rect x="', f'" y="{y:.0f}" width="', f'" height="{height}" rx="1.5"/>', end
+
+
+def _middle(bar: Bar, top: float) -> float:
+    return top + _PLACE[bar.row] * ROW + ROW / 2
+
+
 def _told(bar: Bar, start: float) -> str:
-    """What a pointer that rests on the bar is told. Of a run that goes on most bars stay as they are."""
+    """What a pointer that rests on the bar is told."""
     after = f"{duration(bar.start - start)} after the start"
     took = "" if bar.row == "gate" else f", {duration(bar.end - bar.start)}"
     failed = " · failed" if bar.failed and bar.count == 1 else ""

@@ -33,6 +33,8 @@ class _Joined(msgspec.Struct):
     count: int
     step: int
     lane: str
+    bar: Bar | None = None
+    """As it is drawn, until another is taken."""
 
     def take(self, other: "_Joined") -> None:
         if other.offset < self.offset:
@@ -40,8 +42,14 @@ class _Joined(msgspec.Struct):
         self.start, self.end = min(self.start, other.start), max(self.end, other.end)
         self.failed += other.failed
         self.count += other.count
+        self.bar = None
 
     def shown(self) -> Bar:
+        if self.bar is None:
+            self.bar = self._drawn()
+        return self.bar
+
+    def _drawn(self) -> Bar:
         label = self.label
         if self.count > 1:
             label = counted(self.count, _NAMES.get(self.row, "event"))

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 import msgspec
 
 from vera import events
-from vera.prices import cost_in_words
+from vera.prices import money, price_list
 from vera.report.headings import Headed
 from vera.report.search_summary import reached_in
 from vera.report.view.attestation import attestation_view
@@ -41,7 +41,7 @@ from vera.report.view.parent import parent_view
 from vera.report.view.recent_events import NewestLines
 from vera.report.view.rounds import ANSWER_SHOWN, round_views
 from vera.report.view.versioned_cache import VersionedCache
-from vera.report.view.words import Load, cut, one_line, read
+from vera.report.view.words import Load, call_line, cut, one_line, read
 from vera.state import RunState
 from vera.store import Store
 
@@ -126,10 +126,18 @@ class ViewFold:
 
     def header(self, state: RunState, *, session: str, alive: bool) -> Header:
         """Where the run stands."""
-        asked = state.task
-        task = self._made.once(("task",), asked, lambda: read(asked.task, self._load) if asked else "")
-        cost = _cost(state)
-        return header_of(state, self._counts, self._load, session=session, task=task, alive=alive, cost=cost)
+        asked, call = state.task, self._counts.last_call
+        return header_of(
+            state,
+            self._counts,
+            session=session,
+            task=self._made.once(("task",), asked, lambda: read(asked.task, self._load) if asked else ""),
+            alive=alive,
+            cost=self._cost(state),
+            last_call=self._made.once(
+                ("call",), call, lambda: call_line(call.tool, call.args, self._load) if call else ""
+            ),
+        )
 
     def timeline(self) -> Timeline:
         """From the first record to the last; what is under way reaches to the last."""
@@ -160,7 +168,7 @@ class ViewFold:
     def budgets(self, state: RunState, *, alive: bool, now: float) -> tuple[tuple[str, str, str], ...]:
         """(name, used, limit), in words."""
         idle = max(0.0, now - state.last_ts) if alive and state.ended is None else 0.0
-        return budgets_of(state, _cost(state), idle=idle)
+        return budgets_of(state, self._cost(state), idle=idle)
 
     def files(self, state: RunState, store: Store) -> tuple[FileView, ...]:
         """The files that were handed in."""
@@ -213,6 +221,12 @@ class ViewFold:
             self._version(state, number),
             lambda: attestation_view(done, self._verdict(state, store, number), store),
         )
+
+    def _cost(self, state: RunState) -> str:
+        """What the run has cost, '' where no price is known."""
+        asked = state.session
+        prices = self._made.once(("prices",), asked, lambda: price_list(asked.settings) if asked else None)
+        return money(prices.of(state.spent)) if prices else ""
 
     def _version(self, state: RunState, number: int) -> tuple[str, int]:
         """What is shown of a decided round never changes."""
@@ -320,10 +334,6 @@ class ViewFold:
             started, begin = self._open_round
             label = f"round {started.round}, under way"
             yield Bar(row="verify", start=min(started.ts, end), end=end, label=label, offset=begin)
-
-
-def _cost(state: RunState) -> str:
-    return (cost_in_words(state.session.settings, state.spent) if state.session else None) or ""
 
 
 def _number(state: RunState) -> int:

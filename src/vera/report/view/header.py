@@ -7,7 +7,7 @@ from vera.report.standing import MODEL_FAILED
 from vera.report.view.budgets import LANE
 from vera.report.view.current import carried, decision_shown, newest_round
 from vera.report.view.model import Header
-from vera.report.view.words import Load, call_line, limit_in, one_line
+from vera.report.view.words import limit_in, one_line
 from vera.state import RunState
 
 TASK_SHOWN = 20_000
@@ -27,9 +27,10 @@ class Counts(msgspec.Struct):
 
 
 def header_of(
-    state: RunState, counts: Counts, load: Load, *, session: str, task: str, alive: bool, cost: str
+    state: RunState, counts: Counts, *, session: str, task: str, alive: bool, cost: str, last_call: str
 ) -> Header:
-    """The header of the run. `task` is its question, `alive`: a process works on it."""
+    """The header of the run. `task` is its question, `alive`: a process works on it; `cost` and `last_call`
+    are in words."""
     ended, spent = state.ended, state.spent
     last, executed = decision_shown(state), carried(state)
     settings = state.session.settings if state.session else {}
@@ -60,16 +61,12 @@ def header_of(
         tool_errors=counts.tool_errors,
         searches=spent.searches,
         model=one_line(state.model_server.model or state.model_server.kind) if state.model_server else "",
-        last_call=_call(counts.last_call, load),
+        last_call=last_call,
     )
 
 
 def _carried_claims(executed: events.ExecutionVerdict) -> int:
     return sum(bool(each.by) for each in executed.claims)
-
-
-def _call(call: events.ToolStarted | None, load: Load) -> str:
-    return call_line(call.tool, call.args, load) if call else ""
 
 
 def phase_of(state: RunState, *, alive: bool, model_error: str = "") -> str:

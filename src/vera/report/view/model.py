@@ -48,7 +48,7 @@ class Header(msgspec.Struct, frozen=True, kw_only=True):
     last_call: str
 
 
-class Bar(msgspec.Struct, frozen=True, kw_only=True):
+class Bar(msgspec.Struct, frozen=True, kw_only=True, cache_hash=True):
     """Something that took time: `row` is model, tool, verify or gate; a gate takes none. `offset` is the
     place of its record in the log, `step` of `lane` the step that it belongs to (0: none). Of long runs
     neighbours are one bar of `count`, `failed` if any was; then all but `count` is that of the first."""

@@ -34,7 +34,7 @@ def test_a_kept_part_shows_nothing_but_the_members_that_it_is_kept_by(name: str)
     template = (environment.TEMPLATES / "part" / f"{name}.html.j2").read_text()
     assert set(re.findall(r"\bpage\.(\w+)", template)) <= set(SHOWN[name])
     assert set(SHOWN[name]) <= set(RunPage.__struct_fields__)
-    assert not re.search(r"\b(asked|run|ago|live|hidden_token|session|work_dir)\b", template)
+    assert not re.search(r"\b(asked|run|ago|live|hidden_token|session|work_dir|changed\.)\b", template)
 
 
 def test_a_page_with_kept_parts_is_the_one_without_them() -> None:
@@ -44,7 +44,7 @@ def test_a_page_with_kept_parts_is_the_one_without_them() -> None:
 
 
 def kept_as(kept: KeptParts, page: RunPage, text: str, changed: dict[str, int] = CHANGED) -> str:
-    return kept.part("claims", page, changed, ASKED, lambda asked: f"{text} {asked.form_token}")
+    return kept.part("claims", page, changed, ASKED, lambda asked, number: f"{text} {asked.form_token}")
 
 
 def test_a_part_that_shows_the_same_is_not_written_again() -> None:
@@ -54,12 +54,28 @@ def test_a_part_that_shows_the_same_is_not_written_again() -> None:
     assert kept_as(kept, again, "second") == "first mine"
 
 
-def test_a_part_is_written_again_when_what_it_shows_or_its_number_is_another() -> None:
+def test_a_part_is_written_again_when_what_it_shows_is_another() -> None:
     kept = KeptParts()
     kept_as(kept, FINISHED, "first")
     other = msgspec.structs.replace(FINISHED, claims=FINISHED.claims[1:])
     assert kept_as(kept, other, "second") == "second mine"
-    assert kept_as(kept, other, "third", {"claims": 2}) == "third mine"
+
+
+def test_a_part_is_written_again_when_the_run_comes_to_rest() -> None:
+    kept = KeptParts()
+    stopped = msgspec.structs.replace(FINISHED.header, phase="stopped")
+    working = msgspec.structs.replace(FINISHED.header, phase="working")
+    for header, text in ((working, "first"), (stopped, "second"), (working, "third")):
+        assert kept_as(kept, msgspec.structs.replace(FINISHED, header=header), text) == f"{text} mine"
+
+
+def test_a_kept_part_has_the_number_that_it_has_now() -> None:
+    kept = KeptParts()
+    for number in (1, 2):
+        asked = pages.render_parts(ASKED, SESSION, FINISHED, RUN, ["claims"], {"claims": number}, kept)
+        assert f'data-part="claims" data-changed="{number}"' in asked
+        assert kept_as(kept, FINISHED, "another", {"claims": number + 2}) != "another mine"
+    assert re.findall('data-changed="([0-9]+)"', written(FINISHED, kept)) == ["1"] * len(PARTS)
 
 
 def test_the_token_of_a_login_is_in_no_page_of_another() -> None:
@@ -71,8 +87,9 @@ def test_the_token_of_a_login_is_in_no_page_of_another() -> None:
 def test_a_kept_part_has_the_token_of_who_asks_now() -> None:
     kept = KeptParts()
     other = msgspec.structs.replace(ASKED, form_token="theirs")
-    assert kept.part("claims", FINISHED, CHANGED, ASKED, lambda asked: asked.form_token) == "mine"
-    assert kept.part("claims", FINISHED, CHANGED, other, lambda asked: asked.form_token) == "theirs"
+    for asked in (ASKED, other):
+        part = kept.part("claims", FINISHED, CHANGED, asked, lambda asked, number: asked.form_token)
+        assert part == asked.form_token
 
 
 def test_a_part_is_written_again_when_somebody_reviews_a_claim() -> None:

@@ -449,8 +449,8 @@ def _live(header: Header, run: RunStatus) -> dict[str, str]:
     return {**figures(header), "run": run.words, **starting}
 
 
-def _part(name: str, values: Mapping[str, Any], asked: Asked) -> str:
-    return _page(f"part/{name}", asked, **values)
+def _part(name: str, values: Mapping[str, Any], asked: Asked, number: object) -> str:
+    return _page(f"part/{name}", asked, **{**values, "changed": {name: number}})
 
 
 def _page(template: str, asked: Asked, **values: Any) -> str:

@@ -1,7 +1,7 @@
 """The parts of a session's page that were written out already, kept while they show the same.
 
-Those that also show the time or the process are written out for each page. The token of a form is put in its
-place in what is kept: it is another one for each login.
+Those that also show the time or the process are written out for each page. The token of a form, another one
+for each login, and the number of the part are put in their places in what is kept.
 """
 
 import secrets
@@ -10,6 +10,7 @@ from collections.abc import Callable, Mapping
 import msgspec
 
 from vera.dashboard.query_params import Asked
+from vera.report.html.shown import at_rest
 from vera.report.view.model import RunPage
 from vera.report.view.versioned_cache import VersionedCache
 
@@ -25,10 +26,11 @@ SHOWN: Mapping[str, tuple[str, ...]] = {
     "constraints": ("constraints",),
     "files": ("files",),
 }
-"""Part → the members of the page that it shows, and nothing else."""
+"""Part → the members of the page that it shows, and nothing else but whether the run is at rest."""
 
-_PLACE = f"token-{secrets.token_hex(16)}"
-"""Where the token of a form goes in a kept part. No text of a session can hold it."""
+_TOKEN, _NUMBER = (f"{name}-{secrets.token_hex(16)}" for name in ("token", "number"))
+"""Where the token of a form and the number of the part go in a kept part. No text of a session can hold
+them."""
 
 
 class KeptParts:
@@ -43,12 +45,14 @@ class KeptParts:
         page: RunPage,
         changed: Mapping[str, int],
         asked: Asked,
-        write: Callable[[Asked], str],
+        write: Callable[[Asked, object], str],
     ) -> str:
-        """The part as HTML for who asked, by `write` unless what it shows and its number in `changed` are as
-        before."""
+        """The part as HTML for who asked, with its number in `changed`, by `write` (which takes both) unless
+        what it shows is as before."""
+        number = changed.get(name, 0)
         if name not in SHOWN:
-            return write(asked)
-        version = (changed.get(name), *(getattr(page, member) for member in SHOWN[name]))
-        for_all = msgspec.structs.replace(asked, form_token=_PLACE)
-        return self._made.once((name,), version, lambda: write(for_all)).replace(_PLACE, asked.form_token)
+            return write(asked, number)
+        version = (at_rest(page), *(getattr(page, member) for member in SHOWN[name]))
+        for_all = msgspec.structs.replace(asked, form_token=_TOKEN)
+        kept = self._made.once((name,), version, lambda: write(for_all, _NUMBER))
+        return kept.replace(_NUMBER, str(number), 1).replace(_TOKEN, asked.form_token)

@@ -12,7 +12,7 @@ from vera.dashboard import stream
 from vera.dashboard.follow import MAX_FOLLOWED, Followers
 from vera.dashboard.server_sent_events import HEARTBEAT
 from vera.dashboard.sessions import Sessions
-from vera.dashboard.stream import EventStream, record_chunks
+from vera.dashboard.stream import EventStream, record_chunks, shared_chunks
 
 
 def followers() -> Followers:
@@ -83,6 +83,24 @@ def test_a_stream_in_which_nothing_happens_has_a_heartbeat(
         got = [await anext(chunks) for _ in range(4)]
         assert got[2:] == [HEARTBEAT, HEARTBEAT]
         await chunks.aclose()
+
+    run(work())
+
+
+def test_a_stream_of_several_pages_has_a_heartbeat_too(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(stream, "HEARTBEAT_SECONDS", 0.01)
+    for name in ("one", "other"):
+        Grown(tmp_path / name)
+
+    async def work() -> None:
+        every, sessions = followers(), Sessions(tmp_path)
+        chunks = shared_chunks({every.of(sessions.by_work_dir(name)): 0 for name in ("one", "other")}, {})
+        got = [await anext(chunks) for _ in range(5)]
+        assert got[3:] == [HEARTBEAT, HEARTBEAT]
+        await chunks.aclose()
+        await asyncio.wait(asyncio.all_tasks() - {asyncio.current_task()})  # what was started for it ends
 
     run(work())
 

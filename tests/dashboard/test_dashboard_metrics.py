@@ -4,7 +4,10 @@ import asyncio
 import re
 from pathlib import Path
 
-from support.dashboards import Grown, dashboard_of
+import pytest
+
+from support.dashboards import Grown, app_of, dashboard_of
+from vera.dashboard import metrics as dashboard_metrics
 from vera.dashboard.metrics import BaseMetrics
 from vera.dashboard.sessions import Sessions
 
@@ -87,6 +90,49 @@ def test_a_broken_line_ends_what_is_counted_of_its_log_alone(tmp_path: Path) -> 
     metrics = BaseMetrics(Sessions(tmp_path))
     other.append(2)
     assert value(scraped(metrics), EVENTS) == 2
+
+
+@pytest.mark.parametrize("glanced", [0, 1, 64])
+def test_what_has_changed_since_the_last_time_is_always_counted(
+    glanced: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(dashboard_metrics, "MAX_GLANCED", glanced)
+    one, other = Grown(tmp_path / "one"), Grown(tmp_path / "other")
+    metrics = BaseMetrics(Sessions(tmp_path))
+    before = scraped(metrics)
+    assert scraped(metrics) is before
+    for number in (1, 2):
+        one.append()
+        other.append()
+        assert value(scraped(metrics), EVENTS) == 2 * number
+    one.path.rename(tmp_path / "old")
+    Grown(tmp_path / "one").append(5)
+    assert value(scraped(metrics), EVENTS) == 9
+    other.end()
+    assert value(scraped(metrics), "dra_runs_active") == 1
+
+
+def test_a_session_that_comes_is_counted_once_the_folder_is_looked_through(tmp_path: Path) -> None:
+    Grown(tmp_path / "one").append()
+    metrics = BaseMetrics(Sessions(tmp_path), listed_seconds=0.0)
+    assert value(scraped(metrics), EVENTS) == 1
+    Grown(tmp_path / "other").append(2)
+    assert value(scraped(metrics), EVENTS) == 3
+
+
+def test_a_compressed_answer_is_of_the_logs_as_they_are_now(tmp_path: Path) -> None:
+    log, _ = Grown(tmp_path / "one"), Grown(tmp_path / "other").append(3)
+    with app_of(tmp_path) as client:
+        for path in ("/metrics", "/metrics?work_dir=./one"):
+            for _ in range(2):
+                log.append()
+                packed = client.get(path, headers={"accept-encoding": "gzip"})
+                plain = client.get(path, headers={"accept-encoding": "identity"})
+                assert packed.headers["content-encoding"] == "gzip"
+                assert "content-encoding" not in plain.headers
+                assert packed.headers["vary"] == plain.headers["vary"] == "Accept-Encoding"
+                assert packed.content == plain.content
+                assert int(packed.headers["content-length"]) < len(plain.content)
 
 
 def test_the_route_is_scraped_with_the_token_and_narrows_to_a_session(tmp_path: Path) -> None:

@@ -8,9 +8,11 @@ or a script one sentence as text, with the same status.
 
 import asyncio
 import contextlib
+import gzip
 import os
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from functools import partial
 from http import HTTPStatus
 from pathlib import Path
 
@@ -33,7 +35,7 @@ from vera.dashboard.guard import Guard, is_program
 from vera.dashboard.keeping import Keeping
 from vera.dashboard.list_watch import LIST, ListWatch
 from vera.dashboard.log_ends import MAIN_LANE
-from vera.dashboard.metrics import BaseMetrics
+from vera.dashboard.metrics import MAX_NARROWED, BaseMetrics
 from vera.dashboard.overview import Overview
 from vera.dashboard.query_params import Asked
 from vera.dashboard.refused_form import page_before, refused_form
@@ -52,6 +54,7 @@ from vera.dashboard.tokens import Tokens
 from vera.dashboard.two_runs import Run, flat
 from vera.report.view.changes import PARTS
 from vera.report.view.model import Header
+from vera.report.view.versioned_cache import VersionedCache
 from vera.session.tags import read_tags
 from vera.store import Store, StoreError
 
@@ -72,6 +75,10 @@ COMPRESSED_FROM = 1024
 
 COMPRESSION = 4
 """The level of gzip: 6 takes half as long again for a page that is 4 % smaller."""
+
+MAX_PACKED = 128 << 10
+"""Bytes of metrics whose compressed form is kept for the next who asks; larger ones are compressed each time,
+in a thread."""
 
 
 _BARE = {"content-security-policy": "default-src 'none'", "x-content-type-options": "nosniff"}
@@ -130,6 +137,7 @@ class Dashboard:
         self.overview = Overview(self.sessions, self.followers)
         self.list_watch = ListWatch(self.sessions, lambda: self.overview.unread)
         self.metrics = BaseMetrics(self.sessions)
+        self.packed = VersionedCache(1 + MAX_NARROWED)
         self.static = StaticFiles()
         self.indexes = StepIndexes()
         self.keeping = Keeping(self.sessions, self.followers)
@@ -243,7 +251,7 @@ class Dashboard:
             raise HTTPException(404)
         follower = self.followers.of(session)
         page = await follower.page()
-        run = self.runs.status(session)
+        run = self.runs.recent_status(session)  # the page was made with it
         asked, kept = _asked(request, follower), follower.kept_parts
         around = await self._around(follower) if "header" in names else NOTHING_AROUND
         return HTMLResponse(
@@ -395,7 +403,11 @@ class Dashboard:
             text = await self.metrics.exposition_of(session)
         else:
             text = await self.metrics.exposition()
-        return Response(text, headers={"content-type": METRICS_TYPE})
+        headers = {"content-type": METRICS_TYPE}
+        if len(text) <= MAX_PACKED and "gzip" in request.headers.get("accept-encoding", ""):
+            text = self.packed.once((work_dir,), text, partial(gzip.compress, text, COMPRESSION, mtime=0))
+            headers |= {"content-encoding": "gzip", "vary": "Accept-Encoding"}
+        return Response(text, headers=headers)
 
     async def static_file(self, request: Request) -> Response:
         found = self.static.answer(request.path_params["version"], request.path_params["name"])

@@ -210,7 +210,7 @@ class Follower:
         )
         page = msgspec.structs.replace(page, budgets=self._fold.budgets(self._state, alive=alive, now=now))
         page = with_outcome(page, self._said(alive=alive))
-        return await asyncio.to_thread(self._reviews.on, page, self._reader.head, self._outcome_of)
+        return await self._reviews.on(page, self._reader.head, self._outcome_of)
 
     async def header(self) -> Header:
         """Where the run stands."""

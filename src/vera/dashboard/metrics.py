@@ -5,6 +5,7 @@ expects of a counter. Its gauges go with it.
 """
 
 import asyncio
+import math
 import os
 import stat
 import time
@@ -29,6 +30,9 @@ MAX_FINDINGS = 16 << 20
 MAX_NARROWED = 8
 """Sessions whose own metrics are kept for the next time that they are asked for."""
 
+MAX_GLANCED = 64
+"""Sessions whose logs are looked at without a thread, which costs more than so many looks."""
+
 _CHUNK = 128 << 10
 _DECODER = msgspec.json.Decoder(events.Record)
 
@@ -41,6 +45,12 @@ class _Counted:
         self._tails: dict[str, _Tail] = {}
         self._stores: dict[str, Store] = {}
         self._text: bytes | None = None
+
+    def unchanged(self, sessions: Sequence[SessionFolder]) -> bytes | None:
+        """The metrics, where these few sessions were read before and no log of them has changed since."""
+        if len(sessions) > MAX_GLANCED or self._tails.keys() != {session.id for session in sessions}:
+            return None
+        return None if any(tail.has_changed for tail in self._tails.values()) else self._text
 
     def exposition(self, sessions: Sequence[SessionFolder]) -> bytes:
         """The metrics once these sessions, and no others, were read to their ends."""
@@ -80,13 +90,21 @@ class _Tail:
         self._seen = (0, 0)
         self._is_broken = False
 
+    @property
+    def has_changed(self) -> bool:
+        """Whether the log may not be as it was when it was read."""
+        try:
+            return _version(self.session.log.lstat()) != (self._file, self._seen)
+        except OSError:
+            return True
+
     def batches(self) -> Iterator[Sequence[events.Record]]:
         """The records added since the last time; another log in its place is read from the start."""
         try:
             about = self.session.log.lstat()
             if not stat.S_ISREG(about.st_mode):
                 return
-            file, seen = (about.st_dev, about.st_ino), (about.st_size, about.st_mtime_ns)
+            file, seen = _version(about)
             if file != self._file or about.st_size < self._offset:
                 self._file, self._offset, self._is_broken = file, 0, False
             elif seen == self._seen or self._is_broken:
@@ -129,6 +147,11 @@ class _Tail:
         return records
 
 
+def _version(about: os.stat_result) -> tuple[tuple[int, int], tuple[int, int]]:
+    """Which file it is, and how it is now."""
+    return (about.st_dev, about.st_ino), (about.st_size, about.st_mtime_ns)
+
+
 class BaseMetrics:
     """The metrics of a base folder, which is looked through again after `listed_seconds`. Logs are read in a
     thread, so that a long one keeps no one waiting but who asked."""
@@ -136,7 +159,7 @@ class BaseMetrics:
     def __init__(self, sessions: Sessions, listed_seconds: float = LISTED_SECONDS) -> None:
         self._sessions = sessions
         self._listed_seconds = listed_seconds
-        self._listed: tuple[float, Sequence[SessionFolder]] | None = None
+        self._listed: tuple[float, Sequence[SessionFolder]] = (-math.inf, ())
         self._all = _Counted()
         self._narrowed: OrderedDict[str, _Counted] = OrderedDict()
         self._reading = asyncio.Lock()
@@ -144,6 +167,8 @@ class BaseMetrics:
     async def exposition(self) -> bytes:
         """Of all sessions, in Prometheus' text format."""
         async with self._reading:
+            if not self._is_to_be_listed() and (known := self._all.unchanged(self._listed[1])) is not None:
+                return known
             return await asyncio.to_thread(self._exposition)
 
     async def exposition_of(self, session: SessionFolder) -> bytes:
@@ -155,8 +180,10 @@ class BaseMetrics:
                 self._narrowed.popitem(last=False)
             return await asyncio.to_thread(found.exposition, [session])
 
+    def _is_to_be_listed(self) -> bool:
+        return time.monotonic() - self._listed[0] > self._listed_seconds
+
     def _exposition(self) -> bytes:
-        now = time.monotonic()
-        if self._listed is None or now - self._listed[0] > self._listed_seconds:
-            self._listed = (now, self._sessions.listed()[0])
+        if self._is_to_be_listed():
+            self._listed = (time.monotonic(), self._sessions.listed()[0])
         return self._all.exposition(self._listed[1])

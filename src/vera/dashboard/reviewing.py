@@ -1,5 +1,6 @@
 """What people say of claims: shown on a session's page, and written when a form of it comes."""
 
+import asyncio
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -20,13 +21,16 @@ class ReviewsOnPage:
         self._session = session
         self._kept = VersionedCache(1)
 
-    def on(self, page: RunPage, head: str, seen: str) -> RunPage:
+    async def on(self, page: RunPage, head: str, seen: str) -> RunPage:
         """The page with its reviews. `head` is the last hash of its log, `seen` the session's fingerprint."""
         try:
             about = (self._session.path / FILE).lstat()
         except OSError:
             return with_reviews(page, None)
         version = (about.st_ino, about.st_size, about.st_ctime_ns, head, seen, can_be_reviewed(page))
+        return await asyncio.to_thread(self._with_kept, page, version, head)
+
+    def _with_kept(self, page: RunPage, version: object, head: str) -> RunPage:
         return with_reviews(page, self._kept.once(("reviews",), version, lambda: self._read(page, head)))
 
     def _read(self, page: RunPage, head: str) -> ReviewLog | None:

@@ -115,15 +115,24 @@ async def shared_chunks(
 async def _waiting(serials: Mapping[Any, int]) -> AsyncGenerator[bytes, None]:
     """Heartbeats until one of the followers has more to send than at its serial."""
     while serials and all(each.serial == serial and not each.closed for each, serial in serials.items()):
-        moved = [asyncio.ensure_future(each.moved(serial)) for each, serial in serials.items()]
         try:
-            await asyncio.wait(moved, timeout=HEARTBEAT_SECONDS, return_when=asyncio.FIRST_COMPLETED)
-            has_moved = any(each.done() for each in moved)
-        finally:
-            for each in moved:
-                each.cancel()
-        if not has_moved:
+            async with asyncio.timeout(HEARTBEAT_SECONDS):
+                await _one_moved(serials)
+        except TimeoutError:
             yield HEARTBEAT
+
+
+async def _one_moved(serials: Mapping[Any, int]) -> None:
+    if len(serials) == 1:  # needs no tasks, which cost more than a frame
+        ((only, serial),) = serials.items()
+        await only.moved(serial)
+        return
+    moved = [asyncio.ensure_future(each.moved(serial)) for each, serial in serials.items()]
+    try:
+        await asyncio.wait(moved, return_when=asyncio.FIRST_COMPLETED)
+    finally:
+        for each in moved:
+            each.cancel()
 
 
 class EventStream:
